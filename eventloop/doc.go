@@ -1,0 +1,33 @@
+// Package eventloop is a single-threaded event loop: functions handed to it from any goroutine run one at a time, in order,
+// on the goroutine that called Run.
+//
+// # Threading rule
+//
+// Everything that the loop calls (tasks, timers, microtasks, handlers) runs on the loop, one at a time, so state that only
+// callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine, also from callbacks. A callback
+// must not block: while it runs, nothing else does.
+//
+// # What a tick does
+//
+//	┌─▶ read the clock                       CurrentTickTime
+//	│   run the timers that are due          ScheduleTimer
+//	│   run internal tasks, all of them      SubmitInternal
+//	│   run external tasks, up to a budget   Submit
+//	│   nothing left? end, or sleep          WithAutoExit, Shutdown
+//	└── until there is work
+//
+// After every callback the microtasks run ([Loop.ScheduleMicrotask]), those that they schedule included, until none is
+// left or their budget is spent. Between two external tasks, internal tasks that came meanwhile run first.
+//
+// # What it promises
+//
+// A function whose submission returned nil runs exactly once, on the loop, unless the loop is ended by [Loop.Close]; and never
+// after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the order of their
+// submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and the next
+// one runs.
+//
+// # How it ends
+//
+// [Loop.Shutdown], and the end of Run's context, run what was accepted and then end the loop; [Loop.Close] drops what is
+// queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to start again.
+package eventloop

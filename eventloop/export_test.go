@@ -1,0 +1,62 @@
+package eventloop
+
+// What white-box tests need of the package, and nothing else does.
+
+// Word is the state word with its causes.
+type Word = word
+
+const (
+	CauseClose   = causeClose
+	CauseContext = causeContext
+)
+
+// Terminate is the pure step towards the end.
+func (w word) Terminate(cause Word) (Word, bool) { return w.terminate(cause) }
+
+// Closing and StateOf read the word.
+func (w word) Closing() bool  { return w.closing() }
+func (w word) StateOf() State { return w.state() }
+func (w word) Ending() bool   { return w.ending() }
+
+// Queue is the chunked queue, without the lock that guards it in the inbox.
+type Queue struct{ q queue }
+
+// Push appends fn, growing as the inbox does.
+func (q *Queue) Push(fn func()) {
+	if q.q.full() {
+		q.q.grow(chunks.Get().(*chunk))
+	}
+	q.q.push(fn)
+}
+func (q *Queue) Pop() func()       { return q.q.pop() }
+func (q *Queue) Empty() bool       { return q.q.empty() }
+func (q *Queue) Swap(other *Queue) { q.q, other.q = other.q, q.q }
+
+// Clean tells whether no slot outside of what is queued holds a function.
+func (q *Queue) Clean() bool {
+	for c := q.q.head; c != nil; c = c.next {
+		for i, fn := range c.fns {
+			unread := i < c.n && (c != q.q.head || i >= q.q.read)
+			if (fn != nil) != unread {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+const (
+	ChunkSize      = chunkSize
+	InternalBudget = internalBudget
+	RingKeep       = ringKeep
+)
+
+// Ring is the microtask ring. StartAt sets its position, which counts on without bound.
+type Ring struct{ r ring }
+
+func (r *Ring) StartAt(head uint) { r.r.head = head }
+func (r *Ring) Push(fn func())    { r.r.push(fn) }
+func (r *Ring) Pop() func()       { return r.r.pop() }
+func (r *Ring) Len() int          { return int(r.r.n) }
+func (r *Ring) Cap() int          { return len(r.r.buf) }
+func (r *Ring) Shrink()           { r.r.shrink() }

@@ -1,0 +1,148 @@
+package eventloop
+
+// The inbox: where work from any goroutine enters the loop.
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// The lanes of the inbox. Everything in the internal lane runs before anything in the external one; the microtask lane
+// takes what other goroutines schedule, and joins the loop's own microtasks at the next checkpoint.
+const (
+	external = iota
+	internal
+	microtask
+	lanes
+)
+
+// The values of inbox.lock.
+const (
+	freeEmpty = 0 // free, and every lane is empty
+	locked    = 1
+	freeWork  = 2 // free, and some lane is not empty
+)
+
+// inbox holds what was accepted and has not been taken by the loop. One spin lock guards all of it. It is held for a
+// handful of instructions, never over an allocation or a callback: producers append under it, and the loop exchanges a
+// whole lane for an empty one.
+type inbox struct {
+	// lock tells the loop, without taking it, whether there may be work. Its release by a producer is the "write" of
+	// write-then-check; wait.go says what it pairs with.
+	lock atomic.Uint32
+
+	sealed bool // nothing is accepted any more
+	holds  int  // see Hold
+	lane   [lanes]queue
+}
+
+// acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
+func (b *inbox) acquire() {
+	if b.lock.Swap(locked) == locked {
+		b.acquireSlow()
+	}
+}
+
+func (b *inbox) acquireSlow() {
+	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
+		if spins%spinLimit == 0 {
+			runtime.Gosched() // its holder may be waiting for this processor
+		}
+	}
+}
+
+// spinLimit is how often a taken lock is looked at before its holder, who needs a few nanoseconds when it is running,
+// is taken to be preempted.
+const spinLimit = 64
+
+func (b *inbox) release() {
+	if b.empty() {
+		b.lock.Store(freeEmpty)
+	} else {
+		b.lock.Store(freeWork)
+	}
+}
+
+func (b *inbox) empty() bool {
+	return b.lane[external].empty() && b.lane[internal].empty() && b.lane[microtask].empty()
+}
+
+// mayHaveWork looks at the inbox without its lock. Only while a producer holds the lock can it be wrong, and then it
+// errs towards yes.
+func (b *inbox) mayHaveWork() bool { return b.lock.Load() != freeEmpty }
+
+// enqueue accepts fn into a lane or says why not. Acceptance is decided under the lock that the loop takes to seal the
+// inbox, so what was accepted is found by the loop.
+func (l *Loop) enqueue(lane int, fn func()) error {
+	if fn == nil {
+		return ErrNilCallback
+	}
+	b := &l.inbox
+	q := &b.lane[lane]
+	b.acquire()
+	err := l.admit(lane)
+	for err == nil && q.full() {
+		b.release()
+		c := chunks.Get().(*chunk)
+		b.acquire()
+		if err = l.admit(lane); err == nil && q.full() {
+			q.grow(c)
+		} else {
+			c.recycle()
+		}
+	}
+	if err != nil {
+		b.release()
+		return err
+	}
+	q.push(fn)
+	if lane == external {
+		if l.queueLimit > 0 {
+			l.waiting.Add(1)
+		}
+	} else {
+		l.urgent.Store(l.urgent.Load() | 1<<lane)
+	}
+	b.lock.Store(freeWork)
+	l.wakeIfSleeping()
+	return nil
+}
+
+// admit tells whether the lane accepts work now. The caller holds the lock.
+func (l *Loop) admit(lane int) error {
+	if l.inbox.sealed || lane == external && l.state.load().ending() {
+		return ErrLoopTerminated
+	}
+	if lane == external && l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
+		return ErrLoopOverloaded
+	}
+	return nil
+}
+
+// take exchanges a lane for into, a queue of the loop's own that has been read to its end.
+func (l *Loop) take(lane int, into *queue) {
+	b := &l.inbox
+	b.acquire()
+	*into, b.lane[lane] = b.lane[lane], *into
+	if lane != external {
+		l.urgent.Store(l.urgent.Load() &^ (1 << lane))
+	}
+	b.release()
+}
+
+// seal closes the inbox for good if it is empty, and tells whether it is closed.
+func (b *inbox) seal() bool {
+	b.acquire()
+	b.sealed = b.sealed || b.empty()
+	sealed := b.sealed
+	b.release()
+	return sealed
+}
+
+// discard closes the inbox for good and drops what is in it.
+func (b *inbox) discard() {
+	b.acquire()
+	b.sealed = true
+	b.lane = [lanes]queue{}
+	b.lock.Store(freeEmpty)
+}

@@ -1,0 +1,90 @@
+package eventloop
+
+// The end of a loop: by Shutdown, by Close, by its context.
+
+import "context"
+
+// Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
+// internal work and microtasks that brings, pending timers are dropped, and the loop ends. It blocks until then, or
+// until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks it only asks for the
+// end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of its own.
+//
+// The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
+// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
+func (l *Loop) Shutdown(ctx context.Context) error {
+	from, first := l.terminate(0)
+	if first && from.state() == StateAwake {
+		if l.inbox.seal() {
+			l.end()
+		} else {
+			go l.serve()
+		}
+	}
+	if !l.OnLoop() {
+		if err := l.await(ctx); err != nil {
+			return err
+		}
+		first = first && !l.state.load().closing()
+	}
+	if !first {
+		return ErrLoopTerminated
+	}
+	return nil
+}
+
+// Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does not
+// wait for a callback that is running, so it may be called under any lock; Done tells when that has returned too. It
+// returns ErrLoopTerminated when the loop has ended or was closed before.
+func (l *Loop) Close() error {
+	from, ok := l.terminate(causeClose)
+	if !ok {
+		return ErrLoopTerminated
+	}
+	l.inbox.discard()
+	if from.state() == StateAwake {
+		l.end()
+	}
+	return nil
+}
+
+// Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no
+// resources.
+func (l *Loop) Done() <-chan struct{} { return l.done }
+
+// terminate asks for the end, and wakes the loop to hear of it. It returns what terminate of the state returns.
+func (l *Loop) terminate(cause word) (from word, ok bool) {
+	from, ok = l.state.terminate(cause)
+	if ok && from.state() == StateSleeping {
+		l.signal()
+	}
+	return from, ok
+}
+
+// end is the last thing that the loop's owner does.
+func (l *Loop) end() {
+	l.inbox.discard()
+	l.batch, l.priority, l.adopted, l.micro = queue{}, queue{}, queue{}, ring{}
+	l.timers.drop()
+	l.alarm.stop()
+	if l.unwatch != nil {
+		l.unwatch()
+	}
+	l.owner.Store(0)
+	l.state.terminated()
+	close(l.done)
+}
+
+// await waits for the end of the loop, or of ctx.
+func (l *Loop) await(ctx context.Context) error {
+	select {
+	case <-l.done:
+		return nil
+	default:
+	}
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

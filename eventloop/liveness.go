@@ -1,0 +1,75 @@
+package eventloop
+
+// What keeps a loop alive, and how one that has nothing left to do ends by itself.
+
+import "sync/atomic"
+
+// Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
+// submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit
+// it only counts for Alive.
+func (l *Loop) Hold() (release func()) {
+	l.addHolds(1)
+	var released atomic.Bool
+	return func() {
+		if !released.Swap(true) {
+			l.addHolds(-1)
+			if l.autoExit {
+				l.wakeIfSleeping() // to see whether it should end
+			}
+		}
+	}
+}
+
+func (l *Loop) addHolds(n int) {
+	l.inbox.acquire()
+	l.inbox.holds += n
+	l.inbox.release()
+}
+
+// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a hold. It is what WithAutoExit goes
+// by, but may be asked of any loop. On the loop the answer does not count the callback that asks; from another goroutine
+// a loop that is running something is alive.
+func (l *Loop) Alive() bool {
+	switch l.State() {
+	case StateTerminated:
+		return false
+	case StateRunning, StateTerminating:
+		if !l.OnLoop() || l.hasWork() {
+			return true
+		}
+	}
+	return l.needed()
+}
+
+// needed tells whether a hold, a ref'd timer or work in the inbox keeps the loop alive.
+func (l *Loop) needed() bool {
+	l.lockLiveness()
+	defer l.unlockLiveness()
+	return l.neededLocked()
+}
+
+// exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step to all who could give it a
+// reason to go on: what they bring is either found here or refused.
+func (l *Loop) exit() bool {
+	l.lockLiveness()
+	defer l.unlockLiveness()
+	if l.neededLocked() || !l.state.exit() {
+		return false
+	}
+	l.inbox.sealed = true
+	return true
+}
+
+func (l *Loop) neededLocked() bool {
+	return l.inbox.holds != 0 || !l.inbox.empty() || l.timers.wheel.Refs() != 0
+}
+
+func (l *Loop) lockLiveness() {
+	l.timers.mu.Lock()
+	l.inbox.acquire()
+}
+
+func (l *Loop) unlockLiveness() {
+	l.inbox.release()
+	l.timers.mu.Unlock()
+}

@@ -1,0 +1,242 @@
+package eventloop
+
+// The loop itself: what it is made of, and one tick of it.
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+)
+
+// Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
+// [New]. All methods may be called from any goroutine, also from the loop's own callbacks.
+type Loop struct {
+	// Read by producers on every call and written only at the edges of sleep, so that a busy loop and busy producers
+	// share this line without moving it.
+	state    stateWord
+	urgent   atomic.Uint32  // a bit for each lane but the external that is not empty; written under the inbox's lock
+	earliest atomic.Int64   // no timer is due before it; written under the timers' lock
+	owner    atomic.Uintptr // the goroutine that runs the loop, 0 when there is none; written by it alone
+	_        [40]byte
+
+	inbox inbox
+	_     [64]byte
+
+	// Touched by the loop's goroutine alone, except tickTime, which others may read.
+	tickTime  atomic.Int64 // when the current tick began, in nanoseconds since anchor
+	batch     queue        // external tasks taken from the inbox
+	priority  queue        // internal tasks taken from the inbox
+	adopted   queue        // microtasks on their way from the inbox to micro
+	micro     ring
+	microLeft int  // of the microtask budget, until micro is next empty
+	taskLeft  int  // of the tick's budget of external tasks
+	innerLeft int  // of the tick's budget of internal tasks
+	microHeld bool // the microtask budget is spent; the rest waits for the next tick
+	overload  episode
+	breach    episode
+	runaway   episode
+	fault     *PanicError // a callback that did not return, not yet reported
+	sink      sink        // who hears of the next fault
+	alarm     alarm
+	unwatch   func() bool // stops watching Run's context
+
+	timers  timers
+	waiting atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
+
+	// Fixed by New.
+	anchor time.Time
+	wake   chan struct{} // capacity one: a wake-up in flight
+	done   chan struct{}
+	config
+}
+
+// New creates a loop. Nothing runs, no goroutine is started and nothing of the operating system is held until Run. It
+// returns an error that names the option when an option is out of range.
+func New(opts ...Option) (*Loop, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loop{
+		anchor:    time.Now(),
+		wake:      make(chan struct{}, 1),
+		done:      make(chan struct{}),
+		microLeft: c.microtaskBudget,
+		config:    c,
+	}
+	l.earliest.Store(never)
+	l.alarm.at = never
+	return l, nil
+}
+
+// Submit queues fn to run on the loop. Functions run in the order of their submission. The call never waits for the loop,
+// whatever the loop does; once it has returned nil, fn runs exactly once unless the loop is ended by Close.
+//
+// It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
+// WithQueueLimit sets. It may be called before Run.
+func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn) }
+
+// SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these waits.
+// It is meant for completions, which must get through under any load: it is not subject to the queue limit, and is
+// accepted while the loop is ending, until everything has run.
+//
+// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
+func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn) }
+
+// OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and costs a few
+// nanoseconds.
+func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
+
+// State returns the loop's state at some moment during the call.
+func (l *Loop) State() State { return l.state.load().state() }
+
+// Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
+//
+// It returns nil after Shutdown or auto-exit, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which
+// is a graceful shutdown, was what ended the loop. At once it returns ErrReentrantRun from one of the loop's own
+// callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated when the loop is ending or has ended. If a callback calls
+// runtime.Goexit the calling goroutine ends without returning from Run, and the loop goes on without it; Done tells
+// its end.
+func (l *Loop) Run(ctx context.Context) error {
+	if l.OnLoop() {
+		return ErrReentrantRun
+	}
+	if !l.state.start() {
+		if l.state.load().ending() {
+			return ErrLoopTerminated
+		}
+		return ErrLoopAlreadyRunning
+	}
+	if ctx.Err() != nil {
+		l.terminate(causeContext)
+	} else if ctx.Done() != nil {
+		l.unwatch = context.AfterFunc(ctx, func() { l.terminate(causeContext) })
+	}
+	l.serve()
+	switch w := l.state.load(); {
+	case w.closing():
+		return ErrLoopTerminated
+	case w&causeContext != 0:
+		return ctx.Err()
+	}
+	return nil
+}
+
+// turns runs tick after tick until the loop is to end. When a callback panicked, it is entered again and finishes the
+// tick behind that callback.
+func (l *Loop) turns() {
+	resumed := l.fault != nil
+	for l.report(); l.tick(resumed); resumed = false {
+	}
+}
+
+// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on behind its timers:
+// starting over would let a timer that always panics keep everything behind it from running.
+func (l *Loop) tick(resumed bool) bool {
+	if resumed {
+		l.checkpoint()
+	} else {
+		l.beginTick()
+		l.runTimers()
+	}
+	l.runInternal()
+	l.runExternal()
+	l.checkpoint()
+
+	switch w := l.state.load(); {
+	case w.closing():
+		return false
+	case l.hasWork():
+		return true
+	case w.ending():
+		return !l.inbox.seal()
+	case l.autoExit && l.exit():
+		return false
+	}
+	l.sleep()
+	return true
+}
+
+// beginTick reads the clock and renews the budgets.
+func (l *Loop) beginTick() {
+	l.tickTime.Store(l.now())
+	l.innerLeft = internalBudget
+	l.taskLeft = l.tickBudget
+	if l.microHeld {
+		l.microHeld = false
+		l.microLeft = l.microtaskBudget
+	}
+}
+
+// runInternal runs internal tasks until none is left, also those that come meanwhile.
+func (l *Loop) runInternal() {
+	for l.internalWaiting() {
+		if l.state.load().closing() {
+			return
+		}
+		if l.innerLeft == 0 {
+			l.runaway.report(l, errRunaway)
+			return
+		}
+		fn := l.priority.pop()
+		if fn == nil {
+			l.take(internal, &l.priority)
+			continue
+		}
+		l.innerLeft--
+		fn()
+		l.afterCallback()
+	}
+	l.runaway.over()
+}
+
+func (l *Loop) internalWaiting() bool {
+	return l.urgent.Load()&(1<<internal) != 0 || !l.priority.empty()
+}
+
+// runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
+func (l *Loop) runExternal() {
+	for l.taskLeft > 0 {
+		if l.internalWaiting() {
+			if l.runInternal(); l.internalWaiting() {
+				return
+			}
+		}
+		if l.state.load().closing() {
+			return
+		}
+		fn := l.batch.pop()
+		if fn == nil {
+			if !l.refill() {
+				l.overload.over()
+				return
+			}
+			continue
+		}
+		l.taskLeft--
+		if l.queueLimit > 0 {
+			l.waiting.Add(-1)
+		}
+		fn()
+		l.afterCallback()
+	}
+	if !l.batch.empty() || l.refill() {
+		l.overload.report(l, ErrLoopOverloaded)
+	}
+}
+
+// refill takes the external tasks from the inbox, when all that were taken before have run.
+func (l *Loop) refill() bool {
+	if !l.inbox.mayHaveWork() {
+		return false
+	}
+	l.take(external, &l.batch)
+	return !l.batch.empty()
+}
+
+// hasWork tells whether there may be something to run other than timers.
+func (l *Loop) hasWork() bool {
+	return l.micro.n != 0 || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
+}

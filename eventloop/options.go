@@ -1,0 +1,139 @@
+package eventloop
+
+// Options of New: their zero values, ranges and cost.
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+)
+
+const (
+	defaultTickBudget      = 1024
+	defaultMicrotaskBudget = 1024
+
+	// internalBudget is how many internal tasks a tick runs before timers and I/O get their turn. Internal work is
+	// meant to be finite, so this many in a row is taken to be a runaway.
+	internalBudget = 100_000
+)
+
+// Option configures a loop; see the With functions.
+type Option func(*config) error
+
+// config is what the options decide. New fixes it.
+type config struct {
+	id              uint64
+	logger          *slog.Logger
+	autoExit        bool
+	queueLimit      int
+	tickBudget      int
+	microtaskBudget int
+	onOverload      func(error)
+	onPanic         func(*PanicError)
+}
+
+var loopIDs atomic.Uint64
+
+func newConfig(opts []Option) (config, error) {
+	c := config{id: loopIDs.Add(1), tickBudget: defaultTickBudget, microtaskBudget: defaultMicrotaskBudget}
+	for i, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("eventloop: option %d is nil", i)
+		}
+		if err := opt(&c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// WithLogger sets where faults go that no handler takes. The default is slog.Default at the time of logging. Records carry
+// the loop's id as "loop". It must not be nil.
+func WithLogger(logger *slog.Logger) Option {
+	return func(c *config) error {
+		if logger == nil {
+			return fmt.Errorf("eventloop: WithLogger: nil logger")
+		}
+		c.logger = logger
+		return nil
+	}
+}
+
+// WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no hold. The default
+// is to sleep until there is work. It is decided when the loop would sleep, and costs submitters nothing.
+func WithAutoExit(on bool) Option {
+	return func(c *config) error {
+		c.autoExit = on
+		return nil
+	}
+}
+
+// WithQueueLimit bounds the external tasks that wait: at n, Submit returns ErrLoopOverloaded. 0, the default, is no
+// limit. A limit costs one atomic addition per task on each side.
+func WithQueueLimit(n int) Option {
+	return func(c *config) error {
+		if n < 0 {
+			return fmt.Errorf("eventloop: WithQueueLimit(%d): negative", n)
+		}
+		c.queueLimit = n
+		return nil
+	}
+}
+
+// WithTickBudget sets how many external tasks a tick runs before timers and I/O get their turn. The default is 1024; it
+// must be positive.
+func WithTickBudget(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("eventloop: WithTickBudget(%d): not positive", n)
+		}
+		c.tickBudget = n
+		return nil
+	}
+}
+
+// WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick. The default is
+// 1024; it must be positive.
+func WithMicrotaskBudget(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("eventloop: WithMicrotaskBudget(%d): not positive", n)
+		}
+		c.microtaskBudget = n
+		return nil
+	}
+}
+
+// WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload: with
+// ErrLoopOverloaded when a tick's budget is spent and external tasks remain, with ErrMicrotaskBudget when a checkpoint's is,
+// and with an error that wraps ErrLoopOverloaded when internal work does not come to an end. An episode is over
+// when the queue has been empty. By default the latter two are logged. It must not be nil.
+func WithOnOverload(f func(error)) Option {
+	return func(c *config) error {
+		if f == nil {
+			return fmt.Errorf("eventloop: WithOnOverload: %w", ErrNilCallback)
+		}
+		c.onOverload = f
+		return nil
+	}
+}
+
+// WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or called
+// runtime.Goexit, before the next callback runs. By default these are logged. It must not be nil.
+func WithPanicHandler(f func(*PanicError)) Option {
+	return func(c *config) error {
+		if f == nil {
+			return fmt.Errorf("eventloop: WithPanicHandler: %w", ErrNilCallback)
+		}
+		c.onPanic = f
+		return nil
+	}
+}
+
+func (c *config) log() *slog.Logger {
+	logger := c.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return logger.With("loop", c.id)
+}

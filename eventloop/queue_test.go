@@ -1,0 +1,112 @@
+package eventloop_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// numbered makes functions that tell which one they are.
+type numbered struct {
+	made, ran int
+}
+
+func (m *numbered) next() func() {
+	m.made++
+	n := m.made
+	return func() { m.ran = n }
+}
+
+// The queue against the obvious model, a counter of what should come next: long random runs of pushes, pops and
+// exchanges, biased so that lengths drift over many chunk borders and back to empty.
+func TestQueueAgainstModel(t *testing.T) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var in, out eventloop.Queue // in is the inbox's lane, out the loop's own, as in Loop.take
+		var m numbered
+		popped := 0
+		for range 10_000 {
+			push := r.IntN(100) < 30+40*(popped/1500%2)
+			if push {
+				in.Push(m.next())
+				continue
+			}
+			fn := out.Pop()
+			if fn == nil {
+				require.True(t, out.Empty())
+				out.Swap(&in)
+				require.True(t, in.Empty(), "what was read to its end is empty")
+				require.True(t, in.Clean(), "and as good as new")
+				fn = out.Pop()
+			}
+			if fn == nil {
+				require.Equal(t, m.made, popped, "empty too early")
+				continue
+			}
+			fn()
+			popped++
+			require.Equal(t, popped, m.ran, "order")
+			if popped%97 == 0 {
+				require.True(t, out.Clean(), "nothing popped stays reachable")
+			}
+		}
+	}
+}
+
+// Every length around the borders of chunks.
+func TestQueueChunkBorders(t *testing.T) {
+	const c = eventloop.ChunkSize
+	for _, n := range []int{0, 1, c - 1, c, c + 1, 2*c - 1, 2 * c, 2*c + 1, 5*c + 3} {
+		for range 3 { // the second and third time over what the first left behind
+			var q eventloop.Queue
+			var m numbered
+			for range n {
+				q.Push(m.next())
+			}
+			require.Equal(t, n == 0, q.Empty())
+			for i := range n {
+				q.Pop()()
+				require.Equal(t, i+1, m.ran)
+			}
+			require.Nil(t, q.Pop())
+			require.True(t, q.Empty())
+			require.True(t, q.Clean())
+		}
+	}
+}
+
+// The ring against the same model, also from a position about to wrap, and back to little memory after a burst.
+func TestRingAgainstModel(t *testing.T) {
+	for _, start := range []uint{0, 63, math.MaxUint - 5} {
+		r := rand.New(rand.NewPCG(uint64(start), 2))
+		var ring eventloop.Ring
+		ring.StartAt(start)
+		var m numbered
+		popped := 0
+		for step := range 40_000 {
+			if r.IntN(100) < 35+30*(step/4_000%2) {
+				ring.Push(m.next())
+			} else if ring.Len() > 0 {
+				ring.Pop()()
+				popped++
+				require.Equal(t, popped, m.ran)
+			}
+			require.Equal(t, m.made-popped, ring.Len())
+		}
+		for ring.Len() > 0 {
+			ring.Pop()
+		}
+		for range 2 * eventloop.RingKeep {
+			ring.Push(m.next())
+		}
+		for ring.Len() > 0 {
+			ring.Pop()
+		}
+		ring.Shrink()
+		require.LessOrEqual(t, ring.Cap(), eventloop.RingKeep)
+	}
+}

@@ -1,0 +1,117 @@
+// Package loopapi is the vocabulary that every contestant of the tournament speaks: the EventLoop interface, the
+// optional capabilities, and the types in their signatures. Package eventloop re-exports all of it for users.
+package loopapi
+
+import (
+	"context"
+	"time"
+)
+
+// EventLoop is what every contestant is. All methods may be called from any goroutine.
+type EventLoop interface {
+	// Run runs the loop on the calling goroutine and blocks until the loop has fully stopped. It returns nil after
+	// Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx is what ended the loop.
+	Run(ctx context.Context) error
+	// Shutdown stops accepting external work, runs all that was accepted, and blocks until the loop has stopped or
+	// ctx is done. Called from one of the loop's own callbacks it only asks for the end and returns nil at once.
+	Shutdown(ctx context.Context) error
+	// Submit queues fn for the loop. It never waits for the loop to consume.
+	Submit(fn func()) error
+	// SubmitInternal queues fn ahead of all external work. It is never refused for load.
+	SubmitInternal(fn func()) error
+	// Close ends the loop without running what is queued, and does not wait for a running callback.
+	Close() error
+}
+
+// MicrotaskScheduler is the capability to run a function right after the current callback.
+type MicrotaskScheduler interface {
+	ScheduleMicrotask(fn func()) error
+}
+
+// TimerID names a scheduled timer. The zero TimerID names none.
+type TimerID uint64
+
+// TimerScheduler is the capability to run a function once, after a delay.
+type TimerScheduler interface {
+	ScheduleTimer(delay time.Duration, fn func()) (TimerID, error)
+	CancelTimer(id TimerID) error
+}
+
+// TimerReferencer is the capability to choose which pending timers keep an auto-exit loop alive.
+type TimerReferencer interface {
+	RefTimer(id TimerID) error
+	UnrefTimer(id TimerID) error
+}
+
+// IOEvents is a set of readiness events of a descriptor.
+type IOEvents uint32
+
+// The readiness events. EventError and EventHangup are delivered whether or not they were asked for.
+const (
+	EventRead IOEvents = 1 << iota
+	EventWrite
+	EventError
+	EventHangup
+)
+
+// FDRegistrar is the capability to watch raw descriptors for readiness, level-triggered.
+type FDRegistrar interface {
+	RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error
+	ModifyFD(fd int, events IOEvents) error
+	UnregisterFD(fd int) error
+}
+
+// StateReporter is the capability to tell the loop's state.
+type StateReporter interface {
+	State() State
+}
+
+// Completer is the capability to tell the loop's end: the channel closes when nothing will ever run again and all
+// resources are released.
+type Completer interface {
+	Done() <-chan struct{}
+}
+
+// OwnerReporter is the capability to tell whether the caller runs on the loop.
+type OwnerReporter interface {
+	OnLoop() bool
+}
+
+// Clock is the capability to tell the time that the current tick works with.
+type Clock interface {
+	CurrentTickTime() time.Time
+}
+
+// Holder is the capability to keep an auto-exit loop alive by hand.
+type Holder interface {
+	Hold() (release func())
+}
+
+// State is a loop's state. The numbers are fixed: they appear in logs and dumps.
+type State int32
+
+// The states of a loop.
+const (
+	StateAwake       State = 0 // created, Run not called yet
+	StateTerminated  State = 1 // ended for good
+	StateSleeping    State = 2 // parked until there is work
+	StateRunning     State = 4 // running callbacks, or about to decide to sleep
+	StateTerminating State = 5 // the end was asked for
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	switch s {
+	case StateAwake:
+		return "awake"
+	case StateTerminated:
+		return "terminated"
+	case StateSleeping:
+		return "sleeping"
+	case StateRunning:
+		return "running"
+	case StateTerminating:
+		return "terminating"
+	}
+	return "invalid"
+}
