@@ -30,7 +30,7 @@ func (q *Queue) Push(fn func()) {
 }
 func (q *Queue) Pop() func()       { return q.q.pop() }
 func (q *Queue) Empty() bool       { return q.q.empty() }
-func (q *Queue) Swap(other *Queue) { q.q, other.q = other.q, q.q }
+func (q *Queue) Swap(other *Queue) { q.q.rewind(); q.q, other.q = other.q, q.q }
 
 // Clean tells whether no slot outside of what is queued holds a function.
 func (q *Queue) Clean() bool {

@@ -121,6 +121,7 @@ func (l *Loop) admit(lane int) error {
 
 // take exchanges a lane for into, a queue of the loop's own that has been read to its end.
 func (l *Loop) take(lane int, into *queue) {
+	into.rewind()
 	b := &l.inbox
 	b.acquire()
 	*into, b.lane[lane] = b.lane[lane], *into

@@ -180,13 +180,12 @@ func (l *Loop) runInternal() {
 			l.runaway.report(l, errRunaway)
 			return
 		}
-		fn := l.priority.pop()
-		if fn == nil {
+		if l.priority.empty() {
 			l.take(internal, &l.priority)
 			continue
 		}
 		l.innerLeft--
-		fn()
+		l.priority.pop()()
 		l.afterCallback()
 	}
 	l.runaway.over()
@@ -198,7 +197,11 @@ func (l *Loop) internalWaiting() bool {
 
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
 func (l *Loop) runExternal() {
-	for l.taskLeft > 0 {
+	for !l.batch.empty() || l.refill() {
+		if l.taskLeft == 0 {
+			l.overload.report(l, ErrLoopOverloaded)
+			return
+		}
 		if l.internalWaiting() {
 			if l.runInternal(); l.internalWaiting() {
 				return
@@ -207,24 +210,14 @@ func (l *Loop) runExternal() {
 		if l.state.load().closing() {
 			return
 		}
-		fn := l.batch.pop()
-		if fn == nil {
-			if !l.refill() {
-				l.overload.over()
-				return
-			}
-			continue
-		}
 		l.taskLeft--
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}
-		fn()
+		l.batch.pop()()
 		l.afterCallback()
 	}
-	if !l.batch.empty() || l.refill() {
-		l.overload.report(l, ErrLoopOverloaded)
-	}
+	l.overload.over()
 }
 
 // refill takes the external tasks from the inbox, when all that were taken before have run.

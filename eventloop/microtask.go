@@ -99,8 +99,8 @@ func (l *Loop) checkpoint() {
 // adoptMicrotasks appends what other goroutines scheduled to the loop's own.
 func (l *Loop) adoptMicrotasks() {
 	l.take(microtask, &l.adopted)
-	for fn := l.adopted.pop(); fn != nil; fn = l.adopted.pop() {
-		l.micro.push(fn)
+	for !l.adopted.empty() {
+		l.micro.push(l.adopted.pop())
 	}
 }
 

@@ -60,7 +60,7 @@ func (p panickingLog) WithAttrs([]slog.Attr) slog.Handler     { return p }
 
 // An idle loop is small: at most 16 KiB beyond its goroutine's stack, also after it has been busy.
 func TestIdleLoopIsSmall(t *testing.T) {
-	const n = 200
+	const n = 64
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -76,11 +76,11 @@ func TestIdleLoopIsSmall(t *testing.T) {
 		loops[i] = loop
 		go loop.Run(context.Background())
 		ran := make(chan struct{})
-		for range 10_000 {
+		for range 5_000 {
 			require.NoError(t, loop.Submit(func() {}))
 		}
 		require.NoError(t, loop.Submit(func() {
-			for range 10_000 {
+			for range 5_000 {
 				loop.ScheduleMicrotask(func() {})
 			}
 			loop.ScheduleMicrotask(func() { close(ran) })

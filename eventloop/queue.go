@@ -51,32 +51,23 @@ func (q *queue) push(fn func()) {
 	q.tail.n++
 }
 
-// pop takes the first function out, or returns nil.
+// pop takes the first function out; there must be one.
 func (q *queue) pop() func() {
-	c := q.head
-	if c == nil || q.read == c.n && !q.advance() {
-		return nil
+	if q.read == q.head.n {
+		c := q.head
+		q.head, q.read = c.next, 0
+		c.recycle()
 	}
-	c = q.head
-	fn := c.fns[q.read]
-	c.fns[q.read] = nil
+	p := &q.head.fns[q.read]
+	fn := *p
+	*p = nil
 	q.read++
 	return fn
 }
 
-// advance leaves the chunk that has been read to its end for the next one. A last chunk is kept and made ready to be
-// written again.
-func (q *queue) advance() bool {
-	c := q.head
-	q.read = 0
-	if c == q.tail {
-		c.n = 0
-		return false
+// rewind makes a queue that has been read to its end ready to be written again, in the chunk that it still has.
+func (q *queue) rewind() {
+	if q.head != nil {
+		q.head.n, q.read = 0, 0
 	}
-	q.head = c.next
-	c.recycle()
-	return q.head.n > 0
 }
-
-// drop forgets all that is queued.
-func (q *queue) drop() { *q = queue{} }

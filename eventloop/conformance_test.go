@@ -1,0 +1,29 @@
+package eventloop_test
+
+import (
+	"testing"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/looptest"
+)
+
+func newLoop(cfg looptest.Config) (looptest.EventLoop, error) {
+	opts := []eventloop.Option{eventloop.WithAutoExit(cfg.AutoExit), eventloop.WithQueueLimit(cfg.QueueLimit)}
+	if cfg.TickBudget != 0 {
+		opts = append(opts, eventloop.WithTickBudget(cfg.TickBudget))
+	}
+	if cfg.MicrotaskBudget != 0 {
+		opts = append(opts, eventloop.WithMicrotaskBudget(cfg.MicrotaskBudget))
+	}
+	if cfg.OnOverload != nil {
+		opts = append(opts, eventloop.WithOnOverload(cfg.OnOverload))
+	}
+	if cfg.OnPanic != nil {
+		opts = append(opts, eventloop.WithPanicHandler(cfg.OnPanic))
+	}
+	return eventloop.New(opts...)
+}
+
+func TestConformance(t *testing.T) {
+	looptest.Run(t, newLoop, looptest.Name("main"), looptest.VirtualTime())
+}

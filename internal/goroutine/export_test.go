@@ -1,0 +1,4 @@
+package goroutine
+
+// StackID is the implementation for architectures without an assembly stub.
+var StackID = stackID

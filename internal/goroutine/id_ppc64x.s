@@ -1,0 +1,8 @@
+//go:build ppc64 || ppc64le
+
+#include "textflag.h"
+
+// func id() uintptr
+TEXT ·id(SB), NOSPLIT, $0-8
+	MOVD g, ret+0(FP)
+	RET

@@ -1,0 +1,5 @@
+//go:build !(386 || amd64 || arm || arm64 || loong64 || ppc64 || ppc64le || riscv64 || s390x)
+
+package goroutine
+
+func id() uintptr { return stackID() }

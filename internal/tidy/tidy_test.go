@@ -1,0 +1,461 @@
+package tidy
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// importRule limits which packages of ours the non-test files of a package may import. Packages are named by folder;
+// "..." at the end stands for any rest.
+type importRule struct {
+	of      string
+	allowed []string
+	why     string
+}
+
+const (
+	leaf      = "it is a part that others are built from; it must be understood, tested and replaced alone"
+	rival     = "rivals share thin mechanism, never policy: a contestant that leans on another proves nothing about itself"
+	separated = "it is a module of its own, so that users of the root module do not get its dependencies"
+)
+
+var importRules = []importRule{
+	{"internal/loopapi", nil, leaf},
+	{"internal/poller", nil, leaf},
+	{"internal/wheel", nil, leaf},
+	{"internal/goroutine", nil, leaf},
+	{"eventloop/promise", []string{"internal/loopapi"}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
+	{"eventloop/looptest", []string{"internal/loopapi"}, "the conformance kit must hold any loop to the rules, so it can know none"},
+	{"eventloop", []string{"internal/loopapi", "internal/wheel", "internal/goroutine", "internal/poller", "eventloop/promise"},
+		"the loop is built from its parts; what is built on the loop must not leak into it"},
+	{"internal/alternateone...", []string{"internal/loopapi", "internal/poller", "internal/alternateone..."}, rival},
+	{"internal/alternatetwo...", []string{"internal/loopapi", "internal/poller", "internal/alternatetwo..."}, rival},
+	{"internal/alternatethree...", []string{"internal/loopapi", "internal/poller", "internal/alternatethree..."}, rival},
+}
+
+// nobodyImports names the folders that no file of the root module may import, tests included.
+var nobodyImports = []string{"internal/tournament...", "internal/gojabaseline..."}
+
+// rootRequires are the modules that the root module may require directly; productImports are the ones among them that
+// non-test files may import.
+var (
+	rootRequires   = []string{"golang.org/x/sys", "github.com/stretchr/testify"}
+	productImports = []string{"golang.org/x/sys"}
+)
+
+// maxLines is how long a Go file may be.
+const maxLines = 700
+
+// textFiles are the files that are read for leftover markers, by the end of the path.
+var textFiles = regexp.MustCompile(`(\.go|\.s|\.md|\.mod|\.ya?ml|\.sh|(^|/)(Makefile|Dockerfile)[^/]*|(^|/)\.ci/[^/]+)$`)
+
+// leftovers are the markers of unfinished work, put together so that this file has none.
+var leftovers = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X|HA` + `CK)\b`)
+
+// callRule forbids uses of a package's functions in the non-test files of some folders.
+type callRule struct {
+	in      []string
+	pkg     string
+	name    *regexp.Regexp
+	instead string
+}
+
+var core = []string{"eventloop", "internal/wheel", "internal/loopapi", "internal/poller"}
+
+var callRules = []callRule{
+	{core, "time", regexp.MustCompile(`^Sleep$`), "a loop that waits by sleeping is late or busy; park and be woken"},
+	{core, "fmt", regexp.MustCompile(`^Print`), "standard output belongs to the program; report through the logger or a handler"},
+}
+
+// rules are all that is checked, each by a function of its own.
+var rules = map[string]func(*tree) []string{
+	"Imports":      checkImports,
+	"Dependencies": checkDependencies,
+	"Modules":      checkModules,
+	"FileLength":   checkFileLength,
+	"Leftovers":    checkLeftovers,
+	"Calls":        checkCalls,
+}
+
+func TestTree(t *testing.T) {
+	tr, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tr.files) < 5 || tr.module(".") == nil {
+		t.Fatalf("%d Go files in %d modules: this is not the tree", len(tr.files), len(tr.modules))
+	}
+	for name, check := range rules {
+		t.Run(name, func(t *testing.T) {
+			for _, violation := range check(tr) {
+				t.Error(violation)
+			}
+		})
+	}
+}
+
+func checkImports(tr *tree) (violations []string) {
+	root := tr.module(".")
+	for _, f := range tr.files {
+		if f.module != root {
+			continue
+		}
+		for _, imported := range f.imports {
+			folder, ours := tr.folder(imported)
+			if !ours {
+				continue
+			}
+			if matches(nobodyImports, folder) {
+				violations = append(violations, fmt.Sprintf("%s imports %s, which nothing in the root module may: %s", f.name, folder, separated))
+			}
+			if f.test {
+				continue
+			}
+			for _, r := range importRules {
+				if matches([]string{r.of}, path.Dir(f.name)) && !matches(r.allowed, folder) {
+					violations = append(violations, fmt.Sprintf("%s imports %s; of ours, %s may import %s: %s",
+						f.name, folder, r.of, cmp.Or(strings.Join(r.allowed, ", "), "nothing"), r.why))
+				}
+			}
+		}
+	}
+	return violations
+}
+
+func checkDependencies(tr *tree) (violations []string) {
+	root := tr.module(".")
+	for _, required := range root.direct {
+		if !slices.Contains(rootRequires, required) {
+			violations = append(violations, fmt.Sprintf("go.mod requires %s; the root module may require %s: every dependency is one more for each of our users",
+				required, strings.Join(rootRequires, ", ")))
+		}
+	}
+	for _, f := range tr.files {
+		if f.module != root || f.test {
+			continue
+		}
+		for _, imported := range f.imports {
+			first, _, _ := strings.Cut(imported, "/")
+			_, ours := tr.folder(imported)
+			known := slices.ContainsFunc(productImports, func(m string) bool { return within(imported, m) })
+			if strings.Contains(first, ".") && !ours && !known {
+				violations = append(violations, fmt.Sprintf("%s imports %s; besides the standard library and ours, non-test code may import %s: our users pay for the rest",
+					f.name, imported, strings.Join(productImports, ", ")))
+			}
+		}
+	}
+	return violations
+}
+
+func checkModules(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		if f.module.dir == "." {
+			continue
+		}
+		for _, imported := range f.imports {
+			owner := tr.owner(imported)
+			if owner == nil || owner == f.module {
+				continue
+			}
+			mod := path.Join(f.module.dir, "go.mod")
+			if !slices.Contains(f.module.direct, owner.path) {
+				violations = append(violations, fmt.Sprintf("%s does not require %s, which %s imports: the module must build without the workspace", mod, owner.path, f.name))
+			}
+			if to := f.module.replaced[owner.path]; to == "" || path.Join(f.module.dir, to) != owner.dir {
+				violations = append(violations, fmt.Sprintf("%s replaces %s by %q, want its folder %s, as %s imports it: no version of it is published",
+					mod, owner.path, to, owner.dir, f.name))
+			}
+		}
+	}
+	slices.Sort(violations)
+	return slices.Compact(violations)
+}
+
+func checkFileLength(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		if f.lines > maxLines {
+			violations = append(violations, fmt.Sprintf("%s has %d lines, more than %d: it owns more than one idea; give each a file", f.name, f.lines, maxLines))
+		}
+	}
+	return violations
+}
+
+func checkLeftovers(tr *tree) (violations []string) {
+	for name, text := range tr.texts {
+		for i, line := range strings.Split(text, "\n") {
+			if word := leftovers.FindString(line); word != "" {
+				violations = append(violations, fmt.Sprintf("%s:%d: %s: what is in the tree is finished; do it, or say plainly what does not work", name, i+1, word))
+			}
+		}
+	}
+	slices.Sort(violations)
+	return violations
+}
+
+func checkCalls(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		for _, r := range callRules {
+			if f.test || f.module != tr.module(".") || !matches(r.in, path.Dir(f.name)) {
+				continue
+			}
+			ast.Inspect(f.syntax, func(n ast.Node) bool {
+				sel, ok := n.(*ast.SelectorExpr)
+				if !ok || !r.name.MatchString(sel.Sel.Name) {
+					return true
+				}
+				if x, ok := sel.X.(*ast.Ident); ok && x.Name == f.localName(r.pkg) {
+					violations = append(violations, fmt.Sprintf("%s:%d: %s.%s: %s", f.name, tr.fset.Position(n.Pos()).Line, r.pkg, sel.Sel.Name, r.instead))
+				}
+				return true
+			})
+		}
+	}
+	return violations
+}
+
+// matches says whether one of the patterns names folder.
+func matches(patterns []string, folder string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if prefix, ok := strings.CutSuffix(p, "..."); ok {
+			return within(folder, prefix)
+		}
+		return p == folder
+	})
+}
+
+// within says whether name is dir or something below it.
+func within(name, dir string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// tree is what the rules look at.
+type tree struct {
+	fset    *token.FileSet
+	modules []*module
+	files   []*file
+	texts   map[string]string
+}
+
+type module struct {
+	dir, path string
+	direct    []string          // required, without the indirect ones
+	replaced  map[string]string // module path -> folder
+}
+
+type file struct {
+	name    string
+	module  *module
+	test    bool
+	lines   int
+	imports []string
+	syntax  *ast.File
+}
+
+// localName returns the name under which f knows the package with this import path, or "".
+func (f *file) localName(pkg string) string {
+	for _, spec := range f.syntax.Imports {
+		if p, _ := strconv.Unquote(spec.Path.Value); p == pkg {
+			if spec.Name != nil {
+				return spec.Name.Name
+			}
+			return path.Base(pkg)
+		}
+	}
+	return ""
+}
+
+// module returns the module in dir, or nil.
+func (tr *tree) module(dir string) *module {
+	for _, m := range tr.modules {
+		if m.dir == dir {
+			return m
+		}
+	}
+	return nil
+}
+
+// owner returns the module of ours that holds the package with this import path, or nil.
+func (tr *tree) owner(imported string) (owner *module) {
+	for _, m := range tr.modules {
+		if within(imported, m.path) && (owner == nil || len(m.path) > len(owner.path)) {
+			owner = m
+		}
+	}
+	return owner
+}
+
+// folder returns the folder of a package of ours.
+func (tr *tree) folder(imported string) (folder string, ours bool) {
+	owner := tr.owner(imported)
+	if owner == nil {
+		return "", false
+	}
+	return path.Join(owner.dir, strings.TrimPrefix(imported, owner.path)), true
+}
+
+// load reads a tree. Build constraints are ignored: the rules hold on every platform.
+func load(fsys fs.FS) (*tree, error) {
+	tr := &tree{fset: token.NewFileSet(), texts: map[string]string{}}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "vendor" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || !textFiles.MatchString(name) {
+			return nil
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		tr.texts[name] = string(text)
+		switch {
+		case path.Base(name) == "go.mod":
+			tr.modules = append(tr.modules, parseModule(path.Dir(name), string(text)))
+		case path.Ext(name) == ".go":
+			syntax, err := parser.ParseFile(tr.fset, name, text, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			f := &file{name: name, syntax: syntax, test: strings.HasSuffix(name, "_test.go"), lines: strings.Count(string(text), "\n")}
+			for _, spec := range syntax.Imports {
+				imported, _ := strconv.Unquote(spec.Path.Value)
+				f.imports = append(f.imports, imported)
+			}
+			tr.files = append(tr.files, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range tr.files {
+		for _, m := range tr.modules {
+			if within(f.name, m.dir) && (f.module == nil || len(m.dir) > len(f.module.dir) || f.module.dir == ".") {
+				f.module = m
+			}
+		}
+		if f.module == nil {
+			return nil, fmt.Errorf("%s is in no module", f.name)
+		}
+	}
+	return tr, nil
+}
+
+// parseModule reads what the rules need of a go.mod file.
+func parseModule(dir, text string) *module {
+	m := &module{dir: dir, replaced: map[string]string{}}
+	block := ""
+	for line := range strings.Lines(text) {
+		line, comment, _ := strings.Cut(line, "//")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+			continue
+		case words[0] == ")":
+			block = ""
+			continue
+		case len(words) == 2 && words[1] == "(":
+			block = words[0]
+			continue
+		case block != "":
+			words = append([]string{block}, words...)
+		}
+		switch words[0] {
+		case "module":
+			m.path = words[1]
+		case "require":
+			if strings.TrimSpace(comment) != "indirect" {
+				m.direct = append(m.direct, words[1])
+			}
+		case "replace":
+			m.replaced[words[1]] = words[slices.Index(words, "=>")+1]
+		}
+	}
+	return m
+}
+
+// Each rule finds the violation in a small tree that has one, and none in the same tree without it.
+func TestRules(t *testing.T) {
+	good := map[string]string{
+		"go.mod":                      "module example.org/ours\n\nrequire (\n\tgolang.org/x/sys v0.1.0\n\tgithub.com/stretchr/testify v1.1.1 // for tests\n\tother.org/deep v1.0.0 // indirect\n)\n",
+		"eventloop/loop.go":           "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/internal/wheel\"\n)\n\nvar _ = time.Now\n",
+		"eventloop/loop_test.go":      "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/eventloop/looptest\"\n)\n\nvar _ = time.Sleep\n",
+		"internal/wheel/wheel.go":     "package wheel\n",
+		"internal/tournament/go.mod":  "module example.org/ours/internal/tournament\n\nrequire example.org/ours v0.0.0\n\nreplace example.org/ours => ../..\n",
+		"internal/tournament/main.go": "package main\n\nimport _ \"example.org/ours/eventloop\"\n",
+		"README.md":                   "Everything is done.\n",
+	}
+	cases := []struct {
+		rule, name, text string
+		want             string // in the only violation
+	}{
+		{"Imports", "internal/wheel/bad.go", "package wheel\nimport _ \"example.org/ours/internal/loopapi\"\n", "internal/wheel/bad.go imports internal/loopapi"},
+		{"Imports", "internal/goroutine/bad_plan9.go", "package goroutine\nimport _ \"example.org/ours/internal/wheel\"\n", "may import nothing"},
+		{"Imports", "eventloop/bad.go", "package eventloop\nimport _ \"example.org/ours/eventloop/js\"\n", "imports eventloop/js"},
+		{"Imports", "eventloop/looptest/bad.go", "package looptest\nimport _ \"example.org/ours/eventloop\"\n", "imports eventloop"},
+		{"Imports", "internal/alternatetwo/bad.go", "package a\nimport _ \"example.org/ours/eventloop\"\n", "never policy"},
+		{"Imports", "internal/alternatetwo/queue/bad.go", "package a\nimport _ \"example.org/ours/internal/alternateone\"\n", "imports internal/alternateone"},
+		{"Imports", "eventloop/bad_test.go", "package eventloop\nimport _ \"example.org/ours/internal/tournament/stats\"\n", "nothing in the root module may"},
+		{"Imports", "examples/bad.go", "package main\nimport _ \"example.org/ours/internal/gojabaseline\"\n", "nothing in the root module may"},
+		{"Dependencies", "go.mod", "module example.org/ours\nrequire other.org/dep v1.0.0\n", "requires other.org/dep"},
+		{"Dependencies", "go.mod", "module example.org/ours\nrequire (\n\tother.org/dep v1.0.0\n)\n", "requires other.org/dep"},
+		{"Dependencies", "eventloop/js/bad.go", "package js\nimport _ \"github.com/stretchr/testify/assert\"\n", "imports github.com/stretchr/testify/assert"},
+		{"Dependencies", "eventloop/js/bad.go", "package js\nimport _ \"golang.org/x/systems\"\n", "imports golang.org/x/systems"},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nreplace example.org/ours => ../..\n", "does not require example.org/ours"},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\n", "replaces example.org/ours by \"\""},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\nreplace example.org/ours v0.0.0 => ..\n", "want its folder ."},
+		{"FileLength", "eventloop/bad.go", "package eventloop\n" + strings.Repeat("\n", maxLines), "give each a file"},
+		{"Leftovers", "eventloop/bad.go", "package eventloop\n\n// TO" + "DO: all of it\n", "eventloop/bad.go:3"},
+		{"Leftovers", "docker/Dockerfile.windows", "# FIX" + "ME\n", "docker/Dockerfile.windows:1"},
+		{"Leftovers", ".ci/run", "#!/bin/sh\n# XX" + "X\n", ".ci/run:2"},
+		{"Calls", "eventloop/bad.go", "package eventloop\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }\n", "eventloop/bad.go:3: time.Sleep"},
+		{"Calls", "internal/poller/bad_windows.go", "package poller\nimport \"fmt\"\nvar p = fmt.Println\n", "internal/poller/bad_windows.go:3: fmt.Println"},
+	}
+	tested := map[string]bool{}
+	for _, c := range cases {
+		tested[c.rule] = true
+		for _, broken := range []bool{false, true} {
+			fsys := fstest.MapFS{}
+			for name, text := range good {
+				fsys[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			if broken {
+				fsys[c.name] = &fstest.MapFile{Data: []byte(c.text)}
+			}
+			tr, err := load(fsys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			violations := rules[c.rule](tr)
+			if !broken && len(violations) > 0 {
+				t.Errorf("%s: violations in a clean tree: %q", c.rule, violations)
+			}
+			if broken && (len(violations) != 1 || !strings.Contains(violations[0], c.want)) {
+				t.Errorf("%s: %s with %q: got %q, want one violation with %q", c.rule, c.name, c.text[:min(60, len(c.text))], violations, c.want)
+			}
+		}
+	}
+	for rule := range rules {
+		if !tested[rule] {
+			t.Errorf("rule %s has no case", rule)
+		}
+	}
+}

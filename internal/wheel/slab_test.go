@@ -1,0 +1,270 @@
+package wheel_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/turnloop/turnloop/internal/wheel"
+)
+
+// tracked returns a function and a weak pointer to what only the function keeps alive.
+func tracked() (func(), weak.Pointer[[64]byte]) {
+	captured := new([64]byte)
+	return func() { captured[0]++ }, weak.Make(captured)
+}
+
+// What a removed, popped or cleared timer captured is collectable although the wheel lives on (bugs.md row 59).
+func TestNoRetention(t *testing.T) {
+	for name, deadline := range map[string]int64{"near": 5, "slot": 1e9, "never": math.MaxInt64} {
+		var w wheel.Wheel
+		keep, kept := tracked()
+		w.Insert(deadline, keep, true)
+		keep = nil
+
+		fn, removed := tracked()
+		w.Remove(w.Insert(deadline, fn, true))
+		fn, popped := tracked()
+		w.Insert(4, fn, true)
+		fn, _ = w.PopDue(4, math.MaxUint64)
+		fn()
+		fn = nil
+		runtime.GC()
+		if kept.Value() == nil {
+			t.Fatalf("%s: the function of a pending timer was collected", name)
+		}
+		if removed.Value() != nil {
+			t.Errorf("%s: the wheel keeps the function of a removed timer", name)
+		}
+		if popped.Value() != nil {
+			t.Errorf("%s: the wheel keeps the function of a popped timer", name)
+		}
+		w.Clear()
+		runtime.GC()
+		if kept.Value() != nil {
+			t.Errorf("%s: the wheel keeps the function of a timer after Clear", name)
+		}
+		runtime.KeepAlive(&w)
+	}
+}
+
+// No id names two timers and no old id names a new one, with the generations about to be used up all the time
+// (bugs.md row 49), blocks coming and going, and the wheel being cleared.
+func TestIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, left := range []uint64{1, 2, 3, 7} {
+		var w wheel.Wheel
+		pending := map[uint64]bool{}
+		var ids []uint64
+		seen := map[uint64]bool{}
+		w.Grow(500)
+		w.Age(left)
+		for round := range 400 {
+			for range r.IntN(300) {
+				id := w.Insert(r.Int64N(1e9), func() {}, false)
+				if id == 0 || seen[id] {
+					t.Fatalf("left %d: id %#x is 0 or not new", left, id)
+				}
+				seen[id] = true
+				ids = append(ids, id)
+				pending[id] = true
+			}
+			for range 600 {
+				if len(ids) == 0 {
+					break
+				}
+				id := ids[r.IntN(len(ids))]
+				if round%4 == 0 {
+					id = ids[len(ids)-1-r.IntN(min(len(ids), 300))]
+				}
+				if got := w.Remove(id); got != pending[id] {
+					t.Fatalf("left %d: Remove(%#x) = %v, pending: %v", left, id, got, pending[id])
+				}
+				delete(pending, id)
+			}
+			switch {
+			case round%10 == 9:
+				for id := range pending {
+					if !w.Remove(id) {
+						t.Fatalf("left %d: pending timer %#x not found", left, id)
+					}
+				}
+				clear(pending)
+			case round%50 == 5:
+				w.Clear()
+				clear(pending)
+			case round%7 == 3:
+				w.Age(left)
+			}
+			for _, id := range ids[max(0, len(ids)-2000):] {
+				if got := w.SetRef(id, false); got != pending[id] {
+					t.Fatalf("left %d: SetRef(%#x) = %v, pending: %v", left, id, got, pending[id])
+				}
+			}
+			if w.Len() != len(pending) {
+				t.Fatalf("left %d: Len %d, want %d", left, w.Len(), len(pending))
+			}
+		}
+	}
+}
+
+// A node whose generations are used up is not used again, and a block of such nodes gives its memory back.
+func TestUsedUpGenerations(t *testing.T) {
+	var w wheel.Wheel
+	w.Grow(1)
+	const left = 3
+	w.Age(left)
+	for range left * wheel.BlockNodes {
+		if ever, _ := w.Blocks(); ever != 1 {
+			t.Fatal("a second block although the first has generations left")
+		}
+		w.Remove(w.Insert(1e9, func() {}, true))
+	}
+	if ever, now := w.Blocks(); ever != 1 || now != 0 {
+		t.Fatalf("%d blocks, %d with memory; want the one block to be used up", ever, now)
+	}
+	id := w.Insert(1e9, func() {}, true)
+	if ever, now := w.Blocks(); ever != 2 || now != 1 {
+		t.Fatalf("%d blocks, %d with memory; want a second block", ever, now)
+	}
+	for _, stale := range []uint64{0, 1, wheel.BlockNodes - 1, math.MaxUint64, id - 1<<28, id + 1<<28, id + 1, id ^ 1<<63} {
+		if w.Remove(stale) {
+			t.Errorf("Remove(%#x) removed something; the only id is %#x", stale, id)
+		}
+	}
+	if !w.Remove(id) {
+		t.Errorf("Remove(%#x) of a pending timer is false", id)
+	}
+}
+
+// After a burst the memory goes, except for the spare blocks; ids from before it stay stale.
+func TestMemoryFallsBack(t *testing.T) {
+	const n = 200_000
+	for name, step := range map[string]int64{"near": 1, "slots": 1000} {
+		var w wheel.Wheel
+		ids := make([]uint64, n)
+		fn := func() {}
+		before := heap()
+		for i := range ids {
+			// Neighbours in the slab are far apart in time.
+			ids[i] = w.Insert(int64(i)*7919%n*step, fn, true)
+		}
+		for _, id := range ids[:n/2] {
+			w.Remove(id)
+		}
+		for {
+			if _, ok := w.PopDue(n*step, math.MaxUint64); !ok {
+				break
+			}
+		}
+		if _, now := w.Blocks(); now > wheel.SpareBlocks {
+			t.Errorf("%s: %d blocks are kept, want at most %d", name, now, wheel.SpareBlocks)
+		}
+		if grown := heap() - before; grown > 128<<10 {
+			t.Errorf("%s: %d B remain of a burst of %d timers", name, grown, n)
+		} else {
+			t.Logf("%s: %d B remain of a burst of %d timers", name, grown, n)
+		}
+		for i := range 3 * wheel.BlockNodes {
+			w.Insert(int64(i), fn, true)
+		}
+		for _, id := range ids {
+			if w.Remove(id) {
+				t.Fatalf("%s: stale id %#x removed a timer", name, id)
+			}
+		}
+	}
+}
+
+// A pending timer takes at most 96 B besides its function, wherever it waits.
+func TestMemoryPerTimer(t *testing.T) {
+	if size := wheel.NodeSize; size > 48 {
+		t.Errorf("a node has %d B, want at most 48", size)
+	}
+	const n = 100_000
+	for name, deadline := range map[string]func(i int64) int64{
+		"dense":  func(i int64) int64 { return i * 10_000 },
+		"sparse": func(i int64) int64 { return (i * 0x5deece66d) & (1<<50 - 1) },
+		"near":   func(i int64) int64 { return i % 1000 },
+	} {
+		var w wheel.Wheel
+		fn := func() {}
+		before := heap()
+		for i := range int64(n) {
+			w.Insert(deadline(i), fn, true)
+		}
+		if per := float64(heap()-before) / n; per > 96 {
+			t.Errorf("%s: %.1f B per pending timer", name, per)
+		} else {
+			t.Logf("%s: %.1f B per pending timer", name, per)
+		}
+		runtime.KeepAlive(&w)
+	}
+}
+
+// A wheel with one timer stays small: it belongs to a loop that shall be.
+func TestMemoryOfOne(t *testing.T) {
+	const wheels = 100
+	before := heap()
+	ws := make([]*wheel.Wheel, wheels)
+	for i := range ws {
+		ws[i] = new(wheel.Wheel)
+		ws[i].Insert(60e9, func() {}, true)
+	}
+	if per := (heap() - before) / wheels; per > 6<<10 {
+		t.Errorf("a wheel with one timer takes %d B", per)
+	}
+	runtime.KeepAlive(ws)
+}
+
+// heap returns the bytes of live objects.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Steady use does not allocate.
+func TestAllocs(t *testing.T) {
+	fn := func() {}
+	for _, pending := range []int{0, 1000} {
+		var w wheel.Wheel
+		now := int64(0)
+		for i := range pending {
+			w.Insert(int64(i+1)*3_000_000, fn, true)
+		}
+		const batch = 100
+		var ids [batch]uint64
+		run := func() {
+			for i := range ids {
+				ids[i] = w.Insert(now+int64(i)*1_000_000, fn, true)
+			}
+			for i := 0; i < batch; i += 2 {
+				w.Remove(ids[i])
+			}
+			for i := range ids { // re-arm, as an interval does
+				now += 1_000_000
+				for {
+					due, ok := w.PopDue(now, w.Seq())
+					if !ok {
+						break
+					}
+					due()
+					if i < batch/2 && w.Len() < pending+batch/2 {
+						w.Insert(now+5_000_000, fn, true)
+					}
+				}
+			}
+		}
+		for range 200 {
+			run() // until the levels that the clock passes through are there
+		}
+		if n := testing.AllocsPerRun(50, run); n != 0 {
+			t.Errorf("%d pending: %v allocations in %d inserts and the pops and removals they take", pending, n, batch)
+		}
+	}
+}
