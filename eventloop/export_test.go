@@ -36,7 +36,7 @@ func (q *Queue) Swap(other *Queue) { q.q.rewind(); q.q, other.q = other.q, q.q }
 func (q *Queue) Clean() bool {
 	for c := q.q.head; c != nil; c = c.next {
 		for i, fn := range c.fns {
-			unread := i < c.n && (c != q.q.head || i >= q.q.read)
+			unread := (c != q.q.tail || i < q.q.written) && (c != q.q.head || i >= q.q.read)
 			if (fn != nil) != unread {
 				return false
 			}

@@ -88,7 +88,7 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 		if err = l.admit(lane); err == nil && q.full() {
 			q.grow(c)
 		} else {
-			c.recycle()
+			chunks.Put(c)
 		}
 	}
 	if err != nil {

@@ -9,54 +9,49 @@ const chunkSize = 128
 // chunk is a run of queued functions. Whoever takes a function out clears its slot, so that a chunk that has been read
 // to its end keeps nothing alive and is as good as new.
 type chunk struct {
-	next *chunk
-	n    int // functions written
 	fns  [chunkSize]func()
+	next *chunk
 }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-func (c *chunk) recycle() {
-	c.n, c.next = 0, nil
-	chunks.Put(c)
-}
-
 // queue is a FIFO of functions in linked chunks; the zero value is ready. Push and pop are O(1) and move nothing. It has
-// no lock: whoever owns it says what guards it.
+// no lock: whoever owns it says what guards it. Its positions are here and not in the chunks so that a producer
+// dirties no more than the slot it writes and the line of the lock that it holds anyway.
 type queue struct {
 	head, tail *chunk
-	read       int // functions taken out of head
+	read       int // slots of head that have been read
+	written    int // slots of tail that have been written; in all chunks before it, every one
 }
 
-func (q *queue) empty() bool {
-	return q.head == q.tail && (q.head == nil || q.read == q.head.n)
-}
+func (q *queue) empty() bool { return q.head == q.tail && q.read == q.written }
 
-// full tells whether push needs a new chunk.
-func (q *queue) full() bool { return q.tail == nil || q.tail.n == chunkSize }
+// full tells whether push needs another chunk.
+func (q *queue) full() bool { return q.tail == nil || q.written == chunkSize }
 
-// grow appends an empty chunk.
+// grow appends an empty chunk; the queue must be full.
 func (q *queue) grow(c *chunk) {
 	if q.tail == nil {
 		q.head = c
 	} else {
 		q.tail.next = c
 	}
-	q.tail = c
+	q.tail, q.written = c, 0
 }
 
 // push appends fn; the queue must not be full.
 func (q *queue) push(fn func()) {
-	q.tail.fns[q.tail.n] = fn
-	q.tail.n++
+	q.tail.fns[q.written] = fn
+	q.written++
 }
 
 // pop takes the first function out; there must be one.
 func (q *queue) pop() func() {
-	if q.read == q.head.n {
+	if q.read == chunkSize {
 		c := q.head
 		q.head, q.read = c.next, 0
-		c.recycle()
+		c.next = nil
+		chunks.Put(c)
 	}
 	p := &q.head.fns[q.read]
 	fn := *p
@@ -66,8 +61,4 @@ func (q *queue) pop() func() {
 }
 
 // rewind makes a queue that has been read to its end ready to be written again, in the chunk that it still has.
-func (q *queue) rewind() {
-	if q.head != nil {
-		q.head.n, q.read = 0, 0
-	}
-}
+func (q *queue) rewind() { q.read, q.written = 0, 0 }
