@@ -27,8 +27,8 @@ const (
 // handful of instructions, never over an allocation or a callback: producers append under it, and the loop exchanges a
 // whole lane for an empty one.
 type inbox struct {
-	// lock tells the loop, without taking it, whether there may be work. Its release by a producer is the "write" of
-	// write-then-check; wait.go says what it pairs with.
+	// lock tells the loop, without taking it, whether there may be work. Taking it is the "write" of a producer's
+	// write-then-check; wait.go says what that pairs with.
 	lock atomic.Uint32
 
 	sealed bool // nothing is accepted any more
@@ -57,9 +57,9 @@ const spinLimit = 64
 
 func (b *inbox) release() {
 	if b.empty() {
-		b.lock.Store(freeEmpty)
+		storeRelease(&b.lock, freeEmpty)
 	} else {
-		b.lock.Store(freeWork)
+		storeRelease(&b.lock, freeWork)
 	}
 }
 
@@ -80,12 +80,14 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	b := &l.inbox
 	q := &b.lane[lane]
 	b.acquire()
-	err := l.admit(lane)
+	state := l.state.load() // after taking the lock: the "check" of write-then-check
+	err := l.admit(lane, state)
 	for err == nil && q.full() {
 		b.release()
 		c := chunks.Get().(*chunk)
 		b.acquire()
-		if err = l.admit(lane); err == nil && q.full() {
+		state = l.state.load()
+		if err = l.admit(lane, state); err == nil && q.full() {
 			q.grow(c)
 		} else {
 			chunks.Put(c)
@@ -96,21 +98,21 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 		return err
 	}
 	q.push(fn)
-	if lane == external {
-		if l.queueLimit > 0 {
-			l.waiting.Add(1)
-		}
-	} else {
+	if lane != external {
 		l.urgent.Store(l.urgent.Load() | 1<<lane)
+	} else if l.queueLimit > 0 {
+		l.waiting.Add(1)
 	}
-	b.lock.Store(freeWork)
-	l.wakeIfSleeping()
+	storeRelease(&b.lock, freeWork)
+	if state.sleeping() {
+		l.unpark()
+	}
 	return nil
 }
 
-// admit tells whether the lane accepts work now. The caller holds the lock.
-func (l *Loop) admit(lane int) error {
-	if l.inbox.sealed || lane == external && l.state.load().ending() {
+// admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.
+func (l *Loop) admit(lane int, state word) error {
+	if l.inbox.sealed || lane == external && state.ending() {
 		return ErrLoopTerminated
 	}
 	if lane == external && l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
@@ -145,5 +147,5 @@ func (b *inbox) discard() {
 	b.acquire()
 	b.sealed = true
 	b.lane = [lanes]queue{}
-	b.lock.Store(freeEmpty)
+	storeRelease(&b.lock, freeEmpty)
 }

@@ -34,6 +34,7 @@ type Loop struct {
 	taskLeft  int  // of the tick's budget of external tasks
 	innerLeft int  // of the tick's budget of internal tasks
 	microHeld bool // the microtask budget is spent; the rest waits for the next tick
+	streaming bool // the latest batch was a large one; see linger
 	overload  episode
 	breach    episode
 	runaway   episode
@@ -225,8 +226,22 @@ func (l *Loop) refill() bool {
 	if !l.inbox.mayHaveWork() {
 		return false
 	}
+	if l.streaming {
+		linger()
+	}
 	l.take(external, &l.batch)
+	l.streaming = l.batch.head != l.batch.tail || l.batch.written >= stream
 	return !l.batch.empty()
+}
+
+// stream is how many tasks make a batch the work of producers in full swing. They slow down each time that the loop takes
+// the inbox away from their processor, so it leaves them alone for a moment first, far shorter than it took to
+// submit that many.
+const stream = 8
+
+func linger() {
+	for range 512 {
+	}
 }
 
 // hasWork tells whether there may be something to run other than timers.

@@ -43,6 +43,9 @@ const (
 func (w word) state() State  { return State(w &^ causeMask) }
 func (w word) closing() bool { return w&causeClose != 0 }
 
+// sleeping tells whether the loop needs a wake-up to see new work.
+func (w word) sleeping() bool { return w == word(StateSleeping) }
+
 // ending tells whether external work is refused.
 func (w word) ending() bool {
 	s := w.state()
@@ -82,9 +85,6 @@ func (s *stateWord) sleep() bool { return s.swap(StateRunning, StateSleeping) }
 
 // wake claims the wake-up of a sleeping loop: of all who try, one succeeds.
 func (s *stateWord) wake() bool { return s.swap(StateSleeping, StateRunning) }
-
-// sleeping tells whether the loop needs a wake-up to see new work.
-func (s *stateWord) sleeping() bool { return s.w.Load() == uint32(StateSleeping) }
 
 // exit is the step of a loop that ends by itself.
 func (s *stateWord) exit() bool { return s.swap(StateRunning, StateTerminating) }

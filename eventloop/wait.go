@@ -3,12 +3,12 @@ package eventloop
 // Sleep and wake: how the loop parks without missing work, and how work wakes it.
 //
 // The loop commits, then verifies, then sleeps: it moves its state from Running to Sleeping, looks once more at
-// everything that could be work, and only then parks. A producer writes, then checks: it publishes its work, then
+// everything that could be work, and only then parks. A producer writes, then checks: it publishes that there is work, then
 // reads the state, and wakes the loop if it reads Sleeping. All these accesses are sequentially consistent atomics, so of
 // "the loop misses the work" and "the producer misses the sleep" at most one can happen:
 //
 //	work              published by                      verified by
-//	any lane          releasing inbox.lock              inbox.mayHaveWork
+//	any lane          taking inbox.lock                 inbox.mayHaveWork
 //	an earlier timer  storing earliest                  loading earliest to arm the alarm
 //	the alarm         storing alarm.rang                loading alarm.rang
 //	the end           leaving Sleeping for Terminating  being the one who has to signal
@@ -47,7 +47,7 @@ func (l *Loop) sleep() {
 
 // wakeIfSleeping wakes the loop if it sleeps. Its caller has published what there is to see before.
 func (l *Loop) wakeIfSleeping() {
-	if l.state.sleeping() {
+	if l.state.load().sleeping() {
 		l.unpark()
 	}
 }
