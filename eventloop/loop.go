@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Loop struct {
 	micro     ring
 	microLeft int  // of the microtask budget, until micro is next empty
 	taskLeft  int  // of the tick's budget of external tasks
+	pauses    int  // of the tick's budget of pauses; see moreComes
 	innerLeft int  // of the tick's budget of internal tasks
 	microHeld bool // the microtask budget is spent; the rest waits for the next tick
 	streaming bool // the latest batch was a large one; see linger
@@ -165,6 +167,7 @@ func (l *Loop) beginTick() {
 	l.tickTime.Store(l.now())
 	l.innerLeft = internalBudget
 	l.taskLeft = l.tickBudget
+	l.pauses = pausesPerTick
 	if l.microHeld {
 		l.microHeld = false
 		l.microLeft = l.microtaskBudget
@@ -223,7 +226,7 @@ func (l *Loop) runExternal() {
 
 // refill takes the external tasks from the inbox, when all that were taken before have run.
 func (l *Loop) refill() bool {
-	if !l.inbox.mayHaveWork() {
+	if !l.inbox.mayHaveWork() && !l.moreComes() {
 		return false
 	}
 	if l.streaming {
@@ -232,6 +235,21 @@ func (l *Loop) refill() bool {
 	l.take(external, &l.batch)
 	l.streaming = l.batch.head != l.batch.tail || l.batch.written >= stream
 	return !l.batch.empty()
+}
+
+// pausesPerTick bounds how old the tick's time gets through moreComes.
+const pausesPerTick = 16
+
+// moreComes lets other goroutines run, and tells whether one of them submitted something meanwhile, as one does that waited
+// for the task that has just run. To go on within the tick then spares both of them the rest of it. It is not
+// tried when a timer is pending, which wants the clock to be read.
+func (l *Loop) moreComes() bool {
+	if l.pauses == 0 || l.earliest.Load() != never {
+		return false
+	}
+	l.pauses--
+	runtime.Gosched()
+	return l.inbox.mayHaveWork()
 }
 
 // stream is how many tasks make a batch the work of producers in full swing. They slow down each time that the loop takes
