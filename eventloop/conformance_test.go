@@ -1,6 +1,7 @@
 package eventloop_test
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -8,7 +9,11 @@ import (
 )
 
 func newLoop(cfg looptest.Config) (looptest.EventLoop, error) {
-	opts := []eventloop.Option{eventloop.WithAutoExit(cfg.AutoExit), eventloop.WithQueueLimit(cfg.QueueLimit)}
+	opts := []eventloop.Option{
+		eventloop.WithAutoExit(cfg.AutoExit),
+		eventloop.WithQueueLimit(cfg.QueueLimit),
+		eventloop.WithLogger(slog.New(slog.DiscardHandler)), // the kit provokes what a loop logs
+	}
 	if cfg.TickBudget != 0 {
 		opts = append(opts, eventloop.WithTickBudget(cfg.TickBudget))
 	}

@@ -1,0 +1,342 @@
+// Conservation: what was accepted runs exactly once, in order, on the loop, and nothing runs after the end.
+package looptest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// ledger books the fate of every function that was submitted.
+type ledger struct {
+	t        *trial
+	ran      []atomic.Int32
+	accepted []atomic.Bool
+	inside   atomic.Int32 // callbacks that run at this moment
+	total    int          // callbacks that ran; only the loop touches it, so the race detector watches its owner
+	ended    atomic.Bool  // nothing may start any more
+	late     atomic.Int32
+}
+
+func newLedger(t *trial, n int) *ledger {
+	return &ledger{t: t, ran: make([]atomic.Int32, n), accepted: make([]atomic.Bool, n)}
+}
+
+// entry returns the function that books number i.
+func (b *ledger) entry(i int) func() {
+	return func() {
+		if b.ended.Load() {
+			b.late.Add(1)
+		}
+		if b.inside.Add(1) != 1 {
+			b.t.Errorf("two callbacks run at the same time")
+		}
+		b.total++
+		if b.ran[i].Add(1) > 1 {
+			b.t.Errorf("function %d ran twice", i)
+		}
+		b.inside.Add(-1)
+	}
+}
+
+// submit offers function i to a lane.
+func (b *ledger) submit(l *loop, k kind, i int) {
+	err := k.run(l, b.entry(i))
+	b.accepted[i].Store(err == nil)
+	b.t.want(k.name, err, nil, loopapi.ErrLoopTerminated)
+}
+
+// audit compares. With all set every accepted function must have run.
+func (b *ledger) audit(what string, all bool) {
+	lost, rogue := 0, 0
+	for i := range b.ran {
+		switch ran, accepted := b.ran[i].Load() > 0, b.accepted[i].Load(); {
+		case accepted && !ran:
+			lost++
+		case ran && !accepted:
+			rogue++
+		}
+	}
+	if all && lost > 0 {
+		b.t.Errorf("%s: %d accepted functions never ran", what, lost)
+	}
+	if rogue > 0 {
+		b.t.Errorf("%s: %d functions ran although their submission was refused", what, rogue)
+	}
+}
+
+// storm has producers submit to all queues at once, ends the loop in the midst of it, and returns the books.
+func storm(t *trial, l *loop, each int, end func(b *ledger)) *ledger {
+	const producers = 3
+	ks := l.queues()
+	b := newLedger(t, producers*each)
+	var going atomic.Int64
+	begun := newLatch(1)
+	producing := t.async(func() {
+		t.parallel(producers, func(p int) {
+			for i := range each {
+				b.submit(l, ks[(i+p)%len(ks)], p*each+i)
+				if going.Add(1) == int64(each/2) {
+					begun.done()
+				}
+			}
+		})
+	})
+	t.wait(begun.ch, "the producers to get going")
+	end(b)
+	t.wait(producing, "the producers to finish")
+	return b
+}
+
+// conserveShutdown races producers with Shutdown and with the end of Run's context.
+func conserveShutdown(t *trial) {
+	for round := range t.scale(200) {
+		l := t.make(Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		t.onCleanup(cancel)
+		l.launch(ctx)
+		l.sync()
+		var b *ledger
+		if round%3 == 0 {
+			b = storm(t, l, 200, func(*ledger) { cancel() })
+			t.want("Run", l.result(), context.Canceled)
+		} else {
+			b = storm(t, l, 200, func(b *ledger) {
+				t.want("Shutdown", l.shutdown(), nil)
+				b.ended.Store(true)
+			})
+			t.want("Run", l.result(), nil)
+		}
+		b.settle("a loop that ended gracefully", l)
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// settle gives stray callbacks a chance to show, and audits.
+func (b *ledger) settle(what string, l *loop) {
+	b.ended.Store(true)
+	if l.comp != nil {
+		b.t.wait(l.comp.Done(), "Done of %s", what)
+	}
+	time.Sleep(50 * time.Microsecond)
+	if n := b.late.Load(); n > 0 {
+		b.t.Errorf("%d callbacks of %s started after Run or Shutdown had returned", n, what)
+	}
+	b.audit(what, true)
+}
+
+// conserveClose races producers with Close: what runs was accepted, once, and nothing starts after Close returned.
+func conserveClose(t *trial) {
+	for range t.scale(300) {
+		l := t.start(Config{})
+		var after atomic.Bool
+		var started atomic.Int32
+		// The callback that runs while Close returns may still look at the flag: one, and one only.
+		watch := func() {
+			if after.Load() {
+				started.Add(1)
+			}
+		}
+		for range 300 {
+			t.must("Submit", l.Submit(watch))
+		}
+		b := storm(t, l, 100, func(*ledger) {
+			t.want("Close", l.Close(), nil)
+			after.Store(true)
+		})
+		t.want("Run", l.result(), loopapi.ErrLoopTerminated)
+		b.ended.Store(true)
+		if l.comp != nil {
+			t.wait(l.comp.Done(), "Done after Close")
+		}
+		time.Sleep(50 * time.Microsecond)
+		if n := started.Load(); n > 1 {
+			t.Errorf("%d callbacks started after Close had returned", n)
+		}
+		if n := b.late.Load(); n > 0 {
+			t.Errorf("%d callbacks started after Run had returned", n)
+		}
+		b.audit("a loop that was closed", false)
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// submitDuringClose calls everything without pause while the loop is being closed (bugs.md 8, 30).
+func submitDuringClose(t *trial) {
+	for round := range t.scale(300) {
+		l := t.start(Config{})
+		t.parallel(5, func(p int) {
+			for i := range 100 {
+				switch {
+				case p == 0 && i == 40 && round%2 == 0:
+					_ = l.Close()
+				case p <= 1 && i == 50:
+					_ = l.shutdown()
+				case p <= 2 && i == 60:
+					_ = l.Close()
+				case l.timers != nil && i%5 == 4:
+					if id, err := l.timers.ScheduleTimer(time.Duration(i)*time.Microsecond, noop); err == nil {
+						t.want("CancelTimer", l.timers.CancelTimer(id), nil, loopapi.ErrTimerNotFound)
+					}
+				default:
+					for _, k := range l.available() {
+						t.want(k.name, k.run(l, noop), nil, loopapi.ErrLoopTerminated)
+					}
+				}
+			}
+		})
+		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// conserveBeforeRun submits to all lanes before Run is called.
+func conserveBeforeRun(t *trial) {
+	l := t.make(Config{})
+	ks := l.available()
+	const n = 300
+	b := newLedger(t, n*len(ks))
+	all := newLatch(n * len(ks))
+	for i := range n {
+		for j, k := range ks {
+			book := b.entry(i*len(ks) + j)
+			t.must(k.name+" before Run", k.run(l, func() { book(); all.done() }))
+			b.accepted[i*len(ks)+j].Store(true)
+		}
+	}
+	time.Sleep(time.Millisecond)
+	if left := all.left.Load(); left != int64(n*len(ks)) {
+		t.Errorf("functions ran before Run was called")
+	}
+	l.launch(context.Background())
+	t.wait(all.ch, "what was accepted before Run")
+	l.finish()
+	b.audit("what was accepted before Run", true)
+}
+
+// lifeWithoutWork checks that an idle loop stays, unless it was told to exit by itself.
+func lifeWithoutWork(t *trial) {
+	l := t.make(Config{})
+	l.launch(context.Background())
+	if within(l.ended, 20*time.Millisecond) {
+		t.Fatalf("Run returned from a loop that was not asked to end")
+	}
+	l.sync()
+	if within(l.ended, 20*time.Millisecond) {
+		t.Fatalf("Run returned from a loop that was not asked to end, after a task")
+	}
+	l.finish()
+}
+
+// selfRequeue floods the external queue from within and looks for progress of everything else (bugs.md 46).
+func selfRequeue(t *trial) {
+	l := t.start(Config{})
+	var stop atomic.Bool
+	t.onCleanup(func() { stop.Store(true) })
+	for range 3 {
+		var again func()
+		again = func() {
+			if !stop.Load() {
+				t.want("Submit", l.Submit(again), nil)
+			}
+		}
+		t.must("Submit", l.Submit(again))
+	}
+	for i := range 50 {
+		for _, k := range l.available() {
+			done := make(chan struct{})
+			t.must(k.name, k.run(l, func() { close(done) }))
+			t.wait(done, "%s %d, beside tasks that submit themselves for ever", k.name, i)
+		}
+	}
+	stop.Store(true)
+	l.sync() // now no callback is under way that has seen stop unset
+	l.finish()
+}
+
+// orderModel runs random trees of callbacks, some of which panic, and compares the order with that of a model: three
+// lists, of which the microtasks go first, then the internal tasks, then the external ones.
+func orderModel(t *trial) {
+	l := t.startHandled()
+	for seed := range t.scale(80) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 1))
+		ks := l.queues()
+		count := 0
+		var grow func(depth int) *node
+		grow = func(depth int) *node {
+			n := &node{id: count, lane: rng.IntN(len(ks)), panics: rng.IntN(8) == 0}
+			count++
+			if depth > 0 {
+				for range rng.IntN(4) {
+					n.children = append(n.children, grow(depth-1))
+				}
+			}
+			return n
+		}
+		root := &node{id: -1, lane: 1}
+		for range 10 {
+			root.children = append(root.children, grow(4))
+		}
+		var got journal[int]
+		var play func(n *node) func()
+		play = func(n *node) func() {
+			return func() {
+				got.add(n.id)
+				for _, c := range n.children {
+					if err := ks[c.lane].run(l, play(c)); err != nil {
+						t.Errorf("%s from a callback: %v", ks[c.lane].name, err)
+					}
+				}
+				if n.panics {
+					panic("part of the plan")
+				}
+			}
+		}
+		t.must("SubmitInternal", l.SubmitInternal(play(root)))
+		t.eventually(func() bool { return got.len() >= count+1 }, "%d callbacks of seed %d", count+1, seed)
+		l.sync()
+		wantOrder(t, fmt.Sprint("random callbacks, seed ", seed), got.all(), predict(root))
+		if t.failed() {
+			return
+		}
+	}
+	l.finish()
+}
+
+type node struct {
+	id, lane int // the lane's index in lanes
+	panics   bool
+	children []*node
+}
+
+// predict is the model.
+func predict(root *node) []int {
+	const external, internal, micro = 0, 1, 2
+	var queues [3][]*node
+	queues[root.lane] = []*node{root}
+	var order []int
+	for {
+		next := micro
+		for ; next >= external && len(queues[next]) == 0; next-- {
+		}
+		if next < external {
+			return order
+		}
+		n := queues[next][0]
+		queues[next] = queues[next][1:]
+		order = append(order, n.id)
+		for _, c := range n.children {
+			queues[c.lane] = append(queues[c.lane], c)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// Leaks: many lives leave no goroutine and no descriptor behind.
+package looptest
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+)
+
+// lives are the ways for a loop to come and go.
+var lives = []struct {
+	name string
+	live func(t *trial)
+}{
+	{"Run, work, Shutdown", func(t *trial) {
+		l := t.start(Config{})
+		l.busy()
+		_ = l.shutdown()
+		t.wait(l.ended, "Run to return")
+	}},
+	{"Run, work, Close", func(t *trial) {
+		l := t.start(Config{})
+		l.busy()
+		_ = l.Close()
+		t.wait(l.ended, "Run to return")
+	}},
+	{"Run, the end of its context", func(t *trial) {
+		l := t.make(Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		l.launch(ctx)
+		l.busy()
+		cancel()
+		t.wait(l.ended, "Run to return")
+	}},
+	{"Run with a context that outlives the loop", func(t *trial) {
+		l := t.make(Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		t.onCleanup(cancel)
+		l.launch(ctx)
+		l.busy()
+		_ = l.shutdown()
+		t.wait(l.ended, "Run to return")
+	}},
+	{"Shutdown whose context ends first", func(t *trial) {
+		l := t.start(Config{})
+		g := l.hold()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = l.Shutdown(ctx)
+		g.open()
+		t.wait(l.ended, "Run to return")
+	}},
+	{"Shutdown without Run", func(t *trial) {
+		l := t.make(Config{})
+		t.must("Submit", l.Submit(noop))
+		_ = l.shutdown()
+	}},
+	{"Shutdown of an unused loop", func(t *trial) { _ = t.make(Config{}).shutdown() }},
+	{"Close without Run", func(t *trial) {
+		l := t.make(Config{})
+		t.must("Submit", l.Submit(noop))
+		_ = l.Close()
+	}},
+	{"Goexit in a callback, Shutdown", func(t *trial) {
+		l := t.startHandled()
+		if !l.hooks.hasPanic {
+			return
+		}
+		l.do(runtime.Goexit)
+		l.sync()
+		_ = l.shutdown()
+		t.wait(l.ended, "the goroutine of Run")
+	}},
+}
+
+// busy uses all lanes once, and leaves timers pending.
+func (l *loop) busy() {
+	for _, k := range l.available() {
+		l.doIn(k, noop)
+	}
+	if l.timers != nil {
+		l.timer(time.Hour, noop)
+	}
+}
+
+// leaks lives many lives of each kind and counts before and after.
+func leaks(t *trial) {
+	for _, life := range lives {
+		life.live(t) // whatever is made once per process is made now
+		t.cleanup()
+		settled(runtime.NumGoroutine)
+		goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()
+		n := t.scale(160)
+		for range n {
+			life.live(t)
+		}
+		t.cleanup()
+		if !reaches(runtime.NumGoroutine, goroutines) {
+			t.Errorf("%d lives (%s): %d goroutines before, %d after\n%s", n, life.name, goroutines, runtime.NumGoroutine(), stacks())
+		}
+		if !reaches(openDescriptors, descriptors) {
+			t.Errorf("%d lives (%s): %d open descriptors before, %d after", n, life.name, descriptors, openDescriptors())
+		}
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// reaches waits a while for the count to fall to limit.
+func reaches(count func() int, limit int) bool {
+	for range 200 {
+		if count() <= limit {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return false
+}
+
+// settled waits until the count stays the same for a moment.
+func settled(count func() int) {
+	for last, same := count(), 0; same < 5; {
+		time.Sleep(time.Millisecond)
+		if now := count(); now == last {
+			same++
+		} else {
+			last, same = now, 0
+		}
+	}
+}
+
+// openDescriptors counts this process's descriptors where the system shows them; elsewhere there are always none.
+func openDescriptors() int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(list)
+}

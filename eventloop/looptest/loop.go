@@ -1,0 +1,414 @@
+// A contestant under trial, and the ways in which checks bring functions onto it.
+package looptest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// need is a set of capabilities.
+type need uint
+
+const (
+	needMicrotasks need = 1 << iota
+	needTimers
+	needRefs
+	needState
+	needDone
+	needOwner
+	needClock
+	needHold
+)
+
+func (n need) String() string {
+	var names []string
+	for i, name := range []string{"MicrotaskScheduler", "TimerScheduler", "TimerReferencer", "StateReporter", "Completer",
+		"OwnerReporter", "Clock", "Holder"} {
+		if n&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// loop is a contestant under trial. The capability fields are nil where it has none; a check only uses those that its
+// row in the table asks for, unless it looks first.
+type loop struct {
+	EventLoop
+	micro  loopapi.MicrotaskScheduler
+	timers loopapi.TimerScheduler
+	refs   loopapi.TimerReferencer
+	states loopapi.StateReporter
+	comp   loopapi.Completer
+	owner  loopapi.OwnerReporter
+	clock  loopapi.Clock
+	holder loopapi.Holder
+
+	trial     *trial
+	launched  atomic.Bool
+	goroutine atomic.Pointer[string] // who called Run
+	ended     chan struct{}          // closed when that goroutine is over
+	returned  bool                   // Run came back; without it Goexit took the goroutine. Valid after ended
+	err       error                  // what Run returned. Valid after ended
+	hooks     *hooks                 // nil unless made by startHandled
+}
+
+func capabilities(el EventLoop) need {
+	l := wrap(el)
+	var has need
+	for n, ok := range map[need]bool{
+		needMicrotasks: l.micro != nil, needTimers: l.timers != nil, needRefs: l.refs != nil, needState: l.states != nil,
+		needDone: l.comp != nil, needOwner: l.owner != nil, needClock: l.clock != nil, needHold: l.holder != nil,
+	} {
+		if ok {
+			has |= n
+		}
+	}
+	return has
+}
+
+func wrap(el EventLoop) *loop {
+	l := &loop{EventLoop: el, ended: make(chan struct{})}
+	l.micro, _ = el.(loopapi.MicrotaskScheduler)
+	l.timers, _ = el.(loopapi.TimerScheduler)
+	l.refs, _ = el.(loopapi.TimerReferencer)
+	l.states, _ = el.(loopapi.StateReporter)
+	l.comp, _ = el.(loopapi.Completer)
+	l.owner, _ = el.(loopapi.OwnerReporter)
+	l.clock, _ = el.(loopapi.Clock)
+	l.holder, _ = el.(loopapi.Holder)
+	return l
+}
+
+// tryMake makes a loop that does not run yet; it is ended when the check is over.
+func (t *trial) tryMake(cfg Config) (*loop, error) {
+	el, err := t.suite.factory(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l := wrap(el)
+	l.trial = t
+	t.onCleanup(l.dispose)
+	return l, nil
+}
+
+func (t *trial) make(cfg Config) *loop {
+	l, err := t.tryMake(cfg)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.notApplicable(oneLine(err.Error()))
+	}
+	if err != nil {
+		t.Fatalf("the factory refused %+v: %v", cfg, err)
+	}
+	return l
+}
+
+// start makes a loop, runs it, and waits until it serves.
+func (t *trial) start(cfg Config) *loop {
+	l := t.make(cfg)
+	l.launch(context.Background())
+	l.sync()
+	return l
+}
+
+// makeHandled makes a loop with as many of its handlers set as the contestant supports; l.hooks tells which.
+func (t *trial) makeHandled() *loop {
+	h := &hooks{}
+	onPanic := func(e *loopapi.PanicError) {
+		h.panics.add(e)
+		h.inPanic.fire()
+	}
+	onOverload := func(error) { h.inOverload.fire() }
+	l, err := t.tryMake(Config{OnPanic: onPanic, OnOverload: onOverload, TickBudget: handledBudget})
+	h.hasPanic, h.hasOverload = err == nil, err == nil
+	if err != nil {
+		l, err = t.tryMake(Config{OnPanic: onPanic})
+		h.hasPanic = err == nil
+	}
+	if err != nil {
+		l = t.make(Config{})
+	}
+	l.hooks = h
+	return l
+}
+
+func (t *trial) startHandled() *loop {
+	l := t.makeHandled()
+	l.launch(context.Background())
+	l.sync()
+	return l
+}
+
+// hooks are the handlers of a loop made by startHandled.
+type hooks struct {
+	hasPanic, hasOverload bool
+	panics                journal[*loopapi.PanicError]
+	inPanic, inOverload   oneShot
+}
+
+// oneShot runs the function it was armed with at the next call of fire only.
+type oneShot struct{ fn atomic.Pointer[func()] }
+
+func (o *oneShot) arm(fn func()) { o.fn.Store(&fn) }
+
+func (o *oneShot) fire() {
+	if fn := o.fn.Swap(nil); fn != nil {
+		(*fn)()
+	}
+}
+
+// handledBudget is the tick budget of loops made by startHandled: small, so that overload is easy to bring about.
+const handledBudget = 4
+
+// launch calls Run on a goroutine of its own.
+func (l *loop) launch(ctx context.Context) {
+	l.launched.Store(true)
+	go func() {
+		defer close(l.ended)
+		defer func() {
+			if v := recover(); v != nil {
+				l.trial.Errorf("a panic escaped from Run: %v\n%s", v, debug.Stack())
+			}
+		}()
+		id := goroutineID()
+		l.goroutine.Store(&id)
+		l.err = l.Run(ctx)
+		l.returned = true
+	}()
+}
+
+// result waits for Run to return.
+func (l *loop) result() error {
+	l.trial.wait(l.ended, "Run to return")
+	if !l.returned {
+		l.trial.Fatalf("the goroutine that called Run ended, but Run did not return")
+	}
+	return l.err
+}
+
+// runAgain calls Run where it must return at once.
+func (l *loop) runAgain() (err error) {
+	l.trial.wait(l.trial.async(func() { err = l.Run(context.Background()) }), "a Run that must return at once")
+	return err
+}
+
+// shutdown calls Shutdown with a context that ends when patience does.
+func (l *loop) shutdown() error {
+	ctx, cancel := context.WithTimeout(context.Background(), l.trial.patience)
+	defer cancel()
+	return l.Shutdown(ctx)
+}
+
+// finish ends the loop gracefully and expects all to go well.
+func (l *loop) finish() {
+	l.trial.want("Shutdown", l.shutdown(), nil)
+	l.trial.want("Run after Shutdown", l.result(), nil)
+}
+
+// dispose ends the loop whatever its state.
+func (l *loop) dispose() {
+	t := l.trial
+	limit := t.patience
+	if t.failed() {
+		limit = min(limit, time.Second/4)
+	}
+	if !within(t.async(func() { _ = l.Close() }), limit) {
+		t.Errorf("Close did not return within %v", limit)
+		return
+	}
+	if l.launched.Load() && !within(l.ended, limit) {
+		t.Errorf("Run did not return within %v after Close", limit)
+	}
+}
+
+// do runs fn as a task and waits for it. It also comes back when fn panics or exits.
+func (l *loop) do(fn func()) { l.doIn(lanes[0], fn) }
+
+func (l *loop) doIn(k kind, fn func()) {
+	done := make(chan struct{})
+	l.trial.must(k.name, k.run(l, func() { defer close(done); fn() }))
+	l.trial.wait(done, "a callback of the kind %s to run", k.name)
+}
+
+// sync waits until the external tasks submitted so far have run.
+func (l *loop) sync() { l.do(func() {}) }
+
+func (t *trial) must(what string, err error) {
+	if err != nil {
+		t.Fatalf("%s was refused: %v", what, err)
+	}
+}
+
+// hold keeps the loop inside an internal callback, so that work piles up behind it, until the gate is opened.
+func (l *loop) hold() *gate {
+	g, inside := l.trial.gate(), make(chan struct{})
+	l.trial.must("SubmitInternal", l.SubmitInternal(func() { close(inside); g.wait() }))
+	l.trial.wait(inside, "an internal callback to run")
+	return g
+}
+
+// rest waits until the loop is parked.
+func (l *loop) rest() {
+	switch {
+	case l.trial.virtual:
+		synctest.Wait()
+	case l.states != nil:
+		// A loop that was just woken may not have noticed yet: it has to be found asleep several times.
+		asleep := 0
+		l.trial.eventually(func() bool {
+			if l.states.State() == loopapi.StateSleeping {
+				asleep++
+			} else {
+				asleep = 0
+			}
+			return asleep == 4
+		}, "the idle loop to sleep")
+	default:
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// refuses waits until the loop does not take external work any more.
+func (l *loop) refuses() {
+	l.trial.eventually(func() bool { return l.Submit(func() {}) != nil }, "Submit to be refused on a loop that is to end")
+}
+
+// kind is a way for a function to get to run on the loop.
+type kind struct {
+	name string
+	has  func(l *loop) bool
+	run  func(l *loop, fn func()) error
+}
+
+// lanes are the kinds that take functions from users: all a contestant can have, the first two in every one.
+var lanes = []kind{
+	{"task", func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.Submit(fn) }},
+	{"internal task", func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.SubmitInternal(fn) }},
+	{"microtask", func(l *loop) bool { return l.micro != nil },
+		func(l *loop, fn func()) error { return l.micro.ScheduleMicrotask(fn) }},
+	{"timer", func(l *loop) bool { return l.timers != nil }, func(l *loop, fn func()) error {
+		_, err := l.timers.ScheduleTimer(0, fn)
+		return err
+	}},
+}
+
+// handlers are the kinds that the loop calls of its own accord, on loops made by startHandled.
+var handlers = []kind{
+	{"overload handler", func(l *loop) bool { return l.hooks.hasOverload }, func(l *loop, fn func()) error {
+		l.hooks.inOverload.arm(fn)
+		return l.SubmitInternal(func() {
+			for range handledBudget + 1 {
+				if err := l.Submit(func() {}); err != nil {
+					l.trial.Errorf("Submit from a callback: %v", err)
+				}
+			}
+		})
+	}},
+	{"panic handler", func(l *loop) bool { return l.hooks.hasPanic }, func(l *loop, fn func()) error {
+		l.hooks.inPanic.arm(fn)
+		return l.Submit(func() { panic("to call the panic handler") })
+	}},
+}
+
+// eachKind runs fn for every kind that the contestant has, each on a fresh loop made by startHandled.
+func (t *trial) eachKind(fn func(l *loop, k kind)) {
+	for _, k := range slices.Concat(lanes, handlers) {
+		if l := t.startHandled(); k.has(l) {
+			fn(l, k)
+		}
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// available returns the lanes that the contestant has.
+func (l *loop) available() []kind {
+	return slices.DeleteFunc(slices.Clone(lanes), func(k kind) bool { return !k.has(l) })
+}
+
+// queues returns the lanes that are queues: all that the contestant has but timers.
+func (l *loop) queues() []kind {
+	return slices.DeleteFunc(l.available(), func(k kind) bool { return k.name == "timer" })
+}
+
+// journal collects what happened, in order, from any goroutine.
+type journal[T any] struct {
+	mu      sync.Mutex
+	entries []T
+}
+
+func (j *journal[T]) add(e T) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, e)
+}
+
+// note returns a function that adds e.
+func (j *journal[T]) note(e T) func() { return func() { j.add(e) } }
+
+func (j *journal[T]) all() []T {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.entries)
+}
+
+func (j *journal[T]) len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.entries)
+}
+
+// latch closes its channel at the n-th call of done.
+type latch struct {
+	left atomic.Int64
+	ch   chan struct{}
+}
+
+func newLatch(n int) *latch {
+	l := &latch{ch: make(chan struct{})}
+	l.left.Store(int64(n))
+	return l
+}
+
+func (l *latch) done() {
+	if l.left.Add(-1) == 0 {
+		close(l.ch)
+	}
+}
+
+// goroutineID names the calling goroutine.
+func goroutineID() string {
+	var buf [64]byte
+	id, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), " [")
+	return id
+}
+
+// wantOrder compares a journal with what was expected and shows where they part.
+func wantOrder[T comparable](t *trial, what string, got, want []T) {
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			t.Errorf("%s: %d entries instead of %d, %v is missing", what, len(got), len(want), want[i])
+		case i >= len(want):
+			t.Errorf("%s: %d entries instead of %d, %v is too much", what, len(got), len(want), got[i])
+		case got[i] != want[i]:
+			lo, hi := max(0, i-3), i+4
+			t.Errorf("%s: entry %d is %v, want %v (around it: got %v, want %v)", what, i, got[i], want[i],
+				got[lo:min(hi, len(got))], want[lo:min(hi, len(want))])
+		default:
+			continue
+		}
+		return
+	}
+}

@@ -1,0 +1,185 @@
+// Package looptest is the conformance kit for event loops: Run holds any loop to the requirements of Turnloop's
+// specification, one named sub-test per requirement, and says which rule broke and why it matters.
+//
+// A loop of your own is held to it from one of your tests:
+//
+//	func TestConformance(t *testing.T) {
+//		looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) {
+//			if cfg.QueueLimit != 0 {
+//				return nil, errors.ErrUnsupported // the checks that need it are reported as n/a
+//			}
+//			return myloop.New(myloop.WithOverload(cfg.OnOverload), ...)
+//		}, looptest.Name("myloop"))
+//	}
+//
+// The loop has to have the five methods of EventLoop. What else it can do, the kit discovers by type assertion to the
+// capability interfaces that package eventloop exports (MicrotaskScheduler, TimerScheduler, TimerReferencer,
+// StateReporter, Completer, OwnerReporter, Clock, Holder); a check that needs a capability which the loop lacks is
+// skipped as "n/a". A check that the loop is known to fail is declared with Diverges and is skipped with the reason;
+// when it passes after all the suite fails, so that the declarations stay true.
+//
+// Each sub-test is called impl=NAME/CHECK and leaves two attributes in the output of go test -v, so that reports can be
+// made from it: "outcome" (pass, fail, n/a or diverges) and "reason" (one line, empty for a pass).
+//
+// Checks run one after the other, each on loops of its own, and every loop has ended before the next check begins.
+// Checks of allocation and of leaks look at the whole process: do not run other tests in parallel with the suite.
+package looptest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// EventLoop is what a Factory makes; see package eventloop, which names the same interface.
+type EventLoop = loopapi.EventLoop
+
+// Config is what a check asks of the loop that it gets. Zero values mean the loop's own defaults.
+type Config struct {
+	AutoExit        bool                      // Run returns when nothing can happen any more
+	QueueLimit      int                       // external tasks waiting before Submit is refused
+	TickBudget      int                       // external tasks per tick
+	MicrotaskBudget int                       // microtasks per drain
+	OnOverload      func(error)               // overload, microtask budget and runaway reports
+	OnPanic         func(*loopapi.PanicError) // called on the loop for each callback that panicked or exited
+}
+
+// Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not have what cfg
+// asks for; the check is then reported as not applicable instead of failed. With VirtualTime it is called inside the
+// bubble, where it must make all channels and timers of the loop.
+type Factory func(cfg Config) (EventLoop, error)
+
+// Option adjusts Run.
+type Option func(*suite)
+
+// Name sets the contestant's name in the sub-tests: impl=NAME/D03_LostWakeup.
+func Name(name string) Option { return func(s *suite) { s.name = name } }
+
+// VirtualTime says that the loop parks on channels only, so that checks of time may run in a testing/synctest bubble.
+// Without it they run in real time, with longer bounds.
+func VirtualTime() Option { return func(s *suite) { s.virtual = true } }
+
+// Diverges declares that the loop is known not to meet a check, and why. The check still runs: when it passes after
+// all, the suite fails, so that the list of divergences stays true.
+func Diverges(check, reason string) Option {
+	return func(s *suite) { s.diverges[check] = divergence{reason: reason} }
+}
+
+// MayDiverge declares that the loop fails a check at times, and why: a race that it loses now and then. Unlike
+// Diverges it accepts a pass, so use it only where the failure cannot be provoked at will.
+func MayDiverge(check, reason string) Option {
+	return func(s *suite) { s.diverges[check] = divergence{reason: reason, sometimes: true} }
+}
+
+// Check describes one requirement of the suite.
+type Check struct {
+	Name string // the sub-test's name, such as D03_LostWakeup
+	Rule string // what is required, and why it matters
+}
+
+// Checks lists the requirements in the order in which Run checks them.
+func Checks() []Check {
+	list := make([]Check, 0, len(checks))
+	for _, c := range checks {
+		list = append(list, Check{c.name, c.rule})
+	}
+	return list
+}
+
+type divergence struct {
+	reason    string
+	sometimes bool
+}
+
+type suite struct {
+	name     string
+	virtual  bool
+	diverges map[string]divergence
+	factory  Factory
+	has      need          // the contestant's capabilities
+	patience time.Duration // how long something that must happen may take
+	limit    time.Duration // how long one check may take, in real time
+}
+
+// Run runs every check against loops made by factory.
+func Run(t *testing.T, factory Factory, opts ...Option) {
+	s := newSuite(t, factory, opts)
+	for name := range s.diverges {
+		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == name }) {
+			t.Errorf("a divergence is declared for the check %q, which does not exist", name)
+		}
+	}
+	t.Run("impl="+s.name, func(t *testing.T) {
+		for i := range checks {
+			t.Run(checks[i].name, func(t *testing.T) { s.report(t, &checks[i]) })
+		}
+	})
+}
+
+func newSuite(t *testing.T, factory Factory, opts []Option) *suite {
+	s := &suite{
+		name: "loop", factory: factory, diverges: map[string]divergence{},
+		patience: 10 * time.Second, limit: time.Minute,
+	}
+	for _, o := range opts {
+		o(s)
+	}
+	specimen, err := factory(Config{})
+	if err != nil {
+		t.Fatalf("the factory cannot make a loop with an empty Config: %v", err)
+	}
+	s.has = capabilities(specimen)
+	if err := specimen.Close(); err != nil {
+		t.Errorf("Close of a new loop: %v", err)
+	}
+	return s
+}
+
+// report runs one check and turns its verdict into the fate of the sub-test t.
+func (s *suite) report(t *testing.T, c *check) {
+	v := s.judge(t, c)
+	t.Attr("outcome", v.outcome)
+	t.Attr("reason", oneLine(v.reason))
+	switch v.outcome {
+	case outcomeFail:
+		t.Errorf("%s\nThe rule: %s", v.reason, c.rule)
+	case outcomeNA, outcomeDiverges:
+		t.Skipf("%s: %s", v.outcome, v.reason)
+	}
+}
+
+// The outcomes, as the attribute of a sub-test spells them.
+const (
+	outcomePass     = "pass"
+	outcomeFail     = "fail"
+	outcomeNA       = "n/a"
+	outcomeDiverges = "diverges"
+)
+
+type verdict struct{ outcome, reason string }
+
+// judge runs one check and weighs what it found against the declared divergences.
+func (s *suite) judge(t *testing.T, c *check) verdict {
+	if missing := c.needs &^ s.has; missing != 0 {
+		return verdict{outcomeNA, "no " + missing.String()}
+	}
+	d, declared := s.diverges[c.name]
+	v := s.try(t, c, declared)
+	switch {
+	case !declared || v.outcome == outcomeNA:
+		return v
+	case v.outcome == outcomeFail:
+		return verdict{outcomeDiverges, d.reason}
+	case d.sometimes:
+		return v
+	}
+	return verdict{outcomeFail, "the check passes although a divergence is declared (" + d.reason + "): take it off the list"}
+}
+
+func oneLine(s string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.TrimRight(first, "\r")
+}

@@ -1,0 +1,250 @@
+// The kit held to its own promise: a correct loop passes, and each of many seeded bugs is caught by the check that is
+// there for it.
+package looptest_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/looptest"
+)
+
+func factory(bug string) looptest.Factory {
+	return func(cfg looptest.Config) (looptest.EventLoop, error) { return newReference(cfg, bug), nil }
+}
+
+func TestReference(t *testing.T) {
+	looptest.Run(t, factory(""), looptest.Name("reference"), looptest.VirtualTime())
+}
+
+// TestReferenceInRealTime is for the bounds that contestants without virtual time are held to.
+func TestReferenceInRealTime(t *testing.T) {
+	looptest.Run(t, factory(""), looptest.Name("reference"))
+}
+
+// bugs are the seeded bugs of the reference, and the checks that must catch each of them.
+var bugs = []struct {
+	bug    string
+	checks []string
+}{
+	{"waking overwrites terminating", []string{"D01_NoZombie"}},
+	{"microtasks at the end of the tick", []string{"D02_DrainAfterCallback", "D02_DrainAfterTimer", "Order_Model"}},
+	{"newest microtask first", []string{"D02_MicrotaskOfMicrotask", "D10_FIFO"}},
+	{"no microtask budget", []string{"D02_Budget", "D02_EndlessChain"}},
+	{"sleeps with microtasks pending", []string{"D02_Budget"}},
+	{"microtasks do not wake", []string{"D02_ForeignMicrotasks", "D03_LostWakeupMicrotask"}},
+	{"no second look before sleep", []string{"D03_LostWakeup", "D03_LostWakeupInternal", "D03_LostWakeupConcurrent"}},
+	{"internal work does not wake", []string{"D03_LostWakeupInternal"}},
+	{"earlier timers do not wake", []string{"D03_LostWakeupTimer", "Timers_Foreign"}},
+	{"terminating is 3", []string{"D04_StateNumbers"}},
+	{"two Runs", []string{"D04_RunOnce"}},
+	{"Run forgets an earlier end", []string{"D04_RunAfterEnd", "D16_EndRacesRun"}},
+	{"reports panics twice", []string{"D06_PanicReport", "D06_PanicIsolation"}},
+	{"panic(nil) unnoticed", []string{"D06_PanicNilLegacy"}},
+	{"panics escape", []string{"D06_PanicIsolation"}},
+	{"doubles a task after a panic", []string{"D06_PanicInBatch"}},
+	{"a panic drops the microtasks", []string{"D06_MicrotasksAroundPanic", "Order_Model"}},
+	{"Goexit ends the loop", []string{"D06_Goexit"}},
+	{"Goexit while terminating is the end", []string{"D06_AbortWhileEnding"}},
+	{"one wake, one function", []string{"D07_WakeStorm"}},
+	{"re-entrant Run unnoticed", []string{"D08_ReentrantRun"}},
+	{"holds its lock around callbacks", []string{"D08_CallsFromCallbacks"}},
+	{"Shutdown waits on the loop", []string{"D08_EndFromCallback"}},
+	{"OnLoop says yes", []string{"D08_OnLoop"}},
+	{"external before internal", []string{"D09_InternalFirst", "Order_Model"}},
+	{"internal refused while terminating", []string{"D09_InternalWhileTerminating", "D16_ShutdownChain"}},
+	{"the limit is for internal work, too", []string{"D09_InternalUnlimited"}},
+	{"runaway unnoticed", []string{"D09_Runaway"}},
+	{"a seam after 128 functions", []string{"D10_FIFO", "D10_ProducerOrder"}},
+	{"waits for room", []string{"D10_SubmitDoesNotWait"}},
+	{"retains popped closures", []string{"D10_Retention", "D10_RetentionInBatch"}},
+	{"forgets a batch only at its end", []string{"D10_RetentionInBatch"}},
+	{"allocates for every function", []string{"D14_AllocSubmit", "D14_AllocInternal", "D14_AllocMicrotask"}},
+	{"allocates for every timer", []string{"D14_AllocTimer"}},
+	{"the clock allocates", []string{"D14_AllocClock"}},
+	{"drops internal work on shutdown", []string{"D16_ShutdownChain", "D16_ShutdownDrains", "D09_InternalWhileTerminating"}},
+	{"ends when the budget is spent", []string{"D16_ShutdownDrains"}},
+	{"accepts while terminating", []string{"D16_ShutdownRefuses", "TerminalStates"}},
+	{"timers fire while terminating", []string{"D16_ShutdownDropsTimers"}},
+	{"later Shutdowns return early", []string{"D16_ShutdownTogether"}},
+	{"a shutdown is called off when its context ends", []string{"D16_ShutdownContext"}},
+	{"forgets work on Shutdown before Run", []string{"D16_ShutdownBeforeRun"}},
+	{"the context does not wake", []string{"D16_RunContext"}},
+	{"Run looks at its context last", []string{"D16_RunResult"}},
+	{"never closes Done", []string{"D16_Done"}},
+	{"runs the queue after Close", []string{"D16_CloseDrops", "D16_CloseDuringShutdown", "Conservation_Close"}},
+	{"Close waits for the callback", []string{"D16_CloseDoesNotWait"}},
+	{"every Close succeeds", []string{"D16_CloseOften", "TerminalStates"}},
+	{"Close before Run is graceful", []string{"D16_CloseBeforeRun"}},
+	{"Close is refused while terminating", []string{"D16_CloseDuringShutdown"}},
+	{"Close does not wake", []string{"D16_CloseWhileSleeping"}},
+	{"overload at every tick", []string{"D17_OverloadEpisode"}},
+	{"overload although nothing remains", []string{"D17_OverloadEpisode"}},
+	{"queue limit off by one", []string{"D17_QueueLimit"}},
+	{"the clock goes back", []string{"D18_TickTime"}},
+	{"the clock stands still", []string{"D18_TickTimeFresh"}},
+	{"accepts before it locks", []string{"Conservation_Shutdown"}},
+	{"touches what was released", []string{"Conservation_SubmitDuringClose"}},
+	{"Run begins with empty queues", []string{"Conservation_BeforeRun"}},
+	{"exits when idle", []string{"Life_IdleLoopStays"}},
+	{"no tick budget", []string{"Starvation_SelfRequeue"}},
+	{"LIFO timers", []string{"Timers_Order", "Timers_Model"}},
+	{"fires early", []string{"Timers_NeverEarly"}},
+	{"timers count from the cached time", []string{"Timers_NeverEarly"}},
+	{"fires late", []string{"Timers_Punctual"}},
+	{"runs a timer without delay at once", []string{"Timers_ZeroDelay", "D08_CallsFromCallbacks"}},
+	{"huge delays wrap", []string{"Timers_HugeDelay"}},
+	{"the clock wraps after two weeks", []string{"Timers_400Days", "Timers_HugeDelay", "Timers_Model"}},
+	{"re-armed timers in the same turn", []string{"Timers_Rearm"}},
+	{"delays count from Run", []string{"Timers_BeforeRun"}},
+	{"unknown timers cancelled", []string{"Timers_Cancel", "Timers_CancelRace", "TerminalStates"}},
+	{"cancel is not effective", []string{"Timers_Cancel", "Timers_Model"}},
+	{"due timers cannot be cancelled", []string{"Timers_CancelInBatch"}},
+	{"IDs are used again", []string{"Timers_IDs"}},
+	{"some timers fire twice", []string{"Timers_Foreign", "Timers_Model"}},
+	{"cancelled timers keep their closure", []string{"Retention_Timers"}},
+	{"keeps what Close dropped", []string{"Retention_Dropped"}},
+	{"a registry keeps the loop", []string{"Retention_Loop"}},
+	{"nil accepted", []string{"BadInput"}},
+	{"never exits by itself", []string{"AutoExit_Empty"}},
+	{"exits with timers pending", []string{"AutoExit_Timers"}},
+	{"unref does not wake", []string{"AutoExit_Unref", "AutoExit_Timers"}},
+	{"release counts twice", []string{"AutoExit_Hold"}},
+	{"exits on old news", []string{"AutoExit_Race"}},
+	{"a goroutine waits for the context for ever", []string{"Leaks_Lifecycles"}},
+}
+
+// TestSeededBugs runs each bug's checks against the reference with that bug.
+func TestSeededBugs(t *testing.T) {
+	for _, b := range bugs {
+		for i, check := range b.checks {
+			if i > 0 && testing.Short() {
+				break
+			}
+			t.Run(check+"/"+strings.ReplaceAll(b.bug, " ", "_"), func(t *testing.T) {
+				outcome, reason := looptest.Judge(t, check, factory(b.bug),
+					looptest.VirtualTime(), looptest.Impatient(400*time.Millisecond, 4*time.Second))
+				switch outcome {
+				case "n/a":
+					t.Skip(reason)
+				case "fail":
+					t.Logf("caught: %s", reason)
+				default:
+					t.Errorf("%s does not catch the bug %q: %s", check, b.bug, outcome)
+				}
+			})
+		}
+	}
+}
+
+// TestEveryCheckCanFail wants a seeded bug for each check.
+func TestEveryCheckCanFail(t *testing.T) {
+	covered := map[string]bool{}
+	for _, b := range bugs {
+		for _, check := range b.checks {
+			covered[check] = true
+		}
+	}
+	for _, c := range looptest.Checks() {
+		if !covered[c.Name] {
+			t.Errorf("no seeded bug shows that %s can fail", c.Name)
+		}
+		delete(covered, c.Name)
+	}
+	for name := range covered {
+		t.Errorf("a seeded bug names the check %s, which does not exist", name)
+	}
+}
+
+// plain hides all capabilities.
+type plain struct{ looptest.EventLoop }
+
+// TestOutcomes looks at the four outcomes of a check.
+func TestOutcomes(t *testing.T) {
+	correct, faulty := factory(""), factory("external before internal")
+	hidden := func(cfg looptest.Config) (looptest.EventLoop, error) { return plain{newReference(cfg, "")}, nil }
+	unlimited := func(cfg looptest.Config) (looptest.EventLoop, error) {
+		if cfg.QueueLimit != 0 {
+			return nil, fmt.Errorf("no queue limit: %w", errors.ErrUnsupported)
+		}
+		return newReference(cfg, ""), nil
+	}
+	const check = "D09_InternalFirst"
+	for _, c := range []struct {
+		name, check     string
+		factory         looptest.Factory
+		opts            []looptest.Option
+		outcome, reason string
+	}{
+		{"a pass", check, correct, nil, "pass", ""},
+		{"a failure", check, faulty, nil, "fail", "internal and external tasks: entry 0 is external 0"},
+		{"a divergence", check, faulty, []looptest.Option{looptest.Diverges(check, "one queue")}, "diverges", "one queue"},
+		{"a divergence that is none", check, correct, []looptest.Option{looptest.Diverges(check, "one queue")}, "fail", "take it off the list"},
+		{"a divergence at times", check, correct, []looptest.Option{looptest.MayDiverge(check, "one queue")}, "pass", ""},
+		{"a divergence at times that shows", check, faulty, []looptest.Option{looptest.MayDiverge(check, "one queue")}, "diverges", "one queue"},
+		{"no capability", "D02_EndlessChain", hidden, nil, "n/a", "no MicrotaskScheduler"},
+		{"two capabilities missing", "AutoExit_Unref", hidden, nil, "n/a", "no TimerScheduler, TimerReferencer"},
+		{"no configuration", "D17_QueueLimit", unlimited, nil, "n/a", "no queue limit"},
+		{"not applicable and declared", "D17_QueueLimit", unlimited, []looptest.Option{looptest.Diverges("D17_QueueLimit", "none")}, "n/a", "no queue limit"},
+	} {
+		outcome, reason := looptest.Judge(t, c.check, c.factory, c.opts...)
+		if outcome != c.outcome || !strings.Contains(reason, c.reason) {
+			t.Errorf("%s: %s, %q; want %s, %q", c.name, outcome, reason, c.outcome, c.reason)
+		}
+	}
+}
+
+// TestPlainLoop runs the suite over a loop with the five methods only.
+func TestPlainLoop(t *testing.T) {
+	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) {
+		if cfg.AutoExit || cfg.QueueLimit+cfg.TickBudget+cfg.MicrotaskBudget > 0 || cfg.OnOverload != nil || cfg.OnPanic != nil {
+			return nil, errors.ErrUnsupported
+		}
+		return plain{newReference(cfg, "")}, nil
+	}, looptest.Name("plain"))
+}
+
+// TestReport reads what a run over a faulty loop prints, in a process of its own.
+func TestReport(t *testing.T) {
+	if os.Getenv("LOOPTEST_FAULTY") != "" {
+		looptest.Run(t, factory("external before internal"), looptest.Name("faulty"),
+			looptest.Diverges("Order_Model", "a line\nand another"), looptest.Diverges("D99_NoSuchCheck", "a slip"))
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.v", "-test.run=^TestReport$/^impl=faulty$/^(D09_InternalFirst|D10_FIFO|Order_Model|Timers_400Days)$")
+	cmd.Env = append(os.Environ(), "LOOPTEST_FAULTY=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("the run over a faulty loop succeeded")
+	}
+	const attr = "=== ATTR  TestReport/impl=faulty/"
+	for _, line := range []string{
+		attr + "D09_InternalFirst outcome fail\n",
+		attr + "D09_InternalFirst reason internal and external tasks: entry 0 is external 0",
+		attr + "D10_FIFO outcome pass\n",
+		attr + "D10_FIFO reason \n",
+		attr + "Order_Model outcome diverges\n",
+		attr + "Order_Model reason a line\n",
+		attr + "Timers_400Days outcome n/a\n",
+		attr + "Timers_400Days reason needs virtual time\n",
+		`the check "D99_NoSuchCheck", which does not exist`,
+		"The rule: No external task starts while internal work waits",
+		"--- SKIP: TestReport/impl=faulty/Order_Model",
+	} {
+		if !strings.Contains(string(out), line) {
+			t.Errorf("the output lacks %q", line)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s", out)
+	}
+}

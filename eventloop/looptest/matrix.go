@@ -1,0 +1,195 @@
+// The matrix: every method in every state of the loop, with its documented error.
+package looptest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// situation is a state of a loop together with the place from which it is looked at.
+type situation struct {
+	name  string
+	over  bool                                // the loop has ended
+	enter func(t *trial, probe func(l *loop)) // calls probe there, once
+}
+
+// situations are the columns of the matrix.
+var situations = []situation{
+	{"before Run", false, func(t *trial, probe func(*loop)) { probe(t.make(Config{})) }},
+	{"while running", false, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		l.rest()
+		probe(l)
+	}},
+	{"in a callback", false, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		l.doIn(lanes[1], func() { probe(l) })
+	}},
+	{"while terminating", false, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		g := l.hold()
+		ending := t.async(func() { _ = l.shutdown() })
+		l.refuses()
+		probed := t.async(func() { probe(l) })
+		// A call that waits for the end needs the loop to go on.
+		within(probed, 5*time.Millisecond)
+		g.open()
+		t.wait(probed, "a call on a terminating loop to return")
+		t.wait(ending, "Shutdown to return")
+	}},
+	{"in a callback after Shutdown", false, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		l.doIn(lanes[1], func() {
+			t.want("Shutdown from a callback", l.Shutdown(context.Background()), nil)
+			probe(l)
+		})
+	}},
+	{"closed, with a callback running", false, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		g := l.hold()
+		t.want("Close", l.Close(), nil)
+		probed := t.async(func() { probe(l) })
+		within(probed, 5*time.Millisecond)
+		g.open()
+		t.wait(probed, "a call on a closed loop to return")
+	}},
+	{"after Shutdown", true, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		l.finish()
+		probe(l)
+	}},
+	{"after Close", true, func(t *trial, probe func(*loop)) {
+		l := t.start(Config{})
+		t.want("Close", l.Close(), nil)
+		t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
+		probe(l)
+	}},
+	{"after the end of Run's context", true, func(t *trial, probe func(*loop)) {
+		l := t.make(Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		l.launch(ctx)
+		l.sync()
+		cancel()
+		t.want("Run with a cancelled context", l.result(), context.Canceled)
+		probe(l)
+	}},
+	{"after Shutdown without Run", true, func(t *trial, probe func(*loop)) {
+		l := t.make(Config{})
+		t.want("Shutdown of a loop that never ran", l.shutdown(), nil)
+		probe(l)
+	}},
+	{"after Close without Run", true, func(t *trial, probe func(*loop)) {
+		l := t.make(Config{})
+		t.want("Close of a loop that never ran", l.Close(), nil)
+		probe(l)
+	}},
+}
+
+// The words of the matrix.
+var outcomes = map[string]error{
+	"ok": nil, "terminated": loopapi.ErrLoopTerminated, "running": loopapi.ErrLoopAlreadyRunning,
+	"reentrant": loopapi.ErrReentrantRun, "unknown": loopapi.ErrTimerNotFound, "nil": loopapi.ErrNilCallback,
+}
+
+// anyTimer is an ID that no loop has given out yet.
+const anyTimer = loopapi.TimerID(1 << 62)
+
+func noop() {}
+
+// matrix has a row for every method and a column for every situation. "a|b" allows both, "-" leaves the cell out: Run
+// would block there.
+var matrix = []struct {
+	method string
+	has    func(l *loop) bool
+	call   func(l *loop) error
+	cells  string // before, running, callback, terminating, callback after Shutdown, closed with callback, then all ends
+}{
+	{"Run", nil, func(l *loop) error { return l.Run(context.Background()) },
+		"- running reentrant running|terminated reentrant running|terminated terminated"},
+	{"Submit", nil, func(l *loop) error { return l.Submit(noop) },
+		"ok ok ok terminated terminated terminated terminated"},
+	{"SubmitInternal", nil, func(l *loop) error { return l.SubmitInternal(noop) },
+		"ok ok ok ok ok ok|terminated terminated"},
+	{"Shutdown", nil, func(l *loop) error { return l.shutdown() },
+		"ok ok ok terminated ok|terminated terminated terminated"},
+	{"Close", nil, func(l *loop) error { return l.Close() },
+		"ok ok ok ok ok terminated terminated"},
+	{"ScheduleMicrotask", hasMicro, func(l *loop) error { return l.micro.ScheduleMicrotask(noop) },
+		"ok ok ok ok|terminated ok ok|terminated terminated"},
+	{"ScheduleTimer", hasTimers, func(l *loop) error { return schedule(l, noop) },
+		"ok ok ok terminated terminated terminated terminated"},
+	{"CancelTimer of the zero ID", hasTimers, func(l *loop) error { return l.timers.CancelTimer(0) },
+		"unknown unknown unknown unknown unknown unknown unknown"},
+	{"CancelTimer of an unknown ID", hasTimers, func(l *loop) error { return l.timers.CancelTimer(anyTimer) },
+		"unknown unknown unknown unknown unknown unknown unknown"},
+	{"RefTimer", hasRefs, func(l *loop) error { return l.refs.RefTimer(anyTimer) },
+		"unknown unknown unknown unknown unknown unknown unknown"},
+	{"UnrefTimer", hasRefs, func(l *loop) error { return l.refs.UnrefTimer(0) },
+		"unknown unknown unknown unknown unknown unknown unknown"},
+}
+
+// nilRows are the methods that take a function, called with nil.
+var nilRows = []struct {
+	method string
+	has    func(l *loop) bool
+	call   func(l *loop) error
+}{
+	{"Submit(nil)", nil, func(l *loop) error { return l.Submit(nil) }},
+	{"SubmitInternal(nil)", nil, func(l *loop) error { return l.SubmitInternal(nil) }},
+	{"ScheduleMicrotask(nil)", hasMicro, func(l *loop) error { return l.micro.ScheduleMicrotask(nil) }},
+	{"ScheduleTimer(nil)", hasTimers, func(l *loop) error { return schedule(l, nil) }},
+}
+
+func hasMicro(l *loop) bool  { return l.micro != nil }
+func hasTimers(l *loop) bool { return l.timers != nil }
+func hasRefs(l *loop) bool   { return l.refs != nil }
+
+func schedule(l *loop, fn func()) error {
+	_, err := l.timers.ScheduleTimer(0, fn)
+	return err
+}
+
+func terminalStates(t *trial) {
+	for _, row := range matrix {
+		cells := strings.Fields(row.cells)
+		for i, s := range situations {
+			cell := cells[min(i, len(cells)-1)]
+			if cell == "-" {
+				continue
+			}
+			var allowed []error
+			for word := range strings.SplitSeq(cell, "|") {
+				allowed = append(allowed, outcomes[word])
+			}
+			s.enter(t, func(l *loop) {
+				if row.has == nil || row.has(l) {
+					t.want(row.method+" "+s.name, row.call(l), allowed...)
+				}
+			})
+		}
+	}
+}
+
+func badInput(t *trial) {
+	for _, row := range nilRows {
+		for _, s := range situations {
+			s.enter(t, func(l *loop) {
+				if row.has == nil || row.has(l) {
+					t.want(row.method+" "+s.name, row.call(l), loopapi.ErrNilCallback)
+				}
+			})
+		}
+	}
+	// A loop that took nil in spite of its error would trip over it.
+	l := t.start(Config{})
+	for _, row := range nilRows {
+		if row.has == nil || row.has(l) {
+			_ = row.call(l)
+		}
+	}
+	l.sync()
+	l.finish()
+}

@@ -1,0 +1,282 @@
+// Memory: what is over is collectable (D10, Retention), and steady state does not allocate (D14).
+package looptest
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"time"
+	"weak"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// cargo is what callbacks capture in checks of retention: too big for the tiny allocator, which would keep neighbours.
+type cargo struct{ bytes [256]byte }
+
+// loaded returns a function that captures a cargo of its own, and a weak pointer to that.
+func loaded(then func()) (func(), weak.Pointer[cargo]) {
+	c := &cargo{}
+	return func() { c.bytes[0]++; then() }, weak.Make(c)
+}
+
+// collected checks that the garbage collector gets all of ptrs.
+func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
+	var alive int
+	for range 20 {
+		runtime.GC()
+		alive = 0
+		for _, p := range ptrs {
+			if p.Value() != nil {
+				alive++
+			}
+		}
+		if alive == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%s: the captures of %d of %d are still reachable", what, alive, len(ptrs))
+}
+
+// retention runs loaded callbacks in each lane; the loop lives on.
+func retention(t *trial) {
+	l := t.start(Config{})
+	for _, k := range l.queues() {
+		for _, n := range []int{1, 10, 128, 300} {
+			var ptrs []weak.Pointer[cargo]
+			all := newLatch(n)
+			g := l.hold()
+			for range n {
+				fn, p := loaded(all.done)
+				ptrs = append(ptrs, p)
+				t.must(k.name, k.run(l, fn))
+			}
+			g.open()
+			t.wait(all.ch, "%d callbacks of the kind %s", n, k.name)
+			l.rest()
+			t.collected("finished callbacks of the kind "+k.name+" on a living loop", ptrs)
+		}
+	}
+	l.finish()
+	runtime.KeepAlive(l)
+}
+
+// retentionInBatch looks at callbacks that have finished while a later one of the same batch still runs.
+func retentionInBatch(t *trial) {
+	l := t.start(Config{})
+	for _, k := range l.queues() {
+		const n = 200
+		var ptrs []weak.Pointer[cargo]
+		g := l.hold()
+		for range n {
+			fn, p := loaded(noop)
+			ptrs = append(ptrs, p)
+			t.must(k.name, k.run(l, fn))
+		}
+		last, inside := t.gate(), make(chan struct{})
+		t.must(k.name, k.run(l, func() { close(inside); last.wait() }))
+		g.open()
+		t.wait(inside, "the last of %d callbacks of the kind %s", n, k.name)
+		t.collected("finished callbacks of the kind "+k.name+" while the next one runs", ptrs)
+		last.open()
+	}
+	l.finish()
+	runtime.KeepAlive(l)
+}
+
+// retentionTimers looks at timers that fired or were cancelled, while others are still pending.
+func retentionTimers(t *trial) {
+	l := t.start(Config{})
+	const n = 100
+	var fired, cancelled []weak.Pointer[cargo]
+	var ids []loopapi.TimerID
+	all := newLatch(n)
+	for i := range n {
+		fn, p := loaded(all.done)
+		fired = append(fired, p)
+		if _, err := l.timers.ScheduleTimer(time.Duration(i%4)*time.Millisecond, fn); err != nil {
+			t.Fatalf("ScheduleTimer: %v", err)
+		}
+		fn, p = loaded(func() { t.Errorf("a cancelled timer fired") })
+		cancelled = append(cancelled, p)
+		id, err := l.timers.ScheduleTimer(time.Hour+time.Duration(i)*time.Second, fn)
+		t.must("ScheduleTimer", err)
+		ids = append(ids, id)
+		_, err = l.timers.ScheduleTimer(2*time.Hour, noop) // stays pending
+		t.must("ScheduleTimer", err)
+	}
+	for _, id := range ids {
+		t.want("CancelTimer", l.timers.CancelTimer(id), nil)
+	}
+	t.wait(all.ch, "%d timers", n)
+	l.rest()
+	t.collected("fired timers", fired)
+	t.collected("cancelled timers", cancelled)
+	l.finish()
+	runtime.KeepAlive(l)
+}
+
+// retentionDropped looks at what a closed loop dropped, while someone still refers to the loop.
+func retentionDropped(t *trial) {
+	l := t.start(Config{})
+	var ptrs []weak.Pointer[cargo]
+	g := l.hold()
+	for range 100 {
+		for _, k := range l.available() {
+			fn, p := loaded(func() { t.Errorf("a callback started after Close") })
+			ptrs = append(ptrs, p)
+			t.must(k.name, k.run(l, fn))
+		}
+	}
+	if l.timers != nil {
+		fn, p := loaded(noop)
+		ptrs = append(ptrs, p)
+		_, err := l.timers.ScheduleTimer(time.Hour, fn)
+		t.must("ScheduleTimer", err)
+	}
+	t.want("Close", l.Close(), nil)
+	g.open()
+	t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
+	t.collected("dropped callbacks of a closed loop", ptrs)
+	runtime.KeepAlive(l)
+}
+
+// retentionOfLoop looks at whole loops that have ended and that no one refers to: their handlers' captures stand for them.
+func retentionOfLoop(t *trial) {
+	var ptrs []weak.Pointer[cargo]
+	for i := range 10 {
+		fn, p := loaded(noop)
+		el, err := t.suite.factory(Config{OnOverload: func(error) { fn() }})
+		if err != nil {
+			t.make(Config{OnOverload: func(error) {}}) // ends the check as not applicable
+			return
+		}
+		ptrs = append(ptrs, p)
+		l := wrap(el)
+		l.trial = t
+		if i%2 == 0 {
+			l.launch(context.Background())
+			l.sync()
+			if l.timers != nil {
+				_, err := l.timers.ScheduleTimer(time.Hour, noop)
+				t.must("ScheduleTimer", err)
+			}
+		}
+		if i%4 < 2 {
+			t.want("Shutdown", l.shutdown(), nil)
+		} else {
+			t.want("Close", l.Close(), nil)
+		}
+		if i%2 == 0 {
+			t.wait(l.ended, "Run to return")
+		}
+	}
+	t.collected("loops that have ended", ptrs)
+}
+
+// allocFree measures op, which does batch operations and waits until the loop has worked them off. Allocations of other
+// goroutines and of growing buffers are few; one per operation is not.
+func (t *trial) allocFree(what string, batch int, op func()) {
+	if raceEnabled {
+		t.notApplicable("the race detector makes pools forget")
+	}
+	t.onCleanup(func(percent int) func() {
+		return func() { debug.SetGCPercent(percent) }
+	}(debug.SetGCPercent(-1)))
+	const tries, rounds, limit = 4, 10, 0.02
+	least := math.Inf(1)
+	for range tries {
+		op() // warm up
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range rounds {
+			op()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, float64(after.Mallocs-before.Mallocs)/float64(rounds*batch))
+		if least < limit {
+			return
+		}
+	}
+	t.Errorf("%s: %.2f allocations per operation in steady state, want 0", what, least)
+}
+
+const allocBatch = 2000
+
+// allocLane submits batches from this goroutine.
+func allocLane(k kind) func(t *trial) {
+	return func(t *trial) {
+		l := t.start(Config{})
+		token := make(chan struct{}, 1)
+		last := func() { token <- struct{}{} }
+		empty := noop
+		t.allocFree(k.name, allocBatch, func() {
+			for range allocBatch - 1 {
+				_ = k.run(l, empty)
+			}
+			_ = k.run(l, last)
+			<-token
+		})
+		l.finish()
+	}
+}
+
+// allocMicrotask schedules on the loop: a fan-out and a chain.
+func allocMicrotask(t *trial) {
+	l := t.start(Config{})
+	token := make(chan struct{}, 1)
+	empty, left := noop, 0
+	var chain func()
+	chain = func() {
+		if left--; left == 0 {
+			token <- struct{}{}
+			return
+		}
+		_ = l.micro.ScheduleMicrotask(chain)
+	}
+	begin := func() {
+		for range allocBatch / 4 {
+			_ = l.micro.ScheduleMicrotask(empty)
+		}
+		left = allocBatch / 4
+		_ = l.micro.ScheduleMicrotask(chain)
+	}
+	t.allocFree("microtask", allocBatch/2, func() { _ = l.Submit(begin); <-token })
+	l.finish()
+}
+
+// allocTimer lets a timer re-arm itself, and cancels others.
+func allocTimer(t *trial) {
+	l := t.start(Config{})
+	token := make(chan struct{}, 1)
+	empty, left := noop, 0
+	var rearm func()
+	rearm = func() {
+		if left--; left == 0 {
+			token <- struct{}{}
+			return
+		}
+		id, _ := l.timers.ScheduleTimer(time.Hour, empty)
+		_ = l.timers.CancelTimer(id)
+		_, _ = l.timers.ScheduleTimer(0, rearm)
+	}
+	begin := func() { left = allocBatch; rearm() }
+	t.allocFree("timer re-arm, and schedule and cancel", allocBatch, func() { _ = l.Submit(begin); <-token })
+	l.finish()
+}
+
+// allocClock reads the tick time from outside and inside.
+func allocClock(t *trial) {
+	l := t.start(Config{})
+	token := make(chan struct{}, 1)
+	read := func() {
+		for range allocBatch / 2 {
+			_ = l.clock.CurrentTickTime()
+		}
+		token <- struct{}{}
+	}
+	t.allocFree("CurrentTickTime", allocBatch, func() { _ = l.Submit(read); <-token; read(); <-token })
+	l.finish()
+}

@@ -1,0 +1,198 @@
+// Microtasks (D02): drained after every callback, within a budget.
+package looptest
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// microtask schedules fn from a callback.
+func (l *loop) microtask(fn func()) {
+	if err := l.micro.ScheduleMicrotask(fn); err != nil {
+		l.trial.Errorf("ScheduleMicrotask: %v", err)
+	}
+}
+
+// drainAfterEach queues callbacks of all lanes behind a running one; each leaves a microtask.
+func drainAfterEach(t *trial) {
+	l := t.start(Config{})
+	var seen journal[string]
+	var want []string
+	g := l.hold()
+	for _, k := range []kind{lanes[1], lanes[0]} {
+		for i := range 300 {
+			name := fmt.Sprint(k.name, " ", i)
+			want = append(want, name, "microtask of "+name)
+			t.must(k.name, k.run(l, func() {
+				l.microtask(seen.note("microtask of " + name))
+				seen.add(name)
+			}))
+		}
+	}
+	g.open()
+	l.sync()
+	wantOrder(t, "callbacks and their microtasks", seen.all(), want)
+	l.finish()
+}
+
+// drainAfterTimer lets several timers become due at once.
+func drainAfterTimer(t *trial) {
+	l := t.start(Config{})
+	var seen journal[string]
+	var want []string
+	fired := newLatch(5)
+	l.do(func() {
+		for i := range 5 {
+			name := fmt.Sprint("timer ", i)
+			want = append(want, name, "microtask of "+name, "microtask of that")
+			if _, err := l.timers.ScheduleTimer(time.Millisecond, func() {
+				seen.add(name)
+				l.microtask(func() {
+					seen.add("microtask of " + name)
+					l.microtask(func() { seen.add("microtask of that"); fired.done() })
+				})
+			}); err != nil {
+				t.Errorf("ScheduleTimer: %v", err)
+			}
+		}
+		time.Sleep(5 * time.Millisecond) // all are due when the callback ends
+	})
+	t.wait(fired.ch, "five timers and their microtasks")
+	wantOrder(t, "timers and their microtasks", seen.all(), want)
+	l.finish()
+}
+
+// microtaskOfMicrotask builds trees of microtasks: breadth first, and all before the next task.
+func microtaskOfMicrotask(t *trial) {
+	l := t.start(Config{})
+	var seen journal[string]
+	g := l.hold()
+	t.must("Submit", l.Submit(func() {
+		for _, a := range "ab" {
+			l.microtask(func() {
+				seen.add(string(a))
+				for _, b := range "xy" {
+					l.microtask(func() {
+						seen.add(string(a) + string(b))
+						l.microtask(seen.note(string(a) + string(b) + "!"))
+					})
+				}
+			})
+		}
+	}))
+	depth := 0
+	var nest func()
+	nest = func() {
+		if depth++; depth < 500 {
+			l.microtask(nest)
+		}
+	}
+	t.must("Submit", l.Submit(func() { seen.add("next"); l.microtask(nest) }))
+	t.must("Submit", l.Submit(func() { seen.add(fmt.Sprint(depth)) }))
+	g.open()
+	l.sync()
+	wantOrder(t, "microtasks of microtasks", seen.all(),
+		[]string{"a", "b", "ax", "ay", "bx", "by", "ax!", "ay!", "bx!", "by!", "next", "500"})
+	l.finish()
+}
+
+// microtaskBudget fills drains up to the budget and beyond: the configured one and the default.
+func microtaskBudget(t *trial) {
+	for _, configured := range []int{64, 0} {
+		budget := configured
+		if budget == 0 {
+			budget = 1024
+		}
+		for _, n := range []int{budget - 1, budget, budget + 1, 3*budget + 7} {
+			var ran, reports, ranAtReport atomic.Int64
+			l := t.start(Config{MicrotaskBudget: configured, OnOverload: func(err error) {
+				if errors.Is(err, loopapi.ErrMicrotaskBudget) && reports.Add(1) == 1 {
+					ranAtReport.Store(ran.Load())
+				}
+			}})
+			var order journal[int]
+			all := newLatch(n)
+			t.must("SubmitInternal", l.SubmitInternal(func() {
+				for i := range n {
+					l.microtask(func() { ran.Add(1); order.add(i); all.done() })
+				}
+			}))
+			// Nothing else is queued, and nothing wakes the loop: it must go on by itself.
+			t.wait(all.ch, "%d microtasks with a budget of %d; a loop must not sleep with microtasks pending", n, budget)
+			wantOrder(t, fmt.Sprintf("%d microtasks with a budget of %d", n, budget), order.all(), upTo(n))
+			l.sync()
+			got, breaches := reports.Load(), int64((n-1)/budget)
+			switch {
+			case n <= budget && got != 0:
+				t.Errorf("%d microtasks within the budget of %d were reported %d times as ErrMicrotaskBudget", n, budget, got)
+			case n > budget && (got < 1 || got > breaches):
+				t.Errorf("%d microtasks with a budget of %d: ErrMicrotaskBudget reported %d times, want 1 to %d", n, budget, got, breaches)
+			case n > budget && ranAtReport.Load() != int64(budget):
+				t.Errorf("%d microtasks had run in the drain that was reported, the budget is %d", ranAtReport.Load(), budget)
+			}
+			l.finish()
+		}
+	}
+}
+
+// endlessChain looks for progress of all else under a microtask that reschedules itself for ever.
+func endlessChain(t *trial) {
+	l := t.start(Config{})
+	var stop atomic.Bool
+	var chain func()
+	chain = func() {
+		if !stop.Load() {
+			l.microtask(chain)
+		}
+	}
+	t.onCleanup(func() { stop.Store(true) })
+	l.microtask(chain)
+	for i := range 20 {
+		for _, k := range l.available() {
+			if k.name != "microtask" {
+				done := make(chan struct{})
+				t.must(k.name, k.run(l, func() { close(done) }))
+				t.wait(done, "%s %d, under an endless chain of microtasks", k.name, i)
+			}
+		}
+	}
+	stop.Store(true)
+	l.sync()
+	l.finish()
+}
+
+// foreignMicrotasks schedules from other goroutines, also onto a sleeping loop.
+func foreignMicrotasks(t *trial) {
+	l := t.start(Config{})
+	const producers = 4
+	n := t.scale(4000)
+	var order [producers]journal[int]
+	all := newLatch(producers * n)
+	t.parallel(producers, func(p int) {
+		for i := range n {
+			t.want("ScheduleMicrotask from another goroutine",
+				l.micro.ScheduleMicrotask(func() { order[p].add(i); all.done() }), nil)
+			if i%512 == 0 {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	})
+	t.wait(all.ch, "%d microtasks of %d goroutines", producers*n, producers)
+	for p := range producers {
+		wantOrder(t, fmt.Sprint("microtasks of producer ", p), order[p].all(), upTo(n))
+	}
+	l.finish()
+}
+
+// upTo returns 0, 1, ... n-1.
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}

@@ -1,0 +1,380 @@
+// The reference: a loop with every capability that is as simple as it can be. One lock guards all of its state, and one
+// function picks what runs next. The seeded bugs of looptest_test.go switch lines of it.
+package looptest_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+type reference struct {
+	cfg looptest.Config
+	bug string // the seeded bug; empty in the reference itself
+
+	mu        sync.Mutex
+	state     loopapi.State
+	owner     string // the goroutine that is in one of the loop's callbacks, or empty
+	closed    bool   // ended by Close
+	result    error  // what Run returns
+	now       time.Time
+	tickStart uint64 // timers of this ID and later wait for the next tick
+
+	reports  []func() // calls of handlers: they come before everything else
+	micro    []func()
+	internal []func()
+	external []func()
+	timers   []timer // sorted by deadline and ID
+	lastID   loopapi.TimerID
+	holds    int
+
+	drained      int  // microtasks run since the last other callback
+	microPaused  bool // the budget is spent: the rest waits for the next tick
+	ranInternal  int  // internal tasks in this tick
+	ranExternal  int  // external tasks in this tick
+	inOverload   bool // the episode has been reported
+	timersPassed bool // timers have had their turn in this tick
+
+	wake chan struct{} // holds a token when a sleeping loop is to look again
+	done chan struct{}
+
+	// What only seeded bugs use.
+	popped []func()
+	born   time.Time
+	ended  bool
+	sink   any
+}
+
+type timer struct {
+	deadline time.Time
+	id       loopapi.TimerID
+	fn       func()
+	unref    bool
+	again    bool // for a seeded bug
+}
+
+const maxInternal = 100_000
+
+func newReference(cfg looptest.Config, bug string) *reference {
+	if cfg.TickBudget == 0 {
+		cfg.TickBudget = 1024
+	}
+	if cfg.MicrotaskBudget == 0 {
+		cfg.MicrotaskBudget = 1024
+	}
+	l := &reference{cfg: cfg, bug: bug, now: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	l.born = l.now
+	if l.is("a registry keeps the loop") {
+		registry = append(registry, l)
+	}
+	return l
+}
+
+var registry []*reference
+
+// serve runs callbacks until the end. After a Goexit it is called again on a new goroutine.
+func (l *reference) serve() {
+	me := goroutineID()
+	for {
+		l.mu.Lock()
+		fn := l.next()
+		if fn == nil {
+			finished := l.idle()
+			l.mu.Unlock()
+			if finished {
+				return
+			}
+			continue
+		}
+		l.owner = me
+		if l.is("holds its lock around callbacks") {
+			fn()
+		}
+		l.mu.Unlock()
+		if !l.is("holds its lock around callbacks") {
+			l.call(fn)
+		}
+		l.mu.Lock()
+		l.owner = ""
+		l.mu.Unlock()
+	}
+}
+
+// next picks the callback that runs next, or returns nil when the tick is over.
+func (l *reference) next() func() {
+	if l.closed && !l.is("runs the queue after Close") {
+		return nil
+	}
+	if len(l.reports) > 0 {
+		return l.pop(&l.reports)
+	}
+	if len(l.micro) > 0 && !l.microPaused && !(l.is("microtasks at the end of the tick") && l.otherWork()) {
+		if l.drained < l.cfg.MicrotaskBudget || l.is("no microtask budget") {
+			l.drained++
+			return l.pop(&l.micro)
+		}
+		l.microPaused = true
+		l.report(loopapi.ErrMicrotaskBudget)
+		return l.next()
+	}
+	l.drained = 0
+	if l.is("external before internal") && len(l.external) > 0 && l.ranExternal < l.cfg.TickBudget {
+		l.ranExternal++
+		return l.pop(&l.external)
+	}
+	if !l.timersPassed {
+		if fn := l.expired(); fn != nil {
+			return fn
+		}
+		l.timersPassed = true
+	}
+	if l.is("drops internal work on shutdown") && l.state == loopapi.StateTerminating {
+		l.internal = l.internal[:0]
+	}
+	if len(l.internal) > 0 {
+		l.ranInternal++
+		if l.ranInternal == maxInternal+1 && !l.is("runaway unnoticed") {
+			l.report(loopapi.ErrLoopOverloaded)
+			l.newTick()
+			return l.next()
+		}
+		return l.pop(&l.internal)
+	}
+	if len(l.external) > 0 && (l.ranExternal < l.cfg.TickBudget || l.is("no tick budget")) {
+		l.ranExternal++
+		return l.pop(&l.external)
+	}
+	return nil
+}
+
+func (l *reference) otherWork() bool {
+	return len(l.internal)+len(l.external) > 0 || len(l.timers) > 0 && !l.timers[0].deadline.After(l.now)
+}
+
+// idle is called at the end of a tick: it begins the next one, sleeps, or finishes, and then returns true.
+func (l *reference) idle() (finished bool) {
+	overloaded := len(l.external) > 0
+	if overloaded && (!l.inOverload || l.is("overload at every tick")) || l.is("overload although nothing remains") && l.ranExternal >= l.cfg.TickBudget {
+		l.report(loopapi.ErrLoopOverloaded)
+	}
+	l.inOverload = overloaded
+	if l.closed || l.state == loopapi.StateTerminating && l.empty() {
+		l.finish()
+		return true
+	}
+	wait := time.Duration(-1)
+	if len(l.timers) > 0 {
+		wait = max(0, time.Until(l.timers[0].deadline))
+		if l.is("fires late") {
+			wait += 20 * time.Millisecond
+		}
+	}
+	if l.is("forgets a batch only at its end") {
+		l.popped = nil
+	}
+	if l.empty() && wait != 0 && l.state == loopapi.StateRunning {
+		if (l.cfg.AutoExit && !l.is("never exits by itself") || l.is("exits when idle")) && l.holds == 0 &&
+			(!slices.ContainsFunc(l.timers, func(t timer) bool { return !t.unref }) || l.is("exits with timers pending")) {
+			if l.is("exits on old news") {
+				l.mu.Unlock()
+				runtime.Gosched()
+				l.mu.Lock()
+			}
+			l.state = loopapi.StateTerminating
+			l.finish()
+			return true
+		}
+		if l.is("no second look before sleep") {
+			l.mu.Unlock()
+			runtime.Gosched()
+			l.mu.Lock()
+		}
+		l.state = loopapi.StateSleeping
+		l.mu.Unlock()
+		l.sleep(wait)
+		l.mu.Lock()
+		if l.state == loopapi.StateSleeping || l.is("waking overwrites terminating") {
+			l.state = loopapi.StateRunning
+		}
+	}
+	l.newTick()
+	return false
+}
+
+func (l *reference) sleep(wait time.Duration) {
+	if wait < 0 {
+		<-l.wake
+		return
+	}
+	alarm := time.NewTimer(wait)
+	defer alarm.Stop()
+	select {
+	case <-l.wake:
+	case <-alarm.C:
+	}
+}
+
+func (l *reference) newTick() {
+	l.ranInternal, l.ranExternal, l.microPaused, l.timersPassed = 0, 0, false, false
+	l.now, l.tickStart = time.Now(), uint64(l.lastID)
+	if l.is("the clock goes back") && l.tickStart%2 == 0 {
+		l.now = l.now.Add(-time.Duration(l.now.UnixNano()%1000) * time.Microsecond)
+	}
+}
+
+// expired takes a due timer, if there is one that was scheduled before this tick.
+func (l *reference) expired() func() {
+	if l.state == loopapi.StateTerminating && !l.is("timers fire while terminating") {
+		return nil
+	}
+	if l.is("due timers cannot be cancelled") && len(l.popped) > 0 {
+		return l.pop(&l.popped)
+	}
+	now := l.now
+	if l.is("re-armed timers in the same turn") {
+		now = time.Now()
+	}
+	if l.is("fires early") {
+		now = now.Add(300 * time.Microsecond)
+	}
+	for i := range l.timers {
+		t := l.timers[i]
+		if t.deadline.After(now) {
+			return nil
+		}
+		if uint64(t.id) <= l.tickStart || l.is("re-armed timers in the same turn") {
+			if l.is("some timers fire twice") && t.id%64 == 0 && !t.again {
+				l.timers[i].again = true
+				return t.fn
+			}
+			l.timers = slices.Delete(l.timers, i, i+1)
+			if l.is("due timers cannot be cancelled") {
+				for len(l.timers) > i && !l.timers[i].deadline.After(now) {
+					l.popped = append(l.popped, l.timers[i].fn)
+					l.timers = slices.Delete(l.timers, i, i+1)
+				}
+			}
+			return t.fn
+		}
+	}
+	return nil
+}
+
+func (l *reference) empty() bool {
+	return len(l.reports)+len(l.micro)+len(l.internal)+len(l.external) == 0 ||
+		l.is("ends when the budget is spent") && l.state == loopapi.StateTerminating && l.ranExternal == l.cfg.TickBudget ||
+		l.is("sleeps with microtasks pending") && len(l.reports)+len(l.internal)+len(l.external) == 0
+}
+
+// pop takes the first function of a queue and forgets it there.
+func (l *reference) pop(q *[]func()) func() {
+	if l.is("newest microtask first") && q == &l.micro {
+		slices.Reverse((*q)[max(0, len(*q)-2):])
+	}
+	fn := (*q)[0]
+	if l.is("retains popped closures") || l.is("forgets a batch only at its end") {
+		l.popped = append(l.popped, fn)
+	}
+	if (*q)[0] = nil; len(*q) == 1 {
+		*q = (*q)[:0]
+	} else {
+		*q = (*q)[1:]
+	}
+	return fn
+}
+
+func (l *reference) report(err error) {
+	if l.cfg.OnOverload != nil {
+		l.reports = append(l.reports, func() { l.cfg.OnOverload(err) })
+	}
+}
+
+// finish ends the loop for good.
+func (l *reference) finish() {
+	l.state = loopapi.StateTerminated
+	if !l.is("keeps what Close dropped") {
+		l.reports, l.micro, l.internal, l.external, l.timers = nil, nil, nil, nil, nil
+	}
+	if l.is("never closes Done") || l.is("Run forgets an earlier end") && l.ended {
+		return
+	}
+	l.ended = true
+	close(l.done)
+}
+
+// call runs fn. A callback that exits its goroutine leaves the loop to a new one.
+func (l *reference) call(fn func()) {
+	if l.is("panics escape") {
+		fn()
+		return
+	}
+	exited := true
+	defer func() {
+		if exited && !l.is("Goexit ends the loop") {
+			l.caught(loopapi.ErrGoexit, debug.Stack())
+			if l.is("Goexit while terminating is the end") && l.State() == loopapi.StateTerminating {
+				l.finish()
+				return
+			}
+			go l.serve()
+		}
+	}()
+	l.recovering(fn)
+	exited = false
+}
+
+func (l *reference) recovering(fn func()) {
+	returned := false
+	var stack []byte
+	defer func() {
+		if returned {
+			return
+		}
+		stack = debug.Stack()
+		value := recover()
+		if value == nil && (l.exiting() || l.is("panic(nil) unnoticed")) {
+			return
+		}
+		l.caught(value, stack)
+		if l.is("doubles a task after a panic") {
+			l.mu.Lock()
+			l.internal = append(l.internal, func() { fn() })
+			l.mu.Unlock()
+		}
+	}()
+	fn()
+	returned = true
+}
+
+// exiting tells whether the goroutine is in runtime.Goexit, as opposed to a panic(nil) that was recovered.
+func (l *reference) exiting() bool {
+	return strings.Contains(string(debug.Stack()), "runtime.Goexit(")
+}
+
+func (l *reference) caught(value any, stack []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owner = ""
+	if l.is("a panic drops the microtasks") {
+		l.micro = nil
+	}
+	e := &loopapi.PanicError{Value: value, Stack: stack}
+	times := 1
+	if l.is("reports panics twice") {
+		times = 2
+	}
+	for range times {
+		if l.cfg.OnPanic != nil {
+			l.reports = append(l.reports, func() {
+				defer func() { _ = recover() }() // its own panics cannot be told to anyone
+				l.cfg.OnPanic(e)
+			})
+		}
+	}
+}

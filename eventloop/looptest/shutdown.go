@@ -1,0 +1,296 @@
+// Shutdown (D16): everything accepted runs, then nothing does.
+package looptest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// chain submits A, which submits internal B, which queues microtask C, which submits internal D.
+func (l *loop) chain(seen *journal[string]) error {
+	last := func() {
+		seen.add("C")
+		l.trial.want("SubmitInternal", l.SubmitInternal(seen.note("D")), nil)
+	}
+	return l.Submit(func() {
+		seen.add("A")
+		l.trial.want("SubmitInternal", l.SubmitInternal(func() {
+			seen.add("B")
+			if l.micro != nil {
+				l.microtask(last)
+			} else {
+				last()
+			}
+		}), nil)
+	})
+}
+
+var chainLinks = []string{"A", "B", "C", "D"}
+
+// shutdownChain ends a loop with a chain over all lanes in its queue: running, and never run.
+func shutdownChain(t *trial) {
+	var seen journal[string]
+	l := t.start(Config{})
+	g := l.hold()
+	t.must("Submit", l.chain(&seen))
+	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
+	l.refuses()
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	wantOrder(t, "a chain of external, internal, microtask, internal that was accepted before Shutdown", seen.all(), chainLinks)
+	t.want("Run", l.result(), nil)
+}
+
+// shutdownDrains ends a loop with more in its queues than all budgets allow, and looks at who runs it.
+func shutdownDrains(t *trial) {
+	l := t.start(Config{})
+	g := l.hold()
+	var ran, elsewhere atomic.Int64
+	count := func() {
+		if goroutineID() != *l.goroutine.Load() {
+			elsewhere.Add(1)
+		}
+		ran.Add(1)
+	}
+	const n = 3000
+	for range n {
+		for _, k := range l.queues() {
+			t.must(k.name, k.run(l, count))
+		}
+	}
+	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
+	l.refuses()
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	if want := int64(n * len(l.queues())); ran.Load() != want {
+		t.Errorf("%d of %d accepted callbacks had run when Shutdown returned", ran.Load(), want)
+	}
+	if elsewhere.Load() > 0 {
+		t.Errorf("%d callbacks ran on another goroutine than that of Run", elsewhere.Load())
+	}
+	t.want("Run", l.result(), nil)
+}
+
+// shutdownRefuses checks that new external work is refused from the first moment on.
+func shutdownRefuses(t *trial) {
+	l := t.start(Config{})
+	refused := func(where string) {
+		t.want("Submit "+where, l.Submit(func() { t.Errorf("a task ran that was submitted %s", where) }), loopapi.ErrLoopTerminated)
+		if l.timers != nil {
+			t.want("ScheduleTimer "+where, schedule(l, func() { t.Errorf("a timer fired that was scheduled %s", where) }),
+				loopapi.ErrLoopTerminated)
+		}
+	}
+	g := l.hold()
+	t.must("Submit", l.Submit(func() { refused("from a callback while terminating") }))
+	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
+	l.refuses()
+	refused("while terminating")
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	refused("after Shutdown returned")
+	t.want("SubmitInternal after Shutdown returned", l.SubmitInternal(noop), loopapi.ErrLoopTerminated)
+	if l.micro != nil {
+		t.want("ScheduleMicrotask after Shutdown returned", l.micro.ScheduleMicrotask(noop), loopapi.ErrLoopTerminated)
+	}
+	t.want("Run", l.result(), nil)
+}
+
+// shutdownDropsTimers ends loops with timers pending.
+func shutdownDropsTimers(t *trial) {
+	for _, d := range []time.Duration{20 * time.Millisecond, time.Hour, math.MaxInt64} {
+		l := t.start(Config{})
+		l.timer(d, func() { t.Errorf("a timer of %v fired although the loop was shut down", d) })
+		begin := time.Now()
+		t.want("Shutdown", l.shutdown(), nil)
+		if took := time.Since(begin); t.virtual && took > 0 {
+			t.Errorf("Shutdown took %v with a timer of %v pending: pending timers are dropped, not awaited", took, d)
+		}
+		t.want("Run", l.result(), nil)
+	}
+	// One that becomes due while the loop terminates is as pending as any.
+	l := t.start(Config{})
+	g := l.hold()
+	l.timer(30*time.Millisecond, func() { t.Errorf("a timer fired that became due while the loop terminated") })
+	for range 3000 { // more than one tick
+		t.must("Submit", l.Submit(noop))
+	}
+	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
+	l.refuses()
+	time.Sleep(40 * time.Millisecond)
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	t.want("Run", l.result(), nil)
+}
+
+// shutdownTogether has many callers ask for the end at once.
+func shutdownTogether(t *trial) {
+	for range t.scale(100) {
+		l := t.start(Config{})
+		var finished, firsts atomic.Int64
+		for range 20 {
+			t.must("Submit", l.Submit(func() { finished.Add(1) }))
+		}
+		t.parallel(8, func(int) {
+			err := l.shutdown()
+			if n := finished.Load(); n != 20 {
+				t.Errorf("Shutdown returned when %d of 20 accepted tasks had run", n)
+			}
+			t.want("Shutdown", err, nil, loopapi.ErrLoopTerminated)
+			if err == nil {
+				firsts.Add(1)
+			}
+		})
+		if firsts.Load() != 1 {
+			t.Errorf("of 8 concurrent Shutdowns %d returned nil, want one; the others return ErrLoopTerminated", firsts.Load())
+		}
+		t.want("a later Shutdown", l.shutdown(), loopapi.ErrLoopTerminated)
+		t.want("Run", l.result(), nil)
+	}
+}
+
+// shutdownContext lets the context of Shutdown end first; the shutdown itself goes on.
+func shutdownContext(t *trial) {
+	for _, cancelled := range []bool{true, false} {
+		l := t.start(Config{})
+		var ran atomic.Int64
+		g := l.hold()
+		t.must("Submit", l.Submit(func() { ran.Add(1) }))
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+		want := context.DeadlineExceeded
+		if cancelled {
+			cancel()
+			want = context.Canceled
+		}
+		t.want("Shutdown whose context ends first", l.Shutdown(ctx), want)
+		t.want("Submit after that", l.Submit(noop), loopapi.ErrLoopTerminated)
+		t.want("another Shutdown whose context ends first", l.Shutdown(ctx), want, loopapi.ErrLoopTerminated)
+		cancel()
+		g.open()
+		t.want("a later Shutdown, which waits", l.shutdown(), loopapi.ErrLoopTerminated)
+		if ran.Load() != 1 {
+			t.Errorf("the shutdown did not go on after its context ended: an accepted task did not run")
+		}
+		t.want("Run", l.result(), nil)
+	}
+	// On an idle loop the end may come before the look at the context.
+	l := t.start(Config{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	t.want("Shutdown of an idle loop with a cancelled context", l.Shutdown(ctx), nil, context.Canceled)
+	t.want("Run", l.result(), nil)
+}
+
+// shutdownBeforeRun ends loops that never ran: what they accepted runs nevertheless.
+func shutdownBeforeRun(t *trial) {
+	l := t.make(Config{})
+	t.want("Shutdown of an unused loop", l.shutdown(), nil)
+	t.want("the second Shutdown", l.shutdown(), loopapi.ErrLoopTerminated)
+
+	l = t.make(Config{})
+	var seen journal[string]
+	var elsewhere atomic.Bool
+	here := goroutineID()
+	for i := range 500 {
+		name := fmt.Sprint("task ", i)
+		t.must("Submit", l.Submit(func() {
+			seen.add(name)
+			if goroutineID() == here {
+				elsewhere.Store(true)
+			}
+		}))
+	}
+	t.must("Submit", l.chain(&seen))
+	if l.timers != nil {
+		l.timer(time.Hour, func() { t.Errorf("a timer fired on a loop that never ran") })
+	}
+	t.want("Shutdown of a loop that never ran", l.shutdown(), nil)
+	got := seen.all()
+	if len(got) != 500+len(chainLinks) {
+		t.Errorf("%d of %d functions accepted by a loop that never ran had run when Shutdown returned", len(got), 500+len(chainLinks))
+	} else {
+		wantOrder(t, "the chain accepted by a loop that never ran", got[500:], chainLinks)
+	}
+	if elsewhere.Load() {
+		t.Errorf("callbacks ran on the goroutine that called Shutdown, which may hold locks that they need")
+	}
+	t.want("Run after that", l.runAgain(), loopapi.ErrLoopTerminated)
+	if l.comp != nil {
+		t.wait(l.comp.Done(), "Done of a loop that never ran")
+	}
+}
+
+// shutdownRacesRun asks for the end at about the moment at which Run begins (bugs.md 9, 10).
+func shutdownRacesRun(t *trial) {
+	for i := range t.scale(800) {
+		l := t.make(Config{})
+		var ran atomic.Int64
+		t.must("Submit", l.Submit(func() { ran.Add(1) }))
+		l.launch(context.Background())
+		for spin := time.Now(); !t.virtual && time.Since(spin) < time.Duration(i%20)*time.Microsecond; {
+		}
+		if i%2 == 0 {
+			t.want("Shutdown", l.shutdown(), nil)
+			if ran.Load() != 1 {
+				t.Errorf("a task accepted before Run ran %d times when Shutdown returned", ran.Load())
+			}
+			t.want("a Run that races with Shutdown", l.result(), nil, loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
+		} else {
+			t.want("Close", l.Close(), nil)
+			t.want("a Run that races with Close", l.result(), loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
+		}
+		if t.failed() {
+			return
+		}
+	}
+}
+
+// doneChannel follows the Done channel through several lives.
+func doneChannel(t *trial) {
+	closed := func(l *loop) bool {
+		select {
+		case <-l.comp.Done():
+			return true
+		default:
+			return false
+		}
+	}
+	l := t.start(Config{})
+	g := l.hold()
+	ending := t.async(func() { _ = l.shutdown() })
+	l.refuses()
+	if closed(l) {
+		t.Errorf("Done is closed while a callback runs")
+	}
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	t.wait(l.comp.Done(), "Done after Shutdown")
+	t.want("Run", l.result(), nil)
+
+	l = t.start(Config{})
+	g = l.hold()
+	t.want("Close", l.Close(), nil)
+	time.Sleep(time.Millisecond)
+	if closed(l) {
+		t.Errorf("Done is closed after Close while a callback still runs")
+	}
+	g.open()
+	t.wait(l.comp.Done(), "Done after Close")
+
+	for range t.scale(100) {
+		l := t.start(Config{})
+		ended := t.async(func() {
+			<-l.ended
+			if !closed(l) {
+				t.Errorf("Done is still open although Run has returned")
+			}
+		})
+		t.want("Shutdown", l.shutdown(), nil)
+		t.wait(ended, "Run to return")
+	}
+}

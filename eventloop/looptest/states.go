@@ -1,0 +1,150 @@
+// States (D01, D04) and what every method does in each of them.
+package looptest
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// zombie wakes a loop in every way while it terminates, and watches that its state never moves backwards.
+func zombie(t *trial) {
+	for range t.scale(200) {
+		l := t.start(Config{})
+		l.rest()
+		var stop atomic.Bool
+		watching := t.async(func() {
+			for last := l.states.State(); !stop.Load(); {
+				s := l.states.State()
+				if backwards(last, s) {
+					t.Errorf("the state went from %v back to %v", last, s)
+					return
+				}
+				last = s
+			}
+		})
+		waker := t.async(func() {
+			// Bounded: internal work is accepted while terminating, and would keep the loop from ever ending.
+			for i := 0; i < 200 && !stop.Load(); i++ {
+				for _, k := range l.available() {
+					_ = k.run(l, func() {})
+				}
+			}
+		})
+		err := l.shutdown()
+		after := l.states.State()
+		stop.Store(true)
+		t.want("Shutdown of a loop that is being woken", err, nil)
+		if err == nil && after != loopapi.StateTerminated {
+			t.Errorf("after Shutdown the state is %v", after)
+		}
+		t.wait(waker, "the submitting goroutine")
+		t.wait(watching, "the watching goroutine")
+		t.want("Run", l.result(), nil)
+		if t.failed() {
+			return
+		}
+	}
+	zombieInCallback(t)
+}
+
+// zombieInCallback does the same step by step: the loop is asked to end while it cannot, and then woken.
+func zombieInCallback(t *trial) {
+	l := t.start(Config{})
+	g := l.hold()
+	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
+	l.refuses()
+	for range 3 {
+		if err := l.SubmitInternal(func() {}); err != nil {
+			t.Errorf("SubmitInternal on a terminating loop: %v", err)
+		}
+		if s := l.states.State(); s != loopapi.StateTerminating {
+			t.Errorf("a wake-up moved the state from terminating to %v", s)
+		}
+	}
+	g.open()
+	t.wait(ending, "Shutdown to return")
+	t.want("Run", l.result(), nil)
+}
+
+func backwards(from, to loopapi.State) bool {
+	switch from {
+	case loopapi.StateTerminated:
+		return to != loopapi.StateTerminated
+	case loopapi.StateTerminating:
+		return to != loopapi.StateTerminating && to != loopapi.StateTerminated
+	case loopapi.StateRunning, loopapi.StateSleeping:
+		return to == loopapi.StateAwake
+	}
+	return false
+}
+
+// stateNumbers sees a loop through all of its states.
+func stateNumbers(t *trial) {
+	is := func(l *loop, where string, want loopapi.State) {
+		if got := l.states.State(); got != want {
+			t.Errorf("%s the state is %d, want %d (%v)", where, got, want, want)
+		}
+	}
+	l := t.make(Config{})
+	is(l, "before Run", 0)
+	l.launch(context.Background())
+	l.do(func() { is(l, "in a callback", 4) })
+	t.eventually(func() bool { return l.states.State() == 2 }, "an idle loop to be in state 2 (sleeping)")
+	t.must("SubmitInternal", l.SubmitInternal(func() {
+		t.want("Shutdown from a callback", l.Shutdown(context.Background()), nil)
+		is(l, "in a callback after Shutdown", 5)
+	}))
+	t.want("Run", l.result(), nil)
+	is(l, "after Run", 1)
+
+	closed := t.make(Config{})
+	t.want("Close", closed.Close(), nil)
+	is(closed, "after Close of a loop that never ran", 1)
+}
+
+// runOnce lets many callers compete for Run.
+func runOnce(t *trial) {
+	for range t.scale(50) {
+		l := t.make(Config{})
+		const callers = 16
+		results := make(chan error, callers)
+		for range callers {
+			t.async(func() { results <- l.Run(context.Background()) })
+		}
+		for range callers - 1 {
+			select {
+			case err := <-results:
+				t.want("the Run of a loser", err, loopapi.ErrLoopAlreadyRunning)
+			case <-time.After(t.patience):
+				t.Fatalf("of %d concurrent Runs more than one runs the loop", callers)
+			}
+		}
+		l.sync()
+		t.want("a Run while another one runs", l.runAgain(), loopapi.ErrLoopAlreadyRunning)
+		g := l.hold()
+		t.want("a Run while a callback runs", l.runAgain(), loopapi.ErrLoopAlreadyRunning)
+		g.open()
+		t.want("Shutdown", l.shutdown(), nil)
+		select {
+		case err := <-results:
+			t.want("the Run of the winner", err, nil)
+		case <-time.After(t.patience):
+			t.Fatalf("Run did not return after Shutdown")
+		}
+	}
+}
+
+// runAfterEnd runs loops that have ended, whatever ended them.
+func runAfterEnd(t *trial) {
+	for _, s := range situations {
+		if s.over {
+			s.enter(t, func(l *loop) {
+				t.want("Run "+s.name, l.runAgain(), loopapi.ErrLoopTerminated)
+				t.want("the second Run "+s.name, l.runAgain(), loopapi.ErrLoopTerminated)
+			})
+		}
+	}
+}

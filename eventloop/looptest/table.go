@@ -1,0 +1,214 @@
+// The table of checks: what is required of a loop, one row each, and why.
+package looptest
+
+// check is one requirement.
+type check struct {
+	name  string
+	rule  string // printed when the check fails: the rule, and why it matters
+	needs need   // capabilities without which the check does not apply
+	timed bool   // a check of time: runs on virtual time where the contestant allows it
+	run   func(t *trial)
+}
+
+// wall and bubble are the values of check.timed.
+const wall, bubble = false, true
+
+// checks are all requirements, in the order in which they are checked. The codes are those of the specification.
+var checks = []check{
+	{"D01_NoZombie", "A wake-up never moves a loop that terminates back to life: states only change by " +
+		"compare-and-swap. A loop whose Terminating is overwritten runs for ever, and Shutdown hangs.",
+		needState, wall, zombie},
+
+	{"D02_DrainAfterCallback", "The microtask queue is drained after every task and every internal task. Microtasks " +
+		"complete the callback that queued them; when the next one runs first it sees half-finished state.",
+		needMicrotasks, wall, drainAfterEach},
+	{"D02_DrainAfterTimer", "The microtask queue is drained after every timer callback, also between timers that are " +
+		"due together, for the same reason as after tasks.",
+		needMicrotasks | needTimers, bubble, drainAfterTimer},
+	{"D02_MicrotaskOfMicrotask", "A microtask queued by a microtask runs in the same drain, after those queued before " +
+		"it: chains of reactions finish before the next task.",
+		needMicrotasks, wall, microtaskOfMicrotask},
+	{"D02_Budget", "A drain runs at most the budget (1024 by default); the rest keeps its order for the next tick, " +
+		"ErrMicrotaskBudget is reported, and the loop does not sleep over it. Without the bound one chain freezes the loop.",
+		needMicrotasks, wall, microtaskBudget},
+	{"D02_EndlessChain", "Tasks, internal tasks and timers progress under an endless chain of microtasks.",
+		needMicrotasks, wall, endlessChain},
+	{"D02_ForeignMicrotasks", "ScheduleMicrotask may be called from any goroutine: the loop wakes, each caller's order " +
+		"is kept, nothing is lost.",
+		needMicrotasks, wall, foreignMicrotasks},
+
+	{"D03_LostWakeup", "A task submitted while the loop goes to sleep is seen or wakes it: commit to sleep, verify all " +
+		"sources, then sleep; producers write, then check. A lost wake-up hangs the program until something else happens.",
+		0, wall, pingPongExternal},
+	{"D03_LostWakeupInternal", "The re-check before sleep covers the internal queue.", 0, wall, pingPongInternal},
+	{"D03_LostWakeupMicrotask", "The re-check before sleep covers the microtask queue.", needMicrotasks, wall, pingPongMicrotask},
+	{"D03_LostWakeupConcurrent", "One wake serves many producers, and no producer may rely on a wake that was already " +
+		"consumed.", 0, wall, pingPongMany},
+	{"D03_LostWakeupTimer", "A timer from another goroutine that becomes the earliest wakes a sleeping loop, or is seen " +
+		"before it sleeps; else it fires when the loop wakes for the old deadline.",
+		needTimers, wall, earlierTimer},
+
+	{"D04_StateNumbers", "The states are awake 0, terminated 1, sleeping 2, running 4, terminating 5: the numbers appear " +
+		"in logs and dumps.", needState, wall, stateNumbers},
+	{"D04_RunOnce", "One Run wins, every other gets ErrLoopAlreadyRunning: two goroutines in one loop race over all of " +
+		"its state.", 0, wall, runOnce},
+	{"D04_RunAfterEnd", "Terminated is final: Run returns ErrLoopTerminated, whatever ended the loop.", 0, wall, runAfterEnd},
+
+	{"D06_PanicReport", "A panic is reported once, as *PanicError with the value, the panicking stack, and Unwrap for " +
+		"errors; panic(nil) counts. A panic that nobody hears of is a bug that nobody finds.",
+		0, wall, panicReport},
+	{"D06_PanicNilLegacy", "Under GODEBUG=panicnil=1 recover returns nil for panic(nil); it is a panic with the value nil " +
+		"all the same.", 0, wall, panicNilLegacy},
+	{"D06_PanicIsolation", "A panic in any kind of callback, the handlers included, leaves the loop serving: one bad " +
+		"callback must not take down the others.", 0, wall, panicIsolation},
+	{"D06_PanicInBatch", "A panic in the midst of a batch neither loses nor repeats nor reorders the rest of it.",
+		0, wall, panicsInBatch},
+	{"D06_MicrotasksAroundPanic", "Microtasks queued before a panic run before the next task, and a microtask that panics " +
+		"does not end the drain.", needMicrotasks, wall, microtasksAroundPanic},
+	{"D06_Goexit", "runtime.Goexit in any kind of callback (t.FailNow does it) ends the goroutine, not the loop: it is " +
+		"reported once as ErrGoexit, the next callback runs, Shutdown works, Done tells the end. Otherwise all waiters hang.",
+		0, wall, goexit},
+	{"D06_AbortWhileEnding", "Panics and Goexit during the end lose none of the remaining work and do not stop the end.",
+		0, wall, abortWhileEnding},
+
+	{"D07_WakeStorm", "Concurrent producers that fall upon a sleeping loop cause a wake that none of them misses.",
+		0, wall, wakeStorm},
+
+	{"D08_ReentrantRun", "Run from one of the loop's own callbacks returns ErrReentrantRun; anything else deadlocks or " +
+		"nests.", 0, wall, reentrantRun},
+	{"D08_CallsFromCallbacks", "Every submission is allowed from every kind of callback, returns at once, and runs later: " +
+		"a lock held around callbacks, or a nested call, breaks users who cannot see it.", 0, wall, callsFromCallbacks},
+	{"D08_EndFromCallback", "Shutdown and Close from a callback only ask for the end and return nil at once; waiting " +
+		"for the end on the loop itself would last for ever.", 0, wall, endFromCallback},
+	{"D08_OnLoop", "OnLoop is true in every callback and false everywhere else, also in goroutines that callbacks start.",
+		needOwner, wall, onLoop},
+
+	{"D09_InternalFirst", "No external task starts while internal work waits, also work that came during the same tick: " +
+		"completions overtake new load.", 0, wall, internalFirst},
+	{"D09_InternalWhileTerminating", "Internal work is accepted while terminating, and runs: what was accepted may need it " +
+		"to finish.", 0, wall, internalWhileTerminating},
+	{"D09_InternalUnlimited", "SubmitInternal is never refused for load: a completion that is refused is lost.",
+		0, wall, internalUnlimited},
+	{"D09_Runaway", "More than 100,000 internal tasks in one tick are reported once, and timers get their turn before it " +
+		"goes on; external tasks still wait.", needTimers, wall, runaway},
+
+	{"D10_FIFO", "Every queue keeps the order of submission, for any length: chunks, rings and overflows turn over " +
+		"without a seam.", 0, wall, fifo},
+	{"D10_ProducerOrder", "Each producer's functions run in its own order, however many producers there are.",
+		0, wall, producerOrder},
+	{"D10_SubmitDoesNotWait", "Submit does not wait for the consumer: a full buffer that blocks its producer deadlocks as " +
+		"soon as a callback waits for that producer.", 0, wall, submitDoesNotWait},
+	{"D10_Retention", "Nothing popped stays reachable from a queue: a finished callback's captures are collectable " +
+		"although the loop lives on. An idle loop must not pin the memory of its last burst.", 0, wall, retention},
+	{"D10_RetentionInBatch", "A finished callback's captures are collectable while later ones of the same batch still run: " +
+		"a long callback must not pin what came before it.", 0, wall, retentionInBatch},
+
+	{"D14_AllocSubmit", "Submit does not allocate in steady state.", 0, wall, allocLane(lanes[0])},
+	{"D14_AllocInternal", "SubmitInternal does not allocate in steady state.", 0, wall, allocLane(lanes[1])},
+	{"D14_AllocMicrotask", "ScheduleMicrotask on the loop does not allocate in steady state.", needMicrotasks, wall, allocMicrotask},
+	{"D14_AllocTimer", "Re-arming, and scheduling and cancelling, timers on the loop does not allocate in steady state.",
+		needTimers, wall, allocTimer},
+	{"D14_AllocClock", "CurrentTickTime does not allocate.", needClock, wall, allocClock},
+
+	{"D16_ShutdownChain", "Shutdown runs what was accepted and whatever internal work and microtasks that brings, until " +
+		"all are empty. A drain in the wrong order loses the end of the chain.", 0, wall, shutdownChain},
+	{"D16_ShutdownDrains", "Everything accepted has run when Shutdown returns, beyond all budgets, and on Run's goroutine: " +
+		"state without locks has one owner until the end.", 0, wall, shutdownDrains},
+	{"D16_ShutdownRefuses", "From Terminating on Submit and ScheduleTimer return ErrLoopTerminated, SubmitInternal from the " +
+		"end on: accepting what will not run is a lie.", 0, wall, shutdownRefuses},
+	{"D16_ShutdownDropsTimers", "Pending timers are dropped by Shutdown: neither fired early nor waited for.",
+		needTimers, bubble, shutdownDropsTimers},
+	{"D16_ShutdownTogether", "The Shutdown that brings about the end returns nil; concurrent and later ones wait, too, and " +
+		"return ErrLoopTerminated. One that returns early lets its caller release what callbacks still use.",
+		0, wall, shutdownTogether},
+	{"D16_ShutdownContext", "Shutdown returns its context's error when that ends first, and the shutdown itself goes on.",
+		0, wall, shutdownContext},
+	{"D16_ShutdownBeforeRun", "Shutdown of a loop that never ran runs what was accepted, on a goroutine of its own, and " +
+		"returns: it neither hangs nor forgets.", 0, wall, shutdownBeforeRun},
+	{"D16_EndRacesRun", "Shutdown and Close at the moment at which Run begins are not forgotten.", 0, wall, shutdownRacesRun},
+	{"D16_RunContext", "The end of Run's context is a graceful shutdown, and Run returns the context's error.",
+		0, wall, runContext},
+	{"D16_RunResult", "Run returns nil after Shutdown, ErrLoopTerminated after Close, the context's error when its end " +
+		"ended the loop; what came second does not change that, but Close overtakes Shutdown.", 0, wall, runResult},
+	{"D16_Done", "Done closes when nothing will run any more: not while a callback runs, and no later than Run returns.",
+		needDone, wall, doneChannel},
+	{"D16_CloseDrops", "After Close nothing that is queued starts, in no lane; only the callback that runs may finish.",
+		0, wall, closeDrops},
+	{"D16_CloseDoesNotWait", "Close does not wait for the running callback, which may want a lock that the caller of Close " +
+		"holds.", 0, wall, closeUnderLock},
+	{"D16_CloseOften", "Of all calls of Close and Shutdown, one returns nil, the others ErrLoopTerminated; none panics by " +
+		"releasing something twice.", 0, wall, closeOften},
+	{"D16_CloseDuringShutdown", "Close overtakes a Shutdown that is under way: the queue is dropped, and that Shutdown " +
+		"returns ErrLoopTerminated.", 0, wall, closeDuringShutdown},
+	{"D16_CloseBeforeRun", "Close of a loop that never ran drops what it accepted.", 0, wall, closeBeforeRun},
+	{"D16_CloseWhileSleeping", "Close wakes a sleeping loop, so that Run returns.", 0, wall, closeWhileSleeping},
+
+	{"D17_OverloadEpisode", "When the tick budget is spent and tasks remain, OnOverload(ErrLoopOverloaded) is called: once " +
+		"per episode, and not when nothing remains. An alarm that cries at each tick is switched off.",
+		0, wall, overloadEpisode},
+	{"D17_QueueLimit", "With a queue limit Submit returns ErrLoopOverloaded exactly at the limit, never for internal work, " +
+		"and accepts again when there is room.", 0, wall, queueLimit},
+
+	{"D18_TickTime", "CurrentTickTime is never zero, never goes back, and is never torn, from any goroutine.",
+		needClock, wall, tickTime},
+	{"D18_TickTimeFresh", "Inside callbacks CurrentTickTime is the time at which the tick began: the cache is refreshed " +
+		"after every sleep, before timers run.", needClock, bubble, tickTimeFresh},
+
+	{"Conservation_Shutdown", "A function whose submission returned nil runs exactly once on the loop, and never after the " +
+		"end; one that was refused never runs. Acceptance and the end are decided under one lock.", 0, wall, conserveShutdown},
+	{"Conservation_Close", "What a closed loop ran was accepted, ran once, and did not start after Close had returned.",
+		0, wall, conserveClose},
+	{"Conservation_SubmitDuringClose", "Every method stays safe while the loop is being closed: it returns nil or the " +
+		"documented error, and touches nothing that is released.", 0, wall, submitDuringClose},
+	{"Conservation_BeforeRun", "What is accepted before Run runs after it, in every lane.", 0, wall, conserveBeforeRun},
+	{"Life_IdleLoopStays", "A loop without work stays until it is asked to end.", 0, wall, lifeWithoutWork},
+	{"Order_Model", "Microtasks before internal tasks before external tasks, each in order of submission, whatever " +
+		"callbacks submit and whether or not they panic.", 0, wall, orderModel},
+	{"Starvation_SelfRequeue", "Tasks that submit themselves for ever starve neither other tasks nor timers nor " +
+		"microtasks.", 0, wall, selfRequeue},
+
+	{"Timers_Order", "Timers fire in order of deadline, equal deadlines in order of scheduling.", needTimers, bubble, timerOrder},
+	{"Timers_NeverEarly", "A timer never fires before its delay has passed, counted from the call and not from a cached " +
+		"time.", needTimers, bubble, neverEarly},
+	{"Timers_Punctual", "On an idle loop a timer fires within a millisecond of its deadline plus the runtime's own error.",
+		needTimers, bubble, punctual},
+	{"Timers_ZeroDelay", "Zero and negative delays mean now, in a later turn: never inside the call, never before the " +
+		"microtasks of the caller.", needTimers, bubble, zeroDelay},
+	{"Timers_HugeDelay", "Huge delays never fire and never wrap around, and hide no other timer.", needTimers, bubble, hugeDelay},
+	{"Timers_400Days", "Timers work over more than a year: no counter of the clock wraps.", needTimers, bubble, fourHundredDays},
+	{"Timers_Rearm", "A timer that re-arms itself at zero delay starves nothing: a whole turn lies between two firings.",
+		needTimers, wall, rearm},
+	{"Timers_BeforeRun", "Timers may be scheduled and cancelled before Run; the delay counts from the call.",
+		needTimers, bubble, timersBeforeRun},
+	{"Timers_Cancel", "A cancelled timer does not fire; what has fired, was cancelled, was dropped or never was is " +
+		"ErrTimerNotFound.", needTimers, bubble, cancelTimers},
+	{"Timers_CancelInBatch", "A timer that is cancelled by another one due at the same time does not fire any more.",
+		needTimers, bubble, cancelInBatch},
+	{"Timers_CancelRace", "Of firing and a successful cancel exactly one happens, however close they are.",
+		needTimers, wall, cancelRace},
+	{"Timers_IDs", "An ID is never zero and names one timer only: a stale one must not cancel its successor.",
+		needTimers, bubble, timerIDs},
+	{"Timers_Foreign", "Timers may be scheduled from any goroutine; each fires once.", needTimers, wall, foreignTimers},
+	{"Timers_Model", "Random scheduling and cancelling agrees with a list that is sorted by deadline.",
+		needTimers, bubble, timerModel},
+
+	{"Retention_Timers", "The closure of a fired or cancelled timer is collectable at once, whatever else is pending.",
+		needTimers, wall, retentionTimers},
+	{"Retention_Dropped", "What Close dropped is collectable although the loop is still referred to.", 0, wall, retentionDropped},
+	{"Retention_Loop", "A loop that has ended is collectable: no goroutine, timer or table keeps it.", 0, wall, retentionOfLoop},
+
+	{"TerminalStates", "Every method returns the documented error in every state.", 0, wall, terminalStates},
+	{"BadInput", "A nil callback is ErrNilCallback in every state: found where it is made, not where it runs.", 0, wall, badInput},
+
+	{"AutoExit_Empty", "With auto-exit Run returns nil when nothing can happen any more, and not before the work is done.",
+		0, wall, exitEmpty},
+	{"AutoExit_Timers", "Pending timers keep an auto-exit loop alive; the last one's end lets it go, also while it sleeps.",
+		needTimers, bubble, exitTimers},
+	{"AutoExit_Unref", "Only ref'd timers keep an auto-exit loop alive, and the references are counted exactly.",
+		needTimers | needRefs, bubble, exitUnref},
+	{"AutoExit_Hold", "A hold keeps an auto-exit loop alive until its release, which is idempotent.", needHold, bubble, exitHold},
+	{"AutoExit_Race", "Work that arrives while an auto-exit loop leaves is run or refused, never accepted and lost.",
+		0, wall, exitRace},
+
+	{"Leaks_Lifecycles", "Many lives leave no goroutine and no descriptor behind, however they end.", 0, wall, leaks},
+}

@@ -1,0 +1,302 @@
+// Timers: order, punctuality, extreme delays.
+package looptest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// timer schedules fn from any goroutine; a refusal is a failure.
+func (l *loop) timer(d time.Duration, fn func()) loopapi.TimerID {
+	id, err := l.timers.ScheduleTimer(d, fn)
+	if err != nil {
+		l.trial.Errorf("ScheduleTimer(%v): %v", d, err)
+	}
+	return id
+}
+
+// slack is by how much a deadline may be late, and how near to each other two deadlines may be without a promised order.
+// On virtual time nothing but the loop itself delays a timer.
+func (t *trial) slack() time.Duration {
+	if t.virtual {
+		return time.Millisecond
+	}
+	return 250 * time.Millisecond
+}
+
+// timerOrder schedules random delays, many of them equal, and compares the order of firing with that of the deadlines.
+func timerOrder(t *trial) {
+	l := t.start(Config{})
+	unit, n := 3*time.Millisecond, 40
+	if t.virtual {
+		unit, n = time.Microsecond, 400
+	}
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	type entry struct {
+		i             int
+		delay         time.Duration
+		before, after time.Time
+	}
+	for round := range 3 {
+		var order journal[int]
+		all := newLatch(n)
+		entries := make([]entry, n)
+		arm := func() {
+			for i := range entries {
+				e := entry{i: i, delay: time.Duration(rng.IntN(n/4)) * unit, before: time.Now()}
+				l.timer(e.delay, func() { order.add(i); all.done() })
+				e.after = time.Now()
+				entries[i] = e
+			}
+		}
+		if round%2 == 0 {
+			l.do(arm)
+		} else {
+			arm()
+		}
+		t.wait(all.ch, "%d timers", n)
+		position := make([]int, n)
+		for pos, i := range order.all() {
+			position[i] = pos
+		}
+		for _, a := range entries {
+			for _, b := range entries {
+				// Time passes between the calls, unless it is virtual: only what must hold in any case is checked.
+				earlier := a.after.Add(a.delay).Add(time.Millisecond).Before(b.before.Add(b.delay))
+				if t.virtual {
+					earlier = a.after.Add(a.delay).Before(b.before.Add(b.delay))
+				}
+				equal := a.i < b.i && a.delay == b.delay
+				if (earlier || equal) && position[a.i] > position[b.i] {
+					t.Errorf("timer %d (delay %v) fired after timer %d (delay %v), which was due later or scheduled later",
+						a.i, a.delay, b.i, b.delay)
+				}
+			}
+		}
+	}
+	l.finish()
+}
+
+// neverEarly measures from before the call to inside the callback.
+func neverEarly(t *trial) {
+	l := t.start(Config{})
+	unit := 100 * time.Microsecond
+	if t.virtual {
+		unit = 17 * time.Minute
+	}
+	n := 200
+	all := newLatch(n)
+	for i := range n {
+		arm := func() {
+			d, begin := time.Duration(i)*unit, time.Now()
+			if i%7 == 0 {
+				d += time.Duration(i) // not a whole number of any unit
+			}
+			l.timer(d, func() {
+				if took := time.Since(begin); took < d {
+					t.Errorf("a timer of %v fired after %v, that is %v early", d, took, d-took)
+				}
+				all.done()
+			})
+		}
+		if i%2 == 0 {
+			arm()
+			continue
+		}
+		// A callback that has been running for a while makes a cached time old.
+		l.do(func() { time.Sleep(min(unit/10, time.Second)); arm() })
+	}
+	t.waitFor(all.ch, t.patience+time.Duration(n)*unit, "%d timers", n)
+	l.finish()
+}
+
+// punctual measures how late an idle loop is.
+func punctual(t *trial) {
+	l := t.start(Config{})
+	var late []time.Duration
+	for i := range 30 {
+		l.rest()
+		d, begin := time.Duration(i%10)*1300*time.Microsecond, time.Now()
+		fired := make(chan time.Time, 1)
+		l.timer(d, func() { fired <- time.Now() })
+		select {
+		case at := <-fired:
+			late = append(late, at.Sub(begin)-d)
+		case <-time.After(t.patience):
+			t.Fatalf("a timer of %v did not fire within %v", d, t.patience)
+		}
+	}
+	slices.Sort(late)
+	median, worst := late[len(late)/2], late[len(late)-1]
+	if limit := min(t.slack(), 10*time.Millisecond); median > limit {
+		t.Errorf("on an idle loop timers are late by %v in the median, want at most %v", median, limit)
+	}
+	if worst > t.slack() {
+		t.Errorf("on an idle loop a timer was late by %v, want at most %v", worst, t.slack())
+	}
+	l.finish()
+}
+
+// zeroDelay checks that no delay means a later turn, not now.
+func zeroDelay(t *trial) {
+	l := t.start(Config{})
+	for _, d := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
+		var seen journal[string]
+		fired := make(chan struct{})
+		l.do(func() {
+			l.timer(d, func() { seen.add("timer"); close(fired) })
+			seen.add("callback")
+			if l.micro != nil {
+				l.microtask(seen.note("microtask"))
+			}
+		})
+		t.wait(fired, "a timer with the delay %d", d)
+		want := []string{"callback", "microtask", "timer"}
+		if l.micro == nil {
+			want = []string{"callback", "timer"}
+		}
+		wantOrder(t, fmt.Sprintf("a timer with the delay %d", d), seen.all(), want)
+
+		fired = make(chan struct{})
+		l.timer(d, func() { close(fired) })
+		t.wait(fired, "a timer with the delay %d, from another goroutine", d)
+	}
+	l.finish()
+}
+
+// hugeDelay checks that delays near the end of the range neither fire nor wrap, nor hide other timers.
+func hugeDelay(t *trial) {
+	l := t.start(Config{})
+	var ids []loopapi.TimerID
+	for _, d := range []time.Duration{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 - time.Hour, math.MaxInt64 / 2,
+		1 << 62, 100 * 365 * 24 * time.Hour} {
+		ids = append(ids, l.timer(d, func() { t.Errorf("a timer of %v fired", d) }))
+		l.do(func() { ids = append(ids, l.timer(d, func() { t.Errorf("a timer of %v fired", d) })) })
+		fired := make(chan struct{})
+		l.timer(2*time.Millisecond, func() { close(fired) })
+		t.wait(fired, "a timer of 2ms, with one of %v pending", d)
+	}
+	if t.virtual {
+		time.Sleep(10 * 365 * 24 * time.Hour)
+	}
+	l.sync()
+	for _, id := range ids {
+		t.want("CancelTimer of a huge delay", l.timers.CancelTimer(id), nil)
+	}
+	l.finish()
+}
+
+// fourHundredDays passes a year and more, with timers far apart and a beat to keep the loop's clock moving.
+func fourHundredDays(t *trial) {
+	if !t.virtual {
+		t.notApplicable("needs virtual time")
+	}
+	l := t.start(Config{})
+	const day = 24 * time.Hour
+	begin := time.Now()
+	delays := []time.Duration{time.Nanosecond, time.Millisecond, time.Second, time.Minute, time.Hour, day, 12 * day,
+		12*day + 10*time.Hour, 13 * day, 24*day + 20*time.Hour, 25 * day, 49 * day, 50 * day, 100 * day, 365 * day, 400 * day}
+	all := newLatch(len(delays))
+	for _, d := range delays {
+		l.timer(d, func() {
+			if late := time.Since(begin) - d; late < 0 || late > t.slack() {
+				t.Errorf("a timer of %v fired %v after its deadline", d, late)
+			}
+			all.done()
+		})
+	}
+	beats := 0
+	var beat func()
+	beat = func() {
+		if beats++; beats < 400 {
+			l.timer(day, beat)
+		}
+	}
+	l.timer(day, beat)
+	t.waitFor(all.ch, 401*day, "timers of up to 400 days")
+	l.do(func() {
+		if beats < 399 {
+			t.Errorf("a timer that re-arms itself daily fired %d times in 400 days", beats)
+		}
+	})
+	l.finish()
+}
+
+// rearm lets timers re-arm themselves without delay and looks for progress of everything else.
+func rearm(t *trial) {
+	l := t.start(Config{})
+	var stop atomic.Bool
+	t.onCleanup(func() { stop.Store(true) })
+	for range 3 {
+		var again func()
+		again = func() {
+			if !stop.Load() {
+				l.timer(0, again)
+			}
+		}
+		l.timer(0, again)
+	}
+	for i := range 50 {
+		for _, k := range l.available() {
+			done := make(chan struct{})
+			t.must(k.name, k.run(l, func() { close(done) }))
+			t.wait(done, "%s %d, beside timers that re-arm themselves", k.name, i)
+		}
+	}
+	// Between two firings of a timer there is a whole turn: what its callback submitted runs first.
+	var seen journal[string]
+	ended := make(chan struct{})
+	rounds := 0
+	var turn func()
+	turn = func() {
+		seen.add("timer")
+		t.want("Submit", l.Submit(seen.note("task")), nil)
+		if rounds++; rounds == 20 {
+			close(ended)
+			return
+		}
+		l.timer(0, turn)
+	}
+	l.timer(0, turn)
+	t.wait(ended, "a timer to re-arm itself 20 times")
+	stop.Store(true)
+	l.sync() // now no callback is under way that has seen stop unset
+	var want []string
+	for range rounds {
+		want = append(want, "timer", "task")
+	}
+	wantOrder(t, "a timer that re-arms itself, and the tasks that it submits", seen.all(), want)
+	l.finish()
+}
+
+// timersBeforeRun schedules on a loop that does not run yet: the delay counts from the call.
+func timersBeforeRun(t *trial) {
+	l := t.make(Config{})
+	var order journal[time.Duration]
+	delays := []time.Duration{40 * time.Millisecond, 0, 30 * time.Millisecond, -1, 10 * time.Millisecond}
+	all := newLatch(len(delays))
+	begin := time.Now()
+	for _, d := range delays {
+		l.timer(d, func() { order.add(d); all.done() })
+	}
+	cancelled := l.timer(time.Millisecond, func() { t.Errorf("a timer fired that was cancelled before Run") })
+	t.want("CancelTimer before Run", l.timers.CancelTimer(cancelled), nil)
+	time.Sleep(20 * time.Millisecond)
+	l.launch(context.Background())
+	t.wait(all.ch, "timers scheduled before Run")
+	if took := time.Since(begin); took > 40*time.Millisecond+t.slack() {
+		t.Errorf("a timer of 40ms fired %v after it was scheduled: the delay counts from the call, not from Run", took)
+	}
+	want := slices.Clone(delays)
+	slices.SortStableFunc(want, func(a, b time.Duration) int { return cmp.Compare(max(a, 0), max(b, 0)) })
+	wantOrder(t, "timers scheduled before Run", order.all(), want)
+	l.finish()
+}

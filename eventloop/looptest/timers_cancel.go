@@ -1,0 +1,231 @@
+// Timers: cancellation, identity, and a model of random use.
+package looptest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// cancelTimers takes timers back in every way and asks for the ones that are gone.
+func cancelTimers(t *trial) {
+	l := t.start(Config{})
+	gone := func(what string, id loopapi.TimerID) {
+		t.want("CancelTimer of "+what, l.timers.CancelTimer(id), loopapi.ErrTimerNotFound)
+	}
+	gone("the zero ID", 0)
+	gone("an unknown ID", anyTimer)
+
+	delay := t.span(5 * time.Millisecond)
+	id := l.timer(delay, func() { t.Errorf("a cancelled timer fired") })
+	t.want("CancelTimer", l.timers.CancelTimer(id), nil)
+	gone("a cancelled timer", id)
+	l.do(func() {
+		id := l.timer(delay, func() { t.Errorf("a timer fired that was cancelled on the loop") })
+		t.want("CancelTimer on the loop", l.timers.CancelTimer(id), nil)
+		gone("a timer cancelled on the loop", id)
+		id = l.timer(0, func() { t.Errorf("a timer without delay fired that was cancelled at once") })
+		t.want("CancelTimer of a timer without delay", l.timers.CancelTimer(id), nil)
+	})
+
+	fired := make(chan struct{})
+	id = l.timer(0, func() { close(fired) })
+	t.wait(fired, "a timer")
+	l.sync()
+	gone("a timer that fired", id)
+
+	// Inside its own callback a timer has fired already.
+	ids, checked := make(chan loopapi.TimerID, 1), make(chan struct{})
+	ids <- l.timer(time.Millisecond, func() {
+		own := <-ids
+		gone("the timer whose callback runs", own)
+		l.timer(0, func() { close(checked) })
+		gone("the timer whose callback runs, after another was scheduled", own)
+	})
+	t.wait(checked, "a timer that cancels itself and schedules another")
+
+	time.Sleep(delay * 3 / 2) // what was cancelled would have fired by now
+	l.sync()
+	pending := l.timer(time.Hour, noop)
+	l.finish()
+	gone("a timer that the end dropped", pending)
+}
+
+// cancelInBatch has the first of several timers that are due together cancel the others.
+func cancelInBatch(t *trial) {
+	l := t.start(Config{})
+	for range 5 {
+		const n = 10
+		ids := make([]loopapi.TimerID, n)
+		var fired atomic.Int64
+		last := make(chan struct{})
+		l.do(func() {
+			for i := range n {
+				ids[i] = l.timer(time.Millisecond, func() {
+					fired.Add(1)
+					if i == 0 {
+						for _, id := range ids[1 : n-1] {
+							t.want("CancelTimer of a timer due in the same batch", l.timers.CancelTimer(id), nil)
+						}
+					}
+					if i == n-1 {
+						close(last)
+					}
+				})
+			}
+			time.Sleep(3 * time.Millisecond) // all are due when the callback ends
+		})
+		t.wait(last, "the last of %d timers", n)
+		l.sync()
+		if fired.Load() != 2 {
+			t.Errorf("%d of %d timers due together fired, although the first cancelled all others but the last", fired.Load(), n)
+		}
+	}
+	l.finish()
+}
+
+// cancelRace cancels timers from other goroutines at about the time at which they fire.
+func cancelRace(t *trial) {
+	l := t.start(Config{})
+	n := t.scale(800)
+	fired := make([]atomic.Int32, n)
+	cancelled := make([]atomic.Int32, n)
+	t.parallel(4, func(p int) {
+		for i := p; i < n; i += 4 {
+			id := l.timer(time.Duration(i%4)*30*time.Microsecond, func() { fired[i].Add(1) })
+			for spin := time.Now(); !t.virtual && time.Since(spin) < time.Duration(i%9)*20*time.Microsecond; {
+			}
+			t.parallelCancel(l, id, &cancelled[i])
+		}
+	})
+	l.sync()
+	time.Sleep(5 * time.Millisecond)
+	l.sync()
+	for i := range n {
+		if f, c := fired[i].Load(), cancelled[i].Load(); f+c != 1 {
+			t.Errorf("timer %d fired %d times and was cancelled %d times: want one of both, once", i, f, c)
+		}
+	}
+	l.finish()
+}
+
+// parallelCancel cancels a timer from two goroutines at once and counts the successes.
+func (t *trial) parallelCancel(l *loop, id loopapi.TimerID, successes *atomic.Int32) {
+	attempt := func() {
+		switch err := l.timers.CancelTimer(id); err {
+		case nil:
+			successes.Add(1)
+		default:
+			t.want("CancelTimer of a timer that may have fired", err, loopapi.ErrTimerNotFound)
+		}
+	}
+	other := t.async(attempt)
+	attempt()
+	<-other
+}
+
+// timerIDs checks that an ID names one timer only, also when the loop uses its slot again.
+func timerIDs(t *trial) {
+	l := t.start(Config{})
+	used := map[loopapi.TimerID]bool{}
+	take := func(id loopapi.TimerID) {
+		if id == 0 || used[id] {
+			t.Errorf("ScheduleTimer returned the ID %d: zero, or used before", id)
+		}
+		used[id] = true
+	}
+	for range 50 {
+		stale := l.timer(time.Hour, noop)
+		take(stale)
+		t.want("CancelTimer", l.timers.CancelTimer(stale), nil)
+		fired := make(chan struct{})
+		id := l.timer(time.Millisecond, func() { close(fired) })
+		take(id)
+		t.want("CancelTimer of a stale ID", l.timers.CancelTimer(stale), loopapi.ErrTimerNotFound)
+		if l.refs != nil {
+			t.want("RefTimer of a stale ID", l.refs.RefTimer(stale), loopapi.ErrTimerNotFound)
+			t.want("UnrefTimer of a stale ID", l.refs.UnrefTimer(stale), loopapi.ErrTimerNotFound)
+		}
+		t.wait(fired, "a timer; a stale ID must not cancel it")
+	}
+	l.finish()
+}
+
+// foreignTimers schedules and fires many timers of many goroutines.
+func foreignTimers(t *trial) {
+	l := t.start(Config{})
+	const producers = 4
+	n := t.scale(2000)
+	fired := make([]atomic.Int32, producers*n)
+	all := newLatch(producers * n)
+	t.parallel(producers, func(p int) {
+		for i := range n {
+			l.timer(time.Duration((i*7+p)%50)*100*time.Microsecond, func() { fired[p*n+i].Add(1); all.done() })
+		}
+	})
+	t.wait(all.ch, "%d timers of %d goroutines", producers*n, producers)
+	l.sync()
+	for i := range fired {
+		if f := fired[i].Load(); f != 1 {
+			t.Errorf("timer %d fired %d times", i, f)
+		}
+	}
+	l.finish()
+}
+
+// timerModel schedules and cancels at random and compares with a list that is sorted by deadline. On virtual time the
+// prediction is exact.
+func timerModel(t *trial) {
+	if !t.virtual {
+		t.notApplicable("needs virtual time")
+	}
+	type entry struct {
+		n   int
+		due time.Time
+		id  loopapi.TimerID
+	}
+	for seed := range 5 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 2))
+		l := t.start(Config{})
+		var got journal[int]
+		var want []int
+		var pending []entry
+		spans := []time.Duration{0, 1, time.Microsecond, time.Millisecond, 7 * time.Millisecond, time.Second, time.Hour, 20 * 24 * time.Hour}
+		settle := func() { // moves what is due from pending to want
+			slices.SortStableFunc(pending, func(a, b entry) int { return a.due.Compare(b.due) })
+			for len(pending) > 0 && !pending[0].due.After(time.Now()) {
+				want = append(want, pending[0].n)
+				pending = pending[1:]
+			}
+		}
+		for n := range 1500 {
+			switch {
+			case rng.IntN(10) < 6:
+				d := spans[rng.IntN(len(spans))] * time.Duration(1+rng.IntN(5))
+				id := l.timer(d, func() { got.add(n) })
+				pending = append(pending, entry{n, time.Now().Add(d), id})
+				if d == 0 {
+					l.rest()
+					settle()
+				}
+			case rng.IntN(2) == 0 && len(pending) > 0:
+				i := rng.IntN(len(pending))
+				t.want("CancelTimer of a pending timer", l.timers.CancelTimer(pending[i].id), nil)
+				pending = slices.Delete(pending, i, i+1)
+			default:
+				// One nanosecond past the slack, so that nothing is half way.
+				time.Sleep(spans[rng.IntN(len(spans))] + t.slack() + 1)
+				l.rest()
+				settle()
+			}
+		}
+		time.Sleep(200 * 24 * time.Hour)
+		l.rest()
+		settle()
+		wantOrder(t, "random timers", got.all(), want)
+		l.finish()
+	}
+}
