@@ -11,6 +11,31 @@ import (
 // EventLoop is the interface that Loop shares with the other contestants of the tournament.
 type EventLoop = loopapi.EventLoop
 
+// The capabilities beyond EventLoop, each an interface of its own, so that one that a loop lacks is told by a type assertion.
+// Loop has them all.
+type (
+	MicrotaskScheduler = loopapi.MicrotaskScheduler
+	TimerScheduler     = loopapi.TimerScheduler
+	TimerReferencer    = loopapi.TimerReferencer
+	StateReporter      = loopapi.StateReporter
+	Completer          = loopapi.Completer
+	OwnerReporter      = loopapi.OwnerReporter
+	Clock              = loopapi.Clock
+	Holder             = loopapi.Holder
+)
+
+var _ interface {
+	EventLoop
+	MicrotaskScheduler
+	TimerScheduler
+	TimerReferencer
+	StateReporter
+	Completer
+	OwnerReporter
+	Clock
+	Holder
+} = (*Loop)(nil)
+
 // TimerID names a scheduled timer. The zero TimerID names none.
 type TimerID = loopapi.TimerID
 
