@@ -103,6 +103,7 @@ func (l *Loop) State() State { return l.state.load().state() }
 // runtime.Goexit the calling goroutine ends without returning from Run, and the loop goes on without it; Done tells
 // its end.
 func (l *Loop) Run(ctx context.Context) error {
+	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
 	if l.OnLoop() {
 		return ErrReentrantRun
 	}
@@ -114,7 +115,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 	if ctx.Err() != nil {
 		l.terminate(causeContext)
-	} else if ctx.Done() != nil {
+	} else if watched {
 		l.unwatch = context.AfterFunc(ctx, func() { l.terminate(causeContext) })
 	}
 	l.serve()
