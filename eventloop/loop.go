@@ -31,12 +31,13 @@ type Loop struct {
 	priority  queue        // internal tasks taken from the inbox
 	adopted   queue        // microtasks on their way from the inbox to micro
 	micro     ring
-	microLeft int  // of the microtask budget, until micro is next empty
-	taskLeft  int  // of the tick's budget of external tasks
-	pauses    int  // of the tick's budget of pauses; see moreComes
-	innerLeft int  // of the tick's budget of internal tasks
-	microHeld bool // the microtask budget is spent; the rest waits for the next tick
-	streaming bool // the latest batch was a large one; see linger
+	microLeft int   // of the microtask budget, until micro is next empty
+	taskLeft  int   // of the tick's budget of external tasks
+	pauses    int   // of the tick's budget of pauses; see moreComes
+	innerLeft int   // of the tick's budget of internal tasks
+	microHeld bool  // the microtask budget is spent; the rest waits for the next tick
+	streaming bool  // the latest batch was a large one; see linger
+	taken     int64 // when that was, in nanoseconds since anchor
 	overload  episode
 	breach    episode
 	runaway   episode
@@ -231,15 +232,17 @@ func (l *Loop) refill() bool {
 		return false
 	}
 	if l.streaming {
-		linger()
+		l.linger()
 	}
 	l.take(external, &l.batch)
-	l.streaming = l.batch.head != l.batch.tail || l.batch.written >= stream
+	if l.streaming = l.batch.head != l.batch.tail || l.batch.written >= stream; l.streaming {
+		l.taken = l.now()
+	}
 	return !l.batch.empty()
 }
 
 // pausesPerTick bounds how old the tick's time gets through moreComes.
-const pausesPerTick = 16
+const pausesPerTick = 64
 
 // moreComes lets other goroutines run, and tells whether one of them submitted something meanwhile, as one does that waited
 // for the task that has just run. To go on within the tick then spares both of them the rest of it. It is not
@@ -253,13 +256,21 @@ func (l *Loop) moreComes() bool {
 	return l.inbox.mayHaveWork()
 }
 
-// stream is how many tasks make a batch the work of producers in full swing. They slow down each time that the loop takes
-// the inbox away from their processor, so it leaves them alone for a moment first, far shorter than it took to
-// submit that many.
-const stream = 8
+// stream is how many tasks make a batch the work of producers in full swing, and takeInterval how many nanoseconds those
+// are left alone between two takes. Each take moves the inbox from their processor to the loop's and back, which costs
+// them as much as dozens of submissions; a loop whose tasks are that short has the time. One whose tasks take longer does
+// not wait.
+const (
+	stream       = 8
+	takeInterval = 2500
+)
 
-func linger() {
-	for range 512 {
+// linger lets the interval since the latest take pass. The bound is for a clock that stands still.
+func (l *Loop) linger() {
+	for range 200 {
+		if l.now()-l.taken >= takeInterval {
+			return
+		}
 	}
 }
 
