@@ -1,0 +1,122 @@
+# The project's commands; "make" alone lists them. Written for GNU make 3.81 (macOS) and a POSIX shell.
+
+GO ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+MODULES := . internal/gojabaseline internal/tournament
+PACKAGES := ./... ./internal/gojabaseline/... ./internal/tournament/...
+SYSTEMS := linux darwin freebsd netbsd openbsd dragonfly windows plan9
+
+# -count=1: the cache does not know that GOMAXPROCS or the machine's load has changed.
+TEST := $(GO) test -count=1
+RUN_FLAGS = $(if $(FRESH),-fresh) $(ARGS)
+
+# The three modules are tested together through go.work, which an exported GOWORK=off would hide.
+unexport GOWORK
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' Makefile
+	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; ARGS='...' goes to tournament run (ARGS=-h)."
+
+.PHONY: test
+test: need-go ## Run all tests of all modules
+	$(TEST) $(PACKAGES)
+
+.PHONY: test-race
+test-race: need-race ## Run all tests under the race detector, in random order
+	$(TEST) -race -shuffle=on $(PACKAGES)
+
+.PHONY: test-386
+test-386: need-386 ## Run all tests as 32-bit programs
+	CGO_ENABLED=0 GOARCH=386 $(TEST) $(PACKAGES)
+
+# -p 2: one processor for each test, not for go test, which would run one package at a time.
+.PHONY: test-procs1
+test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
+	GOMAXPROCS=1 $(TEST) -p 2 $(PACKAGES)
+
+.PHONY: test-nopreempt
+test-nopreempt: need-go ## Run all tests without asynchronous preemption
+	GODEBUG=asyncpreemptoff=1 $(TEST) $(PACKAGES)
+
+.PHONY: test-repeat
+test-repeat: need-race ## Run the winner's tests 50 times on 1, 2 and 4 processors under the race detector (long)
+	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=2h ./eventloop
+
+.PHONY: lint
+lint: need-go ## Check formatting, vet for every supported system, run staticcheck
+	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
+	@for os in $(SYSTEMS); do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os $(GO) vet ./... || exit 1; done
+	@for arch in amd64 arm64 386; do echo "vet linux/$$arch assembly"; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) vet ./internal/goroutine || exit 1; done
+	@echo "staticcheck"; $(GO) run $(STATICCHECK) -version >/dev/null || \
+		{ echo "staticcheck is missing: connect to the network once so that go can fetch $(STATICCHECK)" >&2; exit 1; }
+	@$(GO) run $(STATICCHECK) $(PACKAGES)
+
+.PHONY: build
+build: need-go ## Build and vet every module by itself, without the workspace (GOWORK=off)
+	@for module in $(MODULES); do echo "build $$module"; \
+		(cd $$module && GOWORK=off $(GO) build -buildvcs=false ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
+
+.PHONY: bench-check
+bench-check: need-go ## Run each benchmark once, to see that it works
+	$(TEST) -run '^$$' -bench . -benchtime 1x -short ./internal/tournament
+
+.PHONY: tournament-benchmark
+tournament-benchmark: bin/tournament ## Run the tournament (ten minutes); writes RESULTS.md and results/native
+	bin/tournament run -mode full -out results/native -results RESULTS.md $(RUN_FLAGS)
+
+.PHONY: tournament-quick
+tournament-quick: bin/tournament ## Run a glance of the tournament (one minute); writes results/quick only
+	bin/tournament run -mode quick -out results/quick -results '' $(RUN_FLAGS)
+
+.PHONY: bench-linux-docker
+bench-linux-docker: need-go ## Run the tournament in a Linux container; writes results/linux-docker (settings: docker/bench.sh)
+	@docker/bench.sh $(ARGS)
+
+.PHONY: compare
+compare: bin/tournament ## Compare two runs of one machine, fail on a regression: make compare OLD=DIR NEW=DIR
+	@[ -d "$(OLD)" ] && [ -d "$(NEW)" ] || \
+		{ echo "OLD and NEW must be the folders of two runs: make compare OLD=old/results NEW=results/native" >&2; exit 2; }
+	@bin/tournament compare "$(OLD)" "$(NEW)"
+
+.PHONY: fmt
+fmt: need-go ## Format all Go files
+	@$(GOFMT) -l -w .
+
+.PHONY: clean
+clean: ## Remove build products, quick results and interrupted runs; full results stay
+	rm -rf bin results/quick results/linux-docker-quick results/*/partial
+
+# Phony, because only go knows what it depends on. No VCS stamp: the runner asks git itself, and a tree that git
+# refuses to read must still build.
+.PHONY: bin/tournament
+bin/tournament: need-go
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/tournament/cmd/tournament
+
+# gofmt of the toolchain that go.mod selects, which need not be the one in PATH.
+GOFMT = "$$($(GO) env GOROOT)/bin/gofmt"
+
+# What a command needs of the machine. Each says in one line what is missing and what to do.
+
+.PHONY: need-go
+need-go:
+	@command -v $(GO) >/dev/null || \
+		{ echo "Go is missing: install it from https://go.dev/dl/ and put its bin folder in PATH" >&2; exit 1; }
+
+.PHONY: need-race
+need-race: need-go
+	@[ "$$($(GO) env GOOS)" = darwin ] || [ "$$($(GO) env CGO_ENABLED)" = 1 ] || \
+		{ echo "the race detector needs cgo: install a C compiler (gcc or clang), and do not set CGO_ENABLED=0" >&2; exit 1; }
+
+.PHONY: need-386
+need-386: need-go
+	@case "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" in linux/amd64 | linux/386) ;; \
+		*) echo "32-bit x86 programs do not run here: use Linux on amd64" >&2; exit 1 ;; esac
+
+.PHONY: need-docker
+need-docker:
+	@docker/bench.sh check

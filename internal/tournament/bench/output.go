@@ -1,0 +1,60 @@
+// The output of a process that ran one cell.
+package bench
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Output is what one process measured.
+type Output struct {
+	Line    string   // the result line, verbatim
+	Iters   int      // iterations that the figures are averages of
+	NsPerOp float64  // time per iteration, 0 if the benchmark reports none
+	Units   []string // unit metadata lines
+}
+
+// ParseOutput finds the one result of cell name in the output of its process.
+func ParseOutput(text, name string) (Output, error) {
+	var out Output
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "Unit "):
+			out.Units = append(out.Units, line)
+		case strings.HasPrefix(line, prefix):
+			r, ok := parseResult(line)
+			if !ok {
+				continue
+			}
+			if c, _ := ParseName(prefix + r.Name.String()); c.Name != name {
+				return out, fmt.Errorf("asked for %s, got %s", name, c.Name)
+			}
+			if out.Line != "" {
+				return out, fmt.Errorf("%s: more than one result", name)
+			}
+			out.Line, out.Iters = line, r.Iters
+			if v, ok := r.Value("sec/op"); ok {
+				out.NsPerOp = v * 1e9
+			}
+		}
+	}
+	if out.Line == "" {
+		return out, fmt.Errorf("%s: the output has no result", name)
+	}
+	return out, nil
+}
+
+// ConfigLines returns the configuration that the binary prints before its results: goos, goarch, pkg, cpu.
+func ConfigLines(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for _, key := range []string{"goos: ", "goarch: ", "pkg: ", "cpu: "} {
+			if strings.HasPrefix(line, key) {
+				out = append(out, line)
+			}
+		}
+	}
+	return out
+}

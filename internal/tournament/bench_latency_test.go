@@ -1,0 +1,145 @@
+// How long until a task runs: round trips, wakes, priority and steady traffic.
+
+package tournament_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/tournament"
+)
+
+func BenchmarkPingPongLatency(b *testing.B) {
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		b.ReportAllocs()
+		r := start(b, c)
+		task := r.done
+		b.ResetTimer()
+		for range b.N {
+			r.submit(task)
+			r.wait()
+		}
+	})
+}
+
+// BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them.
+func BenchmarkWakeFromIdle(b *testing.B) {
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		r := start(b, c)
+		var h histogram
+		var submitted time.Time
+		task := func() {
+			h.record(time.Since(submitted))
+			r.done()
+		}
+		for range b.N {
+			r.idle()
+			submitted = time.Now()
+			r.submit(task)
+			r.wait()
+		}
+		h.report(b)
+	})
+}
+
+// idle pauses until the loop is parked. The pause is the same for all contestants and many times what any of them needs from
+// its last task to its wait; a loop that reports its state is asked in addition. It yields instead of sleeping: a sleep
+// would let the processor go cold, and the result would tell how fast the machine warms up.
+func (r *bench) idle() {
+	const pause = 20 * time.Microsecond
+	for begin := time.Now(); time.Since(begin) < pause; {
+		runtime.Gosched()
+	}
+	states, ok := r.EventLoop.(loopapi.StateReporter)
+	if !ok {
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); states.State() != loopapi.StateSleeping; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			r.b.Fatalf("an idle loop does not sleep: it is %v", states.State())
+		}
+	}
+}
+
+// BenchmarkInternalPriority keeps a fixed number of external tasks queued: each submits itself again.
+func BenchmarkInternalPriority(b *testing.B) {
+	const flood = 10_000
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		r := start(b, c)
+		skipIfUnsupported(b, "internal queue", r.SubmitInternal(r.done))
+		r.wait()
+		skipIfBounded(b, c)
+
+		var stop atomic.Bool
+		left := flood
+		var task func()
+		task = func() {
+			if !stop.Load() {
+				r.onLoop(r.Submit(task))
+			} else if left--; left == 0 {
+				r.done()
+			}
+		}
+		for range flood {
+			r.submit(task)
+		}
+
+		var h histogram
+		var submitted time.Time
+		probe := func() {
+			h.record(time.Since(submitted))
+			r.done()
+		}
+		b.ResetTimer()
+		for range b.N {
+			submitted = time.Now()
+			if err := r.SubmitInternal(probe); err != nil {
+				b.Fatal(err)
+			}
+			r.wait()
+		}
+		b.StopTimer()
+		h.report(b)
+		stop.Store(true)
+		r.wait()
+	})
+}
+
+// BenchmarkOpenLoopLatency submits by a schedule, whatever the loop does. The k-th task to run is the k-th submitted, so
+// it knows when it was due without carrying the time; a producer or a loop that falls behind delays all that follow, and all of
+// that delay counts.
+func BenchmarkOpenLoopLatency(b *testing.B) {
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		for _, rate := range []int{50_000, 200_000} {
+			b.Run(fmt.Sprintf("rate=%dk", rate/1000), func(b *testing.B) {
+				r := start(b, c)
+				interval := time.Second / time.Duration(rate)
+				var h histogram
+				var begin time.Time
+				task := func() {
+					due := time.Duration(h.n) * interval
+					h.record(time.Since(begin) - due)
+					if h.n == b.N {
+						r.done()
+					}
+				}
+				b.ResetTimer()
+				begin = time.Now()
+				for i := range b.N {
+					// Yielding hands the processor to a loop that was just woken, as a producer
+					// that waits for its next request would.
+					for due := time.Duration(i) * interval; time.Since(begin) < due; {
+						runtime.Gosched()
+					}
+					r.submit(task)
+				}
+				r.wait()
+				h.report(b)
+			})
+		}
+	})
+}

@@ -1,0 +1,131 @@
+// What each benchmark measures, in which units it is judged, and why a user cares: the report quotes this table.
+
+package tournament
+
+import "strings"
+
+// The categories of benchmarks, in the order of reports.
+const (
+	Throughput = "Throughput"
+	Latency    = "Latency"
+	Timers     = "Timers"
+	Microtasks = "Microtasks"
+	Memory     = "Memory"
+	Lifecycle  = "Lifecycle"
+)
+
+// Benchmark describes one benchmark. Lower is better in every unit of every benchmark.
+type Benchmark struct {
+	Name     string   // without the prefix "Benchmark" and without sub-benchmarks
+	Category string   //
+	Units    []string // the units that count, the headline first; a cell reports those that apply to it
+	Op       string   // what one operation is
+	Measures string   // one line
+	Why      string   // one line: what it means for a user
+}
+
+// Benchmarks returns all benchmarks, by category.
+func Benchmarks() []Benchmark {
+	return []Benchmark{
+		{
+			Name: "Submit", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task submitted and run",
+			Measures: "one producer submits one prebuilt function over and over; the time ends when the last has run",
+			Why:      "the price of handing work to the loop, and nothing else",
+		},
+		{
+			Name: "PingPong", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task submitted and run",
+			Measures: "one producer submits a fresh closure per task and counts it in and out of a WaitGroup",
+			Why:      "what submission costs in ordinary code, which captures variables and waits for results",
+		},
+		{
+			Name: "MultiProducer", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task submitted and run",
+			Measures: "ten producers at once submit one prebuilt function",
+			Why:      "a server's goroutines all report to one loop",
+		},
+		{
+			Name: "Contention", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task submitted and run",
+			Measures: "1, 2, 4, 8 and 16 producers at once submit one prebuilt function",
+			Why:      "shows whether more producers make the loop slower",
+		},
+		{
+			Name: "Burst", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task of a burst",
+			Measures: "bursts of 1000 tasks, each burst drained before the next",
+			Why:      "work comes in waves: the loop goes from sleep to full load and back",
+		},
+		{
+			Name: "PingPongLatency", Category: Latency, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one round trip",
+			Measures: "submit one task, wait until it has run, repeat",
+			Why:      "a goroutine that asks the loop and needs the answer pays this each time",
+		},
+		{
+			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
+			Op:       "one wake",
+			Measures: "from Submit on a parked loop to the first instruction of the task",
+			Why:      "how fast an idle program reacts",
+		},
+		{
+			Name: "InternalPriority", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
+			Op:       "one internal task",
+			Measures: "from SubmitInternal to the task's start while 10000 external tasks are always waiting",
+			Why:      "completions and control messages must not queue behind bulk work",
+		},
+		{
+			Name: "OpenLoopLatency", Category: Latency,
+			Units:    []string{"p50-ns/op", "p99-ns/op", "p99.9-ns/op", "max-ns/op", "ns/op"},
+			Op:       "one task at its place in a fixed schedule",
+			Measures: "tasks arrive at a fixed rate; latency counts from the moment a task was due to arrive",
+			Why:      "what clients see under steady traffic, with the loop's own stalls charged to everyone who waited",
+		},
+		{
+			Name: "Timer", Category: Timers, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one timer scheduled and cancelled, or scheduled and fired",
+			Measures: "on the loop, with 0 to 1000000 other timers pending over the next hour",
+			Why:      "every request has a timeout, nearly all are cancelled, and a busy server holds very many",
+		},
+		{
+			Name: "Microtask", Category: Microtasks, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one microtask",
+			Measures: "microtasks that queue their successor, and tasks that queue 1000 microtasks each",
+			Why:      "every promise reaction is a microtask",
+		},
+		{
+			Name: "GCPressure", Category: Memory,
+			Units:    []string{"ns/op", "B/op", "allocs/op", "gc-cycles/op", "gc-pause-ns/op"},
+			Op:       "one task with 256 bytes of captured data",
+			Measures: "bursts of closures that each own fresh memory, the collector's work included",
+			Why:      "real tasks carry data, and a queue that keeps it alive makes the collector work more",
+		},
+		{
+			Name: "Footprint", Category: Memory,
+			Units:    []string{"B/loop", "goroutines/loop", "B/timer", "B/task", "B/burst"},
+			Op:       "one measurement of live heap after collection",
+			Measures: "bytes of heap per idle loop, per pending timer, per queued task, and in all after a drained burst of 1000000 tasks",
+			Why:      "how many loops and timers fit, and whether one bad minute costs memory for ever",
+		},
+		{
+			Name: "Lifecycle", Category: Lifecycle, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one loop's life",
+			Measures: "New, Run, one task, Shutdown, Run returned",
+			Why:      "tests, workers and short-lived scripts make and end loops all the time",
+		},
+	}
+}
+
+// Category returns the category of a benchmark, which may be named as in Benchmarks or as in a result line
+// ("BenchmarkTimer/impl=main/op=fire/pending=0-2"), or "" for an unknown one.
+func Category(benchmark string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(benchmark, "Benchmark"), "/")
+	name, _, _ = strings.Cut(name, "-")
+	for _, b := range Benchmarks() {
+		if b.Name == name {
+			return b.Category
+		}
+	}
+	return ""
+}

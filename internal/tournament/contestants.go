@@ -1,0 +1,115 @@
+// Package tournament holds event loops to the same conformance suite and the same benchmarks. Command tournament
+// (cmd/tournament) runs the benchmarks and judges; this package knows who competes, what is measured and why.
+package tournament
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/internal/gojabaseline"
+)
+
+// Contestant is one competitor, or one control to measure the competitors by.
+type Contestant struct {
+	Name       string // as in reports and in impl=NAME
+	Package    string // import path below the module
+	Philosophy string // one line
+	Ranked     bool   // false for controls
+	Bounded    bool   // Submit blocks while the queue is full, so nothing that piles up work can be asked of it
+
+	// New makes a loop. It is nil for a control that is not a loop; the benchmarks it serves know it by name.
+	New looptest.Factory
+
+	Divergences map[string]string // check of the conformance kit -> why this contestant is known not to meet it
+	MayDiverge  map[string]string // the same for checks that it fails only when it loses a race
+	VirtualTime bool              // parks on channels only, so that checks of time may run in a testing/synctest bubble
+}
+
+// Contestants returns everyone, in the order of reports.
+func Contestants() []Contestant {
+	return []Contestant{
+		{
+			Name:        "main",
+			Package:     "eventloop",
+			Philosophy:  "production: as fast as the fastest, as safe as the safest, and simple",
+			Ranked:      true,
+			New:         newMain,
+			VirtualTime: true,
+		},
+		{
+			Name:        "baseline",
+			Package:     "internal/gojabaseline",
+			Philosophy:  "the outside reference: github.com/dop251/goja_nodejs/eventloop behind the interface",
+			Ranked:      true,
+			New:         newBaseline,
+			Divergences: gojabaseline.Divergences(),
+			MayDiverge:  gojabaseline.MayDiverge(),
+			VirtualTime: true,
+		},
+		{
+			Name:        "channel",
+			Package:     "internal/tournament",
+			Philosophy:  "control: a goroutine that ranges over a buffered chan func()",
+			Bounded:     true,
+			New:         newChannel,
+			VirtualTime: true,
+		},
+		{
+			Name:       RuntimeControl,
+			Package:    "time",
+			Philosophy: "control for timers: time.AfterFunc and Timer.Stop, without any loop",
+		},
+	}
+}
+
+// RuntimeControl is the name of the control that stands for Go's own timers.
+const RuntimeControl = "runtime"
+
+func newMain(cfg looptest.Config) (looptest.EventLoop, error) {
+	options := []eventloop.Option{eventloop.WithAutoExit(cfg.AutoExit)}
+	if cfg.QueueLimit != 0 {
+		options = append(options, eventloop.WithQueueLimit(cfg.QueueLimit))
+	}
+	if cfg.TickBudget != 0 {
+		options = append(options, eventloop.WithTickBudget(cfg.TickBudget))
+	}
+	if cfg.MicrotaskBudget != 0 {
+		options = append(options, eventloop.WithMicrotaskBudget(cfg.MicrotaskBudget))
+	}
+	if cfg.OnOverload != nil {
+		options = append(options, eventloop.WithOnOverload(cfg.OnOverload))
+	}
+	if cfg.OnPanic != nil {
+		options = append(options, eventloop.WithPanicHandler(cfg.OnPanic))
+	}
+	return eventloop.New(options...)
+}
+
+func newBaseline(cfg looptest.Config) (looptest.EventLoop, error) {
+	if err := refuse(cfg, "goja_nodejs"); err != nil {
+		return nil, err
+	}
+	return gojabaseline.New(), nil
+}
+
+// refuse is for loops without options: it names the first thing that cfg asks for.
+func refuse(cfg looptest.Config, who string) error {
+	for _, option := range []struct {
+		asked bool
+		name  string
+	}{
+		{cfg.AutoExit, "auto-exit"},
+		{cfg.QueueLimit != 0, "queue limit"},
+		{cfg.TickBudget != 0, "tick budget"},
+		{cfg.MicrotaskBudget != 0, "microtask budget"},
+		{cfg.OnOverload != nil, "overload report"},
+		{cfg.OnPanic != nil, "panic report"},
+	} {
+		if option.asked {
+			return fmt.Errorf("%s has no %s: %w", who, option.name, errors.ErrUnsupported)
+		}
+	}
+	return nil
+}

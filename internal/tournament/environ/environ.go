@@ -1,0 +1,110 @@
+// Package environ records where a run took place: the machine and its limits, the runtime's settings, the load.
+package environ
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An Env is the environment of a run. What could not be found out is empty or zero.
+type Env struct {
+	GOOS       string   `json:"goos"`
+	GOARCH     string   `json:"goarch"`
+	CPU        string   `json:"cpu"`
+	Cores      int      `json:"cores"` // logical processors that this process may use
+	MemoryMiB  int64    `json:"memory_mib"`
+	Kernel     string   `json:"kernel"`
+	Governor   string   `json:"governor,omitempty"`
+	Container  string   `json:"container,omitempty"` // which kind, empty outside of one
+	CPULimit   string   `json:"cpu_limit,omitempty"` // in processors, from the control group
+	MemLimit   string   `json:"memory_limit,omitempty"`
+	GOMAXPROCS int      `json:"gomaxprocs"` // that the cells run with
+	GOGC       string   `json:"gogc"`
+	GOMEMLIMIT string   `json:"gomemlimit"`
+	GODEBUG    string   `json:"godebug,omitempty"`
+	TimeNowNS  float64  `json:"time_now_ns"` // the cost of time.Now
+	Unknown    []string `json:"unknown,omitempty"`
+}
+
+// Capture records the environment for cells that run with the given GOMAXPROCS.
+func Capture(gomaxprocs int) Env {
+	e := Env{
+		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Cores: runtime.NumCPU(), GOMAXPROCS: gomaxprocs,
+		GOGC: orDefault("GOGC", "100"), GOMEMLIMIT: orDefault("GOMEMLIMIT", "off"), GODEBUG: os.Getenv("GODEBUG"),
+		TimeNowNS: timeNowCost(),
+	}
+	e.machine()
+	for what, missing := range map[string]bool{
+		"CPU model": e.CPU == "", "kernel": e.Kernel == "", "memory": e.MemoryMiB == 0,
+	} {
+		if missing {
+			e.Unknown = append(e.Unknown, what)
+		}
+	}
+	slices.Sort(e.Unknown)
+	return e
+}
+
+// Differences lists what makes timings of a and b incomparable: they were not taken on the same machine, or not with the
+// same share of it.
+func Differences(a, b Env) []string {
+	var out []string
+	differ := func(what string, x, y any) {
+		if x != y {
+			out = append(out, fmt.Sprintf("%s: %v and %v", what, x, y))
+		}
+	}
+	differ("system", a.GOOS+"/"+a.GOARCH, b.GOOS+"/"+b.GOARCH)
+	differ("CPU", a.CPU, b.CPU)
+	differ("cores", a.Cores, b.Cores)
+	differ("memory in MiB", a.MemoryMiB, b.MemoryMiB)
+	differ("kernel", a.Kernel, b.Kernel)
+	differ("container", orNone(a.Container), orNone(b.Container))
+	differ("CPU limit", orNone(a.CPULimit), orNone(b.CPULimit))
+	differ("memory limit", orNone(a.MemLimit), orNone(b.MemLimit))
+	differ("GOMAXPROCS", a.GOMAXPROCS, b.GOMAXPROCS)
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func orDefault(variable, otherwise string) string {
+	if v := os.Getenv(variable); v != "" {
+		return v
+	}
+	return otherwise
+}
+
+// timeNowCost returns the median cost of time.Now over a few batches, in nanoseconds.
+func timeNowCost() float64 {
+	const batches, calls = 9, 20000
+	costs := make([]float64, batches)
+	for i := range costs {
+		start := time.Now()
+		for range calls - 1 {
+			_ = time.Now()
+		}
+		costs[i] = float64(time.Since(start)) / calls
+	}
+	slices.Sort(costs)
+	return costs[batches/2]
+}
+
+// firstLine returns the first line of a file, empty if it cannot be read.
+func firstLine(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSpace(line)
+}

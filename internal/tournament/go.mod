@@ -1,0 +1,31 @@
+module github.com/turnloop/turnloop/internal/tournament
+
+go 1.26.0
+
+require github.com/turnloop/turnloop v0.0.0
+
+replace github.com/turnloop/turnloop => ../..
+
+require (
+	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
+	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
+)
+
+require (
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
+	github.com/dlclark/regexp2 v1.11.4 // indirect
+	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c // indirect
+	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14 // indirect
+	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
+	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect
+	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
+	golang.org/x/text v0.42.0 // indirect
+)
+
+replace github.com/turnloop/turnloop/internal/gojabaseline => ../gojabaseline
+
+tool golang.org/x/perf/cmd/benchstat

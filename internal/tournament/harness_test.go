@@ -1,0 +1,213 @@
+// The driver that all benchmarks share: every contestant in turn, a loop at work, and waits that end.
+
+package tournament_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/tournament"
+)
+
+// TestMain silences the default logger: several benchmarks are overloads, and a loop's report of one must not get between the
+// results.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
+}
+
+// each runs bench as impl=NAME for every contestant that is a loop.
+func each(b *testing.B, bench func(*testing.B, tournament.Contestant)) {
+	for _, c := range tournament.Contestants() {
+		if c.New != nil {
+			b.Run("impl="+c.Name, func(b *testing.B) { bench(b, c) })
+		}
+	}
+}
+
+// bench is a running loop under measurement. Tasks tell the benchmark's goroutine that they are through; a watchdog
+// tells it that they will never be, so that waiting costs one channel receive and still ends.
+type bench struct {
+	looptest.EventLoop
+	b        *testing.B
+	verdicts chan bool
+	watchdog *time.Timer
+	stopped  chan struct{}
+	stop     func() // ends the loop; once is enough, the end of the benchmark does it too
+}
+
+// start makes c's loop and runs it until it has run a task. The loop ends with the benchmark, untimed.
+func start(b *testing.B, c tournament.Contestant) *bench {
+	b.Helper()
+	loop, err := c.New(looptest.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &bench{EventLoop: loop, b: b, verdicts: make(chan bool, 1), stopped: make(chan struct{})}
+	r.watchdog = time.AfterFunc(patience(b), r.giveUp)
+	r.stop = sync.OnceFunc(r.shutdown)
+	b.Cleanup(r.stop)
+	go func() {
+		defer close(r.stopped)
+		if err := loop.Run(context.Background()); err != nil {
+			r.fail(err)
+		}
+	}()
+	r.submit(r.done)
+	r.wait()
+	return r
+}
+
+// patience is how long a benchmark of b.N operations may take before its loop counts as hung: far longer than any loop
+// that works needs.
+func patience(b *testing.B) time.Duration {
+	return hung + time.Duration(b.N)*200*time.Microsecond
+}
+
+var hung = time.Minute // a variable so that the harness's own test need not wait as long
+
+func (r *bench) shutdown() {
+	r.watchdog.Stop()
+	limit := time.Minute
+	if r.b.Failed() {
+		limit = time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := r.Shutdown(ctx); err != nil {
+		r.b.Errorf("Shutdown: %v", err)
+		return
+	}
+	select {
+	case <-r.stopped:
+	case <-ctx.Done():
+		r.b.Error("Run has not returned after Shutdown")
+	}
+}
+
+// done is a task's word that all is through. One wait answers one done.
+func (r *bench) done() { r.verdicts <- true }
+
+// fail is for errors on other goroutines than the benchmark's: it ends the wait.
+func (r *bench) fail(err error) {
+	r.b.Error(err)
+	r.giveUp()
+}
+
+func (r *bench) giveUp() {
+	select {
+	case r.verdicts <- false:
+	default: // a verdict is waiting already
+	}
+}
+
+// wait waits for done. It fails the benchmark when a task was lost.
+func (r *bench) wait() {
+	if !<-r.verdicts {
+		r.b.Helper()
+		r.b.Fatal("gave up waiting: a task failed, was lost or never ran")
+	}
+}
+
+// submit is Submit from the benchmark's goroutine.
+func (r *bench) submit(fn func()) {
+	if err := r.Submit(fn); err != nil {
+		r.b.Helper()
+		r.b.Fatal(err)
+	}
+}
+
+// onLoop is for calls from callbacks.
+func (r *bench) onLoop(err error) {
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// countdown returns a prebuilt task that says done on its n-th run. It needs no atomics: a loop runs one task at a time.
+func (r *bench) countdown(n int) func() {
+	return func() {
+		if n--; n == 0 {
+			r.done()
+		}
+	}
+}
+
+// skipIfUnsupported turns an honest "not mine" into a skipped cell.
+func skipIfUnsupported(b *testing.B, what string, err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		b.Helper()
+		b.Skip("n/a: no " + what)
+	}
+}
+
+// timers returns the loop's timers, or skips the cell.
+func (r *bench) timers() loopapi.TimerScheduler {
+	timers, ok := r.EventLoop.(loopapi.TimerScheduler)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no TimerScheduler")
+	}
+	return timers
+}
+
+// microtasks returns the loop's microtasks, or skips the cell.
+func (r *bench) microtasks() loopapi.MicrotaskScheduler {
+	microtasks, ok := r.EventLoop.(loopapi.MicrotaskScheduler)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no MicrotaskScheduler")
+	}
+	return microtasks
+}
+
+// skipIfBounded is for benchmarks that pile up more work than a bounded queue holds.
+func skipIfBounded(b *testing.B, c tournament.Contestant) {
+	if c.Bounded {
+		b.Helper()
+		b.Skip("n/a: the queue is bounded")
+	}
+}
+
+// forgetful accepts every task and forgets those after the first.
+type forgetful struct {
+	looptest.EventLoop
+	accepted atomic.Int64
+}
+
+func (f *forgetful) Submit(fn func()) error {
+	if f.accepted.Add(1) > 1 {
+		return nil
+	}
+	return f.EventLoop.Submit(fn)
+}
+
+// TestLostTask: a loop that loses a task fails its cell, in bounded time.
+func TestLostTask(t *testing.T) {
+	defer func(d time.Duration) { hung = d }(hung)
+	hung = 20 * time.Millisecond
+	c := tournament.Contestants()[0]
+	honest := c.New
+	c.New = func(cfg looptest.Config) (looptest.EventLoop, error) {
+		loop, err := honest(cfg)
+		return &forgetful{EventLoop: loop}, err
+	}
+	for name, cell := range map[string]func(*testing.B){
+		"Submit":    func(b *testing.B) { submit(b, c) },
+		"PingPong":  func(b *testing.B) { pingPong(b, c) },
+		"Produce":   func(b *testing.B) { produce(b, c, 3) },
+		"Footprint": func(b *testing.B) { footprint(b, c, queuedTasks) },
+	} {
+		if result := testing.Benchmark(cell); result.N != 0 {
+			t.Errorf("%s: a loop that forgets tasks has a result: %v", name, result)
+		}
+	}
+}

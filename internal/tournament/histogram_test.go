@@ -1,0 +1,82 @@
+// Latencies in constant memory: buckets that widen with the value, so that every quantile is right within 1/64.
+
+package tournament_test
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+const subBuckets = 64 // per power of two
+
+// histogram collects durations. It is not safe for concurrent use.
+type histogram struct {
+	counts [subBuckets * (64 - 5)]int
+	n      int
+	sum    time.Duration
+	max    time.Duration
+}
+
+func (h *histogram) record(d time.Duration) {
+	d = max(d, 0)
+	h.counts[bucket(uint64(d))]++
+	h.n++
+	h.sum += d
+	h.max = max(h.max, d)
+}
+
+// bucket: values below subBuckets have one bucket each; above, each power of two has subBuckets of equal width.
+func bucket(v uint64) int {
+	shift := max(0, bits.Len64(v)-bits.Len64(subBuckets))
+	return shift*subBuckets + int(v>>shift)
+}
+
+// top is the largest value of a bucket.
+func top(i int) uint64 {
+	shift := max(0, i/subBuckets-1)
+	return uint64(i-shift*subBuckets+1)<<shift - 1
+}
+
+// quantile returns the smallest bound that at least the share q of all values does not exceed.
+func (h *histogram) quantile(q float64) time.Duration {
+	need, seen := int(q*float64(h.n)+0.999999), 0
+	for i, count := range h.counts {
+		if seen += count; seen >= need && seen > 0 {
+			return min(time.Duration(top(i)), h.max)
+		}
+	}
+	return h.max
+}
+
+// report makes the mean the benchmark's ns/op and adds the quantiles.
+func (h *histogram) report(b *testing.B) {
+	b.ReportMetric(float64(h.sum)/float64(h.n), "ns/op")
+	b.ReportMetric(float64(h.quantile(0.5)), "p50-ns/op")
+	b.ReportMetric(float64(h.quantile(0.99)), "p99-ns/op")
+	b.ReportMetric(float64(h.quantile(0.999)), "p99.9-ns/op")
+	b.ReportMetric(float64(h.max), "max-ns/op")
+}
+
+// TestHistogram holds the histogram to a sorted list of the same values.
+func TestHistogram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 3, 100, 5000} {
+		var h histogram
+		values := make([]time.Duration, n)
+		for i := range values {
+			values[i] = time.Duration(rng.Uint64() >> (1 + rng.IntN(63)))
+			h.record(values[i])
+		}
+		slices.Sort(values)
+		for _, q := range []float64{0, 0.5, 0.9, 0.99, 0.999, 1} {
+			exact := values[max(0, int(q*float64(n)+0.999999)-1)]
+			got := h.quantile(q)
+			if got < exact || float64(got) > float64(exact)*(1+1.0/subBuckets)+1 {
+				t.Errorf("n=%d: quantile %v is %d, exact is %d", n, q, got, exact)
+			}
+		}
+	}
+}

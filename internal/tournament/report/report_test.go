@@ -1,0 +1,293 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+	"github.com/turnloop/turnloop/internal/tournament/stats"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// recorded copies the recorded run to dir/native.
+func recorded(t *testing.T, dir string) string {
+	t.Helper()
+	native := filepath.Join(dir, "results", "native")
+	if err := os.CopyFS(native, os.DirFS("../stats/testdata/run")); err != nil {
+		t.Fatal(err)
+	}
+	return native
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestWriteMatchesGoldenFiles(t *testing.T) {
+	dir := t.TempDir()
+	native := recorded(t, dir)
+	other := filepath.Join(dir, "results", "linux-docker")
+	if err := os.CopyFS(other, os.DirFS(native)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(native, filepath.Join(dir, "RESULTS.md")); err != nil {
+		t.Fatal(err)
+	}
+	for golden, made := range map[string]string{
+		"RESULTS.golden.md":  filepath.Join(dir, "RESULTS.md"),
+		"geomean.golden.svg": filepath.Join(native, "geomean.svg"),
+	} {
+		golden = filepath.Join("testdata", golden)
+		got := read(t, made)
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != read(t, golden) {
+			t.Errorf("%s differs from %s; if that is intended, run with -update", filepath.Base(made), golden)
+		}
+	}
+}
+
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	dir := t.TempDir()
+	native := recorded(t, dir)
+	if err := os.CopyFS(filepath.Join(dir, "results", "linux-docker"), os.DirFS(native)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(filepath.Join(dir, "results", "linux-docker"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(native, filepath.Join(dir, "RESULTS.md")); err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, file := range []string{filepath.Join(dir, "RESULTS.md"), filepath.Join(native, "RESULTS.md")} {
+		for _, m := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllStringSubmatch(read(t, file), -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", file, m[1], err)
+			}
+		}
+	}
+	if links < 10 {
+		t.Errorf("only %d links", links)
+	}
+	if !strings.Contains(read(t, filepath.Join(dir, "RESULTS.md")), "(results/linux-docker/RESULTS.md)") {
+		t.Error("the other run is not linked")
+	}
+}
+
+func TestWriteIsReproducibleAndReplaces(t *testing.T) {
+	native := recorded(t, t.TempDir())
+	stale := filepath.Join(native, "gone.svg")
+	if err := os.WriteFile(stale, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	snapshot := func() map[string]string {
+		if _, err := Write(native, ""); err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		entries, err := os.ReadDir(native)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			files[e.Name()] = read(t, filepath.Join(native, e.Name()))
+		}
+		return files
+	}
+	first := snapshot()
+	if _, ok := first["gone.svg"]; ok {
+		t.Error("a chart of an earlier run is still there")
+	}
+	for name, text := range snapshot() {
+		if first[name] != text {
+			t.Errorf("%s differs between two reports on the same run", name)
+		}
+	}
+	for _, name := range []string{"RESULTS.md", "index.html", "results.json", "geomean.svg", "throughput.svg"} {
+		if first[name] == "" {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestPageNeedsNothingElse(t *testing.T) {
+	native := recorded(t, t.TempDir())
+	if _, err := Write(native, ""); err != nil {
+		t.Fatal(err)
+	}
+	page := read(t, filepath.Join(native, "index.html"))
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(m[1], "#") && m[1] != record.RawFile {
+			t.Errorf("the page refers to %s", m[1])
+		}
+	}
+	for _, unwanted := range []string{"url(", "@import", "<no value>", "ZgotmplZ", "STYLE"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("the page contains %q", unwanted)
+		}
+	}
+	for _, wanted := range []string{`class="chart wide"`, `class="chart narrow"`, "alternatetwo", "data-category=", "prefers-color-scheme"} {
+		if !strings.Contains(page, wanted) {
+			t.Errorf("the page lacks %q", wanted)
+		}
+	}
+}
+
+func TestChartsAreWellFormed(t *testing.T) {
+	a, err := stats.Load("../stats/testdata/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range newDocument(a).charts() {
+		for _, text := range []string{c.standalone(), c.draw(narrow)} {
+			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%s has a coordinate that is not a number", c.file)
+			}
+			dec := xml.NewDecoder(strings.NewReader(text))
+			for {
+				_, err := dec.Token()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", c.file, err)
+				}
+			}
+		}
+	}
+}
+
+func TestQuickAndIncompleteRunsSaySo(t *testing.T) {
+	dir := recorded(t, t.TempDir())
+	run, err := record.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Mode, run.Complete, run.Source.Dirty = record.Quick, false, true
+	if err := record.Save(dir, run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	text := read(t, filepath.Join(dir, "RESULTS.md"))
+	for _, wanted := range []string{"(quick run)", "Quick run:", "Incomplete run", "changes on top"} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("the report does not say %q", wanted)
+		}
+	}
+	for _, chart := range []string{"geomean.svg", "throughput.svg"} {
+		if !strings.Contains(read(t, filepath.Join(dir, chart)), "quick run") {
+			t.Errorf("%s does not say that the run was quick", chart)
+		}
+	}
+}
+
+func TestWinner(t *testing.T) {
+	place := func(rank int, impl string, mean, toFirst float64, tied bool) stats.Place {
+		i := func(v float64) stats.Interval { return stats.Interval{Center: v, Lo: v * 0.99, Hi: v * 1.01, N: 10} }
+		return stats.Place{Impl: impl, Rank: rank, Mean: i(mean), ToFirst: i(toFirst), Tied: tied}
+	}
+	main1, rival2 := place(1, "main", 0.2, 1, false), place(2, "rival", 0.3, 1.5, false)
+	base3 := place(3, "baseline", 1, 5, false)
+	for _, c := range []struct {
+		what   string
+		places []stats.Place
+		want   string
+	}{
+		{"main wins", []stats.Place{main1, rival2, base3},
+			"`main` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20); the next, `rival`, is behind by 50 %."},
+		{"main is second", []stats.Place{place(1, "rival", 0.2, 1, false), place(2, "main", 0.3, 1.5, false), base3},
+			"`rival` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20); the next, `main`, is behind by 50 %. `main` does not win: it ranks 2 of 3, behind by 50 %."},
+		{"a tie", []stats.Place{main1, place(2, "rival", 0.21, 1.05, true), base3},
+			"This run does not separate `main` from `rival`: the geometric means over the 2 figures that all share differ by 5.0 % or less, within noise."},
+		{"the reference wins", []stats.Place{place(1, "baseline", 1, 1, false), place(2, "main", 1.2, 1.2, false)},
+			"`baseline` wins: by geometric mean over the 2 figures that all share, the next, `main`, comes to 1.20× the cost of `baseline` (95 % interval 1.19–1.21). `main` does not win: it ranks 2 of 2, behind by 20 %."},
+		{"two", []stats.Place{main1, place(2, "baseline", 1, 5, false)},
+			"`main` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20)."},
+		{"too few rounds", []stats.Place{
+			{Impl: "main", Rank: 1, Mean: stats.Interval{Center: 0.2, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}, rival2},
+			"No verdict: fewer than 6 complete rounds give no interval. Over the 2 figures that all share `main` is ahead of `rival` by 50 %."},
+		{"nobody", []stats.Place{place(0, "channel", 1, math.NaN(), false)}, "No contestant is ranked."},
+	} {
+		d := newDocument(&stats.Analysis{Run: &record.Run{}})
+		got := d.winner(stats.Standing{Reference: "baseline", Rows: []string{"A", "B"}, Places: c.places}, "all share")
+		if got = strings.ReplaceAll(got, "\u00a0", " "); got != c.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", c.what, got, c.want)
+		}
+	}
+}
+
+func TestMarkup(t *testing.T) {
+	hostile := "got <nil> *x* `y` [z](w) a|b \\ c"
+	var b strings.Builder
+	writeMarkdown(&b, table{head: []string{"a"}, rows: [][]cell{words(plain(hostile))}}, "")
+	if got, want := strings.Split(b.String(), "\n")[3], "| got &lt;nil&gt; \\*x\\* \\`y\\` \\[z\\](w) a\\|b \\\\ c |"; got != want {
+		t.Errorf("in a table: %s\nwant %s", got, want)
+	}
+	if got, want := inlineHTML(plain(hostile)), "got &lt;nil&gt; *x* `y` [z](w) a|b \\ c"; got != want {
+		t.Errorf("on the page: %s\nwant %s", got, want)
+	}
+	if got, want := inlineHTML("**b** `c<` [t](u) é"), `<strong>b</strong> <code>c&lt;</code> <a href="u">t</a> é`; got != want {
+		t.Errorf("markup: %s\nwant %s", got, want)
+	}
+}
+
+func TestBrokenRunsAreErrors(t *testing.T) {
+	for what, spoil := range map[string]func(dir string) error{
+		"no run.json":  func(dir string) error { return os.Remove(filepath.Join(dir, record.RunFile)) },
+		"no raw.txt":   func(dir string) error { return os.Remove(filepath.Join(dir, record.RawFile)) },
+		"bad run.json": func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{"), 0o644) },
+		"bad raw.txt": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("round: 1\nBenchmarkX/impl=main x y\n"), 0o644)
+		},
+		"no rounds": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("BenchmarkX/impl=main 1 2 ns/op\n"), 0o644)
+		},
+	} {
+		dir := recorded(t, t.TempDir())
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Write(dir, ""); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}
+
+func TestEmptyRun(t *testing.T) {
+	dir := recorded(t, t.TempDir())
+	if err := os.WriteFile(filepath.Join(dir, record.RawFile), []byte("goos: linux\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := Write(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(verdict, "There is no verdict") {
+		t.Errorf("the verdict on nothing is %q", verdict)
+	}
+	if bytes.Contains([]byte(read(t, filepath.Join(dir, "RESULTS.md"))), []byte("NaN")) {
+		t.Error("the report contains NaN")
+	}
+}

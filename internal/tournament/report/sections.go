@@ -1,0 +1,270 @@
+// The sections around the figures: conformance, caveats, environment.
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament/bench"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+	"github.com/turnloop/turnloop/internal/tournament/stats"
+)
+
+// conformance shows how far each contestant meets the requirements: a table by group, then every deviation.
+func (d *document) conformance() []block {
+	out := []block{heading{2, "Conformance"}}
+	held := slices.DeleteFunc(slices.Clone(d.a.Run.Checks), func(c record.Conformity) bool { return len(c.Checks) == 0 })
+	if len(held) == 0 {
+		return append(out, para("The conformance suite was not run, so the ranking is provisional."))
+	}
+	var impls, groups []string
+	outcomes := map[string]map[string]bench.Check{} // contestant, check
+	members := map[string][]string{}
+	for _, c := range held {
+		impls = append(impls, c.Impl)
+		outcomes[c.Impl] = map[string]bench.Check{}
+		for _, ch := range c.Checks {
+			outcomes[c.Impl][ch.Name] = ch
+			group, _, _ := strings.Cut(ch.Name, "_")
+			if !slices.Contains(groups, group) {
+				groups = append(groups, group)
+			}
+			if !slices.Contains(members[group], ch.Name) {
+				members[group] = append(members[group], ch.Name)
+			}
+		}
+	}
+	sort.Strings(groups)
+	t := table{head: append([]string{"requirement", "checks"}, codes(impls)...)}
+	full := table{head: append([]string{"check"}, codes(impls)...)}
+	for _, group := range groups {
+		row := words(group, fmt.Sprint(len(members[group])))
+		for _, impl := range impls {
+			row = append(row, cell{text: groupOutcome(outcomes[impl], members[group])})
+		}
+		t.rows = append(t.rows, row)
+		for _, name := range members[group] {
+			line := words(plain(name))
+			for _, impl := range impls {
+				o := cmp.Or(outcomes[impl][name].Outcome, "–")
+				if o == bench.Fail || o == bench.NoResult {
+					o = "**" + o + "**"
+				}
+				line = append(line, cell{text: o})
+			}
+			full.rows = append(full.rows, line)
+		}
+	}
+	out = append(out,
+		para("One suite is held against every contestant. “✓”: all checks of the group pass; “n/a”: the contestant has no such capability; "+
+			"“diverges”: a known and declared divergence, which the suite confirms. A contestant that fails a check it claims to "+
+			"meet is shown but not ranked."),
+		t,
+		details{"Every check", []block{full}},
+	)
+	for _, c := range held {
+		if b := deviations(c); b != nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// groupOutcome summarises the checks of a group.
+func groupOutcome(outcomes map[string]bench.Check, names []string) string {
+	count := map[string]int{}
+	for _, n := range names {
+		count[cmp.Or(outcomes[n].Outcome, bench.NotApplicable)]++
+	}
+	applicable := len(names) - count[bench.NotApplicable]
+	var parts []string
+	switch {
+	case applicable == 0:
+		return "n/a"
+	case count[bench.Pass] == applicable && applicable == len(names):
+		return "✓"
+	case count[bench.Pass] == applicable:
+		parts = append(parts, "✓")
+	default:
+		parts = append(parts, fmt.Sprintf("%d of %d", count[bench.Pass], applicable))
+	}
+	for _, o := range []string{bench.Fail, bench.NoResult, bench.Diverges, bench.NotApplicable} {
+		if n := count[o]; n > 0 {
+			text := fmt.Sprintf("%d %s", n, o)
+			if o == bench.Fail || o == bench.NoResult {
+				text = "**" + text + "**"
+			}
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deviations lists what a contestant fails and where it diverges, with the reasons.
+func deviations(c record.Conformity) block {
+	var failed, diverging bullets
+	for _, ch := range c.Checks {
+		item := fmt.Sprintf("%s: %s", plain(ch.Name), cmp.Or(plain(ch.Reason), "no reason given"))
+		switch ch.Outcome {
+		case bench.Fail, bench.NoResult:
+			failed = append(failed, "**"+ch.Outcome+"** "+item)
+		case bench.Diverges:
+			diverging = append(diverging, item)
+		}
+	}
+	if len(failed)+len(diverging) == 0 {
+		return nil
+	}
+	summary := fmt.Sprintf("`%s`: %s", c.Impl, count(len(diverging), "declared divergence"))
+	if len(failed) > 0 {
+		summary = fmt.Sprintf("`%s`: %d failed, %s", c.Impl, len(failed), count(len(diverging), "declared divergence"))
+	}
+	if c.Note != "" {
+		failed = append(bullets{plain(c.Note)}, failed...)
+	}
+	return details{summary, []block{append(failed, diverging...)}}
+}
+
+// caveats says what may be wrong with the figures.
+func (d *document) caveats() []block {
+	run := d.a.Run
+	items := bullets{
+		"Figures hold for this machine on that day. Timings of different machines are never compared.",
+		"Intervals are order-statistic 95 % intervals of the median over rounds; they do not cover what is the same in every round, such as " +
+			"code alignment.",
+	}
+	if run.Mode == record.Quick {
+		items = append(items, "Quick mode: each measurement lasts a few milliseconds, and benchmarks that take long to prepare are left out.")
+	}
+	if run.OverBy != "" {
+		items = append(items, "The budget did not suffice: "+plain(run.OverBy)+".")
+	}
+	if n := len(run.Sessions); n > 1 {
+		items = append(items, fmt.Sprintf("The run was interrupted and resumed; it took %d sessions.", n))
+	}
+	if run.Rounds < 6 {
+		items = append(items, "Fewer than six rounds give no intervals.")
+	}
+	if s := d.roundSpeed(); s != "" {
+		items = append(items, s)
+	}
+	if run.Env.Governor != "" && run.Env.Governor != "performance" {
+		items = append(items, "The CPU frequency governor is "+plain(run.Env.Governor)+", so the clock may vary.")
+	}
+	items = append(items, d.pairItem())
+
+	out := []block{heading{2, "Caveats"}, items}
+	kinds := map[string]bullets{}
+	var order []string
+	for _, f := range d.a.Flags {
+		if kinds[f.Kind] == nil {
+			order = append(order, f.Kind)
+		}
+		kinds[f.Kind] = append(kinds[f.Kind], fmt.Sprintf("%s, `%s`: %s", spaced(f.Bench), f.Impl, plain(f.Text)))
+	}
+	for _, kind := range order {
+		out = append(out, details{fmt.Sprintf("Flag “%s”: %s", kind, count(len(kinds[kind]), "figure")), []block{kinds[kind]}})
+	}
+	if len(order) == 0 {
+		out = append(out, para("No figure was flagged as an outlier, drifting, imprecise, failed or too fast to be true."))
+	}
+	return out
+}
+
+// roundSpeed says how evenly fast the machine was.
+func (d *document) roundSpeed() string {
+	if len(d.a.Speed) < 2 {
+		return ""
+	}
+	slow, fast := d.a.Speed[0], d.a.Speed[0]
+	for _, s := range d.a.Speed {
+		if s.Factor > slow.Factor {
+			slow = s
+		}
+		if s.Factor < fast.Factor {
+			fast = s
+		}
+	}
+	return fmt.Sprintf("Over all cells, the slowest round (%d) took %s more than the typical one, the fastest (%d) %s less. Since every round "+
+		"measures every cell, this hits all contestants alike.",
+		slow.Round, stats.FormatPercent(math.Max(slow.Factor-1, 0)), fast.Round, stats.FormatPercent(math.Max(1-fast.Factor, 0)))
+}
+
+func (d *document) pairItem() string {
+	if len(d.a.Noise.Pairs) == 0 {
+		return "There were no control pairs, so the noise floor is assumed."
+	}
+	var parts []string
+	for _, p := range d.a.Noise.Pairs {
+		parts = append(parts, fmt.Sprintf("%s %s", spaced(p.Bench), stats.FormatRatio(p.Ratio.Center)))
+	}
+	return fmt.Sprintf("Control pairs (`%s` measured as if it were two contestants; 1× is perfect): %s.",
+		d.a.Noise.Pairs[0].Impl, strings.Join(parts, ", "))
+}
+
+// environment tells where the run took place.
+func (d *document) environment() []block {
+	run, env := d.a.Run, d.a.Run.Env
+	t := table{words: 2, head: []string{"what", "value"}}
+	add := func(what, value string) {
+		if value != "" {
+			t.rows = append(t.rows, words(what, plain(value)))
+		}
+	}
+	add("run", fmt.Sprintf("%s, %s mode, %s, seed %d, budget %v", run.Name, run.Mode, count(run.Rounds, "round"), run.Seed, run.Budget))
+	add("commit", d.commit())
+	add("CPU", fmt.Sprintf("%s, %s", cmp.Or(env.CPU, "unknown"), count(env.Cores, "core")))
+	if env.MemoryMiB > 0 {
+		add("memory", fmt.Sprintf("%d MiB", env.MemoryMiB))
+	}
+	add("system", strings.TrimSpace(env.Kernel+" "+env.GOOS+"/"+env.GOARCH))
+	add("container", cmp.Or(env.Container, "none"))
+	add("CPU limit", cmp.Or(env.CPULimit, "none"))
+	add("memory limit", cmp.Or(env.MemLimit, "none"))
+	add("CPU governor", env.Governor)
+	add("GOMAXPROCS", fmt.Sprint(env.GOMAXPROCS))
+	add("GOGC, GOMEMLIMIT", env.GOGC+", "+env.GOMEMLIMIT)
+	add("GODEBUG", env.GODEBUG)
+	add("Go", run.Binary.Go)
+	add("build", pairs(run.Binary.Settings))
+	add("modules", pairs(run.Binary.Modules))
+	add("benchmark binary", "sha256 "+run.Binary.SHA256)
+	add("cost of time.Now", fmt.Sprintf("%.3g ns", env.TimeNowNS))
+	for i, s := range run.Sessions {
+		what := "session"
+		if len(run.Sessions) > 1 {
+			what = fmt.Sprintf("session %d", i+1)
+		}
+		value := s.Started.UTC().Format(time.RFC3339)
+		if !s.Ended.IsZero() {
+			value += fmt.Sprintf(", %v", s.Ended.Sub(s.Started))
+		}
+		add(what, value+", load before "+loads(s.LoadBefore)+", after "+loads(s.LoadAfter))
+	}
+	if len(env.Unknown) > 0 {
+		add("not found out", list(env.Unknown))
+	}
+	return []block{heading{2, "Environment"}, t}
+}
+
+func pairs(m map[string]string) string {
+	var out []string
+	for k, v := range m {
+		out = append(out, k+" "+v)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func loads(l []float64) string {
+	if len(l) == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.2f", l[0])
+}

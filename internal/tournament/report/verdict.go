@@ -1,0 +1,256 @@
+// The verdict and the advice: sentences made from figures.
+
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/stats"
+)
+
+// verdict says who wins, by how much, and how sure that is.
+func (d *document) verdict() []string {
+	a := d.a
+	var out []string
+	if len(a.Overall.Rows) > 0 {
+		out = append(out, d.winner(a.Overall, "all ranked loops have in common"))
+	}
+	if d.wider() {
+		out = append(out, d.wideWinner())
+	}
+	if len(out) == 0 {
+		out = append(out, "There is no verdict: no figure was measured for all ranked loops.")
+	}
+	if s := d.tally(); s != "" {
+		out = append(out, s)
+	}
+	return append(out, d.noise())
+}
+
+// wider tells whether the standing without the reference says something new.
+func (d *document) wider() bool {
+	return len(d.a.Wide.Rows) > len(d.a.Overall.Rows) && len(d.a.Wide.Places) > 1 && d.a.Wide.Places[1].Rank > 0
+}
+
+// wideWinner is the same without the reference, shorter where it says the same.
+func (d *document) wideWinner() string {
+	st := d.a.Wide
+	first, second := st.Places[0], st.Places[1]
+	with, _ := d.a.Overall.First()
+	if first.Impl != with.Impl || second.Tied {
+		return d.winner(st, fmt.Sprintf("all ranked loops but `%s` have in common", stats.Reference))
+	}
+	return fmt.Sprintf("Counting also what `%s` has no capability for, `%s` stays first: over %s the next, `%s`, costs %s as much (%s).",
+		stats.Reference, first.Impl, count(len(st.Rows), "figure"), second.Impl, stats.FormatRatio(second.ToFirst.Center),
+		stats.FormatRatioRange(second.ToFirst))
+}
+
+// winner is one sentence on a standing.
+func (d *document) winner(st stats.Standing, over string) string {
+	ranked := slices.DeleteFunc(slices.Clone(st.Places), func(p stats.Place) bool { return p.Rank == 0 })
+	if len(ranked) == 0 {
+		return "No contestant is ranked."
+	}
+	first := ranked[0]
+	mean := func(p stats.Place) string {
+		return fmt.Sprintf("%s the cost of `%s` (95 %% interval %s)", stats.FormatRatio(p.Mean.Center), st.Reference, stats.FormatRatioRange(p.Mean))
+	}
+	where := fmt.Sprintf("over the %s that %s", count(len(st.Rows), "figure"), over)
+	if len(ranked) == 1 {
+		return fmt.Sprintf("`%s` is the only ranked loop; its geometric mean %s is %s.", first.Impl, where, mean(first))
+	}
+	if !first.Mean.Bounded() {
+		return fmt.Sprintf("No verdict: fewer than %d complete rounds give no interval. %s `%s` is ahead of `%s` by %s.",
+			stats.FewestRounds, capital(where), first.Impl, ranked[1].Impl, stats.FormatPercent(ranked[1].ToFirst.Center-1))
+	}
+	var tied []string
+	for _, p := range ranked[1:] {
+		if p.Tied {
+			tied = append(tied, "`"+p.Impl+"`")
+		}
+	}
+	second := ranked[1]
+	ahead := func(p stats.Place) string { return stats.FormatPercent(p.ToFirst.Center - 1) }
+	var s string
+	switch {
+	case len(tied) > 0:
+		s = fmt.Sprintf("This run does not separate `%s` from %s: the geometric means %s differ by %s or less, within noise.",
+			first.Impl, list(tied), where, ahead(ranked[len(tied)]))
+	case first.Impl == st.Reference:
+		s = fmt.Sprintf("`%s` wins: by geometric mean %s, the next, `%s`, comes to %s.", first.Impl, where, second.Impl, mean(second))
+	case second.Impl == st.Reference:
+		s = fmt.Sprintf("`%s` wins: by geometric mean %s it comes to %s.", first.Impl, where, mean(first))
+	default:
+		s = fmt.Sprintf("`%s` wins: by geometric mean %s it comes to %s; the next, `%s`, is behind by %s.",
+			first.Impl, where, mean(first), second.Impl, ahead(second))
+	}
+	if first.Impl == stats.Subject || slices.Contains(tied, "`"+stats.Subject+"`") {
+		return s
+	}
+	for _, p := range ranked {
+		if p.Impl == stats.Subject {
+			return s + fmt.Sprintf(" `%s` does not win: it ranks %d of %d, behind by %s.", p.Impl, p.Rank, len(ranked), ahead(p))
+		}
+	}
+	for _, impl := range d.a.Run.Impls {
+		if impl.Name == stats.Subject && !d.a.Ranked(stats.Subject) {
+			return s + fmt.Sprintf(" `%s` is not ranked: it %s.", stats.Subject, d.whyNot(stats.Subject))
+		}
+	}
+	return s
+}
+
+// whyNot returns why a contestant is not ranked, as standings have it.
+func (d *document) whyNot(impl string) string {
+	for _, st := range []stats.Standing{d.a.Overall, d.a.Wide} {
+		for _, p := range st.Places {
+			if p.Impl == impl && p.Why != "" {
+				return p.Why
+			}
+		}
+	}
+	return "does not pass the conformance suite"
+}
+
+// tally counts where the subject is fastest, and where it is slower than the reference.
+func (d *document) tally() string {
+	best, total := 0, 0
+	var slower []string
+	compared := 0
+	for _, row := range d.a.Rows {
+		e := entry(row, stats.Subject)
+		if e == nil || !e.Value.OK() || !row.Scored {
+			continue
+		}
+		total++
+		if e.Best {
+			best++
+		}
+		if row.Reference == stats.Reference {
+			compared++
+			if e.Verdict == stats.Slower {
+				slower = append(slower, fmt.Sprintf("%s (%s)", spaced(row.Bench), stats.FormatRatio(e.Ratio.Center)))
+			}
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("Cell by cell, `%s` is the best ranked loop, or not distinguishable from it, in %d of %s", stats.Subject,
+		best, count(total, "figure"))
+	switch {
+	case compared == 0:
+		return s + "."
+	case len(slower) == 0:
+		return s + fmt.Sprintf(", and in none of the %d shared with `%s` is it worse.", compared, stats.Reference)
+	}
+	return s + fmt.Sprintf("; it is worse than `%s` in %d of %d: %s.", stats.Reference, len(slower), compared, list(slower))
+}
+
+// noise says what differences mean nothing.
+func (d *document) noise() string {
+	n := d.a.Noise
+	if len(n.Pairs) == 0 {
+		return fmt.Sprintf("The run has no control pair, so the noise floor is an assumption: differences below %s in a cell are not counted.",
+			stats.FormatPercent(n.Floor))
+	}
+	return fmt.Sprintf("Noise: the same loop measured under two labels differs by up to %s in a cell (%s) and by up to %s in their "+
+		"geometric mean; smaller differences are not counted.",
+		stats.FormatPercent(n.Floor), count(len(n.Pairs), "control pair"), stats.FormatPercent(n.Mean))
+}
+
+// advice says for each category which loops to choose, and what else decides.
+func (d *document) advice() []string {
+	var out []string
+	for _, c := range d.a.Categories {
+		first, ok := c.First()
+		if !ok {
+			continue
+		}
+		names := []string{"`" + first.Impl + "`"}
+		var behind []string
+		for _, p := range c.Places[1:] {
+			switch {
+			case p.Rank == 0:
+			case p.Tied:
+				names = append(names, "`"+p.Impl+"`")
+			default:
+				behind = append(behind, fmt.Sprintf("`%s` %s", p.Impl, stats.FormatRatio(p.ToFirst.Center)))
+			}
+		}
+		s := fmt.Sprintf("**%s**: %s", c.Name, list(names))
+		if len(names) > 1 {
+			s += ", which this run does not separate"
+		}
+		if len(behind) > 0 {
+			s += fmt.Sprintf("; the others need a multiple of the best: %s", strings.Join(behind, ", "))
+		}
+		out = append(out, s+".")
+	}
+	for _, impl := range d.a.Run.Impls {
+		if !impl.Ranked {
+			continue
+		}
+		lost := map[string]bool{}
+		for _, row := range d.a.Rows {
+			if e := entry(row, impl.Name); e != nil && e.NA {
+				name, _, _ := strings.Cut(row.Bench, "/")
+				lost[name] = true
+			}
+		}
+		var cannot []string
+		for _, b := range d.a.Run.Benchmarks {
+			if lost[b.Name] {
+				cannot = append(cannot, b.Name)
+			}
+		}
+		passed, total, diverges := d.conformity(impl.Name)
+		var notes []string
+		if len(cannot) > 0 {
+			notes = append(notes, "has no figures for "+list(cannot))
+		}
+		if total > 0 && passed < total {
+			notes = append(notes, fmt.Sprintf("meets %d of %d requirements (%s)", passed, total, count(diverges, "declared divergence")))
+		} else if total > 0 {
+			notes = append(notes, fmt.Sprintf("meets all %d requirements", total))
+		}
+		if len(notes) > 0 {
+			out = append(out, fmt.Sprintf("`%s` (%s) %s.", impl.Name, impl.About, list(notes)))
+		}
+	}
+	return out
+}
+
+// conformity counts a contestant's checks; those that do not apply count neither way.
+func (d *document) conformity(impl string) (passed, total, diverges int) {
+	for _, c := range d.a.Run.Checks {
+		if c.Impl != impl {
+			continue
+		}
+		for _, ch := range c.Checks {
+			switch ch.Outcome {
+			case "pass":
+				passed++
+				total++
+			case "diverges":
+				diverges++
+				total++
+			case "n/a":
+			default:
+				total++
+			}
+		}
+	}
+	return passed, total, diverges
+}
+
+func entry(row *stats.Row, impl string) *stats.Entry {
+	for i := range row.Entries {
+		if row.Entries[i].Impl == impl {
+			return &row.Entries[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+// A benchmark binary to run in tests: this test binary itself, started anew. FAKE tells its benchmarks how to behave.
+
+package runner
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// behaves tells whether FAKE asks the cell for a certain behaviour, as in FAKE=hang:BenchmarkSlow/impl=alpha.
+func behaves(how, cell string) bool {
+	for word := range strings.FieldsSeq(os.Getenv("FAKE")) {
+		if word == how+":"+cell {
+			return true
+		}
+	}
+	return false
+}
+
+func fakeCell(b *testing.B, work time.Duration) {
+	switch {
+	case behaves("hang", b.Name()):
+		select {}
+	case behaves("hang-measuring", b.Name()) && b.N > 1:
+		select {}
+	case behaves("crash", b.Name()):
+		os.Stderr.WriteString("fatal error: all is lost\n")
+		os.Exit(7)
+	case behaves("fail", b.Name()):
+		b.Fatal("the loop lost a task")
+	case behaves("fail-measuring", b.Name()) && b.N > 1:
+		b.Fatal("the loop lost a task")
+	case behaves("na", b.Name()):
+		b.Skip("n/a: no TimerScheduler")
+	}
+	for range b.N {
+		for start := time.Now(); time.Since(start) < work; {
+		}
+	}
+}
+
+func fakeBenchmark(b *testing.B, work time.Duration, variants ...string) {
+	if os.Getenv("FAKE") == "" {
+		b.Skip("only as a child process")
+	}
+	for _, impl := range []string{"alpha", "beta", "ctl"} {
+		b.Run("impl="+impl, func(b *testing.B) {
+			if len(variants) == 0 {
+				fakeCell(b, work)
+			}
+			for _, v := range variants {
+				b.Run(v, func(b *testing.B) { fakeCell(b, work) })
+			}
+		})
+	}
+}
+
+func BenchmarkQuick(b *testing.B) { fakeBenchmark(b, time.Microsecond) }
+
+func BenchmarkSlow(b *testing.B) {
+	fakeBenchmark(b, 100*time.Microsecond, "op=x/size=1", "op=x/size=20")
+}
+
+func TestConformance(t *testing.T) {
+	if os.Getenv("FAKE") == "" {
+		t.Skip("only as a child process")
+	}
+	for _, impl := range []string{"alpha", "beta"} {
+		t.Run("impl="+impl, func(t *testing.T) {
+			t.Run("D01_States", func(t *testing.T) {
+				t.Attr("outcome", "pass")
+				t.Attr("reason", "")
+			})
+			t.Run("D02_Order", func(t *testing.T) {
+				if behaves("hang", t.Name()) {
+					select {}
+				}
+				if impl == "beta" {
+					t.Attr("outcome", "diverges")
+					t.Attr("reason", "equal delays run out of order")
+					t.Skip("equal delays run out of order")
+				}
+			})
+		})
+	}
+}

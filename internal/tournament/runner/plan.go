@@ -1,0 +1,135 @@
+// The plan: how many iterations each cell runs, so that all rounds together fit the budget and ratios stay fair.
+
+package runner
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// tuning is what distinguishes the modes.
+type tuning struct {
+	warm     time.Duration // measured time of a cell's warm-up
+	least    time.Duration // measured time below which a figure means little
+	most     time.Duration // measured time above which a cell only gets slower, not better
+	maxSetup time.Duration // preparation that a benchmark may take per process; 0: any
+}
+
+func tuningFor(mode string) tuning {
+	if mode == record.Quick {
+		return tuning{
+			warm: 4 * time.Millisecond, least: 2 * time.Millisecond, most: 200 * time.Millisecond,
+			maxSetup: 250 * time.Millisecond,
+		}
+	}
+	return tuning{warm: 20 * time.Millisecond, least: 10 * time.Millisecond, most: time.Second}
+}
+
+// fixed is what a process of the cell costs beyond its iterations. The benchmark function is called twice: testing
+// probes it with one iteration first, and each call prepares anew.
+func fixed(c *record.Cell, startup time.Duration) time.Duration { return startup + 2*c.Setup }
+
+// warmArgs returns the value of -test.benchtime for the warm-up. A time lets testing find the count, at the price of several
+// preparations; where these are dear, the count is a guess from the listing's single iteration, which is slower than later
+// ones are.
+func warmArgs(c *record.Cell, t tuning) (benchtime string, timed bool) {
+	if c.Setup <= 20*time.Millisecond {
+		return t.warm.String(), true
+	}
+	if c.ColdNS <= 0 {
+		return "1x", false
+	}
+	return strconv.Itoa(max(1, min(1000, int(float64(t.warm)/c.ColdNS)))) + "x", false
+}
+
+// overshoot is by how much testing exceeds the time it was asked to fill, usually.
+const overshoot = 1.2
+
+// A warmth is what the warm-up of a cell showed.
+type warmth struct {
+	iters   int
+	nsPerOp float64       // as reported, 0 if it is not
+	timed   time.Duration // the time that testing was asked to fill, 0 if it was given a count
+	wall    time.Duration
+}
+
+// perIteration estimates the time of one iteration in nanoseconds. Benchmarks may report as ns/op what is only a part of an
+// iteration (the latency of a wake, without the pause before it), more than it (the latency of overlapping tasks), or nothing
+// at all. What they cannot hide is how many iterations testing needed to fill the time, nor the wall clock where the
+// iterations are most of it.
+func perIteration(w warmth, setup, fixed time.Duration) float64 {
+	n := float64(w.iters)
+	ns := math.Max(w.nsPerOp, float64(w.timed)/n)
+	if w.timed > 0 && ns*n > float64(w.wall) {
+		ns = overshoot * float64(w.timed) / n
+	}
+	if w.iters == 1 || ns == 0 {
+		ns = math.Max(ns, float64(setup))
+	}
+	if rest := w.wall - fixed; w.timed == 0 && rest > fixed {
+		ns = math.Max(ns, float64(rest)/n)
+	}
+	return math.Max(ns, 0.1)
+}
+
+// plan fixes the iterations of all cells that run, for the given number of rounds in the given time. It returns the
+// expected duration of one round.
+//
+// All contestants of a benchmark get the same count, so that what is spread over the iterations (a queue that grows, a
+// first allocation) is spread alike. Only a contestant so fast that this leaves it with less than half the least
+// meaningful time gets more.
+func plan(cells []*record.Cell, t tuning, startup, left time.Duration, rounds int) (round time.Duration) {
+	perRound := float64(left) / float64(rounds)
+	for _, c := range cells {
+		perRound -= float64(fixed(c, startup))
+	}
+	share := math.Max(perRound/float64(len(cells)), float64(t.least))
+	share = math.Min(share, float64(t.most))
+
+	total, count := map[string]float64{}, map[string]float64{}
+	for _, c := range cells {
+		total[c.Bench] += c.WarmNS
+		count[c.Bench]++
+	}
+	for _, c := range cells {
+		n := share * count[c.Bench] / total[c.Bench]
+		if n*c.WarmNS < float64(t.least)/2 {
+			n = float64(t.least) / c.WarmNS
+		}
+		c.Iters = roundIters(n)
+		round += fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
+	}
+	return round
+}
+
+// roundIters makes n a whole number of the bursts of 1000 in which some benchmarks work, where it is large enough.
+func roundIters(n float64) int {
+	i := int(math.Min(n, 1e9))
+	switch {
+	case i >= 2000:
+		return i - i%1000
+	case i < 1:
+		return 1
+	}
+	return i
+}
+
+// leaveOut takes benchmarks out of a quick run whose preparation alone would exceed its limit, for all contestants alike.
+func leaveOut(cells []*record.Cell, t tuning) {
+	if t.maxSetup == 0 {
+		return
+	}
+	slowest := map[string]time.Duration{}
+	for _, c := range cells {
+		slowest[c.Bench] = max(slowest[c.Bench], c.Setup)
+	}
+	for _, c := range cells {
+		if s := slowest[c.Bench]; s > t.maxSetup {
+			c.LeftOut = fmt.Sprintf("left out of quick mode: takes %v to prepare", s.Round(10*time.Millisecond))
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament/bench"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+func planned(b, impl string, ns float64, setup time.Duration) *record.Cell {
+	return &record.Cell{Cell: bench.Cell{Bench: b, Impl: impl}, WarmNS: ns, Setup: setup}
+}
+
+func TestPlan(t *testing.T) {
+	tune := tuning{least: 10 * time.Millisecond, most: time.Second}
+	even := []*record.Cell{planned("A", "x", 100, 0), planned("A", "y", 300, 0)}
+	round := plan(even, tune, 0, 4*time.Second, 10)
+	// 400 ms a round, half for each cell: 400 ms are 1 000 000 iterations at 100 and 300 ns.
+	for _, c := range even {
+		if c.Iters != 1_000_000 {
+			t.Errorf("%s runs %d iterations, want 1000000", c.Impl, c.Iters)
+		}
+	}
+	if round != 400*time.Millisecond {
+		t.Errorf("a round takes %v, want 400ms", round)
+	}
+
+	uneven := []*record.Cell{planned("A", "fast", 10, 0), planned("A", "slow", 100_000, 0)}
+	plan(uneven, tune, 0, 2*time.Second, 10)
+	if fast, slow := uneven[0].Iters, uneven[1].Iters; fast != 1_000_000 || slow != 1999 {
+		t.Errorf("iterations %d and %d, want the least time (1000000) and the shared count (1999)", fast, slow)
+	}
+
+	heavy := []*record.Cell{planned("A", "x", 100, time.Second), planned("B", "x", 100, 0)}
+	if round := plan(heavy, tune, 5*time.Millisecond, time.Second, 10); round < 2*time.Second {
+		t.Errorf("a round with two preparations of a second is planned with %v", round)
+	}
+	if heavy[0].Iters != 100_000 {
+		t.Errorf("without budget a cell runs %d iterations, want the least", heavy[0].Iters)
+	}
+}
+
+func TestPerIteration(t *testing.T) {
+	ms := time.Millisecond
+	for _, c := range []struct {
+		what        string
+		w           warmth
+		setup, base time.Duration
+		want        float64
+	}{
+		{"reported time is the iteration", warmth{20_000, 1000, 20 * ms, 30 * ms}, ms, 5 * ms, 1000},
+		{"reported time is a part of it", warmth{200, 1000, 20 * ms, 30 * ms}, ms, 5 * ms, 100_000},
+		{"reported time overlaps", warmth{2000, 500_000, 20 * ms, 30 * ms}, ms, 5 * ms, 12_000},
+		{"no time reported", warmth{2, 0, 20 * ms, 60 * ms}, 9 * ms, 25 * ms, 1e7},
+		{"a single iteration is enough", warmth{1, 0, 20 * ms, 60 * ms}, 45 * ms, 100 * ms, 4.5e7},
+		{"counted, preparation dominates", warmth{100, 100, 0, 1000 * ms}, 450 * ms, 900 * ms, 100},
+		{"counted, iterations dominate", warmth{100, 100, 0, 1000 * ms}, 45 * ms, 100 * ms, 9e6},
+		{"counted, no time reported", warmth{100, 0, 0, 150 * ms}, 45 * ms, 100 * ms, 4.5e7},
+	} {
+		if got := perIteration(c.w, c.setup, c.base); got != c.want {
+			t.Errorf("%s: %v ns, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+func TestWarmArgs(t *testing.T) {
+	tune := tuning{warm: 10 * time.Millisecond}
+	for _, c := range []struct {
+		setup time.Duration
+		cold  float64
+		want  string
+		timed bool
+	}{
+		{time.Millisecond, 100, "10ms", true},
+		{time.Second, 100_000, "100x", false},
+		{time.Second, 10, "1000x", false},
+		{time.Second, 1e9, "1x", false},
+		{time.Second, 0, "1x", false},
+	} {
+		cell := &record.Cell{Setup: c.setup, ColdNS: c.cold}
+		if got, timed := warmArgs(cell, tune); got != c.want || timed != c.timed {
+			t.Errorf("%+v: %s, %v", c, got, timed)
+		}
+	}
+}
+
+func TestLeaveOut(t *testing.T) {
+	cells := []*record.Cell{
+		planned("A", "x", 1, time.Second), planned("A", "y", 1, 0), planned("B", "x", 1, 0),
+	}
+	leaveOut(cells, tuningFor(record.Full))
+	if !cells[0].Runs() {
+		t.Error("a full run leaves something out")
+	}
+	leaveOut(cells, tuningFor(record.Quick))
+	if cells[0].Runs() || cells[1].Runs() || !cells[2].Runs() {
+		t.Error("a quick run leaves out what takes long to prepare, for all contestants and nothing else")
+	}
+}
+
+func TestRoundIters(t *testing.T) {
+	for n, want := range map[float64]int{0: 1, 0.4: 1, 7.9: 7, 1999: 1999, 2000: 2000, 123_456: 123_000, 1e12: 1e9} {
+		if got := roundIters(n); got != want {
+			t.Errorf("%v iterations become %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	var e estimate
+	e.add(10 * time.Second)
+	e.add(30 * time.Second)
+	e.done(10*time.Second, 20*time.Second)
+	if got := e.left(); got != time.Minute {
+		t.Errorf("30 s planned are left at half the planned speed: %v", got)
+	}
+	if got := clock(e.left() + 5*time.Second); got != "1:05" {
+		t.Errorf("clock shows %q", got)
+	}
+}

@@ -1,0 +1,279 @@
+// Package runner measures: every cell in a process of its own, round after round, in a new order each time. It stores raw
+// results and judges nothing.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament/environ"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// Config says what to run.
+type Config struct {
+	record.Options
+	Bench      string             // the benchmark binary
+	Out        string             // folder of results
+	Seed       uint64             // of the shuffles, 0: a random one
+	Fresh      bool               // do not resume an interrupted run
+	Procs      int                // GOMAXPROCS of the cells
+	Timeout    time.Duration      // of one cell
+	Source     record.Source      // what the binary was built from
+	Command    string             // how to repeat this
+	Impls      []record.Impl      // everyone who may take part
+	Benchmarks []record.Benchmark // descriptions
+	Env        []string           // of the children; nil: this process's
+	Progress   Progress
+}
+
+// ErrInterrupted says that the run was ended from outside. What it has measured is kept.
+var ErrInterrupted = errors.New("interrupted; the same command goes on from here")
+
+// givenUp is how often a cell may fail before it is left alone: once may be chance, and a watchdog's patience is
+// expensive.
+const givenUp = 2
+
+type runner struct {
+	Config
+	rec  *record.Run
+	raw  *record.Raw
+	done map[record.Done]bool
+	dir  string    // where results go until the run is complete
+	head []string  // configuration lines that the binary prints
+	from time.Time // start of this session
+}
+
+// Run runs the tournament, or the rest of an interrupted one, and returns its description. The results are in cfg.Out
+// when the run is complete, and in a folder below it otherwise.
+func Run(ctx context.Context, cfg Config) (*record.Run, error) {
+	r := &runner{Config: cfg, dir: record.Partial(cfg.Out), from: time.Now()}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return nil, err
+	}
+	err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer cfg.Progress.Close()
+	err = r.measure(ctx)
+	if ctx.Err() != nil {
+		err = ErrInterrupted
+	}
+	session := &r.rec.Sessions[len(r.rec.Sessions)-1]
+	session.Ended, session.LoadAfter = time.Now().UTC().Truncate(time.Second), environ.LoadAverage()
+	r.rec.Complete = err == nil
+	err = errors.Join(err, r.close())
+	if err != nil {
+		return r.rec, err
+	}
+	return r.rec, record.Promote(cfg.Out)
+}
+
+// open prepares the record: a new one, or that of the run to resume.
+func (r *runner) open() error {
+	binary, err := inspect(r.Bench)
+	if err != nil {
+		return err
+	}
+	now := &record.Run{
+		Options: r.Options, Command: r.Command, Seed: r.Seed, Source: r.Source, Binary: binary,
+		Env: environ.Capture(r.Procs), Impls: r.Impls, Benchmarks: r.Benchmarks,
+	}
+	if now.Seed == 0 {
+		now.Seed = rand.Uint64()>>1 | 1
+	}
+	r.rec = now
+	before, why := r.resumable(now)
+	if before != nil {
+		r.rec = before
+	} else if err := os.Remove(r.failures()); err != nil && !record.Missing(err) {
+		return err
+	}
+	if why != "" {
+		r.Progress.Say("starting anew: %s", why)
+	}
+	r.rec.Sessions = append(r.rec.Sessions, record.Session{
+		Started: r.from.UTC().Truncate(time.Second), LoadBefore: environ.LoadAverage(),
+	})
+	return nil
+}
+
+// resumable returns the interrupted run in the folder if it can go on, and otherwise why not.
+func (r *runner) resumable(now *record.Run) (*record.Run, string) {
+	before, err := record.Load(r.dir)
+	switch {
+	case record.Missing(err):
+		return nil, ""
+	case err != nil:
+		return nil, err.Error()
+	case r.Fresh:
+		return nil, "the interrupted run is ignored, as asked"
+	case !before.Planned:
+		return nil, ""
+	case before.Options != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
+		return nil, "the interrupted run had other flags"
+	case before.Binary.SHA256 != now.Binary.SHA256 || before.Source != now.Source:
+		return nil, "the interrupted run measured another binary or commit"
+	}
+	if diff := environ.Differences(before.Env, now.Env); len(diff) > 0 {
+		return nil, "the interrupted run was in another environment (" + strings.Join(diff, "; ") + ")"
+	}
+	raw, done, err := record.ResumeRaw(r.dir)
+	if err != nil {
+		return nil, err.Error()
+	}
+	r.raw, r.done = raw, done
+	return before, ""
+}
+
+func (r *runner) close() error {
+	var err error
+	if r.raw != nil {
+		err = r.raw.Close()
+	}
+	return errors.Join(err, record.Save(r.dir, r.rec))
+}
+
+// measure takes the phases in turn.
+func (r *runner) measure(ctx context.Context) error {
+	if !r.rec.Planned {
+		for _, phase := range []func(context.Context) error{r.list, r.conform, r.warmUp} {
+			if err := phase(ctx); err != nil {
+				return err
+			}
+			if err := record.Save(r.dir, r.rec); err != nil {
+				return err
+			}
+		}
+		raw, err := record.CreateRaw(r.dir, r.header())
+		if err != nil {
+			return err
+		}
+		r.raw, r.done, r.rec.Planned = raw, map[record.Done]bool{}, true
+		if err := record.Save(r.dir, r.rec); err != nil {
+			return err
+		}
+	}
+	return r.rounds(ctx)
+}
+
+// header is the configuration that holds for all results. The round is added per result.
+func (r *runner) header() []string {
+	lines := r.head
+	add := func(key, value string) {
+		if value != "" {
+			lines = append(lines, key+": "+value)
+		}
+	}
+	add("commit", r.rec.Source.Commit)
+	if r.rec.Source.Dirty {
+		add("tree", "dirty")
+	}
+	add("go", r.rec.Binary.Go)
+	add("kernel", r.rec.Env.Kernel)
+	add("container", r.rec.Env.Container)
+	add("cpu-limit", r.rec.Env.CPULimit)
+	add("gomaxprocs", strconv.Itoa(r.rec.Env.GOMAXPROCS))
+	add("mode", r.rec.Mode)
+	return lines
+}
+
+// rounds runs what is left of all rounds.
+func (r *runner) rounds(ctx context.Context) error {
+	startup := time.Duration(r.rec.StartupNS)
+	cost := func(c *record.Cell) time.Duration {
+		return fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
+	}
+	est := estimate{}
+	total := 0
+	for round := 1; round <= r.rec.Rounds; round++ {
+		for i := range r.rec.Cells {
+			if c := &r.rec.Cells[i]; c.Runs() && !r.done[record.Done{Round: round, Name: c.Name}] {
+				est.add(cost(c))
+				total++
+			}
+		}
+	}
+	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d",
+		r.rec.Rounds, r.running(), r.rec.Seed), total)
+	for round := 1; round <= r.rec.Rounds; round++ {
+		for _, i := range order(r.rec.Seed, round, len(r.rec.Cells)) {
+			c := &r.rec.Cells[i]
+			if r.done[record.Done{Round: round, Name: c.Name}] || !c.Runs() {
+				continue
+			}
+			r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), est.left())
+			began := time.Now()
+			if err := r.cell(ctx, c, round); err != nil {
+				return err
+			}
+			est.done(cost(c), time.Since(began))
+		}
+	}
+	return nil
+}
+
+// cell measures one cell once. Only what ends the whole run is an error; a failure of the cell is recorded.
+func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
+	out, err := r.measureOnce(ctx, c, strconv.Itoa(c.Iters)+"x")
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.failed(c, round, err)
+		return record.Save(r.dir, r.rec)
+	}
+	line := out.Line
+	if c.Of != "" {
+		line = relabel(line, c)
+	}
+	return r.raw.Append(round, line, out.Units)
+}
+
+func (r *runner) failed(c *record.Cell, round int, err error) {
+	c.Failures = append(c.Failures, record.Failure{Round: round, Reason: err.Error()})
+	c.Abandoned = len(c.Failures) >= givenUp
+	r.Progress.Say("%s failed: %v", short(c.Name), err)
+	if c.Abandoned {
+		r.Progress.Say("%s is left out from here on", short(c.Name))
+	}
+}
+
+func (r *runner) running() int {
+	n := 0
+	for i := range r.rec.Cells {
+		if r.rec.Cells[i].Runs() {
+			n++
+		}
+	}
+	return n
+}
+
+// order returns the order of n cells in a round. It depends on the seed and the round only, so that a resumed round
+// continues as it would have.
+func order(seed uint64, round, n int) []int {
+	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
+}
+
+// short is a cell's name for people.
+func short(name string) string { return strings.TrimPrefix(name, "Benchmark") }
+
+func (r *runner) failures() string { return filepath.Join(r.Out, "failures.txt") }
+
+// failureLog keeps the whole output of a process that failed.
+func (r *runner) failureLog(what, output string) error {
+	f, err := os.OpenFile(r.failures(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "=== %s\n%s\n", what, output)
+	return errors.Join(err, f.Close())
+}

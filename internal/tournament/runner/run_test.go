@@ -1,0 +1,282 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/turnloop/turnloop/internal/tournament/bench"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// journal is a Progress that remembers, and may act.
+type journal struct {
+	said   []string
+	steps  []string
+	onStep func(step string)
+}
+
+func (j *journal) Phase(what string, _ int) {}
+func (j *journal) Step(what string, _ time.Duration) {
+	j.steps = append(j.steps, what)
+	if j.onStep != nil {
+		j.onStep(what)
+	}
+}
+func (j *journal) Say(format string, args ...any) {
+	j.said = append(j.said, fmt.Sprintf(format, args...))
+}
+func (j *journal) Close() {}
+
+// config runs this test binary with the given behaviour.
+func config(t *testing.T, fake string) (Config, *journal) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &journal{}
+	return Config{
+		Options: record.Options{Name: "test", Mode: record.Quick, Budget: time.Second, Rounds: 2, Conformance: true},
+		Bench:   exe, Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: 20 * time.Second,
+		Source:     record.Source{Commit: "0123abc"},
+		Impls:      []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},
+		Benchmarks: []record.Benchmark{{Name: "Slow", Category: "S"}, {Name: "Quick", Category: "Q"}},
+		Env:        append(os.Environ(), "FAKE=on "+fake, "GORACE=atexit_sleep_ms=0"),
+		Progress:   j,
+	}, j
+}
+
+// measured reads raw.txt as name -> rounds.
+func measured(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, record.RawFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := map[string][]string{}
+	r := benchfmt.NewReader(f, "raw")
+	for r.Scan() {
+		switch rec := r.Result().(type) {
+		case *benchfmt.Result:
+			if rec.GetConfig("commit") != "0123abc" || rec.GetConfig("gomaxprocs") != "1" {
+				t.Fatalf("%s has no configuration", rec.Name)
+			}
+			out[rec.Name.String()] = append(out[rec.Name.String()], rec.GetConfig("round"))
+		case *benchfmt.SyntaxError:
+			t.Fatal(rec)
+		}
+	}
+	return out
+}
+
+func cell(t *testing.T, run *record.Run, name string) record.Cell {
+	t.Helper()
+	for _, c := range run.Cells {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("no cell %s", name)
+	return record.Cell{}
+}
+
+func TestRunMeasuresEveryCellInEveryRound(t *testing.T) {
+	cfg, j := config(t, "na:BenchmarkQuick/impl=beta")
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Complete {
+		t.Error("the run is not marked complete")
+	}
+	got := measured(t, cfg.Out)
+	want := map[string][]string{}
+	for _, c := range run.Cells {
+		if c.Runs() {
+			want[strings.TrimPrefix(c.Name, "Benchmark")] = []string{"1", "2"}
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("measured %v\nwant %v", got, want)
+	}
+	if len(want) != 3*3-1+2 {
+		t.Errorf("%d cells, want 8 and two control pairs: %v", len(want), want)
+	}
+	if na := cell(t, run, "BenchmarkQuick/impl=beta").NA; na != "no TimerScheduler" {
+		t.Errorf("n/a reason %q", na)
+	}
+	first := run.Cells[0]
+	if first.Bench != "Slow/op=x/size=1" || first.Impl != "alpha" {
+		t.Errorf("cells do not begin in the order of descriptions but with %v", first.Cell)
+	}
+	var rounds [3][]string
+	for _, s := range j.steps {
+		var round, of int
+		var name string
+		if n, _ := fmt.Sscanf(s, "round %d/%d %s", &round, &of, &name); n == 3 {
+			rounds[round] = append(rounds[round], name)
+		}
+	}
+	if slices.Equal(rounds[1], rounds[2]) {
+		t.Error("both rounds have the same order")
+	}
+	if _, err := os.Stat(record.Partial(cfg.Out)); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the partial folder is still there")
+	}
+	checks := map[string][]bench.Check{}
+	for _, c := range run.Checks {
+		checks[c.Impl] = c.Checks
+	}
+	wantChecks := map[string][]bench.Check{
+		"alpha": {{Name: "D01_States", Outcome: "pass"}, {Name: "D02_Order", Outcome: "pass"}},
+		"beta": {{Name: "D01_States", Outcome: "pass"},
+			{Name: "D02_Order", Outcome: "diverges", Reason: "equal delays run out of order"}},
+		"ctl": {},
+	}
+	if !reflect.DeepEqual(checks, wantChecks) {
+		t.Errorf("conformance %v\nwant %v", checks, wantChecks)
+	}
+}
+
+func TestRunRecordsFailures(t *testing.T) {
+	cfg, _ := config(t, "fail:BenchmarkQuick/impl=alpha "+
+		"crash:BenchmarkSlow/impl=alpha/op=x/size=20 "+
+		"hang:BenchmarkSlow/impl=beta/op=x/size=1 hang:TestConformance/impl=alpha/D02_Order")
+	cfg.Timeout = 400 * time.Millisecond
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, reason := range map[string]string{
+		"BenchmarkQuick/impl=alpha":             "the loop lost a task",
+		"BenchmarkSlow/impl=alpha/op=x/size=20": "exit status 7: fatal error: all is lost",
+		"BenchmarkSlow/impl=beta/op=x/size=1":   "hung: killed after ",
+	} {
+		c := cell(t, run, name)
+		if !c.Abandoned || len(c.Failures) != givenUp {
+			t.Errorf("%s: %d failures, abandoned %v", name, len(c.Failures), c.Abandoned)
+			continue
+		}
+		if got := c.Failures[0].Reason; !strings.Contains(got, reason) {
+			t.Errorf("%s failed because of %q, want %q", name, got, reason)
+		}
+	}
+	if got := measured(t, cfg.Out); len(got["Slow/impl=beta/op=x/size=20"]) != 2 {
+		t.Errorf("a healthy cell beside broken ones was not measured: %v", got)
+	}
+	log, err := os.ReadFile(filepath.Join(cfg.Out, "failures.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(log), "goroutine ") {
+		t.Error("the stacks of a hung process are not in failures.txt")
+	}
+	for _, c := range run.Checks {
+		if c.Impl == "alpha" && (!strings.Contains(c.Note, "hung") || !slices.Equal(c.Failed(), []string{"D02_Order"})) {
+			t.Errorf("a hung conformance suite is reported as %+v", c)
+		}
+	}
+}
+
+func TestRunResumes(t *testing.T) {
+	cfg, j := config(t, "fail-measuring:BenchmarkSlow/impl=beta/op=x/size=20")
+	cfg.Rounds, cfg.Conformance = 3, false
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	j.onStep = func(step string) {
+		if strings.HasPrefix(step, "round 2/3") && len(measured(t, record.Partial(cfg.Out))) > 5 {
+			interrupt()
+		}
+	}
+	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {
+		t.Fatalf("an interrupted run returns %v", err)
+	}
+	partial := record.Partial(cfg.Out)
+	before, err := os.ReadFile(filepath.Join(partial, record.RawFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As if the machine had gone down in the middle of a line.
+	if err := os.WriteFile(filepath.Join(partial, record.RawFile), append(before, "BenchmarkQui"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	other := cfg
+	other.Filter = "Quick"
+	dead, cancel := context.WithCancel(t.Context())
+	cancel()
+	moved := t.TempDir()
+	if err := os.CopyFS(moved, os.DirFS(cfg.Out)); err != nil {
+		t.Fatal(err)
+	}
+	other.Out = moved
+	oj := &journal{}
+	other.Progress = oj
+	if _, err := Run(dead, other); !errors.Is(err, ErrInterrupted) || len(oj.said) != 1 || !strings.Contains(oj.said[0], "other flags") {
+		t.Errorf("with other flags: %v, said %q", err, oj.said)
+	}
+
+	j2 := &journal{}
+	cfg.Progress = j2
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Sessions) != 2 {
+		t.Errorf("%d sessions, want 2", len(run.Sessions))
+	}
+	if !strings.HasPrefix(j2.steps[0], "round 2/3") {
+		t.Errorf("resumes with %q", j2.steps[0])
+	}
+	after, err := os.ReadFile(filepath.Join(cfg.Out, record.RawFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(after), string(before)) {
+		t.Error("what was measured before the interruption is gone")
+	}
+	for name, rounds := range measured(t, cfg.Out) {
+		if !slices.Equal(rounds, []string{"1", "2", "3"}) {
+			t.Errorf("%s was measured in rounds %v", name, rounds)
+		}
+	}
+}
+
+func TestRunStopsItsChildOnInterrupt(t *testing.T) {
+	cfg, j := config(t, "hang-measuring:BenchmarkQuick/impl=beta")
+	cfg.Filter, cfg.Conformance = "BenchmarkQuick/impl=beta", false
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	j.onStep = func(step string) {
+		if strings.HasPrefix(step, "warm-up") {
+			time.AfterFunc(100*time.Millisecond, interrupt)
+		}
+	}
+	start := time.Now()
+	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took > cfg.Timeout/2 {
+		t.Errorf("it took %v to stop a hung child", took)
+	}
+}
+
+func TestOrderIsReproducibleAndDiffersByRound(t *testing.T) {
+	if !slices.Equal(order(1, 2, 50), order(1, 2, 50)) {
+		t.Error("the same seed and round give two orders")
+	}
+	if slices.Equal(order(1, 2, 50), order(1, 3, 50)) || slices.Equal(order(1, 2, 50), order(2, 2, 50)) {
+		t.Error("another round or seed gives the same order")
+	}
+}

@@ -1,0 +1,354 @@
+// The analysis: from samples to rows, categories and standings.
+
+package stats
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// The contestants that the reports turn on.
+const (
+	Reference = "baseline" // ratios are to it where it takes part
+	Subject   = "main"     // the loop whose bars are checked
+	Control   = "channel"  // nothing that keeps a loop's promises is an order of magnitude faster
+)
+
+// unscored figures are shown but do not count. Whether memory is given back after a burst is a matter of policy, yes or
+// no, and the ratio of yes to no would outweigh all others in a geometric mean.
+var unscored = map[string]bool{"B/burst": true}
+
+// An Analysis is all that a run shows.
+type Analysis struct {
+	Run         *record.Run `json:"-"`
+	Noise       Noise       `json:"noise"`
+	Rows        []*Row      `json:"rows"`
+	Categories  []Category  `json:"categories"`
+	Overall     Standing    `json:"overall"` // against the reference, on what all ranked contestants can do
+	Wide        Standing    `json:"wide"`    // without the reference, on what all others can do
+	Bars        []Bar       `json:"bars"`
+	Flags       []Flag      `json:"flags"`
+	Speed       []Speed     `json:"speed_by_round"`
+	Comparisons int         `json:"comparisons"` // significance is corrected for their number
+
+	samples *Samples
+}
+
+// A Row is a benchmark's headline figure over all contestants. Lower is better.
+type Row struct {
+	Bench     string   `json:"benchmark"`
+	Category  string   `json:"category"`
+	Unit      string   `json:"unit"` // a base unit such as sec/op
+	Scored    bool     `json:"scored"`
+	Reference string   `json:"reference"` // whom the ratios are to
+	Entries   []Entry  `json:"entries"`   // every contestant and control, in the order of the run
+	Details   []Detail `json:"details,omitempty"`
+}
+
+// An Entry is one contestant's place in a row.
+type Entry struct {
+	Impl    string   `json:"impl"`
+	Absent  string   `json:"absent,omitempty"` // why there is no figure
+	NA      bool     `json:"na,omitempty"`     // because the contestant has no such capability
+	Value   Interval `json:"value"`
+	Ratio   Interval `json:"ratio"`
+	P       float64  `json:"p"` // against the reference, corrected
+	Verdict Verdict  `json:"verdict,omitempty"`
+	Best    bool     `json:"best,omitempty"` // no ranked contestant is faster beyond noise
+	Iters   int      `json:"iterations,omitempty"`
+}
+
+// A Verdict is what a comparison with the reference says.
+type Verdict string
+
+// The verdicts. Faster and slower are significant and beyond the noise floor; for memory they mean less and more.
+const (
+	Faster Verdict = "faster"
+	Slower Verdict = "slower"
+	Same   Verdict = "same"
+)
+
+// A Detail is a further unit of a row's benchmark.
+type Detail struct {
+	Unit   string              `json:"unit"`
+	Values map[string]Interval `json:"values"` // by contestant
+}
+
+// Load analyses the run in a folder.
+func Load(dir string) (*Analysis, error) {
+	run, err := record.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.Open(filepath.Join(dir, record.RawFile))
+	if err != nil {
+		return nil, err
+	}
+	defer raw.Close()
+	samples, err := Read(raw, filepath.Join(dir, record.RawFile))
+	if err != nil {
+		return nil, err
+	}
+	return Analyse(run, samples), nil
+}
+
+// Analyse computes everything.
+func Analyse(run *record.Run, samples *Samples) *Analysis {
+	a := &Analysis{Run: run, samples: samples}
+	a.Noise = noise(run, samples)
+	for _, bench := range benches(run) {
+		a.Rows = append(a.Rows, a.headline(bench))
+	}
+	a.compare()
+	a.Categories = a.categories()
+	a.Overall = a.overall()
+	a.Wide = a.wide()
+	a.flag()
+	a.Bars = a.bars()
+	return a
+}
+
+// benches returns the benchmarks of a run in the order of reports.
+func benches(run *record.Run) []string {
+	var out []string
+	for _, c := range run.Cells {
+		if !slices.Contains(out, c.Bench) {
+			out = append(out, c.Bench)
+		}
+	}
+	return out
+}
+
+// headline makes the row of one benchmark, from the first of its units that was measured. The others are details.
+func (a *Analysis) headline(bench string) *Row {
+	info := a.Run.Benchmark(bench)
+	measured := a.samples.units[bench]
+	var units []string
+	for _, u := range info.Units {
+		if unit := tidy(u); slices.Contains(measured, unit) {
+			units = append(units, unit)
+		}
+	}
+	if len(units) == 0 {
+		units = append(slices.Clone(measured), machineUnit)[:1]
+	}
+	row := a.row(bench, info.Category, units[0])
+	for _, unit := range units[1:] {
+		d := Detail{Unit: unit, Values: map[string]Interval{}}
+		for _, impl := range a.Run.Impls {
+			if v := a.series(bench, impl.Name, unit).interval(); v.OK() {
+				d.Values[impl.Name] = v
+			}
+		}
+		row.Details = append(row.Details, d)
+	}
+	return row
+}
+
+func (a *Analysis) row(bench, category, unit string) *Row {
+	row := &Row{Bench: bench, Category: category, Unit: unit, Scored: !unscored[unit]}
+	row.Reference = a.reference(bench, unit)
+	for _, impl := range a.Run.Impls {
+		e := Entry{Impl: impl.Name, Value: none, Ratio: none, P: 1}
+		if s := a.series(bench, impl.Name, unit); len(s) > 0 {
+			e.Value = s.interval()
+			e.Ratio = s.over(a.series(bench, row.Reference, unit)).interval()
+		} else {
+			e.Absent, e.NA = a.absent(bench, impl.Name)
+		}
+		if c := a.cell(bench, impl.Name); c != nil {
+			e.Iters = c.Iters
+		}
+		row.Entries = append(row.Entries, e)
+	}
+	return row
+}
+
+// reference returns whom a row's ratios are to: the reference, else a control, else the subject, else whoever is there.
+func (a *Analysis) reference(bench, unit string) string {
+	has := func(impl string) bool { return len(a.series(bench, impl, unit)) > 0 }
+	if has(Reference) {
+		return Reference
+	}
+	for _, impl := range a.Run.Impls {
+		if !impl.Ranked && has(impl.Name) {
+			return impl.Name
+		}
+	}
+	if has(Subject) {
+		return Subject
+	}
+	for _, impl := range a.Run.Impls {
+		if has(impl.Name) {
+			return impl.Name
+		}
+	}
+	return ""
+}
+
+func (a *Analysis) series(bench, impl, unit string) series {
+	return a.samples.series[figure{bench, impl, unit}]
+}
+
+func (a *Analysis) cell(bench, impl string) *record.Cell {
+	for i := range a.Run.Cells {
+		if c := &a.Run.Cells[i]; c.Bench == bench && c.Impl == impl {
+			return c
+		}
+	}
+	return nil
+}
+
+// absent says why a contestant has no figure, and whether that is so because it cannot have one.
+func (a *Analysis) absent(bench, impl string) (why string, na bool) {
+	c := a.cell(bench, impl)
+	switch {
+	case c == nil:
+		return "does not take part", true
+	case c.NA != "":
+		return c.NA, true
+	case c.LeftOut != "":
+		return c.LeftOut, false
+	case len(c.Failures) > 0:
+		return "failed: " + c.Failures[len(c.Failures)-1].Reason, false
+	}
+	return "not measured", false
+}
+
+// entry returns a contestant's place in the row.
+func (r *Row) entry(impl string) *Entry {
+	for i := range r.Entries {
+		if r.Entries[i].Impl == impl {
+			return &r.Entries[i]
+		}
+	}
+	return nil
+}
+
+// Has tells whether the row has a figure of the contestant.
+func (r *Row) Has(impl string) bool {
+	e := r.entry(impl)
+	return e != nil && e.Value.OK()
+}
+
+// compare tests every entry against its reference, and every ranked one against the fastest of its row. Each of the two
+// families is corrected for its size.
+func (a *Analysis) compare() {
+	var toReference, toFastest []float64
+	var entries, rivals []*Entry
+	type pair struct{ row, best *Entry }
+	fastest := map[*Entry]pair{}
+	for _, row := range a.Rows {
+		values := func(e *Entry) series { return a.series(row.Bench, e.Impl, row.Unit) }
+		var best *Entry
+		for i := range row.Entries {
+			e := &row.Entries[i]
+			if !e.Value.OK() {
+				continue
+			}
+			if e.Impl != row.Reference {
+				entries = append(entries, e)
+				toReference = append(toReference, mannWhitney(values(e), a.series(row.Bench, row.Reference, row.Unit)))
+			}
+			if a.Ranked(e.Impl) && (best == nil || e.Value.Center < best.Value.Center) {
+				best = e
+			}
+		}
+		if best == nil {
+			continue
+		}
+		best.Best = true
+		for i := range row.Entries {
+			if e := &row.Entries[i]; e != best && e.Value.OK() && a.Ranked(e.Impl) {
+				rivals = append(rivals, e)
+				toFastest = append(toFastest, mannWhitney(values(e), values(best)))
+				fastest[e] = pair{e, best}
+			}
+		}
+	}
+	a.Comparisons = len(toReference)
+	for i, p := range holm(toReference) {
+		e := entries[i]
+		e.P, e.Verdict = p, Same
+		if significant(p) && a.Noise.Beyond(e.Ratio.Center) {
+			e.Verdict = Slower
+			if e.Ratio.Center < 1 {
+				e.Verdict = Faster
+			}
+		}
+	}
+	for i, p := range holm(toFastest) {
+		e := rivals[i]
+		ratio := e.Value.Center / fastest[e].best.Value.Center
+		e.Best = !significant(p) || !a.Noise.Beyond(ratio)
+	}
+}
+
+func significant(p float64) bool { return p < 1-confidence }
+
+// A Noise is what the control pairs show: how far two labels of the same contestant lie apart.
+type Noise struct {
+	Floor float64 `json:"floor"`         // largest deviation of a pair's ratio from 1
+	Mean  float64 `json:"geomean_floor"` // the same for the geometric mean over the pairs, to the far end of its interval
+	Pairs []Pair  `json:"pairs"`         // empty: the floors are assumed
+}
+
+// A Pair is a benchmark that one contestant ran under two labels.
+type Pair struct {
+	Bench string   `json:"benchmark"`
+	Impl  string   `json:"impl"`
+	Ratio Interval `json:"ratio"`
+}
+
+// assumedFloor stands in when a run has no control pairs.
+const assumedFloor = 0.10
+
+func noise(run *record.Run, samples *Samples) Noise {
+	var n Noise
+	var all []series
+	for _, c := range run.Cells {
+		if c.Of == "" {
+			continue
+		}
+		unit := "sec/op"
+		for _, u := range run.Benchmark(c.Bench).Units {
+			if strings.Contains(tidy(u), "sec") {
+				unit = tidy(u)
+				break
+			}
+		}
+		ratio := samples.series[figure{c.Bench, c.Impl, unit}].over(samples.series[figure{c.Bench, c.Of, unit}])
+		if len(ratio) == 0 {
+			continue
+		}
+		p := Pair{Bench: c.Bench, Impl: c.Of, Ratio: ratio.interval()}
+		n.Pairs = append(n.Pairs, p)
+		n.Floor = math.Max(n.Floor, deviation(p.Ratio.Center))
+		all = append(all, ratio)
+	}
+	if len(n.Pairs) == 0 {
+		n.Floor, n.Mean = assumedFloor, assumedFloor
+		return n
+	}
+	n.Mean = n.Floor
+	if mean := geomean(all).interval(); mean.Bounded() {
+		n.Mean = math.Min(n.Floor, math.Max(deviation(mean.Lo), deviation(mean.Hi)))
+	}
+	return n
+}
+
+// deviation returns how far a ratio is from 1, the same for a ratio and its reciprocal.
+func deviation(ratio float64) float64 { return math.Exp(math.Abs(math.Log(ratio))) - 1 }
+
+// Beyond tells whether a ratio of single cells is further from 1 than noise.
+func (n Noise) Beyond(ratio float64) bool { return deviation(ratio) > n.Floor }
+
+// BeyondMean tells the same of a geometric mean of ratios: it is beyond noise, and so is its whole interval.
+func (n Noise) BeyondMean(ratio Interval) bool {
+	return ratio.Bounded() && deviation(ratio.Center) > n.Mean && (ratio.Lo > 1 || ratio.Hi < 1)
+}

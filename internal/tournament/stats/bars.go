@@ -1,0 +1,220 @@
+// The bars: what the specification demands of the subject, held against what was measured.
+
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Bar is one demand and how it was met.
+type Bar struct {
+	What     string `json:"what"`
+	Demand   string `json:"demand"`
+	Measured string `json:"measured,omitempty"`
+	State    State  `json:"state"`
+	Note     string `json:"note,omitempty"` // by how much it was missed, or why it was not measured
+}
+
+// A State says whether a bar is met.
+type State string
+
+// The states.
+const (
+	Met         State = "met"
+	Missed      State = "missed"
+	NotMeasured State = "not measured"
+)
+
+// A demand is a row of the table. It is listed as soon as its benchmark exists.
+type demand struct {
+	what  string
+	bench string
+	unit  string
+	over  string  // divide by this contestant's figure in the same benchmark
+	per   string  // or by the subject's own figure in this benchmark
+	limit float64 // at most
+	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
+}
+
+const referenceClock = 40 // ns
+
+var demands = []demand{
+	{what: "Submit, one producer", bench: "Submit", over: Reference, limit: 0.30},
+	{what: "Submit, one producer", bench: "Submit", over: Control, limit: 0.50},
+	{what: "MultiProducer", bench: "MultiProducer", over: Reference, limit: 0.30},
+	{what: "MultiProducer", bench: "MultiProducer", over: Control, limit: 0.85},
+	{what: "PingPongLatency", bench: "PingPongLatency", over: Reference, limit: 0.65},
+	{what: "PingPongLatency", bench: "PingPongLatency", over: Control, limit: 0.95},
+	{what: "Microtask chain", bench: "Microtask/kind=chain", limit: 15e-9, clock: true},
+	{what: "Microtask chain, allocations", bench: "Microtask/kind=chain", unit: "allocs/op"},
+	{what: "Timer schedule+cancel, none pending", bench: "Timer/op=cancel/pending=0", over: "runtime", limit: 0.4},
+	{what: "Timer schedule+cancel, 100 000 pending", bench: "Timer/op=cancel/pending=100000", over: "runtime", limit: 0.4},
+	{
+		what: "Timer schedule+cancel, 1 000 000 pending to 1 000", bench: "Timer/op=cancel/pending=1000000",
+		per: "Timer/op=cancel/pending=1000", limit: 2,
+	},
+	{what: "memory of a pending timer", bench: "Footprint/what=timer", unit: "B/timer", limit: 96},
+	{what: "Submit, allocations", bench: "Submit", unit: "allocs/op"},
+	{what: "timer re-arm, allocations", bench: "Timer/op=fire/pending=0", unit: "allocs/op"},
+	{what: "memory of an idle loop beyond its stack", bench: "Footprint/what=loop", unit: "B/loop", limit: 16 << 10},
+	{what: "memory kept after a burst of 1 000 000 tasks", bench: "Footprint/what=burst", unit: "B/burst", limit: 1 << 20},
+}
+
+func (a *Analysis) bars() []Bar {
+	var out []Bar
+	if !a.knows(Subject) {
+		return nil
+	}
+	for _, d := range demands {
+		if a.exists(d.bench) {
+			out = append(out, a.hold(d))
+		}
+	}
+	return append(out, a.meanBars()...)
+}
+
+func (a *Analysis) knows(impl string) bool {
+	for _, i := range a.Run.Impls {
+		if i.Name == impl {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Analysis) exists(bench string) bool {
+	for _, c := range a.Run.Cells {
+		if c.Bench == bench {
+			return true
+		}
+	}
+	return false
+}
+
+// hold checks one demand.
+func (a *Analysis) hold(d demand) Bar {
+	unit := d.unit
+	if unit == "" {
+		unit = machineUnit
+	}
+	limit := d.limit
+	value := a.series(d.bench, Subject, unit)
+	b := Bar{What: d.what, State: NotMeasured}
+	show := func(v float64) string { return Format(v, unit) }
+	otherBench, other := d.bench, Subject
+	switch {
+	case d.over != "":
+		other = d.over
+		b.Demand = fmt.Sprintf("at most %.2f × %s", limit, other)
+	case d.per != "":
+		otherBench = d.per
+		b.Demand = fmt.Sprintf("at most %.2g ×", limit)
+	case d.clock:
+		limit *= a.Run.Env.TimeNowNS / referenceClock
+		b.Demand = fmt.Sprintf("at most %s where time.Now takes %d ns; it takes %.3g ns here: %s",
+			show(d.limit), referenceClock, a.Run.Env.TimeNowNS, show(limit))
+	default:
+		b.Demand = "at most " + show(limit)
+		if unit == "allocs/op" {
+			b.Demand = "0 allocs/op"
+		}
+	}
+	if d.over != "" || d.per != "" {
+		show = FormatRatio
+	}
+	for _, need := range []struct{ bench, impl string }{{d.bench, Subject}, {otherBench, other}} {
+		if len(a.series(need.bench, need.impl, unit)) == 0 {
+			why, _ := a.absent(need.bench, need.impl)
+			b.Note = fmt.Sprintf("%s in %s: %s", need.impl, need.bench, why)
+			return b
+		}
+	}
+	if d.over != "" || d.per != "" {
+		value = value.over(a.series(otherBench, other, unit))
+	}
+	got := value.interval()
+	b.Measured = show(got.Center)
+	if got.Bounded() && got.Lo != got.Hi {
+		b.Measured += fmt.Sprintf(" (%s to %s)", show(got.Lo), show(got.Hi))
+	}
+	b.judge(got, limit)
+	return b
+}
+
+// judge compares the median with the limit.
+func (b *Bar) judge(got Interval, limit float64) {
+	switch {
+	case got.Center > limit:
+		b.State = Missed
+		b.Note = "by " + FormatPercent(got.Center/limit-1)
+		if limit == 0 {
+			b.Note = ""
+		}
+		if got.Bounded() && got.Lo <= limit {
+			b.Note = strings.TrimPrefix(b.Note+"; the interval reaches the bar", "; ")
+		}
+	default:
+		b.State = Met
+		if got.Bounded() && got.Hi > limit {
+			b.Note = "the interval reaches beyond the bar"
+		}
+	}
+}
+
+// meanBars are the demands on geometric means.
+func (a *Analysis) meanBars() []Bar {
+	first := Bar{What: "geometric mean over all cells", Demand: "first of all contestants", State: NotMeasured}
+	for _, st := range []Standing{a.Overall, a.Wide} {
+		p, ok := st.place(Subject)
+		if !ok || p.Rank == 0 {
+			first.State, first.Measured = NotMeasured, ""
+			first.Note = "no ranked geometric mean"
+			if why := a.whyUnranked(Subject); why != "" {
+				first.Note = Subject + " " + why
+			}
+			break
+		}
+		best, _ := st.First()
+		if first.State != Missed {
+			first.State = Met
+			if p.Rank > 1 {
+				first.State = Missed
+				first.Note = fmt.Sprintf("%s is ahead by %s over %d figures", best.Impl,
+					FormatPercent(p.ToFirst.Center-1), len(st.Rows))
+			}
+		}
+		if first.Measured != "" {
+			first.Measured += ", "
+		}
+		first.Measured += fmt.Sprintf("rank %d of %d over %d figures", p.Rank, st.ranks(), len(st.Rows))
+	}
+	worst := Bar{What: "geometric mean in each category", Demand: "at most 1.00 × " + Reference, State: NotMeasured}
+	top := math.Inf(-1)
+	for _, c := range a.Categories {
+		p, ok := c.place(Subject)
+		if c.Reference != Reference || !ok || p.Mean.Center <= top {
+			continue
+		}
+		top = p.Mean.Center
+		worst.Note = ""
+		worst.Measured = fmt.Sprintf("largest in %s: %s (%s)", c.Name, FormatRatio(p.Mean.Center), FormatRatioRange(p.Mean))
+		worst.judge(p.Mean, 1)
+	}
+	if worst.State == NotMeasured {
+		worst.Note = "no category in which both were measured"
+	}
+	return []Bar{first, worst}
+}
+
+// ranks returns how many are ranked.
+func (s Standing) ranks() int {
+	n := 0
+	for _, p := range s.Places {
+		if p.Rank > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,308 @@
+package stats
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func recorded(t *testing.T) *Analysis {
+	t.Helper()
+	a, err := Load("testdata/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAnalysisOfARecordedRun(t *testing.T) {
+	got, err := json.MarshalIndent(recorded(t), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "results.golden.json")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the analysis differs from %s; if that is intended, run with -update", golden)
+	}
+}
+
+// run describes a run of cells, each written as benchmark@contestant.
+func run(cells ...string) *record.Run {
+	r := &record.Run{
+		Impls: []record.Impl{{Name: "main", Ranked: true}, {Name: "rival", Ranked: true}, {Name: "baseline", Ranked: true}, {Name: "channel"}},
+	}
+	r.Rounds, r.Complete = 10, true
+	for _, name := range cells {
+		var c record.Cell
+		bench, impl, _ := strings.Cut(name, "@")
+		c.Bench, c.Impl, c.Iters = bench, impl, 1000
+		if of, ok := strings.CutSuffix(impl, record.Again); ok {
+			c.Of = of
+		}
+		r.Cells = append(r.Cells, c)
+	}
+	return r
+}
+
+// jitter returns ten times around ns nanoseconds, none equal, the same for the same arguments.
+func jitter(ns, spread float64) []float64 {
+	out := make([]float64, 10)
+	for i := range out {
+		out[i] = ns * 1e-9 * (1 + spread*(float64(i*7%10)-4.5)/10)
+	}
+	return out
+}
+
+func samples(values map[string][]float64) *Samples {
+	s := &Samples{series: map[figure]series{}, units: map[string][]string{}}
+	for name, vs := range values {
+		bench, impl, _ := strings.Cut(name, "@")
+		if !slices.Contains(s.units[bench], "sec/op") {
+			s.units[bench] = append(s.units[bench], "sec/op")
+		}
+		f := series{}
+		for i, v := range vs {
+			f[i+1] = v
+			if !slices.Contains(s.rounds, i+1) {
+				s.rounds = append(s.rounds, i+1)
+			}
+		}
+		s.series[figure{bench, impl, "sec/op"}] = f
+	}
+	slices.Sort(s.rounds)
+	return s
+}
+
+func analyse(values map[string][]float64) *Analysis {
+	var names []string
+	for name := range values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return Analyse(run(names...), samples(values))
+}
+
+func TestVerdictNeedsSignificanceAndSize(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@main-again": jitter(52, 0.01),
+		"B@baseline": jitter(100, 0.001), "B@main": jitter(102, 0.001),
+		"C@baseline": jitter(100, 0.8), "C@main": jitter(115, 0.8),
+		"D@baseline": jitter(100, 0.01), "D@main": jitter(120, 0.01),
+	})
+	if math.Abs(a.Noise.Floor-0.04) > 1e-9 {
+		t.Errorf("noise floor %v, want the pair's 4 %%", a.Noise.Floor)
+	}
+	for bench, want := range map[string]Verdict{
+		"A": Faster,
+		"B": Same, // certain, but smaller than the floor
+		"C": Same, // larger than the floor, but not certain
+		"D": Slower,
+	} {
+		i := slices.IndexFunc(a.Rows, func(r *Row) bool { return r.Bench == bench })
+		if got := a.Rows[i].entry("main").Verdict; got != want {
+			t.Errorf("%s: %q, want %q", bench, got, want)
+		}
+	}
+}
+
+func TestRatiosAreTakenWithinRounds(t *testing.T) {
+	// A machine that gets slower all the time: the values overlap, the ratios do not.
+	slowing := func(ns float64) []float64 {
+		out := make([]float64, 10)
+		for i := range out {
+			out[i] = ns * 1e-9 * float64(1+i)
+		}
+		return out
+	}
+	a := analyse(map[string][]float64{"A@baseline": slowing(100), "A@main": slowing(90)})
+	if got := a.Rows[0].entry("main").Ratio; math.Abs(got.Lo-0.9) > 1e-9 || math.Abs(got.Hi-0.9) > 1e-9 {
+		t.Errorf("ratio %v, want exactly 0.9", got)
+	}
+}
+
+func TestStandingCountsCommonRowsOnly(t *testing.T) {
+	values := map[string][]float64{
+		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@rival": jitter(25, 0.01), "A@channel": jitter(10, 0.01),
+		"B@baseline": jitter(100, 0.01), "B@main": jitter(1, 0.01),
+		"C@main": jitter(10, 0.01), "C@rival": jitter(40, 0.01),
+		"D@main": jitter(10, 0.01), "D@rival": jitter(40, 0.01),
+	}
+	a := analyse(values)
+	if !slices.Equal(a.Overall.Rows, []string{"A"}) || len(a.Overall.Missing) != 3 {
+		t.Errorf("overall counts %v and not %v", a.Overall.Rows, a.Overall.Missing)
+	}
+	var order []string
+	for _, p := range a.Overall.Places {
+		order = append(order, p.Impl)
+	}
+	if want := []string{"rival", "main", "baseline", "channel"}; !slices.Equal(order, want) {
+		t.Errorf("places %v, want the ranked by mean and then the control", order)
+	}
+	if p := a.Overall.Places[1]; p.Rank != 2 || p.Tied || math.Abs(p.ToFirst.Center-2) > 1e-9 {
+		t.Errorf("second place %+v", p)
+	}
+	if !slices.Equal(a.Wide.Rows, []string{"A", "C", "D"}) || a.Wide.Places[0].Impl != "main" {
+		t.Errorf("without the reference: %v, %+v", a.Wide.Rows, a.Wide.Places)
+	}
+}
+
+func TestFailedConformanceIsNotRanked(t *testing.T) {
+	r := run("A@baseline", "A@main", "A@rival")
+	r.Checks = []record.Conformity{{Impl: "rival"}}
+	if err := json.Unmarshal([]byte(`[{"impl":"rival","checks":[{"name":"D03_X","outcome":"fail"}]}]`), &r.Checks); err != nil {
+		t.Fatal(err)
+	}
+	a := Analyse(r, samples(map[string][]float64{
+		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@rival": jitter(5, 0.01)}))
+	first, _ := a.Overall.First()
+	last := a.Overall.Places[len(a.Overall.Places)-1]
+	if first.Impl != "main" || last.Impl != "rival" || last.Rank != 0 || !strings.Contains(last.Why, "D03_X") {
+		t.Errorf("places %+v", a.Overall.Places)
+	}
+	if a.Rows[0].entry("rival").Best || !a.Rows[0].entry("main").Best {
+		t.Error("a contestant that is not ranked counts as the best")
+	}
+}
+
+func TestBars(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"Submit@baseline": jitter(100, 0.01), "Submit@main": jitter(25, 0.01), "Submit@channel": jitter(40, 0.01),
+		"MultiProducer@main": jitter(25, 0.01), "MultiProducer@channel": jitter(29, 0.2),
+	})
+	var got []string
+	for _, b := range a.Bars {
+		got = append(got, b.What+" | "+b.Demand+" | "+string(b.State)+" | "+b.Note)
+	}
+	want := []string{
+		"Submit, one producer | at most 0.30 × baseline | met | ",
+		"Submit, one producer | at most 0.50 × channel | missed | by 25\u00a0%",
+		"MultiProducer | at most 0.30 × baseline | not measured | baseline in MultiProducer: does not take part",
+		"MultiProducer | at most 0.85 × channel | missed | by 1.4\u00a0%; the interval reaches the bar",
+		"Submit, allocations | 0 allocs/op | not measured | main in Submit: not measured",
+		"geometric mean over all cells | first of all contestants | met | ",
+		"geometric mean in each category | at most 1.00 × baseline | met | ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestFlags(t *testing.T) {
+	outlying := jitter(100, 0.01)
+	outlying[4] *= 3
+	drifting := make([]float64, 10)
+	for i := range drifting {
+		drifting[i] = 1e-7 * (1 + 0.05*float64(i))
+	}
+	a := analyse(map[string][]float64{
+		"A@baseline": outlying, "B@baseline": drifting, "C@baseline": jitter(0.2, 0.01), "D@baseline": jitter(1, 0.01),
+		"D@channel": jitter(50, 0.01), "E@baseline": jitter(100, 0.01)[:7], "F@baseline": jitter(100, 0.9),
+		"G@baseline": jitter(100, 0.01), "G@main-again": jitter(1, 0.01),
+		"P@main": jitter(100, 0.01), "P@main-again": jitter(101, 0.01),
+	})
+	got := map[string]string{}
+	for _, f := range a.Flags {
+		got[f.Bench] = strings.TrimPrefix(got[f.Bench]+","+f.Kind, ",")
+	}
+	want := map[string]string{"A": Outlier, "B": Drift, "C": TooFast, "D": TooFast, "E": FewRounds, "F": Imprecise}
+	for bench, kinds := range want {
+		if !strings.Contains(got[bench], kinds) {
+			t.Errorf("%s is flagged %q, want %q", bench, got[bench], kinds)
+		}
+	}
+	if got["G"] != "" {
+		t.Errorf("an inconspicuous cell is flagged %q", got["G"])
+	}
+}
+
+func TestHolm(t *testing.T) {
+	got := holm([]float64{0.01, 0.04, 0.03, 0.005})
+	want := []float64{0.03, 0.06, 0.06, 0.02}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Fatalf("holm = %v, want %v", got, want)
+		}
+	}
+}
+
+func TestMannKendall(t *testing.T) {
+	rising := series{1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6, 7: 7, 8: 8}
+	if p, slope := mannKendall(rising); p > 0.01 || slope != 1 {
+		t.Errorf("a rising series: p %v, slope %v", p, slope)
+	}
+	level := series{1: 1, 2: 3, 3: 2, 4: 4, 5: 1.5, 6: 3.5, 7: 2.5, 8: 2}
+	if p, _ := mannKendall(level); p < 0.3 {
+		t.Errorf("a level series: p %v", p)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	before := analyse(map[string][]float64{
+		"A@main": jitter(100, 0.01), "A@main-again": jitter(103, 0.01), "B@main": jitter(100, 0.01), "C@main": jitter(100, 0.01), "D@main": jitter(5, 0.1),
+	})
+	after := analyse(map[string][]float64{
+		"A@main": jitter(110, 0.01), "A@main-again": jitter(110, 0.01), "B@main": jitter(90, 0.01), "C@main": jitter(102, 0.01), "E@main": jitter(5, 0.1),
+	})
+	c := Compare(before, after, regexp.MustCompile("^main$"))
+	var got []string
+	for _, d := range c.Deltas {
+		got = append(got, d.Bench+" "+string(d.Verdict))
+	}
+	if want := []string{"A slower", "B faster", "C same"}; !slices.Equal(got, want) {
+		t.Errorf("deltas %v, want %v", got, want)
+	}
+	if c.Regressions() != 1 || len(c.Missing) != 2 {
+		t.Errorf("%d regressions, missing %v", c.Regressions(), c.Missing)
+	}
+	if same := Compare(before, before, regexp.MustCompile("")); same.Regressions() != 0 {
+		t.Errorf("a run regressed against itself: %+v", same.Deltas)
+	}
+	if moved := *after.Run; len(Machines(before.Run, &moved)) != 0 {
+		t.Error("the same machine counts as another")
+	} else if moved.Env.CPU = "other"; len(Machines(before.Run, &moved)) != 1 {
+		t.Error("another CPU does not count as another machine")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{
+		{1.7e-8, "sec/op", "17.0 ns"}, {2.5e-6, "p99-sec/op", "2.50 µs"}, {1, "sec/op", "1.00 s"}, {0, "sec/op", "0 s"},
+		{96, "B/timer", "96 B"}, {16384, "B/loop", "16.0 KiB"}, {2, "allocs/op", "2"}, {math.NaN(), "sec/op", "–"},
+	} {
+		if got := strings.ReplaceAll(Format(c.value, c.unit), nbsp, " "); got != c.want {
+			t.Errorf("%v %s is %q, want %q", c.value, c.unit, got, c.want)
+		}
+	}
+	for r, want := range map[float64]string{0.0023: "0.0023×", 0.0543: "0.054×", 1: "1.00×", 12.34: "12.3×", 1234: "1234×"} {
+		if got := FormatRatio(r); got != want {
+			t.Errorf("ratio %v is %q, want %q", r, got, want)
+		}
+	}
+	if got := FormatRange(Interval{Center: 1, Lo: math.Inf(-1), Hi: math.Inf(1)}); got != "±∞" {
+		t.Errorf("a range without bounds is %q", got)
+	}
+}
