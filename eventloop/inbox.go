@@ -5,6 +5,7 @@ package eventloop
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 // The lanes of the inbox. Everything in the internal lane runs before anything in the external one; the microtask lane
@@ -43,17 +44,25 @@ func (b *inbox) acquire() {
 	}
 }
 
+// acquireSlow spins for as long as a holder that is running needs, then lets other goroutines run, of which it may be one,
+// then other threads: a holder whose thread the system has preempted gets on only when this one stops burning its time.
 func (b *inbox) acquireSlow() {
 	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
-		if spins%spinLimit == 0 {
-			runtime.Gosched() // its holder may be waiting for this processor
+		switch {
+		case spins%spinLimit != 0:
+		case spins < yieldLimit*spinLimit:
+			runtime.Gosched()
+		default:
+			time.Sleep(preempted)
 		}
 	}
 }
 
-// spinLimit is how often a taken lock is looked at before its holder, who needs a few nanoseconds when it is running,
-// is taken to be preempted.
-const spinLimit = 64
+const (
+	spinLimit  = 64                    // looks at a taken lock between two yields
+	yieldLimit = 16                    // yields before the holder is taken to be preempted by the system
+	preempted  = 50 * time.Microsecond // about as short as the system sleeps
+)
 
 func (b *inbox) release() {
 	if b.empty() {
