@@ -120,13 +120,12 @@ const (
 
 // A frame holds the geometry of a chart drawn at a width.
 type frame struct {
-	width        float64
-	left, right  float64 // of the axis
-	labelsAbove  bool    // of their group: where there is no room beside it
-	lo, hi       float64 // of the axis, as natural logarithms
-	top, bottom  float64
-	labelHeight  float64
-	legendHeight float64
+	width       float64
+	left, right float64 // of the axis
+	labelsAbove bool    // of their group: where there is no room beside it
+	lo, hi      float64 // of the axis, as natural logarithms
+	top, bottom float64
+	labelHeight float64
 }
 
 func (f frame) x(ratio float64) float64 {
