@@ -80,9 +80,12 @@ create() {
 	if commit=$(git rev-parse HEAD 2>/dev/null); then
 		flags+=(-commit "$commit")
 		# Results are no part of what is measured.
-		if [[ -n $(git status --porcelain -- ':/' ':(top,exclude)RESULTS.md' ':(top,exclude)results') ]]; then
+		if [[ -n $(git status --porcelain -- ':/' ':(top,exclude)RESULTS.md' ':(top,exclude)README.md' ':(top,exclude)results') ]]; then
 			flags+=(-dirty)
 		fi
+	fi
+	if (($# == 0)); then
+		flags+=(-command "make bench-linux-docker CPUS=$cpus$([[ $mode == full ]] || echo " MODE=$mode")")
 	fi
 	[[ -z ${FRESH-} ]] || flags+=(-fresh)
 	# On a terminal the runner draws a bar there, elsewhere it writes lines.

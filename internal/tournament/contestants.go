@@ -16,6 +16,7 @@ type Contestant struct {
 	Name       string // as in reports and in impl=NAME
 	Package    string // import path below the module
 	Philosophy string // one line
+	Note       string // what to know about all its figures
 	Ranked     bool   // false for controls
 	Bounded    bool   // Submit blocks while the queue is full, so nothing that piles up work can be asked of it
 
@@ -42,6 +43,8 @@ func Contestants() []Contestant {
 			Name:        "baseline",
 			Package:     "internal/gojabaseline",
 			Philosophy:  "the outside reference: github.com/dop251/goja_nodejs/eventloop behind the interface",
+			Note: "goja_nodejs takes func(*goja.Runtime), so the interface's func() costs a closure per task, one of the two " +
+				"allocations that it shows. BenchmarkAdapter in internal/gojabaseline measures what that takes.",
 			Ranked:      true,
 			New:         newBaseline,
 			Divergences: gojabaseline.Divergences(),

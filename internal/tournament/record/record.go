@@ -75,6 +75,7 @@ type Impl struct {
 	Name   string `json:"name"`
 	Ranked bool   `json:"ranked"` // takes part in the ranking, unless it fails a check that it claims to meet
 	About  string `json:"about,omitempty"`
+	Note   string `json:"note,omitempty"` // what to know about all its figures
 }
 
 // A Cell is a benchmark of one contestant: what was planned for it, and what kept it from being measured.

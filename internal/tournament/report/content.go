@@ -233,8 +233,8 @@ func (d *document) categoryTable(category string) table {
 	impls := d.present(category)
 	t := table{head: append([]string{"benchmark"}, codes(impls)...)}
 	for _, row := range d.a.Rows {
-		if row.Category != category {
-			continue
+		if row.Category != category || !slices.ContainsFunc(impls, row.Has) {
+			continue // absences says why it is missing
 		}
 		name := spaced(row.Bench)
 		if unit := unitName(row.Unit); unit != "time" {

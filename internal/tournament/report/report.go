@@ -25,7 +25,7 @@ const (
 )
 
 // Write analyses the run in dir and writes all reports into it. With results not empty, the text report is written there
-// as well, with paths that lead from there to dir. It returns the verdict for a terminal.
+// as well, with paths that lead from there to dir, and the verdict goes into the README.md beside it, if that has a place. It returns the verdict for a terminal.
 func Write(dir, results string) (verdict string, err error) {
 	a, err := stats.Load(dir)
 	if err != nil {
@@ -65,7 +65,10 @@ func Write(dir, results string) (verdict string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return doc.terminal(), writeChanged(results, text)
+	if err := writeChanged(results, text); err != nil {
+		return "", err
+	}
+	return doc.terminal(), doc.updateReadme(filepath.Join(filepath.Dir(results), "README.md"), filepath.ToSlash(base)+"/")
 }
 
 // terminal is the verdict without markup.
@@ -116,6 +119,9 @@ func others(dir, from string) []link {
 		folder := filepath.Dir(path)
 		if filepath.Clean(folder) == filepath.Clean(dir) {
 			continue
+		}
+		if run, err := record.Load(folder); err != nil || run.Mode != record.Full {
+			continue // a glance is not kept
 		}
 		if rel, err := filepath.Rel(from, filepath.Join(folder, ResultsFile)); err == nil {
 			out = append(out, link{filepath.Base(folder), filepath.ToSlash(rel)})

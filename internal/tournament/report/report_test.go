@@ -130,6 +130,46 @@ func TestWriteIsReproducibleAndReplaces(t *testing.T) {
 	}
 }
 
+// The README beside RESULTS.md keeps its text and gets the verdict of the run, once, however often it is written.
+func TestReadmeGetsTheVerdict(t *testing.T) {
+	root := t.TempDir()
+	native := recorded(t, filepath.Join(root, "results"))
+	readme := filepath.Join(root, "README.md")
+	const before, after = "# A title\n\n", "\nThe rest.\n"
+	if err := os.WriteFile(readme, []byte(before+verdictBegin+"an old verdict\n"+verdictEnd+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for range 2 {
+		if _, err := Write(native, filepath.Join(root, "RESULTS.md")); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, read(t, readme))
+	}
+	text := texts[0]
+	if texts[1] != text {
+		t.Error("writing it again changes it")
+	}
+	if !strings.HasPrefix(text, before) || !strings.HasSuffix(text, after) || strings.Contains(text, "old verdict") {
+		t.Errorf("want the old verdict replaced and the rest kept:\n%s", text)
+	}
+	sentence := strings.SplitN(read(t, filepath.Join(root, "RESULTS.md")), "\n", 4)[2]
+	if !strings.Contains(text, sentence) {
+		t.Errorf("the README lacks the verdict %q:\n%s", sentence, text)
+	}
+
+	const plain = "no place for a verdict\n"
+	if err := os.WriteFile(readme, []byte(plain), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(native, filepath.Join(root, "RESULTS.md")); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, readme) != plain {
+		t.Error("a README without a place for the verdict was changed")
+	}
+}
+
 func TestPageNeedsNothingElse(t *testing.T) {
 	native := recorded(t, t.TempDir())
 	if _, err := Write(native, ""); err != nil {

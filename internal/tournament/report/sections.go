@@ -44,7 +44,7 @@ func (d *document) conformance() []block {
 	t := table{head: append([]string{"requirement", "checks"}, codes(impls)...)}
 	full := table{head: append([]string{"check"}, codes(impls)...)}
 	for _, group := range groups {
-		row := words(group, fmt.Sprint(len(members[group])))
+		row := words(strings.TrimSpace(group+" "+topics[group]), fmt.Sprint(len(members[group])))
 		for _, impl := range impls {
 			row = append(row, cell{text: groupOutcome(outcomes[impl], members[group])})
 		}
@@ -74,6 +74,23 @@ func (d *document) conformance() []block {
 		}
 	}
 	return out
+}
+
+// topics says in words what the codes of the specification stand for.
+var topics = map[string]string{
+	"D01": "no zombie states",
+	"D02": "microtasks",
+	"D03": "no lost wake-up",
+	"D04": "runs once",
+	"D06": "panics and Goexit",
+	"D07": "wake storms",
+	"D08": "re-entrancy",
+	"D09": "priority lanes",
+	"D10": "queue order and retention",
+	"D14": "no allocation",
+	"D16": "Shutdown and Close",
+	"D17": "overload",
+	"D18": "cached time",
 }
 
 // groupOutcome summarises the checks of a group.
@@ -138,6 +155,11 @@ func (d *document) caveats() []block {
 		"Figures hold for this machine on that day. Timings of different machines are never compared.",
 		"Intervals are order-statistic 95 % intervals of the median over rounds; they do not cover what is the same in every round, such as " +
 			"code alignment.",
+	}
+	for _, impl := range run.Impls {
+		if impl.Note != "" {
+			items = append(items, fmt.Sprintf("`%s`: %s", impl.Name, plain(impl.Note)))
+		}
 	}
 	if run.Mode == record.Quick {
 		items = append(items, "Quick mode: each measurement lasts a few milliseconds, and benchmarks that take long to prepare are left out.")

@@ -35,7 +35,7 @@ func GitSource(ctx context.Context) record.Source {
 		return record.Source{}
 	}
 	status, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--",
-		":/", ":(top,exclude)RESULTS.md", ":(top,exclude)results").Output()
+		":/", ":(top,exclude)RESULTS.md", ":(top,exclude)README.md", ":(top,exclude)results").Output()
 	return record.Source{Commit: strings.TrimSpace(string(commit)), Dirty: err != nil || len(status) > 0}
 }
 

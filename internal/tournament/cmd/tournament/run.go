@@ -26,6 +26,7 @@ type runFlags struct {
 	results   string
 	benchPath string
 	commit    string
+	command   string
 	dirty     bool
 }
 
@@ -72,6 +73,7 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	flags.Uint64Var(&cfg.Seed, "seed", 0, "`seed` of the shuffles (default: random, recorded)")
 	flags.DurationVar(&cfg.Timeout, "timeout", time.Minute, "`time` after which a cell counts as hung")
 	flags.StringVar(&f.commit, "commit", "", "`commit` of the binary, where no git can be asked")
+	flags.StringVar(&f.command, "command", "", "`command` that reports name as the way to repeat the run (default: this one)")
 	flags.BoolVar(&f.dirty, "dirty", false, "there were changes on top of -commit")
 	if err := parse(flags, args, 0, stdout); err != nil {
 		return nil, err
@@ -150,7 +152,7 @@ func (f *runFlags) binary(ctx context.Context, stderr *os.File) (string, error) 
 // catalogue returns who competes in what, as package tournament says.
 func catalogue() (impls []record.Impl, benchmarks []record.Benchmark) {
 	for _, c := range tournament.Contestants() {
-		impls = append(impls, record.Impl{Name: c.Name, Ranked: c.Ranked, About: c.Philosophy})
+		impls = append(impls, record.Impl{Name: c.Name, Ranked: c.Ranked, About: c.Philosophy, Note: c.Note})
 	}
 	for _, b := range tournament.Benchmarks() {
 		benchmarks = append(benchmarks, record.Benchmark{
@@ -162,6 +164,9 @@ func catalogue() (impls []record.Impl, benchmarks []record.Benchmark) {
 
 // commandLine is how to repeat the run: every flag that is not its default, and the seed is left to chance again.
 func commandLine(cfg *runner.Config, f *runFlags) string {
+	if f.command != "" {
+		return f.command
+	}
 	words := []string{"go run ./internal/tournament/cmd/tournament run"}
 	if f.benchPath != "" {
 		words = []string{"tournament run -bench " + filepath.Base(f.benchPath)}
