@@ -40,9 +40,9 @@ func Contestants() []Contestant {
 			VirtualTime: true,
 		},
 		{
-			Name:        "baseline",
-			Package:     "internal/gojabaseline",
-			Philosophy:  "the outside reference: github.com/dop251/goja_nodejs/eventloop behind the interface",
+			Name:       "baseline",
+			Package:    "internal/gojabaseline",
+			Philosophy: "the outside reference: github.com/dop251/goja_nodejs/eventloop behind the interface",
 			Note: "goja_nodejs takes func(*goja.Runtime), so the interface's func() costs a closure per task, one of the two " +
 				"allocations that it shows. BenchmarkAdapter in internal/gojabaseline measures what that takes.",
 			Ranked:      true,
