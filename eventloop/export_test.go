@@ -60,3 +60,16 @@ func (r *Ring) Pop() func()       { return r.r.pop() }
 func (r *Ring) Len() int          { return int(r.r.n) }
 func (r *Ring) Cap() int          { return len(r.r.buf) }
 func (r *Ring) Shrink()           { r.r.shrink() }
+
+// Pauses is the budget for letting other goroutines run.
+type Pauses struct{ p pauses }
+
+// Use takes as many pauses as there are, up to n, and returns how many.
+func (p *Pauses) Use(n int) int {
+	n = min(n, p.p.left)
+	p.p.left -= n
+	return n
+}
+func (p *Pauses) Judge(elapsed int64) { p.p.judge(elapsed) }
+
+const MostPauses = mostPauses

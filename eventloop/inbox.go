@@ -5,7 +5,6 @@ package eventloop
 import (
 	"runtime"
 	"sync/atomic"
-	"time"
 )
 
 // The lanes of the inbox. Everything in the internal lane runs before anything in the external one; the microtask lane
@@ -53,15 +52,14 @@ func (b *inbox) acquireSlow() {
 		case spins < yieldLimit*spinLimit:
 			runtime.Gosched()
 		default:
-			time.Sleep(preempted)
+			nap()
 		}
 	}
 }
 
 const (
-	spinLimit  = 64                    // looks at a taken lock between two yields
-	yieldLimit = 16                    // yields before the holder is taken to be preempted by the system
-	preempted  = 50 * time.Microsecond // about as short as the system sleeps
+	spinLimit  = 64 // looks at a taken lock between two yields
+	yieldLimit = 16 // yields before the holder is taken to be preempted by the system
 )
 
 func (b *inbox) release() {

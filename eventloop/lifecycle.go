@@ -66,10 +66,11 @@ func (l *Loop) end() {
 	l.batch, l.priority, l.adopted, l.micro = queue{}, queue{}, queue{}, ring{}
 	l.timers.drop()
 	l.alarm.stop()
+	l.owner.Store(0)
 	if l.unwatch != nil {
 		l.unwatch()
+		l.unwatch = nil // an ended loop keeps nothing alive
 	}
-	l.owner.Store(0)
 	l.state.terminated()
 	close(l.done)
 }

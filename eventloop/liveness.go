@@ -30,15 +30,23 @@ func (l *Loop) addHolds(n int) {
 // by, but may be asked of any loop. On the loop the answer does not count the callback that asks; from another goroutine
 // a loop that is running something is alive.
 func (l *Loop) Alive() bool {
-	switch l.State() {
-	case StateTerminated:
-		return false
-	case StateRunning, StateTerminating:
-		if !l.OnLoop() || l.hasWork() {
+	for {
+		state := l.State()
+		switch state {
+		case StateTerminated:
+			return false
+		case StateRunning, StateTerminating:
+			if !l.OnLoop() || l.hasWork() {
+				return true
+			}
+		}
+		if l.needed() {
 			return true
 		}
+		if l.State() == state { // or else the work may be where neither look found it
+			return false
+		}
 	}
-	return l.needed()
 }
 
 // needed tells whether a hold, a ref'd timer or work in the inbox keeps the loop alive.

@@ -4,7 +4,6 @@ package eventloop
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -31,13 +30,11 @@ type Loop struct {
 	priority  queue        // internal tasks taken from the inbox
 	adopted   queue        // microtasks on their way from the inbox to micro
 	micro     ring
-	microLeft int   // of the microtask budget, until micro is next empty
-	taskLeft  int   // of the tick's budget of external tasks
-	pauses    int   // of the tick's budget of pauses; see moreComes
-	innerLeft int   // of the tick's budget of internal tasks
-	microHeld bool  // the microtask budget is spent; the rest waits for the next tick
-	streaming bool  // the latest batch was a large one; see linger
-	taken     int64 // when that was, in nanoseconds since anchor
+	microLeft int    // of the microtask budget, until micro is next empty
+	taskLeft  int    // of the tick's budget of external tasks
+	innerLeft int    // of the tick's budget of internal tasks
+	pauses    pauses // lets others run while there is nothing to do; see wait.go
+	microHeld bool   // the microtask budget is spent; the rest waits for the next tick
 	overload  episode
 	breach    episode
 	runaway   episode
@@ -166,10 +163,11 @@ func (l *Loop) tick(resumed bool) bool {
 
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
-	l.tickTime.Store(l.now())
+	now := l.now()
+	l.pauses.judge(now - l.tickTime.Load())
+	l.tickTime.Store(now)
 	l.innerLeft = internalBudget
 	l.taskLeft = l.tickBudget
-	l.pauses = pausesPerTick
 	if l.microHeld {
 		l.microHeld = false
 		l.microLeft = l.microtaskBudget
@@ -204,16 +202,16 @@ func (l *Loop) internalWaiting() bool {
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
 func (l *Loop) runExternal() {
 	for !l.batch.empty() || l.refill() {
-		if l.taskLeft == 0 {
-			l.overload.report(l, ErrLoopOverloaded)
-			return
-		}
 		if l.internalWaiting() {
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}
 		}
 		if l.state.load().closing() {
+			return
+		}
+		if l.taskLeft == 0 {
+			l.overload.report(l, ErrLoopOverloaded)
 			return
 		}
 		l.taskLeft--
@@ -228,50 +226,11 @@ func (l *Loop) runExternal() {
 
 // refill takes the external tasks from the inbox, when all that were taken before have run.
 func (l *Loop) refill() bool {
-	if !l.inbox.mayHaveWork() && !l.moreComes() {
+	if !l.inbox.mayHaveWork() && !l.pause() {
 		return false
-	}
-	if l.streaming {
-		l.linger()
 	}
 	l.take(external, &l.batch)
-	if l.streaming = l.batch.head != l.batch.tail || l.batch.written >= stream; l.streaming {
-		l.taken = l.now()
-	}
 	return !l.batch.empty()
-}
-
-// pausesPerTick bounds how old the tick's time gets through moreComes.
-const pausesPerTick = 64
-
-// moreComes lets other goroutines run, and tells whether one of them submitted something meanwhile, as one does that waited
-// for the task that has just run. To go on within the tick then spares both of them the rest of it. It is not
-// tried when a timer is pending, which wants the clock to be read.
-func (l *Loop) moreComes() bool {
-	if l.pauses == 0 || l.earliest.Load() != never {
-		return false
-	}
-	l.pauses--
-	runtime.Gosched()
-	return l.inbox.mayHaveWork()
-}
-
-// stream is how many tasks make a batch the work of producers in full swing, and takeInterval how many nanoseconds those
-// are left alone between two takes. Each take moves the inbox from their processor to the loop's and back, which costs
-// them as much as dozens of submissions; a loop whose tasks are that short has the time. One whose tasks take longer does
-// not wait.
-const (
-	stream       = 8
-	takeInterval = 2500
-)
-
-// linger lets the interval since the latest take pass. The bound is for a clock that stands still.
-func (l *Loop) linger() {
-	for range 200 {
-		if l.now()-l.taken >= takeInterval {
-			return
-		}
-	}
 }
 
 // hasWork tells whether there may be something to run other than timers.

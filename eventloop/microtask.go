@@ -10,8 +10,8 @@ type ring struct {
 }
 
 const (
-	ringStart = 64   // length on first use
-	ringKeep  = 4096 // longest buffer that an empty ring keeps
+	ringStart = 64  // length on first use
+	ringKeep  = 512 // longest buffer that an empty ring keeps
 )
 
 func (r *ring) push(fn func()) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"math"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,39 +56,3 @@ type panickingLog struct{ slog.Handler }
 
 func (panickingLog) Enabled(context.Context, slog.Level) bool { panic(errors.New("logger broken")) }
 func (p panickingLog) WithAttrs([]slog.Attr) slog.Handler     { return p }
-
-// An idle loop is small: at most 16 KiB beyond its goroutine's stack, also after it has been busy.
-func TestIdleLoopIsSmall(t *testing.T) {
-	const n = 64
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
-	loops := make([]*eventloop.Loop, n)
-	for i := range loops {
-		loop, err := eventloop.New()
-		require.NoError(t, err)
-		loops[i] = loop
-		go loop.Run(context.Background())
-		ran := make(chan struct{})
-		for range 5_000 {
-			require.NoError(t, loop.Submit(func() {}))
-		}
-		require.NoError(t, loop.Submit(func() {
-			for range 5_000 {
-				loop.ScheduleMicrotask(func() {})
-			}
-			loop.ScheduleMicrotask(func() { close(ran) })
-		}))
-		<-ran
-	}
-	perLoop := int64(heap()-before) / n
-	for _, loop := range loops {
-		require.NoError(t, loop.Shutdown(context.Background()))
-	}
-	require.Less(t, perLoop, int64(16<<10))
-}

@@ -27,8 +27,9 @@ type timers struct {
 // order of scheduling. A pending timer keeps an auto-exit loop alive unless [Loop.UnrefTimer] says otherwise, and is
 // dropped when the loop ends.
 //
-// Any goroutine may call it; it costs O(1) however many timers are pending. It returns ErrNilCallback, or
-// ErrLoopTerminated once the loop is ending.
+// Any goroutine may call it; it costs the same however many timers are pending, but for those due within about a
+// millisecond, which cost the logarithm of their number. It returns ErrNilCallback, or ErrLoopTerminated once the loop
+// is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	if fn == nil {
 		return 0, ErrNilCallback
@@ -59,7 +60,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 }
 
 // CancelTimer takes back a timer that has not fired. Its function is garbage at once. Any goroutine may call it; it costs
-// O(1). It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the loop's end, or
+// what ScheduleTimer costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the loop's end, or
 // never was.
 func (l *Loop) CancelTimer(id TimerID) error {
 	return l.changeTimer(id, (*wheel.Wheel).Remove)
@@ -121,7 +122,7 @@ func (l *Loop) runTimers() {
 func (t *timers) drop() {
 	t.mu.Lock()
 	t.closed = true
-	t.wheel.Clear()
+	t.wheel = wheel.Wheel{}
 	t.mu.Unlock()
 }
 

@@ -17,20 +17,17 @@ package eventloop
 
 import "runtime"
 
-// yields is how often the loop lets other goroutines run, and looks again, before it parks. A producer that is about to
-// submit then finds a loop that needs no wake-up. The number bounds what an idle loop costs: a few microseconds, once.
-const yields = 4
-
 // sleep parks the loop until there may be something to do.
 func (l *Loop) sleep() {
-	if e := l.earliest.Load(); e != never && e <= l.now() {
-		return
-	}
-	for range yields {
-		runtime.Gosched()
-		if l.inbox.mayHaveWork() {
+	for range 4 {
+		if l.pause() {
 			return
 		}
+	}
+	now := l.now()
+	l.pauses.judge(now - l.tickTime.Load()) // here, so that the time asleep does not count
+	if l.earliest.Load() <= now {
+		return
 	}
 	if !l.state.sleep() {
 		return // ending
@@ -65,4 +62,45 @@ func (l *Loop) signal() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+}
+
+// pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them submits
+// something: one that waited for a task that has just run does. The loop then needs no wake-up and, within a
+// tick, the tick goes on. But a loop that lets others run is not woken by work; it gets on when its turn comes. Where
+// goroutines are busy computing that takes long, so a tick in which pauses were long ends them for a while.
+type pauses struct {
+	left    int
+	perTick int   // grows while pauses are short; 0 while there are none
+	banned  int64 // nanoseconds of ticks until there are some again
+}
+
+const (
+	mostPauses = 16        // in a tick: bounds how old its time gets, and what is lost until long pauses are noticed
+	longPause  = 100_000   // nanoseconds
+	banFactor  = 100       // so that finding out whether pauses are still long costs one part in a hundred
+	nearTimer  = 1_000_000 // nanoseconds, within which a timer is not kept waiting by pauses
+)
+
+// judge renews the budget at the end of a tick that took elapsed nanoseconds.
+func (p *pauses) judge(elapsed int64) {
+	used := p.perTick - p.left
+	switch {
+	case used > 0 && elapsed > int64(used)*longPause:
+		p.perTick, p.banned = 0, elapsed*banFactor
+	case p.banned > 0:
+		p.banned -= elapsed
+	default:
+		p.perTick = min(2*p.perTick+1, mostPauses)
+	}
+	p.left = p.perTick
+}
+
+// pause lets other goroutines run, unless the budget is spent or a timer is near, and tells whether there is work then.
+func (l *Loop) pause() bool {
+	if l.pauses.left == 0 || l.earliest.Load()-l.tickTime.Load() < nearTimer {
+		return false
+	}
+	l.pauses.left--
+	runtime.Gosched()
+	return l.inbox.mayHaveWork()
 }

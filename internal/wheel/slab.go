@@ -20,7 +20,7 @@ const (
 
 // spareBlocks is the number of blocks without a timer that are kept, so that a load that swings by less than they hold
 // does not allocate.
-const spareBlocks = 2
+const spareBlocks = 1
 
 // none is no index.
 const none = math.MaxUint32
@@ -137,23 +137,6 @@ func (s *slab) find(id uint64) *node {
 // at returns the node of an index that is in use.
 func (s *slab) at(i uint32) *node {
 	return &s.directory[i>>blockBits].block.nodes[i%blockNodes]
-}
-
-// clear lets all blocks go, with the timers in them.
-func (s *slab) clear() {
-	for number := range s.directory {
-		b := s.directory[number].block
-		if b == nil {
-			continue
-		}
-		for i := range b.nodes {
-			if b.nodes[i].where != idle {
-				b.nodes[i].id += 1 << indexBits
-			}
-		}
-		s.discard(uint32(number))
-	}
-	s.room, s.empty, s.live = nil, 0, 0
 }
 
 // grow adds a block to room.

@@ -20,6 +20,10 @@ const (
 	groupBits  = 6
 	slotCount  = 1 << groupBits
 	levelCount = (63 - tickShift + groupBits - 1) / groupBits
+
+	// keptLevels is the number of levels that keep their memory while they are empty: those of the timers, up to a few
+	// hours ahead, that come and go all the time.
+	keptLevels = 4
 )
 
 // Wheel is a set of pending timers. The zero value is empty and ready. It is not safe for concurrent use.
@@ -144,17 +148,6 @@ func (w *Wheel) Len() int { return w.slab.live }
 // Refs returns the number of pending timers that were inserted, or last set, with ref.
 func (w *Wheel) Refs() int { return w.refs }
 
-// Clear drops all timers and the memory that they used, except for a few bytes per block of timers that there once
-// were at the same time, which keep old ids from naming new timers.
-func (w *Wheel) Clear() {
-	w.slab.clear()
-	w.near = nil
-	w.levels = [levelCount]*[slotCount]slot{}
-	w.occupied = [levelCount]uint64{}
-	w.used = 0
-	w.refs = 0
-}
-
 // first finds the slot that holds the earliest timer outside near. There must be one.
 func (w *Wheel) first() (level, s int) {
 	level = bits.TrailingZeros64(w.used) % levelCount // the remainder only spares bounds checks
@@ -229,6 +222,9 @@ func (w *Wheel) vacate(level, s int) {
 	w.occupied[level] &^= 1 << s
 	if w.occupied[level] == 0 {
 		w.used &^= 1 << level
+		if level >= keptLevels {
+			w.levels[level] = nil
+		}
 	}
 }
 

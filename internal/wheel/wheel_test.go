@@ -141,13 +141,6 @@ func (p *pair) pop(before uint64) bool {
 	return ok
 }
 
-func (p *pair) clear() {
-	p.t.Helper()
-	p.w.Clear()
-	p.m = model{}
-	p.check()
-}
-
 func (p *pair) check() {
 	p.t.Helper()
 	if p.steps++; p.steps%16 == 0 {
@@ -254,9 +247,6 @@ func (p *pair) play(script []byte) {
 			for p.pop(p.w.Seq()) {
 			}
 		case 15:
-			if flag == 0 && kind < 64 {
-				p.clear()
-			}
 			p.pop(uint64(v) % (p.w.Seq() + 1))
 		}
 	}

@@ -1,0 +1,130 @@
+package eventloop_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// A report is a callback too: none starts when Close has returned.
+func TestNoReportAfterClose(t *testing.T) {
+	var loop *eventloop.Loop
+	loop, err := eventloop.New(
+		eventloop.WithTickBudget(1),
+		eventloop.WithOnOverload(func(err error) { t.Errorf("OnOverload(%v) after Close", err) }),
+	)
+	require.NoError(t, err)
+	require.NoError(t, loop.Submit(func() { require.NoError(t, loop.Close()) }))
+	require.NoError(t, loop.Submit(func() { t.Error("a task after Close") }))
+	require.ErrorIs(t, loop.Run(context.Background()), eventloop.ErrLoopTerminated)
+}
+
+// Alive is asked while a task is on its way from acceptance to its end, wherever that leads through.
+func TestAliveWhileATaskIsUnderWay(t *testing.T) {
+	for range 20_000 {
+		loop, err := eventloop.New()
+		require.NoError(t, err)
+		go loop.Run(context.Background())
+		looked := make(chan struct{})
+		require.NoError(t, loop.Submit(func() { <-looked }))
+		if !loop.Alive() {
+			t.Fatal("not alive, although an accepted task has not returned")
+		}
+		close(looked)
+		require.NoError(t, loop.Close())
+	}
+}
+
+type key struct{}
+
+// An ended loop that somebody still holds keeps alive neither Run's context nor its timers.
+func TestEndedLoopKeepsNothing(t *testing.T) {
+	loop, err := eventloop.New()
+	require.NoError(t, err)
+	inContext, inTimer := new([1024]byte), new([1024]byte)
+	held := []weak.Pointer[[1024]byte]{weak.Make(inContext), weak.Make(inTimer)}
+	_, err = loop.ScheduleTimer(time.Hour, func() { inTimer[0]++ })
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, inContext))
+	require.NoError(t, loop.Submit(cancel))
+	require.ErrorIs(t, loop.Run(ctx), context.Canceled)
+	ctx, cancel, inContext, inTimer = nil, nil, nil, nil
+	runtime.GC()
+	runtime.GC()
+	for i, p := range held {
+		if p.Value() != nil {
+			t.Errorf("%d: still reachable from the loop", i)
+		}
+	}
+	runtime.KeepAlive(loop)
+}
+
+// In a bubble nothing but sleeping takes time, also when many submit at once.
+func TestContentionTakesNoVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		require.NoError(t, err)
+		began := time.Now()
+		go loop.Run(context.Background())
+		var producers sync.WaitGroup
+		for range 8 {
+			producers.Go(func() {
+				for range 20_000 {
+					loop.Submit(func() {})
+				}
+			})
+		}
+		producers.Wait()
+		require.NoError(t, loop.Shutdown(context.Background()))
+		require.Zero(t, time.Since(began))
+	})
+}
+
+// An idle loop is small, at most 16 KiB beyond its goroutine's stack, whatever it was busy with before.
+func TestIdleLoopIsSmall(t *testing.T) {
+	const n = 32
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, amount := range []int{0, 100, 500, 1000, 3000, 10_000} {
+		before := heap()
+		loops := make([]*eventloop.Loop, n)
+		for i := range loops {
+			loop, err := eventloop.New()
+			require.NoError(t, err)
+			loops[i] = loop
+			go loop.Run(context.Background())
+			for range amount {
+				require.NoError(t, loop.Submit(func() {}))
+			}
+			ran := make(chan struct{})
+			require.NoError(t, loop.Submit(func() {
+				for i := range amount {
+					loop.ScheduleMicrotask(func() {})
+					id, _ := loop.ScheduleTimer(time.Hour>>(i%40)<<(i%10), func() {})
+					defer loop.CancelTimer(id)
+				}
+				loop.ScheduleMicrotask(func() { close(ran) })
+			}))
+			<-ran
+		}
+		perLoop := (heap() - before) / n
+		for _, loop := range loops {
+			require.NoError(t, loop.Shutdown(context.Background()))
+		}
+		require.Less(t, perLoop, int64(16<<10), "after %d tasks, microtasks and timers", amount)
+		t.Logf("after %d tasks, microtasks and timers: %d bytes", amount, perLoop)
+	}
+}
