@@ -64,10 +64,13 @@ func (r *Ring) Shrink()           { r.r.shrink() }
 // Pauses is the budget for letting other goroutines run.
 type Pauses struct{ p pauses }
 
-// Use takes as many pauses as there are, up to n, and returns how many.
-func (p *Pauses) Use(n int) int {
+// Use takes as many pauses as there are, up to n, each of which brings work or not, and returns how many.
+func (p *Pauses) Use(n int, hit bool) int {
 	n = min(n, p.p.left)
 	p.p.left -= n
+	if hit {
+		p.p.hits += n
+	}
 	return n
 }
 func (p *Pauses) Judge(elapsed int64) { p.p.judge(elapsed) }

@@ -29,7 +29,7 @@ func TestNoReportAfterClose(t *testing.T) {
 
 // Alive is asked while a task is on its way from acceptance to its end, wherever that leads through.
 func TestAliveWhileATaskIsUnderWay(t *testing.T) {
-	for range 20_000 {
+	for range 3_000 {
 		loop, err := eventloop.New()
 		require.NoError(t, err)
 		go loop.Run(context.Background())

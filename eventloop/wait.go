@@ -19,6 +19,9 @@ import "runtime"
 
 // sleep parks the loop until there may be something to do.
 func (l *Loop) sleep() {
+	if l.pauses.worthwhile() {
+		return // to another tick, which has pauses left
+	}
 	for range 4 {
 		if l.pause() {
 			return
@@ -65,42 +68,55 @@ func (l *Loop) signal() {
 }
 
 // pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them submits
-// something: one that waited for a task that has just run does. The loop then needs no wake-up and, within a
-// tick, the tick goes on. But a loop that lets others run is not woken by work; it gets on when its turn comes. Where
-// goroutines are busy computing that takes long, so a tick in which pauses were long ends them for a while.
+// something: one that waited for a task that has just run does. The loop then needs no wake-up, and the tick goes
+// on. But a loop that lets others run is not woken by work; it gets on when its turn comes, which takes long where
+// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer when
+// they are long.
 type pauses struct {
-	left    int
-	perTick int   // grows while pauses are short; 0 while there are none
-	banned  int64 // nanoseconds of ticks until there are some again
+	left    int   // of this tick's
+	hits    int   // of this tick's that brought work
+	perTick int   // grows while pauses are good; 0 while there are none
+	banned  int64 // nanoseconds until there are some again
 }
 
 const (
 	mostPauses = 16        // in a tick: bounds how old its time gets, and what is lost until long pauses are noticed
 	longPause  = 100_000   // nanoseconds
-	banFactor  = 100       // so that finding out whether pauses are still long costs one part in a hundred
+	longBan    = 100       // times what long pauses took, so that trying again costs one part in a hundred
+	vainBan    = 1_000_000 // nanoseconds
 	nearTimer  = 1_000_000 // nanoseconds, within which a timer is not kept waiting by pauses
 )
+
+// worthwhile tells whether all pauses of the tick are used and each has brought work.
+func (p *pauses) worthwhile() bool { return p.hits > 0 && p.hits == p.perTick }
 
 // judge renews the budget at the end of a tick that took elapsed nanoseconds.
 func (p *pauses) judge(elapsed int64) {
 	used := p.perTick - p.left
 	switch {
 	case used > 0 && elapsed > int64(used)*longPause:
-		p.perTick, p.banned = 0, elapsed*banFactor
+		p.perTick, p.banned = 0, elapsed*longBan
+	case used > 2*p.hits:
+		p.perTick, p.banned = 0, vainBan
 	case p.banned > 0:
 		p.banned -= elapsed
 	default:
 		p.perTick = min(2*p.perTick+1, mostPauses)
 	}
-	p.left = p.perTick
+	p.left, p.hits = p.perTick, 0
 }
 
 // pause lets other goroutines run, unless the budget is spent or a timer is near, and tells whether there is work then.
 func (l *Loop) pause() bool {
-	if l.pauses.left == 0 || l.earliest.Load()-l.tickTime.Load() < nearTimer {
+	p := &l.pauses
+	if p.left == 0 || l.earliest.Load()-l.tickTime.Load() < nearTimer {
 		return false
 	}
-	l.pauses.left--
+	p.left--
 	runtime.Gosched()
-	return l.inbox.mayHaveWork()
+	if !l.inbox.mayHaveWork() {
+		return false
+	}
+	p.hits++
+	return true
 }

@@ -8,28 +8,34 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// A simulated loop that pauses whenever it may. Short pauses get the whole budget; long ones, as on a machine whose
-// processors are busy, cost a small part of the time, and end when pauses are short again.
-func TestPausesAreGivenUpWhereTheyAreLong(t *testing.T) {
+// A simulated loop that pauses whenever it may. Pauses that are short and bring work are all taken; where they bring
+// nothing, or take long as on a machine whose processors are busy, they cost a small part of the time; and they are taken
+// up again when they are good again.
+func TestPausesAreGivenUpWhereTheyAreNoGood(t *testing.T) {
 	const work = 1000 // nanoseconds of a tick besides its pauses
 	var p eventloop.Pauses
-	simulate := func(length, until int64) (lost float64, last int) {
+	simulate := func(length int64, hit bool, until int64) (lost float64, last int) {
 		var now, paused int64
 		for now < until {
-			last = p.Use(5)
+			last = p.Use(eventloop.MostPauses, hit)
 			paused += int64(last) * length
 			p.Judge(work + int64(last)*length)
 			now += work + int64(last)*length
 		}
 		return float64(paused) / float64(now), last
 	}
-	_, last := simulate(300, 1e6)
-	require.Equal(t, 5, last, "short pauses are all taken")
-	require.Equal(t, eventloop.MostPauses, p.Use(eventloop.MostPauses), "up to the whole budget")
+	_, last := simulate(300, true, 1e6)
+	require.Equal(t, eventloop.MostPauses, last, "short pauses that bring work are all taken")
 
-	lost, _ := simulate(20e6, 600e9)
+	lost, _ := simulate(20e6, true, 600e9)
 	require.Less(t, lost, 0.02, "long pauses are given up, but for a try now and then")
 
-	_, last = simulate(300, 60e9)
-	require.Equal(t, 5, last, "and taken up again")
+	_, last = simulate(300, true, 60e9)
+	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
+
+	lost, _ = simulate(300, false, 60e9)
+	require.Less(t, lost, 0.001, "vain pauses are given up, but for a try now and then")
+
+	_, last = simulate(300, true, 60e6)
+	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
 }
