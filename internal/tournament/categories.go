@@ -67,7 +67,7 @@ func Benchmarks() []Benchmark {
 			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op:       "one wake",
 			Measures: "from Submit on a parked loop to the first instruction of the task",
-			Why:      "how fast an idle program reacts",
+			Why:      "how fast an idle loop reacts on a processor that is awake",
 		},
 		{
 			Name: "InternalPriority", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},

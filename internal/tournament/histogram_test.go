@@ -51,12 +51,17 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return h.max
 }
 
-// report makes the mean the benchmark's ns/op and adds the quantiles.
+// report makes the mean the benchmark's ns/op and adds the quantiles that enough values lie beyond.
 func (h *histogram) report(b *testing.B) {
+	const beyond = 10
 	b.ReportMetric(float64(h.sum)/float64(h.n), "ns/op")
 	b.ReportMetric(float64(h.quantile(0.5)), "p50-ns/op")
-	b.ReportMetric(float64(h.quantile(0.99)), "p99-ns/op")
-	b.ReportMetric(float64(h.quantile(0.999)), "p99.9-ns/op")
+	if h.n >= 100*beyond {
+		b.ReportMetric(float64(h.quantile(0.99)), "p99-ns/op")
+	}
+	if h.n >= 1000*beyond {
+		b.ReportMetric(float64(h.quantile(0.999)), "p99.9-ns/op")
+	}
 	b.ReportMetric(float64(h.max), "max-ns/op")
 }
 
