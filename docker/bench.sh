@@ -129,7 +129,7 @@ collect() {
 interrupted() {
 	trap '' INT TERM HUP
 	if [[ -n ${client-} ]]; then
-		say "stopping; the same command goes on from here"
+		say "stopping"
 		docker stop -t 20 "$run" >/dev/null
 		wait "$client" || true
 		collect

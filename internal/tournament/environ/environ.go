@@ -70,6 +70,20 @@ func Differences(a, b Env) []string {
 	return out
 }
 
+// Settings lists the runtime's settings that differ. They may be what a comparison is about, but change within one run they
+// must not.
+func Settings(a, b Env) []string {
+	var out []string
+	for _, s := range [][3]string{
+		{"GOGC", a.GOGC, b.GOGC}, {"GOMEMLIMIT", a.GOMEMLIMIT, b.GOMEMLIMIT}, {"GODEBUG", a.GODEBUG, b.GODEBUG},
+	} {
+		if s[1] != s[2] {
+			out = append(out, fmt.Sprintf("%s: %s and %s", s[0], orNone(s[1]), orNone(s[2])))
+		}
+	}
+	return out
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return "none"

@@ -59,22 +59,83 @@ func cpuModel() string {
 }
 
 func container() string {
-	for _, c := range []struct{ file, kind string }{
-		{"/.dockerenv", "docker"},
-		{"/run/.containerenv", "podman"},
+	var marked string
+	for _, m := range []struct{ file, kind string }{
 		{"/var/run/secrets/kubernetes.io", "kubernetes"},
+		{"/run/.containerenv", "podman"},
+		{"/.dockerenv", "docker"},
 	} {
-		if _, err := os.Stat(c.file); err == nil {
-			return c.kind
+		if _, err := os.Stat(m.file); err == nil {
+			marked = m.kind
+			break
 		}
 	}
-	cgroups := firstLine("/proc/1/cgroup")
-	for _, kind := range []string{"docker", "containerd", "kubepods", "lxc", "libpod"} {
-		if strings.Contains(cgroups, kind) {
-			return kind
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	return containerKind(marked, string(mounts), string(groups))
+}
+
+// containerKind returns the kind that a marker file claims if the mounts or the control groups agree that there is a
+// container, and otherwise what the control groups alone say. A marker proves little: a virtual machine whose image was made
+// from a container's still has it.
+func containerKind(marked, mountinfo, cgroups string) string {
+	kind := cgroupKind(cgroups)
+	if marked != "" && (kind != "" || layeredRoot(mountinfo)) {
+		return marked
+	}
+	return kind
+}
+
+// cgroupKind reads /proc/self/cgroup for the groups that container engines make.
+func cgroupKind(cgroups string) string {
+	for _, k := range []struct{ mark, kind string }{
+		{"kubepods", "kubernetes"}, {"libpod", "podman"}, {"docker", "docker"}, {"containerd", "containerd"}, {"lxc", "lxc"},
+	} {
+		for line := range strings.Lines(cgroups) {
+			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+			for dir := range strings.SplitSeq(fields[len(fields)-1], "/") {
+				// The group of an engine's own service is on the host.
+				if strings.Contains(dir, k.mark) && !strings.HasSuffix(dir, ".service") {
+					return k.kind
+				}
+			}
 		}
 	}
 	return ""
+}
+
+// layeredRoot reads /proc/self/mountinfo and tells whether / is what container engines mount there: layers, or a folder of
+// the engine's storage.
+func layeredRoot(mountinfo string) bool {
+	layered := false
+	for line := range strings.Lines(mountinfo) {
+		mount, fs, ok := strings.Cut(line, " - ")
+		m, f := strings.Fields(mount), strings.Fields(fs)
+		if !ok || len(m) < 5 || len(f) < 2 || m[4] != "/" {
+			continue
+		}
+		// A later mount covers an earlier one.
+		root, source := m[3], f[1]
+		switch f[0] {
+		case "overlay", "fuse.fuse-overlayfs", "fuse-overlayfs", "aufs":
+			layered = true
+		default:
+			layered = inStorage(root) || inStorage(source)
+		}
+	}
+	return layered
+}
+
+// inStorage tells whether a path is in the storage of a container engine, as with its btrfs, zfs, devicemapper and vfs
+// drivers.
+func inStorage(path string) bool {
+	for _, mark := range []string{"/docker/", "/containers/storage/", "/containerd/", "/dev/mapper/docker-"} {
+		if strings.Contains(path, mark) {
+			return true
+		}
+	}
+	// A storage folder that is a file system of its own shows only the driver's part of the path.
+	return strings.HasPrefix(path, "/btrfs/subvolumes/") || strings.HasPrefix(path, "/vfs/dir/")
 }
 
 // ownCgroups returns the path of this process's control group by controller; the unified hierarchy of version 2 has the

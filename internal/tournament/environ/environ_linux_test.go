@@ -43,3 +43,41 @@ func TestCgroupLimits(t *testing.T) {
 		}
 	}
 }
+
+func TestContainerKind(t *testing.T) {
+	const (
+		disk    = "22 27 0:21 / /proc rw - proc proc rw\n27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+		overlay = "69 45 0:39 / / rw,relatime master:2 - overlay overlay rw,lowerdir=/a\n70 69 0:41 / /proc rw - proc proc rw\n"
+		fuse    = "69 45 0:39 / / rw,nodev master:2 - fuse.fuse-overlayfs fuse-overlayfs rw,user_id=0\n"
+		btrfs   = "69 45 0:39 /@/var/lib/docker/btrfs/subvolumes/4f / rw - btrfs /dev/sda2 rw,subvolid=9\n"
+		own     = "69 45 0:39 /btrfs/subvolumes/4f / rw - btrfs /dev/sdb rw\n"
+		zfs     = "69 45 0:39 / / rw - zfs tank/docker/4f rw\n"
+		vfs     = "69 45 254:0 /var/lib/containers/storage/vfs/dir/4f / rw - ext4 /dev/vda rw\n"
+		suse    = "27 1 0:30 /@/.snapshots/1/snapshot / rw - btrfs /dev/vda2 rw\n"
+		pool    = "27 1 0:30 / / rw - zfs rpool/ROOT/ubuntu rw\n"
+		beside  = disk + "90 27 0:50 / /var/lib/docker/overlay2/4f/merged rw - overlay overlay rw\n"
+		covered = "26 1 0:39 / / rw - overlay overlay rw\n" + disk
+	)
+	for _, c := range []struct{ what, marked, mounts, cgroups, want string }{
+		{"docker", "docker", overlay, "0::/\n", "docker"},
+		{"docker, rootless", "docker", fuse, "0::/\n", "docker"},
+		{"docker, version 1 groups", "docker", disk, "9:name=systemd:/docker/16b3\n0::/docker/16b3\n", "docker"},
+		{"docker on btrfs", "docker", btrfs, "0::/\n", "docker"},
+		{"docker on a btrfs of its own", "docker", own, "0::/\n", "docker"},
+		{"docker on zfs", "docker", zfs, "0::/\n", "docker"},
+		{"podman on vfs", "podman", vfs, "0::/\n", "podman"},
+		{"kubernetes without its secrets", "", overlay, "0::/kubepods.slice/cri-containerd-4f.scope\n", "kubernetes"},
+		{"lxc", "", disk, "0::/lxc.payload.box/init.scope\n", "lxc"},
+		{"a machine from a container's image", "docker", disk, "9:name=systemd:/\n0::/\n", ""},
+		{"one on btrfs", "docker", suse, "0::/user.slice\n", ""},
+		{"one on zfs", "docker", pool, "0::/user.slice\n", ""},
+		{"one that runs containers", "docker", beside, "0::/system.slice/docker.service\n", ""},
+		{"one whose disk covers its first root", "docker", covered, "0::/\n", ""},
+		{"one whose files cannot be read", "docker", "", "", ""},
+		{"a live image", "", overlay, "0::/init.scope\n", ""},
+	} {
+		if got := containerKind(c.marked, c.mounts, c.cgroups); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}

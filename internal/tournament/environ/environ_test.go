@@ -1,12 +1,16 @@
 package environ
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCapture(t *testing.T) {
 	t.Setenv("GOGC", "50")
 	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("GODEBUG", "gctrace=0")
 	e := Capture(3)
-	if e.GOMAXPROCS != 3 || e.GOGC != "50" || e.GOMEMLIMIT != "off" || e.Cores < 1 {
+	if e.GOMAXPROCS != 3 || e.GOGC != "50" || e.GOMEMLIMIT != "off" || e.GODEBUG != "gctrace=0" || e.Cores < 1 {
 		t.Errorf("captured %+v", e)
 	}
 	if e.TimeNowNS < 1 || e.TimeNowNS > 1e5 {
@@ -31,9 +35,22 @@ func TestDifferences(t *testing.T) {
 			t.Errorf("%s: differences %v", what, got)
 		}
 	}
+	for what, change := range map[string]func(*Env){
+		"GOGC": func(e *Env) { e.GOGC = "off" }, "GOMEMLIMIT": func(e *Env) { e.GOMEMLIMIT = "1GiB" },
+		"GODEBUG": func(e *Env) { e.GODEBUG = "asyncpreemptoff=1" },
+	} {
+		other := base
+		change(&other)
+		if got := Settings(base, other); len(got) != 1 || !strings.HasPrefix(got[0], what+": none and ") {
+			t.Errorf("%s: different settings %v", what, got)
+		}
+		if got := Differences(base, other); len(got) != 0 {
+			t.Errorf("%s is taken for a property of the machine: %v", what, got)
+		}
+	}
 	same := base
-	same.TimeNowNS, same.GOGC = 99, "50"
-	if got := Differences(base, same); len(got) != 0 {
-		t.Errorf("what is no property of the machine counts: %v", got)
+	same.TimeNowNS = 99
+	if got := append(Differences(base, same), Settings(base, same)...); len(got) != 0 {
+		t.Errorf("a measured cost counts: %v", got)
 	}
 }

@@ -20,7 +20,7 @@ type chart struct {
 	groups   []group
 	impls    []string // in the legend, colours by place in palette
 	ranking  bool     // every line is a contestant's, so that no legend is needed
-	floor    float64  // half-width of the noise band around 1, as a share
+	floor    float64  // half-width of the noise band around 1, as a share; 0: no band
 	d        *document
 }
 
@@ -77,10 +77,11 @@ func (d *document) overview() (chart, bool) {
 // categoryChart draws the figures of one category.
 func (d *document) categoryChart(category, reference string) (chart, bool) {
 	c := chart{
-		file: slug(category) + ".svg", d: d, floor: d.a.Noise.Floor,
+		file: slug(category) + ".svg", d: d,
 		title:    category + ": ratio to " + reference + d.quickMark(),
-		subtitle: "Left is less, which is better. Bars: 95 % intervals. Band: noise.",
+		subtitle: "Left is less, which is better. Bars: 95 % intervals.",
 	}
+	times := true
 	used := map[string]bool{}
 	for _, row := range d.a.Rows {
 		if row.Category != category {
@@ -102,7 +103,12 @@ func (d *document) categoryChart(category, reference string) (chart, bool) {
 		}
 		if len(g.marks) > 0 {
 			c.groups = append(c.groups, g)
+			times = times && stats.IsTime(row.Unit)
 		}
+	}
+	if times { // the noise of times says nothing about bytes
+		c.floor = d.a.Noise.Floor
+		c.subtitle += " Band: noise."
 	}
 	for _, impl := range d.impls {
 		if used[impl] {
@@ -252,8 +258,10 @@ func (c *chart) axis(b *strings.Builder, f frame) {
 }
 
 func (c *chart) grid(b *strings.Builder, f frame) {
-	from, to := f.x(1/(1+c.floor)), f.x(1+c.floor)
-	rect(b, "band", from, f.top-4, math.Max(to-from, 1), f.bottom-f.top)
+	if c.floor > 0 {
+		from, to := f.x(1/(1+c.floor)), f.x(1+c.floor)
+		rect(b, "band", from, f.top-4, math.Max(to-from, 1), f.bottom-f.top)
+	}
 	for _, t := range f.ticks() {
 		class := "grid"
 		if t == 1 {

@@ -188,7 +188,7 @@ func (d *document) figures() []block {
 		para("Each cell: the median ratio to the row's reference, then the median itself with the half-width of its 95 % interval. " +
 			"Ratios are taken within each round, so they may differ a little from the quotient of two medians. " +
 			"Bold: the best ranked loop and those not distinguishable from it. “~”: not distinguishable from the reference, by a " +
-			"Mann-Whitney test corrected for " + count(d.a.Comparisons, "comparison") + " and the noise floor."),
+			"Mann-Whitney test corrected for " + count(d.a.Comparisons, "comparison") + " and the noise floor of its unit."),
 	}
 	charts := d.charts()
 	for _, cat := range d.a.Categories {

@@ -278,6 +278,51 @@ func TestWinner(t *testing.T) {
 	}
 }
 
+func TestTallyNamesWorseTails(t *testing.T) {
+	for verdict, want := range map[stats.Verdict]string{
+		stats.Slower: "Its 99th percentile is measurably worse than that of `baseline` in 1 of 1: A (2.00 µs instead of 1.00 µs).",
+		stats.Same:   "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared).",
+	} {
+		row := &stats.Row{Bench: "A", Scored: true, Unit: "sec/op", Reference: "baseline",
+			Entries: []stats.Entry{{Impl: "main", Verdict: stats.Faster}},
+			Details: []stats.Detail{{Unit: stats.Tail, Verdicts: map[string]stats.Verdict{"main": verdict},
+				Values: map[string]stats.Interval{"main": {Center: 2e-6}, "baseline": {Center: 1e-6}}}}}
+		got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: []*stats.Row{row}}).tally()
+		if got = strings.ReplaceAll(got, "\u00a0", " "); !strings.HasSuffix(got, want) {
+			t.Errorf("%s:\n%s\nwant at its end:\n%s", verdict, got, want)
+		}
+	}
+}
+
+func TestOnlyChartsOfTimesHaveABand(t *testing.T) {
+	for unit, want := range map[string]bool{"sec/op": true, "B/timer": false} {
+		ratio := stats.Interval{Center: 2, Lo: 1.9, Hi: 2.1}
+		rows := []*stats.Row{
+			{Bench: "A", Category: "C", Unit: "sec/op", Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
+			{Bench: "B", Category: "C", Unit: unit, Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
+		}
+		d := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: rows, Noise: stats.Noise{Floor: 0.1}})
+		c, ok := d.categoryChart("C", "baseline")
+		if svg := c.draw(800); !ok || strings.Contains(svg, `class="band"`) != want || strings.Contains(svg, "Band: noise") != want {
+			t.Errorf("with a row of %s: want a band: %v", unit, want)
+		}
+	}
+}
+
+func TestCaveatsTellOfLoad(t *testing.T) {
+	for load, want := range map[float64]bool{1: false, 1.01: true} {
+		run := &record.Run{Sessions: []record.Session{{LoadBefore: []float64{load, 0, 0}}}}
+		run.Env.Cores = 2
+		var b strings.Builder
+		for _, block := range newDocument(&stats.Analysis{Run: run}).caveats() {
+			writeMarkdown(&b, block, "")
+		}
+		if strings.Contains(b.String(), "more than half of 2 cores") != want {
+			t.Errorf("a load of %v before the run: want it told: %v:\n%s", load, want, b.String())
+		}
+	}
+}
+
 func TestMarkup(t *testing.T) {
 	hostile := "got <nil> *x* `y` [z](w) a|b \\ c"
 	var b strings.Builder

@@ -170,6 +170,12 @@ func (d *document) caveats() []block {
 	if n := len(run.Sessions); n > 1 {
 		items = append(items, fmt.Sprintf("The run was interrupted and resumed; it took %d sessions.", n))
 	}
+	for _, s := range run.Sessions {
+		if len(s.LoadBefore) > 0 && s.LoadBefore[0] > float64(run.Env.Cores)/2 {
+			items = append(items, fmt.Sprintf("When measuring began (%s), the load was %s already, more than half of %s: other work may have "+
+				"taken time from all contestants.", s.Started.UTC().Format(time.RFC3339), loads(s.LoadBefore), count(run.Env.Cores, "core")))
+		}
+	}
 	if run.Rounds < 6 {
 		items = append(items, "Fewer than six rounds give no intervals.")
 	}

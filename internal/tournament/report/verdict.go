@@ -114,7 +114,7 @@ func (d *document) whyNot(impl string) string {
 	return "does not pass the conformance suite"
 }
 
-// tally counts where the subject is fastest, and where it is slower than the reference.
+// tally counts where the subject is fastest, and where it is measurably worse than the reference.
 func (d *document) tally() string {
 	best, total := 0, 0
 	var slower []string
@@ -142,23 +142,52 @@ func (d *document) tally() string {
 		best, count(total, "figure"))
 	switch {
 	case compared == 0:
-		return s + "."
+		s += "."
 	case len(slower) == 0:
-		return s + fmt.Sprintf(", and in none of the %d shared with `%s` is it worse.", compared, stats.Reference)
+		s += fmt.Sprintf(", and in none of the %d shared with `%s` is it measurably worse.", compared, stats.Reference)
+	default:
+		s += fmt.Sprintf("; it is measurably worse than `%s` in %d of %d: %s.", stats.Reference, len(slower), compared, list(slower))
 	}
-	return s + fmt.Sprintf("; it is worse than `%s` in %d of %d: %s.", stats.Reference, len(slower), compared, list(slower))
+	return s + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.Allocations, "number of allocations")
+}
+
+// tallyOf says where a detail of the subject is measurably worse than the reference's.
+func (d *document) tallyOf(unit, what string) string {
+	compared := 0
+	var worse []string
+	for _, row := range d.a.Rows {
+		detail := row.Detail(unit)
+		if detail == nil || row.Reference != stats.Reference || detail.Verdicts[stats.Subject] == "" {
+			continue
+		}
+		compared++
+		if detail.Verdicts[stats.Subject] == stats.Slower {
+			by := fmt.Sprintf("%s instead of %s", stats.Format(detail.Values[stats.Subject].Center, unit),
+				stats.Format(detail.Values[stats.Reference].Center, unit))
+			worse = append(worse, fmt.Sprintf("%s (%s)", spaced(row.Bench), by))
+		}
+	}
+	switch {
+	case compared == 0:
+		return ""
+	case len(worse) == 0:
+		return fmt.Sprintf(" Its %s is nowhere measurably worse than that of `%s` (%s compared).", what, stats.Reference,
+			count(compared, "figure"))
+	}
+	return fmt.Sprintf(" Its %s is measurably worse than that of `%s` in %d of %d: %s.", what, stats.Reference, len(worse), compared, list(worse))
 }
 
 // noise says what differences mean nothing.
 func (d *document) noise() string {
 	n := d.a.Noise
+	counts := fmt.Sprintf(", nor are differences of bytes and counts up to %s.", stats.FormatPercent(stats.CountFloor))
 	if len(n.Pairs) == 0 {
-		return fmt.Sprintf("The run has no control pair, so the noise floor is an assumption: differences below %s in a cell are not counted.",
-			stats.FormatPercent(n.Floor))
+		return fmt.Sprintf("The run has no control pair, so the noise floor is an assumption: differences of times below %s in a cell are not counted",
+			stats.FormatPercent(n.Floor)) + counts
 	}
-	return fmt.Sprintf("Noise: the same loop measured under two labels differs by up to %s in a cell (%s) and by up to %s in their "+
-		"geometric mean; smaller differences are not counted.",
-		stats.FormatPercent(n.Floor), count(len(n.Pairs), "control pair"), stats.FormatPercent(n.Mean))
+	return fmt.Sprintf("Noise: the same loop measured under two labels differs in time by up to %s in a cell (%s) and by up to %s in their "+
+		"geometric mean; smaller differences are not counted",
+		stats.FormatPercent(n.Floor), count(len(n.Pairs), "control pair"), stats.FormatPercent(n.Mean)) + counts
 }
 
 // advice says for each category which loops to choose, and what else decides.

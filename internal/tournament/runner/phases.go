@@ -159,6 +159,8 @@ func (r *runner) conform(ctx context.Context) error {
 		}
 		c := r.child(args, nil)
 		c.timeout *= 5
+		// For the case that the watchdog dies before the suite.
+		c.args = append(c.args, "-test.timeout="+(c.timeout+5*grace).String())
 		out := c.run(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()

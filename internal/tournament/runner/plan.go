@@ -123,13 +123,16 @@ func leaveOut(cells []*record.Cell, t tuning) {
 	if t.maxSetup == 0 {
 		return
 	}
-	slowest := map[string]time.Duration{}
+	slowest := map[string]*record.Cell{}
 	for _, c := range cells {
-		slowest[c.Bench] = max(slowest[c.Bench], c.Setup)
+		if s := slowest[c.Bench]; s == nil || c.Setup > s.Setup {
+			slowest[c.Bench] = c
+		}
 	}
 	for _, c := range cells {
-		if s := slowest[c.Bench]; s > t.maxSetup {
-			c.LeftOut = fmt.Sprintf("left out of quick mode: takes %v to prepare", s.Round(10*time.Millisecond))
+		if s := slowest[c.Bench]; s.Setup > t.maxSetup {
+			c.LeftOut = fmt.Sprintf("left out of quick mode: one contestant, %s, takes %v to prepare",
+				s.Impl, s.Setup.Round(10*time.Millisecond))
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestWarmArgs(t *testing.T) {
 
 func TestLeaveOut(t *testing.T) {
 	cells := []*record.Cell{
-		planned("A", "x", 1, time.Second), planned("A", "y", 1, 0), planned("B", "x", 1, 0),
+		planned("A", "x", 1, time.Second), planned("A", "y", 1, 300*time.Millisecond), planned("B", "x", 1, 0),
 	}
 	leaveOut(cells, tuningFor(record.Full))
 	if !cells[0].Runs() {
@@ -96,6 +96,11 @@ func TestLeaveOut(t *testing.T) {
 	leaveOut(cells, tuningFor(record.Quick))
 	if cells[0].Runs() || cells[1].Runs() || !cells[2].Runs() {
 		t.Error("a quick run leaves out what takes long to prepare, for all contestants and nothing else")
+	}
+	for _, c := range cells[:2] {
+		if want := "left out of quick mode: one contestant, x, takes 1s to prepare"; c.LeftOut != want {
+			t.Errorf("%s is %q, want %q", c.Impl, c.LeftOut, want)
+		}
 	}
 }
 

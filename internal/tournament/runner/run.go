@@ -34,8 +34,8 @@ type Config struct {
 	Progress   Progress
 }
 
-// ErrInterrupted says that the run was ended from outside. What it has measured is kept.
-var ErrInterrupted = errors.New("interrupted; the same command goes on from here")
+// ErrInterrupted says that the run was ended from outside. What it has measured is kept; Run's error says more.
+var ErrInterrupted = errors.New("interrupted")
 
 // givenUp is how often a cell may fail before it is left alone: once may be chance, and a watchdog's patience is
 // expensive.
@@ -65,7 +65,7 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 	defer cfg.Progress.Close()
 	err = r.measure(ctx)
 	if ctx.Err() != nil {
-		err = ErrInterrupted
+		err = r.interrupted()
 	}
 	session := &r.rec.Sessions[len(r.rec.Sessions)-1]
 	session.Ended, session.LoadAfter = time.Now().UTC().Truncate(time.Second), environ.LoadAverage()
@@ -75,6 +75,17 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 		return r.rec, err
 	}
 	return r.rec, record.Promote(cfg.Out)
+}
+
+// interrupted says what becomes of an interrupted run. Before the plan is made there is nothing to go on from.
+func (r *runner) interrupted() error {
+	switch {
+	case !r.rec.Planned:
+		return fmt.Errorf("%w before measuring began; the same command starts anew", ErrInterrupted)
+	case r.Fresh:
+		return fmt.Errorf("%w; the same command without -fresh goes on from here", ErrInterrupted)
+	}
+	return fmt.Errorf("%w; the same command goes on from here", ErrInterrupted)
 }
 
 // open prepares the record: a new one, or that of the run to resume.
@@ -117,13 +128,13 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 	case r.Fresh:
 		return nil, "the interrupted run is ignored, as asked"
 	case !before.Planned:
-		return nil, ""
+		return nil, "the interrupted run had not begun to measure"
 	case before.Options != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
 		return nil, "the interrupted run had other flags"
 	case before.Binary.SHA256 != now.Binary.SHA256 || before.Source != now.Source:
 		return nil, "the interrupted run measured another binary or commit"
 	}
-	if diff := environ.Differences(before.Env, now.Env); len(diff) > 0 {
+	if diff := append(environ.Differences(before.Env, now.Env), environ.Settings(before.Env, now.Env)...); len(diff) > 0 {
 		return nil, "the interrupted run was in another environment (" + strings.Join(diff, "; ") + ")"
 	}
 	raw, done, err := record.ResumeRaw(r.dir)

@@ -199,7 +199,7 @@ func TestRunResumes(t *testing.T) {
 			interrupt()
 		}
 	}
-	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {
+	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "command goes on from here") {
 		t.Fatalf("an interrupted run returns %v", err)
 	}
 	partial := record.Partial(cfg.Out)
@@ -212,19 +212,34 @@ func TestRunResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	other := cfg
-	other.Filter = "Quick"
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
-	moved := t.TempDir()
-	if err := os.CopyFS(moved, os.DirFS(cfg.Out)); err != nil {
-		t.Fatal(err)
-	}
-	other.Out = moved
-	oj := &journal{}
-	other.Progress = oj
-	if _, err := Run(dead, other); !errors.Is(err, ErrInterrupted) || len(oj.said) != 1 || !strings.Contains(oj.said[0], "other flags") {
-		t.Errorf("with other flags: %v, said %q", err, oj.said)
+	for _, c := range []struct {
+		change        func(*testing.T, *Config)
+		reason, again string
+	}{
+		{func(_ *testing.T, c *Config) { c.Filter = "Quick" }, "other flags", "starts anew"},
+		{func(_ *testing.T, c *Config) { c.Fresh = true }, "as asked", "starts anew"},
+		{func(t *testing.T, _ *Config) { t.Setenv("GOGC", "37") }, "GOGC: ", "starts anew"},
+		{func(t *testing.T, _ *Config) { t.Setenv("GOMEMLIMIT", "37GiB") }, "GOMEMLIMIT: ", "starts anew"},
+		{func(t *testing.T, _ *Config) { t.Setenv("GODEBUG", "gctrace=0") }, "GODEBUG: ", "starts anew"},
+		{func(*testing.T, *Config) {}, "", "goes on from here"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			other, oj := cfg, &journal{}
+			other.Out, other.Progress = t.TempDir(), oj
+			if err := os.CopyFS(other.Out, os.DirFS(cfg.Out)); err != nil {
+				t.Fatal(err)
+			}
+			c.change(t, &other)
+			_, err := Run(dead, other)
+			if !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), c.again) {
+				t.Errorf("interrupted again it returns %v, want %q", err, c.again)
+			}
+			if said := strings.Join(oj.said, "\n"); !strings.Contains(said, c.reason) || (said == "") != (c.reason == "") {
+				t.Errorf("it says %q, want %q", said, c.reason)
+			}
+		})
 	}
 
 	j2 := &journal{}
@@ -264,8 +279,8 @@ func TestRunStopsItsChildOnInterrupt(t *testing.T) {
 		}
 	}
 	start := time.Now()
-	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
+	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "starts anew") {
+		t.Fatalf("interrupted before the plan it returns %v", err)
 	}
 	if took := time.Since(start); took > cfg.Timeout/2 {
 		t.Errorf("it took %v to stop a hung child", took)

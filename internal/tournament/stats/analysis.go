@@ -75,9 +75,19 @@ const (
 
 // A Detail is a further unit of a row's benchmark.
 type Detail struct {
-	Unit   string              `json:"unit"`
-	Values map[string]Interval `json:"values"` // by contestant
+	Unit     string              `json:"unit"`
+	Values   map[string]Interval `json:"values"`             // by contestant
+	Ratios   map[string]Interval `json:"ratios,omitempty"`   // to the row's reference, of judged units where both are positive
+	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against it, of judged units
 }
+
+// The details that are held against the reference: how slow the slowest are, and what the collector gets to do.
+const (
+	Tail        = "p99-sec/op"
+	Allocations = "allocs/op"
+)
+
+var judged = []string{Tail, Allocations}
 
 // Load analyses the run in a folder.
 func Load(dir string) (*Analysis, error) {
@@ -139,7 +149,7 @@ func (a *Analysis) headline(bench string) *Row {
 	}
 	row := a.row(bench, info.Category, units[0])
 	for _, unit := range units[1:] {
-		d := Detail{Unit: unit, Values: map[string]Interval{}}
+		d := Detail{Unit: unit, Values: map[string]Interval{}, Ratios: map[string]Interval{}, Verdicts: map[string]Verdict{}}
 		for _, impl := range a.Run.Impls {
 			if v := a.series(bench, impl.Name, unit).interval(); v.OK() {
 				d.Values[impl.Name] = v
@@ -230,19 +240,33 @@ func (r *Row) entry(impl string) *Entry {
 	return nil
 }
 
+// Detail returns a further unit of the row, nil if it was not measured.
+func (r *Row) Detail(unit string) *Detail {
+	for i := range r.Details {
+		if r.Details[i].Unit == unit {
+			return &r.Details[i]
+		}
+	}
+	return nil
+}
+
 // Has tells whether the row has a figure of the contestant.
 func (r *Row) Has(impl string) bool {
 	e := r.entry(impl)
 	return e != nil && e.Value.OK()
 }
 
-// compare tests every entry against its reference, and every ranked one against the fastest of its row. Each of the two
-// families is corrected for its size.
+// compare tests every entry against its reference, every ranked one against the fastest of its row, and the judged details
+// against the reference. Each of the three families is corrected for its size.
 func (a *Analysis) compare() {
 	var toReference, toFastest []float64
 	var entries, rivals []*Entry
-	type pair struct{ row, best *Entry }
-	fastest := map[*Entry]pair{}
+	type rivalry struct {
+		unit string
+		best *Entry
+	}
+	fastest := map[*Entry]rivalry{}
+	units := map[*Entry]string{}
 	for _, row := range a.Rows {
 		values := func(e *Entry) series { return a.series(row.Bench, e.Impl, row.Unit) }
 		var best *Entry
@@ -253,6 +277,7 @@ func (a *Analysis) compare() {
 			}
 			if e.Impl != row.Reference {
 				entries = append(entries, e)
+				units[e] = row.Unit
 				toReference = append(toReference, mannWhitney(values(e), a.series(row.Bench, row.Reference, row.Unit)))
 			}
 			if a.Ranked(e.Impl) && (best == nil || e.Value.Center < best.Value.Center) {
@@ -267,31 +292,65 @@ func (a *Analysis) compare() {
 			if e := &row.Entries[i]; e != best && e.Value.OK() && a.Ranked(e.Impl) {
 				rivals = append(rivals, e)
 				toFastest = append(toFastest, mannWhitney(values(e), values(best)))
-				fastest[e] = pair{e, best}
+				fastest[e] = rivalry{row.Unit, best}
 			}
 		}
 	}
 	a.Comparisons = len(toReference)
 	for i, p := range holm(toReference) {
 		e := entries[i]
-		e.P, e.Verdict = p, Same
-		if significant(p) && a.Noise.Beyond(e.Ratio.Center) {
-			e.Verdict = Slower
-			if e.Ratio.Center < 1 {
-				e.Verdict = Faster
-			}
-		}
+		e.P, e.Verdict = p, a.Noise.verdict(units[e], e.Ratio.Center, p)
 	}
 	for i, p := range holm(toFastest) {
 		e := rivals[i]
-		ratio := e.Value.Center / fastest[e].best.Value.Center
-		e.Best = !significant(p) || !a.Noise.Beyond(ratio)
+		f := fastest[e]
+		e.Best = !significant(p) || !a.Noise.Beyond(f.unit, e.Value.Center/f.best.Value.Center)
+	}
+	a.compareDetails()
+}
+
+func (a *Analysis) compareDetails() {
+	type comparison struct {
+		detail *Detail
+		impl   string
+		ratio  float64
+	}
+	var all []comparison
+	var ps []float64
+	for _, row := range a.Rows {
+		for i := range row.Details {
+			d := &row.Details[i]
+			reference, ok := d.Values[row.Reference]
+			if !ok || !slices.Contains(judged, d.Unit) {
+				continue
+			}
+			to := a.series(row.Bench, row.Reference, d.Unit)
+			for _, impl := range a.Run.Impls {
+				value, ok := d.Values[impl.Name]
+				if !ok || impl.Name == row.Reference {
+					continue
+				}
+				s := a.series(row.Bench, impl.Name, d.Unit)
+				ratio := value.Center / reference.Center // where there is no allocation, rounds have no ratio
+				if r := s.over(to).interval(); r.OK() && value.Center > 0 && reference.Center > 0 {
+					d.Ratios[impl.Name] = r
+					ratio = r.Center
+				}
+				all = append(all, comparison{d, impl.Name, ratio})
+				ps = append(ps, mannWhitney(s, to))
+			}
+		}
+	}
+	for i, p := range holm(ps) {
+		c := all[i]
+		c.detail.Verdicts[c.impl] = a.Noise.verdict(c.detail.Unit, c.ratio, p)
 	}
 }
 
 func significant(p float64) bool { return p < 1-confidence }
 
-// A Noise is what the control pairs show: how far two labels of the same contestant lie apart.
+// A Noise is what the control pairs show: how far two labels of the same contestant lie apart. It is a noise of times; bytes
+// and counts do not depend on how busy the machine is and have the floor CountFloor.
 type Noise struct {
 	Floor float64 `json:"floor"`         // largest deviation of a pair's ratio from 1
 	Mean  float64 `json:"geomean_floor"` // the same for the geometric mean over the pairs, to the far end of its interval
@@ -305,8 +364,12 @@ type Pair struct {
 	Ratio Interval `json:"ratio"`
 }
 
-// assumedFloor stands in when a run has no control pairs.
-const assumedFloor = 0.10
+const (
+	assumedFloor = 0.10 // stands in when a run has no control pairs
+
+	// CountFloor is the noise floor of figures that are not times.
+	CountFloor = 0.01
+)
 
 func noise(run *record.Run, samples *Samples) Noise {
 	var n Noise
@@ -317,7 +380,7 @@ func noise(run *record.Run, samples *Samples) Noise {
 		}
 		unit := "sec/op"
 		for _, u := range run.Benchmark(c.Bench).Units {
-			if strings.Contains(tidy(u), "sec") {
+			if IsTime(tidy(u)) {
 				unit = tidy(u)
 				break
 			}
@@ -345,10 +408,39 @@ func noise(run *record.Run, samples *Samples) Noise {
 // deviation returns how far a ratio is from 1, the same for a ratio and its reciprocal.
 func deviation(ratio float64) float64 { return math.Exp(math.Abs(math.Log(ratio))) - 1 }
 
-// Beyond tells whether a ratio of single cells is further from 1 than noise.
-func (n Noise) Beyond(ratio float64) bool { return deviation(ratio) > n.Floor }
+// IsTime tells whether figures of a base unit are times: sec/op, p99-sec/op.
+func IsTime(unit string) bool {
+	name, _, _ := strings.Cut(unit, "/")
+	return name == "sec" || strings.HasSuffix(name, "-sec")
+}
 
-// BeyondMean tells the same of a geometric mean of ratios: it is beyond noise, and so is its whole interval.
-func (n Noise) BeyondMean(ratio Interval) bool {
-	return ratio.Bounded() && deviation(ratio.Center) > n.Mean && (ratio.Lo > 1 || ratio.Hi < 1)
+// floor returns what a ratio of single cells has to deviate from 1 to count.
+func (n Noise) floor(unit string) float64 {
+	if IsTime(unit) {
+		return n.Floor
+	}
+	return CountFloor
+}
+
+// Beyond tells whether a ratio of single cells is further from 1 than noise.
+func (n Noise) Beyond(unit string, ratio float64) bool { return deviation(ratio) > n.floor(unit) }
+
+// verdict returns what a ratio and the corrected probability of its chance say.
+func (n Noise) verdict(unit string, ratio, p float64) Verdict {
+	switch {
+	case !significant(p) || !n.Beyond(unit, ratio):
+		return Same
+	case ratio < 1:
+		return Faster
+	}
+	return Slower
+}
+
+// BeyondMean tells whether a geometric mean of ratios over rows is beyond noise, and so is its whole interval.
+func (n Noise) BeyondMean(rows []*Row, ratio Interval) bool {
+	floor := n.Mean
+	if !slices.ContainsFunc(rows, func(r *Row) bool { return IsTime(r.Unit) }) {
+		floor = CountFloor
+	}
+	return ratio.Bounded() && deviation(ratio.Center) > floor && (ratio.Lo > 1 || ratio.Hi < 1)
 }

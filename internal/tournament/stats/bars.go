@@ -176,6 +176,9 @@ func (a *Analysis) meanBars() []Bar {
 			}
 			break
 		}
+		if st.ranks() < 2 {
+			continue // to be the first of one is no merit
+		}
 		best, _ := st.First()
 		if first.State != Missed {
 			first.State = Met
@@ -189,6 +192,9 @@ func (a *Analysis) meanBars() []Bar {
 			first.Measured += ", "
 		}
 		first.Measured += fmt.Sprintf("rank %d of %d over %d figures", p.Rank, st.ranks(), len(st.Rows))
+	}
+	if first.State == NotMeasured && first.Note == "" {
+		first.Note = "no other contestant is ranked"
 	}
 	worst := Bar{What: "geometric mean in each category", Demand: "at most 1.00 × " + Reference, State: NotMeasured}
 	top := math.Inf(-1)

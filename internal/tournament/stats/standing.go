@@ -171,7 +171,7 @@ func (a *Analysis) standing(rows []*Row, members []string, reference string) Sta
 		}
 		p.Rank = i + 1
 		p.ToFirst = mean(p.Impl, st.Places[0].Impl).interval()
-		p.Tied = i > 0 && !a.Noise.BeyondMean(p.ToFirst)
+		p.Tied = i > 0 && !a.Noise.BeyondMean(common, p.ToFirst)
 	}
 	return st
 }

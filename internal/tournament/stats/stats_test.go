@@ -97,12 +97,21 @@ func jitter(ns, spread float64) []float64 {
 	return out
 }
 
+// flat returns ten equal values.
+func flat(v float64) []float64 { return slices.Repeat([]float64{v}, 10) }
+
+// split takes benchmark@contestant@unit apart; the unit is the time unless it is given.
+func split(name string) figure {
+	parts := append(strings.Split(name, "@"), "sec/op")
+	return figure{parts[0], parts[1], parts[2]}
+}
+
 func samples(values map[string][]float64) *Samples {
 	s := &Samples{series: map[figure]series{}, units: map[string][]string{}}
 	for name, vs := range values {
-		bench, impl, _ := strings.Cut(name, "@")
-		if !slices.Contains(s.units[bench], "sec/op") {
-			s.units[bench] = append(s.units[bench], "sec/op")
+		key := split(name)
+		if !slices.Contains(s.units[key.bench], key.unit) {
+			s.units[key.bench] = append(s.units[key.bench], key.unit)
 		}
 		f := series{}
 		for i, v := range vs {
@@ -111,19 +120,27 @@ func samples(values map[string][]float64) *Samples {
 				s.rounds = append(s.rounds, i+1)
 			}
 		}
-		s.series[figure{bench, impl, "sec/op"}] = f
+		s.series[key] = f
 	}
 	slices.Sort(s.rounds)
 	return s
 }
 
 func analyse(values map[string][]float64) *Analysis {
-	var names []string
+	var names, benches []string
 	for name := range values {
-		names = append(names, name)
+		f := split(name)
+		names = append(names, f.bench+"@"+f.impl)
+		benches = append(benches, f.bench)
 	}
 	slices.Sort(names)
-	return Analyse(run(names...), samples(values))
+	slices.Sort(benches)
+	r := run(slices.Compact(names)...)
+	for _, bench := range slices.Compact(benches) {
+		r.Benchmarks = append(r.Benchmarks, record.Benchmark{
+			Name: bench, Category: "Other", Units: []string{"ns/op", "p99-ns/op", "B/op", "allocs/op", "B/timer"}})
+	}
+	return Analyse(r, samples(values))
 }
 
 func TestVerdictNeedsSignificanceAndSize(t *testing.T) {
@@ -145,6 +162,44 @@ func TestVerdictNeedsSignificanceAndSize(t *testing.T) {
 		i := slices.IndexFunc(a.Rows, func(r *Row) bool { return r.Bench == bench })
 		if got := a.Rows[i].entry("main").Verdict; got != want {
 			t.Errorf("%s: %q, want %q", bench, got, want)
+		}
+	}
+}
+
+// What the noise of times would hide counts where bytes are concerned.
+func TestBytesHaveAFloorOfTheirOwn(t *testing.T) {
+	values := map[string][]float64{
+		"T@baseline": jitter(100, 0.01), "T@main": jitter(100, 0.01), "T@main-again": jitter(150, 0.01),
+		"M@baseline@B/timer": flat(100), "M@main@B/timer": flat(140), "M@rival@B/timer": flat(100.5),
+	}
+	a := analyse(values)
+	row := a.Rows[slices.IndexFunc(a.Rows, func(r *Row) bool { return r.Bench == "M" })]
+	if main, rival := row.entry("main"), row.entry("rival"); main.Verdict != Slower || main.Best || rival.Verdict != Same || !rival.Best {
+		t.Errorf("with a floor of %v for times: %+v, %+v", a.Noise.Floor, main, rival)
+	}
+	only := analyse(map[string][]float64{"M@baseline@B/timer": jitter(1e11, 0.001), "M@main@B/timer": jitter(1.05e11, 0.001)})
+	if p, _ := only.Categories[0].place("main"); p.Tied {
+		t.Errorf("a mean of bytes is held against the floor of times: %+v", p)
+	}
+	for unit, want := range map[string]bool{"sec/op": true, "p99.9-sec/op": true, "B/timer": false, "allocs/op": false} {
+		if IsTime(unit) != want {
+			t.Errorf("IsTime(%s) = %v", unit, !want)
+		}
+	}
+}
+
+func TestJudgedDetails(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@main-again": jitter(51, 0.01), "A@rival": jitter(50, 0.01),
+		"A@baseline@p99-sec/op": jitter(500, 0.01), "A@main@p99-sec/op": jitter(700, 0.01), "A@rival@p99-sec/op": jitter(505, 0.01),
+		"A@baseline@allocs/op": flat(0), "A@main@allocs/op": flat(0), "A@rival@allocs/op": flat(1),
+	})
+	for unit, want := range map[string]map[string]Verdict{
+		Tail:        {"main": Slower, "rival": Same},
+		Allocations: {"main": Same, "rival": Slower},
+	} {
+		if d := a.Rows[0].Detail(unit); d == nil || !maps.Equal(d.Verdicts, want) {
+			t.Errorf("%s: %+v, want %v", unit, d, want)
 		}
 	}
 }
@@ -231,6 +286,20 @@ func TestBars(t *testing.T) {
 	}
 }
 
+func TestToBeTheFirstOfOneIsNoMerit(t *testing.T) {
+	mean := func(values map[string][]float64) Bar {
+		bars := analyse(values).Bars
+		return bars[slices.IndexFunc(bars, func(b Bar) bool { return b.What == "geometric mean over all cells" })]
+	}
+	with := mean(map[string][]float64{"A@main": jitter(50, 0.01), "A@baseline": jitter(100, 0.01)})
+	if with.State != Met || with.Measured != "rank 1 of 2 over 1 figures" {
+		t.Errorf("against the reference alone: %+v", with)
+	}
+	if alone := mean(map[string][]float64{"A@main": jitter(50, 0.01)}); alone.State != NotMeasured || alone.Note == "" || alone.Measured != "" {
+		t.Errorf("alone: %+v", alone)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	outlying := jitter(100, 0.01)
 	outlying[4] *= 3
@@ -295,8 +364,8 @@ func TestCompare(t *testing.T) {
 	if want := []string{"A slower", "B faster", "C same"}; !slices.Equal(got, want) {
 		t.Errorf("deltas %v, want %v", got, want)
 	}
-	if c.Regressions() != 1 || len(c.Missing) != 2 {
-		t.Errorf("%d regressions, missing %v", c.Regressions(), c.Missing)
+	if c.Regressions() != 2 || len(c.Missing) != 1 || len(c.Losses) != 1 || !strings.HasPrefix(c.Losses[0], "D, main, sec/op") {
+		t.Errorf("%d regressions, missing %v, lost %v", c.Regressions(), c.Missing, c.Losses)
 	}
 	if same := Compare(before, before, regexp.MustCompile("")); same.Regressions() != 0 {
 		t.Errorf("a run regressed against itself: %+v", same.Deltas)
@@ -305,6 +374,88 @@ func TestCompare(t *testing.T) {
 		t.Error("the same machine counts as another")
 	} else if moved.Env.CPU = "other"; len(Machines(before.Run, &moved)) != 1 {
 		t.Error("another CPU does not count as another machine")
+	}
+}
+
+func TestCompareDetails(t *testing.T) {
+	values := func(p99, allocs, bytes float64) map[string][]float64 {
+		return map[string][]float64{"A@main": jitter(100, 0.01), "A@main-again": jitter(120, 0.01),
+			"A@main@p99-sec/op": jitter(p99, 0.01), "A@main@allocs/op": flat(allocs), "A@main@B/op": flat(bytes)}
+	}
+	before := analyse(values(500, 0, 40))
+	for _, c := range []struct {
+		what  string
+		after *Analysis
+		want  []string
+	}{
+		{"a longer tail", analyse(values(700, 0, 40)), []string{Tail}},
+		{"an allocation", analyse(values(500, 1, 56)), []string{"B/op", Allocations}},
+		{"noise and rounding", analyse(values(510, 0, 41)), nil},
+	} {
+		var got []string
+		comparison := Compare(before, c.after, regexp.MustCompile("^main$"))
+		for _, d := range comparison.Deltas {
+			if d.Verdict == Slower {
+				got = append(got, d.Unit)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) || comparison.Regressions() != len(c.want) {
+			t.Errorf("%s: worse in %v, want %v: %+v", c.what, got, c.want, comparison)
+		}
+	}
+}
+
+// A figure that is gone is a regression unless the new run left it out by choice.
+func TestCompareTellsLossesFromChoices(t *testing.T) {
+	all := map[string][]float64{"A@main": jitter(100, 0.01), "B@main": jitter(100, 0.01), "B@main@p99-sec/op": jitter(100, 0.01)}
+	before := analyse(all)
+	for _, c := range []struct {
+		what         string
+		change       func(*Analysis)
+		lost, listed int
+	}{
+		{"failed", func(a *Analysis) { a.Run.Cells[1].Failures = []record.Failure{{Reason: "crash"}} }, 2, 0},
+		{"gone", func(a *Analysis) { a.Run.Cells = a.Run.Cells[:1] }, 2, 0},
+		{"not applicable", func(a *Analysis) { a.Run.Cells[1].NA = "no capability" }, 0, 2},
+		{"left out", func(a *Analysis) { a.Run.Cells[1].LeftOut = "quick" }, 0, 2},
+		{"filtered", func(a *Analysis) { a.Run.Cells, a.Run.Filter = a.Run.Cells[:1], "A" }, 0, 2},
+		{"another mode", func(a *Analysis) { a.Run.Mode = record.Quick }, 0, 2},
+	} {
+		after := analyse(all)
+		for _, unit := range []string{"sec/op", Tail} {
+			delete(after.samples.series, figure{"B", "main", unit})
+		}
+		c.change(after)
+		got := Compare(before, after, regexp.MustCompile(""))
+		if got.Regressions() != c.lost || len(got.Losses) != c.lost || len(got.Missing) != c.listed {
+			t.Errorf("%s: lost %v, listed %v", c.what, got.Losses, got.Missing)
+		}
+	}
+	tail := analyse(all)
+	delete(tail.samples.series, figure{"B", "main", Tail})
+	if got := Compare(before, tail, regexp.MustCompile("")); len(got.Losses) != 1 || !slices.Contains(got.Warnings, got.Losses[0]) {
+		t.Errorf("without the quantile: lost %v, warnings %v", got.Losses, got.Warnings)
+	}
+}
+
+func TestCompareConformance(t *testing.T) {
+	with := func(outcomes string) *Analysis {
+		a := analyse(map[string][]float64{"A@main": jitter(100, 0.01)})
+		if err := json.Unmarshal([]byte(`[{"impl":"main","checks":[`+outcomes+`]}]`), &a.Run.Checks); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	before := with(`{"name":"X","outcome":"pass"},{"name":"Y","outcome":"fail"}`)
+	after := with(`{"name":"X","outcome":"fail"},{"name":"Y","outcome":"fail"},{"name":"Z","outcome":"fail"}`)
+	got := Compare(before, after, regexp.MustCompile(""))
+	if got.Regressions() != 1 || !strings.Contains(got.Losses[0], "X") {
+		t.Errorf("lost %v, want X alone", got.Losses)
+	}
+	if got := Compare(before, after, regexp.MustCompile("rival")); got.Regressions() != 0 {
+		t.Errorf("a contestant that is not looked at lost %v", got.Losses)
 	}
 }
 

@@ -78,9 +78,9 @@ func writeComparison(out io.Writer, c stats.Comparison, all bool) error {
 		}
 		if !headed {
 			headed = true
-			fmt.Fprintln(w, "benchmark\tloop\told\tnew\tchange\tp\t")
+			fmt.Fprintln(w, "benchmark\tunit\tloop\told\tnew\tchange\tp\t")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%+.1f %%\t%.2g\t%s\n", d.Bench, d.Impl, figure(d.Old, d.Unit), figure(d.New, d.Unit),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%+.1f %%\t%.2g\t%s\n", d.Bench, d.Unit, d.Impl, figure(d.Old, d.Unit), figure(d.New, d.Unit),
 			d.Change*100, d.P, d.Verdict)
 	}
 	if err := w.Flush(); err != nil {

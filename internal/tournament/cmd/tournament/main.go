@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// The exit codes. An interrupt exits as a shell reports it.
+// The exit codes. An interrupt exits as a shell reports it, and so do the other requests to end.
 const (
 	exitOK          = 0
 	exitFailed      = 1 // the run failed; for compare: there is a significant regression
@@ -39,7 +39,11 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	// The first signal asks for an orderly end; from then on another one has its usual effect.
 	context.AfterFunc(ctx, stop)
 	os.Exit(command(ctx, os.Args[1:], os.Stdout, os.Stderr))

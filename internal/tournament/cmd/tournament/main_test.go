@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,15 +39,20 @@ func BenchmarkSubmit(b *testing.B) {
 	}
 }
 
-// invoke runs the command in a process of its own.
+// invoke runs the command in a process of its own, which is interrupted when ctx ends.
 func invoke(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return invokeUntil(t, ctx, os.Interrupt, args...)
+}
+
+func invokeUntil(t *testing.T, ctx context.Context, end os.Signal, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(ctx, exe, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Cancel = func() error { return cmd.Process.Signal(end) }
 	cmd.Env = append(os.Environ(), "AS=command", "GORACE=atexit_sleep_ms=0")
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -70,8 +78,15 @@ func TestMisuse(t *testing.T) {
 		{[]string{"run", "-mode", "slow"}, "-mode is full or quick"},
 		{[]string{"run", "-rounds", "-1"}, "-rounds is less than 1"},
 		{[]string{"run", "-budget", "soon"}, "invalid value"},
-		{[]string{"run", "-budget", "-1s"}, "-budget is negative"},
+		{[]string{"run", "-rounds", "0"}, "-rounds is less than 1"},
+		{[]string{"run", "-budget", "-1s"}, "-budget is not positive"},
+		{[]string{"run", "-budget", "0"}, "-budget is not positive"},
 		{[]string{"run", "-cpu", "-1"}, "-cpu is less than 1"},
+		{[]string{"run", "-cpu", "0"}, "-cpu is less than 1"},
+		{[]string{"run", "-cpu", strconv.Itoa(4*runtime.NumCPU() + 1)}, "-cpu is more than 4 times"},
+		{[]string{"run", "-bench", exe, "-results", t.TempDir()}, "-results"},
+		{[]string{"run", "-bench", exe, "-results", filepath.Join(exe, "R.md")}, "-results"},
+		{[]string{"run", "-bench", exe, "-results", "no/such/folder/R.md"}, "-results"},
 		{[]string{"run", "-timeout", "0"}, "-timeout is not positive"},
 		{[]string{"run", "-filter", "("}, "-filter"},
 		{[]string{"run", "-dirty"}, "-commit"},
@@ -153,6 +168,56 @@ func TestRunReportsAndResumes(t *testing.T) {
 	}
 }
 
+// A hang-up before the plan: the run ends in order, and does not promise what it cannot keep.
+func TestHangUp(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(record.Partial(out), record.RunFile)); err == nil {
+				hangUp()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, _, stderr := invokeUntil(t, ctx, syscall.SIGHUP, "run", "-bench", exe, "-out", out, "-results", "", "-rounds", "6")
+	if code != exitInterrupted || !strings.Contains(stderr, "starts anew") {
+		t.Errorf("it exits %d and says %s", code, stderr)
+	}
+	run, err := record.Load(record.Partial(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Planned || run.Source != (record.Source{}) {
+		t.Errorf("planned %v, source %+v; want a run without a plan, of an unknown commit", run.Planned, run.Source)
+	}
+}
+
+func TestCommandLineRepeatsTheRun(t *testing.T) {
+	for _, c := range []struct{ args, want []string }{
+		{nil, nil},
+		{[]string{"-out", defaultOut, "-name", "native", "-timeout", "60s"}, nil},
+		{[]string{"-out", "results/quick", "-results", ""}, []string{"-out=results/quick", "-results="}},
+		{[]string{"-name", "it's", "-timeout", "5s"}, []string{`-name='it'\''s'`, "-timeout=5s"}},
+		{[]string{"-filter", "Timer|Wake", "-conformance=false"}, []string{"-filter='Timer|Wake'", "-conformance=false"}},
+	} {
+		f, err := parseRun(append([]string{"-cpu", "1"}, c.args...), os.Stdout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := append([]string{"go", "run", "./internal/tournament/cmd/tournament", "run",
+			"-mode=full", "-budget=10m0s", "-rounds=10", "-cpu=1"}, c.want...)
+		if got, want := commandLine(&f.cfg, f), strings.Join(words, " "); got != want {
+			t.Errorf("%q\ngives %s\nwant  %s", c.args, got, want)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	recorded := filepath.Join("..", "..", "stats", "testdata", "run")
 	changed := func(change func(*record.Run), replace ...string) string {
@@ -176,8 +241,8 @@ func TestCompare(t *testing.T) {
 		return dir
 	}
 	nothing := func(*record.Run) {}
-	// Ten times the time of every figure between 30 and 39 ns, which are those of main in the throughput benchmarks.
-	slower := changed(nothing, "\t3", "\t33")
+	// Ten times the time of every Submit of 30 to 39 ns, which are those of main and one more.
+	slower := changed(nothing, "\t799000\t3", "\t799000\t33")
 	moved := changed(func(r *record.Run) { r.Env.CPU = "Other CPU" })
 	for _, c := range []struct {
 		args []string
