@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 // The verdict stands between these lines of a README.
@@ -51,7 +53,7 @@ func (d *document) digest() []block {
 		out = append(out, para(s))
 	}
 	if by := d.byCategory(); len(by) > 0 {
-		out = append(out, by[len(by)-1])
+		out = append(out, para("Cost as a multiple of `"+stats.Reference+"`'s, by category; less is better:"), by[len(by)-1])
 	}
 	return out
 }
