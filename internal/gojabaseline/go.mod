@@ -1,6 +1,6 @@
 module github.com/turnloop/turnloop/internal/gojabaseline
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c
