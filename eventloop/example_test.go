@@ -28,6 +28,21 @@ func Example() {
 	// Output: 499500
 }
 
+// The program of the README.
+func Example_script() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
+	loop.Submit(func() {
+		loop.ScheduleTimer(time.Millisecond, func() { fmt.Println("a timer") })
+		loop.ScheduleMicrotask(func() { fmt.Println("a microtask") })
+		fmt.Println("a task")
+	})
+	loop.Run(context.Background()) // returns when nothing is left to do
+	// Output:
+	// a task
+	// a microtask
+	// a timer
+}
+
 // With auto-exit, Run returns when nothing is left to do, as a script does.
 func ExampleWithAutoExit() {
 	loop, err := eventloop.New(eventloop.WithAutoExit(true))

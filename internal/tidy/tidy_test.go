@@ -392,6 +392,26 @@ func parseModule(dir, text string) *module {
 	return m
 }
 
+// The README's program is one of the examples that go test runs.
+func TestReadmeProgramRuns(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(readme), "func main() {\n")
+	body, _, ok := strings.Cut(program, "}\n```")
+	if !ok || body == "" {
+		t.Fatal("the README has no program")
+	}
+	examples, err := os.ReadFile("../../eventloop/example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(examples), body) {
+		t.Errorf("no example in eventloop/example_test.go has the README's program:\n%s", body)
+	}
+}
+
 // Each rule finds the violation in a small tree that has one, and none in the same tree without it.
 func TestRules(t *testing.T) {
 	good := map[string]string{
