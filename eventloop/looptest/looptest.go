@@ -38,14 +38,7 @@ import (
 type EventLoop = loopapi.EventLoop
 
 // Config is what a check asks of the loop that it gets. Zero values mean the loop's own defaults.
-type Config struct {
-	AutoExit        bool                      // Run returns when nothing can happen any more
-	QueueLimit      int                       // external tasks waiting before Submit is refused
-	TickBudget      int                       // external tasks per tick
-	MicrotaskBudget int                       // microtasks per drain
-	OnOverload      func(error)               // overload, microtask budget and runaway reports
-	OnPanic         func(*loopapi.PanicError) // called on the loop for each callback that panicked or exited
-}
+type Config = loopapi.Config
 
 // Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not have what cfg
 // asks for; the check is then reported as not applicable instead of failed. With VirtualTime it is called inside the

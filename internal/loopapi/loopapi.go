@@ -115,3 +115,14 @@ func (s State) String() string {
 	}
 	return "invalid"
 }
+
+// Config is what a loop can be asked to be when it is made. Zero values mean the loop's own defaults. A loop that does not
+// have something that is asked for refuses with an error that wraps errors.ErrUnsupported.
+type Config struct {
+	AutoExit        bool              // Run returns when nothing can happen any more
+	QueueLimit      int               // external tasks waiting before Submit is refused
+	TickBudget      int               // external tasks per tick
+	MicrotaskBudget int               // microtasks per drain
+	OnOverload      func(error)       // overload, microtask budget and runaway reports
+	OnPanic         func(*PanicError) // called on the loop for each callback that panicked or exited
+}

@@ -33,16 +33,16 @@ const (
 
 var importRules = []importRule{
 	{"internal/loopapi", nil, leaf},
-	{"internal/poller", nil, leaf},
+	{"internal/poller", []string{"internal/loopapi"}, leaf},
 	{"internal/wheel", nil, leaf},
 	{"internal/goroutine", nil, leaf},
 	{"eventloop/promise", []string{"internal/loopapi"}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
 	{"eventloop/looptest", []string{"internal/loopapi"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"eventloop", []string{"internal/loopapi", "internal/wheel", "internal/goroutine", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
-	{"internal/alternateone...", []string{"internal/loopapi", "internal/poller", "internal/alternateone..."}, rival},
-	{"internal/alternatetwo...", []string{"internal/loopapi", "internal/poller", "internal/alternatetwo..."}, rival},
-	{"internal/alternatethree...", []string{"internal/loopapi", "internal/poller", "internal/alternatethree..."}, rival},
+	{"internal/alternateone...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternateone..."}, rival},
+	{"internal/alternatetwo...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatetwo..."}, rival},
+	{"internal/alternatethree...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatethree..."}, rival},
 }
 
 // nobodyImports names the folders that no file of the root module may import, tests included.

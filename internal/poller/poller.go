@@ -1,0 +1,60 @@
+// Package poller waits for the readiness of raw descriptors: epoll on Linux, kqueue on macOS and the BSDs. Elsewhere a
+// Poller waits for wake-ups only.
+//
+// It is mechanism: system calls, and the care that they need. Who is registered, what a callback is, when to wait and when
+// to wake is for the loop that uses it.
+//
+// # The contract
+//
+// One goroutine, the owner, calls Wait and Close. Every other method may be called from any goroutine, at any
+// time, also while the owner waits, and during and after Close: then it returns ErrPollerClosed and touches no
+// descriptor, so a descriptor number that was used again is never reached by mistake.
+//
+// Readiness is level-triggered. A descriptor is added with a tag, which its events carry: with a fresh tag for each Add, an event
+// of a descriptor that was removed, closed or replaced under the same number since tells that it is stale. One descriptor
+// may appear more than once in what Wait returns. Error and Hangup are reported whether or not they were asked for.
+//
+// A closed descriptor that was not removed is forgotten by the system, unless a duplicate of it is open: epoll then goes on
+// reporting it, and no call can name it any more. Who sees events with a tag that is not registered, again and again, can
+// only Reset and add again what is registered.
+package poller
+
+import (
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Event tells that a descriptor is ready.
+type Event struct {
+	FD     int
+	Tag    uint32
+	Events loopapi.IOEvents
+}
+
+// batch is how many events one Wait returns at most.
+const batch = 256
+
+// contract is what every system's Poller offers.
+type contract interface {
+	// Add watches fd. Its errors are the system's: EEXIST when fd is watched, EPERM when it cannot be polled (a regular
+	// file), EBADF, ENOSPC, ENOMEM.
+	Add(fd int, events loopapi.IOEvents, tag uint32) error
+	// Modify replaces what fd is watched for, old, and its tag.
+	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
+	// Remove ends the watch. After a closed descriptor's Remove, which returns EBADF or ENOENT, nothing is left to do
+	// but for the duplicates that the package comment tells of.
+	Remove(fd int, events loopapi.IOEvents) error
+	// Wait returns what is ready, at most 256 events, waiting up to timeout for the first: not at all when it is zero, for
+	// ever when it is negative. It returns early, with no event, after a Wake or when a signal interrupts it, and late
+	// by up to a millisecond, never early, otherwise. The slice is valid until the next Wait.
+	Wait(timeout time.Duration) ([]Event, error)
+	// Wake makes the Wait that is going on, or else the next one, return. Wake-ups do not add up.
+	Wake() error
+	// Reset forgets all descriptors that were added. Only the owner may call it.
+	Reset() error
+	// Close releases the poller's own descriptors. The second one returns ErrPollerClosed.
+	Close() error
+}
+
+var _ contract = (*Poller)(nil)

@@ -1,0 +1,233 @@
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package poller
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Supported tells whether descriptors can be added on this system.
+const Supported = true
+
+// Poller is a kqueue and a pipe to wake it by, which works on all of these systems alike.
+type Poller struct {
+	mu     sync.RWMutex // held for reading over each use of the descriptors but the owner's, for writing to close them
+	closed bool
+	queue  int
+	wake   [2]int // of the pipe: read here, write there
+
+	// The owner's.
+	raw    [batch]unix.Kevent_t
+	events [batch]Event
+}
+
+// New makes a poller. It holds three descriptors until Close.
+func New() (*Poller, error) {
+	queue, err := kqueue()
+	if err != nil {
+		return nil, err
+	}
+	p := &Poller{queue: queue, wake: [2]int{-1, -1}}
+	if err := p.openPipe(); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func kqueue() (int, error) {
+	queue, err := unix.Kqueue()
+	if err != nil {
+		return -1, os.NewSyscallError("kqueue", err)
+	}
+	unix.CloseOnExec(queue)
+	return queue, nil
+}
+
+// openPipe is not atomic about close-on-exec, which macOS has no call for.
+func (p *Poller) openPipe() error {
+	if err := unix.Pipe(p.wake[:]); err != nil {
+		p.wake = [2]int{-1, -1}
+		return os.NewSyscallError("pipe", err)
+	}
+	for _, fd := range p.wake {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			return os.NewSyscallError("fcntl", err)
+		}
+	}
+	return p.change(p.wake[0], unix.EVFILT_READ, unix.EV_ADD, 0)
+}
+
+// Add watches fd.
+func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
+	return p.replace(fd, 0, events, tag)
+}
+
+// Modify changes what fd is watched for.
+func (p *Poller) Modify(fd int, old, events loopapi.IOEvents, tag uint32) error {
+	return p.replace(fd, old, events, tag)
+}
+
+// Remove ends the watch of fd.
+func (p *Poller) Remove(fd int, events loopapi.IOEvents) error { return p.replace(fd, events, 0, 0) }
+
+// replace brings the filters of fd from old to events: one each for reading and writing.
+func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	switch {
+	case p.closed:
+		return loopapi.ErrPollerClosed
+	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user does not own
+		return os.NewSyscallError("kevent", unix.EINVAL)
+	}
+	var errs [2]error
+	for i, f := range [2]struct {
+		event  loopapi.IOEvents
+		filter int
+	}{{loopapi.EventRead, unix.EVFILT_READ}, {loopapi.EventWrite, unix.EVFILT_WRITE}} {
+		switch {
+		case events&f.event != 0:
+			errs[i] = p.change(fd, f.filter, unix.EV_ADD, tag)
+		case old&f.event != 0:
+			errs[i] = p.change(fd, f.filter, unix.EV_DELETE, 0)
+		}
+	}
+	if errs[0] == nil && errs[1] != nil && old == 0 && events&loopapi.EventRead != 0 {
+		_ = p.change(fd, unix.EVFILT_READ, unix.EV_DELETE, 0) // all of an Add or nothing
+	}
+	return errors.Join(errs[:]...)
+}
+
+func (p *Poller) change(fd, filter, flags int, tag uint32) error {
+	var k [1]unix.Kevent_t
+	unix.SetKevent(&k[0], fd, filter, flags)
+	*userData(&k[0]) = uintptr(tag)
+	for {
+		_, err := unix.Kevent(p.queue, k[:], nil, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return os.NewSyscallError("kevent", err)
+		}
+	}
+}
+
+// userData is the field that the system hands back with each event: a pointer on most of these systems, of which
+// only the bits are used, and they are too few to look like a pointer into the heap.
+func userData(k *unix.Kevent_t) *uintptr { return (*uintptr)(unsafe.Pointer(&k.Udata)) }
+
+// Wait waits for events.
+func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
+	var limit *unix.Timespec
+	if timeout >= 0 {
+		ts := unix.NsecToTimespec(int64(min(timeout, 24*time.Hour)))
+		limit = &ts
+	}
+	n, err := unix.Kevent(p.queue, nil, p.raw[:], limit)
+	if errors.Is(err, unix.EINTR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("kevent", err)
+	}
+	events := p.events[:0]
+	for i := range p.raw[:n] {
+		r := &p.raw[i]
+		if int(r.Ident) == p.wake[0] {
+			p.drain()
+			continue
+		}
+		e := Event{FD: int(r.Ident), Tag: uint32(*userData(r))}
+		switch r.Filter {
+		case unix.EVFILT_READ:
+			e.Events |= loopapi.EventRead
+		case unix.EVFILT_WRITE:
+			e.Events |= loopapi.EventWrite
+		}
+		if r.Flags&unix.EV_EOF != 0 {
+			e.Events |= loopapi.EventHangup
+			if r.Fflags != 0 { // the socket's error
+				e.Events |= loopapi.EventError
+			}
+		}
+		if r.Flags&unix.EV_ERROR != 0 {
+			e.Events |= loopapi.EventError
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// drain empties the pipe. EAGAIN would say that it is empty.
+func (p *Poller) drain() {
+	var bytes [64]byte
+	for {
+		if n, _ := unix.Read(p.wake[0], bytes[:]); n < len(bytes) {
+			return
+		}
+	}
+}
+
+// Wake ends a Wait. EAGAIN says that the pipe is full, so the wake-up is there.
+func (p *Poller) Wake() error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.closed {
+		return loopapi.ErrPollerClosed
+	}
+	for {
+		_, err := unix.Write(p.wake[1], []byte{1})
+		switch {
+		case err == nil, errors.Is(err, unix.EAGAIN):
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return os.NewSyscallError("write", err)
+		}
+	}
+}
+
+// Reset begins anew with an empty queue.
+func (p *Poller) Reset() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return loopapi.ErrPollerClosed
+	}
+	queue, err := kqueue()
+	if err != nil {
+		return err
+	}
+	old := p.queue
+	p.queue = queue
+	if err := p.change(p.wake[0], unix.EVFILT_READ, unix.EV_ADD, 0); err != nil {
+		p.queue = old
+		_ = unix.Close(queue)
+		return err
+	}
+	return os.NewSyscallError("close", unix.Close(old))
+}
+
+// Close closes the queue first, then the pipe that wakes it.
+func (p *Poller) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return loopapi.ErrPollerClosed
+	}
+	p.closed = true
+	errs := []error{os.NewSyscallError("close", unix.Close(p.queue))}
+	for _, fd := range p.wake {
+		if fd >= 0 {
+			errs = append(errs, os.NewSyscallError("close", unix.Close(fd)))
+		}
+	}
+	return errors.Join(errs...)
+}
