@@ -49,7 +49,9 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
-func (p *Poller) watchWake() error { return p.control(unix.EPOLL_CTL_ADD, p.wake, loopapi.EventRead, 0) }
+func (p *Poller) watchWake() error {
+	return p.control(unix.EPOLL_CTL_ADD, p.wake, loopapi.EventRead, 0)
+}
 
 // Add watches fd.
 func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
