@@ -188,8 +188,11 @@ func (p *Poller) Close() error {
 
 // milliseconds rounds up, so that a Wait is not over too early, and keeps within the 32 bits that the system has for it.
 func milliseconds(d time.Duration) int {
-	if d < 0 {
+	switch {
+	case d < 0:
 		return -1
+	case d > math.MaxInt32*time.Millisecond:
+		return math.MaxInt32
 	}
-	return int(min((d+time.Millisecond-1)/time.Millisecond, math.MaxInt32))
+	return int((d + time.Millisecond - 1) / time.Millisecond)
 }

@@ -1,0 +1,22 @@
+//go:build !race && (linux || darwin || dragonfly || freebsd || netbsd || openbsd)
+
+package poller_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The race detector's own allocations would count.
+func TestNothingAllocates(t *testing.T) {
+	p := open(t)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = p.Wake()
+		_, _ = p.Wait(forever)
+	}), "a wake-up")
+	a, b := pair(t)
+	put(t, b)
+	require.NoError(t, p.Add(a, read, 1))
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = p.Wait(forever) }), "an event")
+}

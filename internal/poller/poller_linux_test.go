@@ -1,0 +1,59 @@
+package poller_test
+
+import (
+	"math"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// Signals end a Wait early and are no errors; it is for the caller to wait for what is left.
+func TestInterruptions(t *testing.T) {
+	p := open(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	thread := unix.Gettid()
+	var over atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !over.Load() {
+			_ = unix.Tgkill(unix.Getpid(), thread, unix.SIGURG)
+			time.Sleep(100 * time.Microsecond)
+		}
+	}()
+	const timeout = 50 * time.Millisecond
+	waits := 0
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); waits++ {
+		wait(t, p, time.Until(deadline))
+	}
+	over.Store(true)
+	<-ended
+	require.Greater(t, waits, 1, "no signal has ended a Wait: this test has tested nothing")
+}
+
+// A wake-up for which the counter has no room is there already.
+func TestWakeOfAFullEventfd(t *testing.T) {
+	p := open(t)
+	p.FillCounter(t)
+	require.NoError(t, p.Wake())
+	wait(t, p, forever)
+	wait(t, p, 0)
+}
+
+func TestMilliseconds(t *testing.T) {
+	const ms = time.Millisecond
+	for d, want := range map[time.Duration]int{
+		-1: -1, math.MinInt64: -1, 0: 0, 1: 1, ms - 1: 1, ms: 1, ms + 1: 2, time.Hour: 3_600_000,
+		math.MaxInt32*ms - 1: math.MaxInt32, math.MaxInt32 * ms: math.MaxInt32, math.MaxInt32*ms + 1: math.MaxInt32,
+		math.MaxInt64 - ms: math.MaxInt32, math.MaxInt64: math.MaxInt32,
+	} {
+		require.Equal(t, want, poller.Milliseconds(d), "%v", d)
+	}
+}

@@ -1,0 +1,137 @@
+package poller_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+const forever = time.Duration(-1)
+
+func open(t *testing.T) *poller.Poller {
+	p, err := poller.New()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// wait is a Wait that finds nothing ready.
+func wait(t *testing.T, p *poller.Poller, timeout time.Duration) {
+	t.Helper()
+	events, err := p.Wait(timeout)
+	require.NoError(t, err)
+	require.Empty(t, events)
+}
+
+// Wake-ups before and during a Wait end it, and all that came before it ended are used up: the next Wait is not disturbed.
+func TestWake(t *testing.T) {
+	p := open(t)
+	for range 3 {
+		require.NoError(t, p.Wake())
+	}
+	wait(t, p, forever)
+	wait(t, p, 0)
+
+	for range 200 {
+		go p.Wake()
+		wait(t, p, forever)
+	}
+
+	const span = 20 * time.Millisecond
+	waits := 0
+	for began := time.Now(); time.Since(began) < span; waits++ {
+		wait(t, p, span-time.Since(began))
+	}
+	require.Less(t, waits, 20, "Waits that a wake-up of the past, or a signal, ended")
+}
+
+// Each wake-up is answered before the next is given, on two pollers in turn: none may be lost.
+func TestWakePingPong(t *testing.T) {
+	rounds := 10_000
+	if testing.Short() {
+		rounds = 1000
+	}
+	a, b := open(t), open(t)
+	pinged := make(chan error, 1)
+	go func() {
+		for range rounds {
+			if _, err := b.Wait(forever); err != nil {
+				pinged <- err
+				return
+			}
+			if err := a.Wake(); err != nil {
+				pinged <- err
+				return
+			}
+		}
+		pinged <- nil
+	}()
+	watchdog := time.AfterFunc(time.Minute, func() { panic("a wake-up was lost") })
+	defer watchdog.Stop()
+	for range rounds {
+		require.NoError(t, b.Wake())
+		wait(t, a, forever)
+	}
+	require.NoError(t, <-pinged)
+}
+
+func TestTimeout(t *testing.T) {
+	p := open(t)
+	for _, timeout := range []time.Duration{0, 1, 10 * time.Microsecond, time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond} {
+		var early time.Duration
+		for range 5 { // an interruption may end a Wait early, but not all of them
+			began := time.Now()
+			wait(t, p, timeout)
+			if early = timeout - time.Since(began); early <= 0 {
+				break
+			}
+		}
+		require.LessOrEqual(t, early, time.Duration(0), "a Wait of %v is over too early", timeout)
+	}
+	for _, timeout := range []time.Duration{1<<63 - 1, 1 << 31 * time.Millisecond, 24 * 400 * time.Hour} {
+		time.AfterFunc(time.Millisecond, func() { p.Wake() })
+		began := time.Now()
+		wait(t, p, timeout)
+		require.Positive(t, time.Since(began))
+	}
+}
+
+func TestClosed(t *testing.T) {
+	p := open(t)
+	require.NoError(t, p.Close())
+	for name, call := range map[string]func() error{
+		"Wake":   p.Wake,
+		"Add":    func() error { return p.Add(0, loopapi.EventRead, 1) },
+		"Modify": func() error { return p.Modify(0, loopapi.EventRead, loopapi.EventWrite, 1) },
+		"Remove": func() error { return p.Remove(0, loopapi.EventRead) },
+		"Reset":  p.Reset,
+		"Close":  p.Close,
+	} {
+		require.ErrorIs(t, call(), loopapi.ErrPollerClosed, name)
+	}
+}
+
+// Many wake and register while the owner waits and closes.
+func TestCloseUnderFire(t *testing.T) {
+	for range 100 {
+		p := open(t)
+		var others sync.WaitGroup
+		for range 4 {
+			others.Go(func() {
+				for p.Wake() == nil {
+					_ = p.Remove(1<<20, loopapi.EventRead)
+				}
+			})
+		}
+		for range 20 {
+			wait(t, p, forever)
+		}
+		require.NoError(t, p.Close())
+		others.Wait()
+	}
+}

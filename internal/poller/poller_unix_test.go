@@ -1,0 +1,333 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package poller_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+const (
+	read   = loopapi.EventRead
+	write  = loopapi.EventWrite
+	failed = loopapi.EventError
+	hangup = loopapi.EventHangup
+)
+
+// pair makes a connected pair of non-blocking stream sockets.
+func pair(t *testing.T) (a, b int) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	for _, fd := range fds {
+		require.NoError(t, unix.SetNonblock(fd, true))
+		t.Cleanup(func() { _ = unix.Close(fd) })
+	}
+	return fds[0], fds[1]
+}
+
+func put(t *testing.T, fd int) {
+	_, err := unix.Write(fd, []byte{1})
+	require.NoError(t, err)
+}
+
+func take(t *testing.T, fd int) {
+	_, err := unix.Read(fd, make([]byte, 1))
+	require.NoError(t, err)
+}
+
+// ready returns what is ready now, merged by tag.
+func ready(t *testing.T, p *poller.Poller) map[uint32]loopapi.IOEvents {
+	t.Helper()
+	events, err := p.Wait(0)
+	require.NoError(t, err)
+	merged := map[uint32]loopapi.IOEvents{}
+	for _, e := range events {
+		merged[e.Tag] |= e.Events
+	}
+	return merged
+}
+
+type tags = map[uint32]loopapi.IOEvents
+
+func TestReadiness(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+
+	require.NoError(t, p.Add(a, read, 7))
+	require.Empty(t, ready(t, p))
+	put(t, b)
+	put(t, b)
+	require.Equal(t, tags{7: read}, ready(t, p))
+	take(t, a)
+	require.Equal(t, tags{7: read}, ready(t, p), "there is more to read: the level counts, not the edge")
+	take(t, a)
+	require.Empty(t, ready(t, p))
+
+	require.NoError(t, p.Modify(a, read, read|write, 8))
+	require.Equal(t, tags{8: write}, ready(t, p))
+	put(t, b)
+	require.Equal(t, tags{8: read | write}, ready(t, p))
+	require.NoError(t, p.Modify(a, read|write, write, 9))
+	require.Equal(t, tags{9: write}, ready(t, p))
+	require.NoError(t, p.Modify(a, write, 0, 10))
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Modify(a, 0, read, 11))
+	require.Equal(t, tags{11: read}, ready(t, p))
+
+	require.NoError(t, p.Remove(a, read))
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Add(a, read, 1<<32-1))
+	require.Equal(t, tags{1<<32 - 1: read}, ready(t, p), "all bits of a tag come back")
+}
+
+// A Wait that has begun sees a descriptor that is added, or gets ready, meanwhile.
+func TestReadinessWhileWaiting(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	go func() {
+		time.Sleep(time.Millisecond) // either order of Add and Wait is right; this one is the harder
+		_ = p.Add(a, read, 1)
+		_, _ = unix.Write(b, []byte{1})
+	}()
+	for {
+		events, err := p.Wait(forever)
+		require.NoError(t, err)
+		if len(events) > 0 {
+			require.Equal(t, []poller.Event{{FD: a, Tag: 1, Events: read}}, events)
+			return
+		}
+	}
+}
+
+// More descriptors than one Wait returns all get their turn.
+func TestMoreThanABatch(t *testing.T) {
+	p := open(t)
+	const n = 300
+	for i := range uint32(n) {
+		a, b := pair(t)
+		put(t, b)
+		require.NoError(t, p.Add(a, read, i+1))
+	}
+	seen := map[uint32]bool{}
+	for range 1000 {
+		for tag := range ready(t, p) {
+			seen[tag] = true
+		}
+	}
+	require.Len(t, seen, n)
+}
+
+func TestHangup(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, write, 1))
+	require.NoError(t, unix.Close(b))
+	require.NotZero(t, ready(t, p)[1]&hangup, "a peer that is gone is reported, although only writing was asked for")
+
+	var pipe [2]int
+	require.NoError(t, unix.Pipe(pipe[:]))
+	defer unix.Close(pipe[1])
+	require.NoError(t, p.Add(pipe[1], write, 2))
+	require.NoError(t, unix.Close(pipe[0]))
+	require.NotZero(t, ready(t, p)[2]&(hangup|failed), "a pipe without a reader is reported")
+}
+
+func TestBadDescriptors(t *testing.T) {
+	p := open(t)
+	a, _ := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	for _, fd := range []int{-1, -1 << 31, 1 << 30, closed(t)} {
+		require.ErrorIs(t, p.Add(fd, read, 2), unix.EBADF, "Add(%d)", fd)
+		require.ErrorIs(t, p.Remove(fd, read), unix.EBADF, "Remove(%d)", fd)
+	}
+	other, _ := pair(t)
+	require.ErrorIs(t, p.Remove(other, read), unix.ENOENT)
+	if runtime.GOOS == "linux" {
+		require.ErrorIs(t, p.Add(a, read, 2), unix.EEXIST)
+		file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+		require.NoError(t, err)
+		defer file.Close()
+		require.ErrorIs(t, p.Add(int(file.Fd()), read, 2), unix.EPERM)
+	}
+	if bits := 32 << (^uint(0) >> 63); bits == 64 {
+		big := a
+		big += 1 << (bits - 31) // the same number in its lower half
+		require.ErrorIs(t, p.Add(big, read, 2), unix.EBADF)
+	}
+}
+
+// closed returns a number that was a descriptor and is none.
+func closed(t *testing.T) int {
+	fds := [2]int{}
+	require.NoError(t, unix.Pipe(fds[:]))
+	require.NoError(t, unix.Close(fds[0]))
+	require.NoError(t, unix.Close(fds[1]))
+	return fds[1]
+}
+
+// Its own descriptors are no user's: a number that the user closed may be one of them now.
+func TestOwnDescriptorsAreRefused(t *testing.T) {
+	before := descriptors()
+	p := open(t)
+	for fd := range descriptors() {
+		if !before[fd] {
+			require.ErrorIs(t, p.Add(fd, read, 1), unix.EINVAL)
+			require.ErrorIs(t, p.Modify(fd, read, write, 1), unix.EINVAL)
+			require.ErrorIs(t, p.Remove(fd, read), unix.EINVAL)
+		}
+	}
+	go p.Wake()
+	wait(t, p, forever)
+}
+
+// A descriptor that was closed under a duplicate is reported for ever, and only Reset ends that.
+func TestReset(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	original, err := unix.Dup(a)
+	require.NoError(t, err)
+	require.NoError(t, p.Add(original, read, 1))
+	require.NoError(t, unix.Close(original))
+	put(t, b)
+	if runtime.GOOS == "linux" {
+		require.Equal(t, tags{1: read}, ready(t, p))
+		require.ErrorIs(t, p.Remove(original, read), unix.EBADF)
+	}
+	require.NoError(t, p.Reset())
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Add(a, read, 2))
+	require.Equal(t, tags{2: read}, ready(t, p))
+	take(t, a)
+	go p.Wake()
+	wait(t, p, forever)
+}
+
+// Wake-ups that race with the end reach no descriptor that has the number of one of the poller's afterwards.
+func TestWakeNeverReachesAnother(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 300
+	}
+	for range rounds {
+		p := open(t)
+		var wakers sync.WaitGroup
+		var begun atomic.Int32
+		for range 2 {
+			wakers.Go(func() {
+				for p.Wake() == nil {
+					begun.Add(1)
+				}
+			})
+		}
+		for begun.Load() < 2 {
+			runtime.Gosched()
+		}
+		require.NoError(t, p.Close())
+		var mine [4][2]int // these get the numbers that have become free
+		for i := range mine {
+			fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+			require.NoError(t, err)
+			mine[i] = fds
+		}
+		wakers.Wait()
+		for _, fds := range mine {
+			for _, fd := range fds {
+				_, _, err := unix.Recvfrom(fd, make([]byte, 8), unix.MSG_DONTWAIT)
+				require.ErrorIs(t, err, unix.EAGAIN, "somebody wrote to a socket that is not theirs")
+			}
+			_ = unix.Close(fds[0])
+			_ = unix.Close(fds[1])
+		}
+	}
+}
+
+// descriptors returns the numbers below a bound that are open.
+func descriptors() map[int]bool {
+	open := map[int]bool{}
+	for fd := range 256 {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+			open[fd] = true
+		}
+	}
+	return open
+}
+
+func TestDescriptorsAreReleased(t *testing.T) {
+	a, _ := pair(t)
+	before := descriptors()
+	for range 100 {
+		p, err := poller.New()
+		require.NoError(t, err)
+		require.NoError(t, p.Add(a, read, 1))
+		require.NoError(t, p.Reset())
+		require.NoError(t, p.Close())
+	}
+	require.Equal(t, before, descriptors(), "the poller's are closed, the user's are not")
+}
+
+func TestDescriptorsAreNotInherited(t *testing.T) {
+	before := descriptors()
+	p := open(t)
+	for range 2 {
+		for fd := range descriptors() {
+			if !before[fd] {
+				flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+				require.NoError(t, err)
+				require.NotZero(t, flags&unix.FD_CLOEXEC, "descriptor %d would be open in child processes", fd)
+			}
+		}
+		require.NoError(t, p.Reset())
+	}
+}
+
+// With a limit on descriptors that leaves none, one, two, ..., New and Reset fail with the system's error and leave nothing.
+func TestOutOfDescriptors(t *testing.T) {
+	p := open(t)
+	before := len(descriptors())
+	var old unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)) }()
+	limit := func(n int) {
+		l := old
+		set(&l.Cur, n)
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &l))
+	}
+	var failed, failedReset int
+	for n := 0; ; n++ {
+		limit(n)
+		fresh, err := poller.New()
+		if err == nil {
+			require.NoError(t, fresh.Close())
+		}
+		errReset := p.Reset()
+		limit(256)
+		if errReset != nil {
+			require.ErrorIs(t, errReset, unix.EMFILE, "limit %d", n)
+			failedReset++
+		}
+		go p.Wake()
+		wait(t, p, forever) // a Reset that failed has changed nothing
+		require.Len(t, descriptors(), before, "limit %d", n)
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, unix.EMFILE, "limit %d", n)
+		failed++
+	}
+	require.Greater(t, failed, failedReset, "New has failed at its second descriptor too")
+	require.Positive(t, failedReset)
+}
+
+// set is for a field whose type depends on the system.
+func set[T int64 | uint64](field *T, n int) { *field = T(n) }
