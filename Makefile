@@ -5,6 +5,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 MODULES := . internal/gojabaseline internal/tournament
 PACKAGES := ./... ./internal/gojabaseline/... ./internal/tournament/...
+LOOPS := ./eventloop ./internal/poller ./internal/alternateone ./internal/alternatetwo ./internal/alternatethree
 SYSTEMS := linux darwin freebsd netbsd openbsd dragonfly windows plan9
 
 # -count=1: the cache does not know that GOMAXPROCS or the machine's load has changed.
@@ -43,8 +44,8 @@ test-nopreempt: need-go ## Run all tests without asynchronous preemption
 	GODEBUG=asyncpreemptoff=1 $(TEST) $(PACKAGES)
 
 .PHONY: test-repeat
-test-repeat: need-race ## Run the winner's tests 50 times on 1, 2 and 4 processors under the race detector (long)
-	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=2h ./eventloop
+test-repeat: need-race ## Run the loops' tests 50 times under the race detector, in random order (long)
+	$(GO) test -count=50 -shuffle=on -race -timeout=2h $(LOOPS)
 
 .PHONY: lint
 lint: need-go ## Check formatting, vet for every supported system, run staticcheck

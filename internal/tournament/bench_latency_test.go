@@ -5,6 +5,7 @@ package tournament_test
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,35 +15,45 @@ import (
 )
 
 func BenchmarkPingPongLatency(b *testing.B) {
-	each(b, func(b *testing.B, c tournament.Contestant) {
-		b.ReportAllocs()
-		r := start(b, c)
+	eachWatching(b, func(r *bench) {
+		r.b.ReportAllocs()
 		task := r.done
-		b.ResetTimer()
-		for range b.N {
+		r.b.ResetTimer()
+		for range r.b.N {
 			r.submit(task)
 			r.wait()
 		}
 	})
 }
 
+// eachWatching runs cell on every contestant's loop, without descriptors and with one registered on which nothing happens.
+func eachWatching(b *testing.B, cell func(*bench)) {
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		b.Run("fd=0", func(b *testing.B) { cell(start(b, c)) })
+		b.Run("fd=1", func(b *testing.B) {
+			r := start(b, c)
+			r.watchSilence()
+			cell(r)
+		})
+	})
+}
+
 // BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them.
 func BenchmarkWakeFromIdle(b *testing.B) {
-	each(b, func(b *testing.B, c tournament.Contestant) {
-		r := start(b, c)
+	eachWatching(b, func(r *bench) {
 		var h histogram
 		var submitted time.Time
 		task := func() {
 			h.record(time.Since(submitted))
 			r.done()
 		}
-		for range b.N {
+		for range r.b.N {
 			r.idle()
 			submitted = time.Now()
 			r.submit(task)
 			r.wait()
 		}
-		h.report(b)
+		h.report(r.b)
 	})
 }
 
@@ -64,6 +75,56 @@ func (r *bench) idle() {
 		}
 	}
 }
+
+// BenchmarkBusyNeighbours is BenchmarkPingPongLatency on processors that are never free.
+func BenchmarkBusyNeighbours(b *testing.B) {
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		r := start(b, c)
+		task := r.done
+		defer neighbours(runtime.GOMAXPROCS(0))()
+		var h histogram
+		b.ResetTimer()
+		for range b.N {
+			begin := time.Now()
+			r.submit(task)
+			r.wait()
+			h.record(time.Since(begin))
+		}
+		b.StopTimer()
+		h.report(b)
+	})
+}
+
+// neighbours starts n goroutines that compute until leave is called.
+func neighbours(n int) (leave func()) {
+	var stop atomic.Bool
+	var left sync.WaitGroup
+	for range n {
+		left.Go(func() {
+			for x := uint64(1); !stop.Load(); {
+				x = compute(x)
+			}
+		})
+	}
+	return func() {
+		stop.Store(true)
+		left.Wait()
+	}
+}
+
+// compute takes some microseconds. Since it calls a function it has a prologue, at which the scheduler can interrupt its goroutine
+// even where signals may not.
+//
+//go:noinline
+func compute(x uint64) uint64 {
+	for range 1000 {
+		x = scramble(x)
+	}
+	return x
+}
+
+//go:noinline
+func scramble(x uint64) uint64 { return x*6364136223846793005 + 1442695040888963407 }
 
 // BenchmarkInternalPriority keeps a fixed number of external tasks queued: each submits itself again.
 func BenchmarkInternalPriority(b *testing.B) {

@@ -6,12 +6,13 @@ import "strings"
 
 // The categories of benchmarks, in the order of reports.
 const (
-	Throughput = "Throughput"
-	Latency    = "Latency"
-	Timers     = "Timers"
-	Microtasks = "Microtasks"
-	Memory     = "Memory"
-	Lifecycle  = "Lifecycle"
+	Throughput  = "Throughput"
+	Latency     = "Latency"
+	Timers      = "Timers"
+	Microtasks  = "Microtasks"
+	Descriptors = "Descriptors"
+	Memory      = "Memory"
+	Lifecycle   = "Lifecycle"
 )
 
 // Benchmark describes one benchmark. Lower is better in every unit of every benchmark.
@@ -22,6 +23,7 @@ type Benchmark struct {
 	Op       string   // what one operation is
 	Measures string   // one line
 	Why      string   // one line: what it means for a user
+	Unscored string   // why it counts in no geometric mean, if so
 }
 
 // Benchmarks returns all benchmarks, by category.
@@ -60,14 +62,14 @@ func Benchmarks() []Benchmark {
 		{
 			Name: "PingPongLatency", Category: Latency, Units: []string{"ns/op", "B/op", "allocs/op"},
 			Op:       "one round trip",
-			Measures: "submit one task, wait until it has run, repeat",
+			Measures: "submit one task, wait until it has run, repeat; with fd registered descriptors on which nothing happens",
 			Why:      "a goroutine that asks the loop and needs the answer pays this each time",
 		},
 		{
 			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op:       "one wake",
-			Measures: "from Submit on a parked loop to the first instruction of the task",
-			Why:      "how fast an idle loop reacts on a processor that is awake",
+			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors",
+			Why:      "how fast an idle loop reacts on a processor that is awake, also when it watches sockets",
 		},
 		{
 			Name: "InternalPriority", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
@@ -83,6 +85,14 @@ func Benchmarks() []Benchmark {
 			Why:      "what clients see under steady traffic, with the loop's own stalls charged to everyone who waited",
 		},
 		{
+			Name: "BusyNeighbours", Category: Latency, Units: []string{"ns/op", "p50-ns/op", "p99-ns/op"},
+			Op:       "one round trip",
+			Measures: "submit one task, wait until it has run, repeat, while GOMAXPROCS other goroutines compute",
+			Why:      "a loop shares the processors with the rest of the program, and must not queue behind it for each wake",
+			Unscored: "who runs next, and for how long, is decided by the Go scheduler in slices of ten milliseconds, so figures jump " +
+				"from the cost of a wake to that of a slice",
+		},
+		{
 			Name: "Timer", Category: Timers, Units: []string{"ns/op", "B/op", "allocs/op"},
 			Op:       "one timer scheduled and cancelled, or scheduled and fired",
 			Measures: "on the loop, with 0 to 1000000 other timers pending over the next hour",
@@ -93,6 +103,12 @@ func Benchmarks() []Benchmark {
 			Op:       "one microtask",
 			Measures: "microtasks that queue their successor, and tasks that queue 1000 microtasks each",
 			Why:      "every promise reaction is a microtask",
+		},
+		{
+			Name: "FDRoundTrip", Category: Descriptors, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one round trip",
+			Measures: "a goroutine writes 64 bytes to its end of a socket pair and reads the echo of a callback that watches the other end",
+			Why:      "what a server on the loop adds to each request",
 		},
 		{
 			Name: "GCPressure", Category: Memory,

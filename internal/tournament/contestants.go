@@ -8,7 +8,11 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/internal/alternateone"
+	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/alternatetwo"
 	"github.com/turnloop/turnloop/internal/gojabaseline"
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // Contestant is one competitor, or one control to measure the competitors by.
@@ -40,6 +44,30 @@ func Contestants() []Contestant {
 			VirtualTime: true,
 		},
 		{
+			Name:        "alternateone",
+			Package:     "internal/alternateone",
+			Philosophy:  "safety first: one lock, every invariant checked at run time, rich errors",
+			Ranked:      true,
+			New:         factory(func(cfg loopapi.Config) (*alternateone.Loop, error) { return alternateone.New(cfg) }),
+			Divergences: alternateone.Divergences(),
+		},
+		{
+			Name:        "alternatetwo",
+			Package:     "internal/alternatetwo",
+			Philosophy:  "maximum performance: lock-free, zero allocation, minimal validation",
+			Ranked:      true,
+			New:         factory(func(cfg loopapi.Config) (*alternatetwo.Loop, error) { return alternatetwo.New(cfg) }),
+			Divergences: alternatetwo.Divergences(),
+		},
+		{
+			Name:        "alternatethree",
+			Package:     "internal/alternatethree",
+			Philosophy:  "balanced: mutexes and RWMutex, full error handling, easy to read",
+			Ranked:      true,
+			New:         factory(func(cfg loopapi.Config) (*alternatethree.Loop, error) { return alternatethree.New(cfg) }),
+			Divergences: alternatethree.Divergences(),
+		},
+		{
 			Name:       "baseline",
 			Package:    "internal/gojabaseline",
 			Philosophy: "the outside reference: github.com/dop251/goja_nodejs/eventloop behind the interface",
@@ -64,11 +92,30 @@ func Contestants() []Contestant {
 			Package:    "time",
 			Philosophy: "control for timers: time.AfterFunc and Timer.Stop, without any loop",
 		},
+		{
+			Name:       SocketControl,
+			Package:    "os",
+			Philosophy: "control for descriptors: a goroutine that blocks in Read and Write of an os.File, without any loop",
+		},
 	}
 }
 
-// RuntimeControl is the name of the control that stands for Go's own timers.
-const RuntimeControl = "runtime"
+// The names of the controls that stand for what Go itself offers.
+const (
+	RuntimeControl = "runtime" // timers
+	SocketControl  = "netpair" // descriptors
+)
+
+// factory makes a looptest.Factory of a rival's New.
+func factory[L looptest.EventLoop](create func(loopapi.Config) (L, error)) looptest.Factory {
+	return func(cfg looptest.Config) (looptest.EventLoop, error) {
+		loop, err := create(cfg)
+		if err != nil {
+			return nil, err // and not an interface that holds a nil loop
+		}
+		return loop, nil
+	}
+}
 
 func newMain(cfg looptest.Config) (looptest.EventLoop, error) {
 	options := []eventloop.Option{eventloop.WithAutoExit(cfg.AutoExit)}

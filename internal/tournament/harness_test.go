@@ -5,8 +5,11 @@ package tournament_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +34,13 @@ func each(b *testing.B, bench func(*testing.B, tournament.Contestant)) {
 			b.Run("impl="+c.Name, func(b *testing.B) { bench(b, c) })
 		}
 	}
+}
+
+// probing tells that the result of this call is thrown away: asked for a fixed count, testing calls a benchmark with b.N = 1
+// first. Preparations that take long are left out then.
+func probing(b *testing.B) bool {
+	count, fixed := strings.CutSuffix(flag.Lookup("test.benchtime").Value.String(), "x")
+	return b.N == 1 && fixed && count != "1"
 }
 
 // bench is a running loop under measurement. Tasks tell the benchmark's goroutine that they are through; a watchdog
@@ -159,6 +169,16 @@ func (r *bench) timers() loopapi.TimerScheduler {
 	return timers
 }
 
+// descriptors returns the loop's descriptors, or skips the cell.
+func (r *bench) descriptors() loopapi.FDRegistrar {
+	descriptors, ok := r.EventLoop.(loopapi.FDRegistrar)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no FDRegistrar")
+	}
+	return descriptors
+}
+
 // microtasks returns the loop's microtasks, or skips the cell.
 func (r *bench) microtasks() loopapi.MicrotaskScheduler {
 	microtasks, ok := r.EventLoop.(loopapi.MicrotaskScheduler)
@@ -208,6 +228,22 @@ func TestLostTask(t *testing.T) {
 	} {
 		if result := testing.Benchmark(cell); result.N != 0 {
 			t.Errorf("%s: a loop that forgets tasks has a result: %v", name, result)
+		}
+	}
+}
+
+// TestProbing: what testing throws away is known as such, and nothing else.
+func TestProbing(t *testing.T) {
+	benchtime := flag.Lookup("test.benchtime").Value
+	defer func(before string) { _ = benchtime.Set(before) }(benchtime.String())
+	for how, want := range map[string][]bool{"1x": {false}, "7x": {true, false}} {
+		if err := benchtime.Set(how); err != nil {
+			t.Fatal(err)
+		}
+		var got []bool
+		testing.Benchmark(func(b *testing.B) { got = append(got, probing(b)) })
+		if !slices.Equal(got, want) {
+			t.Errorf("with %s, calls are probes: %v, want %v", how, got, want)
 		}
 	}
 }

@@ -60,6 +60,9 @@ cpu: Example
 BenchmarkSubmit
 BenchmarkSubmit/impl=main
 BenchmarkSubmit/impl=main-2         	       1	      16 ns/op
+BenchmarkSize
+BenchmarkSize/impl=main
+BenchmarkSize/impl=main-2           	       1	      96 B/loop
 BenchmarkTimer
 BenchmarkTimer/impl=main
 BenchmarkTimer/impl=main/op=cancel
@@ -82,6 +85,7 @@ panic: all is lost`
 	}
 	want := []Listed{
 		{Cell: Cell{"BenchmarkSubmit/impl=main", "Submit", "main"}, Setup: time.Millisecond, ColdNS: 16},
+		{Cell: Cell{"BenchmarkSize/impl=main", "Size", "main"}, Setup: time.Millisecond, Untimed: true},
 		{Cell: Cell{"BenchmarkTimer/impl=main/op=cancel", "Timer/op=cancel", "main"}, Setup: 3 * time.Millisecond,
 			Skipped: "n/a: no timers, and that is a pity"},
 		{Cell: Cell{"BenchmarkTimer/impl=main/op=fire", "Timer/op=fire", "main"}, Setup: 2 * time.Millisecond, Failed: "lost a task"},

@@ -33,6 +33,7 @@ type Listed struct {
 	Cell
 	Setup   time.Duration // from the start of the benchmark to the end of its only iteration
 	ColdNS  float64       // what that iteration reports as its time, 0 if nothing
+	Untimed bool          // it reports no time on purpose
 	Skipped string        // why the contestant has no such cell; the honest "n/a"
 	Failed  string        // why the only iteration failed
 }
@@ -60,8 +61,9 @@ func (l *Listing) Line(line string, at time.Time) {
 	case strings.HasPrefix(line, prefix):
 		if r, ok := parseResult(line); ok {
 			l.end(prefix+r.Name.String(), at, "", "")
-			if v, ok := r.Value("sec/op"); ok && len(l.cells) > 0 {
-				l.cells[len(l.cells)-1].ColdNS = v * 1e9
+			if len(l.cells) > 0 {
+				v, ok := r.Value("sec/op")
+				l.cells[len(l.cells)-1].ColdNS, l.cells[len(l.cells)-1].Untimed = v*1e9, !ok
 			}
 		}
 	case strings.HasPrefix(line, "--- SKIP: "):

@@ -36,6 +36,9 @@ type Run struct {
 	Checks     []Conformity `json:"conformance,omitempty"`
 	OverBy     string       `json:"over_budget,omitempty"` // why the budget could not hold
 	StartupNS  int64        `json:"startup_ns"`            // what a process costs that measures nothing
+	Blocks     bool         `json:"blocks,omitempty"`      // all contestants of a benchmark ran back to back
+	RoundNS    int64        `json:"round_ns,omitempty"`    // what a round is planned to take
+	MeasuredNS int64        `json:"measured_ns,omitempty"` // the part of it that is measured
 }
 
 // Options are the choices that decide what is measured. A run resumes another only when they are equal.
@@ -85,6 +88,7 @@ type Cell struct {
 	Iters     int           `json:"iterations,omitempty"` // fixed for all rounds
 	Setup     time.Duration `json:"setup_ns,omitempty"`
 	ColdNS    float64       `json:"cold_ns_per_op,omitempty"` // from the listing
+	Untimed   bool          `json:"untimed,omitempty"`        // reports no time
 	WarmNS    float64       `json:"warm_ns_per_op,omitempty"` // from the discarded warm-up
 	NA        string        `json:"na,omitempty"`             // why there is no such cell
 	LeftOut   string        `json:"left_out,omitempty"`       // why it was not run although it exists
@@ -145,6 +149,7 @@ type Benchmark struct {
 	Op       string   `json:"op"`
 	Measures string   `json:"measures"`
 	Why      string   `json:"why"`
+	Unscored string   `json:"unscored,omitempty"` // why it counts in no geometric mean
 }
 
 // Benchmark returns the description of the benchmark that bench belongs to.

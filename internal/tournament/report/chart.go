@@ -84,8 +84,8 @@ func (d *document) categoryChart(category, reference string) (chart, bool) {
 	times := true
 	used := map[string]bool{}
 	for _, row := range d.a.Rows {
-		if row.Category != category {
-			continue
+		if row.Category != category || d.a.Run.Benchmark(row.Bench).Unscored != "" {
+			continue // noise would stretch the axis
 		}
 		g := group{name: spaced(row.Bench), of: stats.Subject}
 		if row.Reference != reference {

@@ -26,7 +26,7 @@ func (d *document) blocks(base string, runs []link) []block {
 	out = append(out, d.ranking()...)
 	out = append(out, d.conformance()...)
 	out = append(out, d.figures()...)
-	out = append(out, heading{2, "When to choose which loop"}, bullets(d.advice()))
+	out = append(out, d.advice()...)
 	out = append(out, d.caveats()...)
 	out = append(out, d.environment()...)
 	return append(out, d.reproduce(base, runs)...)
@@ -41,6 +41,9 @@ func (d *document) summary(base string) string {
 	}
 	s := fmt.Sprintf("Measured%s in %s, each cell in a process of its own, on %s with %s and GOMAXPROCS=%d; commit %s.", when,
 		count(run.Rounds, "round"), cmp.Or(plain(run.Env.CPU), "an unknown CPU"), run.Binary.Go, run.Env.GOMAXPROCS, d.commit())
+	if run.Blocks {
+		s += " Every round takes the benchmarks in a new random order, and within one all contestants back to back, again in random order."
+	}
 	if base != "" {
 		s += fmt.Sprintf(" All of this with sortable tables: [%sindex.html](%sindex.html).", base, base)
 	}
@@ -51,15 +54,13 @@ func (d *document) bars() []block {
 	if len(d.a.Bars) == 0 {
 		return nil
 	}
-	met, missed := 0, 0
-	t := table{words: 4, head: []string{"what", "bar for `" + stats.Subject + "`", "measured", "result"}}
+	counts := map[bool]map[stats.State]int{true: {}, false: {}} // of the subject, of others
+	t := table{words: 4, head: []string{"what", "bar", "measured", "result"}}
 	for _, b := range d.a.Bars {
+		subject := b.Of == stats.Subject
+		counts[subject][b.State]++
 		result := string(b.State)
-		switch b.State {
-		case stats.Met:
-			met++
-		case stats.Missed:
-			missed++
+		if b.State == stats.Missed {
 			result = "**missed**"
 		}
 		if b.Note != "" {
@@ -68,12 +69,22 @@ func (d *document) bars() []block {
 				result = "**missed** " + plain(b.Note)
 			}
 		}
-		t.rows = append(t.rows, words(b.What, b.Demand, cmp.Or(b.Measured, "–"), result))
+		what := b.What
+		if !subject {
+			what = fmt.Sprintf("`%s` in %s", b.Of, what)
+		}
+		t.rows = append(t.rows, words(what, b.Demand, cmp.Or(b.Measured, "–"), result))
+	}
+	tally := func(n map[stats.State]int) string {
+		return fmt.Sprintf("%d met, %d missed, %d not measured", n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
+	}
+	intro := fmt.Sprintf("What the specification demands of `%s`: %s.", stats.Subject, tally(counts[true]))
+	if len(counts[false]) > 0 {
+		intro += fmt.Sprintf(" What is expected among the rivals, at the end of the table: %s.", tally(counts[false]))
 	}
 	return []block{
 		heading{2, "Bars"},
-		para(fmt.Sprintf("What the specification demands of `%s`: %d met, %d missed, %d not measured. Values are medians with their "+
-			"95 %% intervals; a bar is met or missed by the median.", stats.Subject, met, missed, len(d.a.Bars)-met-missed)),
+		para(intro + " Values are medians with their 95 % intervals; a bar is met or missed by the median."),
 		t,
 	}
 }
@@ -188,7 +199,8 @@ func (d *document) figures() []block {
 		para("Each cell: the median ratio to the row's reference, then the median itself with the half-width of its 95 % interval. " +
 			"Ratios are taken within each round, so they may differ a little from the quotient of two medians. " +
 			"Bold: the best ranked loop and those not distinguishable from it. “~”: not distinguishable from the reference, by a " +
-			"Mann-Whitney test corrected for " + count(d.a.Comparisons, "comparison") + " and the noise floor of its unit."),
+			"Mann-Whitney test corrected for " + count(d.a.Comparisons, "comparison") + " and the noise floor of its unit. " +
+			"Means and high quantiles below a median are shown, and do not count in geometric means."),
 	}
 	charts := d.charts()
 	for _, cat := range d.a.Categories {
@@ -198,7 +210,7 @@ func (d *document) figures() []block {
 		}
 		out = append(out, d.measures(cat.Name), d.categoryTable(cat.Name))
 		if t := d.detailTable(cat.Name); len(t.rows) > 0 {
-			out = append(out, details{"Further units: allocations, quantiles", []block{t}})
+			out = append(out, details{"Further units: allocations, extremes", []block{t}})
 		}
 		if items := d.absences(cat.Name); len(items) > 0 {
 			out = append(out, details{"Why figures are missing", []block{items}})
@@ -216,7 +228,11 @@ func (d *document) measures(category string) bullets {
 			return r.Category == category && name == b.Name
 		})
 		if used {
-			items = append(items, fmt.Sprintf("**%s** (per %s): %s. %s.", b.Name, b.Op, b.Measures, capital(b.Why)))
+			item := fmt.Sprintf("**%s** (per %s): %s. %s.", b.Name, b.Op, b.Measures, capital(b.Why))
+			if b.Unscored != "" {
+				item += " Not scored: " + b.Unscored + "."
+			}
+			items = append(items, item)
 		}
 	}
 	return items
@@ -251,8 +267,42 @@ func (d *document) categoryTable(category string) table {
 			cells = append(cells, entryCell(row, impl))
 		}
 		t.rows = append(t.rows, cells)
+		for i := range row.Details {
+			if detail := &row.Details[i]; tailing(detail.Unit) {
+				unit := unitName(detail.Unit)
+				if detail.Unit == stats.Mean {
+					unit = "mean"
+				}
+				cells := words(spaced(row.Bench) + ", " + unit)
+				for _, impl := range impls {
+					cells = append(cells, detailCell(detail, row.Reference, impl))
+				}
+				t.rows = append(t.rows, cells)
+			}
+		}
 	}
 	return t
+}
+
+// tailing tells which details stand with the headline: what a median does not show.
+func tailing(unit string) bool {
+	return unit == stats.Tail || unit == stats.FarTail || unit == stats.Mean
+}
+
+func detailCell(detail *stats.Detail, reference, impl string) cell {
+	v, ok := detail.Values[impl]
+	if !ok {
+		return cell{text: "–"}
+	}
+	text := stats.Format(v.Center, detail.Unit) + "\u00a0" + stats.FormatRange(v)
+	if ratio, ok := detail.Ratios[impl]; ok && impl != reference {
+		mark := ""
+		if detail.Verdicts[impl] == stats.Same {
+			mark = "~"
+		}
+		text = mark + stats.FormatRatio(ratio.Center) + " " + text
+	}
+	return cell{text: text, key: v.Center, by: true}
 }
 
 // present returns the contestants with any figure in a category.
@@ -303,6 +353,9 @@ func (d *document) detailTable(category string) table {
 			continue
 		}
 		for _, detail := range row.Details {
+			if tailing(detail.Unit) {
+				continue // stands with the headline
+			}
 			cells := words(spaced(row.Bench), unitName(detail.Unit))
 			for _, impl := range impls {
 				v, ok := detail.Values[impl]

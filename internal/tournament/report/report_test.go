@@ -309,6 +309,20 @@ func TestOnlyChartsOfTimesHaveABand(t *testing.T) {
 	}
 }
 
+func TestChartsLeaveNoiseOut(t *testing.T) {
+	ratio := stats.Interval{Center: 2, Lo: 1.9, Hi: 2.1}
+	run := &record.Run{Benchmarks: []record.Benchmark{{Name: "A"}, {Name: "B", Unscored: "it is noise"}}}
+	var rows []*stats.Row
+	for _, b := range run.Benchmarks {
+		rows = append(rows, &stats.Row{Bench: b.Name, Category: "C", Unit: "sec/op", Reference: "baseline",
+			Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}})
+	}
+	c, ok := newDocument(&stats.Analysis{Run: run, Rows: rows}).categoryChart("C", "baseline")
+	if !ok || len(c.groups) != 1 || c.groups[0].name != "A" {
+		t.Errorf("the chart shows %+v, want A alone", c.groups)
+	}
+}
+
 func TestCaveatsTellOfLoad(t *testing.T) {
 	for load, want := range map[float64]bool{1: false, 1.01: true} {
 		run := &record.Run{Sessions: []record.Session{{LoadBefore: []float64{load, 0, 0}}}}

@@ -66,11 +66,25 @@ func (d *document) conformance() []block {
 			"“diverges”: a known and declared divergence, which the suite confirms. A contestant that fails a check it claims to "+
 			"meet is shown but not ranked."),
 		t,
-		details{"Every check", []block{full}},
 	)
+	if open := unchecked(groups); len(open) > 0 {
+		out = append(out, para("Without a check in this run: "+list(open)+"."))
+	}
+	out = append(out, details{"Every check", []block{full}})
 	for _, c := range held {
 		if b := deviations(c); b != nil {
 			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// unchecked lists the codes of the specification for which no check was run.
+func unchecked(groups []string) []string {
+	var out []string
+	for n := 1; n <= 20; n++ {
+		if code := fmt.Sprintf("D%02d", n); !slices.Contains(groups, code) {
+			out = append(out, strings.TrimSpace(code+" "+topics[code]))
 		}
 	}
 	return out
@@ -82,15 +96,23 @@ var topics = map[string]string{
 	"D02": "microtasks",
 	"D03": "no lost wake-up",
 	"D04": "runs once",
+	"D05": "Promisify: one owner",
 	"D06": "panics and Goexit",
 	"D07": "wake storms",
 	"D08": "re-entrancy",
 	"D09": "priority lanes",
 	"D10": "queue order and retention",
+	"D11": "promise registry: compaction",
+	"D12": "Promisify: context",
+	"D13": "promise registry: scavenging",
 	"D14": "no allocation",
+	"D15": "promise registry: pace",
 	"D16": "Shutdown and Close",
 	"D17": "overload",
 	"D18": "cached time",
+	"D19": "ToChannel",
+	"D20": "promise registry: threshold",
+	"IO":  "descriptors",
 }
 
 // groupOutcome summarises the checks of a group.
@@ -246,6 +268,11 @@ func (d *document) environment() []block {
 		}
 	}
 	add("run", fmt.Sprintf("%s, %s mode, %s, seed %d, budget %v", run.Name, run.Mode, count(run.Rounds, "round"), run.Seed, run.Budget))
+	if run.RoundNS > 0 {
+		round, measured := time.Duration(run.RoundNS), time.Duration(run.MeasuredNS)
+		add("plan of a round", fmt.Sprintf("%.1f s, of which %.1f s are measured; the rest starts and prepares processes",
+			round.Seconds(), measured.Seconds()))
+	}
 	add("commit", d.commit())
 	add("CPU", fmt.Sprintf("%s, %s", cmp.Or(env.CPU, "unknown"), count(env.Cores, "core")))
 	if env.MemoryMiB > 0 {

@@ -1,4 +1,4 @@
-// The verdict and the advice: sentences made from figures.
+// The verdict: sentences made from figures.
 
 package report
 
@@ -23,8 +23,10 @@ func (d *document) verdict() []string {
 	if len(out) == 0 {
 		out = append(out, "There is no verdict: no figure was measured for all ranked loops.")
 	}
-	if s := d.tally(); s != "" {
-		out = append(out, s)
+	for _, s := range []string{d.byCategories(), d.tally()} {
+		if s != "" {
+			out = append(out, s)
+		}
 	}
 	return append(out, d.noise())
 }
@@ -114,10 +116,63 @@ func (d *document) whyNot(impl string) string {
 	return "does not pass the conformance suite"
 }
 
-// tally counts where the subject is fastest, and where it is measurably worse than the reference.
+// byCategories says in which categories the subject is first, in which it is not, and whether it costs more than the reference in
+// any.
+func (d *document) byCategories() string {
+	var first, behind, worse, absent []string
+	compared := 0
+	for _, c := range d.a.Categories {
+		best, ok := c.First()
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(c.Places, func(p stats.Place) bool { return p.Impl == stats.Subject })
+		switch {
+		case i < 0 || c.Places[i].Rank == 0:
+			absent = append(absent, c.Name)
+			continue
+		case i == 0 || c.Places[i].Tied:
+			first = append(first, c.Name)
+		default:
+			behind = append(behind, fmt.Sprintf("%s, where `%s` is ahead by %s", c.Name, best.Impl,
+				stats.FormatPercent(c.Places[i].ToFirst.Center-1)))
+		}
+		if c.Reference != stats.Reference {
+			continue
+		}
+		compared++
+		if mean := c.Places[i].Mean; mean.Center > 1 {
+			worse = append(worse, fmt.Sprintf("%s (%s)", c.Name, stats.FormatRatio(mean.Center)))
+		}
+	}
+	var parts []string
+	if len(first) > 0 {
+		parts = append(parts, "is first, or level with the first, in "+list(first))
+	}
+	if len(behind) > 0 {
+		parts = append(parts, "is not first in "+strings.Join(behind, "; nor in "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("By category, `%s` %s.", stats.Subject, strings.Join(parts, "; it "))
+	switch {
+	case len(worse) > 0:
+		s += fmt.Sprintf(" It costs more than `%s` in %s.", stats.Reference, list(worse))
+	case compared > 0:
+		s += fmt.Sprintf(" It costs more than `%s` in no category that both share (%d).", stats.Reference, compared)
+	}
+	if len(absent) > 0 {
+		s += fmt.Sprintf(" It has no place in %s.", list(absent))
+	}
+	return s
+}
+
+// tally counts where the subject is fastest, and where it is measurably worse than the best or the reference.
 func (d *document) tally() string {
 	best, total := 0, 0
 	var slower []string
+	var behind []distance
 	compared := 0
 	for _, row := range d.a.Rows {
 		e := entry(row, stats.Subject)
@@ -127,6 +182,8 @@ func (d *document) tally() string {
 		total++
 		if e.Best {
 			best++
+		} else if far, ok := d.distance(row, e); ok {
+			behind = append(behind, far)
 		}
 		if row.Reference == stats.Reference {
 			compared++
@@ -140,6 +197,9 @@ func (d *document) tally() string {
 	}
 	s := fmt.Sprintf("Cell by cell, `%s` is the best ranked loop, or not distinguishable from it, in %d of %s", stats.Subject,
 		best, count(total, "figure"))
+	if len(behind) > 0 {
+		s += fmt.Sprintf(" (behind: %s)", furthest(behind, 5))
+	}
 	switch {
 	case compared == 0:
 		s += "."
@@ -148,7 +208,8 @@ func (d *document) tally() string {
 	default:
 		s += fmt.Sprintf("; it is measurably worse than `%s` in %d of %d: %s.", stats.Reference, len(slower), compared, list(slower))
 	}
-	return s + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.Allocations, "number of allocations")
+	return s + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.FarTail, "99.9th percentile") +
+		d.tallyOf(stats.Mean, "mean, where the headline is a median,") + d.tallyOf(stats.Allocations, "number of allocations")
 }
 
 // tallyOf says where a detail of the subject is measurably worse than the reference's.
@@ -188,68 +249,6 @@ func (d *document) noise() string {
 	return fmt.Sprintf("Noise: the same loop measured under two labels differs in time by up to %s in a cell (%s) and by up to %s in their "+
 		"geometric mean; smaller differences are not counted",
 		stats.FormatPercent(n.Floor), count(len(n.Pairs), "control pair"), stats.FormatPercent(n.Mean)) + counts
-}
-
-// advice says for each category which loops to choose, and what else decides.
-func (d *document) advice() []string {
-	var out []string
-	for _, c := range d.a.Categories {
-		first, ok := c.First()
-		if !ok {
-			continue
-		}
-		names := []string{"`" + first.Impl + "`"}
-		var behind []string
-		for _, p := range c.Places[1:] {
-			switch {
-			case p.Rank == 0:
-			case p.Tied:
-				names = append(names, "`"+p.Impl+"`")
-			default:
-				behind = append(behind, fmt.Sprintf("`%s` %s", p.Impl, stats.FormatRatio(p.ToFirst.Center)))
-			}
-		}
-		s := fmt.Sprintf("**%s**: %s", c.Name, list(names))
-		if len(names) > 1 {
-			s += ", which this run does not separate"
-		}
-		if len(behind) > 0 {
-			s += fmt.Sprintf("; the others need a multiple of the best: %s", strings.Join(behind, ", "))
-		}
-		out = append(out, s+".")
-	}
-	for _, impl := range d.a.Run.Impls {
-		if !impl.Ranked {
-			continue
-		}
-		lost := map[string]bool{}
-		for _, row := range d.a.Rows {
-			if e := entry(row, impl.Name); e != nil && e.NA {
-				name, _, _ := strings.Cut(row.Bench, "/")
-				lost[name] = true
-			}
-		}
-		var cannot []string
-		for _, b := range d.a.Run.Benchmarks {
-			if lost[b.Name] {
-				cannot = append(cannot, b.Name)
-			}
-		}
-		passed, total, diverges := d.conformity(impl.Name)
-		var notes []string
-		if len(cannot) > 0 {
-			notes = append(notes, "has no figures for "+list(cannot))
-		}
-		if total > 0 && passed < total {
-			notes = append(notes, fmt.Sprintf("meets %d of %d requirements (%s)", passed, total, count(diverges, "declared divergence")))
-		} else if total > 0 {
-			notes = append(notes, fmt.Sprintf("meets all %d requirements", total))
-		}
-		if len(notes) > 0 {
-			out = append(out, fmt.Sprintf("`%s` (%s) %s.", impl.Name, impl.About, list(notes)))
-		}
-	}
-	return out
 }
 
 // conformity counts a contestant's checks; those that do not apply count neither way.

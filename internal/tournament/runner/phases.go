@@ -23,11 +23,15 @@ func (r *runner) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	empty := r.child(bench.RunArgs("none", "1x"), nil).run(ctx)
-	if empty.err != nil {
-		return fmt.Errorf("the benchmark binary does not start: %w\n%s", empty.err, empty.output)
+	for range 5 { // the fastest start is the one that nothing else delayed
+		empty := r.child(bench.RunArgs("none", "1x"), nil).run(ctx)
+		if empty.err != nil {
+			return fmt.Errorf("the benchmark binary does not start: %w\n%s", empty.err, empty.output)
+		}
+		if r.rec.StartupNS == 0 || int64(empty.wall) < r.rec.StartupNS {
+			r.rec.StartupNS = int64(empty.wall)
+		}
 	}
-	r.rec.StartupNS = int64(empty.wall)
 
 	r.rec.Cells = nil
 	r.Progress.Phase("listing the cells", len(r.rec.Impls))
@@ -41,7 +45,9 @@ func (r *runner) list(ctx context.Context) error {
 			if !filter.MatchString(l.Name) {
 				continue
 			}
-			c := record.Cell{Cell: l.Cell, Setup: l.Setup, ColdNS: l.ColdNS, NA: strings.TrimPrefix(l.Skipped, "n/a: ")}
+			// The listing's single iteration is no preparation.
+			setup := max(l.Setup-time.Duration(l.ColdNS), 0)
+			c := record.Cell{Cell: l.Cell, Setup: setup, ColdNS: l.ColdNS, Untimed: l.Untimed, NA: strings.TrimPrefix(l.Skipped, "n/a: ")}
 			r.rec.Cells = append(r.rec.Cells, c)
 			if l.Failed != "" {
 				r.failed(&r.rec.Cells[len(r.rec.Cells)-1], 0, errors.New(l.Failed))
@@ -116,8 +122,8 @@ func (r *runner) arrange() {
 	})
 }
 
-// addControlPairs gives one contestant a second label in the first benchmark of every category and in each fifth after it.
-// Whatever differs between the labels is noise.
+// addControlPairs gives one contestant a second label in the first benchmark of every category and in each fifth after it, of
+// those that count. Whatever differs between the labels is noise.
 func (r *runner) addControlPairs() {
 	subject := ""
 	for _, impl := range r.rec.Impls {
@@ -132,7 +138,11 @@ func (r *runner) addControlPairs() {
 		if c.Impl != subject || !c.Runs() {
 			continue
 		}
-		category := r.rec.Benchmark(c.Bench).Category
+		info := r.rec.Benchmark(c.Bench)
+		category := info.Category
+		if info.Unscored != "" {
+			continue
+		}
 		if count[category]%5 == 0 {
 			again := c
 			again.Impl, again.Of, again.Failures = c.Impl+record.Again, c.Impl, nil
@@ -190,7 +200,7 @@ func (r *runner) warmUp(ctx context.Context) error {
 	startup := time.Duration(r.rec.StartupNS)
 	r.Progress.Phase("warm-up", r.running())
 	cells := pointers(r.rec.Cells)
-	for _, i := range order(r.rec.Seed, 0, len(cells)) {
+	for _, i := range order(r.rec.Seed, 0, r.rec.Cells) {
 		c := cells[i]
 		for c.Runs() && c.WarmNS == 0 {
 			r.Progress.Step("warm-up "+short(c.Name), r.budgetLeft())
@@ -222,7 +232,11 @@ func (r *runner) warmUp(ctx context.Context) error {
 	}
 	// The conformance suite has no fixed length. Measuring gets at least half the budget, also when that exceeds it.
 	left := max(r.budgetLeft(), r.Budget/2)
-	round := plan(running, t, startup, left, r.rec.Rounds)
+	round, measured := plan(running, t, startup, left, r.rec.Rounds)
+	r.rec.RoundNS, r.rec.MeasuredNS = int64(round), int64(measured)
+	r.Progress.Say("plan: %d rounds of %d cells, %v each, of which %v measure and %v start and prepare processes; %v in all, after %v so far",
+		r.rec.Rounds, len(running), tenths(round), tenths(measured), tenths(round-measured),
+		(round * time.Duration(r.rec.Rounds)).Round(time.Second), time.Since(r.from).Round(time.Second))
 	if need := round * time.Duration(r.rec.Rounds); need > r.budgetLeft()+r.Budget/10 {
 		r.rec.OverBy = fmt.Sprintf("%d rounds of %d cells need about %v, %v of the budget are left",
 			r.rec.Rounds, len(running), need.Round(time.Second), max(r.budgetLeft(), 0).Round(time.Second))
@@ -230,6 +244,8 @@ func (r *runner) warmUp(ctx context.Context) error {
 	}
 	return nil
 }
+
+func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
 // measureOnce runs a cell in a process of its own.
 func (r *runner) measureOnce(ctx context.Context, c *record.Cell, benchtime string) (bench.Output, error) {

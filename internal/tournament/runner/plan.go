@@ -3,8 +3,10 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,15 +31,31 @@ func tuningFor(mode string) tuning {
 	return tuning{warm: 20 * time.Millisecond, least: 10 * time.Millisecond, most: time.Second}
 }
 
-// fixed is what a process of the cell costs beyond its iterations. The benchmark function is called twice: testing
-// probes it with one iteration first, and each call prepares anew.
-func fixed(c *record.Cell, startup time.Duration) time.Duration { return startup + 2*c.Setup }
+// dear is a preparation that benchmarks make once per process only, and testing's search for the count would make often.
+const dear = 20 * time.Millisecond
+
+// fixed is what a process of the cell costs beyond its iterations. The benchmark function is called twice: testing probes it
+// with one iteration first, and each call prepares anew, unless that is dear. What reports no time is all iterations.
+func fixed(c *record.Cell, startup time.Duration) time.Duration {
+	switch {
+	case c.Untimed:
+		return startup
+	case c.Setup > dear:
+		return startup + c.Setup
+	}
+	return startup + 2*c.Setup
+}
+
+// cost is what a process of the cell is expected to take.
+func cost(c *record.Cell, startup time.Duration) time.Duration {
+	return fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
+}
 
 // warmArgs returns the value of -test.benchtime for the warm-up. A time lets testing find the count, at the price of several
 // preparations; where these are dear, the count is a guess from the listing's single iteration, which is slower than later
 // ones are.
 func warmArgs(c *record.Cell, t tuning) (benchtime string, timed bool) {
-	if c.Setup <= 20*time.Millisecond {
+	if c.Setup <= dear {
 		return t.warm.String(), true
 	}
 	if c.ColdNS <= 0 {
@@ -70,40 +88,83 @@ func perIteration(w warmth, setup, fixed time.Duration) float64 {
 	if w.iters == 1 || ns == 0 {
 		ns = math.Max(ns, float64(setup))
 	}
-	if rest := w.wall - fixed; w.timed == 0 && rest > fixed {
+	if rest := w.wall - fixed; w.timed == 0 && rest > 3*fixed {
 		ns = math.Max(ns, float64(rest)/n)
 	}
 	return math.Max(ns, 0.1)
 }
 
 // plan fixes the iterations of all cells that run, for the given number of rounds in the given time. It returns the
-// expected duration of one round.
+// expected duration of one round, and how much of that is measured; the rest goes into starting processes and preparing them.
 //
-// All contestants of a benchmark get the same count, so that what is spread over the iterations (a queue that grows, a
-// first allocation) is spread alike. Only a contestant so fast that this leaves it with less than half the least
-// meaningful time gets more.
-func plan(cells []*record.Cell, t tuning, startup, left time.Duration, rounds int) (round time.Duration) {
-	perRound := float64(left) / float64(rounds)
+// Every cell gets the same share of the time, and spends it as its benchmark's common count demands. What reports no time is
+// measured once.
+func plan(cells []*record.Cell, t tuning, startup, left time.Duration, rounds int) (round, measured time.Duration) {
+	perRound, timed := float64(left)/float64(rounds), 0
+	groups := map[string][]*record.Cell{}
 	for _, c := range cells {
-		perRound -= float64(fixed(c, startup))
+		groups[c.Bench] = append(groups[c.Bench], c)
 	}
-	share := math.Max(perRound/float64(len(cells)), float64(t.least))
-	share = math.Min(share, float64(t.most))
+	for _, group := range groups {
+		for _, c := range group {
+			perRound -= float64(fixed(c, startup))
+		}
+		if group[0].Untimed {
+			for _, c := range group {
+				c.Iters = 1
+				perRound -= c.WarmNS
+			}
+		} else {
+			timed += len(group)
+		}
+	}
+	each := time.Duration(max(perRound/float64(max(timed, 1)), 0))
+	each = min(max(each, t.least), t.most)
+	for _, group := range groups {
+		if !group[0].Untimed {
+			share(group, each, t.least)
+		}
+		for _, c := range group {
+			round += cost(c, startup)
+			measured += cost(c, startup) - fixed(c, startup)
+		}
+	}
+	return round, measured
+}
 
-	total, count := map[string]float64{}, map[string]float64{}
-	for _, c := range cells {
-		total[c.Bench] += c.WarmNS
-		count[c.Bench]++
+// How many shares of the time a contestant takes at most and at least.
+const (
+	atMost  = 2.0
+	atLeast = 0.25
+)
+
+// share fixes the iterations of a benchmark's cells, so that they take each on average.
+//
+// All contestants get the same count, so that what is spread over the iterations (a queue that grows, a first allocation) is
+// spread alike. There are two exceptions. One so slow that its count would leave the others little time gets fewer, to fill
+// atMost shares. One so fast that it would be measured for less than atLeast, or half the least meaningful time, gets more.
+func share(group []*record.Cell, each, least time.Duration) {
+	slowest := slices.SortedFunc(slices.Values(group), func(a, b *record.Cell) int { return cmp.Compare(b.WarmNS, a.WarmNS) })
+	budget, total := float64(each)*float64(len(group)), 0.0
+	for _, c := range group {
+		total += c.WarmNS
 	}
-	for _, c := range cells {
-		n := share * count[c.Bench] / total[c.Bench]
-		if n*c.WarmNS < float64(t.least)/2 {
-			n = float64(t.least) / c.WarmNS
+	most := atMost * float64(each)
+	for _, c := range slowest {
+		count := budget / total
+		if count*c.WarmNS <= most {
+			break
+		}
+		budget, total = budget-most, total-c.WarmNS
+	}
+	count := budget / total
+	for _, c := range group {
+		n := min(count, most/c.WarmNS)
+		if n*c.WarmNS < max(float64(least)/2, atLeast*float64(each)) {
+			n = max(float64(least), atLeast*float64(each)) / c.WarmNS
 		}
 		c.Iters = roundIters(n)
-		round += fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
 	}
-	return round
 }
 
 // roundIters makes n a whole number of the bursts of 1000 in which some benchmarks work, where it is large enough.

@@ -13,28 +13,52 @@ func planned(b, impl string, ns float64, setup time.Duration) *record.Cell {
 }
 
 func TestPlan(t *testing.T) {
-	tune := tuning{least: 10 * time.Millisecond, most: time.Second}
+	const ms = time.Millisecond
+	tune := tuning{least: 10 * ms, most: time.Second}
 	even := []*record.Cell{planned("A", "x", 100, 0), planned("A", "y", 300, 0)}
-	round := plan(even, tune, 0, 4*time.Second, 10)
+	round, measured := plan(even, tune, 0, 4*time.Second, 10)
 	// 400 ms a round, half for each cell: 400 ms are 1 000 000 iterations at 100 and 300 ns.
 	for _, c := range even {
 		if c.Iters != 1_000_000 {
 			t.Errorf("%s runs %d iterations, want 1000000", c.Impl, c.Iters)
 		}
 	}
-	if round != 400*time.Millisecond {
-		t.Errorf("a round takes %v, want 400ms", round)
+	if round != 400*ms || measured != round {
+		t.Errorf("a round takes %v, of which %v are measured, want 400ms", round, measured)
 	}
 
-	uneven := []*record.Cell{planned("A", "fast", 10, 0), planned("A", "slow", 100_000, 0)}
-	plan(uneven, tune, 0, 2*time.Second, 10)
-	if fast, slow := uneven[0].Iters, uneven[1].Iters; fast != 1_000_000 || slow != 1999 {
-		t.Errorf("iterations %d and %d, want the least time (1000000) and the shared count (1999)", fast, slow)
+	// 100 ms for each cell: the slow one fills twice as much with fewer iterations, the others share the rest, at least a quarter
+	// each.
+	slow := []*record.Cell{planned("A", "x", 100, 0), planned("A", "slow", 100_000, 0), planned("A", "y", 200, 0)}
+	round, _ = plan(slow, tune, 0, 3*time.Second, 10)
+	if x, s, y := slow[0].Iters, slow[1].Iters, slow[2].Iters; x != 333_000 || s != 2000 || y != 333_000 || round.Round(ms) != 300*ms {
+		t.Errorf("iterations %d, %d, %d in %v, want 333000, 2000, 333000 in 300ms", x, s, y, round)
+	}
+	slow[0].WarmNS = 10
+	plan(slow, tune, 0, 3*time.Second, 10)
+	if x, y := slow[0].Iters, slow[2].Iters; x != 2_500_000 || y != 476_000 {
+		t.Errorf("iterations %d and %d, want 2500000 and 476000", x, y)
 	}
 
-	heavy := []*record.Cell{planned("A", "x", 100, time.Second), planned("B", "x", 100, 0)}
-	if round := plan(heavy, tune, 5*time.Millisecond, time.Second, 10); round < 2*time.Second {
-		t.Errorf("a round with two preparations of a second is planned with %v", round)
+	fast := []*record.Cell{planned("A", "fast", 10, 0), planned("A", "x", 10_000, 0), planned("A", "y", 10_000, 0)}
+	plan(fast, tune, 0, 300*ms, 10)
+	if f, x := fast[0].Iters, fast[1].Iters; f != 1_000_000 || x != 1499 {
+		t.Errorf("iterations %d and %d, want the least time (1000000) and the shared count (1499)", f, x)
+	}
+
+	// What reports no time is measured once, and the other cell gets the rest.
+	size := planned("B", "x", 1e6, 500*ms)
+	size.Untimed = true
+	mixed := []*record.Cell{planned("A", "x", 100, 0), size}
+	if round, _ := plan(mixed, tune, 0, 2*time.Second, 10); size.Iters != 1 || mixed[0].Iters != 1_990_000 || round != 200*ms {
+		t.Errorf("iterations %d and %d in %v, want 1 and 1990000 in 200ms", size.Iters, mixed[0].Iters, round)
+	}
+
+	// A short preparation is made twice, a long one once.
+	heavy := []*record.Cell{planned("A", "x", 100, time.Second), planned("B", "x", 100, 10*ms)}
+	round, measured = plan(heavy, tune, 5*ms, time.Second, 10)
+	if round != 1050*ms || measured != 20*ms {
+		t.Errorf("a round takes %v, of which %v are measured, want 1.05s and 20ms", round, measured)
 	}
 	if heavy[0].Iters != 100_000 {
 		t.Errorf("without budget a cell runs %d iterations, want the least", heavy[0].Iters)

@@ -1,5 +1,5 @@
-// Package runner measures: every cell in a process of its own, round after round, in a new order each time. It stores raw
-// results and judges nothing.
+// Package runner measures: every cell in a process of its own, round after round, in a new order each time, all contestants
+// of a benchmark back to back. It stores raw results and judges nothing.
 package runner
 
 import (
@@ -96,7 +96,7 @@ func (r *runner) open() error {
 	}
 	now := &record.Run{
 		Options: r.Options, Command: r.Command, Seed: r.Seed, Source: r.Source, Binary: binary,
-		Env: environ.Capture(r.Procs), Impls: r.Impls, Benchmarks: r.Benchmarks,
+		Env: environ.Capture(r.Procs), Impls: r.Impls, Benchmarks: r.Benchmarks, Blocks: true,
 	}
 	if now.Seed == 0 {
 		now.Seed = rand.Uint64()>>1 | 1
@@ -200,15 +200,12 @@ func (r *runner) header() []string {
 // rounds runs what is left of all rounds.
 func (r *runner) rounds(ctx context.Context) error {
 	startup := time.Duration(r.rec.StartupNS)
-	cost := func(c *record.Cell) time.Duration {
-		return fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
-	}
 	est := estimate{}
 	total := 0
 	for round := 1; round <= r.rec.Rounds; round++ {
 		for i := range r.rec.Cells {
 			if c := &r.rec.Cells[i]; c.Runs() && !r.done[record.Done{Round: round, Name: c.Name}] {
-				est.add(cost(c))
+				est.add(cost(c, startup))
 				total++
 			}
 		}
@@ -216,7 +213,7 @@ func (r *runner) rounds(ctx context.Context) error {
 	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d",
 		r.rec.Rounds, r.running(), r.rec.Seed), total)
 	for round := 1; round <= r.rec.Rounds; round++ {
-		for _, i := range order(r.rec.Seed, round, len(r.rec.Cells)) {
+		for _, i := range order(r.rec.Seed, round, r.rec.Cells) {
 			c := &r.rec.Cells[i]
 			if r.done[record.Done{Round: round, Name: c.Name}] || !c.Runs() {
 				continue
@@ -226,7 +223,7 @@ func (r *runner) rounds(ctx context.Context) error {
 			if err := r.cell(ctx, c, round); err != nil {
 				return err
 			}
-			est.done(cost(c), time.Since(began))
+			est.done(cost(c, startup), time.Since(began))
 		}
 	}
 	return nil
@@ -268,10 +265,27 @@ func (r *runner) running() int {
 	return n
 }
 
-// order returns the order of n cells in a round. It depends on the seed and the round only, so that a resumed round
-// continues as it would have.
-func order(seed uint64, round, n int) []int {
-	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
+// order returns the order of the cells in a round, as indexes: the benchmarks shuffled, and within each its contestants, so
+// that what is compared is measured close in time. It depends on the seed and the round only, so that a resumed round continues
+// as it would have.
+func order(seed uint64, round int, cells []record.Cell) []int {
+	blocks := map[string][]int{}
+	var names []string
+	for i, c := range cells {
+		if blocks[c.Bench] == nil {
+			names = append(names, c.Bench)
+		}
+		blocks[c.Bench] = append(blocks[c.Bench], i)
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(round)))
+	var out []int
+	for _, n := range rng.Perm(len(names)) {
+		block := blocks[names[n]]
+		for _, i := range rng.Perm(len(block)) {
+			out = append(out, block[i])
+		}
+	}
+	return out
 }
 
 // short is a cell's name for people.

@@ -149,6 +149,29 @@ func TestRunMeasuresEveryCellInEveryRound(t *testing.T) {
 	}
 }
 
+func TestControlPairs(t *testing.T) {
+	r := &runner{rec: &record.Run{
+		Impls:      []record.Impl{{Name: "beta", Ranked: true}, {Name: "main", Ranked: true}, {Name: "ctl"}},
+		Benchmarks: []record.Benchmark{{Name: "A", Category: "X", Unscored: "it is noise"}, {Name: "B", Category: "X"}},
+	}}
+	for _, b := range []string{"A", "B/n=1", "B/n=2", "B/n=3", "B/n=4", "B/n=5", "B/n=6"} {
+		for _, impl := range []string{"beta", "main", "ctl"} {
+			r.rec.Cells = append(r.rec.Cells, record.Cell{Cell: bench.Cell{Name: "Benchmark" + b + "/impl=" + impl, Bench: b, Impl: impl}})
+		}
+	}
+	r.rec.Cells[4].NA = "not possible" // B/n=1 of main
+	r.addControlPairs()
+	var got []string
+	for _, c := range r.rec.Cells {
+		if c.Of != "" {
+			got = append(got, c.Bench+" "+c.Impl+" of "+c.Of)
+		}
+	}
+	if want := []string{"B/n=2 main-again of main"}; !slices.Equal(got, want) {
+		t.Errorf("control pairs %v, want %v", got, want)
+	}
+}
+
 func TestRunRecordsFailures(t *testing.T) {
 	cfg, _ := config(t, "fail:BenchmarkQuick/impl=alpha "+
 		"crash:BenchmarkSlow/impl=alpha/op=x/size=20 "+
@@ -287,11 +310,40 @@ func TestRunStopsItsChildOnInterrupt(t *testing.T) {
 	}
 }
 
-func TestOrderIsReproducibleAndDiffersByRound(t *testing.T) {
-	if !slices.Equal(order(1, 2, 50), order(1, 2, 50)) {
+func TestOrder(t *testing.T) {
+	var cells []record.Cell
+	for b := range 12 {
+		for impl := range 5 {
+			cells = append(cells, record.Cell{Cell: bench.Cell{Bench: fmt.Sprintf("%02d", b), Impl: fmt.Sprint(impl)}})
+		}
+	}
+	one := order(1, 2, cells)
+	if !slices.Equal(one, order(1, 2, cells)) {
 		t.Error("the same seed and round give two orders")
 	}
-	if slices.Equal(order(1, 2, 50), order(1, 3, 50)) || slices.Equal(order(1, 2, 50), order(2, 2, 50)) {
+	if slices.Equal(one, order(1, 3, cells)) || slices.Equal(one, order(2, 2, cells)) {
 		t.Error("another round or seed gives the same order")
+	}
+	var blocks []string
+	within := map[string]bool{}
+	for i, at := range one {
+		if b := cells[at].Bench; i%5 == 0 {
+			blocks = append(blocks, b)
+		} else if b != blocks[len(blocks)-1] {
+			t.Fatalf("the contestants of benchmark %s are not back to back: %v", blocks[len(blocks)-1], one)
+		}
+	}
+	for b := 0; b < len(one); b += 5 {
+		var impls string
+		for _, at := range one[b : b+5] {
+			impls += cells[at].Impl
+		}
+		within[impls] = true
+	}
+	if slices.IsSorted(blocks) || len(within) < 5 {
+		t.Errorf("benchmarks come as %v, contestants within them as %v", blocks, within)
+	}
+	if slices.Sort(one); one[0] != 0 || one[59] != 59 || len(slices.Compact(one)) != 60 {
+		t.Errorf("not every cell has one place: %v", one)
 	}
 }

@@ -19,6 +19,9 @@ const (
 	Control   = "channel"  // nothing that keeps a loop's promises is an order of magnitude faster
 )
 
+// Rivals are the loops that block in the operating system's poller. Some bars are relative to them.
+var Rivals = []string{"alternateone", "alternatetwo", "alternatethree"}
+
 // unscored figures are shown but do not count. Whether memory is given back after a burst is a matter of policy, yes or
 // no, and the ratio of yes to no would outweigh all others in a geometric mean.
 var unscored = map[string]bool{"B/burst": true}
@@ -81,13 +84,16 @@ type Detail struct {
 	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against it, of judged units
 }
 
-// The details that are held against the reference: how slow the slowest are, and what the collector gets to do.
+// The details that are held against the reference: how slow the slowest are, what all cost together where the headline is a
+// quantile, and what the collector gets to do.
 const (
 	Tail        = "p99-sec/op"
+	FarTail     = "p99.9-sec/op"
+	Mean        = machineUnit
 	Allocations = "allocs/op"
 )
 
-var judged = []string{Tail, Allocations}
+var judged = []string{Tail, FarTail, Mean, Allocations}
 
 // Load analyses the run in a folder.
 func Load(dir string) (*Analysis, error) {
@@ -161,7 +167,7 @@ func (a *Analysis) headline(bench string) *Row {
 }
 
 func (a *Analysis) row(bench, category, unit string) *Row {
-	row := &Row{Bench: bench, Category: category, Unit: unit, Scored: !unscored[unit]}
+	row := &Row{Bench: bench, Category: category, Unit: unit, Scored: !unscored[unit] && a.Run.Benchmark(bench).Unscored == ""}
 	row.Reference = a.reference(bench, unit)
 	for _, impl := range a.Run.Impls {
 		e := Entry{Impl: impl.Name, Value: none, Ratio: none, P: 1}

@@ -1,15 +1,17 @@
-// The bars: what the specification demands of the subject, held against what was measured.
+// The bars: what is demanded of the subject, and of one rival among the rivals, held against what was measured.
 
 package stats
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
 // A Bar is one demand and how it was met.
 type Bar struct {
+	Of       string `json:"of"` // the contestant
 	What     string `json:"what"`
 	Demand   string `json:"demand"`
 	Measured string `json:"measured,omitempty"`
@@ -32,21 +34,33 @@ type demand struct {
 	what  string
 	bench string
 	unit  string
-	over  string  // divide by this contestant's figure in the same benchmark
+	over  string  // divide by this contestant's figure in the same benchmark, or by that of the fastest rival
 	per   string  // or by the subject's own figure in this benchmark
 	limit float64 // at most
 	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
 }
 
-const referenceClock = 40 // ns
+const (
+	referenceClock = 40 // ns
+	fastestRival   = "fastest rival"
+)
 
 var demands = []demand{
 	{what: "Submit, one producer", bench: "Submit", over: Reference, limit: 0.30},
 	{what: "Submit, one producer", bench: "Submit", over: Control, limit: 0.50},
 	{what: "MultiProducer", bench: "MultiProducer", over: Reference, limit: 0.30},
 	{what: "MultiProducer", bench: "MultiProducer", over: Control, limit: 0.85},
-	{what: "PingPongLatency", bench: "PingPongLatency", over: Reference, limit: 0.65},
-	{what: "PingPongLatency", bench: "PingPongLatency", over: Control, limit: 0.95},
+	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Reference, limit: 0.65},
+	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Control, limit: 0.95},
+	{what: "PingPongLatency with a descriptor to without", bench: "PingPongLatency/fd=1", per: "PingPongLatency/fd=0", limit: 1.5},
+	{what: "PingPongLatency with a descriptor", bench: "PingPongLatency/fd=1", over: fastestRival, limit: 0.10},
+	{
+		what: "WakeFromIdle with a descriptor to without, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op",
+		per: "WakeFromIdle/fd=0", limit: 1.5,
+	},
+	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "netpair", limit: 1.5},
+	{what: "FDRoundTrip", bench: "FDRoundTrip", over: fastestRival, limit: 0.25},
+	{what: "FDRoundTrip, allocations", bench: "FDRoundTrip", unit: "allocs/op"},
 	{what: "Microtask chain", bench: "Microtask/kind=chain", limit: 15e-9, clock: true},
 	{what: "Microtask chain, allocations", bench: "Microtask/kind=chain", unit: "allocs/op"},
 	{what: "Timer schedule+cancel, none pending", bench: "Timer/op=cancel/pending=0", over: "runtime", limit: 0.4},
@@ -72,7 +86,28 @@ func (a *Analysis) bars() []Bar {
 			out = append(out, a.hold(d))
 		}
 	}
-	return append(out, a.meanBars()...)
+	out = append(out, a.meanBars()...)
+	for i := range out {
+		out[i].Of = Subject
+	}
+	for _, f := range firsts {
+		if !slices.ContainsFunc(Rivals, func(r string) bool { return !a.knows(r) }) {
+			out = append(out, a.first(f)...)
+		}
+	}
+	return out
+}
+
+type firstOf struct {
+	of, what string
+	benches  []string
+}
+
+// firsts are what a rival that bets on speed has to be first of the rivals in, by geometric mean over the benchmarks.
+var firsts = []firstOf{
+	{"alternatetwo", "Submit", []string{"Submit"}},
+	{"alternatetwo", "MultiProducer", []string{"MultiProducer"}},
+	{"alternatetwo", "Microtask", []string{"Microtask/kind=chain", "Microtask/kind=fanout"}},
 }
 
 func (a *Analysis) knows(impl string) bool {
@@ -105,6 +140,14 @@ func (a *Analysis) hold(d demand) Bar {
 	show := func(v float64) string { return Format(v, unit) }
 	otherBench, other := d.bench, Subject
 	switch {
+	case d.over == fastestRival:
+		other = a.fastestOf(Rivals, d.bench, unit)
+		b.Demand = fmt.Sprintf("at most %.2f × the fastest rival", limit)
+		if other == "" {
+			b.Note = "no rival in " + d.bench
+			return b
+		}
+		b.Demand += ", " + other
 	case d.over != "":
 		other = d.over
 		b.Demand = fmt.Sprintf("at most %.2f × %s", limit, other)
@@ -143,6 +186,49 @@ func (a *Analysis) hold(d demand) Bar {
 	return b
 }
 
+// fastestOf returns who of impls has the smallest figure, "" if nobody has one.
+func (a *Analysis) fastestOf(impls []string, bench, unit string) (fastest string) {
+	least := math.Inf(1)
+	for _, impl := range impls {
+		if s := a.series(bench, impl, unit); len(s) > 0 && s.interval().Center < least {
+			fastest, least = impl, s.interval().Center
+		}
+	}
+	return fastest
+}
+
+// first tells whether a rival is the first of them: it holds its figures against those of the one that comes closest. Without
+// the benchmark there is no bar.
+func (a *Analysis) first(f firstOf) []Bar {
+	b := Bar{Of: f.of, What: f.what, Demand: "first of the rivals", State: NotMeasured}
+	closest := none
+	for _, rival := range Rivals {
+		var ratios []series
+		for _, bench := range f.benches {
+			if !a.exists(bench) {
+				return nil
+			}
+			for _, impl := range []string{f.of, rival} {
+				if len(a.series(bench, impl, machineUnit)) == 0 {
+					why, _ := a.absent(bench, impl)
+					b.Note = fmt.Sprintf("%s in %s: %s", impl, bench, why)
+					return []Bar{b}
+				}
+			}
+			ratios = append(ratios, a.series(bench, f.of, machineUnit).over(a.series(bench, rival, machineUnit)))
+		}
+		if ratio := geomean(ratios).interval(); rival != f.of && (!closest.OK() || ratio.Center > closest.Center) {
+			closest = ratio
+			b.Measured = fmt.Sprintf("%s of %s (%s)", FormatRatio(ratio.Center), rival, FormatRatioRange(ratio))
+		}
+	}
+	b.judge(closest, 1)
+	if b.State == Met && !a.Noise.Beyond(machineUnit, closest.Center) {
+		b.Note = "but not beyond noise"
+	}
+	return []Bar{b}
+}
+
 // judge compares the median with the limit.
 func (b *Bar) judge(got Interval, limit float64) {
 	switch {
@@ -171,7 +257,7 @@ func (a *Analysis) meanBars() []Bar {
 		if !ok || p.Rank == 0 {
 			first.State, first.Measured = NotMeasured, ""
 			first.Note = "no ranked geometric mean"
-			if why := a.whyUnranked(Subject); why != "" {
+			if why := a.Unranked(Subject); why != "" {
 				first.Note = Subject + " " + why
 			}
 			break

@@ -7,6 +7,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/environ"
@@ -35,7 +36,7 @@ type Delta struct {
 func Machines(before, after *record.Run) []string { return environ.Differences(before.Env, after.Env) }
 
 // alsoCompared are the details that are compared like headline figures.
-var alsoCompared = []string{Tail, Allocations, "B/op"}
+var alsoCompared = append([]string{"B/op"}, judged...)
 
 // Compare compares the figures and the conformance of the contestants that match impls.
 func Compare(before, after *Analysis, impls *regexp.Regexp) Comparison {
@@ -112,6 +113,8 @@ func (a *Analysis) lost(f figure, old *record.Run) (why string, excused bool) {
 		return "left out by the filter " + a.Run.Filter, true
 	case a.Run.Mode != old.Mode:
 		return "the mode differs", true
+	case !a.knows(f.impl), !a.exists(f.bench):
+		return "the new run does not have it", true
 	}
 	why, _ = a.absent(f.bench, f.impl)
 	return why, false
@@ -147,6 +150,15 @@ func (c Comparison) Regressions() int {
 	return n
 }
 
+// field names everyone who takes part.
+func field(r *record.Run) string {
+	var names []string
+	for _, i := range r.Impls {
+		names = append(names, i.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // conditions lists what differs between two runs besides the code.
 func conditions(before, after *record.Run) []string {
 	var out []string
@@ -156,6 +168,7 @@ func conditions(before, after *record.Run) []string {
 		}
 	}
 	differ("the mode", before.Mode, after.Mode)
+	differ("the field", field(before), field(after))
 	differ("the Go version", before.Binary.Go, after.Binary.Go)
 	differ("GOGC", before.Env.GOGC, after.Env.GOGC)
 	differ("GOMEMLIMIT", before.Env.GOMEMLIMIT, after.Env.GOMEMLIMIT)

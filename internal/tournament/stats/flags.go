@@ -106,7 +106,11 @@ func (a *Analysis) flag() {
 			}
 			for _, e := range row.Entries {
 				if e.Value.OK() && e.Iters != usual {
-					add(OtherCounts, row.Bench, e.Impl, "%d iterations, the others %d: so fast that it was measured longer", e.Iters, usual)
+					why := "so fast that it was measured longer"
+					if e.Iters < usual {
+						why = "so slow that it was cut short"
+					}
+					add(OtherCounts, row.Bench, e.Impl, "%d iterations, the others %d: %s", e.Iters, usual, why)
 				}
 			}
 		}
@@ -177,7 +181,7 @@ func mannKendall(s series) (p, slope float64) {
 func (a *Analysis) speed() []Speed {
 	var all []series
 	for _, row := range a.Rows {
-		if row.Unit != machineUnit {
+		if row.Unit != machineUnit || !row.Scored {
 			continue
 		}
 		for _, e := range row.Entries {

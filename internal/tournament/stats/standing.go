@@ -38,10 +38,10 @@ type Category struct {
 const FewestRounds = 6
 
 // Ranked tells whether a contestant takes part in the ranking.
-func (a *Analysis) Ranked(impl string) bool { return a.whyUnranked(impl) == "" }
+func (a *Analysis) Ranked(impl string) bool { return a.Unranked(impl) == "" }
 
-// whyUnranked returns why a contestant is not ranked, empty if it is.
-func (a *Analysis) whyUnranked(impl string) string {
+// Unranked returns why a contestant is not ranked, empty if it is.
+func (a *Analysis) Unranked(impl string) string {
 	if !a.Run.Impl(impl).Ranked {
 		return "a control"
 	}
@@ -50,7 +50,12 @@ func (a *Analysis) whyUnranked(impl string) string {
 			continue
 		}
 		if failed := c.Failed(); len(failed) > 0 {
-			return "fails " + strings.Join(failed, ", ")
+			const few = 5 // the matrix has them all
+			why := "fails " + strings.Join(failed[:min(few, len(failed))], ", ")
+			if more := len(failed) - few; more > 0 {
+				why += fmt.Sprintf(" and %d more", more)
+			}
+			return why
 		}
 		if len(c.Checks) == 0 {
 			return "no conformance result: " + c.Note
@@ -150,7 +155,7 @@ func (a *Analysis) standing(rows []*Row, members []string, reference string) Sta
 		return geomean(ratios)
 	}
 	for _, impl := range a.Run.Impls {
-		p := Place{Impl: impl.Name, Why: a.whyUnranked(impl.Name), Mean: mean(impl.Name, reference).interval(), ToFirst: none}
+		p := Place{Impl: impl.Name, Why: a.Unranked(impl.Name), Mean: mean(impl.Name, reference).interval(), ToFirst: none}
 		if p.Why == "" && !slices.Contains(members, impl.Name) {
 			continue // without any of these capabilities
 		}

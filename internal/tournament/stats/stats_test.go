@@ -3,6 +3,7 @@ package stats
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
@@ -248,14 +250,14 @@ func TestStandingCountsCommonRowsOnly(t *testing.T) {
 func TestFailedConformanceIsNotRanked(t *testing.T) {
 	r := run("A@baseline", "A@main", "A@rival")
 	r.Checks = []record.Conformity{{Impl: "rival"}}
-	if err := json.Unmarshal([]byte(`[{"impl":"rival","checks":[{"name":"D03_X","outcome":"fail"}]}]`), &r.Checks); err != nil {
-		t.Fatal(err)
+	for i := range 7 {
+		r.Checks[0].Checks = append(r.Checks[0].Checks, bench.Check{Name: fmt.Sprintf("D0%d_X", i), Outcome: bench.Fail})
 	}
 	a := Analyse(r, samples(map[string][]float64{
 		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@rival": jitter(5, 0.01)}))
 	first, _ := a.Overall.First()
 	last := a.Overall.Places[len(a.Overall.Places)-1]
-	if first.Impl != "main" || last.Impl != "rival" || last.Rank != 0 || !strings.Contains(last.Why, "D03_X") {
+	if first.Impl != "main" || last.Impl != "rival" || last.Rank != 0 || last.Why != "fails D00_X, D01_X, D02_X, D03_X, D04_X and 2 more" {
 		t.Errorf("places %+v", a.Overall.Places)
 	}
 	if a.Rows[0].entry("rival").Best || !a.Rows[0].entry("main").Best {
@@ -283,6 +285,93 @@ func TestBars(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// withRivals adds the rivals to an analysis' field.
+func withRivals(values map[string][]float64) *Analysis {
+	a := analyse(values)
+	for _, r := range Rivals {
+		a.Run.Impls = append(a.Run.Impls, record.Impl{Name: r, Ranked: true})
+	}
+	return Analyse(a.Run, a.samples)
+}
+
+func TestBarsOfDescriptors(t *testing.T) {
+	values := map[string][]float64{
+		"FDRoundTrip@alternateone": jitter(20000, 0.01), "FDRoundTrip@alternatetwo": jitter(9000, 0.01),
+		"FDRoundTrip@alternatethree": jitter(30000, 0.01), "FDRoundTrip@netpair": jitter(2000, 0.01),
+	}
+	bars := func() (out []string) {
+		for _, b := range withRivals(values).Bars {
+			if b.What == "FDRoundTrip" {
+				out = append(out, b.Of+" | "+b.Demand+" | "+string(b.State)+" | "+b.Note)
+			}
+		}
+		return out
+	}
+	want := []string{
+		"main | at most 1.50 × netpair | not measured | main in FDRoundTrip: does not take part",
+		"main | at most 0.25 × the fastest rival, alternatetwo | not measured | main in FDRoundTrip: does not take part",
+	}
+	if got := bars(); !slices.Equal(got, want) {
+		t.Errorf("before the subject watches descriptors:\n%s", strings.Join(got, "\n"))
+	}
+	values["FDRoundTrip@main"] = jitter(2500, 0.01)
+	want = []string{
+		"main | at most 1.50 × netpair | met | ",
+		"main | at most 0.25 × the fastest rival, alternatetwo | missed | by 11\u00a0%",
+	}
+	if got := bars(); !slices.Equal(got, want) {
+		t.Errorf("when it does:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// A rival's bars are about its place among the rivals, whatever the others do.
+func TestBarsOfRivals(t *testing.T) {
+	a := withRivals(map[string][]float64{
+		"A@main": jitter(100, 0.01), "A@main-again": jitter(105, 0.01),
+		"Submit@main": jitter(10, 0.01), "Submit@alternateone": jitter(70, 0.01), "Submit@alternatetwo": jitter(30, 0.01),
+		"Submit@alternatethree":      jitter(31, 0.01),
+		"MultiProducer@alternateone": jitter(70, 0.01), "MultiProducer@alternatetwo": jitter(60, 0.01),
+		"MultiProducer@alternatethree":      jitter(40, 0.01),
+		"Microtask/kind=chain@alternateone": jitter(40, 0.01), "Microtask/kind=chain@alternatetwo": jitter(10, 0.01),
+		"Microtask/kind=chain@alternatethree": jitter(9, 0.01), "Microtask/kind=fanout@alternateone": jitter(40, 0.01),
+		"Microtask/kind=fanout@alternatetwo": jitter(10, 0.01), "Microtask/kind=fanout@alternatethree": jitter(40, 0.01),
+	})
+	var got []string
+	for _, b := range a.Bars {
+		if b.Of == "alternatetwo" {
+			got = append(got, strings.Join([]string{b.What, b.Demand, b.Measured, string(b.State), b.Note}, " | "))
+		}
+	}
+	want := []string{
+		"Submit | first of the rivals | 0.97× of alternatethree (0.97–0.97) | met | but not beyond noise",
+		"MultiProducer | first of the rivals | 1.50× of alternatethree (1.50–1.50) | missed | by 50\u00a0%",
+		"Microtask | first of the rivals | 0.53× of alternatethree (0.53–0.53) | met | ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	a = withRivals(map[string][]float64{"Submit@alternateone": jitter(70, 0.01), "Submit@alternatetwo": jitter(30, 0.01)})
+	if b := a.Bars[len(a.Bars)-1]; b.What != "Submit" || b.State != NotMeasured || b.Note != "alternatethree in Submit: does not take part" {
+		t.Errorf("without one of the rivals: %+v", b)
+	}
+}
+
+func TestUnscoredBenchmarksAreShownOnly(t *testing.T) {
+	values := map[string][]float64{
+		"A@main": jitter(50, 0.01), "A@baseline": jitter(100, 0.01), "N@main": jitter(100, 0.01), "N@baseline": jitter(1, 0.01),
+	}
+	a := analyse(values)
+	a.Run.Benchmarks[1].Unscored = "it is noise"
+	a = Analyse(a.Run, a.samples)
+	if row := a.Rows[1]; row.Scored || row.entry("main").Verdict != Slower {
+		t.Errorf("%+v", row)
+	}
+	if !slices.Equal(a.Overall.Rows, []string{"A"}) || !slices.Equal(a.Categories[0].Rows, []string{"A"}) {
+		t.Errorf("means count %v and %v", a.Overall.Rows, a.Categories[0].Rows)
 	}
 }
 
@@ -354,7 +443,7 @@ func TestCompare(t *testing.T) {
 		"A@main": jitter(100, 0.01), "A@main-again": jitter(103, 0.01), "B@main": jitter(100, 0.01), "C@main": jitter(100, 0.01), "D@main": jitter(5, 0.1),
 	})
 	after := analyse(map[string][]float64{
-		"A@main": jitter(110, 0.01), "A@main-again": jitter(110, 0.01), "B@main": jitter(90, 0.01), "C@main": jitter(102, 0.01), "E@main": jitter(5, 0.1),
+		"A@main": jitter(110, 0.01), "A@main-again": jitter(110, 0.01), "B@main": jitter(90, 0.01), "C@main": jitter(102, 0.01), "D@rival": jitter(5, 0.1), "E@main": jitter(5, 0.1),
 	})
 	c := Compare(before, after, regexp.MustCompile("^main$"))
 	var got []string
@@ -417,7 +506,9 @@ func TestCompareTellsLossesFromChoices(t *testing.T) {
 		lost, listed int
 	}{
 		{"failed", func(a *Analysis) { a.Run.Cells[1].Failures = []record.Failure{{Reason: "crash"}} }, 2, 0},
-		{"gone", func(a *Analysis) { a.Run.Cells = a.Run.Cells[:1] }, 2, 0},
+		{"gone", func(a *Analysis) { a.Run.Cells[1].Impl = "rival" }, 2, 0},
+		{"no such benchmark", func(a *Analysis) { a.Run.Cells = a.Run.Cells[:1] }, 0, 2},
+		{"no such contestant", func(a *Analysis) { a.Run.Cells[1].Impl, a.Run.Impls = "rival", a.Run.Impls[1:] }, 0, 2},
 		{"not applicable", func(a *Analysis) { a.Run.Cells[1].NA = "no capability" }, 0, 2},
 		{"left out", func(a *Analysis) { a.Run.Cells[1].LeftOut = "quick" }, 0, 2},
 		{"filtered", func(a *Analysis) { a.Run.Cells, a.Run.Filter = a.Run.Cells[:1], "A" }, 0, 2},
