@@ -3,9 +3,10 @@ package looptest
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // lives are the ways for a loop to come and go.
@@ -74,13 +75,16 @@ var lives = []struct {
 	}},
 }
 
-// busy uses all lanes once, and leaves timers pending.
+// busy uses all lanes once, and leaves a timer pending and a descriptor registered.
 func (l *loop) busy() {
 	for _, k := range l.available() {
 		l.doIn(k, noop)
 	}
 	if l.timers != nil {
 		l.timer(time.Hour, noop)
+	}
+	if ioLane.has(l) {
+		l.watch(l.trial.sockets().near, loopapi.EventRead, nil)
 	}
 }
 
@@ -96,10 +100,10 @@ func leaks(t *trial) {
 			life.live(t)
 		}
 		t.cleanup()
-		if !reaches(runtime.NumGoroutine, goroutines) {
+		if !t.reaches(runtime.NumGoroutine, goroutines) {
 			t.Errorf("%d lives (%s): %d goroutines before, %d after\n%s", n, life.name, goroutines, runtime.NumGoroutine(), stacks())
 		}
-		if !reaches(openDescriptors, descriptors) {
+		if !t.reaches(openDescriptors, descriptors) {
 			t.Errorf("%d lives (%s): %d open descriptors before, %d after", n, life.name, descriptors, openDescriptors())
 		}
 		if t.failed() {
@@ -108,13 +112,12 @@ func leaks(t *trial) {
 	}
 }
 
-// reaches waits a while for the count to fall to limit.
-func reaches(count func() int, limit int) bool {
-	for range 200 {
+// reaches waits for the count to fall to limit.
+func (t *trial) reaches(count func() int, limit int) bool {
+	for begin := time.Now(); time.Since(begin) < t.patience; time.Sleep(5 * time.Millisecond) {
 		if count() <= limit {
 			return true
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	return false
 }
@@ -131,11 +134,5 @@ func settled(count func() int) {
 	}
 }
 
-// openDescriptors counts this process's descriptors where the system shows them; elsewhere there are always none.
-func openDescriptors() int {
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return len(list)
-}
+// openDescriptors counts this process's descriptors where the kit can; elsewhere there are always none.
+func openDescriptors() int { return len(listDescriptors()) }

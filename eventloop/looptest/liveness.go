@@ -25,8 +25,11 @@ func (l *loop) exits(what string) {
 }
 
 // stays expects Run not to return.
-func (l *loop) stays(what string) {
-	if within(l.ended, 10*time.Millisecond) {
+func (l *loop) stays(what string) { l.staysUntil(time.Now().Add(time.Hour), what) }
+
+// staysUntil expects Run not to return before due, when what keeps the loop alive is over.
+func (l *loop) staysUntil(due time.Time, what string) {
+	if within(l.ended, 10*time.Millisecond) && time.Now().Before(due) {
 		l.trial.Fatalf("an auto-exit loop ended although it was kept alive by %s (Run returned %v)", what, l.err)
 	}
 }
@@ -63,9 +66,9 @@ func exitEmpty(t *trial) {
 
 // exitTimers keeps a loop alive with timers.
 func exitTimers(t *trial) {
-	fired := false
+	fired, due := false, time.Now().Add(t.span(30*time.Millisecond))
 	l := t.autoExit(func(l *loop) { l.timer(t.span(30*time.Millisecond), func() { fired = true }) })
-	l.stays("a pending timer")
+	l.staysUntil(due, "a pending timer")
 	l.exits("when its last timer has fired")
 	if !fired {
 		t.Errorf("an auto-exit loop ended before its timer fired")
@@ -108,12 +111,13 @@ func exitUnref(t *trial) {
 
 	// An unref'd timer still fires while something else keeps the loop alive, and takes no reference along.
 	var fired atomic.Bool
+	due := time.Now().Add(t.span(30 * time.Millisecond))
 	l = t.autoExit(func(l *loop) {
 		id = l.timer(time.Millisecond, func() { fired.Store(true) })
 		t.want("UnrefTimer", l.refs.UnrefTimer(id), nil)
 		l.timer(t.span(30*time.Millisecond), noop)
 	})
-	l.stays("a ref'd timer beside one that is not")
+	l.staysUntil(due, "a ref'd timer beside one that is not")
 	l.exits("when its last ref'd timer has fired")
 	if !fired.Load() {
 		t.Errorf("an unref'd timer did not fire although the loop lived past its deadline")
@@ -152,13 +156,15 @@ func exitHold(t *trial) {
 	l.exits("when its last hold was released from another goroutine while it slept")
 	second()
 
+	released := make(chan struct{})
 	l = t.autoExit(func(l *loop) {
 		t.must("Submit", l.Submit(func() {
 			release := l.holder.Hold()
-			go func() { time.Sleep(t.span(15 * time.Millisecond)); release() }()
+			go func() { <-released; release() }()
 		}))
 	})
 	l.stays("a hold taken in a callback")
+	close(released)
 	l.exits("when a hold taken in a callback was released")
 
 	// What is submitted before the release is accepted and runs.

@@ -28,12 +28,13 @@ const (
 	needOwner
 	needClock
 	needHold
+	needFDs
 )
 
 func (n need) String() string {
 	var names []string
 	for i, name := range []string{"MicrotaskScheduler", "TimerScheduler", "TimerReferencer", "StateReporter", "Completer",
-		"OwnerReporter", "Clock", "Holder"} {
+		"OwnerReporter", "Clock", "Holder", "FDRegistrar"} {
 		if n&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -53,6 +54,7 @@ type loop struct {
 	owner  loopapi.OwnerReporter
 	clock  loopapi.Clock
 	holder loopapi.Holder
+	fds    loopapi.FDRegistrar
 
 	trial     *trial
 	launched  atomic.Bool
@@ -61,6 +63,7 @@ type loop struct {
 	returned  bool                   // Run came back; without it Goexit took the goroutine. Valid after ended
 	err       error                  // what Run returned. Valid after ended
 	hooks     *hooks                 // nil unless made by startHandled
+	letGo     func()                 // ends the callback that holds the loop, where a situation of the matrix set it
 }
 
 func capabilities(el EventLoop) need {
@@ -69,6 +72,7 @@ func capabilities(el EventLoop) need {
 	for n, ok := range map[need]bool{
 		needMicrotasks: l.micro != nil, needTimers: l.timers != nil, needRefs: l.refs != nil, needState: l.states != nil,
 		needDone: l.comp != nil, needOwner: l.owner != nil, needClock: l.clock != nil, needHold: l.holder != nil,
+		needFDs: l.fds != nil,
 	} {
 		if ok {
 			has |= n
@@ -87,6 +91,7 @@ func wrap(el EventLoop) *loop {
 	l.owner, _ = el.(loopapi.OwnerReporter)
 	l.clock, _ = el.(loopapi.Clock)
 	l.holder, _ = el.(loopapi.Holder)
+	l.fds, _ = el.(loopapi.FDRegistrar)
 	return l
 }
 
@@ -184,6 +189,7 @@ func (l *loop) launch(ctx context.Context) {
 		l.goroutine.Store(&id)
 		l.err = l.Run(ctx)
 		l.returned = true
+		l.trial.fds.giveAllBack(l)
 	}()
 }
 
@@ -285,26 +291,35 @@ func (l *loop) refuses() {
 
 // kind is a way for a function to get to run on the loop.
 type kind struct {
-	name string
-	has  func(l *loop) bool
-	run  func(l *loop, fn func()) error
+	name  string
+	queue bool // functions wait in it in order of submission
+	has   func(l *loop) bool
+	run   func(l *loop, fn func()) error
 }
 
 // lanes are the kinds that take functions from users: all a contestant can have, the first two in every one.
 var lanes = []kind{
-	{"task", func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.Submit(fn) }},
-	{"internal task", func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.SubmitInternal(fn) }},
-	{"microtask", func(l *loop) bool { return l.micro != nil },
+	{"task", true, func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.Submit(fn) }},
+	{"internal task", true, func(*loop) bool { return true },
+		func(l *loop, fn func()) error { return l.SubmitInternal(fn) }},
+	{"microtask", true, func(l *loop) bool { return l.micro != nil },
 		func(l *loop, fn func()) error { return l.micro.ScheduleMicrotask(fn) }},
-	{"timer", func(l *loop) bool { return l.timers != nil }, func(l *loop, fn func()) error {
+	{"timer", false, func(l *loop) bool { return l.timers != nil }, func(l *loop, fn func()) error {
 		_, err := l.timers.ScheduleTimer(0, fn)
 		return err
 	}},
+	ioLane,
 }
+
+// ioLane runs functions as callbacks of ready descriptors, in real time only: a loop that waits for the system stops a
+// bubble's clock.
+var ioLane = kind{"I/O callback", false,
+	func(l *loop) bool { return l.fds != nil && canOpen && !l.trial.virtual }, ioCallback}
 
 // handlers are the kinds that the loop calls of its own accord, on loops made by startHandled.
 var handlers = []kind{
-	{"overload handler", func(l *loop) bool { return l.hooks.hasOverload }, func(l *loop, fn func()) error {
+	{"overload handler", false, func(l *loop) bool { return l.hooks.hasOverload }, func(l *loop, fn func()) error {
+		l.rest() // an episode is reported once: an earlier one must be over
 		l.hooks.inOverload.arm(fn)
 		return l.SubmitInternal(func() {
 			for range handledBudget + 1 {
@@ -314,7 +329,7 @@ var handlers = []kind{
 			}
 		})
 	}},
-	{"panic handler", func(l *loop) bool { return l.hooks.hasPanic }, func(l *loop, fn func()) error {
+	{"panic handler", false, func(l *loop) bool { return l.hooks.hasPanic }, func(l *loop, fn func()) error {
 		l.hooks.inPanic.arm(fn)
 		return l.Submit(func() { panic("to call the panic handler") })
 	}},
@@ -337,9 +352,9 @@ func (l *loop) available() []kind {
 	return slices.DeleteFunc(slices.Clone(lanes), func(k kind) bool { return !k.has(l) })
 }
 
-// queues returns the lanes that are queues: all that the contestant has but timers.
+// queues returns the lanes that are queues: all that the contestant has but timers and descriptors.
 func (l *loop) queues() []kind {
-	return slices.DeleteFunc(l.available(), func(k kind) bool { return k.name == "timer" })
+	return slices.DeleteFunc(l.available(), func(k kind) bool { return !k.queue })
 }
 
 // journal collects what happened, in order, from any goroutine.

@@ -14,7 +14,7 @@
 //
 // The loop has to have the five methods of EventLoop. What else it can do, the kit discovers by type assertion to the
 // capability interfaces that package eventloop exports (MicrotaskScheduler, TimerScheduler, TimerReferencer,
-// StateReporter, Completer, OwnerReporter, Clock, Holder); a check that needs a capability which the loop lacks is
+// StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar); a check that needs a capability which the loop lacks is
 // skipped as "n/a". A check that the loop is known to fail is declared with Diverges and is skipped with the reason;
 // when it passes after all the suite fails, so that the declarations stay true.
 //
@@ -158,6 +158,9 @@ type verdict struct{ outcome, reason string }
 func (s *suite) judge(t *testing.T, c *check) verdict {
 	if missing := c.needs &^ s.has; missing != 0 {
 		return verdict{outcomeNA, "no " + missing.String()}
+	}
+	if c.needs&needFDs != 0 && !canOpen {
+		return verdict{outcomeNA, "the kit cannot make descriptors on this system"}
 	}
 	d, declared := s.diverges[c.name]
 	v := s.try(t, c, declared)

@@ -33,11 +33,9 @@ var situations = []situation{
 		g := l.hold()
 		ending := t.async(func() { _ = l.shutdown() })
 		l.refuses()
-		probed := t.async(func() { probe(l) })
-		// A call that waits for the end needs the loop to go on.
-		within(probed, 5*time.Millisecond)
+		l.letGo = g.open
+		t.wait(t.async(func() { probe(l) }), "a call on a terminating loop to return")
 		g.open()
-		t.wait(probed, "a call on a terminating loop to return")
 		t.wait(ending, "Shutdown to return")
 	}},
 	{"in a callback after Shutdown", false, func(t *trial, probe func(*loop)) {
@@ -51,10 +49,9 @@ var situations = []situation{
 		l := t.start(Config{})
 		g := l.hold()
 		t.want("Close", l.Close(), nil)
-		probed := t.async(func() { probe(l) })
-		within(probed, 5*time.Millisecond)
+		l.letGo = g.open
+		t.wait(t.async(func() { probe(l) }), "a call on a closed loop to return")
 		g.open()
-		t.wait(probed, "a call on a closed loop to return")
 	}},
 	{"after Shutdown", true, func(t *trial, probe func(*loop)) {
 		l := t.start(Config{})
@@ -91,16 +88,19 @@ var situations = []situation{
 // The words of the matrix.
 var outcomes = map[string]error{
 	"ok": nil, "terminated": loopapi.ErrLoopTerminated, "running": loopapi.ErrLoopAlreadyRunning,
-	"reentrant": loopapi.ErrReentrantRun, "unknown": loopapi.ErrTimerNotFound, "nil": loopapi.ErrNilCallback,
+	"reentrant": loopapi.ErrReentrantRun, "unknown": loopapi.ErrTimerNotFound, "unregistered": loopapi.ErrFDNotRegistered,
 }
 
-// anyTimer is an ID that no loop has given out yet.
-const anyTimer = loopapi.TimerID(1 << 62)
+// What no loop has given out, and no check has registered, yet.
+const (
+	anyTimer      = loopapi.TimerID(1 << 62)
+	anyDescriptor = 0
+)
 
 func noop() {}
 
-// matrix has a row for every method and a column for every situation. "a|b" allows both, "-" leaves the cell out: Run
-// would block there.
+// matrix has a row for every method and a column for every situation; the last one of a row stands for the rest. "a|b"
+// allows both, "-" leaves the cell out: Run would block there.
 var matrix = []struct {
 	method string
 	has    func(l *loop) bool
@@ -113,7 +113,7 @@ var matrix = []struct {
 		"ok ok ok terminated terminated terminated terminated"},
 	{"SubmitInternal", nil, func(l *loop) error { return l.SubmitInternal(noop) },
 		"ok ok ok ok ok ok|terminated terminated"},
-	{"Shutdown", nil, func(l *loop) error { return l.shutdown() },
+	{"Shutdown", nil, shutdownHeld,
 		"ok ok ok terminated ok|terminated terminated terminated"},
 	{"Close", nil, func(l *loop) error { return l.Close() },
 		"ok ok ok ok ok terminated terminated"},
@@ -129,6 +129,13 @@ var matrix = []struct {
 		"unknown unknown unknown unknown unknown unknown unknown"},
 	{"UnrefTimer", hasRefs, func(l *loop) error { return l.refs.UnrefTimer(0) },
 		"unknown unknown unknown unknown unknown unknown unknown"},
+	{"RegisterFD", ioLane.has, func(l *loop) error { return ioCallback(l, noop) },
+		"ok ok ok terminated terminated terminated terminated"},
+	{"ModifyFD of an unknown descriptor", ioLane.has,
+		func(l *loop) error { return l.fds.ModifyFD(anyDescriptor, loopapi.EventRead) },
+		"unregistered unregistered unregistered unregistered|terminated"},
+	{"UnregisterFD of an unknown descriptor", ioLane.has, func(l *loop) error { return l.fds.UnregisterFD(anyDescriptor) },
+		"unregistered unregistered unregistered unregistered|terminated"},
 }
 
 // nilRows are the methods that take a function, called with nil.
@@ -141,11 +148,27 @@ var nilRows = []struct {
 	{"SubmitInternal(nil)", nil, func(l *loop) error { return l.SubmitInternal(nil) }},
 	{"ScheduleMicrotask(nil)", hasMicro, func(l *loop) error { return l.micro.ScheduleMicrotask(nil) }},
 	{"ScheduleTimer(nil)", hasTimers, func(l *loop) error { return schedule(l, nil) }},
+	{"RegisterFD(nil)", ioLane.has, func(l *loop) error {
+		fd, err := l.trial.fds.lend(l)
+		if err != nil {
+			return err
+		}
+		defer l.trial.fds.giveBack(fd, l)
+		return l.fds.RegisterFD(fd, loopapi.EventRead, nil)
+	}},
 }
 
 func hasMicro(l *loop) bool  { return l.micro != nil }
 func hasTimers(l *loop) bool { return l.timers != nil }
 func hasRefs(l *loop) bool   { return l.refs != nil }
+
+// shutdownHeld waits for the end, for which a loop that is held in a callback has to go on after a while.
+func shutdownHeld(l *loop) error {
+	if l.letGo != nil {
+		defer time.AfterFunc(5*time.Millisecond, l.letGo).Stop()
+	}
+	return l.shutdown()
+}
 
 func schedule(l *loop, fn func()) error {
 	_, err := l.timers.ScheduleTimer(0, fn)

@@ -26,6 +26,8 @@ type trial struct {
 	omitted  int
 	na       string // why the check does not apply; empty if it does
 	cleanups []func()
+
+	fds belongings
 }
 
 // maxFailures bounds what one check reports: the first few tell the story.
@@ -141,6 +143,7 @@ func (t *trial) cleanup() {
 		n := len(t.cleanups)
 		if n == 0 {
 			t.mu.Unlock()
+			t.fds.closeAll() // no loop is left that could use them
 			return
 		}
 		fn := t.cleanups[n-1]

@@ -45,6 +45,9 @@ func (l *reference) Run(ctx context.Context) error {
 	if l.is("Run begins with empty queues") {
 		l.micro, l.internal, l.external = nil, nil, nil
 	}
+	if l.is("Run forgets registrations") {
+		l.forget()
+	}
 	if l.is("delays count from Run") {
 		for i := range l.timers {
 			l.timers[i].deadline = l.timers[i].deadline.Add(l.now.Sub(l.born))
@@ -88,6 +91,7 @@ func (l *reference) rouse() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	l.wakePoll()
 }
 
 func (l *reference) Shutdown(ctx context.Context) error {
@@ -132,6 +136,9 @@ func (l *reference) Shutdown(ctx context.Context) error {
 func (l *reference) Close() error {
 	l.mu.Lock()
 	if l.closed || l.state == loopapi.StateTerminated || l.is("Close is refused while terminating") && l.ending() {
+		if l.is("closes its descriptors twice") {
+			l.release()
+		}
 		l.mu.Unlock()
 		if l.is("every Close succeeds") {
 			return nil
@@ -168,6 +175,9 @@ func (l *reference) enqueue(q *[]func(), fn func(), refused error) error {
 		return loopapi.ErrNilCallback
 	}
 	if refused != nil {
+		if l.is("wakes through a released descriptor") {
+			l.wakePoll()
+		}
 		return refused
 	}
 	if l.is("allocates for every function") {

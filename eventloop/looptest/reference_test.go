@@ -44,10 +44,13 @@ type reference struct {
 	wake chan struct{} // holds a token when a sleeping loop is to look again
 	done chan struct{}
 
+	descriptors
+
 	// What only seeded bugs use.
 	popped []func()
 	born   time.Time
 	ended  bool
+	inIO   bool
 	sink   any
 }
 
@@ -114,7 +117,9 @@ func (l *reference) next() func() {
 	if len(l.reports) > 0 {
 		return l.pop(&l.reports)
 	}
-	if len(l.micro) > 0 && !l.microPaused && !(l.is("microtasks at the end of the tick") && l.otherWork()) {
+	late := l.is("microtasks at the end of the tick") && l.otherWork() ||
+		l.is("microtasks wait for the whole batch") && l.hasReady()
+	if len(l.micro) > 0 && !l.microPaused && !late {
 		if l.drained < l.cfg.MicrotaskBudget || l.is("no microtask budget") {
 			l.drained++
 			return l.pop(&l.micro)
@@ -124,6 +129,12 @@ func (l *reference) next() func() {
 		return l.next()
 	}
 	l.drained = 0
+	starved := l.is("descriptors wait for tasks") && len(l.external) > 0 ||
+		l.is("descriptors wait for timers") && len(l.timers) > 0 ||
+		l.is("descriptors wait for microtasks") && len(l.micro) > 0
+	if fn := l.nextReady(starved); fn != nil {
+		return fn
+	}
 	if l.is("external before internal") && len(l.external) > 0 && l.ranExternal < l.cfg.TickBudget {
 		l.ranExternal++
 		return l.pop(&l.external)
@@ -180,6 +191,7 @@ func (l *reference) idle() (finished bool) {
 	}
 	if l.empty() && wait != 0 && l.state == loopapi.StateRunning {
 		if (l.cfg.AutoExit && !l.is("never exits by itself") || l.is("exits when idle")) && l.holds == 0 &&
+			(!l.watching() || l.is("exits with descriptors registered")) &&
 			(!slices.ContainsFunc(l.timers, func(t timer) bool { return !t.unref }) || l.is("exits with timers pending")) {
 			if l.is("exits on old news") {
 				l.mu.Unlock()
@@ -196,12 +208,18 @@ func (l *reference) idle() (finished bool) {
 			l.mu.Lock()
 		}
 		l.state = loopapi.StateSleeping
-		l.mu.Unlock()
-		l.sleep(wait)
-		l.mu.Lock()
+		if l.watching() {
+			l.collect(wait)
+		} else {
+			l.mu.Unlock()
+			l.sleep(wait)
+			l.mu.Lock()
+		}
 		if l.state == loopapi.StateSleeping || l.is("waking overwrites terminating") {
 			l.state = loopapi.StateRunning
 		}
+	} else if l.watching() {
+		l.collect(0)
 	}
 	l.newTick()
 	return false
@@ -301,6 +319,7 @@ func (l *reference) finish() {
 	if !l.is("keeps what Close dropped") {
 		l.reports, l.micro, l.internal, l.external, l.timers = nil, nil, nil, nil, nil
 	}
+	l.release()
 	if l.is("never closes Done") || l.is("Run forgets an earlier end") && l.ended {
 		return
 	}

@@ -103,7 +103,7 @@ func shutdownRefuses(t *trial) {
 
 // shutdownDropsTimers ends loops with timers pending.
 func shutdownDropsTimers(t *trial) {
-	for _, d := range []time.Duration{20 * time.Millisecond, time.Hour, math.MaxInt64} {
+	for _, d := range []time.Duration{t.span(20 * time.Millisecond), time.Hour, math.MaxInt64} {
 		l := t.start(Config{})
 		l.timer(d, func() { t.Errorf("a timer of %v fired although the loop was shut down", d) })
 		begin := time.Now()

@@ -108,6 +108,7 @@ var checks = []check{
 	{"D14_AllocMicrotask", "ScheduleMicrotask on the loop does not allocate in steady state.", needMicrotasks, wall, allocMicrotask},
 	{"D14_AllocTimer", "Re-arming, and scheduling and cancelling, timers on the loop does not allocate in steady state.",
 		needTimers, wall, allocTimer},
+	{"D14_AllocFD", "Calling a descriptor's callback does not allocate in steady state.", needFDs, wall, allocIO},
 	{"D14_AllocClock", "CurrentTickTime does not allocate.", needClock, wall, allocClock},
 
 	{"D16_ShutdownChain", "Shutdown runs what was accepted and whatever internal work and microtasks that brings, until " +
@@ -192,8 +193,75 @@ var checks = []check{
 	{"Timers_Model", "Random scheduling and cancelling agrees with a list that is sorted by deadline.",
 		needTimers, bubble, timerModel},
 
+	{"IO_Events", "The callback of a registered descriptor is called on the loop's goroutine, with the events that " +
+		"it was registered for and that are there, and not without any.", needFDs, wall, ioEvents},
+	{"IO_LevelTriggered", "A descriptor is reported as long as it is ready, whether or not its callback took all " +
+		"there was, and whether or not it panicked. Who reads one message per call must not lose the next.",
+		needFDs, wall, ioLevel},
+	{"IO_Modify", "ModifyFD takes effect from the loop and from elsewhere, to no events and back: nothing else may " +
+		"have to wake the loop for it.", needFDs, wall, ioModify},
+	{"IO_Registered", "A second registration is ErrFDAlreadyRegistered and changes nothing, an unknown descriptor " +
+		"ErrFDNotRegistered, no callback ErrNilCallback.", needFDs, wall, ioKnown},
+	{"IO_Refused", "A descriptor that the system cannot watch is the system's error, wrapped. The loop neither " +
+		"remembers it nor goes round and round over it, and the number registers when there is something behind it.",
+		needFDs, wall, ioRefused},
+	{"IO_Hangup", "Hang-up and error are delivered whatever a descriptor is watched for: a writer whose reader is " +
+		"gone would wait for ever.", needFDs, wall, ioHangup},
+	{"IO_Microtasks", "There is a microtask checkpoint at the latest after 64 callbacks of descriptors, and after " +
+		"the last of them, before the next task.", needFDs | needMicrotasks, wall, ioMicrotasks},
+	{"IO_TickTime", "In the callback of a descriptor that ended a sleep CurrentTickTime is not from before it.",
+		needFDs | needClock, wall, ioTickTime},
+
+	{"IO_UnregisterInBatch", "A callback unregisters others that are ready in the same batch of events: they are " +
+		"not called. What a callback has released must not be used by the next one.",
+		needFDs, wall, ioUnregisterInBatch},
+	{"IO_ReuseInBatch", "A number that was closed, used again and registered in the midst of a batch gets no event " +
+		"of its predecessor, and its own: an event names a registration, not a number.",
+		needFDs, wall, ioReuseInBatch},
+	{"IO_UnregisterSelf", "A callback may end its own registration, begin another there, and close its descriptor.",
+		needFDs, wall, ioUnregisterSelf},
+	{"IO_UnregisterForeign", "When UnregisterFD has returned, what becomes ready is not reported any more, from " +
+		"whatever goroutine it was called: the caller will free what the callback uses.",
+		needFDs, wall, ioUnregisterForeign},
+	{"IO_CloseFirst", "A descriptor that is closed before it is unregistered is forgotten all the same, and its " +
+		"number works again. The system may not know it any more.", needFDs, wall, ioCloseFirst},
+	{"IO_Dup", "A descriptor that was closed while a duplicate of it is open may be reported for ever, and no call " +
+		"can name it: the loop does not go round and round, and the number works again.", needFDs, wall, ioDup},
+
+	{"IO_RegisterAsleep", "RegisterFD, ModifyFD and UnregisterFD from another goroutine do not wait for the end of " +
+		"the loop's sleep, and take effect without it.", needFDs, wall, ioRegisterAsleep},
+	{"IO_BeforeRun", "Descriptors may be registered, modified and unregistered before Run.",
+		needFDs, wall, ioBeforeRun},
+	{"IO_FromCallbacks", "Every registration call is allowed from every kind of callback.",
+		needFDs, wall, ioFromCallbacks},
+	{"IO_UnderLock", "Registration calls do not wait for the callback that runs: the caller may hold a lock that the " +
+		"callback wants.", needFDs, wall, ioUnderLock},
+	{"IO_LostWakeup", "With a descriptor registered the loop is woken by tasks, internal tasks, microtasks, " +
+		"earlier timers and the descriptor, as it is without: waiting for the system is one more way to sleep, " +
+		"with the same races.", needFDs, wall, ioLostWakeup},
+	{"IO_AlwaysReady", "Descriptors that are always ready starve neither each other nor tasks nor timers nor " +
+		"microtasks, and do not keep the loop from ending.", needFDs, wall, ioAlwaysReady},
+	{"IO_Idle", "A loop whose descriptors are not ready for what they are watched for sleeps.",
+		needFDs, wall, ioIdle},
+	{"IO_Signals", "A signal that interrupts the wait neither stretches a deadline nor shortens it: who waits anew " +
+		"with the whole delay never gets there.", needFDs | needTimers, wall, ioSignals},
+
+	{"IO_End", "Shutdown, Close and the end of the context wake a loop that waits for descriptors. Then no " +
+		"callback is called, the loop's own descriptors are released, and the user's are open and work.",
+		needFDs, wall, ioEnd},
+	{"IO_RegisterRacesEnd", "A registration that races with the end takes place or is ErrLoopTerminated, and " +
+		"leaves nothing behind.", needFDs, wall, ioRegisterRacesEnd},
+	{"IO_CloseOften", "However many end the loop, each of its descriptors is closed once: the second time it would " +
+		"be someone else's.", needFDs, wall, ioCloseOften},
+	{"IO_NewOwner", "Nobody wakes the loop through a descriptor that it has released: the number may be someone " +
+		"else's by now, who would read bytes that were not written to him.", needFDs, wall, ioNewOwner},
+	{"IO_CloseOnExec", "The loop's own descriptors are closed on exec: a child process that gets them keeps them " +
+		"open, and can steal wake-ups.", needFDs, wall, ioCloseOnExec},
+
 	{"Retention_Timers", "The closure of a fired or cancelled timer is collectable at once, whatever else is pending.",
 		needTimers, wall, retentionTimers},
+	{"Retention_IO", "The callback of an unregistered descriptor is collectable at once.",
+		needFDs, wall, retentionIO},
 	{"Retention_Dropped", "What Close dropped is collectable although the loop is still referred to.", 0, wall, retentionDropped},
 	{"Retention_Loop", "A loop that has ended is collectable: no goroutine, timer or table keeps it.", 0, wall, retentionOfLoop},
 
@@ -207,6 +275,8 @@ var checks = []check{
 	{"AutoExit_Unref", "Only ref'd timers keep an auto-exit loop alive, and the references are counted exactly.",
 		needTimers | needRefs, bubble, exitUnref},
 	{"AutoExit_Hold", "A hold keeps an auto-exit loop alive until its release, which is idempotent.", needHold, bubble, exitHold},
+	{"AutoExit_FD", "A registered descriptor keeps an auto-exit loop alive, a failed registration does not.",
+		needFDs, wall, exitDescriptor},
 	{"AutoExit_Race", "Work that arrives while an auto-exit loop leaves is run or refused, never accepted and lost.",
 		0, wall, exitRace},
 

@@ -118,9 +118,33 @@ func neverEarly(t *trial) {
 	l.finish()
 }
 
-// punctual measures how late an idle loop is.
+// punctual measures how late an idle loop is. In real time the machine may be busy: then one good measurement of a few
+// is enough, as a loop that is late is late in all of them.
 func punctual(t *trial) {
 	l := t.start(Config{})
+	tries := 1
+	if !t.virtual {
+		tries = 5
+	}
+	limit := min(t.slack(), 10*time.Millisecond)
+	var median, worst time.Duration
+	for range tries {
+		if median, worst = l.lateness(); median <= limit && worst <= t.slack() {
+			break
+		}
+	}
+	if median > limit {
+		t.Errorf("on an idle loop timers are late by %v in the median, want at most %v", median, limit)
+	}
+	if worst > t.slack() {
+		t.Errorf("on an idle loop a timer was late by %v, want at most %v", worst, t.slack())
+	}
+	l.finish()
+}
+
+// lateness measures by how much timers of an idle loop are late.
+func (l *loop) lateness() (median, worst time.Duration) {
+	t := l.trial
 	var late []time.Duration
 	for i := range 30 {
 		l.rest()
@@ -135,14 +159,7 @@ func punctual(t *trial) {
 		}
 	}
 	slices.Sort(late)
-	median, worst := late[len(late)/2], late[len(late)-1]
-	if limit := min(t.slack(), 10*time.Millisecond); median > limit {
-		t.Errorf("on an idle loop timers are late by %v in the median, want at most %v", median, limit)
-	}
-	if worst > t.slack() {
-		t.Errorf("on an idle loop a timer was late by %v, want at most %v", worst, t.slack())
-	}
-	l.finish()
+	return late[len(late)/2], late[len(late)-1]
 }
 
 // zeroDelay checks that no delay means a later turn, not now.

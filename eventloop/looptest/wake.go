@@ -18,10 +18,16 @@ const (
 // about to sleep; a loop that decides to sleep on old news never answers.
 func pingPong(t *trial, k kind) {
 	l := t.start(Config{})
+	l.pingPong(k, t.scale(16000))
+	l.finish()
+}
+
+func (l *loop) pingPong(k kind, rounds int) {
+	t := l.trial
 	token := make(chan struct{}, 1)
 	pong := func() { token <- struct{}{} }
 	slow := 0
-	for i := range t.scale(16000) {
+	for i := range rounds {
 		begin := time.Now()
 		t.must(k.name, k.run(l, pong))
 		t.wait(token, "the answer to ping %d (%s): the wake-up was lost", i, k.name)
@@ -33,7 +39,6 @@ func pingPong(t *trial, k kind) {
 	if slow > stallsOK {
 		t.Errorf("%d exchanges (%s) took more than %v: the loop is not woken by the work", slow, k.name, stall)
 	}
-	l.finish()
 }
 
 // pause varies the moment at which the next ping meets the loop.
@@ -78,12 +83,18 @@ func pingPongMany(t *trial) {
 // earlierTimer schedules from another goroutine while the loop sleeps towards a far deadline (bugs.md 2).
 func earlierTimer(t *trial) {
 	l := t.start(Config{})
+	l.earlierTimer(t.scale(800))
+	l.finish()
+}
+
+func (l *loop) earlierTimer(rounds int) {
+	t := l.trial
 	if _, err := l.timers.ScheduleTimer(time.Hour, func() { t.Errorf("a timer of one hour fired") }); err != nil {
 		t.Fatalf("ScheduleTimer: %v", err)
 	}
 	token := make(chan struct{}, 1)
 	pong := func() { token <- struct{}{} }
-	for i := range t.scale(800) {
+	for i := range rounds {
 		if i%20 == 0 {
 			l.rest()
 		}
@@ -93,7 +104,6 @@ func earlierTimer(t *trial) {
 		t.wait(token, "timer %d, which became the earliest while the loop slept", i)
 		pause(i)
 	}
-	l.finish()
 }
 
 // wakeStorm lets many producers fall upon a sleeping loop at the same moment, again and again.

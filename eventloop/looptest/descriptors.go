@@ -1,0 +1,221 @@
+// The descriptors of one check: made in pairs, booked, and closed when the loops of the check have ended.
+package looptest
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// belongings are a trial's descriptors. Its methods may be called from any goroutine, callbacks included.
+type belongings struct {
+	mu     sync.Mutex
+	open   map[int]bool
+	vacant map[int]bool  // numbers that the check has closed: it alone chooses who gets them next
+	ready  []int         // reading ends of pipes that hold a byte for ever, not in use
+	lent   map[int]*loop // the others of these, and which loop has them
+}
+
+// book moves a fresh pair out of the way of the numbers that the system gives out.
+func (b *belongings) book(pair [2]int, err error) (near, far int, _ error) {
+	if err != nil {
+		return -1, -1, err
+	}
+	for i, fd := range pair {
+		moved, err := b.double(fd)
+		if err = errors.Join(err, closeDescriptor(fd)); err != nil {
+			return -1, -1, err
+		}
+		pair[i] = moved
+	}
+	return pair[0], pair[1], nil
+}
+
+// double returns another number for what fd stands for.
+func (b *belongings) double(fd int) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d, err := duplicate(fd, aside)
+	for err == nil && b.vacant[d] {
+		taken := d
+		d, err = duplicate(fd, taken+1)
+		err = errors.Join(err, closeDescriptor(taken))
+	}
+	if err == nil {
+		b.keep(d)
+	}
+	return d, err
+}
+
+// keep books an open number; the caller holds the lock.
+func (b *belongings) keep(fd int) {
+	if b.open == nil {
+		b.open, b.vacant, b.lent = map[int]bool{}, map[int]bool{}, map[int]*loop{}
+	}
+	b.open[fd] = true
+	delete(b.vacant, fd)
+}
+
+// close closes a descriptor before the check is over.
+func (b *belongings) close(fd int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open[fd] {
+		return errBadDescriptor // the check is over: the number belongs to someone else
+	}
+	delete(b.open, fd)
+	b.vacant[fd] = true
+	return closeDescriptor(fd)
+}
+
+// move gives the number to, which the check has closed, to what fd stands for, and closes fd.
+func (b *belongings) move(fd, to int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.open, fd)
+	b.keep(to)
+	return moveTo(fd, to)
+}
+
+// reopen closes fd and gives its number to one of a fresh pair of sockets; far is the other one.
+func (b *belongings) reopen(fd int) (far int, err error) {
+	near, far, err := b.book(newSockets())
+	if err != nil {
+		return -1, err
+	}
+	if err := b.close(fd); err != nil {
+		return -1, err
+	}
+	return far, b.move(near, fd)
+}
+
+// lend returns a descriptor that is ready for reading, and stays so. It comes back by giveBack, or when l has ended.
+func (b *belongings) lend(l *loop) (int, error) {
+	b.mu.Lock()
+	if n := len(b.ready); n > 0 {
+		defer b.mu.Unlock()
+		fd := b.ready[n-1]
+		b.ready, b.lent[fd] = b.ready[:n-1], l
+		return fd, nil
+	}
+	b.mu.Unlock()
+	near, far, err := b.book(newPipe())
+	if err != nil {
+		return -1, err
+	}
+	_, err = write(far, []byte{0})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lent[near] = l
+	delete(b.open, far) // the byte stays; checks that submit much would run out of numbers
+	return near, errors.Join(err, closeDescriptor(far))
+}
+
+func (b *belongings) giveBack(fd int, l *loop) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lent[fd] == l {
+		delete(b.lent, fd)
+		b.ready = append(b.ready, fd)
+	}
+}
+
+// giveAllBack is called when l has ended.
+func (b *belongings) giveAllBack(l *loop) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for fd, owner := range b.lent {
+		if owner == l {
+			delete(b.lent, fd)
+			b.ready = append(b.ready, fd)
+		}
+	}
+}
+
+func (b *belongings) closeAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for fd := range b.open {
+		_ = closeDescriptor(fd)
+	}
+	b.open, b.vacant, b.ready, b.lent = nil, nil, nil, nil
+}
+
+// numbers lists what is booked.
+func (b *belongings) numbers() []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Keys(b.open))
+}
+
+// link is a connected pair: the loop watches near, the check holds far.
+type link struct {
+	t         *trial
+	near, far int
+}
+
+func (t *trial) sockets() link { return t.linked(newSockets()) }
+
+// pipe returns a pipe whose reading end is near.
+func (t *trial) pipe() link { return t.linked(newPipe()) }
+
+func (t *trial) linked(pair [2]int, err error) link {
+	near, far, err := t.fds.book(pair, err)
+	t.must("making a pair of descriptors", err)
+	return link{t, near, far}
+}
+
+// readyLink is a pair whose near end has a byte to read.
+func (t *trial) readyLink() link {
+	s := t.sockets()
+	s.send()
+	return s
+}
+
+// send makes near readable.
+func (s link) send() {
+	if n, err := write(s.far, []byte{1}); n != 1 || err != nil {
+		s.t.Errorf("writing to the far end of a pair of descriptors: %d bytes, %v", n, err)
+	}
+}
+
+// take gives near another number, which the check has closed.
+func (s *link) take(number int) {
+	s.t.must("using a descriptor number again", s.t.fds.move(s.near, number))
+	s.near = number
+}
+
+// drain reads until nothing is there.
+func drain(fd int) error {
+	var buf [4096]byte
+	for {
+		if n, err := read(fd, buf[:]); n == 0 {
+			return err
+		}
+	}
+}
+
+// fill writes until nothing fits.
+func fill(fd int) error {
+	var buf [4096]byte
+	for {
+		if n, err := write(fd, buf[:]); n == 0 {
+			return err
+		}
+	}
+}
+
+// alive checks that both ends are open and connected.
+func (s link) alive(when string) {
+	_ = drain(s.near)
+	_ = drain(s.far)
+	var buf [8]byte
+	for _, way := range [][2]int{{s.far, s.near}, {s.near, s.far}} {
+		if _, err := write(way[0], []byte{7}); err != nil {
+			s.t.Errorf("%s the user's descriptor is not usable any more: %v", when, err)
+		} else if n, err := read(way[1], buf[:]); n != 1 || err != nil || buf[0] != 7 {
+			s.t.Errorf("%s the user's descriptor reads %d bytes and %v, want the byte that was written", when, n, err)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+//go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd
+
+// Where the kit cannot make descriptors, the checks that need them are reported as n/a, and these are not called.
+package looptest
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	canOpen          = false
+	filesArePolled   = false
+	hangupIsImplicit = false
+	aside            = 0
+)
+
+var errBadDescriptor, errNotPollable = errors.ErrUnsupported, errors.ErrUnsupported
+
+func newSockets() (pair [2]int, err error) { return pair, errors.ErrUnsupported }
+func newPipe() (pair [2]int, err error)    { return pair, errors.ErrUnsupported }
+func duplicate(int, int) (int, error)      { return -1, errors.ErrUnsupported }
+func moveTo(int, int) error                { return errors.ErrUnsupported }
+func closeDescriptor(int) error            { return errors.ErrUnsupported }
+func read(int, []byte) (int, error)        { return 0, errors.ErrUnsupported }
+func write(int, []byte) (int, error)       { return 0, errors.ErrUnsupported }
+func listDescriptors() []int               { return nil }
+func staysOpenOnExec(int) bool             { return false }
+func processorTime() time.Duration         { return 0 }
+func interrupt()                           {}

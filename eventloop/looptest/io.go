@@ -1,0 +1,317 @@
+// Registered descriptors (IO): readiness, what is watched for, and what is refused.
+package looptest
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+const readWrite = loopapi.EventRead | loopapi.EventWrite
+
+// places are where registration calls come from.
+func (l *loop) places() map[string]func(fn func()) {
+	return map[string]func(fn func()){"from another goroutine": func(fn func()) { fn() }, "on the loop": l.do}
+}
+
+// ioEvents makes descriptors readable, writable, and both.
+func ioEvents(t *trial) {
+	l := t.start(Config{})
+	s := t.sockets()
+	w := l.watch(s.near, loopapi.EventRead, readAll)
+	w.silent(0, "there is nothing to read")
+	for i := range 20 {
+		s.send()
+		if got := w.await("byte %d has come", i); got != loopapi.EventRead {
+			t.Errorf("with a byte to read the events are %b, want %b", got, loopapi.EventRead)
+		}
+	}
+
+	s = t.sockets()
+	t.must("filling a socket", fill(s.near))
+	w = l.watch(s.near, loopapi.EventWrite, leave)
+	w.silent(0, "nothing can be written")
+	t.must("emptying a socket", drain(s.far))
+	if got := w.await("there is room to write"); got != loopapi.EventWrite {
+		t.Errorf("with room to write the events are %b, want %b", got, loopapi.EventWrite)
+	}
+
+	s = t.readyLink()
+	w = l.watch(s.near, readWrite, func(w *watch) {
+		if loopapi.IOEvents(w.union.Load()) == readWrite {
+			leave(w)
+		}
+	})
+	t.eventually(func() bool { return loopapi.IOEvents(w.union.Load()) == readWrite },
+		"both events of a descriptor that is ready for reading and for writing")
+	l.finish()
+}
+
+// ioLevel leaves data unread: the callback is called until it is gone, whatever it does meanwhile.
+func ioLevel(t *trial) {
+	l := t.startHandled()
+	for _, misbehave := range []func(){noop, func() { blowUp("in the callback of a descriptor") }} {
+		s := t.readyLink()
+		w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
+			if w.calls.Load() < 5 {
+				misbehave()
+				return
+			}
+			readAll(w)
+		})
+		t.eventually(func() bool { return w.calls.Load() >= 5 }, "five calls for a byte that is not read")
+		w.silent(5, "the byte was read in the fifth call")
+		s.send()
+		t.eventually(func() bool { return w.calls.Load() >= 6 }, "a call for the next byte")
+	}
+	l.finish()
+}
+
+// ioModify changes what a descriptor is watched for, from the loop and from elsewhere.
+func ioModify(t *trial) {
+	l := t.start(Config{})
+	modify := func(fd int, events loopapi.IOEvents) { t.want("ModifyFD", l.fds.ModifyFD(fd, events), nil) }
+	for name, on := range l.places() {
+		s := t.readyLink()
+		w := l.watch(s.near, 0, nil)
+		w.silent(0, "it is watched for nothing, %s", name)
+		for range 3 {
+			l.rest()
+			on(func() { modify(w.fd, loopapi.EventRead) })
+			if got := w.await("ModifyFD to reading, %s", name); got != loopapi.EventRead {
+				t.Errorf("after ModifyFD to reading %s the events are %b, want %b", name, got, loopapi.EventRead)
+			}
+			on(func() { modify(w.fd, loopapi.EventWrite) })
+			w.forget()
+			t.eventually(func() bool { return w.union.Load() != 0 }, "a call for writing after ModifyFD to writing, %s", name)
+			l.turn()
+			if got := loopapi.IOEvents(w.union.Load()); got != loopapi.EventWrite {
+				t.Errorf("after ModifyFD to writing %s the events are %b, want %b", name, got, loopapi.EventWrite)
+			}
+			on(func() { modify(w.fd, 0) })
+			w.forget()
+			w.silent(w.calls.Load(), "ModifyFD to nothing, %s", name)
+		}
+		w.unregister()
+	}
+
+	// In its own callback, with nothing to read left to the system.
+	s := t.readyLink()
+	w := l.watch(s.near, loopapi.EventRead, func(w *watch) { modify(w.fd, 0) })
+	w.await("there is a byte to read")
+	w.silent(1, "its callback has modified it to nothing")
+	l.finish()
+}
+
+// ioKnown registers twice, and names what is not registered.
+func ioKnown(t *trial) {
+	l := t.make(Config{})
+	s, other := t.sockets(), t.sockets()
+	w := l.watch(s.near, loopapi.EventRead, readAll)
+	never := func(loopapi.IOEvents) { t.Errorf("the callback of a refused registration was called") }
+	probe := func(where string) {
+		want := func(what string, got, allowed error) { t.want(what+" "+where, got, allowed) }
+		want("a second RegisterFD", l.fds.RegisterFD(s.near, readWrite, never), loopapi.ErrFDAlreadyRegistered)
+		want("RegisterFD without a callback", l.fds.RegisterFD(other.near, loopapi.EventRead, nil), loopapi.ErrNilCallback)
+		for _, fd := range []int{other.near, other.far, anyDescriptor, -1, 1 << 20} {
+			want("ModifyFD of an unknown descriptor", l.fds.ModifyFD(fd, loopapi.EventRead), loopapi.ErrFDNotRegistered)
+			want("UnregisterFD of an unknown descriptor", l.fds.UnregisterFD(fd), loopapi.ErrFDNotRegistered)
+		}
+		want("RegisterFD", l.fds.RegisterFD(other.near, loopapi.EventRead, never), nil)
+		want("UnregisterFD", l.fds.UnregisterFD(other.near), nil)
+		want("the second UnregisterFD", l.fds.UnregisterFD(other.near), loopapi.ErrFDNotRegistered)
+		want("ModifyFD after UnregisterFD", l.fds.ModifyFD(other.near, loopapi.EventRead), loopapi.ErrFDNotRegistered)
+	}
+	probe("before Run")
+	l.launch(context.Background())
+	l.sync()
+	probe("from another goroutine")
+	l.do(func() { probe("on the loop") })
+	l.doIn(ioLane, func() { probe("in the callback of a descriptor") })
+	other.send()
+	s.send()
+	w.await("the first registration of two is the one that counts")
+	l.turn()
+	l.finish()
+}
+
+// ioRefused registers what the system cannot watch.
+func ioRefused(t *trial) {
+	file, err := os.CreateTemp("", "looptest")
+	t.must("os.CreateTemp", err)
+	t.onCleanup(func() { file.Close(); os.Remove(file.Name()) })
+	s := t.sockets()
+	closed, err := t.fds.double(s.near)
+	t.must("dup", err)
+	t.must("close", t.fds.close(closed))
+	numbers := []struct {
+		name string
+		fd   int
+		want error
+	}{{"-1", -1, errBadDescriptor}, {"the smallest number", -1 << 31, errBadDescriptor},
+		{"a closed number", closed, errBadDescriptor}, {"a regular file", int(file.Fd()), errNotPollable}}
+	l := t.make(Config{})
+	probe := func(where string) {
+		for _, n := range numbers {
+			err := l.fds.RegisterFD(n.fd, readWrite, func(loopapi.IOEvents) {
+				if n.want == errBadDescriptor {
+					t.Errorf("the callback of %s was called", n.name)
+				}
+			})
+			if err == nil && n.want == errNotPollable && filesArePolled {
+				t.want("UnregisterFD of "+n.name, l.fds.UnregisterFD(n.fd), nil)
+				continue
+			}
+			t.want("RegisterFD of "+n.name+" "+where, err, n.want)
+			t.want("UnregisterFD after a failed RegisterFD of "+n.name, l.fds.UnregisterFD(n.fd), loopapi.ErrFDNotRegistered)
+		}
+	}
+	probe("before Run")
+	l.launch(context.Background())
+	l.sync()
+	probe("from another goroutine")
+	l.do(func() { probe("on the loop") })
+	l.standsStill("registrations have failed")
+
+	// The number that failed works as soon as there is something behind it.
+	twin, err := t.fds.double(s.near)
+	t.must("dup", err)
+	t.must("using a descriptor number again", t.fds.move(twin, closed))
+	w := l.watch(closed, loopapi.EventRead, readAll)
+	s.send()
+	w.await("a descriptor whose number could not be registered before it was open")
+	w.unregister()
+	l.finish()
+}
+
+// ioHangup closes the far end of what is watched for reading, for writing, and for nothing.
+func ioHangup(t *trial) {
+	l := t.start(Config{})
+	interests := []loopapi.IOEvents{loopapi.EventRead, loopapi.EventWrite, readWrite}
+	if hangupIsImplicit {
+		interests = append(interests, 0)
+	}
+	const broken = loopapi.EventHangup | loopapi.EventError
+	for _, events := range interests {
+		s := t.sockets()
+		t.must("filling a socket", fill(s.near))
+		w := l.watch(s.near, events, func(w *watch) {
+			if loopapi.IOEvents(w.union.Load())&broken != 0 {
+				leave(w)
+			}
+		})
+		w.silent(0, "the socket is neither readable nor writable")
+		t.must("close", t.fds.close(s.far))
+		t.eventually(func() bool { return loopapi.IOEvents(w.union.Load())&broken != 0 },
+			"EventHangup or EventError of a socket whose peer is gone, watched for %b", events)
+	}
+	for _, events := range interests {
+		if events&loopapi.EventRead != 0 {
+			continue // the writing end of a pipe
+		}
+		p := t.pipe()
+		t.must("filling a pipe", fill(p.far))
+		w := l.watch(p.far, events, func(w *watch) {
+			if loopapi.IOEvents(w.union.Load())&broken != 0 {
+				if _, err := write(w.fd, []byte{0}); err == nil {
+					t.Errorf("writing to a broken pipe succeeded")
+				}
+				leave(w)
+			}
+		})
+		w.silent(0, "the pipe is full")
+		t.must("close", t.fds.close(p.near))
+		t.eventually(func() bool { return loopapi.IOEvents(w.union.Load())&broken != 0 },
+			"EventHangup or EventError of the writing end of a broken pipe, watched for %b", events)
+	}
+	l.finish()
+}
+
+// ioMicrotasks lets many descriptors become ready at once. Their callbacks leave microtasks and tasks: no task may find
+// a microtask waiting, and no more than a batch of callbacks may go by without a checkpoint.
+func ioMicrotasks(t *trial) {
+	const n, batch = 150, 64
+	l := t.start(Config{})
+	links := make([]link, n)
+	for i := range links {
+		links[i] = t.sockets()
+	}
+	for range 3 {
+		var waiting, ran atomic.Int64
+		var order journal[int]
+		all := newLatch(2 * n)
+		for _, s := range links {
+			l.watch(s.near, loopapi.EventRead, func(w *watch) {
+				readAll(w)
+				leave(w)
+				if waiting.Add(1) > batch {
+					t.Errorf("%d callbacks of descriptors ran without a microtask checkpoint, want at most %d", waiting.Load(), batch)
+				}
+				i := int(ran.Add(1))
+				l.microtask(func() { waiting.Add(-1); order.add(i); all.done() })
+				t.want("Submit", l.Submit(func() {
+					if left := waiting.Load(); left > 0 {
+						t.Errorf("a task ran before %d microtasks that callbacks of descriptors had left", left)
+					}
+					all.done()
+				}), nil)
+			})
+		}
+		l.together(links)
+		t.wait(all.ch, "the microtasks and tasks of %d callbacks of descriptors", n)
+		wantOrder(t, "microtasks of callbacks of descriptors", order.all(), upTo(n + 1)[1:])
+	}
+	l.finish()
+}
+
+// ioTickTime looks at the clock in a callback that ended a sleep.
+func ioTickTime(t *trial) {
+	l := t.start(Config{})
+	const nap, margin, tries = 60 * time.Millisecond, 30 * time.Millisecond, 5
+	s := t.sockets()
+	age := make(chan time.Duration, 1)
+	l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		readAll(w)
+		age <- time.Since(l.clock.CurrentTickTime())
+	})
+	var got time.Duration
+	for range tries { // the machine may have stopped between the loop's look at the clock and the callback
+		l.rest()
+		time.Sleep(nap)
+		s.send()
+		select {
+		case got = <-age:
+		case <-time.After(t.patience):
+			t.Fatalf("a descriptor that was made ready was not called")
+		}
+		if got < margin {
+			l.finish()
+			return
+		}
+	}
+	t.Errorf("in the callback of a descriptor that ended a sleep of %v CurrentTickTime is %v old", nap, got)
+}
+
+// exitDescriptor keeps an auto-exit loop alive with a registered descriptor.
+func exitDescriptor(t *trial) {
+	s := t.sockets()
+	register := func(l *loop) { l.watch(s.near, loopapi.EventRead, nil) }
+	l := t.autoExit(register)
+	l.stays("a registered descriptor")
+	t.want("UnregisterFD from another goroutine", l.fds.UnregisterFD(s.near), nil)
+	l.exits("when its last descriptor was unregistered from another goroutine while it slept")
+
+	l = t.autoExit(func(l *loop) { l.watch(s.near, loopapi.EventRead, leave) })
+	l.stays("a registered descriptor")
+	s.send()
+	l.exits("when its last descriptor unregistered itself")
+
+	l = t.autoExit(func(l *loop) {
+		_, err := l.tryWatch(-1, loopapi.EventRead, nil)
+		t.want("RegisterFD of a bad descriptor", err, errBadDescriptor)
+	})
+	l.exits("when a registration has failed")
+}

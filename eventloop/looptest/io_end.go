@@ -1,0 +1,297 @@
+// The end of a loop with registered descriptors (IO): it comes, releases what is the loop's, and nothing else.
+package looptest
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// ends are the ways to end a loop from outside, and what Run returns.
+var ends = []struct {
+	name string
+	end  func(l *loop, cancel func())
+	want error
+}{
+	{"Shutdown", func(l *loop, _ func()) { l.trial.want("Shutdown", l.shutdown(), nil) }, nil},
+	{"Close", func(l *loop, _ func()) { l.trial.want("Close", l.Close(), nil) }, loopapi.ErrLoopTerminated},
+	{"the end of Run's context", func(_ *loop, cancel func()) { cancel() }, context.Canceled},
+}
+
+// ioEnd ends loops that sleep with descriptors registered, and loops that are busy with them.
+func ioEnd(t *trial) {
+	for round := range t.scale(16) {
+		for _, end := range ends {
+			s := t.sockets()
+			busy := round%4 == 1
+			if busy {
+				s.send()
+			}
+			before := listDescriptors()
+			l := t.make(Config{})
+			ctx, cancel := context.WithCancel(context.Background())
+			t.onCleanup(cancel)
+			l.launch(ctx)
+			var over atomic.Bool
+			w := l.watch(s.near, loopapi.EventRead, func(*watch) {
+				if over.Load() {
+					t.Errorf("the callback of a descriptor was called after %s had ended the loop", end.name)
+				}
+			})
+			if busy {
+				w.await("there is a byte to read")
+			} else {
+				l.rest()
+			}
+			end.end(l, cancel)
+			t.want("Run, ended by "+end.name+",", l.result(), end.want)
+			if l.comp != nil {
+				t.wait(l.comp.Done(), "Done after %s", end.name)
+			}
+			over.Store(true)
+			if left := t.opened(before); round > 0 && len(left) > 0 {
+				t.Errorf("after %s and Done the loop's descriptors %v are still open", end.name, left)
+			}
+			s.send()
+			s.alive("after " + end.name)
+			t.must("close", t.fds.close(s.near))
+			t.must("close", t.fds.close(s.far))
+			if t.failed() {
+				return
+			}
+		}
+	}
+}
+
+// opened lists the descriptors that are open now, were not before, and do not belong to the check.
+func (t *trial) opened(before []int) []int {
+	mine := t.fds.numbers()
+	return slices.DeleteFunc(listDescriptors(), func(fd int) bool {
+		return slices.Contains(before, fd) || slices.Contains(mine, fd)
+	})
+}
+
+// ioRegisterRacesEnd registers, modifies and unregisters while the loop is being ended.
+func ioRegisterRacesEnd(t *trial) {
+	const callers = 3
+	gone, unknown := loopapi.ErrLoopTerminated, loopapi.ErrFDNotRegistered
+	links := make([]link, callers)
+	for i := range links {
+		links[i] = t.readyLink()
+	}
+	var before []int
+	for round := range t.scale(24) {
+		l := t.make(Config{})
+		ctx, cancel := context.WithCancel(context.Background())
+		t.onCleanup(cancel)
+		l.launch(ctx)
+		l.sync()
+		var over atomic.Bool
+		ending := newLatch(callers)
+		end := ends[round%len(ends)]
+		t.parallel(callers+1, func(p int) {
+			if p == callers {
+				<-ending.ch
+				end.end(l, cancel)
+				return
+			}
+			fd := links[p].near
+			for i := range 2000 {
+				if i == 4 {
+					ending.done()
+				}
+				err := l.fds.RegisterFD(fd, loopapi.EventRead, func(loopapi.IOEvents) {
+					if over.Load() {
+						t.Errorf("the callback of a descriptor was called after the end")
+					}
+				})
+				t.want("RegisterFD beside "+end.name, err, nil, gone)
+				if err != nil {
+					break
+				}
+				t.want("ModifyFD beside "+end.name, l.fds.ModifyFD(fd, readWrite), nil, gone, unknown)
+				t.want("UnregisterFD beside "+end.name, l.fds.UnregisterFD(fd), nil, gone, unknown)
+			}
+		})
+		t.want("Run", l.result(), end.want)
+		if l.comp != nil {
+			t.wait(l.comp.Done(), "Done after %s", end.name)
+		}
+		over.Store(true)
+		for range 2 {
+			_, err := l.tryWatch(links[0].near, loopapi.EventRead, nil)
+			t.want("RegisterFD after the end", err, gone)
+			t.want("ModifyFD after the end", l.fds.ModifyFD(links[0].near, readWrite), gone, unknown)
+			t.want("UnregisterFD after the end", l.fds.UnregisterFD(links[0].near), gone, unknown)
+		}
+		if round == 0 {
+			before = listDescriptors() // whatever is made once per process has been made
+		}
+		if t.failed() {
+			return
+		}
+	}
+	if left := t.opened(before); len(left) > 0 {
+		t.Errorf("after registrations that raced with the end the descriptors %v are still open", left)
+	}
+	for _, s := range links {
+		s.alive("after the end of the loop")
+	}
+}
+
+// ioCloseOften has many callers end a loop with a descriptor registered, beside a user of descriptors who gets the
+// numbers that the loop gives back: none of them may be closed twice.
+func ioCloseOften(t *trial) {
+	s := t.sockets()
+	stop := t.bystanders()
+	for i := range t.scale(100) {
+		l := t.start(Config{})
+		l.watch(s.near, loopapi.EventRead, nil)
+		var wins atomic.Int64
+		t.parallel(16, func(p int) {
+			call, name := l.Close, "Close"
+			if i%2 == 1 && p%2 == 1 {
+				call, name = l.shutdown, "Shutdown"
+			}
+			err := call()
+			t.want("one of many calls of "+name, err, nil, loopapi.ErrLoopTerminated)
+			if err == nil {
+				wins.Add(1)
+			}
+		})
+		if wins.Load() != 1 {
+			t.Errorf("of 16 concurrent calls of Close and Shutdown %d returned nil, want one", wins.Load())
+		}
+		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
+		l.callLate()
+		if t.failed() {
+			return
+		}
+	}
+	stop()
+	s.alive("after many calls of Close")
+}
+
+// ioNewOwner wakes loops without pause while they are being closed, beside a user of descriptors who gets the numbers
+// that the loop gives back: a wake-up that comes too late must not reach him.
+func ioNewOwner(t *trial) {
+	s := t.sockets()
+	stop := t.bystanders()
+	for i := range t.scale(48) {
+		l := t.start(Config{})
+		l.watch(s.near, loopapi.EventRead, nil)
+		begun := newLatch(3)
+		t.parallel(4, func(p int) {
+			if p == 3 {
+				<-begun.ch
+				if i%2 == 0 {
+					_ = l.Close()
+				} else {
+					_ = l.shutdown()
+				}
+				return
+			}
+			refused := 0
+			for n := 0; refused < 20; n++ {
+				k := lanes[(p+n)%2]
+				if k.run(l, noop) != nil {
+					refused++
+				}
+				if n == 2 {
+					begun.done()
+				}
+				if n%16 == 15 {
+					time.Sleep(5 * time.Microsecond) // now and then the loop sleeps, and has to be woken
+				}
+			}
+		})
+		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
+		l.callLate()
+		if t.failed() {
+			return
+		}
+	}
+	stop()
+}
+
+// callLate opens descriptors, which get the numbers that the ended loop had, and then calls what would wake or end it.
+func (l *loop) callLate() {
+	t := l.trial
+	var pairs [4][2]int
+	for i := range pairs {
+		var err error
+		if pairs[i], err = newSockets(); err != nil {
+			t.Fatalf("opening descriptors beside a loop that has ended: %v", err)
+		}
+	}
+	for _, k := range l.available() {
+		t.want(k.name+" on an ended loop", k.run(l, noop), loopapi.ErrLoopTerminated)
+	}
+	t.want("Close of an ended loop", l.Close(), loopapi.ErrLoopTerminated)
+	for _, pair := range pairs {
+		t.untouched(pair)
+	}
+}
+
+// bystanders open and close descriptors with the lowest numbers, and look at what they read from them.
+func (t *trial) bystanders() (stop func()) {
+	var over atomic.Bool
+	user := func(open func() ([2]int, error)) {
+		for !over.Load() {
+			pair, err := open()
+			if err != nil {
+				t.Errorf("opening descriptors beside a loop that ends: %v", err)
+				return
+			}
+			for range 3 {
+				runtime.Gosched()
+			}
+			t.untouched(pair)
+		}
+	}
+	sockets, pipes := t.async(func() { user(newSockets) }), t.async(func() { user(newPipe) })
+	stop = func() {
+		over.Store(true)
+		t.wait(sockets, "a user of sockets")
+		t.wait(pipes, "a user of pipes")
+	}
+	t.onCleanup(func() { over.Store(true); <-sockets; <-pipes })
+	return stop
+}
+
+// untouched closes a pair that nobody has written to, and whose numbers a loop may have had before.
+func (t *trial) untouched(pair [2]int) {
+	var buf [64]byte
+	for _, fd := range pair {
+		if n, _ := read(fd, buf[:]); n > 0 {
+			t.Errorf("from a descriptor whose number a loop may have had come %d bytes that its owner did not write", n)
+		}
+	}
+	for _, fd := range pair {
+		if err := closeDescriptor(fd); err != nil {
+			t.Errorf("someone else closed a descriptor whose number a loop may have had: %v", err)
+		}
+	}
+}
+
+// ioCloseOnExec looks for descriptors that a child process would get.
+func ioCloseOnExec(t *trial) {
+	before := listDescriptors()
+	l := t.make(Config{})
+	w := l.watch(t.sockets().near, loopapi.EventRead, nil)
+	l.launch(context.Background())
+	l.sync()
+	l.rest()
+	l.turn()
+	for _, fd := range t.opened(before) {
+		if staysOpenOnExec(fd) {
+			t.Errorf("descriptor %d, which the loop has opened, is not closed on exec", fd)
+		}
+	}
+	w.unregister()
+	l.finish()
+}

@@ -1,0 +1,287 @@
+// Descriptors that go (IO): unregistered, closed, and numbers that are used again, also within one batch of events.
+package looptest
+
+import (
+	"sync/atomic"
+	"weak"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// ioUnregisterInBatch has 64 descriptors ready at once. The first callback unregisters the others: none of them is
+// called.
+func ioUnregisterInBatch(t *trial) {
+	const n = 64
+	l := t.start(Config{})
+	links := make([]link, n)
+	for i := range links {
+		links[i] = t.sockets()
+	}
+	for round := range 4 {
+		var calls atomic.Int64
+		for _, s := range links {
+			l.watch(s.near, loopapi.EventRead, func(w *watch) {
+				calls.Add(1)
+				for _, other := range links {
+					if other.near != w.fd || round%2 == 0 {
+						t.want("UnregisterFD of a descriptor that is ready, too", l.fds.UnregisterFD(other.near), nil)
+					}
+				}
+				readAll(w)
+			})
+		}
+		l.together(links)
+		t.eventually(func() bool { return calls.Load() > 0 }, "one of %d ready descriptors to be called", n)
+		l.turn()
+		if got := calls.Load(); got != 1 {
+			t.Errorf("%d of %d ready descriptors were called although the first callback unregistered all others", got, n)
+		}
+		for _, s := range links {
+			t.want("UnregisterFD", l.fds.UnregisterFD(s.near), nil, loopapi.ErrFDNotRegistered)
+			t.must("emptying a socket", drain(s.near))
+		}
+	}
+	l.finish()
+}
+
+// ioReuseInBatch has the first callback of a batch close all other descriptors of it and register others under their
+// numbers: these get no event of their predecessors, and their own.
+func ioReuseInBatch(t *trial) {
+	const n = 32
+	l := t.start(Config{})
+	links := make([]link, n)
+	for i := range links {
+		links[i] = t.sockets()
+	}
+	for range 3 {
+		successors := make([]*watch, n)
+		var replaced atomic.Bool
+		for first, s := range links {
+			l.watch(s.near, loopapi.EventRead, func(w *watch) {
+				if replaced.Swap(true) {
+					t.Errorf("a descriptor was called that had been unregistered and closed in the same batch")
+					return
+				}
+				readAll(w)
+				for i := range links {
+					s := &links[i]
+					t.want("UnregisterFD", l.fds.UnregisterFD(s.near), nil)
+					if i != first { // the far end stays open: a stale event is still on its way
+						far, err := t.fds.reopen(s.near)
+						t.want("using a descriptor number again", err, nil)
+						s.far = far
+					}
+					next, err := l.tryWatch(s.near, loopapi.EventRead, readAll)
+					t.want("RegisterFD of a number that was used again", err, nil)
+					successors[i] = next
+				}
+			})
+		}
+		l.together(links)
+		t.eventually(replaced.Load, "one of %d ready descriptors to be called", n)
+		l.turn()
+		if t.failed() {
+			return
+		}
+		for i, w := range successors {
+			w.silent(0, "the event was its predecessor's, of the same number")
+			links[i].send()
+			w.await("it is ready under a number that was used before")
+			w.unregister()
+		}
+	}
+	l.finish()
+}
+
+// ioUnregisterSelf ends registrations in their own callbacks, and begins others there.
+func ioUnregisterSelf(t *trial) {
+	l := t.start(Config{})
+	s := t.readyLink()
+	w := l.watch(s.near, loopapi.EventRead, leave)
+	w.await("there is a byte to read")
+	w.silent(1, "it has unregistered itself, with the byte unread")
+
+	var second atomic.Pointer[watch]
+	w = l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		leave(w)
+		next, err := l.tryWatch(w.fd, loopapi.EventRead, readAll)
+		t.want("RegisterFD after UnregisterFD in the same callback", err, nil)
+		second.Store(next)
+	})
+	w.await("there is a byte to read")
+	second.Load().await("it was registered anew in the callback of its predecessor")
+	w.silent(1, "it has unregistered itself")
+	second.Load().unregister()
+
+	// Closed in its own callback, and the number used again there.
+	s.send()
+	w = l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		leave(w)
+		far, err := t.fds.reopen(w.fd)
+		t.want("using a descriptor number again", err, nil)
+		s.far = far
+		next, err := l.tryWatch(w.fd, loopapi.EventRead, readAll)
+		t.want("RegisterFD of a number that was used again", err, nil)
+		second.Store(next)
+	})
+	w.await("there is a byte to read")
+	second.Load().silent(0, "the byte was its predecessor's, of the same number")
+	s.send()
+	second.Load().await("there is a byte to read")
+	w.silent(1, "it has unregistered itself")
+	l.finish()
+}
+
+// ioUnregisterForeign unregisters from another goroutine and makes the descriptor ready when that has returned.
+func ioUnregisterForeign(t *trial) {
+	l := t.start(Config{})
+	s := t.sockets()
+	for i := range t.scale(160) {
+		w := l.watch(s.near, loopapi.EventRead, func(*watch) {
+			t.Errorf("the callback of a descriptor was called that was made ready after UnregisterFD had returned")
+		})
+		switch i % 3 {
+		case 0:
+			l.rest()
+		case 1:
+			pause(i)
+		}
+		w.unregister()
+		s.send()
+		if i%8 == 0 {
+			l.turn()
+		}
+		t.must("emptying a socket", drain(s.near))
+		if t.failed() {
+			return
+		}
+	}
+	// While events come all the time, only a call that is under way may still be seen.
+	for range 20 {
+		s := t.readyLink()
+		w := l.watch(s.near, loopapi.EventRead, nil)
+		w.await("there is a byte to read")
+		w.unregister()
+		l.sync()
+		w.silent(w.calls.Load(), "it was unregistered from another goroutine, with a byte unread")
+		t.must("close", t.fds.close(s.near))
+	}
+	l.finish()
+}
+
+// ioCloseFirst closes descriptors before they are unregistered. What UnregisterFD then returns is the loop's choice,
+// but it has to forget them.
+func ioCloseFirst(t *trial) {
+	l := t.start(Config{})
+	for name, on := range l.places() {
+		for _, ready := range []bool{false, true} {
+			s := t.sockets()
+			stale := l.watch(s.near, loopapi.EventRead, nil)
+			l.rest()
+			on(func() {
+				if ready {
+					s.send()
+				}
+				t.want("close", t.fds.close(s.near), nil)
+				_ = l.fds.ModifyFD(s.near, readWrite)
+				_ = l.fds.UnregisterFD(s.near)
+				err := l.fds.UnregisterFD(s.near)
+				t.want("the second UnregisterFD of a closed descriptor "+name, err, loopapi.ErrFDNotRegistered)
+			})
+			l.turn() // a call may have been under way
+			calls := stale.calls.Load()
+			fresh := t.sockets()
+			fresh.take(s.near)
+			w := l.watch(fresh.near, loopapi.EventRead, readAll)
+			w.silent(0, "its predecessor of the same number was ready")
+			fresh.send()
+			w.await("it is ready under a number that was closed before it was unregistered, %s", name)
+			stale.silent(calls, "it is closed and unregistered")
+			w.unregister()
+			t.must("close", t.fds.close(fresh.near))
+		}
+	}
+	// In its own callback.
+	s := t.readyLink()
+	w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		t.want("close", t.fds.close(w.fd), nil)
+		_ = l.fds.UnregisterFD(w.fd)
+		t.want("the second UnregisterFD of a closed descriptor", l.fds.UnregisterFD(w.fd), loopapi.ErrFDNotRegistered)
+	})
+	w.await("there is a byte to read")
+	w.silent(1, "it has closed and unregistered itself")
+	l.standsStill("descriptors were closed before they were unregistered")
+	l.finish()
+}
+
+// ioDup keeps what a descriptor stood for open under another number when it is closed and unregistered. The system may
+// go on to report it, and no call can name it any more.
+func ioDup(t *trial) {
+	l := t.start(Config{})
+	s := t.sockets()
+	stale := l.watch(s.near, loopapi.EventRead, nil)
+	_, err := t.fds.double(s.near)
+	t.must("dup", err)
+	t.must("close", t.fds.close(s.near))
+	_ = l.fds.UnregisterFD(s.near)
+	s.send() // ready under the number of its twin only
+	l.sync()
+	l.standsStill("a descriptor was closed and unregistered, and a duplicate of it is ready")
+	stale.silent(0, "it is unregistered")
+
+	fresh := t.sockets()
+	fresh.take(s.near)
+	w := l.watch(fresh.near, loopapi.EventRead, readAll)
+	w.silent(0, "only a duplicate of its predecessor is ready")
+	fresh.send()
+	w.await("it is ready under a number of which a duplicate lives on")
+	w.unregister()
+	t.must("close", t.fds.close(fresh.near))
+
+	// The number comes back for the very same thing.
+	s = t.sockets()
+	stale = l.watch(s.near, loopapi.EventRead, nil)
+	twin, err := t.fds.double(s.near)
+	t.must("dup", err)
+	t.must("close", t.fds.close(s.near))
+	_ = l.fds.UnregisterFD(s.near)
+	t.must("using a descriptor number again", t.fds.move(twin, s.near))
+	w = l.watch(s.near, loopapi.EventRead, readAll)
+	s.send()
+	w.await("it got its number back from a duplicate")
+	stale.silent(0, "it is unregistered")
+	w.unregister()
+	l.standsStill("a descriptor with a duplicate was unregistered")
+	l.finish()
+}
+
+// retentionIO looks at callbacks whose descriptors were unregistered, from the loop and from elsewhere.
+func retentionIO(t *trial) {
+	l := t.start(Config{})
+	links := make([]link, 50)
+	var ptrs []weak.Pointer[cargo]
+	called := newLatch(len(links))
+	for i := range links {
+		links[i] = t.readyLink()
+		fn, p := loaded(called.done)
+		ptrs = append(ptrs, p)
+		near := links[i].near
+		t.must("RegisterFD", l.fds.RegisterFD(near, loopapi.EventRead, func(loopapi.IOEvents) {
+			fn()
+			t.want("ModifyFD", l.fds.ModifyFD(near, 0), nil)
+		}))
+	}
+	t.wait(called.ch, "%d ready descriptors", len(links))
+	for i, s := range links {
+		unregister := func() { t.want("UnregisterFD", l.fds.UnregisterFD(s.near), nil) }
+		if i%2 == 0 {
+			unregister()
+		} else {
+			l.do(unregister)
+		}
+	}
+	l.turn()
+	l.rest()
+	t.collected("callbacks of unregistered descriptors on a living loop", ptrs)
+	l.finish()
+}

@@ -1,0 +1,243 @@
+// Descriptors and everything else (IO): a loop that waits for the system is woken by all work, and all make progress.
+package looptest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// ioLostWakeup repeats the exchanges of D03 with a descriptor registered, which no event comes from: the loop may now
+// sleep elsewhere. Then the descriptor itself is the one that wakes.
+func ioLostWakeup(t *trial) {
+	l := t.start(Config{})
+	s := t.sockets()
+	w := l.watch(s.near, loopapi.EventRead, readAll)
+	for _, k := range l.available() {
+		if k.name != "timer" {
+			l.pingPong(k, t.scale(1000))
+		}
+	}
+	if l.timers != nil {
+		l.earlierTimer(t.scale(160))
+	}
+	for i := range t.scale(1000) {
+		s.send()
+		w.await("byte %d has come", i)
+		pause(i)
+	}
+	l.finish()
+}
+
+// ioRegisterAsleep registers and modifies from another goroutine while the loop sleeps and nothing else will wake it.
+func ioRegisterAsleep(t *trial) {
+	l := t.start(Config{})
+	s, ready := t.sockets(), t.readyLink()
+	call := func(what string, fn func() error) {
+		l.rest()
+		var err error
+		t.wait(t.async(func() { err = fn() }), "%s, called while the loop sleeps, to return", what)
+		t.want(what+" while the loop sleeps", err, nil)
+	}
+	for range t.scale(16) {
+		var first, second *watch
+		call("RegisterFD", func() (err error) { first, err = l.tryWatch(s.near, loopapi.EventRead, readAll); return err })
+		l.rest()
+		s.send()
+		first.await("it was registered while the loop slept, and then made ready")
+		call("RegisterFD", func() (err error) { second, err = l.tryWatch(ready.near, loopapi.EventRead, mute); return err })
+		second.await("it was ready when it was registered, while the loop slept")
+		call("ModifyFD", func() error { return l.fds.ModifyFD(ready.near, loopapi.EventRead) })
+		second.await("ModifyFD has it watched again, while the loop slept")
+		for _, s := range []link{s, ready} {
+			call("UnregisterFD", func() error { return l.fds.UnregisterFD(s.near) })
+		}
+	}
+	l.finish()
+}
+
+// mute has no more events until ModifyFD asks for them.
+func mute(w *watch) { w.l.trial.want("ModifyFD to nothing", w.l.fds.ModifyFD(w.fd, 0), nil) }
+
+// ioBeforeRun registers, modifies and unregisters before Run.
+func ioBeforeRun(t *trial) {
+	l := t.make(Config{})
+	s, modified, ready, gone := t.sockets(), t.readyLink(), t.readyLink(), t.readyLink()
+	later := l.watch(s.near, loopapi.EventRead, readAll)
+	never := l.watch(gone.near, loopapi.EventRead, nil)
+	atOnce := l.watch(ready.near, loopapi.EventRead, readAll)
+	changed := l.watch(modified.near, 0, readAll)
+	t.want("ModifyFD before Run", l.fds.ModifyFD(modified.near, loopapi.EventRead), nil)
+	never.unregister()
+	time.Sleep(time.Millisecond)
+	if atOnce.calls.Load() > 0 {
+		t.Errorf("the callback of a descriptor was called before Run")
+	}
+	l.launch(context.Background())
+	atOnce.await("it was ready before Run")
+	changed.await("it was ready, and watched for reading, before Run")
+	never.silent(0, "it was unregistered before Run")
+	l.rest()
+	s.send()
+	later.await("it was registered before Run")
+	l.finish()
+}
+
+// ioFromCallbacks registers, modifies and unregisters from every kind of callback.
+func ioFromCallbacks(t *trial) {
+	t.eachKind(func(l *loop, k kind) {
+		s, other := t.readyLink(), t.readyLink()
+		from := " from a callback of the kind " + k.name
+		standing := l.watch(other.near, 0, mute)
+		var made *watch
+		l.doIn(k, func() {
+			var err error
+			made, err = l.tryWatch(s.near, 0, mute)
+			t.want("RegisterFD"+from, err, nil)
+			t.want("ModifyFD"+from, l.fds.ModifyFD(s.near, loopapi.EventRead), nil)
+			t.want("ModifyFD"+from, l.fds.ModifyFD(other.near, loopapi.EventRead), nil)
+			if made.calls.Load() > 0 {
+				t.Errorf("the callback of a descriptor was called inside of RegisterFD or ModifyFD%s", from)
+			}
+		})
+		made.await("it was registered%s", from)
+		standing.await("ModifyFD was called%s", from)
+		calls := made.calls.Load()
+		l.doIn(k, func() {
+			t.want("ModifyFD"+from, l.fds.ModifyFD(s.near, loopapi.EventRead), nil)
+			t.want("UnregisterFD"+from, l.fds.UnregisterFD(s.near), nil)
+			t.want("UnregisterFD"+from, l.fds.UnregisterFD(other.near), nil)
+			calls = made.calls.Load()
+		})
+		made.silent(calls, "it was unregistered%s", from)
+		l.finish()
+	})
+}
+
+// ioUnderLock calls with a lock held that the running callback of a descriptor wants.
+func ioUnderLock(t *trial) {
+	l := t.start(Config{})
+	s, other := t.readyLink(), t.sockets()
+	lock, inside := make(chan struct{}, 1), make(chan struct{})
+	lock <- struct{}{} // full while it is held
+	release := sync.OnceFunc(func() { <-lock })
+	t.onCleanup(release)
+	w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		if w.calls.Load() == 1 {
+			close(inside)
+			lock <- struct{}{}
+		}
+	})
+	t.wait(inside, "the callback of a descriptor")
+	for _, c := range []struct {
+		name string
+		call func() error
+	}{
+		{"RegisterFD", func() (err error) { _, err = l.tryWatch(other.near, loopapi.EventRead, nil); return err }},
+		{"ModifyFD", func() error { return l.fds.ModifyFD(other.near, readWrite) }},
+		{"UnregisterFD", func() error { return l.fds.UnregisterFD(other.near) }},
+		{"UnregisterFD of the descriptor whose callback runs", func() error { return l.fds.UnregisterFD(s.near) }},
+	} {
+		called := t.async(func() { t.want(c.name+" while a callback runs", c.call(), nil) })
+		t.wait(called, "%s, called with a lock that the running callback of a descriptor waits for", c.name)
+	}
+	release()
+	w.silent(1, "it was unregistered while its callback ran")
+	l.finish()
+}
+
+// ioAlwaysReady leaves descriptors ready for ever: everything else makes progress, and the loop can end.
+func ioAlwaysReady(t *trial) {
+	l := t.start(Config{})
+	watches := make([]*watch, 3)
+	for i := range watches {
+		watches[i] = l.watch(t.readyLink().near, readWrite, nil)
+	}
+	for i := range 50 {
+		for _, k := range l.available() {
+			done := make(chan struct{})
+			t.must(k.name, k.run(l, func() { close(done) }))
+			t.wait(done, "%s %d, beside descriptors that are always ready", k.name, i)
+		}
+		if l.timers != nil && i%10 == 0 {
+			done := make(chan struct{})
+			l.timer(time.Millisecond, func() { close(done) })
+			t.wait(done, "a timer of a millisecond, beside descriptors that are always ready")
+		}
+	}
+	for _, w := range watches {
+		before := w.calls.Load()
+		t.eventually(func() bool { return w.calls.Load() > before },
+			"the next call of a descriptor that is always ready, among others")
+	}
+	l.finish()
+}
+
+// ioIdle registers descriptors that nothing comes from: the loop sleeps.
+func ioIdle(t *trial) {
+	l := t.start(Config{})
+	for range 4 {
+		l.watch(t.sockets().near, loopapi.EventRead, readAll) // could be written to
+		l.watch(t.readyLink().near, 0, nil)                   // could be read from
+	}
+	if l.timers != nil {
+		l.timer(time.Hour, noop)
+	}
+	l.turn()
+	l.standsStill("descriptors are registered, and none is ready")
+	l.finish()
+}
+
+// ioSignals interrupts all threads about a thousand times per second while the loop waits for a timer.
+func ioSignals(t *trial) {
+	const delay, limit, tries = 50 * time.Millisecond, 150 * time.Millisecond, 10
+	l := t.start(Config{})
+	l.watch(t.sockets().near, loopapi.EventRead, readAll)
+	var stop atomic.Bool
+	storm := t.async(func() {
+		for !stop.Load() {
+			interrupt()
+			time.Sleep(time.Millisecond)
+		}
+	})
+	t.onCleanup(func() { stop.Store(true); <-storm })
+	var took time.Duration
+	for range tries { // a machine that is busy makes one timer late, but not all of them
+		l.rest()
+		begin, fired := time.Now(), make(chan time.Duration, 1)
+		l.timer(delay, func() { fired <- time.Since(begin) })
+		select {
+		case took = <-fired:
+		case <-time.After(t.patience):
+			t.Fatalf("under a storm of signals a timer of %v did not fire within %v", delay, t.patience)
+		}
+		if took < delay {
+			t.Errorf("under a storm of signals a timer of %v fired after %v", delay, took)
+		}
+		if took < limit {
+			l.finish()
+			return
+		}
+	}
+	t.Errorf("under a storm of signals a timer of %v fired after %v, want at most %v", delay, took, limit)
+}
+
+// allocIO counts allocations over many events of a descriptor that is always ready.
+func allocIO(t *trial) {
+	l := t.start(Config{})
+	fd := t.readyLink().near
+	token := make(chan struct{}, 1)
+	left := 0
+	t.must("RegisterFD", l.fds.RegisterFD(fd, 0, func(loopapi.IOEvents) {
+		if left--; left == 0 {
+			_ = l.fds.ModifyFD(fd, 0)
+			token <- struct{}{}
+		}
+	}))
+	begin := func() { left = allocBatch; _ = l.fds.ModifyFD(fd, loopapi.EventRead) }
+	t.allocFree("event of a descriptor", allocBatch, func() { _ = l.Submit(begin); <-token })
+	l.finish()
+}
