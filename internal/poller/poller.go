@@ -51,7 +51,7 @@ type contract interface {
 	Wait(timeout time.Duration) ([]Event, error)
 	// Wake makes the Wait that is going on, or else the next one, return. Wake-ups do not add up.
 	Wake() error
-	// Reset forgets all descriptors that were added. Only the owner may call it.
+	// Reset forgets all descriptors that were added, or returns an error and changes nothing. Only the owner may call it.
 	Reset() error
 	// Close releases the poller's own descriptors. The second one returns ErrPollerClosed.
 	Close() error

@@ -1,0 +1,91 @@
+package alternatethree
+
+// Faults: how a callback that does not return is contained, and who hears of it, and of overload.
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// serve runs the loop to its end on the calling goroutine. If a callback calls runtime.Goexit, which nothing can stop,
+// the loop goes on with a new goroutine. What is left to do is in the loop and not on the stack, so nothing is lost.
+func (l *Loop) serve() {
+	l.owner.Store(goroutine.ID())
+	finished := false
+	defer func() {
+		if !finished && l.fault != nil {
+			l.fault.Value = loopapi.ErrGoexit
+			l.owner.Store(0) // this goroutine's identity may be used again
+			go l.serve()
+		}
+	}()
+	resumed := l.fault != nil
+	l.report()
+	for l.tick(resumed) {
+		resumed = false
+	}
+	l.end()
+	finished = true
+}
+
+// call runs a callback. A panic ends the callback only.
+func (l *Loop) call(fn func()) {
+	if !l.protect(fn) {
+		l.report()
+	}
+}
+
+// protect runs fn and tells whether it returned. If not, the fault is noted. It looks the same for a panic, which is
+// over when protect returns, and for Goexit, from which protect does not return: that is how serve tells them apart.
+func (l *Loop) protect(fn func()) (returned bool) {
+	defer func() {
+		if !returned {
+			l.fault = &loopapi.PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	fn()
+	return true
+}
+
+// report tells of the fault that was noted, if there is one: the handler, or the logger. When telling does not return,
+// that is a fault as well, and goes to the logger, and then to the standard error.
+func (l *Loop) report() {
+	for l.fault != nil {
+		fault := l.fault
+		l.fault = nil
+		l.told++
+		switch {
+		case l.told == 1 && l.cfg.OnPanic != nil:
+			l.protect(func() { l.cfg.OnPanic(fault) })
+		case l.told <= 2:
+			l.protect(func() { l.log().Error("callback panicked", "error", fault, "stack", string(fault.Stack)) })
+		default:
+			fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+		}
+	}
+	l.told = 0
+}
+
+// internalBudget is how many internal tasks one tick runs. Internal work comes to an end, so that many is a mistake.
+const internalBudget = 100_000
+
+var errRunaway = fmt.Errorf("%w: more than %d internal tasks in one tick", loopapi.ErrLoopOverloaded, internalBudget)
+
+// overload reports a spent budget to OnOverload, once until reported is reset. Without a handler it is logged, but for a
+// long external queue, which is no fault.
+func (l *Loop) overload(reported *bool, err error) {
+	if *reported {
+		return
+	}
+	*reported = true
+	switch {
+	case l.cfg.OnOverload != nil:
+		l.call(func() { l.cfg.OnOverload(err) })
+	case err != loopapi.ErrLoopOverloaded:
+		l.call(func() { l.log().Warn("the event loop is overloaded", "error", err) })
+	}
+}

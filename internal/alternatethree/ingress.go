@@ -1,0 +1,100 @@
+package alternatethree
+
+// Ingress: where functions come in from any goroutine, and where the end is decided.
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// ingress is the only place where producers and the loop meet. Producers append, the loop takes whole lists at once, so
+// the lock is held for a few instructions.
+//
+// The state becomes Terminating under the same lock, and so does the ingress become sealed. What was accepted is
+// therefore found by the loop before it ends, and "accepted" is never a guess.
+type ingress struct {
+	mu         sync.Mutex // guards all below; nothing else is locked and no user code is called under it
+	external   list
+	internal   list
+	microtasks list  // of other goroutines; the loop's own go into the ring directly
+	sealed     bool  // nothing is accepted any more, in no lane
+	result     error // what Run returns
+
+	// urgent tells that internal or microtasks is not empty. It is written under mu. The loop reads it without, between
+	// callbacks: it may see the function a callback later, but sees for certain, under mu, before it sleeps or ends.
+	urgent atomic.Bool
+
+	// waiting counts the external tasks that were accepted and have not started, if there is a queue limit. Submit
+	// adds under mu, so that the limit is exact; the loop subtracts without.
+	waiting atomic.Int64
+}
+
+// Submit queues fn to run on the loop. Functions run in the order of their submission. Any goroutine may call it, at
+// any time; it never waits for the loop. When it returns nil, fn runs exactly once unless Close ends the loop.
+//
+// It returns ErrNilCallback, ErrLoopTerminated once the end of the loop was asked for, or ErrLoopOverloaded at the
+// queue limit. It costs one lock, and a system call when the loop sleeps.
+func (l *Loop) Submit(fn func()) error { return l.enqueue(&l.in.external, fn) }
+
+// SubmitInternal queues fn ahead of all that Submit queues: no external task starts while an internal one waits. It is
+// never refused for load, and is accepted until the loop has ended. Otherwise it is like Submit.
+//
+// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
+func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(&l.in.internal, fn) }
+
+// enqueue decides about fn and adds it, in one step under the lock, and then sees to it that the loop is awake.
+func (l *Loop) enqueue(lane *list, fn func()) error {
+	if fn == nil {
+		return loopapi.ErrNilCallback
+	}
+	if err := l.accept(lane, fn); err != nil {
+		return err
+	}
+	l.wakeIfSleeping()
+	return nil
+}
+
+func (l *Loop) accept(lane *list, fn func()) error {
+	in, limit := &l.in, int64(l.cfg.QueueLimit)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.sealed:
+		return loopapi.ErrLoopTerminated
+	case lane != &in.external:
+		in.urgent.Store(true)
+	case l.state.ending():
+		return loopapi.ErrLoopTerminated
+	case limit > 0 && in.waiting.Load() >= limit:
+		return loopapi.ErrLoopOverloaded
+	case limit > 0:
+		in.waiting.Add(1)
+	}
+	lane.push(fn)
+	return nil
+}
+
+// collect takes what the ingress holds; the external tasks once those that it took before have run. Only the loop calls
+// it.
+func (l *Loop) collect() {
+	in := &l.in
+	in.mu.Lock()
+	if l.external.empty() {
+		l.external, in.external = in.external, list{}
+	}
+	internal, microtasks := in.internal, in.microtasks
+	in.internal, in.microtasks = list{}, list{}
+	in.urgent.Store(false)
+	in.mu.Unlock()
+	l.internal.splice(internal)
+	for !microtasks.empty() {
+		l.micro.push(microtasks.pop())
+	}
+}
+
+// empty tells whether the loop has taken everything. The caller holds mu.
+func (in *ingress) empty() bool {
+	return in.external.empty() && in.internal.empty() && in.microtasks.empty()
+}

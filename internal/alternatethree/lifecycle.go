@@ -1,0 +1,106 @@
+package alternatethree
+
+// The end: by Shutdown, by Close, by Run's context, and its phases.
+
+import (
+	"context"
+	"errors"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Shutdown ends the loop gracefully: external work, timers and registrations are refused from now on, what was accepted
+// runs, with all the internal work and microtasks that it brings, and then the loop ends. It waits for that, or until
+// ctx is done, which ends the waiting only. On a loop that never ran, it runs what was accepted on a goroutine of its
+// own. From one of the loop's own callbacks it only asks for the end and returns at once.
+//
+// The call that brings the end about returns nil, ctx.Err(), or ErrLoopTerminated when a Close overtook it and dropped
+// work. All others wait likewise and return ErrLoopTerminated or ctx.Err(). Any goroutine may call it.
+func (l *Loop) Shutdown(ctx context.Context) error {
+	from, first := l.terminate(nil)
+	if first && from == loopapi.StateAwake {
+		go l.serve()
+	}
+	if !l.OnLoop() {
+		select {
+		case <-l.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		first = first && !l.closing.Load()
+	}
+	if !first {
+		return loopapi.ErrLoopTerminated
+	}
+	return nil
+}
+
+// Close ends the loop at once. When it has returned, nothing starts any more; what was queued is dropped. It does not
+// wait for the callback that is running, so it may be called under any lock; Done tells when that has returned, too.
+// The first call returns nil unless the loop has ended already, all others ErrLoopTerminated. Any goroutine may call
+// it.
+func (l *Loop) Close() error {
+	l.in.mu.Lock()
+	if l.in.sealed {
+		l.in.mu.Unlock()
+		return loopapi.ErrLoopTerminated
+	}
+	l.in.sealed, l.in.result = true, loopapi.ErrLoopTerminated
+	l.in.external, l.in.internal, l.in.microtasks = list{}, list{}, list{}
+	l.closing.Store(true)
+	from, _ := l.state.terminate()
+	l.in.mu.Unlock()
+	switch from {
+	case loopapi.StateAwake:
+		l.end()
+	case loopapi.StateSleeping:
+		l.wake(firstRetry)
+	}
+	return nil
+}
+
+// terminate asks for a graceful end; result is what Run is to return. It returns the state that it found and whether it
+// was the first to ask.
+func (l *Loop) terminate(result error) (from loopapi.State, first bool) {
+	l.in.mu.Lock()
+	if from, first = l.state.terminate(); first {
+		l.in.result = result
+	}
+	l.in.mu.Unlock()
+	if first && from == loopapi.StateSleeping {
+		l.wake(firstRetry)
+	}
+	return from, first
+}
+
+// drained is what an ending loop asks where others sleep: is everything done? If so, nothing is accepted from then on.
+func (l *Loop) drained() bool {
+	if l.closing.Load() || l.hasWork() {
+		return l.closing.Load()
+	}
+	l.in.mu.Lock()
+	defer l.in.mu.Unlock()
+	l.in.sealed = l.in.sealed || l.in.empty()
+	return l.in.sealed
+}
+
+// end is the last that the owner of a loop does, phase by phase: queues, timers, descriptors, poller, and those who
+// wait. The ingress is sealed, so nothing comes in any more. A phase that ran already does nothing.
+func (l *Loop) end() {
+	l.external, l.internal, l.micro = list{}, list{}, ring{}
+	l.ready, l.called = nil, 0
+	l.timers.mu.Lock()
+	l.timers.reset()
+	l.timers.mu.Unlock()
+	l.table.drop()
+	if err := l.poller.Close(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
+		l.call(func() { l.log().Error("closing the poller of an event loop", "error", wrap(err, "close the poller")) })
+	}
+	if l.unwatch != nil {
+		l.unwatch()
+		l.unwatch = nil
+	}
+	l.owner.Store(0)
+	l.state.terminated()
+	close(l.done)
+}

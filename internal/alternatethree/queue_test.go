@@ -1,0 +1,193 @@
+package alternatethree_test
+
+// The data structures against their slow models: the chunk list, the microtask ring, the timer heap.
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// numbers makes functions that can be told apart: each notes its number.
+type numbers struct {
+	made int
+	seen []int
+}
+
+func (n *numbers) next() func() {
+	i := n.made
+	n.made++
+	return func() { n.seen = append(n.seen, i) }
+}
+
+func (n *numbers) check(t *testing.T) {
+	t.Helper()
+	for i, got := range n.seen {
+		if got != i {
+			t.Fatalf("function %d came as number %d", got, i)
+		}
+	}
+}
+
+func TestListIsAQueue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for range 50 {
+		var n numbers
+		var queue, incoming alternatethree.List
+		queued, coming := 0, 0
+		for range 3000 {
+			switch rng.IntN(7) {
+			case 0, 1, 2:
+				incoming.Push(n.next())
+				coming++
+			case 3:
+				queue.Splice(incoming)
+				incoming = alternatethree.List{}
+				queued, coming = queued+coming, 0
+			default:
+				if queue.Empty() != (queued == 0) {
+					t.Fatalf("a list of %d functions says Empty: %v", queued, queue.Empty())
+				}
+				if queued > 0 {
+					queue.Pop()()
+					queued--
+				}
+			}
+		}
+		n.check(t)
+		if want := n.made - queued - coming; len(n.seen) != want {
+			t.Fatalf("%d functions popped, want %d", len(n.seen), want)
+		}
+	}
+}
+
+func TestChunksHold128(t *testing.T) {
+	var q alternatethree.List
+	for i := range 2*128 + 1 {
+		q.Push(func() {})
+		if want := i/128 + 1; q.Chunks() != want {
+			t.Fatalf("%d functions take %d chunks, want %d", i+1, q.Chunks(), want)
+		}
+	}
+}
+
+func TestChunksAreClearedInFull(t *testing.T) {
+	var q alternatethree.List
+	for range 3 {
+		q.Push(func() {})
+	}
+	slots := q.Slots()
+	slots[100] = func() {} // a slot that the indices know nothing of
+	q.Pop()
+	if slots[0] != nil {
+		t.Error("a popped function is still in its slot")
+	}
+	q.Pop()
+	q.Pop()
+	for i, fn := range slots {
+		if fn != nil {
+			t.Errorf("slot %d of a chunk that was given back is not clear", i)
+		}
+	}
+}
+
+func TestRingIsAQueue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for range 50 {
+		var n numbers
+		r := alternatethree.NewRing()
+		queued := 0
+		for range 5000 {
+			if rng.IntN(5) < 3 {
+				r.Push(n.next())
+				queued++
+			} else if queued > 0 {
+				r.Pop()()
+				queued--
+			}
+			if r.Len() != queued {
+				t.Fatalf("a ring of %d functions has the length %d", queued, r.Len())
+			}
+		}
+		for ; queued > 0; queued-- {
+			r.Pop()()
+		}
+		n.check(t)
+		if len(n.seen) != n.made {
+			t.Fatalf("%d of %d functions popped", len(n.seen), n.made)
+		}
+		if r.Shrink(); r.Cap() > 1024 {
+			t.Fatalf("an empty ring keeps a buffer of %d", r.Cap())
+		}
+	}
+}
+
+// TestOwnMicrotasksTakeNoLock schedules with the ingress locked: who took the lock would wait for itself.
+func TestOwnMicrotasksTakeNoLock(t *testing.T) {
+	l := newRunning(t, loopapi.Config{})
+	ran := make(chan struct{})
+	must(t, l.Submit(func() {
+		unlock := l.LockIngress()
+		defer unlock()
+		if err := l.ScheduleMicrotask(func() { close(ran) }); err != nil {
+			t.Errorf("ScheduleMicrotask: %v", err)
+		}
+	}))
+	await(t, ran, "a microtask scheduled on the loop")
+}
+
+func TestTimersAreAHeap(t *testing.T) {
+	type pending struct {
+		at int64
+		id loopapi.TimerID
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 20 {
+		l := newUnstarted(t, loopapi.Config{})
+		var model []pending // sorted by deadline, and then by order of scheduling
+		var fired []loopapi.TimerID
+		for range 2000 {
+			switch rng.IntN(4) {
+			case 0, 1:
+				at := int64(rng.IntN(200))
+				var id loopapi.TimerID
+				id = l.Insert(at, func() { fired = append(fired, id) })
+				i := slices.IndexFunc(model, func(p pending) bool { return p.at > at })
+				if i < 0 {
+					i = len(model)
+				}
+				model = slices.Insert(model, i, pending{at, id})
+			case 2:
+				if len(model) == 0 {
+					continue
+				}
+				i := rng.IntN(len(model))
+				id := model[i].id
+				must(t, l.CancelTimer(id))
+				if err := l.CancelTimer(id); err != loopapi.ErrTimerNotFound {
+					t.Fatalf("the second CancelTimer returned %v", err)
+				}
+				model = slices.Delete(model, i, i+1)
+			case 3:
+				now := int64(rng.IntN(200))
+				fired = fired[:0]
+				for fn := l.PopDue(now); fn != nil; fn = l.PopDue(now) {
+					fn()
+				}
+				var want []loopapi.TimerID
+				for len(model) > 0 && model[0].at < now {
+					want = append(want, model[0].id)
+					model = model[1:]
+				}
+				if !slices.Equal(fired, want) {
+					t.Fatalf("at %d timers %v fired, want %v", now, fired, want)
+				}
+			}
+		}
+		must(t, l.Shutdown(context.Background()))
+	}
+}

@@ -1,0 +1,145 @@
+package alternatethree
+
+// The table of descriptors: who watches what, and the dispatch to them in two steps. Collect, under the lock; then
+// execute, without it.
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// always are the events that are delivered whether or not they were asked for.
+const always = loopapi.EventError | loopapi.EventHangup
+
+// registration is one watched descriptor, from RegisterFD to UnregisterFD.
+type registration struct {
+	fd    int
+	tag   uint32           // no other registration has it: an event tells whose it is although the number was used again
+	asked loopapi.IOEvents // what the poller watches for; guarded by the table's lock
+
+	// wanted are the events to deliver: what was asked for, and those that always are. It is 0 once the registration has
+	// ended. It is written under the table's lock, and read by the loop without just before the call.
+	wanted atomic.Uint32
+
+	// Only the loop touches these.
+	fired loopapi.IOEvents
+	call  func() // calls the user with fired; made once, so that a dispatch does not allocate
+}
+
+func (r *registration) ask(events loopapi.IOEvents) {
+	r.asked = events
+	r.wanted.Store(uint32(events | always))
+}
+
+// table holds the registrations.
+type table struct {
+	// mu guards all below, and is held for writing over the poller's call that goes with a change, so that table and
+	// poller agree. The loop holds it for reading to look up what is ready. It is never held during a wait or a
+	// callback.
+	mu      sync.RWMutex
+	entries map[int]*registration // nil when the loop has ended
+	lastTag uint32
+	haunted bool // a descriptor was closed before it was unregistered; the poller may go on to report a duplicate
+
+	size atomic.Int64 // of entries; written under mu, read by the loop without to see whether to ask the poller at all
+}
+
+// readiness is a descriptor that is ready, on its way to its callback.
+type readiness struct {
+	registration *registration
+	events       loopapi.IOEvents
+}
+
+// collectReady notes who is to be called for events: the first step of the dispatch. A descriptor that was closed
+// before it was unregistered makes itself known by events that belong to nobody.
+func (l *Loop) collectReady(events []poller.Event) {
+	l.ready, l.called = l.ready[:0], 0
+	if !l.table.collect(events, &l.ready) {
+		l.ghosts = false
+		return
+	}
+	if err := l.table.rebuild(l.poller); err != nil && !l.ghosts {
+		l.ghosts = true
+		l.call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
+	}
+}
+
+// collect appends those who wait for events to ready. It tells whether the poller reports a descriptor that it must
+// forget.
+func (t *table) collect(events []poller.Event, ready *[]readiness) (ghost bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, e := range events {
+		if r := t.entries[e.FD]; r != nil && r.tag == e.Tag {
+			*ready = append(*ready, readiness{r, e.Events})
+		} else {
+			ghost = t.haunted
+		}
+	}
+	return ghost
+}
+
+// remove takes a registration out of the table and silences it. The caller holds mu for writing.
+func (t *table) remove(r *registration) {
+	r.wanted.Store(0)
+	delete(t.entries, r.fd)
+	t.size.Store(int64(len(t.entries)))
+}
+
+// rebuild makes the poller forget everything, and tells it again what is registered. It is the only way to get rid of a
+// closed descriptor of which a duplicate is open.
+func (t *table) rebuild(p systemPoller) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := p.Reset()
+	t.haunted = err != nil
+	errs := []error{wrap(err, "forget closed descriptors")}
+	for fd, r := range t.entries {
+		// After a Reset that failed the descriptor may still be watched.
+		if err := p.Add(fd, r.asked, r.tag); err != nil && !errors.Is(err, fs.ErrExist) {
+			t.remove(r)
+			errs = append(errs, wrap(err, "watch descriptor %d again", fd))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drop forgets all registrations, for good.
+func (t *table) drop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.entries = nil
+	t.size.Store(0)
+}
+
+// runReady calls those who wait for the descriptors that were ready. Each is looked at again before the call: a
+// registration that ended meanwhile, or does not want the event any more, is passed over.
+func (l *Loop) runReady() {
+	for l.called < len(l.ready) && !l.state.ending() {
+		next := l.ready[l.called]
+		l.ready[l.called] = readiness{}
+		l.called++
+		r := next.registration
+		if r.fired = next.events & loopapi.IOEvents(r.wanted.Load()); r.fired == 0 {
+			continue
+		}
+		l.call(r.call)
+		if l.called%ioBatch == 0 {
+			l.checkpoint()
+		}
+	}
+}
+
+// wrap says what was attempted when err happened; no error stays none.
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("eventloop: "+format+": %w", append(args, err)...)
+}

@@ -1,0 +1,229 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package alternatethree_test
+
+// The table of descriptors and the dispatch, on events that the test makes up.
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+const read, write = loopapi.EventRead, loopapi.EventWrite
+
+// calls notes who is called, in order. Only the loop writes; the test reads after sync.
+type calls struct {
+	t    *testing.T
+	l    *alternatethree.Loop
+	p    *fakePoller
+	seen []string
+}
+
+func newCalls(t *testing.T, opts ...alternatethree.Option) *calls {
+	c := &calls{t: t, p: newFake()}
+	c.l, _ = newOn(t, c.p, opts...)
+	await(t, c.p.asleep, "the loop to sleep")
+	return c
+}
+
+// register has then run in the callback of fd, if there is one.
+func (c *calls) register(fd int, name string, then func(events loopapi.IOEvents)) {
+	c.t.Helper()
+	must(c.t, c.l.RegisterFD(fd, read, func(events loopapi.IOEvents) {
+		c.seen = append(c.seen, name)
+		if then != nil {
+			then(events)
+		}
+	}))
+}
+
+// ready makes the descriptors ready in one batch.
+func (c *calls) ready(fds ...int) {
+	c.t.Helper()
+	var events []poller.Event
+	for _, fd := range fds {
+		events = append(events, poller.Event{FD: fd, Tag: c.p.tag(fd), Events: read})
+	}
+	c.fire(events...)
+}
+
+// fire delivers events and waits until the loop has dealt with them.
+func (c *calls) fire(events ...poller.Event) {
+	c.t.Helper()
+	c.p.feed <- events
+	await(c.t, c.p.asleep, "the loop to sleep after the events")
+}
+
+// want compares, and begins anew.
+func (c *calls) want(what string, names ...string) {
+	c.t.Helper()
+	if !slices.Equal(c.seen, names) {
+		c.t.Errorf("%s: called %v, want %v", what, c.seen, names)
+	}
+	c.seen = nil
+}
+
+func TestRegistrationDoesNotDisturbTheSleep(t *testing.T) {
+	c := newCalls(t)
+	c.register(7, "7", nil)
+	must(t, c.l.ModifyFD(7, write))
+	must(t, c.l.UnregisterFD(7))
+	if s := c.l.State(); s != loopapi.StateSleeping || c.p.count("Wake") != 0 {
+		t.Errorf("after three calls from another goroutine the state is %v, with %d wake-ups", s, c.p.count("Wake"))
+	}
+}
+
+// TestCollectThenExecute changes the table in the midst of a batch: from the callback, and from a goroutine that the
+// callback waits for, which needs the lock.
+func TestCollectThenExecute(t *testing.T) {
+	elsewhere := func(fn func()) {
+		done := make(chan struct{})
+		go func() { defer close(done); fn() }()
+		<-done
+	}
+	here := func(fn func()) { fn() }
+	for where, on := range map[string]func(func()){"in the callback": here, "by another goroutine": elsewhere} {
+		c := newCalls(t)
+		var got loopapi.IOEvents
+		c.register(1, "1", func(loopapi.IOEvents) {
+			on(func() {
+				must(t, c.l.UnregisterFD(2))
+				must(t, c.l.ModifyFD(3, write))
+				must(t, c.l.ModifyFD(4, write))
+				must(t, c.l.UnregisterFD(5))
+				c.register(5, "5 anew", nil)
+			})
+		})
+		c.register(2, "2", nil)
+		c.register(3, "3", nil)
+		c.register(4, "4", func(events loopapi.IOEvents) { got = events })
+		c.register(5, "5", nil)
+		c.register(6, "6", nil)
+		batch := make([]poller.Event, 6)
+		for i := range batch {
+			batch[i] = poller.Event{FD: i + 1, Tag: c.p.tag(i + 1), Events: read}
+		}
+		batch[3].Events |= loopapi.EventHangup
+		c.fire(batch...)
+		c.want("a batch that was changed "+where, "1", "4", "6")
+		if got != loopapi.EventHangup {
+			t.Errorf("who is not interested in reading any more got the events %b, want the hang-up only", got)
+		}
+		c.ready(5)
+		c.want("a number registered anew "+where, "5 anew")
+	}
+}
+
+func TestStaleTagsAreIgnored(t *testing.T) {
+	c := newCalls(t)
+	c.register(7, "7", nil)
+	stale := c.p.tag(7)
+	must(t, c.l.UnregisterFD(7))
+	c.register(7, "7 anew", nil)
+	c.fire(poller.Event{FD: 7, Tag: stale, Events: read})
+	c.want("an event of the predecessor")
+	c.ready(7)
+	c.want("an event of its own", "7 anew")
+	if c.p.count("Reset") != 0 {
+		t.Error("a stale event alone made the loop reset the poller")
+	}
+}
+
+// TestGhosts closes a descriptor before it is unregistered, and has the poller go on to report it.
+func TestGhosts(t *testing.T) {
+	log := &diary{}
+	c := newCalls(t, log.option())
+	c.register(7, "7", nil)
+	c.register(8, "8", nil)
+	ghost := poller.Event{FD: 7, Tag: c.p.tag(7), Events: read}
+	c.p.failing("Remove", unix.EBADF, 1)
+	must(t, c.l.UnregisterFD(7))
+
+	c.p.failing("Reset", errInjected, 2)
+	added := c.p.count("Add")
+	for range 3 {
+		c.fire(ghost)
+	}
+	if c.p.count("Reset") != 3 || c.p.count("Add") != added+3 {
+		t.Errorf("%d resets and %d additions after three reports of a ghost, and two failed resets, want 3 and 3",
+			c.p.count("Reset"), c.p.count("Add")-added)
+	}
+	if got := log.count("forget closed descriptors: injected"); got != 1 {
+		t.Errorf("that the ghost stays was logged %d times, want once", got)
+	}
+	c.fire(ghost)
+	if c.p.count("Reset") != 3 {
+		t.Error("the poller was reset again, although nothing was closed since")
+	}
+	c.ready(8)
+	c.want("the one that is registered", "8")
+}
+
+func TestLostRegistrationsAreLogged(t *testing.T) {
+	log := &diary{}
+	c := newCalls(t, log.option())
+	c.register(7, "7", nil)
+	c.register(8, "8", nil)
+	ghost := poller.Event{FD: 7, Tag: c.p.tag(7), Events: read}
+	c.p.failing("Remove", unix.ENOENT, 1)
+	must(t, c.l.UnregisterFD(7))
+	c.p.failing("Add", unix.EBADF, 1) // the other one is closed as well
+	c.fire(ghost)
+	if log.count("watch descriptor 8 again") != 1 {
+		t.Error("that a descriptor cannot be watched any more was not logged once")
+	}
+	if err := c.l.UnregisterFD(8); !errors.Is(err, loopapi.ErrFDNotRegistered) {
+		t.Errorf("UnregisterFD of the lost descriptor returned %v", err)
+	}
+}
+
+// TestErrorsSayWhatWasAttempted looks at every error of the system that registration can meet.
+func TestErrorsSayWhatWasAttempted(t *testing.T) {
+	c := newCalls(t)
+	c.register(7, "7", nil)
+	for _, row := range []struct {
+		method, text string
+		call         func() error
+	}{
+		{"Add", "register descriptor 9", func() error { return c.l.RegisterFD(9, read, func(loopapi.IOEvents) {}) }},
+		{"Modify", "modify descriptor 7", func() error { return c.l.ModifyFD(7, write) }},
+		{"Remove", "unregister descriptor 7", func() error { return c.l.UnregisterFD(7) }},
+	} {
+		c.p.failing(row.method, errInjected, 1)
+		if err := row.call(); !errors.Is(err, errInjected) || !strings.Contains(err.Error(), row.text) {
+			t.Errorf("a failing %s returned %v, want %q and the system's error", row.method, err, row.text)
+		}
+		if row.method == "Modify" {
+			c.ready(7)
+			c.want("a registration whose change failed", "7")
+		}
+	}
+	for _, err := range []error{c.l.ModifyFD(7, read), c.l.UnregisterFD(7), c.l.ModifyFD(9, read)} {
+		if !errors.Is(err, loopapi.ErrFDNotRegistered) || !strings.Contains(err.Error(), "descriptor") {
+			t.Errorf("an unknown descriptor returned %v", err)
+		}
+	}
+	c.register(7, "7", nil)
+	if err := c.l.RegisterFD(7, read, func(loopapi.IOEvents) {}); !errors.Is(err, loopapi.ErrFDAlreadyRegistered) {
+		t.Errorf("the second registration returned %v", err)
+	}
+}
+
+// TestRealErrors asks the system itself.
+func TestRealErrors(t *testing.T) {
+	l := newRunning(t, loopapi.Config{})
+	var pathless *os.SyscallError
+	err := l.RegisterFD(-1, read, func(loopapi.IOEvents) {})
+	if !errors.Is(err, unix.EBADF) || !errors.As(err, &pathless) || !strings.Contains(err.Error(), "descriptor -1") {
+		t.Errorf("RegisterFD(-1) returned %v", err)
+	}
+}

@@ -1,0 +1,184 @@
+package alternatethree
+
+// Timers: a binary heap under a mutex, and the clock.
+
+import (
+	"container/heap"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// never is a deadline that is not reached. Deadlines are nanoseconds since the loop's anchor.
+const never = math.MaxInt64
+
+// timer is a pending timer. Its ID is also its place among equal deadlines: IDs are given out in order.
+type timer struct {
+	deadline int64
+	id       loopapi.TimerID
+	fn       func()
+	index    int // in the heap
+}
+
+// spareTimers are the timers that nobody uses, all of them zero.
+var spareTimers = sync.Pool{New: func() any { return new(timer) }}
+
+// timers are what is pending. Any goroutine inserts and cancels; only the loop pops.
+type timers struct {
+	mu     sync.Mutex // guards all below; nothing else is locked and no user code is called under it
+	heap   timerHeap
+	byID   map[loopapi.TimerID]*timer
+	lastID loopapi.TimerID
+}
+
+// heapKeep is the longest heap whose memory is kept when no timer is left.
+const heapKeep = 1024
+
+// ScheduleTimer runs fn once on the loop, when delay has passed and never before. Zero and negative delays mean now, in
+// a later turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, equal deadlines
+// in order of scheduling. What is pending when the loop ends is dropped.
+//
+// Any goroutine may call it. It costs the logarithm of the number of pending timers. It returns ErrNilCallback, or
+// ErrLoopTerminated once the end of the loop was asked for.
+func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
+	if fn == nil {
+		return 0, loopapi.ErrNilCallback
+	}
+	deadline := l.now()
+	if delay > 0 {
+		if deadline += int64(delay); deadline < 0 {
+			deadline = never
+		}
+	}
+	id, first := l.insert(deadline, fn)
+	if id == 0 {
+		return 0, loopapi.ErrLoopTerminated
+	}
+	if first {
+		l.wakeIfSleeping() // to sleep less long
+	}
+	return id, nil
+}
+
+// insert returns 0 when the loop is ending: what could only be dropped is not accepted.
+func (l *Loop) insert(deadline int64, fn func()) (id loopapi.TimerID, first bool) {
+	t := &l.timers
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l.state.ending() {
+		return 0, false
+	}
+	t.lastID++
+	tm := spareTimers.Get().(*timer)
+	tm.deadline, tm.id, tm.fn = deadline, t.lastID, fn
+	t.byID[tm.id] = tm
+	heap.Push(&t.heap, tm)
+	return tm.id, tm.index == 0
+}
+
+// CancelTimer takes back a timer that has not fired; what its function captured is garbage at once. Any goroutine may
+// call it, at the cost of ScheduleTimer. It returns ErrTimerNotFound if the timer has fired, was cancelled or dropped,
+// or never was.
+func (l *Loop) CancelTimer(id loopapi.TimerID) error {
+	t := &l.timers
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tm := t.byID[id]
+	if tm == nil {
+		return loopapi.ErrTimerNotFound
+	}
+	t.remove(tm)
+	return nil
+}
+
+// remove ends a pending timer and returns its function. The caller holds mu.
+func (t *timers) remove(tm *timer) func() {
+	fn := tm.fn
+	heap.Remove(&t.heap, tm.index)
+	delete(t.byID, tm.id)
+	*tm = timer{}
+	spareTimers.Put(tm)
+	if len(t.heap) == 0 && cap(t.heap) > heapKeep {
+		t.reset()
+	}
+	return fn
+}
+
+// reset forgets all timers, and the memory that many of them took. The caller holds mu.
+func (t *timers) reset() { t.heap, t.byID = nil, make(map[loopapi.TimerID]*timer) }
+
+// popDue takes the first timer if its deadline is before now, and returns its function, or else nil.
+func (t *timers) popDue(now int64) func() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.heap) == 0 || t.heap[0].deadline >= now {
+		return nil
+	}
+	return t.remove(t.heap[0])
+}
+
+// timeout is how long the loop may sleep from now on: not at all when it is zero, for ever when it is negative.
+func (t *timers) timeout(now int64) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.heap) == 0 {
+		return -1
+	}
+	return time.Duration(max(0, t.heap[0].deadline-now))
+}
+
+// runTimers fires what was due before the tick's time. What the callbacks schedule cannot be due before it, not even
+// without delay, and so waits for a later turn: a timer that re-arms itself starves nothing.
+func (l *Loop) runTimers() {
+	for now := l.tickTime.Load(); !l.state.ending(); {
+		fn := l.timers.popDue(now)
+		if fn == nil {
+			return
+		}
+		l.call(fn)
+		l.checkpoint()
+	}
+}
+
+// now reads the clock.
+func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
+
+// updateTime refreshes the time that callbacks see.
+func (l *Loop) updateTime() { l.tickTime.Store(l.now()) }
+
+// CurrentTickTime returns the time at which the current tick began, or, in the callback of a descriptor, at which it
+// became ready; off the loop, the latest such time. It never goes back. Any goroutine may call it; it reads no clock.
+func (l *Loop) CurrentTickTime() time.Time { return l.anchor.Add(time.Duration(l.tickTime.Load())) }
+
+// timerHeap implements heap.Interface.
+type timerHeap []*timer
+
+func (h timerHeap) Len() int { return len(h) }
+
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].deadline != h[j].deadline {
+		return h[i].deadline < h[j].deadline
+	}
+	return h[i].id < h[j].id
+}
+
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *timerHeap) Push(x any) {
+	tm := x.(*timer)
+	tm.index = len(*h)
+	*h = append(*h, tm)
+}
+
+func (h *timerHeap) Pop() any {
+	last := len(*h) - 1
+	tm := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return tm
+}

@@ -1,0 +1,350 @@
+package alternatethree_test
+
+// Sleep and wake, on a poller that the test holds in its hand.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// fakePoller reports what the test feeds it. The zero value does what a poller does that watches nothing.
+type fakePoller struct {
+	asleep chan struct{} // a token for each Wait that blocks
+	wakeUp chan struct{}
+	feed   chan []poller.Event
+	waitFn func() error // called by each Wait that blocks
+	gate   sync.Mutex   // taken for a moment by each Wait that was woken
+
+	mu      sync.Mutex
+	fail    map[string]error // what a method returns
+	times   map[string]int   // how often a method fails; 0 is always
+	calls   map[string]int
+	tags    map[int]uint32
+	onClose func()
+}
+
+func newFake() *fakePoller {
+	return &fakePoller{
+		asleep: make(chan struct{}, 1000), wakeUp: make(chan struct{}, 1), feed: make(chan []poller.Event, 10),
+		fail: map[string]error{}, times: map[string]int{}, calls: map[string]int{}, tags: map[int]uint32{},
+	}
+}
+
+func (p *fakePoller) record(method string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls[method]++
+	err := p.fail[method]
+	if err != nil && p.times[method] > 0 {
+		if p.times[method]--; p.times[method] == 0 {
+			delete(p.fail, method)
+		}
+	}
+	return err
+}
+
+func (p *fakePoller) failing(method string, err error, times int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fail[method], p.times[method] = err, times
+}
+
+func (p *fakePoller) count(method string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls[method]
+}
+
+func (p *fakePoller) tag(fd int) uint32 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tags[fd]
+}
+
+func (p *fakePoller) Add(fd int, _ loopapi.IOEvents, tag uint32) error {
+	p.mu.Lock()
+	p.tags[fd] = tag
+	p.mu.Unlock()
+	return p.record("Add")
+}
+func (p *fakePoller) Modify(int, loopapi.IOEvents, loopapi.IOEvents, uint32) error {
+	return p.record("Modify")
+}
+func (p *fakePoller) Remove(int, loopapi.IOEvents) error { return p.record("Remove") }
+func (p *fakePoller) Reset() error                       { return p.record("Reset") }
+func (p *fakePoller) Close() error {
+	if p.onClose != nil {
+		p.onClose()
+	}
+	return p.record("Close")
+}
+
+func (p *fakePoller) Wake() error {
+	err := p.record("Wake")
+	if err == nil {
+		select {
+		case p.wakeUp <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+func (p *fakePoller) Wait(timeout time.Duration) ([]poller.Event, error) {
+	if timeout == 0 {
+		select {
+		case events := <-p.feed:
+			return events, nil
+		default:
+			return nil, nil
+		}
+	}
+	if err := p.record("Wait"); err != nil {
+		return nil, err
+	}
+	if p.waitFn != nil {
+		if err := p.waitFn(); err != nil {
+			return nil, err
+		}
+	}
+	p.asleep <- struct{}{}
+	var deadline <-chan time.Time
+	if timeout > 0 {
+		deadline = time.After(timeout)
+	}
+	select {
+	case <-p.wakeUp:
+		p.gate.Lock()
+		defer p.gate.Unlock()
+	case events := <-p.feed:
+		return events, nil
+	case <-deadline:
+	}
+	return nil, nil
+}
+
+// diary is a log that can be read.
+type diary struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (d *diary) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(p)
+}
+
+func (d *diary) count(part string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Count(d.text.String(), part)
+}
+
+func (d *diary) option() alternatethree.Option {
+	return alternatethree.WithLogger(slog.New(slog.NewTextHandler(d, nil)))
+}
+
+var errInjected = errors.New("injected")
+
+const patience = 20 * time.Second
+
+func await(t *testing.T, ch <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-ch:
+	case <-time.After(patience):
+		t.Fatalf("%s: nothing within %v", what, patience)
+	}
+}
+
+func eventually(t *testing.T, cond func() bool, what string) {
+	t.Helper()
+	for begin := time.Now(); !cond(); time.Sleep(50 * time.Microsecond) {
+		if time.Since(begin) > patience {
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newUnstarted(t *testing.T, cfg loopapi.Config, opts ...alternatethree.Option) *alternatethree.Loop {
+	t.Helper()
+	l, err := alternatethree.New(cfg, opts...)
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func newRunning(t *testing.T, cfg loopapi.Config, opts ...alternatethree.Option) *alternatethree.Loop {
+	t.Helper()
+	l := newUnstarted(t, cfg, opts...)
+	go func() { _ = l.Run(context.Background()) }()
+	return l
+}
+
+// newOn makes a loop on p; run is what its Run returns.
+func newOn(t *testing.T, p *fakePoller, opts ...alternatethree.Option) (l *alternatethree.Loop, run <-chan error) {
+	t.Helper()
+	open := func() (alternatethree.SystemPoller, error) { return p, nil }
+	l, err := alternatethree.NewOn(loopapi.Config{}, open, opts...)
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	result := make(chan error, 1)
+	go func() { result <- l.Run(context.Background()) }()
+	return l, result
+}
+
+func timerIn(delay time.Duration) func(*alternatethree.Loop) error {
+	return func(l *alternatethree.Loop) error {
+		_, err := l.ScheduleTimer(delay, func() {})
+		return err
+	}
+}
+
+func TestVerifySeesAllWork(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		add  func(l *alternatethree.Loop) error
+		want func(d time.Duration) bool
+	}{
+		{"nothing", func(l *alternatethree.Loop) error { return nil }, func(d time.Duration) bool { return d < 0 }},
+		{"an external task", func(l *alternatethree.Loop) error { return l.Submit(func() {}) },
+			func(d time.Duration) bool { return d == 0 }},
+		{"an internal task", func(l *alternatethree.Loop) error { return l.SubmitInternal(func() {}) },
+			func(d time.Duration) bool { return d == 0 }},
+		{"a microtask of another goroutine", func(l *alternatethree.Loop) error { return l.ScheduleMicrotask(func() {}) },
+			func(d time.Duration) bool { return d == 0 }},
+		{"a timer that is due", timerIn(-1), func(d time.Duration) bool { return d == 0 }},
+		{"a timer", timerIn(time.Hour), func(d time.Duration) bool { return d > 0 && d <= time.Hour }},
+	} {
+		l := newUnstarted(t, loopapi.Config{})
+		must(t, row.add(l))
+		if d := l.Verify(); !row.want(d) {
+			t.Errorf("with %s the loop would sleep for %v", row.name, d)
+		}
+	}
+}
+
+// TestCommitComesBeforeVerify stops the loop in the midst of its second look. It must have committed already, so that
+// who comes now wakes it.
+func TestCommitComesBeforeVerify(t *testing.T) {
+	p := newFake()
+	l, _ := newOn(t, p)
+	var unlock func()
+	locked := make(chan struct{})
+	must(t, l.Submit(func() { unlock = l.LockTimers(); close(locked) }))
+	await(t, locked, "a task")
+	eventually(t, func() bool { return l.State() == loopapi.StateSleeping }, "the loop to commit before it looks")
+	ran := make(chan struct{})
+	must(t, l.Submit(func() { close(ran) }))
+	if l.State() != loopapi.StateRunning || p.count("Wake") == 0 {
+		t.Errorf("a task that came during the second look left the loop %v, with %d wake-ups", l.State(), p.count("Wake"))
+	}
+	unlock()
+	await(t, ran, "a task that came during the second look")
+}
+
+func TestWakesCoalesce(t *testing.T) {
+	p := newFake()
+	l, _ := newOn(t, p)
+	await(t, p.asleep, "the loop to sleep")
+	for range 3 {
+		before := p.count("Wake")
+		p.gate.Lock() // the wait does not end before all have come
+		var producers, ran sync.WaitGroup
+		ran.Add(8 * 50)
+		for range 8 {
+			producers.Go(func() {
+				for range 50 {
+					if err := l.Submit(ran.Done); err != nil {
+						t.Errorf("Submit: %v", err)
+					}
+				}
+			})
+		}
+		producers.Wait()
+		if got := p.count("Wake") - before; got != 1 {
+			t.Errorf("400 tasks of 8 goroutines woke the sleeping loop %d times, want once", got)
+		}
+		p.gate.Unlock()
+		ran.Wait()
+		await(t, p.asleep, "the loop to sleep again")
+	}
+}
+
+func TestFailedWakeIsLoggedAndRetried(t *testing.T) {
+	p, log := newFake(), &diary{}
+	l, _ := newOn(t, p, log.option())
+	await(t, p.asleep, "the loop to sleep")
+	p.failing("Wake", errInjected, 3)
+	ran := make(chan struct{})
+	must(t, l.Submit(func() { close(ran) }))
+	await(t, ran, "a task whose wake-up failed three times")
+	if got := log.count("eventloop: wake the poller: injected"); got != 3 {
+		t.Errorf("three failed wake-ups were logged %d times", got)
+	}
+}
+
+// TestFailedWakeSurvivesLogger wakes through a logger that panics: neither the producer nor the task is hurt.
+func TestFailedWakeSurvivesLogger(t *testing.T) {
+	p := newFake()
+	l, _ := newOn(t, p, alternatethree.WithLogger(slog.New(panicHandler{})))
+	await(t, p.asleep, "the loop to sleep")
+	p.failing("Wake", errInjected, 2)
+	ran := make(chan struct{})
+	must(t, l.Submit(func() { close(ran) }))
+	await(t, ran, "a task whose wake-up failed")
+}
+
+type panicHandler struct{ slog.Handler }
+
+func (panicHandler) Enabled(context.Context, slog.Level) bool  { return true }
+func (panicHandler) Handle(context.Context, slog.Record) error { panic("no log today") }
+
+// TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears.
+func TestFailedWaitEndsTheLoop(t *testing.T) {
+	p, log := newFake(), &diary{}
+	ran := false
+	var l *alternatethree.Loop
+	ready := make(chan struct{})
+	p.waitFn = func() error {
+		<-ready
+		if err := l.Submit(func() { ran = true }); err != nil {
+			t.Errorf("Submit: %v", err)
+		}
+		return errInjected
+	}
+	l, run := newOn(t, p, log.option())
+	close(ready)
+	err := <-run
+	if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "wait for events") {
+		t.Errorf("Run returned %v", err)
+	}
+	if !ran {
+		t.Error("an accepted task did not run")
+	}
+	if log.count("eventloop: wait for events: injected") != 1 {
+		t.Error("the failure was not logged once")
+	}
+	await(t, l.Done(), "Done")
+	if err := l.Shutdown(context.Background()); err != loopapi.ErrLoopTerminated {
+		t.Errorf("Shutdown returned %v", err)
+	}
+}
