@@ -1,0 +1,277 @@
+package alternateone
+
+// Beginning and end: Run, Shutdown and Close, the phases of a shutdown, and the goroutine that goes through them.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
+//
+// It returns nil after Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which is a graceful
+// shutdown, was what ended the loop. At once it returns ErrReentrantRun from one of the loop's own callbacks,
+// ErrLoopAlreadyRunning, or ErrLoopTerminated. If a callback calls runtime.Goexit the calling goroutine ends without
+// returning from Run, and the loop goes on without it. A violated invariant panics with a *LoopError.
+func (l *Loop) Run(ctx context.Context) error {
+	const op = "Run"
+	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
+	if l.OnLoop() {
+		return l.fail(op, loopapi.ErrReentrantRun)
+	}
+	if err := l.claim(op); err != nil {
+		return l.fail(op, err)
+	}
+	cancel := func() { l.terminate("end of the context", causeContext) }
+	if ctx.Err() != nil {
+		cancel()
+	} else if watched {
+		l.unwatch = context.AfterFunc(ctx, cancel)
+	}
+	l.serve()
+	switch l.cause {
+	case causeClose:
+		return l.fail(op, loopapi.ErrLoopTerminated)
+	case causeContext:
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (l *Loop) claim(op string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.ending():
+		return loopapi.ErrLoopTerminated
+	case l.state.load() != awake:
+		return loopapi.ErrLoopAlreadyRunning
+	}
+	l.transition(op, running)
+	return nil
+}
+
+// Shutdown ends the loop gracefully: it refuses new external work, runs what was accepted with whatever internal work
+// and microtasks that brings, drops pending timers, and releases its descriptors. It blocks until then or until ctx is
+// done, which ends the waiting only. From one of the loop's own callbacks it only asks, and returns at once. On a loop
+// that never ran it runs what was accepted, on a goroutine of its own.
+//
+// The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between. Any
+// other call waits likewise, and returns ErrLoopTerminated or ctx.Err().
+func (l *Loop) Shutdown(ctx context.Context) error {
+	const op = "Shutdown"
+	from, first := l.terminate(op, causeShutdown)
+	if first && from == awake {
+		go l.serve()
+	}
+	if !l.OnLoop() {
+		if err := l.await(ctx); err != nil {
+			return err
+		}
+		first = first && l.broken.Load() == nil && l.cause == causeShutdown
+	}
+	if !first {
+		return l.fail(op, loopapi.ErrLoopTerminated)
+	}
+	return nil
+}
+
+// await waits for the end of the loop, or of ctx. When both have come the loop counts.
+func (l *Loop) await(ctx context.Context) error {
+	select {
+	case <-l.done:
+		return nil
+	default:
+	}
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
+// not wait for a callback that is running, so it may be called under any lock; Done tells when that has returned too.
+// It returns ErrLoopTerminated when the loop has ended or was closed before.
+func (l *Loop) Close() error {
+	const op = "Close"
+	from, ok := l.terminate(op, causeClose)
+	if !ok {
+		return l.fail(op, loopapi.ErrLoopTerminated)
+	}
+	if from == awake {
+		l.serve() // there is nothing to run; it goes through the phases
+	}
+	return nil
+}
+
+// Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no
+// descriptors.
+func (l *Loop) Done() <-chan struct{} { return l.done }
+
+// cause is what ended the loop: who asked first, or a Close, which overtakes the others.
+type cause string
+
+const (
+	causeShutdown cause = "Shutdown"
+	causeContext  cause = "context"
+	causeClose    cause = "Close"
+)
+
+// terminate asks for the end, and wakes the loop to hear of it. It returns the state that it found, and whether it has
+// changed anything.
+func (l *Loop) terminate(op string, why cause) (from loopapi.State, ok bool) {
+	if from, ok = l.end(op, why); ok && from == sleeping {
+		l.wake(op)
+	}
+	return from, ok
+}
+
+func (l *Loop) end(op string, why cause) (from loopapi.State, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from = l.state.load()
+	if l.ending() && (from != terminating || why != causeClose || l.cause == causeClose || l.broken.Load() != nil) {
+		return from, false
+	}
+	if from != terminating {
+		l.transition(op, terminating)
+	}
+	l.cause = why
+	if why == causeClose {
+		l.external.drop()
+		l.internal.drop()
+		l.micro.drop()
+	}
+	return from, true
+}
+
+// serve runs the loop to its end on the calling goroutine. runtime.Goexit in a callback ends that goroutine and cannot
+// be stopped, so the loop then goes on with a new one, where this one stopped: all that takes is in the loop's fields.
+func (l *Loop) serve() {
+	ended := false
+	defer func() {
+		l.owner.Store(0)
+		switch {
+		case ended:
+			close(l.done)
+		case l.fault != nil: // nothing but Goexit leaves one behind
+			l.fault.Value = loopapi.ErrGoexit
+			go l.serve()
+		default:
+			l.abandon()
+		}
+	}()
+	l.owner.Store(goroutine.ID())
+	l.report()
+	for l.State() != terminating {
+		l.tick()
+	}
+	l.shutDown()
+	ended = true
+}
+
+// abandon releases what can be while a violated invariant, or another defect of the loop, panics its way up.
+func (l *Loop) abandon() {
+	l.broken.CompareAndSwap(nil, l.fail("tick", fmt.Errorf("%w: the loop's own code panicked", ErrInvariant)))
+	l.stopWatching()
+	_ = l.poller.Close()
+	close(l.done)
+}
+
+// phases are the steps of the end, in order. A phase is over when done returns true, which is called with both locks;
+// until then the loop works on. Close has left nothing for the first three.
+var phases = [...]struct {
+	name string
+	done func(l *Loop, op string) bool
+}{
+	{"ingress", func(l *Loop, _ string) bool { return l.external.length == 0 }}, // nothing new is let in any more
+	{"internal", func(l *Loop, _ string) bool { return l.internal.length == 0 }},
+	{"microtasks", func(l *Loop, _ string) bool { // which may bring internal work, and that microtasks
+		l.sealed = l.waiting() == 0
+		return l.sealed
+	}},
+	{"timers", func(l *Loop, op string) bool {
+		if err := l.timers.audit(); err != nil {
+			l.violated(op, err, "pending", len(l.timers.order))
+		}
+		l.timers.drop()
+		return true
+	}},
+	{"descriptors", func(l *Loop, op string) bool { // the user's stay open
+		for fd, w := range l.table.watch {
+			if err := w.check(fd); err != nil {
+				l.violated(op, err, "descriptor", fd)
+			}
+		}
+		l.table.watch = nil
+		if err := l.poller.Close(); err != nil {
+			l.violated(op, fmt.Errorf("the loop's own descriptors do not work: %w", err))
+		}
+		return true
+	}},
+}
+
+// shutDown goes through the phases. After runtime.Goexit in a callback it is called again, and goes on where it was.
+func (l *Loop) shutDown() {
+	for ; l.phase < len(phases); l.phase++ {
+		if l.logged == l.phase {
+			l.logged++
+			l.log(func() { l.logger().Debug("shutdown phase", "loop", l.id, "phase", phases[l.phase].name) })
+		}
+		for !l.phaseDone() {
+			l.work()
+		}
+	}
+	l.stopWatching()
+	l.audit("shutdown audit")
+}
+
+func (l *Loop) phaseDone() bool {
+	l.letIn()
+	l.lockTable()
+	defer l.unlockTable()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := phases[l.phase]
+	return p.done(l, "shutdown phase "+p.name)
+}
+
+// audit closes the books: all that was accepted was started or dropped, and work was dropped only by Close.
+func (l *Loop) audit(op string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check(op)
+	for _, b := range []struct {
+		of    Kind
+		book  ledger
+		found error
+	}{
+		{KindTask, l.external.ledger, l.external.check()},
+		{KindInternal, l.internal.ledger, l.internal.check()},
+		{KindMicrotask, l.micro.ledger, l.micro.check()},
+		{KindTimer, l.timers.ledger, l.timers.audit()},
+	} {
+		if b.found == nil {
+			b.found = b.book.balance(0)
+		}
+		if b.found == nil && b.book.dropped != 0 && l.cause != causeClose && b.of != KindTimer {
+			b.found = fmt.Errorf("%d were dropped without Close", b.book.dropped)
+		}
+		if b.found != nil {
+			l.violated(op, b.found, "queue", b.of)
+		}
+	}
+	l.transition(op, terminated)
+}
+
+func (l *Loop) stopWatching() {
+	if l.unwatch != nil {
+		l.unwatch()
+		l.unwatch = nil // an ended loop keeps nothing alive
+	}
+}

@@ -1,0 +1,313 @@
+package alternateone
+
+// The loop itself: what it is made of, one tick of it, and the one place where it is decided what runs next.
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Loop is an event loop that checks itself. Create one with [New]. All methods may be called from any goroutine, also
+// from the loop's own callbacks.
+//
+// There are two locks. A goroutine that holds table.mu may take mu, never the other way round.
+type Loop struct {
+	// mu is the lock of the whole ingress subsystem. Producers take it to hand something in, the loop to decide what
+	// runs next and whether to sleep, and whoever ends the loop. It is never held over a callback, nor over a system
+	// call but the last, which closes the poller. It guards:
+	mu        sync.Mutex
+	external  queue
+	internal  queue
+	micro     line
+	timers    timers
+	ids       uint64 // of the last task or timer that was accepted
+	cause     cause  // of the end; after Close nothing may start any more
+	sealed    bool   // the end has found all queues empty: nothing is accepted any more
+	announced uint64 // goroutines that came to change the table
+	admitted  uint64 // those of them that have been let in and are out again
+
+	// gone is signalled when admitted reaches announced. The loop waits for it, with mu.
+	gone sync.Cond
+
+	state    stateWord                 // written under mu, read by anyone
+	broken   atomic.Pointer[LoopError] // the first violated invariant; written by who found it, read by all
+	owner    atomic.Uintptr            // the goroutine that runs the loop, 0 when there is none; written by it alone
+	tickTime atomic.Int64              // nanoseconds since anchor; written by the owner, read by anyone
+
+	table table // the registered descriptors, under a lock of their own
+
+	// The owner's alone.
+	holding   bool   // it holds table.mu
+	midTick   bool   // the tick's callbacks are not done; a goroutine that replaces the owner goes on there
+	drained   bool   // the tick left no work behind
+	timerEnd  uint64 // timers with a greater id came after the tick's beginning
+	microLeft int    // of the microtask budget, until all have run
+	taskLeft  int    // of the tick's budget of external tasks
+	innerLeft int    // of the tick's budget of internal tasks
+	overload  episode
+	breach    episode
+	runaway   episode
+	fault     *PanicError // a callback that did not return, not yet reported
+	phase     int         // of the shutdown
+	logged    int         // phases of it that were logged
+	unwatch   func() bool // stops watching Run's context
+
+	// Fixed by New.
+	poller readiness
+	anchor time.Time
+	done   chan struct{}
+	config
+}
+
+// Submit queues fn to run on the loop, behind all that was submitted before. It never waits for a callback; once it has
+// returned nil, fn runs exactly once unless the loop is ended by Close. It takes the loop's lock.
+//
+// It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at Config.QueueLimit.
+func (l *Loop) Submit(fn func()) error { return l.enqueue("Submit", KindTask, fn) }
+
+// SubmitInternal queues fn ahead of everything that Submit queues. It is not subject to the queue limit, and works
+// while the loop is ending, until everything has run. It returns ErrNilCallback, or ErrLoopTerminated after that.
+func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue("SubmitInternal", KindInternal, fn) }
+
+// ScheduleMicrotask queues fn to run behind the callback that is running, before the next one starts. It costs what
+// Submit costs, also on the loop. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
+func (l *Loop) ScheduleMicrotask(fn func()) error {
+	return l.enqueue("ScheduleMicrotask", KindMicrotask, fn)
+}
+
+func (l *Loop) enqueue(op string, kind Kind, fn func()) error {
+	if fn == nil {
+		return l.fail(op, loopapi.ErrNilCallback)
+	}
+	asleep, refused := l.accept(op, kind, fn)
+	if refused != nil {
+		return l.fail(op, refused)
+	}
+	if asleep {
+		l.wake(op)
+	}
+	return nil
+}
+
+// accept decides and enqueues under one lock, so that what was accepted is found by the loop. It tells whether the loop
+// is asleep, as it is to everyone until it has got up by itself: each of them wakes it.
+func (l *Loop) accept(op string, kind Kind, fn func()) (asleep bool, refused error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.broken.Load() != nil, l.sealed, l.cause == causeClose, kind == KindTask && l.ending():
+		return false, loopapi.ErrLoopTerminated
+	case kind == KindTask && l.queueLimit > 0 && l.external.length >= l.queueLimit:
+		return false, loopapi.ErrLoopOverloaded
+	}
+	l.ids++
+	t := task{fn, l.ids}
+	var err error
+	switch kind {
+	case KindTask:
+		err = l.external.push(t)
+	case KindInternal:
+		err = l.internal.push(t)
+	case KindMicrotask:
+		err = l.micro.push(t)
+	}
+	if err != nil {
+		l.violated(op, err, "queue", kind)
+	}
+	return l.state.load() == sleeping, nil
+}
+
+// waiting returns how much work is queued, but for timers. The caller holds the lock.
+func (l *Loop) waiting() int { return l.external.length + l.internal.length + l.micro.len() }
+
+// ending tells whether external work and timers are refused. The caller holds the lock.
+func (l *Loop) ending() bool {
+	state := l.state.load()
+	return state == terminating || state == terminated || l.broken.Load() != nil
+}
+
+// OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and cheap.
+func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
+
+// State returns the loop's state at some moment during the call.
+func (l *Loop) State() loopapi.State {
+	s := l.state.load()
+	if s != terminated && (s < 0 || int(s) >= len(legal) || legal[s] == 0) {
+		l.violated("State", fmt.Errorf("there is no state %d", s))
+	}
+	return s
+}
+
+// CurrentTickTime returns when the current tick began, or when it got up from its sleep. It never goes back. Any
+// goroutine may call it; it reads no clock and allocates nothing.
+func (l *Loop) CurrentTickTime() time.Time {
+	return l.anchor.Add(time.Duration(l.tickTime.Load()))
+}
+
+// now reads the clock: nanoseconds since the anchor, monotonic.
+func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
+
+// tick is one turn of the loop.
+func (l *Loop) tick() {
+	if l.work() && l.drained {
+		runtime.Gosched() // who waited for a callback hands in its next before the loop decides to sleep
+	}
+	l.poll()
+	l.checkpoint()
+}
+
+// work runs the timers that are due, the internal tasks, and the external ones up to the budget, each with its
+// microtasks.
+func (l *Loop) work() (some bool) {
+	if !l.midTick {
+		l.beginTick()
+		l.midTick = true
+	}
+	for {
+		j, ok := l.next(false)
+		if !ok {
+			l.midTick = false
+			return some
+		}
+		l.call(j)
+		some = true
+	}
+}
+
+// checkpoint runs microtasks until none is left or their budget is spent.
+func (l *Loop) checkpoint() {
+	for {
+		j, ok := l.next(true)
+		if !ok {
+			return
+		}
+		l.call(j)
+	}
+}
+
+// beginTick reads the clock and renews the budgets.
+func (l *Loop) beginTick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readClock("tick")
+	l.timerEnd = l.ids
+	l.taskLeft, l.innerLeft = l.tickBudget, internalBudget
+	if l.microLeft == 0 {
+		l.microLeft = l.microtaskBudget
+	}
+}
+
+func (l *Loop) readClock(op string) {
+	before, now := l.tickTime.Load(), l.now()
+	if now < before {
+		l.violated(op, fmt.Errorf("the clock went back from %d to %d", before, now))
+	}
+	l.tickTime.Store(now)
+}
+
+// job is something to call: a function, or an I/O callback with its events.
+type job struct {
+	kind   Kind
+	id     uint64
+	fn     func()
+	io     func(loopapi.IOEvents)
+	events loopapi.IOEvents
+}
+
+func (j *job) run() {
+	if j.io != nil {
+		j.io(j.events)
+		return
+	}
+	j.fn()
+}
+
+// next decides what runs next: microtasks first, then the timers that were due when the tick began, then internal
+// tasks, then external ones. All is decided at one moment, under the lock, so no other order can come about. It takes
+// what it decides on; a Close that comes later finds that running.
+func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check("next")
+	if l.cause == causeClose {
+		return j, false
+	}
+	var t task
+	var err error
+	switch report := l.watchBudgets(onlyMicrotasks); {
+	case report != nil:
+		return l.overloadJob(report)
+	case l.micro.len() > 0 && l.microLeft > 0:
+		l.microLeft--
+		t, err = l.micro.pop()
+		j.kind = KindMicrotask
+	case onlyMicrotasks:
+		return j, false
+	case l.state.load() == running && l.timers.due(l.tickTime.Load(), l.timerEnd):
+		t, err = l.timers.pop()
+		j.kind = KindTimer
+	case l.internal.length > 0:
+		if l.innerLeft == 0 {
+			l.drained = false
+			return j, false
+		}
+		l.innerLeft--
+		t, err = l.internal.pop()
+		j.kind = KindInternal
+	case l.external.length > 0 && l.taskLeft > 0:
+		l.taskLeft--
+		t, err = l.external.pop()
+		j.kind = KindTask
+	default:
+		l.drained = l.waiting() == 0
+		return j, false
+	}
+	if err != nil {
+		l.violated("next", err, "queue", j.kind)
+	}
+	j.fn, j.id = t.fn, t.id
+	return j, true
+}
+
+// check holds the loop to what must be true at each step: who runs it, and that it is still sound.
+func (l *Loop) check(op string) {
+	if broken := l.broken.Load(); broken != nil {
+		panic(broken) // found elsewhere, or recovered from in a callback
+	}
+	if !l.OnLoop() {
+		l.violated(op, fmt.Errorf("goroutine %#x runs the loop, its owner is %#x", goroutine.ID(), l.owner.Load()))
+	}
+}
+
+// watchBudgets tells what is to be reported.
+func (l *Loop) watchBudgets(onlyMicrotasks bool) error {
+	if l.micro.len() == 0 {
+		l.microLeft = l.microtaskBudget
+	}
+	switch {
+	case l.breach.begins(l.micro.len(), l.microLeft):
+		return loopapi.ErrMicrotaskBudget
+	case onlyMicrotasks:
+	case l.runaway.begins(l.internal.length, l.innerLeft):
+		return errRunaway
+	case l.overload.begins(l.external.length, l.taskLeft):
+		return loopapi.ErrLoopOverloaded
+	}
+	return nil
+}
+
+// episode is the time from when a budget is spent until the queue is empty.
+type episode bool
+
+// begins tells, once, that it has begun.
+func (e *episode) begins(waiting, budgetLeft int) bool {
+	begins := !bool(*e) && waiting > 0 && budgetLeft == 0
+	*e = episode(waiting > 0 && (bool(*e) || begins))
+	return begins
+}

@@ -1,0 +1,124 @@
+package alternateone
+
+// Options of New: what can be asked, with zero values and ranges.
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// internalBudget is how many internal tasks a tick runs before timers and I/O get their turn. So many in a row are
+// taken to be a runaway.
+const internalBudget = 100_000
+
+// config is what New fixes.
+type config struct {
+	id              uint64
+	queueLimit      int
+	tickBudget      int
+	microtaskBudget int
+	onOverload      func(error)
+	onPanic         func(*loopapi.PanicError)
+	onRichPanic     func(*PanicError)
+	slogger         *slog.Logger
+}
+
+var loopIDs atomic.Uint64
+
+// Option asks for what loopapi.Config has no field for.
+type Option func(*config) error
+
+// WithLogger sets where faults go that no handler takes and, at debug level, the phases of a shutdown. The default is
+// slog.Default at the time of logging. It must not be nil.
+func WithLogger(logger *slog.Logger) Option {
+	return func(c *config) error {
+		if logger == nil {
+			return errors.New("WithLogger: nil logger")
+		}
+		c.slogger = logger
+		return nil
+	}
+}
+
+// WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or
+// called runtime.Goexit. It takes the place of Config.OnPanic and is told more. It must not be nil.
+func WithPanicHandler(f func(*PanicError)) Option {
+	return func(c *config) error {
+		if f == nil {
+			return fmt.Errorf("WithPanicHandler: %w", loopapi.ErrNilCallback)
+		}
+		c.onRichPanic = f
+		return nil
+	}
+}
+
+// New creates a loop, which holds descriptors of the system's poller until it has ended: a loop that is never run has
+// to be closed or shut down.
+//
+// It serves QueueLimit, TickBudget (1024 by default), MicrotaskBudget (1024), OnOverload and OnPanic. AutoExit is an
+// error that wraps errors.ErrUnsupported; values out of range are errors that name the field or option.
+func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
+	c, err := newConfig(cfg, opts)
+	var p *poller.Poller
+	if err == nil {
+		p, err = poller.New()
+	}
+	if err != nil {
+		return nil, &LoopError{Op: "New", Phase: "configuring", Cause: err}
+	}
+	l := &Loop{
+		table: table{watch: map[int]*watch{}}, microLeft: c.microtaskBudget,
+		poller: p, anchor: time.Now(), done: make(chan struct{}), config: c,
+	}
+	l.gone.L = &l.mu
+	return l, nil
+}
+
+func newConfig(cfg loopapi.Config, opts []Option) (config, error) {
+	c := config{id: loopIDs.Add(1), onOverload: cfg.OnOverload, onPanic: cfg.OnPanic}
+	if cfg.AutoExit {
+		return c, fmt.Errorf("AutoExit: %w", errors.ErrUnsupported)
+	}
+	var errs [3]error
+	c.queueLimit, errs[0] = number("QueueLimit", cfg.QueueLimit, 0)
+	c.tickBudget, errs[1] = number("TickBudget", cfg.TickBudget, 1024)
+	c.microtaskBudget, errs[2] = number("MicrotaskBudget", cfg.MicrotaskBudget, 1024)
+	if err := errors.Join(errs[:]...); err != nil {
+		return c, err
+	}
+	for i, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("option %d is nil", i)
+		}
+		if err := opt(&c); err != nil {
+			return c, err
+		}
+	}
+	if c.onPanic != nil && c.onRichPanic != nil {
+		return c, errors.New("OnPanic and WithPanicHandler: only one of them can be told")
+	}
+	return c, nil
+}
+
+func number(field string, n, fallback int) (int, error) {
+	switch {
+	case n < 0:
+		return 0, fmt.Errorf("%s: %d is negative", field, n)
+	case n == 0:
+		return fallback, nil
+	}
+	return n, nil
+}
+
+func (c *config) logger() *slog.Logger {
+	if c.slogger != nil {
+		return c.slogger
+	}
+	return slog.Default()
+}

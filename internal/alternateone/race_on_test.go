@@ -1,0 +1,5 @@
+//go:build race
+
+package alternateone_test
+
+const raceEnabled = true

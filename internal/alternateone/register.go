@@ -1,0 +1,138 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package alternateone
+
+// Registration of descriptors, from any goroutine, on systems where they can be polled.
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+const allEvents = loopapi.EventRead | loopapi.EventWrite | loopapi.EventError | loopapi.EventHangup
+
+var errUnknownEvents = errors.New("unknown events")
+
+// RegisterFD calls callback on the loop whenever fd is ready for one of events, level-triggered, and when it has an
+// error or was hung up. It works before Run, and from any goroutine: a sleeping loop is woken to let the caller in.
+// While an I/O callback runs, another goroutine waits for that callback, so a callback must not wait for one that
+// registers.
+//
+// It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, or the system's error
+// for a descriptor that it cannot poll.
+func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
+	const op = "RegisterFD"
+	if callback == nil {
+		return l.fail(op, loopapi.ErrNilCallback, "descriptor", fd)
+	}
+	return l.change(op, fd, events, func(w *watch) error {
+		switch {
+		case l.over(false):
+			return loopapi.ErrLoopTerminated
+		case w != nil:
+			return loopapi.ErrFDAlreadyRegistered
+		}
+		t := &l.table
+		t.number++
+		w = &watch{fd: fd, tag: uint32(t.number), id: t.number, events: events, callback: callback}
+		err := l.poller.Add(fd, events, w.tag)
+		if errors.Is(err, syscall.EEXIST) { // it was closed under its watch, and has come back from a duplicate
+			err = l.poller.Modify(fd, events, events, w.tag)
+		}
+		if err == nil {
+			t.watch[fd] = w
+		}
+		return err
+	})
+}
+
+// ModifyFD replaces what fd is watched for. It may be called where RegisterFD may. It returns ErrFDNotRegistered,
+// ErrLoopTerminated once the loop has ended, or the system's error.
+func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
+	return l.change("ModifyFD", fd, events, func(w *watch) error {
+		switch {
+		case l.over(true):
+			return loopapi.ErrLoopTerminated
+		case w == nil:
+			return loopapi.ErrFDNotRegistered
+		}
+		err := l.poller.Modify(fd, w.events, events, w.tag)
+		if err == nil {
+			w.events = events
+		}
+		return err
+	})
+}
+
+// UnregisterFD ends the watch of fd: when it has returned, the callback does not start any more. It may be called where
+// RegisterFD may, before or after fd is closed. It returns ErrFDNotRegistered, or ErrLoopTerminated once the loop has
+// ended.
+func (l *Loop) UnregisterFD(fd int) error {
+	return l.change("UnregisterFD", fd, 0, func(w *watch) error {
+		switch {
+		case l.over(true):
+			return loopapi.ErrLoopTerminated
+		case w == nil:
+			return loopapi.ErrFDNotRegistered
+		}
+		delete(l.table.watch, fd)
+		// It fails when fd is closed. Should a duplicate go on reporting, its events belong to no watch; see poll.
+		_ = l.poller.Remove(fd, w.events)
+		return nil
+	})
+}
+
+// change runs f with the table locked, and hands it the watch of fd.
+func (l *Loop) change(op string, fd int, events loopapi.IOEvents, f func(*watch) error) error {
+	if events&^allEvents != 0 {
+		return l.fail(op, fmt.Errorf("%w: %#x", errUnknownEvents, uint32(events)), "descriptor", fd)
+	}
+	if !l.OnLoop() || !l.holding { // not within an I/O callback, which runs under the loop's own lock
+		asleep := l.announce()
+		defer l.leave(op)
+		if asleep {
+			l.wake(op)
+		}
+		l.table.mu.Lock()
+		defer l.table.mu.Unlock()
+	}
+	w := l.table.watch[fd]
+	if w != nil {
+		if err := w.check(fd); err != nil {
+			l.violated(op, err, "descriptor", fd)
+		}
+	}
+	if err := f(w); err != nil {
+		return l.fail(op, err, "descriptor", fd)
+	}
+	return nil
+}
+
+// announce makes the loop let the caller in: it is counted under the lock of the sleep decision, so a loop that is
+// awake does not go to sleep before the caller was in, and one that sleeps is seen sleeping here.
+func (l *Loop) announce() (asleep bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.announced++
+	return l.state.load() == sleeping
+}
+
+func (l *Loop) leave(op string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admitted++
+	l.gone.Signal()
+	if l.admitted > l.announced {
+		l.violated(op, errAdmitted, "came", l.announced, "left", l.admitted)
+	}
+}
+
+// over tells whether the loop has ended, or, unless it has to have ended for good, is about to.
+func (l *Loop) over(forGood bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.table.watch == nil || l.broken.Load() != nil || !forGood && l.ending()
+}

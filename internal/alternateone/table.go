@@ -1,0 +1,229 @@
+package alternateone
+
+// The registered descriptors, the poll, and the lock that is held across it and while an I/O callback runs.
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// readiness is what the loop needs of package poller, whose contract holds. It is the seam for faults in tests.
+type readiness interface {
+	Add(fd int, events loopapi.IOEvents, tag uint32) error
+	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
+	Remove(fd int, events loopapi.IOEvents) error
+	Wait(timeout time.Duration) ([]poller.Event, error)
+	Wake() error
+	Reset() error
+	Close() error
+}
+
+// watch is a registered descriptor.
+type watch struct {
+	fd       int
+	tag      uint32 // of this registration only: an event with another tag is its predecessor's
+	id       uint64
+	events   loopapi.IOEvents
+	callback func(loopapi.IOEvents)
+}
+
+var (
+	errTable    = errors.New("the table of descriptors is not in order")
+	errAdmitted = errors.New("more goroutines left the table of descriptors than came")
+)
+
+func (w *watch) check(fd int) error {
+	if w.fd != fd || w.tag != uint32(w.id) || w.callback == nil {
+		return errTable
+	}
+	return nil
+}
+
+// table is all watches. Its lock is held for every look and change, by the loop also across the poll and while an I/O
+// callback runs. Other goroutines announce themselves before they take it (see announce), so that the loop wakes up
+// and lets them in; callbacks find it held by their own goroutine (Loop.holding).
+type table struct {
+	mu     sync.Mutex
+	watch  map[int]*watch
+	number uint64 // of the last registration
+	stale  bool   // the last rebuild failed
+}
+
+// find returns the watch that an event belongs to, or nil for an event of one that is gone.
+func (t *table) find(e poller.Event) *watch {
+	if w := t.watch[e.FD]; w != nil && w.tag == e.Tag {
+		return w
+	}
+	return nil
+}
+
+func (l *Loop) lockTable() {
+	l.table.mu.Lock()
+	l.holding = true
+}
+
+func (l *Loop) unlockTable() {
+	l.holding = false
+	l.table.mu.Unlock()
+}
+
+// letIn waits until those who have announced themselves by now have been in the table. Without it the loop, which is
+// already running, would win the lock again and again from goroutines that have to wake up first.
+func (l *Loop) letIn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for all := l.announced; l.admitted < all; {
+		l.gone.Wait()
+	}
+	if l.admitted > l.announced {
+		l.violated("poll", errAdmitted, "came", l.announced, "left", l.admitted)
+	}
+}
+
+// poll waits for readiness as long as there is nothing else to do, and runs the callbacks of what is ready.
+func (l *Loop) poll() {
+	l.letIn()
+	l.lockTable()
+	defer func() { // also when a callback ends the goroutine
+		if l.holding {
+			l.unlockTable()
+		}
+	}()
+	timeout, ok := l.decide()
+	if !ok {
+		return
+	}
+	events, err := l.poller.Wait(timeout)
+	l.getUp()
+	if err != nil {
+		l.violated("poll", fmt.Errorf("the loop's own descriptors do not work: %w", err))
+	}
+	for _, e := range events {
+		if l.table.find(e) == nil { // nobody can have changed the table since: it is of a duplicate that outlived its watch
+			l.rebuild()
+			break
+		}
+	}
+	for i, e := range events {
+		if i > 0 && i%ioBatch == 0 {
+			l.unlockTable()
+			l.checkpoint()
+			l.lockTable()
+		}
+		if !l.mayDispatch() {
+			return
+		}
+		if w := l.table.find(e); w != nil {
+			l.dispatch(w, e)
+		}
+	}
+}
+
+// ioBatch is how many I/O callbacks run between two microtask checkpoints.
+const ioBatch = 64
+
+func (l *Loop) dispatch(w *watch, e poller.Event) {
+	if err := w.check(e.FD); err != nil {
+		l.violated("poll", err, "descriptor", e.FD)
+	}
+	if ready := e.Events & (w.events | loopapi.EventError | loopapi.EventHangup); ready != 0 {
+		l.call(job{kind: KindIO, id: w.id, io: w.callback, events: ready})
+	}
+}
+
+// decide is the sleep decision. The lock is held through it, and everything that could be work is handed in under the
+// same lock: there is no moment at which work can come unseen. It returns how long to wait, and false for no poll at
+// all. The state says Sleeping from here until getUp; whoever hands something in meanwhile writes to the wake
+// descriptor.
+func (l *Loop) decide() (timeout time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check("sleep")
+	if l.state.load() != running || l.announced > l.admitted {
+		return 0, false
+	}
+	if err := l.timers.check(0); err != nil { // the sleep relies on the first one
+		l.violated("sleep", err, "pending", len(l.timers.order))
+	}
+	deadline, now := l.timers.earliest(), l.now()
+	if l.waiting() > 0 || deadline <= now {
+		return 0, len(l.table.watch) > 0
+	}
+	l.transition("sleep", sleeping)
+	if deadline == never {
+		return -1, true
+	}
+	return time.Duration(deadline - now), true
+}
+
+// getUp ends the sleep, unless the end of the loop has done so.
+func (l *Loop) getUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check("wake")
+	if l.state.load() == sleeping {
+		l.transition("wake", running)
+	}
+	l.readClock("wake")
+}
+
+// mayDispatch tells whether another I/O callback may start. It lets in who came meanwhile, before it does.
+func (l *Loop) mayDispatch() bool {
+	may, guests := l.lookAround()
+	if guests {
+		l.unlockTable()
+		l.letIn()
+		l.lockTable()
+		may, _ = l.lookAround()
+	}
+	return may
+}
+
+func (l *Loop) lookAround() (may, guests bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.check("poll")
+	return l.state.load() == running, l.announced > l.admitted
+}
+
+// rebuild makes the system forget descriptors that nobody can name any more, because they were closed while a duplicate
+// stays open. Callbacks and tags stay. What fails is logged, once until it works again.
+func (l *Loop) rebuild() {
+	err := l.poller.Reset()
+	if err == nil {
+		for _, w := range l.table.watch {
+			err = errors.Join(err, l.poller.Add(w.fd, w.events, w.tag))
+		}
+	}
+	if err != nil && !l.table.stale {
+		l.log(func() {
+			l.logger().Error("descriptors are not watched as they should be", "loop", l.id, "error", l.fail("rebuild", err))
+		})
+	}
+	l.table.stale = err != nil
+}
+
+// wake writes to the wake descriptor. Any goroutine calls it, without a lock. A loop that has ended meanwhile needs
+// none.
+func (l *Loop) wake(op string) {
+	if err := l.tryWake(); err != nil {
+		go func() {
+			for l.tryWake() != nil {
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		l.logger().Error("wake-up failed, trying again", "loop", l.id, "error", l.fail(op, err))
+	}
+}
+
+func (l *Loop) tryWake() error {
+	if err := l.poller.Wake(); !errors.Is(err, loopapi.ErrPollerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package alternateone
+
+// Timers: a binary heap for their order, a map for their names, and checks that the two agree.
+
+import (
+	"container/heap"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// never is the deadline that is not reached.
+const never = math.MaxInt64
+
+// timer is a pending timer. Deadlines are nanoseconds since the loop's anchor.
+type timer struct {
+	id       loopapi.TimerID // also the order of scheduling
+	deadline int64
+	at       int // its place in the heap
+	fn       func()
+}
+
+func (t *timer) before(u *timer) bool {
+	return t.deadline < u.deadline || t.deadline == u.deadline && t.id < u.id
+}
+
+// order is the heap, for container/heap.
+type order []*timer
+
+func (o order) Len() int           { return len(o) }
+func (o order) Less(i, j int) bool { return o[i].before(o[j]) }
+func (o order) Swap(i, j int)      { o[i], o[j] = o[j], o[i]; o[i].at, o[j].at = i, j }
+func (o *order) Push(x any)        { t := x.(*timer); t.at = len(*o); *o = append(*o, t) }
+func (o *order) Pop() any {
+	last := len(*o) - 1
+	t := (*o)[last]
+	(*o)[last] = nil
+	*o = (*o)[:last]
+	return t
+}
+
+var (
+	errTimerNames = errors.New("the heap of timers and the map of their names disagree")
+	errTimerOrder = errors.New("the heap of timers is out of order")
+)
+
+// timersKeep is how many entries are kept for reuse, and up to how many the map is worth keeping when it is empty.
+const timersKeep = 1024
+
+// timers is the pending timers. It knows no lock and no clock.
+type timers struct {
+	ledger // cancelled ones count as dropped
+	order  order
+	byID   map[loopapi.TimerID]*timer
+	most   int // in the map since it was made
+	spare  []*timer
+}
+
+// check is the constant-time check after a change at place i of the heap.
+func (ts *timers) check(i int) error {
+	o := ts.order
+	if len(o) != len(ts.byID) {
+		return errTimerNames
+	}
+	if i < len(o) {
+		t := o[i]
+		if t.at != i || t.fn == nil || ts.byID[t.id] != t {
+			return errTimerNames
+		}
+		if 2*i+1 < len(o) && o[2*i+1].before(t) || 2*i+2 < len(o) && o[2*i+2].before(t) {
+			return errTimerOrder
+		}
+	}
+	return ts.balance(len(o))
+}
+
+// audit checks everything.
+func (ts *timers) audit() error {
+	for i := range ts.order {
+		if err := ts.check(i); err != nil {
+			return err
+		}
+	}
+	return ts.check(0)
+}
+
+func (ts *timers) insert(id loopapi.TimerID, deadline int64, fn func()) error {
+	var t *timer
+	if n := len(ts.spare); n > 0 {
+		t, ts.spare = ts.spare[n-1], ts.spare[:n-1]
+	} else {
+		t = new(timer)
+	}
+	*t = timer{id: id, deadline: deadline, fn: fn}
+	if ts.byID == nil {
+		ts.byID = map[loopapi.TimerID]*timer{}
+	}
+	if ts.byID[id] != nil {
+		return errTimerNames
+	}
+	ts.byID[id] = t
+	ts.most = max(ts.most, len(ts.byID))
+	heap.Push(&ts.order, t)
+	ts.accepted++
+	return ts.check(t.at)
+}
+
+// take removes a timer from heap and map.
+func (ts *timers) take(t *timer) (task, error) {
+	at := t.at
+	if at < 0 || at >= len(ts.order) || ts.order[at] != t || ts.byID[t.id] != t {
+		return task{}, errTimerNames
+	}
+	heap.Remove(&ts.order, at)
+	delete(ts.byID, t.id)
+	taken := task{t.fn, uint64(t.id)}
+	*t = timer{}
+	if len(ts.spare) < timersKeep {
+		ts.spare = append(ts.spare, t)
+	}
+	if len(ts.byID) == 0 && ts.most > timersKeep { // after a burst
+		ts.byID, ts.order, ts.most = nil, nil, 0
+	}
+	return taken, nil
+}
+
+// cancel tells whether there was such a timer.
+func (ts *timers) cancel(id loopapi.TimerID) (bool, error) {
+	t := ts.byID[id]
+	if t == nil {
+		return false, nil
+	}
+	at := t.at
+	if _, err := ts.take(t); err != nil {
+		return false, err
+	}
+	ts.dropped++
+	return true, ts.check(at)
+}
+
+// earliest returns the first deadline.
+func (ts *timers) earliest() int64 {
+	if len(ts.order) == 0 {
+		return never
+	}
+	return ts.order[0].deadline
+}
+
+// due tells whether the first timer is due now, and was not scheduled after the one named limit.
+func (ts *timers) due(now int64, limit uint64) bool {
+	return ts.earliest() <= now && uint64(ts.order[0].id) <= limit
+}
+
+// pop takes the first timer. There must be one.
+func (ts *timers) pop() (task, error) {
+	first := *ts.order[0]
+	t, err := ts.take(ts.order[0])
+	if err != nil {
+		return t, err
+	}
+	ts.started++
+	if len(ts.order) > 0 && ts.order[0].before(&first) {
+		return t, errTimerOrder
+	}
+	return t, ts.check(0)
+}
+
+func (ts *timers) drop() {
+	ts.dropped += uint64(len(ts.order))
+	ts.order, ts.byID, ts.spare = nil, nil, nil
+}
+
+// ScheduleTimer runs fn once on the loop, when at least delay has passed; zero or less means now, but in a later turn.
+// Any goroutine may call it; it takes the loop's lock, and the logarithm of the number of pending timers. It returns
+// ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
+	const op = "ScheduleTimer"
+	if fn == nil {
+		return 0, l.fail(op, loopapi.ErrNilCallback)
+	}
+	id, asleep := l.insertTimer(op, delay, fn)
+	if id == 0 {
+		return 0, l.fail(op, loopapi.ErrLoopTerminated)
+	}
+	if asleep {
+		l.wake(op)
+	}
+	return id, nil
+}
+
+// insertTimer reads the clock under the lock, so that the order of scheduling and that of deadlines agree.
+func (l *Loop) insertTimer(op string, delay time.Duration, fn func()) (id loopapi.TimerID, asleep bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ending() {
+		return 0, false
+	}
+	deadline := l.now()
+	if deadline += int64(max(delay, 0)); deadline < 0 {
+		deadline = never
+	}
+	l.ids++
+	id = loopapi.TimerID(l.ids)
+	earlier := deadline < l.timers.earliest()
+	if err := l.timers.insert(id, deadline, fn); err != nil {
+		l.violated(op, err, "timer", id, "pending", len(l.timers.order))
+	}
+	return id, earlier && l.state.load() == sleeping
+}
+
+// CancelTimer takes back a timer that has not fired. Any goroutine may call it; it costs what ScheduleTimer costs. It
+// returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the end, or never was.
+func (l *Loop) CancelTimer(id loopapi.TimerID) error {
+	const op = "CancelTimer"
+	if !l.cancelTimer(op, id) {
+		return l.fail(op, loopapi.ErrTimerNotFound, "timer", id)
+	}
+	return nil
+}
+
+func (l *Loop) cancelTimer(op string, id loopapi.TimerID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, err := l.timers.cancel(id)
+	if err != nil {
+		l.violated(op, err, "timer", id, "pending", len(l.timers.order))
+	}
+	return found
+}

@@ -1,0 +1,105 @@
+package alternatetwo
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// What tests of the parts reach: the ingress lane, the microtask ring, the wheel, the wake flag and the linger budget.
+
+const (
+	SegmentSize = segmentSize
+	TableSize   = tableSize
+	Never       = noDeadline
+	MostYields  = mostYields
+	SlowYield   = slowYield
+	SlowBan     = slowBan
+)
+
+type Lane struct{ lane }
+
+func NewLane() *Lane {
+	q := &Lane{}
+	q.init()
+	return q
+}
+
+func (q *Lane) Push(fn func()) bool { return q.push(fn) }
+func (q *Lane) Pop() func()         { return q.pop() }
+func (q *Lane) Empty() bool         { return q.empty() }
+func (q *Lane) Close()              { q.close() }
+func (q *Lane) Seal() bool          { return q.seal() }
+func (q *Lane) Drop()               { q.drop() }
+
+// Tail returns a late producer: it looked at the segment that is the tail now, and claims when it is called. It tells
+// whether it found a slot there.
+func (q *Lane) Tail() (late func() bool) {
+	s := q.tail.Load()
+	return func() bool { return s.claim.Add(1)-1 < segmentSize }
+}
+
+// Stall claims the slot that owes the next segment; the tail must be full. finish appends that segment with fn in it.
+func (q *Lane) Stall() (finish func(fn func())) {
+	s := q.tail.Load()
+	if s.claim.Add(1)-1 != segmentSize {
+		panic("the tail is not just full")
+	}
+	return func(fn func()) { q.append(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn))) }
+}
+
+type Ring[P position] struct{ ring[P] }
+
+// NewRing makes a ring of a size, a power of two, whose positions begin at start.
+func NewRing[P position](size int, start P) *Ring[P] {
+	return &Ring[P]{ring[P]{buf: make([]func(), size), head: start, tail: start}}
+}
+
+func (r *Ring[P]) Push(fn func()) { r.push(fn) }
+func (r *Ring[P]) Pop() func()    { return r.pop() }
+func (r *Ring[P]) Empty() bool    { return r.empty() }
+
+type Wheel struct{ wheel }
+
+func (w *Wheel) Insert(deadline, now int64, fn func()) uint64 { return w.insert(deadline, now, fn) }
+func (w *Wheel) Remove(id uint64) bool                        { return w.remove(id) }
+func (w *Wheel) Pop(now int64) func()                         { return w.pop(now) }
+func (w *Wheel) Next() int64                                  { return w.wheel.next() }
+func (w *Wheel) Nodes() int                                   { return len(w.arena) * arenaChunk }
+
+// PretendAsleep puts a loop that does not run into the state in which producers wake it.
+func (l *Loop) PretendAsleep() { l.state.swap(awake, sleeping) }
+
+// Wait does what a sleeping loop does, and tells how long it took.
+func (l *Loop) Wait(timeout time.Duration) time.Duration {
+	begin := time.Now()
+	l.poll(timeout)
+	return time.Since(begin)
+}
+
+// PretendOver ends the pretence, so that the loop can be closed.
+func (l *Loop) PretendOver() { l.state.swap(sleeping, awake) }
+
+// Judge feeds the linger budget with a tick that used some of its yields, and returns what the next tick is granted.
+func (l *Loop) Judge(used, hits int, now, took int64) int {
+	l.linger.left -= used
+	l.linger.hits = hits
+	l.linger.judge(now, took)
+	return l.linger.yields
+}
+
+// RaiseWaking does what a producer does that is about to write the eventfd.
+func (l *Loop) RaiseWaking() { l.waking.Store(true) }
+
+// Poll collects a batch on a loop that does not run, and tells how long it is; Dispatch calls back for it.
+func (l *Loop) Poll() int { l.poll(0); return len(l.events) }
+
+func (l *Loop) Dispatch() { l.dispatch() }
+
+// MicrotasksFrom lets the positions of the microtask ring begin at start.
+func (l *Loop) MicrotasksFrom(start uint32) {
+	l.micro = ring[uint32]{buf: make([]func(), ringSize), head: start, tail: start}
+}
+
+var _ loopapi.EventLoop = (*Loop)(nil)

@@ -1,0 +1,109 @@
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package alternatetwo
+
+// Registration, on systems whose poller takes descriptors. Elsewhere the loop does not have these methods.
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// RegisterFD calls back on the loop while fd is ready, level-triggered; errors and hang-ups also unasked. Any goroutine may
+// call it, also before Run. It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, the
+// system's error wrapped, and for a descriptor of 65,536 or more one that wraps EMFILE. The loop never closes fd;
+// unregister it before you do. Cost: the system call, and an allocation for the callback.
+func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
+	switch {
+	case callback == nil:
+		return loopapi.ErrNilCallback
+	case l.state.ending():
+		return loopapi.ErrLoopTerminated
+	case fd >= tableSize:
+		return fmt.Errorf("alternatetwo: descriptor %d is beyond the table of %d: %w", fd, tableSize, syscall.EMFILE)
+	case fd < 0:
+		return fmt.Errorf("alternatetwo: descriptor %d: %w", fd, syscall.EBADF)
+	}
+	d := l.table.entry(fd)
+	word := d.change()
+	if word&liveFlag != 0 {
+		d.word.Store(word)
+		return loopapi.ErrFDAlreadyRegistered
+	}
+	version := word >> versionShift
+	d.callback.Store(&callback)
+	err := l.poller.Add(fd, events, uint32(version))
+	if errors.Is(err, syscall.EEXIST) { // left over under this number, whose descriptor was closed while it had a duplicate
+		err = l.poller.Modify(fd, 0, events, uint32(version))
+	}
+	if err != nil {
+		d.free(word)
+		return pollerError("register", fd, err)
+	}
+	l.table.watched.Add(1)
+	d.word.Store(version<<versionShift | liveFlag | uint64(events)&interest)
+	return nil
+}
+
+// ModifyFD changes what a registered descriptor is watched for. Any goroutine may call it. It returns ErrFDNotRegistered,
+// ErrLoopTerminated after the end, or the system's error wrapped. Cost: the system call.
+func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
+	d, word, err := l.registered(fd)
+	if err != nil {
+		return err
+	}
+	err = l.poller.Modify(fd, loopapi.IOEvents(word&interest), events, uint32(word>>versionShift))
+	if err == nil {
+		word = word&^interest | uint64(events)&interest
+	}
+	d.word.Store(word)
+	return pollerError("modify", fd, err)
+}
+
+// UnregisterFD ends the watch: the callback does not start again, except one that the loop was about to enter when another
+// goroutine called. It returns ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error wrapped; then, too,
+// the descriptor is not registered any more. Cost: the system call.
+func (l *Loop) UnregisterFD(fd int) error {
+	d, word, err := l.registered(fd)
+	if err != nil {
+		return err
+	}
+	// A descriptor that was closed before has left the set by itself, and so may its number's next owner.
+	err = l.poller.Remove(fd, loopapi.IOEvents(word&interest))
+	l.table.watched.Add(-1)
+	d.free(word)
+	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOENT) {
+		return nil
+	}
+	return pollerError("unregister", fd, err)
+}
+
+// registered finds a live entry and raises its busyFlag.
+func (l *Loop) registered(fd int) (*descriptor, uint64, error) {
+	if l.state.load()&^causes == terminated {
+		return nil, 0, loopapi.ErrLoopTerminated
+	}
+	d := l.table.find(fd)
+	if d == nil {
+		return nil, 0, loopapi.ErrFDNotRegistered
+	}
+	word := d.change()
+	if word&liveFlag == 0 {
+		d.word.Store(word)
+		return nil, 0, loopapi.ErrFDNotRegistered
+	}
+	return d, word, nil
+}
+
+func pollerError(what string, fd int, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, loopapi.ErrPollerClosed):
+		return loopapi.ErrLoopTerminated
+	}
+	return fmt.Errorf("alternatetwo: %s descriptor %d: %w", what, fd, err)
+}

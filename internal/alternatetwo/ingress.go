@@ -1,0 +1,176 @@
+package alternatetwo
+
+// The ingress: how work from any goroutine reaches the loop without a lock.
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+const segmentSize = 128
+
+// A segment's claim word counts the producers that came, in its low half. Closing a lane sets closedLane and freezes the
+// count of accepted ones in the bits between, because producers that are refused go on counting.
+const (
+	closedLane  = 1 << 63
+	frozenShift = 32
+	countMask   = 1<<31 - 1
+)
+
+// segment is a run of slots. A producer that finds the claim word below segmentSize owns the slot of that number, and the
+// one that finds exactly segmentSize owes the next segment. In the pool the word stays above segmentSize, so a producer
+// that still holds a pointer to a segment that was read long ago finds no slot in it, whenever it gets on.
+type segment struct {
+	claim atomic.Uint64 // producers add; closing sets closedLane; the next incarnation's first owner stores
+	_     [56]byte      // the slots are the consumer's business, too
+	slots [segmentSize]unsafe.Pointer
+	next  atomic.Pointer[segment] // stored once by the owner of the append, loaded by the consumer
+}
+
+// accepted returns how many slots of a segment with this claim word are given away. Beyond segmentSize it tells only that
+// there is another segment, or soon will be.
+func accepted(word uint64) uint32 {
+	if word&closedLane != 0 {
+		return uint32(word >> frozenShift & countMask)
+	}
+	return uint32(word)
+}
+
+// lane is a queue of functions with many producers and one consumer. The step that accepts a function, one atomic addition
+// to the claim word, is the step that puts it into the order, and the one that reads whether the lane is closed.
+//
+// Segments are pooled per lane and never shared with another: a late producer may claim a slot in a later incarnation of
+// the segment that it looked at, which is as good a place as any, but only in its own lane.
+type lane struct {
+	tail atomic.Pointer[segment] // where producers claim; stored by the owner of an append
+	pool sync.Pool               // of segments; the consumer puts, the owner of an append gets
+	_    [64]byte
+
+	// The consumer's.
+	head  *segment
+	read  uint32 // slots of head that have been read
+	limit uint32 // slots of head known to be claimed
+	_     [40]byte
+}
+
+func (q *lane) init() {
+	q.head = new(segment)
+	q.tail.Store(q.head)
+}
+
+// push accepts fn, or returns false when the lane is closed. fn must not be nil.
+func (q *lane) push(fn func()) bool {
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&fn))
+	for {
+		s := q.tail.Load()
+		word := s.claim.Add(1) - 1
+		switch {
+		case word < segmentSize:
+			publish(&s.slots[word], p)
+			return true
+		case word&closedLane != 0:
+			return false
+		case word == segmentSize:
+			q.append(s, p)
+			return true
+		}
+		q.awaitTail(s)
+	}
+}
+
+// append links a segment that holds p already behind the full segment s. Only one producer gets here for each s.
+func (q *lane) append(s *segment, p unsafe.Pointer) {
+	n, _ := q.pool.Get().(*segment)
+	if n == nil {
+		n = new(segment)
+	}
+	n.slots[0] = p
+	n.claim.Store(1)
+	s.next.Store(n)
+	q.tail.Store(n)
+}
+
+// awaitTail waits until there is a segment with room behind s. Looking at the pointer alone would not do: s may come back.
+func (q *lane) awaitTail(s *segment) {
+	for tries := 1; q.tail.Load() == s && s.claim.Load() > segmentSize && s.claim.Load()&closedLane == 0; tries++ {
+		if tries%32 == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// close refuses everything from now on. Any goroutine may call it, and call it again.
+func (q *lane) close() {
+	for {
+		s := q.tail.Load()
+		switch word := s.claim.Load(); {
+		case word&closedLane != 0:
+			return
+		case word > segmentSize:
+			q.awaitTail(s)
+		case s.claim.CompareAndSwap(word, closedWord(word)):
+			return
+		}
+	}
+}
+
+func closedWord(word uint64) uint64 { return closedLane | word<<frozenShift | word }
+
+// seal closes the lane if everything accepted has been taken, and tells whether it is closed and empty. Consumer only.
+func (q *lane) seal() bool {
+	word := q.head.claim.Load()
+	if word&closedLane == 0 && word == uint64(q.read) {
+		q.head.claim.CompareAndSwap(word, closedWord(word))
+		word = q.head.claim.Load()
+	}
+	return word&closedLane != 0 && accepted(word) == q.read
+}
+
+// empty tells whether nothing is accepted that has not been taken. Consumer only. A function whose producer is between
+// claim and publication counts as there, so the loop does not sleep over it.
+func (q *lane) empty() bool {
+	return q.read == accepted(q.head.claim.Load())
+}
+
+// pop takes the first function, or returns nil when there is none, or when its producer has yet to publish it. Consumer
+// only. It clears the slot that it reads and no other.
+func (q *lane) pop() func() {
+	if q.read == q.limit && !q.refresh() {
+		return nil
+	}
+	slot := &q.head.slots[q.read]
+	p := atomic.LoadPointer(slot)
+	if p == nil {
+		runtime.Gosched()
+		return nil
+	}
+	*slot = nil
+	q.read++
+	return *(*func())(unsafe.Pointer(&p))
+}
+
+// refresh looks for newly claimed slots, in the next segment when this one has been read to its end.
+func (q *lane) refresh() bool {
+	s := q.head
+	if q.read == segmentSize {
+		next := s.next.Load()
+		if next == nil {
+			return false
+		}
+		s.next.Store(nil)
+		q.pool.Put(s)
+		q.head, q.read, s = next, 0, next
+	}
+	q.limit = min(accepted(s.claim.Load()), segmentSize)
+	return q.read < q.limit
+}
+
+// drop closes the lane and forgets what is in it. Consumer only.
+func (q *lane) drop() {
+	q.close()
+	for !q.empty() {
+		q.pop()
+	}
+}

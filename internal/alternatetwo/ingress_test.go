@@ -1,0 +1,172 @@
+package alternatetwo_test
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/alternatetwo"
+)
+
+// TestLaneOrder turns segments over many times, with every fill level at the seam.
+func TestLaneOrder(t *testing.T) {
+	q := alternatetwo.NewLane()
+	var got []int
+	pushed := 0
+	for round := range 3 * alternatetwo.SegmentSize {
+		for range round % (2*alternatetwo.SegmentSize + 3) {
+			i := pushed
+			if pushed++; !q.Push(func() { got = append(got, i) }) {
+				t.Fatal("an open lane refused")
+			}
+		}
+		for fn := q.Pop(); fn != nil; fn = q.Pop() {
+			fn()
+		}
+		if !q.Empty() {
+			t.Fatalf("round %d: not empty when nothing can be popped", round)
+		}
+	}
+	if len(got) != pushed {
+		t.Fatalf("%d of %d functions came out", len(got), pushed)
+	}
+	for i, v := range got {
+		if i != v {
+			t.Fatalf("function %d came out as number %d", v, i)
+		}
+	}
+}
+
+// TestLaneLateProducer: a producer that looked at a segment long ago finds no slot in it while it is pooled.
+func TestLaneLateProducer(t *testing.T) {
+	q := alternatetwo.NewLane()
+	late := q.Tail()
+	for range alternatetwo.SegmentSize + 1 {
+		q.Push(func() {})
+	}
+	for range alternatetwo.SegmentSize + 1 {
+		q.Pop()()
+	}
+	for range 1000 {
+		if late() {
+			t.Fatal("a late producer claimed a slot in a segment that is not in the queue")
+		}
+	}
+	for range 3 * alternatetwo.SegmentSize { // brings the segment back, unless the pool has forgotten it
+		q.Push(func() {})
+		if fn := q.Pop(); fn == nil {
+			t.Fatal("a function was lost after a late producer")
+		}
+	}
+}
+
+// TestLaneClose closes in the midst of pushes: what was accepted comes out, once, and nothing else.
+func TestLaneClose(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 300
+	}
+	for round := range rounds {
+		q := alternatetwo.NewLane()
+		var accepted, ran atomic.Int64
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				for range 2 * alternatetwo.SegmentSize {
+					if q.Push(func() { ran.Add(1) }) {
+						accepted.Add(1)
+					}
+				}
+			})
+		}
+		group.Go(func() {
+			for range round % 50 {
+				runtime.Gosched()
+			}
+			q.Close()
+			q.Close()
+		})
+		over := make(chan struct{})
+		go func() { group.Wait(); close(over) }()
+		for open := true; open || !q.Seal(); {
+			if fn := q.Pop(); fn != nil {
+				fn()
+				continue
+			}
+			select {
+			case <-over:
+				open = false
+			default:
+				runtime.Gosched()
+			}
+		}
+		if q.Push(func() {}) {
+			t.Fatal("a closed lane accepted")
+		}
+		if !q.Empty() || !q.Seal() {
+			t.Fatal("refused functions count as queued")
+		}
+		if accepted.Load() != ran.Load() {
+			t.Fatalf("round %d: %d accepted, %d came out", round, accepted.Load(), ran.Load())
+		}
+	}
+}
+
+// TestLaneCloseAtSeam closes while a producer is about to link the next segment: its function was accepted, and the closing takes
+// effect in the new segment.
+func TestLaneCloseAtSeam(t *testing.T) {
+	q := alternatetwo.NewLane()
+	ran := 0
+	task := func() { ran++ }
+	for range alternatetwo.SegmentSize {
+		q.Push(task)
+	}
+	finish := q.Stall()
+	closed := make(chan struct{})
+	go func() { q.Close(); close(closed) }()
+	for range alternatetwo.SegmentSize {
+		q.Pop()()
+	}
+	for range 1000 {
+		runtime.Gosched()
+		if q.Empty() || q.Pop() != nil {
+			t.Fatal("a function that is accepted and not yet linked is overlooked, or there too early")
+		}
+	}
+	finish(task)
+	<-closed
+	if q.Push(task) {
+		t.Fatal("a closed lane accepted")
+	}
+	for fn := q.Pop(); fn != nil; fn = q.Pop() {
+		fn()
+	}
+	if ran != alternatetwo.SegmentSize+1 || !q.Seal() {
+		t.Fatalf("%d functions of %d came out", ran, alternatetwo.SegmentSize+1)
+	}
+}
+
+// TestLaneSeal: sealing takes effect exactly when the lane is empty, at every fill level.
+func TestLaneSeal(t *testing.T) {
+	for n := range 2*alternatetwo.SegmentSize + 2 {
+		q := alternatetwo.NewLane()
+		for range n {
+			q.Push(func() {})
+		}
+		if n > 0 && q.Seal() {
+			t.Fatalf("a lane with %d functions was sealed", n)
+		}
+		for range n {
+			if !q.Push(func() {}) {
+				t.Fatalf("an attempt to seal a lane with %d functions closed it", n)
+			}
+		}
+		for range 2 * n {
+			q.Pop()
+		}
+		if !q.Seal() || q.Push(func() {}) || !q.Seal() {
+			t.Fatalf("an empty lane that held %d functions was not sealed", n)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package alternatetwo
+
+// The end of a loop, and what happens when a callback does not return.
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Shutdown ends the loop when everything accepted has run, with the internal work and microtasks that this brings, and
+// waits for that or for ctx. Pending timers and readiness are dropped. On the loop it only asks for the end. On a loop
+// that never ran it runs what was accepted on a goroutine of its own. The first call returns nil, ctx.Err(), or ErrLoopTerminated
+// when Close overtook it; others wait likewise and return ErrLoopTerminated or ctx.Err().
+func (l *Loop) Shutdown(ctx context.Context) error {
+	from, first := l.terminate(0)
+	if first && from == awake {
+		if l.seal() {
+			l.end()
+		} else {
+			go l.serve()
+		}
+	}
+	if !l.OnLoop() {
+		select {
+		case <-l.done:
+		default:
+			select {
+			case <-l.done:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		first = first && !l.state.closing()
+	}
+	if !first {
+		return loopapi.ErrLoopTerminated
+	}
+	return nil
+}
+
+// Close ends the loop at once: what is queued is dropped, and nothing starts after it has returned, except the callback
+// that the loop was about to enter. It does not wait. A second one returns ErrLoopTerminated.
+func (l *Loop) Close() error {
+	from, ok := l.terminate(closeCause)
+	if !ok {
+		return loopapi.ErrLoopTerminated
+	}
+	l.internal.close()
+	l.foreign.close()
+	if from == awake {
+		l.end()
+	}
+	return nil
+}
+
+// Done returns a channel that closes when nothing will run any more and all is released.
+func (l *Loop) Done() <-chan struct{} { return l.done }
+
+// terminate asks for the end, refuses external work from here on, and wakes the loop to hear of it.
+func (l *Loop) terminate(cause uint32) (from uint32, ok bool) {
+	if from, ok = l.state.terminate(cause); ok {
+		l.external.close()
+		if from == sleeping {
+			l.wake()
+		}
+	}
+	return from, ok
+}
+
+// end is the owner's last act.
+func (l *Loop) end() {
+	l.external.drop()
+	l.internal.drop()
+	l.foreign.drop()
+	l.micro = ring[uint32]{}
+	l.timers.drop()
+	if err := l.poller.Close(); err != nil {
+		slog.Default().Error("alternatetwo: closing the poller failed", "error", err)
+	}
+	l.table.drop()
+	l.events = nil
+	l.owner.Store(0)
+	if l.unwatch != nil {
+		l.unwatch()
+		l.unwatch = nil // an ended loop keeps nothing alive
+	}
+	l.state.end()
+	close(l.done)
+}
+
+// serve runs the loop to its end. runtime.Goexit in a callback takes the goroutine, so the loop goes on with another.
+func (l *Loop) serve() {
+	ended := false
+	defer func() {
+		if !ended {
+			l.owner.Store(0)
+			l.fault.Value = loopapi.ErrGoexit
+			go l.serve()
+		}
+	}()
+	l.owner.Store(goroutine.ID())
+	for l.interrupted() {
+	}
+	ended = true
+	l.end()
+}
+
+// interrupted runs turns, and tells whether a callback cut them short instead of the end. One deferred call around all of them
+// isolates every callback for free: what remains to be done is in the loop, not on the stack.
+func (l *Loop) interrupted() (cut bool) {
+	cut = true
+	defer func() {
+		if cut {
+			l.fault = &loopapi.PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	resumed := l.fault != nil
+	for l.report(); l.turn(resumed); resumed = false {
+	}
+	return false
+}
+
+// report tells of the last fault: the handler, of the handler's own fault the logger, of the logger's the standard error.
+func (l *Loop) report() {
+	fault := l.fault
+	if fault == nil {
+		return
+	}
+	l.fault = nil
+	l.told++
+	if l.told == 1 && l.onPanic == nil {
+		l.told++
+	}
+	switch l.told {
+	case 1:
+		l.onPanic(fault)
+	case 2:
+		slog.Default().Error("alternatetwo: callback panicked", "error", fault, "stack", string(fault.Stack))
+	default:
+		fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+	}
+	l.told = 0
+}
+
+// notify reports a condition once for as long as it lasts.
+func (l *Loop) notify(reported *bool, err error) {
+	if *reported {
+		return
+	}
+	*reported = true
+	switch {
+	case l.onOverload != nil:
+		l.onOverload(err)
+	case err != loopapi.ErrLoopOverloaded: // a long queue is no fault
+		slog.Default().Warn("alternatetwo: overloaded", "error", err)
+	}
+}

@@ -1,0 +1,303 @@
+package alternatetwo
+
+// The loop: what it is made of, and one turn of it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+const (
+	defaultBudget  = 1024    // of external tasks in a tick, and of microtasks in a drain
+	internalBudget = 100_000 // internal tasks in a tick; more are a runaway
+)
+
+var errRunaway = fmt.Errorf("alternatetwo: more than %d internal tasks in one tick: %w", internalBudget, loopapi.ErrLoopOverloaded)
+
+// Loop is an event loop. All methods may be called from any goroutine, also from its own callbacks. The package comment
+// says what it skips.
+type Loop struct {
+	state state
+
+	// Written by producers, each on lines of its own.
+	external, internal, foreign lane
+	waking                      atomic.Bool  // a wake-up is on its way; wait.go says who writes it and what it pairs with
+	waiting                     atomic.Int64 // external tasks that have not started, under a queue limit: producers add, the loop takes
+	timers                      timers
+
+	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it alone, read by OnLoop
+	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the owner
+
+	// The owner's.
+	micro      ring[uint32]
+	microLeft  int  // of the budget, until no microtask is left
+	microHeld  bool // the budget is spent; the rest waits for the next tick
+	taskLeft   int
+	innerLeft  int
+	overloaded bool // these three: the condition was reported and has not ended since
+	breached   bool
+	ranAway    bool
+	linger     lingering
+	fault      *loopapi.PanicError // a callback that did not return, not reported yet
+	told       int                 // who was told of it: see report
+	events     []poller.Event      // a batch, and how far it was dispatched
+	next       int
+	polled     int64 // when the poller was last asked
+	ghost      ghost
+	unwatch    func() bool
+
+	table  table
+	poller *poller.Poller
+	done   chan struct{}
+
+	// Fixed by New.
+	anchor      time.Time
+	queueLimit  int
+	tickBudget  int
+	microBudget int
+	onOverload  func(error)
+	onPanic     func(*loopapi.PanicError)
+}
+
+// New makes a loop. It holds the poller's descriptors until Shutdown or Close. It returns an error that wraps
+// errors.ErrUnsupported for AutoExit, and one that names the field for a number out of range.
+func New(cfg loopapi.Config) (*Loop, error) {
+	if cfg.AutoExit {
+		return nil, fmt.Errorf("alternatetwo: AutoExit: %w", errors.ErrUnsupported)
+	}
+	l := &Loop{
+		anchor: time.Now(), done: make(chan struct{}), queueLimit: cfg.QueueLimit,
+		onOverload: cfg.OnOverload, onPanic: cfg.OnPanic,
+	}
+	for _, n := range []struct {
+		name  string
+		asked int
+		field *int
+	}{
+		{"QueueLimit", cfg.QueueLimit, nil},
+		{"TickBudget", cfg.TickBudget, &l.tickBudget},
+		{"MicrotaskBudget", cfg.MicrotaskBudget, &l.microBudget},
+	} {
+		if n.asked < 0 {
+			return nil, fmt.Errorf("alternatetwo: %s: %d is negative", n.name, n.asked)
+		}
+		if n.field != nil {
+			if *n.field = n.asked; n.asked == 0 {
+				*n.field = defaultBudget
+			}
+		}
+	}
+	l.microLeft = l.microBudget
+	l.external.init()
+	l.internal.init()
+	l.foreign.init()
+	l.timers.earliest.Store(noDeadline)
+	p, err := poller.New()
+	if err != nil {
+		return nil, err
+	}
+	l.poller = p
+	return l, nil
+}
+
+// Divergences names the checks of the conformance kit that this design gives up, and why: none.
+func Divergences() map[string]string { return nil }
+
+// Submit queues fn behind everything submitted before. It never waits for the loop. It returns ErrNilCallback,
+// ErrLoopTerminated from the moment at which the end was asked for, or ErrLoopOverloaded at the queue limit. Cost: one
+// atomic addition; with a queue limit, two more.
+func (l *Loop) Submit(fn func()) error {
+	switch {
+	case fn == nil:
+		return loopapi.ErrNilCallback
+	case l.state.ending():
+		return loopapi.ErrLoopTerminated
+	case l.queueLimit != 0:
+		return l.submitLimited(fn)
+	}
+	return l.enter(&l.external, fn)
+}
+
+// submitLimited takes a place first. One that is taken is given back by whoever takes the function out.
+func (l *Loop) submitLimited(fn func()) error {
+	for {
+		n := l.waiting.Load()
+		if n >= int64(l.queueLimit) {
+			return loopapi.ErrLoopOverloaded
+		}
+		if l.waiting.CompareAndSwap(n, n+1) {
+			return l.enter(&l.external, fn)
+		}
+	}
+}
+
+// SubmitInternal queues fn ahead of everything that Submit queues. It is accepted for any load, and until the loop has
+// run out of work while terminating. It returns ErrNilCallback or ErrLoopTerminated. Cost: one atomic addition.
+func (l *Loop) SubmitInternal(fn func()) error {
+	if fn == nil {
+		return loopapi.ErrNilCallback
+	}
+	return l.enter(&l.internal, fn)
+}
+
+// enter publishes, then looks at the state.
+func (l *Loop) enter(q *lane, fn func()) error {
+	if !q.push(fn) {
+		return loopapi.ErrLoopTerminated
+	}
+	if l.state.load() == sleeping {
+		l.wake()
+	}
+	return nil
+}
+
+// OnLoop tells whether the caller runs on the loop. It costs a few nanoseconds.
+func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
+
+// State returns the loop's state at some moment during the call.
+func (l *Loop) State() loopapi.State { return loopapi.State(l.state.load() &^ causes) }
+
+// Run runs the loop on the calling goroutine until it has ended. It returns nil after Shutdown, ErrLoopTerminated after
+// Close, and ctx.Err() when the end of ctx, a graceful shutdown, was the cause; at once ErrReentrantRun on the loop,
+// ErrLoopAlreadyRunning, or ErrLoopTerminated.
+func (l *Loop) Run(ctx context.Context) error {
+	ends := ctx.Done() != nil
+	if l.OnLoop() {
+		return loopapi.ErrReentrantRun
+	}
+	if !l.state.swap(awake, running) {
+		if l.state.ending() {
+			return loopapi.ErrLoopTerminated
+		}
+		return loopapi.ErrLoopAlreadyRunning
+	}
+	switch {
+	case ctx.Err() != nil:
+		l.terminate(contextCause)
+	case ends:
+		l.unwatch = context.AfterFunc(ctx, func() { l.terminate(contextCause) })
+	}
+	l.serve()
+	switch w := l.state.load(); {
+	case w&closeCause != 0:
+		return loopapi.ErrLoopTerminated
+	case w&contextCause != 0:
+		return ctx.Err()
+	}
+	return nil
+}
+
+// turn is one tick; it returns false when the loop is to end. After a callback that did not return, the tick is resumed
+// behind it: its budgets stand, and its timers had their turn.
+func (l *Loop) turn(resumed bool) bool {
+	if resumed {
+		l.checkpoint()
+	} else {
+		l.beginTick()
+		l.runTimers()
+	}
+	l.runInternal()
+	l.runExternal()
+	l.checkpoint()
+
+	switch {
+	case l.state.closing():
+		return false
+	case l.state.ending():
+		l.external.close() // the loop may be here before whoever asked for the end gets to it
+		return l.hasWork() || !l.seal()
+	case l.next < len(l.events): // the rest of a batch
+	case l.hasWork() || l.timeout() == 0:
+		if l.table.watched.Load() != 0 && l.tickTime.Load()-l.polled >= pollInterval {
+			l.poll(0)
+		}
+	default:
+		l.sleep()
+	}
+	l.dispatch()
+	return true
+}
+
+func (l *Loop) beginTick() {
+	now := l.now()
+	l.linger.judge(now, now-l.tickTime.Load())
+	l.tickTime.Store(now)
+	l.taskLeft, l.innerLeft = l.tickBudget, internalBudget
+	if l.microHeld {
+		l.microHeld, l.microLeft = false, l.microBudget
+	}
+}
+
+// hasWork tells whether anything is queued.
+func (l *Loop) hasWork() bool {
+	return !l.micro.empty() || !l.internal.empty() || !l.external.empty() || !l.foreign.empty()
+}
+
+// seal closes what is left to close, if there is nothing more to run. The internal lane is the last one: until it is closed
+// the loop has run everything that could submit to it.
+func (l *Loop) seal() bool {
+	return l.micro.empty() && l.external.seal() && l.foreign.seal() && l.internal.seal()
+}
+
+// runInternal runs internal tasks until none is left, also those that come meanwhile.
+func (l *Loop) runInternal() {
+	for !l.internal.empty() {
+		switch {
+		case l.state.closing():
+			return
+		case l.innerLeft == 0:
+			l.notify(&l.ranAway, errRunaway)
+			return
+		}
+		fn := l.internal.pop()
+		if fn == nil {
+			return // not published yet, so its submission has not returned
+		}
+		l.innerLeft--
+		fn()
+		l.afterCallback()
+	}
+	l.ranAway = false
+}
+
+// runExternal runs external tasks up to the budget, each with no internal task before it.
+func (l *Loop) runExternal() {
+	for {
+		if !l.internal.empty() {
+			if l.runInternal(); l.innerLeft == 0 {
+				return
+			}
+		}
+		if l.state.closing() {
+			return
+		}
+		if l.taskLeft == 0 {
+			if l.external.empty() {
+				break
+			}
+			l.notify(&l.overloaded, loopapi.ErrLoopOverloaded)
+			return
+		}
+		fn := l.external.pop()
+		if fn == nil {
+			if l.lull() {
+				continue
+			}
+			break
+		}
+		if l.queueLimit != 0 {
+			l.waiting.Add(-1)
+		}
+		l.taskLeft--
+		fn()
+		l.afterCallback()
+	}
+	l.overloaded = false
+}

@@ -1,0 +1,132 @@
+package alternatetwo
+
+// Microtasks: the ring, its overflow, and the checkpoint.
+
+import (
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+const (
+	ringSize  = 4096
+	spillKeep = 4096 // longest overflow buffer that is kept when it is empty
+)
+
+// position is a sequence number in a ring: it counts on and wraps. It must be able to count twice the ring's size.
+type position interface{ ~uint8 | ~uint16 | ~uint32 }
+
+// ring is a queue of functions that only the loop touches, so it needs neither lock nor atomic; other goroutines reach it
+// through a lane. What finds the ring full, or an overflow before it, goes to the overflow, which moves into the ring when that
+// is empty: so the order of pushes is that of pops.
+type ring[P position] struct {
+	buf        []func() // its length is a power of two
+	head, tail P        // of the next pop and push; equal when the ring is empty
+	spill      []func() // the overflow
+	spilled    int      // functions of the overflow that have moved on
+}
+
+func (r *ring[P]) empty() bool { return r.head == r.tail }
+
+func (r *ring[P]) push(fn func()) {
+	if int(r.tail-r.head) == len(r.buf) || len(r.spill) != 0 {
+		r.overflow(fn)
+		return
+	}
+	r.buf[int(r.tail)&(len(r.buf)-1)] = fn
+	r.tail++
+}
+
+func (r *ring[P]) overflow(fn func()) {
+	if r.buf == nil {
+		r.buf = make([]func(), ringSize)
+		r.push(fn)
+		return
+	}
+	r.spill = append(r.spill, fn)
+}
+
+// pop takes the first function; there must be one.
+func (r *ring[P]) pop() func() {
+	p := &r.buf[int(r.head)&(len(r.buf)-1)]
+	fn := *p
+	*p = nil
+	if r.head++; r.head == r.tail && len(r.spill) != 0 {
+		r.refill()
+	}
+	return fn
+}
+
+// refill moves as much of the overflow into the empty ring as it holds.
+func (r *ring[P]) refill() {
+	n := min(len(r.spill)-r.spilled, len(r.buf))
+	moving := r.spill[r.spilled : r.spilled+n]
+	for _, fn := range moving {
+		r.buf[int(r.tail)&(len(r.buf)-1)] = fn
+		r.tail++
+	}
+	clear(moving)
+	if r.spilled += n; r.spilled < len(r.spill) {
+		return
+	}
+	r.spill, r.spilled = r.spill[:0], 0
+	if cap(r.spill) > spillKeep {
+		r.spill = nil
+	}
+}
+
+// ScheduleMicrotask queues fn to run after the current callback and before the next. Any goroutine may call it; on the loop it
+// takes no lock, no atomic read-modify-write and no allocation. It returns ErrNilCallback, or ErrLoopTerminated when the
+// loop has ended or, from another goroutine, is about to.
+func (l *Loop) ScheduleMicrotask(fn func()) error {
+	if fn == nil {
+		return loopapi.ErrNilCallback
+	}
+	if l.owner.Load() != goroutine.ID() {
+		return l.enter(&l.foreign, fn)
+	}
+	if l.state.closing() {
+		return loopapi.ErrLoopTerminated
+	}
+	if !l.foreign.empty() {
+		l.adopt() // they were first
+	}
+	l.micro.push(fn)
+	return nil
+}
+
+// adopt moves what other goroutines scheduled into the ring.
+func (l *Loop) adopt() {
+	for fn := l.foreign.pop(); fn != nil; fn = l.foreign.pop() {
+		l.micro.push(fn)
+	}
+}
+
+// afterCallback is the microtask checkpoint that follows each callback; the usual one finds nothing.
+func (l *Loop) afterCallback() {
+	if !l.micro.empty() || !l.foreign.empty() {
+		l.checkpoint()
+	}
+}
+
+// checkpoint runs microtasks until there are none, or the budget is spent: then the rest waits for the next tick.
+func (l *Loop) checkpoint() {
+	for !l.microHeld {
+		if !l.foreign.empty() {
+			l.adopt()
+		}
+		switch {
+		case l.state.closing():
+			return
+		case l.micro.empty():
+			l.microLeft = l.microBudget
+			l.breached = false
+			return
+		case l.microLeft == 0:
+			l.microHeld = true
+			l.notify(&l.breached, loopapi.ErrMicrotaskBudget)
+			return
+		}
+		l.microLeft--
+		l.micro.pop()()
+	}
+}

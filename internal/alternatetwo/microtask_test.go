@@ -1,0 +1,110 @@
+package alternatetwo_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/alternatetwo"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+type fifo interface {
+	Push(func())
+	Pop() func()
+	Empty() bool
+}
+
+// TestRing compares rings with a slice: narrow positions that wrap often, and wide ones that begin near their end. Bursts are
+// longer than the ring, so order has to hold between ring and overflow.
+func TestRing(t *testing.T) {
+	rings := map[string]fifo{
+		"uint8 of 64":         alternatetwo.NewRing[uint8](64, 0),
+		"uint8 of 128":        alternatetwo.NewRing[uint8](128, 250),
+		"uint16 of 2":         alternatetwo.NewRing[uint16](2, math.MaxUint16-1),
+		"uint32 near the end": alternatetwo.NewRing[uint32](64, math.MaxUint32-100),
+	}
+	for name, r := range rings {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			var want []int
+			got, pushed := -1, 0
+			for range 5000 {
+				for range rng.IntN(100) * rng.IntN(4) {
+					i := pushed
+					pushed++
+					r.Push(func() { got = i })
+					want = append(want, i)
+				}
+				for range rng.IntN(160) {
+					if r.Empty() != (len(want) == 0) {
+						t.Fatalf("Empty is %v with %d functions", r.Empty(), len(want))
+					}
+					if len(want) == 0 {
+						break
+					}
+					if r.Pop()(); got != want[0] {
+						t.Fatalf("popped %d, want %d", got, want[0])
+					}
+					want = want[1:]
+				}
+			}
+		})
+	}
+}
+
+// TestMicrotaskWrap runs microtasks on a loop whose ring positions wrap in the midst of a burst that overflows.
+func TestMicrotaskWrap(t *testing.T) {
+	l, err := alternatetwo.New(loopapi.Config{MicrotaskBudget: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.MicrotasksFrom(math.MaxUint32 - 5)
+	const n = 10_000
+	var got []int
+	if err := l.Submit(func() {
+		for i := range n {
+			if err := l.ScheduleMicrotask(func() { got = append(got, i) }); err != nil {
+				t.Error(err)
+			}
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Shutdown(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != n {
+		t.Fatalf("%d of %d microtasks ran", len(got), n)
+	}
+	for i, v := range got {
+		if i != v {
+			t.Fatalf("microtask %d ran as number %d", v, i)
+		}
+	}
+}
+
+// TestForeignMicrotaskFirst: what another goroutine has scheduled goes before what the loop schedules after it.
+func TestForeignMicrotaskFirst(t *testing.T) {
+	l, stop := start(t)
+	defer stop()
+	var got []string
+	done := make(chan struct{})
+	err := l.Submit(func() {
+		foreign := make(chan struct{})
+		go func() {
+			defer close(foreign)
+			_ = l.ScheduleMicrotask(func() { got = append(got, "foreign") })
+		}()
+		<-foreign
+		_ = l.ScheduleMicrotask(func() { got = append(got, "own"); close(done) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if len(got) != 2 || got[0] != "foreign" {
+		t.Fatalf("order %v", got)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package alternatetwo_test
+
+const raceEnabled = true

@@ -1,0 +1,96 @@
+package alternatetwo
+
+// Timers: the wheel behind its lock, and the clock.
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// timers is shared by the loop, which fires, and everyone who schedules or cancels.
+type timers struct {
+	earliest atomic.Int64 // no timer is due before it; written under mu, read by each tick and by the sleep decision
+	mu       sync.Mutex   // guards wheel; never held over a callback
+	wheel    wheel
+}
+
+// ScheduleTimer runs fn once on the loop when delay has passed: never early, in order of deadline, equal deadlines in order
+// of scheduling. A delay that is not positive means a later tick; one beyond the clock's range never fires. It returns
+// ErrNilCallback, or ErrLoopTerminated once the loop is ending. Cost: a lock held for some nanoseconds, whatever is pending.
+func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
+	if fn == nil {
+		return 0, loopapi.ErrNilCallback
+	}
+	now := max(l.now(), l.tickTime.Load()+1) // not due in the tick that is under way
+	deadline := now
+	if delay > 0 {
+		if deadline += int64(delay); deadline < 0 {
+			deadline = noDeadline
+		}
+	}
+	t := &l.timers
+	t.mu.Lock()
+	if l.state.ending() {
+		t.mu.Unlock()
+		return 0, loopapi.ErrLoopTerminated
+	}
+	id := t.wheel.insert(deadline, now, fn)
+	sooner := deadline < t.earliest.Load()
+	if sooner {
+		t.earliest.Store(deadline)
+	}
+	t.mu.Unlock()
+	if sooner && l.state.load() == sleeping {
+		l.wake()
+	}
+	return loopapi.TimerID(id), nil
+}
+
+// CancelTimer takes back a timer; its function is garbage at once. It returns ErrTimerNotFound when the timer is not
+// pending: it fired, was cancelled or dropped, or never was.
+func (l *Loop) CancelTimer(id loopapi.TimerID) error {
+	l.timers.mu.Lock()
+	found := l.timers.wheel.remove(uint64(id))
+	l.timers.mu.Unlock()
+	if !found {
+		return loopapi.ErrTimerNotFound
+	}
+	return nil
+}
+
+// runTimers fires what is due at the tick's time.
+func (l *Loop) runTimers() {
+	now := l.tickTime.Load()
+	t := &l.timers
+	for t.earliest.Load() <= now && !l.state.ending() {
+		t.mu.Lock()
+		fn := t.wheel.pop(now)
+		if fn == nil {
+			t.earliest.Store(t.wheel.next())
+		}
+		t.mu.Unlock()
+		if fn == nil {
+			return
+		}
+		fn()
+		l.afterCallback()
+	}
+}
+
+// drop forgets all timers. The loop is ending, so none can follow.
+func (t *timers) drop() {
+	t.mu.Lock()
+	t.wheel = wheel{}
+	t.mu.Unlock()
+}
+
+// now reads the monotonic clock, in nanoseconds since the anchor.
+func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
+
+// CurrentTickTime returns when the current tick, or the latest, began. It never goes back and reads no clock.
+func (l *Loop) CurrentTickTime() time.Time {
+	return l.anchor.Add(time.Duration(l.tickTime.Load()))
+}
