@@ -3,6 +3,7 @@ package looptest
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +17,11 @@ func zombie(t *trial) {
 		l.rest()
 		var stop atomic.Bool
 		watching := t.async(func() {
-			for last := l.states.State(); !stop.Load(); {
+			last := l.states.State()
+			for looks := 1; !stop.Load(); looks++ {
+				if looks%64 == 0 {
+					runtime.Gosched() // small functions in a loop cannot be interrupted everywhere
+				}
 				s := l.states.State()
 				if backwards(last, s) {
 					t.Errorf("the state went from %v back to %v", last, s)

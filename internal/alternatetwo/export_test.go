@@ -31,7 +31,6 @@ func (q *Lane) Pop() func()         { return q.pop() }
 func (q *Lane) Empty() bool         { return q.empty() }
 func (q *Lane) Close()              { q.close() }
 func (q *Lane) Seal() bool          { return q.seal() }
-func (q *Lane) Drop()               { q.drop() }
 
 // Tail returns a late producer: it looked at the segment that is the tail now, and claims when it is called. It tells
 // whether it found a slot there.
