@@ -2,6 +2,8 @@ package eventloop
 
 // What white-box tests need of the package, and nothing else does.
 
+import "slices"
+
 // Word is the state word with its causes.
 type Word = word
 
@@ -60,6 +62,12 @@ func (r *Ring) Pop() func()       { return r.r.pop() }
 func (r *Ring) Len() int          { return int(r.r.n) }
 func (r *Ring) Cap() int          { return len(r.r.buf) }
 func (r *Ring) Shrink()           { r.r.shrink() }
+
+// Clean tells whether an empty ring holds no function, neither in its buffer nor in the one it has put aside.
+func (r *Ring) Clean() bool {
+	held := func(fn func()) bool { return fn != nil }
+	return !slices.ContainsFunc(r.r.buf, held) && !slices.ContainsFunc(r.r.kept, held)
+}
 
 // Pauses is the budget for letting other goroutines run.
 type Pauses struct{ p pauses }

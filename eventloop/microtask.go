@@ -2,17 +2,26 @@ package eventloop
 
 // Microtasks: functions that run right after the current callback, before anything else.
 
-// ring is the loop's own microtask queue. Only the loop touches it. Its length is a power of two.
+import "sync"
+
+// ring is the loop's own microtask queue. Only the loop touches it. Its length is a power of two. A burst that does not fit into
+// ringKeep borrows a longer buffer, so that a loop at rest keeps little and a busy one allocates nothing.
 type ring struct {
 	buf  []func()
 	head uint // of the first function; counts on, and may wrap
 	n    uint // functions queued
+
+	kept     []func()  // the loop's own buffer while buf is borrowed
+	borrowed *[]func() // what buf is to be given back in
 }
 
 const (
 	ringStart = 64  // length on first use
-	ringKeep  = 512 // longest buffer that an empty ring keeps
+	ringKeep  = 128 // longest buffer that an empty ring keeps
 )
+
+// bursts holds buffers longer than ringKeep, cleared, for all loops.
+var bursts = sync.Pool{New: func() any { return new([]func()) }}
 
 func (r *ring) push(fn func()) {
 	if r.n == uint(len(r.buf)) {
@@ -33,17 +42,35 @@ func (r *ring) pop() func() {
 
 // resize doubles the buffer.
 func (r *ring) resize() {
-	buf := make([]func(), max(ringStart, 2*len(r.buf)))
-	for i := range r.n {
-		buf[i] = r.buf[(r.head+i)&uint(len(r.buf)-1)]
+	old, length := r.buf, max(ringStart, 2*len(r.buf))
+	if length > ringKeep {
+		r.borrow(length)
+	} else {
+		r.buf = make([]func(), length)
 	}
-	r.buf, r.head = buf, 0
+	for i := range r.n {
+		r.buf[i] = old[(r.head+i)&uint(len(old)-1)]
+	}
+	r.head = 0
+	clear(old)
 }
 
-// shrink gives the memory of a burst back; the ring must be empty.
+// borrow replaces the buffer by one of at least length.
+func (r *ring) borrow(length int) {
+	if r.borrowed == nil {
+		r.kept, r.borrowed = r.buf, bursts.Get().(*[]func())
+	}
+	if len(*r.borrowed) < length {
+		*r.borrowed = make([]func(), length)
+	}
+	r.buf = *r.borrowed
+}
+
+// shrink gives back what a burst borrowed; the ring must be empty.
 func (r *ring) shrink() {
-	if len(r.buf) > ringKeep {
-		r.buf = nil
+	if r.borrowed != nil {
+		bursts.Put(r.borrowed)
+		r.buf, r.kept, r.borrowed = r.kept, nil, nil
 	}
 }
 

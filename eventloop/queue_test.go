@@ -94,15 +94,20 @@ func TestRingAgainstModel(t *testing.T) {
 			require.Equal(t, m.made-popped, ring.Len())
 		}
 		for ring.Len() > 0 {
-			ring.Pop()
+			ring.Pop()()
 		}
-		for range 2 * eventloop.RingKeep {
-			ring.Push(m.next())
+		for _, burst := range []int{2 * eventloop.RingKeep, eventloop.RingKeep + 1, 9 * eventloop.RingKeep, 1} {
+			for range burst {
+				ring.Push(m.next())
+			}
+			for popped = m.made - burst; ring.Len() > 0; popped++ {
+				require.Equal(t, popped, m.ran)
+				ring.Pop()()
+			}
+			require.True(t, ring.Clean(), "nothing popped stays reachable")
+			ring.Shrink()
+			require.LessOrEqual(t, ring.Cap(), eventloop.RingKeep)
+			require.True(t, ring.Clean(), "nothing popped stays reachable")
 		}
-		for ring.Len() > 0 {
-			ring.Pop()
-		}
-		ring.Shrink()
-		require.LessOrEqual(t, ring.Cap(), eventloop.RingKeep)
 	}
 }
