@@ -82,8 +82,10 @@ func (l *Loop) UnregisterFD(fd int) error {
 	r, err := t.find(fd)
 	if err == nil {
 		t.remove(r)
-		if err = l.poller.Remove(fd, r.asked); errors.Is(err, unix.EBADF) || errors.Is(err, unix.ENOENT) {
-			t.haunted, err = true, nil
+		err = l.poller.Remove(fd, r.asked)
+		t.haunted = t.haunted || err != nil
+		if errors.Is(err, unix.EBADF) || errors.Is(err, unix.ENOENT) {
+			err = nil
 		}
 	}
 	return wrap(err, "unregister descriptor %d", fd)

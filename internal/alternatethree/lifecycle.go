@@ -75,13 +75,12 @@ func (l *Loop) terminate(result error) (from loopapi.State, first bool) {
 
 // drained is what an ending loop asks where others sleep: is everything done? If so, nothing is accepted from then on.
 func (l *Loop) drained() bool {
-	if l.closing.Load() || l.hasWork() {
-		return l.closing.Load()
-	}
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
-	l.in.sealed = l.in.sealed || l.in.empty()
-	return l.in.sealed
+	if !l.hasWork() && l.in.empty() {
+		l.in.sealed = true
+	}
+	return l.in.sealed // also by Close, whatever is left
 }
 
 // end is the last that the owner of a loop does, phase by phase: queues, timers, descriptors, poller, and those who

@@ -206,3 +206,73 @@ func TestShutdownLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestCloseWhileTheLoopWaitsForALock closes between the end of a callback and the loop's way to the next. Close has
+// returned by the time the loop gets the lock, so nothing may start.
+func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
+	late := func(what string) func() {
+		return func() { t.Errorf("a %s started after Close had returned", what) }
+	}
+	// Close comes first in the queue for the ingress's lock, and the loop second.
+	closeFirst := func(l *alternatethree.Loop) (release func()) {
+		unlock := l.LockIngress()
+		closed := make(chan error, 1)
+		go func() { closed <- l.Close() }()
+		time.Sleep(5 * time.Millisecond)
+		return func() {
+			time.Sleep(5 * time.Millisecond)
+			unlock()
+			if err := <-closed; err != nil {
+				t.Errorf("Close returned %v", err)
+			}
+		}
+	}
+	for what, prepare := range map[string]func(l *alternatethree.Loop, stop func()){
+		"microtask": func(l *alternatethree.Loop, stop func()) {
+			must(t, l.Submit(func() {
+				must(t, l.ScheduleMicrotask(late("microtask")))
+				must(t, l.SubmitInternal(func() {})) // so that the loop wants the lock
+				stop()
+			}))
+		},
+		"task": func(l *alternatethree.Loop, stop func()) {
+			must(t, l.Submit(func() {
+				must(t, l.ScheduleMicrotask(func() {}))
+				must(t, l.ScheduleMicrotask(func() {})) // beyond the budget: the report comes behind the checkpoint
+			}))
+			must(t, l.Submit(late("task")))
+		},
+	} {
+		var l *alternatethree.Loop
+		reached, release := make(chan struct{}), make(chan func(), 1)
+		stop := func() { close(reached); <-release }
+		l, err := alternatethree.New(loopapi.Config{MicrotaskBudget: 1, OnOverload: func(error) {
+			must(t, l.SubmitInternal(func() {}))
+			stop()
+		}})
+		must(t, err)
+		prepare(l, stop)
+		go func() { _ = l.Run(context.Background()) }()
+		await(t, reached, what)
+		unlock := closeFirst(l)
+		release <- nil
+		unlock()
+		await(t, l.Done(), "the end")
+	}
+
+	l := newUnstarted(t, loopapi.Config{})
+	reached, release := make(chan struct{}), make(chan struct{})
+	_, err := l.ScheduleTimer(0, func() { close(reached); <-release })
+	must(t, err)
+	_, err = l.ScheduleTimer(0, late("timer"))
+	must(t, err)
+	time.Sleep(time.Millisecond) // both are due in the first tick
+	go func() { _ = l.Run(context.Background()) }()
+	await(t, reached, "a timer")
+	unlock := l.LockTimers()
+	close(release)
+	time.Sleep(5 * time.Millisecond)
+	must(t, l.Close())
+	unlock()
+	await(t, l.Done(), "the end")
+}

@@ -144,11 +144,14 @@ func (l *Loop) beginTick() {
 	}
 }
 
-// runInternal runs internal tasks, also those that come meanwhile, and tells whether none is left.
+// runInternal runs internal tasks, also those that come meanwhile, and tells whether none is left and others may run.
 func (l *Loop) runInternal() bool {
-	for !l.closing.Load() {
+	for {
 		if l.in.urgent.Load() {
 			l.collect()
+		}
+		if l.closing.Load() { // the last look before a callback
+			return false
 		}
 		if l.internal.empty() {
 			l.runaway = false
@@ -162,7 +165,6 @@ func (l *Loop) runInternal() bool {
 		l.call(l.internal.pop())
 		l.checkpoint()
 	}
-	return false
 }
 
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.

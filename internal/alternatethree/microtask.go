@@ -73,9 +73,12 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 // checkpoint runs microtasks until none is left. When the budget is spent it holds the rest back until the next tick, so
 // that tasks, timers and I/O progress under an endless chain.
 func (l *Loop) checkpoint() {
-	for !l.microHeld && !l.closing.Load() {
+	for !l.microHeld {
 		if l.in.urgent.Load() {
 			l.collect()
+		}
+		if l.closing.Load() {
+			return
 		}
 		if l.micro.empty() {
 			l.micro.shrink()

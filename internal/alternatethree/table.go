@@ -6,7 +6,6 @@ package alternatethree
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 
@@ -45,7 +44,7 @@ type table struct {
 	mu      sync.RWMutex
 	entries map[int]*registration // nil when the loop has ended
 	lastTag uint32
-	haunted bool // a descriptor was closed before it was unregistered; the poller may go on to report a duplicate
+	haunted bool // the poller could not remove a descriptor, closed too early, and may go on to report a duplicate of it
 
 	size atomic.Int64 // of entries; written under mu, read by the loop without to see whether to ask the poller at all
 }
@@ -64,8 +63,10 @@ func (l *Loop) collectReady(events []poller.Event) {
 		l.ghosts = false
 		return
 	}
-	if err := l.table.rebuild(l.poller); err != nil && !l.ghosts {
-		l.ghosts = true
+	forgot, err := l.table.rebuild(l.poller)
+	known := l.ghosts && !forgot // a ghost that stays; a registration that was lost never is
+	l.ghosts = !forgot
+	if err != nil && !known {
 		l.call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
 	}
 }
@@ -93,21 +94,22 @@ func (t *table) remove(r *registration) {
 }
 
 // rebuild makes the poller forget everything, and tells it again what is registered. It is the only way to get rid of a
-// closed descriptor of which a duplicate is open.
-func (t *table) rebuild(p systemPoller) error {
+// closed descriptor of which a duplicate is open. It tells whether the poller forgot; if not, nothing has changed.
+func (t *table) rebuild(p systemPoller) (forgot bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err := p.Reset()
-	t.haunted = err != nil
-	errs := []error{wrap(err, "forget closed descriptors")}
+	if err := p.Reset(); err != nil {
+		return false, wrap(err, "forget closed descriptors")
+	}
+	t.haunted = false
+	var errs []error
 	for fd, r := range t.entries {
-		// After a Reset that failed the descriptor may still be watched.
-		if err := p.Add(fd, r.asked, r.tag); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := p.Add(fd, r.asked, r.tag); err != nil {
 			t.remove(r)
 			errs = append(errs, wrap(err, "watch descriptor %d again", fd))
 		}
 	}
-	return errors.Join(errs...)
+	return true, errors.Join(errs...)
 }
 
 // drop forgets all registrations, for good.
@@ -126,10 +128,9 @@ func (l *Loop) runReady() {
 		l.ready[l.called] = readiness{}
 		l.called++
 		r := next.registration
-		if r.fired = next.events & loopapi.IOEvents(r.wanted.Load()); r.fired == 0 {
-			continue
+		if r.fired = next.events & loopapi.IOEvents(r.wanted.Load()); r.fired != 0 {
+			l.call(r.call)
 		}
-		l.call(r.call)
 		if l.called%ioBatch == 0 {
 			l.checkpoint()
 		}

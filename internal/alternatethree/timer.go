@@ -132,9 +132,9 @@ func (t *timers) timeout(now int64) time.Duration {
 // runTimers fires what was due before the tick's time. What the callbacks schedule cannot be due before it, not even
 // without delay, and so waits for a later turn: a timer that re-arms itself starves nothing.
 func (l *Loop) runTimers() {
-	for now := l.tickTime.Load(); !l.state.ending(); {
+	for now := l.tickTime.Load(); ; {
 		fn := l.timers.popDue(now)
-		if fn == nil {
+		if fn == nil || l.state.ending() { // the last look before a callback; an ending loop drops timers
 			return
 		}
 		l.call(fn)

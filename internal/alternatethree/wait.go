@@ -45,19 +45,31 @@ func (l *Loop) poll() {
 
 // yields is how often the loop lets other goroutines run before it sleeps: for about as long as a sleep and a wake-up
 // take. Who waited for the last task often submits the next one then, to a loop that needs no wake-up.
-const yields = 16
+//
+// When the processors are busy it takes longer, and timers and descriptors wait meanwhile: not for more than one turn
+// of the others that exceeds lingerMost.
+const (
+	yields     = 16
+	lingerMost = 100 * time.Microsecond
+)
 
 // sleepTime makes the decision. It returns zero when there is something to do, else how long to wait: for ever when it
 // is negative. The state is Sleeping then.
 func (l *Loop) sleepTime() time.Duration {
+	if l.hasWork() {
+		return 0
+	}
+	began := l.now()
 	for range yields {
-		if l.hasWork() {
+		runtime.Gosched()
+		if l.collect(); l.hasWork() {
 			return 0
 		}
-		runtime.Gosched()
-		l.collect()
+		if l.now()-began > int64(lingerMost) {
+			break
+		}
 	}
-	if l.hasWork() || !l.state.sleep() {
+	if !l.state.sleep() {
 		return 0
 	}
 	return l.verify()
@@ -96,8 +108,8 @@ func (l *Loop) wake(delay time.Duration) {
 	l.log().Error("the event loop could not be woken, which will be tried again", "error", wrap(err, "wake the poller"))
 }
 
-// fail ends, gracefully, a loop that the system does not let wait any more.
+// fail ends, gracefully, a loop that the system does not let wait any more. A logger may fail as well, so it comes last.
 func (l *Loop) fail(err error) {
-	l.call(func() { l.log().Error("the event loop shuts down", "error", err) })
 	l.terminate(err)
+	l.call(func() { l.log().Error("the event loop shuts down", "error", err) })
 }

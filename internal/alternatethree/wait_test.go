@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -346,5 +348,57 @@ func TestFailedWaitEndsTheLoop(t *testing.T) {
 	await(t, l.Done(), "Done")
 	if err := l.Shutdown(context.Background()); err != loopapi.ErrLoopTerminated {
 		t.Errorf("Shutdown returned %v", err)
+	}
+}
+
+// TestFailedWaitSurvivesLogger ends the loop although the logger ends the loop's goroutine each time.
+func TestFailedWaitSurvivesLogger(t *testing.T) {
+	p := newFake()
+	p.waitFn = func() error { return errInjected }
+	l, _ := newOn(t, p, alternatethree.WithLogger(slog.New(exitHandler{})))
+	await(t, l.Done(), "the end of a loop that cannot wait, and whose logger calls Goexit")
+}
+
+type exitHandler struct{ panicHandler }
+
+func (exitHandler) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "the event loop shuts down" {
+		runtime.Goexit()
+	}
+	return nil
+}
+
+// TestBusyProcessorsDelayTimersLittle has a neighbour that never gives its processor away by itself.
+func TestBusyProcessorsDelayTimersLittle(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l := newRunning(t, loopapi.Config{})
+	var over atomic.Bool
+	defer over.Store(true)
+	go func() {
+		for !over.Load() {
+			busy(10)
+		}
+	}()
+	least := patience
+	for range 5 {
+		late := make(chan time.Duration, 1)
+		must(t, l.Submit(func() {
+			began := time.Now()
+			_, err := l.ScheduleTimer(time.Millisecond, func() { late <- time.Since(began) })
+			must(t, err)
+		}))
+		least = min(least, <-late)
+	}
+	if least > 120*time.Millisecond {
+		t.Errorf("beside one busy goroutine a timer of 1 ms takes %v at least", least)
+	}
+}
+
+// busy calls itself, for calls are where a goroutine is preempted that is not interrupted.
+//
+//go:noinline
+func busy(depth int) {
+	if depth > 0 {
+		busy(depth - 1)
 	}
 }

@@ -25,9 +25,20 @@ type Poller struct {
 	wake   [2]int // of the pipe: read here, write there
 
 	// The owner's.
-	raw    [batch]unix.Kevent_t
+	raw    [batch]words
 	events [batch]Event
 }
+
+// words is the memory of a Kevent_t without its type: there, the field that holds a tag is a pointer on most of these systems,
+// and neither the collector nor a stack that grows may take a tag for one.
+type words [unsafe.Sizeof(unix.Kevent_t{}) / unsafe.Sizeof(uintptr(0))]uintptr
+
+func (w *words) kevent() *unix.Kevent_t { return (*unix.Kevent_t)(unsafe.Pointer(w)) }
+
+// tag is the field that the system hands back with each event.
+func (w *words) tag() *uintptr { return (*uintptr)(unsafe.Pointer(&w.kevent().Udata)) }
+
+func kevents(w []words) []unix.Kevent_t { return unsafe.Slice(w[0].kevent(), len(w)) }
 
 // New makes a poller. It holds three descriptors until Close.
 func New() (*Poller, error) {
@@ -90,11 +101,12 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user does not own
 		return os.NewSyscallError("kevent", unix.EINVAL)
 	}
-	var errs [2]error
-	for i, f := range [2]struct {
-		event  loopapi.IOEvents
-		filter int
-	}{{loopapi.EventRead, unix.EVFILT_READ}, {loopapi.EventWrite, unix.EVFILT_WRITE}} {
+	if old|events == 0 { // no filter would tell
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		return os.NewSyscallError("fcntl", err)
+	}
+	var errs [len(filters)]error
+	for i, f := range filters {
 		switch {
 		case events&f.event != 0:
 			errs[i] = p.change(fd, f.filter, unix.EV_ADD, tag)
@@ -102,27 +114,33 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 			errs[i] = p.change(fd, f.filter, unix.EV_DELETE, 0)
 		}
 	}
-	if errs[0] == nil && errs[1] != nil && old == 0 && events&loopapi.EventRead != 0 {
-		_ = p.change(fd, unix.EVFILT_READ, unix.EV_DELETE, 0) // all of an Add or nothing
+	if events != 0 && errors.Join(errs[:]...) != nil { // all of it or nothing
+		for i, f := range filters {
+			if errs[i] == nil && (events&^old)&f.event != 0 {
+				_ = p.change(fd, f.filter, unix.EV_DELETE, 0)
+			}
+		}
 	}
 	return errors.Join(errs[:]...)
 }
 
+// filters are one each for reading and writing.
+var filters = [2]struct {
+	event  loopapi.IOEvents
+	filter int
+}{{loopapi.EventRead, unix.EVFILT_READ}, {loopapi.EventWrite, unix.EVFILT_WRITE}}
+
 func (p *Poller) change(fd, filter, flags int, tag uint32) error {
-	var k [1]unix.Kevent_t
-	unix.SetKevent(&k[0], fd, filter, flags)
-	*userData(&k[0]) = uintptr(tag)
+	var w [1]words
+	unix.SetKevent(w[0].kevent(), fd, filter, flags)
+	*w[0].tag() = uintptr(tag)
 	for {
-		_, err := unix.Kevent(p.queue, k[:], nil, nil)
+		_, err := unix.Kevent(p.queue, kevents(w[:]), nil, nil)
 		if !errors.Is(err, unix.EINTR) {
 			return os.NewSyscallError("kevent", err)
 		}
 	}
 }
-
-// userData is the field that the system hands back with each event: a pointer on most of these systems, of which
-// only the bits are used, and they are too few to look like a pointer into the heap.
-func userData(k *unix.Kevent_t) *uintptr { return (*uintptr)(unsafe.Pointer(&k.Udata)) }
 
 // Wait waits for events.
 func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
@@ -131,7 +149,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		ts := unix.NsecToTimespec(int64(min(timeout, 24*time.Hour)))
 		limit = &ts
 	}
-	n, err := unix.Kevent(p.queue, nil, p.raw[:], limit)
+	n, err := unix.Kevent(p.queue, nil, kevents(p.raw[:]), limit)
 	if errors.Is(err, unix.EINTR) {
 		return nil, nil
 	}
@@ -140,12 +158,12 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	}
 	events := p.events[:0]
 	for i := range p.raw[:n] {
-		r := &p.raw[i]
+		r := p.raw[i].kevent()
 		if int(r.Ident) == p.wake[0] {
 			p.drain()
 			continue
 		}
-		e := Event{FD: int(r.Ident), Tag: uint32(*userData(r))}
+		e := Event{FD: int(r.Ident), Tag: uint32(*p.raw[i].tag())}
 		switch r.Filter {
 		case unix.EVFILT_READ:
 			e.Events |= loopapi.EventRead
