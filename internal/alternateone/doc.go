@@ -13,8 +13,9 @@
 // with a LoopError that tells operation, phase, cause and context; the isolation of callbacks does not swallow it, and
 // a loop in which one was found accepts nothing any more.
 //
-// Errors that explain. Every error is a LoopError, in which errors.Is finds the sentinel; a panic is reported with the
-// kind and number of the task and the number of the loop. The phases of a shutdown are logged at debug level.
+// Errors that explain. Every error but a context's is a LoopError, in which errors.Is finds the sentinel; a panic is
+// reported with the kind and number of the task and the number of the loop. The phases of a shutdown are logged at
+// debug level.
 //
 // A poller that nothing can race with. One lock is held across the poll and while an I/O callback runs. So no callback
 // runs once an UnregisterFD has returned, whoever called it, and an event that belongs to no registration is known to

@@ -25,9 +25,6 @@ func (l *Loop) UsePoller(p Readiness) error {
 	return err
 }
 
-// Release closes the descriptors of a loop that a broken invariant keeps from ending.
-func (l *Loop) Release() { _ = l.poller.Close() }
-
 func NewTask(id uint64, fn func()) Task { return task{fn, id} }
 func (t Task) ID() uint64               { return t.id }
 func (t Task) Empty() bool              { return t.fn == nil && t.id == 0 }
@@ -78,7 +75,7 @@ func (l *Loop) MoveStale() {
 func (l *Loop) Next() { l.next(false) }
 
 // Callback starts a callback.
-func (l *Loop) Callback() { l.invoke(job{kind: KindTask, fn: func() {}}) }
+func (l *Loop) Callback() { l.invoke(job{KindTask, task{fn: func() {}}}) }
 
 // Announced tells how many goroutines want to get into the table of descriptors.
 func (l *Loop) Announced() int {

@@ -27,7 +27,7 @@ func newLoop(t *testing.T, cfg loopapi.Config, opts ...alternateone.Option) *alt
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Close(); l.Release() })
+	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
 
@@ -167,6 +167,13 @@ func TestInvariants(t *testing.T) {
 			if !errors.Is(err, loopapi.ErrLoopTerminated) || !errors.Is(err, alternateone.ErrInvariant) {
 				t.Errorf("SubmitInternal to a loop with a broken invariant returned %v", err)
 			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			err = l.Shutdown(ctx) // which nobody else would end, if it never ran
+			if !errors.Is(err, loopapi.ErrLoopTerminated) || !errors.Is(err, alternateone.ErrInvariant) {
+				t.Errorf("Shutdown of a loop with a broken invariant returned %v", err)
+			}
+			wait(t, l.Done(), "Done of a loop with a broken invariant")
 		})
 	}
 }

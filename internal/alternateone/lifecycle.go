@@ -125,8 +125,13 @@ const (
 // terminate asks for the end, and wakes the loop to hear of it. It returns the state that it found, and whether it has
 // changed anything.
 func (l *Loop) terminate(op string, why cause) (from loopapi.State, ok bool) {
-	if from, ok = l.end(op, why); ok && from == sleeping {
+	from, ok = l.end(op, why)
+	switch {
+	case ok && from == sleeping:
 		l.wake(op)
+	case ok && from == awake && l.broken.Load() != nil: // it cannot run, so nobody else would release what it holds
+		l.abandon()
+		return from, false
 	}
 	return from, ok
 }
@@ -135,7 +140,9 @@ func (l *Loop) end(op string, why cause) (from loopapi.State, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from = l.state.load()
-	if l.ending() && (from != terminating || why != causeClose || l.cause == causeClose || l.broken.Load() != nil) {
+	switch {
+	case from == awake: // also when an invariant was violated
+	case l.ending() && (from != terminating || why != causeClose || l.cause == causeClose || l.broken.Load() != nil):
 		return from, false
 	}
 	if from != terminating {
@@ -175,9 +182,10 @@ func (l *Loop) serve() {
 	ended = true
 }
 
-// abandon releases what can be while a violated invariant, or another defect of the loop, panics its way up.
+// abandon releases what can be: while a violated invariant, of this loop or of one that a callback has called, panics
+// its way up, or at the end of a loop that was broken before it ran.
 func (l *Loop) abandon() {
-	l.broken.CompareAndSwap(nil, l.fail("tick", fmt.Errorf("%w: the loop's own code panicked", ErrInvariant)))
+	l.broken.CompareAndSwap(nil, l.fail("tick", fmt.Errorf("%w: a panic that is not a callback's own", ErrInvariant)))
 	l.stopWatching()
 	_ = l.poller.Close()
 	close(l.done)

@@ -20,7 +20,7 @@ import (
 type Loop struct {
 	// mu is the lock of the whole ingress subsystem. Producers take it to hand something in, the loop to decide what
 	// runs next and whether to sleep, and whoever ends the loop. It is never held over a callback, nor over a system
-	// call but the last, which closes the poller. It guards:
+	// call but at the end of the loop or of faith in it: the close of the poller, and a violation's wake-up. It guards:
 	mu        sync.Mutex
 	external  queue
 	internal  queue
@@ -32,11 +32,12 @@ type Loop struct {
 	announced uint64 // goroutines that came to change the table
 	admitted  uint64 // those of them that have been let in and are out again
 
-	// gone is signalled when admitted reaches announced. The loop waits for it, with mu.
+	// gone is signalled whenever admitted grows. The loop waits for it, with mu.
 	gone sync.Cond
 
 	state    stateWord                 // written under mu, read by anyone
 	broken   atomic.Pointer[LoopError] // the first violated invariant; written by who found it, read by all
+	retrying atomic.Bool               // a wake-up failed and will be tried again
 	owner    atomic.Uintptr            // the goroutine that runs the loop, 0 when there is none; written by it alone
 	tickTime atomic.Int64              // nanoseconds since anchor; written by the owner, read by anyone
 
@@ -211,21 +212,10 @@ func (l *Loop) readClock(op string) {
 	l.tickTime.Store(now)
 }
 
-// job is something to call: a function, or an I/O callback with its events.
+// job is a callback, and what it is called as.
 type job struct {
-	kind   Kind
-	id     uint64
-	fn     func()
-	io     func(loopapi.IOEvents)
-	events loopapi.IOEvents
-}
-
-func (j *job) run() {
-	if j.io != nil {
-		j.io(j.events)
-		return
-	}
-	j.fn()
+	kind Kind
+	task
 }
 
 // next decides what runs next: microtasks first, then the timers that were due when the tick began, then internal
@@ -238,32 +228,31 @@ func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 	if l.cause == causeClose {
 		return j, false
 	}
-	var t task
 	var err error
 	switch report := l.watchBudgets(onlyMicrotasks); {
 	case report != nil:
 		return l.overloadJob(report)
 	case l.micro.len() > 0 && l.microLeft > 0:
 		l.microLeft--
-		t, err = l.micro.pop()
 		j.kind = KindMicrotask
+		j.task, err = l.micro.pop()
 	case onlyMicrotasks:
 		return j, false
 	case l.state.load() == running && l.timers.due(l.tickTime.Load(), l.timerEnd):
-		t, err = l.timers.pop()
 		j.kind = KindTimer
+		j.task, err = l.timers.pop()
 	case l.internal.length > 0:
 		if l.innerLeft == 0 {
 			l.drained = false
 			return j, false
 		}
 		l.innerLeft--
-		t, err = l.internal.pop()
 		j.kind = KindInternal
+		j.task, err = l.internal.pop()
 	case l.external.length > 0 && l.taskLeft > 0:
 		l.taskLeft--
-		t, err = l.external.pop()
 		j.kind = KindTask
+		j.task, err = l.external.pop()
 	default:
 		l.drained = l.waiting() == 0
 		return j, false
@@ -271,7 +260,6 @@ func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 	if err != nil {
 		l.violated("next", err, "queue", j.kind)
 	}
-	j.fn, j.id = t.fn, t.id
 	return j, true
 }
 

@@ -244,6 +244,40 @@ func TestWakeFails(t *testing.T) {
 	}
 }
 
+// faulty is a log handler that panics.
+type faulty struct{ slog.Handler }
+
+func (faulty) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+func (faulty) Handle(context.Context, slog.Record) error        { panic("on purpose") }
+
+// TestWakeFailsForMany has the write fail for many producers, and the logger with it. One retry serves all of them, and
+// none suffers from the logger.
+func TestWakeFailsForMany(t *testing.T) {
+	const producers = 1000
+	var refused atomic.Bool
+	var attempts, ran atomic.Int64
+	l := spied(t, &spy{wake: func() error {
+		if attempts.Add(1); refused.Load() {
+			return errors.New("refused on purpose")
+		}
+		return nil
+	}}, alternateone.WithLogger(slog.New(faulty{})))
+	result := start(t, l)
+	eventually(t, "the loop to sleep", asleep(l))
+	refused.Store(true)
+	for range producers {
+		must(t, l.Submit(func() { ran.Add(1) }))
+	}
+	before, began := attempts.Load(), time.Now()
+	time.Sleep(20 * time.Millisecond)
+	if got, most := attempts.Load()-before, int64(time.Since(began)/time.Millisecond)+1; got > most {
+		t.Errorf("wake-ups that failed were tried again %d times, want at most %d", got, most)
+	}
+	refused.Store(false)
+	eventually(t, "the wake-up", func() bool { return ran.Load() == producers })
+	must(t, l.Shutdown(context.Background()), <-result)
+}
+
 // TestStrayEvents has the poller report a descriptor that nobody has registered. The set is built anew; while that fails
 // it is reported once, and the loop goes on.
 func TestStrayEvents(t *testing.T) {
@@ -266,6 +300,15 @@ func TestStrayEvents(t *testing.T) {
 	}
 	for range 4 {
 		turn()
+	}
+	eventually(t, "the loop to sleep", asleep(l))
+	before, began := resets.Load(), time.Now()
+	for time.Since(began) < 20*time.Millisecond { // woken again and again, as by an event that does not go away
+		must(t, l.Submit(noop))
+		runtime.Gosched()
+	}
+	if got := resets.Load() - before; got > int64(time.Since(began)/time.Millisecond)+1 {
+		t.Errorf("what the system refuses was asked for %d times in %v", got, time.Since(began))
 	}
 	mended.Store(true)
 	turn()

@@ -24,8 +24,7 @@ type config struct {
 	tickBudget      int
 	microtaskBudget int
 	onOverload      func(error)
-	onPanic         func(*loopapi.PanicError)
-	onRichPanic     func(*PanicError)
+	onPanic         func(*PanicError)
 	slogger         *slog.Logger
 }
 
@@ -53,7 +52,7 @@ func WithPanicHandler(f func(*PanicError)) Option {
 		if f == nil {
 			return fmt.Errorf("WithPanicHandler: %w", loopapi.ErrNilCallback)
 		}
-		c.onRichPanic = f
+		c.onPanic = f
 		return nil
 	}
 }
@@ -81,7 +80,7 @@ func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
 }
 
 func newConfig(cfg loopapi.Config, opts []Option) (config, error) {
-	c := config{id: loopIDs.Add(1), onOverload: cfg.OnOverload, onPanic: cfg.OnPanic}
+	c := config{id: loopIDs.Add(1), onOverload: cfg.OnOverload}
 	if cfg.AutoExit {
 		return c, fmt.Errorf("AutoExit: %w", errors.ErrUnsupported)
 	}
@@ -100,7 +99,11 @@ func newConfig(cfg loopapi.Config, opts []Option) (config, error) {
 			return c, err
 		}
 	}
-	if c.onPanic != nil && c.onRichPanic != nil {
+	switch {
+	case cfg.OnPanic == nil:
+	case c.onPanic == nil:
+		c.onPanic = func(e *PanicError) { cfg.OnPanic(e.PanicError) }
+	default:
 		return c, errors.New("OnPanic and WithPanicHandler: only one of them can be told")
 	}
 	return c, nil

@@ -38,6 +38,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 		t := &l.table
 		t.number++
 		w = &watch{fd: fd, tag: uint32(t.number), id: t.number, events: events, callback: callback}
+		w.call = func() { w.callback(w.ready) }
 		err := l.poller.Add(fd, events, w.tag)
 		if errors.Is(err, syscall.EEXIST) { // it was closed under its watch, and has come back from a duplicate
 			err = l.poller.Modify(fd, events, events, w.tag)
@@ -92,7 +93,7 @@ func (l *Loop) change(op string, fd int, events loopapi.IOEvents, f func(*watch)
 	}
 	if !l.OnLoop() || !l.holding { // not within an I/O callback, which runs under the loop's own lock
 		asleep := l.announce()
-		defer l.leave(op)
+		defer l.leave()
 		if asleep {
 			l.wake(op)
 		}
@@ -120,14 +121,12 @@ func (l *Loop) announce() (asleep bool) {
 	return l.state.load() == sleeping
 }
 
-func (l *Loop) leave(op string) {
+// leave tells the loop that the caller was in. The loop checks the count; see letIn.
+func (l *Loop) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.admitted++
 	l.gone.Signal()
-	if l.admitted > l.announced {
-		l.violated(op, errAdmitted, "came", l.announced, "left", l.admitted)
-	}
 }
 
 // over tells whether the loop has ended, or, unless it has to have ended for good, is about to.

@@ -39,7 +39,7 @@ func (l *Loop) invoke(j job) {
 		}
 		l.fault = &PanicError{&loopapi.PanicError{Value: value, Stack: debug.Stack()}, j.kind, j.id, l.id}
 	}()
-	j.run()
+	j.fn()
 	returned = true
 }
 
@@ -51,34 +51,38 @@ func (l *Loop) report() {
 		l.fault = nil
 		switch {
 		case fault.Kind == KindLogger:
-			fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
-		case fault.Kind == KindPanicHandler || l.onPanic == nil && l.onRichPanic == nil:
-			l.invoke(job{kind: KindLogger, fn: func() {
+			fault.print()
+		case fault.Kind == KindPanicHandler || l.onPanic == nil:
+			l.invoke(handler(KindLogger, func() {
 				l.logger().Error("callback panicked", "loop", l.id, "kind", string(fault.Kind), "task", fault.TaskID,
 					"error", fault, "stack", string(fault.Stack))
-			}})
-		case l.onRichPanic != nil:
-			l.invoke(job{kind: KindPanicHandler, fn: func() { l.onRichPanic(fault) }})
+			}))
 		default:
-			l.invoke(job{kind: KindPanicHandler, fn: func() { l.onPanic(fault.PanicError) }})
+			l.invoke(handler(KindPanicHandler, func() { l.onPanic(fault) }))
 		}
 	}
 }
+
+// handler makes a job of what the loop calls by itself.
+func handler(kind Kind, fn func()) job { return job{kind, task{fn: fn}} }
+
+// print is the last resort, when the logger fails.
+func (e *PanicError) print() { fmt.Fprintf(os.Stderr, "%v\n%s", e, e.Stack) }
 
 // overloadJob makes the callback that reports a spent budget. A long queue is no fault, and goes to the handler only;
 // the others are logged where there is none.
 func (l *Loop) overloadJob(cause error) (job, bool) {
 	e := l.fail("tick", cause,
 		"external", l.external.length, "internal", l.internal.length, "microtasks", l.micro.len())
-	return job{kind: KindOverloadHandler, fn: func() {
+	return handler(KindOverloadHandler, func() {
 		switch {
 		case l.onOverload != nil:
 			l.onOverload(e)
 		case cause != loopapi.ErrLoopOverloaded:
 			l.logger().Warn("loop overloaded", "loop", l.id, "error", e)
 		}
-	}}, true
+	}), true
 }
 
 // log calls the logger, which is the user's code as well.
-func (l *Loop) log(write func()) { l.call(job{kind: KindLogger, fn: write}) }
+func (l *Loop) log(write func()) { l.call(handler(KindLogger, write)) }

@@ -5,6 +5,7 @@ package alternateone
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type watch struct {
 	id       uint64
 	events   loopapi.IOEvents
 	callback func(loopapi.IOEvents)
+	ready    loopapi.IOEvents // what call passes to callback
+	call     func()
 }
 
 var (
@@ -132,7 +135,8 @@ func (l *Loop) dispatch(w *watch, e poller.Event) {
 		l.violated("poll", err, "descriptor", e.FD)
 	}
 	if ready := e.Events & (w.events | loopapi.EventError | loopapi.EventHangup); ready != 0 {
-		l.call(job{kind: KindIO, id: w.id, io: w.callback, events: ready})
+		w.ready = ready
+		l.call(job{KindIO, task{w.call, w.id}})
 	}
 }
 
@@ -192,10 +196,13 @@ func (l *Loop) lookAround() (may, guests bool) {
 }
 
 // rebuild makes the system forget descriptors that nobody can name any more, because they were closed while a duplicate
-// stays open. Callbacks and tags stay. What fails is logged, once until it works again.
+// stays open. Callbacks and tags stay. What fails is logged, once until it works again, and tried again when the next
+// such event comes.
 func (l *Loop) rebuild() {
 	err := l.poller.Reset()
-	if err == nil {
+	if err != nil {
+		time.Sleep(time.Millisecond) // the event is there again at once, and would keep a processor busy
+	} else {
 		for _, w := range l.table.watch {
 			err = errors.Join(err, l.poller.Add(w.fd, w.events, w.tag))
 		}
@@ -208,22 +215,26 @@ func (l *Loop) rebuild() {
 	l.table.stale = err != nil
 }
 
-// wake writes to the wake descriptor. Any goroutine calls it, without a lock. A loop that has ended meanwhile needs
-// none.
+// wake writes to the wake descriptor. Any goroutine calls it, without a lock. The logger's fault is not the caller's.
 func (l *Loop) wake(op string) {
 	if err := l.tryWake(); err != nil {
-		go func() {
-			for l.tryWake() != nil {
-				time.Sleep(time.Millisecond)
+		defer func() {
+			if value := recover(); value != nil {
+				(&PanicError{&loopapi.PanicError{Value: value, Stack: debug.Stack()}, KindLogger, 0, l.id}).print()
 			}
 		}()
 		l.logger().Error("wake-up failed, trying again", "loop", l.id, "error", l.fail(op, err))
 	}
 }
 
+// tryWake sees to it that the loop wakes up, unless it has ended. What failed is tried again a little later, once for
+// all who fail until then; only the first of them hears of it. The mark goes before the next write, so that who still
+// finds it knows that a write is to come.
 func (l *Loop) tryWake() error {
-	if err := l.poller.Wake(); !errors.Is(err, loopapi.ErrPollerClosed) {
-		return err
+	err := l.poller.Wake()
+	if err == nil || errors.Is(err, loopapi.ErrPollerClosed) || l.retrying.Swap(true) {
+		return nil
 	}
-	return nil
+	time.AfterFunc(time.Millisecond, func() { l.retrying.Store(false); _ = l.tryWake() })
+	return err
 }
