@@ -177,6 +177,7 @@ type distance struct {
 	ratio float64
 }
 
+// distance is how far e is behind the best ranked loop, if it is so beyond noise: one that is not ranked may be ahead of all.
 func (d *document) distance(row *stats.Row, e *stats.Entry) (distance, bool) {
 	far := distance{row: row}
 	least := 0.0
@@ -190,7 +191,7 @@ func (d *document) distance(row *stats.Row, e *stats.Entry) (distance, bool) {
 		return far, false
 	}
 	far.ratio = e.Value.Center / least
-	return far, true
+	return far, far.ratio > 1 && d.a.Noise.Beyond(row.Unit, far.ratio)
 }
 
 // last tells whether all other ranked loops are ahead of e beyond noise.

@@ -15,6 +15,14 @@ import (
 // letter is its category.
 func measured(t *testing.T, figures map[string]map[string]float64, checks ...record.Conformity) *document {
 	t.Helper()
+	return measuredUnevenly(t, figures, func(string, int) float64 { return 1 }, checks...)
+}
+
+// measuredUnevenly does so with a factor for each contestant in each round.
+func measuredUnevenly(
+	t *testing.T, figures map[string]map[string]float64, factor func(impl string, round int) float64, checks ...record.Conformity,
+) *document {
+	t.Helper()
 	run := &record.Run{Checks: checks}
 	run.Rounds = 10
 	for _, name := range []string{"main", "quick", "slow", "baseline"} {
@@ -47,7 +55,7 @@ func measured(t *testing.T, figures map[string]map[string]float64, checks ...rec
 		for impl, of := range figures {
 			for b, ns := range of {
 				name, variant, _ := strings.Cut(b+"/", "/")
-				fmt.Fprintf(&raw, "Benchmark%s/impl=%s/%s 1 %v ns/op\n", name, impl, variant, ns*(1+0.001*float64(round)))
+				fmt.Fprintf(&raw, "Benchmark%s/impl=%s/%s 1 %v ns/op\n", name, impl, variant, ns*(1+0.001*float64(round))*factor(impl, round))
 			}
 		}
 	}
@@ -141,8 +149,62 @@ func TestAdviceOnAFailedLoop(t *testing.T) {
 	if got := strings.Join(d.needs(), "\n"); strings.Contains(got, "quick") {
 		t.Errorf("a loop that fails a check is recommended:\n%s", got)
 	}
+	if got := d.portraitOf("quick"); !strings.Contains(got, "Furthest behind the best: A1 (3.00× `main`) and A2 n=1 (3.00× `main`).") {
+		t.Errorf("a loop that is not ranked is said to be behind where it is ahead:\n%s", got)
+	}
 	if got := d.portraitOf("main"); !strings.Contains(got, "in A.") || !strings.Contains(got, "B1 (1.33× `baseline`)") {
 		t.Errorf("it is held against a loop that fails a check:\n%s", got)
+	}
+}
+
+// The subject is no exception: unranked, it is the best of nothing, and behind nobody whom it is ahead of.
+func TestTallyOfAFailedSubject(t *testing.T) {
+	d := measured(t, field, conformity("main", bench.Fail), conformity("quick", bench.Pass), conformity("slow", bench.Pass),
+		conformity("baseline", bench.Pass))
+	want := "Cell by cell, `main`, which is not ranked, has 4 figures; it is measurably worse than `baseline` in 1 of 4: B1 (1.33×)."
+	if got := d.tally(); got != want {
+		t.Errorf("tally:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// An interval can be so wide that a loop is not separated from the first although the one before it is.
+func TestVerdictOnATieAcrossAPlace(t *testing.T) {
+	wide := func(impl string, round int) float64 {
+		if impl == "slow" && round <= 2 {
+			return 0.4
+		}
+		return 1
+	}
+	tied := map[string]map[string]float64{
+		"main": {"A1": 100, "B1": 100}, "quick": {"A1": 120, "B1": 120}, "slow": {"A1": 150, "B1": 150, "C1": 150}, "baseline": {"A1": 400, "B1": 400},
+	}
+	verdict := func(figures map[string]map[string]float64) string {
+		return strings.ReplaceAll(strings.Join(measuredUnevenly(t, figures, wide).verdict(), "\n"), "\u00a0", " ")
+	}
+	if got := verdict(tied); !strings.HasPrefix(got, "This run does not separate `main` from `slow`: the geometric means over the 2 figures that "+
+		"all ranked loops have in common differ by 50 % or less, within noise.") {
+		t.Error(got)
+	}
+	tied["main"]["C1"], tied["quick"]["C1"] = 100, 120
+	if got := verdict(tied); strings.Contains(got, "stays first") || strings.Count(got, "does not separate `main` from `slow`") != 2 {
+		t.Error(got)
+	}
+}
+
+// What costs more only within its interval is not said to cost more.
+func TestVerdictOnAnOpenCategory(t *testing.T) {
+	figures := map[string]map[string]float64{
+		"main": {"A1": 110, "B1": 110}, "quick": {"A1": 900, "B1": 900}, "slow": {"A1": 900, "B1": 900}, "baseline": {"A1": 100, "B1": 50},
+	}
+	d := measuredUnevenly(t, figures, func(impl string, round int) float64 {
+		if impl == "main" && round <= 2 {
+			return 0.5
+		}
+		return 1
+	})
+	want := " It costs more than `baseline` in B (2.20×). It is not separated from `baseline` in A (1.10×, 0.55–1.10)."
+	if got := d.byCategories(); !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant at the end:\n%s", got, want)
 	}
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -41,12 +42,18 @@ func (d *document) wideWinner() string {
 	st := d.a.Wide
 	first, second := st.Places[0], st.Places[1]
 	with, _ := d.a.Overall.First()
-	if first.Impl != with.Impl || second.Tied {
+	if first.Impl != with.Impl || anyTied(st) || anyTied(d.a.Overall) {
 		return d.winner(st, fmt.Sprintf("all ranked loops but `%s` have in common", stats.Reference))
 	}
 	return fmt.Sprintf("Counting also what `%s` has no capability for, `%s` stays first: over %s the next, `%s`, costs %s as much (%s).",
 		stats.Reference, first.Impl, count(len(st.Rows), "figure"), second.Impl, stats.FormatRatio(second.ToFirst.Center),
 		stats.FormatRatioRange(second.ToFirst))
+}
+
+// anyTied tells whether the first is not separated from everybody else. Who is not need not be the second: an interval may
+// be so wide that it reaches over others.
+func anyTied(st stats.Standing) bool {
+	return slices.ContainsFunc(st.Places, func(p stats.Place) bool { return p.Tied })
 }
 
 // winner is one sentence on a standing.
@@ -68,9 +75,11 @@ func (d *document) winner(st stats.Standing, over string) string {
 			stats.FewestRounds, capital(where), first.Impl, ranked[1].Impl, stats.FormatPercent(ranked[1].ToFirst.Center-1))
 	}
 	var tied []string
+	apart := 0.0 // the largest difference between those that are not separated
 	for _, p := range ranked[1:] {
 		if p.Tied {
 			tied = append(tied, "`"+p.Impl+"`")
+			apart = max(apart, math.Abs(p.ToFirst.Center-1))
 		}
 	}
 	second := ranked[1]
@@ -79,7 +88,7 @@ func (d *document) winner(st stats.Standing, over string) string {
 	switch {
 	case len(tied) > 0:
 		s = fmt.Sprintf("This run does not separate `%s` from %s: the geometric means %s differ by %s or less, within noise.",
-			first.Impl, list(tied), where, ahead(ranked[len(tied)]))
+			first.Impl, list(tied), where, stats.FormatPercent(apart))
 	case first.Impl == st.Reference:
 		s = fmt.Sprintf("`%s` wins: by geometric mean %s, the next, `%s`, comes to %s.", first.Impl, where, second.Impl, mean(second))
 	case second.Impl == st.Reference:
@@ -119,7 +128,7 @@ func (d *document) whyNot(impl string) string {
 // byCategories says in which categories the subject is first, in which it is not, and whether it costs more than the reference in
 // any.
 func (d *document) byCategories() string {
-	var first, behind, worse, absent []string
+	var first, behind, worse, open, absent []string
 	compared := 0
 	for _, c := range d.a.Categories {
 		best, ok := c.First()
@@ -141,8 +150,11 @@ func (d *document) byCategories() string {
 			continue
 		}
 		compared++
-		if mean := c.Places[i].Mean; mean.Center > 1 {
+		switch mean := c.Places[i].Mean; {
+		case mean.Center > 1 && mean.Lo > 1:
 			worse = append(worse, fmt.Sprintf("%s (%s)", c.Name, stats.FormatRatio(mean.Center)))
+		case mean.Center > 1:
+			open = append(open, fmt.Sprintf("%s (%s, %s)", c.Name, stats.FormatRatio(mean.Center), stats.FormatRatioRange(mean)))
 		}
 	}
 	var parts []string
@@ -156,10 +168,13 @@ func (d *document) byCategories() string {
 		return ""
 	}
 	s := fmt.Sprintf("By category, `%s` %s.", stats.Subject, strings.Join(parts, "; it "))
-	switch {
-	case len(worse) > 0:
+	if len(worse) > 0 {
 		s += fmt.Sprintf(" It costs more than `%s` in %s.", stats.Reference, list(worse))
-	case compared > 0:
+	}
+	if len(open) > 0 {
+		s += fmt.Sprintf(" It is not separated from `%s` in %s.", stats.Reference, list(open))
+	}
+	if compared > 0 && len(worse)+len(open) == 0 {
 		s += fmt.Sprintf(" It costs more than `%s` in no category that both share (%d).", stats.Reference, compared)
 	}
 	if len(absent) > 0 {
@@ -195,10 +210,16 @@ func (d *document) tally() string {
 	if total == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("Cell by cell, `%s` is the best ranked loop, or not distinguishable from it, in %d of %s", stats.Subject,
-		best, count(total, "figure"))
-	if len(behind) > 0 {
-		s += fmt.Sprintf(" (behind: %s)", furthest(behind, 5))
+	var s string
+	switch {
+	case d.a.Ranked(stats.Subject):
+		s = fmt.Sprintf("Cell by cell, `%s` is the best ranked loop, or not distinguishable from it, in %d of %s", stats.Subject,
+			best, count(total, "figure"))
+		if len(behind) > 0 {
+			s += fmt.Sprintf(" (behind: %s)", furthest(behind, 5))
+		}
+	default: // it is nobody's rival, so nothing tells where it is the best
+		s = fmt.Sprintf("Cell by cell, `%s`, which is not ranked, has %s", stats.Subject, count(total, "figure"))
 	}
 	switch {
 	case compared == 0:

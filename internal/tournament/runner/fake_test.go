@@ -85,6 +85,9 @@ func TestConformance(t *testing.T) {
 					t.Skip("equal delays run out of order")
 				}
 			})
+			if behaves("fail", t.Name()) {
+				t.Error("a divergence is declared for a check that does not exist")
+			}
 		})
 	}
 }

@@ -184,6 +184,10 @@ func (r *runner) conform(ctx context.Context) error {
 		case len(got.Checks) == 0:
 			got.Note = "not held to the suite"
 		}
+		if out.err != nil && len(got.Checks) > 0 && len(got.Failed()) == 0 {
+			// Something outside the checks, such as a declared divergence from a check that does not exist.
+			got.Checks = append(got.Checks, bench.Check{Name: "Suite", Outcome: bench.Fail, Reason: r.reason(out).Error()})
+		}
 		if out.err != nil {
 			if err := r.failureLog("conformance of "+impl.Name, out.output); err != nil {
 				return err
@@ -203,23 +207,21 @@ func (r *runner) warmUp(ctx context.Context) error {
 	for _, i := range order(r.rec.Seed, 0, r.rec.Cells) {
 		c := cells[i]
 		for c.Runs() && c.WarmNS == 0 {
-			r.Progress.Step("warm-up "+short(c.Name), r.budgetLeft())
-			began := time.Now()
-			benchtime, timed := warmArgs(c, t)
-			out, err := r.measureOnce(ctx, c, benchtime)
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if err := r.warm(ctx, c, t); err != nil {
+				return err
 			}
-			if err != nil {
-				r.failed(c, 0, err)
-				continue
-			}
-			w := warmth{iters: out.Iters, nsPerOp: out.NsPerOp, wall: time.Since(began)}
-			if timed {
-				w.timed = t.warm
-			}
-			c.WarmNS = perIteration(w, c.Setup, fixed(c, startup))
 		}
+	}
+	again := slices.DeleteFunc(suspects(cells), func(c *record.Cell) bool { return r.rec.Benchmark(c.Bench).Unscored != "" })
+	if len(again) > 0 {
+		r.Progress.Phase("warm-up again of what was far slower than others", len(again))
+	}
+	for _, c := range again {
+		first := c.WarmNS
+		if err := r.warm(ctx, c, t); err != nil {
+			return err
+		}
+		c.WarmNS = min(first, c.WarmNS)
 	}
 	var running []*record.Cell
 	for _, c := range cells {
@@ -242,6 +244,27 @@ func (r *runner) warmUp(ctx context.Context) error {
 			r.rec.Rounds, len(running), need.Round(time.Second), max(r.budgetLeft(), 0).Round(time.Second))
 		r.Progress.Say("over budget: %s", r.rec.OverBy)
 	}
+	return nil
+}
+
+// warm runs a cell once and notes what an iteration takes. Only what ends the whole run is an error.
+func (r *runner) warm(ctx context.Context, c *record.Cell, t tuning) error {
+	r.Progress.Step("warm-up "+short(c.Name), r.budgetLeft())
+	began := time.Now()
+	benchtime, timed := warmArgs(c, t)
+	out, err := r.measureOnce(ctx, c, benchtime)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.failed(c, 0, err)
+		return nil
+	}
+	w := warmth{iters: out.Iters, nsPerOp: out.NsPerOp, wall: time.Since(began)}
+	if timed {
+		w.timed = t.warm
+	}
+	c.WarmNS = perIteration(w, c.Setup, fixed(c, time.Duration(r.rec.StartupNS)))
 	return nil
 }
 

@@ -94,6 +94,28 @@ func perIteration(w warmth, setup, fixed time.Duration) float64 {
 	return math.Max(ns, 0.1)
 }
 
+// suspects returns the cells whose warm-up took far longer than that of the others in their benchmark. They may be slow, or one
+// pause of the machine may have filled the whole warm-up, and a plan made from that would measure next to nothing of them.
+func suspects(cells []*record.Cell) []*record.Cell {
+	const far = 10
+	groups := map[string][]float64{}
+	for _, c := range cells {
+		if c.Runs() && !c.Untimed {
+			groups[c.Bench] = append(groups[c.Bench], c.WarmNS)
+		}
+	}
+	for _, times := range groups {
+		slices.Sort(times)
+	}
+	var out []*record.Cell
+	for _, c := range cells {
+		if times := groups[c.Bench]; c.Runs() && !c.Untimed && c.WarmNS > far*times[(len(times)-1)/2] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // plan fixes the iterations of all cells that run, for the given number of rounds in the given time. It returns the
 // expected duration of one round, and how much of that is measured; the rest goes into starting processes and preparing them.
 //

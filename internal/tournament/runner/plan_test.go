@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -62,6 +63,22 @@ func TestPlan(t *testing.T) {
 	}
 	if heavy[0].Iters != 100_000 {
 		t.Errorf("without budget a cell runs %d iterations, want the least", heavy[0].Iters)
+	}
+}
+
+func TestSuspects(t *testing.T) {
+	untimed, gone := planned("A", "untimed", 1e9, 0), planned("A", "gone", 1e9, 0)
+	untimed.Untimed, gone.NA = true, "no such thing"
+	got := suspects([]*record.Cell{
+		planned("A", "x", 100, 0), planned("A", "y", 900, 0), planned("A", "paused", 1e7, 0), untimed, gone,
+		planned("B", "x", 100, 0), planned("B", "paused", 1001, 0), planned("C", "alone", 1e7, 0),
+	})
+	var names []string
+	for _, c := range got {
+		names = append(names, c.Bench+" "+c.Impl)
+	}
+	if want := []string{"A paused", "B paused"}; !slices.Equal(names, want) {
+		t.Errorf("suspects %v, want %v", names, want)
 	}
 }
 

@@ -91,6 +91,21 @@ func cell(t *testing.T, run *record.Run, name string) record.Cell {
 	return record.Cell{}
 }
 
+// A suite that fails with all of its checks passed is a failed check: nobody is ranked who does not get through.
+func TestSuiteThatFailsOutsideItsChecks(t *testing.T) {
+	cfg, _ := config(t, "fail:TestConformance/impl=alpha")
+	cfg.Filter = "BenchmarkQuick"
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]string{{"Suite"}, nil} {
+		if got := run.Checks[i]; !slices.Equal(got.Failed(), want) || len(got.Checks) != 2+len(want) {
+			t.Errorf("%s fails %v of %+v, want %v", got.Impl, got.Failed(), got.Checks, want)
+		}
+	}
+}
+
 func TestRunMeasuresEveryCellInEveryRound(t *testing.T) {
 	cfg, j := config(t, "na:BenchmarkQuick/impl=beta")
 	run, err := Run(t.Context(), cfg)
