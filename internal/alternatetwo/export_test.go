@@ -39,6 +39,16 @@ func (q *Lane) Tail() (late func() bool) {
 	return func() bool { return s.claim.Add(1)-1 < segmentSize }
 }
 
+// FreeBehindTail looks at the segment that is the tail now, whenever it is called, and tells whether it has a free slot
+// without being the tail.
+func (q *Lane) FreeBehindTail() func() bool {
+	s := q.tail.Load()
+	return func() bool {
+		free := s.claim.Load() < segmentSize
+		return free && q.tail.Load() != s
+	}
+}
+
 // Stall claims the slot that owes the next segment; the tail must be full. finish appends that segment with fn in it.
 func (q *Lane) Stall() (finish func(fn func())) {
 	s := q.tail.Load()
@@ -48,16 +58,17 @@ func (q *Lane) Stall() (finish func(fn func())) {
 	return func(fn func()) { q.append(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn))) }
 }
 
-type Ring[P position] struct{ ring[P] }
+type Ring struct{ ring }
 
 // NewRing makes a ring of a size, a power of two, whose positions begin at start.
-func NewRing[P position](size int, start P) *Ring[P] {
-	return &Ring[P]{ring[P]{buf: make([]func(), size), head: start, tail: start}}
+func NewRing(size int, start uint32) *Ring {
+	return &Ring{ring{buf: make([]func(), size), head: start, tail: start, stop: start + uint32(size)}}
 }
 
-func (r *Ring[P]) Push(fn func()) { r.push(fn) }
-func (r *Ring[P]) Pop() func()    { return r.pop() }
-func (r *Ring[P]) Empty() bool    { return r.empty() }
+func (r *Ring) Push(fn func()) { r.push(fn) }
+func (r *Ring) Pop() func()    { return r.pop() }
+func (r *Ring) Empty() bool    { return r.empty() }
+func (r *Ring) Spill() int     { return len(r.spill) }
 
 type Wheel struct{ wheel }
 
@@ -88,6 +99,9 @@ func (l *Loop) Judge(used, hits int, now, took int64) int {
 	return l.linger.yields
 }
 
+// BreakPoller makes every wait fail.
+func (l *Loop) BreakPoller() { _ = l.poller.Close() }
+
 // RaiseWaking does what a producer does that is about to write the eventfd.
 func (l *Loop) RaiseWaking() { l.waking.Store(true) }
 
@@ -98,7 +112,7 @@ func (l *Loop) Dispatch() { l.dispatch() }
 
 // MicrotasksFrom lets the positions of the microtask ring begin at start.
 func (l *Loop) MicrotasksFrom(start uint32) {
-	l.micro = ring[uint32]{buf: make([]func(), ringSize), head: start, tail: start}
+	l.micro = ring{buf: make([]func(), ringSize), head: start, tail: start, stop: start + ringSize}
 }
 
 var _ loopapi.EventLoop = (*Loop)(nil)

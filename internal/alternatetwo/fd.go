@@ -4,6 +4,7 @@ package alternatetwo
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
@@ -18,8 +19,8 @@ const (
 	pageSize  = 256
 )
 
-// A descriptor's word holds what it is watched for, two flags, and a version that every registration renews. Events carry the
-// version in the poller's tag.
+// A descriptor's word holds what it is watched for, two flags, and a version that every registration renews. Events
+// carry the version in the poller's tag.
 const (
 	liveFlag     = 1 << 8 // registered
 	busyFlag     = 1 << 9 // somebody is changing the entry and the poller's set
@@ -28,9 +29,9 @@ const (
 	unaskedFor   = loopapi.EventError | loopapi.EventHangup
 )
 
-// descriptor is an entry of the table. Who changes it raises busyFlag by compare-and-swap and lowers it with a store when
-// the poller agrees; another one who wants to change the same descriptor yields meanwhile, the loop's dispatch does
-// not. The callback is stored while busy, and read between two loads of the same word.
+// descriptor is an entry of the table. Who changes it raises busyFlag by compare-and-swap and lowers it with a store
+// when the poller agrees; another one who wants to change the same descriptor yields meanwhile, the loop's dispatch
+// does not. The callback is stored while busy, and read between two loads of the same word.
 type descriptor struct {
 	word     atomic.Uint64
 	callback atomic.Pointer[func(loopapi.IOEvents)]
@@ -72,7 +73,8 @@ func (t *table) find(fd int) *descriptor {
 	return &page[fd%pageSize]
 }
 
-// entry returns the entry of fd, which must be in range. A page that drop has taken away meanwhile is nobody's, and as good.
+// entry returns the entry of fd, which must be in range. A page that drop has taken away meanwhile is nobody's, and
+// as good.
 func (t *table) entry(fd int) *descriptor {
 	if t.pages.Load() == nil {
 		t.pages.CompareAndSwap(nil, new([tableSize / pageSize]atomic.Pointer[[pageSize]descriptor]))
@@ -99,8 +101,8 @@ func (t *table) drop() {
 	}
 }
 
-// dispatch calls back for the rest of the batch. Each event is held against its descriptor's word at the last moment, so what
-// a callback before it has changed counts.
+// dispatch calls back for the rest of the batch. Each event is held against its descriptor's word at the last moment,
+// so what a callback before it has changed counts.
 func (l *Loop) dispatch() {
 	for l.next < len(l.events) && !l.state.ending() {
 		e := l.events[l.next]
@@ -147,13 +149,14 @@ func (l *Loop) stale(e poller.Event) {
 	}
 }
 
-// rebuild begins with an empty set and adds what is registered. An entry that somebody changes meanwhile is waited for: it may
-// have been added before or after, and to add it again does no harm.
+// rebuild begins with an empty set and adds what is registered. An entry that somebody changes meanwhile is waited
+// for: it may have been added before or after, and to add it again does no harm.
 func (l *Loop) rebuild() {
 	if err := l.poller.Reset(); err != nil {
 		slog.Default().Error("alternatetwo: reset of the poller failed", "error", err)
 		return
 	}
+	var lost []error
 	pages := l.table.pages.Load()
 	for i := range pages {
 		page := pages[i].Load()
@@ -169,10 +172,13 @@ func (l *Loop) rebuild() {
 			if word&liveFlag != 0 {
 				err := l.poller.Add(i*pageSize+j, loopapi.IOEvents(word&interest), uint32(word>>versionShift))
 				if err != nil && !errors.Is(err, syscall.EEXIST) {
-					slog.Default().Error("alternatetwo: watch lost", "fd", i*pageSize+j, "error", err)
+					lost = append(lost, fmt.Errorf("descriptor %d: %w", i*pageSize+j, err))
 				}
 			}
 			d.word.Store(word)
 		}
+	}
+	if lost != nil { // told in the end: a logger may panic
+		slog.Default().Error("alternatetwo: watches lost", "error", errors.Join(lost...))
 	}
 }

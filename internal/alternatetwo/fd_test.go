@@ -3,7 +3,9 @@
 package alternatetwo_test
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -74,8 +76,8 @@ func ready(t *testing.T, far int) {
 	}
 }
 
-// TestVersion: between the wait and the dispatch of a batch a descriptor is closed, its number used again and registered. The new
-// registration gets no event of the old one, and its own all the same.
+// TestVersion: between the wait and the dispatch of a batch a descriptor is closed, its number used again and
+// registered. The new registration gets no event of the old one, and its own all the same.
 func TestVersion(t *testing.T) {
 	l := unstarted(t)
 	near, far := sockets(t)
@@ -125,8 +127,8 @@ func TestVersion(t *testing.T) {
 	unix.Close(far)
 }
 
-// TestGhost: a descriptor that was closed while a duplicate of it is open is reported again and again. The second time the loop
-// begins a new set, in which everything else is still watched.
+// TestGhost: a descriptor that was closed while a duplicate of it is open is reported again and again. The second
+// time the loop begins a new set, in which everything else is still watched.
 func TestGhost(t *testing.T) {
 	l := unstarted(t)
 	var near, far, calls [3]int
@@ -172,6 +174,51 @@ func TestGhost(t *testing.T) {
 	}
 }
 
+// faultyLog is a logger that panics once.
+type faultyLog struct {
+	slog.Handler
+	done *atomic.Bool
+}
+
+func (h faultyLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h faultyLog) Handle(context.Context, slog.Record) error {
+	if h.done.Swap(true) {
+		return nil
+	}
+	panic("logger")
+}
+
+// TestLoggerPanicsInSleep: a wait that fails is logged, and a logger that panics there does not leave the loop running
+// in the state of sleep, in which it could not sleep again.
+func TestLoggerPanicsInSleep(t *testing.T) {
+	var logged atomic.Bool
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(faultyLog{slog.DiscardHandler, &logged}))
+	reported := make(chan struct{})
+	l, err := alternatetwo.New(loopapi.Config{OnPanic: func(*loopapi.PanicError) { close(reported) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.BreakPoller()
+	ended := make(chan error)
+	go func() { ended <- l.Run(context.Background()) }()
+	<-reported
+	state := make(chan loopapi.State)
+	if err := l.Submit(func() { state <- l.State() }); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-state; s != loopapi.StateRunning {
+		t.Errorf("a callback runs in state %d", s)
+	}
+	if err := l.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRegisterRaces: goroutines that fight over one descriptor leave its entry and the poller's set in agreement.
 func TestRegisterRaces(t *testing.T) {
 	l, stop := start(t)
@@ -194,7 +241,8 @@ func TestRegisterRaces(t *testing.T) {
 				default:
 					t.Errorf("RegisterFD: %v", err)
 				}
-				if err := l.ModifyFD(near, loopapi.EventRead|loopapi.EventWrite); err != nil && err != loopapi.ErrFDNotRegistered {
+				err := l.ModifyFD(near, loopapi.EventRead|loopapi.EventWrite)
+				if err != nil && err != loopapi.ErrFDNotRegistered {
 					t.Errorf("ModifyFD: %v", err)
 				}
 				switch err := l.UnregisterFD(near); err {

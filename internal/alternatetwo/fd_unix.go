@@ -12,10 +12,10 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// RegisterFD calls back on the loop while fd is ready, level-triggered; errors and hang-ups also unasked. Any goroutine may
-// call it, also before Run. It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, the
-// system's error wrapped, and for a descriptor of 65,536 or more one that wraps EMFILE. The loop never closes fd;
-// unregister it before you do. Cost: the system call, and an allocation for the callback.
+// RegisterFD calls back on the loop while fd is ready, level-triggered; errors and hang-ups also unasked. Any
+// goroutine may call it, also before Run. It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once
+// the loop is ending, the system's error wrapped, and for a descriptor of 65,536 or more one that wraps EMFILE. The
+// loop never closes fd; unregister it before you do. Cost: the system call, and an allocation for the callback.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	switch {
 	case callback == nil:
@@ -36,7 +36,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	version := word >> versionShift
 	d.callback.Store(&callback)
 	err := l.poller.Add(fd, events, uint32(version))
-	if errors.Is(err, syscall.EEXIST) { // left over under this number, whose descriptor was closed while it had a duplicate
+	if errors.Is(err, syscall.EEXIST) { // left over from a descriptor that was closed while it had a duplicate
 		err = l.poller.Modify(fd, 0, events, uint32(version))
 	}
 	if err != nil {
@@ -48,8 +48,8 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	return nil
 }
 
-// ModifyFD changes what a registered descriptor is watched for. Any goroutine may call it. It returns ErrFDNotRegistered,
-// ErrLoopTerminated after the end, or the system's error wrapped. Cost: the system call.
+// ModifyFD changes what a registered descriptor is watched for. Any goroutine may call it. It returns
+// ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error wrapped. Cost: the system call.
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	d, word, err := l.registered(fd)
 	if err != nil {
@@ -63,9 +63,9 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return pollerError("modify", fd, err)
 }
 
-// UnregisterFD ends the watch: the callback does not start again, except one that the loop was about to enter when another
-// goroutine called. It returns ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error wrapped; then, too,
-// the descriptor is not registered any more. Cost: the system call.
+// UnregisterFD ends the watch: the callback does not start again, except one that the loop was about to enter when
+// another goroutine called. It returns ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error
+// wrapped; then, too, the descriptor is not registered any more. Cost: the system call.
 func (l *Loop) UnregisterFD(fd int) error {
 	d, word, err := l.registered(fd)
 	if err != nil {

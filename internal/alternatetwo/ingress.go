@@ -11,17 +11,17 @@ import (
 
 const segmentSize = 128
 
-// A segment's claim word counts the producers that came, in its low half. Closing a lane sets closedLane and freezes the
-// count of accepted ones in the bits between, because producers that are refused go on counting.
+// A segment's claim word counts the producers that came, in its low half. Closing a lane sets closedLane and freezes
+// the count of accepted ones in the bits between, because producers that are refused go on counting.
 const (
 	closedLane  = 1 << 63
 	frozenShift = 32
 	countMask   = 1<<31 - 1
 )
 
-// segment is a run of slots. A producer that finds the claim word below segmentSize owns the slot of that number, and the
-// one that finds exactly segmentSize owes the next segment. In the pool the word stays above segmentSize, so a producer
-// that still holds a pointer to a segment that was read long ago finds no slot in it, whenever it gets on.
+// segment is a run of slots. A producer that finds the claim word below segmentSize owns the slot of that number, and
+// the one that finds exactly segmentSize owes the next segment. In the pool the word stays above segmentSize, so a
+// producer that still holds a pointer to a segment that was read long ago finds no slot in it, whenever it gets on.
 type segment struct {
 	claim atomic.Uint64 // producers add; closing sets closedLane; the next incarnation's first owner stores
 	_     [56]byte      // the slots are the consumer's business, too
@@ -29,8 +29,8 @@ type segment struct {
 	next  atomic.Pointer[segment] // stored once by the owner of the append, loaded by the consumer
 }
 
-// accepted returns how many slots of a segment with this claim word are given away. Beyond segmentSize it tells only that
-// there is another segment, or soon will be.
+// accepted returns how many slots of a segment with this claim word are given away. Beyond segmentSize it tells only
+// that there is another segment, or soon will be.
 func accepted(word uint64) uint32 {
 	if word&closedLane != 0 {
 		return uint32(word >> frozenShift & countMask)
@@ -38,11 +38,12 @@ func accepted(word uint64) uint32 {
 	return uint32(word)
 }
 
-// lane is a queue of functions with many producers and one consumer. The step that accepts a function, one atomic addition
-// to the claim word, is the step that puts it into the order, and the one that reads whether the lane is closed.
+// lane is a queue of functions with many producers and one consumer. The step that accepts a function, one atomic
+// addition to the claim word, is the step that puts it into the order, and the one that reads whether the lane is
+// closed.
 //
-// Segments are pooled per lane and never shared with another: a late producer may claim a slot in a later incarnation of
-// the segment that it looked at, which is as good a place as any, but only in its own lane.
+// Segments are pooled per lane and never shared with another: a late producer may claim a slot in a later incarnation
+// of the segment that it looked at, which is as good a place as any, but only in its own lane.
 type lane struct {
 	tail atomic.Pointer[segment] // where producers claim; stored by the owner of an append
 	pool sync.Pool               // of segments; the consumer puts, the owner of an append gets
@@ -80,19 +81,22 @@ func (q *lane) push(fn func()) bool {
 	}
 }
 
-// append links a segment that holds p already behind the full segment s. Only one producer gets here for each s.
+// append links a segment that holds p already behind the full segment s. Only one producer gets here for each s. The
+// new segment has no free slot before it is the tail: late producers could fill it up, and the tail would go back.
 func (q *lane) append(s *segment, p unsafe.Pointer) {
 	n, _ := q.pool.Get().(*segment)
 	if n == nil {
 		n = new(segment)
+		n.claim.Store(segmentSize + 1)
 	}
 	n.slots[0] = p
+	q.tail.Store(n)
 	n.claim.Store(1)
 	s.next.Store(n)
-	q.tail.Store(n)
 }
 
-// awaitTail waits until there is a segment with room behind s. Looking at the pointer alone would not do: s may come back.
+// awaitTail waits until there is a segment with room behind s. Looking at the pointer alone would not do: s may come
+// back.
 func (q *lane) awaitTail(s *segment) {
 	for tries := 1; q.tail.Load() == s && s.claim.Load() > segmentSize && s.claim.Load()&closedLane == 0; tries++ {
 		if tries%32 == 0 {
@@ -157,6 +161,9 @@ func (q *lane) refresh() bool {
 	if q.read == segmentSize {
 		next := s.next.Load()
 		if next == nil {
+			if !q.empty() { // its producer has yet to link it
+				runtime.Gosched()
+			}
 			return false
 		}
 		s.next.Store(nil)

@@ -61,6 +61,45 @@ func TestLaneLateProducer(t *testing.T) {
 	}
 }
 
+// TestLaneReuseBehindTail: a pooled segment that comes back has no free slot before it is the tail. Otherwise late
+// producers could fill it and link the next one, and then the tail would go back.
+func TestLaneReuseBehindTail(t *testing.T) {
+	q := alternatetwo.NewLane()
+	var watched atomic.Pointer[func() bool]
+	var turn atomic.Int64 // a look counts when it begins and ends in the same one
+	var early, over atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		for !over.Load() {
+			free, begun := watched.Load(), turn.Load()
+			if free != nil && (*free)() && turn.Load() == begun {
+				early.Store(true)
+			}
+		}
+	})
+	for range 20_000 {
+		free := q.FreeBehindTail()
+		for range alternatetwo.SegmentSize {
+			turn.Add(1)
+			q.Push(func() {})
+		}
+		watched.Store(&free)
+		for range alternatetwo.SegmentSize { // turns over to the next segment, and then back, unless the pool forgot
+			turn.Add(1)
+			q.Push(func() {})
+			q.Pop()()
+		}
+		for fn := q.Pop(); fn != nil; fn = q.Pop() {
+			fn()
+		}
+	}
+	over.Store(true)
+	group.Wait()
+	if early.Load() {
+		t.Error("a segment that is not the tail had a free slot")
+	}
+}
+
 // TestLaneClose closes in the midst of pushes: what was accepted comes out, once, and nothing else.
 func TestLaneClose(t *testing.T) {
 	rounds := 3000
@@ -113,8 +152,8 @@ func TestLaneClose(t *testing.T) {
 	}
 }
 
-// TestLaneCloseAtSeam closes while a producer is about to link the next segment: its function was accepted, and the closing takes
-// effect in the new segment.
+// TestLaneCloseAtSeam closes while a producer is about to link the next segment: its function was accepted, and the
+// closing takes effect in the new segment.
 func TestLaneCloseAtSeam(t *testing.T) {
 	q := alternatetwo.NewLane()
 	ran := 0

@@ -13,10 +13,10 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Shutdown ends the loop when everything accepted has run, with the internal work and microtasks that this brings, and
-// waits for that or for ctx. Pending timers and readiness are dropped. On the loop it only asks for the end. On a loop
-// that never ran it runs what was accepted on a goroutine of its own. The first call returns nil, ctx.Err(), or ErrLoopTerminated
-// when Close overtook it; others wait likewise and return ErrLoopTerminated or ctx.Err().
+// Shutdown ends the loop when everything accepted has run, with the internal work and microtasks that this brings,
+// and waits for that or for ctx. Pending timers and readiness are dropped. On the loop it only asks for the end. On a
+// loop that never ran it runs what was accepted on a goroutine of its own. The first call returns nil, ctx.Err(), or
+// ErrLoopTerminated when Close overtook it; others wait likewise and return ErrLoopTerminated or ctx.Err().
 func (l *Loop) Shutdown(ctx context.Context) error {
 	from, first := l.terminate(0)
 	if first && from == awake {
@@ -78,7 +78,7 @@ func (l *Loop) end() {
 	l.external.drop()
 	l.internal.drop()
 	l.foreign.drop()
-	l.micro = ring[uint32]{}
+	l.micro = ring{}
 	l.timers.drop()
 	if err := l.poller.Close(); err != nil {
 		slog.Default().Error("alternatetwo: closing the poller failed", "error", err)
@@ -111,8 +111,8 @@ func (l *Loop) serve() {
 	l.end()
 }
 
-// interrupted runs turns, and tells whether a callback cut them short instead of the end. One deferred call around all of them
-// isolates every callback for free: what remains to be done is in the loop, not on the stack.
+// interrupted runs turns, and tells whether a callback cut them short instead of the end. One deferred call around
+// all of them isolates every callback for free: what remains to be done is in the loop, not on the stack.
 func (l *Loop) interrupted() (cut bool) {
 	cut = true
 	defer func() {
@@ -126,7 +126,8 @@ func (l *Loop) interrupted() (cut bool) {
 	return false
 }
 
-// report tells of the last fault: the handler, of the handler's own fault the logger, of the logger's the standard error.
+// report tells of the last fault: the handler, of the handler's own fault the logger, of the logger's the standard
+// error.
 func (l *Loop) report() {
 	fault := l.fault
 	if fault == nil {

