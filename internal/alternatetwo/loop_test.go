@@ -110,8 +110,12 @@ func TestWakeCoalesced(t *testing.T) {
 		if took := l.Wait(long); took > long/2 {
 			t.Fatalf("a submission did not wake the loop within %v", took)
 		}
-		if l.Wait(short) < short && l.Wait(short) < short && l.Wait(short) < short { // a signal may end one
-			t.Fatalf("one wake-up ended four waits")
+		early := 0
+		for l.Wait(short) < short {
+			early++ // by a signal
+		}
+		if early > 2 {
+			t.Fatalf("one wake-up ended %d waits", 1+early)
 		}
 	}
 }
