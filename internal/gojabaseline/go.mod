@@ -12,6 +12,7 @@ require (
 	github.com/dlclark/regexp2 v1.11.4 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
 	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.16.0 // indirect
 )
 
