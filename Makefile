@@ -44,8 +44,8 @@ test-nopreempt: need-go ## Run all tests without asynchronous preemption
 	GODEBUG=asyncpreemptoff=1 $(TEST) $(PACKAGES)
 
 .PHONY: test-repeat
-test-repeat: need-race ## Run the loops' tests 50 times under the race detector, in random order (long)
-	$(GO) test -count=50 -shuffle=on -race -timeout=2h $(LOOPS)
+test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
+	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=4h $(LOOPS)
 
 .PHONY: lint
 lint: need-go ## Check formatting, vet for every supported system, run staticcheck

@@ -132,7 +132,7 @@ func (p *Poller) drain() {
 	_, _ = unix.Read(p.wake, counter[:])
 }
 
-// Wake ends a Wait. EAGAIN says that the eventfd's counter is full, so the wake-up is there.
+// Wake ends a Wait.
 func (p *Poller) Wake() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -141,15 +141,7 @@ func (p *Poller) Wake() error {
 	}
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
-	for {
-		_, err := unix.Write(p.wake, one[:])
-		switch {
-		case err == nil, errors.Is(err, unix.EAGAIN):
-			return nil
-		case !errors.Is(err, unix.EINTR):
-			return os.NewSyscallError("write", err)
-		}
-	}
+	return writeWake(p.wake, one[:])
 }
 
 // Reset begins anew with an empty set.

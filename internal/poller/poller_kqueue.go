@@ -194,22 +194,14 @@ func (p *Poller) drain() {
 	}
 }
 
-// Wake ends a Wait. EAGAIN says that the pipe is full, so the wake-up is there.
+// Wake ends a Wait.
 func (p *Poller) Wake() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.closed {
 		return loopapi.ErrPollerClosed
 	}
-	for {
-		_, err := unix.Write(p.wake[1], []byte{1})
-		switch {
-		case err == nil, errors.Is(err, unix.EAGAIN):
-			return nil
-		case !errors.Is(err, unix.EINTR):
-			return os.NewSyscallError("write", err)
-		}
-	}
+	return writeWake(p.wake[1], []byte{1})
 }
 
 // Reset begins anew with an empty queue.
