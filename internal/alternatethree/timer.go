@@ -6,6 +6,7 @@ import (
 	"container/heap"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -31,6 +32,10 @@ type timers struct {
 	heap   timerHeap
 	byID   map[loopapi.TimerID]*timer
 	lastID loopapi.TimerID
+
+	// first is the heap's first deadline, never when it is empty. It is written under mu after each change of the heap and
+	// read without, by a loop that only asks whether lingering is worth its while: what counts is verified under mu.
+	first atomic.Int64
 }
 
 // heapKeep is the longest heap whose memory is kept when no timer is left.
@@ -75,6 +80,7 @@ func (l *Loop) insert(deadline int64, fn func()) (id loopapi.TimerID, first bool
 	tm.deadline, tm.id, tm.fn = deadline, t.lastID, fn
 	t.byID[tm.id] = tm
 	heap.Push(&t.heap, tm)
+	t.noteFirst()
 	return tm.id, tm.index == 0
 }
 
@@ -103,11 +109,24 @@ func (t *timers) remove(tm *timer) func() {
 	if len(t.heap) == 0 && cap(t.heap) > heapKeep {
 		t.reset()
 	}
+	t.noteFirst()
 	return fn
 }
 
 // reset forgets all timers, and the memory that many of them took. The caller holds mu.
-func (t *timers) reset() { t.heap, t.byID = nil, make(map[loopapi.TimerID]*timer) }
+func (t *timers) reset() {
+	t.heap, t.byID = nil, make(map[loopapi.TimerID]*timer)
+	t.noteFirst()
+}
+
+// noteFirst keeps first up to date. The caller holds mu.
+func (t *timers) noteFirst() {
+	if len(t.heap) == 0 {
+		t.first.Store(never)
+	} else {
+		t.first.Store(t.heap[0].deadline)
+	}
+}
 
 // popDue takes the first timer if its deadline is before now, and returns its function, or else nil.
 func (t *timers) popDue(now int64) func() {

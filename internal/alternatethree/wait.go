@@ -60,6 +60,9 @@ func (l *Loop) sleepTime() time.Duration {
 		return 0
 	}
 	began := l.now()
+	if l.timers.first.Load() <= began {
+		return 0 // a timer is due
+	}
 	for range yields {
 		runtime.Gosched()
 		if l.collect(); l.hasWork() {
