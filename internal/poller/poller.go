@@ -6,7 +6,7 @@
 //
 // # The contract
 //
-// One goroutine, the owner, calls Wait and Close. Every other method may be called from any goroutine, at any
+// One goroutine, the owner, calls Wait, Watch, Reset and Close. Every other method may be called from any goroutine, at any
 // time, also while the owner waits, and during and after Close: then it returns ErrPollerClosed and touches no
 // descriptor, so a descriptor number that was used again is never reached by mistake.
 //
@@ -49,9 +49,15 @@ type contract interface {
 	// ever when it is negative. It returns early, with no event, after a Wake or when a signal interrupts it, and late
 	// by up to a millisecond, never early, otherwise. The slice is valid until the next Wait.
 	Wait(timeout time.Duration) ([]Event, error)
+	// Watch is for an owner that parks elsewhere than in Wait. From a goroutine of its own it calls notify when there may be
+	// events: at the beginning, and, after a Wait that returned none, when there are some again. It may call more often than that.
+	// notify must not block; an error that it is given is the last it is given. While a watch goes on Wait takes no
+	// timeout but zero. stop ends the watch: when it returns, notify has returned and is not called any more. It comes
+	// before Reset, Close, or another Watch.
+	Watch(notify func(error)) (stop func(), err error)
 	// Wake makes the Wait that is going on, or else the next one, return. Wake-ups do not add up.
 	Wake() error
-	// Reset forgets all descriptors that were added, or returns an error and changes nothing. Only the owner may call it.
+	// Reset forgets all descriptors that were added, or returns an error and changes nothing.
 	Reset() error
 	// Close releases the poller's own descriptors. The second one returns ErrPollerClosed.
 	Close() error

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -130,6 +131,43 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 func (p *Poller) drain() {
 	var counter [8]byte
 	_, _ = unix.Read(p.wake, counter[:])
+}
+
+// Watch parks a goroutine in the runtime's own poller, for which an epoll descriptor is a file like any other: no thread
+// blocks, and hearing of an event costs what it costs a reader of a net.Conn. The runtime asks for edges, and within one
+// Read it forgets none.
+func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
+	fd, err := unix.FcntlInt(uintptr(p.epoll), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // or else the runtime would not poll it
+		_ = unix.Close(fd)
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	file := os.NewFile(uintptr(fd), "epoll")
+	conn, err := file.SyscallConn()
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	var stopping atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := conn.Read(func(uintptr) (done bool) {
+			notify(nil)
+			return false
+		})
+		if !stopping.Load() {
+			notify(err)
+		}
+	}()
+	return func() {
+		stopping.Store(true)
+		_ = file.Close() // ends the Read; a duplicate has nothing to lose by it
+		<-ended
+	}, nil
 }
 
 // Wake ends a Wait.

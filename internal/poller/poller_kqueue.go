@@ -24,6 +24,8 @@ type Poller struct {
 	queue  int
 	wake   [2]int // of the pipe: read here, write there
 
+	drained chan struct{} // of capacity one: to the watch, that Wait has found nothing
+
 	// The owner's.
 	raw    [batch]words
 	events [batch]Event
@@ -46,7 +48,7 @@ func New() (*Poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Poller{queue: queue, wake: [2]int{-1, -1}}
+	p := &Poller{queue: queue, wake: [2]int{-1, -1}, drained: make(chan struct{}, 1)}
 	if err := p.openPipe(); err != nil {
 		_ = p.Close()
 		return nil, err
@@ -181,7 +183,49 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		}
 		events = append(events, e)
 	}
+	if len(events) == 0 {
+		select {
+		case p.drained <- struct{}{}:
+		default:
+		}
+	}
 	return events, nil
+}
+
+// Watch blocks a thread in the system: the runtime's own poller does not take a kqueue. What is ready stays so until the
+// owner has dealt with it, so the watch blocks again only when a Wait has found nothing.
+func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
+	stopping, ended := make(chan struct{}), make(chan struct{})
+	select {
+	case <-p.drained: // before the watch
+	default:
+	}
+	go func() {
+		defer close(ended)
+		for one := make([]words, 1); ; {
+			notify(nil)
+			select {
+			case <-stopping:
+				return
+			case <-p.drained:
+			}
+			if _, err := unix.Kevent(p.queue, nil, kevents(one), nil); err != nil && !errors.Is(err, unix.EINTR) {
+				notify(os.NewSyscallError("kevent", err))
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stopping)
+		for {
+			_ = p.Wake() // the pipe stays readable until the next Wait
+			select {
+			case <-ended:
+				return
+			case <-time.After(time.Second): // the wake-up has failed
+			}
+		}
+	}, nil
 }
 
 // drain empties the pipe. EAGAIN would say that it is empty.

@@ -70,6 +70,9 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	return nil, nil
 }
 
+// Watch returns errors.ErrUnsupported.
+func (p *Poller) Watch(func(error)) (stop func(), err error) { return nil, p.refuse() }
+
 // Wake ends a Wait. A full channel holds a wake-up already.
 func (p *Poller) Wake() error {
 	if err := p.open(); err != nil {

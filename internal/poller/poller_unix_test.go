@@ -110,6 +110,118 @@ func TestReadinessWhileWaiting(t *testing.T) {
 	}
 }
 
+// watch starts a watch that leaves a token for each notice, if there is none.
+func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) {
+	noticed = make(chan struct{}, 1)
+	stop, err := p.Watch(func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case noticed <- struct{}{}:
+		default:
+		}
+	})
+	require.NoError(t, err)
+	return noticed, stop
+}
+
+// notice waits for the watch.
+func notice(t *testing.T, noticed chan struct{}) {
+	t.Helper()
+	select {
+	case <-noticed:
+	case <-time.After(time.Minute):
+		t.Fatal("the watch does not tell that a descriptor is ready")
+	}
+}
+
+// What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
+func TestWatch(t *testing.T) {
+	rounds := 10_000
+	if testing.Short() || runtime.GOMAXPROCS(0) == 1 {
+		rounds = 1000
+	}
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	noticed, stop := watch(t, p)
+	defer stop()
+	until := func(want tags) {
+		for {
+			got := ready(t, p)
+			if len(got) > 0 {
+				require.Equal(t, want, got)
+				return
+			}
+			notice(t, noticed)
+		}
+	}
+	for range rounds {
+		go unix.Write(b, []byte{1})
+		until(tags{1: read})
+		take(t, a)
+		require.Empty(t, ready(t, p))
+	}
+	for range rounds {
+		go p.Modify(a, read, read|write, 1)
+		until(tags{1: write})
+		require.NoError(t, p.Modify(a, read|write, read, 1))
+		require.Empty(t, ready(t, p))
+	}
+	c, d := pair(t)
+	put(t, d)
+	for tag := uint32(2); tag < uint32(rounds); tag++ {
+		go p.Add(c, read, tag)
+		until(tags{tag: read})
+		require.NoError(t, p.Remove(c, read))
+		require.Empty(t, ready(t, p))
+	}
+}
+
+// A watch that was stopped is silent, and another may follow. Neither leaves anything behind.
+func TestWatchStops(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	before := descriptors()
+	for i := range 200 {
+		var stopped atomic.Bool
+		stop, err := p.Watch(func(err error) {
+			if stopped.Load() || err != nil {
+				t.Errorf("notified, with error %v, after the watch was stopped: %v", err, stopped.Load())
+			}
+		})
+		require.NoError(t, err)
+		if i%2 == 0 {
+			put(t, b)
+			require.Equal(t, tags{1: read}, ready(t, p))
+			take(t, a)
+			require.Empty(t, ready(t, p))
+		}
+		stop()
+		stopped.Store(true)
+	}
+	put(t, b)
+	require.Equal(t, before, descriptors())
+}
+
+// A watch that has nothing to tell costs nothing.
+func TestWatchRests(t *testing.T) {
+	p := open(t)
+	a, _ := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	var notices atomic.Int32
+	stop, err := p.Watch(func(error) { notices.Add(1) })
+	require.NoError(t, err)
+	defer stop()
+	time.Sleep(20 * time.Millisecond) // nothing is to happen in this time
+	require.LessOrEqual(t, notices.Load(), int32(1), "one notice at the beginning")
+	require.Empty(t, ready(t, p))
+	time.Sleep(20 * time.Millisecond)
+	require.LessOrEqual(t, notices.Load(), int32(2))
+}
+
 // More descriptors than one Wait returns all get their turn.
 func TestMoreThanABatch(t *testing.T) {
 	p := open(t)
