@@ -3,6 +3,7 @@ package poller_test
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,35 +52,42 @@ func TestWake(t *testing.T) {
 	require.Less(t, waits, 20, "Waits that a wake-up of the past, or a signal, ended")
 }
 
-// Each wake-up is answered before the next is given, on two pollers in turn: none may be lost.
+// Each wake-up is answered before the next is given, on two pollers in turn: none may be lost. A signal may end a Wait too.
 func TestWakePingPong(t *testing.T) {
-	rounds := 10_000
+	rounds := int32(10_000)
 	if testing.Short() || runtime.GOMAXPROCS(0) == 1 { // on one processor each waits for the other to be found blocked
 		rounds = 1000
 	}
 	a, b := open(t), open(t)
-	pinged := make(chan error, 1)
+	var pings, pongs atomic.Int32
+	ended := make(chan error, 1)
 	go func() {
-		for range rounds {
-			if _, err := b.Wait(forever); err != nil {
-				pinged <- err
-				return
+		for n := range rounds {
+			for pings.Load() <= n {
+				if _, err := b.Wait(forever); err != nil {
+					ended <- err
+					return
+				}
 			}
+			pongs.Add(1)
 			if err := a.Wake(); err != nil {
-				pinged <- err
+				ended <- err
 				return
 			}
 		}
-		pinged <- nil
+		ended <- nil
 	}()
 	watchdog := time.AfterFunc(time.Minute, func() { panic("a wake-up was lost") })
 	defer watchdog.Stop()
-	for range rounds {
+	for n := range rounds {
 		watchdog.Reset(time.Minute) // each takes long where processors are busy
+		pings.Add(1)
 		require.NoError(t, b.Wake())
-		wait(t, a, forever)
+		for pongs.Load() <= n {
+			wait(t, a, forever)
+		}
 	}
-	require.NoError(t, <-pinged)
+	require.NoError(t, <-ended)
 }
 
 func TestTimeout(t *testing.T) {
