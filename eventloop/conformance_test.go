@@ -8,12 +8,14 @@ import (
 	"github.com/turnloop/turnloop/eventloop/looptest"
 )
 
-func newLoop(cfg looptest.Config) (looptest.EventLoop, error) {
-	opts := []eventloop.Option{
+func newLoop(cfg looptest.Config) (looptest.EventLoop, error) { return newLoopWith(cfg) }
+
+func newLoopWith(cfg looptest.Config, opts ...eventloop.Option) (looptest.EventLoop, error) {
+	opts = append(opts,
 		eventloop.WithAutoExit(cfg.AutoExit),
 		eventloop.WithQueueLimit(cfg.QueueLimit),
 		eventloop.WithLogger(slog.New(slog.DiscardHandler)), // the kit provokes what a loop logs
-	}
+	)
 	if cfg.TickBudget != 0 {
 		opts = append(opts, eventloop.WithTickBudget(cfg.TickBudget))
 	}
@@ -31,4 +33,11 @@ func newLoop(cfg looptest.Config) (looptest.EventLoop, error) {
 
 func TestConformance(t *testing.T) {
 	looptest.Run(t, newLoop, looptest.Name("main"), looptest.VirtualTime())
+}
+
+// A loop that blocks in the system's poller keeps the same promises.
+func TestConformanceDisabled(t *testing.T) {
+	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) {
+		return newLoopWith(cfg, eventloop.WithFastPathMode(eventloop.FastPathDisabled), eventloop.WithStrictMicrotaskOrdering(true))
+	}, looptest.Name("disabled"))
 }

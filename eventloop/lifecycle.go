@@ -5,7 +5,7 @@ package eventloop
 import "context"
 
 // Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
-// internal work and microtasks that brings, pending timers are dropped, and the loop ends. It blocks until then, or
+// internal work and microtasks that brings, pending timers and registrations are dropped, and the loop ends. It blocks until then, or
 // until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks it only asks for the
 // end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of its own.
 //
@@ -66,6 +66,9 @@ func (l *Loop) end() {
 	l.batch, l.priority, l.adopted, l.micro = queue{}, queue{}, queue{}, ring{}
 	l.timers.drop()
 	l.alarm.stop()
+	if err := l.fds.drop(); err != nil {
+		go l.complain("the poller was not closed properly", err)
+	}
 	l.owner.Store(0)
 	if l.unwatch != nil {
 		l.unwatch()

@@ -26,7 +26,7 @@ func (l *Loop) addHolds(n int) {
 	l.inbox.release()
 }
 
-// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a hold. It is what WithAutoExit goes
+// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold. It is what WithAutoExit goes
 // by, but may be asked of any loop. On the loop the answer does not count the callback that asks; from another goroutine
 // a loop that is running something is alive.
 func (l *Loop) Alive() bool {
@@ -49,7 +49,7 @@ func (l *Loop) Alive() bool {
 	}
 }
 
-// needed tells whether a hold, a ref'd timer or work in the inbox keeps the loop alive.
+// needed tells whether a hold, a ref'd timer, a descriptor or work in the inbox keeps the loop alive.
 func (l *Loop) needed() bool {
 	l.lockLiveness()
 	defer l.unlockLiveness()
@@ -69,15 +69,17 @@ func (l *Loop) exit() bool {
 }
 
 func (l *Loop) neededLocked() bool {
-	return l.inbox.holds != 0 || !l.inbox.empty() || l.timers.wheel.Refs() != 0
+	return l.inbox.holds != 0 || !l.inbox.empty() || len(l.fds.table) != 0 || l.timers.wheel.Refs() != 0
 }
 
 func (l *Loop) lockLiveness() {
 	l.timers.mu.Lock()
+	l.fds.mu.Lock()
 	l.inbox.acquire()
 }
 
 func (l *Loop) unlockLiveness() {
 	l.inbox.release()
+	l.fds.mu.Unlock()
 	l.timers.mu.Unlock()
 }

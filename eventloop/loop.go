@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,8 @@ type Loop struct {
 	unwatch   func() bool // stops watching Run's context
 
 	timers  timers
+	fds     descriptors
+	failure error        // why the loop ended by itself; written by its owner before the end
 	waiting atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
 
 	// Fixed by New.
@@ -53,8 +56,9 @@ type Loop struct {
 	config
 }
 
-// New creates a loop. Nothing runs, no goroutine is started and nothing of the operating system is held until Run. It
-// returns an error that names the option when an option is out of range.
+// New creates a loop. Nothing runs and no goroutine is started until Run. Nothing of the operating system is held before Run or
+// RegisterFD, unless WithFastPathMode asks for it. It returns an error that names the option when an option is out of range, or cannot
+// be had.
 func New(opts ...Option) (*Loop, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -69,6 +73,9 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.earliest.Store(never)
 	l.alarm.at = never
+	if err := l.setMode(c.fastPath); err != nil {
+		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
+	}
 	return l, nil
 }
 
@@ -96,7 +103,7 @@ func (l *Loop) State() State { return l.state.load().state() }
 // Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
 //
 // It returns nil after Shutdown or auto-exit, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which
-// is a graceful shutdown, was what ended the loop. At once it returns ErrReentrantRun from one of the loop's own
+// is a graceful shutdown, was what ended the loop; and an error of the system that made the loop shut down by itself. At once it returns ErrReentrantRun from one of the loop's own
 // callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated when the loop is ending or has ended. If a callback calls
 // runtime.Goexit the calling goroutine ends without returning from Run, and the loop goes on without it; Done tells
 // its end.
@@ -120,6 +127,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	switch w := l.state.load(); {
 	case w.closing():
 		return ErrLoopTerminated
+	case l.failure != nil:
+		return l.failure
 	case w&causeContext != 0:
 		return ctx.Err()
 	}
@@ -151,13 +160,15 @@ func (l *Loop) tick(resumed bool) bool {
 	case w.closing():
 		return false
 	case l.hasWork():
-		return true
 	case w.ending():
 		return !l.inbox.seal()
+	case l.fds.pending():
 	case l.autoExit && l.exit():
 		return false
+	default:
+		l.sleep()
 	}
-	l.sleep()
+	l.runIO()
 	return true
 }
 
@@ -226,14 +237,14 @@ func (l *Loop) runExternal() {
 
 // refill takes the external tasks from the inbox, when all that were taken before have run.
 func (l *Loop) refill() bool {
-	if !l.inbox.mayHaveWork() && !l.pause() {
+	if !l.inbox.mayHaveWork() && (l.fds.pending() || !l.pause()) {
 		return false
 	}
 	l.take(external, &l.batch)
 	return !l.batch.empty()
 }
 
-// hasWork tells whether there may be something to run other than timers.
+// hasWork tells whether there may be something to run other than timers and what descriptors ask for.
 func (l *Loop) hasWork() bool {
 	return l.micro.n != 0 || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
 }

@@ -30,12 +30,21 @@ type config struct {
 	microtaskBudget int
 	onOverload      func(error)
 	onPanic         func(*PanicError)
+
+	fastPath         FastPathMode
+	strictMicrotasks bool
+	newPoller        func() (systemPoller, error) // replaced by tests only
 }
 
 var loopIDs atomic.Uint64
 
 func newConfig(opts []Option) (config, error) {
-	c := config{id: loopIDs.Add(1), tickBudget: defaultTickBudget, microtaskBudget: defaultMicrotaskBudget}
+	c := config{
+		id:              loopIDs.Add(1),
+		tickBudget:      defaultTickBudget,
+		microtaskBudget: defaultMicrotaskBudget,
+		newPoller:       newSystemPoller,
+	}
 	for i, opt := range opts {
 		if opt == nil {
 			return c, fmt.Errorf("eventloop: option %d is nil", i)
@@ -59,7 +68,8 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no hold. The default
+// WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no
+// descriptor, no hold. The default
 // is to sleep until there is work. It is decided when the loop would sleep, and costs submitters nothing.
 func WithAutoExit(on bool) Option {
 	return func(c *config) error {
@@ -126,6 +136,24 @@ func WithPanicHandler(f func(*PanicError)) Option {
 			return fmt.Errorf("eventloop: WithPanicHandler: %w", ErrNilCallback)
 		}
 		c.onPanic = f
+		return nil
+	}
+}
+
+// WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With FastPathDisabled New
+// makes a poller, which the loop holds until it has ended: a loop that is not going to run is ended by Close.
+func WithFastPathMode(mode FastPathMode) Option {
+	return func(c *config) error {
+		c.fastPath = mode // which New checks
+		return nil
+	}
+}
+
+// WithStrictMicrotaskOrdering has microtasks run after each callback of a descriptor. The default is after a batch of
+// at most 64, which costs less.
+func WithStrictMicrotaskOrdering(on bool) Option {
+	return func(c *config) error {
+		c.strictMicrotasks = on
 		return nil
 	}
 }

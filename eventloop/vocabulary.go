@@ -3,6 +3,7 @@ package eventloop
 // The vocabulary that users need, so that they import one package.
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -17,6 +18,7 @@ type (
 	MicrotaskScheduler = loopapi.MicrotaskScheduler
 	TimerScheduler     = loopapi.TimerScheduler
 	TimerReferencer    = loopapi.TimerReferencer
+	FDRegistrar        = loopapi.FDRegistrar
 	StateReporter      = loopapi.StateReporter
 	Completer          = loopapi.Completer
 	OwnerReporter      = loopapi.OwnerReporter
@@ -29,6 +31,7 @@ var _ interface {
 	MicrotaskScheduler
 	TimerScheduler
 	TimerReferencer
+	FDRegistrar
 	StateReporter
 	Completer
 	OwnerReporter
@@ -39,20 +42,37 @@ var _ interface {
 // TimerID names a scheduled timer. The zero TimerID names none.
 type TimerID = loopapi.TimerID
 
+// IOEvents is a set of readiness events of a descriptor.
+type IOEvents = loopapi.IOEvents
+
+// The readiness events. EventError and EventHangup are delivered whether or not they were asked for.
+const (
+	EventRead   = loopapi.EventRead
+	EventWrite  = loopapi.EventWrite
+	EventError  = loopapi.EventError
+	EventHangup = loopapi.EventHangup
+)
+
 // PanicError reports a callback that panicked or called runtime.Goexit.
 type PanicError = loopapi.PanicError
 
 // The errors of a loop; test for them with errors.Is.
 var (
-	ErrLoopAlreadyRunning = loopapi.ErrLoopAlreadyRunning // Run: the loop is running
-	ErrLoopTerminated     = loopapi.ErrLoopTerminated     // the loop has ended, or does not accept this any more
-	ErrLoopOverloaded     = loopapi.ErrLoopOverloaded     // Submit: the queue limit is reached; OnOverload: the tick budget is spent
-	ErrReentrantRun       = loopapi.ErrReentrantRun       // Run: called from one of the loop's own callbacks
-	ErrTimerNotFound      = loopapi.ErrTimerNotFound      // the timer is not pending
-	ErrMicrotaskBudget    = loopapi.ErrMicrotaskBudget    // OnOverload: the microtask budget is spent
-	ErrNilCallback        = loopapi.ErrNilCallback        // a callback is nil
-	ErrGoexit             = loopapi.ErrGoexit             // PanicError: the callback called runtime.Goexit
+	ErrLoopAlreadyRunning   = loopapi.ErrLoopAlreadyRunning   // Run: the loop is running
+	ErrLoopTerminated       = loopapi.ErrLoopTerminated       // the loop has ended, or does not accept this any more
+	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit is reached; OnOverload: the tick budget is spent
+	ErrReentrantRun         = loopapi.ErrReentrantRun         // Run: called from one of the loop's own callbacks
+	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible // RegisterFD under FastPathForced; FastPathForced with descriptors
+	ErrFDAlreadyRegistered  = loopapi.ErrFDAlreadyRegistered  // RegisterFD: the descriptor is registered
+	ErrFDNotRegistered      = loopapi.ErrFDNotRegistered      // ModifyFD, UnregisterFD: the descriptor is not registered
+	ErrPollerClosed         = loopapi.ErrPollerClosed         // the poller was used after its end; a loop's methods return ErrLoopTerminated first
+	ErrTimerNotFound        = loopapi.ErrTimerNotFound        // the timer is not pending
+	ErrMicrotaskBudget      = loopapi.ErrMicrotaskBudget      // OnOverload: the microtask budget is spent
+	ErrNilCallback          = loopapi.ErrNilCallback          // a callback is nil
+	ErrGoexit               = loopapi.ErrGoexit               // PanicError: the callback called runtime.Goexit
 )
 
 // errRunaway is reported when a tick's internal work does not come to an end.
 var errRunaway = fmt.Errorf("%w: more than %d internal tasks in one tick", ErrLoopOverloaded, internalBudget)
+
+var errNoSuchMode = errors.New("no such mode")

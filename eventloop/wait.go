@@ -11,11 +11,16 @@ package eventloop
 //	any lane          taking inbox.lock                 inbox.mayHaveWork
 //	an earlier timer  storing earliest                  loading earliest to arm the alarm
 //	the alarm         storing alarm.rang                loading alarm.rang
+//	a descriptor      storing fds.ready, by the watch   loading fds.ready
+//	a mode, a poller  storing fds.changed               loading fds.changed
 //	the end           leaving Sleeping for Terminating  being the one who has to signal
 //	its last reason   releasing a hold, or a ref'd      asking needed, in an auto-exit loop
-//	to stay alive     timer, under its lock
+//	to stay alive     timer or descriptor, under its lock
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // sleep parks the loop until there may be something to do.
 func (l *Loop) sleep() {
@@ -35,15 +40,40 @@ func (l *Loop) sleep() {
 	if !l.state.sleep() {
 		return // ending
 	}
-	l.alarm.arm(l, l.earliest.Load())
-	if l.inbox.mayHaveWork() || l.alarm.rang.Load() || l.autoExit && !l.needed() {
-		// If a producer has claimed the wake-up already, its signal ends the next sleep early, which does no harm.
-		l.state.wake()
-		return
+	l.park()
+	l.state.wake() // if it was not somebody's signal that ended the park
+	event := l.fds.pending()
+	if event {
+		l.tickTime.Store(l.now()) // what is called next was not ready before
 	}
-	<-l.wake
-	l.state.wake() // only after such a late signal is there anything to change
+	l.fds.settle(event)
 }
+
+// park waits until there may be something to do. The loop has committed to sleep.
+func (l *Loop) park() {
+	d := &l.fds
+	blocked := d.blocked.Load() != nil && !d.parking
+	timeout := time.Duration(-1)
+	if at := l.earliest.Load(); !blocked {
+		l.alarm.arm(l, at)
+	} else if at != never {
+		timeout = time.Duration(max(0, at-l.now()))
+	}
+	if l.hasNews() || !blocked && l.alarm.rang.Load() || l.autoExit && !l.needed() {
+		return // if a producer has claimed the wake-up already, its signal ends the next park early, which does no harm
+	}
+	switch {
+	case blocked:
+		l.wait(timeout)
+	case d.parking:
+		l.got(d.parker.Park())
+	default:
+		<-l.wake
+	}
+}
+
+// hasNews tells whether others may have left something to do, besides an alarm.
+func (l *Loop) hasNews() bool { return l.inbox.mayHaveWork() || l.fds.news() }
 
 // wakeIfSleeping wakes the loop if it sleeps. Its caller has published what there is to see before.
 func (l *Loop) wakeIfSleeping() {
@@ -59,8 +89,13 @@ func (l *Loop) unpark() {
 }
 
 // signal ends the loop's park. Only who took the state from Sleeping to something else calls it. The channel is full
-// only when a late signal is in it, which serves as well.
+// only when a late signal is in it, which serves as well. What the loop parks in does not change before it has heard of the
+// signal, or has got up for another reason and does not need it.
 func (l *Loop) signal() {
+	if p := l.fds.blocked.Load(); p != nil {
+		l.wakePoller(*p, firstRetry)
+		return
+	}
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -114,7 +149,7 @@ func (l *Loop) pause() bool {
 	}
 	p.left--
 	runtime.Gosched()
-	if !l.inbox.mayHaveWork() {
+	if !l.hasNews() {
 		return false
 	}
 	p.hits++

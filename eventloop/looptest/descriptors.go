@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // belongings are a trial's descriptors. Its methods may be called from any goroutine, callbacks included.
@@ -21,6 +22,13 @@ type belongings struct {
 func (b *belongings) book(pair [2]int, err error) (near, far int, _ error) {
 	if err != nil {
 		return -1, -1, err
+	}
+	if !canChooseNumbers {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.keep(pair[0])
+		b.keep(pair[1])
+		return pair[0], pair[1], nil
 	}
 	for i, fd := range pair {
 		moved, err := b.double(fd)
@@ -149,6 +157,13 @@ func (b *belongings) numbers() []int {
 	return slices.Collect(maps.Keys(b.open))
 }
 
+// choosesNumbers ends the check where the system alone says which number a descriptor gets.
+func (t *trial) choosesNumbers() {
+	if !canChooseNumbers {
+		t.notApplicable("descriptor numbers cannot be chosen on this system")
+	}
+}
+
 // link is a connected pair: the loop watches near, the check holds far.
 type link struct {
 	t         *trial
@@ -180,8 +195,11 @@ func (s link) send() {
 	}
 }
 
-// take gives near another number, which the check has closed.
+// take gives near another number, which the check has closed, if it may choose.
 func (s *link) take(number int) {
+	if !canChooseNumbers {
+		return
+	}
 	s.t.must("using a descriptor number again", s.t.fds.move(s.near, number))
 	s.near = number
 }
@@ -196,12 +214,35 @@ func drain(fd int) error {
 	}
 }
 
-// fill writes until nothing fits.
+// empty reads the byte that was sent.
+func (s link) empty() {
+	var buf [1]byte
+	_, err := arrival(s.near, buf[:], s.t.patience)
+	s.t.must("emptying a socket", errors.Join(err, drain(s.near)))
+}
+
+// arrival reads what has been written at the other end.
+func arrival(fd int, buf []byte, patience time.Duration) (int, error) {
+	n, err := read(fd, buf)
+	for begin := time.Now(); bytesTravel && n == 0 && err == nil && time.Since(begin) < patience; {
+		time.Sleep(time.Millisecond)
+		n, err = read(fd, buf)
+	}
+	return n, err
+}
+
+// fill writes until nothing fits, also when what was written has made room.
 func fill(fd int) error {
+	const travel = 10 * time.Millisecond
 	var buf [4096]byte
-	for {
-		if n, err := write(fd, buf[:]); n == 0 {
+	for last := time.Now(); ; {
+		switch n, err := write(fd, buf[:]); {
+		case n > 0:
+			last = time.Now()
+		case err != nil || !bytesTravel || time.Since(last) > travel:
 			return err
+		default:
+			time.Sleep(time.Millisecond)
 		}
 	}
 }
@@ -214,7 +255,7 @@ func (s link) alive(when string) {
 	for _, way := range [][2]int{{s.far, s.near}, {s.near, s.far}} {
 		if _, err := write(way[0], []byte{7}); err != nil {
 			s.t.Errorf("%s the user's descriptor is not usable any more: %v", when, err)
-		} else if n, err := read(way[1], buf[:]); n != 1 || err != nil || buf[0] != 7 {
+		} else if n, err := arrival(way[1], buf[:], s.t.patience); n != 1 || err != nil || buf[0] != 7 {
 			s.t.Errorf("%s the user's descriptor reads %d bytes and %v, want the byte that was written", when, n, err)
 		}
 	}

@@ -1,4 +1,4 @@
-//go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd
+//go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd && !windows
 
 // Where the kit cannot make descriptors, the checks that need them are reported as n/a, and these are not called.
 package looptest
@@ -10,8 +10,11 @@ import (
 
 const (
 	canOpen          = false
+	canChooseNumbers = false
+	canInterrupt     = false
 	filesArePolled   = false
 	hangupIsImplicit = false
+	bytesTravel      = false
 	aside            = 0
 )
 

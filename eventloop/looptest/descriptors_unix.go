@@ -16,8 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canOpen tells whether the kit can make descriptors on this system.
-const canOpen = true
+const (
+	canOpen          = true  // the kit can make descriptors
+	canChooseNumbers = true  // and say under which number
+	canInterrupt     = true  // signals are sent to threads
+	bytesTravel      = false // what was written is at the other end at once
+)
 
 // The systems differ: epoll polls no regular file and tells of a hang-up that nobody asked for; kqueue has filters for
 // reading and for writing, polls every file, and tells nothing without a filter.

@@ -144,9 +144,12 @@ func ioRefused(t *trial) {
 	t.must("os.CreateTemp", err)
 	t.onCleanup(func() { file.Close(); os.Remove(file.Name()) })
 	s := t.sockets()
-	closed, err := t.fds.double(s.near)
-	t.must("dup", err)
-	t.must("close", t.fds.close(closed))
+	closed := 1 << 30 // nobody's, where a number that was closed may be anything's soon
+	if canChooseNumbers {
+		closed, err = t.fds.double(s.near)
+		t.must("dup", err)
+		t.must("close", t.fds.close(closed))
+	}
 	numbers := []struct {
 		name string
 		fd   int
@@ -176,6 +179,10 @@ func ioRefused(t *trial) {
 	l.do(func() { probe("on the loop") })
 	l.standsStill("registrations have failed")
 
+	if !canChooseNumbers {
+		l.finish()
+		return
+	}
 	// The number that failed works as soon as there is something behind it.
 	twin, err := t.fds.double(s.near)
 	t.must("dup", err)

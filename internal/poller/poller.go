@@ -55,7 +55,8 @@ type contract interface {
 	// timeout but zero. stop ends the watch: when it returns, notify has returned and is not called any more. It comes
 	// before Reset, Close, or another Watch.
 	Watch(notify func(error)) (stop func(), err error)
-	// Wake makes the Wait that is going on, or else the next one, return. Wake-ups do not add up.
+	// Wake makes the Wait that is going on, or else the next one, return. Wake-ups do not add up. Nor does one that was meant
+	// for a Park last: if that has ended otherwise, the next Park may end early.
 	Wake() error
 	// Reset forgets all descriptors that were added, or returns an error and changes nothing.
 	Reset() error
@@ -64,3 +65,11 @@ type contract interface {
 }
 
 var _ contract = (*Poller)(nil)
+
+// Parker is what a Poller is besides where the runtime's own poller can watch it, which is on Linux.
+type Parker interface {
+	// Park is Wait without end, but blocks a goroutine only and no thread: it hears of an event as soon as a reader of a net.Conn does,
+	// while a Wake of it costs more than a send on a channel and less than that of a blocked thread. Only the owner
+	// calls it, and not while a watch goes on.
+	Park() ([]Event, error)
+}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/internal/poller"
 )
 
 // The race detector's own allocations would count.
@@ -19,4 +21,7 @@ func TestNothingAllocates(t *testing.T) {
 	put(t, b)
 	require.NoError(t, p.Add(a, read, 1))
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = p.Wait(forever) }), "an event")
+	if parker, ok := any(p).(poller.Parker); ok {
+		require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = parker.Park() }), "an event for who is parked")
+	}
 }

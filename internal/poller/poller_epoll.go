@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,10 +26,16 @@ type Poller struct {
 	closed bool
 	epoll  int
 	wake   int
+	dup    *os.File        // of epoll, for the runtime's own poller; nil until it is needed
+	conn   syscall.RawConn // of dup
+	parked atomic.Bool     // Park is going on
 
 	// The owner's.
-	raw    [batch]unix.EpollEvent
-	events [batch]Event
+	raw     [batch]unix.EpollEvent
+	events  [batch]Event
+	look    func(uintptr) bool // is lookOnce, which returns found and failure
+	found   []Event
+	failure error
 }
 
 // New makes a poller. It holds two descriptors until Close.
@@ -43,6 +50,7 @@ func New() (*Poller, error) {
 		return nil, os.NewSyscallError("eventfd", err)
 	}
 	p := &Poller{epoll: epoll, wake: wake}
+	p.look = p.lookOnce
 	if err := p.watchWake(); err != nil {
 		_ = p.Close()
 		return nil, err
@@ -96,17 +104,23 @@ func (p *Poller) control(op, fd int, events loopapi.IOEvents, tag uint32) error 
 
 // Wait waits for events.
 func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
+	events, _, err := p.collect(timeout)
+	return events, err
+}
+
+func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err error) {
 	n, err := unix.EpollWait(p.epoll, p.raw[:], milliseconds(timeout))
 	if errors.Is(err, unix.EINTR) {
-		return nil, nil
+		return nil, true, nil
 	}
 	if err != nil {
-		return nil, os.NewSyscallError("epoll_wait", err)
+		return nil, false, os.NewSyscallError("epoll_wait", err)
 	}
-	events := p.events[:0]
+	events = p.events[:0]
 	for _, r := range p.raw[:n] {
 		if int(r.Fd) == p.wake {
 			p.drain()
+			woken = true
 			continue
 		}
 		e := Event{FD: int(r.Fd), Tag: uint32(r.Pad)}
@@ -124,7 +138,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		}
 		events = append(events, e)
 	}
-	return events, nil
+	return events, woken, nil
 }
 
 // drain resets the eventfd's counter. EAGAIN would say that it is zero.
@@ -133,42 +147,103 @@ func (p *Poller) drain() {
 	_, _ = unix.Read(p.wake, counter[:])
 }
 
-// Watch parks a goroutine in the runtime's own poller, for which an epoll descriptor is a file like any other: no thread
-// blocks, and hearing of an event costs what it costs a reader of a net.Conn. The runtime asks for edges, and within one
-// Read it forgets none.
-func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
+// file makes the runtime's own poller, for which an epoll descriptor is a file like any other, watch this one: a
+// goroutine that parks there blocks no thread, and hears of an event as fast as a reader of a net.Conn.
+func (p *Poller) file() error {
+	if p.conn != nil {
+		return nil
+	}
 	fd, err := unix.FcntlInt(uintptr(p.epoll), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return nil, os.NewSyscallError("fcntl", err)
+		return os.NewSyscallError("fcntl", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil { // or else the runtime would not poll it
+	if err := unix.SetNonblock(fd, true); err != nil { // or else the runtime would not take it
 		_ = unix.Close(fd)
-		return nil, os.NewSyscallError("fcntl", err)
+		return os.NewSyscallError("fcntl", err)
 	}
 	file := os.NewFile(uintptr(fd), "epoll")
 	conn, err := file.SyscallConn()
+	if err == nil {
+		err = file.SetReadDeadline(time.Time{}) // fails if the runtime did not take it
+	}
 	if err != nil {
 		_ = file.Close()
+		return err
+	}
+	p.mu.Lock()
+	p.dup, p.conn = file, conn
+	p.mu.Unlock()
+	return nil
+}
+
+// Park waits for events, for ever, without blocking a thread. The runtime asks for edges, and forgets what came before a Read
+// has begun; the first look is therefore within it.
+func (p *Poller) Park() ([]Event, error) {
+	if err := p.file(); err != nil {
+		return nil, err
+	}
+	p.parked.Store(true)
+	err := p.conn.Read(p.look)
+	p.parked.Store(false)
+	if err == nil {
+		return p.found, p.failure
+	}
+	return nil, p.interrupted(err)
+}
+
+func (p *Poller) lookOnce(uintptr) (done bool) {
+	var woken bool
+	p.found, woken, p.failure = p.collect(0)
+	return len(p.found) > 0 || woken || p.failure != nil
+}
+
+// interrupted tells what ended a Read: nil, if it was a deadline in the past, which somebody who wakes or stops sets.
+func (p *Poller) interrupted(err error) error {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return p.dup.SetReadDeadline(time.Time{})
+}
+
+// Watch has a goroutine of its own look for edges. Within one Read none is forgotten.
+func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
+	if err := p.file(); err != nil {
 		return nil, err
 	}
 	var stopping atomic.Bool
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		err := conn.Read(func(uintptr) (done bool) {
-			notify(nil)
-			return false
-		})
-		if !stopping.Load() {
-			notify(err)
+		for {
+			err := p.conn.Read(func(uintptr) (done bool) {
+				notify(nil)
+				return false
+			})
+			if stopping.Load() {
+				return
+			}
+			if err := p.interrupted(err); err != nil { // or a wake-up that was late
+				notify(err)
+				return
+			}
 		}
 	}()
 	return func() {
 		stopping.Store(true)
-		_ = file.Close() // ends the Read; a duplicate has nothing to lose by it
-		<-ended
+		for {
+			_ = p.dup.SetReadDeadline(longAgo)
+			select {
+			case <-ended:
+				_ = p.dup.SetReadDeadline(time.Time{})
+				return
+			case <-time.After(time.Millisecond): // a late wake-up was taken for this one
+			}
+		}
 	}, nil
 }
+
+// longAgo is a deadline that ends a Read at once.
+var longAgo = time.Unix(1, 0)
 
 // Wake ends a Wait.
 func (p *Poller) Wake() error {
@@ -176,6 +251,9 @@ func (p *Poller) Wake() error {
 	defer p.mu.RUnlock()
 	if p.closed {
 		return loopapi.ErrPollerClosed
+	}
+	if p.parked.Load() {
+		return p.dup.SetReadDeadline(longAgo)
 	}
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
@@ -201,10 +279,20 @@ func (p *Poller) Reset() error {
 		return err
 	}
 	_ = unix.Close(old) // the new one serves; what this says changes nothing
+	_ = p.closeFile()
 	return nil
 }
 
-// Close closes the set first, then the descriptor that wakes it.
+func (p *Poller) closeFile() error {
+	if p.dup == nil {
+		return nil
+	}
+	file := p.dup
+	p.dup, p.conn = nil, nil
+	return file.Close()
+}
+
+// Close closes the set first, under both of its numbers, then the descriptor that wakes it.
 func (p *Poller) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,6 +301,7 @@ func (p *Poller) Close() error {
 	}
 	p.closed = true
 	return errors.Join(
+		p.closeFile(),
 		os.NewSyscallError("close", unix.Close(p.epoll)),
 		os.NewSyscallError("close", unix.Close(p.wake)))
 }

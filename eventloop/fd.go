@@ -1,0 +1,249 @@
+package eventloop
+
+// Descriptors: who watches what, and the calls to them. When the loop asks the system is in watch.go.
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// registration is one watched descriptor, from RegisterFD to UnregisterFD. It is guarded by descriptors.mu.
+type registration struct {
+	events   IOEvents // asked for
+	tag      uint32   // no other registration has it, so an event tells whose it is although the number was used again
+	callback func(IOEvents)
+}
+
+// descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
+// calls.
+type descriptors struct {
+	// mu guards the four below, and is held over the poller's call that goes with a change, so that table and poller agree.
+	// It is never held over a wait or a callback.
+	mu      sync.Mutex
+	table   map[int]*registration
+	lastTag uint32
+	mode    FastPathMode
+	poller  systemPoller // made when it is needed first, kept until the end
+
+	size    atomic.Int32                 // of table; written under mu
+	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
+	ready   atomic.Bool                  // the watch has told of events; written before the loop's state is looked at
+	fault   atomic.Pointer[error]        // what ended the watch; written before changed
+	blocked atomic.Pointer[systemPoller] // what the loop sleeps in, if not on its channel; written by the loop while it is awake
+
+	// Only the loop touches these.
+	own     systemPoller   // is poller, once the loop has taken notice of it
+	parker  poller.Parker  // own as well, if it can park; nil if it cannot, or must not
+	parking bool           // the loop parks in parker
+	against int            // sleeps in a row that should have been spent elsewhere
+	unwatch func()         // ends the watch; nil when there is none
+	drained bool           // no event can have been there since the watch last told of some
+	batch   []poller.Event // from the last wait
+	called  int            // events of the batch that were dealt with
+	strays  []uint32       // tags of the batch that were nobody's
+	earlier []uint32       // the same of the batch before
+	haunted bool           // the poller could not be made to forget closed descriptors
+}
+
+// systemPoller is the part of the system that the loop can do without, and a test can replace.
+type systemPoller interface {
+	Add(fd int, events IOEvents, tag uint32) error
+	Modify(fd int, old, events IOEvents, tag uint32) error
+	Remove(fd int, events IOEvents) error
+	Wait(timeout time.Duration) ([]poller.Event, error)
+	Watch(notify func(error)) (stop func(), err error)
+	Wake() error
+	Reset() error
+	Close() error
+}
+
+func newSystemPoller() (systemPoller, error) {
+	p, err := poller.New()
+	if err != nil {
+		return nil, err // and not an interface that holds a nil poller
+	}
+	return p, nil
+}
+
+// always are the events that are delivered whether or not they were asked for.
+const always = EventError | EventHangup
+
+// ioBatch is how many callbacks of descriptors run between two microtask checkpoints.
+const ioBatch = 64
+
+// RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and EventHangup,
+// asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor stays the
+// caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop alive. On
+// Windows it is a socket.
+//
+// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, which it does not end or wait
+// for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
+// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
+// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
+func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
+	if callback == nil {
+		return ErrNilCallback
+	}
+	if err := l.register(fd, events, callback); err != nil {
+		return fmt.Errorf("eventloop: register descriptor %d: %w", fd, err)
+	}
+	if l.fds.changed.Load() {
+		l.wakeIfSleeping() // to begin the watch
+	}
+	return nil
+}
+
+func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error {
+	d := &l.fds
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case l.state.load().ending():
+		return ErrLoopTerminated
+	case d.mode == FastPathForced:
+		return ErrFastPathIncompatible
+	case d.table[fd] != nil:
+		return ErrFDAlreadyRegistered
+	}
+	if err := l.openPoller(); err != nil {
+		return err
+	}
+	d.lastTag++
+	err := d.poller.Add(fd, events, d.lastTag)
+	if errors.Is(err, fs.ErrExist) {
+		// Left by a registration that ended while the number meant something else.
+		err = d.poller.Modify(fd, 0, events, d.lastTag)
+	}
+	if err != nil {
+		return err
+	}
+	if d.table == nil {
+		d.table = map[int]*registration{}
+	}
+	d.table[fd] = &registration{events, d.lastTag, callback}
+	d.size.Store(int32(len(d.table)))
+	return nil
+}
+
+// ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not delivered
+// from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call.
+//
+// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
+// nothing has changed.
+func (l *Loop) ModifyFD(fd int, events IOEvents) error {
+	d := &l.fds
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, err := l.registered(fd)
+	if err == nil {
+		if err = d.poller.Modify(fd, r.events, events, r.tag); err == nil {
+			r.events = events
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("eventloop: modify descriptor %d: %w", fd, err)
+	}
+	return nil
+}
+
+// UnregisterFD ends a registration. When it has returned, the callback does not start again, whatever has happened; called
+// from another goroutine it does not wait for a callback that is running. Any goroutine may call it, at the cost of a
+// system call.
+//
+// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
+// the registration has ended too. That the descriptor was closed before is not an error.
+func (l *Loop) UnregisterFD(fd int) error {
+	if err := l.unregister(fd); err != nil {
+		return fmt.Errorf("eventloop: unregister descriptor %d: %w", fd, err)
+	}
+	if l.autoExit && l.fds.size.Load() == 0 {
+		l.wakeIfSleeping() // to see whether it should end
+	}
+	return nil
+}
+
+func (l *Loop) unregister(fd int) error {
+	d := &l.fds
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, err := l.registered(fd)
+	if err != nil {
+		return err
+	}
+	delete(d.table, fd)
+	d.size.Store(int32(len(d.table)))
+	if err := d.poller.Remove(fd, r.events); err != nil && !poller.Gone(err) {
+		return err
+	}
+	return nil
+}
+
+// registered finds a registration. The caller holds mu.
+func (l *Loop) registered(fd int) (*registration, error) {
+	r := l.fds.table[fd]
+	switch {
+	case r != nil:
+		return r, nil
+	case l.State() == StateTerminated:
+		return nil, ErrLoopTerminated
+	}
+	return nil, ErrFDNotRegistered
+}
+
+// runIO collects events, if there may be some, and calls those who wait for them. An event is looked up right before its
+// call: its registration may have ended, or changed, since it was collected.
+func (l *Loop) runIO() {
+	d := &l.fds
+	if d.called == len(d.batch) && !l.collect() {
+		return
+	}
+	for d.called < len(d.batch) {
+		if l.state.load().ending() { // the last look before a callback
+			d.batch, d.called = nil, 0
+			return
+		}
+		e := d.batch[d.called]
+		d.called++
+		if callback, events := l.addressee(e); events != 0 {
+			callback(events)
+		}
+		if l.strictMicrotasks || d.called%ioBatch == 0 {
+			l.afterCallback()
+		}
+	}
+	l.checkpoint()
+}
+
+// addressee finds who is to be called for an event, and for which part of it.
+func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
+	d := &l.fds
+	d.mu.Lock()
+	r := d.table[e.FD]
+	if r != nil && r.tag == e.Tag {
+		defer d.mu.Unlock()
+		return r.callback, e.Events & (r.events | always)
+	}
+	d.mu.Unlock()
+	l.strayed(e.Tag)
+	return nil, 0
+}
+
+// drop forgets all registrations, and releases the poller. Nothing is registered any more.
+func (d *descriptors) drop() error {
+	d.endWatch()
+	d.batch, d.called = nil, 0
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.table = nil
+	d.size.Store(0)
+	if d.poller == nil {
+		return nil
+	}
+	return d.poller.Close()
+}
