@@ -78,6 +78,15 @@ tournament-quick: bin/tournament ## Run a glance of the tournament (one minute);
 bench-linux-docker: need-go ## Run the tournament in a Linux container; writes results/linux-docker (settings: docker/bench.sh)
 	@docker/bench.sh $(ARGS)
 
+# One loop for each place where a loop can park. What is left is the runtime's: some ten calls as its monitor goes to rest.
+.PHONY: trace-idle
+trace-idle: need-go need-strace ## Count the system calls of idle loops with descriptors over ten seconds (strace, Linux)
+	@$(GO) build -trimpath -buildvcs=false -o bin/idle ./internal/idle
+	@rm -f bin/idle.strace; bin/idle & pid=$$!; trap 'kill $$pid' EXIT; sleep 2; \
+		timeout -s INT 10 strace -f -c -o bin/idle.strace -p $$pid; \
+		cat bin/idle.strace; \
+		awk '$$NF == "total" { n = $$4 } END { printf "%d system calls in ten seconds\n", n; exit n == "" || n > 20 }' bin/idle.strace
+
 .PHONY: compare
 compare: bin/tournament ## Compare two runs of one machine, fail on a regression: make compare OLD=DIR NEW=DIR
 	@[ -d "$(OLD)" ] && [ -d "$(NEW)" ] || \
@@ -117,6 +126,11 @@ need-race: need-go
 need-386: need-go
 	@case "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" in linux/amd64 | linux/386) ;; \
 		*) echo "32-bit x86 programs do not run here: use Linux on amd64" >&2; exit 1 ;; esac
+
+.PHONY: need-strace
+need-strace:
+	@command -v strace >/dev/null || \
+		{ echo "strace is missing: install it (Debian: apt-get install strace); it exists on Linux only" >&2; exit 1; }
 
 .PHONY: need-docker
 need-docker:

@@ -3,7 +3,7 @@
 //
 // # Threading rule
 //
-// Everything that the loop calls (tasks, timers, microtasks, handlers) runs on the loop, one at a time, so state that only
+// Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one at a time, so state that only
 // callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine, also from callbacks. A callback
 // must not block: while it runs, nothing else does.
 //
@@ -14,10 +14,11 @@
 //	│   run internal tasks, all of them      SubmitInternal
 //	│   run external tasks, up to a budget   Submit
 //	│   nothing left? end, or sleep          WithAutoExit, Shutdown
-//	└── until there is work
+//	│   until there is work
+//	└── call whose descriptors are ready     RegisterFD
 //
 // After every callback the microtasks run ([Loop.ScheduleMicrotask]), those that they schedule included, until none is
-// left or their budget is spent. Between two external tasks, internal tasks that came meanwhile run first.
+// left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. Between two external tasks, internal tasks that came meanwhile run first.
 //
 // # What it promises
 //
@@ -25,6 +26,13 @@
 // after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the order of their
 // submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and the next
 // one runs.
+//
+// # Descriptors
+//
+// [Loop.RegisterFD] has raw descriptors watched for readiness, level-triggered: by epoll on Linux, by kqueue on macOS and the BSDs,
+// and sockets on Windows. Elsewhere it returns errors.ErrUnsupported. A loop with descriptors is woken by work as fast as one
+// without, and no thread blocks for it on Linux ([FastPathMode]). The loop never reads, writes or closes a descriptor: that is up to
+// its owner, who makes it non-blocking, and unregisters it before closing it.
 //
 // # How it ends
 //
