@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
@@ -55,6 +56,9 @@ type readiness struct {
 	events       loopapi.IOEvents
 }
 
+// ghostPause is how long the loop stops at a descriptor that it cannot get rid of, which is reported at once again.
+const ghostPause = time.Millisecond
+
 // collectReady notes who is to be called for events: the first step of the dispatch. A descriptor that was closed
 // before it was unregistered makes itself known by events that belong to nobody.
 func (l *Loop) collectReady(events []poller.Event) {
@@ -65,7 +69,9 @@ func (l *Loop) collectReady(events []poller.Event) {
 	}
 	forgot, err := l.table.rebuild(l.poller)
 	known := l.ghosts && !forgot // a ghost that stays; a registration that was lost never is
-	l.ghosts = !forgot
+	if l.ghosts = !forgot; l.ghosts {
+		time.Sleep(ghostPause)
+	}
 	if err != nil && !known {
 		l.call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
@@ -136,6 +137,7 @@ type ghost struct {
 	event poller.Event
 	wait  int // in which it was seen
 	waits int
+	stays bool // the poller could not be made to forget it
 }
 
 func (l *Loop) stale(e poller.Event) {
@@ -152,8 +154,13 @@ func (l *Loop) stale(e poller.Event) {
 // rebuild begins with an empty set and adds what is registered. An entry that somebody changes meanwhile is waited
 // for: it may have been added before or after, and to add it again does no harm.
 func (l *Loop) rebuild() {
-	if err := l.poller.Reset(); err != nil {
-		slog.Default().Error("alternatetwo: reset of the poller failed", "error", err)
+	told := l.ghost.stays
+	err := l.poller.Reset()
+	if l.ghost.stays = err != nil; l.ghost.stays {
+		time.Sleep(time.Millisecond) // it is reported at once again, and must not burn a processor
+		if !told {
+			slog.Default().Error("alternatetwo: reset of the poller failed", "error", err)
+		}
 		return
 	}
 	var lost []error

@@ -159,6 +159,7 @@ func (l *Loop) wake() {
 func (l *Loop) signal() {
 	if err := l.poller.Wake(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
 		time.AfterFunc(time.Millisecond, l.signal)
+		defer func() { _ = recover() }() // a producer has no part in what the logger does
 		slog.Default().Error("alternatetwo: wake failed", "error", err)
 	}
 }
