@@ -11,6 +11,7 @@ const (
 	Timers      = "Timers"
 	Microtasks  = "Microtasks"
 	Descriptors = "Descriptors"
+	Servers     = "Servers"
 	Memory      = "Memory"
 	Lifecycle   = "Lifecycle"
 )
@@ -24,6 +25,7 @@ type Benchmark struct {
 	Measures string   // one line
 	Why      string   // one line: what it means for a user
 	Unscored string   // why it counts in no geometric mean, if so
+	Quick    string   // the variant that a quick run measures, empty for all
 }
 
 // Benchmarks returns all benchmarks, by category.
@@ -109,6 +111,14 @@ func Benchmarks() []Benchmark {
 			Op:       "one round trip",
 			Measures: "a goroutine writes 64 bytes to its end of a socket pair and reads the echo of a callback that watches the other end",
 			Why:      "what a server on the loop adds to each request",
+		},
+		{
+			Name: "Echo", Category: Servers, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op: "one request answered",
+			Measures: "a client process sends 64 bytes on each of 1, 64 and 512 TCP connections over loopback and the next when the echo is " +
+				"there; requests of all connections count together",
+			Why:   "how many requests a server on one loop answers, and what each costs it",
+			Quick: "conns=64",
 		},
 		{
 			Name: "GCPressure", Category: Memory,

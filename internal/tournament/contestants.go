@@ -97,13 +97,29 @@ func Contestants() []Contestant {
 			Package:    "os",
 			Philosophy: "control for descriptors: a goroutine that blocks in Read and Write of an os.File, without any loop",
 		},
+		{
+			Name:       NetControl,
+			Package:    "net",
+			Philosophy: "control for servers: a goroutine per connection that blocks in Read and Write of a net.Conn, without any loop",
+			Note: "its goroutines run on all processors, where a loop serves from one. With few processors the client needs one of " +
+				"them, so this is little of an advantage; with many it is more.",
+		},
+		{
+			Name:       GnetControl,
+			Package:    "github.com/panjf2000/gnet/v2",
+			Philosophy: "control for servers: gnet, a framework of event loops over epoll or kqueue",
+			Note: "runs one event loop (WithMulticore(false), WithNumEventLoop(1)), which accepts and serves, as a contestant's one loop " +
+				"does. It can run more of them.",
+		},
 	}
 }
 
-// The names of the controls that stand for what Go itself offers.
+// The names of the controls that stand for what Go itself and others offer.
 const (
 	RuntimeControl = "runtime" // timers
 	SocketControl  = "netpair" // descriptors
+	NetControl     = "net"     // servers
+	GnetControl    = "gnet"    // servers
 )
 
 // factory makes a looptest.Factory of a rival's New.

@@ -7,6 +7,7 @@ require github.com/turnloop/turnloop v0.0.0
 replace github.com/turnloop/turnloop => ../..
 
 require (
+	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
@@ -22,8 +23,14 @@ require (
 	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
 	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
+	github.com/panjf2000/ants/v2 v2.11.3 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
+	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 )
 
 replace github.com/turnloop/turnloop/internal/gojabaseline => ../gojabaseline

@@ -23,9 +23,17 @@ import (
 // TestMain silences the default logger: several benchmarks are overloads, and a loop's report of one must not get between the
 // results.
 func TestMain(m *testing.M) {
+	if role, ok := roles[os.Getenv(roleVariable)]; ok {
+		os.Exit(role())
+	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	os.Exit(m.Run())
 }
+
+// roles are what a process of this binary can be instead of a run of tests, by the value of an environment variable.
+var roles = map[string]func() (code int){}
+
+const roleVariable = "TOURNAMENT_ROLE"
 
 // each runs bench as impl=NAME for every contestant that is a loop.
 func each(b *testing.B, bench func(*testing.B, tournament.Contestant)) {

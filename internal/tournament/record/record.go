@@ -150,6 +150,7 @@ type Benchmark struct {
 	Measures string   `json:"measures"`
 	Why      string   `json:"why"`
 	Unscored string   `json:"unscored,omitempty"` // why it counts in no geometric mean
+	Quick    string   `json:"quick,omitempty"`    // the variant that a quick run measures, empty for all
 }
 
 // Benchmark returns the description of the benchmark that bench belongs to.

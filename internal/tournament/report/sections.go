@@ -184,7 +184,7 @@ func (d *document) caveats() []block {
 		}
 	}
 	if run.Mode == record.Quick {
-		items = append(items, "Quick mode: each measurement lasts a few milliseconds, and benchmarks that take long to prepare are left out.")
+		items = append(items, "Quick mode: each measurement lasts a few milliseconds, and benchmarks that take long to prepare, and some variants of others, are left out.")
 	}
 	if run.OverBy != "" {
 		items = append(items, "The budget did not suffice: "+plain(run.OverBy)+".")

@@ -59,7 +59,7 @@ func (r *runner) list(ctx context.Context) error {
 	}
 	r.arrange()
 	r.addControlPairs()
-	leaveOut(pointers(r.rec.Cells), tuningFor(r.Mode))
+	leaveOut(r.rec, tuningFor(r.Mode))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/tournament/record"
@@ -201,11 +202,13 @@ func roundIters(n float64) int {
 	return i
 }
 
-// leaveOut takes benchmarks out of a quick run whose preparation alone would exceed its limit, for all contestants alike.
-func leaveOut(cells []*record.Cell, t tuning) {
+// leaveOut takes benchmarks out of a quick run, for all contestants alike: those whose preparation alone would exceed its limit,
+// and variants without which a glance can do.
+func leaveOut(run *record.Run, t tuning) {
 	if t.maxSetup == 0 {
 		return
 	}
+	cells := pointers(run.Cells)
 	slowest := map[string]*record.Cell{}
 	for _, c := range cells {
 		if s := slowest[c.Bench]; s == nil || c.Setup > s.Setup {
@@ -213,7 +216,9 @@ func leaveOut(cells []*record.Cell, t tuning) {
 		}
 	}
 	for _, c := range cells {
-		if s := slowest[c.Bench]; s.Setup > t.maxSetup {
+		if only := run.Benchmark(c.Bench).Quick; only != "" && !strings.HasSuffix(c.Bench, "/"+only) {
+			c.LeftOut = "left out of quick mode, which measures " + only + " of this benchmark"
+		} else if s := slowest[c.Bench]; s.Setup > t.maxSetup {
 			c.LeftOut = fmt.Sprintf("left out of quick mode: one contestant, %s, takes %v to prepare",
 				s.Impl, s.Setup.Round(10*time.Millisecond))
 		}

@@ -127,16 +127,28 @@ func TestWarmArgs(t *testing.T) {
 }
 
 func TestLeaveOut(t *testing.T) {
-	cells := []*record.Cell{
-		planned("A", "x", 1, time.Second), planned("A", "y", 1, 300*time.Millisecond), planned("B", "x", 1, 0),
+	run := &record.Run{
+		Benchmarks: []record.Benchmark{{Name: "A"}, {Name: "B"}, {Name: "C", Quick: "size=2"}},
+		Cells: []record.Cell{
+			*planned("A", "x", 1, time.Second), *planned("A", "y", 1, 300*time.Millisecond), *planned("B", "x", 1, 0),
+			*planned("C/size=1", "x", 1, 0), *planned("C/size=2", "x", 1, 0), *planned("C/size=22", "x", 1, 0),
+		},
 	}
-	leaveOut(cells, tuningFor(record.Full))
-	if !cells[0].Runs() {
-		t.Error("a full run leaves something out")
+	cells := run.Cells
+	leaveOut(run, tuningFor(record.Full))
+	for _, c := range cells {
+		if !c.Runs() {
+			t.Errorf("a full run leaves out %s", c.Bench)
+		}
 	}
-	leaveOut(cells, tuningFor(record.Quick))
-	if cells[0].Runs() || cells[1].Runs() || !cells[2].Runs() {
-		t.Error("a quick run leaves out what takes long to prepare, for all contestants and nothing else")
+	leaveOut(run, tuningFor(record.Quick))
+	for i, runs := range []bool{false, false, true, false, true, false} {
+		if cells[i].Runs() != runs {
+			t.Errorf("a quick run measures %s of %s: %v", cells[i].Bench, cells[i].Impl, !runs)
+		}
+	}
+	if want := "left out of quick mode, which measures size=2 of this benchmark"; cells[3].LeftOut != want {
+		t.Errorf("%s is %q, want %q", cells[3].Bench, cells[3].LeftOut, want)
 	}
 	for _, c := range cells[:2] {
 		if want := "left out of quick mode: one contestant, x, takes 1s to prepare"; c.LeftOut != want {

@@ -327,6 +327,65 @@ func TestBarsOfDescriptors(t *testing.T) {
 	}
 }
 
+// How much faster a wake is than that of a loop that blocks is a matter of loops that are parked.
+func TestBarsOfWakes(t *testing.T) {
+	values := map[string][]float64{
+		"PingPongLatency/fd=1@main": jitter(300, 0.01), "PingPongLatency/fd=1@alternatetwo": jitter(400, 0.01),
+		"WakeFromIdle/fd=1@main@p50-sec/op": jitter(300, 0.01), "WakeFromIdle/fd=1@alternateone@p50-sec/op": jitter(6000, 0.01),
+		"WakeFromIdle/fd=1@alternatetwo@p50-sec/op": jitter(5000, 0.01), "WakeFromIdle/fd=1@alternatethree@p50-sec/op": jitter(7000, 0.01),
+	}
+	var got []string
+	for _, b := range withRivals(values).Bars {
+		if strings.Contains(b.Demand, fastestRival) {
+			got = append(got, strings.Join([]string{b.What, b.Demand, b.Measured, string(b.State)}, " | "))
+		}
+	}
+	want := []string{
+		"WakeFromIdle with a descriptor, median | at most 0.10 × the fastest rival, alternatetwo | 0.060× (0.060× to 0.060×) | met",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A bar on a rate is about operations per second: less is worse.
+func TestBarsOfServers(t *testing.T) {
+	values := map[string][]float64{
+		"Echo/conns=64@net": jitter(9100, 0.01), "Echo/conns=64@gnet": jitter(9510, 0.01), "Echo/conns=64@main": jitter(10000, 0.01),
+		"Echo/conns=512@net": jitter(6700, 0.01), "Echo/conns=512@gnet": jitter(12000, 0.01), "Echo/conns=512@main": jitter(10000, 0.01),
+	}
+	bars := func() (out []string) {
+		for _, b := range analyse(values).Bars {
+			if what, ok := strings.CutPrefix(b.What, "Echo, "); ok {
+				out = append(out, strings.Join([]string{what, b.Demand, b.Measured, string(b.State), b.Note}, " | "))
+			}
+		}
+		return out
+	}
+	want := []string{
+		"64 connections, requests per second | at least 0.95 × gnet | 0.95× (0.95× to 0.95×) | met | ",
+		"64 connections, requests per second | at least 0.90 × net | 0.91× (0.91× to 0.91×) | met | ",
+		"512 connections, requests per second | at least 0.95 × gnet | 1.20× (1.20× to 1.20×) | met | ",
+		"512 connections, requests per second | at least 0.90 × net | 0.67× (0.67× to 0.67×) | missed | by 26\u00a0%",
+	}
+	if got := bars(); !slices.Equal(got, want) {
+		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+
+	// The interval around the bar is told on either side.
+	values["Echo/conns=64@net"], values["Echo/conns=64@gnet"] = jitter(9100, 0.2), jitter(9400, 0.2)
+	values["Echo/conns=64@main"] = slices.Repeat([]float64{1e-5}, 10)
+	for i, want := range []string{"missed | by 1.1\u00a0%; the interval reaches the bar", "met | the interval reaches beyond the bar"} {
+		if got := bars()[i]; !strings.HasSuffix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	delete(values, "Echo/conns=64@main")
+	if got, want := bars()[0], "not measured | main in Echo/conns=64: does not take part"; !strings.HasSuffix(got, want) {
+		t.Errorf("without a figure of the subject: %s, want %s", got, want)
+	}
+}
+
 // A rival's bars are about its place among the rivals, whatever the others do.
 func TestBarsOfRivals(t *testing.T) {
 	a := withRivals(map[string][]float64{

@@ -195,6 +195,7 @@ func catalogue() (impls []record.Impl, benchmarks []record.Benchmark) {
 	for _, b := range tournament.Benchmarks() {
 		benchmarks = append(benchmarks, record.Benchmark{
 			Name: b.Name, Category: b.Category, Units: b.Units, Op: b.Op, Measures: b.Measures, Why: b.Why, Unscored: b.Unscored,
+			Quick: b.Quick,
 		})
 	}
 	return impls, benchmarks

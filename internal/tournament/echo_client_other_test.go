@@ -1,0 +1,5 @@
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package tournament_test
+
+const usualClient = netClient
