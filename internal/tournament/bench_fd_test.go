@@ -21,6 +21,8 @@ const messageSize = 64 // bytes
 
 func BenchmarkFDRoundTrip(b *testing.B) {
 	each(b, fdRoundTrip)
+	blocking := tournament.Blocking()
+	b.Run("impl="+blocking.Name, func(b *testing.B) { fdRoundTrip(b, blocking) })
 	b.Run("impl="+tournament.SocketControl, func(b *testing.B) {
 		b.ReportAllocs()
 		client, server := socketpair(b)

@@ -28,14 +28,19 @@ func BenchmarkPingPongLatency(b *testing.B) {
 
 // eachWatching runs cell on every contestant's loop, without descriptors and with one registered on which nothing happens.
 func eachWatching(b *testing.B, cell func(*bench)) {
-	each(b, func(b *testing.B, c tournament.Contestant) {
-		b.Run("fd=0", func(b *testing.B) { cell(start(b, c)) })
+	watching := func(b *testing.B, c tournament.Contestant) {
 		b.Run("fd=1", func(b *testing.B) {
 			r := start(b, c)
 			r.watchSilence()
 			cell(r)
 		})
+	}
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		b.Run("fd=0", func(b *testing.B) { cell(start(b, c)) })
+		watching(b, c)
 	})
+	blocking := tournament.Blocking()
+	b.Run("impl="+blocking.Name, func(b *testing.B) { watching(b, blocking) })
 }
 
 // BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them.

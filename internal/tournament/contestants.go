@@ -98,6 +98,13 @@ func Contestants() []Contestant {
 			Philosophy: "control for descriptors: a goroutine that blocks in Read and Write of an os.File, without any loop",
 		},
 		{
+			Name:       BlockingControl,
+			Package:    "internal/tournament",
+			Philosophy: "control for descriptors: a loop as one is usually written, which blocks in the system's poller when it has nothing to do",
+			Note: "the rivals block there too, but look out for more work for a while before, so that what comes at once finds them " +
+				"awake. This one does not.",
+		},
+		{
 			Name:       NetControl,
 			Package:    "net",
 			Philosophy: "control for servers: a goroutine per connection that blocks in Read and Write of a net.Conn, without any loop",
@@ -116,10 +123,11 @@ func Contestants() []Contestant {
 
 // The names of the controls that stand for what Go itself and others offer.
 const (
-	RuntimeControl = "runtime" // timers
-	SocketControl  = "netpair" // descriptors
-	NetControl     = "net"     // servers
-	GnetControl    = "gnet"    // servers
+	RuntimeControl  = "runtime"  // timers
+	SocketControl   = "netpair"  // descriptors
+	BlockingControl = "blocking" // descriptors
+	NetControl      = "net"      // servers
+	GnetControl     = "gnet"     // servers
 )
 
 // factory makes a looptest.Factory of a rival's New.

@@ -301,6 +301,7 @@ func TestBarsOfDescriptors(t *testing.T) {
 	values := map[string][]float64{
 		"FDRoundTrip@alternateone": jitter(20000, 0.01), "FDRoundTrip@alternatetwo": jitter(9000, 0.01),
 		"FDRoundTrip@alternatethree": jitter(30000, 0.01), "FDRoundTrip@netpair": jitter(2000, 0.01),
+		"FDRoundTrip@blocking": jitter(9000, 0.01),
 	}
 	bars := func() (out []string) {
 		for _, b := range withRivals(values).Bars {
@@ -312,7 +313,7 @@ func TestBarsOfDescriptors(t *testing.T) {
 	}
 	want := []string{
 		"main | at most 1.50 × netpair | not measured | main in FDRoundTrip: does not take part",
-		"main | at most 0.25 × the fastest rival, alternatetwo | not measured | main in FDRoundTrip: does not take part",
+		"main | at most 0.25 × blocking | not measured | main in FDRoundTrip: does not take part",
 	}
 	if got := bars(); !slices.Equal(got, want) {
 		t.Errorf("before the subject watches descriptors:\n%s", strings.Join(got, "\n"))
@@ -320,31 +321,10 @@ func TestBarsOfDescriptors(t *testing.T) {
 	values["FDRoundTrip@main"] = jitter(2500, 0.01)
 	want = []string{
 		"main | at most 1.50 × netpair | met | ",
-		"main | at most 0.25 × the fastest rival, alternatetwo | missed | by 11\u00a0%",
+		"main | at most 0.25 × blocking | missed | by 11\u00a0%",
 	}
 	if got := bars(); !slices.Equal(got, want) {
 		t.Errorf("when it does:\n%s", strings.Join(got, "\n"))
-	}
-}
-
-// How much faster a wake is than that of a loop that blocks is a matter of loops that are parked.
-func TestBarsOfWakes(t *testing.T) {
-	values := map[string][]float64{
-		"PingPongLatency/fd=1@main": jitter(300, 0.01), "PingPongLatency/fd=1@alternatetwo": jitter(400, 0.01),
-		"WakeFromIdle/fd=1@main@p50-sec/op": jitter(300, 0.01), "WakeFromIdle/fd=1@alternateone@p50-sec/op": jitter(6000, 0.01),
-		"WakeFromIdle/fd=1@alternatetwo@p50-sec/op": jitter(5000, 0.01), "WakeFromIdle/fd=1@alternatethree@p50-sec/op": jitter(7000, 0.01),
-	}
-	var got []string
-	for _, b := range withRivals(values).Bars {
-		if strings.Contains(b.Demand, fastestRival) {
-			got = append(got, strings.Join([]string{b.What, b.Demand, b.Measured, string(b.State)}, " | "))
-		}
-	}
-	want := []string{
-		"WakeFromIdle with a descriptor, median | at most 0.10 × the fastest rival, alternatetwo | 0.060× (0.060× to 0.060×) | met",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
