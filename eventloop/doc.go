@@ -1,11 +1,11 @@
-// Package eventloop is a single-threaded event loop: functions handed to it from any goroutine run one at a time, in order,
-// on the goroutine that called Run.
+// Package eventloop is a single-threaded event loop: functions handed to it from any goroutine run one at a time, in
+// order, on the goroutine that called Run.
 //
 // # Threading rule
 //
-// Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one at a time, so state that only
-// callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine, also from callbacks. A callback
-// must not block: while it runs, nothing else does.
+// Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one
+// at a time, so state that only callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine,
+// also from callbacks. A callback must not block: while it runs, nothing else does.
 //
 // # What a tick does
 //
@@ -18,24 +18,26 @@
 //	└── call whose descriptors are ready     RegisterFD
 //
 // After every callback the microtasks run ([Loop.ScheduleMicrotask]), those that they schedule included, until none is
-// left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. Between two external tasks, internal tasks that came meanwhile run first.
+// left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says
+// otherwise. Between two external tasks, internal tasks that came meanwhile run first.
 //
 // # What it promises
 //
-// A function whose submission returned nil runs exactly once, on the loop, unless the loop is ended by [Loop.Close]; and never
-// after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the order of their
-// submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and the next
-// one runs.
+// A function whose submission returned nil runs exactly once, on the loop, unless the loop is ended by [Loop.Close];
+// and never after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the
+// order of their submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and
+// the next one runs.
 //
 // # Descriptors
 //
-// [Loop.RegisterFD] has raw descriptors watched for readiness, level-triggered: by epoll on Linux, by kqueue on macOS and the BSDs,
-// and sockets on Windows. Elsewhere it returns errors.ErrUnsupported. A loop with descriptors is woken by work as fast as one
-// without, and no thread blocks for it on Linux ([FastPathMode]). The loop never reads, writes or closes a descriptor: that is up to
-// its owner, who makes it non-blocking, and unregisters it before closing it.
+// [Loop.RegisterFD] has raw descriptors watched for readiness, level-triggered: by epoll on Linux, by kqueue on macOS
+// and the BSDs, and sockets on Windows. Elsewhere it returns errors.ErrUnsupported. A loop with descriptors is woken by
+// work as fast as one without, and no thread blocks for it on Linux ([FastPathMode]). The loop never reads, writes or
+// closes a descriptor: that is up to its owner, who makes it non-blocking, and unregisters it before closing it.
 //
 // # How it ends
 //
-// [Loop.Shutdown], and the end of Run's context, run what was accepted and then end the loop; [Loop.Close] drops what is
-// queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to start again.
+// [Loop.Shutdown], and the end of Run's context, run what was accepted and then end the loop; [Loop.Close] drops what
+// is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to
+// start again.
 package eventloop

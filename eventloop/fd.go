@@ -23,8 +23,8 @@ type registration struct {
 // descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
 // calls.
 type descriptors struct {
-	// mu guards the four below, and is held over the poller's call that goes with a change, so that table and poller agree.
-	// It is never held over a wait or a callback.
+	// mu guards the four below, and is held over the poller's call that goes with a change, so that table and poller
+	// agree. It is never held over a wait or a callback.
 	mu      sync.Mutex
 	table   map[int]*registration
 	lastTag uint32
@@ -35,7 +35,7 @@ type descriptors struct {
 	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
 	ready   atomic.Bool                  // the watch has told of events; written before the loop's state is looked at
 	fault   atomic.Pointer[error]        // what ended the watch; written before changed
-	blocked atomic.Pointer[systemPoller] // what the loop sleeps in, if not on its channel; written by the loop while it is awake
+	blocked atomic.Pointer[systemPoller] // what the loop sleeps in, if not on its channel; only an awake loop writes
 
 	// Only the loop touches these.
 	own     systemPoller   // is poller, once the loop has taken notice of it
@@ -43,7 +43,7 @@ type descriptors struct {
 	parking bool           // the loop parks in parker
 	against int            // sleeps in a row that should have been spent elsewhere
 	unwatch func()         // ends the watch; nil when there is none
-	drained bool           // no event can have been there since the watch last told of some
+	drained bool           // the last wait found nothing: what comes after it, the watch tells of
 	batch   []poller.Event // from the last wait
 	called  int            // events of the batch that were dealt with
 	strays  []uint32       // tags of the batch that were nobody's
@@ -77,15 +77,15 @@ const always = EventError | EventHangup
 // ioBatch is how many callbacks of descriptors run between two microtask checkpoints.
 const ioBatch = 64
 
-// RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and EventHangup,
-// asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor stays the
-// caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop alive. On
-// Windows it is a socket.
+// RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and
+// EventHangup, asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor
+// stays the caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop
+// alive. On Windows it is a socket.
 //
 // Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, which it does not end or wait
-// for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
-// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
-// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
+// for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
+// ErrFDAlreadyRegistered, ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a
+// descriptor that cannot be polled, when the system has no room, or errors.ErrUnsupported where it cannot watch any.
 func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
 	if callback == nil {
 		return ErrNilCallback
@@ -127,12 +127,12 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		d.table = map[int]*registration{}
 	}
 	d.table[fd] = &registration{events, d.lastTag, callback}
-	d.size.Store(int32(len(d.table)))
+	d.counted()
 	return nil
 }
 
-// ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not delivered
-// from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call.
+// ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not
+// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.
@@ -152,9 +152,9 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	return nil
 }
 
-// UnregisterFD ends a registration. When it has returned, the callback does not start again, whatever has happened; called
-// from another goroutine it does not wait for a callback that is running. Any goroutine may call it, at the cost of a
-// system call.
+// UnregisterFD ends a registration. When it has returned, on the loop, the callback does not start again, whatever has
+// happened. Called from another goroutine, it does not wait for a callback that the loop is just calling. Any goroutine
+// may call it, at the cost of a system call.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
 // the registration has ended too. That the descriptor was closed before is not an error.
@@ -177,11 +177,22 @@ func (l *Loop) unregister(fd int) error {
 		return err
 	}
 	delete(d.table, fd)
-	d.size.Store(int32(len(d.table)))
+	d.counted()
 	if err := d.poller.Remove(fd, r.events); err != nil && !poller.Gone(err) {
 		return err
 	}
 	return nil
+}
+
+// counted follows a change of the table's size. The caller holds mu.
+func (d *descriptors) counted() {
+	n := int32(len(d.table))
+	if before := d.size.Swap(n); n == 0 || before == 0 {
+		d.changed.Store(true) // there is something to watch, or nothing any more
+	}
+	if n == 0 {
+		d.table = nil // and the memory that many took
+	}
 }
 
 // registered finds a registration. The caller holds mu.
@@ -196,17 +207,17 @@ func (l *Loop) registered(fd int) (*registration, error) {
 	return nil, ErrFDNotRegistered
 }
 
-// runIO collects events, if there may be some, and calls those who wait for them. An event is looked up right before its
-// call: its registration may have ended, or changed, since it was collected.
+// runIO collects events, if there may be some, and calls those who wait for them. An event is looked up right before
+// its call: its registration may have ended, or changed, since it was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
+	l.polled = true
 	if d.called == len(d.batch) && !l.collect() {
 		return
 	}
 	for d.called < len(d.batch) {
 		if l.state.load().ending() { // the last look before a callback
-			d.batch, d.called = nil, 0
-			return
+			break
 		}
 		e := d.batch[d.called]
 		d.called++
@@ -216,6 +227,9 @@ func (l *Loop) runIO() {
 		if l.strictMicrotasks || d.called%ioBatch == 0 {
 			l.afterCallback()
 		}
+	}
+	if d.called < len(d.batch) {
+		d.batch, d.called = nil, 0
 	}
 	l.checkpoint()
 }

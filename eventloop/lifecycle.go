@@ -5,9 +5,10 @@ package eventloop
 import "context"
 
 // Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
-// internal work and microtasks that brings, pending timers and registrations are dropped, and the loop ends. It blocks until then, or
-// until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks it only asks for the
-// end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of its own.
+// internal work and microtasks that brings, pending timers and registrations are dropped, and the loop ends. It blocks
+// until then, or until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks
+// it only asks for the end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of
+// its own.
 //
 // The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
 // work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
@@ -32,9 +33,9 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does not
-// wait for a callback that is running, so it may be called under any lock; Done tells when that has returned too. It
-// returns ErrLoopTerminated when the loop has ended or was closed before.
+// Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
+// not wait for a callback that is running, so it may be called under any lock; Done tells when that has returned too.
+// It returns ErrLoopTerminated when the loop has ended or was closed before.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(causeClose)
 	if !ok {
@@ -70,9 +71,9 @@ func (l *Loop) end() {
 		go l.complain("the poller was not closed properly", err)
 	}
 	l.owner.Store(0)
-	if l.unwatch != nil {
-		l.unwatch()
-		l.unwatch = nil // an ended loop keeps nothing alive
+	if l.forget != nil {
+		l.forget()
+		l.forget = nil // an ended loop keeps nothing alive
 	}
 	l.state.terminated()
 	close(l.done)

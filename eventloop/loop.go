@@ -39,10 +39,11 @@ type Loop struct {
 	overload  episode
 	breach    episode
 	runaway   episode
+	polled    bool        // the tick has collected events; it does so once, also when it is resumed
 	fault     *PanicError // a callback that did not return, not yet reported
 	sink      sink        // who hears of the next fault
 	alarm     alarm
-	unwatch   func() bool // stops watching Run's context
+	forget    func() bool // ends the interest in Run's context
 
 	timers  timers
 	fds     descriptors
@@ -56,9 +57,9 @@ type Loop struct {
 	config
 }
 
-// New creates a loop. Nothing runs and no goroutine is started until Run. Nothing of the operating system is held before Run or
-// RegisterFD, unless WithFastPathMode asks for it. It returns an error that names the option when an option is out of range, or cannot
-// be had.
+// New creates a loop. Nothing runs and no goroutine is started until Run. Nothing of the operating system is held
+// before Run or RegisterFD, unless WithFastPathMode asks for it. It returns an error that names the option when an
+// option is out of range, or cannot be had.
 func New(opts ...Option) (*Loop, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -79,16 +80,16 @@ func New(opts ...Option) (*Loop, error) {
 	return l, nil
 }
 
-// Submit queues fn to run on the loop. Functions run in the order of their submission. The call never waits for the loop,
-// whatever the loop does; once it has returned nil, fn runs exactly once unless the loop is ended by Close.
+// Submit queues fn to run on the loop. Functions run in the order of their submission. The call never waits for the
+// loop, whatever the loop does; once it has returned nil, fn runs exactly once unless the loop is ended by Close.
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn) }
 
-// SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these waits.
-// It is meant for completions, which must get through under any load: it is not subject to the queue limit, and is
-// accepted while the loop is ending, until everything has run.
+// SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
+// waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
+// is accepted while the loop is ending, until everything has run.
 //
 // It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn) }
@@ -103,10 +104,10 @@ func (l *Loop) State() State { return l.state.load().state() }
 // Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
 //
 // It returns nil after Shutdown or auto-exit, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which
-// is a graceful shutdown, was what ended the loop; and an error of the system that made the loop shut down by itself. At once it returns ErrReentrantRun from one of the loop's own
-// callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated when the loop is ending or has ended. If a callback calls
-// runtime.Goexit the calling goroutine ends without returning from Run, and the loop goes on without it; Done tells
-// its end.
+// is a graceful shutdown, was what ended the loop; and an error of the system that made the loop shut down by itself.
+// At once it returns ErrReentrantRun from one of the loop's own callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated
+// when the loop is ending or has ended. If a callback calls runtime.Goexit the calling goroutine ends without returning
+// from Run, and the loop goes on without it; Done tells its end.
 func (l *Loop) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
 	if l.OnLoop() {
@@ -121,7 +122,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		l.terminate(causeContext)
 	} else if watched {
-		l.unwatch = context.AfterFunc(ctx, func() { l.terminate(causeContext) })
+		l.forget = context.AfterFunc(ctx, func() { l.terminate(causeContext) })
 	}
 	l.serve()
 	switch w := l.state.load(); {
@@ -143,8 +144,8 @@ func (l *Loop) turns() {
 	}
 }
 
-// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on behind its timers:
-// starting over would let a timer that always panics keep everything behind it from running.
+// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on behind its
+// timers: starting over would let a timer that always panics keep everything behind it from running.
 func (l *Loop) tick(resumed bool) bool {
 	if resumed {
 		l.checkpoint()
@@ -159,6 +160,8 @@ func (l *Loop) tick(resumed bool) bool {
 	switch w := l.state.load(); {
 	case w.closing():
 		return false
+	case l.polled && l.fds.called == len(l.fds.batch):
+		return true // resumed behind the last of its callbacks
 	case l.hasWork():
 	case w.ending():
 		return !l.inbox.seal()
@@ -177,6 +180,7 @@ func (l *Loop) beginTick() {
 	now := l.now()
 	l.pauses.judge(now - l.tickTime.Load())
 	l.tickTime.Store(now)
+	l.polled = false
 	l.innerLeft = internalBudget
 	l.taskLeft = l.tickBudget
 	if l.microHeld {

@@ -4,8 +4,8 @@ package eventloop
 
 import "sync"
 
-// ring is the loop's own microtask queue. Only the loop touches it. Its length is a power of two. A burst that does not fit into
-// ringKeep borrows a longer buffer, so that a loop at rest keeps little and a busy one allocates nothing.
+// ring is the loop's own microtask queue. Only the loop touches it. Its length is a power of two. A burst that does not
+// fit into ringKeep borrows a longer buffer, so that a loop at rest keeps little and a busy one allocates nothing.
 type ring struct {
 	buf  []func()
 	head uint // of the first function; counts on, and may wrap
@@ -77,7 +77,8 @@ func (r *ring) shrink() {
 // ScheduleMicrotask queues fn to run on the loop after the current callback returns and before the next one starts;
 // from another goroutine, after the callback that is running, or as soon as the loop wakes. Microtasks run in the order
 // of scheduling, and one that is scheduled by a microtask runs in the same checkpoint (the "perform a microtask
-// checkpoint" of the HTML standard). More than [WithMicrotaskBudget] in one checkpoint wait, in order, for the next tick.
+// checkpoint" of the HTML standard). More than [WithMicrotaskBudget] in one checkpoint wait, in order, for the next
+// tick.
 //
 // Any goroutine may call it. On the loop it costs a few nanoseconds and takes no lock. It returns ErrNilCallback, or
 // ErrLoopTerminated when the loop has ended.
@@ -95,8 +96,8 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return nil
 }
 
-// checkpoint runs microtasks until none is left or the budget is spent. What a spent budget holds back waits for the next
-// tick, so that timers, tasks and I/O progress under an endless chain.
+// checkpoint runs microtasks until none is left or the budget is spent. What a spent budget holds back waits for the
+// next tick, so that timers, tasks and I/O progress under an endless chain.
 func (l *Loop) checkpoint() {
 	for !l.microHeld {
 		if l.urgent.Load()&(1<<microtask) != 0 {

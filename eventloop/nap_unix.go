@@ -4,8 +4,8 @@ package eventloop
 
 import "golang.org/x/sys/unix"
 
-// nap puts the thread, not the goroutine, to sleep for about as short a time as the system can. A goroutine's sleep would go by
-// the clock of a testing/synctest bubble, and move it.
+// nap puts the thread, not the goroutine, to sleep for about as short a time as the system can. A goroutine's sleep
+// would go by the clock of a testing/synctest bubble, and move it.
 func nap() {
 	timeout := unix.NsecToTimeval(50_000)
 	unix.Select(0, nil, nil, nil, &timeout)

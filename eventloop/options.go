@@ -56,8 +56,8 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// WithLogger sets where faults go that no handler takes. The default is slog.Default at the time of logging. Records carry
-// the loop's id as "loop". It must not be nil.
+// WithLogger sets where faults go that no handler takes. The default is slog.Default at the time of logging. Records
+// carry the loop's id as "loop". It must not be nil.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -102,8 +102,8 @@ func WithTickBudget(n int) Option {
 	}
 }
 
-// WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick. The default is
-// 1024; it must be positive.
+// WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick. The
+// default is 1024; it must be positive.
 func WithMicrotaskBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -115,9 +115,9 @@ func WithMicrotaskBudget(n int) Option {
 }
 
 // WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload: with
-// ErrLoopOverloaded when a tick's budget is spent and external tasks remain, with ErrMicrotaskBudget when a checkpoint's is,
-// and with an error that wraps ErrLoopOverloaded when internal work does not come to an end. An episode is over
-// when the queue has been empty. By default the latter two are logged. It must not be nil.
+// ErrLoopOverloaded when a tick's budget is spent and external tasks remain, with ErrMicrotaskBudget when a
+// checkpoint's is, and with an error that wraps ErrLoopOverloaded when internal work does not come to an end. An
+// episode is over when the queue has been empty. By default the latter two are logged. It must not be nil.
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -128,8 +128,8 @@ func WithOnOverload(f func(error)) Option {
 	}
 }
 
-// WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or called
-// runtime.Goexit, before the next callback runs. By default these are logged. It must not be nil.
+// WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or
+// called runtime.Goexit, before the next callback runs. By default these are logged. It must not be nil.
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -140,8 +140,9 @@ func WithPanicHandler(f func(*PanicError)) Option {
 	}
 }
 
-// WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With FastPathDisabled New
-// makes a poller, which the loop holds until it has ended: a loop that is not going to run is ended by Close.
+// WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
+// FastPathDisabled New makes a poller, which the loop holds until it has ended: a loop that is not going to run is
+// ended by Close.
 func WithFastPathMode(mode FastPathMode) Option {
 	return func(c *config) error {
 		c.fastPath = mode // which New checks

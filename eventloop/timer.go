@@ -22,10 +22,10 @@ type timers struct {
 	closed bool // the loop has ended; nothing is inserted any more
 }
 
-// ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means now, but in a later
-// turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, and equal deadlines in
-// order of scheduling. A pending timer keeps an auto-exit loop alive unless [Loop.UnrefTimer] says otherwise, and is
-// dropped when the loop ends.
+// ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means now, but in a
+// later turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, and equal
+// deadlines in order of scheduling. A pending timer keeps an auto-exit loop alive unless [Loop.UnrefTimer] says
+// otherwise, and is dropped when the loop ends.
 //
 // Any goroutine may call it; it costs the same however many timers are pending, but for those due within about a
 // millisecond, which cost the logarithm of their number. It returns ErrNilCallback, or ErrLoopTerminated once the loop
@@ -59,15 +59,15 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	return TimerID(id), nil
 }
 
-// CancelTimer takes back a timer that has not fired. Its function is garbage at once. Any goroutine may call it; it costs
-// what ScheduleTimer costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the loop's end, or
-// never was.
+// CancelTimer takes back a timer that has not fired. Its function is garbage at once. Any goroutine may call it; it
+// costs what ScheduleTimer costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was
+// dropped at the loop's end, or never was.
 func (l *Loop) CancelTimer(id TimerID) error {
 	return l.changeTimer(id, (*wheel.Wheel).Remove)
 }
 
-// RefTimer makes a pending timer keep an auto-exit loop alive, as every timer does when it is scheduled. Any goroutine may
-// call it. It returns ErrTimerNotFound as CancelTimer does.
+// RefTimer makes a pending timer keep an auto-exit loop alive, as every timer does when it is scheduled. Any goroutine
+// may call it. It returns ErrTimerNotFound as CancelTimer does.
 func (l *Loop) RefTimer(id TimerID) error {
 	return l.changeTimer(id, func(w *wheel.Wheel, id uint64) bool { return w.SetRef(id, true) })
 }
@@ -129,8 +129,8 @@ func (t *timers) drop() {
 // now reads the clock: nanoseconds since the anchor, monotonic.
 func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
 
-// CurrentTickTime returns the time that the current tick works with: the moment it began, or, off the loop, the beginning
-// of the latest tick. It never goes back. Any goroutine may call it; it reads no clock and allocates nothing.
+// CurrentTickTime returns the time that the current tick works with: the moment it began, or, off the loop, the
+// beginning of the latest tick. It never goes back. Any goroutine may call it; it reads no clock and allocates nothing.
 func (l *Loop) CurrentTickTime() time.Time {
 	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }
@@ -142,8 +142,8 @@ type alarm struct {
 	rang  atomic.Bool // set before the ringing looks at the loop's state; see wait.go
 }
 
-// arm sees to it that the alarm rings at the deadline. An alarm that would ring earlier is left alone: one idle turn then
-// costs less than moving it each time that a timer is cancelled.
+// arm sees to it that the alarm rings at the deadline. An alarm that would ring earlier is left alone: one idle turn
+// then costs less than moving it each time that a timer is cancelled.
 func (a *alarm) arm(l *Loop, deadline int64) {
 	if a.rang.Load() {
 		a.rang.Store(false)

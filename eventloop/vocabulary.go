@@ -12,8 +12,8 @@ import (
 // EventLoop is the interface that Loop shares with the other contestants of the tournament.
 type EventLoop = loopapi.EventLoop
 
-// The capabilities beyond EventLoop, each an interface of its own, so that one that a loop lacks is told by a type assertion.
-// Loop has them all.
+// The capabilities beyond EventLoop, each an interface of its own, so that one that a loop lacks is told by a type
+// assertion. Loop has them all.
 type (
 	MicrotaskScheduler = loopapi.MicrotaskScheduler
 	TimerScheduler     = loopapi.TimerScheduler
@@ -60,12 +60,12 @@ type PanicError = loopapi.PanicError
 var (
 	ErrLoopAlreadyRunning   = loopapi.ErrLoopAlreadyRunning   // Run: the loop is running
 	ErrLoopTerminated       = loopapi.ErrLoopTerminated       // the loop has ended, or does not accept this any more
-	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit is reached; OnOverload: the tick budget is spent
+	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit; OnOverload: the tick budget
 	ErrReentrantRun         = loopapi.ErrReentrantRun         // Run: called from one of the loop's own callbacks
-	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible // RegisterFD under FastPathForced; FastPathForced with descriptors
+	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible // FastPathForced and descriptors exclude each other
 	ErrFDAlreadyRegistered  = loopapi.ErrFDAlreadyRegistered  // RegisterFD: the descriptor is registered
 	ErrFDNotRegistered      = loopapi.ErrFDNotRegistered      // ModifyFD, UnregisterFD: the descriptor is not registered
-	ErrPollerClosed         = loopapi.ErrPollerClosed         // the poller was used after its end; a loop's methods return ErrLoopTerminated first
+	ErrPollerClosed         = loopapi.ErrPollerClosed         // a poller after its end; the methods of Loop return ErrLoopTerminated
 	ErrTimerNotFound        = loopapi.ErrTimerNotFound        // the timer is not pending
 	ErrMicrotaskBudget      = loopapi.ErrMicrotaskBudget      // OnOverload: the microtask budget is spent
 	ErrNilCallback          = loopapi.ErrNilCallback          // a callback is nil

@@ -3,9 +3,9 @@ package eventloop
 // Sleep and wake: how the loop parks without missing work, and how work wakes it.
 //
 // The loop commits, then verifies, then sleeps: it moves its state from Running to Sleeping, looks once more at
-// everything that could be work, and only then parks. A producer writes, then checks: it publishes that there is work, then
-// reads the state, and wakes the loop if it reads Sleeping. All these accesses are sequentially consistent atomics, so of
-// "the loop misses the work" and "the producer misses the sleep" at most one can happen:
+// everything that could be work, and only then parks. A producer writes, then checks: it publishes that there is work,
+// then reads the state, and wakes the loop if it reads Sleeping. All these accesses are sequentially consistent
+// atomics, so of "the loop misses the work" and "the producer misses the sleep" at most one can happen:
 //
 //	work              published by                      verified by
 //	any lane          taking inbox.lock                 inbox.mayHaveWork
@@ -89,8 +89,8 @@ func (l *Loop) unpark() {
 }
 
 // signal ends the loop's park. Only who took the state from Sleeping to something else calls it. The channel is full
-// only when a late signal is in it, which serves as well. What the loop parks in does not change before it has heard of the
-// signal, or has got up for another reason and does not need it.
+// only when a late signal is in it, which serves as well. A late signal may go to a place that the loop has left
+// meanwhile: then it ends the next park there early.
 func (l *Loop) signal() {
 	if p := l.fds.blocked.Load(); p != nil {
 		l.wakePoller(*p, firstRetry)
@@ -102,11 +102,11 @@ func (l *Loop) signal() {
 	}
 }
 
-// pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them submits
-// something: one that waited for a task that has just run does. The loop then needs no wake-up, and the tick goes
-// on. But a loop that lets others run is not woken by work; it gets on when its turn comes, which takes long where
-// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer when
-// they are long.
+// pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them
+// submits something: one that waited for a task that has just run does. The loop then needs no wake-up, and the tick
+// goes on. But a loop that lets others run is not woken by work; it gets on when its turn comes, which takes long where
+// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer when they
+// are long.
 type pauses struct {
 	left    int   // of this tick's
 	hits    int   // of this tick's that brought work

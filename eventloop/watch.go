@@ -2,11 +2,12 @@ package eventloop
 
 // Where the loop hears of descriptors. There are three places to park:
 //
-//   - Its channel, as without descriptors. A watch, which waits for the system elsewhere, sets ready and wakes the loop like any
-//     producer; the loop collects without waiting. Work costs what it costs without descriptors, and an event costs
-//     the switch from one goroutine to the other.
-//   - The runtime's own poller, where the system's can be watched by it. An event costs what it costs a reader of a net.Conn, and
-//     waking the loop for work costs more than on the channel. So the loop goes there when events are what ends its sleeps.
+//   - Its channel, as without descriptors. A watch, which waits for the system elsewhere, sets ready and wakes the loop
+//     like any producer; the loop collects without waiting. Work costs what it costs without descriptors, and an event
+//     costs the switch from one goroutine to the other.
+//   - The runtime's own poller, where the system's can be watched by it. An event costs what it costs a reader of a
+//     net.Conn, and waking the loop for work costs more than on the channel. So the loop goes there when events are
+//     what ends its sleeps.
 //   - The system's poller, under FastPathDisabled or when all else fails: each wake-up is a system call to a blocked
 //     thread.
 
@@ -23,8 +24,8 @@ import (
 type FastPathMode int
 
 const (
-	// FastPathAuto parks the loop on a channel and has descriptors watched from elsewhere, so that waking it costs the same
-	// with and without descriptors. The poller is not touched before the first descriptor is registered.
+	// FastPathAuto parks the loop on a channel and has descriptors watched from elsewhere, so that waking it costs the
+	// same with and without descriptors. The poller is not touched before the first descriptor is registered.
 	FastPathAuto FastPathMode = iota
 	// FastPathForced is FastPathAuto without descriptors: to register one is an error.
 	FastPathForced
@@ -34,8 +35,9 @@ const (
 )
 
 // SetFastPathMode changes the mode and wakes the loop to take notice. Any goroutine may call it at any time. It returns
-// ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is ending, or the
-// system's error, wrapped, when FastPathDisabled needs a poller and there is none to be had; then nothing has changed.
+// ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is
+// ending, or the system's error, wrapped, when FastPathDisabled needs a poller and there is none to be had; then
+// nothing has changed.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	if err := l.setMode(mode); err != nil {
 		return fmt.Errorf("eventloop: fast path mode %d: %w", mode, err)
@@ -81,15 +83,16 @@ func (l *Loop) openPoller() error {
 	return nil
 }
 
-// rethink takes notice of a change: it begins or ends the watch, and decides what the loop sleeps in. A watch that fails, or
-// cannot be had, is tried again at the next change.
+// rethink takes notice of a change: it begins or ends the watch, and decides what the loop sleeps in. A watch that
+// fails, or cannot be had, is tried again at the next change.
 func (l *Loop) rethink() {
 	d := &l.fds
-	if !d.changed.Swap(false) {
+	if !d.changed.Load() {
 		return
 	}
+	d.changed.Store(false) // first: what changes from now on is looked at again
 	d.mu.Lock()
-	mode, p := d.mode, d.poller
+	mode, p, watch := d.mode, d.poller, d.mode != FastPathDisabled && len(d.table) > 0
 	d.mu.Unlock()
 	if p == nil {
 		return
@@ -97,23 +100,27 @@ func (l *Loop) rethink() {
 	if d.own == nil {
 		d.own = p
 	}
-	var err error
-	if fault := d.fault.Swap(nil); fault != nil {
-		err = *fault
-	} else if mode != FastPathDisabled && d.unwatch == nil {
-		d.unwatch, err = p.Watch(l.notify)
-	}
 	d.parking, d.against = false, 0
-	if mode != FastPathDisabled && err == nil {
+	fault := d.fault.Swap(nil)
+	if watch && fault == nil && d.unwatch == nil {
+		stop, err := p.Watch(l.notify)
+		if d.unwatch = stop; err != nil {
+			fault = &err
+		}
+	}
+	if watch && fault == nil {
 		d.parker, _ = p.(poller.Parker)
 		d.blocked.Store(nil)
 		return
 	}
-	d.parker = nil
 	d.endWatch()
-	d.blocked.Store(&d.own)
-	if err != nil {
-		l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "error", err)
+	d.parker = nil
+	d.blocked.Store(nil)
+	if watch || mode == FastPathDisabled {
+		d.blocked.Store(&d.own)
+	}
+	if fault != nil {
+		l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "error", *fault)
 	}
 }
 
@@ -152,6 +159,7 @@ func (d *descriptors) endWatch() {
 	if d.unwatch != nil {
 		d.unwatch()
 		d.unwatch = nil
+		d.ready.Store(false) // nobody may ask after it now; what was ready stays so
 	}
 }
 
@@ -163,14 +171,17 @@ func (d *descriptors) pending() bool {
 	return d.called < len(d.batch) || d.news() || d.unwatch != nil && !d.drained
 }
 
-// collect asks for events without waiting, if there may be some, and tells whether there are. A loop with a watch goes on
-// to ask until there are none, because only then will the watch tell of the next.
+// collect asks for events without waiting, if there may be some, and tells whether there are. A loop with a watch goes
+// on to ask until there are none, because only then will the watch tell of the next.
 func (l *Loop) collect() bool {
-	l.rethink()
 	d := &l.fds
+	if l.state.load().ending() {
+		return false
+	}
+	l.rethink()
 	switch {
 	case d.unwatch != nil:
-		if d.ready.Load() || !d.drained {
+		if d.ready.Load() || !d.drained || l.taskLeft == 0 { // a flood of tasks may keep the watch waiting
 			l.wait(0)
 		}
 	case d.blocked.Load() != nil && d.size.Load() > 0:
@@ -187,8 +198,8 @@ func (l *Loop) wait(timeout time.Duration) {
 	l.got(l.fds.own.Wait(timeout))
 }
 
-// got takes what the poller has answered. A poller that fails has lost its descriptor to somebody who closed a number that
-// was not theirs: the loop cannot serve, so it ends, gracefully.
+// got takes what the poller has answered. A poller that fails has lost its descriptor to somebody who closed a number
+// that was not theirs: the loop cannot serve, so it ends, gracefully.
 func (l *Loop) got(batch []poller.Event, err error) {
 	d := &l.fds
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
@@ -241,13 +252,12 @@ func (l *Loop) strayed(tag uint32) {
 	}
 }
 
-// suspend has the loop neither watch nor block for a while, because the poller goes on to report what the loop cannot get
-// rid of.
+// suspend has the loop neither watch nor block for a while, because the poller goes on to report what the loop cannot
+// get rid of.
 func (l *Loop) suspend(err error) {
 	d := &l.fds
 	d.parker, d.parking = nil, false
 	d.blocked.Store(nil)
-	d.ready.Store(false)
 	time.AfterFunc(ghostPause, func() {
 		d.changed.Store(true)
 		l.wakeIfSleeping()

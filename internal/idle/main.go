@@ -1,7 +1,7 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Command idle runs loops that have descriptors registered and nothing to do, one in each place where a loop can park, so that a
-// tracer can show that they make no system calls: see "make trace-idle".
+// Command idle runs loops that have descriptors registered and nothing to do, one in each place where a loop can park,
+// so that a tracer can show that they make no system calls: see "make trace-idle".
 package main
 
 import (

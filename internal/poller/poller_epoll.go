@@ -27,6 +27,7 @@ type Poller struct {
 	epoll  int
 	wake   int
 	dup    *os.File        // of epoll, for the runtime's own poller; nil until it is needed
+	number int             // of dup
 	conn   syscall.RawConn // of dup
 	parked atomic.Bool     // Park is going on
 
@@ -85,10 +86,14 @@ func (p *Poller) lockedControl(op, fd int, events loopapi.IOEvents, tag uint32) 
 		return loopapi.ErrPollerClosed
 	case fd < 0 || fd > math.MaxInt32:
 		return os.NewSyscallError("epoll_ctl", unix.EBADF)
-	case fd == p.epoll || fd == p.wake: // a number that the user does not own
-		return os.NewSyscallError("epoll_ctl", unix.EINVAL)
+	case p.owns(fd): // a number that the user has closed
+		return os.NewSyscallError("epoll_ctl", unix.EBADF)
 	}
 	return p.control(op, fd, events, tag)
+}
+
+func (p *Poller) owns(fd int) bool {
+	return fd == p.epoll || fd == p.wake || p.dup != nil && fd == p.number
 }
 
 func (p *Poller) control(op, fd int, events loopapi.IOEvents, tag uint32) error {
@@ -110,6 +115,9 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 
 func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err error) {
 	n, err := unix.EpollWait(p.epoll, p.raw[:], milliseconds(timeout))
+	for timeout == 0 && errors.Is(err, unix.EINTR) { // who does not wait wants to know
+		n, err = unix.EpollWait(p.epoll, p.raw[:], 0)
+	}
 	if errors.Is(err, unix.EINTR) {
 		return nil, true, nil
 	}
@@ -171,13 +179,13 @@ func (p *Poller) file() error {
 		return err
 	}
 	p.mu.Lock()
-	p.dup, p.conn = file, conn
+	p.dup, p.number, p.conn = file, fd, conn
 	p.mu.Unlock()
 	return nil
 }
 
-// Park waits for events, for ever, without blocking a thread. The runtime asks for edges, and forgets what came before a Read
-// has begun; the first look is therefore within it.
+// Park waits for events, for ever, without blocking a thread. The runtime asks for edges, and forgets what came before
+// a Read has begun; the first look is therefore within it.
 func (p *Poller) Park() ([]Event, error) {
 	if err := p.file(); err != nil {
 		return nil, err
@@ -219,10 +227,11 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 				notify(nil)
 				return false
 			})
+			err = p.interrupted(err) // also by a wake-up that was late; first, so that it does not undo what stop does
 			if stopping.Load() {
 				return
 			}
-			if err := p.interrupted(err); err != nil { // or a wake-up that was late
+			if err != nil {
 				notify(err)
 				return
 			}
@@ -230,15 +239,9 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	}()
 	return func() {
 		stopping.Store(true)
-		for {
-			_ = p.dup.SetReadDeadline(longAgo)
-			select {
-			case <-ended:
-				_ = p.dup.SetReadDeadline(time.Time{})
-				return
-			case <-time.After(time.Millisecond): // a late wake-up was taken for this one
-			}
-		}
+		_ = p.dup.SetReadDeadline(longAgo)
+		<-ended
+		_ = p.dup.SetReadDeadline(time.Time{})
 	}, nil
 }
 
@@ -306,7 +309,8 @@ func (p *Poller) Close() error {
 		os.NewSyscallError("close", unix.Close(p.wake)))
 }
 
-// milliseconds rounds up, so that a Wait is not over too early, and keeps within the 32 bits that the system has for it.
+// milliseconds rounds up, so that a Wait is not over too early, and keeps within the 32 bits that the system has for
+// it.
 func milliseconds(d time.Duration) int {
 	switch {
 	case d < 0:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -31,8 +32,8 @@ type Poller struct {
 	events [batch]Event
 }
 
-// words is the memory of a Kevent_t without its type: there, the field that holds a tag is a pointer on most of these systems,
-// and neither the collector nor a stack that grows may take a tag for one.
+// words is the memory of a Kevent_t without its type: there, the field that holds a tag is a pointer on most of these
+// systems, and neither the collector nor a stack that grows may take a tag for one.
 type words [unsafe.Sizeof(unix.Kevent_t{}) / unsafe.Sizeof(uintptr(0))]uintptr
 
 func (w *words) kevent() *unix.Kevent_t { return (*unix.Kevent_t)(unsafe.Pointer(w)) }
@@ -65,8 +66,10 @@ func kqueue() (int, error) {
 	return queue, nil
 }
 
-// openPipe is not atomic about close-on-exec, which macOS has no call for.
+// openPipe keeps Go from forking before the pipe is closed on exec, which macOS cannot do at once.
 func (p *Poller) openPipe() error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := unix.Pipe(p.wake[:]); err != nil {
 		p.wake = [2]int{-1, -1}
 		return os.NewSyscallError("pipe", err)
@@ -100,8 +103,8 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 	switch {
 	case p.closed:
 		return loopapi.ErrPollerClosed
-	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user does not own
-		return os.NewSyscallError("kevent", unix.EINVAL)
+	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user has closed
+		return os.NewSyscallError("kevent", unix.EBADF)
 	}
 	if old|events == 0 { // no filter would tell
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -152,6 +155,9 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		limit = &ts
 	}
 	n, err := unix.Kevent(p.queue, nil, kevents(p.raw[:]), limit)
+	for timeout == 0 && errors.Is(err, unix.EINTR) { // who does not wait wants to know
+		n, err = unix.Kevent(p.queue, nil, kevents(p.raw[:]), limit)
+	}
 	if errors.Is(err, unix.EINTR) {
 		return nil, nil
 	}
@@ -192,8 +198,8 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	return events, nil
 }
 
-// Watch blocks a thread in the system: the runtime's own poller does not take a kqueue. What is ready stays so until the
-// owner has dealt with it, so the watch blocks again only when a Wait has found nothing.
+// Watch blocks a thread in the system: the runtime's own poller does not take a kqueue. What is ready stays so until
+// the owner has dealt with it, so the watch blocks again only when a Wait has found nothing.
 func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	select {

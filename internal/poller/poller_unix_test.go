@@ -355,11 +355,13 @@ func closed(t *testing.T) int {
 func TestOwnDescriptorsAreRefused(t *testing.T) {
 	before := descriptors()
 	p := open(t)
+	_, stop := watch(t, p) // which may need another
+	defer stop()
 	for fd := range descriptors() {
 		if !before[fd] {
-			require.ErrorIs(t, p.Add(fd, read, 1), unix.EINVAL)
-			require.ErrorIs(t, p.Modify(fd, read, write, 1), unix.EINVAL)
-			require.ErrorIs(t, p.Remove(fd, read), unix.EINVAL)
+			require.ErrorIs(t, p.Add(fd, read, 1), unix.EBADF)
+			require.ErrorIs(t, p.Modify(fd, read, write, 1), unix.EBADF)
+			require.ErrorIs(t, p.Remove(fd, read), unix.EBADF)
 		}
 	}
 	go p.Wake()
