@@ -3,6 +3,7 @@ package looptest
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -174,6 +175,48 @@ func ioAlwaysReady(t *trial) {
 			"the next call of a descriptor that is always ready, among others")
 	}
 	l.finish()
+}
+
+// ioPanics has something that is always due panic each time: a descriptor, then a timer.
+func ioPanics(t *trial) {
+	for _, culprit := range []string{"descriptor", "timer"} {
+		l := t.startHandled()
+		fault := errors.New("always")
+		switch {
+		case culprit == "descriptor":
+			l.watch(t.readyLink().near, readWrite, func(*watch) { panic(fault) })
+		case l.timers != nil:
+			var again func()
+			again = func() {
+				l.timers.ScheduleTimer(0, again)
+				panic(fault)
+			}
+			l.timer(0, again)
+		}
+		other := l.watch(t.readyLink().near, readWrite, nil)
+		for range 3 {
+			for _, k := range l.available() {
+				done := make(chan struct{})
+				t.must(k.name, k.run(l, func() { close(done) }))
+				t.wait(done, "a callback of the kind %s, beside a %s that always panics", k.name, culprit)
+			}
+			if l.timers != nil {
+				done := make(chan struct{})
+				l.timer(time.Millisecond, func() { close(done) })
+				t.wait(done, "a timer of a millisecond, beside a %s that always panics", culprit)
+			}
+			before := other.calls.Load()
+			t.eventually(func() bool { return other.calls.Load() > before },
+				"the next call of a descriptor that is always ready, beside a %s that always panics", culprit)
+		}
+		var ran atomic.Int64
+		const tasks = 3 * handledBudget
+		for range tasks {
+			t.must("Submit", l.Submit(func() { ran.Add(1) }))
+		}
+		t.eventually(func() bool { return ran.Load() == tasks }, "%d tasks, beside a %s that always panics", tasks, culprit)
+		l.finish()
+	}
 }
 
 // ioIdle registers descriptors that nothing comes from: the loop sleeps.

@@ -149,6 +149,8 @@ var bugs = []struct {
 	{"the poller is not woken", []string{"IO_LostWakeup", "IO_End"}},
 	{"no second look before sleep", []string{"IO_LostWakeup"}},
 	{"serves descriptors while any is ready", []string{"IO_AlwaysReady"}},
+	{"asks again after a panic", []string{"IO_Panics"}},
+	{"a panic begins a new tick", []string{"IO_Panics"}},
 	{"never waits with descriptors", []string{"IO_Idle"}},
 	{"a signal restarts the wait", []string{"IO_Signals"}},
 	{"keeps its descriptors open", []string{"IO_End", "Leaks_Lifecycles"}},

@@ -276,7 +276,8 @@ func (l *reference) nextReady(starved bool) func() {
 		return nil // a seeded bug
 	}
 	const always = loopapi.EventError | loopapi.EventHangup
-	if l.is("serves descriptors while any is ready") && len(l.ready) == 0 && l.watching() && !l.ending() {
+	asks := l.is("serves descriptors while any is ready") || l.is("asks again after a panic") && l.panicked
+	if asks && len(l.ready) == 0 && l.watching() && !l.ending() {
 		l.collect(0)
 	}
 	for len(l.ready) > 0 && !l.ending() {

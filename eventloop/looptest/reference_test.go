@@ -40,6 +40,7 @@ type reference struct {
 	ranExternal  int  // external tasks in this tick
 	inOverload   bool // the episode has been reported
 	timersPassed bool // timers have had their turn in this tick
+	panicked     bool // a callback has
 
 	wake chan struct{} // holds a token when a sleeping loop is to look again
 	done chan struct{}
@@ -380,8 +381,12 @@ func (l *reference) caught(value any, stack []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owner = ""
+	l.panicked = true
 	if l.is("a panic drops the microtasks") {
 		l.micro = nil
+	}
+	if l.is("a panic begins a new tick") {
+		l.newTick()
 	}
 	e := &loopapi.PanicError{Value: value, Stack: stack}
 	times := 1

@@ -241,6 +241,8 @@ var checks = []check{
 		"with the same races.", needFDs, wall, ioLostWakeup},
 	{"IO_AlwaysReady", "Descriptors that are always ready starve neither each other nor tasks nor timers nor " +
 		"microtasks, and do not keep the loop from ending.", needFDs, wall, ioAlwaysReady},
+	{"IO_Panics", "A descriptor that is always ready, or a timer that re-arms itself, panics each time: the others, " +
+		"tasks and timers get their turn, for a panic begins nothing anew.", needFDs, wall, ioPanics},
 	{"IO_Idle", "A loop whose descriptors are not ready for what they are watched for sleeps.",
 		needFDs, wall, ioIdle},
 	{"IO_Signals", "A signal that interrupts the wait neither stretches a deadline nor shortens it: who waits anew " +
