@@ -47,6 +47,10 @@ test-nopreempt: need-go ## Run all tests without asynchronous preemption
 test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
 	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=4h $(LOOPS)
 
+.PHONY: test-windows
+test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
+	@GO="$(GO)" windows/wine.sh $(ARGS)
+
 .PHONY: lint
 lint: need-go ## Check formatting, vet for every supported system, run staticcheck
 	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
@@ -131,6 +135,10 @@ need-386: need-go
 need-strace:
 	@command -v strace >/dev/null || \
 		{ echo "strace is missing: install it (Debian: apt-get install strace); it exists on Linux only" >&2; exit 1; }
+
+.PHONY: need-windows
+need-windows: need-go
+	@windows/wine.sh check
 
 .PHONY: need-docker
 need-docker:

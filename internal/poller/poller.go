@@ -1,5 +1,5 @@
-// Package poller waits for the readiness of raw descriptors: epoll on Linux, kqueue on macOS and the BSDs. Elsewhere a
-// Poller waits for wake-ups only.
+// Package poller waits for the readiness of raw descriptors: epoll on Linux, kqueue on macOS and the BSDs, and, of
+// sockets, AFD on Windows. Elsewhere a Poller waits for wake-ups only.
 //
 // It is mechanism: system calls, and the care that they need. Who is registered, what a callback is, when to wait and
 // when to wake is for the loop that uses it.
@@ -39,12 +39,12 @@ const batch = 256
 // contract is what every system's Poller offers.
 type contract interface {
 	// Add watches fd. Its errors are the system's: EEXIST when fd is watched, EPERM when it cannot be polled (a regular
-	// file), EBADF, ENOSPC, ENOMEM.
+	// file; on Windows WSAENOTSOCK), EBADF, ENOSPC, ENOMEM.
 	Add(fd int, events loopapi.IOEvents, tag uint32) error
 	// Modify replaces what fd is watched for, old, and its tag.
 	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
-	// Remove ends the watch. After a closed descriptor's Remove, which returns EBADF or ENOENT, nothing is left to do
-	// but for the duplicates that the package comment tells of.
+	// Remove ends the watch. After a closed descriptor's Remove, whose error is Gone, nothing is left to do but for the
+	// duplicates that the package comment tells of.
 	Remove(fd int, events loopapi.IOEvents) error
 	// Wait returns what is ready, at most 256 events, waiting up to timeout for the first: not at all when it is zero,
 	// for ever when it is negative. It returns early, with no event, after a Wake or when a signal interrupts it, and

@@ -1,0 +1,588 @@
+package poller_test
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/windows"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+const (
+	read   = loopapi.EventRead
+	write  = loopapi.EventWrite
+	failed = loopapi.EventError
+	hangup = loopapi.EventHangup
+)
+
+var (
+	kernel      = windows.NewLazySystemDLL("kernel32.dll")
+	winsock     = windows.NewLazySystemDLL("ws2_32.dll")
+	accept      = winsock.NewProc("accept")
+	ioctlsocket = winsock.NewProc("ioctlsocket")
+	setsockopt  = winsock.NewProc("setsockopt")
+)
+
+func TestMain(m *testing.M) {
+	if err := windows.WSAStartup(0x202, new(windows.WSAData)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+var loopback = [4]byte{127, 0, 0, 1}
+
+func socket(t *testing.T) windows.Handle {
+	s, err := windows.Socket(windows.AF_INET, windows.SOCK_STREAM, windows.IPPROTO_TCP)
+	require.NoError(t, err)
+	return s
+}
+
+// listen makes a listening socket.
+func listen(t *testing.T) (windows.Handle, windows.Sockaddr) {
+	s := socket(t)
+	t.Cleanup(func() { _ = windows.Closesocket(s) })
+	require.NoError(t, windows.Bind(s, &windows.SockaddrInet4{Addr: loopback}))
+	require.NoError(t, windows.Listen(s, 1))
+	address, err := windows.Getsockname(s)
+	require.NoError(t, err)
+	return s, address
+}
+
+// pair makes a connected pair of non-blocking stream sockets.
+func pair(t *testing.T) (a, b int) {
+	listener, address := listen(t)
+	defer windows.Closesocket(listener)
+	near := socket(t)
+	require.NoError(t, windows.Connect(near, address))
+	far, _, err := accept.Call(uintptr(listener), 0, 0)
+	require.NotEqual(t, ^uintptr(0), far, "accept: %v", err)
+	for _, s := range []windows.Handle{near, windows.Handle(far)} {
+		unblock(t, s)
+		t.Cleanup(func() { _ = windows.Closesocket(s) })
+	}
+	return int(near), int(far)
+}
+
+func unblock(t *testing.T, s windows.Handle) {
+	const fionbio = 0x8004667e
+	yes := uint32(1)
+	result, _, err := ioctlsocket.Call(uintptr(s), fionbio, uintptr(unsafe.Pointer(&yes)))
+	require.Zero(t, result, "ioctlsocket: %v", err)
+}
+
+// send writes a byte, and is for goroutines of their own as well.
+func send(fd int) error {
+	var n uint32
+	return windows.WSASend(windows.Handle(fd), &windows.WSABuf{Len: 1, Buf: new(byte)}, 1, &n, 0, nil, nil)
+}
+
+func receive(fd int) error {
+	var n, flags uint32
+	return windows.WSARecv(windows.Handle(fd), &windows.WSABuf{Len: 1, Buf: new(byte)}, 1, &n, &flags, nil, nil)
+}
+
+func put(t *testing.T, fd int)   { require.NoError(t, send(fd)) }
+func take(t *testing.T, fd int)  { require.NoError(t, receive(fd)) }
+func shut(t *testing.T, fd int)  { require.NoError(t, windows.Closesocket(windows.Handle(fd))) }
+func reset(t *testing.T, fd int) { linger(t, fd); shut(t, fd) }
+
+// linger has the close of a socket reset its connection.
+func linger(t *testing.T, fd int) {
+	option := [2]uint16{1, 0}
+	result, _, err := setsockopt.Call(uintptr(fd), windows.SOL_SOCKET, windows.SO_LINGER,
+		uintptr(unsafe.Pointer(&option)), unsafe.Sizeof(option))
+	require.Zero(t, result, "setsockopt: %v", err)
+}
+
+type tags = map[uint32]loopapi.IOEvents
+
+// ready returns what is ready now.
+func ready(t *testing.T, p *poller.Poller) tags {
+	t.Helper()
+	events, err := p.Wait(0)
+	require.NoError(t, err)
+	merged := tags{}
+	for _, e := range events {
+		merged[e.Tag] |= e.Events
+	}
+	return merged
+}
+
+// becomes waits until the poller reports want: another socket hears of what one has done some time later.
+func becomes(t *testing.T, p *poller.Poller, want tags, what string) {
+	t.Helper()
+	var got tags
+	for begin := time.Now(); time.Since(begin) < time.Minute; {
+		if got = ready(t, p); len(got) == len(want) && equal(got, want) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	require.Equal(t, want, got, what)
+}
+
+func equal(a, b tags) bool {
+	for tag, events := range a {
+		if b[tag] != events {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func TestReadiness(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+
+	require.NoError(t, p.Add(a, read, 7))
+	require.Empty(t, ready(t, p))
+	put(t, b)
+	put(t, b)
+	becomes(t, p, tags{7: read}, "there is something to read")
+	take(t, a)
+	becomes(t, p, tags{7: read}, "there is more to read: the level counts, not the edge")
+	require.Equal(t, tags{7: read}, ready(t, p), "and goes on to count")
+	take(t, a)
+	require.Empty(t, ready(t, p))
+
+	require.NoError(t, p.Modify(a, read, read|write, 8))
+	becomes(t, p, tags{8: write}, "there is room to write")
+	put(t, b)
+	becomes(t, p, tags{8: read | write}, "both")
+	require.NoError(t, p.Modify(a, read|write, write, 9))
+	require.Equal(t, tags{9: write}, ready(t, p))
+	require.NoError(t, p.Modify(a, write, 0, 10))
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Modify(a, 0, read, 11))
+	becomes(t, p, tags{11: read}, "it is watched again")
+
+	require.NoError(t, p.Remove(a, read))
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Add(a, read, 1<<32-1))
+	becomes(t, p, tags{1<<32 - 1: read}, "all bits of a tag come back")
+}
+
+// A Wait that has begun sees a socket that is added, changed, or gets ready, meanwhile.
+func TestReadinessWhileWaiting(t *testing.T) {
+	for name, act := range map[string]func(p *poller.Poller, a, b int){
+		"added":    func(p *poller.Poller, a, b int) { _, _ = p.Add(a, read, 1), send(b) },
+		"ready":    func(_ *poller.Poller, _, b int) { _ = send(b) },
+		"modified": func(p *poller.Poller, a, b int) { _, _ = send(b), p.Modify(a, 0, read, 1) },
+	} {
+		p := open(t)
+		a, b := pair(t)
+		switch name {
+		case "ready":
+			require.NoError(t, p.Add(a, read, 1))
+		case "modified":
+			require.NoError(t, p.Add(a, 0, 2))
+		}
+		go func() {
+			time.Sleep(time.Millisecond) // either order is right; this one is the harder
+			act(p, a, b)
+		}()
+		events, err := p.Wait(forever)
+		require.NoError(t, err)
+		require.Equal(t, []poller.Event{{FD: a, Tag: 1, Events: read}}, events, name)
+	}
+}
+
+func TestAcceptAndConnect(t *testing.T) {
+	p := open(t)
+	listener, address := listen(t)
+	require.NoError(t, p.Add(int(listener), read, 1))
+	require.Empty(t, ready(t, p))
+	s := socket(t)
+	defer windows.Closesocket(s)
+	unblock(t, s)
+	require.NoError(t, p.Add(int(s), write, 2))
+	require.NotContains(t, ready(t, p), uint32(2), "a socket without a connection cannot be written to")
+	require.ErrorIs(t, windows.Connect(s, address), windows.WSAEWOULDBLOCK)
+	becomes(t, p, tags{1: read, 2: write}, "the connection")
+
+	require.NoError(t, p.Remove(int(listener), read))
+	require.NoError(t, p.Remove(int(s), write))
+	require.NoError(t, windows.Closesocket(listener))
+	refused := socket(t)
+	defer windows.Closesocket(refused)
+	unblock(t, refused)
+	require.NoError(t, p.Add(int(refused), write, 3))
+	require.ErrorIs(t, windows.Connect(refused, address), windows.WSAEWOULDBLOCK)
+	becomes(t, p, tags{3: write | failed | hangup}, "the refusal")
+}
+
+func TestHangup(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	require.NoError(t, windows.Shutdown(windows.Handle(b), windows.SHUT_WR))
+	becomes(t, p, tags{1: read}, "the end of what comes")
+	require.NoError(t, p.Modify(a, read, write, 1))
+	becomes(t, p, tags{1: write}, "the other direction is open")
+	require.NoError(t, p.Remove(a, write))
+
+	for _, wanted := range []loopapi.IOEvents{0, read, write, read | write} {
+		a, b := pair(t)
+		require.NoError(t, p.Add(a, wanted, 2))
+		reset(t, b)
+		becomes(t, p, tags{2: wanted | failed | hangup}, "a connection that was reset is reported, asked for or not")
+		require.NoError(t, p.Remove(a, wanted))
+	}
+}
+
+// watch starts a watch that leaves a token for each notice, if there is none.
+func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) {
+	noticed = make(chan struct{}, 1)
+	stop, err := p.Watch(func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case noticed <- struct{}{}:
+		default:
+		}
+	})
+	require.NoError(t, err)
+	return noticed, stop
+}
+
+// notice waits for the watch.
+func notice(t *testing.T, noticed chan struct{}) {
+	t.Helper()
+	select {
+	case <-noticed:
+	case <-time.After(time.Minute):
+		t.Fatal("the watch does not tell that a socket is ready")
+	}
+}
+
+// What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
+func TestWatch(t *testing.T) {
+	rounds := 1000
+	if testing.Short() {
+		rounds = 100
+	}
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	noticed, stop := watch(t, p)
+	defer stop()
+	until := func(want tags) {
+		t.Helper()
+		for {
+			if got := ready(t, p); len(got) > 0 {
+				require.Equal(t, want, got)
+				return
+			}
+			notice(t, noticed)
+		}
+	}
+	for range rounds {
+		go send(b)
+		until(tags{1: read})
+		until(tags{1: read})
+		take(t, a)
+		require.Empty(t, ready(t, p))
+	}
+	for range rounds {
+		go p.Modify(a, read, read|write, 1)
+		until(tags{1: write})
+		require.NoError(t, p.Modify(a, read|write, read, 1))
+		require.Empty(t, ready(t, p))
+	}
+	c, d := pair(t)
+	put(t, d)
+	for tag := uint32(2); tag < uint32(rounds); tag++ {
+		go p.Add(c, read, tag)
+		until(tags{tag: read})
+		require.NoError(t, p.Remove(c, read))
+		require.Empty(t, ready(t, p))
+	}
+}
+
+// A watch that was stopped is silent, and another may follow. What it took before, and a wake-up, are there afterwards.
+func TestWatchStops(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	before := runtime.NumGoroutine()
+	for i := range 50 {
+		var stopped atomic.Bool
+		notices := make(chan struct{}, 1000)
+		stop, err := p.Watch(func(err error) {
+			if stopped.Load() || err != nil {
+				t.Errorf("notified, with error %v, after the watch was stopped: %v", err, stopped.Load())
+			}
+			notices <- struct{}{}
+		})
+		require.NoError(t, err)
+		notice(t, notices)
+		require.Empty(t, ready(t, p))
+		switch i % 3 {
+		case 1:
+			put(t, b)
+			notice(t, notices)
+		case 2:
+			require.NoError(t, p.Wake())
+		}
+		stop()
+		stopped.Store(true)
+		switch i % 3 {
+		case 1:
+			require.Equal(t, tags{1: read}, ready(t, p))
+			take(t, a)
+		case 2:
+			wait(t, p, forever)
+		}
+		require.Empty(t, ready(t, p))
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+}
+
+// What the watch has taken from the port is not returned if its registration has ended, or became another, since.
+func TestWatchedButChanged(t *testing.T) {
+	p := open(t)
+	noticed, stop := watch(t, p)
+	defer stop()
+	notice(t, noticed)
+	for name, change := range map[string]func(a int) error{
+		"removed": func(a int) error { return p.Remove(a, read) },
+		"muted":   func(a int) error { return p.Modify(a, read, 0, 1) },
+	} {
+		a, b := pair(t)
+		require.NoError(t, p.Add(a, read, 1))
+		require.Empty(t, ready(t, p))
+		put(t, b)
+		notice(t, noticed)
+		require.NoError(t, change(a))
+		require.Empty(t, ready(t, p), name)
+	}
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	require.Empty(t, ready(t, p))
+	put(t, b)
+	notice(t, noticed)
+	require.NoError(t, p.Modify(a, read, read|write, 2))
+	for got := ready(t, p); len(got) == 0; got = ready(t, p) {
+		notice(t, noticed)
+	}
+	becomes(t, p, tags{2: read | write}, "it is what it has become")
+}
+
+// A watch that has nothing to tell costs nothing, neither in a poller where nothing happens nor beside a ready socket.
+func TestWatchRests(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	var notices atomic.Int32
+	stop, err := p.Watch(func(error) { notices.Add(1) })
+	require.NoError(t, err)
+	defer stop()
+	require.Empty(t, ready(t, p))
+	time.Sleep(20 * time.Millisecond) // nothing is to happen in this time
+	require.LessOrEqual(t, notices.Load(), int32(1), "one notice at the beginning")
+	put(t, b)
+	time.Sleep(20 * time.Millisecond)
+	require.LessOrEqual(t, notices.Load(), int32(2))
+	becomes(t, p, tags{1: read}, "the byte")
+	time.Sleep(20 * time.Millisecond)
+	require.LessOrEqual(t, notices.Load(), int32(2), "the next Wait finds out by itself")
+}
+
+// More sockets than one Wait returns all get their turn.
+func TestMoreThanABatch(t *testing.T) {
+	p := open(t)
+	const n = 300
+	for i := range uint32(n) {
+		a, b := pair(t)
+		put(t, b)
+		require.NoError(t, p.Add(a, read, i+1))
+	}
+	seen := map[uint32]bool{}
+	for begin := time.Now(); len(seen) < n && time.Since(begin) < time.Minute; {
+		for tag := range ready(t, p) {
+			seen[tag] = true
+		}
+	}
+	require.Len(t, seen, n)
+}
+
+func TestBadDescriptors(t *testing.T) {
+	p := open(t)
+	a, _ := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	require.ErrorIs(t, p.Add(a, read, 2), os.ErrExist)
+	file, err := os.Open(os.Args[0])
+	require.NoError(t, err)
+	defer file.Close()
+	gone, _ := pair(t)
+	shut(t, gone)
+	for _, fd := range []int{-1, -1 << 31, 1 << 30, gone, int(file.Fd())} {
+		require.ErrorIs(t, p.Add(fd, read, 2), windows.WSAENOTSOCK, "Add(%d)", fd)
+		require.ErrorIs(t, p.Remove(fd, read), os.ErrNotExist, "Remove(%d)", fd)
+	}
+	other, _ := pair(t)
+	require.ErrorIs(t, p.Remove(other, read), syscall.ENOENT)
+	require.ErrorIs(t, p.Modify(other, read, write, 1), syscall.ENOENT)
+	put(t, other)
+	require.Empty(t, ready(t, p))
+}
+
+// Its own handles are no user's.
+func TestOwnHandlesAreRefused(t *testing.T) {
+	p := open(t)
+	for _, fd := range p.Handles() {
+		require.ErrorIs(t, p.Add(fd, read, 1), syscall.EBADF)
+		require.ErrorIs(t, p.Modify(fd, read, write, 1), syscall.EBADF)
+		require.ErrorIs(t, p.Remove(fd, read), syscall.EBADF)
+		var flags uint32
+		ok, _, err := kernel.NewProc("GetHandleInformation").Call(uintptr(fd), uintptr(unsafe.Pointer(&flags)))
+		require.NotZero(t, ok, err)
+		require.Zero(t, flags&windows.HANDLE_FLAG_INHERIT, "a child process would have it")
+	}
+}
+
+// A socket that is closed while it is watched is forgotten, whether or not the poller has heard of that when its number
+// is used again.
+func TestClosedSockets(t *testing.T) {
+	for name, between := range map[string]func(*poller.Poller){
+		"at once":      func(*poller.Poller) {},
+		"after a Wait": func(p *poller.Poller) { require.Empty(t, ready(t, p)) },
+	} {
+		p := open(t)
+		a, _ := pair(t)
+		require.NoError(t, p.Add(a, read, 1))
+		shut(t, a)
+		between(p)
+		var c, d int
+		for c != a {
+			if c, d = pair(t); d == a {
+				c, d = d, c
+			}
+		}
+		if err := p.Add(c, read, 2); err != nil {
+			require.ErrorIs(t, err, os.ErrExist, name)
+			require.NoError(t, p.Modify(c, 0, read, 2))
+		}
+		require.Empty(t, ready(t, p), name)
+		put(t, d)
+		becomes(t, p, tags{2: read}, name)
+	}
+}
+
+// The memory of polls that were cancelled outlives them, and is used again afterwards.
+func TestPollsEnd(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	for i := range uint32(200) {
+		require.NoError(t, p.Add(a, read, i))
+		require.NoError(t, p.Modify(a, read, read|write, i))
+		require.NoError(t, p.Remove(a, read))
+		if i%16 == 0 {
+			runtime.GC()
+			require.Empty(t, ready(t, p))
+		}
+	}
+	for begin := time.Now(); p.Polls() > 0 && time.Since(begin) < time.Minute; {
+		require.Empty(t, ready(t, p))
+	}
+	require.Zero(t, p.Polls())
+	require.LessOrEqual(t, p.Slots(), 40)
+
+	require.NoError(t, p.Add(a, read, 1))
+	put(t, b)
+	require.NoError(t, p.Reset())
+	require.Empty(t, ready(t, p))
+	require.NoError(t, p.Add(a, read, 2))
+	becomes(t, p, tags{2: read}, "it was added again after Reset")
+	c, _ := pair(t)
+	require.NoError(t, p.Add(c, read, 3))
+	require.NoError(t, p.Close())
+	require.Zero(t, p.Polls(), "Close has waited for the last poll")
+	put(t, b)
+	put(t, a)
+}
+
+// Many register, change and remove while the owner waits, with a watch and without, and closes.
+func TestRegistrationsUnderFire(t *testing.T) {
+	for round := range 20 {
+		p := open(t)
+		stop := func() {}
+		if round%2 == 1 {
+			_, stop = watch(t, p)
+		}
+		var others sync.WaitGroup
+		for range 3 {
+			a, b := pair(t)
+			others.Go(func() {
+				for i := uint32(0); ; i++ {
+					_ = send(b)
+					if err := p.Add(a, read, i); err != nil {
+						return
+					}
+					_ = p.Modify(a, read, read|write, i)
+					_ = p.Wake()
+					_ = receive(a)
+					_ = p.Remove(a, read)
+				}
+			})
+		}
+		for range 200 {
+			timeout := time.Duration(0)
+			if round%2 == 0 {
+				timeout = forever
+			}
+			events, err := p.Wait(timeout)
+			require.NoError(t, err)
+			for _, e := range events {
+				require.Zero(t, e.Events&^(read|write))
+			}
+		}
+		stop()
+		require.NoError(t, p.Close())
+		others.Wait()
+		require.Zero(t, p.Polls())
+	}
+}
+
+func TestHandlesAreReleased(t *testing.T) {
+	a, _ := pair(t)
+	count := func() (n uint32) {
+		ok, _, err := kernel.NewProc("GetProcessHandleCount").Call(uintptr(windows.CurrentProcess()),
+			uintptr(unsafe.Pointer(&n)))
+		require.NotZero(t, ok, err)
+		return n
+	}
+	before := count()
+	const n = 100
+	for range n {
+		p, err := poller.New()
+		require.NoError(t, err)
+		require.NoError(t, p.Add(a, read, 1))
+		require.NoError(t, p.Reset())
+		require.NoError(t, p.Close())
+	}
+	require.Less(t, count(), before+n/2, "the runtime's threads may have got some")
+}
+
+func TestNothingAllocates(t *testing.T) {
+	p := open(t)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = p.Wake()
+		_, _ = p.Wait(forever)
+	}), "a wake-up")
+	a, b := pair(t)
+	put(t, b)
+	require.NoError(t, p.Add(a, read, 1))
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = p.Wait(forever) }), "an event")
+}
