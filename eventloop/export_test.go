@@ -84,3 +84,17 @@ func (p *Pauses) Use(n int, hit bool) int {
 func (p *Pauses) Judge(elapsed int64) { p.p.judge(elapsed) }
 
 const MostPauses = mostPauses
+
+// SystemPoller is the part of the system that the loop can do without.
+type SystemPoller = systemPoller
+
+// WithPoller replaces the system's poller.
+func WithPoller(open func() (SystemPoller, error)) Option {
+	return func(c *config) error {
+		c.newPoller = open
+		return nil
+	}
+}
+
+// Enough is how many sleeps in a row must have been spent in the wrong place before the loop moves.
+const Enough = enough

@@ -47,7 +47,7 @@ type descriptors struct {
 	batch   []poller.Event // from the last wait
 	called  int            // events of the batch that were dealt with
 	strays  []uint32       // tags of the batch that were nobody's
-	earlier []uint32       // the same of the batch before
+	earlier []uint32       // the same of the batches before, as long as each had some
 	haunted bool           // the poller could not be made to forget closed descriptors
 }
 
@@ -211,8 +211,11 @@ func (l *Loop) registered(fd int) (*registration, error) {
 // its call: its registration may have ended, or changed, since it was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
-	l.polled = true
-	if d.called == len(d.batch) && !l.collect() {
+	if d.called == len(d.batch) && !l.polled {
+		l.polled = true
+		l.collect()
+	}
+	if d.called == len(d.batch) {
 		return
 	}
 	for d.called < len(d.batch) {

@@ -171,12 +171,12 @@ func (d *descriptors) pending() bool {
 	return d.called < len(d.batch) || d.news() || d.unwatch != nil && !d.drained
 }
 
-// collect asks for events without waiting, if there may be some, and tells whether there are. A loop with a watch goes
-// on to ask until there are none, because only then will the watch tell of the next.
-func (l *Loop) collect() bool {
+// collect asks for events without waiting, if there may be some. A loop with a watch goes on to ask until there are
+// none, because only then will the watch tell of the next.
+func (l *Loop) collect() {
 	d := &l.fds
 	if l.state.load().ending() {
-		return false
+		return
 	}
 	l.rethink()
 	switch {
@@ -189,7 +189,6 @@ func (l *Loop) collect() bool {
 			d.settle(false) // a busy loop need not ask if it is told
 		}
 	}
-	return d.called < len(d.batch)
 }
 
 // wait asks the poller.
@@ -202,8 +201,12 @@ func (l *Loop) wait(timeout time.Duration) {
 // that was not theirs: the loop cannot serve, so it ends, gracefully.
 func (l *Loop) got(batch []poller.Event, err error) {
 	d := &l.fds
+	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
-	d.earlier, d.strays = d.strays, d.earlier[:0]
+	if len(d.strays) == 0 {
+		d.earlier = d.earlier[:0]
+	}
+	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // a batch need not hold all that there are
 	if err != nil {
 		l.failure = fmt.Errorf("eventloop: wait for descriptors: %w", err)
 		l.terminate(0)

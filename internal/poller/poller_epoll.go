@@ -26,9 +26,9 @@ type Poller struct {
 	closed bool
 	epoll  int
 	wake   int
-	dup    *os.File        // of epoll, for the runtime's own poller; nil until it is needed
-	number int             // of dup
-	conn   syscall.RawConn // of dup
+	outer  *os.File        // an epoll set with epoll in it, for the runtime's own poller; nil until it is needed
+	number int             // of outer
+	conn   syscall.RawConn // of outer
 	parked atomic.Bool     // Park is going on
 
 	// The owner's.
@@ -37,6 +37,8 @@ type Poller struct {
 	look    func(uintptr) bool // is lookOnce, which returns found and failure
 	found   []Event
 	failure error
+	streak  int  // Waits without a timeout in a row that found something
+	muted   bool // outer does not hear of epoll
 }
 
 // New makes a poller. It holds two descriptors until Close.
@@ -93,7 +95,7 @@ func (p *Poller) lockedControl(op, fd int, events loopapi.IOEvents, tag uint32) 
 }
 
 func (p *Poller) owns(fd int) bool {
-	return fd == p.epoll || fd == p.wake || p.dup != nil && fd == p.number
+	return fd == p.epoll || fd == p.wake || p.outer != nil && fd == p.number
 }
 
 func (p *Poller) control(op, fd int, events loopapi.IOEvents, tag uint32) error {
@@ -146,7 +148,10 @@ func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err
 		}
 		events = append(events, e)
 	}
-	return events, woken, nil
+	if p.conn != nil && timeout == 0 {
+		err = p.looked(len(events) > 0)
+	}
+	return events, woken, err
 }
 
 // drain resets the eventfd's counter. EAGAIN would say that it is zero.
@@ -156,18 +161,23 @@ func (p *Poller) drain() {
 }
 
 // file makes the runtime's own poller, for which an epoll descriptor is a file like any other, watch this one: a
-// goroutine that parks there blocks no thread, and hears of an event as fast as a reader of a net.Conn.
+// goroutine that parks there blocks no thread, and hears of an event as fast as a reader of a net.Conn. There is another
+// set in between, so that the runtime can be left in peace. Of sets in sets the system allows no more than a hundred to
+// watch one thing.
 func (p *Poller) file() error {
 	if p.conn != nil {
 		return nil
 	}
-	fd, err := unix.FcntlInt(uintptr(p.epoll), unix.F_DUPFD_CLOEXEC, 0)
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
-		return os.NewSyscallError("fcntl", err)
+		return os.NewSyscallError("epoll_create1", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil { // or else the runtime would not take it
+	if err := errors.Join(
+		os.NewSyscallError("fcntl", unix.SetNonblock(fd, true)), // or else the runtime would not take it
+		hear(fd, unix.EPOLL_CTL_ADD, p.epoll, true),
+	); err != nil {
 		_ = unix.Close(fd)
-		return os.NewSyscallError("fcntl", err)
+		return err
 	}
 	file := os.NewFile(uintptr(fd), "epoll")
 	conn, err := file.SyscallConn()
@@ -179,8 +189,41 @@ func (p *Poller) file() error {
 		return err
 	}
 	p.mu.Lock()
-	p.dup, p.number, p.conn = file, fd, conn
+	p.outer, p.number, p.conn = file, fd, conn
 	p.mu.Unlock()
+	p.streak, p.muted = 0, false
+	return nil
+}
+
+// hear sets whether one set hears of another.
+func hear(outer, op, inner int, on bool) error {
+	e := unix.EpollEvent{Fd: int32(inner)}
+	if on {
+		e.Events = unix.EPOLLIN
+	}
+	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(outer, op, inner, &e))
+}
+
+// busy is how many looks in a row find something where the owner does not need to be told of events: each would wake a
+// thread of the runtime, for nothing.
+const busy = 3
+
+// looked follows each look, and mutes the runtime's poller while they find something. To hear again tells of all that
+// is ready then.
+func (p *Poller) looked(found bool) error {
+	switch {
+	case !found:
+		p.streak = 0
+		if p.muted {
+			p.muted = false
+			return hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, true)
+		}
+	case p.streak < busy:
+		p.streak++
+	case !p.muted:
+		p.muted = true
+		return hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, false)
+	}
 	return nil
 }
 
@@ -210,7 +253,7 @@ func (p *Poller) interrupted(err error) error {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
-	return p.dup.SetReadDeadline(time.Time{})
+	return p.outer.SetReadDeadline(time.Time{})
 }
 
 // Watch has a goroutine of its own look for edges. Within one Read none is forgotten.
@@ -239,9 +282,9 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	}()
 	return func() {
 		stopping.Store(true)
-		_ = p.dup.SetReadDeadline(longAgo)
+		_ = p.outer.SetReadDeadline(longAgo)
 		<-ended
-		_ = p.dup.SetReadDeadline(time.Time{})
+		_ = p.outer.SetReadDeadline(time.Time{})
 	}, nil
 }
 
@@ -256,7 +299,7 @@ func (p *Poller) Wake() error {
 		return loopapi.ErrPollerClosed
 	}
 	if p.parked.Load() {
-		return p.dup.SetReadDeadline(longAgo)
+		return p.outer.SetReadDeadline(longAgo)
 	}
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
@@ -276,26 +319,21 @@ func (p *Poller) Reset() error {
 	}
 	old := p.epoll
 	p.epoll = epoll
-	if err := p.watchWake(); err != nil {
+	err = p.watchWake()
+	if err == nil && p.outer != nil {
+		err = hear(p.number, unix.EPOLL_CTL_ADD, epoll, true)
+	}
+	if err != nil {
 		p.epoll = old
 		_ = unix.Close(epoll)
 		return err
 	}
+	p.streak, p.muted = 0, false
 	_ = unix.Close(old) // the new one serves; what this says changes nothing
-	_ = p.closeFile()
 	return nil
 }
 
-func (p *Poller) closeFile() error {
-	if p.dup == nil {
-		return nil
-	}
-	file := p.dup
-	p.dup, p.conn = nil, nil
-	return file.Close()
-}
-
-// Close closes the set first, under both of its numbers, then the descriptor that wakes it.
+// Close closes the sets first, then the descriptor that wakes them.
 func (p *Poller) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -303,8 +341,13 @@ func (p *Poller) Close() error {
 		return loopapi.ErrPollerClosed
 	}
 	p.closed = true
+	var errOuter error
+	if p.outer != nil {
+		errOuter = p.outer.Close()
+		p.outer, p.conn = nil, nil
+	}
 	return errors.Join(
-		p.closeFile(),
+		errOuter,
 		os.NewSyscallError("close", unix.Close(p.epoll)),
 		os.NewSyscallError("close", unix.Close(p.wake)))
 }

@@ -1,0 +1,367 @@
+package eventloop_test
+
+// The system's poller under observation, and what else the tests of descriptors share.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// operation is what a poller can be asked for, and what it can tell a watch.
+type operation int
+
+const (
+	opNew operation = iota
+	opAdd
+	opAddAgain // by the loop, after Reset
+	opModify
+	opRemove
+	opWait
+	opPark
+	opWatch
+	opNotify
+	opWake
+	opReset
+	opClose
+	operations
+)
+
+var operationNames = [operations]string{"New", "Add", "Add again", "Modify", "Remove", "Wait", "Park", "Watch", "notify", "Wake", "Reset", "Close"}
+
+func (o operation) String() string { return operationNames[o] }
+
+// fakePoller passes on to the system's poller, counts, makes every k-th call of one operation fail, and holds the loop
+// to the contract. It is not a poller.Parker; parkingPoller is.
+type fakePoller struct {
+	real   eventloop.SystemPoller
+	loop   *eventloop.Loop // of a test that registers nothing on the loop; set before Run
+	parker poller.Parker   // nil where the system's poller is none
+	parks  bool            // show it to the loop
+
+	broken operation
+	err    error // nil breaks nothing
+	every  int64
+	most   int64                                                    // failures; 0 is no limit
+	early  func(timeout time.Duration) (cut time.Duration, is bool) // makes waits end early, with nothing
+
+	waited func(found int) // sees what a Wait has found before the loop does
+	waking func()          // goes before a Wake
+
+	calls, failed [operations]atomic.Int64
+	blocking      atomic.Int64 // Waits that might have waited
+
+	mu                     sync.Mutex // guards what follows
+	busy, watching, closed bool
+	breaches               []string
+}
+
+type parkingPoller struct{ *fakePoller }
+
+func (f *fakePoller) open() (eventloop.SystemPoller, error) {
+	if err := f.fail(opNew); err != nil {
+		return nil, err
+	}
+	p, err := poller.New()
+	if err != nil {
+		return nil, err
+	}
+	f.real = p
+	if f.parker, _ = any(p).(poller.Parker); f.parker != nil && f.parks {
+		return parkingPoller{f}, nil
+	}
+	return f, nil
+}
+
+// fail counts a call, and says how it fails.
+func (f *fakePoller) fail(op operation) error {
+	n := f.calls[op].Add(1)
+	if op != f.broken || f.err == nil || n%f.every != 0 || f.most > 0 && f.failed[op].Load() >= f.most {
+		return nil
+	}
+	f.failed[op].Add(1)
+	return os.NewSyscallError(op.String(), f.err)
+}
+
+// begin is the beginning of a call that only the owner may make, of one that excludes a watch, and of a failure.
+func (f *fakePoller) begin(op operation, alone bool) error {
+	f.mu.Lock()
+	switch {
+	case f.busy:
+		f.breaches = append(f.breaches, op.String()+" beside another call of its owner's")
+	case f.closed:
+		f.breaches = append(f.breaches, op.String()+" after Close")
+	case alone && f.watching:
+		f.breaches = append(f.breaches, op.String()+" while a watch goes on")
+	}
+	f.busy = true
+	f.mu.Unlock()
+	return f.fail(op)
+}
+
+func (f *fakePoller) finish() {
+	f.mu.Lock()
+	f.busy = false
+	f.mu.Unlock()
+}
+
+func (f *fakePoller) Add(fd int, events eventloop.IOEvents, tag uint32) error {
+	op := opAdd
+	if f.loop != nil && f.loop.OnLoop() {
+		op = opAddAgain
+	}
+	if err := f.fail(op); err != nil {
+		return err
+	}
+	return f.real.Add(fd, events, tag)
+}
+
+func (f *fakePoller) Modify(fd int, old, events eventloop.IOEvents, tag uint32) error {
+	if err := f.fail(opModify); err != nil {
+		return err
+	}
+	return f.real.Modify(fd, old, events, tag)
+}
+
+func (f *fakePoller) Remove(fd int, events eventloop.IOEvents) error {
+	if err := f.fail(opRemove); err != nil {
+		return err
+	}
+	return f.real.Remove(fd, events)
+}
+
+func (f *fakePoller) Wait(timeout time.Duration) ([]poller.Event, error) {
+	defer f.finish()
+	if err := f.begin(opWait, timeout != 0); err != nil {
+		return nil, err
+	}
+	if timeout != 0 {
+		f.blocking.Add(1)
+		if f.early != nil {
+			if cut, is := f.early(timeout); is {
+				_, err := f.real.Wait(cut) // what it finds will be there for the next one
+				return nil, err
+			}
+		}
+	}
+	events, err := f.real.Wait(timeout)
+	if f.waited != nil {
+		f.waited(len(events))
+	}
+	return events, err
+}
+
+func (p parkingPoller) Park() ([]poller.Event, error) {
+	defer p.finish()
+	if err := p.begin(opPark, true); err != nil {
+		return nil, err
+	}
+	if p.early != nil {
+		if _, is := p.early(-1); is {
+			return nil, nil
+		}
+	}
+	return p.parker.Park()
+}
+
+func (f *fakePoller) Watch(notify func(error)) (func(), error) {
+	defer f.finish()
+	if err := f.begin(opWatch, true); err != nil {
+		return nil, err
+	}
+	var over atomic.Bool
+	stop, err := f.real.Watch(func(err error) {
+		if over.Load() {
+			return // the error was the last
+		}
+		if err == nil {
+			err = f.fail(opNotify)
+		}
+		over.Store(err != nil)
+		notify(err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.watch(true)
+	return func() {
+		stop()
+		f.watch(false)
+	}, nil
+}
+
+func (f *fakePoller) watch(on bool) {
+	f.mu.Lock()
+	f.watching = on
+	f.mu.Unlock()
+}
+
+func (f *fakePoller) Wake() error {
+	if err := f.fail(opWake); err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.closed {
+			return eventloop.ErrPollerClosed
+		}
+		return err
+	}
+	if f.waking != nil {
+		f.waking()
+	}
+	return f.real.Wake()
+}
+
+func (f *fakePoller) Reset() error {
+	defer f.finish()
+	if err := f.begin(opReset, true); err != nil {
+		return err
+	}
+	return f.real.Reset()
+}
+
+// Close has closed, also when it reports an error.
+func (f *fakePoller) Close() error {
+	defer f.finish()
+	err := f.begin(opClose, true)
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	return errors.Join(err, f.real.Close())
+}
+
+// asks counts the calls by which the loop looks for events.
+func (f *fakePoller) asks() int64 { return f.calls[opWait].Load() + f.calls[opPark].Load() }
+
+// journal is a logger that remembers, and then does what a test has it do.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+	then  func()
+}
+
+func (*journal) Enabled(context.Context, slog.Level) bool { return true }
+func (j *journal) WithAttrs([]slog.Attr) slog.Handler     { return j }
+func (j *journal) WithGroup(string) slog.Handler          { return j }
+func (j *journal) Handle(_ context.Context, r slog.Record) error {
+	line := r.Message
+	r.Attrs(func(a slog.Attr) bool { line += fmt.Sprintf(" %v", a.Value); return true })
+	j.mu.Lock()
+	j.lines = append(j.lines, line)
+	j.mu.Unlock()
+	if j.then != nil {
+		j.then()
+	}
+	return nil
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return fmt.Sprintf("%q", j.lines)
+}
+
+// count tells how many lines have all the words.
+func (j *journal) count(words ...string) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, line := range j.lines {
+		found := 0
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				found++
+			}
+		}
+		if found == len(words) {
+			n++
+		}
+	}
+	return n
+}
+
+const patience = 20 * time.Second
+
+// reaches waits until something is so, and tells whether it came to be.
+func reaches(is func() bool) bool {
+	for begin := time.Now(); !is(); {
+		if time.Since(begin) > patience {
+			return false
+		}
+		for range 64 {
+			runtime.Gosched()
+		}
+		time.Sleep(20 * time.Microsecond)
+	}
+	return true
+}
+
+func eventually(t *testing.T, is func() bool, what string, args ...any) {
+	t.Helper()
+	require.Truef(t, reaches(is), what, args...)
+}
+
+func asleep(l *eventloop.Loop) func() bool {
+	return func() bool { return l.State() == eventloop.StateSleeping }
+}
+
+// run runs a loop under observation until the test ends.
+func run(t *testing.T, f *fakePoller, opts ...eventloop.Option) *eventloop.Loop {
+	t.Helper()
+	l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open), eventloop.WithLogger(slog.New(&journal{})))...)
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	t.Cleanup(func() {
+		if err := l.Shutdown(context.Background()); !errors.Is(err, eventloop.ErrLoopTerminated) {
+			require.NoError(t, err)
+		}
+		require.Empty(t, f.breaches)
+	})
+	return l
+}
+
+// echo registers a descriptor whose callback reads, and returns what makes it ready and waits for that.
+func echo(t *testing.T, l *eventloop.Loop) (exchange func()) {
+	t.Helper()
+	near, far := newPair(t)
+	arrived := make(chan struct{}, 1)
+	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+		if n, _ := receive(near); n > 0 {
+			arrived <- struct{}{}
+		}
+	}))
+	late := time.NewTimer(patience)
+	return func() {
+		send(far, 1)
+		late.Reset(patience)
+		select {
+		case <-arrived:
+		case <-late.C:
+			t.Fatal("an event was lost")
+		}
+	}
+}
+
+// quiet expects that the loop stops asking. One quiet moment is enough.
+func quiet(t *testing.T, f *fakePoller, what string) {
+	t.Helper()
+	for range 20 {
+		before := f.asks() + f.calls[opReset].Load() + f.calls[opWatch].Load()
+		time.Sleep(30 * time.Millisecond)
+		if f.asks()+f.calls[opReset].Load()+f.calls[opWatch].Load() == before {
+			return
+		}
+	}
+	t.Errorf("the loop goes on to ask for events: %s", what)
+}

@@ -1,0 +1,418 @@
+package eventloop_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// scale chooses how often something is done: TURNLOOP_SOAK=1 asks for all of it.
+func scale(short, ordinary, soak int) int {
+	switch {
+	case os.Getenv("TURNLOOP_SOAK") != "":
+		return soak
+	case testing.Short():
+		return short
+	}
+	return ordinary
+}
+
+func TestFastPathModes(t *testing.T) {
+	const forced, auto, disabled = eventloop.FastPathForced, eventloop.FastPathAuto, eventloop.FastPathDisabled
+	for _, mode := range []eventloop.FastPathMode{-1, 3, 1 << 20} {
+		l, err := eventloop.New(eventloop.WithFastPathMode(mode))
+		require.Nil(t, l)
+		require.ErrorContains(t, err, "WithFastPathMode")
+	}
+	before := openDescriptors()
+	f := &fakePoller{}
+	never, err := eventloop.New(eventloop.WithFastPathMode(disabled), eventloop.WithPoller(f.open))
+	require.NoError(t, err)
+	require.NoError(t, never.Close())
+	require.True(t, f.closed, "a loop that is not going to run releases its poller")
+	require.LessOrEqual(t, openDescriptors(), before)
+
+	f = &fakePoller{parks: true}
+	l := run(t, f)
+	require.Error(t, l.SetFastPathMode(3))
+	require.NoError(t, l.SetFastPathMode(forced))
+	require.NoError(t, l.Submit(func() {}))
+	require.NoError(t, l.SetFastPathMode(auto))
+	eventually(t, asleep(l), "the loop sleeps")
+	require.Zero(t, f.calls[opNew].Load(), "without descriptors the poller is not touched")
+
+	require.NoError(t, l.Shutdown(context.Background()))
+	for _, mode := range []eventloop.FastPathMode{auto, forced, disabled} {
+		require.ErrorIs(t, l.SetFastPathMode(mode), eventloop.ErrLoopTerminated)
+	}
+}
+
+// A change of mode wakes the loop, which sleeps elsewhere from then on.
+func TestModeChangeWakes(t *testing.T) {
+	f := &fakePoller{parks: true}
+	l := run(t, f)
+	echo(t, l)
+	for range 20 {
+		blocked, watched := f.blocking.Load(), f.calls[opWatch].Load()
+		eventually(t, asleep(l), "the loop sleeps")
+		require.NoError(t, l.SetFastPathMode(eventloop.FastPathDisabled))
+		eventually(t, func() bool { return f.blocking.Load() > blocked }, "a change to Disabled wakes the loop")
+		eventually(t, asleep(l), "the loop sleeps")
+		require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto))
+		eventually(t, func() bool { return f.calls[opWatch].Load() > watched }, "a change to Auto wakes the loop")
+	}
+}
+
+// Forced and descriptors exclude each other: of two racing calls exactly one fails.
+func TestForcedExcludesDescriptors(t *testing.T) {
+	near, _ := newPair(t)
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	defer l.Close()
+	for i := range scale(1000, 5000, 50_000) {
+		if i == 500 {
+			go l.Run(context.Background())
+		}
+		var forced, registered error
+		var both sync.WaitGroup
+		both.Go(func() { forced = l.SetFastPathMode(eventloop.FastPathForced) })
+		both.Go(func() { registered = l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}) })
+		both.Wait()
+		require.True(t, (forced == nil) != (registered == nil), "round %d: %v, %v", i, forced, registered)
+		require.ErrorIs(t, errors.Join(forced, registered), eventloop.ErrFastPathIncompatible)
+		if registered == nil {
+			require.ErrorIs(t, l.SetFastPathMode(eventloop.FastPathForced), eventloop.ErrFastPathIncompatible)
+			require.NoError(t, l.UnregisterFD(near))
+		} else {
+			require.ErrorIs(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) {}), eventloop.ErrFastPathIncompatible)
+			require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto))
+		}
+	}
+}
+
+// The mode changes while descriptors, tasks and timers come: none is lost.
+func TestModeChangesLoseNothing(t *testing.T) {
+	for _, flap := range []bool{false, true} { // while the loop sleeps, or at any time
+		f := &fakePoller{parks: true}
+		l := run(t, f)
+		exchange := echo(t, l)
+		change := func(i int) { require.NoError(t, l.SetFastPathMode(eventloop.FastPathMode(i%2*2))) }
+		var over atomic.Bool
+		var flapper sync.WaitGroup
+		if flap {
+			flapper.Go(func() {
+				for i := 0; !over.Load(); i++ {
+					change(i)
+					for range rand.IntN(20) {
+						runtime.Gosched()
+					}
+				}
+			})
+		}
+		for i := range scale(200, 1500, 100_000) {
+			if !flap {
+				if i%3 != 0 {
+					eventually(t, asleep(l), "the loop sleeps")
+				}
+				change(i)
+			}
+			var done atomic.Bool
+			switch rand.IntN(4) {
+			case 0:
+				require.NoError(t, l.Submit(func() { done.Store(true) }))
+			case 1:
+				_, err := l.ScheduleTimer(time.Duration(rand.IntN(50_000)), func() { done.Store(true) })
+				require.NoError(t, err)
+			default:
+				exchange()
+				continue
+			}
+			eventually(t, done.Load, "round %d: a task or a timer was lost", i)
+		}
+		over.Store(true)
+		flapper.Wait()
+	}
+}
+
+// A loop goes where its sleeps are ended from: events lead it to Park, submissions back to its channel.
+func TestSettle(t *testing.T) {
+	f := &fakePoller{parks: true}
+	l := run(t, f)
+	exchange := echo(t, l)
+	if f.parker == nil {
+		t.Skip("the system's poller cannot park")
+	}
+	at := func(end func()) {
+		eventually(t, asleep(l), "the loop sleeps")
+		end()
+	}
+	submit := func() {
+		ran := make(chan struct{})
+		require.NoError(t, l.Submit(func() { close(ran) }))
+		<-ran
+	}
+	for range 4 * eventloop.Enough {
+		at(exchange)
+		at(submit)
+	}
+	require.Zero(t, f.calls[opPark].Load(), "events and submissions in turn move nothing")
+	for range 3 {
+		watched := f.calls[opWatch].Load()
+		for range 2 * eventloop.Enough {
+			at(exchange)
+		}
+		parked := f.calls[opPark].Load()
+		require.NotZero(t, parked, "events lead to Park")
+		for range 2 * eventloop.Enough {
+			at(exchange)
+		}
+		require.GreaterOrEqual(t, f.calls[opPark].Load(), parked+2*eventloop.Enough-1, "and it stays there")
+		require.Equal(t, watched, f.calls[opWatch].Load())
+		for range 2 * eventloop.Enough {
+			at(submit)
+		}
+		require.Equal(t, watched+1, f.calls[opWatch].Load(), "submissions lead back to the channel")
+		parked = f.calls[opPark].Load()
+		for range 2 * eventloop.Enough {
+			at(submit)
+		}
+		require.Equal(t, parked, f.calls[opPark].Load(), "and it stays there")
+	}
+	require.Zero(t, f.blocking.Load(), "the loop never blocks a thread")
+}
+
+// An event that the watch tells of while a Wait is about to return with nothing is not lost.
+func TestEventBesideAWait(t *testing.T) {
+	f := &fakePoller{}
+	near, far := newPair(t)
+	var armed, told atomic.Bool
+	f.waited = func(found int) {
+		if found > 0 || !armed.CompareAndSwap(true, false) {
+			return
+		}
+		before := f.calls[opNotify].Load()
+		send(far, 1)
+		told.Store(reaches(func() bool { return f.calls[opNotify].Load() > before }))
+	}
+	l := run(t, f)
+	got := make(chan struct{}, 4)
+	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+		n, _ := receive(near)
+		for range n {
+			got <- struct{}{}
+		}
+	}))
+	for range 20 {
+		eventually(t, asleep(l), "the loop sleeps")
+		armed.Store(true)
+		send(far, 1)
+		eventually(t, func() bool { return len(got) == 2 }, "an event was lost")
+		require.True(t, told.Load())
+		<-got
+		<-got
+	}
+}
+
+// seat is a loop that sleeps in a given place.
+type seat struct {
+	name     string
+	mode     eventloop.FastPathMode
+	parks    bool
+	silent   bool // a descriptor is registered
+	exchange bool // events keep it there
+	cost     int  // of a wake-up, about, compared with the cheapest
+}
+
+var seats = []seat{
+	{name: "Auto", cost: 1},
+	{name: "Auto, a silent descriptor", parks: true, silent: true, cost: 1},
+	{name: "Auto, parked", parks: true, silent: true, exchange: true, cost: 5},
+	{name: "Auto, without Park", silent: true, exchange: true, cost: 5},
+	{name: "Disabled", mode: eventloop.FastPathDisabled, cost: 10},
+	{name: "Disabled, a silent descriptor", mode: eventloop.FastPathDisabled, silent: true, cost: 10},
+}
+
+// take has a loop sleep there, and returns what keeps it there.
+func (s seat) take(t *testing.T, opts ...eventloop.Option) (*eventloop.Loop, *fakePoller, func()) {
+	f := &fakePoller{parks: s.parks}
+	l := run(t, f, append(opts, eventloop.WithFastPathMode(s.mode))...)
+	stay := func() {}
+	if s.silent {
+		exchange := echo(t, l)
+		if s.exchange {
+			stay = exchange
+		}
+	}
+	for range 4 * eventloop.Enough {
+		eventually(t, asleep(l), "the loop sleeps")
+		stay()
+	}
+	return l, f, stay
+}
+
+// TestWakes wakes the loop again and again, a million times with TURNLOOP_SOAK=1. A watchdog looks for a wake-up that
+// does not come: twice in a row nothing has moved for long although it had time to, and the loop is parked.
+func TestWakes(t *testing.T) {
+	for _, s := range seats {
+		t.Run(s.name, func(t *testing.T) {
+			l, _, stay := s.take(t)
+			var ran, sent atomic.Int64
+			over, stalled, woken := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
+			var watchdog sync.WaitGroup
+			watchdog.Go(func() {
+				const looks = 20
+				look := time.NewTicker(100 * time.Millisecond / looks)
+				defer look.Stop()
+				for last, still := int64(0), 0; ; still++ {
+					select {
+					case <-over:
+						return
+					case <-look.C:
+					}
+					if now := ran.Load(); now != last || now == sent.Load() {
+						last, still = now, 0
+					} else if still >= looks && still%looks == 0 && !parked() {
+						still = 0
+					} else if still == 2*looks {
+						close(stalled)
+						return
+					}
+				}
+			})
+			fn := func() { ran.Add(1); woken <- struct{}{} }
+			submits := []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask}
+			for i := range int64(scale(10_000, 100_000, 1_000_000*s.cost) / s.cost) {
+				stay()
+				for !asleep(l)() {
+					runtime.Gosched()
+				}
+				sent.Store(i + 1)
+				require.NoError(t, submits[i%3](fn))
+				select {
+				case <-woken:
+				case <-stalled:
+					t.Fatalf("wake-up %d does not come", i+1)
+				}
+			}
+			close(over)
+			watchdog.Wait()
+		})
+	}
+}
+
+// parked tells whether a loop's goroutine waits within its park: a goroutine that is only late is runnable.
+func parked() bool {
+	stacks := make([]byte, 1<<20)
+	for g := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+		if bytes.Contains(g, []byte("(*Loop).park(")) && waiting.Match(g) {
+			return true
+		}
+	}
+	return false
+}
+
+var waiting = regexp.MustCompile(`^goroutine \d+ (gp=\S+ \S+ \S+ )?\[(chan receive|IO wait|syscall)`)
+
+// A loop with descriptors that nothing comes from does not ask.
+func TestIdleLoopDoesNotAsk(t *testing.T) {
+	for _, s := range seats {
+		l, f, _ := s.take(t)
+		_, err := l.ScheduleTimer(time.Hour, func() {})
+		require.NoError(t, err)
+		quiet(t, f, s.name)
+		if !s.silent && s.mode == eventloop.FastPathAuto {
+			require.Zero(t, f.calls[opNew].Load(), s.name)
+		}
+	}
+}
+
+// An event that ends a sleep costs no allocation, wherever the loop sleeps.
+func TestEventsDoNotAllocate(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-race" && s.Value == "true" {
+				t.Skip("the race detector allocates")
+			}
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for _, s := range seats {
+		for _, strict := range []bool{false, true} {
+			if !s.silent {
+				continue
+			}
+			s.exchange = s.exchange || s.mode == eventloop.FastPathDisabled
+			l, _, stay := s.take(t, eventloop.WithStrictMicrotaskOrdering(strict))
+			const events, tries = 200, 5
+			var least uint64 = 1 << 60
+			for range tries { // others may allocate meanwhile
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				for range events {
+					for !asleep(l)() {
+						runtime.Gosched()
+					}
+					stay()
+				}
+				runtime.ReadMemStats(&after)
+				least = min(least, after.Mallocs-before.Mallocs)
+			}
+			require.Less(t, least, uint64(events/10), "%s, strict %v: %d allocations in %d events", s.name, strict, least, events)
+		}
+	}
+}
+
+// Waits that end early, as by signals, neither stretch a deadline nor shorten it.
+func TestEarlyEndsOfWaits(t *testing.T) {
+	const delay, busy, cut = 40 * time.Millisecond, 10 * time.Millisecond, 3 * time.Millisecond
+	for _, s := range seats {
+		var mu sync.Mutex
+		var timeouts []time.Duration
+		f := &fakePoller{parks: s.parks}
+		f.early = func(timeout time.Duration) (time.Duration, bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			timeouts = append(timeouts, timeout)
+			return cut, timeout > cut || timeout < 0 && len(timeouts)%2 == 0
+		}
+		l := run(t, f, eventloop.WithFastPathMode(s.mode))
+		if s.silent {
+			exchange := echo(t, l)
+			for range 4 * eventloop.Enough {
+				exchange()
+			}
+		}
+		fired := make(chan time.Duration, 1)
+		require.NoError(t, l.Submit(func() {
+			began := time.Now()
+			_, err := l.ScheduleTimer(delay, func() { fired <- time.Since(began) })
+			require.NoError(t, err)
+			time.Sleep(busy) // counts as well
+		}))
+		require.GreaterOrEqual(t, <-fired, delay, s.name)
+		mu.Lock()
+		last, ends := delay-busy+cut, 0
+		for _, timeout := range timeouts {
+			if timeout >= 0 {
+				require.LessOrEqual(t, timeout, last-cut, "%s: a wait that ended early was begun anew: %v", s.name, timeouts)
+				last = timeout
+				ends++
+			}
+		}
+		require.Equal(t, s.mode == eventloop.FastPathDisabled, ends > 1, "%s: %v", s.name, timeouts)
+		mu.Unlock()
+	}
+}
