@@ -37,6 +37,7 @@ var importRules = []importRule{
 	{"internal/wheel", nil, leaf},
 	{"internal/goroutine", nil, leaf},
 	{"eventloop/promise", []string{"internal/loopapi"}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
+	{"eventloop/js", []string{"eventloop", "eventloop/promise"}, "the adapter is built on the loop's public API alone"},
 	{"eventloop/looptest", []string{"internal/loopapi"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"eventloop", []string{"internal/loopapi", "internal/wheel", "internal/goroutine", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
@@ -72,7 +73,7 @@ type callRule struct {
 	instead string
 }
 
-var core = []string{"eventloop", "internal/wheel", "internal/loopapi", "internal/poller"}
+var core = []string{"eventloop", "eventloop/promise", "eventloop/js", "internal/wheel", "internal/loopapi", "internal/poller"}
 
 var callRules = []callRule{
 	{core, "time", regexp.MustCompile(`^Sleep$`), "a loop that waits by sleeping is late or busy; park and be woken"},

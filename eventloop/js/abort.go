@@ -1,0 +1,298 @@
+package js
+
+// Abort: controllers, signals, and signals that follow others.
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// AbortController aborts its signal (the DOM standard's AbortController). All methods may be called from any goroutine.
+type AbortController struct{ signal *AbortSignal }
+
+// NewAbortController returns a controller with a signal that is not aborted.
+func (j *JS) NewAbortController() *AbortController {
+	return &AbortController{j.newSignal()}
+}
+
+// Signal returns the controller's signal, always the same.
+func (c *AbortController) Signal() *AbortSignal { return c.signal }
+
+// Abort aborts the signal, and those that follow it, with a reason; nil stands for ErrAbort. The first call decides.
+// When it returns, the signals are aborted and contexts made from them are cancelled; their listeners have run if it
+// was called on the loop, and else are queued to run there ahead of other work. It returns ErrLoopTerminated if there
+// are listeners and the loop has ended.
+func (c *AbortController) Abort(reason error) error {
+	return c.signal.abort(cmp.Or(reason, ErrAbort))
+}
+
+// AbortSignal tells that something is not wanted any more (the DOM standard's AbortSignal). All methods may be called
+// from any goroutine.
+//
+// A signal that follows others ([JS.AnySignal] and the like) is held by them only while it has listeners, so one that
+// is forgotten is garbage although the others live on.
+type AbortSignal struct {
+	js        *JS
+	following bool // it follows sources; it is never followed itself, its sources are
+
+	mu        sync.Mutex // guards what follows; may be held when that of a source is taken
+	reason    error      // nil until it is aborted
+	watchers  []*watcher
+	followers map[weak.Pointer[AbortSignal]]follower
+	sweepAt   int            // number of followers at which to look for forgotten ones
+	order     uint64         // of the latest follower
+	sources   []*AbortSignal // that it follows; none when aborted
+	inputs    []*AbortSignal // that it was made from, which what aborts them may need alive
+}
+
+// follower is what a signal knows of one that follows it.
+type follower struct {
+	order uint64
+	held  *AbortSignal // itself, while it has watchers
+}
+
+// watcher is a function that hears of the abort once.
+type watcher struct {
+	fn     func(reason error) // nil when it was called or taken back; guarded by the signal's mu
+	onLoop bool               // a listener; others are called by whoever aborts
+}
+
+func (j *JS) newSignal() *AbortSignal { return &AbortSignal{js: j} }
+
+// AbortedSignal returns a signal that is aborted; a nil reason stands for ErrAbort (the DOM standard's
+// AbortSignal.abort).
+func (j *JS) AbortedSignal(reason error) *AbortSignal {
+	return &AbortSignal{js: j, reason: cmp.Or(reason, ErrAbort)}
+}
+
+// TimeoutSignal returns a signal that is aborted with ErrTimeout in ms milliseconds (the DOM standard's
+// AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer remains when the signal is
+// forgotten, but not what listens to the signal. It returns an error that wraps ErrTime unless ms is between 0 and
+// 2^53-1, and ErrLoopTerminated once the loop is ending.
+func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
+	if !(ms >= 0 && ms <= float64(maxID)) {
+		return nil, &DOMException{Name: "TypeError", Message: "the timeout is out of range", Err: ErrTime}
+	}
+	delay := time.Duration(math.MaxInt64)
+	if ms < float64(delay/time.Millisecond) {
+		delay = time.Duration(ms) * time.Millisecond
+	}
+	source := j.newSignal()
+	id, err := j.loop.ScheduleTimer(delay, func() { source.abort(ErrTimeout) })
+	if err != nil {
+		return nil, err
+	}
+	j.loop.UnrefTimer(id)
+	return j.AnySignal(source), nil
+}
+
+// AnySignal returns a signal that is aborted as soon as one of signals is, with its reason; at once, if one is already
+// (the DOM standard's AbortSignal.any). The signals may be of different loops; listeners run on the loop of j.
+func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
+	s := &AbortSignal{js: j, following: true, inputs: slices.Clone(signals)}
+	for _, input := range signals {
+		input.mu.Lock()
+		s.reason = cmp.Or(s.reason, input.reason)
+		if !input.following {
+			s.sources = append(s.sources, input)
+		} else {
+			s.sources = append(s.sources, input.sources...)
+		}
+		input.mu.Unlock()
+	}
+	if s.reason != nil {
+		s.sources, s.inputs = nil, nil
+		return s
+	}
+	for _, source := range slices.Clone(s.sources) { // which aborting s empties
+		if reason := source.adopt(s); reason != nil {
+			s.abort(reason)
+			break
+		}
+	}
+	return s
+}
+
+// adopt makes s be followed by f, or returns the reason if it is aborted.
+func (s *AbortSignal) adopt(f *AbortSignal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason != nil {
+		return s.reason
+	}
+	if s.followers == nil {
+		s.followers = map[weak.Pointer[AbortSignal]]follower{}
+	}
+	if len(s.followers) >= s.sweepAt {
+		for p := range s.followers {
+			if p.Value() == nil {
+				delete(s.followers, p)
+			}
+		}
+		s.sweepAt = 2*len(s.followers) + 8
+	}
+	if p := weak.Make(f); s.followers[p].order == 0 {
+		s.order++
+		s.followers[p] = follower{order: s.order}
+	}
+	return nil
+}
+
+// Aborted tells whether the signal is aborted.
+func (s *AbortSignal) Aborted() bool { return s.Reason() != nil }
+
+// Reason returns why the signal is aborted, or nil.
+func (s *AbortSignal) Reason() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
+}
+
+// ThrowIfAborted returns the reason, or nil while the signal is not aborted: Go returns what JavaScript throws.
+func (s *AbortSignal) ThrowIfAborted() error { return s.Reason() }
+
+// OnAbort has fn called once, on the loop, when the signal is aborted. Listeners run in order. On a signal that is
+// aborted already it does nothing, as in the DOM: register first, then look. remove takes fn back, also while listeners
+// run; calling it again does nothing. A nil fn is ignored.
+func (s *AbortSignal) OnAbort(fn func(reason error)) (remove func()) {
+	if fn == nil {
+		return func() {}
+	}
+	return s.watch(fn, true)
+}
+
+// watch adds a watcher and returns what takes it back.
+func (s *AbortSignal) watch(fn func(reason error), onLoop bool) (remove func()) {
+	w := &watcher{fn: fn, onLoop: onLoop}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason != nil {
+		return func() {}
+	}
+	s.watchers = append(s.watchers, w)
+	if len(s.watchers) == 1 {
+		s.hold(s)
+	}
+	return func() { s.unwatch(w) }
+}
+
+func (s *AbortSignal) unwatch(w *watcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.fn = nil
+	if i := slices.Index(s.watchers, w); i >= 0 {
+		s.watchers = slices.Delete(s.watchers, i, i+1)
+		if len(s.watchers) == 0 {
+			s.hold(nil)
+		}
+	}
+}
+
+// hold has the sources hold s, or nothing; the signal's mu is held.
+func (s *AbortSignal) hold(held *AbortSignal) {
+	p := weak.Make(s)
+	for _, source := range s.sources {
+		source.mu.Lock()
+		if f, ok := source.followers[p]; ok {
+			f.held = held
+			source.followers[p] = f
+		}
+		source.mu.Unlock()
+	}
+}
+
+// abort aborts s and its followers. All of them have the reason before any watcher is called.
+func (s *AbortSignal) abort(reason error) (err error) {
+	type told struct {
+		signal   *AbortSignal
+		watchers []*watcher
+	}
+	first, followers, ok := s.settle(reason)
+	if !ok {
+		return nil
+	}
+	all := []told{{s, first}}
+	for _, f := range followers {
+		if watchers, _, ok := f.settle(reason); ok {
+			all = append(all, told{f, watchers})
+		}
+	}
+	for _, t := range all {
+		for _, w := range t.watchers {
+			if fn := t.signal.claim(w, false); fn != nil {
+				fn(reason)
+			}
+		}
+	}
+	for _, t := range all {
+		err = errors.Join(err, t.signal.notify(t.watchers, reason))
+	}
+	return err
+}
+
+// settle gives the signal its reason, unless it has one, and returns who is to hear of it.
+func (s *AbortSignal) settle(reason error) (watchers []*watcher, followers []*AbortSignal, ok bool) {
+	s.mu.Lock()
+	if s.reason != nil {
+		s.mu.Unlock()
+		return nil, nil, false
+	}
+	s.reason = reason
+	watchers, s.watchers = s.watchers, nil
+	orders := map[*AbortSignal]uint64{}
+	for p, f := range s.followers {
+		if signal := p.Value(); signal != nil {
+			followers = append(followers, signal)
+			orders[signal] = f.order
+		}
+	}
+	sources := s.sources
+	s.followers, s.sources, s.inputs = nil, nil, nil
+	s.mu.Unlock()
+	slices.SortFunc(followers, func(a, b *AbortSignal) int { return cmp.Compare(orders[a], orders[b]) })
+	for _, source := range sources {
+		source.mu.Lock()
+		delete(source.followers, weak.Make(s))
+		source.mu.Unlock()
+	}
+	return watchers, followers, true
+}
+
+// claim returns the watcher's function, once, if it is of the given kind and has not been removed.
+func (s *AbortSignal) claim(w *watcher, onLoop bool) (fn func(reason error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.onLoop == onLoop {
+		fn, w.fn = w.fn, nil
+	}
+	return fn
+}
+
+// notify calls the listeners on the loop.
+func (s *AbortSignal) notify(watchers []*watcher, reason error) error {
+	if !slices.ContainsFunc(watchers, func(w *watcher) bool { return w.onLoop }) {
+		return nil
+	}
+	call := func() {
+		s.js.each(len(watchers), func(i int) {
+			if fn := s.claim(watchers[i], true); fn != nil {
+				fn(reason)
+			}
+		})
+	}
+	if s.js.loop.OnLoop() {
+		call()
+		return nil
+	}
+	if s.js.loop.SubmitInternal(call) != nil {
+		return eventloop.ErrLoopTerminated
+	}
+	return nil
+}

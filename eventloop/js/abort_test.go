@@ -1,0 +1,385 @@
+package js_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/js"
+)
+
+func (w *world) timeoutSignal(ms float64) *js.AbortSignal {
+	w.t.Helper()
+	s, err := w.TimeoutSignal(ms)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// Every way in which a signal is aborted, with every kind of reason: the state before and after, and who hears of it.
+func TestAbort(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(w *world) (s *js.AbortSignal, abort func())
+		is   []error
+	}{
+		{"controller", func(w *world) (*js.AbortSignal, func()) {
+			c := w.NewAbortController()
+			return c.Signal(), func() { c.Abort(nil); c.Abort(io.EOF) }
+		}, []error{js.ErrAbort, context.Canceled}},
+		{"controller with a reason", func(w *world) (*js.AbortSignal, func()) {
+			c := w.NewAbortController()
+			return c.Signal(), func() { c.Abort(io.EOF); c.Abort(nil) }
+		}, []error{io.EOF}},
+		{"timeout", func(w *world) (*js.AbortSignal, func()) {
+			return w.timeoutSignal(50), func() {}
+		}, []error{js.ErrTimeout, context.DeadlineExceeded}},
+		{"any of two", func(w *world) (*js.AbortSignal, func()) {
+			a, b := w.NewAbortController(), w.NewAbortController()
+			return w.AnySignal(a.Signal(), b.Signal(), a.Signal()), func() { b.Abort(io.EOF); a.Abort(nil) }
+		}, []error{io.EOF}},
+		{"any of any and timeout", func(w *world) (*js.AbortSignal, func()) {
+			a := w.NewAbortController()
+			return w.AnySignal(w.AnySignal(a.Signal()), w.timeoutSignal(50)), func() {}
+		}, []error{js.ErrTimeout}},
+		{"cancelled context", func(w *world) (*js.AbortSignal, func()) {
+			ctx, cancel := context.WithCancel(context.Background())
+			return w.SignalFromContext(ctx), cancel
+		}, []error{js.ErrAbort, context.Canceled}},
+		{"context with a cause", func(w *world) (*js.AbortSignal, func()) {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			return w.SignalFromContext(ctx), func() { cancel(io.EOF) }
+		}, []error{io.EOF}},
+		{"context with a deadline", func(w *world) (*js.AbortSignal, func()) {
+			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+			context.AfterFunc(ctx, cancel)
+			return w.SignalFromContext(ctx), func() {}
+		}, []error{js.ErrTimeout, context.DeadlineExceeded}},
+	} {
+		for _, where := range []string{"on the loop", "elsewhere"} {
+			t.Run(c.name+" "+where, func(t *testing.T) {
+				virtual(t, func(t *testing.T, w *world) {
+					s, abort := c.make(w)
+					if s.Aborted() || s.Reason() != nil || s.ThrowIfAborted() != nil {
+						t.Fatal("aborted from the beginning")
+					}
+					ctx, cancel := s.Context(context.Background())
+					defer cancel()
+					released, release := s.Context(context.Background())
+					release()
+					heard := 0
+					for range 2 {
+						s.OnAbort(func(reason error) {
+							heard++
+							if !w.loop.OnLoop() || reason != s.Reason() || ctx.Err() == nil {
+								t.Errorf("a listener: on the loop %v, reason %v, context %v", w.loop.OnLoop(), reason, ctx.Err())
+							}
+							s.OnAbort(func(error) { t.Error("a listener that came late was called") })()
+						})
+						remove := s.OnAbort(func(error) { t.Error("a listener that was removed was called") })
+						remove()
+						remove()
+					}
+					w.run(func() {
+						w.timeout(100, func() {}) // timeouts keep nothing alive
+						if where == "on the loop" {
+							abort()
+						} else {
+							w.io(func() {})
+							go abort()
+						}
+					})
+					if heard != 2 || !s.Aborted() {
+						t.Errorf("%d of 2 listeners were called, aborted is %v", heard, s.Aborted())
+					}
+					for _, want := range c.is {
+						if !errors.Is(s.Reason(), want) || !errors.Is(s.ThrowIfAborted(), want) || !errors.Is(context.Cause(ctx), want) {
+							t.Errorf("reason %v, cause %v, want %v", s.Reason(), context.Cause(ctx), want)
+						}
+					}
+					if ctx.Err() != context.Canceled || context.Cause(released) != context.Canceled {
+						t.Errorf("the context says %v, the released one %v", ctx.Err(), context.Cause(released))
+					}
+					for _, late := range []*js.AbortSignal{w.AnySignal(w.NewAbortController().Signal(), s), w.AnySignal(w.AnySignal(s))} {
+						if late.Reason() != s.Reason() {
+							t.Errorf("a follower that came late has %v", late.Reason())
+						}
+					}
+					late, cancel := s.Context(context.Background())
+					defer cancel()
+					if context.Cause(late) != s.Reason() {
+						t.Errorf("a context that came late has %v", context.Cause(late))
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAbortedFromTheBeginning(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	if s := w.AbortedSignal(nil); s.Reason() != js.ErrAbort {
+		t.Error(s.Reason())
+	}
+	if s := w.AbortedSignal(io.EOF); s.ThrowIfAborted() != io.EOF {
+		t.Error(s.Reason())
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(io.EOF)
+	if s := w.SignalFromContext(ctx); s.Reason() != io.EOF {
+		t.Error(s.Reason())
+	}
+	if w.AnySignal().Aborted() || w.SignalFromContext(context.Background()).Aborted() {
+		t.Error("aborted by nothing")
+	}
+	parent, cancelParent := context.WithCancel(context.Background())
+	child, release := w.NewAbortController().Signal().Context(parent)
+	defer release()
+	if cancelParent(); child.Err() == nil {
+		t.Error("the parent does not cancel")
+	}
+	for _, ms := range []float64{-1, 1 << 54} {
+		if _, err := w.TimeoutSignal(ms); !errors.Is(err, js.ErrTime) {
+			t.Errorf("TimeoutSignal(%v): %v", ms, err)
+		}
+	}
+	if s := w.timeoutSignal(1<<53 - 1); s.Aborted() {
+		t.Error("a far timeout is aborted")
+	}
+}
+
+// All followers have the reason before any listener runs, and hear of it in the order in which they were made (the DOM
+// standard).
+func TestAbortReachesFollowersFirst(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c := w.NewAbortController()
+		var followers []*js.AbortSignal
+		for _, s := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
+			f := w.AnySignal(c.Signal())
+			f.OnAbort(func(error) { w.say(s) })
+			followers = append(followers, f)
+		}
+		c.Signal().OnAbort(func(reason error) {
+			for i, f := range followers {
+				if f.Reason() != reason {
+					t.Errorf("follower %d has %v", i, f.Reason())
+				}
+			}
+		})
+		w.run(func() { c.Abort(io.EOF) })
+		w.want("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+	})
+}
+
+// A listener that does not return is reported, and the others run; one that another removes does not.
+func TestAbortListenersThatFail(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c := w.NewAbortController()
+		var remove func()
+		c.Signal().OnAbort(func(error) { panic(io.EOF) })
+		c.Signal().OnAbort(func(error) { w.say("a"); remove() })
+		remove = c.Signal().OnAbort(func(error) { w.say("removed") })
+		c.Signal().OnAbort(func(error) { runtime.Goexit() })
+		c.Signal().OnAbort(func(error) { w.say("b") })
+		w.run(func() { c.Abort(nil) })
+		w.want("a", "b")
+		if len(w.heard) != 2 || !errors.Is(w.heard[0], io.EOF) || !errors.Is(w.heard[1], eventloop.ErrGoexit) || len(w.heard[0].Stack) == 0 {
+			t.Errorf("reported: %v", w.heard)
+		}
+	})
+}
+
+// A follower that nobody holds is garbage unless it has listeners, and then it hears; sources do not pile up what they
+// forgot.
+func TestFollowersAreHeldByListeners(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	makers := map[string]func() *js.AbortSignal{
+		"any":              func() *js.AbortSignal { return w.AnySignal(c.Signal()) },
+		"any any":          func() *js.AbortSignal { return w.AnySignal(w.AnySignal(c.Signal()), w.NewAbortController().Signal()) },
+		"context":          func() *js.AbortSignal { return w.SignalFromContext(ctx) },
+		"any of a context": func() *js.AbortSignal { return w.AnySignal(w.SignalFromContext(ctx)) },
+		"timeout":          func() *js.AbortSignal { return w.timeoutSignal(1e9) },
+	}
+	gone := func(p weak.Pointer[js.AbortSignal]) bool {
+		for range 10 {
+			if runtime.GC(); p.Value() == nil {
+				return true
+			}
+		}
+		return false
+	}
+	for name, maker := range makers {
+		plain := weak.Make(maker())
+		s := maker()
+		removed := weak.Make(s)
+		remove := s.OnAbort(func(error) {})
+		s = nil
+		if !gone(plain) {
+			t.Errorf("%s: kept without listeners", name)
+		}
+		if gone(removed) {
+			t.Errorf("%s: lost although it has a listener", name)
+		}
+		remove()
+		remove = nil
+		if !gone(removed) {
+			t.Errorf("%s: kept although its listener was removed", name)
+		}
+	}
+	for range 5000 {
+		w.AnySignal(c.Signal())
+		if n := c.Signal().Followers(); n > 1000 {
+			if runtime.GC(); c.Signal().Followers() > 4000 {
+				t.Fatalf("%d forgotten followers", n)
+			}
+		}
+	}
+	heard := make(chan string, len(makers))
+	for name, maker := range makers {
+		if name != "timeout" {
+			maker().OnAbort(func(error) { heard <- name })
+		}
+	}
+	for range 2 {
+		collected := make(chan struct{})
+		runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, collected)
+		runtime.GC()
+		<-collected
+	}
+	release := w.loop.Hold()
+	defer release()
+	go w.loop.Run(context.Background())
+	c.Abort(nil)
+	cancel()
+	for range len(makers) - 1 {
+		<-heard
+	}
+}
+
+// countingContext tells when what was registered with it is taken back.
+type countingContext struct {
+	context.Context
+	done  chan struct{}
+	taken chan struct{}
+}
+
+func (c countingContext) Done() <-chan struct{} { return c.done }
+
+func (c countingContext) AfterFunc(func()) func() bool {
+	return func() bool {
+		close(c.taken)
+		return true
+	}
+}
+
+// A context holds nothing of a signal that is garbage.
+func TestContextForgetsSignals(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	ctx := countingContext{context.Background(), make(chan struct{}), make(chan struct{})}
+	w.SignalFromContext(ctx)
+	runtime.GC()
+	select {
+	case <-ctx.taken:
+	case <-time.After(5 * time.Second):
+		t.Error("the context still holds it")
+	}
+}
+
+// A context that was released is not held by the signal.
+func TestSignalForgetsContexts(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	collected := make(chan struct{})
+	func() {
+		type key struct{}
+		value := new([64]byte)
+		runtime.AddCleanup(value, func(c chan struct{}) { close(c) }, collected)
+		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
+		release()
+	}()
+	runtime.GC()
+	select {
+	case <-collected:
+	case <-time.After(5 * time.Second):
+		t.Error("the signal still holds it")
+	}
+	runtime.KeepAlive(c)
+}
+
+// Signals of different loops: each listener runs on the loop of its own signal.
+func TestSignalsOfTwoLoops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newWorld(t), newWorld(t)
+		c := a.NewAbortController()
+		s := b.AnySignal(c.Signal())
+		release := b.loop.Hold()
+		c.Signal().OnAbort(func(error) {
+			if !a.loop.OnLoop() {
+				t.Error("the source's listener ran elsewhere")
+			}
+		})
+		s.OnAbort(func(error) {
+			if !b.loop.OnLoop() {
+				t.Error("the follower's listener ran elsewhere")
+			}
+			b.say("heard")
+			release()
+		})
+		go b.loop.Run(context.Background())
+		a.run(func() { c.Abort(nil) })
+		<-b.loop.Done()
+		b.want("heard")
+	})
+}
+
+// Aborting from everywhere at once, while followers and listeners come and go, for the race detector.
+func TestAbortRaces(t *testing.T) {
+	for range 50 {
+		w := newWorld(t)
+		release := w.loop.Hold()
+		a, b := w.NewAbortController(), w.NewAbortController()
+		heard := make(chan error, 100)
+		done := make(chan struct{}, 6)
+		for range 2 {
+			go func() { a.Abort(io.EOF); done <- struct{}{} }()
+			go func() { b.Abort(nil); done <- struct{}{} }()
+			go func() {
+				for range 20 {
+					s := w.AnySignal(a.Signal(), w.AnySignal(b.Signal()))
+					remove := s.OnAbort(func(reason error) { heard <- reason })
+					_, cancel := s.Context(context.Background())
+					s.OnAbort(func(error) {})()
+					cancel()
+					remove()
+				}
+				s := w.AnySignal(a.Signal(), b.Signal())
+				s.OnAbort(func(reason error) { heard <- reason })
+				done <- struct{}{}
+			}()
+		}
+		go func() {
+			for range 6 {
+				<-done
+			}
+			release()
+		}()
+		w.run(func() {})
+		if late := w.AnySignal(a.Signal(), b.Signal()); late.Reason() != io.EOF {
+			t.Fatalf("reason %v", late.Reason())
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package js
+
+// Delays: how the numbers that programs give become durations.
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// freeLevels is how deep timers nest before their delays are clamped: those of a nesting level greater than five,
+	// in the words of the HTML standard, which counts from zero.
+	freeLevels = 6
+	// leastNested is the least delay of timers that nest deeper.
+	leastNested = 4 * time.Millisecond
+)
+
+// coerce turns milliseconds into a delay as Web IDL converts a number to a long: not-a-number and infinities are zero,
+// fractions are cut off, the rest is taken modulo 2^32; and then, as the HTML standard says, negative ones are zero.
+func coerce(ms float64) time.Duration {
+	if math.IsNaN(ms) || math.IsInf(ms, 0) {
+		return 0
+	}
+	n := int32(int64(math.Mod(math.Trunc(ms), 1<<32)))
+	return time.Duration(max(0, n)) * time.Millisecond
+}
+
+// clamp returns the delay of a timer at a nesting level.
+func clamp(delay time.Duration, level int) time.Duration {
+	if level > freeLevels {
+		return max(delay, leastNested)
+	}
+	return delay
+}
+
+// following returns the first time that is whole periods after due, at least one, and not before now.
+func following(due, now time.Time, period time.Duration) time.Time {
+	due = due.Add(period)
+	missed := now.Sub(due)
+	if missed <= 0 {
+		return due
+	}
+	if period == 0 {
+		return now
+	}
+	return due.Add((missed + period - 1) / period * period)
+}

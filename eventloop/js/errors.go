@@ -1,0 +1,39 @@
+package js
+
+// Errors: sentinels, and the DOM's named exceptions.
+
+import (
+	"context"
+	"errors"
+)
+
+// The errors of this package besides those of the loop; test for them with errors.Is.
+var (
+	ErrIDsExhausted = errors.New("js: timer ids are exhausted")                   // all 2^53-1 have been used
+	ErrNotOnLoop    = errors.New("js: not called on the loop")                    // DispatchEvent
+	ErrNoTimer      = errors.New("js: no such timer")                             // Refresh
+	ErrNoMark       = errors.New("js: no such mark")                              // Measure
+	ErrTime         = errors.New("js: time is negative, not a number or too far") // MarkAt, MeasureTimes, TimeoutSignal
+)
+
+// The reasons of signals that are aborted without one of their own.
+var (
+	// ErrAbort is the DOM's AbortError. It is a context.Canceled.
+	ErrAbort error = &DOMException{Name: "AbortError", Message: "the operation was aborted", Err: context.Canceled}
+	// ErrTimeout is the DOM's TimeoutError. It is a context.DeadlineExceeded.
+	ErrTimeout error = &DOMException{Name: "TimeoutError", Message: "the operation timed out",
+		Err: context.DeadlineExceeded}
+)
+
+// DOMException is an error with one of JavaScript's names for errors, most of which the Web IDL standard lists.
+type DOMException struct {
+	Name    string // "AbortError", "TimeoutError", "InvalidStateError", "SyntaxError", "TypeError"
+	Message string
+	Err     error // what it is in Go's terms; may be nil
+}
+
+// Error returns name and message.
+func (e *DOMException) Error() string { return e.Name + ": " + e.Message }
+
+// Unwrap returns Err.
+func (e *DOMException) Unwrap() error { return e.Err }

@@ -1,0 +1,191 @@
+package js
+
+// Events: targets that dispatch them to listeners.
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Event is something that happens at an [EventTarget] (the DOM standard's Event and CustomEvent). There is no tree of
+// targets, so there are no capture and bubbling phases, and stopping propagation is only of use in its immediate form.
+// An event is for the loop alone.
+type Event struct {
+	Type       string
+	Cancelable bool // PreventDefault has an effect
+	Detail     any  // of a CustomEvent
+
+	target      *EventTarget
+	dispatching bool
+	prevented   bool
+	stopped     bool
+}
+
+// CustomEvent is an event that carries a Detail. One type serves for both.
+type CustomEvent = Event
+
+// NewEvent returns an event that cannot be cancelled.
+func NewEvent(typ string) *Event { return &Event{Type: typ} }
+
+// NewCustomEvent returns an event that carries detail and cannot be cancelled.
+func NewCustomEvent(typ string, detail any) *CustomEvent {
+	return &CustomEvent{Type: typ, Detail: detail}
+}
+
+// Target returns the target that the event was last dispatched at, or nil.
+func (e *Event) Target() *EventTarget { return e.target }
+
+// PreventDefault makes DispatchEvent return false, if the event is cancelable.
+func (e *Event) PreventDefault() { e.prevented = e.prevented || e.Cancelable }
+
+// DefaultPrevented tells whether PreventDefault had an effect.
+func (e *Event) DefaultPrevented() bool { return e.prevented }
+
+// StopImmediatePropagation keeps listeners that have not run from running.
+func (e *Event) StopImmediatePropagation() { e.stopped = true }
+
+// EventListener is a function with an identity, by which it is removed.
+type EventListener struct{ handle func(*Event) }
+
+// NewEventListener returns a listener that calls fn. Each is different from all others, whatever fn is.
+func NewEventListener(fn func(*Event)) *EventListener { return &EventListener{fn} }
+
+// EventTarget dispatches events to listeners (the DOM standard's EventTarget). Listeners may be added and removed from
+// any goroutine; events are dispatched on the loop.
+type EventTarget struct {
+	js        *JS
+	mu        sync.Mutex // guards what follows, and the entries
+	listeners map[string][]*entry
+}
+
+// entry is a listener that was added. What is in a slice of them never changes, so that one can be
+// walked while others are made.
+type entry struct {
+	listener *EventListener
+	once     bool
+	removed  bool
+	unwatch  func() // of the signal; may be nil
+}
+
+// NewEventTarget returns a target without listeners.
+func (j *JS) NewEventTarget() *EventTarget {
+	return &EventTarget{js: j, listeners: map[string][]*entry{}}
+}
+
+// ListenerOption says how a listener is added.
+type ListenerOption func(*listening)
+
+type listening struct {
+	once   bool
+	signal *AbortSignal
+}
+
+// Once has a listener removed when it is first called.
+func Once() ListenerOption { return func(o *listening) { o.once = true } }
+
+// Until has a listener removed when signal is aborted; if it is already, the listener is not added.
+func Until(signal *AbortSignal) ListenerOption { return func(o *listening) { o.signal = signal } }
+
+// AddEventListener has listener called for events of a type, in the order of adding. Adding one that is there already
+// does nothing, as in the DOM. During a dispatch it has an effect on the next one. Any goroutine may call it. It
+// returns ErrNilCallback for a nil listener or function.
+func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts ...ListenerOption) error {
+	if listener == nil || listener.handle == nil {
+		return eventloop.ErrNilCallback
+	}
+	var o listening
+	for _, opt := range opts {
+		opt(&o)
+	}
+	e := &entry{listener: listener, once: o.once}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.ContainsFunc(t.listeners[typ], listener.in) {
+		return nil
+	}
+	if o.signal != nil {
+		e.unwatch = o.signal.watch(func(error) { t.remove(typ, e) }, false)
+		if o.signal.Aborted() {
+			return nil
+		}
+	}
+	t.listeners[typ] = append(t.listeners[typ], e)
+	return nil
+}
+
+func (l *EventListener) in(e *entry) bool { return e.listener == l }
+
+// RemoveEventListener takes a listener back, also during a dispatch, which then does not call it. It does nothing if
+// the listener is not there. Any goroutine may call it.
+func (t *EventTarget) RemoveEventListener(typ string, listener *EventListener) {
+	t.mu.Lock()
+	var found *entry
+	if i := slices.IndexFunc(t.listeners[typ], listener.in); i >= 0 {
+		found = t.listeners[typ][i]
+	}
+	t.mu.Unlock()
+	if found != nil {
+		t.remove(typ, found)
+	}
+}
+
+// remove takes an entry back and tells whether it was there.
+func (t *EventTarget) remove(typ string, e *entry) bool {
+	t.mu.Lock()
+	was := !e.removed
+	e.removed = true
+	if i := slices.Index(t.listeners[typ], e); i >= 0 {
+		rest := slices.Concat(t.listeners[typ][:i], t.listeners[typ][i+1:])
+		if t.listeners[typ] = rest; len(rest) == 0 {
+			delete(t.listeners, typ)
+		}
+	}
+	t.mu.Unlock()
+	if was && e.unwatch != nil {
+		e.unwatch()
+	}
+	return was
+}
+
+// DispatchEvent calls the listeners for e.Type, one after the other, before it returns; those that are added meanwhile
+// are not called, nor are those that are removed. A listener that panics is reported, and the others run. It returns
+// false if a listener prevented the default.
+//
+// It must be called on the loop, else it returns ErrNotOnLoop. It returns a DOMException "InvalidStateError" if e is
+// being dispatched already, and ErrNilCallback if e is nil.
+func (t *EventTarget) DispatchEvent(e *Event) (proceed bool, err error) {
+	switch {
+	case e == nil:
+		return false, eventloop.ErrNilCallback
+	case !t.js.loop.OnLoop():
+		return false, ErrNotOnLoop
+	case e.dispatching:
+		return false, &DOMException{Name: "InvalidStateError", Message: "the event is already being dispatched"}
+	}
+	t.mu.Lock()
+	listeners := t.listeners[e.Type]
+	t.mu.Unlock()
+	e.target, e.dispatching = t, true
+	defer func() { e.dispatching, e.stopped = false, false }()
+	typ := e.Type
+	t.js.each(len(listeners), func(i int) {
+		l := listeners[i]
+		if e.stopped || !t.claim(typ, l) {
+			return
+		}
+		l.listener.handle(e)
+	})
+	return !e.prevented, nil
+}
+
+// claim tells whether a listener is to be called, and removes one that is called once.
+func (t *EventTarget) claim(typ string, e *entry) bool {
+	if e.once {
+		return t.remove(typ, e)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !e.removed
+}

@@ -1,0 +1,274 @@
+package js_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/js"
+)
+
+// Each case is a program about one target; "x" is dispatched twice behind it, and every listener logs.
+func TestListeners(t *testing.T) {
+	type target struct {
+		*js.EventTarget
+		w      *world
+		listen func(name string, then ...func(*js.Event)) *js.EventListener
+	}
+	for _, c := range []struct {
+		name    string
+		program func(t target)
+		want    []string
+	}{
+		{"none", func(t target) {}, []string{"true", "true"}},
+		{"in order", func(t target) {
+			t.AddEventListener("x", t.listen("a"))
+			t.AddEventListener("y", t.listen("y"))
+			t.AddEventListener("x", t.listen("b"))
+		}, []string{"a", "b", "true", "a", "b", "true"}},
+		{"twice is once", func(t target) {
+			a := t.listen("a")
+			t.AddEventListener("x", a)
+			t.AddEventListener("x", a, js.Once())
+			t.AddEventListener("y", a)
+		}, []string{"a", "true", "a", "true"}},
+		{"once", func(t target) {
+			t.AddEventListener("x", t.listen("a"), js.Once())
+			t.AddEventListener("x", t.listen("b"))
+		}, []string{"a", "b", "true", "b", "true"}},
+		{"removed", func(t target) {
+			a := t.listen("a")
+			t.AddEventListener("x", a)
+			t.AddEventListener("y", a)
+			t.RemoveEventListener("x", a)
+			t.RemoveEventListener("x", a)
+			t.RemoveEventListener("x", t.listen("other"))
+		}, []string{"true", "true"}},
+		{"added while dispatching", func(t target) {
+			late := t.listen("late")
+			t.AddEventListener("x", t.listen("a", func(*js.Event) { t.AddEventListener("x", late) }))
+		}, []string{"a", "true", "a", "late", "true"}},
+		{"removed while dispatching", func(t target) {
+			b := t.listen("b")
+			t.AddEventListener("x", t.listen("a", func(*js.Event) { t.RemoveEventListener("x", b) }))
+			t.AddEventListener("x", b)
+			t.AddEventListener("x", t.listen("c"))
+		}, []string{"a", "c", "true", "a", "c", "true"}},
+		{"removed and added again while dispatching", func(t target) {
+			b := t.listen("b")
+			t.AddEventListener("x", t.listen("a", func(*js.Event) {
+				t.RemoveEventListener("x", b)
+				t.AddEventListener("x", b)
+			}), js.Once())
+			t.AddEventListener("x", b)
+		}, []string{"a", "true", "b", "true"}},
+		{"stopped", func(t target) {
+			t.AddEventListener("x", t.listen("a", (*js.Event).StopImmediatePropagation), js.Once())
+			t.AddEventListener("x", t.listen("b"), js.Once())
+		}, []string{"a", "true", "b", "true"}},
+		{"prevented", func(t target) {
+			t.AddEventListener("x", t.listen("a", (*js.Event).PreventDefault), js.Once())
+		}, []string{"a", "false", "true"}},
+		{"a panic and an exit", func(t target) {
+			t.AddEventListener("x", t.listen("a", func(*js.Event) { panic(io.EOF) }))
+			t.AddEventListener("x", t.listen("b"))
+			t.AddEventListener("x", t.listen("c", func(*js.Event) { panic("c") }), js.Once())
+		}, []string{"a", "b", "c", "true", "a", "b", "true"}},
+		{"until a signal", func(t target) {
+			c := t.w.NewAbortController()
+			t.AddEventListener("x", t.listen("a", func(*js.Event) { c.Abort(nil) }), js.Until(c.Signal()))
+			t.AddEventListener("x", t.listen("b"), js.Until(c.Signal()))
+			t.AddEventListener("x", t.listen("c"))
+		}, []string{"a", "c", "true", "c", "true"}},
+		{"until a signal that is aborted", func(t target) {
+			t.AddEventListener("x", t.listen("a"), js.Until(t.w.AbortedSignal(nil)))
+		}, []string{"true", "true"}},
+		{"another event within", func(t target) {
+			t.AddEventListener("y", t.listen("y"))
+			t.AddEventListener("x", t.listen("a", func(*js.Event) {
+				if ok, err := t.DispatchEvent(js.NewEvent("y")); !ok || err != nil {
+					t.w.t.Error(ok, err)
+				}
+			}))
+			t.AddEventListener("x", t.listen("b"))
+		}, []string{"a", "y", "b", "true", "a", "y", "b", "true"}},
+		{"the same event within", func(t target) {
+			t.AddEventListener("x", t.listen("a", func(e *js.Event) {
+				var exception *js.DOMException
+				if ok, err := t.DispatchEvent(e); ok || !errors.As(err, &exception) || exception.Name != "InvalidStateError" {
+					t.w.t.Error(ok, err)
+				}
+			}))
+		}, []string{"a", "true", "a", "true"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			virtual(t, func(t *testing.T, w *world) {
+				et := target{EventTarget: w.NewEventTarget(), w: w}
+				et.listen = func(name string, then ...func(*js.Event)) *js.EventListener {
+					return js.NewEventListener(func(e *js.Event) {
+						if e.Target() != et.EventTarget {
+							t.Error("the event has another target")
+						}
+						w.say(name)
+						for _, f := range then {
+							f(e)
+						}
+					})
+				}
+				w.run(func() {
+					c.program(et)
+					for range 2 {
+						e := &js.Event{Type: "x", Cancelable: true}
+						ok, err := et.DispatchEvent(e)
+						if err != nil || ok == e.DefaultPrevented() {
+							t.Error(ok, err, e.DefaultPrevented())
+						}
+						w.say(map[bool]string{true: "true", false: "false"}[ok])
+					}
+				})
+				w.want(c.want...)
+				if len(w.faults) != 0 {
+					t.Errorf("the loop had to report %v", w.faults)
+				}
+			})
+		})
+	}
+}
+
+func TestEvents(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		target := w.NewEventTarget()
+		if _, err := target.DispatchEvent(js.NewEvent("x")); err != js.ErrNotOnLoop {
+			t.Errorf("DispatchEvent off the loop: %v", err)
+		}
+		w.run(func() {
+			if _, err := target.DispatchEvent(nil); err != eventloop.ErrNilCallback {
+				t.Errorf("DispatchEvent of nil: %v", err)
+			}
+			target.AddEventListener("x", js.NewEventListener(func(e *js.CustomEvent) {
+				if e.Detail != 42 || e.Type != "x" {
+					t.Errorf("%+v", e)
+				}
+				e.PreventDefault() // without effect: it is not cancelable
+				w.say("heard")
+			}))
+			e := js.NewCustomEvent("x", 42)
+			for range 2 { // an event may be dispatched again
+				if ok, err := target.DispatchEvent(e); !ok || err != nil {
+					t.Error(ok, err)
+				}
+			}
+		})
+		w.want("heard", "heard")
+	})
+}
+
+// What one dispatch did to an event does not stop the next.
+func TestEventIsDispatchedAgain(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			target, e := w.NewEventTarget(), js.NewEvent("x")
+			stop := func(e *js.Event) { w.say("a"); e.StopImmediatePropagation() }
+			target.AddEventListener("x", js.NewEventListener(stop), js.Once())
+			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { w.say("b") }))
+			target.DispatchEvent(e)
+			target.DispatchEvent(e)
+		})
+		w.want("a", "b")
+	})
+}
+
+// Who hears of listeners that do not return: the handler, and else the loop's.
+func TestFaultsOfListeners(t *testing.T) {
+	for _, handler := range []bool{true, false} {
+		virtual(t, func(t *testing.T, w *world) {
+			j := w.JS
+			reported := &w.heard
+			if !handler {
+				j, _ = js.New(w.loop)
+				reported = &w.faults
+			}
+			target := j.NewEventTarget()
+			e := js.NewEvent("x")
+			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { panic(io.EOF) }))
+			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { runtime.Goexit() }))
+			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { w.say("third") }))
+			w.run(func() {
+				defer func() { w.must(0, w.loop.Submit(func() { target.DispatchEvent(e) })) }()
+				target.DispatchEvent(e)
+			})
+			w.want("third", "third")
+			if len(*reported) != 4 {
+				t.Fatalf("%d faults: %v", len(*reported), *reported)
+			}
+			for _, want := range []error{io.EOF, eventloop.ErrGoexit} {
+				n := 0
+				for _, f := range *reported {
+					if errors.Is(f, want) {
+						n++
+					}
+				}
+				if n != 2 {
+					t.Errorf("%d faults are %v: %v", n, want, *reported)
+				}
+			}
+		})
+	}
+}
+
+// A handler that panics is reported by the loop, and what follows runs.
+func TestHandlerThatPanics(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		j, err := js.New(w.loop, js.WithPanicHandler(func(*eventloop.PanicError) { panic("handler") }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := j.NewAbortController()
+		c.Signal().OnAbort(func(error) { panic("listener") })
+		c.Signal().OnAbort(func(error) { w.say("second") })
+		w.run(func() {
+			c.Abort(nil)
+			w.timeout(1, w.says("timer"))
+		})
+		w.want("second", "timer")
+		if len(w.faults) != 1 || w.faults[0].Value != "handler" {
+			t.Errorf("%v", w.faults)
+		}
+	})
+}
+
+// A listener that was removed is not held by the signal that would have removed it, nor is its target.
+func TestSignalForgetsRemovedListeners(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	collected := make(chan struct{})
+	func() {
+		target := w.NewEventTarget()
+		runtime.AddCleanup(target, func(done chan struct{}) { close(done) }, collected)
+		l := js.NewEventListener(func(*js.Event) {})
+		target.AddEventListener("x", l, js.Until(c.Signal()))
+		target.RemoveEventListener("x", l)
+	}()
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-collected:
+			runtime.KeepAlive(c)
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5e9)
+	defer cancel()
+	select {
+	case <-collected:
+	case <-ctx.Done():
+		t.Error("the target is kept")
+	}
+	runtime.KeepAlive(c)
+}

@@ -1,0 +1,201 @@
+package js_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/js"
+)
+
+// run runs a program, as Node runs a script: until nothing is left to do.
+func run(program func(j *js.JS)) {
+	loop, err := eventloop.New(eventloop.WithAutoExit(true))
+	if err != nil {
+		panic(err)
+	}
+	j, err := js.New(loop)
+	if err != nil {
+		panic(err)
+	}
+	loop.Submit(func() { program(j) })
+	loop.Run(context.Background())
+}
+
+// What is set at once runs in Node's order.
+func Example() {
+	run(func(j *js.JS) {
+		j.SetTimeout(func() { fmt.Println("timeout") }, 5)
+		j.SetImmediate(func() { fmt.Println("immediate") })
+		j.QueueMicrotask(func() { fmt.Println("microtask") })
+		j.NextTick(func() { fmt.Println("tick") })
+		fmt.Println("script")
+	})
+	// Output:
+	// script
+	// tick
+	// microtask
+	// immediate
+	// timeout
+}
+
+func ExampleJS_SetTimeout() {
+	run(func(j *js.JS) {
+		j.SetTimeout(func() { fmt.Println("later") }, 10)
+		never, _ := j.SetTimeout(func() { fmt.Println("never") }, 5)
+		j.ClearTimeout(never)
+		fmt.Println("now")
+	})
+	// Output:
+	// now
+	// later
+}
+
+// An interval ends itself.
+func ExampleJS_SetInterval() {
+	run(func(j *js.JS) {
+		runs := 0
+		var id js.ID
+		id, _ = j.SetInterval(func() {
+			runs++
+			fmt.Println("run", runs)
+			if runs == 3 {
+				j.ClearInterval(id)
+			}
+		}, 2)
+	})
+	// Output:
+	// run 1
+	// run 2
+	// run 3
+}
+
+// A loop does not live on for a timer that is unref'd.
+func ExampleJS_Unref() {
+	run(func(j *js.JS) {
+		heartbeat, _ := j.SetInterval(func() { fmt.Println("never reached") }, 60_000)
+		j.Unref(heartbeat)
+		fmt.Println("done")
+	})
+	// Output: done
+}
+
+// Work that takes several turns lets timers through.
+func ExampleJS_SetImmediate() {
+	run(func(j *js.JS) {
+		var work func()
+		chunk := 0
+		work = func() {
+			if chunk++; chunk < 4 {
+				j.SetImmediate(work)
+			}
+			fmt.Println("chunk", chunk)
+		}
+		j.SetImmediate(work)
+	})
+	// Output:
+	// chunk 1
+	// chunk 2
+	// chunk 3
+	// chunk 4
+}
+
+// A timeout cancels a context that Go code works under.
+func ExampleJS_TimeoutSignal() {
+	run(func(j *js.JS) {
+		signal, err := j.TimeoutSignal(5)
+		if err != nil {
+			panic(err)
+		}
+		ctx, cancel := signal.Context(context.Background())
+		j.SetTimeout(func() {
+			fmt.Println(ctx.Err())
+			fmt.Println(context.Cause(ctx))
+			fmt.Println(errors.Is(signal.Reason(), context.DeadlineExceeded))
+			cancel()
+		}, 20)
+	})
+	// Output:
+	// context canceled
+	// TimeoutError: the operation timed out
+	// true
+}
+
+// Several reasons to stop, one signal.
+func ExampleJS_AnySignal() {
+	run(func(j *js.JS) {
+		user := j.NewAbortController()
+		timeout, _ := j.TimeoutSignal(60_000)
+		signal := j.AnySignal(user.Signal(), timeout)
+		signal.OnAbort(func(reason error) { fmt.Println("stopped:", reason) })
+		user.Abort(errors.New("enough"))
+		fmt.Println(signal.ThrowIfAborted())
+	})
+	// Output:
+	// stopped: enough
+	// enough
+}
+
+// The end of a context aborts what JavaScript does.
+func ExampleJS_SignalFromContext() {
+	ctx, cancel := context.WithCancel(context.Background())
+	run(func(j *js.JS) {
+		keep, _ := j.SetTimeout(func() {}, 60_000)
+		j.SignalFromContext(ctx).OnAbort(func(reason error) {
+			fmt.Println(reason)
+			j.ClearTimeout(keep)
+		})
+		cancel()
+	})
+	// Output: AbortError: the operation was aborted
+}
+
+func ExampleEventTarget() {
+	run(func(j *js.JS) {
+		target := j.NewEventTarget()
+		target.AddEventListener("greet", js.NewEventListener(func(e *js.Event) {
+			fmt.Println("hello", e.Detail)
+		}))
+		target.AddEventListener("greet", js.NewEventListener(func(*js.Event) {
+			fmt.Println("(said once)")
+		}), js.Once())
+		target.DispatchEvent(js.NewCustomEvent("greet", "world"))
+		target.DispatchEvent(js.NewCustomEvent("greet", "moon"))
+	})
+	// Output:
+	// hello world
+	// (said once)
+	// hello moon
+}
+
+// Listeners that end with a signal.
+func ExampleUntil() {
+	run(func(j *js.JS) {
+		target, stop := j.NewEventTarget(), j.NewAbortController()
+		target.AddEventListener("tick", js.NewEventListener(func(*js.Event) { fmt.Println("heard") }), js.Until(stop.Signal()))
+		target.DispatchEvent(js.NewEvent("tick"))
+		stop.Abort(nil)
+		target.DispatchEvent(js.NewEvent("tick"))
+	})
+	// Output: heard
+}
+
+func ExamplePerformance() {
+	run(func(j *js.JS) {
+		p := j.Performance()
+		p.Mark("begin")
+		j.SetTimeout(func() {
+			p.Mark("end")
+			m, err := p.Measure("waiting", "begin", "end")
+			if err != nil {
+				panic(err)
+			}
+			fmt.Println(m.Name, m.EntryType, m.Duration >= 5)
+			fmt.Println(len(p.GetEntriesByType("mark")), "marks")
+		}, 5)
+	})
+	// Output:
+	// waiting measure true
+	// 2 marks
+}

@@ -1,0 +1,181 @@
+package js
+
+// Immediates: the check phase, which follows timers and tasks.
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// phase is where the immediates are. Only holders of JS.mu change it:
+//
+//	idle ──SetImmediate──▶ armed ──check──▶ running ──step, the last──▶ idle
+//	                         ▲                 │
+//	                         └─turn─ waiting ◀─┘ if more were set meanwhile
+type phase int
+
+const (
+	idle    phase = iota // there are none
+	armed                // check is queued at the loop
+	running              // the batch runs, an internal task each; the loop may run timers in between, which then wait
+	waiting              // turn is a timer of the loop, which fires among the timers of the next turn
+)
+
+type immediate struct {
+	id ID
+	fn func() // nil if it was cleared or has started
+}
+
+// SetImmediate runs fn once, on the loop, after the timers that are due and the tasks that are queued now, and returns
+// an id for ClearImmediate. Immediates run in order; those that are set while immediates run have their turn after
+// timers and tasks had theirs (Node's setImmediate; there is none in the HTML standard). An immediate keeps an
+// auto-exit loop alive.
+//
+// Any goroutine may call it; it costs a lock. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
+// ErrLoopOverloaded at the loop's queue limit, or ErrIDsExhausted.
+func (j *JS) SetImmediate(fn func()) (ID, error) {
+	if fn == nil {
+		return 0, eventloop.ErrNilCallback
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.ended() {
+		return 0, eventloop.ErrLoopTerminated
+	}
+	id, err := j.newID()
+	if err != nil {
+		return 0, err
+	}
+	if j.phase == idle || j.phase == waiting {
+		if err := j.loop.Submit(j.startCheck); err != nil {
+			return 0, err // in the waiting phase it is asked for this answer only; the call will find nothing to do
+		}
+		if j.phase == idle {
+			j.phase = armed
+		}
+	}
+	j.immediates = append(j.immediates, immediate{id, fn})
+	return id, nil
+}
+
+// ClearImmediate takes back an immediate that has not started. An id that names none does nothing. Any goroutine may
+// call it; it costs the logarithm of the number of immediates.
+func (j *JS) ClearImmediate(id ID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, list := range [][]immediate{j.batch, j.immediates} {
+		i, found := slices.BinarySearchFunc(list, id, func(im immediate, id ID) int { return cmp.Compare(im.id, id) })
+		if found {
+			list[i].fn = nil
+		}
+	}
+}
+
+// check begins a check phase with the immediates that are set by now. A second call for the same immediates does
+// nothing.
+func (j *JS) check() {
+	j.mu.Lock()
+	if j.phase != armed {
+		j.mu.Unlock()
+		return
+	}
+	j.phase = running
+	j.batch, j.immediates = j.immediates, j.batch[:0]
+	j.mu.Unlock()
+	j.step()
+}
+
+// step runs one immediate of the batch, as a loop task of its own, so that microtasks follow each. Behind the last, and
+// its microtasks, it ends the phase.
+func (j *JS) step() {
+	j.mu.Lock()
+	var fn func()
+	for fn == nil && j.started < len(j.batch) {
+		fn, j.batch[j.started].fn = j.batch[j.started].fn, nil
+		j.started++
+	}
+	if fn == nil {
+		j.endCheck()
+		j.mu.Unlock()
+		return
+	}
+	j.mu.Unlock()
+	j.loop.SubmitInternal(j.nextImmediate) // refused only when nothing runs any more
+	fn()
+}
+
+// endCheck ends the check phase; mu is held.
+func (j *JS) endCheck() {
+	j.batch, j.started = j.batch[:0], 0
+	if cap(j.batch) > keep {
+		j.batch = nil
+	}
+	j.phase = idle
+	if len(j.immediates) > 0 {
+		j.phase = waiting
+		if _, err := j.loop.ScheduleTimer(0, j.nextTurn); err != nil {
+			j.loop.SubmitInternal(j.nextTurn) // the loop is ending: there are no more turns with timers
+		}
+	}
+	if len(j.late) > 0 {
+		j.loop.SubmitInternal(j.nextLate)
+	}
+}
+
+// turn is called among the timers of the turn that follows a check phase, and has the next one follow the tasks of this
+// turn.
+func (j *JS) turn() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.enterTimers()
+	j.phase = armed
+	if j.loop.Submit(j.startCheck) != nil {
+		j.loop.SubmitInternal(j.startCheck)
+	}
+}
+
+// owesImmediates tells a timer that is due whether there are immediates from before the loop began to run timers: set
+// by a callback of a descriptor or by another goroutine, or left of a batch. They go first, now: if they waited for the
+// tasks that are queued, so would the timer. mu is held.
+func (j *JS) owesImmediates() bool {
+	if j.inTimers || j.phase != armed && j.phase != running && len(j.late) == 0 {
+		return false
+	}
+	if j.phase == armed && len(j.late) == 0 {
+		j.loop.SubmitInternal(j.startCheck)
+	}
+	return true
+}
+
+// runLate runs one timer that had to wait for immediates, as a loop task of its own.
+func (j *JS) runLate() {
+	j.mu.Lock()
+	if len(j.late) == 0 {
+		j.mu.Unlock()
+		return
+	}
+	t := j.late[0]
+	j.late = slices.Delete(j.late, 0, 1)
+	if len(j.late) > 0 {
+		j.loop.SubmitInternal(j.nextLate)
+	}
+	j.mu.Unlock()
+	t.run()
+}
+
+// enterTimers notes that the loop is running timers, until the internal task that it queues: the loop runs these next.
+// mu is held.
+func (j *JS) enterTimers() {
+	if !j.inTimers {
+		j.inTimers = true
+		j.loop.SubmitInternal(j.timersOver)
+	}
+}
+
+func (j *JS) leaveTimers() {
+	j.mu.Lock()
+	j.inTimers = false
+	j.mu.Unlock()
+}

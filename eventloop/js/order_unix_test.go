@@ -1,0 +1,51 @@
+//go:build unix
+
+package js_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Immediates that a callback of a descriptor sets run before timers, however late these are; and what the timers set
+// comes after.
+func TestImmediatesOfDescriptors(t *testing.T) {
+	w := newWorld(t)
+	r, wr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer wr.Close()
+	if _, err := wr.Write([]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	fd := int(r.Fd())
+	err = w.loop.RegisterFD(fd, eventloop.EventRead, func(eventloop.IOEvents) {
+		if err := w.loop.UnregisterFD(fd); err != nil {
+			t.Error(err)
+		}
+		cleared := w.timeout(0, w.says("cleared"))
+		w.timeout(0, func() { w.say("t1"); w.immediate(w.says("i3")); w.tick(w.says("tick")); w.ClearTimeout(cleared) })
+		w.ClearTimeout(w.timeout(0, w.says("cleared")))
+		refreshed := w.timeout(0, w.says("t3"))
+		w.timeout(0, w.says("t2"))
+		w.immediate(func() {
+			w.say("i1")
+			w.must(refreshed, w.Refresh(refreshed))
+			w.immediate(w.says("i4"))
+			w.timeout(0, w.says("t4"))
+		})
+		w.immediate(func() { w.say("i2"); w.ClearTimeout(cleared) })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.loop.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.want("i1", "i2", "t1", "tick", "t2", "t3", "t4", "i4", "i3")
+}

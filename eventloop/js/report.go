@@ -1,0 +1,55 @@
+package js
+
+// Listeners that do not return: how they are contained, and who hears of them.
+
+import (
+	"runtime/debug"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// each calls call with 0 to n-1. When a call panics, it is reported and the next one is made; so it is when one calls
+// runtime.Goexit, before the goroutine ends.
+func (j *JS) each(n int, call func(i int)) {
+	next, fault := 0, (*eventloop.PanicError)(nil)
+	defer func() {
+		if fault != nil { // after a Goexit, which nothing stops; the loop will report it too
+			if fault.Value = eventloop.ErrGoexit; j.onPanic != nil {
+				j.report(fault)
+			}
+			j.each(n-next, func(i int) { call(next + i) })
+		}
+	}()
+	for next < n {
+		attempt(&next, n, call, &fault)
+		if fault != nil {
+			j.report(fault)
+			fault = nil
+		}
+	}
+}
+
+// attempt makes the calls from next on, until one does not return.
+func attempt(next *int, n int, call func(i int), fault **eventloop.PanicError) {
+	returned := false
+	defer func() {
+		if !returned {
+			*fault = &eventloop.PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	for *next < n {
+		*next++
+		call(*next - 1)
+	}
+	returned = true
+}
+
+// report tells about a listener's fault in a callback of its own, so that a handler that panics harms nobody.
+func (j *JS) report(fault *eventloop.PanicError) {
+	j.loop.SubmitInternal(func() {
+		if j.onPanic == nil {
+			panic(fault)
+		}
+		j.onPanic(fault)
+	})
+}

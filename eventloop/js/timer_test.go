@@ -1,0 +1,494 @@
+package js_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/js"
+)
+
+// The table is Web IDL's conversion to long, and what the HTML standard does with it.
+func TestCoercion(t *testing.T) {
+	for _, c := range []struct {
+		ms   float64
+		want time.Duration // in milliseconds
+	}{
+		{0, 0}, {math.Copysign(0, -1), 0}, {1, 1}, {4, 4}, {0.9, 0}, {1.999, 1}, {-0.9, 0}, {-1, 0}, {-1e9, 0},
+		{math.NaN(), 0}, {math.Inf(1), 0}, {math.Inf(-1), 0},
+		{1<<31 - 1, 1<<31 - 1}, {1<<31 - 0.5, 1<<31 - 1}, {1 << 31, 0}, {1<<31 + 5, 0}, {1<<32 - 1, 0}, {1 << 32, 0}, {1<<32 + 5, 5},
+		{-(1 << 31) - 1, 1<<31 - 1}, {-(1 << 32) + 7, 7}, {1 << 53, 0}, {1<<53 - 1, 0}, {math.MaxFloat64, 0}, {math.SmallestNonzeroFloat64, 0},
+	} {
+		if got := js.Coerce(c.ms); got != c.want*time.Millisecond {
+			t.Errorf("%v ms became %v, want %d ms", c.ms, got, c.want)
+		}
+	}
+}
+
+func TestFollowing(t *testing.T) {
+	for _, c := range []struct{ due, now, period, want time.Duration }{
+		{5, 5, 5, 10}, {5, 7, 5, 10}, {5, 10, 5, 10}, {5, 11, 5, 15}, {5, 15, 5, 15}, {5, 16, 5, 20}, {5, 1 << 60, 5, 1<<60/5*5 + 5},
+		{5, 5, 0, 5}, {5, 9, 0, 9},
+	} {
+		if got := js.Following(c.due, c.now, c.period); got != c.want {
+			t.Errorf("after %d at %d with a period of %d: %d, want %d", c.due, c.now, c.period, got, c.want)
+		}
+	}
+}
+
+func TestOddDelaysFire(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			for _, ms := range []float64{0, -1, math.NaN(), math.Inf(1), 1 << 31} {
+				w.timeout(ms, func() { w.sayTime("t") })
+				var id js.ID
+				id = w.interval(ms, func() { w.sayTime("i"); w.ClearInterval(id) })
+			}
+			w.timeout(1<<31-1, func() { w.sayTime("last") })
+		})
+		w.want("t@0", "i@0", "t@0", "i@0", "t@0", "i@0", "t@0", "i@0", "t@0", "i@0", "last@2.147483647e+09")
+	})
+}
+
+// Timers of a nesting level above five wait 4 ms; the first timer has level 0 as the standard counts.
+func TestNestedTimersAreClamped(t *testing.T) {
+	want := []string{"0@0", "1@0", "2@0", "3@0", "4@0", "5@0", "6@4", "7@8", "8@12"}
+	t.Run("timeouts", func(t *testing.T) {
+		virtual(t, func(t *testing.T, w *world) {
+			n := 0
+			var nest func()
+			nest = func() {
+				w.sayTime(fmt.Sprint(n))
+				if n++; n < len(want) {
+					w.timeout(0, nest)
+				}
+			}
+			w.run(func() { w.timeout(0, nest) })
+			w.want(want...)
+		})
+	})
+	t.Run("interval", func(t *testing.T) {
+		virtual(t, func(t *testing.T, w *world) {
+			w.run(func() {
+				n := 0
+				var id js.ID
+				id = w.interval(0, func() {
+					w.sayTime(fmt.Sprint(n))
+					if n++; n == len(want) {
+						w.ClearInterval(id)
+					}
+				})
+			})
+			w.want(want...)
+		})
+	})
+	t.Run("not through others", func(t *testing.T) { // a microtask or a task is nobody's nested timer; nor is what follows a panic
+		virtual(t, func(t *testing.T, w *world) {
+			n := 0
+			var nest func()
+			nest = func() {
+				if n++; n < 20 {
+					w.microtask(func() { w.timeout(0, nest) })
+				} else if n < 40 {
+					w.immediate(func() { w.timeout(0, nest) })
+				} else if n < 60 {
+					w.loop.Submit(func() { w.timeout(0, nest) })
+					panic(n)
+				}
+			}
+			w.run(func() { w.timeout(0, nest) })
+			w.sayTime(fmt.Sprint(n))
+			w.want("60@0")
+		})
+	})
+	t.Run("longer ones are not", func(t *testing.T) {
+		virtual(t, func(t *testing.T, w *world) {
+			n := 0
+			var nest func()
+			nest = func() {
+				if n++; n < 10 {
+					w.timeout(5, nest)
+				}
+			}
+			w.run(func() { w.timeout(5, nest) })
+			w.sayTime("end")
+			w.want("end@50")
+		})
+	})
+}
+
+func TestIntervalDoesNotDrift(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		n := 0
+		w.run(func() {
+			var id js.ID
+			id = w.interval(5, func() {
+				n++
+				if at, want := time.Since(w.begin), time.Duration(n)*5*time.Millisecond; at != want {
+					t.Errorf("run %d at %v, want %v", n, at, want)
+				}
+				if w.busy(2); n == 1000 || t.Failed() {
+					w.ClearInterval(id)
+				}
+			})
+		})
+		if n != 1000 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+// A callback longer than the period leaves runs out, and none overlap; what comes between them is served.
+func TestIntervalLeavesOutWhatItMissed(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		running := false
+		w.run(func() {
+			n := 0
+			var id js.ID
+			id = w.interval(5, func() {
+				if running {
+					t.Error("runs overlap")
+				}
+				running = true
+				w.sayTime("i")
+				if n == 0 {
+					w.io(func() { w.sayTime("io") })
+				}
+				w.busy(12)
+				running = false
+				if n++; n == 3 {
+					w.ClearInterval(id)
+				}
+			})
+		})
+		w.want("i@5", "io@17", "i@20", "i@35")
+	})
+}
+
+func TestIntervalSurvivesPanics(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			n := 0
+			var id js.ID
+			id = w.interval(5, func() {
+				if n++; n == 4 {
+					w.ClearInterval(id)
+				}
+				if n == 2 {
+					runtime.Goexit()
+				}
+				panic(n)
+			})
+			w.timeout(1, func() { panic("once") })
+		})
+		var values []any
+		for _, f := range w.faults {
+			values = append(values, f.Value)
+		}
+		if got := fmt.Sprint(values); got != fmt.Sprint([]any{"once", 1, eventloop.ErrGoexit, 3, 4}) {
+			t.Error(got)
+		}
+	})
+}
+
+func TestRefreshAndClear(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		var a, i js.ID
+		w.run(func() {
+			a = w.timeout(10, func() { w.sayTime("a") })
+			w.timeout(6, func() { w.must(a, w.Refresh(a)) })
+			n := 0
+			i = w.interval(20, func() {
+				w.sayTime("i")
+				switch n++; n {
+				case 1:
+					w.busy(3)
+					w.must(i, w.Refresh(i))
+				case 3:
+					w.must(i, w.Refresh(i))
+					w.ClearInterval(i)
+					if err := w.Refresh(i); !errors.Is(err, js.ErrNoTimer) {
+						t.Errorf("Refresh of a cleared timer: %v", err)
+					}
+				}
+			})
+			w.timeout(50, func() { // due together: the first clears itself and the second, which another refreshed
+				b := w.timeout(5, w.says("never"))
+				w.timeout(5, func() { w.ClearTimeout(b) })
+				w.must(b, w.Refresh(b))
+			})
+		})
+		w.want("a@16", "i@20", "i@43", "i@63")
+		for _, id := range []js.ID{a, i, 0, 12345} {
+			if err := w.Refresh(id); !errors.Is(err, js.ErrNoTimer) {
+				t.Errorf("Refresh(%d): %v", id, err)
+			}
+			w.ClearTimeout(id)
+			w.ClearInterval(id)
+			w.ClearImmediate(id)
+			w.Ref(id)
+			w.Unref(id)
+			if w.HasRef(id) {
+				t.Errorf("%d has a ref", id)
+			}
+		}
+	})
+}
+
+// deaf is a loop that is always about to fire the timer that is to be cancelled.
+type deaf struct{ *eventloop.Loop }
+
+func (deaf) CancelTimer(eventloop.TimerID) error { return eventloop.ErrTimerNotFound }
+
+// A timer that is taken back while the loop is about to call it does not run, and one that is rescheduled runs once, at its new time.
+func TestTakenBackWhileFiring(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		var err error
+		if w.JS, err = js.New(deaf{w.loop}); err != nil {
+			t.Fatal(err)
+		}
+		w.run(func() {
+			a := w.timeout(10, func() { w.sayTime("a") })
+			cleared := w.timeout(10, w.says("cleared"))
+			w.timeout(6, func() { w.must(a, w.Refresh(a)); w.ClearTimeout(cleared) })
+			w.timeout(8, func() { w.must(a, w.Refresh(a)) })
+		})
+		w.want("a@18")
+	})
+}
+
+// Unref holds over the runs of an interval and over refreshing.
+func TestUnrefLasts(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			var id js.ID
+			id = w.interval(5, func() { w.sayTime("i"); w.Unref(id) })
+			other := w.timeout(1000, w.says("never"))
+			w.Unref(other)
+			w.must(other, w.Refresh(other))
+			w.timeout(12, func() { w.sayTime("end") })
+		})
+		w.want("i@5", "i@10", "end@12")
+	})
+}
+
+func TestImmediatesKeepTheLoopAlive(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			w.immediate(func() { w.immediate(func() { w.immediate(w.says("third")) }) })
+			w.ClearImmediate(w.immediate(w.says("cleared")))
+		})
+		w.want("third")
+		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
+			t.Errorf("holds %d timers and %d immediates", timers, immediates)
+		}
+	})
+}
+
+// Immediates that were accepted run although the loop is shut down, as queued tasks do.
+func TestImmediatesAtShutdown(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			w.immediate(func() {
+				w.say("a")
+				w.immediate(w.says("c"))
+				w.loop.Shutdown(context.Background())
+			})
+			w.immediate(w.says("b"))
+			w.timeout(0, w.says("never"))
+		})
+		w.want("a", "b", "c")
+	})
+}
+
+func TestIDs(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		seen := map[js.ID]bool{}
+		w.run(func() {
+			for range 100 {
+				for _, id := range []js.ID{w.timeout(1, func() {}), w.immediate(func() {}), w.interval(1, func() {})} {
+					if id == 0 || id > 1<<53-1 || seen[id] {
+						t.Errorf("id %d", id)
+					}
+					seen[id] = true
+					w.ClearTimeout(id)
+				}
+			}
+			w.SetLastID(js.MaxID - 2)
+			if id := w.timeout(1, w.says("timer")); id != 1<<53-2 {
+				t.Errorf("id %d", id)
+			}
+			if id := w.immediate(w.says("immediate")); id != 1<<53-1 {
+				t.Errorf("id %d", id)
+			}
+			for range 3 {
+				_, timeout := w.SetTimeout(func() {}, 1)
+				_, interval := w.SetInterval(func() {}, 1)
+				_, immediate := w.SetImmediate(func() {})
+				for _, err := range []error{timeout, interval, immediate} {
+					if !errors.Is(err, js.ErrIDsExhausted) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+		w.want("immediate", "timer")
+	})
+}
+
+// What was cleared or has run is garbage while loop and adapter live on.
+func TestNothingIsKept(t *testing.T) {
+	loop, err := eventloop.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.loop.Close()
+	if w.JS, err = js.New(loop); err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	ended := make(chan error)
+	go func() { ended <- loop.Run(context.Background()) }()
+	type load [1024]byte
+	var held []weak.Pointer[load]
+	var cleared []func()
+	set := func(set func(fn func()) func()) {
+		l := new(load)
+		held = append(held, weak.Make(l))
+		cleared = append(cleared, set(func() { l[0]++ }))
+	}
+	for range 20 {
+		set(func(fn func()) func() { id := w.timeout(1e8, fn); return func() { w.ClearTimeout(id) } })
+		set(func(fn func()) func() { id := w.interval(1e8, fn); return func() { w.ClearInterval(id) } })
+		set(func(fn func()) func() { id := w.immediate(fn); return func() { w.ClearImmediate(id) } })
+		set(func(fn func()) func() { w.timeout(0, fn); return func() {} })
+		set(func(fn func()) func() { w.immediate(fn); return func() {} })
+		set(func(fn func()) func() { w.microtask(fn); return func() {} })
+		set(func(fn func()) func() { w.tick(fn); return func() {} })
+	}
+	if n := runtime.NumGoroutine(); n > before+1 {
+		t.Errorf("%d goroutines became %d", before, n)
+	}
+	for _, clear := range cleared {
+		clear()
+	}
+	settled := make(chan struct{}) // the timers and tasks from before have run
+	w.timeout(1, func() { w.immediate(func() { close(settled) }) })
+	<-settled
+	for i, p := range held {
+		for tries := 0; p.Value() != nil; tries++ {
+			if runtime.GC(); tries == 10 {
+				t.Fatalf("%d is kept", i)
+			}
+		}
+	}
+	runtime.KeepAlive(w.JS)
+	loop.Shutdown(context.Background())
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// Everything at once from many goroutines, for the race detector: what was set and not cleared runs once.
+func TestFromManyGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := w.loop.Hold()
+		var runs, want int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for g := range 4 {
+			all.Go(func() {
+				set := 0
+				for i := range 200 {
+					run := func() { runs++ }
+					w.timeout(float64(i%7), run)
+					w.immediate(run)
+					w.tick(run)
+					w.microtask(run)
+					set += 4
+					id := w.timeout(1e6, run)
+					w.Unref(id)
+					w.Refresh(id)
+					w.ClearInterval(id)
+					w.ClearImmediate(w.immediate(func() {}))
+					n := 0
+					again := make(chan js.ID, 1)
+					again <- w.interval(float64(g), func() {
+						if n++; n == 3 {
+							w.ClearInterval(<-again)
+						} else if n > 3 {
+							t.Error("ran after it was cleared")
+						}
+					})
+				}
+				mu.Lock()
+				want += set
+				mu.Unlock()
+			})
+		}
+		go func() {
+			all.Wait()
+			release()
+		}()
+		w.run(func() {})
+		if runs != want {
+			t.Errorf("%d of %d ran", runs, want)
+		}
+		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
+			t.Errorf("holds %d timers and %d immediates", timers, immediates)
+		}
+	})
+}
+
+// The queue against a plain slice, and what it keeps.
+func TestQueue(t *testing.T) {
+	var q js.Queue
+	var popped, model []int
+	next := 0
+	for round := range 300 {
+		for range round * 7 % 50 {
+			n := next
+			q.Push(func() { popped = append(popped, n) })
+			model = append(model, n)
+			next++
+		}
+		for range round * 5 % 45 {
+			if q.Stale() {
+				t.Fatal("the queue holds what is not in it")
+			}
+			if q.Empty() != (len(model) == 0) {
+				t.Fatal("the queue's idea of empty is wrong")
+			}
+			if len(model) == 0 {
+				break
+			}
+			q.Pop()()
+			if popped[len(popped)-1] != model[0] {
+				t.Fatalf("got %d, want %d", popped[len(popped)-1], model[0])
+			}
+			model = model[1:]
+		}
+		if room := q.Room(); room > 4*len(model)+200 {
+			t.Fatalf("room for %d with %d queued", room, len(model))
+		}
+	}
+	for range 10_000 {
+		q.Push(func() {})
+	}
+	for !q.Empty() {
+		q.Pop()
+	}
+	if q.Room() > 1024 {
+		t.Errorf("an empty queue keeps room for %d", q.Room())
+	}
+}

@@ -1,0 +1,205 @@
+package promise
+
+// Waiting for a promise on another goroutine, or on behalf of another loop.
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Outcome is how a promise of T settled. Exactly one of the fields says it: Err is nil if and only if it was fulfilled.
+type Outcome[T any] struct {
+	Value T
+	Err   error
+}
+
+// Result is how an untyped promise settled.
+type Result = Outcome[any]
+
+// Await blocks until the promise settles and returns its outcome; or, if ctx ends first, ctx.Err(). It handles the
+// rejection. It is for other goroutines: on the promise's own loop, which it would block for ever, it returns
+// ErrAwaitOnLoop. A promise that is pending when its loop ends is rejected with ErrLoopTerminated.
+func (p *Promise) Await(ctx context.Context) (any, error) {
+	if p.realm.sched.OnLoop() {
+		return nil, loopapi.ErrAwaitOnLoop
+	}
+	ch := make(channel[any], 1)
+	w := p.realm.waiters.add(p, ch)
+	if w == nil {
+		return p.outcome()
+	}
+	select {
+	case res := <-ch:
+		return res.Value, res.Err
+	case <-ctx.Done():
+	}
+	if p.realm.waiters.remove(p, w) {
+		return nil, ctx.Err()
+	}
+	res := <-ch // settled first, and on its way
+	return res.Value, res.Err
+}
+
+// ToChannel returns a new channel that receives the outcome once the promise settles, and is then closed. It counts
+// as a handler of the rejection. The channel has room for the outcome, so nobody waits for its receiver. Until it
+// settles the promise is kept alive; a promise that is pending when its loop ends is rejected with ErrLoopTerminated.
+func (p *Promise) ToChannel() <-chan Result { return toChannel[any](p) }
+
+func toChannel[T any](p *Promise) <-chan Outcome[T] {
+	ch := make(channel[T], 1)
+	if p.realm.waiters.add(p, ch) == nil {
+		ch.hear(p.outcome())
+	}
+	return ch
+}
+
+// listener hears of the outcome of a promise, once, on the goroutine of the loop that settled it.
+type listener interface {
+	hear(value any, err error)
+}
+
+// channel is a listener with room for one outcome.
+type channel[T any] chan Outcome[T]
+
+func (ch channel[T]) hear(value any, err error) {
+	var o Outcome[T]
+	if o.Err = err; err == nil {
+		o.Value, o.Err = as[T](value)
+	}
+	ch <- o
+	close(ch)
+}
+
+// waiters are all listeners of a realm. They hold their promises: somebody waits, so the promise and what it waits
+// for are needed.
+type waiters struct {
+	// mu guards what follows. Listeners are added and removed by any goroutine, and taken by the loop when it settles
+	// a promise that has the bit waited: that is set under mu, so who adds is found by who settles, or finds it
+	// settled.
+	mu    sync.Mutex
+	of    map[*Promise][]*waiter
+	peak  int  // size of the map, as it never shrinks
+	ended bool // nobody will settle what is pending
+}
+
+// waiter is one listener in the list of its promise.
+type waiter struct {
+	listener
+	place int
+}
+
+// add makes l hear of the outcome of p. It returns nil if p has settled, or never will.
+func (ws *waiters) add(p *Promise, l listener) *waiter {
+	if p.settled() {
+		return nil
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.ended || !p.set(waited, settledMask) {
+		return nil
+	}
+	if ws.of == nil {
+		ws.of = make(map[*Promise][]*waiter)
+	}
+	list := ws.of[p]
+	w := &waiter{l, len(list)}
+	ws.of[p] = append(list, w)
+	ws.peak = max(ws.peak, len(ws.of))
+	return w
+}
+
+// remove takes w out, unless it has heard or is about to; it tells which.
+func (ws *waiters) remove(p *Promise, w *waiter) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	list := ws.of[p]
+	last := len(list) - 1
+	switch {
+	case last < 0: // taken
+		return false
+	case last == 0:
+		ws.drop(p)
+	default:
+		list[w.place] = list[last]
+		list[w.place].place = w.place
+		list[last] = nil
+		ws.of[p] = list[:last]
+	}
+	return true
+}
+
+// drop removes p from the map, under mu. A map with few of the entries that it has room for is replaced by a smaller
+// one.
+func (ws *waiters) drop(p *Promise) {
+	delete(ws.of, p)
+	if n := len(ws.of); ws.peak > registryKeep && n < ws.peak/4 {
+		smaller := make(map[*Promise][]*waiter, n)
+		maps.Copy(smaller, ws.of)
+		ws.of, ws.peak = smaller, n
+	}
+}
+
+// answer tells the listeners of p, which has settled.
+func (ws *waiters) answer(p *Promise) {
+	ws.mu.Lock()
+	list := ws.of[p]
+	if list != nil {
+		ws.drop(p)
+	}
+	ws.mu.Unlock()
+	for _, w := range list {
+		w.hear(p.outcome())
+	}
+}
+
+// end tells every listener; what is pending is over.
+func (ws *waiters) end() {
+	ws.mu.Lock()
+	of := ws.of
+	ws.of, ws.ended = nil, true
+	ws.mu.Unlock()
+	for p, list := range of {
+		for _, w := range list {
+			w.hear(p.outcome())
+		}
+	}
+}
+
+// promises returns those that have listeners.
+func (ws *waiters) promises() []*Promise {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.Collect(maps.Keys(ws.of))
+}
+
+// foreign is a promise that follows one of another realm.
+type foreign struct{ p *Promise }
+
+// followForeign makes p follow q of another realm: by waiting for it as any other goroutine would. Until then p is a
+// root in its own realm, whose end it must hear of.
+func (p *Promise) followForeign(q *Promise) {
+	p.source = nil
+	if p.realm.register(p); p.settled() {
+		return
+	}
+	if l := (foreign{p}); q.realm.waiters.add(q, l) == nil {
+		l.hear(q.outcome())
+	}
+}
+
+func (f foreign) hear(value any, err error) {
+	_ = f.p.realm.sched.ScheduleMicrotask(func() { // what is refused has been rejected by the end
+		if f.p.settled() {
+			return
+		}
+		if err != nil {
+			f.p.settle(rejected, err)
+		} else {
+			f.p.settle(fulfilled, value)
+		}
+	})
+}

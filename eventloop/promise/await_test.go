@@ -1,0 +1,270 @@
+package promise_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// soon returns a context that ends a test that hangs.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// receive returns what ch receives, and makes sure that it is then closed.
+func receive[T any](t *testing.T, ch <-chan promise.Outcome[T]) promise.Outcome[T] {
+	t.Helper()
+	select {
+	case o := <-ch:
+		_, more := <-ch
+		require.False(t, more, "a second outcome")
+		return o
+	case <-soon(t).Done():
+		t.Fatal("nobody answers")
+		panic("unreachable")
+	}
+}
+
+func startLoop(t *testing.T, c promise.Config) (*fake, *promise.Realm, func()) {
+	f := newFake()
+	r := promise.NewRealm(f, c)
+	return f, r, f.run(t, r)
+}
+
+func TestAwait(t *testing.T) {
+	f, r, _ := startLoop(t, promise.Config{})
+	ctx := soon(t)
+	for _, early := range []bool{true, false} {
+		p, resolve, _ := r.New()
+		q, _, reject := r.New()
+		settle := func() { resolve(7); reject(errTest) }
+		if early {
+			settle()
+		} else {
+			go func() {
+				for n := 0; n < 2; n, _, _ = r.Listeners() {
+					runtime.Gosched()
+				}
+				settle()
+			}()
+		}
+		chP, chQ := p.ToChannel(), q.ToChannel()
+		value, err := p.Await(ctx)
+		require.NoError(t, err)
+		require.Equal(t, 7, value)
+		_, err = q.Await(ctx)
+		require.Equal(t, errTest, err)
+		require.Equal(t, promise.Result{Value: 7}, receive(t, chP))
+		require.Equal(t, promise.Result{Err: errTest}, receive(t, chQ))
+	}
+	done := make(chan error)
+	require.NoError(t, f.ScheduleMicrotask(func() {
+		_, err := r.Resolved(1).Await(ctx)
+		done <- err
+	}))
+	require.ErrorIs(t, <-done, loopapi.ErrAwaitOnLoop)
+}
+
+// Every call of ToChannel makes a channel of its own with room for the outcome, and the loop never waits for its
+// receiver.
+func TestToChannel(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	p, resolve, _ := r.New()
+	var chs []<-chan promise.Result
+	for range 3 {
+		chs = append(chs, p.ToChannel())
+	}
+	resolve("v")
+	chs = append(chs, p.ToChannel())
+	f.drain()
+	for i, ch := range chs {
+		require.Equal(t, 1, cap(ch))
+		require.NotContains(t, chs[:i], ch)
+		require.Equal(t, promise.Result{Value: "v"}, receive(t, ch))
+	}
+}
+
+// The end of a context ends the waiting and leaves nothing behind, whatever the order in which they end.
+func TestAwaitContext(t *testing.T) {
+	_, r, stop := startLoop(t, promise.Config{})
+	p, resolve, _ := r.New()
+	const waiters = 100
+	var wg sync.WaitGroup
+	cancels := make([]context.CancelFunc, waiters)
+	for i := range waiters {
+		var ctx context.Context
+		ctx, cancels[i] = context.WithCancel(context.Background())
+		wg.Go(func() {
+			_, err := p.Await(ctx)
+			if err != context.Canceled {
+				t.Errorf("Await returned %v", err)
+			}
+		})
+	}
+	for n := 0; n < waiters; n, _, _ = r.Listeners() {
+		runtime.Gosched()
+	}
+	kept := p.ToChannel()
+	for i := range waiters {
+		cancels[i*37%waiters]()
+	}
+	wg.Wait()
+	listeners, _, _ := r.Listeners()
+	require.Equal(t, 1, listeners)
+	resolve(1)
+	require.Equal(t, promise.Result{Value: 1}, receive(t, kept))
+
+	gone := func() weak.Pointer[promise.Promise] { // in a frame of its own, which keeps nothing
+		q, _, _ := r.New()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := q.Await(ctx)
+		require.Equal(t, context.Canceled, err)
+		return weak.Make(q)
+	}()
+	requireCollected(t, gone)
+	stop()
+}
+
+// Many waiters leave a map no bigger than a few need.
+func TestWaitersShrink(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	const n = 10_000
+	resolves := make([]func(any), n)
+	for i := range n {
+		var p *promise.Promise
+		p, resolves[i], _ = r.New()
+		p.ToChannel()
+	}
+	_, _, peak := r.Listeners()
+	require.Equal(t, n, peak)
+	for _, resolve := range resolves[:n-10] {
+		resolve(1)
+	}
+	listeners, promises, peak := r.Listeners()
+	require.Equal(t, 10, listeners)
+	require.Equal(t, 10, promises)
+	require.LessOrEqual(t, peak, promise.RegistryKeep)
+	f.drain()
+}
+
+// A promise may follow one of another loop, and combine such.
+func TestTwoLoops(t *testing.T) {
+	_, a, _ := startLoop(t, promise.Config{})
+	fb, b, _ := startLoop(t, promise.Config{})
+	ctx := soon(t)
+	settled := a.Resolved("settled")
+	pending, resolve, _ := a.New()
+	failing, _, reject := a.New()
+
+	onB := func(p *promise.Promise) *promise.Promise { // what a handler of b returned
+		return b.Resolved(nil).Then(func(any) (any, error) { return p, nil }, nil).Then(func(v any) (any, error) {
+			if !fb.OnLoop() {
+				return nil, errors.New("on another loop")
+			}
+			return v, nil
+		}, nil)
+	}
+	p, q, f := onB(settled), onB(pending), onB(failing)
+	all := b.All(settled, pending, b.Resolved("own"))
+	resolve("late")
+	reject(errTest)
+	v, err := p.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "settled", v)
+	v, err = q.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "late", v)
+	_, err = f.Await(ctx)
+	require.Equal(t, errTest, err)
+	v, err = all.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []any{"settled", "late", "own"}, v)
+	v, err = b.Resolved(settled).Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "settled", v)
+}
+
+// Of two loops, the end of either is heard on the other.
+func TestTwoLoopsEnd(t *testing.T) {
+	for _, first := range []string{"followed", "follower"} {
+		_, a, stopA := startLoop(t, promise.Config{})
+		_, b, stopB := startLoop(t, promise.Config{})
+		source, _, _ := a.New()
+		root := b.Resolved(source)
+		derived := b.Resolved(nil).Then(func(any) (any, error) { return source, nil }, nil)
+		var caught []<-chan promise.Result
+		for _, p := range []*promise.Promise{root, derived} {
+			caught = append(caught, p.Catch(func(err error) (any, error) { return err, nil }).ToChannel())
+		}
+		for n := 0; n < 2; n, _, _ = a.Listeners() {
+			runtime.Gosched()
+		}
+		if first == "followed" {
+			stopA()
+		} else {
+			stopB()
+		}
+		for _, ch := range caught {
+			require.Equal(t, promise.Result{Value: loopapi.ErrLoopTerminated}, receive(t, ch), first)
+		}
+		runtime.KeepAlive(source)
+	}
+}
+
+// What the end of its own loop has settled, the loop of the promise it follows does not settle again.
+func TestFollowedSettlesAfterTheEnd(t *testing.T) {
+	fa, a := newRealm(promise.Config{})
+	fb, b := newRealm(promise.Config{})
+	source, resolve, _ := a.New()
+	p := b.Resolved(source)
+	var before, after probe
+	before.on(p)
+	require.True(t, b.RejectAll(loopapi.ErrLoopTerminated))
+	resolve("late")
+	fa.drain()
+	fb.drain()
+	after.on(p)
+	fb.drain()
+	before.want(t, nil, loopapi.ErrLoopTerminated)
+	after.want(t, nil, loopapi.ErrLoopTerminated)
+}
+
+// A rejection that races with the end of a context is not lost: Await returns it, or it is reported (or both, when
+// the report was first).
+func TestAwaitContextRaces(t *testing.T) {
+	var reported atomic.Int64
+	_, r, _ := startLoop(t, promise.Config{OnUnhandled: func(*promise.Promise, error) { reported.Add(1) }})
+	rounds := 20_000
+	if testing.Short() || raceEnabled {
+		rounds = 4_000
+	}
+	returned := int64(0)
+	for range rounds {
+		p, _, reject := r.New()
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { cancel() }()
+		reject(errTest)
+		if _, err := p.Await(ctx); err == errTest {
+			returned++
+		} else {
+			require.Equal(t, context.Canceled, err)
+		}
+		cancel()
+	}
+	for ctx := soon(t); returned+reported.Load() < int64(rounds); runtime.Gosched() {
+		require.NoError(t, ctx.Err(), "%d returned, %d reported", returned, reported.Load())
+	}
+}

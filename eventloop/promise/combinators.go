@@ -1,0 +1,212 @@
+package promise
+
+// Promises of many: All, AllSettled, Race, Any.
+
+// All returns a promise of the values of ps, an []any in their order; it is rejected with the first error. Without ps
+// it is fulfilled at once. Each may be of any loop. ECMAScript: Promise.all.
+func (r *Realm) All(ps ...*Promise) *Promise { return combine(r, ps, newAll[any](len(ps))) }
+
+// AllSettled returns a promise of how each of ps settled, a []Result in their order; it is never rejected by them.
+// Without ps it is fulfilled at once. ECMAScript: Promise.allSettled.
+func (r *Realm) AllSettled(ps ...*Promise) *Promise {
+	return combine(r, ps, newAllSettled[any](len(ps)))
+}
+
+// Race returns a promise that settles as the first of ps does. Without ps it stays pending. It leaves nothing behind
+// on the others. ECMAScript: Promise.race.
+func (r *Realm) Race(ps ...*Promise) *Promise { return combine(r, ps, race{}) }
+
+// Any returns a promise of the first value that there is among ps; when all are rejected, and also without ps, it is
+// rejected with an *AggregateError. ECMAScript: Promise.any.
+//
+// As in the other combinators, a nil *Promise stands for one that is fulfilled with nil.
+func (r *Realm) Any(ps ...*Promise) *Promise { return combine(r, ps, newFirst(len(ps))) }
+
+// rule is what tells the combinators apart: it is given the outcome of each promise once, and tells when the result
+// is decided.
+type rule interface {
+	// see is given the outcome of promise i; it decides, or waits for more. last tells that there are no more.
+	see(i int, value any, err error, last bool) (decided bool, v any, e error)
+	// none decides the result without any promise, or not.
+	none() (decided bool, v any, e error)
+}
+
+// group is a combinator at work.
+type group struct {
+	rule
+	result   *Promise
+	elements []element
+	left     int // elements that have not settled
+}
+
+// element is the reaction of one promise of a group.
+type element struct {
+	reaction
+	group *group
+	index int
+}
+
+// promiser is a promise, typed or not.
+type promiser interface{ promise() *Promise }
+
+func (p *Promise) promise() *Promise { return p }
+
+// combine makes a group's elements wait for ps and returns its result.
+func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
+	if len(ps) == 0 {
+		switch decided, value, err := rule.none(); {
+		case !decided:
+			return r.open()
+		case err != nil:
+			return r.Rejected(err)
+		default:
+			return r.settled(fulfilled, value)
+		}
+	}
+	g := &group{rule: rule, result: r.pending(), elements: make([]element, len(ps)), left: len(ps)}
+	g.result.handler = &g.elements[0] // the result holds what it waits for; nobody runs it
+	for i, p := range ps {
+		e := &g.elements[i]
+		e.group, e.index, e.handler, e.source = g, i, e, r.Resolved(p.promise())
+	}
+	if r.sched.OnLoop() {
+		g.start()
+	} else {
+		_ = r.sched.ScheduleMicrotask(g.start) // after the end the result is as good as rejected
+	}
+	return g.result
+}
+
+func (g *group) start() {
+	for i := range g.elements {
+		e := &g.elements[i]
+		e.source.attach(&e.reaction)
+	}
+}
+
+// call is the job of an element.
+func (e *element) call(source *Promise) (any, error) {
+	g := e.group
+	e.group, e.handler, e.source = nil, nil, nil
+	g.left--
+	value, err := source.outcome()
+	if decided, value, err := g.see(e.index, value, err, g.left == 0); decided {
+		g.settle(value, err)
+	}
+	return nil, nil
+}
+
+// settle settles the result, and takes the group's elements away from the promises that are still pending.
+func (g *group) settle(value any, err error) {
+	if err != nil {
+		g.result.settle(rejected, err)
+	} else {
+		g.result.settle(fulfilled, value)
+	}
+	if g.left == 0 {
+		return
+	}
+	for i := range g.elements {
+		if e := &g.elements[i]; e.handler != nil {
+			source := e.source
+			e.group, e.handler, e.source = nil, nil, nil
+			source.sweep()
+		}
+	}
+}
+
+// sweepLimit is how many reactions one sweep looks at. It bounds what a group's end costs; what lies further back
+// stays until its promise settles, and keeps nothing alive but its group's elements.
+const sweepLimit = 64
+
+// sweep takes dead elements out of the list of what waits for p. Their groups have handled the rejection that may come.
+func (p *Promise) sweep() {
+	if p.last == nil {
+		return
+	}
+	p.set(handled, settledMask)
+	prev := p.last
+	for range sweepLimit {
+		n := prev.next
+		isLast := n == p.last
+		switch {
+		case n.target != nil || n.handler != nil:
+			prev = n
+		case n == prev:
+			p.last, n.next = nil, nil
+		default:
+			prev.next, n.next = n.next, nil
+			if isLast {
+				p.last = prev
+			}
+		}
+		if isLast {
+			return
+		}
+	}
+}
+
+// all is the rule of All: the values so far.
+type all[T any] []T
+
+func newAll[T any](n int) *all[T] {
+	a := make(all[T], n)
+	return &a
+}
+
+func (a *all[T]) see(i int, value any, err error, last bool) (bool, any, error) {
+	if err == nil {
+		(*a)[i], err = as[T](value)
+	}
+	if err != nil || !last {
+		return err != nil, nil, err
+	}
+	return true, []T(*a), nil
+}
+
+func (a *all[T]) none() (bool, any, error) { return true, []T(*a), nil }
+
+// allSettled is the rule of AllSettled: the outcomes so far.
+type allSettled[T any] []Outcome[T]
+
+func newAllSettled[T any](n int) *allSettled[T] {
+	a := make(allSettled[T], n)
+	return &a
+}
+
+func (a *allSettled[T]) see(i int, value any, err error, last bool) (bool, any, error) {
+	o := &(*a)[i]
+	if o.Err = err; err == nil {
+		o.Value, o.Err = as[T](value)
+	}
+	if !last {
+		return false, nil, nil
+	}
+	return true, []Outcome[T](*a), nil
+}
+
+func (a *allSettled[T]) none() (bool, any, error) { return true, []Outcome[T](*a), nil }
+
+// race is the rule of Race.
+type race struct{}
+
+func (race) see(_ int, value any, err error, _ bool) (bool, any, error) { return true, value, err }
+func (race) none() (bool, any, error)                                   { return false, nil, nil }
+
+// first is the rule of Any: the errors so far.
+type first AggregateError
+
+func newFirst(n int) *first { return &first{Errors: make([]error, n)} }
+
+func (f *first) see(i int, value any, err error, last bool) (bool, any, error) {
+	if err == nil {
+		return true, value, nil
+	}
+	f.Errors[i] = err
+	if !last {
+		return false, nil, nil
+	}
+	return true, nil, (*AggregateError)(f)
+}
+
+func (f *first) none() (bool, any, error) { return true, nil, (*AggregateError)(f) }

@@ -1,0 +1,147 @@
+package promise_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+)
+
+func TestAggregateError(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	var got probe
+	got.on(r.Any(r.Rejected(io.EOF), r.Rejected(&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist})))
+	got.on(r.Any())
+	f.drain()
+	require.Len(t, got.errs, 2)
+	empty, err := got.errs[0], got.errs[1]
+	var aggregate *promise.AggregateError
+	require.ErrorAs(t, empty, &aggregate)
+	require.Empty(t, aggregate.Errors)
+	require.ErrorAs(t, err, &aggregate)
+	require.Len(t, aggregate.Errors, 2)
+	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, io.ErrUnexpectedEOF)
+	var path *fs.PathError
+	require.ErrorAs(t, err, &path)
+	require.EqualError(t, err, "promise: none of 2 was fulfilled: EOF; open x: file does not exist")
+}
+
+// A group that is decided leaves nothing on the promises that are still pending, and they do not keep its result.
+func TestDecidedGroupLeaves(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	long, resolve, _ := r.New()
+	for name, combine := range map[string]func(...*promise.Promise) *promise.Promise{
+		"Race": r.Race, "Any": r.Any, "All": r.All,
+	} {
+		result := func() weak.Pointer[promise.Promise] {
+			return weak.Make(combine(long, r.Rejected(errTest), r.Resolved(1), long))
+		}()
+		f.tick(r)
+		require.Equal(t, 0, long.Reactions(), name)
+		requireCollected(t, result)
+	}
+	f.tick(r)
+	require.Equal(t, 1, registered(r), "however often its last reaction has gone and another come")
+	var got probe
+	got.on(long)
+	pending := r.AllSettled(long, r.Resolved(1))
+	f.drain()
+	require.Equal(t, 2, long.Reactions())
+	require.Contains(t, pending.String(), "pending")
+	resolve("v")
+	f.drain()
+	got.want(t, "v", nil)
+	require.Contains(t, pending.String(), "fulfilled")
+}
+
+// Sweeping keeps the order of what stays, wherever the dead are, and costs no more than its limit.
+func TestSweep(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	for dead := range 1 << 6 {
+		p, resolve, _ := r.New()
+		q, resolveQ, _ := r.New()
+		var log, want []int
+		for i := range 6 {
+			if dead>>i&1 != 0 {
+				r.Race(q, p)
+				continue
+			}
+			want = append(want, i)
+			p.Then(func(any) (any, error) { log = append(log, i); return nil, nil }, nil)
+		}
+		resolveQ(1)
+		f.drain()
+		require.Equal(t, len(want), p.Reactions())
+		p.Then(func(any) (any, error) { log = append(log, 6); return nil, nil }, nil)
+		resolve(1)
+		f.drain()
+		require.Equal(t, append(want, 6), log)
+	}
+
+	p, resolve, _ := r.New()
+	calls := 0
+	for range promise.SweepLimit {
+		p.Then(func(any) (any, error) { calls++; return nil, nil }, nil)
+	}
+	result := func() weak.Pointer[promise.Promise] { return weak.Make(r.Race(r.Resolved(1), p)) }()
+	f.drain()
+	require.Equal(t, promise.SweepLimit+1, p.Reactions(), "too far back to be found")
+	requireCollected(t, result)
+	resolve(1)
+	f.drain()
+	require.Equal(t, promise.SweepLimit, calls)
+	runtime.KeepAlive(p)
+}
+
+// Combinators may be called from any goroutine.
+func TestCombinatorsElsewhere(t *testing.T) {
+	_, r, _ := startLoop(t, promise.Config{})
+	ctx := soon(t)
+	p, resolve, _ := r.New()
+	q, _, reject := r.New()
+	all, settled, race, anyOf := r.All(p, q), r.AllSettled(p, q), r.Race(q, p), r.Any(q, p)
+	reject(errTest)
+	resolve(1)
+	_, err := all.Await(ctx)
+	require.Equal(t, errTest, err)
+	v, err := settled.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []promise.Result{{Value: 1}, {Err: errTest}}, v)
+	_, err = race.Await(ctx)
+	require.Equal(t, errTest, err)
+	v, err = anyOf.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, v)
+}
+
+func TestTry(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	inner, resolve, _ := r.New()
+	called := 0
+	try := func(v any, err error) *promise.Promise {
+		return r.Try(func() (any, error) { called++; return v, err })
+	}
+	var value, failed, panicked, follows probe
+	value.on(try(1, nil))
+	failed.on(try(1, errTest))
+	follows.on(try(inner, nil))
+	require.Equal(t, 3, called, "it calls at once")
+	panicked.on(r.Try(func() (any, error) { panic(errTest) }))
+	f.drain()
+	require.Zero(t, follows.calls())
+	resolve("late")
+	f.drain()
+	value.want(t, 1, nil)
+	failed.want(t, nil, errTest)
+	panicked.want(t, nil, errTest)
+	follows.want(t, "late", nil)
+	require.False(t, errors.Is(panicked.errs[0], io.EOF))
+}

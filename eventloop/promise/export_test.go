@@ -1,0 +1,56 @@
+package promise
+
+// What white-box tests need of the package, and nothing else does.
+
+import "maps"
+
+// Registered returns the length and the capacity of the registry, newcomers included.
+func (r *Realm) Registered() (length, capacity int) {
+	g := &r.registry
+	length = len(g.entries)
+	for _, p := range g.young {
+		if p.slot == youngSlot {
+			length++
+		}
+	}
+	return length, cap(g.entries) + cap(g.young)
+}
+
+// Intact tells whether every live promise of the registry knows its place.
+func (r *Realm) Intact() bool {
+	for i, e := range r.registry.entries {
+		if p := e.Value(); p != nil && p.slot != uint32(i+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// Listeners returns how many listeners there are, of how many promises, and what their map has room for.
+func (r *Realm) Listeners() (listeners, promises, peak int) {
+	ws := &r.waiters
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for list := range maps.Values(ws.of) {
+		listeners += len(list)
+	}
+	return listeners, len(ws.of), ws.peak
+}
+
+// Reactions returns how many reactions wait for p.
+func (p *Promise) Reactions() (n int) {
+	if p.last == nil {
+		return 0
+	}
+	for e := p.last.next; ; e = e.next {
+		if n++; e == p.last {
+			return n
+		}
+	}
+}
+
+const (
+	RegistryKeep = registryKeep
+	ScavengeStep = scavengeStep
+	SweepLimit   = sweepLimit
+)

@@ -1,0 +1,203 @@
+package promise
+
+// The promise itself: its state, and how it is settled.
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Promise is a value that will be known later, or an error that will be. Make one with the methods of [Realm], or
+// from another promise with Then, Catch or Finally. All methods may be called from any goroutine.
+type Promise struct {
+	reaction // to what this promise was derived from, or follows
+
+	// state is below. Everyone reads it. Written by the loop, which settles; by anyone who claims the decision,
+	// starts to wait, or handles a rejection, each a bit of its own. A reader that finds it settled may read value.
+	state atomic.Uint32
+	slot  uint32 // place in the registry, from 1; the loop's
+	realm *Realm
+	value any       // the value, or the error; written before state says so, and never after
+	last  *reaction // the last that waits for this one, and its next is the first; the loop's
+
+	origin *origin // where the promise was created; nil without Config.Debug
+}
+
+// The state of a promise:
+//
+//	        conclude, by anyone          settle, by the loop
+//	open ────────────────────▶ pending ──────────────────────▶ fulfilled
+//	 │                            │                            or rejected
+//	 └────────────────────────────┴── at the end of the loop ─▶ rejected
+//
+// Only promises of New are ever open: derived ones are decided by what they wait for.
+const (
+	pending uint32 = 0
+	open    uint32 = 1 << iota // pending, and nobody has claimed the decision
+	waited                     // pending, and the realm's waiters may have some for it
+	handled                    // a rejection is not, or will not be, reported
+	fulfilled
+	rejected
+
+	settledMask = fulfilled | rejected
+)
+
+func (p *Promise) settled() bool { return p.state.Load()&settledMask != 0 }
+
+// set adds a bit to the state, unless that has one of the bits of unless; it tells whether it did.
+func (p *Promise) set(bit, unless uint32) bool {
+	for {
+		s := p.state.Load()
+		if s&unless != 0 {
+			return false
+		}
+		if p.state.CompareAndSwap(s, s|bit) {
+			return true
+		}
+	}
+}
+
+// claim takes the decision about an open promise: of all who try, one succeeds.
+func (p *Promise) claim() bool {
+	for {
+		s := p.state.Load()
+		if s&open == 0 {
+			return false
+		}
+		if p.state.CompareAndSwap(s, s&^open) {
+			return true
+		}
+	}
+}
+
+// conclude decides an open promise, from any goroutine. The decision is taken here, so that it belongs to the first who
+// calls, wherever; it takes effect on the loop.
+func (p *Promise) conclude(state uint32, value any) {
+	if !p.claim() {
+		return
+	}
+	if p.realm.sched.OnLoop() {
+		p.concludeOnLoop(state, value)
+		return
+	}
+	_ = p.realm.sched.ScheduleMicrotask(func() { p.concludeOnLoop(state, value) }) // End settles what is refused
+}
+
+func (p *Promise) concludeOnLoop(state uint32, value any) {
+	switch end := p.realm.end.Load(); {
+	case p.settled(): // by RejectAll, meanwhile
+	case end != nil:
+		p.settle(rejected, *end)
+	case state == rejected:
+		p.settle(rejected, value)
+	default:
+		p.resolve(value)
+	}
+}
+
+// resolve is the promise resolution procedure: it fulfils with a value, and follows a promise. On the loop.
+func (p *Promise) resolve(value any) {
+	q, ok := value.(*Promise)
+	switch {
+	case !ok:
+		p.settle(fulfilled, value)
+	case q == nil:
+		p.settle(fulfilled, nil)
+	case q.realm != p.realm:
+		p.followForeign(q)
+	case q.waitsFor(p):
+		p.settle(rejected, loopapi.ErrPromiseCycle)
+	default: // a job of its own asks q, as NewPromiseResolveThenableJob of ECMAScript does
+		if p.slot != 0 { // no root any more
+			p.realm.registry.remove(p)
+		}
+		p.source, p.handler = q, follow{}
+		p.realm.enqueue(&p.reaction)
+	}
+}
+
+// cycleLimit is how far waitsFor looks: far enough for the cycles that people write, near enough to cost nothing.
+const cycleLimit = 32
+
+// waitsFor tells whether q is p or waits for it, directly or through others of the realm.
+func (q *Promise) waitsFor(p *Promise) bool {
+	for range cycleLimit {
+		if q == p {
+			return true
+		}
+		if q == nil {
+			return false
+		}
+		q = q.source
+	}
+	return false
+}
+
+// settle gives a pending promise its outcome, makes jobs of what waits for it, and lets go of everything that it
+// needed to get there. On the loop.
+func (p *Promise) settle(state uint32, value any) {
+	r := p.realm
+	p.value = value
+	p.source, p.handler, p.onRejected = nil, nil, nil
+	if p.slot != 0 {
+		r.registry.remove(p)
+	}
+	old := p.state.Swap(state)
+	isHandled := old&handled != 0
+	if last := p.last; last != nil {
+		p.last = nil
+		isHandled = true
+		for n, next := last.next, (*reaction)(nil); ; n = next {
+			next = n.next
+			r.enqueue(n)
+			if n == last {
+				break
+			}
+		}
+	}
+	if old&waited != 0 {
+		r.waiters.answer(p) // which handles it, if anybody waits still
+	}
+	if state == rejected && !isHandled {
+		r.noteUnhandled(p)
+	}
+}
+
+// settleAs gives a pending promise the outcome of a settled one.
+func (p *Promise) settleAs(q *Promise) { p.settle(q.state.Load()&settledMask, q.value) }
+
+// outcome returns what a promise has settled to, for somebody who handles it; and for one that is pending after the
+// end, the end.
+func (p *Promise) outcome() (any, error) {
+	switch s := p.state.Load(); {
+	case s&fulfilled != 0:
+		return p.value, nil
+	case s&rejected != 0:
+		p.set(handled, 0)
+		return nil, p.value.(error)
+	}
+	return nil, *p.realm.end.Load()
+}
+
+// String tells the promise's state, without its value.
+func (p *Promise) String() string {
+	text := "pending promise"
+	switch s := p.state.Load(); {
+	case s&fulfilled != 0:
+		text = "fulfilled promise"
+	case s&rejected != 0 || p.realm.end.Load() != nil:
+		text = "rejected promise"
+	}
+	return text + p.created()
+}
+
+// origin is the stack on which a promise was created: enough of it to see past this package, and zeros.
+type origin [8]uintptr
+
+func newOrigin() *origin {
+	o := new(origin)
+	runtime.Callers(2, o[:])
+	return o
+}

@@ -1,0 +1,388 @@
+package promise_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// requireCollected waits until the collector has taken what p points to.
+func requireCollected[T any](t *testing.T, p weak.Pointer[T]) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); p.Value() != nil; runtime.GC() {
+		if time.Now().After(deadline) {
+			t.Fatal("still reachable")
+		}
+	}
+}
+
+func collect() {
+	for range 3 {
+		runtime.GC()
+	}
+}
+
+// A chain that nobody can settle any more is collected, although the registry has its root.
+func TestAbandonedChainIsCollected(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	root, last := func() (weak.Pointer[promise.Promise], weak.Pointer[promise.Promise]) {
+		p, _, _ := r.New()
+		q := p.Then(increment, nil).Catch(nil).Finally(func() error { return nil })
+		r.All(q, p)
+		r.Race(p).Then(increment, nil)
+		return weak.Make(p), weak.Make(q)
+	}()
+	require.Equal(t, 1, registered(r))
+	r.Scavenge()
+	require.Equal(t, 1, registered(r))
+	requireCollected(t, root)
+	requireCollected(t, last)
+	r.Scavenge()
+	require.Equal(t, 0, registered(r))
+	f.drain()
+}
+
+func registered(r *promise.Realm) int {
+	n, _ := r.Registered()
+	return n
+}
+
+// Settled promises, jobs that have run, and what they were made of, are collected while their realm lives on.
+func TestSettledIsCollected(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	type big struct{ _ [1 << 10]int }
+	var kept []*promise.Promise
+	handlers, values := func() (hs []weak.Pointer[big], vs []weak.Pointer[promise.Promise]) {
+		capture := func() func(any) (any, error) {
+			b := new(big)
+			hs = append(hs, weak.Make(b))
+			return func(any) (any, error) { _ = b; return nil, nil }
+		}
+		p, resolve, _ := r.New()
+		q, resolveQ, _ := r.New()
+		for range 3 {
+			c := p.Then(capture(), nil).Then(capture(), func(error) (any, error) { return capture()(nil) })
+			kept = append(kept, c)
+			vs = append(vs, weak.Make(p))
+		}
+		stay := capture()
+		kept = append(kept, p.Then(func(any) (any, error) { return q.Then(stay, nil), nil }, nil))
+		resolve(new(big))
+		resolveQ(1)
+		vs = append(vs, weak.Make(q))
+		f.tick(r)
+		return hs, vs
+	}()
+	for _, h := range handlers {
+		requireCollected(t, h)
+	}
+	for _, v := range values {
+		requireCollected(t, v)
+	}
+	runtime.KeepAlive(kept)
+	runtime.KeepAlive(r)
+}
+
+// What has run, and the realm, keep nothing of the list of jobs that it was in.
+func TestJobsKeepNothing(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	p := r.Resolved(1)
+	first := p.Then(increment, nil)
+	second := func() weak.Pointer[promise.Promise] { return weak.Make(p.Then(increment, nil)) }()
+	f.drain()
+	requireCollected(t, second)
+	runtime.KeepAlive(first)
+	runtime.KeepAlive(r)
+}
+
+// Row 57: a pending promise with a waiter and no other reference is not collected; the waiter hears at the end.
+func TestWaiterHearsAtTheEnd(t *testing.T) {
+	for name, end := range map[string]func(f *fake, r *promise.Realm){
+		"shutdown": func(f *fake, r *promise.Realm) { f.shutdown(r) },
+		"close":    func(f *fake, r *promise.Realm) { f.close(r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, r := newRealm(promise.Config{})
+			recovered := 0
+			chs := func() []<-chan promise.Result {
+				root, _, _ := r.New()
+				bare, _, _ := r.New()
+				other, _, _ := r.New()
+				follower, follow, _ := r.New()
+				follow(other)
+				f.drain()
+				return []<-chan promise.Result{
+					bare.ToChannel(),
+					root.ToChannel(),
+					root.Then(increment, nil).Then(increment, nil).ToChannel(),
+					r.All(root, r.Resolved(1)).ToChannel(),
+					r.Race().ToChannel(),
+					follower.ToChannel(),
+					root.Catch(func(error) (any, error) { recovered++; return "recovered", nil }).ToChannel(),
+				}
+			}()
+			f.drain()
+			collect()
+			end(f, r)
+			last := len(chs) - 1
+			for _, ch := range chs[:last] {
+				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))
+			}
+			if name == "shutdown" {
+				require.Equal(t, promise.Result{Value: "recovered"}, receive(t, chs[last]))
+				require.Equal(t, 1, recovered)
+			} else {
+				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, chs[last]))
+				require.Zero(t, recovered, "Close runs nothing")
+			}
+		})
+	}
+}
+
+// At the end, the rejection takes the way of any other: through roots and handlers, in order. What somebody holds, or
+// holds something derived from, is reached however often the collector ran.
+func TestRejectAll(t *testing.T) {
+	unhandled := 0
+	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
+	var got, typed, silent, silent2, late probe
+	last := func() *promise.Promise {
+		p, _, _ := r.New()
+		got.on(p)
+		typed.on(promise.Then(promise.As[int](p), func(int) (int, error) { return 0, nil }).Untyped())
+		return p.Then(increment, nil).Then(increment, nil)
+	}()
+	unobserved, resolve, _ := r.New()
+	failing, _, _ := r.New()
+	failing.Catch(func(err error) (any, error) { return nil, fmt.Errorf("clean up: %w", err) })
+	var followed, after probe
+	recovers, _, _ := r.New()
+	follower, follow, _ := r.New()
+	followed.on(follower)
+	follow(recovers.Catch(func(error) (any, error) { return "recovered", nil }))
+	waited, _, _ := r.New()
+	waiter := waited.ToChannel()
+	f.drain()
+	sent, send, _ := r.New()
+	sent.Then(increment, nil)
+	var sender sync.WaitGroup
+	sender.Go(func() { send("on its way") })
+	sender.Wait()
+	collect()
+	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	require.Zero(t, got.calls(), "reactions are microtasks")
+	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, waiter))
+	unobserved2, _, _ := r.New()
+	silent2.on(unobserved2)
+	silent.on(unobserved)
+	resolve("too late")
+	p, resolve, _ := r.New()
+	resolve("too late")
+	late.on(p)
+	f.checkpoint(r)
+	after.on(follower)
+	f.checkpoint(r)
+	for _, probe := range []*probe{&got, &typed, &silent, &silent2, &late} {
+		probe.want(t, nil, loopapi.ErrLoopTerminated)
+	}
+	followed.want(t, "recovered", nil)
+	after.want(t, "recovered", nil)
+	got = probe{}
+	got.on(sent)
+	f.checkpoint(r)
+	got.want(t, nil, loopapi.ErrLoopTerminated)
+	got = probe{}
+	got.on(last)
+	f.checkpoint(r)
+	got.want(t, nil, loopapi.ErrLoopTerminated)
+	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	require.Zero(t, unhandled, "what the end rejects is nobody's fault")
+}
+
+// What runs during the end still works: settled promises, their handlers, errors of their own.
+func TestHandlersDuringTheEnd(t *testing.T) {
+	var unhandled []error
+	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+		unhandled = append(unhandled, err)
+	}})
+	var log []any
+	own := errors.New("own")
+	p, _, _ := r.New()
+	p.Catch(func(error) (any, error) {
+		return r.Resolved("cleanup").Then(func(v any) (any, error) { log = append(log, v); return "done", nil }, nil), nil
+	}).Then(func(v any) (any, error) { log = append(log, v); return nil, own }, nil)
+	f.shutdown(r)
+	require.Equal(t, []any{"cleanup", "done"}, log)
+	require.Equal(t, []error{own}, unhandled)
+}
+
+// After the end everything has an answer: new promises and old ones, from any goroutine.
+func TestAfterTheEnd(t *testing.T) {
+	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
+	pending, resolve, reject := r.New()
+	locked, follow, _ := r.New()
+	follow(pending)
+	lost := r.Resolved(1).Then(increment, nil) // its job will not run
+	value := r.Resolved("v")
+	f.close(r)
+	resolve(1)
+	reject(errTest)
+	ctx := soon(t)
+	fresh, resolve, _ := r.New()
+	resolve(1)
+	for i, p := range []*promise.Promise{
+		pending, locked, lost, fresh, pending.Then(increment, nil), value.Then(increment, nil), fresh.Catch(nil),
+		r.Race(), r.Race(value), r.All(value), r.AllSettled(pending), r.Any(value), value.Finally(nil),
+		promise.Then(promise.As[int](value), func(int) (int, error) { return 0, nil }).Untyped(),
+	} {
+		_, err := p.Await(ctx)
+		require.ErrorIs(t, err, loopapi.ErrLoopTerminated, "Await %d", i)
+		require.ErrorIs(t, receive(t, p.ToChannel()).Err, loopapi.ErrLoopTerminated, "ToChannel %d", i)
+	}
+	require.Equal(t, "rejected promise", pending.String())
+	v, err := value.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "v", v)
+	_, err = r.Rejected(errTest).Await(ctx)
+	require.Equal(t, errTest, err)
+}
+
+// Waiters that come while the loop ends hear too, whichever comes first.
+func TestAwaitRacesWithTheEnd(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 300
+	}
+	ctx := soon(t)
+	for i := range rounds {
+		f := newFake()
+		r := promise.NewRealm(f, promise.Config{})
+		stop := f.run(t, r)
+		p, resolve, _ := r.New()
+		var wg sync.WaitGroup
+		for _, wait := range []func(){
+			func() { <-p.ToChannel() },
+			func() { _, _ = p.Await(ctx) },
+			func() { _, _ = p.Then(increment, nil).Await(ctx) },
+			func() { q, _, _ := r.New(); _, _ = q.Then(increment, nil).Await(ctx) },
+			func() { _, _ = r.All(p, p).Await(ctx) },
+			func() { _, _ = r.Resolved(1).Finally(func() error { return nil }).Await(ctx) },
+			func() {
+				if i%3 == 0 {
+					resolve(1)
+				}
+			},
+		} {
+			wg.Go(wait)
+		}
+		stop()
+		wg.Wait()
+		require.NoError(t, ctx.Err())
+	}
+}
+
+// A million promises that nobody waits for leave a registry of the size of what lives, and no memory.
+func TestAbandonedPromisesLeaveNothing(t *testing.T) {
+	n := 1_000_000
+	if testing.Short() || raceEnabled {
+		n = 50_000
+	}
+	f, r := newRealm(promise.Config{})
+	heap := func() uint64 {
+		collect()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	const live = 100
+	var kept []*promise.Promise
+	for i := range n {
+		p, _, _ := r.New()
+		q := p.Then(increment, nil)
+		if i%(n/live) == 0 {
+			kept = append(kept, q)
+			r.Scavenge()
+		}
+	}
+	r.Scavenge()
+	collect()
+	for range 2 * n / promise.ScavengeStep {
+		r.Scavenge()
+	}
+	require.True(t, r.Intact())
+	length, capacity := r.Registered()
+	require.Equal(t, live, length)
+	require.LessOrEqual(t, capacity, 4*live)
+	if after := heap(); after > before+1<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+	var got probe
+	for _, p := range kept {
+		got.on(p)
+	}
+	kept = nil
+	f.shutdown(r)
+	require.Len(t, got.errs, live)
+}
+
+// The registry against a set: promises come, settle and are lost, and each that lives is in it once.
+func TestRegistryModel(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	rnd := rand.New(rand.NewPCG(1, 2))
+	type entry struct {
+		p       *promise.Promise
+		resolve func(any)
+	}
+	var live []entry
+	lost := 0
+	drop := func() entry {
+		i := rnd.IntN(len(live))
+		e := live[i]
+		live[i] = live[len(live)-1]
+		live[len(live)-1] = entry{}
+		live = live[:len(live)-1]
+		return e
+	}
+	for step := range 20_000 {
+		growing := step/2000%2 == 0
+		switch op := rnd.IntN(10); {
+		case op < 6 && growing || len(live) == 0:
+			p, resolve, _ := r.New()
+			p.Then(nil, nil)
+			live = append(live, entry{p, resolve})
+		case op < 8:
+			drop().resolve(nil)
+		case op == 8:
+			drop()
+			lost++
+		default:
+			r.Scavenge()
+		}
+		if step%4000 == 3999 {
+			collect()
+		}
+		f.drain()
+		if length := registered(r); length < len(live) || length > len(live)+lost {
+			t.Fatalf("%d entries for %d live promises, %d lost", length, len(live), lost)
+		}
+		if step%100 == 0 && !r.Intact() {
+			t.Fatal("a promise does not know its place")
+		}
+	}
+	collect()
+	for range registered(r) {
+		r.Scavenge()
+	}
+	require.Equal(t, len(live), registered(r))
+	runtime.KeepAlive(live)
+}

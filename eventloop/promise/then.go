@@ -1,0 +1,183 @@
+package promise
+
+// Reactions: what is to happen when a promise settles, and how handlers are called.
+
+import (
+	"runtime/debug"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// reaction waits for a promise. It is a part of the promise that it will settle, so that deriving a promise takes one
+// allocation, or of a combinator's element. It is in one list at a time: that of its source, or the realm's jobs.
+// It is the loop's from the moment it is in one.
+type reaction struct {
+	next       *reaction
+	source     *Promise // what it waits for; whoever holds a promise so holds what may still settle it
+	target     *Promise // what it settles; nil in a combinator's element
+	handler    handler  // nil passes the outcome on
+	onRejected func(error) (any, error)
+}
+
+// handler is what a reaction does with its settled source. Its dynamic types are functions and pointers, which fit into
+// an interface as they are: storing one allocates nothing.
+type handler interface {
+	call(source *Promise) (any, error)
+}
+
+// Then returns a promise of what the handler that applies returns. onFulfilled is called with the value once the
+// promise is fulfilled, onRejected with the error once it is rejected; on the loop, as a microtask, never before Then
+// has returned, and in the order of the calls to Then. (From another goroutine Then takes effect as a microtask.) A
+// nil handler passes the outcome on.
+//
+// The new promise is rejected with the error that the handler returns, or with a *PanicError when it panics or calls
+// runtime.Goexit (which errors.Is finds as ErrGoexit). Otherwise it is fulfilled with the value; and if that is a
+// *Promise, also of another loop, it follows that promise. One that would so wait for itself is rejected with
+// ErrPromiseCycle.
+//
+// On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated.
+func (p *Promise) Then(onFulfilled func(any) (any, error), onRejected func(error) (any, error)) *Promise {
+	var h handler
+	if onFulfilled != nil {
+		h = thenFunc(onFulfilled)
+	}
+	return p.then(h, onRejected)
+}
+
+// Catch is Then with a nil onFulfilled.
+func (p *Promise) Catch(onRejected func(error) (any, error)) *Promise { return p.then(nil, onRejected) }
+
+// Finally calls onFinally when the promise has settled either way, and passes the outcome on unless onFinally fails: an
+// error or a panic takes the outcome's place.
+func (p *Promise) Finally(onFinally func() error) *Promise {
+	var h handler
+	if onFinally != nil {
+		h = finallyFunc(onFinally)
+	}
+	return p.then(h, nil)
+}
+
+func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise {
+	r := p.realm
+	c := &Promise{reaction: reaction{source: p, handler: h, onRejected: onRejected}, realm: r}
+	c.target = c
+	if r.debug {
+		c.origin = newOrigin()
+	}
+	if r.sched.OnLoop() {
+		p.attach(&c.reaction)
+	} else {
+		_ = r.sched.ScheduleMicrotask(func() { p.attach(&c.reaction) }) // after the end c is as good as rejected
+	}
+	return c
+}
+
+// attach makes n wait for p, or a job if p has settled. On the loop.
+func (p *Promise) attach(n *reaction) {
+	if p.last == nil && p.isRoot() && !p.settled() {
+		p.realm.register(p) // at the end this rejects it, right away
+	}
+	switch s := p.state.Load(); {
+	case s&settledMask != 0:
+		if s&(rejected|handled) == rejected {
+			p.set(handled, 0)
+		}
+		p.realm.enqueue(n)
+		return
+	case p.last == nil:
+		n.next = n
+	default:
+		n.next = p.last.next
+		p.last.next = n
+	}
+	p.last = n
+}
+
+// run is the job of a reaction.
+func (n *reaction) run() {
+	source, target, h, onRejected := n.source, n.target, n.handler, n.onRejected
+	if target == nil {
+		if h != nil { // or else the combinator was decided meanwhile
+			_, _ = h.call(source)
+		}
+		return
+	}
+	n.handler, n.onRejected = nil, nil
+	if _, ok := h.(follow); ok {
+		source.attach(n)
+		return
+	}
+	if source.state.Load()&rejected == 0 {
+		onRejected = nil
+	}
+	if h == nil && onRejected == nil {
+		target.settleAs(source)
+		return
+	}
+	if onRejected != nil {
+		h = catchFunc(onRejected)
+	}
+	target.settleBy(h, source)
+}
+
+// settleBy settles p by what the handler makes of source. runtime.Goexit in it cannot be stopped: the deferred
+// function is all that still runs on this goroutine, and the loop goes on with another.
+func (p *Promise) settleBy(h handler, source *Promise) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.settle(rejected, &loopapi.PanicError{Value: loopapi.ErrGoexit, Stack: debug.Stack()})
+		}
+	}()
+	value, err := protect(h, source)
+	returned = true
+	if err != nil {
+		p.settle(rejected, err)
+	} else {
+		p.resolve(value)
+	}
+}
+
+// protect calls the handler and returns a panic as an error.
+func protect(h handler, source *Promise) (value any, err error) {
+	returned := false
+	defer func() {
+		if !returned { // recover tells less: it returns nil for a panic(nil) too
+			value, err = nil, &loopapi.PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	value, err = h.call(source)
+	returned = true
+	return value, err
+}
+
+type (
+	thenFunc    func(any) (any, error)
+	catchFunc   func(error) (any, error)
+	finallyFunc func() error
+	tryFunc     func() (any, error)
+	follow      struct{} // marks the job of a promise that is to follow its source
+)
+
+func (f thenFunc) call(source *Promise) (any, error) {
+	value, err := source.outcome()
+	if err != nil {
+		return nil, err
+	}
+	return f(value)
+}
+
+func (f catchFunc) call(source *Promise) (any, error) {
+	value, err := source.outcome()
+	if err == nil {
+		return value, nil
+	}
+	return f(err)
+}
+
+// call returns source itself to be followed, which passes its outcome on and takes as many turns as ECMAScript has it.
+func (f finallyFunc) call(source *Promise) (any, error) { return source, f() }
+
+func (f tryFunc) call(*Promise) (any, error) { return f() }
+
+func (follow) call(*Promise) (any, error) { return nil, nil }

@@ -1,0 +1,162 @@
+package promise
+
+// Typed promises: the same engine, without casts in the user's code.
+//
+// Of is a struct around a pointer and not an engine of its own, so that typed and untyped promises mix freely and
+// cost the same. Conversions are checked where a value leaves the engine: an untyped promise that is taken for one of
+// T but holds something else gives an error, not a panic. What changes the type is a function, since Go's methods
+// have no type parameters of their own.
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Of is a promise of a T. It is as big as a pointer and is passed by value; the zero Of is not usable.
+type Of[T any] struct{ p *Promise }
+
+// As views an untyped promise as one of T. If its value turns out to be of another type, who asks for it gets an
+// error instead; a nil value is the zero T.
+func As[T any](p *Promise) Of[T] { return Of[T]{p} }
+
+// Untyped returns the promise as the engine knows it.
+func (p Of[T]) Untyped() *Promise { return p.p }
+
+func (p Of[T]) promise() *Promise { return p.p }
+
+// String is [Promise.String].
+func (p Of[T]) String() string { return p.p.String() }
+
+// New is [Realm.New] for a T.
+func New[T any](r *Realm) (p Of[T], resolve func(T), reject func(error)) {
+	u := r.open()
+	resolve = func(value T) { u.conclude(fulfilled, value) }
+	reject = func(reason error) { u.conclude(rejected, mustReason(reason)) }
+	return Of[T]{u}, resolve, reject
+}
+
+// Resolved returns a promise that is fulfilled with value.
+func Resolved[T any](r *Realm, value T) Of[T] { return Of[T]{r.Resolved(value)} }
+
+// Rejected is [Realm.Rejected] for a promise of T.
+func Rejected[T any](r *Realm, reason error) Of[T] { return Of[T]{r.Rejected(reason)} }
+
+// Try is [Realm.Try] for a T.
+func Try[T any](r *Realm, fn func() (T, error)) Of[T] {
+	if fn == nil {
+		return Of[T]{r.Try(nil)}
+	}
+	return Of[T]{r.Try(func() (any, error) { return fn() })}
+}
+
+// Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p passes by. See
+// [Promise.Then].
+func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
+	var h handler
+	if fn != nil {
+		h = typedThen[T, U](fn)
+	}
+	return Of[U]{p.p.then(h, nil)}
+}
+
+// Chain calls fn with the value of p, and returns a promise that follows the one fn returns. A rejection of p passes
+// by.
+func Chain[T, U any](p Of[T], fn func(T) (Of[U], error)) Of[U] {
+	var h handler
+	if fn != nil {
+		h = typedChain[T, U](fn)
+	}
+	return Of[U]{p.p.then(h, nil)}
+}
+
+// Catch calls fn with the error of p, and returns a promise of what fn returns. A value of p passes by. See
+// [Promise.Then].
+func (p Of[T]) Catch(fn func(error) (T, error)) Of[T] {
+	var h handler
+	if fn != nil {
+		h = typedCatch[T](fn)
+	}
+	return Of[T]{p.p.then(h, nil)}
+}
+
+// Finally is [Promise.Finally].
+func (p Of[T]) Finally(fn func() error) Of[T] { return Of[T]{p.p.Finally(fn)} }
+
+// Await is [Promise.Await].
+func (p Of[T]) Await(ctx context.Context) (T, error) {
+	value, err := p.p.Await(ctx)
+	if err != nil {
+		return *new(T), err
+	}
+	return as[T](value)
+}
+
+// ToChannel is [Promise.ToChannel].
+func (p Of[T]) ToChannel() <-chan Outcome[T] { return toChannel[T](p.p) }
+
+// All is [Realm.All] for promises of one type.
+func All[T any](r *Realm, ps ...Of[T]) Of[[]T] { return Of[[]T]{combine(r, ps, newAll[T](len(ps)))} }
+
+// AllSettled is [Realm.AllSettled] for promises of one type.
+func AllSettled[T any](r *Realm, ps ...Of[T]) Of[[]Outcome[T]] {
+	return Of[[]Outcome[T]]{combine(r, ps, newAllSettled[T](len(ps)))}
+}
+
+// Race is [Realm.Race] for promises of one type.
+func Race[T any](r *Realm, ps ...Of[T]) Of[T] { return Of[T]{combine(r, ps, race{})} }
+
+// Any is [Realm.Any] for promises of one type.
+func Any[T any](r *Realm, ps ...Of[T]) Of[T] { return Of[T]{combine(r, ps, newFirst(len(ps)))} }
+
+type (
+	typedThen[T, U any]  func(T) (U, error)
+	typedChain[T, U any] func(T) (Of[U], error)
+	typedCatch[T any]    func(error) (T, error)
+)
+
+func (f typedThen[T, U]) call(source *Promise) (any, error) {
+	value, err := outcomeAs[T](source)
+	if err != nil {
+		return nil, err
+	}
+	return f(value)
+}
+
+func (f typedChain[T, U]) call(source *Promise) (any, error) {
+	value, err := outcomeAs[T](source)
+	if err != nil {
+		return nil, err
+	}
+	next, err := f(value)
+	return next.p, err
+}
+
+func (f typedCatch[T]) call(source *Promise) (any, error) {
+	value, err := source.outcome()
+	if err == nil {
+		return value, nil
+	}
+	return f(err)
+}
+
+func outcomeAs[T any](p *Promise) (T, error) {
+	value, err := p.outcome()
+	if err != nil {
+		return *new(T), err
+	}
+	return as[T](value)
+}
+
+// as returns a value of the engine as a T.
+func as[T any](value any) (T, error) {
+	t, ok := value.(T)
+	if ok || value == nil {
+		return t, nil
+	}
+	return t, wrongType[T](value)
+}
+
+func wrongType[T any](value any) error {
+	return fmt.Errorf("promise: the value is a %T, not a %s", value, strings.TrimPrefix(fmt.Sprintf("%T", new(T)), "*"))
+}

@@ -1,0 +1,191 @@
+package promise_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Which rejections are reported at the end of a microtask checkpoint: each program names the errors of those.
+func TestUnhandled(t *testing.T) {
+	fail := func(text string) error { return errors.New(text) }
+	catch := func(error) (any, error) { return nil, nil }
+	throw := func(text string) func(any) (any, error) {
+		return func(any) (any, error) { return nil, errors.New(text) }
+	}
+	for _, c := range []struct {
+		name string
+		run  func(f *fake, r *promise.Realm)
+		want []string
+	}{
+		{"nobody", func(_ *fake, r *promise.Realm) { r.Rejected(fail("a")) }, []string{"a"}},
+		{"in order, each once", func(_ *fake, r *promise.Realm) {
+			r.Rejected(fail("a"))
+			_, _, reject := r.New()
+			reject(fail("b"))
+			r.Resolved(1).Then(throw("c"), nil)
+		}, []string{"a", "b", "c"}},
+		{"handled before", func(_ *fake, r *promise.Realm) {
+			p, _, reject := r.New()
+			p.Catch(catch)
+			reject(fail("a"))
+		}, nil},
+		{"handled at once", func(_ *fake, r *promise.Realm) { r.Rejected(fail("a")).Catch(catch) }, nil},
+		{"handled within the checkpoint", func(f *fake, r *promise.Realm) {
+			p := r.Rejected(fail("a"))
+			_ = f.ScheduleMicrotask(func() { _ = f.ScheduleMicrotask(func() { p.Catch(catch) }) })
+		}, nil},
+		{"only the end of a chain", func(_ *fake, r *promise.Realm) {
+			r.Rejected(fail("a")).Then(increment, nil).Then(increment, nil).Finally(func() error { return nil })
+		}, []string{"a"}},
+		{"each end of a fork", func(_ *fake, r *promise.Realm) {
+			p := r.Rejected(fail("a"))
+			p.Then(increment, nil)
+			p.Then(increment, nil)
+			p.Catch(catch)
+		}, []string{"a", "a"}},
+		{"a waiter handles", func(_ *fake, r *promise.Realm) {
+			p, _, reject := r.New()
+			p.ToChannel()
+			reject(fail("a"))
+			r.Rejected(fail("b")).ToChannel()
+		}, nil},
+		{"a waiter that has left does not handle", func(_ *fake, r *promise.Realm) {
+			p, _, reject := r.New()
+			left := make(chan error)
+			go func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel()
+				_, err := p.Await(ctx)
+				left <- err
+			}()
+			<-left
+			reject(fail("a"))
+		}, []string{"a"}},
+		{"following handles, and passes it on", func(_ *fake, r *promise.Realm) {
+			p, resolve, _ := r.New()
+			resolve(r.Rejected(fail("a")))
+			_ = p
+		}, []string{"a"}},
+		{"combinators handle", func(_ *fake, r *promise.Realm) {
+			p, _, reject := r.New()
+			r.AllSettled(p, r.Rejected(fail("a")))
+			r.Race(r.Resolved(1), r.Rejected(fail("b")), p)
+			r.Any(r.Resolved(1), r.Rejected(fail("c")))
+			r.All(r.Rejected(fail("d")), r.Rejected(fail("e"))).Catch(catch)
+			reject(fail("f"))
+		}, nil},
+		{"a combinator's own", func(_ *fake, r *promise.Realm) {
+			r.All(r.Rejected(fail("a")), r.Rejected(fail("b")))
+			r.Any()
+		}, []string{"promise: none of 0 was fulfilled", "a"}},
+		{"a race's loser was handled, also when it fails after", func(f *fake, r *promise.Realm) {
+			p, _, reject := r.New()
+			r.Race(p, r.Resolved(1))
+			f.drain()
+			reject(fail("a"))
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			f, r := newRealm(promise.Config{OnUnhandled: func(p *promise.Promise, err error) {
+				got = append(got, err.Error())
+				p.Catch(catch)
+			}})
+			c.run(f, r)
+			require.Empty(t, got, "nothing is reported before the checkpoint")
+			f.checkpoint(r)
+			f.checkpoint(r)
+			require.Equal(t, c.want, got)
+			require.False(t, r.Unhandled())
+		})
+	}
+}
+
+// Row 53: a report that panics, or ends the goroutine, is not repeated, and the next ones come.
+func TestUnhandledHandlerFails(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("report") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+				got = append(got, err.Error())
+				fail()
+			}})
+			for i := range 3 {
+				r.Rejected(fmt.Errorf("%d", i))
+			}
+			f.drain()
+			for r.Unhandled() {
+				done := make(chan any)
+				go func() {
+					defer func() { done <- recover() }()
+					r.Checkpoint()
+				}()
+				<-done
+			}
+			require.Equal(t, []string{"0", "1", "2"}, got)
+			ran := false
+			r.Resolved(1).Then(func(any) (any, error) { ran = true; return nil, nil }, nil)
+			f.checkpoint(r)
+			require.True(t, ran)
+		})
+	}
+}
+
+// One report handles another rejection, and makes a new one, which has its chance of a handler first.
+func TestUnhandledDuringReports(t *testing.T) {
+	var got []string
+	var second *promise.Promise
+	var r *promise.Realm
+	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+		got = append(got, err.Error())
+		if err.Error() == "first" {
+			second.Catch(func(error) (any, error) { return nil, nil })
+			handled := r.Rejected(errors.New("handled"))
+			_ = r.Resolved(nil).Then(func(any) (any, error) {
+				handled.Catch(func(error) (any, error) { return nil, nil })
+				return nil, nil
+			}, nil)
+			r.Rejected(errors.New("third"))
+		}
+	}})
+	r.Rejected(errors.New("first"))
+	second = r.Rejected(errors.New("second"))
+	f.checkpoint(r)
+	require.Equal(t, []string{"first", "third"}, got)
+}
+
+// The error keeps its chain, and with Debug tells where the promise was created.
+func TestOrigin(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		var reported []error
+		f, r := newRealm(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
+			require.Equal(t, debug, strings.Contains(p.String(), "unhandled_test.go:"), p.String())
+			reported = append(reported, err)
+		}})
+		_, _, reject := r.New()
+		reject(&loopapi.PanicError{Value: errTest})
+		r.Rejected(errTest)
+		r.Resolved(1).Then(func(any) (any, error) { panic(errTest) }, nil)
+		promise.Chain(promise.Resolved(r, 1), func(int) (promise.Of[int], error) { return promise.Of[int]{}, errTest })
+		promise.Rejected[int](r, errTest)
+		r.All(r.Rejected(errTest))
+		f.checkpoint(r)
+		require.Len(t, reported, 6)
+		var fault *loopapi.PanicError
+		require.ErrorAs(t, reported[0], &fault)
+		for _, err := range reported {
+			require.ErrorIs(t, err, errTest)
+			require.Equal(t, debug, strings.Contains(err.Error(), "created by "+
+				"github.com/turnloop/turnloop/eventloop/promise_test.TestOrigin at unhandled_test.go:"), err.Error())
+		}
+	}
+}
