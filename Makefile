@@ -47,6 +47,10 @@ test-nopreempt: need-go ## Run all tests without asynchronous preemption
 test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
 	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=4h $(LOOPS)
 
+.PHONY: soak
+soak: need-go ## Run what races and repeats in full: a million wakes in each mode, 100 000 reuses of a number (minutes)
+	TURNLOOP_SOAK=1 $(TEST) -timeout=1h -run 'TestWakes$$|Reused|ModeChangesLose|ForcedExcludes|MissNewOwners' ./eventloop
+
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)
