@@ -115,7 +115,22 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	return events, err
 }
 
+// collect is a Wait that tells whether a wake-up was among what it found.
 func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err error) {
+	events, woken, err = p.fetch(timeout)
+	if p.conn == nil || timeout != 0 || err != nil {
+		return events, woken, err
+	}
+	again, err := p.looked(len(events) > 0)
+	if again && err == nil {
+		var late bool
+		events, late, err = p.fetch(0)
+		woken = woken || late
+	}
+	return events, woken, err
+}
+
+func (p *Poller) fetch(timeout time.Duration) (events []Event, woken bool, err error) {
 	n, err := unix.EpollWait(p.epoll, p.raw[:], milliseconds(timeout))
 	for timeout == 0 && errors.Is(err, unix.EINTR) { // who does not wait wants to know
 		n, err = unix.EpollWait(p.epoll, p.raw[:], 0)
@@ -148,10 +163,7 @@ func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err
 		}
 		events = append(events, e)
 	}
-	if p.conn != nil && timeout == 0 {
-		err = p.looked(len(events) > 0)
-	}
-	return events, woken, err
+	return events, woken, nil
 }
 
 // drain resets the eventfd's counter. EAGAIN would say that it is zero.
@@ -208,23 +220,23 @@ func hear(outer, op, inner int, on bool) error {
 // thread of the runtime, for nothing.
 const busy = 3
 
-// looked follows each look, and mutes the runtime's poller while they find something. To hear again tells of all that
-// is ready then.
-func (p *Poller) looked(found bool) error {
+// looked follows each look, and mutes the runtime's poller while they find something. When it hears again it is told of
+// what comes from then on, and not for sure of what came before: then again is true, for one more look.
+func (p *Poller) looked(found bool) (again bool, err error) {
 	switch {
 	case !found:
 		p.streak = 0
 		if p.muted {
 			p.muted = false
-			return hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, true)
+			return true, hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, true)
 		}
 	case p.streak < busy:
 		p.streak++
 	case !p.muted:
 		p.muted = true
-		return hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, false)
+		return false, hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, false)
 	}
-	return nil
+	return false, nil
 }
 
 // Park waits for events, for ever, without blocking a thread. The runtime asks for edges, and forgets what came before

@@ -57,3 +57,24 @@ func TestMilliseconds(t *testing.T) {
 		require.Equal(t, want, poller.Milliseconds(d), "%v", d)
 	}
 }
+
+// What comes between a look that finds nothing and the runtime's poller hearing again is found by one more look.
+func TestEventBehindALook(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	noticed, stop := watch(t, p)
+	defer stop()
+	put(t, b)
+	notice(t, noticed)
+	for range 10 {
+		require.Equal(t, tags{1: read}, ready(t, p))
+	}
+	take(t, a)
+	require.True(t, p.LookInVain(t, func() { put(t, b) }), "nobody is told of what came, so it has to be looked for")
+	require.Equal(t, tags{1: read}, ready(t, p))
+	take(t, a)
+	require.Empty(t, ready(t, p))
+	require.False(t, p.LookInVain(t, func() { put(t, b) }), "now the watch tells")
+	notice(t, noticed)
+}

@@ -285,6 +285,50 @@ func TestWatchRests(t *testing.T) {
 	require.LessOrEqual(t, notices.Load(), int32(2))
 }
 
+// Looks that find something, many in a row, then one that does not: what comes after it is told of, in whatever place.
+func TestBusyThenIdle(t *testing.T) {
+	p := open(t)
+	a, b := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	busy := func() {
+		put(t, b)
+		for range 10 {
+			require.Equal(t, tags{1: read}, ready(t, p))
+		}
+	}
+	for i := range 100 {
+		noticed, stop := watch(t, p)
+		busy()
+		if i%2 == 1 { // forgets that it was busy
+			stop()
+			require.NoError(t, p.Reset())
+			require.NoError(t, p.Add(a, read, 1))
+			noticed, stop = watch(t, p)
+		}
+		take(t, a)
+		require.Empty(t, ready(t, p))
+		go unix.Write(b, []byte{1})
+		for len(ready(t, p)) == 0 {
+			notice(t, noticed)
+		}
+		stop()
+		take(t, a)
+		parker, ok := any(p).(poller.Parker)
+		if !ok {
+			continue
+		}
+		busy()
+		take(t, a)
+		time.AfterFunc(100*time.Microsecond, func() { _, _ = unix.Write(b, []byte{1}) })
+		watchdog := time.AfterFunc(time.Minute, func() { panic("parked for ever") })
+		events, err := parker.Park()
+		watchdog.Stop()
+		require.NoError(t, err)
+		require.NotEmpty(t, events)
+		take(t, a)
+	}
+}
+
 // More descriptors than one Wait returns all get their turn.
 func TestMoreThanABatch(t *testing.T) {
 	p := open(t)
