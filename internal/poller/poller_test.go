@@ -30,6 +30,32 @@ func wait(t *testing.T, p *poller.Poller, timeout time.Duration) {
 	require.Empty(t, events)
 }
 
+// watch starts a watch that leaves a token for each notice, if there is none.
+func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) {
+	noticed = make(chan struct{}, 1)
+	stop, err := p.Watch(func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case noticed <- struct{}{}:
+		default:
+		}
+	})
+	require.NoError(t, err)
+	return noticed, stop
+}
+
+// notice waits for the watch.
+func notice(t *testing.T, noticed chan struct{}) {
+	t.Helper()
+	select {
+	case <-noticed:
+	case <-time.After(time.Minute):
+		t.Fatal("the watch does not tell that a descriptor is ready")
+	}
+}
+
 // Wake-ups before and during a Wait end it, and all that came before it ended are used up: the next Wait is not disturbed.
 func TestWake(t *testing.T) {
 	p := open(t)

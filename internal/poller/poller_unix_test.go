@@ -110,32 +110,6 @@ func TestReadinessWhileWaiting(t *testing.T) {
 	}
 }
 
-// watch starts a watch that leaves a token for each notice, if there is none.
-func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) {
-	noticed = make(chan struct{}, 1)
-	stop, err := p.Watch(func(err error) {
-		if err != nil {
-			t.Error(err)
-		}
-		select {
-		case noticed <- struct{}{}:
-		default:
-		}
-	})
-	require.NoError(t, err)
-	return noticed, stop
-}
-
-// notice waits for the watch.
-func notice(t *testing.T, noticed chan struct{}) {
-	t.Helper()
-	select {
-	case <-noticed:
-	case <-time.After(time.Minute):
-		t.Fatal("the watch does not tell that a descriptor is ready")
-	}
-}
-
 // What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
 func TestWatch(t *testing.T) {
 	rounds := 10_000
