@@ -69,8 +69,8 @@ var _ contract = (*Poller)(nil)
 
 // Parker is what a Poller is besides where the runtime's own poller can watch it, which is on Linux.
 type Parker interface {
-	// Park is Wait without end, but blocks a goroutine only and no thread: it hears of an event as soon as a reader of
-	// a net.Conn does, while a Wake of it costs more than a send on a channel and less than that of a blocked thread.
-	// Only the owner calls it, and not while a watch goes on.
+	// Park is Wait without end, but blocks a goroutine only, and a thread for a moment at most, amid many events: it
+	// hears of an event as soon as a reader of a net.Conn does, while a Wake of it costs more than a send on a channel
+	// and less than that of a blocked thread. Only the owner calls it, and not while a watch goes on.
 	Park() ([]Event, error)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -39,6 +40,7 @@ type Poller struct {
 	failure error
 	streak  int  // Waits without a timeout in a row that found something
 	muted   bool // outer does not hear of epoll
+	crowd   int  // grows while linger brings many events; below zero, how long it is not tried
 }
 
 // New makes a poller. It holds two descriptors until Close.
@@ -203,7 +205,7 @@ func (p *Poller) file() error {
 	p.mu.Lock()
 	p.outer, p.number, p.conn = file, fd, conn
 	p.mu.Unlock()
-	p.streak, p.muted = 0, false
+	p.streak, p.muted, p.crowd = 0, false, newCrowd
 	return nil
 }
 
@@ -239,11 +241,16 @@ func (p *Poller) looked(found bool) (again bool, err error) {
 	return false, nil
 }
 
-// Park waits for events, for ever, without blocking a thread. The runtime asks for edges, and forgets what came before
-// a Read has begun; the first look is therefore within it.
+// Park waits for events, for ever, without blocking a thread for longer than a moment. The runtime asks for edges, and
+// forgets what came before a Read has begun; the first look is therefore within it.
 func (p *Poller) Park() ([]Event, error) {
 	if err := p.file(); err != nil {
 		return nil, err
+	}
+	if p.muted {
+		if events, woken, err := p.linger(); len(events) > 0 || woken || err != nil {
+			return events, err
+		}
 	}
 	p.parked.Store(true)
 	err := p.conn.Read(p.look)
@@ -253,6 +260,36 @@ func (p *Poller) Park() ([]Event, error) {
 	}
 	return nil, p.interrupted(err)
 }
+
+// linger looks for events while the runtime does not hear of them, and blocks the thread for a moment if there are none.
+// Where many come from elsewhere, more of them have come until the thread is awake again than until the runtime would have
+// run the owner, and each costs less. Where one or two come at a time, they are answers for which the runtime is faster:
+// then linger is given up for a while.
+func (p *Poller) linger() (events []Event, woken bool, err error) {
+	if p.crowd < 0 {
+		if p.crowd++; p.crowd == 0 {
+			p.crowd = newCrowd
+		}
+		return nil, false, nil
+	}
+	events, woken, err = p.fetch(0)
+	if len(events) == 0 && !woken && err == nil {
+		runtime.Gosched() // who is ready to run has its turn before the thread blocks
+		events, woken, err = p.fetch(moment)
+	}
+	if p.crowd = min(p.crowd+len(events)-few, mostCrowd); p.crowd < 0 {
+		p.crowd = noCrowd
+	}
+	return events, woken, err
+}
+
+const (
+	moment    = time.Millisecond // the shortest that the system measures
+	few       = 3                // events; fewer at a time, on average, are no crowd
+	newCrowd  = 16
+	mostCrowd = 256
+	noCrowd   = -300
+)
 
 func (p *Poller) lookOnce(uintptr) (done bool) {
 	var woken bool
@@ -340,7 +377,7 @@ func (p *Poller) Reset() error {
 		_ = unix.Close(epoll)
 		return err
 	}
-	p.streak, p.muted = 0, false
+	p.streak, p.muted, p.crowd = 0, false, newCrowd
 	_ = unix.Close(old) // the new one serves; what this says changes nothing
 	return nil
 }
