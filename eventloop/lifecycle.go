@@ -5,10 +5,11 @@ package eventloop
 import "context"
 
 // Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
-// internal work and microtasks that brings, pending timers and registrations are dropped, and the loop ends. It blocks
-// until then, or until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks
-// it only asks for the end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of
-// its own.
+// internal work and microtasks that brings, also what was given to Promisify; pending timers and registrations are
+// dropped; pending promises are rejected with ErrLoopTerminated, and their handlers run; and the loop ends. It blocks
+// until then, or until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks it
+// only asks for the end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of its
+// own.
 //
 // The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
 // work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
@@ -35,6 +36,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 
 // Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
 // not wait for a callback that is running, so it may be called under any lock; Done tells when that has returned too.
+// Then all pending promises count as rejected with ErrLoopTerminated, without a call to their handlers.
 // It returns ErrLoopTerminated when the loop has ended or was closed before.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(causeClose)
@@ -55,22 +57,36 @@ func (l *Loop) Done() <-chan struct{} { return l.done }
 // terminate asks for the end, and wakes the loop to hear of it. It returns what terminate of the state returns.
 func (l *Loop) terminate(cause word) (from word, ok bool) {
 	from, ok = l.state.terminate(cause)
-	if ok && from.state() == StateSleeping {
+	if ok && from.sleeping() {
 		l.signal()
 	}
 	return from, ok
 }
 
+// finish is what an ending loop does when it has run everything: it waits for workers, rejects what is pending, and has
+// what that brings run in another tick. It tells whether there is nothing left.
+func (l *Loop) finish() bool {
+	switch {
+	case l.inbox.working():
+		l.rest()
+		return false
+	case l.promises.RejectAll(ErrLoopTerminated):
+		return false
+	}
+	return l.inbox.seal()
+}
+
 // end is the last thing that the loop's owner does.
 func (l *Loop) end() {
 	l.inbox.discard()
-	l.batch, l.priority, l.adopted, l.micro = queue{}, queue{}, queue{}, ring{}
+	l.batch, l.priority, l.adopted, l.micro, l.ticks = queue{}, queue{}, queue{}, ring{}, ring{}
 	l.timers.drop()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {
 		go l.complain("the poller was not closed properly", err)
 	}
 	l.owner.Store(0)
+	l.promises.End()
 	if l.forget != nil {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive

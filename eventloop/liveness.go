@@ -26,7 +26,8 @@ func (l *Loop) addHolds(n int) {
 	l.inbox.release()
 }
 
-// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold. It is what
+// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a call of Promisify
+// that has not settled. It is what
 // WithAutoExit goes by, but may be asked of any loop. On the loop the answer does not count the callback that asks;
 // from another goroutine a loop that is running something is alive.
 func (l *Loop) Alive() bool {
@@ -49,7 +50,7 @@ func (l *Loop) Alive() bool {
 	}
 }
 
-// needed tells whether a hold, a ref'd timer, a descriptor or work in the inbox keeps the loop alive.
+// needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive.
 func (l *Loop) needed() bool {
 	l.lockLiveness()
 	defer l.unlockLiveness()
@@ -61,15 +62,12 @@ func (l *Loop) needed() bool {
 func (l *Loop) exit() bool {
 	l.lockLiveness()
 	defer l.unlockLiveness()
-	if l.neededLocked() || !l.state.exit() {
-		return false
-	}
-	l.inbox.sealed = true
-	return true
+	return !l.neededLocked() && l.state.exit()
 }
 
 func (l *Loop) neededLocked() bool {
-	return l.inbox.holds != 0 || !l.inbox.empty() || len(l.fds.table) != 0 || l.timers.wheel.Refs() != 0
+	return l.inbox.holds != 0 || l.inbox.workers != 0 || !l.inbox.empty() || len(l.fds.table) != 0 ||
+		l.timers.wheel.Refs() != 0
 }
 
 func (l *Loop) lockLiveness() {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
@@ -30,7 +31,9 @@ type Loop struct {
 	batch     queue        // external tasks taken from the inbox
 	priority  queue        // internal tasks taken from the inbox
 	adopted   queue        // microtasks on their way from the inbox to micro
+	ticks     ring         // see NextTick
 	micro     ring
+	inMicro   bool   // ticks wait until there are no microtasks
 	microLeft int    // of the microtask budget, until micro is next empty
 	taskLeft  int    // of the tick's budget of external tasks
 	innerLeft int    // of the tick's budget of internal tasks
@@ -45,10 +48,12 @@ type Loop struct {
 	alarm     alarm
 	forget    func() bool // ends the interest in Run's context
 
-	timers  timers
-	fds     descriptors
-	failure error        // why the loop ended by itself; written by its owner before the end
-	waiting atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
+	timers   timers
+	fds      descriptors
+	promises *promise.Realm
+	workers  workers
+	failure  error        // why the loop ended by itself; written by its owner before the end
+	waiting  atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
 
 	// Fixed by New.
 	anchor time.Time
@@ -74,6 +79,7 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.earliest.Store(never)
 	l.alarm.at = never
+	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.rejectionReport(), Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}
@@ -156,6 +162,7 @@ func (l *Loop) tick(resumed bool) bool {
 	l.runInternal()
 	l.runExternal()
 	l.checkpoint()
+	l.promises.Scavenge()
 
 	switch w := l.state.load(); {
 	case w.closing():
@@ -164,10 +171,10 @@ func (l *Loop) tick(resumed bool) bool {
 		return true // resumed behind the last of its callbacks
 	case l.hasWork():
 	case w.ending():
-		return !l.inbox.seal()
+		return !l.finish()
 	case l.fds.pending():
 	case l.autoExit && l.exit():
-		return false
+		return true // to the end, which pending promises hear of
 	default:
 		l.sleep()
 	}
@@ -250,5 +257,5 @@ func (l *Loop) refill() bool {
 
 // hasWork tells whether there may be something to run other than timers and what descriptors ask for.
 func (l *Loop) hasWork() bool {
-	return l.micro.n != 0 || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
+	return l.micro.n|l.ticks.n != 0 || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
 }

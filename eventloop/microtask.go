@@ -96,32 +96,77 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return nil
 }
 
-// checkpoint runs microtasks until none is left or the budget is spent. What a spent budget holds back waits for the
-// next tick, so that timers, tasks and I/O progress under an endless chain.
+// NextTick queues fn to run like a microtask, but before all microtasks that wait; scheduled by a microtask, behind them
+// (Node's process.nextTick). What it queues itself that way runs before them too.
+//
+// Any goroutine may call it; from another one, it is as if a microtask did. It counts for the microtask budget, costs
+// what ScheduleMicrotask costs, and returns the same errors.
+func (l *Loop) NextTick(fn func()) error {
+	if fn == nil {
+		return ErrNilCallback
+	}
+	if !l.OnLoop() {
+		return l.enqueue(microtask, func() { l.ticks.push(fn) })
+	}
+	if l.state.load().closing() {
+		return ErrLoopTerminated
+	}
+	l.ticks.push(fn)
+	return nil
+}
+
+// checkpoint runs ticks and microtasks until none is left or the budget is spent, and then reports the rejections that
+// nobody has handled. What a spent budget holds back waits for the next tick, so that timers, tasks and I/O progress
+// under an endless chain.
 func (l *Loop) checkpoint() {
-	for !l.microHeld {
+	for more := !l.microHeld; more; {
 		if l.urgent.Load()&(1<<microtask) != 0 {
 			l.adoptMicrotasks()
 		}
-		if l.micro.n == 0 {
+		l.inMicro = l.inMicro && l.micro.n != 0
+		switch {
+		case l.ticks.n != 0 && !l.inMicro:
+			more = l.drain(&l.ticks)
+		case l.micro.n != 0:
+			l.inMicro = true
+			more = l.drain(&l.micro)
+		case l.promises.Unhandled():
+			if more = l.spend(); more {
+				l.promises.Checkpoint()
+			}
+		default:
 			l.micro.shrink()
+			l.ticks.shrink()
 			l.microLeft = l.microtaskBudget
 			l.breach.over()
 			return
 		}
-		for l.micro.n > 0 {
-			if l.state.load().closing() {
-				return
-			}
-			if l.microLeft == 0 {
-				l.microHeld = true
-				l.breach.report(l, ErrMicrotaskBudget)
-				return
-			}
-			l.microLeft--
-			l.micro.pop()()
-		}
 	}
+}
+
+// drain runs functions from q until none is left, or the rest must wait; it tells whether to go on.
+func (l *Loop) drain(q *ring) bool {
+	for q.n != 0 {
+		if !l.spend() {
+			return false
+		}
+		q.pop()()
+	}
+	return true
+}
+
+// spend takes one microtask from the budget, and tells whether it may run.
+func (l *Loop) spend() bool {
+	if l.state.load().closing() {
+		return false
+	}
+	if l.microLeft == 0 {
+		l.microHeld = true
+		l.breach.report(l, ErrMicrotaskBudget)
+		return false
+	}
+	l.microLeft--
+	return true
 }
 
 // adoptMicrotasks appends what other goroutines scheduled to the loop's own.
@@ -134,7 +179,7 @@ func (l *Loop) adoptMicrotasks() {
 
 // afterCallback is the microtask checkpoint behind a callback; the usual one finds nothing to do.
 func (l *Loop) afterCallback() {
-	if l.micro.n != 0 || l.urgent.Load()&(1<<microtask) != 0 {
+	if l.micro.n|l.ticks.n != 0 || l.urgent.Load()&(1<<microtask) != 0 {
 		l.checkpoint()
 	}
 }

@@ -30,6 +30,9 @@ type config struct {
 	microtaskBudget int
 	onOverload      func(error)
 	onPanic         func(*PanicError)
+	onUnhandled     func(*Promise, error)
+	promiseDebug    bool
+	workerLimit     int
 
 	fastPath         FastPathMode
 	strictMicrotasks bool
@@ -69,8 +72,7 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no
-// descriptor, no hold. The default
-// is to sleep until there is work. It is decided when the loop would sleep, and costs submitters nothing.
+// descriptor, no hold, no call of Promisify that has not settled. The default is to sleep until there is work. It is decided when the loop would sleep, and costs submitters nothing.
 func WithAutoExit(on bool) Option {
 	return func(c *config) error {
 		c.autoExit = on
@@ -136,6 +138,40 @@ func WithPanicHandler(f func(*PanicError)) Option {
 			return fmt.Errorf("eventloop: WithPanicHandler: %w", ErrNilCallback)
 		}
 		c.onPanic = f
+		return nil
+	}
+}
+
+// WithUnhandledRejection sets a function that the loop calls, as a callback of its own, once for each promise that was
+// rejected and that nobody has handled by the end of the microtask checkpoint. By default these are logged. It must not
+// be nil.
+func WithUnhandledRejection(f func(*Promise, error)) Option {
+	return func(c *config) error {
+		if f == nil {
+			return fmt.Errorf("eventloop: WithUnhandledRejection: %w", ErrNilCallback)
+		}
+		c.onUnhandled = f
+		return nil
+	}
+}
+
+// WithPromiseDebug records where each promise is created, so that the report of an unhandled rejection, and a promise's
+// String, tell it. It costs a stack trace for each promise.
+func WithPromiseDebug(on bool) Option {
+	return func(c *config) error {
+		c.promiseDebug = on
+		return nil
+	}
+}
+
+// WithWorkerLimit bounds how many functions given to Promisify run at once; more wait for their turn, in order. 0, the
+// default, is no limit.
+func WithWorkerLimit(n int) Option {
+	return func(c *config) error {
+		if n < 0 {
+			return fmt.Errorf("eventloop: WithWorkerLimit(%d): negative", n)
+		}
+		c.workerLimit = n
 		return nil
 	}
 }

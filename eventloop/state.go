@@ -37,14 +37,17 @@ type word uint32
 const (
 	causeClose   word = 1 << (8 + iota) // nothing that is queued may start any more
 	causeContext                        // it was the end of Run's context that asked first
-	causeMask    = causeClose | causeContext
+	causeMask         = causeClose | causeContext
+
+	// resting goes with Terminating only: a loop that is ending sleeps too, while it waits for workers.
+	resting word = 1 << 15
 )
 
-func (w word) state() State  { return State(w &^ causeMask) }
+func (w word) state() State  { return State(w &^ (causeMask | resting)) }
 func (w word) closing() bool { return w&causeClose != 0 }
 
 // sleeping tells whether the loop needs a wake-up to see new work.
-func (w word) sleeping() bool { return w == word(StateSleeping) }
+func (w word) sleeping() bool { return w == word(StateSleeping) || w&resting != 0 }
 
 // ending tells whether external work is refused.
 func (w word) ending() bool {
@@ -53,13 +56,13 @@ func (w word) ending() bool {
 }
 
 // terminate is the step towards the end. It never moves a loop backwards: a loop that is ending already only takes the
-// cause Close on top, and only while it has not ended.
+// cause Close on top, and only while it has not ended; that ends its rest.
 func (w word) terminate(cause word) (next word, ok bool) {
 	switch {
 	case !w.ending():
 		return word(StateTerminating) | cause, true
 	case w.state() == StateTerminating && cause == causeClose && !w.closing():
-		return w | causeClose, true
+		return w&^resting | causeClose, true
 	}
 	return w, false
 }
@@ -83,8 +86,20 @@ func (s *stateWord) start() bool { return s.swap(StateAwake, StateRunning) }
 // sleep commits the loop to sleep; it fails when the loop is ending.
 func (s *stateWord) sleep() bool { return s.swap(StateRunning, StateSleeping) }
 
+// rest commits an ending loop to sleep; it fails when the loop is closed.
+func (s *stateWord) rest() bool {
+	from := s.load()
+	return !from.closing() && s.w.CompareAndSwap(uint32(from), uint32(from|resting))
+}
+
 // wake claims the wake-up of a sleeping loop: of all who try, one succeeds.
-func (s *stateWord) wake() bool { return s.swap(StateSleeping, StateRunning) }
+func (s *stateWord) wake() bool {
+	if s.swap(StateSleeping, StateRunning) {
+		return true
+	}
+	from := s.load() // when it is resting, only who wakes it changes it
+	return from&resting != 0 && s.w.CompareAndSwap(uint32(from), uint32(from&^resting))
+}
 
 // exit is the step of a loop that ends by itself.
 func (s *stateWord) exit() bool { return s.swap(StateRunning, StateTerminating) }

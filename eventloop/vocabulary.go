@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -53,6 +54,13 @@ const (
 	EventHangup = loopapi.EventHangup
 )
 
+// What package promise says about promises, and makes of them, is there; these are for users of one package.
+type (
+	Promise        = promise.Promise        // a value that will be known later, or an error that will be
+	Result         = promise.Result         // how a promise settled
+	AggregateError = promise.AggregateError // why none of the promises of Any was fulfilled
+)
+
 // PanicError reports a callback that panicked or called runtime.Goexit.
 type PanicError = loopapi.PanicError
 
@@ -68,6 +76,8 @@ var (
 	ErrPollerClosed         = loopapi.ErrPollerClosed         // a poller after its end; the methods of Loop return ErrLoopTerminated
 	ErrTimerNotFound        = loopapi.ErrTimerNotFound        // the timer is not pending
 	ErrMicrotaskBudget      = loopapi.ErrMicrotaskBudget      // OnOverload: the microtask budget is spent
+	ErrAwaitOnLoop          = loopapi.ErrAwaitOnLoop          // Await: called on the loop, which it would block for ever
+	ErrPromiseCycle         = loopapi.ErrPromiseCycle         // a promise was resolved so that it would wait for itself
 	ErrNilCallback          = loopapi.ErrNilCallback          // a callback is nil
 	ErrGoexit               = loopapi.ErrGoexit               // PanicError: the callback called runtime.Goexit
 )

@@ -14,6 +14,7 @@ package eventloop
 //	a descriptor      storing fds.ready, by the watch   loading fds.ready
 //	a mode, a poller  storing fds.changed               loading fds.changed
 //	the end           leaving Sleeping for Terminating  being the one who has to signal
+//	                  or, at rest, taking Close on top
 //	its last reason   releasing a hold, or a ref'd      asking needed, in an auto-exit loop
 //	to stay alive     timer or descriptor, under its lock
 
@@ -70,6 +71,20 @@ func (l *Loop) park() {
 	default:
 		<-l.wake
 	}
+}
+
+// rest parks a loop that is ending, and waits for workers, until there is something to run. Descriptors are not served
+// any more, so it parks on its channel.
+func (l *Loop) rest() {
+	l.fds.endWatch()
+	l.fds.blocked.Store(nil)
+	if !l.state.rest() {
+		return
+	}
+	if !l.inbox.mayHaveWork() {
+		<-l.wake
+	}
+	l.state.wake()
 }
 
 // hasNews tells whether others may have left something to do, besides an alarm.

@@ -29,9 +29,14 @@ func (r *Realm) Checkpoint() {
 	}
 }
 
-// noteUnhandled puts a rejected promise without a handler on the list.
+// noteUnhandled puts a rejected promise without a handler on the list. An empty microtask sees to it that there is a
+// checkpoint, also if nothing else is scheduled.
 func (r *Realm) noteUnhandled(p *Promise) {
-	if r.onUnhandled != nil {
-		r.unhandled = append(r.unhandled, p)
+	if r.onUnhandled == nil {
+		return
 	}
+	if len(r.unhandled) == 0 {
+		_ = r.sched.ScheduleMicrotask(func() {}) // a loop that takes none reports nothing either
+	}
+	r.unhandled = append(r.unhandled, p)
 }

@@ -1,0 +1,207 @@
+package eventloop
+
+// Promises of the loop, and the workers whose results they are.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+)
+
+// NewPromise returns a pending promise and the two functions that settle it. The first call of either decides; both may be
+// called from any goroutine, and take effect on the loop. See [promise.Realm.New].
+func (l *Loop) NewPromise() (p *Promise, resolve func(value any), reject func(reason error)) {
+	return l.promises.New()
+}
+
+// Promises returns what makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so on. The
+// methods that are the loop's to call, as its documentation says, are not for others.
+func (l *Loop) Promises() *promise.Realm { return l.promises }
+
+// Promisify calls fn with ctx on a goroutine of its own, and returns a promise of what it returns. fn may block. See
+// [WithWorkerLimit] for how many do so at once.
+//
+// The promise is rejected with the error that fn returns; with a *PanicError when fn panics or calls runtime.Goexit; as
+// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause, and then what fn returns is ignored, and
+// it is not called if it was waiting for its turn; and at once with ErrNilCallback, with ctx.Err(), or with
+// ErrLoopTerminated once the loop is ending.
+//
+// Until the promise has settled it keeps an auto-exit loop alive, and Shutdown waits for it: so fn should not wait for
+// what only the end of the loop brings. Close does not wait, starts nothing that has not started, and does not stop what
+// has, which is what ctx is for. Any goroutine may call it. It costs a goroutine and a wake-up.
+func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
+	if fn == nil {
+		return l.promises.Rejected(ErrNilCallback)
+	}
+	if ctx.Err() != nil {
+		return l.promises.Rejected(cancelled(ctx))
+	}
+	if err := l.addWorker(); err != nil {
+		return l.promises.Rejected(err)
+	}
+	w := &work{loop: l, ctx: ctx, fn: fn}
+	var p *Promise
+	p, w.resolve, w.reject = l.promises.New()
+	if ctx.Done() != nil {
+		w.forget = context.AfterFunc(ctx, func() { w.settle(nil, cancelled(ctx)) })
+	}
+	l.workers.start(l.workerLimit, w.run)
+	return p
+}
+
+// Promisify is [Loop.Promisify] for a T.
+func Promisify[T any](ctx context.Context, l *Loop, fn func(context.Context) (T, error)) promise.Of[T] {
+	if fn == nil {
+		return promise.As[T](l.Promisify(ctx, nil))
+	}
+	return promise.As[T](l.Promisify(ctx, func(ctx context.Context) (any, error) { return fn(ctx) }))
+}
+
+// cancelled is the error of a context that has ended.
+func cancelled(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// work is one call of Promisify. The inbox counts it until the loop has heard of its outcome.
+type work struct {
+	loop    *Loop
+	ctx     context.Context
+	fn      func(context.Context) (any, error)
+	resolve func(any)
+	reject  func(error)
+	forget  func() bool // ends the interest in ctx; nil if that never ends
+	over    atomic.Bool // somebody has the outcome
+}
+
+// run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred function is all that still runs then.
+func (w *work) run() {
+	if w.over.Load() || w.loop.state.load().closing() {
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			w.settle(nil, &PanicError{Value: ErrGoexit, Stack: debug.Stack()})
+		}
+	}()
+	value, err := w.call()
+	returned = true
+	if w.forget != nil {
+		w.forget()
+	}
+	w.settle(value, err)
+}
+
+// call calls fn and returns a panic as an error.
+func (w *work) call() (value any, err error) {
+	returned := false
+	defer func() {
+		if !returned { // recover tells less: it returns nil for a panic(nil) too
+			value, err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	value, err = w.fn(w.ctx)
+	returned = true
+	return value, err
+}
+
+// settle tells the loop the outcome; the first one counts. If the loop was closed, its end has answered.
+func (w *work) settle(value any, err error) {
+	if w.over.Swap(true) {
+		return
+	}
+	_ = w.loop.SubmitInternal(func() {
+		w.loop.removeWorker()
+		if err != nil {
+			w.reject(err)
+		} else {
+			w.resolve(value)
+		}
+	})
+}
+
+// addWorker counts a worker, if the loop is not ending. This is decided under the lock that the loop takes to see
+// whether there is any.
+func (l *Loop) addWorker() error {
+	b := &l.inbox
+	b.acquire()
+	defer b.release()
+	if b.sealed || l.state.load().ending() {
+		return ErrLoopTerminated
+	}
+	b.workers++
+	return nil
+}
+
+// removeWorker is called on the loop.
+func (l *Loop) removeWorker() {
+	l.inbox.acquire()
+	l.inbox.workers--
+	l.inbox.release()
+}
+
+// working tells whether there are workers that the loop will hear of.
+func (b *inbox) working() bool {
+	b.acquire()
+	defer b.release()
+	return b.workers != 0
+}
+
+// workers starts work, some of it later if there is a limit.
+type workers struct {
+	mu      sync.Mutex
+	running int
+	waiting []func()
+}
+
+func (ws *workers) start(limit int, run func()) {
+	if limit == 0 {
+		go run()
+		return
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.running == limit {
+		ws.waiting = append(ws.waiting, run)
+		return
+	}
+	ws.running++
+	go ws.work(run)
+}
+
+func (ws *workers) work(run func()) {
+	defer ws.next() // also when run ends the goroutine
+	run()
+}
+
+// next gives the place of work that is done to the next that waits.
+func (ws *workers) next() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if len(ws.waiting) == 0 {
+		ws.waiting = nil
+		ws.running--
+		return
+	}
+	run := ws.waiting[0]
+	ws.waiting[0] = nil
+	ws.waiting = ws.waiting[1:]
+	go ws.work(run)
+}
+
+// rejectionReport returns what is to be called for rejections that nobody has handled.
+func (l *Loop) rejectionReport() func(*Promise, error) {
+	if l.onUnhandled != nil {
+		return l.onUnhandled
+	}
+	return func(_ *Promise, err error) { l.log().Error("unhandled promise rejection", "error", err) }
+}
