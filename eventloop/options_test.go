@@ -22,6 +22,9 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"WithMicrotaskBudget": eventloop.WithMicrotaskBudget(math.MinInt),
 		"WithOnOverload":      eventloop.WithOnOverload(nil),
 		"WithPanicHandler":    eventloop.WithPanicHandler(nil),
+
+		"WithUnhandledRejection": eventloop.WithUnhandledRejection(nil),
+		"WithWorkerLimit":        eventloop.WithWorkerLimit(-1),
 	} {
 		loop, err := eventloop.New(opt)
 		require.Nil(t, loop, name)

@@ -42,7 +42,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 		return l.promises.Rejected(cancelled(ctx))
 	}
 	if err := l.addWorker(); err != nil {
-		return l.promises.Rejected(err)
+		return l.promises.Refused(err)
 	}
 	w := &work{loop: l, ctx: ctx, fn: fn}
 	var p *Promise

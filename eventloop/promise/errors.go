@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -58,18 +59,23 @@ func (p *Promise) explained(err error) error {
 	return &originError{err, p.created()}
 }
 
-// ownName is what the names of this package's functions begin with.
-const ownName = "github.com/turnloop/turnloop/eventloop/promise."
+// ownNames are what the names of functions begin with that make promises for others.
+var ownNames = []string{
+	"github.com/turnloop/turnloop/eventloop/promise.",
+	"github.com/turnloop/turnloop/eventloop/js.",
+	"github.com/turnloop/turnloop/eventloop.",
+}
 
-// created tells where p was created, by the first function on the stack that is not of this package, or nothing if
-// that was not recorded.
+// created tells where p was created, by the first function on the stack that is not one of ours, or nothing if that
+// was not recorded.
 func (p *Promise) created() string {
 	if p.origin == nil {
 		return ""
 	}
 	for frames := runtime.CallersFrames(p.origin[:]); ; {
 		f, more := frames.Next()
-		if !more || !strings.HasPrefix(f.Function, ownName) {
+		ours := func(name string) bool { return strings.HasPrefix(f.Function, name) }
+		if !more || !slices.ContainsFunc(ownNames, ours) {
 			return fmt.Sprintf(" (created by %s at %s:%d)", f.Function, filepath.Base(f.File), f.Line)
 		}
 	}

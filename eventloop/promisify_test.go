@@ -1,0 +1,646 @@
+package eventloop_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
+)
+
+var errWork = errors.New("work failed")
+
+// ends are all ways in which a worker can end, and what its promise makes of each.
+var ends = map[string]struct {
+	fn    func(context.Context) (any, error)
+	value any
+	err   error
+	panic any // value of the PanicError
+}{
+	"value":       {fn: func(context.Context) (any, error) { return 42, nil }, value: 42},
+	"nothing":     {fn: func(context.Context) (any, error) { return nil, nil }},
+	"error":       {fn: func(context.Context) (any, error) { return 1, fmt.Errorf("wrapped: %w", errWork) }, err: errWork},
+	"panic":       {fn: func(context.Context) (any, error) { panic("lost temper") }, panic: "lost temper"},
+	"panic error": {fn: func(context.Context) (any, error) { panic(errWork) }, err: errWork, panic: errWork},
+	"Goexit": {fn: func(context.Context) (any, error) { runtime.Goexit(); return nil, nil },
+		err: eventloop.ErrGoexit, panic: eventloop.ErrGoexit},
+	"nil": {err: eventloop.ErrNilCallback},
+}
+
+// Every ending of a worker settles its promise, and lets an auto-exit loop end, wherever Promisify was called.
+func TestPromisifyEnds(t *testing.T) {
+	check := func(t *testing.T, name string, value any, err error) {
+		want := ends[name]
+		require.Equal(t, want.value, value, name)
+		if want.err != nil {
+			require.ErrorIs(t, err, want.err, name)
+		}
+		var fault *eventloop.PanicError
+		require.Equal(t, want.panic != nil, errors.As(err, &fault), "%s: %v", name, err)
+		if fault != nil {
+			require.Equal(t, want.panic, fault.Value, name)
+			require.Contains(t, string(fault.Stack), "promisify_test.go", "%s: the stack names the culprit", name)
+		}
+		if want.err == nil && want.panic == nil {
+			require.NoError(t, err, name)
+		}
+	}
+	for _, limit := range []int{0, 1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithWorkerLimit(limit))
+			require.NoError(t, err)
+			results := map[string]<-chan eventloop.Result{}
+			heard := map[string]eventloop.Result{}
+			for name, end := range ends {
+				results["off "+name] = l.Promisify(t.Context(), end.fn).ToChannel()
+				require.NoError(t, l.Submit(func() {
+					l.Promisify(context.Background(), end.fn).Then(func(v any) (any, error) {
+						heard[name] = eventloop.Result{Value: v}
+						return nil, nil
+					}, func(err error) (any, error) {
+						heard[name] = eventloop.Result{Err: err}
+						return nil, nil
+					})
+				}))
+			}
+			require.NoError(t, l.Run(context.Background()))
+			for name := range ends {
+				r, ok := <-results["off "+name]
+				require.True(t, ok)
+				check(t, name, r.Value, r.Err)
+				require.Contains(t, heard, name)
+				check(t, name, heard[name].Value, heard[name].Err)
+			}
+		})
+	}
+}
+
+// The end of the context settles the promise at once, with the cause, although the worker takes no notice; the worker's
+// own end is then nobody's business.
+func TestPromisifyHearsOfItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		stubborn := func(context.Context) (any, error) { time.Sleep(time.Hour); return "late", nil }
+		began := time.Now()
+
+		over, cancelOver := context.WithCancel(context.Background())
+		cancelOver()
+		plain, cancel := context.WithCancel(context.Background())
+		caused, cancelWith := context.WithCancelCause(context.Background())
+		timed, cancelTimed := context.WithTimeout(context.Background(), time.Minute)
+		defer cancelTimed()
+		time.AfterFunc(time.Second, func() { cancel(); cancelWith(errWork) })
+
+		results := []struct {
+			ch   <-chan eventloop.Result
+			is   []error
+			took time.Duration
+		}{
+			{l.Promisify(over, func(context.Context) (any, error) { t.Error("called"); return nil, nil }).ToChannel(),
+				[]error{context.Canceled}, 0},
+			{l.Promisify(plain, stubborn).ToChannel(), []error{context.Canceled}, time.Second},
+			{l.Promisify(caused, stubborn).ToChannel(), []error{context.Canceled, errWork}, time.Second},
+			{l.Promisify(timed, stubborn).ToChannel(), []error{context.DeadlineExceeded}, time.Minute},
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(context.Background()) }()
+		for i, r := range results {
+			res := <-r.ch
+			require.Equal(t, r.took, time.Since(began), "%d", i)
+			for _, is := range r.is {
+				require.ErrorIs(t, res.Err, is, "%d", i)
+			}
+		}
+		require.NoError(t, <-ended)
+		require.Equal(t, time.Minute, time.Since(began), "nothing keeps the loop when all promises have settled")
+		time.Sleep(time.Hour) // the workers end, and find nobody who wants to know
+	})
+}
+
+// With a limit no more run at once, those that wait go in order, a place is given on however a worker ends, and a
+// cancelled one has no turn.
+func TestWorkerLimit(t *testing.T) {
+	const limit, n = 3, 30
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithWorkerLimit(limit), eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancelled := func(i int) bool { return i%7 == 6 }
+		var mu sync.Mutex
+		running, started := 0, []int(nil)
+		var want []int
+		for i := range n {
+			mine := context.Background()
+			if cancelled(i) {
+				mine = ctx
+			} else {
+				want = append(want, i)
+			}
+			l.Promisify(mine, func(context.Context) (any, error) {
+				mu.Lock()
+				running++
+				started = append(started, i)
+				require.LessOrEqual(t, running, limit)
+				mu.Unlock()
+				defer func() {
+					mu.Lock()
+					running--
+					mu.Unlock()
+				}()
+				time.Sleep(time.Second + time.Duration(i)*time.Millisecond) // no two end at the same time
+				switch i % 3 {
+				case 0:
+					runtime.Goexit()
+				case 1:
+					panic(i)
+				}
+				return nil, nil
+			}).ToChannel() // handles the rejection
+			synctest.Wait()
+		}
+		cancel()
+		began := time.Now()
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, want, started)
+		require.Less(t, time.Since(began), time.Duration(len(want)/limit+2)*time.Second, "all places are used")
+	})
+}
+
+// Shutdown waits for workers, parked: in virtual time an hour passes only if nothing spins. Meanwhile the loop serves what
+// a worker asks of it, and the handlers run before the end. Then what is pending is rejected, and handlers run.
+func TestShutdownWaitsForWorkers(t *testing.T) {
+	for name, end := range map[string]func(l *eventloop.Loop) error{
+		"shutdown": func(l *eventloop.Loop) error {
+			require.NoError(t, l.Shutdown(context.Background()))
+			return nil
+		},
+		"context":   func(*eventloop.Loop) error { return context.DeadlineExceeded },
+		"auto-exit": func(*eventloop.Loop) error { return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(eventloop.WithAutoExit(name == "auto-exit"))
+			require.NoError(t, err)
+			began := time.Now()
+			var log []string
+			l.Promisify(context.Background(), func(context.Context) (any, error) {
+				time.Sleep(30 * time.Minute)
+				asked := make(chan struct{})
+				require.NoError(t, l.SubmitInternal(func() { log = append(log, "asked"); close(asked) }))
+				<-asked
+				time.Sleep(30 * time.Minute)
+				return "worked", nil
+			}).Then(func(v any) (any, error) { log = append(log, v.(string)); return nil, nil }, nil)
+			never, _, _ := l.NewPromise()
+			never.Catch(func(err error) (any, error) {
+				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+				log = append(log, "rejected")
+				late, _, _ := l.NewPromise()
+				return late, nil
+			}).Catch(func(err error) (any, error) {
+				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+				require.NoError(t, l.SubmitInternal(func() { log = append(log, "last task") }))
+				return nil, nil
+			})
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			if name != "context" {
+				ctx = context.Background()
+			}
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(ctx) }()
+			synctest.Wait()
+			want := end(l)
+			require.ErrorIs(t, <-ran, want, name)
+			require.Equal(t, time.Hour, time.Since(began), name)
+			require.Equal(t, []string{"asked", "worked", "rejected", "last task"}, log, name)
+			_, err = l.Promisify(context.Background(), ends["value"].fn).Await(context.Background())
+			require.ErrorIs(t, err, eventloop.ErrLoopTerminated, "%s: an ended loop refuses at once", name)
+		})
+	}
+}
+
+// Close waits for no worker: the promise is rejected, what waits for its turn never starts, also in an ending loop that
+// rests until workers are done.
+func TestCloseDoesNotWaitForWorkers(t *testing.T) {
+	for _, resting := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(eventloop.WithWorkerLimit(1))
+			require.NoError(t, err)
+			began := time.Now()
+			first := l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil })
+			second := l.Promisify(context.Background(), func(context.Context) (any, error) { t.Error("started"); return 2, nil })
+			chs := []<-chan eventloop.Result{first.ToChannel(), second.ToChannel(),
+				first.Then(func(any) (any, error) { t.Error("handler"); return nil, nil },
+					func(error) (any, error) { t.Error("handler"); return nil, nil }).ToChannel()}
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(context.Background()) }()
+			synctest.Wait()
+			shut := make(chan error, 1)
+			if resting {
+				go func() { shut <- l.Shutdown(context.Background()) }()
+				synctest.Wait()
+				require.Equal(t, eventloop.StateTerminating, l.State())
+			}
+			require.NoError(t, l.Close())
+			require.ErrorIs(t, <-ran, eventloop.ErrLoopTerminated)
+			if resting {
+				require.ErrorIs(t, <-shut, eventloop.ErrLoopTerminated)
+			}
+			for i, ch := range chs {
+				require.ErrorIs(t, (<-ch).Err, eventloop.ErrLoopTerminated, "%d", i)
+			}
+			require.Zero(t, time.Since(began))
+			time.Sleep(2 * time.Hour) // the worker ends, and finds nobody
+		})
+	}
+}
+
+// Workers, foreign internal work, Shutdown and Close all at once, over and over, in every place where the loop sleeps: all
+// waiters hear, and the loop ends.
+func TestWorkersMeetTheEnd(t *testing.T) {
+	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
+		for i := range scale(500, 5000, 100_000) {
+			l, err := eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithWorkerLimit(i%3))
+			if errors.Is(err, errors.ErrUnsupported) {
+				break
+			}
+			require.NoError(t, err)
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(context.Background()) }()
+			require.NoError(t, onLoop(t, l, func() error { return nil }))
+			var all sync.WaitGroup
+			var worked, heard, handled atomic.Int32
+			for range 4 {
+				all.Go(func() {
+					pause := rand.N(20)
+					p := l.Promisify(context.Background(), func(context.Context) (any, error) {
+						for range pause {
+							runtime.Gosched()
+						}
+						worked.Add(1)
+						return pause, nil
+					})
+					_, errThen := p.Then(func(any) (any, error) { handled.Add(1); return nil, nil }, nil).Await(context.Background())
+					value, err := p.Await(context.Background())
+					if err != nil {
+						require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+						require.ErrorIs(t, errThen, eventloop.ErrLoopTerminated)
+						return
+					}
+					require.Equal(t, pause, value)
+					heard.Add(1)
+					if errThen == nil { // it came in time
+						handled.Add(-1)
+					}
+				})
+			}
+			all.Go(func() {
+				for l.SubmitInternal(func() {}) == nil {
+					runtime.Gosched()
+				}
+			})
+			for range rand.N(40) {
+				runtime.Gosched()
+			}
+			switch i % 3 {
+			case 0:
+				require.NoError(t, l.Shutdown(context.Background()))
+				require.NoError(t, <-ran)
+			case 1:
+				require.NoError(t, l.Close())
+				require.ErrorIs(t, <-ran, eventloop.ErrLoopTerminated)
+			default:
+				all.Go(func() { _ = l.Shutdown(context.Background()) })
+				_ = l.Close()
+				<-ran
+			}
+			all.Wait()
+			require.Zero(t, handled.Load(), "a handler was called, and its promise does not say so")
+			if i%3 == 0 {
+				require.Equal(t, worked.Load(), heard.Load(), "accepted work is heard of at Shutdown")
+			}
+		}
+	}
+}
+
+// A rejection is reported once, behind the microtasks of its callback, in a callback of its own; what is handled by then,
+// or waited for, is not; and a handler that fails keeps none from being reported.
+func TestUnhandledRejections(t *testing.T) {
+	var log []string
+	fail := ""
+	var l *eventloop.Loop
+	l, err := eventloop.New(eventloop.WithAutoExit(true),
+		eventloop.WithPanicHandler(func(e *eventloop.PanicError) { log = append(log, fmt.Sprint("fault: ", e.Value)) }),
+		eventloop.WithUnhandledRejection(func(p *eventloop.Promise, err error) {
+			log = append(log, fmt.Sprintf("%v: %v", p, err))
+			_ = l.ScheduleMicrotask(func() { log = append(log, "microtask of the report") })
+			switch fail {
+			case "panic":
+				panic("no")
+			case "Goexit":
+				runtime.Goexit()
+			}
+		}))
+	require.NoError(t, err)
+	program := func(name string) func() {
+		return func() {
+			log = append(log, name)
+			fail = name
+			_, _, reject := l.NewPromise()
+			reject(errWork)
+			l.Promises().Rejected(errors.New("second"))
+			handledLate := l.Promises().Rejected(errors.New("handled"))
+			waited, _, rejectWaited := l.NewPromise()
+			ch := waited.ToChannel()
+			rejectWaited(errors.New("waited for"))
+			_ = l.ScheduleMicrotask(func() {
+				handledLate.Catch(func(error) (any, error) { return nil, nil })
+				log = append(log, "microtask")
+			})
+			require.Error(t, (<-ch).Err)
+		}
+	}
+	for _, name := range []string{"plain", "panic", "Goexit"} {
+		require.NoError(t, l.Submit(program(name)))
+	}
+	require.NoError(t, l.Submit(func() { log = append(log, "next task") }))
+	done := make(chan struct{})
+	go func() { // Goexit ends the goroutine that calls Run
+		_ = l.Run(context.Background())
+	}()
+	go func() { <-l.Done(); close(done) }()
+	<-done
+	reports := func(fault string) []string {
+		list := []string{"microtask"}
+		for _, what := range []string{errWork.Error(), "second"} {
+			list = append(list, "rejected promise: "+what)
+			if fault != "" {
+				list = append(list, "fault: "+fault)
+			}
+			list = append(list, "microtask of the report")
+		}
+		return list
+	}
+	want := append([]string{"plain"}, reports("")...)
+	want = append(append(want, "panic"), reports("no")...)
+	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
+	require.Equal(t, append(want, "next task"), log)
+}
+
+// By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
+func TestUnhandledRejectionsAreLogged(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		var buf bytes.Buffer
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPromiseDebug(debug),
+			eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
+		require.NoError(t, err)
+		require.NoError(t, l.Submit(func() {
+			l.Promisify(context.Background(), ends["error"].fn)
+			_, _, reject := l.NewPromise()
+			reject(errWork)
+		}))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, 2, bytes.Count(buf.Bytes(), []byte("unhandled promise rejection")), buf.String())
+		require.Contains(t, buf.String(), "loop=")
+		where := 0
+		if debug {
+			where = 2
+		}
+		require.Equal(t, where, bytes.Count(buf.Bytes(), []byte("promisify_test.go")), "%s", buf.String())
+	}
+}
+
+// A microtask budget counts reports as well, so that an endless chain of them starves nothing.
+func TestEndlessRejectionsStarveNothing(t *testing.T) {
+	var l *eventloop.Loop
+	over, reports := false, 0
+	l, err := eventloop.New(eventloop.WithMicrotaskBudget(8), eventloop.WithOnOverload(func(error) {}),
+		eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {
+			if reports++; !over {
+				l.Promises().Rejected(errWork)
+			}
+		}))
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
+	_, err = l.ScheduleTimer(time.Millisecond, func() {
+		require.NoError(t, l.Submit(func() { over = true; require.NoError(t, l.Close()) }))
+	})
+	require.NoError(t, err)
+	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
+	require.Greater(t, reports, 8)
+}
+
+// Ticks go before microtasks, also those that ticks bring; those that microtasks bring go behind them; and so it stays when
+// one of them does not return, or the budget is spent.
+func TestNextTick(t *testing.T) {
+	for _, budget := range []int{1, 2, 3, 1024} {
+		var log []string
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(budget),
+			eventloop.WithOnOverload(func(error) {}), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+		require.NoError(t, err)
+		say := func(what string, then ...func()) func() {
+			return func() {
+				log = append(log, what)
+				for _, f := range then {
+					f()
+				}
+			}
+		}
+		tick := func(f func()) func() { return func() { require.NoError(t, l.NextTick(f)) } }
+		micro := func(f func()) func() { return func() { require.NoError(t, l.ScheduleMicrotask(f)) } }
+		settle := func(f func()) func() {
+			return func() { l.Promises().Resolved(1).Then(func(any) (any, error) { f(); return nil, nil }, nil) }
+		}
+		require.ErrorIs(t, l.NextTick(nil), eventloop.ErrNilCallback)
+		require.NoError(t, l.Submit(say("task",
+			micro(say("m1", tick(say("t of m1")), micro(say("m of m1")), func() { panic("m1") })),
+			settle(say("p1", tick(say("t of p1")))),
+			tick(say("t1", tick(say("t of t1")), micro(say("m of t1")))),
+			tick(say("t2", func() { panic("t2") })),
+			micro(say("m2")))))
+		require.NoError(t, l.Submit(say("next task")))
+		require.NoError(t, l.Run(context.Background()))
+		order := []string{"task", "t1", "t2", "t of t1", "m1", "p1", "m2", "m of t1", "m of m1", "t of m1", "t of p1", "next task"}
+		if budget < 1024 { // then the next task does not wait for all
+			require.ElementsMatch(t, order, log)
+			order, log = without(order, "next task"), without(log, "next task")
+		}
+		require.Equal(t, order, log, "budget %d", budget)
+		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
+	}
+
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	ran := make(chan int, 3)
+	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 1 }))
+	require.NoError(t, l.NextTick(func() { ran <- 3 }))
+	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 2 }))
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.Equal(t, []int{1, 2, 3}, []int{<-ran, <-ran, <-ran}, "from elsewhere it is as if a microtask did")
+}
+
+func without(list []string, what string) (rest []string) {
+	for _, s := range list {
+		if s != what {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+// Rows 54 and 56: resolve, reject, Then and the end of the loop race; one settlement counts, and every handler is called
+// once, with it.
+func TestSettlementRaces(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	for i := range scale(3_000, 100_000, 1_000_000) {
+		p, resolve, reject := l.NewPromise()
+		var calls [4]atomic.Int32
+		var got [4]any
+		var all sync.WaitGroup
+		ps := [4]*eventloop.Promise{}
+		for j := range ps {
+			all.Go(func() {
+				hear := func(v any) (any, error) { calls[j].Add(1); got[j] = v; return v, nil }
+				ps[j] = p.Then(hear, func(err error) (any, error) { return hear(err) })
+			})
+		}
+		all.Go(func() { resolve(i) })
+		all.Go(func() { reject(errWork) })
+		if i%2 == 0 {
+			require.NoError(t, l.Submit(func() { resolve(i) }))
+		}
+		all.Wait()
+		value, err := p.Await(t.Context())
+		if err != nil {
+			require.Same(t, errWork, err)
+			value = err
+		} else {
+			require.Equal(t, i, value)
+		}
+		for j := range ps {
+			_, err := ps[j].Await(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, 1, calls[j].Load())
+			require.Equal(t, value, got[j])
+		}
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Promises that nobody can settle any more are garbage, handlers and all, while the loop lives: the heap is back where it
+// was.
+func TestAbandonedPromisesAreCollected(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	onLoop := func(f func()) {
+		done := make(chan struct{})
+		require.NoError(t, l.Submit(func() { f(); close(done) }))
+		<-done
+	}
+	const perTask = 1000
+	n := scale(100_000, 1_000_000, 1_000_000)
+	onLoop(func() {})
+	before := heap()
+	for range n / perTask {
+		onLoop(func() {
+			for range perTask {
+				p, _, _ := l.NewPromise()
+				p.Then(func(any) (any, error) { _ = p; return nil, nil }, nil)
+			}
+		})
+	}
+	for i := 0; ; i++ {
+		for range 100 { // each tick looks at about twenty
+			onLoop(func() {})
+		}
+		if i%100 == 0 && heap()-before < 256<<10 {
+			break
+		}
+		require.Less(t, i, n/100, "the heap stays %d bytes larger", heap()-before)
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Row 57: nobody but the channel's reader knows of the promise, or nobody but the handler's variables; the collector runs
+// and runs; at the end the waiter hears.
+func TestWaitersHearAtTheEnd(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		var chs []<-chan eventloop.Result
+		for range 100 {
+			bare, _, _ := l.NewPromise()
+			derived, _, _ := l.NewPromise()
+			chs = append(chs, bare.ToChannel(), derived.Then(nil, nil).Finally(nil).ToChannel())
+		}
+		typed, _, _ := promise.New[string](l.Promises())
+		text := typed.ToChannel()
+		for range 5 {
+			runtime.GC()
+			require.NoError(t, l.SubmitInternal(func() {}))
+		}
+		if closing {
+			require.NoError(t, l.Close())
+		} else {
+			require.NoError(t, l.Shutdown(context.Background()))
+		}
+		for _, ch := range chs {
+			r, ok := <-ch
+			require.True(t, ok)
+			require.ErrorIs(t, r.Err, eventloop.ErrLoopTerminated)
+			_, ok = <-ch
+			require.False(t, ok, "one outcome, then the channel is closed")
+		}
+		require.ErrorIs(t, (<-text).Err, eventloop.ErrLoopTerminated)
+	}
+}
+
+// The typed Promisify is the same, without casts.
+func TestTypedPromisify(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	length := promise.Then(
+		eventloop.Promisify(t.Context(), l, func(context.Context) (string, error) { return "hello", nil }),
+		func(s string) (int, error) { return len(s), nil })
+	n, err := length.Await(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	_, err = eventloop.Promisify(t.Context(), l, func(context.Context) (int, error) { return 1, errWork }).Await(t.Context())
+	require.ErrorIs(t, err, errWork)
+	_, err = eventloop.Promisify[int](t.Context(), l, nil).Await(t.Context())
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+	require.ErrorIs(t, onLoop(t, l, func() error { _, err := length.Await(t.Context()); return err }), eventloop.ErrAwaitOnLoop)
+	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// onLoop calls f on the loop.
+func onLoop(t *testing.T, l *eventloop.Loop, f func() error) error {
+	done := make(chan error, 1)
+	require.NoError(t, l.Submit(func() { done <- f() }))
+	return <-done
+}
