@@ -79,7 +79,7 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.earliest.Store(never)
 	l.alarm.at = never
-	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.rejectionReport(), Debug: c.promiseDebug})
+	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}

@@ -42,7 +42,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 		return l.promises.Rejected(cancelled(ctx))
 	}
 	if err := l.addWorker(); err != nil {
-		return l.promises.Refused(err)
+		return l.promises.Rejected(err)
 	}
 	w := &work{loop: l, ctx: ctx, fn: fn}
 	var p *Promise
@@ -198,10 +198,14 @@ func (ws *workers) next() {
 	go ws.work(run)
 }
 
-// rejectionReport returns what is to be called for rejections that nobody has handled.
-func (l *Loop) rejectionReport() func(*Promise, error) {
-	if l.onUnhandled != nil {
-		return l.onUnhandled
+// unhandled reports a rejection that nobody has handled. That a loop which is ending has refused something is nobody's
+// fault.
+func (l *Loop) unhandled(p *Promise, err error) {
+	switch {
+	case l.state.load().ending() && errors.Is(err, ErrLoopTerminated):
+	case l.onUnhandled != nil:
+		l.onUnhandled(p, err)
+	default:
+		l.log().Error("unhandled promise rejection", "error", err)
 	}
-	return func(_ *Promise, err error) { l.log().Error("unhandled promise rejection", "error", err) }
 }

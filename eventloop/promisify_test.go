@@ -8,11 +8,13 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -91,7 +93,8 @@ func TestPromisifyEnds(t *testing.T) {
 // own end is then nobody's business.
 func TestPromisifyHearsOfItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		var buf bytes.Buffer
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
 		require.NoError(t, err)
 		stubborn := func(context.Context) (any, error) { time.Sleep(time.Hour); return "late", nil }
 		began := time.Now()
@@ -115,6 +118,8 @@ func TestPromisifyHearsOfItsContext(t *testing.T) {
 			{l.Promisify(caused, stubborn).ToChannel(), []error{context.Canceled, errWork}, time.Second},
 			{l.Promisify(timed, stubborn).ToChannel(), []error{context.DeadlineExceeded}, time.Minute},
 		}
+		l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(2 * time.Hour); return nil, nil }).
+			Then(func(any) (any, error) { return nil, l.Submit(func() {}) }, nil) // which fails in a loop that is ending
 		ended := make(chan error, 1)
 		go func() { ended <- l.Run(context.Background()) }()
 		for i, r := range results {
@@ -125,8 +130,8 @@ func TestPromisifyHearsOfItsContext(t *testing.T) {
 			}
 		}
 		require.NoError(t, <-ended)
-		require.Equal(t, time.Minute, time.Since(began), "nothing keeps the loop when all promises have settled")
-		time.Sleep(time.Hour) // the workers end, and find nobody who wants to know
+		require.Equal(t, 2*time.Hour, time.Since(began), "the loop ends when the last promise has settled, and not before")
+		require.NotContains(t, buf.String(), "unhandled")
 	})
 }
 
@@ -172,10 +177,15 @@ func TestWorkerLimit(t *testing.T) {
 			synctest.Wait()
 		}
 		cancel()
+		last := l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return nil, nil }).Then(
+			func(any) (any, error) { // finds all places free
+				return l.Promisify(context.Background(), func(context.Context) (any, error) { return "again", nil }), nil
+			}, nil).ToChannel()
 		began := time.Now()
 		require.NoError(t, l.Run(context.Background()))
 		require.Equal(t, want, started)
-		require.Less(t, time.Since(began), time.Duration(len(want)/limit+2)*time.Second, "all places are used")
+		require.Equal(t, eventloop.Result{Value: "again"}, <-last)
+		require.Less(t, time.Since(began), time.Hour+time.Duration(len(want)/limit+2)*time.Second, "all places are used")
 	})
 }
 
@@ -189,6 +199,7 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 		},
 		"context":   func(*eventloop.Loop) error { return context.DeadlineExceeded },
 		"auto-exit": func(*eventloop.Loop) error { return nil },
+		"never ran": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, err := eventloop.New(eventloop.WithAutoExit(name == "auto-exit"))
@@ -220,7 +231,11 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 				ctx = context.Background()
 			}
 			ran := make(chan error, 1)
-			go func() { ran <- l.Run(ctx) }()
+			if name == "never ran" {
+				ran <- nil
+			} else {
+				go func() { ran <- l.Run(ctx) }()
+			}
 			synctest.Wait()
 			want := end(l)
 			require.ErrorIs(t, <-ran, want, name)
@@ -230,6 +245,58 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 			require.ErrorIs(t, err, eventloop.ErrLoopTerminated, "%s: an ended loop refuses at once", name)
 		})
 	}
+}
+
+// The last worker is done, or Close comes, at the very moment at which an ending loop goes to rest.
+func TestRestEnds(t *testing.T) {
+	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
+		for i := range scale(2_000, 10_000, 500_000) {
+			l, err := eventloop.New(eventloop.WithFastPathMode(mode))
+			if errors.Is(err, errors.ErrUnsupported) {
+				break
+			}
+			require.NoError(t, err)
+			closing := i%4 == 0
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(context.Background()) }()
+			p := l.Promisify(context.Background(), func(context.Context) (any, error) {
+				for l.State() != eventloop.StateTerminating {
+					if runtime.GOMAXPROCS(0) == 1 {
+						runtime.Gosched()
+					}
+				}
+				for range i % 64 { // a little later each time
+					l.State()
+				}
+				if closing {
+					return nil, l.Close()
+				}
+				return i, nil
+			})
+			require.NoError(t, l.Submit(func() { _ = l.Shutdown(context.Background()) }))
+			select {
+			case err := <-ran:
+				require.Equal(t, closing, err != nil)
+			case <-time.After(time.Minute):
+				t.Fatal("the loop rests for ever")
+			}
+			_, err = p.Await(context.Background())
+			require.Equal(t, closing, err != nil)
+		}
+	}
+}
+
+// An ending loop that never ran has nothing but a worker to wait for.
+func TestShutdownOfALoopThatNeverRanWaitsForItsWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		began := time.Now()
+		ch := l.Promisify(t.Context(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil }).ToChannel()
+		require.NoError(t, l.Shutdown(t.Context()))
+		require.Equal(t, time.Hour, time.Since(began))
+		require.Equal(t, eventloop.Result{Value: 1}, <-ch)
+	})
 }
 
 // Close waits for no worker: the promise is rejected, what waits for its turn never starts, also in an ending loop that
@@ -272,7 +339,7 @@ func TestCloseDoesNotWaitForWorkers(t *testing.T) {
 // waiters hear, and the loop ends.
 func TestWorkersMeetTheEnd(t *testing.T) {
 	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
-		for i := range scale(500, 5000, 100_000) {
+		for i := range scale(300, 1000, 100_000) {
 			l, err := eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithWorkerLimit(i%3))
 			if errors.Is(err, errors.ErrUnsupported) {
 				break
@@ -281,6 +348,11 @@ func TestWorkersMeetTheEnd(t *testing.T) {
 			ran := make(chan error, 1)
 			go func() { ran <- l.Run(context.Background()) }()
 			require.NoError(t, onLoop(t, l, func() error { return nil }))
+			pair, err := openPair()
+			if err == nil && i%2 == 0 {
+				send(pair[1], 1) // which is never read: the loop is told of it again and again
+				require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {}))
+			}
 			var all sync.WaitGroup
 			var worked, heard, handled atomic.Int32
 			for range 4 {
@@ -328,6 +400,7 @@ func TestWorkersMeetTheEnd(t *testing.T) {
 				<-ran
 			}
 			all.Wait()
+			closeAll(pair[:]...)
 			require.Zero(t, handled.Load(), "a handler was called, and its promise does not say so")
 			if i%3 == 0 {
 				require.Equal(t, worked.Load(), heard.Load(), "accepted work is heard of at Shutdown")
@@ -376,7 +449,18 @@ func TestUnhandledRejections(t *testing.T) {
 	for _, name := range []string{"plain", "panic", "Goexit"} {
 		require.NoError(t, l.Submit(program(name)))
 	}
-	require.NoError(t, l.Submit(func() { log = append(log, "next task") }))
+	require.NoError(t, l.Submit(func() {
+		fail = ""
+		_, _, reject := l.NewPromise()
+		reject(errors.New("alone"))
+	}))
+	require.NoError(t, l.Submit(func() {
+		log = append(log, "next task")
+		require.NoError(t, l.Shutdown(context.Background()))
+		l.Promisify(context.Background(), ends["value"].fn) // is refused, as everything is
+		never, _, _ := l.NewPromise()
+		never.Then(nil, nil)
+	}))
 	done := make(chan struct{})
 	go func() { // Goexit ends the goroutine that calls Run
 		_ = l.Run(context.Background())
@@ -397,6 +481,7 @@ func TestUnhandledRejections(t *testing.T) {
 	want := append([]string{"plain"}, reports("")...)
 	want = append(append(want, "panic"), reports("no")...)
 	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
+	want = append(want, "rejected promise: alone", "microtask of the report")
 	require.Equal(t, append(want, "next task"), log)
 }
 
@@ -472,11 +557,14 @@ func TestNextTick(t *testing.T) {
 			tick(say("t2", func() { panic("t2") })),
 			micro(say("m2")))))
 		require.NoError(t, l.Submit(say("next task")))
+		require.NoError(t, l.Submit(tick(say("tick of a task"))))
+		require.NoError(t, l.Submit(say("last task")))
 		require.NoError(t, l.Run(context.Background()))
-		order := []string{"task", "t1", "t2", "t of t1", "m1", "p1", "m2", "m of t1", "m of m1", "t of m1", "t of p1", "next task"}
+		order := []string{"task", "t1", "t2", "t of t1", "m1", "p1", "m2", "m of t1", "m of m1", "t of m1", "t of p1",
+			"next task", "tick of a task", "last task"}
 		if budget < 1024 { // then the next task does not wait for all
 			require.ElementsMatch(t, order, log)
-			order, log = without(order, "next task"), without(log, "next task")
+			order, log = without(order, "task"), without(log, "task")
 		}
 		require.Equal(t, order, log, "budget %d", budget)
 		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
@@ -494,7 +582,7 @@ func TestNextTick(t *testing.T) {
 
 func without(list []string, what string) (rest []string) {
 	for _, s := range list {
-		if s != what {
+		if !strings.Contains(s, what) {
 			rest = append(rest, s)
 		}
 	}
@@ -582,6 +670,23 @@ func TestAbandonedPromisesAreCollected(t *testing.T) {
 		require.Less(t, i, n/100, "the heap stays %d bytes larger", heap()-before)
 	}
 	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// A context that lives on, as that of a server, does not keep what was done under it.
+func TestContextKeepsNoFinishedWork(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	captured := func() weak.Pointer[[1024]byte] {
+		b := new([1024]byte)
+		_, err := l.Promisify(ctx, func(context.Context) (any, error) { b[0]++; return nil, nil }).Await(ctx)
+		require.NoError(t, err)
+		return weak.Make(b)
+	}()
+	eventually(t, func() bool { runtime.GC(); return captured.Value() == nil }, "the work is collected")
+	require.NoError(t, l.Shutdown(ctx))
 }
 
 // Row 57: nobody but the channel's reader knows of the promise, or nobody but the handler's variables; the collector runs

@@ -98,12 +98,6 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
-// Refused returns a promise that is rejected with reason, and is not reported if nobody handles that: for what a loop that
-// is ending does not take, whoever asked for it and may be gone.
-func (r *Realm) Refused(reason error) *Promise {
-	return r.settled(rejected|handled, mustReason(reason))
-}
-
 // Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does of a handler's.
 func (r *Realm) Try(fn func() (any, error)) *Promise {
 	if fn == nil {
