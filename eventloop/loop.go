@@ -257,5 +257,5 @@ func (l *Loop) refill() bool {
 
 // hasWork tells whether there may be something to run other than timers and what descriptors ask for.
 func (l *Loop) hasWork() bool {
-	return l.micro.n|l.ticks.n != 0 || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
+	return l.micro.n|l.ticks.n != 0 || l.microHeld || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
 }

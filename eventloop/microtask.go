@@ -131,8 +131,10 @@ func (l *Loop) checkpoint() {
 			l.inMicro = true
 			more = l.drain(&l.micro)
 		case l.promises.Unhandled():
-			if more = l.spend(); more {
-				l.promises.Checkpoint()
+			for more && l.promises.Unhandled() { // all, before what the first one queues
+				if more = l.spend(); more {
+					l.promises.Checkpoint()
+				}
 			}
 		default:
 			l.micro.shrink()

@@ -27,8 +27,8 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // [WithWorkerLimit] for how many do so at once.
 //
 // The promise is rejected with the error that fn returns; with a *PanicError when fn panics or calls runtime.Goexit; as
-// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause, and then what fn returns is ignored, and
-// it is not called if it was waiting for its turn; and at once with ErrNilCallback, with ctx.Err(), or with
+// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause (also if fn returns either), and then what fn
+// returns is ignored, and it is not called if it was waiting for its turn; and at once with ErrNilCallback, with ctx.Err(), or with
 // ErrLoopTerminated once the loop is ending.
 //
 // Until the promise has settled it keeps an auto-exit loop alive, and Shutdown waits for it: so fn should not wait for
@@ -44,13 +44,12 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if err := l.addWorker(); err != nil {
 		return l.promises.Rejected(err)
 	}
-	w := &work{loop: l, ctx: ctx, fn: fn}
-	var p *Promise
-	p, w.resolve, w.reject = l.promises.New()
+	p := l.promises.Begin()
+	w := &work{loop: l, ctx: ctx, fn: fn, promise: p}
 	if ctx.Done() != nil {
 		w.forget = context.AfterFunc(ctx, func() { w.settle(nil, cancelled(ctx)) })
 	}
-	l.workers.start(l.workerLimit, w.run)
+	l.workers.start(l.workerLimit, w)
 	return p
 }
 
@@ -76,10 +75,13 @@ type work struct {
 	loop    *Loop
 	ctx     context.Context
 	fn      func(context.Context) (any, error)
-	resolve func(any)
-	reject  func(error)
+	promise *Promise
 	forget  func() bool // ends the interest in ctx; nil if that never ends
-	over    atomic.Bool // somebody has the outcome
+
+	// over is set by who has the outcome first, and writes it; the loop reads it.
+	over  atomic.Bool
+	value any
+	err   error
 }
 
 // run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred function is all that still runs then.
@@ -95,6 +97,9 @@ func (w *work) run() {
 	}()
 	value, err := w.call()
 	returned = true
+	if w.ctx.Err() != nil && (errors.Is(err, w.ctx.Err()) || errors.Is(err, context.Cause(w.ctx))) {
+		err = cancelled(w.ctx) // the same, whoever notices first
+	}
 	if w.forget != nil {
 		w.forget()
 	}
@@ -119,14 +124,14 @@ func (w *work) settle(value any, err error) {
 	if w.over.Swap(true) {
 		return
 	}
-	_ = w.loop.SubmitInternal(func() {
-		w.loop.removeWorker()
-		if err != nil {
-			w.reject(err)
-		} else {
-			w.resolve(value)
-		}
-	})
+	w.value, w.err = value, err
+	_ = w.loop.SubmitInternal(w.finish)
+}
+
+// finish is called on the loop.
+func (w *work) finish() {
+	w.loop.removeWorker()
+	w.loop.promises.Finish(w.promise, w.value, w.err)
 }
 
 // addWorker counts a worker, if the loop is not ending. This is decided under the lock that the loop takes to see
@@ -160,27 +165,27 @@ func (b *inbox) working() bool {
 type workers struct {
 	mu      sync.Mutex
 	running int
-	waiting []func()
+	waiting []*work
 }
 
-func (ws *workers) start(limit int, run func()) {
+func (ws *workers) start(limit int, w *work) {
 	if limit == 0 {
-		go run()
+		go w.run()
 		return
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.running == limit {
-		ws.waiting = append(ws.waiting, run)
+		ws.waiting = append(ws.waiting, w)
 		return
 	}
 	ws.running++
-	go ws.work(run)
+	go ws.work(w)
 }
 
-func (ws *workers) work(run func()) {
-	defer ws.next() // also when run ends the goroutine
-	run()
+func (ws *workers) work(w *work) {
+	defer ws.next() // also when w ends the goroutine
+	w.run()
 }
 
 // next gives the place of work that is done to the next that waits.
@@ -192,10 +197,10 @@ func (ws *workers) next() {
 		ws.running--
 		return
 	}
-	run := ws.waiting[0]
+	w := ws.waiting[0]
 	ws.waiting[0] = nil
 	ws.waiting = ws.waiting[1:]
-	go ws.work(run)
+	go ws.work(w)
 }
 
 // unhandled reports a rejection that nobody has handled. That a loop which is ending has refused something is nobody's

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,6 +133,34 @@ func TestPromisifyHearsOfItsContext(t *testing.T) {
 		require.Equal(t, 2*time.Hour, time.Since(began), "the loop ends when the last promise has settled, and not before")
 		require.NotContains(t, buf.String(), "unhandled")
 	})
+}
+
+// slowContext ends like its parent, but what is registered with it hears of that too late.
+type slowContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c slowContext) Done() <-chan struct{}             { return c.done }
+func (slowContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
+// A worker that notices the end of its context first, and returns ctx.Err(), takes nothing from the cause.
+func TestPromisifyKeepsTheCause(t *testing.T) {
+	loop, err := eventloop.New()
+	require.NoError(t, err)
+	go loop.Run(context.Background())
+	defer loop.Close()
+	parent, cancel := context.WithCancelCause(context.Background())
+	ctx := slowContext{parent, make(chan struct{})}
+	p := loop.Promisify(ctx, func(ctx context.Context) (any, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	cancel(io.EOF)
+	close(ctx.done)
+	_, err = p.Await(context.Background())
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, io.EOF)
 }
 
 // With a limit no more run at once, those that wait go in order, a place is given on however a worker ends, and a
@@ -407,186 +435,6 @@ func TestWorkersMeetTheEnd(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A rejection is reported once, behind the microtasks of its callback, in a callback of its own; what is handled by then,
-// or waited for, is not; and a handler that fails keeps none from being reported.
-func TestUnhandledRejections(t *testing.T) {
-	var log []string
-	fail := ""
-	var l *eventloop.Loop
-	l, err := eventloop.New(eventloop.WithAutoExit(true),
-		eventloop.WithPanicHandler(func(e *eventloop.PanicError) { log = append(log, fmt.Sprint("fault: ", e.Value)) }),
-		eventloop.WithUnhandledRejection(func(p *eventloop.Promise, err error) {
-			log = append(log, fmt.Sprintf("%v: %v", p, err))
-			_ = l.ScheduleMicrotask(func() { log = append(log, "microtask of the report") })
-			switch fail {
-			case "panic":
-				panic("no")
-			case "Goexit":
-				runtime.Goexit()
-			}
-		}))
-	require.NoError(t, err)
-	program := func(name string) func() {
-		return func() {
-			log = append(log, name)
-			fail = name
-			_, _, reject := l.NewPromise()
-			reject(errWork)
-			l.Promises().Rejected(errors.New("second"))
-			handledLate := l.Promises().Rejected(errors.New("handled"))
-			waited, _, rejectWaited := l.NewPromise()
-			ch := waited.ToChannel()
-			rejectWaited(errors.New("waited for"))
-			_ = l.ScheduleMicrotask(func() {
-				handledLate.Catch(func(error) (any, error) { return nil, nil })
-				log = append(log, "microtask")
-			})
-			require.Error(t, (<-ch).Err)
-		}
-	}
-	for _, name := range []string{"plain", "panic", "Goexit"} {
-		require.NoError(t, l.Submit(program(name)))
-	}
-	require.NoError(t, l.Submit(func() {
-		fail = ""
-		_, _, reject := l.NewPromise()
-		reject(errors.New("alone"))
-	}))
-	require.NoError(t, l.Submit(func() {
-		log = append(log, "next task")
-		require.NoError(t, l.Shutdown(context.Background()))
-		l.Promisify(context.Background(), ends["value"].fn) // is refused, as everything is
-		never, _, _ := l.NewPromise()
-		never.Then(nil, nil)
-	}))
-	done := make(chan struct{})
-	go func() { // Goexit ends the goroutine that calls Run
-		_ = l.Run(context.Background())
-	}()
-	go func() { <-l.Done(); close(done) }()
-	<-done
-	reports := func(fault string) []string {
-		list := []string{"microtask"}
-		for _, what := range []string{errWork.Error(), "second"} {
-			list = append(list, "rejected promise: "+what)
-			if fault != "" {
-				list = append(list, "fault: "+fault)
-			}
-			list = append(list, "microtask of the report")
-		}
-		return list
-	}
-	want := append([]string{"plain"}, reports("")...)
-	want = append(append(want, "panic"), reports("no")...)
-	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
-	want = append(want, "rejected promise: alone", "microtask of the report")
-	require.Equal(t, append(want, "next task"), log)
-}
-
-// By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
-func TestUnhandledRejectionsAreLogged(t *testing.T) {
-	for _, debug := range []bool{false, true} {
-		var buf bytes.Buffer
-		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPromiseDebug(debug),
-			eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
-		require.NoError(t, err)
-		require.NoError(t, l.Submit(func() {
-			l.Promisify(context.Background(), ends["error"].fn)
-			_, _, reject := l.NewPromise()
-			reject(errWork)
-		}))
-		require.NoError(t, l.Run(context.Background()))
-		require.Equal(t, 2, bytes.Count(buf.Bytes(), []byte("unhandled promise rejection")), buf.String())
-		require.Contains(t, buf.String(), "loop=")
-		where := 0
-		if debug {
-			where = 2
-		}
-		require.Equal(t, where, bytes.Count(buf.Bytes(), []byte("promisify_test.go")), "%s", buf.String())
-	}
-}
-
-// A microtask budget counts reports as well, so that an endless chain of them starves nothing.
-func TestEndlessRejectionsStarveNothing(t *testing.T) {
-	var l *eventloop.Loop
-	over, reports := false, 0
-	l, err := eventloop.New(eventloop.WithMicrotaskBudget(8), eventloop.WithOnOverload(func(error) {}),
-		eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {
-			if reports++; !over {
-				l.Promises().Rejected(errWork)
-			}
-		}))
-	require.NoError(t, err)
-	require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
-	_, err = l.ScheduleTimer(time.Millisecond, func() {
-		require.NoError(t, l.Submit(func() { over = true; require.NoError(t, l.Close()) }))
-	})
-	require.NoError(t, err)
-	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
-	require.Greater(t, reports, 8)
-}
-
-// Ticks go before microtasks, also those that ticks bring; those that microtasks bring go behind them; and so it stays when
-// one of them does not return, or the budget is spent.
-func TestNextTick(t *testing.T) {
-	for _, budget := range []int{1, 2, 3, 1024} {
-		var log []string
-		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(budget),
-			eventloop.WithOnOverload(func(error) {}), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
-		require.NoError(t, err)
-		say := func(what string, then ...func()) func() {
-			return func() {
-				log = append(log, what)
-				for _, f := range then {
-					f()
-				}
-			}
-		}
-		tick := func(f func()) func() { return func() { require.NoError(t, l.NextTick(f)) } }
-		micro := func(f func()) func() { return func() { require.NoError(t, l.ScheduleMicrotask(f)) } }
-		settle := func(f func()) func() {
-			return func() { l.Promises().Resolved(1).Then(func(any) (any, error) { f(); return nil, nil }, nil) }
-		}
-		require.ErrorIs(t, l.NextTick(nil), eventloop.ErrNilCallback)
-		require.NoError(t, l.Submit(say("task",
-			micro(say("m1", tick(say("t of m1")), micro(say("m of m1")), func() { panic("m1") })),
-			settle(say("p1", tick(say("t of p1")))),
-			tick(say("t1", tick(say("t of t1")), micro(say("m of t1")))),
-			tick(say("t2", func() { panic("t2") })),
-			micro(say("m2")))))
-		require.NoError(t, l.Submit(say("next task")))
-		require.NoError(t, l.Submit(tick(say("tick of a task"))))
-		require.NoError(t, l.Submit(say("last task")))
-		require.NoError(t, l.Run(context.Background()))
-		order := []string{"task", "t1", "t2", "t of t1", "m1", "p1", "m2", "m of t1", "m of m1", "t of m1", "t of p1",
-			"next task", "tick of a task", "last task"}
-		if budget < 1024 { // then the next task does not wait for all
-			require.ElementsMatch(t, order, log)
-			order, log = without(order, "task"), without(log, "task")
-		}
-		require.Equal(t, order, log, "budget %d", budget)
-		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
-	}
-
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	ran := make(chan int, 3)
-	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 1 }))
-	require.NoError(t, l.NextTick(func() { ran <- 3 }))
-	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 2 }))
-	require.NoError(t, l.Shutdown(context.Background()))
-	require.Equal(t, []int{1, 2, 3}, []int{<-ran, <-ran, <-ran}, "from elsewhere it is as if a microtask did")
-}
-
-func without(list []string, what string) (rest []string) {
-	for _, s := range list {
-		if !strings.Contains(s, what) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
 }
 
 // Rows 54 and 56: resolve, reject, Then and the end of the loop race; one settlement counts, and every handler is called

@@ -33,10 +33,12 @@ func (l *Loop) sleep() {
 			return
 		}
 	}
-	now := l.now()
-	l.pauses.judge(now - l.tickTime.Load()) // here, so that the time asleep does not count
-	if l.earliest.Load() <= now {
-		return
+	if at := l.earliest.Load(); at != never || l.pauses.used() {
+		now := l.now()
+		l.pauses.judge(now - l.tickTime.Load()) // here, so that the time asleep does not count for how long they took
+		if at <= now {
+			return
+		}
 	}
 	if !l.state.sleep() {
 		return // ending
@@ -140,7 +142,11 @@ const (
 // worthwhile tells whether all pauses of the tick are used and each has brought work.
 func (p *pauses) worthwhile() bool { return p.hits > 0 && p.hits == p.perTick }
 
-// judge renews the budget at the end of a tick that took elapsed nanoseconds.
+// used tells whether there have been any in this tick.
+func (p *pauses) used() bool { return p.left != p.perTick }
+
+// judge renews the budget at the end of a tick that took elapsed nanoseconds, with the sleep behind it if there were no
+// pauses.
 func (p *pauses) judge(elapsed int64) {
 	used := p.perTick - p.left
 	switch {

@@ -11,6 +11,11 @@ import (
 
 // run runs a program, as Node runs a script: until nothing is left to do.
 func run(program func(j *js.JS)) {
+	runOn(func(_ *eventloop.Loop, j *js.JS) { program(j) })
+}
+
+// runOn runs a program that needs the loop too.
+func runOn(program func(loop *eventloop.Loop, j *js.JS)) {
 	loop, err := eventloop.New(eventloop.WithAutoExit(true))
 	if err != nil {
 		panic(err)
@@ -19,7 +24,7 @@ func run(program func(j *js.JS)) {
 	if err != nil {
 		panic(err)
 	}
-	loop.Submit(func() { program(j) })
+	loop.Submit(func() { program(loop, j) })
 	loop.Run(context.Background())
 }
 
@@ -29,6 +34,7 @@ func Example() {
 		j.SetTimeout(func() { fmt.Println("timeout") }, 5)
 		j.SetImmediate(func() { fmt.Println("immediate") })
 		j.QueueMicrotask(func() { fmt.Println("microtask") })
+		j.Resolve("promise").Then(func(v any) (any, error) { fmt.Println(v); return nil, nil }, nil)
 		j.NextTick(func() { fmt.Println("tick") })
 		fmt.Println("script")
 	})
@@ -36,6 +42,7 @@ func Example() {
 	// script
 	// tick
 	// microtask
+	// promise
 	// immediate
 	// timeout
 }
@@ -120,6 +127,71 @@ func ExampleJS_TimeoutSignal() {
 	// context canceled
 	// TimeoutError: the operation timed out
 	// true
+}
+
+// A timeout rejects the promise of blocking work, which hears of it through its context.
+func ExampleJS_TimeoutSignal_promisify() {
+	runOn(func(loop *eventloop.Loop, j *js.JS) {
+		signal, err := j.TimeoutSignal(5)
+		if err != nil {
+			panic(err)
+		}
+		ctx, cancel := signal.Context(context.Background())
+		loop.Promisify(ctx, func(ctx context.Context) (any, error) {
+			<-ctx.Done() // as any blocking call does that takes a context
+			return nil, context.Cause(ctx)
+		}).Finally(func() error {
+			cancel()
+			return nil
+		}).Catch(func(err error) (any, error) {
+			fmt.Println(errors.Is(err, js.ErrTimeout), errors.Is(err, context.DeadlineExceeded))
+			return nil, nil
+		})
+	})
+	// Output: true true
+}
+
+// A controller stops blocking work, and the promise tells why.
+func ExampleAbortSignal_Context() {
+	errEnough := errors.New("enough")
+	runOn(func(loop *eventloop.Loop, j *js.JS) {
+		user := j.NewAbortController()
+		ctx, cancel := user.Signal().Context(context.Background())
+		work := func(ctx context.Context) (any, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		j.All(loop.Promisify(ctx, work), loop.Promisify(ctx, work)).Finally(func() error {
+			cancel()
+			return nil
+		}).Catch(func(err error) (any, error) {
+			fmt.Println("stopped:", errors.Is(err, errEnough))
+			return nil, nil
+		})
+		j.SetTimeout(func() { user.Abort(errEnough) }, 5)
+	})
+	// Output: stopped: true
+}
+
+// A timer as a promise, and what comes first.
+func ExampleJS_WithResolvers() {
+	run(func(j *js.JS) {
+		sleep := func(ms float64, value string) *eventloop.Promise {
+			p, resolve, _ := j.WithResolvers()
+			j.SetTimeout(func() { resolve(value) }, ms)
+			return p
+		}
+		print := func(v any) (any, error) {
+			fmt.Println(v)
+			return nil, nil
+		}
+		slow, fast := sleep(20, "slow"), sleep(5, "fast")
+		j.Race(slow, fast).Then(print, nil)
+		j.All(slow, fast).Then(print, nil)
+	})
+	// Output:
+	// fast
+	// [slow fast]
 }
 
 // Several reasons to stop, one signal.

@@ -1,9 +1,6 @@
 package js
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 const MaxID = maxID
 
@@ -21,6 +18,13 @@ func (j *JS) Held() (timers, immediates int) {
 	return len(j.timers), len(j.immediates) + len(j.batch)
 }
 
+// Room returns for how many immediates the adapter keeps memory.
+func (j *JS) Room() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return cap(j.immediates) + cap(j.batch)
+}
+
 // Followers returns how many signals s knows to follow it, forgotten ones included.
 func (s *AbortSignal) Followers() int {
 	s.mu.Lock()
@@ -34,18 +38,4 @@ func Coerce(ms float64) time.Duration { return coerce(ms) }
 func Following(due, now, period time.Duration) time.Duration {
 	zero := time.Unix(0, 0)
 	return following(zero.Add(due), zero.Add(now), period).Sub(zero)
-}
-
-// Queue is the queue behind ticks and microtasks.
-type Queue struct{ queue }
-
-func (q *Queue) Push(fn func()) { q.push(fn) }
-func (q *Queue) Pop() func()    { return q.pop() }
-func (q *Queue) Empty() bool    { return q.empty() }
-func (q *Queue) Room() int      { return cap(q.buf) }
-
-// Stale tells whether there are functions in the buffer that are not in the queue.
-func (q *Queue) Stale() bool {
-	some := func(fn func()) bool { return fn != nil }
-	return slices.ContainsFunc(q.buf[:q.head], some) || slices.ContainsFunc(q.buf[len(q.buf):cap(q.buf)], some)
 }

@@ -23,6 +23,9 @@ const (
 	waiting              // turn is a timer of the loop, which fires among the timers of the next turn
 )
 
+// keep is how long a batch an idle adapter keeps room for.
+const keep = 1024
+
 type immediate struct {
 	id ID
 	fn func() // nil if it was cleared or has started

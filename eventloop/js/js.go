@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
 // Loop is what the adapter needs of a loop. *eventloop.Loop is one.
@@ -15,6 +16,8 @@ type Loop interface {
 	Submit(fn func()) error
 	SubmitInternal(fn func()) error
 	eventloop.MicrotaskScheduler
+	NextTick(fn func()) error
+	Promises() *promise.Realm
 	eventloop.TimerScheduler
 	eventloop.TimerReferencer
 	eventloop.OwnerReporter
@@ -23,21 +26,16 @@ type Loop interface {
 
 var _ Loop = (*eventloop.Loop)(nil)
 
-// JS is the JavaScript side of one loop. Create one with [New]. Several may share a loop; each has ids, ticks and
-// immediates of its own. It starts no goroutine and needs no closing: it ends with its loop.
+// JS is the JavaScript side of one loop. Create one with [New]. Several may share a loop; each has ids and immediates
+// of its own. It starts no goroutine and needs no closing: it ends with its loop.
 type JS struct {
 	loop        Loop
 	performance Performance
 	onPanic     func(*eventloop.PanicError)
-
-	// Touched by callbacks on the loop alone.
-	ticks  queue // of NextTick
-	jobs   queue // of QueueMicrotask
-	inJobs bool  // microtasks are being drained; ticks wait until there are none
-	level  int   // timer nesting level of the callback that runs, 0 if it is no timer's
+	level       int // timer nesting level of the callback that runs, 0 if it is no timer's; touched on the loop alone
 
 	// The functions that the loop is given again and again, made once.
-	runNext, startCheck, nextImmediate, nextTurn, nextLate, timersOver func()
+	startCheck, nextImmediate, nextTurn, nextLate, timersOver func()
 
 	mu         sync.Mutex // guards what follows, and the timers; held over the loop's locks, never over callbacks
 	lastID     ID
@@ -58,7 +56,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 	}
 	j := &JS{loop: loop, timers: map[ID]*timer{}}
 	j.performance.start()
-	j.runNext, j.startCheck, j.nextImmediate = j.pump, j.check, j.step
+	j.startCheck, j.nextImmediate = j.check, j.step
 	j.nextTurn, j.nextLate, j.timersOver = j.turn, j.runLate, j.leaveTimers
 	for i, opt := range opts {
 		if opt == nil {

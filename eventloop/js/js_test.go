@@ -30,6 +30,7 @@ func newWorld(t testing.TB, opts ...eventloop.Option) *world {
 	opts = append([]eventloop.Option{
 		eventloop.WithAutoExit(true),
 		eventloop.WithPanicHandler(func(e *eventloop.PanicError) { w.faults = append(w.faults, e) }),
+		eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { w.say("unhandled " + err.Error()) }),
 	}, opts...)
 	loop, err := eventloop.New(opts...)
 	if err != nil {

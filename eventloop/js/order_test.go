@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -19,17 +20,26 @@ const tick = f => process.nextTick(f), job = queueMicrotask, soon = setImmediate
 const after = (ms, f) => setTimeout(f, ms), every = (ms, f) => setInterval(f, ms);
 const busy = ms => { for (const t = performance.now(); performance.now() - t < ms;); };
 const io = f => require('fs').stat('.', f);
+const resolvers = () => { let a, b; const p = new Promise((x, y) => { a = x; b = y }); return [p, a, b] };
+const sleep = (ms, v) => new Promise(resolve => after(ms, () => resolve(v)));
+const value = s => v => { log(s + v); return v }, caught = s => e => { log(s + e.message) };
+const fail = s => { throw new Error(s) }, failed = s => Promise.reject(new Error(s));
+const count = (s, n) => { let p = Promise.resolve(); for (let i = 1; i <= n; i++) p = p.then(says(s + i)) };
+process.on('unhandledRejection', e => log('unhandled ' + e.message));
 process.on('exit', () => console.log(JSON.stringify(all)));
 `
 
-// order is a table of programs, each in JavaScript and in Go, and what Node logs when it runs the former. Only programs
-// with one possible order are in it.
-var order = []struct {
+// program is a program in JavaScript and in Go, and what Node logs when it runs the former.
+type program struct {
 	name   string
 	source string
 	run    func(w *world)
 	log    []string
-}{
+}
+
+// order is a table of programs of callbacks; promiseOrder is one of programs that have promises too. Only programs with
+// one possible order are in them.
+var order = []program{
 	{"ticks go before microtasks",
 		`job(says('job')); tick(says('tick')); log('main')`,
 		func(w *world) { w.microtask(w.says("job")); w.tick(w.says("tick")); w.say("main") },
@@ -203,6 +213,25 @@ var order = []struct {
 			})
 		},
 		[]string{"i", "t", "i", "t", "i", "t"}},
+	{"timers clear themselves and set others",
+		`const a = after(5, () => { log('a'); clearTimeout(a); after(5, says('b')); clearTimeout(a) });
+		 const i = every(40, () => { log('i'); clearInterval(i); const k = every(5, () => { log('k'); clearInterval(k) }) })`,
+		func(w *world) {
+			var a, i js.ID
+			a = w.timeout(5, func() {
+				w.say("a")
+				w.ClearTimeout(a)
+				w.timeout(5, w.says("b"))
+				w.ClearTimeout(a)
+			})
+			i = w.interval(40, func() {
+				w.say("i")
+				w.ClearInterval(i)
+				var k js.ID
+				k = w.interval(5, func() { w.say("k"); w.ClearInterval(k) })
+			})
+		},
+		[]string{"a", "b", "i", "k"}},
 	{"a timer among an interval's runs",
 		`let n = 0; const i = every(40, () => { log('i'); if (++n == 3) clearInterval(i) }); after(100, says('timer'))`,
 		func(w *world) {
@@ -297,7 +326,7 @@ var order = []struct {
 }
 
 func TestOrder(t *testing.T) {
-	for _, p := range order {
+	for _, p := range slices.Concat(order, promiseOrder) {
 		t.Run(p.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *world) {
 				w.run(func() { p.run(w) })
@@ -307,8 +336,20 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The table says what Node does. Set TURNLOOP_NODE=1 to ask it again.
+// The tables say what Node does. Set TURNLOOP_NODE=1 to ask it again.
 func TestOrderOfNode(t *testing.T) {
+	node := nodePath(t)
+	for _, p := range slices.Concat(order, promiseOrder) {
+		t.Run(p.name, func(t *testing.T) {
+			w := &world{t: t, log: runNode(t, node, p.source)}
+			w.want(p.log...)
+		})
+	}
+}
+
+// nodePath returns where node is, if the test is to ask it.
+func nodePath(t *testing.T) string {
+	t.Helper()
 	if os.Getenv("TURNLOOP_NODE") == "" {
 		t.Skip("TURNLOOP_NODE is not set")
 	}
@@ -316,32 +357,33 @@ func TestOrderOfNode(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, p := range order {
-		t.Run(p.name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "program.cjs")
-			if err := os.WriteFile(file, []byte(preamble+p.source), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			out, err := exec.Command(node, file).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var values []any
-			if err := json.Unmarshal(out, &values); err != nil {
-				t.Fatal(err)
-			}
-			w := &world{t: t}
-			for _, v := range values {
-				s, ok := v.(string)
-				if !ok {
-					b, _ := json.Marshal(v)
-					s = string(b)
-				}
-				w.say(s)
-			}
-			w.want(p.log...)
-		})
+	return node
+}
+
+// runNode returns what Node logs when it runs a program.
+func runNode(t *testing.T, node, source string) (log []string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "program.cjs")
+	if err := os.WriteFile(file, []byte(preamble+source), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	out, err := exec.Command(node, file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []any
+	if err := json.Unmarshal(out, &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		s, ok := v.(string)
+		if !ok {
+			b, _ := json.Marshal(v)
+			s = string(b)
+		}
+		log = append(log, s)
+	}
+	return log
 }
 
 // The next turn of immediates comes after timers, also if tasks keep the loop busy, and after those that tasks set meanwhile.
@@ -363,6 +405,26 @@ func TestNextTurnComesAfterTimers(t *testing.T) {
 			}
 		})
 		w.want("a", "task", "task", "t", "t", "b")
+	})
+}
+
+// What two adapters are given, and the loop itself, has one order.
+func TestOneOrder(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		other, err := js.New(w.loop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run(func() {
+			w.microtask(func() { w.say("j1"); w.must(0, other.NextTick(w.says("t3"))) })
+			w.must(0, w.loop.NextTick(w.says("t1")))
+			w.loop.Promises().Resolved(nil).Then(w.then("p1"), nil)
+			w.must(0, other.NextTick(w.says("t2")))
+			w.must(0, w.loop.ScheduleMicrotask(w.says("j2")))
+			other.Resolve(nil).Then(w.then("p2"), nil)
+			w.must(0, other.QueueMicrotask(w.says("j3")))
+		})
+		w.want("t1", "t2", "j1", "p1", "j2", "p2", "j3", "t3")
 	})
 }
 

@@ -58,6 +58,25 @@ func TestOddDelaysFire(t *testing.T) {
 	})
 }
 
+// A delay counts from the call, not from when the loop last looked at the clock.
+func TestTimersAreNotEarly(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.run(func() {
+			r := w.timeout(9, func() { w.sayTime("refreshed") })
+			go func() {
+				w.busy(3)
+				w.timeout(6, func() { w.sayTime("elsewhere") })
+			}()
+			w.busy(7)
+			w.timeout(5, func() { w.sayTime("timeout") })
+			var i js.ID
+			i = w.interval(6, func() { w.sayTime("interval"); w.ClearInterval(i) })
+			w.must(r, w.Refresh(r))
+		})
+		w.want("elsewhere@9", "timeout@12", "interval@13", "refreshed@16")
+	})
+}
+
 // Timers of a nesting level above five wait 4 ms; the first timer has level 0 as the standard counts.
 func TestNestedTimersAreClamped(t *testing.T) {
 	want := []string{"0@0", "1@0", "2@0", "3@0", "4@0", "5@0", "6@4", "7@8", "8@12"}
@@ -293,6 +312,23 @@ func TestImmediatesKeepTheLoopAlive(t *testing.T) {
 	})
 }
 
+// A burst of immediates leaves no memory behind.
+func TestIdleAdapterKeepsLittleRoom(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		runs := 0
+		w.run(func() {
+			for range 5000 {
+				w.immediate(func() { runs++ })
+			}
+			w.timeout(1, func() {
+				if room := w.Room(); runs != 5000 || room > 2048 {
+					t.Errorf("after %d immediates there is room for %d", runs, room)
+				}
+			})
+		})
+	})
+}
+
 // Immediates that were accepted run although the loop is shut down, as queued tasks do.
 func TestImmediatesAtShutdown(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
@@ -448,47 +484,4 @@ func TestFromManyGoroutines(t *testing.T) {
 			t.Errorf("holds %d timers and %d immediates", timers, immediates)
 		}
 	})
-}
-
-// The queue against a plain slice, and what it keeps.
-func TestQueue(t *testing.T) {
-	var q js.Queue
-	var popped, model []int
-	next := 0
-	for round := range 300 {
-		for range round * 7 % 50 {
-			n := next
-			q.Push(func() { popped = append(popped, n) })
-			model = append(model, n)
-			next++
-		}
-		for range round * 5 % 45 {
-			if q.Stale() {
-				t.Fatal("the queue holds what is not in it")
-			}
-			if q.Empty() != (len(model) == 0) {
-				t.Fatal("the queue's idea of empty is wrong")
-			}
-			if len(model) == 0 {
-				break
-			}
-			q.Pop()()
-			if popped[len(popped)-1] != model[0] {
-				t.Fatalf("got %d, want %d", popped[len(popped)-1], model[0])
-			}
-			model = model[1:]
-		}
-		if room := q.Room(); room > 4*len(model)+200 {
-			t.Fatalf("room for %d with %d queued", room, len(model))
-		}
-	}
-	for range 10_000 {
-		q.Push(func() {})
-	}
-	for !q.Empty() {
-		q.Pop()
-	}
-	if q.Room() > 1024 {
-		t.Errorf("an empty queue keeps room for %d", q.Room())
-	}
 }

@@ -98,6 +98,30 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
+// Begin returns a pending promise that only Finish settles. It costs less than one of New: its maker holds it, and
+// finishes it before RejectAll is called, so that need not find it. Any goroutine may call it.
+func (r *Realm) Begin() *Promise {
+	p := r.pending()
+	p.handler = begun{}
+	return p
+}
+
+// Finish settles a promise of Begin: with the error, if there is one, else with the value, as resolve does. It is called
+// once, on the loop.
+func (r *Realm) Finish(p *Promise, value any, err error) {
+	if err != nil {
+		p.settle(rejected, err)
+	} else {
+		p.handler = nil
+		p.resolve(value)
+	}
+}
+
+// begun marks what is no root, although it waits for no other promise.
+type begun struct{}
+
+func (begun) call(*Promise) (any, error) { panic("promise: begun, not derived") }
+
 // Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does of a handler's.
 func (r *Realm) Try(fn func() (any, error)) *Promise {
 	if fn == nil {

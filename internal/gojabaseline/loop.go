@@ -46,6 +46,17 @@ func (l *Loop) Submit(fn func()) error {
 	return nil
 }
 
+// SubmitJS is Submit for what needs the JavaScript runtime, which is the loop's: fn must not let others use it.
+func (l *Loop) SubmitJS(fn func(*goja.Runtime)) error {
+	if fn == nil {
+		return loopapi.ErrNilCallback
+	}
+	if !l.js.RunOnLoop(fn) {
+		return loopapi.ErrLoopTerminated
+	}
+	return nil
+}
+
 // SubmitInternal is Submit: goja_nodejs has one queue.
 func (l *Loop) SubmitInternal(fn func()) error { return l.Submit(fn) }
 

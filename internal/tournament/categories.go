@@ -10,6 +10,7 @@ const (
 	Latency     = "Latency"
 	Timers      = "Timers"
 	Microtasks  = "Microtasks"
+	Promises    = "Promises"
 	Descriptors = "Descriptors"
 	Servers     = "Servers"
 	Memory      = "Memory"
@@ -101,10 +102,26 @@ func Benchmarks() []Benchmark {
 			Why:      "every request has a timeout, nearly all are cancelled, and a busy server holds very many",
 		},
 		{
+			Name: "SetTimeout", Category: Timers, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op: "one timeout",
+			Measures: "storms of 10000 timeouts that one task sets, half for now and half for 1 ms later, and every other one " +
+				"of which it clears when all are set",
+			Why:      "JavaScript that is busy with timers, as programs are that poll, debounce and give up waiting",
+			Unscored: "of the ranked loops only `main` has the timeouts of JavaScript, and to be the first of one is no merit",
+		},
+		{
 			Name: "Microtask", Category: Microtasks, Units: []string{"ns/op", "B/op", "allocs/op"},
 			Op:       "one microtask",
 			Measures: "microtasks that queue their successor, and tasks that queue 1000 microtasks each",
 			Why:      "every promise reaction is a microtask",
+		},
+		{
+			Name: "Promise", Category: Promises, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op: "one link of a chain, one handler, one promise of an All or a Race, or one round trip",
+			Measures: "on the loop: chains of 100 links, promises with 100 handlers, All and Race of 100 promises, all of " +
+				"which are made, settled and heard of; and functions that Promisify runs on other goroutines, one after the other",
+			Why:      "what asynchronous code costs beyond the work that it is about",
+			Unscored: "of the ranked loops only `main` has promises, and to be the first of one is no merit",
 		},
 		{
 			Name: "FDRoundTrip", Category: Descriptors, Units: []string{"ns/op", "B/op", "allocs/op"},

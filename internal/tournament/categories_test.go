@@ -52,10 +52,11 @@ func TestCategory(t *testing.T) {
 	for name, want := range map[string]string{
 		"Timer": tournament.Timers,
 		"BenchmarkTimer/impl=main/op=fire/pending=0-2": tournament.Timers,
-		"Submit/impl=main":  tournament.Throughput,
-		"BenchmarkSubmit-2": tournament.Throughput,
-		"Unknown":           "",
-		"":                  "",
+		"Submit/impl=main":                     tournament.Throughput,
+		"BenchmarkPromise/impl=goja/op=then-2": tournament.Promises,
+		"BenchmarkSubmit-2":                    tournament.Throughput,
+		"Unknown":                              "",
+		"":                                     "",
 	} {
 		if got := tournament.Category(name); got != want {
 			t.Errorf("Category(%q) = %q, want %q", name, got, want)

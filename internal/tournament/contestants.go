@@ -118,16 +118,30 @@ func Contestants() []Contestant {
 			Note: "runs one event loop (WithMulticore(false), WithNumEventLoop(1)), which accepts and serves, as a contestant's one loop " +
 				"does. It can run more of them.",
 		},
+		{
+			Name:       GojaControl,
+			Package:    "github.com/dop251/goja",
+			Philosophy: "control for promises: goja's, and goja_nodejs' timeouts, in a program in JavaScript on baseline's loop",
+			Note: "its figures are an interpreter's, which is what such a program pays, and not those of the loop below " +
+				"alone: so they do not count as baseline's.",
+		},
+		{
+			Name:       GoroutineControl,
+			Package:    "internal/tournament",
+			Philosophy: "control for Promisify: a goroutine that sends its result over a channel to the one that waits for it",
+		},
 	}
 }
 
 // The names of the controls that stand for what Go itself and others offer.
 const (
-	RuntimeControl  = "runtime"  // timers
-	SocketControl   = "netpair"  // descriptors
-	BlockingControl = "blocking" // descriptors
-	NetControl      = "net"      // servers
-	GnetControl     = "gnet"     // servers
+	RuntimeControl   = "runtime"   // timers
+	SocketControl    = "netpair"   // descriptors
+	BlockingControl  = "blocking"  // descriptors
+	NetControl       = "net"       // servers
+	GnetControl      = "gnet"      // servers
+	GojaControl      = "goja"      // promises
+	GoroutineControl = "goroutine" // promises
 )
 
 // factory makes a looptest.Factory of a rival's New.
@@ -167,6 +181,9 @@ func newBaseline(cfg looptest.Config) (looptest.EventLoop, error) {
 	}
 	return gojabaseline.New(), nil
 }
+
+// Goja is the control of that name as a loop, a *gojabaseline.Loop. It takes part where programs in JavaScript can.
+func Goja() Contestant { return Contestant{Name: GojaControl, New: newBaseline} }
 
 // refuse is for loops without options: it names the first thing that cfg asks for.
 func refuse(cfg looptest.Config, who string) error {

@@ -7,6 +7,7 @@ require github.com/turnloop/turnloop v0.0.0
 replace github.com/turnloop/turnloop => ../..
 
 require (
+	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c
 	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0
@@ -18,7 +19,6 @@ require (
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/dlclark/regexp2 v1.11.4 // indirect
-	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c // indirect
 	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
 	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect

@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/tournament"
 )
@@ -195,6 +197,55 @@ func (r *bench) microtasks() loopapi.MicrotaskScheduler {
 		r.b.Skip("n/a: no MicrotaskScheduler")
 	}
 	return microtasks
+}
+
+// promiser is the capability to have promises.
+type promiser interface {
+	NewPromise() (p *promise.Promise, resolve func(any), reject func(error))
+	Promises() *promise.Realm
+	Promisify(context.Context, func(context.Context) (any, error)) *promise.Promise
+}
+
+// promises returns what makes the loop's promises, or skips the cell.
+func (r *bench) promises() promiser {
+	promises, ok := r.EventLoop.(promiser)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no promises")
+	}
+	return promises
+}
+
+// javascript returns an adapter for the loop, or skips the cell.
+func (r *bench) javascript() *js.JS {
+	loop, ok := r.EventLoop.(js.Loop)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no timeouts of JavaScript")
+	}
+	adapter, err := js.New(loop)
+	if err != nil {
+		r.b.Helper()
+		r.b.Fatal(err)
+	}
+	return adapter
+}
+
+// rounds has the loop do b.N operations, in rounds of at most size. A round is over, and the next begins, when it calls
+// next; after the last one that says done.
+func (r *bench) rounds(size int, round func(n int, next func())) {
+	left := r.b.N
+	var next func()
+	next = func() {
+		if left == 0 {
+			r.done()
+			return
+		}
+		n := min(left, size)
+		left -= n
+		round(n, next)
+	}
+	r.submit(next)
 }
 
 // skipIfBounded is for benchmarks that pile up more work than a bounded queue holds.

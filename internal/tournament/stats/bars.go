@@ -67,6 +67,9 @@ var demands = []demand{
 	{what: "Echo, 512 connections, requests per second", bench: "Echo/conns=512", over: "net", limit: 0.90, rate: true},
 	{what: "Microtask chain", bench: "Microtask/kind=chain", limit: 15e-9, clock: true},
 	{what: "Microtask chain, allocations", bench: "Microtask/kind=chain", unit: "allocs/op"},
+	{what: "promise Then chain, per link", bench: "Promise/op=then", limit: 150e-9, clock: true},
+	{what: "promise Then chain, allocations per link", bench: "Promise/op=then", unit: "allocs/op", limit: 2},
+	{what: "Promisify, round trip", bench: "Promise/op=promisify", over: "goroutine", limit: 1.5},
 	{what: "Timer schedule+cancel, none pending", bench: "Timer/op=cancel/pending=0", over: "runtime", limit: 0.4},
 	{what: "Timer schedule+cancel, 100 000 pending", bench: "Timer/op=cancel/pending=100000", over: "runtime", limit: 0.4},
 	{
@@ -157,11 +160,12 @@ func (a *Analysis) hold(d demand) Bar {
 		limit *= a.Run.Env.TimeNowNS / referenceClock
 		b.Demand = fmt.Sprintf("at most %s where time.Now takes %d ns; it takes %.3g ns here: %s",
 			show(d.limit), referenceClock, a.Run.Env.TimeNowNS, show(limit))
+	case unit == Allocations && limit == 0:
+		b.Demand = "0 " + Allocations
+	case unit == Allocations:
+		b.Demand = fmt.Sprintf("at most %s %s", show(limit), Allocations)
 	default:
 		b.Demand = "at most " + show(limit)
-		if unit == "allocs/op" {
-			b.Demand = "0 allocs/op"
-		}
 	}
 	if d.over != "" || d.per != "" {
 		show = FormatRatio

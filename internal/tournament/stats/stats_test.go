@@ -366,6 +366,52 @@ func TestBarsOfServers(t *testing.T) {
 	}
 }
 
+// What only the subject has is held against the clock, a count of allocations, and a control.
+func TestBarsOfPromises(t *testing.T) {
+	values := map[string][]float64{
+		"Promise/op=then@main": jitter(140, 0.01), "Promise/op=then@main@allocs/op": flat(2), "Promise/op=then@goja": jitter(2000, 0.01),
+		"Promise/op=promisify@main": jitter(900, 0.01), "Promise/op=promisify@goroutine": jitter(500, 0.01),
+	}
+	bars := func(clock float64) (out []string) {
+		a := analyse(values)
+		a.Run.Env.TimeNowNS = clock
+		for _, b := range Analyse(a.Run, a.samples).Bars {
+			if strings.HasPrefix(b.What, "promise") || strings.HasPrefix(b.What, "Promisify") {
+				out = append(out, strings.ReplaceAll(strings.Join([]string{b.What, b.Demand, string(b.State), b.Note}, " | "), nbsp, " "))
+			}
+		}
+		return out
+	}
+	chain := "promise Then chain, per link | at most 150 ns where time.Now takes 40 ns; it takes "
+	for clock, want := range map[float64][]string{
+		40: {
+			chain + "40 ns here: 150 ns | met | ",
+			"promise Then chain, allocations per link | at most 2 allocs/op | met | ",
+			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
+		},
+		20: {
+			chain + "20 ns here: 75.0 ns | missed | by 87 %",
+			"promise Then chain, allocations per link | at most 2 allocs/op | met | ",
+			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
+		},
+	} {
+		if got := bars(clock); !slices.Equal(got, want) {
+			t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+
+	values["Promise/op=then@main@allocs/op"] = flat(3)
+	delete(values, "Promise/op=promisify@goroutine")
+	for i, want := range map[int]string{
+		1: "at most 2 allocs/op | missed | by 50 %",
+		2: "not measured | goroutine in Promise/op=promisify: does not take part",
+	} {
+		if got := bars(40)[i]; !strings.HasSuffix(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A rival's bars are about its place among the rivals, whatever the others do.
 func TestBarsOfRivals(t *testing.T) {
 	a := withRivals(map[string][]float64{

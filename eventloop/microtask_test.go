@@ -1,0 +1,72 @@
+package eventloop_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Ticks go before microtasks, also those that ticks bring; those that microtasks bring go behind them; and so it stays when
+// one of them does not return, or the budget is spent.
+func TestNextTick(t *testing.T) {
+	for _, budget := range []int{1, 2, 3, 1024} {
+		var log []string
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(budget),
+			eventloop.WithOnOverload(func(error) {}), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+		require.NoError(t, err)
+		say := func(what string, then ...func()) func() {
+			return func() {
+				log = append(log, what)
+				for _, f := range then {
+					f()
+				}
+			}
+		}
+		tick := func(f func()) func() { return func() { require.NoError(t, l.NextTick(f)) } }
+		micro := func(f func()) func() { return func() { require.NoError(t, l.ScheduleMicrotask(f)) } }
+		settle := func(f func()) func() {
+			return func() { l.Promises().Resolved(1).Then(func(any) (any, error) { f(); return nil, nil }, nil) }
+		}
+		require.ErrorIs(t, l.NextTick(nil), eventloop.ErrNilCallback)
+		require.NoError(t, l.Submit(say("task",
+			micro(say("m1", tick(say("t of m1")), micro(say("m of m1")), func() { panic("m1") })),
+			settle(say("p1", tick(say("t of p1")))),
+			tick(say("t1", tick(say("t of t1")), micro(say("m of t1")))),
+			tick(say("t2", func() { panic("t2") })),
+			micro(say("m2")))))
+		require.NoError(t, l.Submit(say("next task")))
+		require.NoError(t, l.Submit(tick(say("tick of a task"))))
+		require.NoError(t, l.Submit(say("last task")))
+		require.NoError(t, l.Run(context.Background()))
+		order := []string{"task", "t1", "t2", "t of t1", "m1", "p1", "m2", "m of t1", "m of m1", "t of m1", "t of p1",
+			"next task", "tick of a task", "last task"}
+		if budget < 1024 { // then the next task does not wait for all
+			require.ElementsMatch(t, order, log)
+			order, log = without(order, "task"), without(log, "task")
+		}
+		require.Equal(t, order, log, "budget %d", budget)
+		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
+	}
+
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	ran := make(chan int, 3)
+	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 1 }))
+	require.NoError(t, l.NextTick(func() { ran <- 3 }))
+	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 2 }))
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.Equal(t, []int{1, 2, 3}, []int{<-ran, <-ran, <-ran}, "from elsewhere it is as if a microtask did")
+}
+
+func without(list []string, what string) (rest []string) {
+	for _, s := range list {
+		if !strings.Contains(s, what) {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}

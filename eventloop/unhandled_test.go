@@ -1,0 +1,162 @@
+package eventloop_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// A rejection is reported once, behind the microtasks of its callback and before those that reports queue; what is handled by then,
+// or waited for, is not; and a handler that fails keeps none from being reported.
+func TestUnhandledRejections(t *testing.T) {
+	var log []string
+	fail := ""
+	var l *eventloop.Loop
+	l, err := eventloop.New(eventloop.WithAutoExit(true),
+		eventloop.WithPanicHandler(func(e *eventloop.PanicError) { log = append(log, fmt.Sprint("fault: ", e.Value)) }),
+		eventloop.WithUnhandledRejection(func(p *eventloop.Promise, err error) {
+			log = append(log, fmt.Sprintf("%v: %v", p, err))
+			_ = l.ScheduleMicrotask(func() { log = append(log, "microtask of the report") })
+			switch fail {
+			case "panic":
+				panic("no")
+			case "Goexit":
+				runtime.Goexit()
+			}
+		}))
+	require.NoError(t, err)
+	program := func(name string) func() {
+		return func() {
+			log = append(log, name)
+			fail = name
+			_, _, reject := l.NewPromise()
+			reject(errWork)
+			l.Promises().Rejected(errors.New("second"))
+			handledLate := l.Promises().Rejected(errors.New("handled"))
+			waited, _, rejectWaited := l.NewPromise()
+			ch := waited.ToChannel()
+			rejectWaited(errors.New("waited for"))
+			_ = l.ScheduleMicrotask(func() {
+				handledLate.Catch(func(error) (any, error) { return nil, nil })
+				log = append(log, "microtask")
+			})
+			require.Error(t, (<-ch).Err)
+		}
+	}
+	for _, name := range []string{"plain", "panic", "Goexit"} {
+		require.NoError(t, l.Submit(program(name)))
+	}
+	require.NoError(t, l.Submit(func() {
+		fail = ""
+		_, _, reject := l.NewPromise()
+		reject(errors.New("alone"))
+	}))
+	require.NoError(t, l.Submit(func() {
+		log = append(log, "next task")
+		require.NoError(t, l.Shutdown(context.Background()))
+		l.Promisify(context.Background(), ends["value"].fn) // is refused, as everything is
+		never, _, _ := l.NewPromise()
+		never.Then(nil, nil)
+	}))
+	done := make(chan struct{})
+	go func() { // Goexit ends the goroutine that calls Run
+		_ = l.Run(context.Background())
+	}()
+	go func() { <-l.Done(); close(done) }()
+	<-done
+	reports := func(fault string) []string {
+		list := []string{"microtask"}
+		for _, what := range []string{errWork.Error(), "second"} {
+			list = append(list, "rejected promise: "+what)
+			if fault != "" { // the loop goes on behind it with a checkpoint
+				list = append(list, "fault: "+fault, "microtask of the report")
+			}
+		}
+		if fault == "" {
+			list = append(list, "microtask of the report", "microtask of the report")
+		}
+		return list
+	}
+	want := append([]string{"plain"}, reports("")...)
+	want = append(append(want, "panic"), reports("no")...)
+	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
+	want = append(want, "rejected promise: alone", "microtask of the report")
+	require.Equal(t, append(want, "next task"), log)
+}
+
+// By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
+func TestUnhandledRejectionsAreLogged(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		var buf bytes.Buffer
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPromiseDebug(debug),
+			eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
+		require.NoError(t, err)
+		require.NoError(t, l.Submit(func() {
+			l.Promisify(context.Background(), ends["error"].fn)
+			_, _, reject := l.NewPromise()
+			reject(errWork)
+		}))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, 2, bytes.Count(buf.Bytes(), []byte("unhandled promise rejection")), buf.String())
+		require.Contains(t, buf.String(), "loop=")
+		where := 0
+		if debug {
+			where = 2
+		}
+		require.Equal(t, where, bytes.Count(buf.Bytes(), []byte(" at unhandled_test.go")), "%s", buf.String())
+	}
+}
+
+// A microtask budget counts reports as well, so that an endless chain of them starves nothing.
+func TestEndlessRejectionsStarveNothing(t *testing.T) {
+	var l *eventloop.Loop
+	over, reports := false, 0
+	l, err := eventloop.New(eventloop.WithMicrotaskBudget(8), eventloop.WithOnOverload(func(error) {}),
+		eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {
+			if reports++; !over {
+				l.Promises().Rejected(errWork)
+			}
+		}))
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
+	_, err = l.ScheduleTimer(time.Millisecond, func() {
+		require.NoError(t, l.Submit(func() { over = true; require.NoError(t, l.Close()) }))
+	})
+	require.NoError(t, err)
+	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
+	require.Greater(t, reports, 8)
+}
+
+// A rejection that the microtask budget leaves no room to report is reported in the next tick, which comes without a wait.
+func TestBudgetKeepsReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for before := range 4 {
+			reports := 0
+			loop, err := eventloop.New(eventloop.WithMicrotaskBudget(2), eventloop.WithOnOverload(func(error) {}),
+				eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) { reports++ }))
+			require.NoError(t, err)
+			go loop.Run(context.Background())
+			synctest.Wait() // it sleeps
+			require.NoError(t, loop.Submit(func() {
+				for range before {
+					require.NoError(t, loop.ScheduleMicrotask(func() {}))
+				}
+				loop.Promises().Rejected(io.EOF)
+			}))
+			synctest.Wait()
+			require.Equal(t, 1, reports, "%d microtasks before", before)
+			require.NoError(t, loop.Shutdown(context.Background()))
+		}
+	})
+}
