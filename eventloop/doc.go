@@ -17,8 +17,8 @@
 //	│   until there is work
 //	└── call whose descriptors are ready     RegisterFD
 //
-// After every callback the microtasks run ([Loop.ScheduleMicrotask]), those that they schedule included, until none is
-// left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says
+// After every callback the microtasks run ([Loop.ScheduleMicrotask]; what handlers of promises do is one each; before
+// them, [Loop.NextTick]), those that they schedule included, until none is left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says
 // otherwise. Between two external tasks, internal tasks that came meanwhile run first.
 //
 // # What it promises
@@ -27,6 +27,12 @@
 // and never after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the
 // order of their submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and
 // the next one runs.
+//
+// # Promises
+//
+// [Loop.Promisify] runs blocking work on a goroutine of its own and returns a promise of the result; [Loop.NewPromise]
+// returns one that any goroutine may settle. Handlers run on the loop. Package promise says what promises do, and has
+// them with types; [Loop.Promises] combines them. Package js, on top, has the vocabulary of JavaScript.
 //
 // # Descriptors
 //
@@ -37,7 +43,7 @@
 //
 // # How it ends
 //
-// [Loop.Shutdown], and the end of Run's context, run what was accepted and then end the loop; [Loop.Close] drops what
-// is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to
+// [Loop.Shutdown], and the end of Run's context, run what was accepted, reject the promises that are pending, and then
+// end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to
 // start again.
 package eventloop

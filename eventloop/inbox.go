@@ -31,10 +31,13 @@ type inbox struct {
 	// write-then-check; wait.go says what that pairs with.
 	lock atomic.Uint32
 
-	sealed  bool // nothing is accepted any more
-	holds   int  // see Hold
-	workers int  // calls of Promisify whose outcome the loop has not heard of
-	lane    [lanes]queue
+	sealed bool // nothing is accepted any more
+	holds  int  // see Hold
+	lane   [lanes]queue
+
+	// workers counts the calls of Promisify whose outcome the loop has not heard of. It grows under the lock, and is
+	// counted down by the loop.
+	workers atomic.Int32
 }
 
 // acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
@@ -144,7 +147,7 @@ func (l *Loop) take(lane int, into *queue) {
 // seal closes the inbox for good if it is empty and nobody works for it, and tells whether it is closed.
 func (b *inbox) seal() bool {
 	b.acquire()
-	b.sealed = b.sealed || b.empty() && b.workers == 0
+	b.sealed = b.sealed || b.empty() && b.workers.Load() == 0
 	sealed := b.sealed
 	b.release()
 	return sealed

@@ -130,7 +130,7 @@ func (w *work) settle(value any, err error) {
 
 // finish is called on the loop.
 func (w *work) finish() {
-	w.loop.removeWorker()
+	w.loop.inbox.workers.Add(-1)
 	w.loop.promises.Finish(w.promise, w.value, w.err)
 }
 
@@ -139,26 +139,23 @@ func (w *work) finish() {
 func (l *Loop) addWorker() error {
 	b := &l.inbox
 	b.acquire()
-	defer b.release()
-	if b.sealed || l.state.load().ending() {
+	refused := b.sealed || l.state.load().ending()
+	if !refused {
+		b.workers.Add(1)
+	}
+	b.release()
+	if refused {
 		return ErrLoopTerminated
 	}
-	b.workers++
 	return nil
 }
 
-// removeWorker is called on the loop.
-func (l *Loop) removeWorker() {
-	l.inbox.acquire()
-	l.inbox.workers--
-	l.inbox.release()
-}
-
-// working tells whether there are workers that the loop will hear of.
+// working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
+// found it running has counted under the lock.
 func (b *inbox) working() bool {
 	b.acquire()
 	defer b.release()
-	return b.workers != 0
+	return b.workers.Load() != 0
 }
 
 // workers starts work, some of it later if there is a limit.

@@ -129,6 +129,7 @@ func Contestants() []Contestant {
 			Name:       GoroutineControl,
 			Package:    "internal/tournament",
 			Philosophy: "control for Promisify: a goroutine that sends its result over a channel to the one that waits for it",
+			Note:       "each call has a channel of its own, as each call of Promisify has a promise.",
 		},
 	}
 }
