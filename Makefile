@@ -49,7 +49,7 @@ test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors
 
 .PHONY: soak
 soak: need-go ## Run what races and repeats in full: a million wakes in each mode, 100 000 reuses of a number (minutes)
-	TURNLOOP_SOAK=1 $(TEST) -timeout=1h -run 'TestWakes$$|Reused|ModeChangesLose|ForcedExcludes|MissNewOwners' ./eventloop
+	TURNLOOP_SOAK=1 $(TEST) -timeout=1h -run 'TestWakes$$|Reused|ModeChangesLose|ForcedExcludes|MissNewOwners|RestEnds|WorkersMeet|SettlementRaces' ./eventloop
 
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)

@@ -18,8 +18,9 @@
 //	└── call whose descriptors are ready     RegisterFD
 //
 // After every callback the microtasks run ([Loop.ScheduleMicrotask]; what handlers of promises do is one each; before
-// them, [Loop.NextTick]), those that they schedule included, until none is left or their budget is spent; after those of descriptors in batches, unless WithStrictMicrotaskOrdering says
-// otherwise. Between two external tasks, internal tasks that came meanwhile run first.
+// them, [Loop.NextTick]), those that they schedule included, until none is left or their budget is spent; after those
+// of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. Between two external tasks, internal
+// tasks that came meanwhile run first.
 //
 // # What it promises
 //
@@ -44,6 +45,6 @@
 // # How it ends
 //
 // [Loop.Shutdown], and the end of Run's context, run what was accepted, reject the promises that are pending, and then
-// end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A loop runs once; create another to
-// start again.
+// end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A
+// loop runs once; create another to start again.
 package eventloop

@@ -28,8 +28,8 @@ func ExampleLoop_Promisify() {
 	// Output: 42 <nil>
 }
 
-// A chain: each handler runs on the loop, a promise that one returns is followed, and errors pass by until somebody handles
-// them. They stay Go errors, for errors.Is and errors.As.
+// A chain: each handler runs on the loop, a promise that one returns is followed, and errors pass by until somebody
+// handles them. They stay Go errors, for errors.Is and errors.As.
 func ExampleLoop_Promisify_chain() {
 	loop, err := eventloop.New(eventloop.WithAutoExit(true))
 	if err != nil {

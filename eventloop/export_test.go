@@ -96,5 +96,12 @@ func WithPoller(open func() (SystemPoller, error)) Option {
 	}
 }
 
+// WorkWaiting is how many functions of Promisify wait for their turn, or are kept as if they did.
+func (l *Loop) WorkWaiting() int {
+	l.workers.mu.Lock()
+	defer l.workers.mu.Unlock()
+	return len(l.workers.waiting)
+}
+
 // Enough is how many sleeps in a row must have been spent in the wrong place before the loop moves.
 const Enough = enough

@@ -47,8 +47,9 @@ func (b *inbox) acquire() {
 	}
 }
 
-// acquireSlow spins for as long as a holder that is running needs, then lets other goroutines run, of which it may be one,
-// then other threads: a holder whose thread the system has preempted gets on only when this one stops burning its time.
+// acquireSlow spins for as long as a holder that is running needs, then lets other goroutines run, of which it may be
+// one, then other threads: a holder whose thread the system has preempted gets on only when this one stops burning its
+// time.
 func (b *inbox) acquireSlow() {
 	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
 		switch {

@@ -5,11 +5,11 @@ package eventloop
 import "context"
 
 // Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
-// internal work and microtasks that brings, also what was given to Promisify; pending timers and registrations are
-// dropped; pending promises are rejected with ErrLoopTerminated, and their handlers run; and the loop ends. It blocks
-// until then, or until ctx is done, which ends the waiting and not the shutdown. From one of the loop's own callbacks it
-// only asks for the end and returns at once. On a loop that never ran it runs what was accepted, on a goroutine of its
-// own.
+// internal work and microtasks that brings; pending timers and registrations are dropped; pending promises are rejected
+// with ErrLoopTerminated, as are new ones from then on, but for those of Promisify, whose functions the loop waits for;
+// handlers run; and the loop ends. It blocks until then, or until ctx is done, which ends the waiting and not the
+// shutdown. From one of the loop's own callbacks it only asks for the end and returns at once. On a loop that never ran
+// it runs what was accepted, on a goroutine of its own.
 //
 // The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
 // work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
@@ -63,14 +63,15 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 	return from, ok
 }
 
-// finish is what an ending loop does when it has run everything: it waits for workers, rejects what is pending, and has
-// what that brings run in another tick. It tells whether there is nothing left.
+// finish is what an ending loop does when it has run everything: it rejects what is pending, and has what that brings
+// run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
+// whether there is nothing left.
 func (l *Loop) finish() bool {
 	switch {
+	case l.promises.RejectAll(ErrLoopTerminated):
+		return false
 	case l.inbox.working():
 		l.rest()
-		return false
-	case l.promises.RejectAll(ErrLoopTerminated):
 		return false
 	}
 	return l.inbox.seal()

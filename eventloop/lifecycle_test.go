@@ -50,14 +50,18 @@ type key struct{}
 func TestEndedLoopKeepsNothing(t *testing.T) {
 	loop, err := eventloop.New()
 	require.NoError(t, err)
-	inContext, inTimer := new([1024]byte), new([1024]byte)
-	held := []weak.Pointer[[1024]byte]{weak.Make(inContext), weak.Make(inTimer)}
+	inContext, inTimer, inTick := new([1024]byte), new([1024]byte), new([1024]byte)
+	held := []weak.Pointer[[1024]byte]{weak.Make(inContext), weak.Make(inTimer), weak.Make(inTick)}
 	_, err = loop.ScheduleTimer(time.Hour, func() { inTimer[0]++ })
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, inContext))
-	require.NoError(t, loop.Submit(cancel))
-	require.ErrorIs(t, loop.Run(ctx), context.Canceled)
-	ctx, cancel, inContext, inTimer = nil, nil, nil, nil
+	require.NoError(t, loop.Submit(func() {
+		cancel()
+		require.NoError(t, loop.NextTick(func() { inTick[0]++ }))
+		require.NoError(t, loop.Close())
+	}))
+	require.ErrorIs(t, loop.Run(ctx), eventloop.ErrLoopTerminated)
+	ctx, cancel, inContext, inTimer, inTick = nil, nil, nil, nil, nil
 	runtime.GC()
 	runtime.GC()
 	for i, p := range held {
@@ -114,6 +118,7 @@ func TestIdleLoopIsSmall(t *testing.T) {
 			require.NoError(t, loop.Submit(func() {
 				for i := range amount {
 					loop.ScheduleMicrotask(func() {})
+					loop.NextTick(func() {})
 					id, _ := loop.ScheduleTimer(time.Hour>>(i%40)<<(i%10), func() {})
 					defer loop.CancelTimer(id)
 				}

@@ -26,10 +26,9 @@ func (l *Loop) addHolds(n int) {
 	l.inbox.release()
 }
 
-// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a call of Promisify
-// that has not settled. It is what
-// WithAutoExit goes by, but may be asked of any loop. On the loop the answer does not count the callback that asks;
-// from another goroutine a loop that is running something is alive.
+// Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
+// of Promisify that has not returned. It is what WithAutoExit goes by, but may be asked of any loop. On the loop the
+// answer does not count the callback that asks; from another goroutine a loop that is running something is alive.
 func (l *Loop) Alive() bool {
 	for {
 		state := l.State()

@@ -34,6 +34,7 @@ type Loop struct {
 	ticks     ring         // see NextTick
 	micro     ring
 	inMicro   bool   // ticks wait until there are no microtasks
+	draining  bool   // a tick or a microtask runs, or the last one has not returned
 	microLeft int    // of the microtask budget, until micro is next empty
 	taskLeft  int    // of the tick's budget of external tasks
 	innerLeft int    // of the tick's budget of internal tasks

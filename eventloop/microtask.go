@@ -16,8 +16,8 @@ type ring struct {
 }
 
 const (
-	ringStart = 64  // length on first use
-	ringKeep  = 128 // longest buffer that an empty ring keeps
+	ringStart = 64 // length on first use
+	ringKeep  = 64 // longest buffer that an empty ring keeps
 )
 
 // bursts holds buffers longer than ringKeep, cleared, for all loops.
@@ -96,8 +96,8 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return nil
 }
 
-// NextTick queues fn to run like a microtask, but before all microtasks that wait; scheduled by a microtask, behind them
-// (Node's process.nextTick). What it queues itself that way runs before them too.
+// NextTick queues fn to run like a microtask, but before all microtasks that wait; scheduled by a microtask, behind
+// them (Node's process.nextTick). What it queues itself that way runs before them too.
 //
 // Any goroutine may call it; from another one, it is as if a microtask did. It counts for the microtask budget, costs
 // what ScheduleMicrotask costs, and returns the same errors.
@@ -110,6 +110,9 @@ func (l *Loop) NextTick(fn func()) error {
 	}
 	if l.state.load().closing() {
 		return ErrLoopTerminated
+	}
+	if !l.draining { // the caller is no microtask; what a spent budget holds back does not go first
+		l.inMicro = false
 	}
 	l.ticks.push(fn)
 	return nil
@@ -148,13 +151,12 @@ func (l *Loop) checkpoint() {
 
 // drain runs functions from q until none is left, or the rest must wait; it tells whether to go on.
 func (l *Loop) drain(q *ring) bool {
-	for q.n != 0 {
-		if !l.spend() {
-			return false
-		}
+	l.draining = true
+	for q.n != 0 && l.spend() {
 		q.pop()()
 	}
-	return true
+	l.draining = false
+	return q.n == 0
 }
 
 // spend takes one microtask from the budget, and tells whether it may run.

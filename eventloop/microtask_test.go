@@ -2,6 +2,8 @@ package eventloop_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,8 +12,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Ticks go before microtasks, also those that ticks bring; those that microtasks bring go behind them; and so it stays when
-// one of them does not return, or the budget is spent.
+// Ticks go before microtasks, also those that ticks bring; those that microtasks bring go behind them; and so it stays
+// when one of them does not return, or the budget is spent.
 func TestNextTick(t *testing.T) {
 	for _, budget := range []int{1, 2, 3, 1024} {
 		var log []string
@@ -52,7 +54,35 @@ func TestNextTick(t *testing.T) {
 		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
 	}
 
-	l, err := eventloop.New()
+	l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(2), eventloop.WithOnOverload(func(error) {}))
+	require.NoError(t, err)
+	var log []string
+	require.NoError(t, l.Submit(func() {
+		for i := range 5 {
+			require.NoError(t, l.ScheduleMicrotask(func() { log = append(log, fmt.Sprint("m", i)) }))
+		}
+		_, err := l.ScheduleTimer(0, func() {
+			log = append(log, "timer")
+			require.NoError(t, l.NextTick(func() { log = append(log, "tick") }))
+			require.True(t, l.Alive(), "a tick is something that can happen")
+		})
+		require.NoError(t, err)
+	}))
+	require.NoError(t, l.Run(context.Background()))
+	tick := slices.Index(log, "tick")
+	require.Equal(t, "timer", log[tick-1], "what a spent budget holds back does not keep it: %v", log)
+	require.Less(t, tick, slices.Index(log, "m4"))
+
+	l, err = eventloop.New()
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() {
+		require.NoError(t, l.NextTick(func() {}))
+		require.True(t, l.Alive(), "a tick is something that can happen")
+		require.NoError(t, l.Close())
+	}))
+	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
+
+	l, err = eventloop.New()
 	require.NoError(t, err)
 	ran := make(chan int, 3)
 	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 1 }))

@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// NewPromise returns a pending promise and the two functions that settle it. The first call of either decides; both may be
-// called from any goroutine, and take effect on the loop. See [promise.Realm.New].
+// NewPromise returns a pending promise and the two functions that settle it. The first call of either decides; both may
+// be called from any goroutine, and take effect on the loop. See [promise.Realm.New].
 func (l *Loop) NewPromise() (p *Promise, resolve func(value any), reject func(reason error)) {
 	return l.promises.New()
 }
@@ -27,13 +28,14 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // [WithWorkerLimit] for how many do so at once.
 //
 // The promise is rejected with the error that fn returns; with a *PanicError when fn panics or calls runtime.Goexit; as
-// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause (also if fn returns either), and then what fn
-// returns is ignored, and it is not called if it was waiting for its turn; and at once with ErrNilCallback, with ctx.Err(), or with
-// ErrLoopTerminated once the loop is ending.
+// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause (also if fn returns either); and at once
+// with ErrNilCallback, with ctx.Err(), or with ErrLoopTerminated once the loop is ending. When ctx ends, fn is not
+// called if it was waiting for its turn, and what it returns later is ignored; of an end of ctx and a return of fn at
+// the same time, either may count.
 //
-// Until the promise has settled it keeps an auto-exit loop alive, and Shutdown waits for it: so fn should not wait for
-// what only the end of the loop brings. Close does not wait, starts nothing that has not started, and does not stop what
-// has, which is what ctx is for. Any goroutine may call it. It costs a goroutine and a wake-up.
+// Until fn has returned, or ctx ended, it keeps an auto-exit loop alive, and Shutdown waits for it. Close does not
+// wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. Any goroutine may
+// call it. It costs a goroutine and a wake-up.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
@@ -47,7 +49,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	p := l.promises.Begin()
 	w := &work{loop: l, ctx: ctx, fn: fn, promise: p}
 	if ctx.Done() != nil {
-		w.forget = context.AfterFunc(ctx, func() { w.settle(nil, cancelled(ctx)) })
+		w.forget = context.AfterFunc(ctx, func() { w.cancel(ctx) })
 	}
 	l.workers.start(l.workerLimit, w)
 	return p
@@ -64,8 +66,8 @@ func Promisify[T any](ctx context.Context, l *Loop, fn func(context.Context) (T,
 // cancelled is the error of a context that has ended.
 func cancelled(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
+	if cause == err {
+		return err
 	}
 	return fmt.Errorf("%w: %w", err, cause)
 }
@@ -77,6 +79,7 @@ type work struct {
 	fn      func(context.Context) (any, error)
 	promise *Promise
 	forget  func() bool // ends the interest in ctx; nil if that never ends
+	started atomic.Bool // somebody has fn, and ctx: the worker to call it, or who drops it
 
 	// over is set by who has the outcome first, and writes it; the loop reads it.
 	over  atomic.Bool
@@ -84,9 +87,12 @@ type work struct {
 	err   error
 }
 
-// run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred function is all that still runs then.
+// run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred functions are all that still runs then.
 func (w *work) run() {
-	if w.over.Load() || w.loop.state.load().closing() {
+	if w.forget != nil {
+		defer w.forget()
+	}
+	if w.started.Swap(true) || w.loop.state.load().closing() {
 		return
 	}
 	returned := false
@@ -97,16 +103,19 @@ func (w *work) run() {
 	}()
 	value, err := w.call()
 	returned = true
-	if w.ctx.Err() != nil && (errors.Is(err, w.ctx.Err()) || errors.Is(err, context.Cause(w.ctx))) {
-		err = cancelled(w.ctx) // the same, whoever notices first
-	}
-	if w.forget != nil {
-		w.forget()
-	}
 	w.settle(value, err)
 }
 
-// call calls fn and returns a panic as an error.
+// cancel is called, on a goroutine of its own, when the context ends.
+func (w *work) cancel(ctx context.Context) {
+	if !w.started.Swap(true) {
+		w.fn, w.ctx = nil, nil
+		w.loop.workers.drop()
+	}
+	w.settle(nil, cancelled(ctx))
+}
+
+// call calls fn and returns a panic as an error, also one in a method of the error that fn returns.
 func (w *work) call() (value any, err error) {
 	returned := false
 	defer func() {
@@ -115,6 +124,9 @@ func (w *work) call() (value any, err error) {
 		}
 	}()
 	value, err = w.fn(w.ctx)
+	if end := w.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(w.ctx))) {
+		err = cancelled(w.ctx) // the same, whoever notices first
+	}
 	returned = true
 	return value, err
 }
@@ -132,6 +144,7 @@ func (w *work) settle(value any, err error) {
 func (w *work) finish() {
 	w.loop.inbox.workers.Add(-1)
 	w.loop.promises.Finish(w.promise, w.value, w.err)
+	w.promise, w.value, w.err = nil, nil, nil // it may still be waiting for its turn
 }
 
 // addWorker counts a worker, if the loop is not ending. This is decided under the lock that the loop takes to see
@@ -163,6 +176,7 @@ type workers struct {
 	mu      sync.Mutex
 	running int
 	waiting []*work
+	dropped int // of those that wait; they have started, as it were
 }
 
 func (ws *workers) start(limit int, w *work) {
@@ -189,15 +203,28 @@ func (ws *workers) work(w *work) {
 func (ws *workers) next() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if len(ws.waiting) == 0 {
-		ws.waiting = nil
-		ws.running--
-		return
+	for len(ws.waiting) > 0 {
+		w := ws.waiting[0]
+		ws.waiting[0] = nil
+		ws.waiting = ws.waiting[1:]
+		if !w.started.Load() {
+			go ws.work(w)
+			return
+		}
+		ws.dropped = max(0, ws.dropped-1)
 	}
-	w := ws.waiting[0]
-	ws.waiting[0] = nil
-	ws.waiting = ws.waiting[1:]
-	go ws.work(w)
+	ws.waiting = nil
+	ws.running--
+}
+
+// drop lets go of work that has no turn any more, when that is most of what waits.
+func (ws *workers) drop() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
+		ws.waiting = slices.DeleteFunc(ws.waiting, func(w *work) bool { return w.started.Load() })
+		ws.dropped = 0
+	}
 }
 
 // unhandled reports a rejection that nobody has handled. That a loop which is ending has refused something is nobody's

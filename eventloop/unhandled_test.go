@@ -17,11 +17,12 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// A rejection is reported once, behind the microtasks of its callback and before those that reports queue; what is handled by then,
-// or waited for, is not; and a handler that fails keeps none from being reported.
+// A rejection is reported once, behind the microtasks of its callback and before those that reports queue; what is
+// handled by then, or waited for, is not; and a handler that fails keeps none from being reported.
 func TestUnhandledRejections(t *testing.T) {
 	var log []string
 	fail := ""
+	var refused *eventloop.Promise
 	var l *eventloop.Loop
 	l, err := eventloop.New(eventloop.WithAutoExit(true),
 		eventloop.WithPanicHandler(func(e *eventloop.PanicError) { log = append(log, fmt.Sprint("fault: ", e.Value)) }),
@@ -65,7 +66,8 @@ func TestUnhandledRejections(t *testing.T) {
 	require.NoError(t, l.Submit(func() {
 		log = append(log, "next task")
 		require.NoError(t, l.Shutdown(context.Background()))
-		l.Promisify(context.Background(), ends["value"].fn) // is refused, as everything is
+		refused = l.Promisify(context.Background(), ends["value"].fn)
+		l.Promisify(context.Background(), ends["value"].fn) // nobody handles that
 		never, _, _ := l.NewPromise()
 		never.Then(nil, nil)
 	}))
@@ -93,6 +95,8 @@ func TestUnhandledRejections(t *testing.T) {
 	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
 	want = append(want, "rejected promise: alone", "microtask of the report")
 	require.Equal(t, append(want, "next task"), log)
+	_, err = refused.Await(t.Context())
+	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 }
 
 // By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
@@ -138,7 +142,8 @@ func TestEndlessRejectionsStarveNothing(t *testing.T) {
 	require.Greater(t, reports, 8)
 }
 
-// A rejection that the microtask budget leaves no room to report is reported in the next tick, which comes without a wait.
+// A rejection that the microtask budget leaves no room to report is reported in the next tick, which comes without a
+// wait.
 func TestBudgetKeepsReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for before := range 4 {

@@ -27,8 +27,8 @@
 // # Units and errors
 //
 // Delays and times are float64 milliseconds, as in JavaScript. Whatever is given a function returns
-// [eventloop.ErrNilCallback] for nil, and [eventloop.ErrLoopTerminated] when the loop is ending. Timers, and immediates
-// that wait for the next turn, are dropped when the loop shuts down.
+// [eventloop.ErrNilCallback] for nil, and [eventloop.ErrLoopTerminated] when the loop is ending. Timers are
+// dropped when the loop shuts down; immediates that were set before run.
 //
 // A callback that panics is reported by the loop (eventloop.WithPanicHandler), and an interval goes on. A handler of a
 // promise that panics rejects the promise that it was to settle. A listener of an event or of a signal that panics is

@@ -44,20 +44,18 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.ended() {
+	if s := j.loop.State(); s == eventloop.StateTerminating || s == eventloop.StateTerminated {
 		return 0, eventloop.ErrLoopTerminated
 	}
 	id, err := j.newID()
 	if err != nil {
 		return 0, err
 	}
-	if j.phase == idle || j.phase == waiting {
+	if j.phase == idle {
 		if err := j.loop.Submit(j.startCheck); err != nil {
-			return 0, err // in the waiting phase it is asked for this answer only; the call will find nothing to do
+			return 0, err
 		}
-		if j.phase == idle {
-			j.phase = armed
-		}
+		j.phase = armed
 	}
 	j.immediates = append(j.immediates, immediate{id, fn})
 	return id, nil
@@ -118,6 +116,7 @@ func (j *JS) endCheck() {
 	j.phase = idle
 	if len(j.immediates) > 0 {
 		j.phase = waiting
+		j.hearOfTheEnd()
 		if _, err := j.loop.ScheduleTimer(0, j.nextTurn); err != nil {
 			j.loop.SubmitInternal(j.nextTurn) // the loop is ending: there are no more turns with timers
 		}
@@ -125,6 +124,24 @@ func (j *JS) endCheck() {
 	if len(j.late) > 0 {
 		j.loop.SubmitInternal(j.nextLate)
 	}
+}
+
+// hearOfTheEnd sees to it that a turn that waits comes although the loop shuts down, and its timer with it: that rejects
+// what is pending. mu is held.
+func (j *JS) hearOfTheEnd() {
+	if j.pending != nil {
+		return
+	}
+	j.pending, _, _ = j.loop.Promises().New()
+	j.pending.Catch(func(error) (any, error) {
+		j.mu.Lock()
+		waits := j.phase == waiting
+		j.mu.Unlock()
+		if waits {
+			j.turn()
+		}
+		return nil, nil
+	})
 }
 
 // turn is called among the timers of the turn that follows a check phase, and has the next one follow the tasks of this

@@ -21,6 +21,7 @@ type Loop interface {
 	eventloop.TimerScheduler
 	eventloop.TimerReferencer
 	eventloop.OwnerReporter
+	eventloop.StateReporter
 	eventloop.Completer
 }
 
@@ -43,8 +44,9 @@ type JS struct {
 	inTimers   bool     // the loop is running due timers; set by the first of ours
 	late       []*timer // due, but behind immediates
 	phase      phase
-	immediates []immediate // wait for the next check phase
-	batch      []immediate // of the check phase that runs; batch[:started] have started
+	pending    *promise.Promise // is rejected when the loop shuts down; nil until somebody has to know
+	immediates []immediate      // wait for the next check phase
+	batch      []immediate      // of the check phase that runs; batch[:started] have started
 	started    int
 }
 
@@ -98,14 +100,4 @@ func (j *JS) newID() (ID, error) {
 	}
 	j.lastID++
 	return j.lastID, nil
-}
-
-// ended tells whether the loop has ended.
-func (j *JS) ended() bool {
-	select {
-	case <-j.loop.Done():
-		return true
-	default:
-		return false
-	}
 }

@@ -386,7 +386,8 @@ func runNode(t *testing.T, node, source string) (log []string) {
 	return log
 }
 
-// The next turn of immediates comes after timers, also if tasks keep the loop busy, and after those that tasks set meanwhile.
+// The next turn of immediates comes after timers, also if tasks keep the loop busy, and after those that tasks set
+// meanwhile.
 func TestNextTurnComesAfterTimers(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		w.run(func() {

@@ -12,6 +12,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
 )
@@ -267,7 +269,8 @@ type deaf struct{ *eventloop.Loop }
 
 func (deaf) CancelTimer(eventloop.TimerID) error { return eventloop.ErrTimerNotFound }
 
-// A timer that is taken back while the loop is about to call it does not run, and one that is rescheduled runs once, at its new time.
+// A timer that is taken back while the loop is about to call it does not run, and one that is rescheduled runs once, at
+// its new time.
 func TestTakenBackWhileFiring(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		var err error
@@ -342,6 +345,19 @@ func TestImmediatesAtShutdown(t *testing.T) {
 			w.timeout(0, w.says("never"))
 		})
 		w.want("a", "b", "c")
+	})
+	virtual(t, func(t *testing.T, w *world) { // also those that wait for the next turn; and they do not go on for ever
+		w.run(func() {
+			w.immediate(func() {
+				w.immediate(func() {
+					w.say("next turn")
+					_, err := w.SetImmediate(w.says("never"))
+					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+				})
+				require.NoError(t, w.loop.Submit(func() { w.loop.Shutdown(context.Background()) }))
+			})
+		})
+		w.want("next turn")
 	})
 }
 

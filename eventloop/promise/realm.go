@@ -106,8 +106,8 @@ func (r *Realm) Begin() *Promise {
 	return p
 }
 
-// Finish settles a promise of Begin: with the error, if there is one, else with the value, as resolve does. It is called
-// once, on the loop.
+// Finish settles a promise of Begin: with the error, if there is one, else with the value, as resolve does. It is
+// called once, on the loop.
 func (r *Realm) Finish(p *Promise, value any, err error) {
 	if err != nil {
 		p.settle(rejected, err)

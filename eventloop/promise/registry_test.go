@@ -386,3 +386,23 @@ func TestRegistryModel(t *testing.T) {
 	require.Equal(t, len(live), registered(r))
 	runtime.KeepAlive(live)
 }
+
+// A promise of Begin is not in the registry, and RejectAll does not touch it: Finish settles it, whatever waits for it.
+func TestBegunPromises(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	var heard []string
+	p, failed, follows := r.Begin(), r.Begin(), r.Begin()
+	never, _, _ := r.New()
+	p.Then(func(v any) (any, error) { heard = append(heard, v.(string)); return nil, nil }, nil)
+	failed.Catch(func(err error) (any, error) { heard = append(heard, err.Error()); return nil, nil })
+	ch := follows.ToChannel()
+	f.drain()
+	require.Zero(t, registered(r))
+	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	r.Finish(p, "value", nil)
+	r.Finish(failed, "ignored", errors.New("error"))
+	r.Finish(follows, never, nil)
+	f.drain()
+	require.Equal(t, []string{"value", "error"}, heard)
+	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))
+}

@@ -1,0 +1,129 @@
+package eventloop_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// The last worker is done, or Close comes, at the very moment at which an ending loop goes to rest.
+func TestRestEnds(t *testing.T) {
+	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
+		for i := range scale(2_000, 10_000, 100_000) {
+			l, err := eventloop.New(eventloop.WithFastPathMode(mode))
+			if errors.Is(err, errors.ErrUnsupported) {
+				break
+			}
+			require.NoError(t, err)
+			closing := i%4 == 0
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(context.Background()) }()
+			p := l.Promisify(context.Background(), func(context.Context) (any, error) {
+				for l.State() != eventloop.StateTerminating {
+					if runtime.GOMAXPROCS(0) == 1 {
+						runtime.Gosched()
+					}
+				}
+				for range i % 64 { // a little later each time
+					l.State()
+				}
+				if closing {
+					return nil, l.Close()
+				}
+				return i, nil
+			})
+			require.NoError(t, l.Submit(func() { _ = l.Shutdown(context.Background()) }))
+			select {
+			case err := <-ran:
+				require.Equal(t, closing, err != nil)
+			case <-time.After(time.Minute):
+				t.Fatal("the loop rests for ever")
+			}
+			_, err = p.Await(context.Background())
+			require.Equal(t, closing, err != nil)
+		}
+	}
+}
+
+// Workers, foreign internal work, Shutdown and Close all at once, over and over, in every place where the loop sleeps:
+// all waiters hear, and the loop ends.
+func TestWorkersMeetTheEnd(t *testing.T) {
+	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
+		for i := range scale(300, 1000, 20_000) {
+			l, err := eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithWorkerLimit(i%3))
+			if errors.Is(err, errors.ErrUnsupported) {
+				break
+			}
+			require.NoError(t, err)
+			ran := make(chan error, 1)
+			go func() { ran <- l.Run(context.Background()) }()
+			require.NoError(t, onLoop(t, l, func() error { return nil }))
+			pair, err := openPair()
+			if err == nil && i%2 == 0 {
+				send(pair[1], 1) // which is never read: the loop is told of it again and again
+				require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {}))
+			}
+			var all sync.WaitGroup
+			var worked, heard, handled atomic.Int32
+			for range 4 {
+				all.Go(func() {
+					pause := rand.N(20)
+					p := l.Promisify(context.Background(), func(context.Context) (any, error) {
+						for range pause {
+							runtime.Gosched()
+						}
+						worked.Add(1)
+						return pause, nil
+					})
+					_, errThen := p.Then(func(any) (any, error) { handled.Add(1); return nil, nil }, nil).Await(context.Background())
+					value, err := p.Await(context.Background())
+					if err != nil {
+						require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+						require.ErrorIs(t, errThen, eventloop.ErrLoopTerminated)
+						return
+					}
+					require.Equal(t, pause, value)
+					heard.Add(1)
+					if errThen == nil { // it came in time
+						handled.Add(-1)
+					}
+				})
+			}
+			all.Go(func() {
+				for l.SubmitInternal(func() {}) == nil {
+					runtime.Gosched()
+				}
+			})
+			for range rand.N(40) {
+				runtime.Gosched()
+			}
+			switch i % 3 {
+			case 0:
+				require.NoError(t, l.Shutdown(context.Background()))
+				require.NoError(t, <-ran)
+			case 1:
+				require.NoError(t, l.Close())
+				require.ErrorIs(t, <-ran, eventloop.ErrLoopTerminated)
+			default:
+				all.Go(func() { _ = l.Shutdown(context.Background()) })
+				_ = l.Close()
+				<-ran
+			}
+			all.Wait()
+			closeAll(pair[:]...)
+			require.Zero(t, handled.Load(), "a handler was called, and its promise does not say so")
+			if i%3 == 0 {
+				require.Equal(t, worked.Load(), heard.Load(), "accepted work is heard of at Shutdown")
+			}
+		}
+	}
+}
