@@ -10,6 +10,7 @@ type Word = word
 const (
 	CauseClose   = causeClose
 	CauseContext = causeContext
+	Resting      = resting
 )
 
 // Terminate is the pure step towards the end.
@@ -19,6 +20,7 @@ func (w word) Terminate(cause Word) (Word, bool) { return w.terminate(cause) }
 func (w word) Closing() bool  { return w.closing() }
 func (w word) StateOf() State { return w.state() }
 func (w word) Ending() bool   { return w.ending() }
+func (w word) Sleeping() bool { return w.sleeping() }
 
 // Queue is the chunked queue, without the lock that guards it in the inbox.
 type Queue struct{ q queue }

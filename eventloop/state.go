@@ -37,23 +37,28 @@ type word uint32
 const (
 	causeClose   word = 1 << (8 + iota) // nothing that is queued may start any more
 	causeContext                        // it was the end of Run's context that asked first
-	causeMask         = causeClose | causeContext
+	causeMask    = causeClose | causeContext
 
-	// resting goes with Terminating only: a loop that is ending sleeps too, while it waits for workers.
-	resting word = 1 << 15
+	// resting goes with Terminating: a loop that is ending sleeps too, while it waits for workers. It is the bit that
+	// Sleeping has, and no other state; those that end a loop, and no other, have the bit of Terminated.
+	resting = word(StateSleeping)
+	over    = word(StateTerminated)
 )
 
-func (w word) state() State  { return State(w &^ (causeMask | resting)) }
+func (w word) state() State {
+	if w&over != 0 {
+		w &^= resting
+	}
+	return State(w &^ causeMask)
+}
+
 func (w word) closing() bool { return w&causeClose != 0 }
 
 // sleeping tells whether the loop needs a wake-up to see new work.
-func (w word) sleeping() bool { return w == word(StateSleeping) || w&resting != 0 }
+func (w word) sleeping() bool { return w&resting != 0 }
 
 // ending tells whether external work is refused.
-func (w word) ending() bool {
-	s := w.state()
-	return s == StateTerminating || s == StateTerminated
-}
+func (w word) ending() bool { return w&over != 0 }
 
 // terminate is the step towards the end. It never moves a loop backwards: a loop that is ending already only takes the
 // cause Close on top, and only while it has not ended; that ends its rest.
@@ -94,11 +99,12 @@ func (s *stateWord) rest() bool {
 
 // wake claims the wake-up of a sleeping loop: of all who try, one succeeds.
 func (s *stateWord) wake() bool {
-	if s.swap(StateSleeping, StateRunning) {
-		return true
+	from := s.load()
+	next := from &^ resting
+	if from == word(StateSleeping) {
+		next = word(StateRunning)
 	}
-	from := s.load() // when it is resting, only who wakes it changes it
-	return from&resting != 0 && s.w.CompareAndSwap(uint32(from), uint32(from&^resting))
+	return from.sleeping() && s.w.CompareAndSwap(uint32(from), uint32(next)) // only who wakes it changes a sleeper's
 }
 
 // exit is the step of a loop that ends by itself.

@@ -47,3 +47,29 @@ func TestTerminateFromEveryWord(t *testing.T) {
 		}
 	}
 }
+
+// What the bits of a word tell, for every state and cause; and that rest is Terminating to all but those who wake.
+func TestWords(t *testing.T) {
+	for _, state := range states {
+		ends := state == eventloop.StateTerminating || state == eventloop.StateTerminated
+		for _, causes := range []eventloop.Word{0, eventloop.CauseContext, eventloop.CauseClose} {
+			if w := eventloop.Word(state) | causes; causes == 0 || ends {
+				require.Equal(t, state, w.StateOf())
+				require.Equal(t, ends, w.Ending())
+				require.Equal(t, state == eventloop.StateSleeping, w.Sleeping())
+			}
+		}
+	}
+	for _, causes := range []eventloop.Word{0, eventloop.CauseContext} {
+		w := eventloop.Word(eventloop.StateTerminating) | eventloop.Resting | causes
+		require.Equal(t, eventloop.StateTerminating, w.StateOf())
+		require.True(t, w.Ending())
+		require.True(t, w.Sleeping())
+		next, ok := w.Terminate(0)
+		require.False(t, ok)
+		require.Equal(t, w, next)
+		next, ok = w.Terminate(eventloop.CauseClose)
+		require.True(t, ok, "Close ends a rest")
+		require.Equal(t, eventloop.Word(eventloop.StateTerminating)|causes|eventloop.CauseClose, next)
+	}
+}
