@@ -143,9 +143,10 @@ func WithPanicHandler(f func(*PanicError)) Option {
 	}
 }
 
-// WithUnhandledRejection sets a function that the loop calls once for each promise that was rejected and that nobody has
-// handled by the end of the microtask checkpoint; what it queues runs when all of these are reported, as in Node. What an
-// ending loop refuses, with ErrLoopTerminated, is not reported. By default rejections are logged. It must not be nil.
+// WithUnhandledRejection sets a function that the loop calls once for each promise that was rejected and that nobody
+// has handled by the end of the microtask checkpoint; what it queues runs when all of these are reported, as in Node.
+// What an ending loop refuses, with ErrLoopTerminated, is not reported. By default rejections are logged. It must not
+// be nil.
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
 		if f == nil {
