@@ -111,7 +111,7 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	}
 	q.push(fn)
 	if lane != external {
-		l.urgent.Store(l.urgent.Load() | 1<<lane)
+		storeRelease(&l.urgent, l.urgent.Load()|1<<lane)
 	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}
@@ -140,7 +140,7 @@ func (l *Loop) take(lane int, into *queue) {
 	b.acquire()
 	*into, b.lane[lane] = b.lane[lane], *into
 	if lane != external {
-		l.urgent.Store(l.urgent.Load() &^ (1 << lane))
+		storeRelease(&l.urgent, l.urgent.Load()&^(1<<lane))
 	}
 	b.release()
 }
