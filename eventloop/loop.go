@@ -224,11 +224,18 @@ func (l *Loop) internalWaiting() bool {
 
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
 func (l *Loop) runExternal() {
-	for !l.batch.empty() || l.refill() {
+	for {
 		if l.internalWaiting() {
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}
+		}
+		if l.batch.empty() {
+			if l.refill() {
+				continue
+			}
+			l.overload.over()
+			return
 		}
 		if l.state.load().closing() {
 			return
@@ -244,13 +251,16 @@ func (l *Loop) runExternal() {
 		l.batch.pop()()
 		l.afterCallback()
 	}
-	l.overload.over()
 }
 
-// refill takes the external tasks from the inbox, when all that were taken before have run.
+// refill takes the external tasks from the inbox, when all that were taken before have run. It tells whether there are
+// any, or internal ones have come.
 func (l *Loop) refill() bool {
 	if !l.inbox.mayHaveWork() && (l.fds.pending() || !l.pause()) {
 		return false
+	}
+	if l.internalWaiting() {
+		return true
 	}
 	l.take(external, &l.batch)
 	return !l.batch.empty()
