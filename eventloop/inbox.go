@@ -40,21 +40,22 @@ type inbox struct {
 	workers atomic.Int32
 }
 
-// acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
-func (b *inbox) acquire() {
+// acquire takes the lock, to do something for a lane. An exchange takes it whatever it said before, and changes nothing
+// if it was taken.
+func (b *inbox) acquire(lane int) {
 	if b.lock.Swap(locked) == locked {
-		b.acquireSlow()
+		b.acquireSlow(patience[lane])
 	}
 }
 
-// acquireSlow spins for as long as a holder that is running needs, then lets other goroutines run, of which it may be
-// one, then other threads: a holder whose thread the system has preempted gets on only when this one stops burning its
-// time.
-func (b *inbox) acquireSlow() {
+// acquireSlow looks at the lock for as long as a holder that is running needs, then lets other goroutines run, of which
+// it may be one, then other threads: a holder whose thread the system has preempted gets on only when this one stops
+// burning its time.
+func (b *inbox) acquireSlow(looks int) {
 	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
 		switch {
-		case spins%spinLimit != 0:
-		case spins < yieldLimit*spinLimit:
+		case spins%looks != 0:
+		case spins < yieldLimit*looks:
 			runtime.Gosched()
 		default:
 			nap()
@@ -62,10 +63,11 @@ func (b *inbox) acquireSlow() {
 	}
 }
 
-const (
-	spinLimit  = 64 // looks at a taken lock between two yields
-	yieldLimit = 16 // yields before the holder is taken to be preempted by the system
-)
+// patience is how often to look at a taken lock between two yields. External work comes in streams: the sooner one of
+// its producers gives up, the less it disturbs another, that has the lock in its cache. The other lanes are urgent.
+var patience = [lanes]int{external: 64, internal: 512, microtask: 512}
+
+const yieldLimit = 16 // yields before the holder is taken to be preempted by the system
 
 func (b *inbox) release() {
 	if b.empty() {
@@ -91,13 +93,13 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	}
 	b := &l.inbox
 	q := &b.lane[lane]
-	b.acquire()
+	b.acquire(lane)
 	state := l.state.load() // after taking the lock: the "check" of write-then-check
 	err := l.admit(lane, state)
 	for err == nil && q.full() {
 		b.release()
 		c := chunks.Get().(*chunk)
-		b.acquire()
+		b.acquire(lane)
 		state = l.state.load()
 		if err = l.admit(lane, state); err == nil && q.full() {
 			q.grow(c)
@@ -137,7 +139,7 @@ func (l *Loop) admit(lane int, state word) error {
 func (l *Loop) take(lane int, into *queue) {
 	into.rewind()
 	b := &l.inbox
-	b.acquire()
+	b.acquire(external) // the longer the producers keep the loop from it, the more there is to take
 	*into, b.lane[lane] = b.lane[lane], *into
 	if lane != external {
 		storeRelease(&l.urgent, l.urgent.Load()&^(1<<lane))
@@ -147,7 +149,7 @@ func (l *Loop) take(lane int, into *queue) {
 
 // seal closes the inbox for good if it is empty and nobody works for it, and tells whether it is closed.
 func (b *inbox) seal() bool {
-	b.acquire()
+	b.acquire(internal)
 	b.sealed = b.sealed || b.empty() && b.workers.Load() == 0
 	sealed := b.sealed
 	b.release()
@@ -156,7 +158,7 @@ func (b *inbox) seal() bool {
 
 // discard closes the inbox for good and drops what is in it.
 func (b *inbox) discard() {
-	b.acquire()
+	b.acquire(internal)
 	b.sealed = true
 	b.lane = [lanes]queue{}
 	storeRelease(&b.lock, freeEmpty)

@@ -48,6 +48,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	}
 	p := l.promises.Begin()
 	w := &work{loop: l, ctx: ctx, fn: fn, promise: p}
+	w.part = w.play
 	if ctx.Done() != nil {
 		w.forget = context.AfterFunc(ctx, func() { w.cancel(ctx) })
 	}
@@ -79,12 +80,22 @@ type work struct {
 	fn      func(context.Context) (any, error)
 	promise *Promise
 	forget  func() bool // ends the interest in ctx; nil if that never ends
+	part    func()      // play, bound once
 	started atomic.Bool // somebody has fn, and ctx: the worker to call it, or who drops it
 
 	// over is set by who has the outcome first, and writes it; the loop reads it.
 	over  atomic.Bool
 	value any
 	err   error
+}
+
+// play is run on the worker's goroutine, and finish on the loop: one function, of which both are in need.
+func (w *work) play() {
+	if w.loop.OnLoop() {
+		w.finish()
+	} else {
+		w.run()
+	}
 }
 
 // run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred functions are all that still runs then.
@@ -137,7 +148,7 @@ func (w *work) settle(value any, err error) {
 		return
 	}
 	w.value, w.err = value, err
-	_ = w.loop.SubmitInternal(w.finish)
+	_ = w.loop.SubmitInternal(w.part)
 }
 
 // finish is called on the loop.
@@ -151,7 +162,7 @@ func (w *work) finish() {
 // whether there is any.
 func (l *Loop) addWorker() error {
 	b := &l.inbox
-	b.acquire()
+	b.acquire(internal)
 	refused := b.sealed || l.state.load().ending()
 	if !refused {
 		b.workers.Add(1)
@@ -166,7 +177,7 @@ func (l *Loop) addWorker() error {
 // working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
 // found it running has counted under the lock.
 func (b *inbox) working() bool {
-	b.acquire()
+	b.acquire(internal)
 	defer b.release()
 	return b.workers.Load() != 0
 }
@@ -181,7 +192,7 @@ type workers struct {
 
 func (ws *workers) start(limit int, w *work) {
 	if limit == 0 {
-		go w.run()
+		go w.part()
 		return
 	}
 	ws.mu.Lock()
