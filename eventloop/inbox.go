@@ -40,11 +40,10 @@ type inbox struct {
 	workers atomic.Int32
 }
 
-// acquire takes the lock, to do something for a lane. An exchange takes it whatever it said before, and changes nothing
-// if it was taken.
-func (b *inbox) acquire(lane int) {
+// acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
+func (b *inbox) acquire() {
 	if b.lock.Swap(locked) == locked {
-		b.acquireSlow(patience[lane])
+		b.acquireSlow(patience)
 	}
 }
 
@@ -63,11 +62,14 @@ func (b *inbox) acquireSlow(looks int) {
 	}
 }
 
-// patience is how often to look at a taken lock between two yields. External work comes in streams: the sooner one of
-// its producers gives up, the less it disturbs another, that has the lock in its cache. The other lanes are urgent.
-var patience = [lanes]int{external: 64, internal: 512, microtask: 512}
-
-const yieldLimit = 16 // yields before the holder is taken to be preempted by the system
+// External work comes in streams: the sooner one of their producers gives way, the less it disturbs another, that has
+// the lock in its cache; and the longer they keep the loop away, the more it takes at once. Everything else is urgent,
+// also what the loop submits to itself: while it gives way, nothing runs.
+const (
+	patience   = 512 // looks at a taken lock between two yields
+	brief      = 64  // the same, of a stream
+	yieldLimit = 16  // yields before the holder is taken to be preempted by the system
+)
 
 func (b *inbox) release() {
 	if b.empty() {
@@ -93,13 +95,15 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	}
 	b := &l.inbox
 	q := &b.lane[lane]
-	b.acquire(lane)
+	if b.lock.Swap(locked) == locked {
+		l.acquireFor(lane)
+	}
 	state := l.state.load() // after taking the lock: the "check" of write-then-check
 	err := l.admit(lane, state)
 	for err == nil && q.full() {
 		b.release()
 		c := chunks.Get().(*chunk)
-		b.acquire(lane)
+		b.acquire()
 		state = l.state.load()
 		if err = l.admit(lane, state); err == nil && q.full() {
 			q.grow(c)
@@ -124,6 +128,15 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	return nil
 }
 
+// acquireFor takes the inbox's lock from whoever has it, for work of a lane.
+func (l *Loop) acquireFor(lane int) {
+	looks := patience
+	if lane == external && !l.OnLoop() {
+		looks = brief
+	}
+	l.inbox.acquireSlow(looks)
+}
+
 // admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.
 func (l *Loop) admit(lane int, state word) error {
 	if l.inbox.sealed || lane == external && state.ending() {
@@ -139,7 +152,9 @@ func (l *Loop) admit(lane int, state word) error {
 func (l *Loop) take(lane int, into *queue) {
 	into.rewind()
 	b := &l.inbox
-	b.acquire(external) // the longer the producers keep the loop from it, the more there is to take
+	if b.lock.Swap(locked) == locked {
+		b.acquireSlow(brief)
+	}
 	*into, b.lane[lane] = b.lane[lane], *into
 	if lane != external {
 		storeRelease(&l.urgent, l.urgent.Load()&^(1<<lane))
@@ -149,7 +164,7 @@ func (l *Loop) take(lane int, into *queue) {
 
 // seal closes the inbox for good if it is empty and nobody works for it, and tells whether it is closed.
 func (b *inbox) seal() bool {
-	b.acquire(internal)
+	b.acquire()
 	b.sealed = b.sealed || b.empty() && b.workers.Load() == 0
 	sealed := b.sealed
 	b.release()
@@ -158,7 +173,7 @@ func (b *inbox) seal() bool {
 
 // discard closes the inbox for good and drops what is in it.
 func (b *inbox) discard() {
-	b.acquire(internal)
+	b.acquire()
 	b.sealed = true
 	b.lane = [lanes]queue{}
 	storeRelease(&b.lock, freeEmpty)

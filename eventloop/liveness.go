@@ -21,7 +21,7 @@ func (l *Loop) Hold() (release func()) {
 }
 
 func (l *Loop) addHolds(n int) {
-	l.inbox.acquire(internal)
+	l.inbox.acquire()
 	l.inbox.holds += n
 	l.inbox.release()
 }
@@ -72,7 +72,7 @@ func (l *Loop) neededLocked() bool {
 func (l *Loop) lockLiveness() {
 	l.timers.mu.Lock()
 	l.fds.mu.Lock()
-	l.inbox.acquire(internal)
+	l.inbox.acquire()
 }
 
 func (l *Loop) unlockLiveness() {

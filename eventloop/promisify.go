@@ -162,7 +162,7 @@ func (w *work) finish() {
 // whether there is any.
 func (l *Loop) addWorker() error {
 	b := &l.inbox
-	b.acquire(internal)
+	b.acquire()
 	refused := b.sealed || l.state.load().ending()
 	if !refused {
 		b.workers.Add(1)
@@ -177,7 +177,7 @@ func (l *Loop) addWorker() error {
 // working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
 // found it running has counted under the lock.
 func (b *inbox) working() bool {
-	b.acquire(internal)
+	b.acquire()
 	defer b.release()
 	return b.workers.Load() != 0
 }
