@@ -51,6 +51,15 @@ test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors
 soak: need-go ## Run what races and repeats in full: a million wakes in each mode, 100 000 reuses of a number (minutes)
 	TURNLOOP_SOAK=1 $(TEST) -timeout=1h -run 'TestWakes$$|Reused|ModeChangesLose|ForcedExcludes|MissNewOwners|RestEnds|WorkersMeet|SettlementRaces' ./eventloop
 
+# What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
+.PHONY: schedules
+schedules: need-go ## Run the loop under every schedule with two preemptions, and a million random ones (two minutes)
+	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop
+
+.PHONY: schedules-quick
+schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
+	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop
+
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)
@@ -64,6 +73,10 @@ lint: need-go ## Check formatting, vet for every supported system, run staticche
 	@echo "staticcheck"; $(GO) run $(STATICCHECK) -version >/dev/null || \
 		{ echo "staticcheck is missing: connect to the network once so that go can fetch $(STATICCHECK)" >&2; exit 1; }
 	@$(GO) run $(STATICCHECK) $(PACKAGES)
+	@echo "no trace of package sched"; ! $(GO) build -gcflags=-S ./eventloop ./eventloop/promise 2>&1 | \
+		grep -E '	(CALL|JMP)	([a-z./]*/internal/sched|sync/atomic\.\(|sync\.\(\*Mutex\)\.(Lock|Unlock)\()' | grep -v 'sched\.Go('
+	@echo "with the tag schedules"; $(GO) vet -tags schedules ./eventloop/... ./internal/sched/... && \
+		$(GO) run $(STATICCHECK) -tags schedules ./eventloop/... ./internal/sched/...
 
 .PHONY: build
 build: need-go ## Build and vet every module by itself, without the workspace (GOWORK=off)

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // registration is one watched descriptor, from RegisterFD to UnregisterFD. It is guarded by descriptors.mu.
@@ -25,7 +25,7 @@ type registration struct {
 type descriptors struct {
 	// mu guards the four below, and is held over the poller's call that goes with a change, so that table and poller
 	// agree. It is never held over a wait or a callback.
-	mu      sync.Mutex
+	mu      sched.Mutex
 	table   map[int]*registration
 	lastTag uint32
 	mode    FastPathMode

@@ -4,7 +4,9 @@ package eventloop
 
 import (
 	"runtime"
-	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // The lanes of the inbox. Everything in the internal lane runs before anything in the external one; the microtask lane
@@ -51,6 +53,7 @@ func (b *inbox) acquire() {
 // it may be one, then other threads: a holder whose thread the system has preempted gets on only when this one stops
 // burning its time.
 func (b *inbox) acquireSlow(looks int) {
+	sched.Until(func() bool { return b.lock.Load() != locked })
 	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
 		switch {
 		case spins%looks != 0:

@@ -2,7 +2,11 @@ package eventloop
 
 // The end of a loop: by Shutdown, by Close, by its context.
 
-import "context"
+import (
+	"context"
+
+	"github.com/turnloop/turnloop/internal/sched"
+)
 
 // Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
 // internal work and microtasks that brings; pending timers and registrations are dropped; pending promises are rejected
@@ -19,7 +23,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		if l.inbox.seal() {
 			l.end()
 		} else {
-			go l.serve()
+			sched.Go(l.serve)
 		}
 	}
 	if !l.OnLoop() {
@@ -103,6 +107,7 @@ func (l *Loop) await(ctx context.Context) error {
 		return nil
 	default:
 	}
+	sched.Await(l.done, ctx.Done())
 	select {
 	case <-l.done:
 		return nil

@@ -2,7 +2,7 @@ package eventloop
 
 // What keeps a loop alive, and how one that has nothing left to do ends by itself.
 
-import "sync/atomic"
+import "github.com/turnloop/turnloop/internal/sched/atomic"
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
 // submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit

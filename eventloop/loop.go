@@ -5,11 +5,12 @@ package eventloop
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
@@ -129,7 +130,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		l.terminate(causeContext)
 	} else if watched {
-		l.forget = context.AfterFunc(ctx, func() { l.terminate(causeContext) })
+		l.forget = sched.AfterContext(ctx, func() { l.terminate(causeContext) })
 	}
 	l.serve()
 	switch w := l.state.load(); {

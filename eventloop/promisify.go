@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // NewPromise returns a pending promise and the two functions that settle it. The first call of either decides; both may
@@ -50,7 +50,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	w := &work{loop: l, ctx: ctx, fn: fn, promise: p}
 	w.part = w.play
 	if ctx.Done() != nil {
-		w.forget = context.AfterFunc(ctx, func() { w.cancel(ctx) })
+		w.forget = sched.AfterContext(ctx, func() { w.cancel(ctx) })
 	}
 	l.workers.start(l.workerLimit, w)
 	return p
@@ -184,7 +184,7 @@ func (b *inbox) working() bool {
 
 // workers starts work, some of it later if there is a limit.
 type workers struct {
-	mu      sync.Mutex
+	mu      sched.Mutex
 	running int
 	waiting []*work
 	dropped int // of those that wait; they have started, as it were
@@ -192,7 +192,7 @@ type workers struct {
 
 func (ws *workers) start(limit int, w *work) {
 	if limit == 0 {
-		go w.part()
+		sched.Go(w.part)
 		return
 	}
 	ws.mu.Lock()
@@ -202,7 +202,7 @@ func (ws *workers) start(limit int, w *work) {
 		return
 	}
 	ws.running++
-	go ws.work(w)
+	sched.Go(func() { ws.work(w) })
 }
 
 func (ws *workers) work(w *work) {
@@ -219,7 +219,7 @@ func (ws *workers) next() {
 		ws.waiting[0] = nil
 		ws.waiting = ws.waiting[1:]
 		if !w.started.Load() {
-			go ws.work(w)
+			sched.Go(func() { ws.work(w) })
 			return
 		}
 		ws.dropped = max(0, ws.dropped-1)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/sched"
 )
 
 // serve runs the loop to its end on the calling goroutine. runtime.Goexit in a callback ends that goroutine and cannot be
@@ -18,7 +19,7 @@ func (l *Loop) serve() {
 		l.owner.Store(0)
 		if !ended {
 			l.fault.Value = ErrGoexit
-			go l.serve()
+			sched.Go(l.serve)
 		}
 	}()
 	l.owner.Store(goroutine.ID())

@@ -3,9 +3,8 @@ package eventloop
 // The loop's state: one atomic word that only the methods below change.
 
 import (
-	"sync/atomic"
-
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // State is a loop's state. The numbers are fixed: they appear in logs and dumps.

@@ -4,10 +4,10 @@ package eventloop
 
 import (
 	"math"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 	"github.com/turnloop/turnloop/internal/wheel"
 )
 
@@ -17,7 +17,7 @@ const never = math.MaxInt64
 // timers is the wheel shared by the loop, which fires, and everyone who schedules or cancels. Deadlines are nanoseconds
 // since the loop's anchor.
 type timers struct {
-	mu     sync.Mutex // guards wheel and closed, and the writing of earliest
+	mu     sched.Mutex // guards wheel and closed, and the writing of earliest
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
 }
@@ -127,7 +127,7 @@ func (t *timers) drop() {
 }
 
 // now reads the clock: nanoseconds since the anchor, monotonic.
-func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
+func (l *Loop) now() int64 { return int64(sched.Since(l.anchor)) }
 
 // CurrentTickTime returns the time that the current tick works with: the moment it began, or, off the loop, the
 // beginning of the latest tick. It never goes back. Any goroutine may call it; it reads no clock and allocates nothing.
@@ -137,7 +137,7 @@ func (l *Loop) CurrentTickTime() time.Time {
 
 // alarm wakes the loop at a deadline. Only the loop arms it; it rings on a goroutine of the runtime.
 type alarm struct {
-	timer *time.Timer
+	timer *sched.Timer
 	at    int64       // deadline that it was armed for; never, when it is not armed
 	rang  atomic.Bool // set before the ringing looks at the loop's state; see wait.go
 }
@@ -155,7 +155,7 @@ func (a *alarm) arm(l *Loop, deadline int64) {
 	a.at = deadline
 	delay := time.Duration(deadline - l.now())
 	if a.timer == nil {
-		a.timer = time.AfterFunc(delay, func() {
+		a.timer = sched.AfterFunc(delay, func() {
 			a.rang.Store(true)
 			l.wakeIfSleeping()
 		})

@@ -19,8 +19,9 @@ package eventloop
 //	to stay alive     timer or descriptor, under its lock
 
 import (
-	"runtime"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/sched"
 )
 
 // sleep parks the loop until there may be something to do.
@@ -71,6 +72,7 @@ func (l *Loop) park() {
 	case d.parking:
 		l.got(d.parker.Park())
 	default:
+		sched.Await(l.wake)
 		<-l.wake
 	}
 }
@@ -84,6 +86,7 @@ func (l *Loop) rest() {
 		return
 	}
 	if !l.inbox.mayHaveWork() {
+		sched.Await(l.wake)
 		<-l.wake
 	}
 	l.state.wake()
@@ -113,6 +116,7 @@ func (l *Loop) signal() {
 		l.wakePoller(*p, firstRetry)
 		return
 	}
+	sched.Point()
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -169,7 +173,7 @@ func (l *Loop) pause() bool {
 		return false
 	}
 	p.left--
-	runtime.Gosched()
+	sched.Yield()
 	if !l.hasNews() {
 		return false
 	}

@@ -6,9 +6,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/sched"
 )
 
 // Outcome is how a promise of T settled. Exactly one of the fields says it: Err is nil if and only if it was fulfilled.
@@ -80,7 +80,7 @@ type waiters struct {
 	// mu guards what follows. Listeners are added and removed by any goroutine, and taken by the loop when it settles
 	// a promise that has the bit waited: that is set under mu, so who adds is found by who settles, or finds it
 	// settled.
-	mu    sync.Mutex
+	mu    sched.Mutex
 	of    map[*Promise][]*waiter
 	peak  int  // size of the map, as it never shrinks
 	ended bool // nobody will settle what is pending

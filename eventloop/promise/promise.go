@@ -4,9 +4,9 @@ package promise
 
 import (
 	"runtime"
-	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Promise is a value that will be known later, or an error that will be. Make one with the methods of [Realm], or

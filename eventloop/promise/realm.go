@@ -3,9 +3,8 @@ package promise
 // The realm: what the promises of one loop share, and how they come into being.
 
 import (
-	"sync/atomic"
-
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Scheduler is what a realm needs of a loop.

@@ -1,0 +1,277 @@
+//go:build schedules
+
+package eventloop_test
+
+// The scenarios that are more than submissions and an end.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/sched"
+)
+
+// A place in the queue is free again when the function that had it begins.
+func overload(w *world) []sched.Thread {
+	w.left = -1
+	return []sched.Thread{w.thread("run", w.run), w.producer("a", submit, 2), w.thread("b", func() {
+		t, fn := w.task("b internal")
+		t.err = w.SubmitInternal(func() { fn(); w.shutdown() })
+	})}
+}
+
+// The goroutine that called Run ends in a callback, and another goes on.
+func goexit(w *world) []sched.Thread {
+	return []sched.Thread{w.thread("run", w.run), w.thread("a", func() {
+		t, fn := w.task("a external")
+		t.err = w.Submit(func() { fn(); runtime.Goexit() })
+	}), w.thread("b", func() {
+		w.producer("b", submit, 1).Run()
+		w.shutdown()
+	})}
+}
+
+// The end of Run's context is a Shutdown.
+func cancel(w *world) []sched.Thread {
+	ctx := newCancellable()
+	var err error
+	w.verify = func() error {
+		if !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("Run returned %v", err)
+		}
+		return nil
+	}
+	return []sched.Thread{w.thread("run", func() { err = w.Run(ctx) }), w.thread("cancel", ctx.cancel), w.producer("a", submit, 2)}
+}
+
+// Releasing the last hold ends a loop that sleeps; what is accepted meanwhile runs.
+func hold(w *world) []sched.Thread {
+	release := w.Hold()
+	return []sched.Thread{w.thread("run", w.run), w.thread("release", release), w.producer("a", submit, 1)}
+}
+
+// Taking back the last timer ends a loop that sleeps.
+func lastTimer(w *world) []sched.Thread {
+	id, err := w.ScheduleTimer(time.Hour, func() {})
+	if err != nil {
+		panic(err)
+	}
+	return []sched.Thread{w.thread("run", w.run), w.thread("cancel", func() { _ = w.CancelTimer(id) }), w.producer("a", internal, 1)}
+}
+
+// A loop that ends by itself accepts what it still runs.
+func autoExit(w *world) []sched.Thread {
+	return []sched.Thread{w.thread("run", w.run), w.producer("a", submit, 1), w.producer("b", timer, 1)}
+}
+
+// Of two calls that exclude each other exactly one fails.
+func registerAndForced(w *world) []sched.Thread {
+	var registered, forced error
+	left := 2
+	last := func() {
+		if left--; left == 0 {
+			w.shutdown()
+		}
+	}
+	w.verify = func() error {
+		if errors.Is(registered, eventloop.ErrFastPathIncompatible) == errors.Is(forced, eventloop.ErrFastPathIncompatible) {
+			return fmt.Errorf("RegisterFD: %v, SetFastPathMode: %v", registered, forced)
+		}
+		return nil
+	}
+	return []sched.Thread{w.thread("run", w.run), w.thread("register", func() {
+		registered = w.RegisterFD(1, eventloop.EventRead, func(eventloop.IOEvents) {})
+		last()
+	}), w.thread("force", func() {
+		forced = w.SetFastPathMode(eventloop.FastPathForced)
+		last()
+	})}
+}
+
+// An event is heard of, whether it comes before, while or after the loop begins to look for it.
+func registerAndReady(w *world) []sched.Thread {
+	w.left = 1
+	return []sched.Thread{w.thread("run", w.run), w.thread("register", func() {
+		t, fn := w.task("a descriptor")
+		t.err = w.RegisterFD(1, eventloop.EventRead, func(eventloop.IOEvents) {
+			w.poller.ready = false
+			fn()
+		})
+	}), w.thread("event", w.poller.event)}
+}
+
+// Work is heard of wherever the loop goes to sleep.
+func modeAndSubmit(w *world) []sched.Thread {
+	w.left = 1
+	return []sched.Thread{w.thread("run", w.run), w.thread("mode", func() {
+		if err := w.SetFastPathMode(eventloop.FastPathDisabled); err != nil && !errors.Is(err, eventloop.ErrLoopTerminated) {
+			w.fault("SetFastPathMode: %v", err)
+		}
+	}), w.producer("a", submit, 1)}
+}
+
+// A worker's outcome is heard of, unless Close comes first; and a function that is refused is not called.
+func promisifyAnd(end func(*world)) func(w *world) []sched.Thread {
+	return func(w *world) []sched.Thread {
+		called := 0
+		var heard <-chan eventloop.Result
+		w.verify = func() error {
+			r, err := outcome(heard)
+			switch {
+			case err != nil:
+				return err
+			case r.Err == nil && called != 1, r.Err != nil && !errors.Is(r.Err, eventloop.ErrLoopTerminated),
+				r.Err != nil && called != 0 && !w.closed:
+				return fmt.Errorf("called %d times, and heard %v", called, r)
+			}
+			return nil
+		}
+		return []sched.Thread{w.thread("run", w.run), w.thread("promisify", func() {
+			heard = w.Promisify(context.Background(), func(context.Context) (any, error) {
+				called++
+				return nil, nil
+			}).ToChannel()
+		}), w.thread("end", func() { end(w) })}
+	}
+}
+
+// Who waits for a promise hears of it once, whoever settles it; and if it was fulfilled, so does a handler.
+func resolveAnd(end func(*world)) func(w *world) []sched.Thread {
+	return func(w *world) []sched.Thread {
+		p, resolve, _ := w.NewPromise()
+		var handled []bool
+		p.Then(func(any) (any, error) { handled = append(handled, true); return nil, nil },
+			func(error) (any, error) { handled = append(handled, false); return nil, nil })
+		var heard <-chan eventloop.Result
+		w.verify = func() error {
+			r, err := outcome(heard)
+			switch {
+			case err != nil:
+				return err
+			case r.Err != nil && !errors.Is(r.Err, eventloop.ErrLoopTerminated):
+				return r.Err
+			case len(handled) > 1, len(handled) == 1 && handled[0] != (r.Err == nil), len(handled) == 0 && !w.closed:
+				return fmt.Errorf("heard %v, handlers called: %v", r, handled)
+			}
+			return nil
+		}
+		return []sched.Thread{w.thread("run", w.run), w.thread("resolve", func() {
+			resolve(1)
+			heard = p.ToChannel()
+		}), w.thread("end", func() { end(w) })}
+	}
+}
+
+// outcome is what a channel of a promise has.
+func outcome(heard <-chan eventloop.Result) (r eventloop.Result, err error) {
+	select {
+	case r, ok := <-heard:
+		if ok {
+			return r, nil
+		}
+	default:
+	}
+	return r, errors.New("who waits for the promise has not heard")
+}
+
+// modelPoller is a poller as its contract wants it, with one descriptor. Goroutines of a schedule run one at a time, so
+// it needs no lock.
+type modelPoller struct {
+	added, ready, woken, closed bool
+	tag                         uint32
+	notify                      func(error) // nil without a watch
+	told                        bool        // the watch has told, and no Wait has found nothing since
+	telling                     int         // calls of notify that have not returned
+	events                      [1]poller.Event
+}
+
+func (p *modelPoller) Add(_ int, _ eventloop.IOEvents, tag uint32) error {
+	sched.Point()
+	if p.closed {
+		return eventloop.ErrPollerClosed
+	}
+	p.added, p.tag = true, tag
+	p.tell()
+	return nil
+}
+
+func (p *modelPoller) Modify(int, eventloop.IOEvents, eventloop.IOEvents, uint32) error { return nil }
+
+func (p *modelPoller) Remove(int, eventloop.IOEvents) error {
+	sched.Point()
+	p.added = false
+	return nil
+}
+
+func (p *modelPoller) Wait(timeout time.Duration) ([]poller.Event, error) {
+	if timeout != 0 {
+		sched.Until(func() bool { return p.woken || p.added && p.ready })
+	}
+	sched.Point()
+	p.woken = false
+	if p.added && p.ready {
+		p.events[0] = poller.Event{FD: 1, Tag: p.tag, Events: eventloop.EventRead}
+		return p.events[:], nil
+	}
+	p.told = false
+	return nil, nil
+}
+
+func (p *modelPoller) Watch(notify func(error)) (func(), error) {
+	sched.Point()
+	p.notify, p.told = notify, false
+	p.tell()
+	return func() {
+		sched.Point()
+		p.notify = nil
+		sched.Until(func() bool { return p.telling == 0 })
+	}, nil
+}
+
+// tell has the watch tell of what is ready, if it has to.
+func (p *modelPoller) tell() {
+	if p.notify == nil || p.told || !p.added || !p.ready {
+		return
+	}
+	p.told = true
+	sched.Go(func() {
+		if p.notify != nil {
+			p.telling++
+			p.notify(nil)
+			p.telling--
+		}
+	})
+}
+
+// event makes the descriptor ready.
+func (p *modelPoller) event() {
+	sched.Point()
+	p.ready = true
+	p.tell()
+}
+
+func (p *modelPoller) Wake() error {
+	sched.Point()
+	if p.closed {
+		return eventloop.ErrPollerClosed
+	}
+	p.woken = true
+	return nil
+}
+
+func (p *modelPoller) Reset() error {
+	sched.Point()
+	p.added = false
+	return nil
+}
+
+func (p *modelPoller) Close() error {
+	sched.Point()
+	p.closed = true
+	return nil
+}

@@ -1,0 +1,267 @@
+//go:build schedules
+
+package eventloop_test
+
+// What goroutines do to a loop in TestSchedules, and what must have become of it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/sched"
+)
+
+// scenario is one way to use a loop. prepare says what the goroutines do; the first is the loop's, as a rule.
+type scenario struct {
+	name    string
+	opts    []eventloop.Option
+	parked  bool // the loop sleeps before the others begin
+	prepare func(w *world) []sched.Thread
+}
+
+// world is one loop and what is known of it. Goroutines of a schedule run one at a time, so it needs no lock.
+type world struct {
+	*eventloop.Loop
+	poller *modelPoller
+	tasks  []*task
+	last   map[string]int // by producer and lane, the number of the last task that ran
+	left   int            // tasks whose run is awaited; the last of them ends the loop
+
+	runs, shutdowns []error
+	closed          bool // Close has returned
+	verify          func() error
+	wrong           []error
+}
+
+type task struct {
+	line string // producer and lane
+	n    int
+	err  error // of the submission
+	ran  int
+}
+
+func (s *scenario) begin() sched.Case {
+	w := &world{last: map[string]int{}, poller: &modelPoller{}}
+	opts := append([]eventloop.Option{eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return w.poller, nil })}, s.opts...)
+	l, err := eventloop.New(opts...)
+	if err != nil {
+		panic(err)
+	}
+	w.Loop = l
+	return sched.Case{Threads: s.prepare(w), Parked: s.parked, Check: w.check}
+}
+
+func (w *world) fault(format string, args ...any) {
+	w.wrong = append(w.wrong, fmt.Errorf(format, args...))
+}
+
+// check holds the loop to its promises, when all has ended.
+func (w *world) check() error {
+	select {
+	case <-w.Done():
+	default:
+		w.fault("Done is open")
+	}
+	if state := w.State(); state != eventloop.StateTerminated {
+		w.fault("the state is %v", state)
+	}
+	for _, t := range w.tasks {
+		switch {
+		case t.err != nil && t.ran != 0:
+			w.fault("%s %d was refused (%v), and ran", t.line, t.n, t.err)
+		case t.err != nil && !errors.Is(t.err, eventloop.ErrLoopTerminated) && !errors.Is(t.err, eventloop.ErrLoopOverloaded):
+			w.fault("%s %d was refused: %v", t.line, t.n, t.err)
+		case t.ran > 1, t.err == nil && t.ran == 0 && !w.closed:
+			w.fault("%s %d was accepted, and ran %d times", t.line, t.n, t.ran)
+		}
+	}
+	won := 0
+	for _, err := range w.shutdowns {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, eventloop.ErrLoopTerminated):
+			w.fault("Shutdown: %v", err)
+		}
+	}
+	switch {
+	case w.closed && won != 0:
+		w.fault("Shutdown and Close both returned nil")
+	case won > 1:
+		w.fault("%d Shutdowns returned nil", won)
+	case won == 0 && len(w.shutdowns) > 0 && !w.closed:
+		w.fault("no Shutdown has ended the loop, and nothing else could")
+	}
+	ran := 0
+	for _, err := range w.runs {
+		switch {
+		case err == nil:
+			ran++
+		case !errors.Is(err, eventloop.ErrLoopTerminated) && !errors.Is(err, eventloop.ErrLoopAlreadyRunning):
+			w.fault("Run: %v", err)
+		}
+	}
+	if w.closed && ran != 0 || ran > 1 {
+		w.fault("Run returned nil %d times", ran)
+	}
+	if w.verify != nil {
+		w.wrong = append(w.wrong, w.verify())
+	}
+	return errors.Join(w.wrong...)
+}
+
+// task makes the function of a submission, which has yet to be noted.
+func (w *world) task(line string) (*task, func()) {
+	t := &task{line: line}
+	for _, other := range w.tasks {
+		if other.line == line {
+			t.n = other.n + 1
+		}
+	}
+	w.tasks = append(w.tasks, t)
+	return t, func() {
+		t.ran++
+		switch {
+		case !w.OnLoop():
+			w.fault("%s %d does not run on the loop", line, t.n)
+		case w.closed:
+			w.fault("%s %d began after Close had returned", line, t.n)
+		case w.last[line] > t.n:
+			w.fault("%s %d ran after %d", line, t.n, w.last[line])
+		}
+		w.last[line] = t.n
+		if w.left--; w.left == 0 {
+			w.shutdown()
+		}
+	}
+}
+
+func (w *world) run() { w.runs = append(w.runs, w.Run(context.Background())) }
+
+func (w *world) shutdown() { w.shutdowns = append(w.shutdowns, w.Shutdown(context.Background())) }
+
+func (w *world) close() {
+	err := w.Close()
+	if err != nil && w.State() != eventloop.StateTerminated && !w.closed {
+		w.fault("Close: %v", err)
+	}
+	w.closed = w.closed || err == nil
+}
+
+// A submission is how a function gets on the loop.
+type submission struct {
+	lane string
+	call func(l *eventloop.Loop, fn func()) error
+}
+
+var (
+	submit    = submission{"external", (*eventloop.Loop).Submit}
+	internal  = submission{"internal", (*eventloop.Loop).SubmitInternal}
+	microtask = submission{"microtask", (*eventloop.Loop).ScheduleMicrotask}
+	timer     = submission{"timer", after(0)}
+	alarm     = submission{"alarm", after(time.Millisecond)}
+)
+
+func after(delay time.Duration) func(l *eventloop.Loop, fn func()) error {
+	return func(l *eventloop.Loop, fn func()) error {
+		_, err := l.ScheduleTimer(delay, fn)
+		return err
+	}
+}
+
+// producer submits count functions.
+func (w *world) producer(name string, s submission, count int) sched.Thread {
+	return sched.Thread{Name: name, Run: func() {
+		for range count {
+			t, fn := w.task(name + " " + s.lane)
+			t.err = s.call(w.Loop, fn)
+		}
+	}}
+}
+
+func (w *world) thread(name string, run func()) sched.Thread {
+	return sched.Thread{Name: name, Run: run}
+}
+
+// served is the loop, two producers of one function each, and what ends it when both have run: a function, so that
+// nothing but a producer wakes the loop.
+func served(name string, a, b submission, opts ...eventloop.Option) []scenario {
+	prepare := func(w *world) []sched.Thread {
+		w.left = 2
+		return []sched.Thread{w.thread("run", w.run), w.producer("a", a, 1), w.producer("b", b, 1)}
+	}
+	return []scenario{
+		{name: name, opts: opts, prepare: prepare},
+		{name: name + ", parked", opts: opts, parked: true, prepare: prepare},
+	}
+}
+
+// ended is the loop, a producer, and what ends it at any moment.
+func ended(name string, s submission, count int, end func(w *world)) scenario {
+	return scenario{name: name, prepare: func(w *world) []sched.Thread {
+		return []sched.Thread{w.thread("run", w.run), w.producer("a", s, count), w.thread("end", func() { end(w) })}
+	}}
+}
+
+func join(lists ...[]scenario) (all []scenario) {
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
+
+var scenarios = join(
+	served("submit and submit", submit, submit),
+	served("submit and internal", submit, internal),
+	served("submit and microtask", submit, microtask),
+	served("internal and timer", internal, timer),
+	served("microtask and timer", microtask, timer),
+	served("alarm and timer", alarm, timer),
+	served("submit and alarm", submit, alarm),
+	served("submit and submit in the poller", submit, submit, eventloop.WithFastPathMode(eventloop.FastPathDisabled)),
+	[]scenario{
+		ended("submit and shutdown", submit, 2, (*world).shutdown),
+		ended("internal and shutdown", internal, 2, (*world).shutdown),
+		ended("microtask and shutdown", microtask, 2, (*world).shutdown),
+		ended("submit and close", submit, 2, (*world).close),
+		ended("internal and close", internal, 2, (*world).close),
+		ended("microtask and close", microtask, 2, (*world).close),
+		{name: "shutdown and close", prepare: func(w *world) []sched.Thread {
+			w.producer("before", submit, 1).Run()
+			return []sched.Thread{w.thread("run", w.run), w.thread("shutdown", w.shutdown), w.thread("close", w.close)}
+		}},
+		{name: "shutdown and shutdown", prepare: func(w *world) []sched.Thread {
+			w.producer("before", submit, 1).Run()
+			return []sched.Thread{w.thread("run", w.run), w.thread("shutdown", w.shutdown), w.thread("again", w.shutdown)}
+		}},
+		{name: "shutdown of a loop that never ran", prepare: func(w *world) []sched.Thread {
+			return []sched.Thread{w.thread("shutdown", w.shutdown), w.producer("a", submit, 1), w.producer("b", internal, 1)}
+		}},
+		{name: "the end of a loop that never ran", prepare: func(w *world) []sched.Thread {
+			w.producer("before", submit, 1).Run()
+			return []sched.Thread{w.thread("shutdown", w.shutdown), w.thread("close", w.close), w.producer("a", internal, 1)}
+		}},
+		{name: "run and run", prepare: func(w *world) []sched.Thread {
+			w.left = 1
+			return []sched.Thread{w.thread("run", w.run), w.thread("again", w.run), w.producer("a", submit, 1)}
+		}},
+		{name: "overload", opts: []eventloop.Option{eventloop.WithQueueLimit(1)}, prepare: overload},
+		{name: "goexit", opts: []eventloop.Option{eventloop.WithPanicHandler(func(*eventloop.PanicError) {})}, prepare: goexit},
+		{name: "context", prepare: cancel},
+		{name: "context, parked", parked: true, prepare: cancel},
+		{name: "hold", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: hold},
+		{name: "last timer", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: lastTimer},
+		{name: "auto-exit", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: autoExit},
+		{name: "register and forced", prepare: registerAndForced},
+		{name: "register and ready", parked: true, prepare: registerAndReady},
+		{name: "ready in the poller", opts: []eventloop.Option{eventloop.WithFastPathMode(eventloop.FastPathDisabled)}, parked: true, prepare: registerAndReady},
+		{name: "mode and submit", parked: true, prepare: modeAndSubmit},
+		{name: "promisify and shutdown", prepare: promisifyAnd((*world).shutdown)},
+		{name: "promisify and close", prepare: promisifyAnd((*world).close)},
+		{name: "resolve and shutdown", prepare: resolveAnd((*world).shutdown)},
+		{name: "resolve and close", prepare: resolveAnd((*world).close)},
+	},
+)

@@ -1,0 +1,188 @@
+//go:build schedules
+
+package sched
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+)
+
+// thread is a goroutine of a schedule.
+type thread struct {
+	name   string
+	run    func()
+	timer  bool // begins only when its timer fires; that it never does is no deadlock
+	began  bool
+	ended  bool
+	until  func() bool   // goes on only when it holds; nil is always
+	resume chan struct{} // the token
+}
+
+func (t *thread) ready() bool { return !t.ended && (t.until == nil || t.until()) }
+
+// schedule runs goroutines one at a time. Who has the token runs, and decides at its next point who has it next.
+type schedule struct {
+	threads []*thread
+	current *thread
+	holder  atomic.Uintptr // the goroutine that has the token; 0 while it is being passed on
+	clock   time.Duration
+
+	// choose picks among those that can go on. If the caller can, it is the first, and held tells so; to choose another
+	// is then a preemption, unless it has yielded.
+	choose  func(s *schedule, held bool) int
+	options []*thread
+	alone   bool // the first goroutine goes on alone until it blocks
+	step    int
+	trace   Trace
+	log     *strings.Builder // where each step is noted, if anybody wants to know
+
+	err  error
+	over chan struct{}
+}
+
+// bound is how many steps a schedule may take; one that takes more goes on for ever.
+const bound = 20_000
+
+var (
+	errDeadlock = errors.New("deadlock: no goroutine can go on")
+	errEndless  = fmt.Errorf("no end after %d steps", bound)
+)
+
+// play runs one schedule to its end.
+func (s *schedule) play(make func() Case) (Case, error) {
+	active.Store(s)
+	defer active.Store(nil)
+	c := make()
+	for _, t := range c.Threads {
+		s.threads = append(s.threads, &thread{name: t.Name, run: t.Run})
+	}
+	s.alone = c.Parked
+	s.over = newSignal()
+	s.pass(nil, s.pick(nil, false))
+	<-s.over
+	return c, s.err
+}
+
+func newSignal() chan struct{} { return make(chan struct{}, 1) }
+
+// point is called by who has the token.
+func (s *schedule) point(until func() bool, yields bool) {
+	me := s.current
+	s.holder.Store(0)
+	me.until = until
+	s.note(me)
+	to := s.pick(me, yields)
+	if to == nil {
+		s.over <- struct{}{}
+		select {} // the schedule has failed
+	}
+	if to != me {
+		s.pass(me, to)
+		<-me.resume
+	}
+	me.until = nil
+	s.holder.Store(goroutine.ID())
+}
+
+// pass gives the token on.
+func (s *schedule) pass(from, to *thread) {
+	if from != nil && from.resume == nil {
+		from.resume = newSignal()
+	}
+	s.current = to
+	if to.began {
+		to.resume <- struct{}{}
+		return
+	}
+	to.began = true
+	go func() {
+		defer s.end(to) // also after runtime.Goexit
+		s.holder.Store(goroutine.ID())
+		to.run()
+	}()
+}
+
+// end is the end of a goroutine of the schedule.
+func (s *schedule) end(me *thread) {
+	s.holder.Store(0)
+	me.ended = true
+	if next := s.pick(me, false); next != nil {
+		s.pass(nil, next)
+	} else {
+		s.over <- struct{}{}
+	}
+}
+
+// pick decides who goes on; nobody does at the end, which is a failure if somebody would.
+func (s *schedule) pick(me *thread, yields bool) *thread {
+	s.step++
+	s.options = s.options[:0]
+	held := me != nil && me.ready()
+	if held {
+		s.options = append(s.options, me)
+	}
+	left := false
+	for _, t := range s.threads {
+		if t != me && t.ready() {
+			s.options = append(s.options, t)
+		}
+		left = left || !t.ended && (t.began || !t.timer)
+	}
+	switch {
+	case s.step > bound:
+		s.err = errEndless
+		return nil
+	case !left:
+		return nil // timers that are still set have nobody left to wake
+	case len(s.options) == 0:
+		s.err = errDeadlock
+		return nil
+	}
+	if s.alone {
+		if s.threads[0].ready() {
+			return s.threads[0]
+		}
+		s.alone = false
+	}
+	n := 0
+	if len(s.options) > 1 {
+		n = s.choose(s, held && !yields)
+	}
+	if n != 0 {
+		s.trace = append(s.trace, Switch{s.step, s.index(s.options[n])})
+	}
+	return s.options[n]
+}
+
+func (s *schedule) index(t *thread) int {
+	for i := range s.threads {
+		if s.threads[i] == t {
+			return i
+		}
+	}
+	panic("sched: a goroutine of another schedule")
+}
+
+// note logs who is about to do what.
+func (s *schedule) note(me *thread) {
+	if s.log == nil {
+		return
+	}
+	var callers [16]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	for {
+		f, more := frames.Next()
+		if !more || !strings.Contains(f.Function, "internal/sched") {
+			fmt.Fprintf(s.log, "%5d  %d %-12s %s:%d %s\n", s.step+1, s.index(me), me.name, filepath.Base(f.File), f.Line,
+				f.Function[strings.LastIndexByte(f.Function, '/')+1:])
+			return
+		}
+	}
+}
