@@ -177,7 +177,10 @@ func (w *world) producer(name string, s submission, count int) sched.Thread {
 	return sched.Thread{Name: name, Run: func() {
 		for range count {
 			t, fn := w.task(name + " " + s.lane)
-			t.err = s.call(w.Loop, fn)
+			ended := w.closed
+			if t.err = s.call(w.Loop, fn); ended && t.err == nil {
+				w.fault("%s %d was accepted after Close had returned", t.line, t.n)
+			}
 		}
 	}}
 }
