@@ -136,6 +136,7 @@ func (w *world) task(line string) (*task, func()) {
 		if w.left--; w.left == 0 {
 			w.shutdown()
 		}
+		sched.Point() // what comes next is behind this
 	}
 }
 
@@ -153,17 +154,22 @@ func (w *world) close() {
 
 // A submission is how a function gets on the loop.
 type submission struct {
-	lane string
-	call func(l *eventloop.Loop, fn func()) error
+	lane    string
+	call    func(l *eventloop.Loop, fn func()) error
+	refused bool // from Terminating on, not only at the end
 }
 
 var (
-	submit    = submission{"external", (*eventloop.Loop).Submit}
-	internal  = submission{"internal", (*eventloop.Loop).SubmitInternal}
-	microtask = submission{"microtask", (*eventloop.Loop).ScheduleMicrotask}
-	timer     = submission{"timer", after(0)}
-	alarm     = submission{"alarm", after(time.Millisecond)}
+	submit    = submission{"external", (*eventloop.Loop).Submit, true}
+	internal  = submission{"internal", (*eventloop.Loop).SubmitInternal, false}
+	microtask = submission{"microtask", (*eventloop.Loop).ScheduleMicrotask, false}
+	timer     = submission{"timer", after(0), true}
+	alarm     = submission{"alarm", after(time.Millisecond), true}
 )
+
+func ending(state eventloop.State) bool {
+	return state == eventloop.StateTerminating || state == eventloop.StateTerminated
+}
 
 func after(delay time.Duration) func(l *eventloop.Loop, fn func()) error {
 	return func(l *eventloop.Loop, fn func()) error {
@@ -177,9 +183,9 @@ func (w *world) producer(name string, s submission, count int) sched.Thread {
 	return sched.Thread{Name: name, Run: func() {
 		for range count {
 			t, fn := w.task(name + " " + s.lane)
-			ended := w.closed
-			if t.err = s.call(w.Loop, fn); ended && t.err == nil {
-				w.fault("%s %d was accepted after Close had returned", t.line, t.n)
+			over := w.closed || s.refused && ending(w.State())
+			if t.err = s.call(w.Loop, fn); over && t.err == nil {
+				w.fault("%s %d was accepted after the end had begun", t.line, t.n)
 			}
 		}
 	}}
@@ -190,7 +196,7 @@ func (w *world) thread(name string, run func()) sched.Thread {
 }
 
 // served is the loop, two producers of one function each, and what ends it when both have run: a function, so that
-// nothing but a producer wakes the loop.
+// nothing but a producer wakes the loop. One that is parked has served before, so that its lanes have chunks.
 func served(name string, a, b submission, opts ...eventloop.Option) []scenario {
 	prepare := func(w *world) []sched.Thread {
 		w.left = 2
@@ -198,7 +204,12 @@ func served(name string, a, b submission, opts ...eventloop.Option) []scenario {
 	}
 	return []scenario{
 		{name: name, opts: opts, prepare: prepare},
-		{name: name + ", parked", opts: opts, parked: true, prepare: prepare},
+		{name: name + ", parked", opts: opts, parked: true, prepare: func(w *world) []sched.Thread {
+			for _, s := range []submission{submit, internal} {
+				_ = s.call(w.Loop, func() { _ = s.call(w.Loop, func() {}) })
+			}
+			return prepare(w)
+		}},
 	}
 }
 
@@ -220,6 +231,7 @@ var scenarios = join(
 	served("submit and submit", submit, submit),
 	served("submit and internal", submit, internal),
 	served("submit and microtask", submit, microtask),
+	served("internal and microtask", internal, microtask),
 	served("internal and timer", internal, timer),
 	served("microtask and timer", microtask, timer),
 	served("alarm and timer", alarm, timer),
@@ -257,13 +269,24 @@ var scenarios = join(
 		{name: "context, parked", parked: true, prepare: cancel},
 		{name: "hold", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: hold},
 		{name: "last timer", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: lastTimer},
+		{name: "auto-exit and close", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: func(w *world) []sched.Thread {
+			return []sched.Thread{w.thread("run", w.run), w.thread("close", w.close), w.producer("a", submit, 1)}
+		}},
 		{name: "auto-exit", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: autoExit},
 		{name: "register and forced", prepare: registerAndForced},
-		{name: "register and ready", parked: true, prepare: registerAndReady},
+		{name: "register and ready", prepare: registerAndReady},
+		{name: "register and ready, parked", parked: true, prepare: registerAndReady},
 		{name: "ready in the poller", opts: []eventloop.Option{eventloop.WithFastPathMode(eventloop.FastPathDisabled)}, parked: true, prepare: registerAndReady},
 		{name: "mode and submit", parked: true, prepare: modeAndSubmit},
 		{name: "promisify and shutdown", prepare: promisifyAnd((*world).shutdown)},
 		{name: "promisify and close", prepare: promisifyAnd((*world).close)},
+		{name: "rest and close", prepare: func(w *world) []sched.Thread {
+			threads := promisifyAnd((*world).close)(w)
+			threads[1].Run = func(promisify func()) func() { return func() { promisify(); w.shutdown() } }(threads[1].Run)
+			return threads
+		}},
+		{name: "resolve and wait", prepare: resolveAndWait},
+		{name: "resolve and wait, parked", parked: true, prepare: resolveAndWait},
 		{name: "resolve and shutdown", prepare: resolveAnd((*world).shutdown)},
 		{name: "resolve and close", prepare: resolveAnd((*world).close)},
 	},

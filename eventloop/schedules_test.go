@@ -5,7 +5,6 @@ package eventloop_test
 // The real loop under every schedule with a few preemptions, and under many that chance decides. Run by "make schedules".
 
 import (
-	"context"
 	"errors"
 	"os"
 	"runtime"
@@ -120,53 +119,5 @@ func TestSchedulesAreExplored(t *testing.T) {
 	}
 	if _, failure := sched.Bounded(1, 0, crossed); failure == nil {
 		t.Error("no schedule has the deadlock")
-	}
-}
-
-// cancellable is a context whose end is an event of the schedule.
-type cancellable struct {
-	context.Context
-	done  chan struct{}
-	err   error
-	after []func()
-}
-
-func newCancellable() *cancellable {
-	return &cancellable{Context: context.Background(), done: make(chan struct{})}
-}
-
-func (c *cancellable) Done() <-chan struct{} { return c.done }
-
-func (c *cancellable) Err() error {
-	sched.Point()
-	return c.err
-}
-
-// AfterFunc is what sched.AfterContext calls.
-func (c *cancellable) AfterFunc(f func()) (stop func() bool) {
-	sched.Point()
-	if c.err != nil {
-		sched.Go(f)
-		return func() bool { return false }
-	}
-	i := len(c.after)
-	c.after = append(c.after, f)
-	return func() bool {
-		sched.Point()
-		pending := c.after[i] != nil
-		c.after[i] = nil
-		return pending
-	}
-}
-
-func (c *cancellable) cancel() {
-	sched.Point()
-	c.err = context.Canceled
-	close(c.done)
-	for i, f := range c.after {
-		if f != nil {
-			c.after[i] = nil
-			sched.Go(f)
-		}
 	}
 }

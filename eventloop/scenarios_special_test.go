@@ -8,11 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
-	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -57,7 +56,7 @@ func hold(w *world) []sched.Thread {
 
 // Taking back the last timer ends a loop that sleeps.
 func lastTimer(w *world) []sched.Thread {
-	id, err := w.ScheduleTimer(time.Hour, func() {})
+	id, err := w.ScheduleTimer(math.MaxInt64, func() {}) // so far that no alarm ever wakes the loop
 	if err != nil {
 		panic(err)
 	}
@@ -167,6 +166,19 @@ func resolveAnd(end func(*world)) func(w *world) []sched.Thread {
 	}
 }
 
+// Who waits for a promise hears of it while the loop runs.
+func resolveAndWait(w *world) []sched.Thread {
+	p, resolve, _ := w.NewPromise()
+	return []sched.Thread{w.thread("run", w.run), w.thread("resolve", func() { resolve(1) }), w.thread("wait", func() {
+		heard := p.ToChannel()
+		sched.Until(func() bool { return len(heard) > 0 })
+		if r := <-heard; r.Value != 1 {
+			w.fault("heard %v", r)
+		}
+		w.shutdown()
+	})}
+}
+
 // outcome is what a channel of a promise has.
 func outcome(heard <-chan eventloop.Result) (r eventloop.Result, err error) {
 	select {
@@ -179,99 +191,50 @@ func outcome(heard <-chan eventloop.Result) (r eventloop.Result, err error) {
 	return r, errors.New("who waits for the promise has not heard")
 }
 
-// modelPoller is a poller as its contract wants it, with one descriptor. Goroutines of a schedule run one at a time, so
-// it needs no lock.
-type modelPoller struct {
-	added, ready, woken, closed bool
-	tag                         uint32
-	notify                      func(error) // nil without a watch
-	told                        bool        // the watch has told, and no Wait has found nothing since
-	telling                     int         // calls of notify that have not returned
-	events                      [1]poller.Event
+// cancellable is a context whose end is an event of the schedule.
+type cancellable struct {
+	context.Context
+	done  chan struct{}
+	err   error
+	after []func()
 }
 
-func (p *modelPoller) Add(_ int, _ eventloop.IOEvents, tag uint32) error {
+func newCancellable() *cancellable {
+	return &cancellable{Context: context.Background(), done: make(chan struct{})}
+}
+
+func (c *cancellable) Done() <-chan struct{} { return c.done }
+
+func (c *cancellable) Err() error {
 	sched.Point()
-	if p.closed {
-		return eventloop.ErrPollerClosed
+	return c.err
+}
+
+// AfterFunc is what sched.AfterContext calls.
+func (c *cancellable) AfterFunc(f func()) (stop func() bool) {
+	sched.Point()
+	if c.err != nil {
+		sched.Go(f)
+		return func() bool { return false }
 	}
-	p.added, p.tag = true, tag
-	p.tell()
-	return nil
-}
-
-func (p *modelPoller) Modify(int, eventloop.IOEvents, eventloop.IOEvents, uint32) error { return nil }
-
-func (p *modelPoller) Remove(int, eventloop.IOEvents) error {
-	sched.Point()
-	p.added = false
-	return nil
-}
-
-func (p *modelPoller) Wait(timeout time.Duration) ([]poller.Event, error) {
-	if timeout != 0 {
-		sched.Until(func() bool { return p.woken || p.added && p.ready })
-	}
-	sched.Point()
-	p.woken = false
-	if p.added && p.ready {
-		p.events[0] = poller.Event{FD: 1, Tag: p.tag, Events: eventloop.EventRead}
-		return p.events[:], nil
-	}
-	p.told = false
-	return nil, nil
-}
-
-func (p *modelPoller) Watch(notify func(error)) (func(), error) {
-	sched.Point()
-	p.notify, p.told = notify, false
-	p.tell()
-	return func() {
+	i := len(c.after)
+	c.after = append(c.after, f)
+	return func() bool {
 		sched.Point()
-		p.notify = nil
-		sched.Until(func() bool { return p.telling == 0 })
-	}, nil
+		pending := c.after[i] != nil
+		c.after[i] = nil
+		return pending
+	}
 }
 
-// tell has the watch tell of what is ready, if it has to.
-func (p *modelPoller) tell() {
-	if p.notify == nil || p.told || !p.added || !p.ready {
-		return
-	}
-	p.told = true
-	sched.Go(func() {
-		if p.notify != nil {
-			p.telling++
-			p.notify(nil)
-			p.telling--
+func (c *cancellable) cancel() {
+	sched.Point()
+	c.err = context.Canceled
+	close(c.done)
+	for i, f := range c.after {
+		if f != nil {
+			c.after[i] = nil
+			sched.Go(f)
 		}
-	})
-}
-
-// event makes the descriptor ready.
-func (p *modelPoller) event() {
-	sched.Point()
-	p.ready = true
-	p.tell()
-}
-
-func (p *modelPoller) Wake() error {
-	sched.Point()
-	if p.closed {
-		return eventloop.ErrPollerClosed
 	}
-	p.woken = true
-	return nil
-}
-
-func (p *modelPoller) Reset() error {
-	sched.Point()
-	p.added = false
-	return nil
-}
-
-func (p *modelPoller) Close() error {
-	sched.Point()
-	p.closed = true
-	return nil
 }
