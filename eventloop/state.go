@@ -59,6 +59,30 @@ func (w word) sleeping() bool { return w&resting != 0 }
 // ending tells whether external work is refused.
 func (w word) ending() bool { return w&over != 0 }
 
+// The transitions. Each tells what the word becomes, and whether there is that way from it; the model (model_test.go)
+// explores the protocol with them.
+
+// start is for the one Run.
+func (w word) start() (next word, ok bool) { return word(StateRunning), w == word(StateAwake) }
+
+// sleep commits the loop to sleep; there is no way once it is ending.
+func (w word) sleep() (next word, ok bool) { return word(StateSleeping), w == word(StateRunning) }
+
+// rest commits an ending loop to sleep; there is no way once it is closed.
+func (w word) rest() (next word, ok bool) { return w | resting, !w.closing() }
+
+// wake ends a sleep or a rest.
+func (w word) wake() (next word, ok bool) {
+	next = w &^ resting
+	if w == word(StateSleeping) {
+		next = word(StateRunning)
+	}
+	return next, w.sleeping()
+}
+
+// exit is the step of a loop that ends by itself.
+func (w word) exit() (next word, ok bool) { return word(StateTerminating), w == word(StateRunning) }
+
 // terminate is the step towards the end. It never moves a loop backwards: a loop that is ending already only takes the
 // cause Close on top, and only while it has not ended; that ends its rest.
 func (w word) terminate(cause word) (next word, ok bool) {
@@ -71,6 +95,9 @@ func (w word) terminate(cause word) (next word, ok bool) {
 	return w, false
 }
 
+// terminated is the last step. The causes stay readable.
+func (w word) terminated() word { return w&causeMask | word(StateTerminated) }
+
 // stateWord is the word that producers, the loop and whoever ends it share. Writers: the loop (start, sleep, wake,
 // terminated), a producer that claims the one wake-up of a sleep (wake), and anyone who asks for the end (terminate).
 // The sleep protocol in wait.go says what each access pairs with.
@@ -80,34 +107,45 @@ type stateWord struct {
 
 func (s *stateWord) load() word { return word(s.w.Load()) }
 
-func (s *stateWord) swap(from, to State) bool {
-	return s.w.CompareAndSwap(uint32(from), uint32(to))
+// change makes a step from a word that was loaded, unless it was not to be made, or another came first.
+func (s *stateWord) change(from, next word, ok bool) bool {
+	return ok && s.w.CompareAndSwap(uint32(from), uint32(next))
 }
 
 // start claims the loop for the one Run.
-func (s *stateWord) start() bool { return s.swap(StateAwake, StateRunning) }
+func (s *stateWord) start() bool {
+	from := s.load()
+	next, ok := from.start()
+	return s.change(from, next, ok)
+}
 
 // sleep commits the loop to sleep; it fails when the loop is ending.
-func (s *stateWord) sleep() bool { return s.swap(StateRunning, StateSleeping) }
+func (s *stateWord) sleep() bool {
+	from := s.load()
+	next, ok := from.sleep()
+	return s.change(from, next, ok)
+}
 
 // rest commits an ending loop to sleep; it fails when the loop is closed.
 func (s *stateWord) rest() bool {
 	from := s.load()
-	return !from.closing() && s.w.CompareAndSwap(uint32(from), uint32(from|resting))
+	next, ok := from.rest()
+	return s.change(from, next, ok)
 }
 
 // wake claims the wake-up of a sleeping loop: of all who try, one succeeds.
 func (s *stateWord) wake() bool {
 	from := s.load()
-	next := from &^ resting
-	if from == word(StateSleeping) {
-		next = word(StateRunning)
-	}
-	return from.sleeping() && s.w.CompareAndSwap(uint32(from), uint32(next)) // only who wakes it changes a sleeper's
+	next, ok := from.wake()
+	return s.change(from, next, ok) // only who wakes it changes a sleeper's
 }
 
-// exit is the step of a loop that ends by itself.
-func (s *stateWord) exit() bool { return s.swap(StateRunning, StateTerminating) }
+// exit ends a loop that nothing keeps alive; it fails when somebody else does.
+func (s *stateWord) exit() bool {
+	from := s.load()
+	next, ok := from.exit()
+	return s.change(from, next, ok)
+}
 
 // terminate asks for the end and returns the word that it found. ok tells whether this call made the step.
 func (s *stateWord) terminate(cause word) (from word, ok bool) {
@@ -117,17 +155,16 @@ func (s *stateWord) terminate(cause word) (from word, ok bool) {
 		if !ok {
 			return from, false
 		}
-		if s.w.CompareAndSwap(uint32(from), uint32(next)) {
+		if s.change(from, next, ok) {
 			return from, true
 		}
 	}
 }
 
-// terminated is the last step; only the owner of an ending loop takes it. The causes stay readable.
+// terminated ends the loop; only the owner of an ending one does, and only Close may come before.
 func (s *stateWord) terminated() {
 	for {
-		from := s.load()
-		if s.w.CompareAndSwap(uint32(from), uint32(from&causeMask|word(StateTerminated))) {
+		if from := s.load(); s.change(from, from.terminated(), true) {
 			return
 		}
 	}
