@@ -60,6 +60,11 @@ schedules: need-go ## Run the loop under every schedule with two preemptions, an
 schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
 	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop
 
+# The largest exploration takes gigabytes of memory.
+.PHONY: model
+model: need-go ## Explore the model of sleep, wake and end in full, and with each of its seeded mistakes (minutes)
+	TURNLOOP_SOAK=1 $(TEST) -v -timeout=1h -run 'TestModel' ./eventloop
+
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)

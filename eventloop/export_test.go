@@ -13,8 +13,21 @@ const (
 	Resting      = resting
 )
 
-// Terminate is the pure step towards the end.
-func (w word) Terminate(cause Word) (Word, bool) { return w.terminate(cause) }
+// The pure transitions.
+func (w word) Start() (next Word, ok bool)               { return w.start() }
+func (w word) Sleep() (next Word, ok bool)               { return w.sleep() }
+func (w word) Rest() (next Word, ok bool)                { return w.rest() }
+func (w word) Wake() (next Word, ok bool)                { return w.wake() }
+func (w word) Exit() (next Word, ok bool)                { return w.exit() }
+func (w word) Terminate(cause Word) (next Word, ok bool) { return w.terminate(cause) }
+func (w word) Terminated() (next Word)                   { return w.terminated() }
+
+// The values of the inbox's lock.
+const (
+	FreeEmpty = freeEmpty
+	Locked    = locked
+	FreeWork  = freeWork
+)
 
 // Closing and StateOf read the word.
 func (w word) Closing() bool  { return w.closing() }

@@ -1,0 +1,203 @@
+package eventloop_test
+
+// The explorations: the protocol as it is, with everybody who may take part, and with one mistake each.
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// With and without Shutdown, because one can rescue a loop that has missed its wake-up, and with and without Close, which
+// may drop what the loop has lost. Those that take long are for "make model".
+func TestModel(t *testing.T) {
+	for _, c := range []struct {
+		cast
+		long bool
+	}{
+		{cast: cast{kinds: []kind{submitter, submitter, insider}}},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, ender}}},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, closer}}},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, closer}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{insider, registrar, ender, closer}}},
+		{cast: cast{kinds: []kind{submitter, grower, ender, closer}}},
+		{cast: cast{kinds: []kind{submitter, grower, insider, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{worker, worker, ender, closer}}},
+		{cast: cast{kinds: []kind{submitter, insider, worker, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider}}},
+		{cast: cast{kinds: []kind{registrar, watcher, descriptor, ender, closer}}},
+		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider, ender}}, long: true},
+		{cast: cast{kinds: []kind{submitter, insider, ender, closer}, blocking: true}},
+		{cast: cast{kinds: []kind{submitter, insider, registrar, descriptor}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{submitter, worker, ender, closer}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{scheduler, ringer, ringer}}},
+		{cast: cast{kinds: []kind{scheduler, ringer, ender, closer}}},
+		{cast: cast{kinds: []kind{scheduler, ringer, ringer, ender}}, long: true},
+		{cast: cast{kinds: []kind{scheduler, insider, ender, closer}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{holder, submitter, worker}, autoExit: true}},
+		{cast: cast{kinds: []kind{holder, submitter, worker, ender, closer}, autoExit: true}, long: true},
+	} {
+		t.Run(c.cast.String(), func(t *testing.T) {
+			if c.long && scale(0, 0, 1) == 0 {
+				t.Skip("for make model")
+			}
+			p := &protocol{c.cast, product, none}
+			found := explore[world](p)
+			require.Empty(t, found.wrong, "%v", stringer(func() string { return "\n" + report[world](p, found) }))
+			t.Logf("%d states, of which %d are ends", found.states, found.ends)
+		})
+	}
+}
+
+type stringer func() string
+
+func (s stringer) String() string { return s() }
+
+// mistake is what the model does wrong on purpose.
+type mistake uint8
+
+const (
+	none mistake = iota
+	noSecondLook
+	checkBeforeLock
+	stateOfBeforeGrowing
+	releaseEmpty
+	sealIgnored
+	sealIgnoresInternal
+	sealIgnoresWorkers
+	takeUnlocked
+	urgentClearedLate
+	closeSeenLate
+	closeLeavesAwake
+	endNotSignalled
+	everybodyWakes
+	wakeByStore
+	signalToParkedOnly
+	placeBeforeClaim
+	restInPoller
+	closeBeforeJoin
+	publishAfterLook
+	readyClearedLate
+	alarmLeftAlone
+	noLookAtNeeds
+	plainRang
+)
+
+// Each mistake is caught. A model that does not catch them proves nothing.
+func TestModelCatchesMistakes(t *testing.T) {
+	changed := func(change func(*transitions)) *transitions {
+		t := product
+		change(&t)
+		return &t
+	}
+	for _, c := range []struct {
+		does        string
+		mistake     mistake
+		transitions *transitions
+		in          cast
+		rescued     bool // by a Shutdown: it is caught only without
+	}{
+		{does: "does not look again when it has committed to sleep", mistake: noSecondLook,
+			in: cast{kinds: []kind{submitter}}, rescued: true},
+		{does: "does not look again when it has committed to rest", mistake: noSecondLook,
+			in: cast{kinds: []kind{worker, ender}}},
+		{does: "stores Sleeping, whatever the state is",
+			transitions: changed(func(t *transitions) {
+				t.sleep = func(word) (word, bool) { return word(eventloop.StateSleeping), true }
+			}),
+			in: cast{kinds: []kind{ender}}},
+		{does: "stores Running when it gets up", mistake: wakeByStore, in: cast{kinds: []kind{insider, ender}}},
+		{does: "wakes a loop at rest to Running",
+			transitions: changed(func(t *transitions) {
+				t.wake = func(w word) (word, bool) { return word(eventloop.StateRunning), w.Sleeping() }
+			}),
+			in: cast{kinds: []kind{worker, ender}}},
+		{does: "lets an ended loop end again",
+			transitions: changed(func(t *transitions) {
+				t.terminate = func(w, cause word) (word, bool) { return word(eventloop.StateTerminating) | cause, true }
+			}),
+			in: cast{kinds: []kind{ender, closer}}},
+		{does: "rests when it is closed",
+			transitions: changed(func(t *transitions) {
+				t.rest = func(w word) (word, bool) { return w | eventloop.Resting, true }
+			}),
+			in: cast{kinds: []kind{worker, ender, closer}}},
+		{does: "leaves a loop at rest when it closes it",
+			transitions: changed(func(t *transitions) {
+				t.terminate = func(w, cause word) (word, bool) {
+					next, ok := w.Terminate(cause)
+					if w.Ending() {
+						next |= w & eventloop.Resting
+					}
+					return next, ok
+				}
+			}),
+			in: cast{kinds: []kind{worker, ender, closer}}},
+		{does: "loads the state before it takes the lock", mistake: checkBeforeLock,
+			in: cast{kinds: []kind{submitter}}, rescued: true},
+		{does: "goes by the state of before it had a chunk", mistake: stateOfBeforeGrowing,
+			in: cast{kinds: []kind{grower}}, rescued: true},
+		{does: "releases the lock as if nothing were there", mistake: releaseEmpty,
+			in: cast{kinds: []kind{submitter}}, rescued: true},
+		{does: "accepts into a sealed inbox", mistake: sealIgnored, in: cast{kinds: []kind{insider, ender}}},
+		{does: "seals with internal work inside", mistake: sealIgnoresInternal,
+			in: cast{kinds: []kind{insider, ender}}},
+		{does: "does not wait for workers", mistake: sealIgnoresWorkers, in: cast{kinds: []kind{worker, ender}}},
+		{does: "takes a lane without the lock", mistake: takeUnlocked, in: cast{kinds: []kind{submitter, submitter}}},
+		{does: "says that there is no internal work when it has released the lock", mistake: urgentClearedLate,
+			in: cast{kinds: []kind{insider, insider}}},
+		{does: "does not look at the state before each task", mistake: closeSeenLate,
+			in: cast{kinds: []kind{submitter, closer}}},
+		{does: "leaves a loop that never ran to nobody", mistake: closeLeavesAwake,
+			in: cast{kinds: []kind{submitter, closer}}},
+		{does: "asks a sleeper for the end without a signal", mistake: endNotSignalled,
+			in: cast{kinds: []kind{ender}}},
+		{does: "wakes without a claim", mistake: everybodyWakes, in: cast{kinds: []kind{submitter, submitter}}},
+		{does: "drops a signal to a loop that is not yet parked", mistake: signalToParkedOnly,
+			in: cast{kinds: []kind{submitter}}},
+		{does: "loads where the loop sleeps before it has claimed the wake-up", mistake: placeBeforeClaim,
+			in: cast{kinds: []kind{insider, worker, ender}, blocking: true}},
+		{does: "rests in the channel but is signalled in the poller", mistake: restInPoller,
+			in: cast{kinds: []kind{worker, ender}, blocking: true}},
+		{does: "closes the poller under a wake-up", mistake: closeBeforeJoin,
+			in: cast{kinds: []kind{submitter, ender}, blocking: true}},
+		{does: "registers, and tells of it too late", mistake: publishAfterLook, in: cast{kinds: []kind{registrar}}},
+		{does: "inserts a timer, and tells of it too late", mistake: publishAfterLook,
+			in: cast{kinds: []kind{scheduler}, blocking: true}},
+		{does: "rings, and tells of it too late", mistake: publishAfterLook,
+			in: cast{kinds: []kind{scheduler, ringer}}},
+		{does: "has events, and tells of them too late", mistake: publishAfterLook,
+			in: cast{kinds: []kind{registrar, watcher, descriptor}}},
+		{does: "forgets an event that it has not seen", mistake: readyClearedLate,
+			in: cast{kinds: []kind{registrar, watcher, descriptor}}},
+		{does: "takes an alarm that has rung for one that will", mistake: alarmLeftAlone,
+			in: cast{kinds: []kind{scheduler, ringer}}},
+		{does: "does not look whether it is still needed when it has committed to sleep", mistake: noLookAtNeeds,
+			in: cast{kinds: []kind{holder}, autoExit: true}, rescued: true},
+		{does: "rings with a plain store", mistake: plainRang,
+			in: cast{kinds: []kind{scheduler, ringer}}, rescued: true},
+	} {
+		t.Run(c.does, func(t *testing.T) {
+			p := &protocol{c.in, product, c.mistake}
+			if c.transitions != nil {
+				p.transitions = *c.transitions
+			}
+			found := explore[world](p)
+			require.NotEmpty(t, found.wrong, "%v: not caught in %d states", c.in, found.states)
+			t.Logf("%v: caught after %d steps: %s", c.in, len(found.trace), found.wrong)
+			if c.rescued {
+				p.kinds = append(p.kinds, ender)
+				found := explore[world](p)
+				require.Empty(t, found.wrong, "%v: this was thought to hide it", p.cast)
+				t.Logf("%v: not caught", p.cast)
+			}
+		})
+	}
+}

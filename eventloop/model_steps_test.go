@@ -1,0 +1,452 @@
+package eventloop_test
+
+// The steps of the protocol's actors, in the order of the code that they are of.
+
+import "github.com/turnloop/turnloop/eventloop"
+
+// point is where an actor is in its code: what it does next.
+type point uint8
+
+const (
+	atBegin point = iota
+	atGone
+
+	// enqueue
+	atAdmit
+	atGrowRelease
+	atAcquireAgain
+	atPush
+	atAcquireUnseen // of a mistake: with the state that it has read before
+	// wakeIfSleeping, unpark, signal
+	atLook
+	atWakeLoad
+	atWakeSwap
+	atSignal
+	atSend
+	atPollerEnter
+	atPollerWrite
+	// addWorker, and settle
+	atCount
+	atSettle
+	// Shutdown and Close
+	atTerminate
+	atSealAwake
+	atSealAwakeDecide
+	atDiscard
+	atDiscardAll
+	atAwaitDone
+	// RegisterFD, ScheduleTimer, alarm, watch, Hold
+	atOpen
+	atInsert
+	atLookChanged
+	atSchedule
+	atRings
+	atNotify
+	atRelease
+	atPublishLate // of a mistake: what should have been published before
+
+	loopPlaces // those of the loop follow in model_loop_test.go
+)
+
+// plain tells whether an actor does no more there than load, which does not wait for its store.
+func (at point) plain() bool {
+	switch at {
+	case atLook, atWakeLoad, atSignal, atLookChanged:
+		return true
+	}
+	return at.loopLoads()
+}
+
+// step takes the next step of an actor, and tells what it does, or "" if it cannot; and what is wrong with that.
+func (p *protocol) step(w *world, i int) (does, wrong string) {
+	a := &w.actors[i]
+	switch {
+	case a.at == atGone || a.buffer != 0 && !a.at.plain():
+		return "", ""
+	case i == loop:
+		return p.loopStep(w, a)
+	case a.at == atBegin:
+		return p.first(w, i, a, p.kinds[i-1]), ""
+	}
+	return p.callerStep(w, i, a, p.kinds[i-1])
+}
+
+// first is the first step of all but Shutdown and Close, and of the watch and the alarm each time.
+func (p *protocol) first(w *world, i int, a *actor, k kind) (does string) {
+	switch k {
+	case submitter, grower, insider, worker, holder:
+		if p.mistake == checkBeforeLock && k.task() && k != worker {
+			a.from, a.at = w.word, atAcquireUnseen
+			return "loads the state"
+		}
+		if !w.acquire(i) {
+			return ""
+		}
+		a.at = atAdmit
+		if k == worker {
+			a.at = atCount
+		} else if k == holder {
+			a.at = atRelease
+		}
+		return "takes the inbox's lock"
+	case registrar:
+		if w.mu {
+			return ""
+		}
+		w.mu, a.from, a.at = true, w.word, atOpen
+		return "takes the table's lock and loads the state"
+	case descriptor:
+		if !w.table || w.closed {
+			return ""
+		}
+		w.fd, a.at = true, atGone
+		return "gets ready"
+	case watcher:
+		if !w.watched || !(w.tell == atOnce || w.tell == whenReady && w.fd) {
+			return ""
+		}
+		w.tell, a.at = afterWait, atNotify
+		return "finds that there may be events"
+	case scheduler:
+		if w.timersMu {
+			return ""
+		}
+		w.timersMu, a.from, a.at = true, w.word, atSchedule
+		return "takes the timers' lock and loads the state"
+	case ringer:
+		if w.runtime == deadlineNever {
+			return ""
+		}
+		w.now, w.runtime, a.at = max(w.now, w.runtime), deadlineNever, atRings
+		return "its time has come"
+	}
+	return ""
+}
+
+// callerStep is a step of any actor but the loop.
+func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong string) {
+	switch a.at {
+	case atAdmit:
+		a.from, a.at = p.relevant(w.word, k), atPush
+		if k == grower && a.note == 0 {
+			a.at = atGrowRelease
+		}
+		if p.mistake == placeBeforeClaim && w.blocked {
+			a.note = 1
+		}
+		return "loads the state", ""
+	case atGrowRelease:
+		if p.refuses(w, k, word(a.from)) {
+			return p.push(w, i, a, k)
+		}
+		w.release(p, i)
+		a.note, a.at = 1, atAcquireAgain
+		return "releases the lock, to get a chunk", ""
+	case atAcquireAgain:
+		if !w.acquire(i) {
+			return "", ""
+		}
+		a.at = atAdmit
+		if p.mistake == stateOfBeforeGrowing {
+			a.at = atPush
+		}
+		return "takes the inbox's lock again", ""
+	case atAcquireUnseen:
+		if !w.acquire(i) {
+			return "", ""
+		}
+		a.at = atPush
+		return "takes the inbox's lock", ""
+	case atPush:
+		return p.push(w, i, a, k)
+
+	case atLook:
+		a.from, a.at = w.word, atWakeLoad
+		if !word(a.from).Sleeping() {
+			p.after(w, a, k)
+		}
+		return "loads the state, to see whether the loop sleeps", ""
+	case atWakeLoad:
+		a.from, a.at = w.word, atWakeSwap
+		if _, ok := p.wake(word(a.from)); !ok {
+			p.after(w, a, k)
+		} else if p.mistake == everybodyWakes {
+			w.claims++
+			a.at = atSignal
+		}
+		return "loads the state, to claim the wake-up", ""
+	case atWakeSwap:
+		if a.from != w.word {
+			p.after(w, a, k)
+			return "finds the wake-up claimed", ""
+		}
+		next, _ := p.wake(word(a.from))
+		w.word, a.at = uint16(next), atSignal
+		w.claims++
+		return "claims the wake-up", ""
+	case atSignal:
+		a.at = atSend
+		if w.blocked && p.mistake != placeBeforeClaim || a.note != 0 && p.mistake == placeBeforeClaim {
+			a.at = atPollerEnter
+		}
+		return "loads where the loop sleeps", ""
+	case atSend:
+		if p.mistake != signalToParkedOnly || w.actors[loop].at == loopPark || w.actors[loop].at == loopRestPark {
+			w.token = true
+		}
+		p.after(w, a, k)
+		return "signals on the channel", ""
+	case atPollerEnter:
+		if w.closed {
+			p.after(w, a, k)
+			return "finds the poller closed", ""
+		}
+		w.wakers++
+		a.at = atPollerWrite
+		return "takes the poller's lock", ""
+	case atPollerWrite:
+		if w.closed {
+			wrong = "a wake-up is written to a closed poller"
+		}
+		w.event = true
+		w.wakers--
+		p.after(w, a, k)
+		return "writes to the poller", wrong
+
+	case atCount:
+		a.from, a.at = w.word, atSettle
+		if w.sealed || word(a.from).Ending() {
+			a.from, a.at = 0, atGone
+		} else {
+			w.workers++
+			a.task |= taskCounted
+		}
+		w.release(p, i)
+		return "loads the state, is counted unless it ends, and releases the lock", ""
+	case atSettle:
+		if !w.acquire(i) {
+			return "", ""
+		}
+		a.at = atAdmit
+		return "has an outcome, and takes the inbox's lock", ""
+
+	case atTerminate:
+		return p.terminateStep(w, a, k)
+	case atSealAwake:
+		if !w.acquire(i) {
+			return "", ""
+		}
+		a.at = atSealAwakeDecide
+		return "takes the inbox's lock", ""
+	case atSealAwakeDecide:
+		w.actors[loop].at = loopTick
+		if p.seal(w) {
+			w.actors[loop].at = loopEnd
+		}
+		w.release(p, i)
+		a.from, a.at = 0, atGone
+		return "seals the inbox if it is empty, and owns the loop", ""
+	case atDiscard:
+		if !w.acquire(i) {
+			return "", ""
+		}
+		a.at = atDiscardAll
+		return "takes the inbox's lock", ""
+	case atDiscardAll:
+		w.discard(p, i)
+		a.at = atGone
+		if word(a.from).StateOf() == eventloop.StateAwake && p.mistake != closeLeavesAwake {
+			a.at, w.actors[loop].at = atAwaitDone, loopEnd
+		}
+		a.from = 0
+		return "discards what is queued, and returns unless it owns the loop", ""
+	case atAwaitDone:
+		if !w.done {
+			return "", ""
+		}
+		a.at = atGone
+		return "has ended the loop, and returns", ""
+
+	case atOpen:
+		a.at = atInsert
+		if !word(a.from).Ending() {
+			w.changed = w.changed || !p.blocking
+			return "opens the poller", ""
+		}
+		w.mu = false
+		a.from, a.at = 0, atGone
+		return "is refused", ""
+	case atInsert:
+		w.table, w.mu, a.from, a.at = true, false, 0, atLookChanged
+		w.changed = p.mistake != publishAfterLook
+		return "registers, and says that there is a change", ""
+	case atLookChanged:
+		if a.at = atLook; !w.changed && p.mistake != publishAfterLook {
+			a.at = atGone
+		}
+		return "looks whether it was noticed already", ""
+	case atSchedule:
+		if w.timersMu = false; w.timersClosed || word(a.from).Ending() {
+			a.from, a.at = 0, atGone
+			return "is refused", ""
+		}
+		deadline := uint8(deadlineLate)
+		if a.note != 0 {
+			deadline = deadlineEarly
+		}
+		w.pending |= deadline
+		if a.from, a.at = 0, atLook; deadline >= w.earliest {
+			p.after(w, a, k)
+		} else if p.mistake != publishAfterLook {
+			w.earliest = deadline
+		}
+		return "inserts a timer, and says if it is the earliest", ""
+	case atRings:
+		switch a.at = atLook; p.mistake {
+		case publishAfterLook:
+		case plainRang:
+			a.buffer = rangStore
+		default:
+			w.rang = true
+		}
+		return "says that it rang", ""
+	case atNotify:
+		w.ready = p.mistake != publishAfterLook
+		a.at = atLook
+		return "says that there may be events", ""
+	case atRelease:
+		w.holds = false
+		w.release(p, i)
+		a.at = atLook
+		return "ends the hold, and releases the lock", ""
+	case atPublishLate:
+		switch k {
+		case registrar:
+			w.changed = true
+		case scheduler:
+			w.earliest = min(w.earliest, w.pending&-w.pending)
+		case ringer:
+			w.rang = true
+		case watcher:
+			w.ready = true
+		}
+		p.next(a, k)
+		return "says so only now", ""
+	}
+	panic(a.at)
+}
+
+// relevant is what of a state that was read makes a difference later: to who submits, whether the loop sleeps, and, of
+// external tasks, whether it is ending; to who ends it, whether it never ran.
+func (p *protocol) relevant(state uint16, k kind) uint16 {
+	switch w := word(state); {
+	case w.Ending() && k.external():
+		return uint16(eventloop.StateTerminating)
+	case w.Sleeping() && k.task():
+		return uint16(eventloop.StateSleeping)
+	case w.StateOf() == eventloop.StateAwake && !k.task():
+		return uint16(eventloop.StateAwake)
+	}
+	return uint16(eventloop.StateRunning)
+}
+
+// refuses is admit.
+func (p *protocol) refuses(w *world, k kind, state word) bool {
+	return w.sealed || k.external() && state.Ending()
+}
+
+// push is the end of enqueue: it accepts the task or not, and releases the lock.
+func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) {
+	state := word(a.from)
+	if p.refuses(w, k, state) && p.mistake != sealIgnored {
+		w.release(p, i)
+		a.from, a.note, a.at = 0, 0, atGone
+		return "is refused, and releases the lock", ""
+	}
+	if w.done {
+		wrong = "accepted after the end"
+	}
+	a.task |= taskAccepted | taskQueued
+	w.urgent = w.urgent || !k.external()
+	w.release(p, i)
+	if p.mistake == releaseEmpty {
+		a.buffer = lockStore | eventloop.FreeEmpty
+	}
+	if a.at = atWakeLoad; !state.Sleeping() {
+		p.after(w, a, k)
+	}
+	return "is accepted, and releases the lock", wrong
+}
+
+// after is what an actor goes on with when it has woken the loop, or need not.
+func (p *protocol) after(w *world, a *actor, k kind) {
+	if p.mistake == publishAfterLook && (k == registrar || k == scheduler || k == ringer || k == watcher) {
+		a.at = atPublishLate
+		return
+	}
+	p.next(a, k)
+}
+
+func (p *protocol) next(a *actor, k kind) {
+	switch {
+	case k == closer:
+		a.at = atDiscard
+		return // it wants to know the state that it found
+	case k == ringer || k == watcher:
+		a.at = atBegin
+	case k == scheduler && a.note == 0:
+		a.at, a.note = atBegin, 1
+	default:
+		a.at, a.note = atGone, 0
+	}
+	a.from = 0
+}
+
+// terminateStep is the loop of load and compare-and-swap in stateWord.terminate, of which the load is a step when the
+// swap can fail.
+func (p *protocol) terminateStep(w *world, a *actor, k kind) (does, wrong string) {
+	cause := word(0)
+	if k == closer {
+		cause = eventloop.CauseClose
+	}
+	from := word(w.word)
+	next, ok := p.terminate(from, cause)
+	if !ok {
+		a.at = atGone
+		return "finds that the loop ends already", ""
+	}
+	w.word, a.from, a.at = uint16(next), p.relevant(w.word, k), atGone
+	switch {
+	case from.Sleeping():
+		w.claims++
+		if a.at = atSignal; p.mistake == endNotSignalled {
+			p.after(w, a, k)
+		}
+	case k == closer:
+		a.at = atDiscard
+	case from.StateOf() == eventloop.StateAwake:
+		a.at = atSealAwake
+	}
+	if a.at == atGone {
+		a.from = 0
+	}
+	return "asks for the end", ""
+}
+
+func (w *world) discard(p *protocol, i int) {
+	w.sealed = true
+	for j := range p.kinds {
+		w.actors[j+1].task &^= taskQueued
+	}
+	w.release(p, i)
+}
+
+// seal is what seal does under the lock.
+func (p *protocol) seal(w *world) bool {
+	empty := w.inboxEmpty(p)
+	if p.mistake == sealIgnoresInternal {
+		empty = !w.holdsTask(p, true, taskQueued)
+	}
+	w.sealed = w.sealed || empty && (w.workers == 0 || p.mistake == sealIgnoresWorkers)
+	return w.sealed
+}
