@@ -65,6 +65,10 @@ schedules-quick: need-go ## The same with one preemption, and fewer random ones 
 model: need-go ## Explore the model of sleep, wake and end in full, and with each of its seeded mistakes (minutes)
 	TURNLOOP_SOAK=1 $(TEST) -v -timeout=1h -run 'TestModel' ./eventloop
 
+.PHONY: mutants
+mutants: need-go ## Seed faults into the real code and see that the tests notice each (minutes); ARGS='-h'
+	$(GO) run ./internal/mutants $(ARGS)
+
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)

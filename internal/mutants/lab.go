@@ -1,0 +1,284 @@
+package main
+
+// The lab: where a mutant is built and tested.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// lab is a private folder for what is built, and what is known of the code without a fault.
+type lab struct {
+	root string // of the module
+	dir  string
+
+	mu        sync.Mutex        // guards the maps, and the building of sound programs
+	sound     map[string]string // a package's tests without a fault, built
+	baselines map[stage]*baseline
+}
+
+// stage is one run of some of a package's tests, as "make test" runs them. Those that are likely to tell, and those
+// that are fast, go first.
+type stage struct{ pkg, run, skip string }
+
+// baseline is how the code without a fault does in a stage. The first who needs it finds out.
+type baseline struct {
+	once  sync.Once
+	quiet int // ticks for which no test began or ended, at most
+	err   error
+}
+
+// slowTests are the tests of a package that wait until all others have had their say.
+var slowTests = map[string]string{
+	"eventloop":               "^(TestConformance|TestConformanceDisabled|TestRestEnds|TestFaults|TestWakes|TestModeChangesLoseNothing|TestSettlementRaces)$",
+	"internal/poller":         "^TestWakeNeverReachesAnother$",
+	"internal/alternateone":   "^(TestConformance|TestSubmitShutdownRaces)$",
+	"internal/alternatetwo":   "^(TestConformance|TestShutdownRaces)$",
+	"internal/alternatethree": "^(TestConformance|TestShutdownLosesNothing)$",
+}
+
+// Tests hang when none has begun or ended for this many times as long as without a fault, but at least leastQuiet. It is
+// counted in ticks, which a stopped process has none of, and not taken from the clock.
+const (
+	tick       = 100 * time.Millisecond
+	patience   = 5
+	leastQuiet = 50
+	limit      = 5 * time.Minute // of a stage
+)
+
+func newLab() (*lab, error) {
+	gomod, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOMOD: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(gomod)))
+	if _, err := os.Stat(filepath.Join(root, "internal", "mutants")); err != nil {
+		return nil, errors.New("run it in the root module")
+	}
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return nil, err
+	}
+	return &lab{root: root, dir: dir, sound: map[string]string{}, baselines: map[stage]*baseline{}}, nil
+}
+
+func (l *lab) close() { _ = os.RemoveAll(l.dir) }
+
+// try tells what kills a mutant: "" is nothing.
+func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
+	overlay, err := l.overlay(m)
+	if err != nil {
+		return "", err
+	}
+	pkg := path.Dir(m.file)
+	program := filepath.Join(l.dir, m.name+".test")
+	defer os.Remove(program)
+	if err := l.build(ctx, pkg, program, "-overlay="+overlay); err != nil {
+		return "", fmt.Errorf("it does not compile: %w", err)
+	}
+	for _, s := range stages(pkg, m.first) {
+		normal, err := l.baseline(ctx, s)
+		if err != nil {
+			return "", err
+		}
+		killer, _, err := l.test(ctx, program, s, max(leastQuiet, patience*normal))
+		if killer != "" || err != nil {
+			return killer, err
+		}
+	}
+	return "", nil
+}
+
+func stages(pkg, first string) (all []stage) {
+	if first != "" {
+		all = append(all, stage{pkg: pkg, run: first})
+	}
+	slow := slowTests[pkg]
+	all = append(all, stage{pkg: pkg, skip: slow})
+	if slow != "" {
+		all = append(all, stage{pkg: pkg, run: slow})
+	}
+	return all
+}
+
+// overlay writes the changed file, and the description that the go command wants, whose name it returns.
+func (l *lab) overlay(m mutant) (string, error) {
+	original := filepath.Join(l.root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(original)
+	if err != nil {
+		return "", err
+	}
+	changed, err := m.apply(string(text))
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(l.dir, m.name)
+	description, err := json.Marshal(map[string]map[string]string{"Replace": {original: name + ".go"}})
+	if err != nil {
+		return "", err
+	}
+	return name + ".json", errors.Join(
+		os.WriteFile(name+".go", []byte(changed), 0o600),
+		os.WriteFile(name+".json", description, 0o600))
+}
+
+func (l *lab) build(ctx context.Context, pkg, program string, flags ...string) error {
+	cmd := l.command(ctx, l.root, "go", append(append([]string{"test", "-c", "-o", program}, flags...), "./"+pkg)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// command makes a command that leaves what it may leave in the lab, and is ended with all that it has started.
+func (l *lab) command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+l.dir, "GOTMPDIR="+l.dir, "PWD="+dir, "TURNLOOP_SOAK=")
+	cmd.WaitDelay = 5 * time.Second
+	killAll(cmd)
+	return cmd
+}
+
+// baseline returns for how long a stage is quiet without a fault. It is an error if it fails, or has no tests.
+func (l *lab) baseline(ctx context.Context, s stage) (quiet int, err error) {
+	l.mu.Lock()
+	b := l.baselines[s]
+	if b == nil {
+		b = &baseline{}
+		l.baselines[s] = b
+	}
+	program := l.sound[s.pkg]
+	if program == "" {
+		program = filepath.Join(l.dir, path.Base(s.pkg)+".test")
+		if err := l.build(ctx, s.pkg, program); err != nil {
+			l.mu.Unlock()
+			return 0, err
+		}
+		l.sound[s.pkg] = program
+	}
+	l.mu.Unlock()
+	b.once.Do(func() {
+		killer, out, err := l.test(ctx, program, s, int(limit/tick))
+		switch {
+		case err != nil:
+			b.err = err
+		case killer != "":
+			b.err = fmt.Errorf("the code without a fault fails: %s\n%s", killer, out.text)
+		case !bytes.Contains(out.text, runMark):
+			b.err = fmt.Errorf("%s has no tests for -run %q -skip %q", s.pkg, s.run, s.skip)
+		}
+		b.quiet = out.longest
+	})
+	return b.quiet, b.err
+}
+
+// test runs a stage, and tells which test fails, or hangs because it is quiet for too long: "" is none.
+func (l *lab) test(ctx context.Context, program string, s stage, quiet int) (killer string, out *output, err error) {
+	inTime, end := context.WithTimeout(ctx, limit)
+	defer end()
+	cmd := l.command(inTime, filepath.Join(l.root, filepath.FromSlash(s.pkg)), program, "-test.v", "-test.failfast",
+		"-test.timeout=0", "-test.run="+s.run, "-test.skip="+s.skip)
+	out = &output{}
+	cmd.Stdout, cmd.Stderr = out, out
+	ended := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ticks := time.Tick(tick); ; {
+			select {
+			case <-ended:
+				return
+			case <-ticks:
+				if out.silence() > quiet {
+					end()
+				}
+			}
+		}
+	})
+	err = cmd.Run()
+	close(ended)
+	watch.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return "", out, ctx.Err()
+	case err == nil:
+		return "", out, nil
+	case inTime.Err() != nil:
+		return "hangs " + lastRun(out.text), out, nil
+	case errors.As(err, new(*exec.ExitError)):
+		return "by " + failed(out.text), out, nil
+	}
+	return "", out, err
+}
+
+var (
+	runLine  = regexp.MustCompile(`(?m)^=== (?:RUN|CONT|NAME) +(\S+)$`)
+	failLine = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
+)
+
+// failed names the test that failed, at its innermost; or, when the program crashed, the one that ran.
+func failed(text []byte) (name string) {
+	for _, found := range failLine.FindAllSubmatch(text, -1) {
+		if name == "" || strings.HasPrefix(string(found[1]), name+"/") {
+			name = string(found[1])
+		}
+	}
+	if name == "" {
+		return "a crash in " + lastRun(text)
+	}
+	return name
+}
+
+func lastRun(text []byte) string {
+	found := runLine.FindAllSubmatch(text, -1)
+	if len(found) == 0 {
+		return "before the first test"
+	}
+	return string(found[len(found)-1][1])
+}
+
+// output keeps the end of what tests print, and counts the ticks between one of their lines and the next.
+type output struct {
+	mu      sync.Mutex
+	text    []byte
+	quiet   int // ticks since a test has begun or ended
+	longest int
+}
+
+const outputKept = 1 << 20
+
+var (
+	runMark = []byte("=== RUN ")
+	endMark = []byte("--- ")
+)
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if bytes.Contains(p, runMark) || bytes.Contains(p, endMark) {
+		o.quiet = 0
+	}
+	if o.text = append(o.text, p...); len(o.text) > 2*outputKept {
+		o.text = append(o.text[:0], o.text[len(o.text)-outputKept:]...)
+	}
+	return len(p), nil
+}
+
+func (o *output) silence() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.quiet++
+	o.longest = max(o.longest, o.quiet)
+	return o.quiet
+}
