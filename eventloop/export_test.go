@@ -2,7 +2,11 @@ package eventloop
 
 // What white-box tests need of the package, and nothing else does.
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+	"time"
+)
 
 // Word is the state word with its causes.
 type Word = word
@@ -62,6 +66,18 @@ func (q *Queue) Clean() bool {
 	return true
 }
 
+// WhileAChunkIsMade calls f once, while somebody makes a chunk.
+func WhileAChunkIsMade(f func()) {
+	runtime.GC() // twice, so that there are no used ones
+	runtime.GC()
+	plain := chunks.New
+	chunks.New = func() any {
+		chunks.New = plain
+		f()
+		return plain()
+	}
+}
+
 const (
 	ChunkSize      = chunkSize
 	InternalBudget = internalBudget
@@ -99,6 +115,9 @@ func (p *Pauses) Use(n int, hit bool) int {
 func (p *Pauses) Judge(elapsed int64) { p.p.judge(elapsed) }
 
 const MostPauses = mostPauses
+
+// PausesBanned is for how long a loop does without pauses. On the loop.
+func (l *Loop) PausesBanned() time.Duration { return time.Duration(l.pauses.banned) }
 
 // SystemPoller is the part of the system that the loop can do without.
 type SystemPoller = systemPoller

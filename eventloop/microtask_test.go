@@ -92,6 +92,25 @@ func TestNextTick(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3}, []int{<-ran, <-ran, <-ran}, "from elsewhere it is as if a microtask did")
 }
 
+// A microtask of another goroutine runs behind the callback that is running, not behind all that is queued.
+func TestForeignMicrotaskFollowsTheCallback(t *testing.T) {
+	for _, schedule := range []func(*eventloop.Loop, func()) error{
+		(*eventloop.Loop).ScheduleMicrotask, (*eventloop.Loop).NextTick,
+	} {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		var log []string
+		require.NoError(t, l.Submit(func() {
+			scheduled := make(chan error)
+			go func() { scheduled <- schedule(l, func() { log = append(log, "microtask") }) }()
+			require.NoError(t, <-scheduled)
+		}))
+		require.NoError(t, l.Submit(func() { log = append(log, "next task") }))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []string{"microtask", "next task"}, log)
+	}
+}
+
 func without(list []string, what string) (rest []string) {
 	for _, s := range list {
 		if !strings.Contains(s, what) {

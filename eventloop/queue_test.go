@@ -1,6 +1,7 @@
 package eventloop_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -73,6 +74,42 @@ func TestQueueChunkBorders(t *testing.T) {
 			require.True(t, q.Clean())
 		}
 	}
+}
+
+// A producer makes a chunk without the lock. What others do meanwhile is as if they had come before.
+func TestWhileAChunkIsMade(t *testing.T) {
+	t.Run("another producer", func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		var m numbered
+		eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Submit(m.next())) })
+		require.NoError(t, l.Submit(func() { require.Equal(t, 1, m.ran) }))
+		require.NoError(t, l.Submit(m.next()))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, 2, m.ran)
+	})
+	t.Run("the end", func(t *testing.T) {
+		for _, submit := range []func(*eventloop.Loop, func()) error{
+			(*eventloop.Loop).Submit, (*eventloop.Loop).SubmitInternal, (*eventloop.Loop).ScheduleMicrotask,
+		} {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Close()) })
+			require.ErrorIs(t, submit(l, func() {}), eventloop.ErrLoopTerminated)
+		}
+	})
+	t.Run("sleep", func(t *testing.T) {
+		l := run(t, &fakePoller{})
+		began, release, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		require.NoError(t, l.Submit(func() { close(began); <-release }))
+		<-began
+		eventloop.WhileAChunkIsMade(func() {
+			close(release)
+			eventually(t, asleep(l), "the loop sleeps")
+		})
+		require.NoError(t, l.Submit(func() { close(ran) }))
+		<-ran
+	})
 }
 
 // The ring against the same model, also from a position about to wrap, and back to little memory after a burst.

@@ -1,7 +1,10 @@
 package eventloop_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,4 +45,21 @@ func TestPausesAreGivenUpWhereTheyAreNoGood(t *testing.T) {
 
 	_, last = simulate(300, true, 60e6)
 	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
+}
+
+// The time that a loop sleeps is not taken for that of its pauses.
+func TestSleepIsNoPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		for range 10 {
+			var banned time.Duration
+			require.NoError(t, l.Submit(func() { banned = l.PausesBanned() }))
+			synctest.Wait()
+			require.LessOrEqual(t, banned, time.Millisecond)
+			time.Sleep(time.Hour)
+		}
+		require.NoError(t, l.Shutdown(context.Background()))
+	})
 }

@@ -82,8 +82,14 @@ func (f *fake) tick(r *promise.Realm) {
 	r.Scavenge()
 }
 
-// checkpoint is what a loop does after each callback.
+// checkpoint is what a loop does after each callback that has left it microtasks.
 func (f *fake) checkpoint(r *promise.Realm) {
+	f.mu.Lock()
+	idle := len(f.queue) == 0 && len(f.local) == 0
+	f.mu.Unlock()
+	if idle {
+		return
+	}
 	for f.drain(); r.Unhandled(); f.drain() {
 		r.Checkpoint()
 	}

@@ -35,7 +35,7 @@ type stage struct{ pkg, run, skip string }
 // baseline is how the code without a fault does in a stage. The first who needs it finds out.
 type baseline struct {
 	once  sync.Once
-	quiet int // ticks for which no test began or ended, at most
+	quiet map[string]int // ticks that a test was quiet at most, without one beginning or ending
 	err   error
 }
 
@@ -48,11 +48,11 @@ var slowTests = map[string]string{
 	"internal/alternatethree": "^(TestConformance|TestShutdownLosesNothing)$",
 }
 
-// Tests hang when none has begun or ended for this many times as long as without a fault, but at least leastQuiet. It is
-// counted in ticks, which a stopped process has none of, and not taken from the clock.
+// A test hangs when it is quiet for this many times as long as without a fault, but at least leastQuiet: others may take
+// the processors. It is counted in ticks, which a stopped process has none of, and not taken from the clock.
 const (
 	tick       = 100 * time.Millisecond
-	patience   = 5
+	patience   = 20
 	leastQuiet = 50
 	limit      = 5 * time.Minute // of a stage
 )
@@ -92,7 +92,7 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 		if err != nil {
 			return "", err
 		}
-		killer, _, err := l.test(ctx, program, s, max(leastQuiet, patience*normal))
+		killer, _, err := l.test(ctx, program, s, normal)
 		if killer != "" || err != nil {
 			return killer, err
 		}
@@ -152,7 +152,7 @@ func (l *lab) command(ctx context.Context, dir, name string, args ...string) *ex
 }
 
 // baseline returns for how long a stage is quiet without a fault. It is an error if it fails, or has no tests.
-func (l *lab) baseline(ctx context.Context, s stage) (quiet int, err error) {
+func (l *lab) baseline(ctx context.Context, s stage) (quiet map[string]int, err error) {
 	l.mu.Lock()
 	b := l.baselines[s]
 	if b == nil {
@@ -164,19 +164,19 @@ func (l *lab) baseline(ctx context.Context, s stage) (quiet int, err error) {
 		program = filepath.Join(l.dir, path.Base(s.pkg)+".test")
 		if err := l.build(ctx, s.pkg, program); err != nil {
 			l.mu.Unlock()
-			return 0, err
+			return nil, err
 		}
 		l.sound[s.pkg] = program
 	}
 	l.mu.Unlock()
 	b.once.Do(func() {
-		killer, out, err := l.test(ctx, program, s, int(limit/tick))
+		killer, out, err := l.test(ctx, program, s, nil)
 		switch {
 		case err != nil:
 			b.err = err
 		case killer != "":
 			b.err = fmt.Errorf("the code without a fault fails: %s\n%s", killer, out.text)
-		case !bytes.Contains(out.text, runMark):
+		case out.test == "":
 			b.err = fmt.Errorf("%s has no tests for -run %q -skip %q", s.pkg, s.run, s.skip)
 		}
 		b.quiet = out.longest
@@ -184,13 +184,14 @@ func (l *lab) baseline(ctx context.Context, s stage) (quiet int, err error) {
 	return b.quiet, b.err
 }
 
-// test runs a stage, and tells which test fails, or hangs because it is quiet for too long: "" is none.
-func (l *lab) test(ctx context.Context, program string, s stage, quiet int) (killer string, out *output, err error) {
+// test runs a stage, and tells which test fails, or hangs by what is normal: "" is none. A nil normal sets no bound but
+// limit.
+func (l *lab) test(ctx context.Context, program string, s stage, normal map[string]int) (killer string, out *output, err error) {
 	inTime, end := context.WithTimeout(ctx, limit)
 	defer end()
 	cmd := l.command(inTime, filepath.Join(l.root, filepath.FromSlash(s.pkg)), program, "-test.v", "-test.failfast",
 		"-test.timeout=0", "-test.run="+s.run, "-test.skip="+s.skip)
-	out = &output{}
+	out = &output{longest: map[string]int{}}
 	cmd.Stdout, cmd.Stderr = out, out
 	ended := make(chan struct{})
 	var watch sync.WaitGroup
@@ -200,7 +201,7 @@ func (l *lab) test(ctx context.Context, program string, s stage, quiet int) (kil
 			case <-ended:
 				return
 			case <-ticks:
-				if out.silence() > quiet {
+				if name, quiet := out.silence(); normal != nil && quiet > max(leastQuiet, patience*normal[name]) {
 					end()
 				}
 			}
@@ -252,21 +253,21 @@ func lastRun(text []byte) string {
 type output struct {
 	mu      sync.Mutex
 	text    []byte
-	quiet   int // ticks since a test has begun or ended
-	longest int
+	test    string // that has begun last
+	quiet   int    // ticks since a test has begun or ended
+	longest map[string]int
 }
 
 const outputKept = 1 << 20
 
-var (
-	runMark = []byte("=== RUN ")
-	endMark = []byte("--- ")
-)
+var endMark = []byte("--- ")
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if bytes.Contains(p, runMark) || bytes.Contains(p, endMark) {
+	if begun := runLine.FindAllSubmatch(p, -1); begun != nil {
+		o.test, o.quiet = string(begun[len(begun)-1][1]), 0
+	} else if bytes.Contains(p, endMark) {
 		o.quiet = 0
 	}
 	if o.text = append(o.text, p...); len(o.text) > 2*outputKept {
@@ -275,10 +276,11 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (o *output) silence() int {
+// silence is called each tick. It tells which test is quiet, and for how many ticks.
+func (o *output) silence() (test string, ticks int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.quiet++
-	o.longest = max(o.longest, o.quiet)
-	return o.quiet
+	o.longest[o.test] = max(o.longest[o.test], o.quiet)
+	return o.test, o.quiet
 }
