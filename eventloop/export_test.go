@@ -139,3 +139,10 @@ func (l *Loop) WorkWaiting() int {
 
 // Enough is how many sleeps in a row must have been spent in the wrong place before the loop moves.
 const Enough = enough
+
+// SetLastTag makes tag the one that the last registration has got.
+func (l *Loop) SetLastTag(tag uint32) {
+	l.fds.mu.Lock()
+	l.fds.lastTag = tag
+	l.fds.mu.Unlock()
+}

@@ -3,6 +3,8 @@ package eventloop_test
 import (
 	"context"
 	"errors"
+
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -53,6 +55,7 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 		driver, _ := newPair(t)
 		done := make(chan struct{})
 		cycles, calls := scale(1000, 10_000, 100_000), 0
+		l.SetLastTag(math.MaxUint32 - uint32(cycles)/2) // so that tags wrap on the way
 
 		// Only the loop touches these. A generation's far end sends the generation's byte, or nothing.
 		type generation struct {
@@ -122,6 +125,50 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 		<-done
 		require.NoError(t, l.Shutdown(context.Background()))
 		require.Greater(t, calls, cycles/100, "%s: successors get their own events", s.name)
+	}
+}
+
+// The first registration, and the first change of mode, make the poller while the loop is being woken from everywhere:
+// nobody uses it before it is there, and nothing is lost.
+func TestPollerIsMadeUnderFire(t *testing.T) {
+	needDescriptors(t)
+	for range scale(50, 500, 10_000) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		pair, err := openPair()
+		require.NoError(t, err)
+		near, far := pair[0], pair[1]
+		send(far, 1)
+		go l.Run(context.Background())
+		const each = 20
+		var ran, called atomic.Int64
+		count := func() { ran.Add(1) }
+		var all sync.WaitGroup
+		for _, call := range []func() error{
+			func() error { return l.Submit(count) },
+			func() error { return l.SubmitInternal(count) },
+			func() error { _, err := l.ScheduleTimer(0, count); return err },
+		} {
+			all.Go(func() {
+				for range each {
+					require.NoError(t, call())
+					runtime.Gosched()
+				}
+			})
+		}
+		all.Go(func() { require.NoError(t, l.SetFastPathMode(eventloop.FastPathDisabled)) })
+		all.Go(func() {
+			require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+				if n, _ := receive(near); n > 0 {
+					called.Add(1)
+				}
+			}))
+		})
+		all.Wait()
+		eventually(t, func() bool { return ran.Load() == 3*each && called.Load() == 1 },
+			"%d of %d functions ran, and %d of 1 event came", ran.Load(), 3*each, called.Load())
+		require.NoError(t, l.Shutdown(context.Background()))
+		closeAll(near, far)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"runtime/metrics"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -137,5 +138,36 @@ func TestIdleLoopIsSmall(t *testing.T) {
 		}
 		require.Less(t, perLoop, int64(16<<10), "after %d tasks, microtasks and timers", amount)
 		t.Logf("after %d tasks, microtasks and timers: %d bytes", amount, perLoop)
+	}
+}
+
+// A loop that was never used ends without a goroutine and without a thread.
+func TestUnusedLoopStartsNothing(t *testing.T) {
+	samples := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}, {Name: "/sched/threads/total:threads"}}
+	read := func() (goroutines, threads uint64) {
+		metrics.Read(samples)
+		return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+	}
+	const n, tries = 1000, 5
+	for name, end := range map[string]func(l *eventloop.Loop) error{
+		"Shutdown": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
+		"Close":    (*eventloop.Loop).Close,
+	} {
+		var goroutines, threads uint64
+		for range tries { // others may start something meanwhile
+			goroutinesBefore, threadsBefore := read()
+			for range n {
+				l, err := eventloop.New()
+				require.NoError(t, err)
+				require.NoError(t, end(l))
+			}
+			goroutines, threads = read()
+			goroutines, threads = goroutines-goroutinesBefore, max(threads, threadsBefore)-threadsBefore
+			if goroutines < n/10 && threads < 10 {
+				break
+			}
+		}
+		require.Less(t, goroutines, uint64(n/10), "%s of %d unused loops", name, n)
+		require.Less(t, threads, uint64(10), "%s of %d unused loops", name, n)
 	}
 }

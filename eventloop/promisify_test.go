@@ -504,6 +504,21 @@ func TestWorkerThatWaitsHearsOfTheEnd(t *testing.T) {
 	})
 }
 
+// A worker may ask for the end, and waits for it no longer than its context: it is one of those that the end waits for.
+func TestShutdownFromAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		ch := l.Promisify(t.Context(), func(ctx context.Context) (any, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return nil, l.Shutdown(ctx)
+		}).ToChannel()
+		require.NoError(t, l.Run(t.Context()), "the shutdown goes on")
+		require.ErrorIs(t, (<-ch).Err, context.DeadlineExceeded)
+	})
+}
+
 // hostile are errors whose methods do not return.
 type hostile struct{ exit bool }
 

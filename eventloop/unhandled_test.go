@@ -165,3 +165,32 @@ func TestBudgetKeepsReports(t *testing.T) {
 		}
 	})
 }
+
+// The report of a rejection is the last that a loop calls before it looks whether to sleep: what the report defers runs,
+// although nothing else wakes the loop.
+func TestReportsDeferWork(t *testing.T) {
+	for name, submit := range map[string]func(l *eventloop.Loop, fn func()) error{
+		"task":      (*eventloop.Loop).Submit,
+		"internal":  (*eventloop.Loop).SubmitInternal,
+		"microtask": (*eventloop.Loop).ScheduleMicrotask,
+		"tick":      (*eventloop.Loop).NextTick,
+		"timer":     func(l *eventloop.Loop, fn func()) error { _, err := l.ScheduleTimer(0, fn); return err },
+		"rejection": func(l *eventloop.Loop, fn func()) error { l.Promises().Rejected(errWork); fn(); return nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var l *eventloop.Loop
+			ran := 0
+			l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {
+				if ran < 10 {
+					require.NoError(t, submit(l, func() { ran++; l.Promises().Rejected(errWork) }))
+				}
+			}))
+			require.NoError(t, err)
+			go l.Run(t.Context())
+			require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
+			synctest.Wait()
+			require.GreaterOrEqual(t, ran, 10, name)
+			require.NoError(t, l.Shutdown(t.Context()))
+		})
+	}
+}

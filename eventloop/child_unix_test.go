@@ -1,0 +1,146 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package eventloop_test
+
+// Other processes: what a child gets of a loop, and a loop in a process whose standard streams are broken.
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Children are started while loops sleep in every place and others come and go: none gets a descriptor of a loop's, and
+// the loops are none the worse.
+func TestChildrenGetNoDescriptors(t *testing.T) {
+	list := func() string {
+		out, err := exec.Command("ls", "/dev/fd/").Output() // its own, that is, and the folder's
+		if err != nil {
+			t.Skipf("descriptors of a child cannot be listed: %v", err)
+		}
+		return strings.Join(strings.Fields(string(out)), " ")
+	}
+	before := list()
+	var exchanges []func()
+	for _, s := range seats {
+		_, _, stay := s.take(t)
+		exchanges = append(exchanges, stay)
+	}
+	var over atomic.Bool
+	var others sync.WaitGroup
+	others.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			l, err := eventloop.New(eventloop.WithFastPathMode(eventloop.FastPathMode(i % 2 * 2)))
+			require.NoError(t, err)
+			pair, err := openPair()
+			require.NoError(t, err)
+			require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {}))
+			go l.Run(context.Background())
+			for !asleep(l)() {
+				time.Sleep(10 * time.Microsecond)
+			}
+			require.NoError(t, l.Shutdown(context.Background()))
+			closeAll(pair[:]...)
+		}
+	})
+	for range scale(5, 20, 1000) {
+		require.Equal(t, before, list(), "descriptors of a child, without loops and with")
+		for _, exchange := range exchanges {
+			exchange()
+		}
+	}
+	over.Store(true)
+	others.Wait()
+}
+
+// TestStandardStreams runs itself in processes of their own: in one standard output and error are pipes that nobody
+// reads, in the other they are closed, so that the loop's own descriptors get these numbers. Nothing that a loop does
+// with them ends the process.
+func TestStandardStreams(t *testing.T) {
+	const child = "TURNLOOP_TEST_STREAMS"
+	if state := os.Getenv(child); state != "" {
+		report := os.NewFile(3, "report")
+		if state == "closed" {
+			closeAll(0, 1, 2)
+		}
+		for _, s := range seats {
+			standard(s, state == "broken")
+		}
+		_, _ = io.WriteString(report, "survived")
+		os.Exit(0) // or else the test's end would be printed
+	}
+	for _, state := range []string{"broken", "closed"} {
+		unread, broken, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, unread.Close())
+		result, report, err := os.Pipe()
+		require.NoError(t, err)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestStandardStreams$", "-test.count=1")
+		cmd.Env = append(os.Environ(), child+"="+state)
+		cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = broken, broken, []*os.File{report}
+		err = cmd.Run()
+		_, _ = broken.Close(), report.Close()
+		said, _ := io.ReadAll(result)
+		result.Close()
+		require.NoErrorf(t, err, "%s standard streams", state)
+		require.Equal(t, "survived", string(said), "%s standard streams", state)
+	}
+}
+
+// standard has a loop work and, if they are broken, write to the standard streams. There is nobody to tell what goes
+// wrong: it panics.
+func standard(s seat, broken bool) {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	f := &fakePoller{parks: s.parks}
+	l, err := eventloop.New(eventloop.WithPoller(f.open), eventloop.WithFastPathMode(s.mode),
+		eventloop.WithLogger(slog.New(slog.DiscardHandler))) // the default logger writes to standard error
+	check(err)
+	go l.Run(context.Background())
+	heard := make(chan struct{}, 1)
+	for _, fd := range []int{1, 2} {
+		if !broken || s.mode == eventloop.FastPathAuto && !s.silent {
+			break
+		}
+		check(l.RegisterFD(fd, eventloop.EventWrite, func(eventloop.IOEvents) {
+			if _, err := unix.Write(fd, []byte("lost")); err != unix.EPIPE {
+				panic(err)
+			}
+			check(l.UnregisterFD(fd))
+			heard <- struct{}{}
+		}))
+		<-heard
+	}
+	pair, err := openPair()
+	check(err)
+	check(l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {
+		receive(pair[0])
+		heard <- struct{}{}
+	}))
+	for range 50 {
+		for !asleep(l)() {
+			time.Sleep(10 * time.Microsecond)
+		}
+		check(l.Submit(func() { heard <- struct{}{} }))
+		<-heard
+		send(pair[1], 1)
+		<-heard
+	}
+	check(l.Shutdown(context.Background()))
+	closeAll(pair[:]...)
+}
