@@ -47,9 +47,15 @@ test-nopreempt: need-go ## Run all tests without asynchronous preemption
 test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
 	$(GO) test -count=50 -shuffle=on -race -cpu=1,2,4 -timeout=4h $(LOOPS)
 
+# Six hours reach all targets on two cores.
+BUDGET ?= 30m
 .PHONY: soak
-soak: need-go ## Run what races and repeats in full: a million wakes in each mode, 100 000 reuses of a number (minutes)
-	TURNLOOP_SOAK=1 $(TEST) -timeout=1h -run 'TestWakes$$|Reused|ModeChangesLose|ForcedExcludes|MissNewOwners|RestEnds|WorkersMeet|SettlementRaces' ./eventloop
+soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME': does not)
+	bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
+
+.PHONY: reliability
+reliability: bin/soak ## Bring docs/reliability.md up to date without a run: the last one's result stays
+	bin/soak -render -write docs/reliability.md
 
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
 .PHONY: schedules
@@ -136,6 +142,10 @@ clean: ## Remove build products, quick results and interrupted runs; full result
 .PHONY: bin/tournament
 bin/tournament: need-go
 	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/tournament/cmd/tournament
+
+.PHONY: bin/soak
+bin/soak: need-go
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/soak
 
 # gofmt of the toolchain that go.mod selects, which need not be the one in PATH.
 GOFMT = "$$($(GO) env GOROOT)/bin/gofmt"

@@ -1,0 +1,175 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The canary: loops with one flaw each, and a test that fails. Checks that do not find them prove nothing.
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// flaw is a mistake, and the check that must find it.
+type flaw struct {
+	name   string
+	check  func(r *run, newLoop maker)
+	target int64 // in which it must
+	flawed func(l loop) loop
+}
+
+// flaws are rare where they can be: a check that finds only what happens all the time is of little use.
+var flaws = []flaw{
+	{"one task in a million is lost", tasks, 10_000_000, func(l loop) loop {
+		return &meddler{loop: l, each: 1_000_000, submit: func(func()) error { return nil }}
+	}},
+	{"one task in a million runs twice", tasks, 10_000_000, func(l loop) loop {
+		return &meddler{loop: l, each: 1_000_000, submit: func(fn func()) error { return l.Submit(func() { fn(); fn() }) }}
+	}},
+	{"one task in a million overtakes", tasks, 10_000_000, func(l loop) loop {
+		return &meddler{loop: l, each: 1_000_003, submit: l.SubmitInternal}
+	}},
+	{"one task in a thousand keeps a kilobyte", tasks, 10_000_000, func(l loop) loop {
+		var kept [][]byte // by the function below, which the loop keeps
+		return &meddler{loop: l, each: 1000, submit: func(fn func()) error {
+			kept = append(kept, make([]byte, 1024))
+			return l.Submit(fn)
+		}}
+	}},
+	{"what comes too late is accepted", ends, 300_000, func(l loop) loop { return &hospitable{l} }},
+	{"Shutdown drops what waits", ends, 300_000, func(l loop) loop { return &hasty{l} }},
+	{"one wake-up in ten thousand is lost", wakes(auto, false), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
+	{"one wake-up in ten thousand is lost, with a descriptor", wakes(auto, true), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
+	{"one wake-up in ten thousand is lost, in Disabled", wakes(disabled, true), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
+	{"one life in a hundred leaves a goroutine", lifecycles, 2000, leaky(func() { go func() { select {} }() })},
+	{"one life in a hundred leaves a descriptor", lifecycles, 2000, leaky(func() { _, _ = syscall.Dup(0) })},
+	{"one life in ten leaves four kilobytes", lifecycles, 10_000, leaky(func() {
+		leaked = append(leaked, make([]byte, 40<<10))
+	})},
+	{"timers are a tenth early", signals, 1_000_000, func(l loop) loop { return &eager{l} }},
+	{"one timer in a hundred is late", signals, 1_000_000, func(l loop) loop { return &tardy{loop: l} }},
+}
+
+// canary runs each check on each flaw, and the suite on a test that fails now and then.
+func canary(r *run) {
+	for _, f := range flaws {
+		if r.ctx.Err() != nil {
+			return
+		}
+		s := station{name: f.name, target: f.target, unit: "steps", do: func(inner *run) {
+			f.check(inner, func(mode eventloop.FastPathMode) (loop, error) {
+				l, err := sound(mode)
+				if err != nil {
+					return nil, err
+				}
+				return f.flawed(l), nil
+			})
+		}}
+		inner := s.begin(r.ctx, r.seed, time.Minute)
+		s.do(inner)
+		inner.stop()
+		inner.control.close()
+		switch {
+		case inner.failed():
+			r.reached.Add(1)
+		case r.ctx.Err() == nil:
+			r.failf("%s, and %d steps do not show it", f.name, inner.reached.Load())
+		}
+	}
+	leaked = nil
+	if tally := new(tally); r.ctx.Err() == nil {
+		executable, err := os.Executable()
+		for i := 0; i < 20 && err == nil; i++ {
+			tally.once(r.ctx, "", []string{fakeTest + "=" + string(rune('a'+i))}, executable)
+		}
+		if tally.failed != 1 || tally.passed != 19 {
+			r.failf("of 20 runs of which one fails %d are said to pass and %d to fail (%v)", tally.passed, tally.failed, err)
+			return
+		}
+		r.reached.Add(1)
+	}
+}
+
+// meddler does something else with one task of each so many.
+type meddler struct {
+	loop
+	each   int64
+	n      atomic.Int64
+	mu     sync.Mutex // held over submit
+	submit func(fn func()) error
+}
+
+func (m *meddler) Submit(fn func()) error {
+	if m.n.Add(1)%m.each != 0 {
+		return m.loop.Submit(fn)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.submit(fn)
+}
+
+// hospitable accepts what it cannot run.
+type hospitable struct{ loop }
+
+func (h *hospitable) SubmitInternal(fn func()) error {
+	_ = h.loop.SubmitInternal(fn)
+	return nil
+}
+
+// hasty ends at once.
+type hasty struct{ loop }
+
+func (h *hasty) Shutdown(context.Context) error { return h.loop.Close() }
+
+// sleepy holds a task back until something else wakes it, at times.
+type sleepy struct {
+	loop
+	n int
+}
+
+func (s *sleepy) Submit(fn func()) error {
+	if s.n++; s.n%10_000 == 0 {
+		time.AfterFunc(3*longStall/2, func() { s.loop.Submit(fn) })
+		return nil
+	}
+	return s.loop.Submit(fn)
+}
+
+// leaked is what flawed loops leave.
+var leaked [][]byte
+
+// leaky leaves something behind at the end of one loop in a hundred.
+func leaky(leak func()) func(l loop) loop {
+	return func(l loop) loop {
+		if rand.IntN(100) == 0 {
+			leak()
+		}
+		return l
+	}
+}
+
+// eager has timers fire early.
+type eager struct{ loop }
+
+func (e *eager) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	return e.loop.ScheduleTimer(delay*9/10, fn)
+}
+
+// tardy has one timer in a hundred fire late.
+type tardy struct {
+	loop
+	n int
+}
+
+func (l *tardy) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	if l.n++; l.n%100 == 0 {
+		delay += 2 * longStall
+	}
+	return l.loop.ScheduleTimer(delay, fn)
+}

@@ -1,0 +1,117 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/turnloop/turnloop/eventloop/looptest"
+)
+
+const root = "../.."
+
+// named is what a package's tests are called: its functions, and the strings that may be names of sub-tests.
+type named struct {
+	functions, strings map[string]bool
+}
+
+func names(t *testing.T, folder string) named {
+	t.Helper()
+	n := named{map[string]bool{}, map[string]bool{}}
+	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.FuncDecl:
+				n.functions[node.Name.Name] = node.Recv == nil
+			case *ast.BasicLit:
+				if s, err := strconv.Unquote(node.Value); err == nil && node.Kind == token.STRING {
+					n.strings[strings.ReplaceAll(s, " ", "_")] = true
+				}
+			}
+			return true
+		})
+	}
+	return n
+}
+
+// unknown tells why there is no such test, or returns "".
+func unknown(t *testing.T, test string, packages map[string]named) string {
+	folder, name, _ := strings.Cut(test, ": ")
+	if folder == "soak" {
+		if !slices.ContainsFunc(stations(), func(s station) bool { return s.name == name }) {
+			return "no such station"
+		}
+		return ""
+	}
+	if _, known := packages[folder]; !known {
+		packages[folder] = names(t, folder)
+	}
+	function, sub, isSub := strings.Cut(name, "/")
+	switch {
+	case !strings.HasPrefix(function, "Test") && !strings.HasPrefix(function, "Fuzz") || !packages[folder].functions[function]:
+		return "no such function in " + folder
+	case folder+": "+function+"/" == kit:
+		if !slices.ContainsFunc(looptest.Checks(), func(c looptest.Check) bool { return c.Name == sub }) {
+			return "no such check in the conformance kit"
+		}
+	case isSub && !packages[folder].strings[sub]:
+		return "no such sub-test in " + folder
+	}
+	return ""
+}
+
+// Each of the sixty rows names tests, and these exist.
+func TestBugsNameTheirTests(t *testing.T) {
+	packages := map[string]named{}
+	if len(bugs) != 60 {
+		t.Errorf("%d rows, want 60", len(bugs))
+	}
+	for i, b := range bugs {
+		ordinary := 0
+		for _, test := range b.tests {
+			if why := unknown(t, test, packages); why != "" {
+				t.Errorf("row %d (%s) names %q: %s", i+1, b.what, test, why)
+			}
+			if !strings.HasPrefix(test, "soak: ") {
+				ordinary++
+			}
+		}
+		if b.what == "" || ordinary == 0 {
+			t.Errorf("row %d (%s) has no test that runs every time", i+1, b.what)
+		}
+	}
+	for _, wrong := range []string{"eventloop: TestNothing", "eventloop: run", "eventloop/nothing: TestWakes", kit + "D03",
+		"eventloop: TestWakes/Nowhere", "soak: nothing"} {
+		if unknown(t, wrong, packages) == "" {
+			t.Errorf("%q is taken for a test", wrong)
+		}
+	}
+}
+
+// The document says what the tables say.
+func TestDocumentIsUpToDate(t *testing.T) {
+	path := filepath.Join(root, "docs/reliability.md")
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(doc) != document(lastRun(string(doc))) {
+		t.Errorf("%s is not what the tables say: run 'make reliability'", path)
+	}
+}

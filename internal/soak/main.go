@@ -1,0 +1,182 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+// Command soak does for as long as it is given what is too long for every run of the tests, and writes what it reached
+// into docs/reliability.md: see "make soak". It is made of stations, each of which counts something towards a target,
+// and has a share of the time. The first is a canary: loops with a flaw each, which the other stations' own checks must
+// find, or else the whole run is worth nothing.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// fakeTest is the variable that makes this program a test that fails when it is "c".
+const fakeTest = "TURNLOOP_SOAK_FAKE"
+
+func main() {
+	if name := os.Getenv(fakeTest); name != "" {
+		if name == "c" {
+			os.Exit(1)
+		}
+		return
+	}
+	budget := flag.Duration("budget", 30*time.Minute, "time for all stations together")
+	seed := flag.Uint64("seed", 0, "seed of every station; 0 draws one for each")
+	only := flag.String("only", "", "run the stations whose names match this expression; nothing is written then")
+	path := flag.String("write", "", "the document to write the result into")
+	render := flag.Bool("render", false, "bring the document up to date without a run")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "soak: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := soak(ctx, *budget, *seed, *only, *path, *render)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}
+
+func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string, render bool) error {
+	if render {
+		return write(path, "")
+	}
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	var chosen []station
+	shares := 0
+	for _, s := range stations() {
+		if pattern.MatchString(s.name) {
+			chosen = append(chosen, s)
+			shares += s.share
+		}
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("-only %s: no such station", only)
+	}
+	rec := &record{environ: environ(), budget: budget}
+	fmt.Printf("soak: %s\n", rec.environ)
+	began := time.Now()
+	failed := 0
+	for _, s := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
+		// What earlier stations did not use is shared by the later ones.
+		time := max(budget-time.Since(began), 0) * time.Duration(s.share) / time.Duration(shares)
+		shares -= s.share
+		draw := seed
+		if draw == 0 {
+			draw = rand.Uint64()
+		}
+		r := s.start(ctx, draw, time)
+		rec.results = append(rec.results, r)
+		if len(r.failures) > 0 {
+			failed++
+		}
+	}
+	rec.took = time.Since(began)
+	rec.print(os.Stdout)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted: nothing is written")
+	case path != "" && only == "":
+		if err := write(path, rec.section()); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d stations failed", failed, len(chosen))
+	}
+	return nil
+}
+
+// environ tells where the run took place.
+func environ() string {
+	output := func(name string, args ...string) string {
+		out, err := exec.Command(name, args...).Output()
+		if err != nil {
+			return "unknown"
+		}
+		return strings.TrimSpace(string(out))
+	}
+	tree := "clean"
+	switch changes := output("git", "status", "--porcelain"); changes {
+	case "":
+	case "unknown":
+		tree = "unknown"
+	default:
+		tree = "changed"
+	}
+	return fmt.Sprintf("commit %s, tree %s, %s, %s, %d CPUs, GOMAXPROCS %d", output("git", "rev-parse", "HEAD"), tree,
+		runtime.Version(), output("uname", "-srm"), runtime.NumCPU(), runtime.GOMAXPROCS(0))
+}
+
+// record is all that a run has found.
+type record struct {
+	environ      string
+	budget, took time.Duration
+	results      []*run
+}
+
+// print shows the results one by one.
+func (rec *record) print(w io.Writer) {
+	fmt.Fprintf(w, "\nsoak: %v of %v\n", rec.took.Round(time.Second), rec.budget)
+	for _, r := range rec.results {
+		fmt.Fprintf(w, "  %-34s %s\n", r.name, r.outcome())
+		for _, line := range append(r.failures, r.notes...) {
+			fmt.Fprintf(w, "      %s\n", strings.ReplaceAll(line, "\n", "\n      "))
+		}
+	}
+}
+
+// section is the part of the document about the run.
+func (rec *record) section() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nBy `make soak BUDGET=%v`, which took %v. On %s.\n\n", rec.budget, rec.took.Round(time.Second), rec.environ)
+	table(&b, "station", "what it proves", "target", "reached", "seed", "worst stall of the loop", "of the machine", "verdict")
+	for _, r := range rec.results {
+		row(&b, r.name, r.proves, count(r.target)+" "+r.unit, count(r.reached.Load()), fmt.Sprint(r.seed),
+			stallText(r.worst.Load()), stallText(r.machine.Load()), r.verdict())
+	}
+	b.WriteString("\nThe machine's stall is that of two goroutines that pass a token over a channel beside each station.\n")
+	for _, r := range rec.results {
+		for _, line := range append(r.failures, r.notes...) {
+			first, _, _ := strings.Cut(line, "\n")
+			fmt.Fprintf(&b, "- %s: %s\n", r.name, first)
+		}
+	}
+	return b.String() + "\n"
+}
+
+// count writes a number in groups of three.
+func count(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+func stallText(nanoseconds int64) string {
+	if nanoseconds == 0 {
+		return "-"
+	}
+	return time.Duration(nanoseconds).Round(10 * time.Microsecond).String()
+}

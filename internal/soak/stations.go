@@ -1,0 +1,76 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The stations in their order, and what they work on.
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// loop is what the stations ask of a loop, so that the canary can put a flaw between.
+type loop interface {
+	Run(ctx context.Context) error
+	Shutdown(ctx context.Context) error
+	Close() error
+	Done() <-chan struct{}
+	State() eventloop.State
+	Submit(fn func()) error
+	SubmitInternal(fn func()) error
+	ScheduleMicrotask(fn func()) error
+	ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error)
+	RegisterFD(fd int, events eventloop.IOEvents, callback func(eventloop.IOEvents)) error
+	UnregisterFD(fd int) error
+	Promisify(ctx context.Context, fn func(context.Context) (any, error)) *eventloop.Promise
+}
+
+// maker makes the loops of a station.
+type maker func(mode eventloop.FastPathMode) (loop, error)
+
+func sound(mode eventloop.FastPathMode) (loop, error) {
+	return eventloop.New(eventloop.WithFastPathMode(mode))
+}
+
+const auto, disabled = eventloop.FastPathAuto, eventloop.FastPathDisabled
+
+func stations() []station {
+	with := func(check func(r *run, newLoop maker)) func(r *run) { return func(r *run) { check(r, sound) } }
+	return []station{
+		{"canary", "the checks below find loops that lose, double, stall, leak and grow, and tests that fail",
+			int64(len(flaws)) + 1, "flaws", 2, canary},
+		{"tasks", "what is accepted runs once; heap and resident memory stay as they are", 100_000_000, "tasks", 2, with(tasks)},
+		{"ends", "of submissions that race with Shutdown, Close and the context's end, what is accepted runs, and runs once",
+			10_000_000, "races", 6, with(ends)},
+		{"wakes Auto", "no wake-up is lost or late on a channel", 10_000_000, "wakes", 2, with(wakes(auto, false))},
+		{"wakes Auto, a descriptor", "the same with a descriptor registered, and by its events",
+			10_000_000, "wakes", 3, with(wakes(auto, true))},
+		{"wakes Disabled", "the same in the system's poller", 10_000_000, "wakes", 8, with(wakes(disabled, true))},
+		{"lifecycles", "goroutines, descriptors and memory stay as they are over many lives", 100_000, "lives", 2, with(lifecycles)},
+		{"signals", "under a storm of signals nothing is lost, no timer is early, and none is late", 1_000_000, "signals", 4,
+			with(signals)},
+		{"long tests", "the tests that race and repeat, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
+			runs(suite{packages: product[:1], args: []string{"-test.timeout=1h"}, env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
+		{"go test -race", "all loops' short tests under the race detector, shuffled, on 1, 2 and 4 processors", 200, "rounds", 16,
+			runs(suite{packages: loops, build: []string{"-race"}, args: []string{"-test.cpu=1,2,4"}})},
+		{"go test 386", "the short tests as 32-bit programs", 100, "rounds", 2,
+			runs(suite{packages: product, buildEnv: []string{"CGO_ENABLED=0", "GOARCH=386"}})},
+		{"go test asyncpreemptoff", "the short tests without asynchronous preemption", 100, "rounds", 2,
+			runs(suite{packages: product, env: []string{"GODEBUG=asyncpreemptoff=1"}})},
+		{"go test GOMAXPROCS=1", "the short tests on one processor", 100, "rounds", 2,
+			runs(suite{packages: product, env: []string{"GOMAXPROCS=1"}})},
+		{"short suite", "no test of the short suite ever fails", 10_000, "runs", 40, runs(suite{packages: product})},
+	}
+}
+
+var (
+	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
+	loops   = append(product[:len(product):len(product)], "./internal/alternateone", "./internal/alternatetwo",
+		"./internal/alternatethree")
+
+	longTests = []string{"TestWakes", "TestReusedNumbersGetNoEventOfPredecessors", "TestPollerIsMadeUnderFire",
+		"TestModeChangesLoseNothing", "TestForcedExcludesDescriptors", "TestWakesMissNewOwners", "TestRestEnds",
+		"TestWorkersMeetTheEnd", "TestSettlementRaces", "TestSubmissionsPublish", "TestChildrenGetNoDescriptors"}
+)
