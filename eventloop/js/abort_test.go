@@ -212,8 +212,12 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 		"any of a context": func() *js.AbortSignal { return w.AnySignal(w.SignalFromContext(ctx)) },
 		"timeout":          func() *js.AbortSignal { return w.timeoutSignal(1e9) },
 	}
+	looks := 10
+	if testing.Short() {
+		looks = 3
+	}
 	gone := func(p weak.Pointer[js.AbortSignal]) bool {
-		for range 10 {
+		for range looks {
 			if runtime.GC(); p.Value() == nil {
 				return true
 			}

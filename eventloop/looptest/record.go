@@ -201,8 +201,11 @@ func (t *trial) eventually(cond func() bool, format string, args ...any) {
 
 // span is d on virtual time, and longer where the machine's hiccups count.
 func (t *trial) span(d time.Duration) time.Duration {
-	if t.virtual {
+	switch {
+	case t.virtual:
 		return d
+	case testing.Short():
+		return 3 * d
 	}
 	return 10 * d
 }
@@ -210,7 +213,7 @@ func (t *trial) span(d time.Duration) time.Duration {
 // scale adapts the length of a check to go test -short and to the race detector, which is slow.
 func (t *trial) scale(n int) int {
 	if testing.Short() {
-		n /= 8
+		n /= 32
 	}
 	if raceEnabled {
 		n /= 4

@@ -424,7 +424,7 @@ func TestReset(t *testing.T) {
 func TestWakeNeverReachesAnother(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
-		rounds = 300
+		rounds = 50
 	}
 	for range rounds {
 		p := open(t)

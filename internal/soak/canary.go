@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -56,33 +57,37 @@ var flaws = []flaw{
 	{"one timer in a hundred is late", signals, 1_000_000, func(l loop) loop { return &tardy{loop: l} }},
 }
 
+// try runs the check on loops with the flaw.
+func (f flaw) try(ctx context.Context, seed uint64) *run {
+	defer func() { leaked = nil }()
+	s := station{name: f.name, target: f.target, unit: "steps", share: 1}
+	r := s.begin(ctx, seed, time.Minute)
+	defer r.stop()
+	f.check(r, func(mode eventloop.FastPathMode) (loop, error) {
+		l, err := sound(mode)
+		if err != nil {
+			return nil, err
+		}
+		return f.flawed(l), nil
+	})
+	r.control.close()
+	return r
+}
+
 // canary runs each check on each flaw, and the suite on a test that fails now and then.
 func canary(r *run) {
 	for _, f := range flaws {
 		if r.ctx.Err() != nil {
 			return
 		}
-		s := station{name: f.name, target: f.target, unit: "steps", do: func(inner *run) {
-			f.check(inner, func(mode eventloop.FastPathMode) (loop, error) {
-				l, err := sound(mode)
-				if err != nil {
-					return nil, err
-				}
-				return f.flawed(l), nil
-			})
-		}}
-		inner := s.begin(r.ctx, r.seed, time.Minute)
-		s.do(inner)
-		inner.stop()
-		inner.control.close()
-		switch {
+		switch inner := f.try(r.ctx, r.seed); {
 		case inner.failed():
+			fmt.Printf("soak:     %s: %s\n", f.name, inner.failures[0])
 			r.reached.Add(1)
 		case r.ctx.Err() == nil:
 			r.failf("%s, and %d steps do not show it", f.name, inner.reached.Load())
 		}
 	}
-	leaked = nil
 	if tally := new(tally); r.ctx.Err() == nil {
 		executable, err := os.Executable()
 		for i := 0; i < 20 && err == nil; i++ {

@@ -34,7 +34,7 @@ var ladder = []rung{
 	{"faults", "each system call fails in each way at each place: there is an error and no leak", "make test"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
-	{"soak", "what is rare: counts in the millions, for as long as there is time, with random seeds", "make soak"},
+	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
 // write brings the document up to date. Without a new run, the last one's section stays.

@@ -99,14 +99,10 @@ func race(r *run, newLoop maker, dice uint64) {
 	if want != nil {
 		r.failf("the end: %v", want)
 	}
-	late := time.NewTimer(lost)
-	select {
-	case <-l.Done():
-	case <-late.C:
+	if !r.await(l.Done()) {
 		r.failf("the loop does not end")
 		return
 	}
-	late.Stop()
 	over.Store(true)
 	all.Wait()
 	if err := <-returned; !rightResult(err, how, running) {

@@ -79,13 +79,13 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 			break
 		}
 		// What earlier stations did not use is shared by the later ones.
-		time := max(budget-time.Since(began), 0) * time.Duration(s.share) / time.Duration(shares)
+		limit := max(budget-time.Since(began), 0) * time.Duration(s.share) / time.Duration(max(shares, 1))
 		shares -= s.share
 		draw := seed
 		if draw == 0 {
 			draw = rand.Uint64()
 		}
-		r := s.start(ctx, draw, time)
+		r := s.start(ctx, draw, limit)
 		rec.results = append(rec.results, r)
 		if len(r.failures) > 0 {
 			failed++

@@ -18,7 +18,7 @@ type station struct {
 	name, proves string
 	target       int64
 	unit         string
-	share        int // of the time
+	share        int // of the time; 0 is what it takes
 	do           func(r *run)
 }
 
@@ -69,6 +69,9 @@ func (s station) start(ctx context.Context, seed uint64, limit time.Duration) *r
 // begin prepares a run; whoever calls it stops it.
 func (s station) begin(ctx context.Context, seed uint64, limit time.Duration) *run {
 	r := &run{station: s, seed: seed, control: newControl()}
+	if s.share == 0 {
+		limit = time.Hour
+	}
 	r.ctx, r.stop = context.WithTimeout(ctx, limit)
 	return r
 }
@@ -145,8 +148,25 @@ func (r *run) exchanged(what string, from time.Time, took time.Duration) {
 	}
 }
 
-// lost is how long something may take before it counts as lost.
-const lost = 20 * time.Second
+// lost is how long something may take before it counts as lost, unless the machine stood still.
+const lost = 10 * time.Second
+
+// await waits for something, and tells whether it came.
+func (r *run) await(came <-chan struct{}) bool {
+	for {
+		from := time.Now()
+		late := time.NewTimer(lost)
+		select {
+		case <-came:
+			late.Stop()
+			return true
+		case <-late.C:
+		}
+		if r.control.during(from, time.Now()) < lost/2 {
+			return false
+		}
+	}
+}
 
 // control is two goroutines that pass a token over a channel, without any loop: what they suffer is the machine's.
 type control struct {

@@ -80,9 +80,7 @@ func produce(r *run, l loop, goroutine, goal int64) {
 				return
 			}
 		}
-		select {
-		case <-done:
-		case <-time.After(lost):
+		if !r.await(done) {
 			r.failf("of %d tasks %d ran", expected, ran.Load())
 			return
 		}

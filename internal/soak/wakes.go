@@ -22,7 +22,6 @@ type exchange struct {
 	run      *run
 	pair     [2]int // a registered descriptor and its far end, or zeros
 	answered chan struct{}
-	stuck    *time.Timer
 }
 
 // newExchange runs a loop, if need be with a descriptor that answers what is sent to its far end. It is nil if that
@@ -33,7 +32,7 @@ func newExchange(r *run, newLoop maker, mode eventloop.FastPathMode, descriptor 
 		r.failf("New: %v", err)
 		return nil
 	}
-	x := &exchange{loop: l, run: r, answered: make(chan struct{}, 1), stuck: time.NewTimer(lost)}
+	x := &exchange{loop: l, run: r, answered: make(chan struct{}, 1)}
 	go l.Run(context.Background())
 	if !descriptor {
 		return x
@@ -95,10 +94,7 @@ func (x *exchange) ask(lane int, delay time.Duration) {
 		x.run.failf("%s: %v", laneNames[lane], err)
 		return
 	}
-	x.stuck.Reset(lost)
-	select {
-	case <-x.answered:
-	case <-x.stuck.C:
+	if !x.run.await(x.answered) {
 		x.run.failf("%s was not answered within %v; the loop's state is %v", laneNames[lane], lost, x.State())
 		return
 	}
@@ -110,7 +106,6 @@ func (x *exchange) ask(lane int, delay time.Duration) {
 }
 
 func (x *exchange) end() {
-	x.stuck.Stop()
 	if err := x.Shutdown(context.Background()); err != nil {
 		x.run.failf("Shutdown: %v", err)
 	}
