@@ -383,6 +383,8 @@ func closed(t *testing.T) int {
 
 // Its own descriptors are no user's: a number that the user closed may be one of them now.
 func TestOwnDescriptorsAreRefused(t *testing.T) {
+	_, over := watch(t, open(t)) // has the runtime make a poller, which is nobody's here
+	over()
 	before := descriptors()
 	p := open(t)
 	_, stop := watch(t, p) // which may need another

@@ -33,8 +33,8 @@ var flaws = []flaw{
 	{"one task in a million runs twice", tasks, 10_000_000, func(l loop) loop {
 		return &meddler{loop: l, each: 1_000_000, submit: func(fn func()) error { return l.Submit(func() { fn(); fn() }) }}
 	}},
-	{"one task in a million overtakes", tasks, 10_000_000, func(l loop) loop {
-		return &meddler{loop: l, each: 1_000_003, submit: l.SubmitInternal}
+	{"one task in ten thousand overtakes", tasks, 10_000_000, func(l loop) loop {
+		return &meddler{loop: l, each: 10_007, submit: l.SubmitInternal}
 	}},
 	{"one task in a thousand keeps a kilobyte", tasks, 10_000_000, func(l loop) loop {
 		var kept [][]byte // by the function below, which the loop keeps
