@@ -3,7 +3,6 @@ package eventloop_test
 import (
 	"context"
 	"errors"
-
 	"math"
 	"runtime"
 	"sync"
