@@ -32,7 +32,7 @@ func newLoopWith(cfg looptest.Config, opts ...eventloop.Option) (looptest.EventL
 }
 
 func TestConformance(t *testing.T) {
-	looptest.Run(t, newLoop, looptest.Name("main"), looptest.VirtualTime())
+	looptest.Run(t, newLoop, looptest.Name("main"), looptest.VirtualTime(), modes)
 }
 
 // A loop that blocks in the system's poller keeps the same promises.

@@ -67,6 +67,12 @@ func MayDiverge(check, reason string) Option {
 	return func(s *suite) { s.diverges[check] = divergence{reason: reason, sometimes: true} }
 }
 
+// Modes tells how to set the loop's fast path mode, of which programs of random operations make use: 0 for automatic, 1
+// for forced, with which descriptors are incompatible, 2 for none.
+func Modes(set func(loop EventLoop, mode int) error) Option {
+	return func(s *suite) { s.setMode = set }
+}
+
 // Check describes one requirement of the suite.
 type Check struct {
 	Name string // the sub-test's name, such as D03_LostWakeup
@@ -92,6 +98,7 @@ type suite struct {
 	virtual  bool
 	diverges map[string]divergence
 	factory  Factory
+	setMode  func(loop EventLoop, mode int) error
 	has      need          // the contestant's capabilities
 	patience time.Duration // how long something that must happen may take
 	limit    time.Duration // how long one check may take, in real time
@@ -112,7 +119,7 @@ func Run(t *testing.T, factory Factory, opts ...Option) {
 	})
 }
 
-func newSuite(t *testing.T, factory Factory, opts []Option) *suite {
+func newSuite(t testing.TB, factory Factory, opts []Option) *suite {
 	s := &suite{
 		name: "loop", factory: factory, diverges: map[string]divergence{},
 		patience: 10 * time.Second, limit: time.Minute,

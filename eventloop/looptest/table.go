@@ -165,6 +165,13 @@ var checks = []check{
 	{"Life_IdleLoopStays", "A loop without work stays until it is asked to end.", 0, wall, lifeWithoutWork},
 	{"Order_Model", "Microtasks before internal tasks before external tasks, each in order of submission, whatever " +
 		"callbacks submit and whether or not they panic.", 0, wall, orderModel},
+	{"Random_Operations", "Programs of random operations, from callbacks and from elsewhere, do what a sequential reference " +
+		"does: each accepted function runs once, in its turn, or is dropped by Close, and each call returns what it should.",
+		0, bubble, randomOperations},
+	{"Random_Registrations", "Programs of random operations with descriptors do what a sequential reference does.",
+		needFDs, wall, randomRegistrations},
+	{"Random_Together", "Programs of random operations that several goroutines play at once lose, double and reorder nothing.",
+		0, wall, randomTogether},
 	{"Starvation_SelfRequeue", "Tasks that submit themselves for ever starve neither other tasks nor timers nor " +
 		"microtasks.", 0, wall, selfRequeue},
 

@@ -1,0 +1,478 @@
+// Programs: sequences of random operations, written as text, and the player that carries them out on a loop.
+package looptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// A program is text in which each byte is an operation, so that any string is a program, also one that a fuzzer makes:
+//
+//	s i m   submit a task, an internal task, a microtask; a digit behind it says how many (repeats)
+//	t       schedule a timer; the digit says the delay (delays)
+//	c       cancel a timer; the digit says which, counted from the latest
+//	r u d   register, unregister, modify the descriptor of that digit (modulo slots); d takes turns between none and reading
+//	w       write a byte to the other end of it
+//	x X     close it and use its number again, after and before it is unregistered
+//	f       set the fast path mode of that digit (modulo 3), where the loop has modes
+//	p g     panic, runtime.Goexit: ends the function
+//	S C     Shutdown, Close
+//	( )     encloses what the functions, or the callback, of the operation before it do
+//	;       a new round: its operations come from another goroutine while a callback holds the loop
+//	.       a new round: its operations are those of one internal task
+//	:       a new round: its operations come from another goroutine one by one, each on a loop at rest
+//	!       at the beginning: a tick budget of 4 and a microtask budget of 8
+//
+// The first round comes before Run. Any other byte stands for one of these.
+const alphabet = "simtcrudwxXfpgSC();.:0123456789"
+
+var repeats = [10]int{1, 2, 3, 5, 9, 63, 64, 65, 129, 1100} // beyond chunks, rings and budgets as they are usual
+
+var (
+	delays     = [10]time.Duration{0, -1, 1, 3e3, 1e6, 1e6 + 1, 2e6, 3e6, farAway, 1<<63 - 1}
+	longDelays = [10]time.Duration{0, -1, 1, 1e3, 1e6, 1e6 + 1, 1e9, 36e11, 20 * 24 * 36e11, 1<<63 - 1} // for virtual time
+)
+
+const (
+	farAway       = time.Hour // a timer that nobody waits for in real time
+	slots         = 4         // descriptors
+	mostFunctions = 4000      // in a program; more are not submitted
+	mostBytes     = 200       // written to descriptors, whose callbacks may write
+	mostDepth     = 40        // of brackets
+)
+
+// operation is one byte of a program with what belongs to it.
+type operation struct {
+	code  byte
+	digit int
+	body  []operation
+}
+
+// round is a part of a program whose operations come from one place.
+type round struct {
+	from       byte // '!' stands for before Run
+	operations []operation
+}
+
+// parse reads a program. There is no wrong one.
+func parse(program string) (rounds []round, small bool) {
+	program, small = strings.CutPrefix(program, "!")
+	rest := program
+	var sequence func(depth int) []operation
+	sequence = func(depth int) (list []operation) {
+		for rest != "" {
+			b := rest[0]
+			if strings.IndexByte(alphabet, b) < 0 {
+				b = alphabet[int(b)%len(alphabet)]
+			}
+			if strings.IndexByte(";.:", b) >= 0 {
+				return list // ends all brackets
+			}
+			rest = rest[1:]
+			switch {
+			case b == ')' && depth > 0:
+				return list
+			case b == '(' && depth < mostDepth:
+				body := sequence(depth + 1)
+				if len(list) > 0 {
+					list[len(list)-1].body = body
+				}
+			case '0' <= b && b <= '9':
+				if len(list) > 0 {
+					list[len(list)-1].digit = int(b - '0')
+				}
+			case b != '(' && b != ')':
+				list = append(list, operation{code: b})
+			}
+		}
+		return list
+	}
+	for from := byte('!'); ; {
+		rounds = append(rounds, round{from, sequence(0)})
+		if rest == "" {
+			return rounds, small
+		}
+		if from = rest[0]; strings.IndexByte(alphabet, from) < 0 {
+			from = alphabet[int(from)%len(alphabet)]
+		}
+		rest = rest[1:]
+	}
+}
+
+// Player plays programs of random operations on loops: each on a fresh one, whose every step is held to a sequential
+// reference. See the comment on the language in program.go.
+type Player struct{ suite *suite }
+
+// NewPlayer returns a player for the loops of factory. Options are those of Run: a declared divergence also tells the reference
+// what not to expect.
+func NewPlayer(t testing.TB, factory Factory, opts ...Option) *Player {
+	s := newSuite(t, factory, opts)
+	s.patience = min(s.patience, 5*time.Second)
+	return &Player{s}
+}
+
+// Play plays a program and returns what the loop did wrong. Programs with descriptors are played in real time, others
+// in virtual time if the player has the option.
+func (p *Player) Play(t *testing.T, program string) error {
+	c := check{name: "program", run: func(tr *trial) { play(tr, program) }}
+	c.timed = !usesDescriptors(parse(program))
+	return p.judged(t, &c, program)
+}
+
+func (p *Player) judged(t *testing.T, c *check, program string) error {
+	if v := p.suite.try(t, c, false); v.outcome == outcomeFail {
+		return fmt.Errorf("program %q: %s", program, v.reason)
+	}
+	return nil
+}
+
+func usesDescriptors(rounds []round, _ bool) bool {
+	var uses func(list []operation) bool
+	uses = func(list []operation) bool {
+		for _, o := range list {
+			if strings.IndexByte("rudwxX", o.code) >= 0 || uses(o.body) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range rounds {
+		if uses(r.operations) {
+			return true
+		}
+	}
+	return false
+}
+
+// player is the state of one program being played.
+type player struct {
+	t *trial
+	l *loop
+
+	// mu guards all below. It is held over each operation together with the entry in the books, so that the two are one
+	// step for the callbacks.
+	mu     sync.Mutex
+	rules  *rules
+	inside int  // callbacks that have begun and not ended
+	exited bool // a callback has called Goexit
+	links  [slots]*link
+	sent   int  // bytes written to descriptors
+	held   bool // a callback holds the loop; only the driver touches it
+
+	quiet chan struct{} // holds a token when nothing is left to happen by itself
+}
+
+// play carries out a program to the end of the loop.
+func play(t *trial, program string) {
+	rounds, small := parse(program)
+	p := &player{t: t, quiet: make(chan struct{}, 1)}
+	cfg := Config{OnPanic: func(*loopapi.PanicError) {}, OnOverload: func(error) {}}
+	if small {
+		cfg.TickBudget, cfg.MicrotaskBudget = 4, 8
+	}
+	l, err := t.tryMake(cfg)
+	if errors.Is(err, errors.ErrUnsupported) {
+		cfg = Config{}
+		l = t.make(cfg)
+	} else if err != nil {
+		t.Fatalf("the factory refused %+v: %v", cfg, err)
+	}
+	p.l, p.rules = l, newRules(t, cfg)
+
+	p.perform(rounds[0].operations, false)
+	if p.over() {
+		p.end()
+		return
+	}
+	p.task(func() {}) // without it nothing would tell that Run has begun
+	l.launch(context.Background())
+	p.settle()
+	for _, r := range rounds[1:] {
+		switch r.from {
+		case '.':
+			p.task(func() { p.perform(r.operations, true) })
+		case ';':
+			inside, g := make(chan struct{}), t.gate()
+			p.task(func() { close(inside); g.wait() })
+			t.wait(inside, "an internal task to run")
+			p.held = true
+			p.perform(r.operations, false)
+			p.held = false
+			g.open()
+		case ':':
+			for _, o := range r.operations {
+				if !p.over() {
+					p.perform([]operation{o}, false)
+					p.settle()
+				}
+			}
+		}
+		p.settle()
+		if p.over() || t.failed() {
+			break
+		}
+	}
+	p.end()
+}
+
+// task submits an internal task of the player's own.
+func (p *player) task(fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.submit(1, false, fn)
+}
+
+// perform carries out operations one after the other, on the loop or from another goroutine.
+func (p *player) perform(list []operation, onLoop bool) {
+	for _, o := range list {
+		switch o.code {
+		case 'p', 'g':
+			if !onLoop || p.t.suite.exempt("D06_PanicIsolation", "D06_Goexit") {
+				continue
+			}
+			p.mu.Lock()
+			p.rules.aborted()
+			p.exited = p.exited || o.code == 'g'
+			p.mu.Unlock()
+			if o.code == 'p' {
+				panic("part of the program")
+			}
+			runtime.Goexit()
+		}
+		p.mu.Lock()
+		p.operate(o, onLoop)
+		over := p.rules.ending && !onLoop && !p.held
+		p.mu.Unlock()
+		if over {
+			return // the loop goes its way at once: what follows would race with it
+		}
+	}
+}
+
+// operate carries out one operation. The caller holds mu.
+func (p *player) operate(o operation, onLoop bool) {
+	body := func() { p.perform(o.body, true) }
+	switch o.code {
+	case 's', 'i', 'm':
+		lane := strings.IndexByte("sim", o.code)
+		for range repeats[o.digit] {
+			p.submit(lane, onLoop, body)
+		}
+	case 't', 'c':
+		if p.l.timers != nil {
+			p.timer(o, body)
+		}
+	case 'r', 'u', 'd', 'w', 'x', 'X':
+		if p.l.fds != nil && canOpen && !p.t.virtual {
+			p.descriptor(o, body)
+		}
+	case 'f':
+		if set := p.t.suite.setMode; set != nil {
+			mode := o.digit % 3
+			if p.t.virtual {
+				mode %= 2 // the system's wait would stop the clock
+			}
+			p.rules.moded(mode, set(p.l.EventLoop, mode))
+		}
+	case 'S':
+		ctx := context.Background()
+		if !onLoop {
+			done, cancel := context.WithCancel(ctx)
+			cancel() // so that it does not wait
+			ctx = done
+		}
+		p.rules.shutdown(p.l.Shutdown(ctx), onLoop)
+	case 'C':
+		p.rules.close(p.l.Close())
+	}
+}
+
+// submit submits a function. The caller holds mu.
+func (p *player) submit(lane int, onLoop bool, body func()) {
+	k := lanes[lane]
+	if p.rules.functions == mostFunctions || !k.has(p.l) {
+		return
+	}
+	id := p.rules.book()
+	p.rules.submitted(lane, id, onLoop, k.run(p.l, p.callback(body, func(now time.Time) { p.rules.ran(id, now) })))
+}
+
+// callback wraps a function in the books' entries on its begin and its end.
+func (p *player) callback(body func(), begins func(now time.Time)) func() {
+	return func() {
+		p.mu.Lock()
+		p.inside++
+		if p.inside != 1 {
+			p.t.Errorf("two callbacks run at the same time")
+		}
+		begins(time.Now())
+		p.mu.Unlock()
+		defer func() {
+			p.mu.Lock()
+			p.inside--
+			p.hush()
+			p.mu.Unlock()
+		}()
+		body()
+	}
+}
+
+// timer schedules and cancels. The caller holds mu.
+func (p *player) timer(o operation, body func()) {
+	r := p.rules
+	if o.code == 'c' {
+		if i := len(r.scheduled) - 1 - o.digit; i >= 0 {
+			r.cancelled(i, p.l.timers.CancelTimer(r.scheduled[i].id))
+		}
+		return
+	}
+	if r.functions == mostFunctions {
+		return
+	}
+	delay := delays[o.digit]
+	if p.t.virtual {
+		delay = longDelays[o.digit]
+	}
+	id, before := r.book(), time.Now()
+	timer, err := p.l.timers.ScheduleTimer(delay, p.callback(body, func(now time.Time) { r.ran(id, now) }))
+	r.timed(clocked{fn: id, id: timer, delay: delay, before: before, after: time.Now()}, err)
+}
+
+// descriptor registers and the like. The caller holds mu.
+func (p *player) descriptor(o operation, body func()) {
+	n := o.digit % slots
+	if p.links[n] == nil {
+		s := p.t.sockets()
+		p.links[n] = &s
+	}
+	s, w := p.links[n], &p.rules.watches[n]
+	switch o.code {
+	case 'r':
+		generation := w.generation + 1
+		err := p.l.fds.RegisterFD(s.near, loopapi.EventRead, p.ioCallback(n, generation, body))
+		p.rules.registered(n, err)
+	case 'u':
+		p.rules.unregistered(n, p.l.fds.UnregisterFD(s.near))
+	case 'd':
+		events := loopapi.EventRead
+		if w.reading {
+			events = 0
+		}
+		p.rules.modified(n, p.l.fds.ModifyFD(s.near, events))
+	case 'w':
+		if !bytesTravel && w.unread < 8 && p.sent < mostBytes {
+			s.send()
+			w.unread++
+			p.sent++
+		}
+	case 'x', 'X':
+		if !canChooseNumbers {
+			return
+		}
+		if o.code == 'x' {
+			p.rules.unregistered(n, p.l.fds.UnregisterFD(s.near))
+		}
+		far, err := p.t.fds.reopen(s.near)
+		if err != nil {
+			p.t.Errorf("using a descriptor number again: %v", err)
+			return
+		}
+		_ = p.t.fds.close(s.far)
+		s.far, w.unread = far, 0
+		if o.code == 'X' {
+			p.rules.unregistered(n, p.l.fds.UnregisterFD(s.near))
+		}
+	}
+}
+
+// ioCallback reads one byte, so that the rest is reported again.
+func (p *player) ioCallback(n, generation int, body func()) func(loopapi.IOEvents) {
+	var events loopapi.IOEvents
+	call := p.callback(body, func(time.Time) {
+		p.rules.ready(n, generation, events)
+		var buf [1]byte
+		if got, err := read(p.links[n].near, buf[:]); got != 1 || err != nil {
+			p.t.Errorf("descriptor %d was reported, and reads %d bytes and %v", n, got, err)
+		}
+	})
+	return func(e loopapi.IOEvents) { events = e; call() }
+}
+
+// hush tells the driver that nothing is left to happen by itself, if it is so. The caller holds mu.
+func (p *player) hush() {
+	if p.inside == 0 && p.rules.idle() {
+		select {
+		case p.quiet <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// settle waits until nothing is left to happen by itself.
+func (p *player) settle() {
+	p.mu.Lock()
+	select {
+	case <-p.quiet:
+	default:
+	}
+	p.hush()
+	longest, before := p.rules.longest(), p.rules.steps
+	p.mu.Unlock()
+	heard := within(p.quiet, p.t.patience+longest)
+	p.mu.Lock()
+	again := !heard && p.rules.steps != before && !p.t.failed()
+	waiting := p.rules.waiting()
+	p.rules.rest()
+	p.mu.Unlock()
+	switch {
+	case again:
+		p.settle()
+	case !heard:
+		p.t.Fatalf("the loop rests although %s", waiting)
+	}
+}
+
+func (p *player) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rules.ending
+}
+
+// end ends the loop, if the program has not, and looks at what it has left.
+func (p *player) end() {
+	l, t, r := p.l, p.t, p.rules
+	if !p.over() {
+		t.want("Shutdown", l.shutdown(), nil)
+		p.mu.Lock()
+		r.ending = true
+		p.mu.Unlock()
+	} else {
+		t.want("a Shutdown after the end was asked for", l.shutdown(), loopapi.ErrLoopTerminated)
+	}
+	switch {
+	case !l.launched.Load():
+		t.want("Run after the end", l.runAgain(), loopapi.ErrLoopTerminated)
+	case !p.exited:
+		want := error(nil)
+		if r.closed {
+			want = loopapi.ErrLoopTerminated
+		}
+		if err := l.result(); !t.suite.exempt("D16_RunResult") {
+			t.want("Run", err, want)
+		}
+	}
+	if l.comp != nil {
+		t.wait(l.comp.Done(), "Done")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.finish()
+}
