@@ -3,6 +3,7 @@
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+FUZZTIME ?= 30s
 MODULES := . internal/gojabaseline internal/tournament
 PACKAGES := ./... ./internal/gojabaseline/... ./internal/tournament/...
 LOOPS := ./eventloop ./internal/poller ./internal/alternateone ./internal/alternatetwo ./internal/alternatethree
@@ -74,6 +75,11 @@ model: need-go ## Explore the model of sleep, wake and end in full, and with eac
 .PHONY: mutants
 mutants: need-go ## Seed faults into the real code and see that the tests notice each (minutes); ARGS='-h'
 	$(GO) run ./internal/mutants $(ARGS)
+
+.PHONY: fuzz
+fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz FUZZTIME=5m
+	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants; do \
+		echo "fuzz $$target"; $(GO) test -run '^$$' -fuzz "^$${target#*:}$$" -fuzztime "$(FUZZTIME)" "$${target%:*}" || exit 1; done
 
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)

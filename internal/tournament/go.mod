@@ -7,6 +7,7 @@ require github.com/turnloop/turnloop v0.0.0
 replace github.com/turnloop/turnloop => ../..
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c
 	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
