@@ -26,10 +26,10 @@ func TestModifyTakesBackWithinABatch(t *testing.T) {
 		send(farOfFirst, 1)
 		send(farOfSecond, 1)
 		const both = eventloop.EventRead | eventloop.EventWrite
-		got := make(chan eventloop.IOEvents, 2)
+		got, calls := make(chan eventloop.IOEvents, 2), 0
 		register := func(fd, other int) error {
 			return l.RegisterFD(fd, both, func(events eventloop.IOEvents) {
-				if len(got) == 0 { // the first of the two
+				if calls++; calls == 1 {
 					if err := l.ModifyFD(other, eventloop.EventRead); err != nil {
 						t.Errorf("ModifyFD: %v", err)
 					}

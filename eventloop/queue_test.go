@@ -79,7 +79,9 @@ func TestQueueChunkBorders(t *testing.T) {
 // A producer makes a chunk without the lock. What others do meanwhile is as if they had come before.
 func TestWhileAChunkIsMade(t *testing.T) {
 	t.Run("another producer", func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(p *eventloop.PanicError) {
+			t.Error(p) // a slot that nobody has written
+		}))
 		require.NoError(t, err)
 		var m numbered
 		eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Submit(m.next())) })
