@@ -16,7 +16,7 @@ import (
 )
 
 // A place in the queue is free again when the function that had it begins.
-func overload(w *world) []sched.Thread {
+func overload(w *stage) []sched.Thread {
 	w.left = -1
 	return []sched.Thread{w.thread("run", w.run), w.producer("a", submit, 2), w.thread("b", func() {
 		t, fn := w.task("b internal")
@@ -25,7 +25,7 @@ func overload(w *world) []sched.Thread {
 }
 
 // The goroutine that called Run ends in a callback, and another goes on.
-func goexit(w *world) []sched.Thread {
+func goexit(w *stage) []sched.Thread {
 	return []sched.Thread{w.thread("run", w.run), w.thread("a", func() {
 		t, fn := w.task("a external")
 		t.err = w.Submit(func() { fn(); runtime.Goexit() })
@@ -36,7 +36,7 @@ func goexit(w *world) []sched.Thread {
 }
 
 // The end of Run's context is a Shutdown.
-func cancel(w *world) []sched.Thread {
+func cancel(w *stage) []sched.Thread {
 	ctx := newCancellable()
 	var err error
 	w.verify = func() error {
@@ -49,13 +49,13 @@ func cancel(w *world) []sched.Thread {
 }
 
 // Releasing the last hold ends a loop that sleeps; what is accepted meanwhile runs.
-func hold(w *world) []sched.Thread {
+func hold(w *stage) []sched.Thread {
 	release := w.Hold()
 	return []sched.Thread{w.thread("run", w.run), w.thread("release", release), w.producer("a", submit, 1)}
 }
 
 // Taking back the last timer ends a loop that sleeps.
-func lastTimer(w *world) []sched.Thread {
+func lastTimer(w *stage) []sched.Thread {
 	id, err := w.ScheduleTimer(math.MaxInt64, func() {}) // so far that no alarm ever wakes the loop
 	if err != nil {
 		panic(err)
@@ -64,12 +64,12 @@ func lastTimer(w *world) []sched.Thread {
 }
 
 // A loop that ends by itself accepts what it still runs.
-func autoExit(w *world) []sched.Thread {
+func autoExit(w *stage) []sched.Thread {
 	return []sched.Thread{w.thread("run", w.run), w.producer("a", submit, 1), w.producer("b", timer, 1)}
 }
 
 // Of two calls that exclude each other exactly one fails.
-func registerAndForced(w *world) []sched.Thread {
+func registerAndForced(w *stage) []sched.Thread {
 	var registered, forced error
 	left := 2
 	last := func() {
@@ -93,7 +93,7 @@ func registerAndForced(w *world) []sched.Thread {
 }
 
 // An event is heard of, whether it comes before, while or after the loop begins to look for it.
-func registerAndReady(w *world) []sched.Thread {
+func registerAndReady(w *stage) []sched.Thread {
 	w.left = 1
 	return []sched.Thread{w.thread("run", w.run), w.thread("register", func() {
 		t, fn := w.task("a descriptor")
@@ -105,7 +105,7 @@ func registerAndReady(w *world) []sched.Thread {
 }
 
 // Work is heard of wherever the loop goes to sleep.
-func modeAndSubmit(w *world) []sched.Thread {
+func modeAndSubmit(w *stage) []sched.Thread {
 	w.left = 1
 	return []sched.Thread{w.thread("run", w.run), w.thread("mode", func() {
 		if err := w.SetFastPathMode(eventloop.FastPathDisabled); err != nil && !errors.Is(err, eventloop.ErrLoopTerminated) {
@@ -115,8 +115,8 @@ func modeAndSubmit(w *world) []sched.Thread {
 }
 
 // A worker's outcome is heard of, unless Close comes first; and a function that is refused is not called.
-func promisifyAnd(end func(*world)) func(w *world) []sched.Thread {
-	return func(w *world) []sched.Thread {
+func promisifyAnd(end func(*stage)) func(w *stage) []sched.Thread {
+	return func(w *stage) []sched.Thread {
 		called := 0
 		var heard <-chan eventloop.Result
 		w.verify = func() error {
@@ -140,8 +140,8 @@ func promisifyAnd(end func(*world)) func(w *world) []sched.Thread {
 }
 
 // Who waits for a promise hears of it once, whoever settles it; and if it was fulfilled, so does a handler.
-func resolveAnd(end func(*world)) func(w *world) []sched.Thread {
-	return func(w *world) []sched.Thread {
+func resolveAnd(end func(*stage)) func(w *stage) []sched.Thread {
+	return func(w *stage) []sched.Thread {
 		p, resolve, _ := w.NewPromise()
 		var handled []bool
 		p.Then(func(any) (any, error) { handled = append(handled, true); return nil, nil },
@@ -167,7 +167,7 @@ func resolveAnd(end func(*world)) func(w *world) []sched.Thread {
 }
 
 // Who waits for a promise hears of it while the loop runs.
-func resolveAndWait(w *world) []sched.Thread {
+func resolveAndWait(w *stage) []sched.Thread {
 	p, resolve, _ := w.NewPromise()
 	return []sched.Thread{w.thread("run", w.run), w.thread("resolve", func() { resolve(1) }), w.thread("wait", func() {
 		heard := p.ToChannel()

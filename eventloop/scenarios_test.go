@@ -19,11 +19,11 @@ type scenario struct {
 	name    string
 	opts    []eventloop.Option
 	parked  bool // the loop sleeps before the others begin
-	prepare func(w *world) []sched.Thread
+	prepare func(w *stage) []sched.Thread
 }
 
-// world is one loop and what is known of it. Goroutines of a schedule run one at a time, so it needs no lock.
-type world struct {
+// stage is one loop and what is known of it. Goroutines of a schedule run one at a time, so it needs no lock.
+type stage struct {
 	*eventloop.Loop
 	poller *modelPoller
 	tasks  []*task
@@ -44,7 +44,7 @@ type task struct {
 }
 
 func (s *scenario) begin() sched.Case {
-	w := &world{last: map[string]int{}, poller: &modelPoller{}}
+	w := &stage{last: map[string]int{}, poller: &modelPoller{}}
 	opts := append([]eventloop.Option{eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return w.poller, nil })}, s.opts...)
 	l, err := eventloop.New(opts...)
 	if err != nil {
@@ -54,12 +54,12 @@ func (s *scenario) begin() sched.Case {
 	return sched.Case{Threads: s.prepare(w), Parked: s.parked, Check: w.check}
 }
 
-func (w *world) fault(format string, args ...any) {
+func (w *stage) fault(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Errorf(format, args...))
 }
 
 // check holds the loop to its promises, when all has ended.
-func (w *world) check() error {
+func (w *stage) check() error {
 	select {
 	case <-w.Done():
 	default:
@@ -114,7 +114,7 @@ func (w *world) check() error {
 }
 
 // task makes the function of a submission, which has yet to be noted.
-func (w *world) task(line string) (*task, func()) {
+func (w *stage) task(line string) (*task, func()) {
 	t := &task{line: line}
 	for _, other := range w.tasks {
 		if other.line == line {
@@ -140,11 +140,11 @@ func (w *world) task(line string) (*task, func()) {
 	}
 }
 
-func (w *world) run() { w.runs = append(w.runs, w.Run(context.Background())) }
+func (w *stage) run() { w.runs = append(w.runs, w.Run(context.Background())) }
 
-func (w *world) shutdown() { w.shutdowns = append(w.shutdowns, w.Shutdown(context.Background())) }
+func (w *stage) shutdown() { w.shutdowns = append(w.shutdowns, w.Shutdown(context.Background())) }
 
-func (w *world) close() {
+func (w *stage) close() {
 	err := w.Close()
 	if err != nil && w.State() != eventloop.StateTerminated && !w.closed {
 		w.fault("Close: %v", err)
@@ -179,7 +179,7 @@ func after(delay time.Duration) func(l *eventloop.Loop, fn func()) error {
 }
 
 // producer submits count functions.
-func (w *world) producer(name string, s submission, count int) sched.Thread {
+func (w *stage) producer(name string, s submission, count int) sched.Thread {
 	return sched.Thread{Name: name, Run: func() {
 		for range count {
 			t, fn := w.task(name + " " + s.lane)
@@ -191,20 +191,20 @@ func (w *world) producer(name string, s submission, count int) sched.Thread {
 	}}
 }
 
-func (w *world) thread(name string, run func()) sched.Thread {
+func (w *stage) thread(name string, run func()) sched.Thread {
 	return sched.Thread{Name: name, Run: run}
 }
 
 // served is the loop, two producers of one function each, and what ends it when both have run: a function, so that
 // nothing but a producer wakes the loop. One that is parked has served before, so that its lanes have chunks.
 func served(name string, a, b submission, opts ...eventloop.Option) []scenario {
-	prepare := func(w *world) []sched.Thread {
+	prepare := func(w *stage) []sched.Thread {
 		w.left = 2
 		return []sched.Thread{w.thread("run", w.run), w.producer("a", a, 1), w.producer("b", b, 1)}
 	}
 	return []scenario{
 		{name: name, opts: opts, prepare: prepare},
-		{name: name + ", parked", opts: opts, parked: true, prepare: func(w *world) []sched.Thread {
+		{name: name + ", parked", opts: opts, parked: true, prepare: func(w *stage) []sched.Thread {
 			for _, s := range []submission{submit, internal} {
 				_ = s.call(w.Loop, func() { _ = s.call(w.Loop, func() {}) })
 			}
@@ -214,8 +214,8 @@ func served(name string, a, b submission, opts ...eventloop.Option) []scenario {
 }
 
 // ended is the loop, a producer, and what ends it at any moment.
-func ended(name string, s submission, count int, end func(w *world)) scenario {
-	return scenario{name: name, prepare: func(w *world) []sched.Thread {
+func ended(name string, s submission, count int, end func(w *stage)) scenario {
+	return scenario{name: name, prepare: func(w *stage) []sched.Thread {
 		return []sched.Thread{w.thread("run", w.run), w.producer("a", s, count), w.thread("end", func() { end(w) })}
 	}}
 }
@@ -238,28 +238,28 @@ var scenarios = join(
 	served("submit and alarm", submit, alarm),
 	served("submit and submit in the poller", submit, submit, eventloop.WithFastPathMode(eventloop.FastPathDisabled)),
 	[]scenario{
-		ended("submit and shutdown", submit, 2, (*world).shutdown),
-		ended("internal and shutdown", internal, 2, (*world).shutdown),
-		ended("microtask and shutdown", microtask, 2, (*world).shutdown),
-		ended("submit and close", submit, 2, (*world).close),
-		ended("internal and close", internal, 2, (*world).close),
-		ended("microtask and close", microtask, 2, (*world).close),
-		{name: "shutdown and close", prepare: func(w *world) []sched.Thread {
+		ended("submit and shutdown", submit, 2, (*stage).shutdown),
+		ended("internal and shutdown", internal, 2, (*stage).shutdown),
+		ended("microtask and shutdown", microtask, 2, (*stage).shutdown),
+		ended("submit and close", submit, 2, (*stage).close),
+		ended("internal and close", internal, 2, (*stage).close),
+		ended("microtask and close", microtask, 2, (*stage).close),
+		{name: "shutdown and close", prepare: func(w *stage) []sched.Thread {
 			w.producer("before", submit, 1).Run()
 			return []sched.Thread{w.thread("run", w.run), w.thread("shutdown", w.shutdown), w.thread("close", w.close)}
 		}},
-		{name: "shutdown and shutdown", prepare: func(w *world) []sched.Thread {
+		{name: "shutdown and shutdown", prepare: func(w *stage) []sched.Thread {
 			w.producer("before", submit, 1).Run()
 			return []sched.Thread{w.thread("run", w.run), w.thread("shutdown", w.shutdown), w.thread("again", w.shutdown)}
 		}},
-		{name: "shutdown of a loop that never ran", prepare: func(w *world) []sched.Thread {
+		{name: "shutdown of a loop that never ran", prepare: func(w *stage) []sched.Thread {
 			return []sched.Thread{w.thread("shutdown", w.shutdown), w.producer("a", submit, 1), w.producer("b", internal, 1)}
 		}},
-		{name: "the end of a loop that never ran", prepare: func(w *world) []sched.Thread {
+		{name: "the end of a loop that never ran", prepare: func(w *stage) []sched.Thread {
 			w.producer("before", submit, 1).Run()
 			return []sched.Thread{w.thread("shutdown", w.shutdown), w.thread("close", w.close), w.producer("a", internal, 1)}
 		}},
-		{name: "run and run", prepare: func(w *world) []sched.Thread {
+		{name: "run and run", prepare: func(w *stage) []sched.Thread {
 			w.left = 1
 			return []sched.Thread{w.thread("run", w.run), w.thread("again", w.run), w.producer("a", submit, 1)}
 		}},
@@ -269,7 +269,7 @@ var scenarios = join(
 		{name: "context, parked", parked: true, prepare: cancel},
 		{name: "hold", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: hold},
 		{name: "last timer", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: lastTimer},
-		{name: "auto-exit and close", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: func(w *world) []sched.Thread {
+		{name: "auto-exit and close", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: func(w *stage) []sched.Thread {
 			return []sched.Thread{w.thread("run", w.run), w.thread("close", w.close), w.producer("a", submit, 1)}
 		}},
 		{name: "auto-exit", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: autoExit},
@@ -278,16 +278,16 @@ var scenarios = join(
 		{name: "register and ready, parked", parked: true, prepare: registerAndReady},
 		{name: "ready in the poller", opts: []eventloop.Option{eventloop.WithFastPathMode(eventloop.FastPathDisabled)}, parked: true, prepare: registerAndReady},
 		{name: "mode and submit", parked: true, prepare: modeAndSubmit},
-		{name: "promisify and shutdown", prepare: promisifyAnd((*world).shutdown)},
-		{name: "promisify and close", prepare: promisifyAnd((*world).close)},
-		{name: "rest and close", prepare: func(w *world) []sched.Thread {
-			threads := promisifyAnd((*world).close)(w)
+		{name: "promisify and shutdown", prepare: promisifyAnd((*stage).shutdown)},
+		{name: "promisify and close", prepare: promisifyAnd((*stage).close)},
+		{name: "rest and close", prepare: func(w *stage) []sched.Thread {
+			threads := promisifyAnd((*stage).close)(w)
 			threads[1].Run = func(promisify func()) func() { return func() { promisify(); w.shutdown() } }(threads[1].Run)
 			return threads
 		}},
 		{name: "resolve and wait", prepare: resolveAndWait},
 		{name: "resolve and wait, parked", parked: true, prepare: resolveAndWait},
-		{name: "resolve and shutdown", prepare: resolveAnd((*world).shutdown)},
-		{name: "resolve and close", prepare: resolveAnd((*world).close)},
+		{name: "resolve and shutdown", prepare: resolveAnd((*stage).shutdown)},
+		{name: "resolve and close", prepare: resolveAnd((*stage).close)},
 	},
 )

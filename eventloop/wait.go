@@ -10,7 +10,7 @@ package eventloop
 //	work              published by                      verified by
 //	any lane          taking inbox.lock                 inbox.mayHaveWork
 //	an earlier timer  storing earliest                  loading earliest to arm the alarm
-//	the alarm         storing alarm.rang                loading alarm.rang
+//	the alarm         storing alarm.rang                loading alarm.rang to arm it anew
 //	a descriptor      storing fds.ready, by the watch   loading fds.ready
 //	a mode, a poller  storing fds.changed               loading fds.changed
 //	the end           leaving Sleeping for Terminating  being the one who has to signal
@@ -63,7 +63,7 @@ func (l *Loop) park() {
 	} else if at != never {
 		timeout = time.Duration(max(0, at-l.now()))
 	}
-	if l.hasNews() || !blocked && l.alarm.rang.Load() || l.autoExit && !l.needed() {
+	if l.hasNews() || l.autoExit && !l.needed() {
 		return // if a producer has claimed the wake-up already, its signal ends the next park early, which does no harm
 	}
 	switch {
