@@ -196,6 +196,9 @@ func play(t *trial, program string) {
 	l.launch(context.Background())
 	p.settle()
 	for _, r := range rounds[1:] {
+		if p.over() || t.failed() {
+			break
+		}
 		switch r.from {
 		case '.':
 			p.task(func() { p.perform(r.operations, true) })
@@ -216,9 +219,6 @@ func play(t *trial, program string) {
 			}
 		}
 		p.settle()
-		if p.over() || t.failed() {
-			break
-		}
 	}
 	p.end()
 }
@@ -264,7 +264,9 @@ func (p *player) operate(o operation, onLoop bool) {
 	case 's', 'i', 'm':
 		lane := strings.IndexByte("sim", o.code)
 		for range repeats[o.digit] {
-			p.submit(lane, onLoop, body)
+			if p.rules.functions < mostFunctions && lanes[lane].has(p.l) {
+				p.submit(lane, onLoop, body)
+			}
 		}
 	case 't', 'c':
 		if p.l.timers != nil {
@@ -298,9 +300,6 @@ func (p *player) operate(o operation, onLoop bool) {
 // submit submits a function. The caller holds mu.
 func (p *player) submit(lane int, onLoop bool, body func()) {
 	k := lanes[lane]
-	if p.rules.functions == mostFunctions || !k.has(p.l) {
-		return
-	}
 	id := p.rules.book()
 	p.rules.submitted(lane, id, onLoop, k.run(p.l, p.callback(body, func(now time.Time) { p.rules.ran(id, now) })))
 }
@@ -334,7 +333,7 @@ func (p *player) timer(o operation, body func()) {
 		}
 		return
 	}
-	if r.functions == mostFunctions {
+	if r.functions >= mostFunctions {
 		return
 	}
 	delay := delays[o.digit]

@@ -36,6 +36,7 @@ type rules struct {
 	known     int       // timers that were scheduled when the tick began
 	began     time.Time // the tick began no earlier; zero if that is not known
 	unsure    bool      // the next tick may have begun already
+	stale     bool      // the tick may be that of an earlier round still, and its budget of tasks half spent
 	draining  bool      // microtasks run before anything else
 	held      bool      // the microtask budget is spent, the rest waits for the next tick
 	microLeft int
@@ -247,11 +248,11 @@ func (r *rules) turn(id int, now time.Time) error {
 			r.microLeft--
 			return r.microtask(id)
 		}
-		r.held = r.held || r.draining && r.microtasks() > 0
-		r.draining = false
+		r.stopped()
 		switch r.phase {
 		case resting:
 			r.newTick()
+			r.stale = true
 		case timing:
 			if r.microtaskNext(id) && !r.held {
 				if r.checkpoint(); len(r.internal)+len(r.external) == 0 {
@@ -270,7 +271,7 @@ func (r *rules) turn(id int, now time.Time) error {
 			if len(r.internal) > 0 && (r.internalFirst() || r.internal[0] == id) {
 				return r.pop(&r.internal, id, "internal task")
 			}
-			if len(r.external) > 0 && r.taskLeft > 0 {
+			if len(r.external) > 0 && r.taskLeft > 0 && !(r.stale && r.external[0] != id) {
 				r.taskLeft--
 				return r.pop(&r.external, id, "task")
 			}
@@ -289,7 +290,7 @@ func (r *rules) turn(id int, now time.Time) error {
 }
 
 func (r *rules) newTick() {
-	r.phase, r.held, r.taskLeft = timing, false, r.cfg.TickBudget
+	r.phase, r.held, r.taskLeft, r.stale = timing, false, r.cfg.TickBudget, false
 	r.known, r.began = len(r.scheduled), r.last
 	if r.unsure {
 		r.began, r.unsure = time.Time{}, false
@@ -302,6 +303,12 @@ func (r *rules) checkpoint() {
 	if r.sinceRun = 0; !r.held {
 		r.draining, r.microLeft = true, r.cfg.MicrotaskBudget
 	}
+}
+
+// stopped ends a checkpoint whose microtasks have run, or whose budget is spent.
+func (r *rules) stopped() {
+	r.held = r.held || r.draining && r.microtasks() > 0
+	r.draining = false
 }
 
 // internalFirst tells whether internal tasks come next if there are some, and cannot wait for the next tick: nothing
@@ -404,8 +411,12 @@ func (r *rules) ready(n, generation int, events loopapi.IOEvents) {
 // poll goes on to the place of descriptors in a tick.
 func (r *rules) poll() error {
 	const batch = 64
+	if r.draining && r.microLeft == 0 {
+		r.stopped()
+	}
 	if r.phase == resting {
 		r.newTick()
+		r.stale = true
 	}
 	if r.phase == timing && r.overdue() >= 0 {
 		return errors.New("a timer that was due when the tick began comes before it")
@@ -416,7 +427,7 @@ func (r *rules) poll() error {
 		return fmt.Errorf("microtasks come before it: %v", r.micro)
 	case len(r.internal) > 0 && r.phase != polling && r.internalFirst():
 		return fmt.Errorf("it is the turn of function %d, an internal task", r.internal[0])
-	case len(r.external) > 0 && r.phase != polling && r.taskLeft > 0:
+	case len(r.external) > 0 && r.phase != polling && r.taskLeft > 0 && !r.stale:
 		return fmt.Errorf("it is the turn of function %d, a task", r.external[0])
 	}
 	r.phase, r.draining = polling, false
