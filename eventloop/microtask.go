@@ -92,6 +92,9 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if l.state.load().closing() {
 		return ErrLoopTerminated
 	}
+	if l.urgent.Load()&(1<<microtask) != 0 {
+		l.adoptMicrotasks() // they were scheduled before
+	}
 	l.micro.push(fn)
 	return nil
 }
