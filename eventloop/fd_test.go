@@ -44,6 +44,66 @@ func TestModifyTakesBackWithinABatch(t *testing.T) {
 	}
 }
 
+// Each callback of a batch is followed by its microtasks, if that is asked for.
+func TestStrictMicrotasksWithinABatch(t *testing.T) {
+	for _, s := range seats[2:5] {
+		l := run(t, &fakePoller{parks: s.parks},
+			eventloop.WithFastPathMode(s.mode), eventloop.WithStrictMicrotaskOrdering(true))
+		order := make(chan string, 4)
+		readyTogether(t, l, func() {
+			order <- "callback"
+			if err := l.ScheduleMicrotask(func() { order <- "microtask" }); err != nil {
+				t.Errorf("ScheduleMicrotask: %v", err)
+			}
+		})
+		for range 2 {
+			require.Equal(t, "callback", <-order)
+			require.Equal(t, "microtask", <-order)
+		}
+	}
+}
+
+// What the callback of a descriptor ends calls no other of its batch.
+func TestEndWithinABatch(t *testing.T) {
+	for _, s := range seats[2:5] {
+		for name, end := range map[string]func(*eventloop.Loop){
+			"Close":    func(l *eventloop.Loop) { _ = l.Close() },
+			"Shutdown": func(l *eventloop.Loop) { _ = l.Shutdown(context.Background()) },
+		} {
+			t.Run(s.name+", "+name, func(t *testing.T) {
+				l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode))
+				var calls atomic.Int32
+				readyTogether(t, l, func() {
+					calls.Add(1)
+					end(l)
+				})
+				<-l.Done()
+				require.EqualValues(t, 1, calls.Load())
+			})
+		}
+	}
+}
+
+// readyTogether registers two descriptors that are ready, and so found in one batch. Each is called once.
+func readyTogether(t *testing.T, l *eventloop.Loop, callback func()) {
+	t.Helper()
+	var all []int
+	for range 2 {
+		near, far := newPair(t)
+		send(far, 1)
+		all = append(all, near)
+	}
+	require.NoError(t, onLoop(t, l, func() (err error) {
+		for _, fd := range all {
+			err = errors.Join(err, l.RegisterFD(fd, eventloop.EventRead, func(eventloop.IOEvents) {
+				_ = l.UnregisterFD(fd)
+				callback()
+			}))
+		}
+		return err
+	}))
+}
+
 // Numbers are registered, made ready, closed, and used again at once, from the callback of a descriptor that is ready
 // in the same batch: no event is a predecessor's.
 func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
