@@ -76,6 +76,10 @@ model: need-go ## Explore the model of sleep, wake and end in full, and with eac
 mutants: need-go ## Seed faults into the real code and see that the tests notice each (minutes); ARGS='-h'
 	$(GO) run ./internal/mutants $(ARGS)
 
+.PHONY: mutants-quick
+mutants-quick: need-go ## The same with six of them, chosen at random (seconds)
+	$(GO) run ./internal/mutants -sample 6 $(ARGS)
+
 .PHONY: fuzz
 fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz FUZZTIME=5m
 	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants; do \
