@@ -41,15 +41,16 @@ type baseline struct {
 
 // slowTests are the tests of a package that wait until all others have had their say.
 var slowTests = map[string]string{
-	"eventloop":               "^(TestConformance|TestConformanceDisabled|TestRestEnds|TestFaults|TestWakes|TestModeChangesLoseNothing|TestSettlementRaces)$",
+	"eventloop": "^(TestConformance|TestConformanceDisabled|TestRestEnds|TestFaults|TestWakes|" +
+		"TestModeChangesLoseNothing|TestSettlementRaces)$",
 	"internal/poller":         "^TestWakeNeverReachesAnother$",
 	"internal/alternateone":   "^(TestConformance|TestSubmitShutdownRaces)$",
 	"internal/alternatetwo":   "^(TestConformance|TestShutdownRaces)$",
 	"internal/alternatethree": "^(TestConformance|TestShutdownLosesNothing)$",
 }
 
-// A test hangs when it is quiet for this many times as long as without a fault, but at least leastQuiet: others may take
-// the processors. It is counted in ticks, which a stopped process has none of, and not taken from the clock.
+// A test hangs when it is quiet for this many times as long as without a fault, but at least leastQuiet: others may
+// take the processors. It is counted in ticks, which a stopped process has none of, and not taken from the clock.
 const (
 	tick       = 100 * time.Millisecond
 	patience   = 20
@@ -186,7 +187,9 @@ func (l *lab) baseline(ctx context.Context, s stage) (quiet map[string]int, err 
 
 // test runs a stage, and tells which test fails, or hangs by what is normal: "" is none. A nil normal sets no bound but
 // limit.
-func (l *lab) test(ctx context.Context, program string, s stage, normal map[string]int) (killer string, out *output, err error) {
+func (l *lab) test(
+	ctx context.Context, program string, s stage, normal map[string]int,
+) (killer string, out *output, err error) {
 	inTime, end := context.WithTimeout(ctx, limit)
 	defer end()
 	cmd := l.command(inTime, filepath.Join(l.root, filepath.FromSlash(s.pkg)), program, "-test.v", "-test.failfast",

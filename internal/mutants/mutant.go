@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// mutant is one seeded fault. Its text is replaced at the one place where it is, so that a change of the code that makes
-// the table stale does not go unnoticed.
+// mutant is one seeded fault. Its text is replaced at the one place where it is, so that a change of the code that
+// makes the table stale does not go unnoticed.
 type mutant struct {
 	name  string // area/fault
 	file  string

@@ -10,9 +10,9 @@ import (
 
 // Every mutant has its place in the code as it is, a name of its own, and says what it is about.
 func TestTable(t *testing.T) {
-	names := map[string]bool{}
+	names, style := map[string]bool{}, regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
 	for _, m := range slices.Concat(loopMutants, partMutants) {
-		if names[m.name] || !regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`).MatchString(m.name) || m.harm == "" || m.old == m.new {
+		if names[m.name] || !style.MatchString(m.name) || m.harm == "" || m.old == m.new {
 			t.Errorf("%q is no good", m.name)
 		}
 		names[m.name] = true
