@@ -130,7 +130,7 @@ var loopMutants = []mutant{
 	// loop.go
 	{"loop-external-after-close", "eventloop/loop.go",
 		"if l.state.load().closing() {\n\t\t\treturn\n\t\t}\n\t\tif l.taskLeft == 0", "if l.taskLeft == 0",
-		"tasks run after Close has returned", "^TestConformance$/^impl=main$/^D16_CloseDrops$"},
+		"tasks run after Close has returned", "^TestNoReportAfterClose$"},
 	{"loop-internal-waits", "eventloop/loop.go",
 		"if l.internalWaiting() {\n\t\t\tif l.runInternal()", "if false {\n\t\t\tif l.runInternal()",
 		"internal work waits for all external tasks of the tick", "^TestConformance$/^impl=main$/^D09_InternalFirst$"},
