@@ -16,6 +16,22 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
+// A loop that ends by itself is Terminating until the handlers of what was pending have run.
+func TestAutoExitIsTerminatingWhileHandlersRun(t *testing.T) {
+	loop, err := eventloop.New(eventloop.WithAutoExit(true))
+	require.NoError(t, err)
+	var states []eventloop.State
+	p, _, _ := loop.NewPromise()
+	p.Catch(func(error) (any, error) {
+		states = append(states, loop.State())
+		return nil, nil
+	})
+	require.NoError(t, loop.Run(context.Background()))
+	runtime.KeepAlive(p) // the loop does not
+	require.Equal(t, []eventloop.State{eventloop.StateTerminating}, states)
+	require.Equal(t, eventloop.StateTerminated, loop.State())
+}
+
 // A report is a callback too: none starts when Close has returned.
 func TestNoReportAfterClose(t *testing.T) {
 	var loop *eventloop.Loop
