@@ -356,9 +356,10 @@ func echo(t *testing.T, l *eventloop.Loop) (exchange func()) {
 // quiet expects that the loop stops asking. One quiet moment is enough.
 func quiet(t *testing.T, f *fakePoller, what string) {
 	t.Helper()
+	moment := time.Duration(scale(10, 30, 30)) * time.Millisecond
 	for range 20 {
 		before := f.asks() + f.calls[opReset].Load() + f.calls[opWatch].Load()
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(moment)
 		if f.asks()+f.calls[opReset].Load()+f.calls[opWatch].Load() == before {
 			return
 		}

@@ -113,7 +113,7 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 		l := run(t, f, eventloop.WithFastPathMode(s.mode))
 		driver, _ := newPair(t)
 		done := make(chan struct{})
-		cycles, calls := scale(1000, 10_000, 100_000), 0
+		cycles, calls := scale(300, 10_000, 100_000), 0
 		l.SetLastTag(math.MaxUint32 - uint32(cycles)/2) // so that tags wrap on the way
 
 		// Only the loop touches these. A generation's far end sends the generation's byte, or nothing.
@@ -191,7 +191,7 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 // nobody uses it before it is there, and nothing is lost.
 func TestPollerIsMadeUnderFire(t *testing.T) {
 	needDescriptors(t)
-	for range scale(50, 500, 10_000) {
+	for range scale(20, 500, 10_000) {
 		l, err := eventloop.New()
 		require.NoError(t, err)
 		pair, err := openPair()
@@ -310,7 +310,7 @@ func TestLateWakeMissesNewOwners(t *testing.T) {
 // Whoever calls while a loop ends, and whatever: nobody who gets the loop's numbers next gets its wake-ups, too.
 func TestWakesMissNewOwners(t *testing.T) {
 	needDescriptors(t)
-	for round := range scale(40, 300, 5000) {
+	for round := range scale(15, 300, 5000) {
 		s := seats[2+round%4]
 		l, err := eventloop.New(eventloop.WithFastPathMode(s.mode))
 		require.NoError(t, err)

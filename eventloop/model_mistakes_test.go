@@ -13,7 +13,7 @@ import (
 // With and without Shutdown, because one can rescue a loop that has missed its wake-up, and with and without Close, which
 // may drop what the loop has lost. Those that take long are for "make model".
 func TestModel(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		cast
 		long bool
 	}{
@@ -47,6 +47,9 @@ func TestModel(t *testing.T) {
 		t.Run(c.cast.String(), func(t *testing.T) {
 			if c.long && scale(0, 0, 1) == 0 {
 				t.Skip("for make model")
+			}
+			if i > 0 && scale(0, 1, 1) == 0 {
+				t.Skip("an exploration finds the same each time: a short run does the first only")
 			}
 			p := &protocol{c.cast, product, none}
 			found := explore[world](p)

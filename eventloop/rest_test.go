@@ -18,7 +18,7 @@ import (
 // The last worker is done, or Close comes, at the very moment at which an ending loop goes to rest.
 func TestRestEnds(t *testing.T) {
 	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
-		for i := range scale(100, 10_000, 100_000) {
+		for i := range scale(40, 10_000, 100_000) {
 			l, err := eventloop.New(eventloop.WithFastPathMode(mode))
 			if errors.Is(err, errors.ErrUnsupported) {
 				break

@@ -83,7 +83,7 @@ func TestForcedExcludesDescriptors(t *testing.T) {
 	l, err := eventloop.New()
 	require.NoError(t, err)
 	defer l.Close()
-	for i := range scale(1000, 5000, 50_000) {
+	for i := range scale(200, 5000, 50_000) {
 		if i == 500 {
 			go l.Run(context.Background())
 		}
@@ -123,7 +123,7 @@ func TestModeChangesLoseNothing(t *testing.T) {
 				}
 			})
 		}
-		for i := range scale(200, 1500, 100_000) {
+		for i := range scale(50, 1500, 100_000) {
 			if !flap {
 				if i%3 != 0 {
 					eventually(t, asleep(l), "the loop sleeps")
@@ -369,7 +369,9 @@ func TestEventsDoNotAllocate(t *testing.T) {
 					stay()
 				}
 				runtime.ReadMemStats(&after)
-				least = min(least, after.Mallocs-before.Mallocs)
+				if least = min(least, after.Mallocs-before.Mallocs); least < events/10 {
+					break
+				}
 			}
 			require.Less(t, least, uint64(events/10), "%s, strict %v: %d allocations in %d events", s.name, strict, least, events)
 		}

@@ -213,7 +213,7 @@ func (t *trial) span(d time.Duration) time.Duration {
 // scale adapts the length of a check to go test -short and to the race detector, which is slow.
 func (t *trial) scale(n int) int {
 	if testing.Short() {
-		n /= 32
+		n /= 100
 	}
 	if raceEnabled {
 		n /= 4

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -136,15 +137,19 @@ func ioCallback(l *loop, fn func()) error {
 // processor time.
 func (l *loop) standsStill(format string, args ...any) {
 	const moments = 3
+	moment := 40 * time.Millisecond
+	if testing.Short() {
+		moment /= 4
+	}
 	runtime.GC()
 	for range moments {
 		l.rest()
-		if l.clock == nil && idles(30*time.Millisecond) {
+		if l.clock == nil && idles(moment) {
 			return
 		}
 		if l.clock != nil {
 			tick := l.clock.CurrentTickTime()
-			if spend(40 * time.Millisecond); l.clock.CurrentTickTime().Equal(tick) {
+			if spend(moment); l.clock.CurrentTickTime().Equal(tick) {
 				return
 			}
 		}

@@ -335,7 +335,10 @@ func (r *program[P]) run() []string {
 // Random programs on one goroutine do exactly what the specification says, in the same order.
 func TestAgainstTheSpecification(t *testing.T) {
 	programs := uint64(20_000)
-	if testing.Short() || raceEnabled {
+	switch {
+	case testing.Short():
+		programs = 200
+	case raceEnabled:
 		programs = 2_000
 	}
 	for seed := range programs {
@@ -496,7 +499,7 @@ func TestSettlementRaces(t *testing.T) {
 	races := 100_000
 	switch {
 	case testing.Short():
-		races = 5_000
+		races = 1_000
 	case raceEnabled:
 		races = 10_000
 	}

@@ -154,7 +154,11 @@ func TestClosed(t *testing.T) {
 
 // Many wake and register while the owner waits and closes.
 func TestCloseUnderFire(t *testing.T) {
-	for range 100 {
+	rounds := 100
+	if testing.Short() {
+		rounds = 10
+	}
+	for range rounds {
 		p := open(t)
 		var others sync.WaitGroup
 		for range 4 {

@@ -56,7 +56,11 @@ func TestIDs(t *testing.T) {
 		seen := map[uint64]bool{}
 		w.Grow(500)
 		w.Age(left)
-		for round := range 400 {
+		rounds := 400
+		if testing.Short() {
+			rounds = 50
+		}
+		for round := range rounds {
 			for range r.IntN(300) {
 				id := w.Insert(r.Int64N(1e9), func() {}, false)
 				if id == 0 || seen[id] {

@@ -277,7 +277,7 @@ func randomScript(seed uint64, ops int) []byte {
 func TestModel(t *testing.T) {
 	n := uint64(200)
 	if testing.Short() {
-		n = 40
+		n = 5
 	}
 	for seed := range n {
 		newPair(t).play(randomScript(seed, 1500))
