@@ -34,8 +34,8 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // the same time, either may count.
 //
 // Until fn has returned, or ctx ended, it keeps an auto-exit loop alive, and Shutdown waits for it. Close does not
-// wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. Any goroutine may
-// call it. It costs a goroutine and a wake-up.
+// wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. fn must not wait for
+// Shutdown, which waits for fn. Any goroutine may call it. It costs a goroutine and a wake-up.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)

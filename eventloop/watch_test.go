@@ -380,7 +380,7 @@ func TestEventsDoNotAllocate(t *testing.T) {
 
 // Waits that end early, as by signals, neither stretch a deadline nor shorten it.
 func TestEarlyEndsOfWaits(t *testing.T) {
-	const delay, busy, cut = 40 * time.Millisecond, 10 * time.Millisecond, 3 * time.Millisecond
+	const delay, busy, cut, tries = 40 * time.Millisecond, 10 * time.Millisecond, 3 * time.Millisecond, 5
 	for _, s := range seats {
 		var mu sync.Mutex
 		var timeouts []time.Duration
@@ -398,23 +398,33 @@ func TestEarlyEndsOfWaits(t *testing.T) {
 				exchange()
 			}
 		}
-		fired := make(chan time.Duration, 1)
-		require.NoError(t, l.Submit(func() {
-			began := time.Now()
-			_, err := l.ScheduleTimer(delay, func() { fired <- time.Since(began) })
-			require.NoError(t, err)
-			time.Sleep(busy) // counts as well
-		}))
-		require.GreaterOrEqual(t, <-fired, delay, s.name)
-		mu.Lock()
-		asked := slices.Clone(timeouts)
-		mu.Unlock()
-		last, ends := delay-busy+1, 0
-		for _, timeout := range asked {
-			if timeout >= 0 {
-				require.Less(t, timeout, last, "%s: a wait that ended early was begun anew: %v", s.name, asked)
-				last = timeout
-				ends++
+		ends := 0
+		var asked []time.Duration
+		for try := 0; ends == 0 && try < tries; try++ { // when the machine stands still nothing is left to wait for
+			mu.Lock()
+			timeouts = nil
+			mu.Unlock()
+			fired := make(chan time.Duration, 1)
+			require.NoError(t, l.Submit(func() {
+				began := time.Now()
+				_, err := l.ScheduleTimer(delay, func() { fired <- time.Since(began) })
+				require.NoError(t, err)
+				time.Sleep(busy) // counts as well
+			}))
+			require.GreaterOrEqual(t, <-fired, delay, s.name)
+			mu.Lock()
+			asked = slices.Clone(timeouts)
+			mu.Unlock()
+			last := delay - busy + 1
+			for _, timeout := range asked {
+				if timeout >= 0 {
+					require.Less(t, timeout, last, "%s: a wait that ended early was begun anew: %v", s.name, asked)
+					last = timeout
+					ends++
+				}
+			}
+			if s.mode != eventloop.FastPathDisabled {
+				break
 			}
 		}
 		require.Equal(t, s.mode == eventloop.FastPathDisabled, ends > 0, "%s: %v", s.name, asked)

@@ -216,38 +216,44 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	if testing.Short() {
 		looks = 3
 	}
-	gone := func(p weak.Pointer[js.AbortSignal]) bool {
+	collect := func() {
 		for range looks {
-			if runtime.GC(); p.Value() == nil {
-				return true
-			}
+			runtime.GC()
 		}
-		return false
 	}
+	type pair struct {
+		plain, heard weak.Pointer[js.AbortSignal]
+		remove       func()
+	}
+	pairs := map[string]*pair{}
 	for name, maker := range makers {
-		plain := weak.Make(maker())
 		s := maker()
-		removed := weak.Make(s)
-		remove := s.OnAbort(func(error) {})
-		s = nil
-		if !gone(plain) {
+		pairs[name] = &pair{weak.Make(maker()), weak.Make(s), s.OnAbort(func(error) {})}
+	}
+	collect()
+	for name, p := range pairs {
+		if p.plain.Value() != nil {
 			t.Errorf("%s: kept without listeners", name)
 		}
-		if gone(removed) {
+		if p.heard.Value() == nil {
 			t.Errorf("%s: lost although it has a listener", name)
 		}
-		remove()
-		remove = nil
-		if !gone(removed) {
+		p.remove()
+		p.remove = nil
+	}
+	collect()
+	for name, p := range pairs {
+		if p.heard.Value() != nil {
 			t.Errorf("%s: kept although its listener was removed", name)
 		}
 	}
-	for range 5000 {
+	for i := range 5000 {
 		w.AnySignal(c.Signal())
-		if n := c.Signal().Followers(); n > 1000 {
-			if runtime.GC(); c.Signal().Followers() > 4000 {
-				t.Fatalf("%d forgotten followers", n)
-			}
+		if i%100 == 0 {
+			runtime.GC()
+		}
+		if n := c.Signal().Followers(); n > 4000 {
+			t.Fatalf("%d forgotten followers", n)
 		}
 	}
 	heard := make(chan string, len(makers))

@@ -252,7 +252,7 @@ func selfRequeue(t *trial) {
 		}
 		t.must("Submit", l.Submit(again))
 	}
-	for i := range 50 {
+	for i := range few(50) {
 		for _, k := range l.available() {
 			done := make(chan struct{})
 			t.must(k.name, k.run(l, func() { close(done) }))

@@ -157,7 +157,7 @@ func ioAlwaysReady(t *trial) {
 	for i := range watches {
 		watches[i] = l.watch(t.readyLink().near, readWrite, nil)
 	}
-	for i := range 50 {
+	for i := range few(50) {
 		for _, k := range l.available() {
 			done := make(chan struct{})
 			t.must(k.name, k.run(l, func() { close(done) }))

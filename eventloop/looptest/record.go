@@ -221,6 +221,14 @@ func (t *trial) scale(n int) int {
 	return max(n, 2)
 }
 
+// few is n, and less in a short run.
+func few(n int) int {
+	if testing.Short() {
+		n = max(n/5, 1)
+	}
+	return n
+}
+
 // gate holds callbacks back until it is opened, at the latest when the check is over.
 type gate struct {
 	once sync.Once

@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -137,10 +136,7 @@ func ioCallback(l *loop, fn func()) error {
 // processor time.
 func (l *loop) standsStill(format string, args ...any) {
 	const moments = 3
-	moment := 40 * time.Millisecond
-	if testing.Short() {
-		moment /= 4
-	}
+	moment := time.Duration(few(40)) * time.Millisecond
 	runtime.GC()
 	for range moments {
 		l.rest()

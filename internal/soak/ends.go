@@ -153,9 +153,7 @@ func lifecycles(r *run, newLoop maker) {
 			live(r, newLoop, random.Uint64())
 			r.reached.Add(1)
 		}
-		for wait := time.Now(); runtime.NumGoroutine() > goroutines && time.Since(wait) < 5*time.Second; {
-			time.Sleep(time.Millisecond) // some are about to end
-		}
+		r.settle(func() bool { return runtime.NumGoroutine() <= goroutines }) // some are about to end
 		if n := runtime.NumGoroutine(); n > goroutines {
 			r.failf("%d goroutines became %d", goroutines, n)
 		}
@@ -166,6 +164,21 @@ func lifecycles(r *run, newLoop maker) {
 	}
 	m.judge(r)
 	r.notef("%d goroutines and %d descriptors before and after", goroutines, descriptors)
+}
+
+// settle waits until something holds, for a while that does not count the time in which the machine stood still.
+func (r *run) settle(holds func() bool) {
+	const while = time.Second
+	for stood := while; stood > while/2; {
+		from := time.Now()
+		for !holds() && time.Since(from) < while {
+			time.Sleep(time.Millisecond)
+		}
+		if holds() {
+			return
+		}
+		stood = r.control.during(from, time.Now())
+	}
 }
 
 // live is one life: what the loop is used for, and how it ends, are bits of its dice.
