@@ -509,12 +509,15 @@ func TestShutdownFromAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := eventloop.New()
 		require.NoError(t, err)
+		returned := make(chan error, 1)
+		go func() { returned <- l.Run(t.Context()) }()
+		synctest.Wait() // or else the end may come before Run, which then says so
 		ch := l.Promisify(t.Context(), func(ctx context.Context) (any, error) {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
 			return nil, l.Shutdown(ctx)
 		}).ToChannel()
-		require.NoError(t, l.Run(t.Context()), "the shutdown goes on")
+		require.NoError(t, <-returned, "the shutdown goes on")
 		require.ErrorIs(t, (<-ch).Err, context.DeadlineExceeded)
 	})
 }

@@ -266,7 +266,7 @@ func rearm(t *trial) {
 		}
 		l.timer(0, again)
 	}
-	for i := range 50 {
+	for i := range few(50) {
 		for _, k := range l.available() {
 			done := make(chan struct{})
 			t.must(k.name, k.run(l, func() { close(done) }))
