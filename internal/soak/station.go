@@ -116,6 +116,8 @@ func (r *run) verdict() string {
 	switch {
 	case r.failed():
 		return "**failed**"
+	case r.reached.Load() == 0:
+		return "nothing was reached in the time"
 	case r.reached.Load() < r.target:
 		return "passed; the target was not reached in the time"
 	}
