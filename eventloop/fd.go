@@ -23,13 +23,14 @@ type registration struct {
 // descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
 // calls.
 type descriptors struct {
-	// mu guards the four below, and is held over the poller's call that goes with a change, so that table and poller
+	// mu guards the five below, and is held over the poller's call that goes with a change, so that table and poller
 	// agree. It is never held over a wait or a callback.
 	mu      sched.Mutex
 	table   map[int]*registration
 	lastTag uint32
 	mode    FastPathMode
 	poller  systemPoller // made when it is needed first, kept until the end
+	closed  bool         // the loop has ended, and so have all registrations
 
 	size    atomic.Int32                 // of table; written under mu
 	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
@@ -201,7 +202,7 @@ func (l *Loop) registered(fd int) (*registration, error) {
 	switch {
 	case r != nil:
 		return r, nil
-	case l.State() == StateTerminated:
+	case l.fds.closed:
 		return nil, ErrLoopTerminated
 	}
 	return nil, ErrFDNotRegistered
@@ -257,7 +258,7 @@ func (d *descriptors) drop() error {
 	d.batch, d.called = nil, 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.table = nil
+	d.table, d.closed = nil, true
 	d.size.Store(0)
 	if d.poller == nil {
 		return nil

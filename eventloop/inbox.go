@@ -106,7 +106,9 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	for err == nil && q.full() {
 		b.release()
 		c := chunks.Get().(*chunk)
-		b.acquire()
+		if b.lock.Swap(locked) == locked {
+			l.acquireFor(lane)
+		}
 		state = l.state.load()
 		if err = l.admit(lane, state); err == nil && q.full() {
 			q.grow(c)
@@ -120,7 +122,7 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	}
 	q.push(fn)
 	if lane != external {
-		storeRelease(&l.urgent, l.urgent.Load()|1<<lane)
+		l.urgent.Store(l.urgent.Load() | 1<<lane) // a fence: once this call has returned, no external task starts
 	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}

@@ -167,10 +167,20 @@ func (p *pauses) judge(elapsed int64) {
 }
 
 // pause lets other goroutines run, unless the budget is spent or a timer is near, and tells whether there is work then.
+// After a few it looks at the clock for the timer: each may have been long.
 func (l *Loop) pause() bool {
 	p := &l.pauses
-	if p.left == 0 || l.earliest.Load()-l.tickTime.Load() < nearTimer {
+	if p.left == 0 {
 		return false
+	}
+	if at := l.earliest.Load(); at != never {
+		now := l.tickTime.Load()
+		if used := p.perTick - p.left; used%4 == 3 {
+			now = l.now()
+		}
+		if at-now < nearTimer {
+			return false
+		}
 	}
 	p.left--
 	sched.Yield()
