@@ -15,7 +15,7 @@ var loopMutants = []mutant{
 		"if q.full() {",
 		"a task is accepted by an inbox that was sealed while its producer made a chunk", "^TestWhileAChunkIsMade$"},
 	{"inbox-urgent-forgets-other-lane", "eventloop/inbox.go",
-		"storeRelease(&l.urgent, l.urgent.Load()|1<<lane)", "storeRelease(&l.urgent, 1<<lane)",
+		"l.urgent.Store(l.urgent.Load() | 1<<lane)", "storeRelease(&l.urgent, 1<<lane)",
 		"internal work waits when a microtask comes from another goroutine", "^TestTypedPromisify$"},
 	{"inbox-external-admitted-at-end", "eventloop/inbox.go",
 		"l.inbox.sealed || lane == external && state.ending()", "l.inbox.sealed",
