@@ -126,7 +126,6 @@ var bugs = []struct {
 	{"LIFO timers", []string{"Random_Operations"}},
 	{"re-armed timers in the same turn", []string{"Random_Operations"}},
 	{"cancel is not effective", []string{"Random_Operations", "Random_Together"}},
-	{"some timers fire twice", []string{"Random_Operations"}},
 	{"timers fire while terminating", []string{"Random_Operations"}},
 	{"accepts while terminating", []string{"Random_Operations"}},
 	{"runs the queue after Close", []string{"Random_Operations"}},
