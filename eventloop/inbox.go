@@ -37,9 +37,10 @@ type inbox struct {
 	holds  int  // see Hold
 	lane   [lanes]queue
 
-	// workers counts the calls of Promisify whose outcome the loop has not heard of. It grows under the lock, and is
-	// counted down by the loop.
-	workers atomic.Int32
+	// begun counts the calls of Promisify from elsewhere than the loop, under the lock. heard is how many outcomes the loop
+	// has heard of, less the calls that it made itself; nobody else writes it.
+	begun uint32
+	heard atomic.Uint32
 }
 
 // acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
@@ -170,7 +171,7 @@ func (l *Loop) take(lane int, into *queue) {
 // seal closes the inbox for good if it is empty and nobody works for it, and tells whether it is closed.
 func (b *inbox) seal() bool {
 	b.acquire()
-	b.sealed = b.sealed || b.empty() && b.workers.Load() == 0
+	b.sealed = b.sealed || b.empty() && !b.workers()
 	sealed := b.sealed
 	b.release()
 	return sealed

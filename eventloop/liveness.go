@@ -65,7 +65,7 @@ func (l *Loop) exit() bool {
 }
 
 func (l *Loop) neededLocked() bool {
-	return l.inbox.holds != 0 || l.inbox.workers.Load() != 0 || !l.inbox.empty() || len(l.fds.table) != 0 ||
+	return l.inbox.holds != 0 || l.inbox.workers() || !l.inbox.empty() || len(l.fds.table) != 0 ||
 		l.timers.wheel.Refs() != 0
 }
 

@@ -46,14 +46,20 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if err := l.addWorker(); err != nil {
 		return l.promises.Rejected(err)
 	}
-	p := l.promises.Begin()
-	w := &work{loop: l, ctx: ctx, fn: fn, promise: p}
+	w := &work{loop: l, ctx: ctx, fn: fn}
+	l.promises.Begin(&w.promise)
 	w.part = w.play
+	run := w.part
 	if ctx.Done() != nil {
-		w.forget = sched.AfterContext(ctx, func() { w.cancel(ctx) })
+		w.contested = true
+		forget := sched.AfterContext(ctx, func() { w.cancel(ctx) })
+		run = func() {
+			defer forget()
+			w.run()
+		}
 	}
-	l.workers.start(l.workerLimit, w)
-	return p
+	l.workers.start(l.workerLimit, turn{w, run})
+	return &w.promise
 }
 
 // Promisify is [Loop.Promisify] for a T.
@@ -73,21 +79,29 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// work is one call of Promisify. The inbox counts it until the loop has heard of its outcome.
+// work is one call of Promisify, with its promise in it: who holds that holds all of it, so it lets go of what it has
+// used. The inbox counts it until the loop has heard of its outcome.
 type work struct {
+	promise Promise
 	loop    *Loop
+	part    func() // play, bound once
+
+	// contested tells that ctx may end. Otherwise there is none but the worker to take what follows.
+	contested bool
+
+	// started is set by who takes fn and ctx: the worker to call it, or who drops it.
+	started atomic.Bool
 	ctx     context.Context
 	fn      func(context.Context) (any, error)
-	promise *Promise
-	forget  func() bool // ends the interest in ctx; nil if that never ends
-	part    func()      // play, bound once
-	started atomic.Bool // somebody has fn, and ctx: the worker to call it, or who drops it
 
 	// over is set by who has the outcome first, and writes it; the loop reads it.
 	over  atomic.Bool
 	value any
 	err   error
 }
+
+// take sets a flag, and tells whether it was not set before.
+func (w *work) take(flag *atomic.Bool) bool { return !w.contested || !flag.Swap(true) }
 
 // play is run on the worker's goroutine, and finish on the loop: one function, of which both are in need.
 func (w *work) play() {
@@ -100,10 +114,12 @@ func (w *work) play() {
 
 // run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred functions are all that still runs then.
 func (w *work) run() {
-	if w.forget != nil {
-		defer w.forget()
+	if !w.take(&w.started) {
+		return
 	}
-	if w.started.Swap(true) || w.loop.state.load().closing() {
+	ctx, fn := w.ctx, w.fn
+	w.ctx, w.fn = nil, nil
+	if w.loop.state.load().closing() {
 		return
 	}
 	returned := false
@@ -112,31 +128,31 @@ func (w *work) run() {
 			w.settle(nil, &PanicError{Value: ErrGoexit, Stack: debug.Stack()})
 		}
 	}()
-	value, err := w.call()
+	value, err := call(ctx, fn)
 	returned = true
 	w.settle(value, err)
 }
 
 // cancel is called, on a goroutine of its own, when the context ends.
 func (w *work) cancel(ctx context.Context) {
-	if !w.started.Swap(true) {
-		w.fn, w.ctx = nil, nil
+	if w.take(&w.started) {
+		w.ctx, w.fn = nil, nil
 		w.loop.workers.drop()
 	}
 	w.settle(nil, cancelled(ctx))
 }
 
 // call calls fn and returns a panic as an error, also one in a method of the error that fn returns.
-func (w *work) call() (value any, err error) {
+func call(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
 		if !returned { // recover tells less: it returns nil for a panic(nil) too
 			value, err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
 		}
 	}()
-	value, err = w.fn(w.ctx)
-	if end := w.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(w.ctx))) {
-		err = cancelled(w.ctx) // the same, whoever notices first
+	value, err = fn(ctx)
+	if end := ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(ctx))) {
+		err = cancelled(ctx) // the same, whoever notices first
 	}
 	returned = true
 	return value, err
@@ -144,7 +160,7 @@ func (w *work) call() (value any, err error) {
 
 // settle tells the loop the outcome; the first one counts. If the loop was closed, its end has answered.
 func (w *work) settle(value any, err error) {
-	if w.over.Swap(true) {
+	if !w.take(&w.over) {
 		return
 	}
 	w.value, w.err = value, err
@@ -153,19 +169,27 @@ func (w *work) settle(value any, err error) {
 
 // finish is called on the loop.
 func (w *work) finish() {
-	w.loop.inbox.workers.Add(-1)
-	w.loop.promises.Finish(w.promise, w.value, w.err)
-	w.promise, w.value, w.err = nil, nil, nil // it may still be waiting for its turn
+	w.loop.inbox.addHeard(1)
+	value, err := w.value, w.err
+	w.value, w.err = nil, nil
+	w.loop.promises.Finish(&w.promise, value, err)
 }
 
-// addWorker counts a worker, if the loop is not ending. This is decided under the lock that the loop takes to see
-// whether there is any.
+// addWorker counts a worker, if the loop is not ending. Elsewhere than on the loop this is decided under the lock that the
+// loop takes to see whether there is any.
 func (l *Loop) addWorker() error {
 	b := &l.inbox
+	if l.OnLoop() {
+		if l.state.load().ending() {
+			return ErrLoopTerminated
+		}
+		b.addHeard(-1)
+		return nil
+	}
 	b.acquire()
 	refused := b.sealed || l.state.load().ending()
 	if !refused {
-		b.workers.Add(1)
+		b.begun++
 	}
 	b.release()
 	if refused {
@@ -179,35 +203,47 @@ func (l *Loop) addWorker() error {
 func (b *inbox) working() bool {
 	b.acquire()
 	defer b.release()
-	return b.workers.Load() != 0
+	return b.workers()
 }
+
+// workers tells whether there are calls of Promisify whose outcome the loop has not heard of. Under the lock.
+func (b *inbox) workers() bool { return b.begun != b.heard.Load() }
+
+// addHeard is the loop's.
+func (b *inbox) addHeard(n int) { storeRelease(&b.heard, b.heard.Load()+uint32(n)) }
 
 // workers starts work, some of it later if there is a limit.
 type workers struct {
 	mu      sched.Mutex
 	running int
-	waiting []*work
+	waiting []turn
 	dropped int // of those that wait; they have started, as it were
 }
 
-func (ws *workers) start(limit int, w *work) {
+// turn is work with what a goroutine does for it.
+type turn struct {
+	*work
+	run func()
+}
+
+func (ws *workers) start(limit int, t turn) {
 	if limit == 0 {
-		sched.Go(w.part)
+		sched.Go(t.run)
 		return
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.running == limit {
-		ws.waiting = append(ws.waiting, w)
+		ws.waiting = append(ws.waiting, t)
 		return
 	}
 	ws.running++
-	sched.Go(func() { ws.work(w) })
+	sched.Go(func() { ws.work(t.run) })
 }
 
-func (ws *workers) work(w *work) {
-	defer ws.next() // also when w ends the goroutine
-	w.run()
+func (ws *workers) work(run func()) {
+	defer ws.next() // also when run ends the goroutine
+	run()
 }
 
 // next gives the place of work that is done to the next that waits.
@@ -215,11 +251,11 @@ func (ws *workers) next() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for len(ws.waiting) > 0 {
-		w := ws.waiting[0]
-		ws.waiting[0] = nil
+		t := ws.waiting[0]
+		ws.waiting[0] = turn{}
 		ws.waiting = ws.waiting[1:]
-		if !w.started.Load() {
-			sched.Go(func() { ws.work(w) })
+		if !t.started.Load() {
+			sched.Go(func() { ws.work(t.run) })
 			return
 		}
 		ws.dropped = max(0, ws.dropped-1)
@@ -233,7 +269,7 @@ func (ws *workers) drop() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
-		ws.waiting = slices.DeleteFunc(ws.waiting, func(w *work) bool { return w.started.Load() })
+		ws.waiting = slices.DeleteFunc(ws.waiting, func(t turn) bool { return t.started.Load() })
 		ws.dropped = 0
 	}
 }

@@ -412,7 +412,7 @@ func TestAbandonedPromisesAreCollected(t *testing.T) {
 }
 
 // A context that lives on, as that of a server, keeps nothing of what was done under it, or not done, however that ended.
-// Nor does a queue keep what has no turn any more.
+// Nor does the promise of it, or a queue what has no turn any more.
 func TestContextKeepsNoFinishedWork(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -431,9 +431,11 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 			continue
 		}
 		fn, captured := work(end.fn)
-		_, _ = l.Promisify(ctx, fn).Await(ctx)
+		p := l.Promisify(ctx, fn)
+		_, _ = p.Await(ctx)
 		fn = nil
 		collected(name, captured)
+		runtime.KeepAlive(p)
 	}
 	require.NoError(t, l.Shutdown(ctx))
 
@@ -450,13 +452,15 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	_, err = p.Await(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	collected("cancelled while it waited", captured)
+	runtime.KeepAlive(p)
 
 	fn, captured = work(ends["value"].fn)
-	l.Promisify(ctx, fn)
+	p = l.Promisify(ctx, fn)
 	fn = nil
 	require.NoError(t, l.Close())
 	close(release)
 	collected("closed while it waited", captured)
+	runtime.KeepAlive(p)
 }
 
 // Work that was cancelled while it waited makes room: what still waits goes on in order, and the queue does not grow.

@@ -97,12 +97,12 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
-// Begin returns a pending promise that only Finish settles. It costs less than one of New: its maker holds it, and
-// finishes it before RejectAll is called, so that need not find it. Any goroutine may call it.
-func (r *Realm) Begin() *Promise {
-	p := r.pending()
+// Begin makes a zero Promise, part of something else perhaps, a pending one that only Finish settles. It costs less than
+// New: its maker holds it, and finishes it before RejectAll is called, so that need not find it. Any goroutine may call
+// it.
+func (r *Realm) Begin(p *Promise) {
+	r.init(p)
 	p.handler = begun{}
-	return p
 }
 
 // Finish settles a promise of Begin: with the error, if there is one, else with the value, as resolve does. It is
@@ -148,12 +148,17 @@ func (r *Realm) open() *Promise {
 
 // pending returns a pending promise that only its maker settles.
 func (r *Realm) pending() *Promise {
-	p := &Promise{realm: r}
+	p := new(Promise)
+	r.init(p)
+	return p
+}
+
+func (r *Realm) init(p *Promise) {
+	p.realm = r
 	p.target = p
 	if r.debug {
 		p.origin = newOrigin()
 	}
-	return p
 }
 
 // settled returns a promise that never was pending.

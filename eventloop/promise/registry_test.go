@@ -391,7 +391,11 @@ func TestRegistryModel(t *testing.T) {
 func TestBegunPromises(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	var heard []string
-	p, failed, follows := r.Begin(), r.Begin(), r.Begin()
+	var begun [3]promise.Promise
+	for i := range begun {
+		r.Begin(&begun[i])
+	}
+	p, failed, follows := &begun[0], &begun[1], &begun[2]
 	never, _, _ := r.New()
 	p.Then(func(v any) (any, error) { heard = append(heard, v.(string)); return nil, nil }, nil)
 	failed.Catch(func(err error) (any, error) { heard = append(heard, err.Error()); return nil, nil })
