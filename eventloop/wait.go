@@ -126,19 +126,21 @@ func (l *Loop) signal() {
 // pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them
 // submits something: one that waited for a task that has just run does. The loop then needs no wake-up, and the tick
 // goes on. But a loop that lets others run is not woken by work; it gets on when its turn comes, which takes long where
-// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer when they
-// are long.
+// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer and longer
+// when they are long, which they are once in a while where the system takes the processor away.
 type pauses struct {
 	left    int   // of this tick's
 	hits    int   // of this tick's that brought work
 	perTick int   // grows while pauses are good; 0 while there are none
 	banned  int64 // nanoseconds until there are some again
+	caution int64 // how many times what long pauses took they were banned for, less the good ticks since
 }
 
 const (
 	mostPauses = 16        // in a tick: bounds how old its time gets, and what is lost until long pauses are noticed
 	longPause  = 100_000   // nanoseconds
-	longBan    = 100       // times what long pauses took, so that trying again costs one part in a hundred
+	firstBan   = 4         // times what long pauses took
+	longBan    = 100       // the same when they are long again and again, so that trying costs one part in a hundred
 	vainBan    = 1_000_000 // nanoseconds
 	nearTimer  = 1_000_000 // nanoseconds, within which a timer is not kept waiting by pauses
 )
@@ -155,13 +157,17 @@ func (p *pauses) judge(elapsed int64) {
 	used := p.perTick - p.left
 	switch {
 	case used > 0 && elapsed > int64(used)*longPause:
-		p.perTick, p.banned = 0, elapsed*longBan
+		p.caution = min(max(4*p.caution, firstBan), longBan)
+		p.perTick, p.banned = 0, elapsed*p.caution
 	case used > 2*p.hits:
 		p.perTick, p.banned = 0, vainBan
 	case p.banned > 0:
 		p.banned -= elapsed
 	default:
 		p.perTick = min(2*p.perTick+1, mostPauses)
+		if used > 0 && p.caution > 0 {
+			p.caution--
+		}
 	}
 	p.left, p.hits = p.perTick, 0
 }

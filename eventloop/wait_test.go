@@ -42,6 +42,10 @@ func TestPausesAreGivenUpWhereTheyAreNoGood(t *testing.T) {
 	_, last = simulate(300, true, 60e9)
 	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
 
+	simulate(2e6, true, 1)
+	_, last = simulate(300, true, 200e6)
+	require.Equal(t, eventloop.MostPauses, last, "and soon, where one was long among many that were short")
+
 	lost, _ = simulate(300, false, 1e9)
 	require.Less(t, lost, 0.001, "vain pauses are given up, but for a try now and then")
 
