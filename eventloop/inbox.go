@@ -43,19 +43,22 @@ type inbox struct {
 	heard atomic.Uint32
 }
 
-// acquire takes the lock. An exchange takes it whatever it said before, and changes nothing if it was taken.
 func (b *inbox) acquire() {
-	if b.lock.Swap(locked) == locked {
+	if !b.tryAcquire() {
 		b.acquireSlow(patience)
 	}
 }
+
+// tryAcquire takes the lock if it is free. An exchange does that whatever the lock said before, and changes nothing if
+// it was taken.
+func (b *inbox) tryAcquire() bool { return b.lock.Swap(locked) != locked }
 
 // acquireSlow looks at the lock for as long as a holder that is running needs, then lets other goroutines run, of which
 // it may be one, then other threads: a holder whose thread the system has preempted gets on only when this one stops
 // burning its time.
 func (b *inbox) acquireSlow(looks int) {
 	sched.Until(func() bool { return b.lock.Load() != locked })
-	for spins := 1; b.lock.Load() == locked || b.lock.Swap(locked) == locked; spins++ {
+	for spins := 1; b.lock.Load() == locked || !b.tryAcquire(); spins++ {
 		switch {
 		case spins%looks != 0:
 		case spins < yieldLimit*looks:
@@ -99,7 +102,7 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	}
 	b := &l.inbox
 	q := &b.lane[lane]
-	if b.lock.Swap(locked) == locked {
+	if !b.tryAcquire() {
 		l.acquireFor(lane)
 	}
 	state := l.state.load() // after taking the lock: the "check" of write-then-check
@@ -107,7 +110,7 @@ func (l *Loop) enqueue(lane int, fn func()) error {
 	for err == nil && q.full() {
 		b.release()
 		c := chunks.Get().(*chunk)
-		if b.lock.Swap(locked) == locked {
+		if !b.tryAcquire() {
 			l.acquireFor(lane)
 		}
 		state = l.state.load()
@@ -158,7 +161,7 @@ func (l *Loop) admit(lane int, state word) error {
 func (l *Loop) take(lane int, into *queue) {
 	into.rewind()
 	b := &l.inbox
-	if b.lock.Swap(locked) == locked {
+	if !b.tryAcquire() {
 		b.acquireSlow(brief)
 	}
 	*into, b.lane[lane] = b.lane[lane], *into
