@@ -39,6 +39,7 @@ type demand struct {
 	limit float64 // at most
 	rate  bool    // compare operations per second instead of times: the limit is then the least
 	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
+	floor string  // the contestant that does what the subject builds on, and nothing else: nobody gets below its figure
 }
 
 const referenceClock = 40 // ns
@@ -59,7 +60,7 @@ var demands = []demand{
 	{what: "PingPongLatency with a descriptor", bench: "PingPongLatency/fd=1", over: "blocking", limit: 0.10},
 	{what: "WakeFromIdle with a descriptor, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op", over: "blocking", limit: 0.10},
 	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "netpair", limit: 1.5},
-	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "blocking", limit: 0.25},
+	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "blocking", limit: 0.25, floor: "netpair"},
 	{what: "FDRoundTrip, allocations", bench: "FDRoundTrip", unit: "allocs/op"},
 	{what: "Echo, 64 connections, requests per second", bench: "Echo/conns=64", over: "gnet", limit: 0.95, rate: true},
 	{what: "Echo, 64 connections, requests per second", bench: "Echo/conns=64", over: "net", limit: 0.90, rate: true},
@@ -192,6 +193,10 @@ func (a *Analysis) hold(d demand) Bar {
 		b.judgeLeast(got, limit)
 	} else {
 		b.judge(got, limit)
+	}
+	if floor := a.series(d.bench, d.floor, unit); b.State == Missed && len(floor) > 0 {
+		b.Note += fmt.Sprintf("; %s itself is at %s", d.floor,
+			FormatRatio(floor.over(a.series(otherBench, other, unit)).interval().Center))
 	}
 	return b
 }
