@@ -38,6 +38,7 @@ var bugs = []struct {
 	{"no microtask budget", []string{"D02_Budget", "D02_EndlessChain"}},
 	{"sleeps with microtasks pending", []string{"D02_Budget"}},
 	{"microtasks do not wake", []string{"D02_ForeignMicrotasks", "D03_LostWakeupMicrotask"}},
+	{"microtasks of other goroutines go last", []string{"D02_ForeignMicrotasks"}},
 	{"no second look before sleep", []string{"D03_LostWakeup", "D03_LostWakeupInternal", "D03_LostWakeupConcurrent"}},
 	{"internal work does not wake", []string{"D03_LostWakeupInternal"}},
 	{"earlier timers do not wake", []string{"D03_LostWakeupTimer", "Timers_Foreign"}},
@@ -120,6 +121,7 @@ var bugs = []struct {
 
 	{"external before internal", []string{"Random_Operations"}},
 	{"newest microtask first", []string{"Random_Operations", "Random_Together"}},
+	{"microtasks of other goroutines go last", []string{"Random_Operations"}},
 	{"a seam after 128 functions", []string{"Random_Operations", "Random_Together"}},
 	{"no microtask budget", []string{"Random_Operations"}},
 	{"no tick budget", []string{"Random_Operations"}},

@@ -10,7 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// microtask schedules fn from a callback.
+// microtask schedules fn.
 func (l *loop) microtask(fn func()) {
 	if err := l.micro.ScheduleMicrotask(fn); err != nil {
 		l.trial.Errorf("ScheduleMicrotask: %v", err)
@@ -185,6 +185,15 @@ func foreignMicrotasks(t *trial) {
 	for p := range producers {
 		wantOrder(t, fmt.Sprint("microtasks of producer ", p), order[p].all(), upTo(n))
 	}
+	var seen journal[string]
+	l.doIn(lanes[1], func() {
+		l.microtask(seen.note("a callback's first"))
+		<-t.async(func() { l.microtask(seen.note("another goroutine's")) })
+		l.microtask(seen.note("the callback's second"))
+	})
+	l.sync()
+	wantOrder(t, "microtasks of a callback and of another goroutine", seen.all(),
+		[]string{"a callback's first", "another goroutine's", "the callback's second"})
 	l.finish()
 }
 

@@ -227,7 +227,7 @@ func play(t *trial, program string) {
 func (p *player) task(fn func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.submit(1, false, fn)
+	p.submit(internal, fn)
 }
 
 // perform carries out operations one after the other, on the loop or from another goroutine.
@@ -265,7 +265,7 @@ func (p *player) operate(o operation, onLoop bool) {
 		lane := strings.IndexByte("sim", o.code)
 		for range repeats[o.digit] {
 			if p.rules.functions < mostFunctions && lanes[lane].has(p.l) {
-				p.submit(lane, onLoop, body)
+				p.submit(lane, body)
 			}
 		}
 	case 't', 'c':
@@ -298,10 +298,10 @@ func (p *player) operate(o operation, onLoop bool) {
 }
 
 // submit submits a function. The caller holds mu.
-func (p *player) submit(lane int, onLoop bool, body func()) {
+func (p *player) submit(lane int, body func()) {
 	k := lanes[lane]
 	id := p.rules.book()
-	p.rules.submitted(lane, id, onLoop, k.run(p.l, p.callback(body, func(now time.Time) { p.rules.ran(id, now) })))
+	p.rules.submitted(lane, id, k.run(p.l, p.callback(body, func(now time.Time) { p.rules.ran(id, now) })))
 }
 
 // callback wraps a function in the books' entries on its begin and its end.

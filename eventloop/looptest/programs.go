@@ -16,6 +16,7 @@ var programs = []struct{ name, text string }{
 	{"internal work that comes during external work", ".s2(i(i)s)s"},
 	{"from elsewhere to a loop at rest", ":simt0t4s(m)i(m)m(m)"},
 	{"from elsewhere while it is busy", ";s3i3m3s2i2m2"},
+	{"microtasks from elsewhere, and of callbacks behind them", "mi(m);m2(m)"},
 	{"the seam between chunks", ".s8s8i8i8;s8s5s6i8;s8m8"},
 	{"the ring of microtasks grows", ".m3m7(m)m7m8(m2);m3m7m8"},
 	{"the ring grows with its head in the middle", ".m6(m2)m7(m3(m))"},

@@ -232,7 +232,21 @@ func (l *reference) offByOne() int {
 
 func (l *reference) SubmitInternal(fn func()) error { return l.submitUntilEnd(&l.internal, fn) }
 
-func (l *reference) ScheduleMicrotask(fn func()) error { return l.submitUntilEnd(&l.micro, fn) }
+func (l *reference) ScheduleMicrotask(fn func()) error {
+	err := l.submitUntilEnd(&l.micro, fn)
+	if l.is("microtasks of other goroutines go last") && err == nil {
+		own := l.OnLoop()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		last := len(l.micro) - 1
+		if l.others = min(l.others, last); own {
+			l.micro = slices.Insert(l.micro[:last], last-l.others, fn)
+		} else {
+			l.others++
+		}
+	}
+	return err
+}
 
 func (l *reference) submitUntilEnd(q *[]func(), fn func()) error {
 	l.mu.Lock()

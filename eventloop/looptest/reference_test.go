@@ -49,6 +49,7 @@ type reference struct {
 
 	// What only seeded bugs use.
 	popped []func()
+	others int // microtasks of other goroutines, at the end of micro
 	born   time.Time
 	ended  bool
 	inIO   bool

@@ -33,8 +33,8 @@ var checks = []check{
 		needMicrotasks, wall, microtaskBudget},
 	{"D02_EndlessChain", "Tasks, internal tasks and timers progress under an endless chain of microtasks.",
 		needMicrotasks, wall, endlessChain},
-	{"D02_ForeignMicrotasks", "ScheduleMicrotask may be called from any goroutine: the loop wakes, each caller's order " +
-		"is kept, nothing is lost.",
+	{"D02_ForeignMicrotasks", "ScheduleMicrotask may be called from any goroutine: the loop wakes, nothing is lost, and the " +
+		"order is that of the calls, whether they come from the loop or from elsewhere.",
 		needMicrotasks, wall, foreignMicrotasks},
 
 	{"D03_LostWakeup", "A task submitted while the loop goes to sleep is seen or wakes it: commit to sleep, verify all " +

@@ -52,10 +52,11 @@ func (r *ring) shrink() {
 }
 
 // ScheduleMicrotask queues fn to run on the loop right after the current callback, before anything else; from another
-// goroutine, after the callback that is running. Microtasks run in order, and one that a microtask queues runs in the
-// same checkpoint. Past the microtask budget of a checkpoint the rest waits for the next tick.
+// goroutine, after the callback that is running. Microtasks run in the order of scheduling, whoever scheduled them, and
+// one that a microtask queues runs in the same checkpoint. Past the microtask budget of a checkpoint the rest waits for the next tick.
 //
-// On the loop it takes no lock, other goroutines pay what SubmitInternal costs. It returns ErrNilCallback, or
+// On the loop it takes no lock, unless there is work of other goroutines to take in first; those pay what SubmitInternal
+// costs. It returns ErrNilCallback, or
 // ErrLoopTerminated once the loop has ended or was closed.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	switch {
@@ -65,6 +66,9 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 		return loopapi.ErrNilCallback
 	case l.closing.Load():
 		return loopapi.ErrLoopTerminated
+	}
+	if l.in.urgent.Load() {
+		l.collect() // microtasks that were scheduled before
 	}
 	l.micro.push(fn)
 	return nil

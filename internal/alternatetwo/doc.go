@@ -19,8 +19,9 @@
 // # What it gives up
 //
 //   - A producer that the system stops between the claim of a slot and its publication holds back what was submitted
-//     after it to the same lane, and keeps the loop from sleeping. One that is stopped while it links a new segment
-//     holds back producers, too.
+//     after it to the same lane, and keeps the loop from sleeping; in the lanes of internal tasks and microtasks, which
+//     nothing may overtake, it holds back the loop. One that is stopped while it links a new segment holds back
+//     producers, too.
 //   - A loop that did block wakes slowly: that is the price of the classic wait.
 //   - There is no descriptor beyond 65,535: registering one is an error.
 //   - Timers wait behind a lock, held for some nanoseconds. They fire up to a millisecond late on an idle loop, because

@@ -58,6 +58,16 @@ func (q *Lane) Stall() (finish func(fn func())) {
 	return func(fn func()) { q.append(s, *(*unsafe.Pointer)(unsafe.Pointer(&fn))) }
 }
 
+// ClaimInternal and ClaimMicrotask submit what is published later: they are a producer stopped in between.
+func (l *Loop) ClaimInternal() (publish func(fn func()))  { return l.internal.stop() }
+func (l *Loop) ClaimMicrotask() (publish func(fn func())) { return l.foreign.stop() }
+
+func (q *lane) stop() (resume func(fn func())) {
+	s := q.tail.Load()
+	slot := &s.slots[s.claim.Add(1)-1]
+	return func(fn func()) { publish(slot, *(*unsafe.Pointer)(unsafe.Pointer(&fn))) }
+}
+
 type Ring struct{ ring }
 
 // NewRing makes a ring of a size, a power of two, whose positions begin at start.

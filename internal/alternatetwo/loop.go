@@ -261,7 +261,7 @@ func (l *Loop) runInternal() {
 		}
 		fn := l.internal.pop()
 		if fn == nil {
-			return // not published yet, so its submission has not returned
+			continue // not published yet, but what was submitted behind it may be
 		}
 		l.innerLeft--
 		fn()

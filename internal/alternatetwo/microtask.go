@@ -88,9 +88,10 @@ func (r *ring) refill() {
 	}
 }
 
-// ScheduleMicrotask queues fn to run after the current callback and before the next. Any goroutine may call it; on
-// the loop it takes no lock, no atomic read-modify-write and no allocation. It returns ErrNilCallback, or
-// ErrLoopTerminated when the loop has ended or, from another goroutine, is about to.
+// ScheduleMicrotask queues fn to run after the current callback and before the next. Microtasks run in the order of
+// scheduling, whoever scheduled them. Any goroutine may call it; on the loop it takes no lock, no atomic
+// read-modify-write and no allocation. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from
+// another goroutine, is about to.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
@@ -101,14 +102,20 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if l.state.closing() {
 		return loopapi.ErrLoopTerminated
 	}
+	if !l.foreign.empty() {
+		l.adopt() // they were scheduled before
+	}
 	l.micro.push(fn)
 	return nil
 }
 
-// adopt moves what other goroutines scheduled into the ring.
+// adopt moves what other goroutines scheduled into the ring. It waits for a producer between claim and publication, for
+// others behind that one may have returned, and what comes now must not overtake them.
 func (l *Loop) adopt() {
-	for fn := l.foreign.pop(); fn != nil; fn = l.foreign.pop() {
-		l.micro.push(fn)
+	for !l.foreign.empty() {
+		if fn := l.foreign.pop(); fn != nil {
+			l.micro.push(fn)
+		}
 	}
 }
 

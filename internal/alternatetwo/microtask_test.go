@@ -4,7 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -97,5 +99,40 @@ func TestMicrotaskWrap(t *testing.T) {
 		if i != v {
 			t.Fatalf("microtask %d ran as number %d", v, i)
 		}
+	}
+}
+
+// TestStoppedProducer: what was submitted behind a producer that is stopped before it publishes is not overtaken, neither
+// internal tasks by external ones, nor microtasks of other goroutines by the loop's own.
+func TestStoppedProducer(t *testing.T) {
+	l, err := alternatetwo.New(loopapi.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	note := func(what string) func() { return func() { got = append(got, what) } }
+	must := func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	const late = time.Millisecond // enough for a loop that does not wait
+	must(l.Submit(func() {
+		publish := l.ClaimMicrotask()
+		done := make(chan error)
+		go func() { done <- l.ScheduleMicrotask(note("second microtask")) }()
+		must(<-done)
+		time.AfterFunc(late, func() { publish(note("first microtask")) })
+		must(l.ScheduleMicrotask(note("third microtask")))
+
+		publish = l.ClaimInternal()
+		must(l.SubmitInternal(note("second internal")))
+		time.AfterFunc(late, func() { publish(note("first internal")) })
+	}))
+	must(l.Submit(note("external")))
+	must(l.Shutdown(context.Background()))
+	want := []string{"first microtask", "second microtask", "third microtask", "first internal", "second internal", "external"}
+	if !slices.Equal(got, want) {
+		t.Errorf("ran %q, want %q", got, want)
 	}
 }
