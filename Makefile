@@ -80,10 +80,11 @@ mutants: need-go ## Seed faults into the real code and see that the tests notice
 mutants-quick: need-go ## The same with six of them, chosen at random (seconds)
 	$(GO) run ./internal/mutants -sample 6 $(ARGS)
 
+# By default go test spends up to a minute on making each new interesting input small, and runs nothing else meanwhile.
 .PHONY: fuzz
 fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz FUZZTIME=5m
 	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants; do \
-		echo "fuzz $$target"; $(GO) test -run '^$$' -fuzz "^$${target#*:}$$" -fuzztime "$(FUZZTIME)" "$${target%:*}" || exit 1; done
+		echo "fuzz $$target"; $(GO) test -run '^$$' -fuzz "^$${target#*:}$$" -fuzztime "$(FUZZTIME)" -fuzzminimizetime 100x "$${target%:*}" || exit 1; done
 
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)

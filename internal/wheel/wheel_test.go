@@ -77,7 +77,6 @@ func newPair(t testing.TB) *pair {
 }
 
 func (p *pair) insert(deadline int64, ref bool) {
-	p.t.Helper()
 	seq := p.w.Seq()
 	id := p.w.Insert(deadline, func() { p.fired = seq }, ref)
 	if id == 0 {
@@ -96,7 +95,6 @@ func (p *pair) insert(deadline int64, ref bool) {
 }
 
 func (p *pair) remove(id uint64) {
-	p.t.Helper()
 	i := p.m.find(id)
 	if got, want := p.w.Remove(id), i >= 0; got != want {
 		p.t.Fatalf("Remove(%#x) = %v, pending: %v", id, got, want)
@@ -109,7 +107,6 @@ func (p *pair) remove(id uint64) {
 }
 
 func (p *pair) setRef(id uint64, ref bool) {
-	p.t.Helper()
 	i := p.m.find(id)
 	if got, want := p.w.SetRef(id, ref), i >= 0; got != want {
 		p.t.Fatalf("SetRef(%#x) = %v, pending: %v", id, got, want)
@@ -121,7 +118,6 @@ func (p *pair) setRef(id uint64, ref bool) {
 }
 
 func (p *pair) pop(before uint64) bool {
-	p.t.Helper()
 	fn, ok := p.w.PopDue(p.now, before)
 	want := len(p.m.timers) > 0 && p.m.timers[0].deadline <= p.now && p.m.timers[0].seq < before
 	if ok != want {
@@ -142,7 +138,6 @@ func (p *pair) pop(before uint64) bool {
 }
 
 func (p *pair) check() {
-	p.t.Helper()
 	if p.steps++; p.steps%16 == 0 {
 		if err := p.w.Check(); err != nil {
 			p.t.Fatal(err)
@@ -202,7 +197,6 @@ func (p *pair) deadline(kind byte, v int64) int64 {
 
 // play runs a script: three bytes say what to do, eight more how far.
 func (p *pair) play(script []byte) {
-	p.t.Helper()
 	for len(script) >= 11 {
 		op, kind, flag := script[0], script[1], script[2]
 		v := int64(binary.LittleEndian.Uint64(script[3:]) & math.MaxInt64)
@@ -255,7 +249,6 @@ func (p *pair) play(script []byte) {
 
 // drain pops all that can come due, sleeping as an owner would, then removes the rest.
 func (p *pair) drain() {
-	p.t.Helper()
 	for p.w.Next() < math.MaxInt64 {
 		p.now = max(p.now, p.w.Next())
 		for p.pop(p.w.Seq()) {
@@ -308,7 +301,7 @@ func FuzzModel(f *testing.F) {
 	f.Add(append(never, one(13, 251, 0, math.MaxInt64)...))
 	f.Add(stale)
 	f.Fuzz(func(t *testing.T, script []byte) {
-		if len(script) > 11*4000 {
+		if len(script) > 11*300 {
 			t.Skip("too long for the slow model")
 		}
 		newPair(t).play(script)
