@@ -46,6 +46,7 @@ const (
 	slots         = 4         // descriptors
 	mostFunctions = 4000      // in a program; more are not submitted
 	mostBytes     = 200       // written to descriptors, whose callbacks may write
+	mostReopened  = 100       // descriptors; each costs more than the one before
 	mostDepth     = 40        // of brackets
 )
 
@@ -165,6 +166,7 @@ type player struct {
 	exited bool // a callback has called Goexit
 	links  [slots]*link
 	sent   int  // bytes written to descriptors
+	opened int  // descriptors whose number was used again
 	held   bool // a callback holds the loop; only the driver touches it
 
 	quiet chan struct{} // holds a token when nothing is left to happen by itself
@@ -373,9 +375,10 @@ func (p *player) descriptor(o operation, body func()) {
 			p.sent++
 		}
 	case 'x', 'X':
-		if !canChooseNumbers {
+		if !canChooseNumbers || p.opened == mostReopened {
 			return
 		}
+		p.opened++
 		if o.code == 'x' {
 			p.rules.unregistered(n, p.l.fds.UnregisterFD(s.near))
 		}

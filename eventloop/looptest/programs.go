@@ -24,6 +24,8 @@ var programs = []struct{ name, text string }{
 	{"the budget of tasks", ".s9(s)s9i3t0(i);s9t0i"},
 	{"small budgets", "!.s6(m2)m5(m(s))i4t0(m5)t0s5"},
 	{"microtasks that the budget held back", "!.m5(m)m4t0(m)i(m)s(m)"},
+	{"timers that are due behind a spent budget", "!m(t0t0m7)"},
+	{"a timer that exits, one that is due behind it, and one that it has scheduled", ".t(tg)t(s)"},
 	{"equal deadlines", ".t4t4t5t4t6t4"},
 	{"timers without delay take turns", ".t0(t0(t0(m)s)i)t0(s)t1(t1)"},
 	{"distant timers", ".t7t8t9t3;t8t6;c1c0"},

@@ -46,7 +46,7 @@ func (r *rules) ran(id int, now time.Time) {
 		r.t.Errorf("function %d began after Close", id)
 		return
 	}
-	if err := r.move(func(p place) ([]place, error) { return r.turn(p, id) }); err != nil {
+	if err := r.move(func(p place) ([]place, error) { return r.turn(p, id, 0) }); err != nil {
 		r.t.Errorf("function %d began: %v", id, err)
 	}
 	if i := r.timerOf(id); i >= 0 {
@@ -85,13 +85,13 @@ func (r *rules) move(step func(p place) ([]place, error)) error {
 	return nil
 }
 
-// turn goes on from a place to those where a function has just begun.
-func (r *rules) turn(p place, id int) ([]place, error) {
+// turn goes on from a place to those where a function has just begun, so many ticks later at least.
+func (r *rules) turn(p place, id, ticks int) ([]place, error) {
 	timer := r.timerOf(id)
 	if timer >= 0 && r.t.suite.exempt("Timers_Order") {
 		return r.checkpoint(p)
 	}
-	for ticks := 0; ; {
+	for {
 		if p.draining && r.waits(microtask) && p.microLeft > 0 {
 			if p.microLeft--; !r.first(microtask, id) {
 				return nil, r.comesBefore(microtask)
@@ -107,10 +107,17 @@ func (r *rules) turn(p place, id int) ([]place, error) {
 			if r.first(microtask, id) && !p.held {
 				return r.waited(p), nil
 			}
+			i := r.overdue(p)
 			if timer >= 0 && timer < p.known && r.earliest(p, timer) {
-				return r.checkpoint(p)
+				places, _ := r.checkpoint(p)
+				if i < 0 && ticks == 0 { // then it may as well have had to wait for the next tick
+					p.phase = tasking
+					later, _ := r.turn(p, id, 1)
+					places = append(places, later...)
+				}
+				return places, nil
 			}
-			if i := r.overdue(p); i >= 0 {
+			if i >= 0 {
 				return nil, fmt.Errorf("function %d, a timer that was due when the tick began, comes before it", r.scheduled[i].fn)
 			}
 			p.phase = tasking
