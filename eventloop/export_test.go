@@ -101,7 +101,10 @@ func (r *Ring) Clean() bool {
 }
 
 // Pauses is the budget for letting other goroutines run.
-type Pauses struct{ p pauses }
+type Pauses struct {
+	p   pauses
+	now int64
+}
 
 // Use takes as many pauses as there are, up to n, each of which brings work or not, and returns how many.
 func (p *Pauses) Use(n int, hit bool) int {
@@ -112,7 +115,12 @@ func (p *Pauses) Use(n int, hit bool) int {
 	}
 	return n
 }
-func (p *Pauses) Judge(elapsed int64) { p.p.judge(elapsed) }
+
+// Judge tells it that a tick took so long.
+func (p *Pauses) Judge(elapsed int64) {
+	p.now += elapsed
+	p.p.judge(p.now)
+}
 
 const MostPauses = mostPauses
 

@@ -187,7 +187,7 @@ func (l *Loop) tick(resumed bool) bool {
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
 	now := l.now()
-	l.pauses.judge(now - l.tickTime.Load())
+	l.pauses.judge(now)
 	l.tickTime.Store(now)
 	l.polled = false
 	l.innerLeft = internalBudget

@@ -86,7 +86,7 @@ type work struct {
 	loop    *Loop
 	part    func() // play, bound once
 
-	// contested tells that ctx may end. Otherwise there is none but the worker to take what follows.
+	// contested tells that ctx may end. Otherwise there is none but the worker to take what follows, and no flag is set.
 	contested bool
 
 	// started is set by who takes fn and ctx: the worker to call it, or who drops it.
@@ -100,10 +100,10 @@ type work struct {
 	err   error
 }
 
-// take sets a flag, and tells whether it was not set before.
+// take takes what a flag stands for, and tells whether nobody has before.
 func (w *work) take(flag *atomic.Bool) bool { return !w.contested || !flag.Swap(true) }
 
-// play is run on the worker's goroutine, and finish on the loop: one function, of which both are in need.
+// play is finish on the loop, and run elsewhere: one function for both, as long as the worker needs no more.
 func (w *work) play() {
 	if w.loop.OnLoop() {
 		w.finish()
@@ -164,14 +164,16 @@ func (w *work) settle(value any, err error) {
 		return
 	}
 	w.value, w.err = value, err
-	_ = w.loop.SubmitInternal(w.part)
+	if w.loop.SubmitInternal(w.part) != nil {
+		w.value, w.err = nil, nil
+	}
 }
 
 // finish is called on the loop.
 func (w *work) finish() {
 	w.loop.inbox.addHeard(1)
 	value, err := w.value, w.err
-	w.value, w.err = nil, nil
+	w.value, w.err, w.part = nil, nil, nil
 	w.loop.promises.Finish(&w.promise, value, err)
 }
 
@@ -199,7 +201,7 @@ func (l *Loop) addWorker() error {
 }
 
 // working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
-// found it running has counted under the lock.
+// found it running has counted under the lock, or on the loop.
 func (b *inbox) working() bool {
 	b.acquire()
 	defer b.release()

@@ -461,6 +461,27 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	close(release)
 	collected("closed while it waited", captured)
 	runtime.KeepAlive(p)
+
+	for name, ctx := range map[string]context.Context{"that can end": ctx, "that cannot end": context.Background()} {
+		l, err = eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		begun, release := make(chan struct{}), make(chan struct{})
+		var result weak.Pointer[[1024]byte]
+		p = l.Promisify(ctx, func(context.Context) (any, error) {
+			b := new([1024]byte)
+			result = weak.Make(b)
+			close(begun)
+			<-release
+			return b, nil
+		})
+		<-begun
+		require.NoError(t, l.Close())
+		<-l.Done()
+		close(release)
+		collected("closed while it ran, under a context "+name, result)
+		runtime.KeepAlive(p)
+	}
 }
 
 // Work that was cancelled while it waited makes room: what still waits goes on in order, and the queue does not grow.

@@ -36,7 +36,7 @@ func (l *Loop) sleep() {
 	}
 	if at := l.earliest.Load(); at != never || l.pauses.used() {
 		now := l.now()
-		l.pauses.judge(now - l.tickTime.Load()) // here, so that the time asleep does not count for how long they took
+		l.pauses.judge(now) // here, so that the time asleep does not count for how long they took
 		if at <= now {
 			return
 		}
@@ -126,21 +126,22 @@ func (l *Loop) signal() {
 // pauses is the budget for letting other goroutines run while there is nothing to do, in the hope that one of them
 // submits something: one that waited for a task that has just run does. The loop then needs no wake-up, and the tick
 // goes on. But a loop that lets others run is not woken by work; it gets on when its turn comes, which takes long where
-// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer and longer
-// when they are long, which they are once in a while where the system takes the processor away.
+// goroutines are busy computing. So pauses are given up for a while when they bring nothing, and for longer when they
+// are long; but not at once, for the system may have taken the processor away, as it does anywhere.
 type pauses struct {
 	left    int   // of this tick's
 	hits    int   // of this tick's that brought work
 	perTick int   // grows while pauses are good; 0 while there are none
 	banned  int64 // nanoseconds until there are some again
-	caution int64 // how many times what long pauses took they were banned for, less the good ticks since
+	lost    int64 // nanoseconds that long ones took, less one in longBan of those in between
+	judged  int64 // when the budget was last renewed
 }
 
 const (
 	mostPauses = 16        // in a tick: bounds how old its time gets, and what is lost until long pauses are noticed
 	longPause  = 100_000   // nanoseconds
-	firstBan   = 4         // times what long pauses took
-	longBan    = 100       // the same when they are long again and again, so that trying costs one part in a hundred
+	longBan    = 100       // times what long pauses took, so that trying again costs one part in a hundred
+	forgiven   = 5_000_000 // nanoseconds that long pauses may take without a ban
 	vainBan    = 1_000_000 // nanoseconds
 	nearTimer  = 1_000_000 // nanoseconds, within which a timer is not kept waiting by pauses
 )
@@ -151,23 +152,24 @@ func (p *pauses) worthwhile() bool { return p.hits > 0 && p.hits == p.perTick }
 // used tells whether there have been any in this tick.
 func (p *pauses) used() bool { return p.left != p.perTick }
 
-// judge renews the budget at the end of a tick that took elapsed nanoseconds, with the sleep behind it if there were no
-// pauses.
-func (p *pauses) judge(elapsed int64) {
-	used := p.perTick - p.left
+// judge renews the budget at the end of a tick, and of the sleep behind it.
+func (p *pauses) judge(now int64) {
+	used, elapsed := p.perTick-p.left, now-p.judged
+	p.judged = now
 	switch {
 	case used > 0 && elapsed > int64(used)*longPause:
-		p.caution = min(max(4*p.caution, firstBan), longBan)
-		p.perTick, p.banned = 0, elapsed*p.caution
+		p.perTick = 0
+		p.lost += elapsed
+		if over := p.lost - forgiven; over > 0 {
+			p.lost, p.banned = forgiven, over*longBan
+		}
 	case used > 2*p.hits:
 		p.perTick, p.banned = 0, vainBan
 	case p.banned > 0:
 		p.banned -= elapsed
 	default:
 		p.perTick = min(2*p.perTick+1, mostPauses)
-		if used > 0 && p.caution > 0 {
-			p.caution--
-		}
+		p.lost = max(0, p.lost-elapsed/longBan)
 	}
 	p.left, p.hits = p.perTick, 0
 }

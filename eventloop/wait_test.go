@@ -14,42 +14,55 @@ import (
 )
 
 // A simulated loop that pauses whenever it may. Pauses that are short and bring work are all taken; where they bring
-// nothing, or take long as on a machine whose processors are busy, they cost a small part of the time; and they are taken
-// up again when they are good again.
+// nothing, or one in so many takes long, as on a machine whose processors are busy, they cost a small part of the time;
+// and they are taken up again when they are good again.
 func TestPausesAreGivenUpWhereTheyAreNoGood(t *testing.T) {
-	const work = 1000 // nanoseconds of a tick besides its pauses
+	const (
+		work  = 1000 // nanoseconds of a tick besides its pauses
+		short = 300  // nanoseconds of a pause
+	)
 	var p eventloop.Pauses
-	simulate := func(length int64, hit bool, until int64) (lost float64, last int) {
-		var now, paused int64
-		for now < until {
+	simulate := func(hit bool, long int64, oneIn int, until int64) (lost float64, last int) {
+		var now, wasted int64
+		for pauses := 0; now < until; {
 			last = p.Use(eventloop.MostPauses, hit)
-			elapsed := work + int64(last)*length
+			elapsed := work + int64(last)*short
 			if last == 0 {
 				elapsed = 1000 * work // nothing is lost in larger steps
 			}
+			if !hit {
+				wasted += int64(last) * short
+			}
+			before := pauses / oneIn
+			pauses += last
+			elapsed += int64(pauses/oneIn-before) * long
+			wasted += int64(pauses/oneIn-before) * long
 			p.Judge(elapsed)
-			paused += int64(last) * length
 			now += elapsed
 		}
-		return float64(paused) / float64(now), last
+		return float64(wasted) / float64(now), last
 	}
-	_, last := simulate(300, true, 10e6)
+	_, last := simulate(true, 0, 1, 10e6)
 	require.Equal(t, eventloop.MostPauses, last, "short pauses that bring work are all taken")
 
-	lost, _ := simulate(20e6, true, 600e9)
-	require.Less(t, lost, 0.02, "long pauses are given up, but for a try now and then")
+	for _, oneIn := range []int{1, 10, 500, 3000} {
+		for _, long := range []int64{2e6, 10e6, 40e6} {
+			lost, _ := simulate(true, long, oneIn, 60e9)
+			require.Less(t, lost, 0.02, "pauses are given up where one in %d takes %d ns", oneIn, long)
 
-	_, last = simulate(300, true, 60e9)
-	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
+			_, last = simulate(true, 0, 1, 5e9)
+			require.Equal(t, eventloop.MostPauses, last, "and taken up again")
+		}
+	}
 
-	simulate(2e6, true, 1)
-	_, last = simulate(300, true, 200e6)
-	require.Equal(t, eventloop.MostPauses, last, "and soon, where one was long among many that were short")
+	simulate(true, 2e6, eventloop.MostPauses, 1)
+	_, last = simulate(true, 0, 1, 10e6)
+	require.Equal(t, eventloop.MostPauses, last, "and at once, where one was long among many that were short")
 
-	lost, _ = simulate(300, false, 1e9)
+	lost, _ := simulate(false, 0, 1, 1e9)
 	require.Less(t, lost, 0.001, "vain pauses are given up, but for a try now and then")
 
-	_, last = simulate(300, true, 60e6)
+	_, last = simulate(true, 0, 1, 60e6)
 	require.Equal(t, eventloop.MostPauses, last, "and taken up again")
 }
 

@@ -98,8 +98,8 @@ func (r *Realm) Rejected(reason error) *Promise {
 }
 
 // Begin makes a zero Promise, part of something else perhaps, a pending one that only Finish settles. It costs less than
-// New: its maker holds it, and finishes it before RejectAll is called, so that need not find it. Any goroutine may call
-// it.
+// New: its maker holds it, and will finish it, so that RejectAll leaves it alone and need not find it. Any goroutine may
+// call it.
 func (r *Realm) Begin(p *Promise) {
 	r.init(p)
 	p.handler = begun{}

@@ -39,7 +39,7 @@ type demand struct {
 	limit float64 // at most
 	rate  bool    // compare operations per second instead of times: the limit is then the least
 	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
-	floor string  // the contestant that does what the subject builds on, and nothing else: nobody gets below its figure
+	floor string  // the contestant that does what the subject builds on, and nothing else; told of when the bar is missed
 }
 
 const referenceClock = 40 // ns
