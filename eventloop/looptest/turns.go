@@ -20,7 +20,8 @@ import (
 // happens later has to be right for one of them, and not now for the one and then for the other.
 type place struct {
 	phase     phase
-	known     int       // timers that were scheduled when the tick began
+	known     int       // timers that were scheduled when the tick began, at least
+	most      int       // and at most
 	began     time.Time // the tick began no earlier; zero if that is not known
 	unsure    bool      // the next tick may have begun already
 	stale     bool      // the tick may be that of an earlier round still, and its budget of tasks half spent
@@ -73,9 +74,7 @@ func (r *rules) move(step func(p place) ([]place, error)) error {
 			wrong = err
 		}
 		for _, q := range next {
-			if !slices.Contains(to, q) {
-				to = append(to, q)
-			}
+			to = add(to, q)
 		}
 	}
 	if len(to) == 0 {
@@ -83,6 +82,29 @@ func (r *rules) move(step func(p place) ([]place, error)) error {
 	}
 	r.places = to
 	return nil
+}
+
+// mostPlaces is how many places are told apart by the timers that were scheduled when the tick began.
+const mostPlaces = 16
+
+// add adds a place to others. Of two that differ only in when the tick began, the earlier one allows all that the later
+// one does.
+func add(places []place, p place) []place {
+	for i := range places {
+		q, alike := &places[i], p
+		alike.began = q.began
+		if len(places) >= mostPlaces {
+			alike.known, alike.most = q.known, q.most
+		}
+		if alike == *q {
+			if p.began.Before(q.began) {
+				q.began = p.began
+			}
+			q.known, q.most = min(p.known, q.known), max(p.most, q.most)
+			return places
+		}
+	}
+	return append(places, p)
 }
 
 // turn goes on from a place to those where a function has just begun, so many ticks later at least.
@@ -108,7 +130,7 @@ func (r *rules) turn(p place, id, ticks int) ([]place, error) {
 				return r.waited(p), nil
 			}
 			i := r.overdue(p)
-			if timer >= 0 && timer < p.known && r.earliest(p, timer) {
+			if timer >= 0 && timer < p.most && r.earliest(p, timer) {
 				places, _ := r.checkpoint(p)
 				if i < 0 && ticks == 0 { // then it may as well have had to wait for the next tick
 					p.phase = tasking
@@ -158,7 +180,7 @@ func (r *rules) waited(p place) []place {
 
 func (r *rules) newTick(p *place) {
 	p.phase, p.held, p.taskLeft, p.stale = timing, false, r.cfg.TickBudget, false
-	p.known, p.began = len(r.scheduled), r.last
+	p.known, p.most, p.began = len(r.scheduled), len(r.scheduled), r.last
 	if p.unsure {
 		p.began, p.unsure = time.Time{}, false
 	}
@@ -277,7 +299,8 @@ func (r *rules) ready(n, generation int, events loopapi.IOEvents) {
 	case !w.registered || w.generation != generation:
 		r.t.Errorf("descriptor %d was called for a registration that had ended", n)
 	case !w.reading || w.unread == 0 || events&loopapi.EventRead == 0:
-		r.t.Errorf("descriptor %d was called with events %b, with %d bytes to read, watched for reading: %v", n, events, w.unread, w.reading)
+		r.t.Errorf("descriptor %d was called with events %b, with %d bytes to read, watched for reading: %v",
+			n, events, w.unread, w.reading)
 	}
 	if err := r.move(r.poll); err != nil {
 		r.t.Errorf("descriptor %d was called: %v", n, err)
