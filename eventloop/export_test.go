@@ -3,9 +3,10 @@ package eventloop
 // What white-box tests need of the package, and nothing else does.
 
 import (
-	"runtime"
 	"slices"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // Word is the state word with its causes.
@@ -68,8 +69,8 @@ func (q *Queue) Clean() bool {
 
 // WhileAChunkIsMade calls f once, while somebody makes a chunk.
 func WhileAChunkIsMade(f func()) {
-	runtime.GC() // twice, so that there are no used ones
-	runtime.GC()
+	garbage.Collect() // twice, so that there are no used ones
+	garbage.Collect()
 	plain := chunks.New
 	chunks.New = func() any {
 		chunks.New = plain

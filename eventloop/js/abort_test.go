@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 func (w *world) timeoutSignal(ms float64) *js.AbortSignal {
@@ -218,7 +219,7 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	}
 	collect := func() {
 		for range looks {
-			runtime.GC()
+			garbage.Collect()
 		}
 	}
 	type pair struct {
@@ -250,7 +251,7 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	for i := range 5000 {
 		w.AnySignal(c.Signal())
 		if i%100 == 0 {
-			runtime.GC()
+			garbage.Collect()
 		}
 		if n := c.Signal().Followers(); n > 4000 {
 			t.Fatalf("%d forgotten followers", n)
@@ -265,7 +266,7 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	for range 2 {
 		collected := make(chan struct{})
 		runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, collected)
-		runtime.GC()
+		garbage.Collect()
 		<-collected
 	}
 	release := w.loop.Hold()
@@ -300,7 +301,7 @@ func TestContextForgetsSignals(t *testing.T) {
 	defer w.loop.Close()
 	ctx := countingContext{context.Background(), make(chan struct{}), make(chan struct{})}
 	w.SignalFromContext(ctx)
-	runtime.GC()
+	garbage.Collect()
 	select {
 	case <-ctx.taken:
 	case <-time.After(5 * time.Second):
@@ -321,7 +322,7 @@ func TestSignalForgetsContexts(t *testing.T) {
 		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
 		release()
 	}()
-	runtime.GC()
+	garbage.Collect()
 	select {
 	case <-collected:
 	case <-time.After(5 * time.Second):

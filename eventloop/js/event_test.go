@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // Each case is a program about one target; "x" is dispatched twice behind it, and every listener logs.
@@ -254,7 +255,7 @@ func TestSignalForgetsRemovedListeners(t *testing.T) {
 		target.RemoveEventListener("x", l)
 	}()
 	for range 100 {
-		runtime.GC()
+		garbage.Collect()
 		select {
 		case <-collected:
 			runtime.KeepAlive(c)

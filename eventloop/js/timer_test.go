@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // The table is Web IDL's conversion to long, and what the HTML standard does with it.
@@ -438,7 +439,7 @@ func TestNothingIsKept(t *testing.T) {
 	<-settled
 	for i, p := range held {
 		for tries := 0; p.Value() != nil; tries++ {
-			if runtime.GC(); tries == 10 {
+			if garbage.Collect(); tries == 10 {
 				t.Fatalf("%d is kept", i)
 			}
 		}

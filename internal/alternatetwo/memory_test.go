@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
+	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -95,7 +96,7 @@ func TestAllocs(t *testing.T) {
 // live returns the heap in use when everything collectable is collected.
 func live() int64 {
 	for range 3 {
-		runtime.GC()
+		garbage.Collect()
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
