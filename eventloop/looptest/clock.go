@@ -2,7 +2,7 @@
 package looptest
 
 import (
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 )
@@ -15,37 +15,44 @@ func tickTime(t *trial) {
 	}
 	begin := time.Now()
 	l := t.start(Config{})
-	var stop atomic.Bool
-	readers := make([]<-chan struct{}, 3)
+	var readers [3]<-chan struct{}
+	var again [len(readers)]chan struct{}
 	for i := range readers {
+		again[i] = make(chan struct{}, 1)
 		readers[i] = t.async(func() {
 			last := l.clock.CurrentTickTime()
-			for reads := 0; !stop.Load(); reads++ {
-				now := l.clock.CurrentTickTime()
-				if now.Before(last) {
-					t.Errorf("CurrentTickTime went back from %v to %v", last, now)
-					return
-				}
-				if now.IsZero() || now.Sub(begin) > time.Hour || begin.Sub(now) > time.Hour {
-					t.Errorf("CurrentTickTime is %v at %v: zero, or torn", now, time.Now())
-					return
-				}
-				last = now
-				if reads%64 == 0 {
-					time.Sleep(10 * time.Microsecond)
+			for range again[i] {
+				for range max(few(640), 64) {
+					now := l.clock.CurrentTickTime()
+					if now.Before(last) {
+						t.Errorf("CurrentTickTime went back from %v to %v", last, now)
+					}
+					if now.IsZero() || now.Sub(begin) > time.Hour || begin.Sub(now) > time.Hour {
+						t.Errorf("CurrentTickTime is %v at %v: zero, or torn", now, time.Now())
+					}
+					last = now
 				}
 			}
 		})
 	}
-	for i := range t.scale(4000) {
+	stop := sync.OnceFunc(func() {
+		for _, r := range again {
+			close(r)
+		}
+	})
+	t.onCleanup(stop)
+	for i := range max(few(t.scale(4000)), 12) {
 		for _, k := range l.available() {
-			if k.name == "timer" && i%100 != 0 {
+			if k.name == "timer" && i%3 != 0 {
 				continue
+			}
+			for _, r := range again { // all have read since the last tick but one, and now they do beside the next
+				r <- struct{}{}
 			}
 			l.doIn(k, func() {})
 		}
 	}
-	stop.Store(true)
+	stop()
 	for _, r := range readers {
 		t.wait(r, "a goroutine that reads the clock")
 	}

@@ -245,11 +245,11 @@ func selfRequeue(t *trial) {
 	t.onCleanup(func() { stop.Store(true) })
 	for range 3 {
 		var again func()
-		again = func() {
+		again = busy(func() {
 			if !stop.Load() {
 				t.want("Submit", l.Submit(again), nil)
 			}
-		}
+		})
 		t.must("Submit", l.Submit(again))
 	}
 	for i := range few(50) {

@@ -39,7 +39,7 @@ var (
 // no other part of the process takes a number that a check has closed and is about to use again.
 const aside = 100
 
-// scanned is how many descriptor numbers are looked at when the open ones are listed.
+// scanned is how many descriptor numbers listDescriptors looks at.
 const scanned = 4096
 
 // newSockets returns a connected pair of stream sockets with the lowest numbers, non-blocking and closed on exec.
@@ -122,10 +122,9 @@ func write(fd int, data []byte) (int, error) {
 	}
 }
 
-// listDescriptors returns the numbers of this process's open descriptors.
-func listDescriptors() []int {
-	var open []int
-	for fd := range scanned {
+// listEach returns which of the numbers from first on, and below end, are open.
+func listEach(first, end int) (open []int) {
+	for fd := first; fd < end; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
 			open = append(open, fd)
 		}

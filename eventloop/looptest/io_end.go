@@ -104,6 +104,7 @@ func ioRegisterRacesEnd(t *trial) {
 				if i == 4 {
 					ending.done()
 				}
+				runtime.Gosched() // or else the end waits until a time slice is over
 				err := l.fds.RegisterFD(fd, loopapi.EventRead, func(loopapi.IOEvents) {
 					if over.Load() {
 						t.Errorf("the callback of a descriptor was called after the end")

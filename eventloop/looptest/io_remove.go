@@ -162,7 +162,7 @@ func ioUnregisterForeign(t *trial) {
 		}
 	}
 	// While events come all the time, only a call that is under way may still be seen.
-	for range 20 {
+	for range few(20) {
 		s := t.readyLink()
 		w := l.watch(s.near, loopapi.EventRead, nil)
 		w.await("there is a byte to read")

@@ -184,13 +184,13 @@ func ioPanics(t *trial) {
 		fault := errors.New("always")
 		switch {
 		case culprit == "descriptor":
-			l.watch(t.readyLink().near, readWrite, func(*watch) { panic(fault) })
+			l.watch(t.readyLink().near, readWrite, func(*watch) { busy(func() { panic(fault) })() })
 		case l.timers != nil:
 			var again func()
-			again = func() {
+			again = busy(func() {
 				l.timers.ScheduleTimer(0, again)
 				panic(fault)
-			}
+			})
 			l.timer(0, again)
 		}
 		for range 3 {

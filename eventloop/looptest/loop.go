@@ -4,7 +4,6 @@ package looptest
 import (
 	"context"
 	"errors"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -58,12 +58,12 @@ type loop struct {
 
 	trial     *trial
 	launched  atomic.Bool
-	goroutine atomic.Pointer[string] // who called Run
-	ended     chan struct{}          // closed when that goroutine is over
-	returned  bool                   // Run came back; without it Goexit took the goroutine. Valid after ended
-	err       error                  // what Run returned. Valid after ended
-	hooks     *hooks                 // nil unless made by startHandled
-	letGo     func()                 // ends the callback that holds the loop, where a situation of the matrix set it
+	goroutine atomic.Uintptr // who called Run; 0 before that
+	ended     chan struct{}  // closed when that goroutine is over
+	returned  bool           // Run came back; without it Goexit took the goroutine. Valid after ended
+	err       error          // what Run returned. Valid after ended
+	hooks     *hooks         // nil unless made by startHandled
+	letGo     func()         // ends the callback that holds the loop, where a situation of the matrix set it
 }
 
 func capabilities(el EventLoop) need {
@@ -185,8 +185,7 @@ func (l *loop) launch(ctx context.Context) {
 				l.trial.Errorf("a panic escaped from Run: %v\n%s", v, debug.Stack())
 			}
 		}()
-		id := goroutineID()
-		l.goroutine.Store(&id)
+		l.goroutine.Store(goroutine.ID())
 		l.err = l.Run(ctx)
 		l.returned = true
 		l.trial.fds.giveAllBack(l)
@@ -271,7 +270,7 @@ func (l *loop) rest() {
 	case l.states != nil:
 		// A loop that was just woken may not have noticed yet: it has to be found asleep several times.
 		asleep := 0
-		l.trial.eventually(func() bool {
+		l.trial.byAndBy(func() bool {
 			if l.states.State() == loopapi.StateSleeping {
 				asleep++
 			} else {
@@ -400,13 +399,6 @@ func (l *latch) done() {
 	if l.left.Add(-1) == 0 {
 		close(l.ch)
 	}
-}
-
-// goroutineID names the calling goroutine.
-func goroutineID() string {
-	var buf [64]byte
-	id, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), " [")
-	return id
 }
 
 // wantOrder compares a journal with what was expected and shows where they part.

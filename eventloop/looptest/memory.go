@@ -9,6 +9,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -25,7 +26,7 @@ func loaded(then func()) (func(), weak.Pointer[cargo]) {
 func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
 	var alive int
 	for range 20 {
-		runtime.GC()
+		garbage.Collect()
 		alive = 0
 		for _, p := range ptrs {
 			if p.Value() != nil {
@@ -185,7 +186,8 @@ func (t *trial) allocFree(what string, batch int, op func()) {
 	t.onCleanup(func(percent int) func() {
 		return func() { debug.SetGCPercent(percent) }
 	}(debug.SetGCPercent(-1)))
-	const tries, rounds, limit = 4, 10, 0.02
+	const tries, limit = 4, 0.02
+	rounds := max(few(10), 2)
 	least := math.Inf(1)
 	for range tries {
 		op() // warm up

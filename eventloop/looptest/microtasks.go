@@ -151,7 +151,7 @@ func endlessChain(t *trial) {
 	}
 	t.onCleanup(func() { stop.Store(true) })
 	l.microtask(chain)
-	for i := range 20 {
+	for i := range few(20) {
 		for _, k := range l.available() {
 			if k.name != "microtask" {
 				done := make(chan struct{})

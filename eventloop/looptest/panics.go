@@ -129,7 +129,7 @@ func panicIsolation(t *trial) {
 func panicsInBatch(t *trial) {
 	l := t.startHandled()
 	for _, k := range l.queues() {
-		const n = 1000
+		n := few(1000)
 		var order journal[int]
 		g := l.hold()
 		for i := range n {
@@ -224,7 +224,7 @@ func abortWhileEnding(t *trial) {
 				open = l.hold().open
 			}
 			var ran atomic.Int64
-			const n = 30
+			n := few(30)
 			for range n {
 				for _, k := range l.queues() {
 					t.must(k.name, k.run(l, func() { ran.Add(1); abort.call() }))

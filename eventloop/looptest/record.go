@@ -189,8 +189,20 @@ func within(ch <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// eventually waits until cond holds, looking again and again.
+// eventually waits until cond holds. It looks without pause at first: what it waits for mostly takes less time than the
+// shortest sleep, in which a busy loop would only go round and round.
 func (t *trial) eventually(cond func() bool, format string, args ...any) {
+	for range 100 {
+		if cond() {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.byAndBy(cond, format, args...)
+}
+
+// byAndBy waits until cond holds, and time passes between one look and the next.
+func (t *trial) byAndBy(cond func() bool, format string, args ...any) {
 	for deadline := time.Now().Add(t.patience); !cond(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %v in vain for %s", t.patience, fmt.Sprintf(format, args...))
@@ -210,7 +222,9 @@ func (t *trial) span(d time.Duration) time.Duration {
 	return 10 * d
 }
 
-// scale adapts the length of a check to go test -short and to the race detector, which is slow.
+// scale adapts how often a check does something to go test -short, and to the race detector, which is slow. A short run
+// checks all that a long one does, but hardly repeats it: a short suite that is run ten thousand times, as a soak does,
+// repeats everything ten thousand times, and the cheaper one run is the more often all of it is tried.
 func (t *trial) scale(n int) int {
 	if testing.Short() {
 		n /= 100
@@ -221,13 +235,17 @@ func (t *trial) scale(n int) int {
 	return max(n, 2)
 }
 
-// few is n, and less in a short run.
+// few is n, and a tenth of it in a short run: for sizes, and for what is the same each time.
 func few(n int) int {
 	if testing.Short() {
-		n = max(n/5, 1)
+		n = max(n/10, 1)
 	}
 	return n
 }
+
+// busy makes a function for a loop to call again and again, without an end. It lets others have its processor, or else the
+// check would get one when the loop's time slice is over, or by way of a thread that the system has to wake.
+func busy(fn func()) func() { return func() { runtime.Gosched(); fn() } }
 
 // gate holds callbacks back until it is opened, at the latest when the check is over.
 type gate struct {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -52,12 +53,12 @@ func shutdownDrains(t *trial) {
 	g := l.hold()
 	var ran, elsewhere atomic.Int64
 	count := func() {
-		if goroutineID() != *l.goroutine.Load() {
+		if goroutine.ID() != l.goroutine.Load() {
 			elsewhere.Add(1)
 		}
 		ran.Add(1)
 	}
-	const n = 3000
+	n := max(few(3000), 1100) // the budgets of external tasks and of microtasks are 1024
 	for range n {
 		for _, k := range l.queues() {
 			t.must(k.name, k.run(l, count))
@@ -195,12 +196,12 @@ func shutdownBeforeRun(t *trial) {
 	l = t.make(Config{})
 	var seen journal[string]
 	var elsewhere atomic.Bool
-	here := goroutineID()
+	here := goroutine.ID()
 	for i := range 500 {
 		name := fmt.Sprint("task ", i)
 		t.must("Submit", l.Submit(func() {
 			seen.add(name)
-			if goroutineID() == here {
+			if goroutine.ID() == here {
 				elsewhere.Store(true)
 			}
 		}))

@@ -38,7 +38,7 @@ func timerOrder(t *trial) {
 	l := t.start(Config{})
 	unit, n := 3*time.Millisecond, 40
 	if t.virtual {
-		unit, n = time.Microsecond, 400
+		unit, n = time.Microsecond, max(few(400), 100)
 	}
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	type entry struct {
@@ -259,11 +259,11 @@ func rearm(t *trial) {
 	t.onCleanup(func() { stop.Store(true) })
 	for range 3 {
 		var again func()
-		again = func() {
+		again = busy(func() {
 			if !stop.Load() {
 				l.timer(0, again)
 			}
-		}
+		})
 		l.timer(0, again)
 	}
 	for i := range few(50) {

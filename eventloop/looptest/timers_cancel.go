@@ -153,7 +153,7 @@ func timerIDs(t *trial) {
 		}
 		used[id] = true
 	}
-	for range 50 {
+	for range few(50) {
 		stale := l.timer(time.Hour, noop)
 		take(stale)
 		t.want("CancelTimer", l.timers.CancelTimer(stale), nil)
@@ -217,7 +217,7 @@ func timerModel(t *trial) {
 				pending = pending[1:]
 			}
 		}
-		for n := range 1500 {
+		for n := range few(1500) {
 			switch {
 			case rng.IntN(10) < 6:
 				d := spans[rng.IntN(len(spans))] * time.Duration(1+rng.IntN(5))

@@ -7,8 +7,11 @@ import (
 	"io"
 	"runtime"
 	"sync/atomic"
+	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -32,7 +35,7 @@ func (l *loop) watch(fd int, events loopapi.IOEvents, then func(w *watch)) *watc
 func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*watch, error) {
 	w := &watch{l: l, fd: fd, again: make(chan struct{}, 1)}
 	return w, l.fds.RegisterFD(fd, events, func(got loopapi.IOEvents) {
-		if id := l.goroutine.Load(); id != nil && goroutineID() != *id {
+		if id := l.goroutine.Load(); id != 0 && goroutine.ID() != id {
 			l.trial.Errorf("the callback of a descriptor runs on another goroutine than the loop's")
 		}
 		w.calls.Add(1)
@@ -44,6 +47,7 @@ func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*
 		case w.again <- struct{}{}:
 		default:
 		}
+		runtime.Gosched() // see busy
 	})
 }
 
@@ -131,21 +135,33 @@ func ioCallback(l *loop, fn func()) error {
 }
 
 // standsStill expects the loop to sleep on, and not to go round and round. One quiet moment is enough: what else makes
-// noise passes. Where the loop can tell the time of its tick, that stands still while this goroutine keeps a processor
-// busy for a while, however little of it a busy machine leaves to either. Elsewhere the loop must use next to no
-// processor time.
+// noise passes. Where the loop can tell the time of its tick, that stands still for a while, in which there is processor
+// time for it: this goroutine keeps a processor busy, so that a busy machine has to leave some to this process, and sleeps
+// in between, so that the loop's thread is the one that gets it. A short run mostly sleeps. Elsewhere the loop must use
+// next to no processor time.
 func (l *loop) standsStill(format string, args ...any) {
-	const moments = 3
-	moment := time.Duration(few(40)) * time.Millisecond
-	runtime.GC()
+	const moments, parts, nap = 3, 10, 2 * time.Millisecond
+	busy := 4 * time.Millisecond
+	if testing.Short() {
+		busy = 150 * time.Microsecond
+	}
+	garbage.Collect()
 	for range moments {
 		l.rest()
-		if l.clock == nil && idles(moment) {
+		if l.clock == nil && idles(max(time.Duration(few(40))*time.Millisecond, 8*time.Millisecond)) {
 			return
 		}
 		if l.clock != nil {
 			tick := l.clock.CurrentTickTime()
-			if spend(moment); l.clock.CurrentTickTime().Equal(tick) {
+			for counted, all := 0, 0; counted < parts && all < 5*parts; all++ {
+				begin := time.Now()
+				time.Sleep(nap)
+				if time.Since(begin) < 2*nap { // else the machine had no time for the loop either
+					counted++
+				}
+				spend(busy)
+			}
+			if l.clock.CurrentTickTime().Equal(tick) {
 				return
 			}
 		}
