@@ -293,16 +293,19 @@ func (j *journal) count(words ...string) (n int) {
 
 const patience = 20 * time.Second
 
-// reaches waits until something is so, and tells whether it came to be.
+// reaches waits until something is so, and tells whether it came to be. It looks without pause at first, and then it is
+// in no haste: others may be waiting beside it.
 func reaches(is func() bool) bool {
-	for begin := time.Now(); !is(); {
+	for range 50 {
+		if is() {
+			return true
+		}
+		runtime.Gosched()
+	}
+	for begin := time.Now(); !is(); time.Sleep(20 * time.Microsecond) {
 		if time.Since(begin) > patience {
 			return false
 		}
-		for range 64 {
-			runtime.Gosched()
-		}
-		time.Sleep(20 * time.Microsecond)
 	}
 	return true
 }

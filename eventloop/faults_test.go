@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -382,39 +383,45 @@ func together(t *testing.T, lives ...*life) {
 	require.LessOrEqual(t, openDescriptors(), descriptors, "%s, and others: descriptors leak", lives[0].name)
 }
 
+// In a short run each operation fails in one of these ways, and another one next time.
 func TestFaults(t *testing.T) {
 	needDescriptors(t)
-	errnos, most := errnos, int64(3)
-	if testing.Short() {
-		errnos, most = errnos[:1], 2
-	}
 	for _, p := range places {
 		together(t, newLife(t, p, 0, nil, 0, nil))
 		var lives []*life
 		for op := range operations {
-			for k := int64(1); k <= most && (k == 1 || op != opNew && op != opClose); k++ {
+			var ways []*life
+			for k := int64(1); k <= 3 && (k == 1 || op != opNew && op != opClose); k++ {
 				for i, err := range errnos {
 					if k > 1 && i > 2 {
 						continue // with which error makes little difference to when
 					}
-					lives = append(lives, newLife(t, p, op, err, k, nil))
+					ways = append(ways, newLife(t, p, op, err, k, nil))
 				}
 			}
-			if !testing.Short() || op == operations-1 {
+			if !testing.Short() {
+				together(t, ways...)
+				continue
+			}
+			if lives = append(lives, ways[rand.IntN(len(ways))]); op == operations-1 {
 				together(t, lives...)
-				lives = nil
 			}
 		}
 	}
 }
 
-// A logger that panics, or ends its goroutine, does no harm wherever descriptors are the matter.
+// A logger that panics, or ends its goroutine, does no harm wherever descriptors are the matter. A short run chooses.
 func TestFaultsWithABrokenLogger(t *testing.T) {
 	needDescriptors(t)
 	for _, p := range places {
 		var lives []*life
 		for _, op := range []operation{opAddAgain, opWait, opPark, opWatch, opNotify, opWake, opReset, opClose} {
-			for _, then := range []func(){func() { panic("the logger is broken") }, runtime.Goexit} {
+			thens := []func(){func() { panic("the logger is broken") }, runtime.Goexit}
+			if testing.Short() {
+				i := rand.IntN(len(thens))
+				thens = thens[i : i+1]
+			}
+			for _, then := range thens {
 				lives = append(lives, newLife(t, p, op, errnos[0], 1, then))
 				if op != opClose && !testing.Short() {
 					lives = append(lives, newLife(t, p, op, errnos[0], 2, then))

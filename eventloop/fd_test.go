@@ -113,7 +113,7 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 		l := run(t, f, eventloop.WithFastPathMode(s.mode))
 		driver, _ := newPair(t)
 		done := make(chan struct{})
-		cycles, calls := scale(300, 10_000, 100_000), 0
+		cycles, calls := scale(100, 10_000, 100_000), 0
 		l.SetLastTag(math.MaxUint32 - uint32(cycles)/2) // so that tags wrap on the way
 
 		// Only the loop touches these. A generation's far end sends the generation's byte, or nothing.

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // A loop that ends by itself is Terminating until the handlers of what was pending have run.
@@ -47,7 +48,7 @@ func TestNoReportAfterClose(t *testing.T) {
 
 // Alive is asked while a task is on its way from acceptance to its end, wherever that leads through.
 func TestAliveWhileATaskIsUnderWay(t *testing.T) {
-	for range 3_000 {
+	for range scale(300, 3000, 3000) {
 		loop, err := eventloop.New()
 		require.NoError(t, err)
 		go loop.Run(context.Background())
@@ -79,8 +80,8 @@ func TestEndedLoopKeepsNothing(t *testing.T) {
 	}))
 	require.ErrorIs(t, loop.Run(ctx), eventloop.ErrLoopTerminated)
 	ctx, cancel, inContext, inTimer, inTick = nil, nil, nil, nil, nil
-	runtime.GC()
-	runtime.GC()
+	garbage.Collect()
+	garbage.Collect()
 	for i, p := range held {
 		if p.Value() != nil {
 			t.Errorf("%d: still reachable from the loop", i)
@@ -112,11 +113,11 @@ func TestContentionTakesNoVirtualTime(t *testing.T) {
 
 // An idle loop is small, at most 16 KiB beyond its goroutine's stack, whatever it was busy with before.
 func TestIdleLoopIsSmall(t *testing.T) {
-	const n = 32
+	n := scale(8, 32, 32)
 	heap := func() int64 {
 		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
+		garbage.Collect()
+		garbage.Collect()
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -152,7 +153,7 @@ func TestIdleLoopIsSmall(t *testing.T) {
 				runtime.Gosched()
 			}
 		}
-		perLoop := (heap() - before) / n
+		perLoop := (heap() - before) / int64(n)
 		for _, loop := range loops {
 			require.NoError(t, loop.Shutdown(context.Background()))
 		}

@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 )
@@ -38,7 +39,10 @@ type exploration[S comparable] struct {
 
 // explore visits all states breadth first, so that what it finds wrong it finds by the fewest steps. Besides what the
 // model says is wrong it wants a way to rest from every state: where there is none, everybody is stuck, or busy for ever.
-func explore[S comparable](m model[S]) exploration[S] {
+func explore[S comparable](m model[S]) exploration[S] { return exploreSome(m, math.MaxInt) }
+
+// exploreSome is explore that goes no further than to so many states; then it does not know which ways lead to rest.
+func exploreSome[S comparable](m model[S], most int) exploration[S] {
 	first := m.same(m.initial())
 	states, parents := []S{first}, []int32{0}
 	seed := maphash.MakeSeed()
@@ -55,6 +59,9 @@ func explore[S comparable](m model[S]) exploration[S] {
 		return retrace(m, path)
 	}
 	for at := int32(0); int(at) < len(states); at++ {
+		if len(states) >= most {
+			return exploration[S]{states: len(states), ends: len(ends)}
+		}
 		from := states[at]
 		var wrong *step[S]
 		before := len(edges)

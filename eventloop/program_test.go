@@ -1,6 +1,7 @@
 package eventloop_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -16,7 +17,9 @@ func FuzzLoopTogether(f *testing.F) { fuzz(f, (*looptest.Player).PlayTogether) }
 func fuzz(f *testing.F, play func(*looptest.Player, *testing.T, string) error) {
 	player := looptest.NewPlayer(f, newLoop, looptest.VirtualTime(), modes)
 	for _, program := range looptest.Programs() {
-		f.Add(program)
+		if !testing.Short() || rand.IntN(4) == 0 { // TestConformance plays them all
+			f.Add(program)
+		}
 	}
 	f.Fuzz(func(t *testing.T, program string) {
 		if err := play(player, t, program); err != nil {

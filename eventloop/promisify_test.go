@@ -19,6 +19,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 var errWork = errors.New("work failed")
@@ -334,7 +335,7 @@ func TestSettlementRaces(t *testing.T) {
 	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
 	require.NoError(t, err)
 	go l.Run(context.Background())
-	for i := range scale(1000, 100_000, 1_000_000) {
+	for i := range scale(200, 100_000, 1_000_000) {
 		p, resolve, reject := l.NewPromise()
 		var calls [4]atomic.Int32
 		var got [4]any
@@ -374,8 +375,8 @@ func TestSettlementRaces(t *testing.T) {
 func TestAbandonedPromisesAreCollected(t *testing.T) {
 	heap := func() int64 {
 		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
+		garbage.Collect()
+		garbage.Collect()
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
@@ -388,7 +389,7 @@ func TestAbandonedPromisesAreCollected(t *testing.T) {
 		<-done
 	}
 	const perTask = 1000
-	n := scale(20_000, 1_000_000, 1_000_000)
+	n := scale(10_000, 1_000_000, 1_000_000)
 	onLoop(func() {})
 	before := heap()
 	for range n / perTask {
@@ -417,7 +418,7 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	collected := func(name string, captured weak.Pointer[[1024]byte]) {
-		eventually(t, func() bool { runtime.GC(); return captured.Value() == nil }, "%s: the work is collected", name)
+		eventually(t, func() bool { garbage.Collect(); return captured.Value() == nil }, "%s: the work is collected", name)
 	}
 	work := func(fn func(context.Context) (any, error)) (func(context.Context) (any, error), weak.Pointer[[1024]byte]) {
 		b := new([1024]byte)
@@ -595,7 +596,7 @@ func TestWaitersHearAtTheEnd(t *testing.T) {
 		typed, _, _ := promise.New[string](l.Promises())
 		text := typed.ToChannel()
 		for range 5 {
-			runtime.GC()
+			garbage.Collect()
 			require.NoError(t, l.SubmitInternal(func() {}))
 		}
 		if closing {

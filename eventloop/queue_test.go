@@ -11,6 +11,15 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
+// same is require.Equal for where there are so many steps that what a test needs to fail, and to tell where, is most of
+// its work.
+func same[T comparable](t *testing.T, want, got T, what string) {
+	if want != got {
+		t.Helper()
+		require.Equal(t, want, got, what)
+	}
+}
+
 // numbered makes functions that tell which one they are.
 type numbered struct {
 	made, ran int
@@ -25,7 +34,7 @@ func (m *numbered) next() func() {
 // The queue against the obvious model, a counter of what should come next: long random runs of pushes, pops and
 // exchanges, biased so that lengths drift over many chunk borders and back to empty.
 func TestQueueAgainstModel(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(scale(2, 8, 8)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var in, out eventloop.Queue // in is the inbox's lane, out the loop's own, as in Loop.take
 		var m numbered
@@ -38,16 +47,16 @@ func TestQueueAgainstModel(t *testing.T) {
 			}
 			if out.Empty() {
 				out.Swap(&in)
-				require.True(t, in.Empty(), "what was read to its end is empty")
-				require.True(t, in.Clean(), "and as good as new")
+				same(t, true, in.Empty(), "what was read to its end is empty")
+				same(t, true, in.Clean(), "and as good as new")
 			}
 			if out.Empty() {
-				require.Equal(t, m.made, popped, "empty too early")
+				same(t, m.made, popped, "empty too early")
 				continue
 			}
 			out.Pop()()
 			popped++
-			require.Equal(t, popped, m.ran, "order")
+			same(t, popped, m.ran, "order")
 			if popped%97 == 0 {
 				require.True(t, out.Clean(), "nothing popped stays reachable")
 			}
@@ -68,7 +77,7 @@ func TestQueueChunkBorders(t *testing.T) {
 			require.Equal(t, n == 0, q.Empty())
 			for i := range n {
 				q.Pop()()
-				require.Equal(t, i+1, m.ran)
+				same(t, i+1, m.ran, "order")
 			}
 			require.True(t, q.Empty())
 			require.True(t, q.Clean())
@@ -128,9 +137,9 @@ func TestRingAgainstModel(t *testing.T) {
 			} else if ring.Len() > 0 {
 				ring.Pop()()
 				popped++
-				require.Equal(t, popped, m.ran)
+				same(t, popped, m.ran, "order")
 			}
-			require.Equal(t, m.made-popped, ring.Len())
+			same(t, m.made-popped, ring.Len(), "length")
 		}
 		for ring.Len() > 0 {
 			ring.Pop()()
@@ -140,7 +149,7 @@ func TestRingAgainstModel(t *testing.T) {
 				ring.Push(m.next())
 			}
 			for popped = m.made - burst; ring.Len() > 0; popped++ {
-				require.Equal(t, popped, m.ran)
+				same(t, popped, m.ran, "order")
 				ring.Pop()()
 			}
 			require.True(t, ring.Clean(), "nothing popped stays reachable")

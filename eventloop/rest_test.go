@@ -18,7 +18,7 @@ import (
 // The last worker is done, or Close comes, at the very moment at which an ending loop goes to rest.
 func TestRestEnds(t *testing.T) {
 	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
-		for i := range scale(40, 10_000, 100_000) {
+		for i := range scale(8, 10_000, 100_000) {
 			l, err := eventloop.New(eventloop.WithFastPathMode(mode))
 			if errors.Is(err, errors.ErrUnsupported) {
 				break
@@ -58,7 +58,7 @@ func TestRestEnds(t *testing.T) {
 // all waiters hear, and the loop ends.
 func TestWorkersMeetTheEnd(t *testing.T) {
 	for _, mode := range []eventloop.FastPathMode{eventloop.FastPathAuto, eventloop.FastPathDisabled} {
-		for i := range scale(30, 1000, 20_000) {
+		for i := range scale(6, 1000, 20_000) {
 			l, err := eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithWorkerLimit(i%3))
 			if errors.Is(err, errors.ErrUnsupported) {
 				break

@@ -50,7 +50,11 @@ func TestPausesAreGivenUpWhereTheyAreNoGood(t *testing.T) {
 			lost, _ := simulate(true, long, oneIn, 60e9)
 			require.Less(t, lost, 0.02, "pauses are given up where one in %d takes %d ns", oneIn, long)
 
-			_, last = simulate(true, 0, 1, 5e9)
+			for range 50 { // five seconds
+				if _, last = simulate(true, 0, 1, 100e6); last == eventloop.MostPauses {
+					break
+				}
+			}
 			require.Equal(t, eventloop.MostPauses, last, "and taken up again")
 		}
 	}
@@ -94,7 +98,7 @@ func TestInternalWorkIsSeenAtOnce(t *testing.T) {
 	go l.Run(context.Background())
 	var started atomic.Int64
 	task := func() { started.Store(started.Load() + 1) }
-	for range 300 {
+	for range scale(10, 300, 300) {
 		begin := make(chan struct{})
 		require.NoError(t, l.Submit(func() { <-begin }))
 		for range 900 {

@@ -248,7 +248,10 @@ func TestAwaitContextRaces(t *testing.T) {
 	var reported atomic.Int64
 	_, r, _ := startLoop(t, promise.Config{OnUnhandled: func(*promise.Promise, error) { reported.Add(1) }})
 	rounds := 20_000
-	if testing.Short() || raceEnabled {
+	switch {
+	case testing.Short():
+		rounds = 400
+	case raceEnabled:
 		rounds = 4_000
 	}
 	returned := int64(0)

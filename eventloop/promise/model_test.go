@@ -337,7 +337,7 @@ func TestAgainstTheSpecification(t *testing.T) {
 	programs := uint64(20_000)
 	switch {
 	case testing.Short():
-		programs = 200
+		programs = 50
 	case raceEnabled:
 		programs = 2_000
 	}
@@ -388,7 +388,10 @@ func TestAgainstTheSpecification(t *testing.T) {
 // handler is called once.
 func TestGraphsFromSeveralGoroutines(t *testing.T) {
 	graphs := uint64(200)
-	if testing.Short() || raceEnabled {
+	switch {
+	case testing.Short():
+		graphs = 5
+	case raceEnabled:
 		graphs = 30
 	}
 	f, r, _ := startLoop(t, promise.Config{})
@@ -499,7 +502,7 @@ func TestSettlementRaces(t *testing.T) {
 	races := 100_000
 	switch {
 	case testing.Short():
-		races = 1_000
+		races = 200
 	case raceEnabled:
 		races = 10_000
 	}

@@ -156,7 +156,7 @@ func TestClosed(t *testing.T) {
 func TestCloseUnderFire(t *testing.T) {
 	rounds := 100
 	if testing.Short() {
-		rounds = 10
+		rounds = 4
 	}
 	for range rounds {
 		p := open(t)
@@ -165,6 +165,7 @@ func TestCloseUnderFire(t *testing.T) {
 			others.Go(func() {
 				for p.Wake() == nil {
 					_ = p.Remove(1<<20, loopapi.EventRead)
+					runtime.Gosched() // or else who waits and closes gets no processor until a time slice is over
 				}
 			})
 		}

@@ -113,8 +113,11 @@ func TestReadinessWhileWaiting(t *testing.T) {
 // What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
 func TestWatch(t *testing.T) {
 	rounds := 10_000
-	if testing.Short() || runtime.GOMAXPROCS(0) == 1 {
+	if runtime.GOMAXPROCS(0) == 1 {
 		rounds = 1000
+	}
+	if testing.Short() {
+		rounds = 200
 	}
 	p := open(t)
 	a, b := pair(t)
@@ -270,7 +273,11 @@ func TestBusyThenIdle(t *testing.T) {
 			require.Equal(t, tags{1: read}, ready(t, p))
 		}
 	}
-	for i := range 100 {
+	rounds := 100
+	if testing.Short() {
+		rounds = 32 // four of each kind
+	}
+	for i := range rounds {
 		noticed, stop := watch(t, p)
 		busy()
 		if i%2 == 1 { // forgets that it was busy
@@ -426,7 +433,7 @@ func TestReset(t *testing.T) {
 func TestWakeNeverReachesAnother(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {
-		rounds = 10
+		rounds = 4
 	}
 	for range rounds {
 		p := open(t)
@@ -436,6 +443,7 @@ func TestWakeNeverReachesAnother(t *testing.T) {
 			wakers.Go(func() {
 				for p.Wake() == nil {
 					begun.Add(1)
+					runtime.Gosched()
 				}
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/wheel"
 )
 
@@ -31,7 +32,7 @@ func TestNoRetention(t *testing.T) {
 		fn, _ = w.PopDue(4, math.MaxUint64)
 		fn()
 		fn = nil
-		runtime.GC()
+		garbage.Collect()
 		if kept.Value() == nil {
 			t.Fatalf("%s: the function of a pending timer was collected", name)
 		}
@@ -58,7 +59,7 @@ func TestIDs(t *testing.T) {
 		w.Age(left)
 		rounds := 400
 		if testing.Short() {
-			rounds = 50
+			rounds = 20
 		}
 		for round := range rounds {
 			for range r.IntN(300) {
@@ -137,7 +138,10 @@ func TestUsedUpGenerations(t *testing.T) {
 
 // After a burst the memory goes, except for the spare blocks; ids from before it stay stale.
 func TestMemoryFallsBack(t *testing.T) {
-	const n = 200_000
+	n := int64(200_000)
+	if testing.Short() {
+		n /= 10
+	}
 	for name, step := range map[string]int64{"near": 1, "slots": 1000} {
 		var w wheel.Wheel
 		ids := make([]uint64, n)
@@ -179,7 +183,10 @@ func TestMemoryPerTimer(t *testing.T) {
 	if size := wheel.NodeSize; size > 48 {
 		t.Errorf("a node has %d B, want at most 48", size)
 	}
-	const n = 100_000
+	n := int64(100_000)
+	if testing.Short() {
+		n /= 10
+	}
 	for name, deadline := range map[string]func(i int64) int64{
 		"dense":  func(i int64) int64 { return i * 10_000 },
 		"sparse": func(i int64) int64 { return (i * 0x5deece66d) & (1<<50 - 1) },
@@ -188,10 +195,10 @@ func TestMemoryPerTimer(t *testing.T) {
 		var w wheel.Wheel
 		fn := func() {}
 		before := heap()
-		for i := range int64(n) {
+		for i := range n {
 			w.Insert(deadline(i), fn, true)
 		}
-		if per := float64(heap()-before) / n; per > 96 {
+		if per := float64(heap()-before) / float64(n); per > 96 {
 			t.Errorf("%s: %.1f B per pending timer", name, per)
 		} else {
 			t.Logf("%s: %.1f B per pending timer", name, per)
@@ -217,8 +224,8 @@ func TestMemoryOfOne(t *testing.T) {
 
 // heap returns the bytes of live objects.
 func heap() int64 {
-	runtime.GC()
-	runtime.GC()
+	garbage.Collect()
+	garbage.Collect()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
