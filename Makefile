@@ -51,7 +51,7 @@ test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors
 # A run tells of each station whether its target was reached in the time; most need hours for it.
 BUDGET ?= 30m
 .PHONY: soak
-soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME': does not)
+soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME -first', '-h')
 	bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
 
 .PHONY: reliability

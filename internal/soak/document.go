@@ -9,16 +9,23 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// The run's section stands between these, and stays as it is when the rest is written anew.
+// What runs have found stands between these, and stays as it is when the rest is written anew.
 const (
-	runBegin = "<!-- The last run, written by make soak. -->\n"
-	runEnd   = "<!-- The end of the last run. -->\n"
+	runBegin  = "<!-- The last run, written by make soak. -->\n"
+	runEnd    = "<!-- The end of the last run. -->\n"
+	longBegin = "<!-- Runs of single stations, written by make soak ARGS='-only NAME -write docs/reliability.md'. -->\n"
+	longEnd   = "<!-- The end of the runs of single stations. -->\n"
 )
 
-const noRun = "No run has been recorded: `make soak` records one.\n"
+const (
+	noRun  = "No run has been recorded: `make soak` records one.\n"
+	noLong = "None has been recorded.\n"
+)
 
 // rung is a kind of check.
 type rung struct{ what, proves, command string }
@@ -37,29 +44,107 @@ var ladder = []rung{
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
-// write brings the document up to date. Without a new run, the last one's section stays.
-func write(path, run string) error {
+// write brings the document up to date, and renews what is found by a run, if there is one: all that the last one has
+// found, or only what there is of the stations that were chosen.
+func write(path string, rec *record, chosen bool) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if run == "" {
-		run = lastRun(string(old))
+	run, long := found(string(old))
+	switch {
+	case rec == nil:
+	case chosen:
+		for _, r := range rec.results {
+			if l := longRunOf(rec, r, time.Now()); l.reached > 0 || l.failures > 0 {
+				long = addLong(long, l)
+			}
+		}
+	default:
+		run = rec.section()
 	}
-	return os.WriteFile(path, []byte(document(run)), 0o644)
+	return os.WriteFile(path, []byte(document(run, long)), 0o644)
 }
 
-// lastRun is the section of the last run in a document.
-func lastRun(doc string) string {
-	_, rest, _ := strings.Cut(doc, runBegin)
-	if run, _, found := strings.Cut(rest, runEnd); found {
-		return run
+// found is what runs have found, by a document: the last one of all stations, and those of single ones.
+func found(doc string) (run, long string) {
+	section := func(begin, end, none string) string {
+		_, rest, _ := strings.Cut(doc, begin)
+		if text, _, found := strings.Cut(rest, end); found {
+			return text
+		}
+		return none
 	}
-	return noRun
+	return section(runBegin, runEnd, noRun), section(longBegin, longEnd, noLong)
+}
+
+// longRun is what there is of one station on one commit, all its runs together.
+type longRun struct {
+	station, target, environ string // environ: with the commit
+	reached, failures, runs  int64
+	took                     time.Duration
+	until                    string // the day of the last run
+}
+
+func longRunOf(rec *record, r *run, now time.Time) longRun {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return longRun{r.name, count(r.target) + " " + r.unit, rec.environ, r.reached.Load(), int64(len(r.failures)), 1,
+		r.took.Round(time.Second), now.UTC().Format(time.DateOnly)}
+}
+
+// addLong adds a run to the table. Runs of one commit, with nothing changed, on the same machine, add up; another one
+// takes the place of what there is of the station, for what was reached was reached by that code.
+func addLong(text string, l longRun) string {
+	var lines []string
+	at := -1
+	for line := range strings.Lines(text) {
+		old, ok := parseLong(line)
+		if !ok {
+			continue
+		}
+		if old.station == l.station {
+			at = len(lines)
+			if old.environ == l.environ && strings.Contains(l.environ, "tree clean") {
+				l.reached, l.failures, l.runs, l.took = l.reached+old.reached, l.failures+old.failures, l.runs+old.runs, l.took+old.took
+			}
+		}
+		lines = append(lines, line)
+	}
+	if at < 0 {
+		at = len(lines)
+		lines = append(lines, "")
+	}
+	var b strings.Builder
+	table(&b, longColumns...)
+	head := b.Len()
+	row(&b, l.station, l.target, count(l.reached), fmt.Sprint(l.failures), fmt.Sprint(l.runs), l.took.String(), l.until, l.environ)
+	lines[at] = b.String()[head:]
+	return "\n" + b.String()[:head] + strings.Join(lines, "") + "\n"
+}
+
+var longColumns = []string{"station", "target", "reached", "failures", "runs", "time", "last run", "on"}
+
+// parseLong reads a row of the table.
+func parseLong(line string) (l longRun, ok bool) {
+	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+	if len(cells) != len(longColumns) {
+		return l, false
+	}
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	l = longRun{station: cells[0], target: cells[1], until: cells[6], environ: cells[7]}
+	var errs [4]error
+	for i, n := range []*int64{&l.reached, &l.failures, &l.runs} {
+		*n, errs[i] = strconv.ParseInt(strings.ReplaceAll(cells[2+i], " ", ""), 10, 64)
+	}
+	l.took, errs[3] = time.ParseDuration(cells[5])
+	return l, errors.Join(errs[:]...) == nil
 }
 
 // document renders all of it.
-func document(run string) string {
+func document(run, long string) string {
 	var b strings.Builder
 	b.WriteString(`<!-- Written by internal/soak: "make soak" renews all of it, "make reliability" all but the last run. -->
 
@@ -76,6 +161,13 @@ the bugs that other event loops had.
 		row(&b, r.what, r.proves, "`"+r.command+"`")
 	}
 	b.WriteString("\n## The last soak\n\n" + runBegin + run + runEnd)
+	b.WriteString(`
+## Stations for themselves
+
+Some targets take hours. A station that is run for itself, as by ` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `,
+is recorded here; runs on one commit add up, failures included.
+
+` + longBegin + long + longEnd)
 	b.WriteString(`
 ## Bugs of other event loops
 

@@ -34,8 +34,9 @@ func main() {
 	}
 	budget := flag.Duration("budget", 30*time.Minute, "time for all stations together")
 	seed := flag.Uint64("seed", 0, "seed of every station; 0 draws one for each")
-	only := flag.String("only", "", "run the stations whose names match this expression; nothing is written then")
-	path := flag.String("write", "", "the document to write the result into")
+	only := flag.String("only", "", "run the stations whose names match this expression; the whole budget is theirs")
+	path := flag.String("write", "", "the document to write the result into; with -only what these stations have reached adds up there")
+	first := flag.Bool("first", false, "end a station at its first failure, and print all that a test has said")
 	render := flag.Bool("render", false, "bring the document up to date without a run")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -43,6 +44,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stopAtFirst = *first
 	err := soak(ctx, *budget, *seed, *only, *path, *render)
 	stop()
 	if err != nil {
@@ -53,7 +55,7 @@ func main() {
 
 func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string, render bool) error {
 	if render {
-		return write(path, "")
+		return write(path, nil, false)
 	}
 	pattern, err := regexp.Compile(only)
 	if err != nil {
@@ -70,7 +72,7 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	if len(chosen) == 0 {
 		return fmt.Errorf("-only %s: no such station", only)
 	}
-	rec := &record{environ: environ(), budget: budget}
+	rec := &record{environ: environ(path), budget: budget}
 	fmt.Printf("soak: %s\n", rec.environ)
 	began := time.Now()
 	failed := 0
@@ -94,10 +96,10 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	rec.took = time.Since(began)
 	rec.print(os.Stdout)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && only == "":
 		return fmt.Errorf("interrupted: nothing is written")
-	case path != "" && only == "":
-		if err := write(path, rec.section()); err != nil {
+	case path != "":
+		if err := write(path, rec, only != ""); err != nil {
 			return err
 		}
 	}
@@ -107,8 +109,8 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	return nil
 }
 
-// environ tells where the run took place.
-func environ() string {
+// environ tells where the run took place. The document that is written does not count as a change.
+func environ(path string) string {
 	output := func(name string, args ...string) string {
 		out, err := exec.Command(name, args...).Output()
 		if err != nil {
@@ -117,7 +119,11 @@ func environ() string {
 		return strings.TrimSpace(string(out))
 	}
 	tree := "clean"
-	switch changes := output("git", "status", "--porcelain"); changes {
+	status := []string{"status", "--porcelain"}
+	if path != "" {
+		status = append(status, "--", ".", ":(exclude)"+path)
+	}
+	switch changes := output("git", status...); changes {
 	case "":
 	case "unknown":
 		tree = "unknown"

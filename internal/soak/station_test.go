@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,17 +66,56 @@ func TestSection(t *testing.T) {
 	s := station{name: "one", proves: "something", target: 1_000_000, unit: "steps", do: func(r *run) { r.reached.Add(999_999) }}
 	r := s.start(t.Context(), 7, time.Second)
 	rec := &record{environ: "commit abc", results: []*run{r}}
-	doc := document(rec.section())
+	doc := document(rec.section(), noLong)
 	for _, want := range []string{"| one | something | 1 000 000 steps | 999 999 | 7 |", "the target was not reached", "commit abc"} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("%q is missing in\n%s", want, doc)
 		}
 	}
-	if again := document(lastRun(doc)); again != doc {
+	if again := document(found(doc)); again != doc {
 		t.Error("the last run does not stay")
 	}
 	r.failf("it broke")
 	if !strings.Contains(rec.section(), "**failed**") || !strings.Contains(rec.section(), "- one: it broke") {
 		t.Error("a failure is not told")
 	}
+}
+
+// What single stations have reached adds up for one commit, and only there.
+func TestLongRuns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "doc.md")
+	add := func(name, environ string, reached int64, failures ...string) {
+		t.Helper()
+		r := &run{station: station{name: name, target: 10_000, unit: "runs"}, failures: failures, took: 90 * time.Minute}
+		r.reached.Store(reached)
+		if err := write(path, &record{environ: environ, results: []*run{r}}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want ...string) {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, long := found(string(text))
+		for _, w := range want {
+			if !strings.Contains(long, w) {
+				t.Errorf("%q is missing in\n%s", w, long)
+			}
+		}
+		if lines := strings.Count(long, "\n"); lines != len(want)+4 {
+			t.Errorf("%d lines, want %d:\n%s", lines, len(want)+4, long)
+		}
+	}
+	const first, second = "commit a, tree clean, here", "commit b, tree clean, here"
+	add("short suite", first, 4000)
+	add("tasks", first, 7)
+	add("short suite", first, 3500, "it broke")
+	expect("| short suite | 10 000 runs | 7 500 | 1 | 2 | 3h0m0s |", "| tasks | 10 000 runs | 7 | 0 | 1 | 1h30m0s |")
+	add("short suite", second, 1200)
+	expect("| short suite | 10 000 runs | 1 200 | 0 | 1 | 1h30m0s |", "| tasks |")
+	add("tasks", "commit b, tree changed, here", 1)
+	add("tasks", "commit b, tree changed, here", 1)
+	expect("| short suite |", "| tasks | 10 000 runs | 1 | 0 | 1 |")
 }

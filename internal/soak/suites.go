@@ -32,6 +32,9 @@ type suite struct {
 // failuresFolder keeps the output of what failed.
 const failuresFolder = "bin/soak-failures"
 
+// stopAtFirst ends a station at its first failure.
+var stopAtFirst bool
+
 // tally counts how runs end.
 type tally struct {
 	passed, failed int
@@ -127,6 +130,11 @@ func (s suite) one(r *run, i int, binary string, args []string) bool {
 	err := os.MkdirAll(failuresFolder, 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(note), 0o644)
+	}
+	if stopAtFirst {
+		fmt.Println(note)
+		r.failf("%s fails: %s; see %s (%v)", s.packages[i], firstFailure(t.output), path, err)
+		return false
 	}
 	r.missf("%s fails: %s; see %s (%v)", s.packages[i], firstFailure(t.output), path, err)
 	return false
