@@ -51,8 +51,8 @@ func ExampleWithAutoExit() {
 	}
 	loop.Submit(func() {
 		fmt.Println("task")
-		loop.ScheduleTimer(2*time.Millisecond, func() { fmt.Println("later") })
 		loop.ScheduleTimer(0, func() { fmt.Println("next turn") })
+		loop.ScheduleTimer(2*time.Millisecond, func() { fmt.Println("later") })
 		loop.ScheduleMicrotask(func() { fmt.Println("right after the task") })
 	})
 	fmt.Println(loop.Run(context.Background()))
