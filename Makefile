@@ -55,7 +55,7 @@ soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); wri
 	bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
 
 .PHONY: reliability
-reliability: bin/soak ## Bring docs/reliability.md up to date without a run: the last one's result stays
+reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
 	bin/soak -render -write docs/reliability.md
 
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.

@@ -80,7 +80,8 @@ func cancelled(ctx context.Context) error {
 }
 
 // work is one call of Promisify, with its promise in it: who holds that holds all of it, so it lets go of what it has
-// used. The inbox counts it until the loop has heard of its outcome.
+// used, but for an outcome that waits in the inbox when Close drops it. The inbox counts it until the loop has heard of
+// its outcome.
 type work struct {
 	promise Promise
 	loop    *Loop

@@ -129,7 +129,7 @@ func panicIsolation(t *trial) {
 func panicsInBatch(t *trial) {
 	l := t.startHandled()
 	for _, k := range l.queues() {
-		n := few(1000)
+		n := max(few(1000), 300) // more than a chunk of any queue holds, two of ours
 		var order journal[int]
 		g := l.hold()
 		for i := range n {

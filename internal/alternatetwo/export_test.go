@@ -62,6 +62,12 @@ func (q *Lane) Stall() (finish func(fn func())) {
 func (l *Loop) ClaimInternal() (publish func(fn func()))  { return l.internal.stop() }
 func (l *Loop) ClaimMicrotask() (publish func(fn func())) { return l.foreign.stop() }
 
+// Adopt takes in what other goroutines have scheduled, and returns how many functions that were.
+func (l *Loop) Adopt() uint32 {
+	l.adopt()
+	return l.micro.tail - l.micro.head
+}
+
 func (q *lane) stop() (resume func(fn func())) {
 	s := q.tail.Load()
 	slot := &s.slots[s.claim.Add(1)-1]

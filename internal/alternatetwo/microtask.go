@@ -90,7 +90,7 @@ func (r *ring) refill() {
 
 // ScheduleMicrotask queues fn to run after the current callback and before the next. Microtasks run in the order of
 // scheduling, whoever scheduled them. Any goroutine may call it; on the loop it takes no lock, no atomic
-// read-modify-write and no allocation. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from
+// read-modify-write and no allocation, unless there is work of other goroutines to take in first. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from
 // another goroutine, is about to.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
@@ -109,11 +109,15 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return nil
 }
 
-// adopt moves what other goroutines scheduled into the ring. It waits for a producer between claim and publication, for
-// others behind that one may have returned, and what comes now must not overtake them.
+// adopt moves what other goroutines have scheduled so far into the ring. It waits for a producer between claim and
+// publication, for others behind that one may have returned, and what comes now must not overtake them. It does not wait
+// for producers to stop.
 func (l *Loop) adopt() {
-	for !l.foreign.empty() {
-		if fn := l.foreign.pop(); fn != nil {
+	q := &l.foreign
+	end := q.tail.Load() // does not come back meanwhile: only the loop puts segments into the pool
+	n := min(accepted(end.claim.Load()), segmentSize)
+	for !q.empty() && (q.head != end || q.read < n) {
+		if fn := q.pop(); fn != nil {
 			l.micro.push(fn)
 		}
 	}

@@ -102,8 +102,42 @@ func TestMicrotaskWrap(t *testing.T) {
 	}
 }
 
-// TestStoppedProducer: what was submitted behind a producer that is stopped before it publishes is not overtaken, neither
-// internal tasks by external ones, nor microtasks of other goroutines by the loop's own.
+// TestAdoptIsBounded: the loop takes in what was scheduled when it began, not what comes while it waits for a producer, or
+// else producers that never stop would keep it from everything else.
+func TestAdoptIsBounded(t *testing.T) {
+	const before, meanwhile = 2, 5
+	var got uint32
+	for range 20 { // what comes meanwhile may come too early on a busy machine
+		l, err := alternatetwo.New(loopapi.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		publish := l.ClaimMicrotask()
+		schedule := func(n int) {
+			for range n {
+				if err := l.ScheduleMicrotask(func() {}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		schedule(before - 1)
+		time.AfterFunc(time.Millisecond, func() {
+			schedule(meanwhile)
+			publish(func() {})
+		})
+		got = l.Adopt()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got == before {
+			return
+		}
+	}
+	t.Errorf("%d functions are taken in, want the %d that were there", got, before)
+}
+
+// TestStoppedProducer: what was submitted behind a producer that is stopped before it publishes is not overtaken,
+// neither internal tasks by external ones, nor microtasks of other goroutines by the loop's own.
 func TestStoppedProducer(t *testing.T) {
 	l, err := alternatetwo.New(loopapi.Config{})
 	if err != nil {
@@ -131,7 +165,9 @@ func TestStoppedProducer(t *testing.T) {
 	}))
 	must(l.Submit(note("external")))
 	must(l.Shutdown(context.Background()))
-	want := []string{"first microtask", "second microtask", "third microtask", "first internal", "second internal", "external"}
+	want := []string{
+		"first microtask", "second microtask", "third microtask", "first internal", "second internal", "external",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("ran %q, want %q", got, want)
 	}

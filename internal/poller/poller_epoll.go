@@ -176,7 +176,8 @@ func (p *Poller) fetch(timeout time.Duration) (events []Event, woken bool, err e
 
 // glance is an epoll_wait that does not wait, and so need not tell the scheduler of it; as the runtime's own does not.
 func (p *Poller) glance() (int, error) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.epoll), uintptr(unsafe.Pointer(&p.raw[0])), batch, 0, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT,
+		uintptr(p.epoll), uintptr(unsafe.Pointer(&p.raw[0])), batch, 0, 0, 0)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -93,8 +93,9 @@ func longRunOf(rec *record, r *run, now time.Time) longRun {
 		r.took.Round(time.Second), now.UTC().Format(time.DateOnly)}
 }
 
-// addLong adds a run to the table. Runs of one commit, with nothing changed, on the same machine, add up; another one
-// takes the place of what there is of the station, for what was reached was reached by that code.
+// addLong adds a run to the table. Runs of one commit, with nothing changed, on the same machine, add up; one of another
+// commit takes the place of what there is of the station, for what was reached was reached by that code. A run of code
+// that is no commit takes nobody's place.
 func addLong(text string, l longRun) string {
 	var lines []string
 	at := -1
@@ -105,8 +106,12 @@ func addLong(text string, l longRun) string {
 		}
 		if old.station == l.station {
 			at = len(lines)
-			if old.environ == l.environ && strings.Contains(l.environ, "tree clean") {
-				l.reached, l.failures, l.runs, l.took = l.reached+old.reached, l.failures+old.failures, l.runs+old.runs, l.took+old.took
+			switch isClean := strings.Contains(l.environ, clean); {
+			case !isClean && strings.Contains(old.environ, clean):
+				return text
+			case isClean && old.environ == l.environ:
+				l.reached, l.failures = l.reached+old.reached, l.failures+old.failures
+				l.runs, l.took = l.runs+old.runs, l.took+old.took
 			}
 		}
 		lines = append(lines, line)
@@ -118,7 +123,8 @@ func addLong(text string, l longRun) string {
 	var b strings.Builder
 	table(&b, longColumns...)
 	head := b.Len()
-	row(&b, l.station, l.target, count(l.reached), fmt.Sprint(l.failures), fmt.Sprint(l.runs), l.took.String(), l.until, l.environ)
+	row(&b, l.station, l.target, count(l.reached), fmt.Sprint(l.failures), fmt.Sprint(l.runs), l.took.String(), l.until,
+		l.environ)
 	lines[at] = b.String()[head:]
 	return "\n" + b.String()[:head] + strings.Join(lines, "") + "\n"
 }
@@ -146,7 +152,7 @@ func parseLong(line string) (l longRun, ok bool) {
 // document renders all of it.
 func document(run, long string) string {
 	var b strings.Builder
-	b.WriteString(`<!-- Written by internal/soak: "make soak" renews all of it, "make reliability" all but the last run. -->
+	b.WriteString(`<!-- Written by internal/soak: "make soak" renews it, "make reliability" all but what runs have found. -->
 
 # Reliability
 
@@ -164,8 +170,8 @@ the bugs that other event loops had.
 	b.WriteString(`
 ## Stations for themselves
 
-Some targets take hours. A station that is run for itself, as by ` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `,
-is recorded here; runs on one commit add up, failures included.
+Some targets take hours. A station that is run for itself is recorded here, as by
+` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `; runs on one commit of the code add up, failures included.
 
 ` + longBegin + long + longEnd)
 	b.WriteString(`

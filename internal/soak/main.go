@@ -72,7 +72,7 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	if len(chosen) == 0 {
 		return fmt.Errorf("-only %s: no such station", only)
 	}
-	rec := &record{environ: environ(path), budget: budget}
+	rec := &record{environ: environ(), budget: budget}
 	fmt.Printf("soak: %s\n", rec.environ)
 	began := time.Now()
 	failed := 0
@@ -94,6 +94,9 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 		}
 	}
 	rec.took = time.Since(began)
+	if environ() != rec.environ { // stations compile when their turn comes
+		rec.environ = strings.Replace(rec.environ, clean, "tree changed meanwhile", 1)
+	}
 	rec.print(os.Stdout)
 	switch {
 	case ctx.Err() != nil && only == "":
@@ -109,8 +112,12 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	return nil
 }
 
-// environ tells where the run took place. The document that is written does not count as a change.
-func environ(path string) string {
+// clean says that nothing is changed since the commit.
+const clean = "tree clean"
+
+// environ tells where the run took place: the last commit of the code, and the machine. Documents and results are no code.
+func environ() string {
+	code := []string{"--", ":/", ":(top,exclude)*.md", ":(top,exclude)results"}
 	output := func(name string, args ...string) string {
 		out, err := exec.Command(name, args...).Output()
 		if err != nil {
@@ -118,19 +125,16 @@ func environ(path string) string {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	tree := "clean"
-	status := []string{"status", "--porcelain"}
-	if path != "" {
-		status = append(status, "--", ".", ":(exclude)"+path)
-	}
-	switch changes := output("git", status...); changes {
+	tree := clean
+	switch changes := output("git", append([]string{"status", "--porcelain"}, code...)...); changes {
 	case "":
 	case "unknown":
-		tree = "unknown"
+		tree = "tree unknown"
 	default:
-		tree = "changed"
+		tree = "tree changed"
 	}
-	return fmt.Sprintf("commit %s, tree %s, %s, %s, %d CPUs, GOMAXPROCS %d", output("git", "rev-parse", "HEAD"), tree,
+	return fmt.Sprintf("commit %s, %s, %s, %s, %d CPUs, GOMAXPROCS %d",
+		output("git", append([]string{"log", "-1", "--format=%H"}, code...)...), tree,
 		runtime.Version(), output("uname", "-srm"), runtime.NumCPU(), runtime.GOMAXPROCS(0))
 }
 

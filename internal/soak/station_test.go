@@ -116,6 +116,8 @@ func TestLongRuns(t *testing.T) {
 	add("short suite", second, 1200)
 	expect("| short suite | 10 000 runs | 1 200 | 0 | 1 | 1h30m0s |", "| tasks |")
 	add("tasks", "commit b, tree changed, here", 1)
-	add("tasks", "commit b, tree changed, here", 1)
-	expect("| short suite |", "| tasks | 10 000 runs | 1 | 0 | 1 |")
+	expect("| short suite |", "| tasks | 10 000 runs | 7 | 0 | 1 |")
+	add("ends", "commit b, tree changed, here", 2)
+	add("ends", "commit b, tree changed, here", 3)
+	expect("| short suite |", "| tasks |", "| ends | 10 000 runs | 3 | 0 | 1 |")
 }
