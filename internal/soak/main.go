@@ -106,6 +106,9 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 			return err
 		}
 	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: what was reached until then counts")
+	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d stations failed", failed, len(chosen))
 	}
