@@ -174,7 +174,7 @@ func timerIDs(t *trial) {
 func foreignTimers(t *trial) {
 	l := t.start(Config{})
 	const producers = 4
-	n := t.scale(2000)
+	n := max(t.scale(2000), 20)
 	fired := make([]atomic.Int32, producers*n)
 	all := newLatch(producers * n)
 	t.parallel(producers, func(p int) {
