@@ -137,9 +137,6 @@ func (p *Poller) fetch(timeout time.Duration) (events []Event, woken bool, err e
 	var n int
 	if timeout == 0 {
 		n, err = p.glance()
-		for errors.Is(err, unix.EINTR) { // who does not wait wants to know
-			n, err = p.glance()
-		}
 	} else {
 		n, err = unix.EpollWait(p.epoll, p.raw[:], milliseconds(timeout))
 	}
@@ -176,12 +173,17 @@ func (p *Poller) fetch(timeout time.Duration) (events []Event, woken bool, err e
 
 // glance is an epoll_wait that does not wait, and so need not tell the scheduler of it; as the runtime's own does not.
 func (p *Poller) glance() (int, error) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT,
-		uintptr(p.epoll), uintptr(unsafe.Pointer(&p.raw[0])), batch, 0, 0, 0)
-	if errno != 0 {
-		return 0, errno
+	for {
+		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT,
+			uintptr(p.epoll), uintptr(unsafe.Pointer(&p.raw[0])), batch, 0, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), nil
+		case unix.EINTR: // who does not wait wants to know
+		default:
+			return 0, errno
+		}
 	}
-	return int(n), nil
 }
 
 // drain resets the eventfd's counter. EAGAIN would say that it is zero.
