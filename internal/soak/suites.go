@@ -90,11 +90,11 @@ func runs(s suite) func(r *run) {
 			}
 			return
 		}
-		// A round runs all packages, each in a process of its own; three times as many rounds at a time as there are
+		// A round runs all packages, each in a process of its own; five times as many rounds at a time as there are
 		// processors, because tests wait more than they work.
 		var round atomic.Uint64
 		var all sync.WaitGroup
-		for range 3 * runtime.GOMAXPROCS(0) {
+		for range 5 * runtime.GOMAXPROCS(0) {
 			all.Go(func() {
 				for !r.over() {
 					n := round.Add(1)

@@ -3,6 +3,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -40,6 +41,7 @@ type demand struct {
 	rate  bool    // compare operations per second instead of times: the limit is then the least
 	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
 	floor string  // the contestant that does what the subject builds on, and nothing else; told of when the bar is missed
+	plain string  // the benchmark of the floor, if it has no part in this one
 }
 
 const referenceClock = 40 // ns
@@ -58,7 +60,10 @@ var demands = []demand{
 	},
 	// Against a loop that blocks as soon as it has nothing to do. The rivals do not: what comes at once finds them awake.
 	{what: "PingPongLatency with a descriptor", bench: "PingPongLatency/fd=1", over: "blocking", limit: 0.10},
-	{what: "WakeFromIdle with a descriptor, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op", over: "blocking", limit: 0.10},
+	{
+		what: "WakeFromIdle with a descriptor, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op",
+		over: "blocking", limit: 0.10, floor: Control, plain: "WakeFromIdle/fd=0",
+	},
 	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "netpair", limit: 1.5},
 	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "blocking", limit: 0.25, floor: "netpair"},
 	{what: "FDRoundTrip, allocations", bench: "FDRoundTrip", unit: "allocs/op"},
@@ -194,7 +199,7 @@ func (a *Analysis) hold(d demand) Bar {
 	} else {
 		b.judge(got, limit)
 	}
-	if floor := a.series(d.bench, d.floor, unit); b.State == Missed && len(floor) > 0 {
+	if floor := a.series(cmp.Or(d.plain, d.bench), d.floor, unit); b.State == Missed && len(floor) > 0 {
 		b.Note += fmt.Sprintf("; %s itself is at %s", d.floor,
 			FormatRatio(floor.over(a.series(otherBench, other, unit)).interval().Center))
 	}

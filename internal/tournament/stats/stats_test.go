@@ -328,6 +328,18 @@ func TestBarsOfDescriptors(t *testing.T) {
 	}
 }
 
+// What a wake-up cannot do without is measured without a descriptor.
+func TestBarOfIdleWakes(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"WakeFromIdle/fd=0@channel@p50-sec/op":  jitter(250, 0.01),
+		"WakeFromIdle/fd=1@blocking@p50-sec/op": jitter(2000, 0.01), "WakeFromIdle/fd=1@main@p50-sec/op": jitter(400, 0.01),
+	})
+	i := slices.IndexFunc(a.Bars, func(b Bar) bool { return strings.HasSuffix(b.Demand, "blocking") })
+	if got, want := a.Bars[i].Note, "by 100\u00a0%; channel itself is at 0.12×"; got != want {
+		t.Errorf("%+v, want the note %q", a.Bars[i], want)
+	}
+}
+
 // A bar on a rate is about operations per second: less is worse.
 func TestBarsOfServers(t *testing.T) {
 	values := map[string][]float64{
