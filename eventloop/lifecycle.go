@@ -91,6 +91,7 @@ func (l *Loop) end() {
 		go l.complain("the poller was not closed properly", err)
 	}
 	l.owner.Store(0)
+	l.workers.abandon()
 	l.promises.End()
 	if l.forget != nil {
 		l.forget()

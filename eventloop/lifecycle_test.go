@@ -64,22 +64,38 @@ func TestAliveWhileATaskIsUnderWay(t *testing.T) {
 
 type key struct{}
 
-// An ended loop that somebody still holds keeps alive neither Run's context nor its timers.
+// An ended loop that somebody still holds keeps alive neither Run's context, nor its timers, nor work without a turn.
 func TestEndedLoopKeepsNothing(t *testing.T) {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.WithWorkerLimit(1))
 	require.NoError(t, err)
-	inContext, inTimer, inTick := new([1024]byte), new([1024]byte), new([1024]byte)
-	held := []weak.Pointer[[1024]byte]{weak.Make(inContext), weak.Make(inTimer), weak.Make(inTick)}
-	_, err = loop.ScheduleTimer(time.Hour, func() { inTimer[0]++ })
+	var held []weak.Pointer[[1024]byte]
+	holder := func() func() {
+		b := new([1024]byte)
+		held = append(held, weak.Make(b))
+		return func() { b[0]++ }
+	}
+	_, err = loop.ScheduleTimer(time.Hour, holder())
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, inContext))
+	working, release := make(chan struct{}, 2), make(chan struct{})
+	defer close(release)
+	for range 2 {
+		use := holder()
+		loop.Promisify(t.Context(), func(context.Context) (any, error) {
+			use()
+			use = nil
+			working <- struct{}{}
+			<-release
+			return nil, nil
+		})
+	}
+	<-working
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, holder()))
 	require.NoError(t, loop.Submit(func() {
 		cancel()
-		require.NoError(t, loop.NextTick(func() { inTick[0]++ }))
+		require.NoError(t, loop.NextTick(holder()))
 		require.NoError(t, loop.Close())
 	}))
 	require.ErrorIs(t, loop.Run(ctx), eventloop.ErrLoopTerminated)
-	ctx, cancel, inContext, inTimer, inTick = nil, nil, nil, nil, nil
 	garbage.Collect()
 	garbage.Collect()
 	for i, p := range held {

@@ -72,8 +72,8 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no descriptor, no
-// hold, no function of Promisify that has not returned. The default is to sleep until there is work. It is decided when
-// the loop would sleep, and costs submitters nothing.
+// hold, no function of Promisify that has not returned and whose context has not ended. The default is to sleep until
+// there is work. It is decided when the loop would sleep, and costs submitters nothing.
 func WithAutoExit(on bool) Option {
 	return func(c *config) error {
 		c.autoExit = on

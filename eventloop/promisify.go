@@ -35,7 +35,8 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 //
 // Until fn has returned, or ctx ended, it keeps an auto-exit loop alive, and Shutdown waits for it. Close does not
 // wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. fn must not wait for
-// Shutdown, which waits for fn. Any goroutine may call it. It costs a goroutine and a wake-up.
+// Shutdown, which waits for fn. Any goroutine may call it; elsewhere than on the loop, a function that fails at once may
+// count as an unhandled rejection before the caller gets to wait for it. It costs a goroutine and a wake-up.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
@@ -274,6 +275,17 @@ func (ws *workers) drop() {
 	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
 		ws.waiting = slices.DeleteFunc(ws.waiting, func(t turn) bool { return t.started.Load() })
 		ws.dropped = 0
+	}
+}
+
+// abandon takes away what waits when the loop has ended. It runs, sees that, and lets go of its context and its function.
+func (ws *workers) abandon() {
+	ws.mu.Lock()
+	waiting := ws.waiting
+	ws.waiting = nil
+	ws.mu.Unlock()
+	for _, t := range waiting {
+		t.run()
 	}
 }
 
