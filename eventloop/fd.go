@@ -220,12 +220,13 @@ func (l *Loop) runIO() {
 		return
 	}
 	for d.called < len(d.batch) {
-		if l.state.load().ending() { // the last look before a callback
-			break
-		}
 		e := d.batch[d.called]
 		d.called++
-		if callback, events := l.addressee(e); events != 0 {
+		callback, events := l.addressee(e)
+		if l.state.load().ending() { // the last look before a callback: the table's lock may have been long in coming
+			break
+		}
+		if events != 0 {
 			callback(events)
 		}
 		if l.strictMicrotasks || d.called%ioBatch == 0 {

@@ -76,19 +76,19 @@ func TestEndedLoopKeepsNothing(t *testing.T) {
 	}
 	_, err = loop.ScheduleTimer(time.Hour, holder())
 	require.NoError(t, err)
-	working, release := make(chan struct{}, 2), make(chan struct{})
+	working, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	for range 2 {
-		use := holder()
-		loop.Promisify(t.Context(), func(context.Context) (any, error) {
-			use()
-			use = nil
-			working <- struct{}{}
-			<-release
-			return nil, nil
-		})
-	}
+	loop.Promisify(t.Context(), func(context.Context) (any, error) {
+		close(working)
+		<-release
+		return nil, nil
+	})
 	<-working
+	use := holder()
+	loop.Promisify(t.Context(), func(context.Context) (any, error) { // has no turn yet
+		use()
+		return nil, nil
+	})
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, holder()))
 	require.NoError(t, loop.Submit(func() {
 		cancel()

@@ -9,8 +9,8 @@ const (
 	// Run, tick
 	loopStart point = loopPlaces + iota
 	loopTick
-	loopTimersLook
 	loopTimersPop
+	loopTimersLook
 	loopInternal
 	loopInternalLook
 	loopInternalTake
@@ -37,7 +37,6 @@ const (
 	loopCheckLock
 	loopCheckReady
 	loopCheckChanged
-	loopCheckRang
 	loopCheckNeeded
 	loopCheckNeededDecide
 	loopParkLate
@@ -54,6 +53,7 @@ const (
 	loopWait
 	loopWaited
 	loopReadyLate
+	loopLookUp
 	loopCall
 	// finish, rest
 	loopWorking
@@ -80,7 +80,7 @@ func (at point) loopLoads() bool {
 	switch at {
 	case loopTick, loopTimersLook, loopInternal, loopInternalLook, loopExternal, loopExternalInternal, loopExternalAgain,
 		loopExternalLook, loopDecide, loopHasWork, loopPendingReady, loopPendingChanged, loopEarliest, loopArm, loopArmRang,
-		loopCheckLock, loopCheckReady, loopCheckChanged, loopCheckRang, loopIO, loopRethink, loopCollect, loopCall,
+		loopCheckLock, loopCheckReady, loopCheckChanged, loopIO, loopRethink, loopCollect, loopCall,
 		loopRestCheck:
 		return true
 	}
@@ -92,6 +92,7 @@ const (
 	withinExternal = 1 + iota // runInternal was called by runExternal
 	polled                    // the sleep has asked the poller
 	toWatch                   // there are descriptors to watch
+	rangBefore                // the alarm had rung before the loop committed to sleep
 )
 
 func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
@@ -107,22 +108,20 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 	case loopTick:
 		w.tick = w.now
 		if a.at = loopInternal; w.tick >= w.earliest {
-			a.at = loopTimersLook
+			a.at = loopTimersPop
 		}
 		return "loads the earliest deadline", ""
-	case loopTimersLook:
-		if a.at = loopTimersPop; state.Ending() {
-			a.at, w.tick = loopInternal, 0
-		}
-		return "looks at the state before a timer", ""
 	case loopTimersPop:
 		if w.timersMu {
 			return "", ""
 		}
-		a.at = loopTimersLook
 		if first := w.pending & -w.pending; first != 0 && first <= w.tick {
 			w.pending &^= first
-			return "fires a timer", ""
+			if a.at = loopTimersLook; p.mistake == timerUnseen {
+				a.at = loopTimersPop
+				return "fires a timer", w.starts(p)
+			}
+			return "takes a timer that is due", ""
 		}
 		w.earliest = deadlineNever
 		if w.pending != 0 {
@@ -130,6 +129,13 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 		}
 		a.at, w.tick = loopInternal, 0
 		return "stores the next deadline", ""
+	case loopTimersLook:
+		if state.Ending() {
+			a.at, w.tick = loopInternal, 0
+			return "looks at the state", ""
+		}
+		a.at = loopTimersPop
+		return "looks at the state and fires the timer", w.starts(p)
 
 	case loopInternal:
 		switch {
@@ -278,6 +284,8 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 	case loopEarliest:
 		if a.at = loopCommit; w.earliest <= w.now {
 			a.at = p.afterSleep()
+		} else if p.mistake == rangSeenEarly && w.rang {
+			a.note = rangBefore
 		}
 		return "loads the earliest deadline, which may have come", ""
 	case loopCommit:
@@ -299,8 +307,12 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 		}
 		return "loads the earliest deadline, to arm the alarm", ""
 	case loopArmRang:
-		if w.rang && p.mistake != alarmLeftAlone {
-			a.at = loopArmClear
+		rang := w.rang && p.mistake != alarmLeftAlone
+		if p.mistake == rangSeenEarly {
+			rang = a.note == rangBefore
+		}
+		if rang {
+			a.note, a.at = 0, loopArmClear
 			return "sees that the alarm has rung", ""
 		}
 		w.arm()
@@ -318,7 +330,7 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 		case p.descriptors():
 			a.at = loopCheckReady
 		default:
-			a.at = p.afterNews(w)
+			a.at = p.afterNews()
 		}
 		return "looks for work", ""
 	case loopCheckReady:
@@ -327,15 +339,10 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 		}
 		return "looks whether the watch has told of events", ""
 	case loopCheckChanged:
-		if a.at = p.afterNews(w); w.changed {
+		if a.at = p.afterNews(); w.changed {
 			a.at = loopWake
 		}
 		return "looks whether descriptors have changed", ""
-	case loopCheckRang:
-		if a.at = p.afterAlarm(); w.rang {
-			a.at = loopWake
-		}
-		return "looks whether the alarm has rung", ""
 	case loopCheckNeeded:
 		if w.mu || w.timersMu || !w.acquire(loop) {
 			return "", ""
@@ -379,7 +386,7 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 		w.due = deadlineNever
 		switch a.at = p.afterSleep(); {
 		case w.batch:
-			a.at = loopCall
+			a.at = loopLookUp
 		case a.note == polled:
 			a.at = p.nextTick()
 		}
@@ -438,7 +445,7 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 			w.tell = whenReady
 		}
 		if a.at = p.nextTick(); w.batch {
-			a.at = loopCall
+			a.at = loopLookUp
 		}
 		if p.mistake == readyClearedLate {
 			a.at = loopReadyLate
@@ -446,9 +453,18 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 		return "asks the poller for events", ""
 	case loopReadyLate:
 		if w.ready, a.at = false, p.nextTick(); w.batch {
-			a.at = loopCall
+			a.at = loopLookUp
 		}
 		return "forgets what the watch has told only now", ""
+	case loopLookUp:
+		if w.mu {
+			return "", ""
+		}
+		if a.at = loopCall; p.mistake == eventUnseen {
+			w.batch, w.fd, a.at = false, false, p.nextTick()
+			return "looks up who waits for the event, and calls", w.starts(p)
+		}
+		return "looks up who waits for the event", ""
 	case loopCall:
 		w.batch, a.at = false, p.nextTick()
 		if !state.Ending() {
@@ -599,14 +615,7 @@ func (p *protocol) sleeps() point {
 	return loopCommit
 }
 
-func (p *protocol) afterNews(w *world) point {
-	if p.has(scheduler) && !w.blocked {
-		return loopCheckRang
-	}
-	return p.afterAlarm()
-}
-
-func (p *protocol) afterAlarm() point {
+func (p *protocol) afterNews() point {
 	switch {
 	case p.autoExit && p.mistake != noLookAtNeeds:
 		return loopCheckNeeded

@@ -22,7 +22,7 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{submitter, submitter, insider}}},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, ender}}},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, closer}}},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}}},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar}}, long: true},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender}}, long: true},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, closer}}, long: true},
@@ -92,6 +92,9 @@ const (
 	publishAfterLook
 	readyClearedLate
 	alarmLeftAlone
+	rangSeenEarly
+	timerUnseen
+	eventUnseen
 	noLookAtNeeds
 	plainRang
 )
@@ -186,6 +189,12 @@ func TestModelCatchesMistakes(t *testing.T) {
 			in: cast{kinds: []kind{registrar, watcher, descriptor}}},
 		{does: "takes an alarm that has rung for one that will", mistake: alarmLeftAlone,
 			in: cast{kinds: []kind{scheduler, ringer}}},
+		{does: "looks whether the alarm has rung before it has committed to sleep", mistake: rangSeenEarly,
+			in: cast{kinds: []kind{scheduler, ringer}}},
+		{does: "fires a timer without a look at the state behind the timers' lock", mistake: timerUnseen,
+			in: cast{kinds: []kind{scheduler, ringer, closer}}},
+		{does: "calls for an event without a look at the state behind the table's lock", mistake: eventUnseen,
+			in: cast{kinds: []kind{registrar, watcher, descriptor, closer}}},
 		{does: "does not look whether it is still needed when it has committed to sleep", mistake: noLookAtNeeds,
 			in: cast{kinds: []kind{holder}, autoExit: true}, rescued: true},
 		{does: "rings with a plain store", mistake: plainRang,

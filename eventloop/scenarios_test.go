@@ -220,6 +220,13 @@ func ended(name string, s submission, count int, end func(w *stage)) scenario {
 	}}
 }
 
+// then has the second thread go on with something else.
+func then(threads []sched.Thread, what func()) []sched.Thread {
+	run := threads[1].Run
+	threads[1].Run = func() { run(); what() }
+	return threads
+}
+
 func join(lists ...[]scenario) (all []scenario) {
 	for _, list := range lists {
 		all = append(all, list...)
@@ -244,6 +251,7 @@ var scenarios = join(
 		ended("submit and close", submit, 2, (*stage).close),
 		ended("internal and close", internal, 2, (*stage).close),
 		ended("microtask and close", microtask, 2, (*stage).close),
+		ended("timer and close", timer, 2, (*stage).close),
 		{name: "shutdown and close", prepare: func(w *stage) []sched.Thread {
 			w.producer("before", submit, 1).Run()
 			return []sched.Thread{w.thread("run", w.run), w.thread("shutdown", w.shutdown), w.thread("close", w.close)}
@@ -281,8 +289,11 @@ var scenarios = join(
 		{name: "promisify and shutdown", prepare: promisifyAnd((*stage).shutdown)},
 		{name: "promisify and close", prepare: promisifyAnd((*stage).close)},
 		{name: "rest and close", prepare: func(w *stage) []sched.Thread {
-			threads := promisifyAnd((*stage).close)(w)
-			threads[1].Run = func(promisify func()) func() { return func() { promisify(); w.shutdown() } }(threads[1].Run)
+			return then(promisifyAnd((*stage).close)(w), w.shutdown)
+		}},
+		{name: "register, ready and close", prepare: func(w *stage) []sched.Thread {
+			threads := then(registerAndReady(w), w.close)
+			w.left = -1 // nobody shuts it down
 			return threads
 		}},
 		{name: "resolve and wait", prepare: resolveAndWait},

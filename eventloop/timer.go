@@ -103,14 +103,14 @@ func (l *Loop) runTimers() {
 	t.mu.Lock()
 	limit := t.wheel.Seq()
 	t.mu.Unlock()
-	for !l.state.load().ending() {
+	for {
 		t.mu.Lock()
 		fn, ok := t.wheel.PopDue(now, limit)
 		if !ok {
 			l.earliest.Store(t.wheel.Next())
 		}
 		t.mu.Unlock()
-		if !ok {
+		if !ok || l.state.load().ending() { // the last look before a callback: the lock may have been long in coming
 			return
 		}
 		fn()

@@ -114,7 +114,7 @@ var loopMutants = []mutant{
 		"if deadline < 0 {", "if false {",
 		"a huge delay fires at once", "^TestConformance$/^impl=main$/^Timers_HugeDelay$"},
 	{"timer-fires-while-ending", "eventloop/timer.go",
-		"for !l.state.load().ending() {", "for {",
+		"if !ok || l.state.load().ending() {", "if !ok {",
 		"timers fire behind a Shutdown or a Close in a timer's callback",
 		"^TestConformance$/^impl=main$/^D16_ShutdownDropsTimers$"},
 	{"timer-earlier-does-not-wake", "eventloop/timer.go",
