@@ -442,10 +442,14 @@ func (n Noise) verdict(unit string, ratio, p float64) Verdict {
 	return Slower
 }
 
-// BeyondMean tells whether a geometric mean of ratios over rows is beyond noise, and so is its whole interval.
+// BeyondMean tells whether a geometric mean of ratios over rows is beyond noise, and so is its whole interval. The mean of one
+// row is a single cell.
 func (n Noise) BeyondMean(rows []*Row, ratio Interval) bool {
 	floor := n.Mean
-	if !slices.ContainsFunc(rows, func(r *Row) bool { return IsTime(r.Unit) }) {
+	switch {
+	case len(rows) == 1:
+		floor = n.floor(rows[0].Unit)
+	case !slices.ContainsFunc(rows, func(r *Row) bool { return IsTime(r.Unit) }):
 		floor = CountFloor
 	}
 	return ratio.Bounded() && deviation(ratio.Center) > floor && (ratio.Lo > 1 || ratio.Hi < 1)

@@ -190,6 +190,29 @@ func TestBytesHaveAFloorOfTheirOwn(t *testing.T) {
 	}
 }
 
+// A mean is steadier than a cell, but not where one cell is all there is.
+func TestAMeanOfOneCellHasTheFloorOfACell(t *testing.T) {
+	values := map[string][]float64{
+		"A@main": jitter(100, 0.01), "A@main-again": jitter(110, 0.01), "A@rival": jitter(107, 0.01),
+		"P@channel": jitter(100, 0.01), "P@channel-again": jitter(100, 0.01),
+	}
+	tied := func() bool {
+		a := analyse(values)
+		p, ok := a.Categories[0].place("rival")
+		if !ok || a.Noise.Mean > 0.06 || a.Noise.Floor < 0.09 {
+			t.Fatalf("%+v, floors %+v", p, a.Noise)
+		}
+		return p.Tied
+	}
+	if !tied() {
+		t.Error("a category of one cell: 7 % are beyond noise, though the cell's floor is 10 %")
+	}
+	values["B@main"], values["B@rival"] = jitter(100, 0.01), jitter(107, 0.01)
+	if tied() {
+		t.Error("a category of two cells: 7 % are within noise, though the mean's floor is 5 %")
+	}
+}
+
 func TestJudgedDetails(t *testing.T) {
 	a := analyse(map[string][]float64{
 		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@main-again": jitter(51, 0.01), "A@rival": jitter(50, 0.01),
