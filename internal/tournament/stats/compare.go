@@ -115,9 +115,16 @@ func (a *Analysis) lost(f figure, old *record.Run) (why string, excused bool) {
 		return "the mode differs", true
 	case !a.knows(f.impl), !a.exists(f.bench):
 		return "the new run does not have it", true
+	case a.aside(f):
+		return "a detail of what is not scored", true
 	}
 	why, _ = a.absent(f.bench, f.impl)
 	return why, false
+}
+
+// aside tells whether a figure is a detail of a row that is not scored.
+func (a *Analysis) aside(f figure) bool {
+	return slices.ContainsFunc(a.Rows, func(r *Row) bool { return r.Bench == f.bench && !r.Scored && r.Unit != f.unit })
 }
 
 // broken lists the checks that passed in the old run and fail in the new one.

@@ -101,6 +101,14 @@ func TestCompareTellsLossesFromChoices(t *testing.T) {
 	if got := Compare(before, tail, regexp.MustCompile("")); len(got.Losses) != 1 || !slices.Contains(got.Warnings, got.Losses[0]) {
 		t.Errorf("without the quantile: lost %v, warnings %v", got.Losses, got.Warnings)
 	}
+	tail.Rows[1].Scored = false
+	if got := Compare(before, tail, regexp.MustCompile("")); got.Regressions() != 0 || len(got.Missing) != 1 {
+		t.Errorf("without the quantile of what is not scored: lost %v, listed %v", got.Losses, got.Missing)
+	}
+	delete(tail.samples.series, figure{"B", "main", "sec/op"})
+	if got := Compare(before, tail, regexp.MustCompile("")); len(got.Losses) != 1 || len(got.Missing) != 1 {
+		t.Errorf("without the headline of what is not scored: lost %v, listed %v", got.Losses, got.Missing)
+	}
 }
 
 func TestCompareConformance(t *testing.T) {
