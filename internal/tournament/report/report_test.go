@@ -278,18 +278,54 @@ func TestWinner(t *testing.T) {
 	}
 }
 
-func TestTallyNamesWorseTails(t *testing.T) {
-	for verdict, want := range map[stats.Verdict]string{
-		stats.Slower: "Its 99th percentile is measurably worse than that of `baseline` in 1 of 1: A (2.00 µs instead of 1.00 µs).",
-		stats.Same:   "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared).",
-	} {
-		row := &stats.Row{Bench: "A", Scored: true, Unit: "sec/op", Reference: "baseline",
+// Tails that vary too much to tell are not counted among those that are not worse; what is worse all the same is.
+func TestTallyOfTails(t *testing.T) {
+	tail := func(bench string, verdict stats.Verdict, lo, hi float64) *stats.Row {
+		return &stats.Row{Bench: bench, Scored: true, Unit: "sec/op", Reference: "baseline",
 			Entries: []stats.Entry{{Impl: "main", Verdict: stats.Faster}},
 			Details: []stats.Detail{{Unit: stats.Tail, Verdicts: map[string]stats.Verdict{"main": verdict},
+				Ratios: map[string]stats.Interval{"main": {Center: 2, Lo: lo, Hi: hi}},
 				Values: map[string]stats.Interval{"main": {Center: 2e-6}, "baseline": {Center: 1e-6}}}}}
-		got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: []*stats.Row{row}}).tally()
-		if got = strings.ReplaceAll(got, "\u00a0", " "); !strings.HasSuffix(got, want) {
-			t.Errorf("%s:\n%s\nwant at its end:\n%s", verdict, got, want)
+	}
+	same, worse := tail("A", stats.Same, 0.8, 1.6), tail("B", stats.Slower, 1.1, 9)
+	open, few := tail("C", stats.Same, 0.7, 1.5), tail("D", stats.Same, math.Inf(-1), math.Inf(1))
+	for _, c := range []struct {
+		rows []*stats.Row
+		want string
+	}{
+		{[]*stats.Row{worse}, "Its 99th percentile is measurably worse than that of `baseline` in 1 of 1: B (2.00 µs instead of 1.00 µs)."},
+		{[]*stats.Row{same}, "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared)."},
+		{[]*stats.Row{same, open, few}, "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared; " +
+			"in 2 more the ratio is not known to within a factor of two)."},
+		{[]*stats.Row{same, open, worse}, "Its 99th percentile is measurably worse than that of `baseline` in 1 of 2: B (2.00 µs instead " +
+			"of 1.00 µs); in 1 more the ratio is not known to within a factor of two."},
+		{[]*stats.Row{open, few}, "Its ratio to `baseline` in the 99th percentile is nowhere known to within a factor of two (2 figures)."},
+	} {
+		got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: c.rows}).tallyOf(stats.Tail, "99th percentile")
+		if got = strings.ReplaceAll(got, "\u00a0", " "); got != " "+c.want {
+			t.Errorf("%s\nwant:\n%s", got, c.want)
+		}
+	}
+}
+
+// What is not scored counts nowhere, but where it is worse it is named.
+func TestTallyNamesWhatIsNotScored(t *testing.T) {
+	row := func(bench string, scored bool, verdict stats.Verdict) *stats.Row {
+		return &stats.Row{Bench: bench, Scored: scored, Unit: "sec/op", Reference: "baseline",
+			Entries: []stats.Entry{{Impl: "main", Verdict: verdict, Ratio: stats.Interval{Center: 3}}}}
+	}
+	better, worse, aside := row("A", true, stats.Faster), row("B", true, stats.Slower), row("N", false, stats.Slower)
+	const named = "; not scored, but measurably worse than `baseline`: N (3.00×)."
+	for _, c := range []struct {
+		rows []*stats.Row
+		want string
+	}{
+		{[]*stats.Row{better, row("N", false, stats.Same)}, ", and in none of the 1 shared with `baseline` is it measurably worse."},
+		{[]*stats.Row{better, aside}, ", and in none of the 1 shared with `baseline` is it measurably worse" + named},
+		{[]*stats.Row{better, worse, aside}, "; it is measurably worse than `baseline` in 1 of 2: B (3.00×)" + named},
+	} {
+		if got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: c.rows}).tally(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s\nwant at its end:\n%s", got, c.want)
 		}
 	}
 }

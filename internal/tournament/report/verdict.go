@@ -186,12 +186,19 @@ func (d *document) byCategories() string {
 // tally counts where the subject is fastest, and where it is measurably worse than the best or the reference.
 func (d *document) tally() string {
 	best, total := 0, 0
-	var slower []string
+	var slower, aside []string
 	var behind []distance
 	compared := 0
 	for _, row := range d.a.Rows {
 		e := entry(row, stats.Subject)
-		if e == nil || !e.Value.OK() || !row.Scored {
+		if e == nil || !e.Value.OK() {
+			continue
+		}
+		worse := fmt.Sprintf("%s (%s)", spaced(row.Bench), stats.FormatRatio(e.Ratio.Center))
+		if !row.Scored {
+			if row.Reference == stats.Reference && e.Verdict == stats.Slower {
+				aside = append(aside, worse)
+			}
 			continue
 		}
 		total++
@@ -203,7 +210,7 @@ func (d *document) tally() string {
 		if row.Reference == stats.Reference {
 			compared++
 			if e.Verdict == stats.Slower {
-				slower = append(slower, fmt.Sprintf("%s (%s)", spaced(row.Bench), stats.FormatRatio(e.Ratio.Center)))
+				slower = append(slower, worse)
 			}
 		}
 	}
@@ -223,23 +230,29 @@ func (d *document) tally() string {
 	}
 	switch {
 	case compared == 0:
-		s += "."
 	case len(slower) == 0:
-		s += fmt.Sprintf(", and in none of the %d shared with `%s` is it measurably worse.", compared, stats.Reference)
+		s += fmt.Sprintf(", and in none of the %d shared with `%s` is it measurably worse", compared, stats.Reference)
 	default:
-		s += fmt.Sprintf("; it is measurably worse than `%s` in %d of %d: %s.", stats.Reference, len(slower), compared, list(slower))
+		s += fmt.Sprintf("; it is measurably worse than `%s` in %d of %d: %s", stats.Reference, len(slower), compared, list(slower))
 	}
-	return s + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.FarTail, "99.9th percentile") +
+	if len(aside) > 0 {
+		s += fmt.Sprintf("; not scored, but measurably worse than `%s`: %s", stats.Reference, list(aside))
+	}
+	return s + "." + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.FarTail, "99.9th percentile") +
 		d.tallyOf(stats.Mean, "mean, where the headline is a median,") + d.tallyOf(stats.Allocations, "number of allocations")
 }
 
-// tallyOf says where a detail of the subject is measurably worse than the reference's.
+// tallyOf says where a detail of the subject is measurably worse than the reference's, and how often that cannot be told.
 func (d *document) tallyOf(unit, what string) string {
-	compared := 0
+	compared, uncertain := 0, 0
 	var worse []string
 	for _, row := range d.a.Rows {
 		detail := row.Detail(unit)
 		if detail == nil || row.Reference != stats.Reference || detail.Verdicts[stats.Subject] == "" {
+			continue
+		}
+		if detail.Uncertain(stats.Subject) {
+			uncertain++
 			continue
 		}
 		compared++
@@ -249,14 +262,22 @@ func (d *document) tallyOf(unit, what string) string {
 			worse = append(worse, fmt.Sprintf("%s (%s)", spaced(row.Bench), by))
 		}
 	}
-	switch {
-	case compared == 0:
-		return ""
-	case len(worse) == 0:
-		return fmt.Sprintf(" Its %s is nowhere measurably worse than that of `%s` (%s compared).", what, stats.Reference,
-			count(compared, "figure"))
+	open := ""
+	if uncertain > 0 {
+		open = fmt.Sprintf("; in %d more the ratio is not known to within a factor of two", uncertain)
 	}
-	return fmt.Sprintf(" Its %s is measurably worse than that of `%s` in %d of %d: %s.", what, stats.Reference, len(worse), compared, list(worse))
+	switch {
+	case compared+uncertain == 0:
+		return ""
+	case compared == 0:
+		return fmt.Sprintf(" Its ratio to `%s` in the %s is nowhere known to within a factor of two (%s).", stats.Reference, what,
+			count(uncertain, "figure"))
+	case len(worse) == 0:
+		return fmt.Sprintf(" Its %s is nowhere measurably worse than that of `%s` (%s compared%s).", what, stats.Reference,
+			count(compared, "figure"), open)
+	}
+	return fmt.Sprintf(" Its %s is measurably worse than that of `%s` in %d of %d: %s%s.", what, stats.Reference, len(worse), compared,
+		list(worse), open)
 }
 
 // noise says what differences mean nothing.

@@ -84,6 +84,13 @@ type Detail struct {
 	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against it, of judged units
 }
 
+// Uncertain tells whether the comparison of a contestant with the reference says nothing: no difference was found, and the ratio
+// is not known to within a factor of two either.
+func (d *Detail) Uncertain(impl string) bool {
+	ratio, ok := d.Ratios[impl]
+	return ok && d.Verdicts[impl] == Same && ratio.Hi > 2*ratio.Lo
+}
+
 // The details that are held against the reference: how slow the slowest are, what all cost together where the headline is a
 // quantile, and what the collector gets to do.
 const (
