@@ -20,6 +20,9 @@ var partMutants = []mutant{
 	{"epoll-wakes-closed", "internal/poller/poller_epoll.go",
 		"\tif p.closed {\n\t\treturn loopapi.ErrPollerClosed\n\t}\n\tif p.parked", "\tif p.parked",
 		"a late wake-up is written to a number that is somebody else's", "^TestClosed$"},
+	{"epoll-wake-error-swallowed", "internal/poller/poller_epoll.go",
+		"\treturn writeWake(p.wake, one[:])\n", "\t_ = writeWake(p.wake, one[:])\n\treturn nil\n",
+		"a loop that cannot be woken sleeps through what is submitted, and nobody is told", "^TestWakeThatFails$"},
 
 	// eventloop/promise
 	{"promise-second-settlement-wins", "eventloop/promise/promise.go",

@@ -26,6 +26,18 @@ func (p *Poller) LookInVain(t *testing.T, behind func()) (again bool) {
 	return again
 }
 
+// BreakWake puts a descriptor that cannot be written in the place of the eventfd.
+func (p *Poller) BreakWake(t *testing.T) {
+	fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Dup3(fd, p.wake, unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // FillCounter leaves no room for another wake-up in the eventfd's counter.
 func (p *Poller) FillCounter(t *testing.T) {
 	var most [8]byte

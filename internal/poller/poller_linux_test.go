@@ -50,6 +50,13 @@ func TestWakeOfAFullEventfd(t *testing.T) {
 	wait(t, p, 0)
 }
 
+// A wake-up that cannot be written is told of: the owner would sleep for ever (bugs.md row 6).
+func TestWakeThatFails(t *testing.T) {
+	p := open(t)
+	p.BreakWake(t)
+	require.ErrorIs(t, p.Wake(), unix.EBADF)
+}
+
 func TestMilliseconds(t *testing.T) {
 	const ms = time.Millisecond
 	for d, want := range map[time.Duration]int{
