@@ -198,8 +198,8 @@ func TestAbortListenersThatFail(t *testing.T) {
 	})
 }
 
-// A follower that nobody holds is garbage unless it has listeners, and then it hears; sources do not pile up what they
-// forgot.
+// A follower that nobody holds is garbage unless it has listeners, and then it hears, or else nobody can abort it;
+// sources do not pile up what they forgot.
 func TestFollowersAreHeldByListeners(t *testing.T) {
 	w := newWorld(t)
 	defer w.loop.Close()
@@ -231,7 +231,25 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 		s := maker()
 		pairs[name] = &pair{weak.Make(maker()), weak.Make(s), s.OnAbort(func(error) {})}
 	}
+	uncancelled, lost := context.WithCancel(context.Background())
+	_ = lost
+	endless := map[string]*js.AbortSignal{
+		"any of a forgotten controller": w.AnySignal(w.NewAbortController().Signal()),
+		"background":                    w.SignalFromContext(context.Background()),
+		"forgotten context":             w.SignalFromContext(uncancelled),
+	}
+	forgotten := map[string]weak.Pointer[js.AbortSignal]{}
+	for name, s := range endless {
+		s.OnAbort(func(error) {})
+		forgotten[name] = weak.Make(s)
+	}
+	uncancelled, endless = nil, nil
 	collect()
+	for name, p := range forgotten {
+		if p.Value() != nil {
+			t.Errorf("%s: kept although nobody can abort it", name)
+		}
+	}
 	for name, p := range pairs {
 		if p.plain.Value() != nil {
 			t.Errorf("%s: kept without listeners", name)
@@ -284,11 +302,13 @@ type countingContext struct {
 	context.Context
 	done  chan struct{}
 	taken chan struct{}
+	fn    func() // that was registered
 }
 
-func (c countingContext) Done() <-chan struct{} { return c.done }
+func (c *countingContext) Done() <-chan struct{} { return c.done }
 
-func (c countingContext) AfterFunc(func()) func() bool {
+func (c *countingContext) AfterFunc(fn func()) func() bool {
+	c.fn = fn
 	return func() bool {
 		close(c.taken)
 		return true
@@ -299,7 +319,7 @@ func (c countingContext) AfterFunc(func()) func() bool {
 func TestContextForgetsSignals(t *testing.T) {
 	w := newWorld(t)
 	defer w.loop.Close()
-	ctx := countingContext{context.Background(), make(chan struct{}), make(chan struct{})}
+	ctx := &countingContext{Context: context.Background(), done: make(chan struct{}), taken: make(chan struct{})}
 	w.SignalFromContext(ctx)
 	garbage.Collect()
 	select {
@@ -307,6 +327,7 @@ func TestContextForgetsSignals(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("the context still holds it")
 	}
+	runtime.KeepAlive(ctx)
 }
 
 // A context that was released is not held by the signal.

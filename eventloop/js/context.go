@@ -5,6 +5,7 @@ package js
 import (
 	"context"
 	"runtime"
+	"weak"
 )
 
 // Context returns a context derived from parent that is cancelled when the signal is aborted, with the reason as its
@@ -24,15 +25,24 @@ func (s *AbortSignal) Context(parent context.Context) (ctx context.Context, canc
 
 // SignalFromContext returns a signal that is aborted when ctx is done, at once if it is already. The reason is the
 // context's cause, except that ErrAbort stands for context.Canceled and ErrTimeout for context.DeadlineExceeded, which
-// they are to errors.Is. Once the signal is garbage, ctx holds nothing of it. Any goroutine may call it.
+// they are to errors.Is. Once the signal is garbage, ctx holds nothing of it, and a signal whose ctx is garbage is held
+// by nothing. Any goroutine may call it.
 func (j *JS) SignalFromContext(ctx context.Context) *AbortSignal {
 	if ctx.Err() != nil {
 		return j.AbortedSignal(contextReason(ctx))
 	}
 	source := j.newSignal()
-	stop := context.AfterFunc(ctx, func() { source.abort(contextReason(ctx)) })
+	stop := new(func() bool) // held by what ctx holds alone, for it leads to the signal's listeners
+	*stop = context.AfterFunc(ctx, func() {
+		source.abort(contextReason(ctx))
+		runtime.KeepAlive(stop)
+	})
 	s := j.AnySignal(source)
-	runtime.AddCleanup(s, func(stop func() bool) { stop() }, stop)
+	runtime.AddCleanup(s, func(stop weak.Pointer[func() bool]) {
+		if stop := stop.Value(); stop != nil {
+			(*stop)()
+		}
+	}, weak.Make(stop))
 	return s
 }
 
