@@ -44,7 +44,8 @@ type AbortSignal struct {
 
 	mu        sync.Mutex // guards what follows; may be held when that of a source is taken
 	reason    error      // nil until it is aborted
-	watchers  []*watcher
+	watchers  []*watcher // with some that were taken back, fewer than half
+	takenBack int        // how many
 	followers map[weak.Pointer[AbortSignal]]follower
 	sweepAt   int            // number of followers at which to look for forgotten ones
 	order     uint64         // of the latest follower
@@ -186,12 +187,17 @@ func (s *AbortSignal) watch(fn func(reason error), onLoop bool) (remove func()) 
 func (s *AbortSignal) unwatch(w *watcher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.fn == nil {
+		return
+	}
 	w.fn = nil
-	if i := slices.Index(s.watchers, w); i >= 0 {
-		s.watchers = slices.Delete(s.watchers, i, i+1)
-		if len(s.watchers) == 0 {
-			s.hold(nil)
-		}
+	if s.takenBack++; 2*s.takenBack < len(s.watchers) {
+		return
+	}
+	s.watchers = slices.DeleteFunc(s.watchers, func(w *watcher) bool { return w.fn == nil })
+	s.takenBack = 0
+	if len(s.watchers) == 0 {
+		s.hold(nil)
 	}
 }
 

@@ -198,6 +198,29 @@ func TestAbortListenersThatFail(t *testing.T) {
 	})
 }
 
+// Listeners run in order when most were taken back, before or by the first of them.
+func TestAbortListenersThatAreTakenBack(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c := w.NewAbortController()
+		var remove []func()
+		c.Signal().OnAbort(func(error) {
+			for _, i := range []int{8, 3, 2} {
+				remove[i]()
+			}
+			w.say("first")
+		})
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
+			remove = append(remove, c.Signal().OnAbort(func(error) { w.say(name) }))
+		}
+		for _, i := range []int{7, 0, 4, 1, 4, 5, 0} {
+			remove[i]()
+		}
+		c.Signal().OnAbort(func(error) { w.say("last") })
+		w.run(func() { c.Abort(nil) })
+		w.want("first", "g", "j", "last")
+	})
+}
+
 // A follower that nobody holds is garbage unless it has listeners, and then it hears, or else nobody can abort it;
 // sources do not pile up what they forgot.
 func TestFollowersAreHeldByListeners(t *testing.T) {

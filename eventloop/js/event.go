@@ -57,21 +57,26 @@ func NewEventListener(fn func(*Event)) *EventListener { return &EventListener{fn
 type EventTarget struct {
 	js        *JS
 	mu        sync.Mutex // guards what follows, and the entries
-	listeners map[string][]*entry
+	audiences map[string]audience
 }
 
-// entry is a listener that was added. What is in a slice of them never changes, so that one can be
-// walked while others are made.
+// audience is who listens to events of a type. Which entries are in a slice never changes, so that one can be walked
+// while others are made.
+type audience struct {
+	entries map[*EventListener]*entry
+	order   []*entry // of adding, with some that were removed, fewer than half
+}
+
+// entry is a listener that was added.
 type entry struct {
-	listener *EventListener
+	listener *EventListener // nil when it was removed
 	once     bool
-	removed  bool
 	unwatch  func() // of the signal; may be nil
 }
 
 // NewEventTarget returns a target without listeners.
 func (j *JS) NewEventTarget() *EventTarget {
-	return &EventTarget{js: j, listeners: map[string][]*entry{}}
+	return &EventTarget{js: j, audiences: map[string]audience{}}
 }
 
 // ListenerOption says how a listener is added.
@@ -102,7 +107,8 @@ func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts
 	e := &entry{listener: listener, once: o.once}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.ContainsFunc(t.listeners[typ], listener.in) {
+	a := t.audiences[typ]
+	if a.entries[listener] != nil {
 		return nil
 	}
 	if o.signal != nil {
@@ -111,42 +117,45 @@ func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts
 			return nil
 		}
 	}
-	t.listeners[typ] = append(t.listeners[typ], e)
+	if a.entries == nil {
+		a.entries = map[*EventListener]*entry{}
+	}
+	a.entries[listener] = e
+	a.order = append(a.order, e)
+	t.audiences[typ] = a
 	return nil
 }
-
-func (l *EventListener) in(e *entry) bool { return e.listener == l }
 
 // RemoveEventListener takes a listener back, also during a dispatch, which then does not call it. It does nothing if
 // the listener is not there. Any goroutine may call it.
 func (t *EventTarget) RemoveEventListener(typ string, listener *EventListener) {
 	t.mu.Lock()
-	var found *entry
-	if i := slices.IndexFunc(t.listeners[typ], listener.in); i >= 0 {
-		found = t.listeners[typ][i]
-	}
+	e := t.audiences[typ].entries[listener]
 	t.mu.Unlock()
-	if found != nil {
-		t.remove(typ, found)
+	if e != nil {
+		t.remove(typ, e)
 	}
 }
 
-// remove takes an entry back and tells whether it was there.
-func (t *EventTarget) remove(typ string, e *entry) bool {
+// remove takes an entry back and returns its listener, or nil if it was removed before.
+func (t *EventTarget) remove(typ string, e *entry) *EventListener {
 	t.mu.Lock()
-	was := !e.removed
-	e.removed = true
-	if i := slices.Index(t.listeners[typ], e); i >= 0 {
-		rest := slices.Concat(t.listeners[typ][:i], t.listeners[typ][i+1:])
-		if t.listeners[typ] = rest; len(rest) == 0 {
-			delete(t.listeners, typ)
+	listener, unwatch := e.listener, e.unwatch
+	e.listener, e.unwatch = nil, nil
+	if a := t.audiences[typ]; a.entries[listener] == e {
+		delete(a.entries, listener)
+		if len(a.entries) == 0 {
+			delete(t.audiences, typ)
+		} else if len(a.order) >= 2*len(a.entries) {
+			a.order = slices.DeleteFunc(slices.Clone(a.order), func(e *entry) bool { return e.listener == nil })
+			t.audiences[typ] = a
 		}
 	}
 	t.mu.Unlock()
-	if was && e.unwatch != nil {
-		e.unwatch()
+	if unwatch != nil {
+		unwatch()
 	}
-	return was
+	return listener
 }
 
 // DispatchEvent calls the listeners for e.Type, one after the other, before it returns; those that are added meanwhile
@@ -165,27 +174,28 @@ func (t *EventTarget) DispatchEvent(e *Event) (proceed bool, err error) {
 		return false, &DOMException{Name: "InvalidStateError", Message: "the event is already being dispatched"}
 	}
 	t.mu.Lock()
-	listeners := t.listeners[e.Type]
+	entries := t.audiences[e.Type].order
 	t.mu.Unlock()
 	e.target, e.dispatching = t, true
 	defer func() { e.dispatching, e.stopped = false, false }()
 	typ := e.Type
-	t.js.each(len(listeners), func(i int) {
-		l := listeners[i]
-		if e.stopped || !t.claim(typ, l) {
+	t.js.each(len(entries), func(i int) {
+		if e.stopped {
 			return
 		}
-		l.listener.handle(e)
+		if listener := t.claim(typ, entries[i]); listener != nil {
+			listener.handle(e)
+		}
 	})
 	return !e.prevented, nil
 }
 
-// claim tells whether a listener is to be called, and removes one that is called once.
-func (t *EventTarget) claim(typ string, e *entry) bool {
+// claim returns an entry's listener, or nil if it was removed, and removes one that is called once.
+func (t *EventTarget) claim(typ string, e *entry) *EventListener {
 	if e.once {
 		return t.remove(typ, e)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !e.removed
+	return e.listener
 }

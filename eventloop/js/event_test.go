@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
@@ -66,6 +67,35 @@ func TestListeners(t *testing.T) {
 			}), js.Once())
 			t.AddEventListener("x", b)
 		}, []string{"a", "true", "b", "true"}},
+		{"most removed and two added while dispatching", func(t target) {
+			var listeners []*js.EventListener
+			t.AddEventListener("x", t.listen("a", func(*js.Event) {
+				for _, l := range listeners[1:9] {
+					t.RemoveEventListener("x", l)
+				}
+				t.AddEventListener("x", listeners[4])
+				t.AddEventListener("x", listeners[9])
+				t.AddEventListener("x", listeners[2])
+			}), js.Once())
+			for _, name := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "k"} {
+				l := t.listen(name)
+				listeners = append(listeners, l)
+				t.AddEventListener("x", l)
+			}
+		}, []string{"a", "b", "k", "true", "b", "k", "f", "d", "true"}},
+		{"most removed", func(t target) {
+			var listeners []*js.EventListener
+			for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+				l := t.listen(name)
+				listeners = append(listeners, l)
+				t.AddEventListener("x", l, js.Once())
+			}
+			for _, i := range []int{6, 0, 3, 1, 5} {
+				t.RemoveEventListener("x", listeners[i])
+			}
+			t.AddEventListener("x", listeners[0])
+			t.AddEventListener("x", listeners[4])
+		}, []string{"c", "e", "h", "a", "true", "a", "true"}},
 		{"stopped", func(t target) {
 			t.AddEventListener("x", t.listen("a", (*js.Event).StopImmediatePropagation), js.Once())
 			t.AddEventListener("x", t.listen("b"), js.Once())
@@ -239,6 +269,100 @@ func TestHandlerThatPanics(t *testing.T) {
 			t.Errorf("%v", w.faults)
 		}
 	})
+}
+
+// However many listeners there are, and in whatever order they go, those that stay are gone through a few times only, and
+// those that went leave little behind.
+func TestManyListenersAreRemoved(t *testing.T) {
+	const n = 1 << 10
+	w := newWorld(t)
+	defer w.loop.Close()
+	for name, add := range map[string]func() (remove []func(), places func() int){
+		"signal": func() (remove []func(), places func() int) {
+			s := w.NewAbortController().Signal()
+			for range n {
+				remove = append(remove, s.OnAbort(func(error) {}))
+			}
+			return remove, s.Watchers
+		},
+		"target": func() (remove []func(), places func() int) {
+			target := w.NewEventTarget()
+			for range n {
+				l := js.NewEventListener(func(*js.Event) {})
+				target.AddEventListener("x", l)
+				remove = append(remove, func() { target.RemoveEventListener("x", l) })
+			}
+			return remove, func() int { return target.Entries("x") }
+		},
+	} {
+		for order, at := range map[string]func(i int) int{
+			"oldest first": func(i int) int { return i },
+			"newest first": func(i int) int { return n - 1 - i },
+			"mixed":        func(i int) int { return i * 7 % n },
+		} {
+			remove, places := add()
+			passes := 0
+			for i := range n {
+				before := places()
+				remove[at(i)]()
+				remove[at(i)]()
+				if places() != before {
+					passes++
+				}
+				if left := n - 1 - i; places() > 2*left {
+					t.Fatalf("%s, %s: %d places for %d listeners", name, order, places(), left)
+				}
+			}
+			if passes > 11 {
+				t.Errorf("%s, %s: %d passes for %d listeners", name, order, passes, n)
+			}
+		}
+	}
+}
+
+// What a listener holds is garbage when it was removed, though others stay.
+func TestOthersDoNotHoldRemovedListeners(t *testing.T) {
+	w := newWorld(t)
+	c, target := w.NewAbortController(), w.NewEventTarget()
+	held := map[string]weak.Pointer[[64]byte]{}
+	hold := func(name string) func() {
+		value := new([64]byte)
+		held[name] = weak.Make(value)
+		return func() { runtime.KeepAlive(value) }
+	}
+	listen := func(name string, opts ...js.ListenerOption) *js.EventListener {
+		fn := hold(name)
+		l := js.NewEventListener(func(*js.Event) { fn() })
+		target.AddEventListener("x", l, opts...)
+		return l
+	}
+	fn := hold("taken back from a signal")
+	remove := c.Signal().OnAbort(func(error) { fn() })
+	fn = nil
+	until := w.NewAbortController()
+	removed := listen("removed")
+	listen("once", js.Once())
+	listen("until a signal", js.Until(until.Signal()))
+	for range 9 {
+		c.Signal().OnAbort(func(error) {})
+		target.AddEventListener("x", js.NewEventListener(func(*js.Event) {}))
+	}
+	remove()
+	target.RemoveEventListener("x", removed)
+	until.Abort(nil)
+	removed = nil
+	w.run(func() { target.DispatchEvent(js.NewEvent("x")) })
+	for range 3 {
+		garbage.Collect()
+	}
+	for name, p := range held {
+		if p.Value() != nil {
+			t.Errorf("%s: kept", name)
+		}
+	}
+	runtime.KeepAlive(c)
+	runtime.KeepAlive(target)
+	runtime.KeepAlive(remove)
 }
 
 // A listener that was removed is not held by the signal that would have removed it, nor is its target.

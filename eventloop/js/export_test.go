@@ -32,6 +32,20 @@ func (s *AbortSignal) Followers() int {
 	return len(s.followers)
 }
 
+// Watchers returns for how many watchers s has a place, those that were taken back included.
+func (s *AbortSignal) Watchers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.watchers)
+}
+
+// Entries returns how many entries t has for a type, those that were removed included.
+func (t *EventTarget) Entries(typ string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.audiences[typ].order)
+}
+
 func Coerce(ms float64) time.Duration { return coerce(ms) }
 
 // Following is the interval's next time, all in units from the same zero.
