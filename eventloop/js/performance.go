@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,8 +16,9 @@ import (
 // the W3C). All methods may be called from any goroutine. Entries are kept until they are cleared.
 type Performance struct {
 	origin  time.Time
-	mu      sync.Mutex         // guards entries
-	entries []PerformanceEntry // in order of StartTime, equal ones in order of making
+	mu      sync.Mutex         // guards what follows
+	entries []PerformanceEntry // in order of making
+	marks   map[string]float64 // times of the marks among them that were made last under their names
 }
 
 // PerformanceEntry is a mark or a measure. Its JSON is that of JavaScript's toJSON.
@@ -36,7 +38,7 @@ const (
 // Performance returns the adapter's clock.
 func (j *JS) Performance() *Performance { return &j.performance }
 
-func (p *Performance) start() { p.origin = time.Now() }
+func (p *Performance) start() { p.origin, p.marks = time.Now(), map[string]float64{} }
 
 // Now returns the milliseconds since the time origin, with fractions to the resolution of Go's monotonic clock. It
 // never goes back.
@@ -61,9 +63,9 @@ func (p *Performance) MarkAt(name string, startTime float64, detail any) (Perfor
 	return p.add(PerformanceEntry{Name: name, EntryType: markType, StartTime: startTime, Detail: detail}), nil
 }
 
-// Measure records the time from the latest mark named startMark, or from the time origin if that is "", to the latest
-// mark named endMark, or to now if that is "". It returns a DOMException "SyntaxError" that wraps ErrNoMark if there is
-// no such mark.
+// Measure records the time from the mark that was made last under the name startMark, or from the time origin if that is
+// "", to the one made last as endMark, or to now if that is "". It returns a DOMException "SyntaxError" that wraps
+// ErrNoMark if there is no such mark.
 func (p *Performance) Measure(name, startMark, endMark string) (PerformanceEntry, error) {
 	start, end := 0.0, p.Now()
 	var err error
@@ -101,27 +103,22 @@ func checkTime(ms float64) error {
 func (p *Performance) markTime(name string) (float64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, e := range slices.Backward(p.entries) {
-		if e.EntryType == markType && e.Name == name {
-			return e.StartTime, nil
-		}
+	if ms, ok := p.marks[name]; ok {
+		return ms, nil
 	}
 	return 0, &DOMException{Name: "SyntaxError", Message: fmt.Sprintf("there is no mark %q", name), Err: ErrNoMark}
 }
 
-// add puts an entry in its place, which is the end for all but those with a given time.
 func (p *Performance) add(e PerformanceEntry) PerformanceEntry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := len(p.entries)
-	for i > 0 && p.entries[i-1].StartTime > e.StartTime {
-		i--
+	if p.entries = append(p.entries, e); e.EntryType == markType {
+		p.marks[e.Name] = e.StartTime
 	}
-	p.entries = slices.Insert(p.entries, i, e)
 	return e
 }
 
-// GetEntries returns all entries in order of their times.
+// GetEntries returns all entries in order of their times, equal ones in order of making.
 func (p *Performance) GetEntries() []PerformanceEntry {
 	return p.filter(func(PerformanceEntry) bool { return true })
 }
@@ -140,12 +137,13 @@ func (p *Performance) GetEntriesByType(entryType string) []PerformanceEntry {
 
 func (p *Performance) filter(keep func(PerformanceEntry) bool) (kept []PerformanceEntry) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, e := range p.entries {
 		if keep(e) {
 			kept = append(kept, e)
 		}
 	}
+	p.mu.Unlock()
+	slices.SortStableFunc(kept, func(a, b PerformanceEntry) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	return kept
 }
 
@@ -161,6 +159,9 @@ func (p *Performance) clear(entryType, name string) {
 	p.entries = slices.DeleteFunc(p.entries, func(e PerformanceEntry) bool {
 		return e.EntryType == entryType && (name == "" || e.Name == name)
 	})
+	if entryType == markType {
+		maps.DeleteFunc(p.marks, func(mark string, _ float64) bool { return name == "" || mark == name })
+	}
 }
 
 // MarshalJSON returns what JavaScript's toJSON gives: an object with the timeOrigin.

@@ -85,6 +85,60 @@ func TestPerformance(t *testing.T) {
 	})
 }
 
+// A name stands for the mark that was made last under it, whatever its time, until it is cleared.
+func TestMeasureTakesMarkMadeLast(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	p := w.Performance()
+	for _, ms := range []float64{70, 100, 50} {
+		p.MarkAt("a", ms, nil)
+		p.MarkAt("b", ms+5, nil)
+	}
+	p.MeasureTimes("a", 60, 65, nil)
+	p.Measure("m", "a", "b")
+	const want = "a@50+0 m@50+5 b@55+0 a@60+5 a@70+0 b@75+0 a@100+0 b@105+0 "
+	if got := names(p.GetEntries()); got != want {
+		t.Errorf("\ngot  %s\nwant %s", got, want)
+	}
+	for _, name := range []string{"a", ""} {
+		p.ClearMeasures(name)
+		if _, err := p.Measure("m", "b", "b"); err != nil {
+			t.Errorf("another mark was cleared: %v", err)
+		}
+		p.ClearMarks(name)
+		if _, err := p.Measure("m", "a", ""); !errors.Is(err, js.ErrNoMark) {
+			t.Errorf("after ClearMarks(%q): %v", name, err)
+		}
+	}
+	if _, err := p.Measure("m", "b", ""); !errors.Is(err, js.ErrNoMark) {
+		t.Errorf("after all marks were cleared: %v", err)
+	}
+	p.MarkAt("a", 10, nil)
+	if m, err := p.Measure("m", "a", "a"); m.StartTime != 10 || err != nil {
+		t.Errorf("made again after clearing: %v, %v", m, err)
+	}
+}
+
+// Entries of equal times are in the order in which they were made, however many there are.
+func TestEntriesOfEqualTimes(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	const n = 100
+	for i := range n {
+		w.Performance().MarkAt("", float64(i*7%3), i)
+	}
+	last := js.PerformanceEntry{Detail: -1}
+	for _, e := range w.Performance().GetEntries() {
+		if e.StartTime < last.StartTime || e.StartTime == last.StartTime && e.Detail.(int) < last.Detail.(int) {
+			t.Fatalf("%+v after %+v", e, last)
+		}
+		last = e
+	}
+	if last.Detail != n-2 {
+		t.Errorf("the last is %+v", last)
+	}
+}
+
 func TestPerformanceErrors(t *testing.T) {
 	w := newWorld(t)
 	defer w.loop.Close()
