@@ -75,8 +75,8 @@ func (j *JS) AbortedSignal(reason error) *AbortSignal {
 
 // TimeoutSignal returns a signal that is aborted with ErrTimeout in ms milliseconds (the DOM standard's
 // AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer remains when the signal is
-// forgotten, but not what listens to the signal. It returns an error that wraps ErrTime unless ms is between 0 and
-// 2^53-1, and ErrLoopTerminated once the loop is ending.
+// forgotten, and keeps those who listen to the signal until it fires or they are taken back. It returns an error that
+// wraps ErrTime unless ms is between 0 and 2^53-1, and ErrLoopTerminated once the loop is ending.
 func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 	if !(ms >= 0 && ms <= float64(maxID)) {
 		return nil, &DOMException{Name: "TypeError", Message: "the timeout is out of range", Err: ErrTime}
