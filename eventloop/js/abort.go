@@ -4,7 +4,6 @@ package js
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -98,35 +97,49 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 // (the DOM standard's AbortSignal.any). The signals may be of different loops; listeners run on the loop of j.
 func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	s := &AbortSignal{js: j, following: true, inputs: slices.Clone(signals)}
+	var sources []*AbortSignal // some may be there more than once
 	for _, input := range signals {
 		input.mu.Lock()
 		s.reason = cmp.Or(s.reason, input.reason)
 		if !input.following {
-			s.sources = append(s.sources, input)
+			sources = append(sources, input)
 		} else {
-			s.sources = append(s.sources, input.sources...)
+			sources = append(sources, input.sources...)
 		}
 		input.mu.Unlock()
 	}
 	if s.reason != nil {
-		s.sources, s.inputs = nil, nil
+		s.inputs = nil
 		return s
 	}
-	for _, source := range slices.Clone(s.sources) { // which aborting s empties
-		if reason := source.adopt(s); reason != nil {
-			s.abort(reason)
-			break
-		}
+	if reason := s.follow(sources); reason != nil {
+		s.abort(reason)
 	}
 	return s
 }
 
-// adopt makes s be followed by f, or returns the reason if it is aborted.
-func (s *AbortSignal) adopt(f *AbortSignal) error {
+// follow makes s follow sources, each once, until one is aborted, whose reason it returns.
+func (s *AbortSignal) follow(sources []*AbortSignal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, source := range sources {
+		added, reason := source.adopt(s)
+		if reason != nil {
+			return reason
+		}
+		if added {
+			s.sources = append(s.sources, source)
+		}
+	}
+	return nil
+}
+
+// adopt makes s be followed by f, and tells whether it was not before, or returns the reason if s is aborted.
+func (s *AbortSignal) adopt(f *AbortSignal) (added bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reason != nil {
-		return s.reason
+		return false, s.reason
 	}
 	if s.followers == nil {
 		s.followers = map[weak.Pointer[AbortSignal]]follower{}
@@ -139,11 +152,12 @@ func (s *AbortSignal) adopt(f *AbortSignal) error {
 		}
 		s.sweepAt = 2*len(s.followers) + 8
 	}
-	if p := weak.Make(f); s.followers[p].order == 0 {
+	p := weak.Make(f)
+	if s.followers[p].order == 0 {
 		s.order++
-		s.followers[p] = follower{order: s.order}
+		s.followers[p], added = follower{order: s.order}, true
 	}
-	return nil
+	return added, nil
 }
 
 // Aborted tells whether the signal is aborted.
@@ -238,7 +252,7 @@ func (s *AbortSignal) abort(reason error) (err error) {
 		}
 	}
 	for _, t := range all {
-		err = errors.Join(err, t.signal.notify(t.watchers, reason))
+		err = cmp.Or(t.signal.notify(t.watchers, reason), err)
 	}
 	return err
 }

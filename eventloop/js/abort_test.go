@@ -180,6 +180,44 @@ func TestAbortReachesFollowersFirst(t *testing.T) {
 	})
 }
 
+// However often a signal is reached, it is followed once, so that signals made from each other do not double.
+func TestSourcesAreFollowedOnce(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	a, b := w.NewAbortController(), w.NewAbortController()
+	s := w.AnySignal(a.Signal(), b.Signal(), a.Signal())
+	for range 8 {
+		s = w.AnySignal(s, b.Signal(), s)
+	}
+	if n := s.Sources(); n != 2 {
+		t.Errorf("%d sources", n)
+	}
+	if b.Abort(io.EOF); s.Reason() != io.EOF || s.Sources() != 0 || a.Signal().Followers() != 0 {
+		t.Errorf("%v, %d sources, %d followers", s.Reason(), s.Sources(), a.Signal().Followers())
+	}
+}
+
+// The error is the same whether one signal's listeners cannot be called, or those of many.
+func TestAbortManyAfterTheEnd(t *testing.T) {
+	ended, w := newWorld(t), newWorld(t)
+	ended.loop.Close()
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	var silent []*js.AbortSignal
+	for range 3 {
+		ended.AnySignal(c.Signal()).OnAbort(func(error) { t.Error("a listener ran after the end") })
+		silent = append(silent, ended.AnySignal(c.Signal()))
+	}
+	if err := c.Abort(nil); err != eventloop.ErrLoopTerminated {
+		t.Error(err)
+	}
+	for _, s := range silent {
+		if !s.Aborted() {
+			t.Error("not aborted")
+		}
+	}
+}
+
 // A listener that does not return is reported, and the others run; one that another removes does not.
 func TestAbortListenersThatFail(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {

@@ -32,6 +32,13 @@ func (s *AbortSignal) Followers() int {
 	return len(s.followers)
 }
 
+// Sources returns how many signals s follows, those counted twice that it follows twice.
+func (s *AbortSignal) Sources() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sources)
+}
+
 // Watchers returns for how many watchers s has a place, those that were taken back included.
 func (s *AbortSignal) Watchers() int {
 	s.mu.Lock()
