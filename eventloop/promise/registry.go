@@ -29,7 +29,8 @@ type registry struct {
 }
 
 const (
-	scavengeStep = 20 // entries that one Scavenge looks at
+	scavengeStep = 20 // entries that every Scavenge looks at
+	scavengeRate = 2  // and how many more for each newcomer; with one, those that were collected could pile up
 	registryKeep = 64 // a table no longer than this is never replaced by a smaller one
 
 	youngSlot = math.MaxUint32
@@ -40,8 +41,9 @@ func (g *registry) add(p *Promise) {
 	g.young = append(g.young, p)
 }
 
-// promote gives the newcomers that are still pending their places in the table.
-func (g *registry) promote() {
+// promote gives the newcomers that are still pending their places in the table, and tells how many these are.
+func (g *registry) promote() int {
+	before := len(g.entries)
 	for _, p := range g.young {
 		if p.slot == youngSlot {
 			g.entries = append(g.entries, weak.Make(p))
@@ -54,6 +56,7 @@ func (g *registry) promote() {
 		clear(g.young)
 		g.young = g.young[:0]
 	}
+	return len(g.entries) - before
 }
 
 // remove takes p out.
@@ -84,9 +87,9 @@ func (g *registry) vacate(i int) {
 	}
 }
 
-// scavenge drops what was collected among the next few entries.
-func (g *registry) scavenge() {
-	for range min(scavengeStep, len(g.entries)) {
+// scavenge drops what was collected among the next n entries.
+func (g *registry) scavenge(n int) {
+	for range min(n, len(g.entries)) {
 		if g.cursor >= len(g.entries) {
 			if g.cursor = 0; len(g.entries) == 0 {
 				return
@@ -113,12 +116,11 @@ func (r *Realm) register(p *Promise) {
 func (p *Promise) isRoot() bool { return p.source == nil && p.handler == nil }
 
 // Scavenge lets go of the promises that have become pending since the last call, and looks at about twenty entries of
-// the registry of pending promises to drop those of promises that the garbage collector has taken. The loop calls it
-// once a tick, on the loop, and always before it sleeps.
+// the registry of pending promises, and two more for each that it has got meanwhile, to drop those of promises that the
+// garbage collector has taken. The loop calls it once a tick, on the loop, and always before it sleeps.
 func (r *Realm) Scavenge() {
 	if g := &r.registry; len(g.young)+len(g.entries) != 0 {
-		g.promote()
-		g.scavenge()
+		g.scavenge(scavengeStep + scavengeRate*g.promote())
 	}
 }
 

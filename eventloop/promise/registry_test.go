@@ -339,6 +339,26 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	require.Len(t, got.errs, live)
 }
 
+// However many promises are lost in each tick, and without a tick that makes none, the registry holds no more than a few
+// times those that were made since the last collection.
+func TestSteadyLossesDoNotPileUp(t *testing.T) {
+	const ticks, perTick = 10, 10 * promise.ScavengeStep
+	f, r := newRealm(promise.Config{})
+	for range 20 {
+		for range ticks {
+			for range perTick {
+				p, _, _ := r.New()
+				p.Then(nil, nil)
+			}
+			f.tick(r)
+		}
+		collect()
+	}
+	length, capacity := r.Registered()
+	require.LessOrEqual(t, length, 3*ticks*perTick)
+	require.LessOrEqual(t, capacity, 4*3*ticks*perTick)
+}
+
 // The registry against a set: promises come, settle and are lost, and each that lives is in it once.
 func TestRegistryModel(t *testing.T) {
 	f, r := newRealm(promise.Config{})
