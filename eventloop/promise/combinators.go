@@ -31,18 +31,20 @@ type rule interface {
 	none() (decided bool, v any, e error)
 }
 
-// group is a combinator at work.
+// group is a combinator at work. Its result has it for a handler, and so holds what it waits for; nobody calls it.
 type group struct {
+	begun
 	rule
 	result   *Promise
 	elements []element
 	left     int // elements that have not settled
 }
 
-// element is the reaction of one promise of a group.
+// element is the reaction of one promise of a group, and its own handler. Its target is the result; it has a source until
+// it is called, or the result is decided.
 type element struct {
 	reaction
-	group *group
+	prev  *reaction // in the list of its source; nil in the first of that
 	index int
 }
 
@@ -64,10 +66,10 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 		}
 	}
 	g := &group{rule: rule, result: r.pending(), elements: make([]element, len(ps)), left: len(ps)}
-	g.result.handler = &g.elements[0] // the result holds what it waits for; nobody runs it
+	g.result.handler = g
 	for i, p := range ps {
 		e := &g.elements[i]
-		e.group, e.index, e.handler, e.source = g, i, e, r.Resolved(p.promise())
+		e.index, e.target, e.handler, e.source = i, g.result, e, r.Resolved(p.promise())
 	}
 	if r.sched.OnLoop() {
 		g.start()
@@ -80,14 +82,15 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 func (g *group) start() {
 	for i := range g.elements {
 		e := &g.elements[i]
+		e.prev = e.source.last
 		e.source.attach(&e.reaction)
 	}
 }
 
 // call is the job of an element.
 func (e *element) call(source *Promise) (any, error) {
-	g := e.group
-	e.group, e.handler, e.source = nil, nil, nil
+	g := e.target.handler.(*group)
+	e.drop()
 	g.left--
 	value, err := source.outcome()
 	if decided, value, err := g.see(e.index, value, err, g.left == 0); decided {
@@ -107,43 +110,34 @@ func (g *group) settle(value any, err error) {
 		return
 	}
 	for i := range g.elements {
-		if e := &g.elements[i]; e.handler != nil {
-			source := e.source
-			e.group, e.handler, e.source = nil, nil, nil
-			source.sweep()
+		if e := &g.elements[i]; e.source != nil {
+			e.source.detach(e)
+			e.drop()
 		}
 	}
 }
 
-// sweepLimit is how many reactions one sweep looks at. It bounds what a group's end costs; what lies further back
-// stays until its promise settles, and keeps nothing alive but its group's elements.
-const sweepLimit = 64
+// drop makes e a reaction that does nothing, and keeps nothing alive.
+func (e *element) drop() { e.prev, e.target, e.source = nil, nil, nil }
 
-// sweep takes dead elements out of the list of what waits for p. Their groups have handled the rejection that may come.
-func (p *Promise) sweep() {
+// detach takes e out of the list of what waits for p, unless p has settled. Its group has handled the rejection that may
+// come.
+func (p *Promise) detach(e *element) {
 	if p.last == nil {
 		return
 	}
 	p.set(handled, settledMask)
-	prev := p.last
-	for range sweepLimit {
-		n := prev.next
-		isLast := n == p.last
-		switch {
-		case n.target != nil || n.handler != nil:
-			prev = n
-		case n == prev:
-			p.last, n.next = nil, nil
-		default:
-			prev.next, n.next = n.next, nil
-			if isLast {
-				p.last = prev
-			}
-		}
-		if isLast {
-			return
-		}
+	if e.prev != nil {
+		e.prev.next = e.next
+	} else {
+		p.last.next = e.next
 	}
+	if p.last == &e.reaction {
+		p.last = e.prev
+	} else if after, ok := e.next.handler.(*element); ok {
+		after.prev = e.prev
+	}
+	e.next = nil
 }
 
 // all is the rule of All: the values so far.

@@ -52,5 +52,4 @@ func (p *Promise) Reactions() (n int) {
 const (
 	RegistryKeep = registryKeep
 	ScavengeStep = scavengeStep
-	SweepLimit   = sweepLimit
 )

@@ -14,7 +14,7 @@ import (
 type reaction struct {
 	next       *reaction
 	source     *Promise // what it waits for; whoever holds a promise so holds what may still settle it
-	target     *Promise // what it settles; nil in a combinator's element
+	target     *Promise // what it settles
 	handler    handler  // nil passes the outcome on
 	onRejected func(error) (any, error)
 }
@@ -96,8 +96,8 @@ func (p *Promise) attach(n *reaction) {
 // run is the job of a reaction.
 func (n *reaction) run() {
 	source, target, h, onRejected := n.source, n.target, n.handler, n.onRejected
-	if target == nil {
-		if h != nil { // or else the combinator was decided meanwhile
+	if _, ok := h.(*element); ok {
+		if source != nil { // or else the combinator was decided meanwhile
 			_, _ = h.call(source)
 		}
 		return
