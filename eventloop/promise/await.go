@@ -176,22 +176,37 @@ func (ws *waiters) promises() []*Promise {
 	return slices.Collect(maps.Keys(ws.of))
 }
 
-// foreign is a promise that follows one of another realm.
-type foreign struct{ p *Promise }
+// foreign makes p follow q of another realm, and is the handler of p until p settles.
+type foreign struct {
+	begun
+	p, q   *Promise
+	waiter *waiter // among those of q; touched on the loop of p alone
+	guest  bool    // p is a group's own: nobody else has it
+}
 
-// followForeign makes p follow q of another realm: by waiting for it as any other goroutine would. Until then p is a
-// root in its own realm, whose end it must hear of.
-func (p *Promise) followForeign(q *Promise) {
-	p.source = nil
+// follow makes f.p wait for f.q as any other goroutine would. Until that settles f.p is a root in its own realm, whose
+// end it must hear of.
+func (f *foreign) follow() {
+	p, q := f.p, f.q
+	p.source, p.handler = nil, f
 	if p.realm.register(p); p.settled() {
 		return
 	}
-	if l := (foreign{p}); q.realm.waiters.add(q, l) == nil {
-		l.hear(q.outcome())
+	if f.waiter = q.realm.waiters.add(q, f); f.waiter == nil {
+		f.hear(q.outcome())
 	}
 }
 
-func (f foreign) hear(value any, err error) {
+// leave ends the waiting. It has handled the rejection that may come, as it would have by going on.
+func (f *foreign) leave() {
+	if f.waiter != nil {
+		f.q.set(handled, 0) // first: without a waiter it may be reported at once
+		f.q.realm.waiters.remove(f.q, f.waiter)
+		f.waiter = nil
+	}
+}
+
+func (f *foreign) hear(value any, err error) {
 	_ = f.p.realm.sched.ScheduleMicrotask(func() { // what is refused has been rejected by the end
 		if f.p.settled() {
 			return

@@ -224,6 +224,75 @@ func TestTwoLoopsEnd(t *testing.T) {
 	}
 }
 
+// Nothing waits at a promise of another loop for what is over: a group that was decided, or a loop that has ended. A
+// promise that others have too goes on following; and what was taken back has handled a rejection, on either loop.
+func TestNothingStaysAtAnotherLoop(t *testing.T) {
+	unhandled := promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { t.Error("reported: ", err) }}
+	fa, a := newRealm(unhandled)
+	fb, b := newRealm(unhandled)
+	long, _, reject := b.New()
+	waiting := func() int {
+		n, _, _ := b.Listeners()
+		return n
+	}
+	for name, combine := range map[string]func(...*promise.Promise) *promise.Promise{
+		"Race": a.Race, "Any": a.Any, "All": a.All,
+	} {
+		result := func() weak.Pointer[promise.Promise] {
+			p, resolve, rejectP := a.New()
+			result := combine(long, p, long)
+			result.Catch(func(error) (any, error) { return nil, nil })
+			fa.tick(a)
+			require.Equal(t, 2, waiting(), name)
+			if name == "All" {
+				rejectP(errTest)
+			} else {
+				resolve(1)
+			}
+			fa.tick(a)
+			return weak.Make(result)
+		}()
+		require.Zero(t, waiting(), name)
+		require.Zero(t, registered(a), name)
+		requireCollected(t, result)
+	}
+	var got probe
+	shared := a.Resolved(long)
+	got.on(shared.Catch(func(err error) (any, error) { return err, nil }))
+	a.Race(a.Resolved(1), shared)
+	fa.drain()
+	require.Equal(t, 1, waiting())
+	late, _, rejectLate := b.New()
+	a.Race(a.Resolved(1), late)
+	rejectLate(errTest) // which is on its way when the group is decided
+	fa.tick(a)
+	reject(errTest)
+	fb.checkpoint(b)
+	fa.checkpoint(a)
+	got.want(t, errTest, nil)
+
+	for name, end := range map[string]func(f *fake, r *promise.Realm){
+		"shutdown": (*fake).shutdown, "close": (*fake).close,
+	} {
+		f, r := newRealm(unhandled)
+		source, _, reject := b.New()
+		r.Race(source).Catch(nil)
+		old := r.Resolved(source)
+		f.tick(r)
+		young := r.Resolved(nil).Then(func(any) (any, error) { return source, nil }, nil)
+		f.drain()
+		require.Equal(t, 3, waiting())
+		end(f, r)
+		require.Zero(t, waiting(), name)
+		reject(errTest)
+		fb.checkpoint(b)
+		for _, p := range []*promise.Promise{old, young} {
+			_, err := p.Await(t.Context())
+			require.Equal(t, loopapi.ErrLoopTerminated, err)
+		}
+	}
+}
+
 // What the end of its own loop has settled, the loop of the promise it follows does not settle again.
 func TestFollowedSettlesAfterTheEnd(t *testing.T) {
 	fa, a := newRealm(promise.Config{})

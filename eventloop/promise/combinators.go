@@ -69,7 +69,13 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 	g.result.handler = g
 	for i, p := range ps {
 		e := &g.elements[i]
-		e.index, e.target, e.handler, e.source = i, g.result, e, r.Resolved(p.promise())
+		e.index, e.target, e.handler = i, g.result, e
+		if q := p.promise(); q == nil || q.realm == r {
+			e.source = r.Resolved(q)
+		} else {
+			e.source = r.pending()
+			e.source.handler = &foreign{p: e.source, q: q, guest: true}
+		}
 	}
 	if r.sched.OnLoop() {
 		g.start()
@@ -82,6 +88,9 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 func (g *group) start() {
 	for i := range g.elements {
 		e := &g.elements[i]
+		if f, ok := e.source.handler.(*foreign); ok && f.guest {
+			f.follow()
+		}
 		e.prev = e.source.last
 		e.source.attach(&e.reaction)
 	}
@@ -138,6 +147,10 @@ func (p *Promise) detach(e *element) {
 		after.prev = e.prev
 	}
 	e.next = nil
+	if f, ok := p.handler.(*foreign); ok && f.guest {
+		f.leave()
+		p.realm.registry.remove(p)
+	}
 }
 
 // all is the rule of All: the values so far.

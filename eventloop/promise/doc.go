@@ -45,7 +45,7 @@
 // A promise that nobody can settle, and nobody waits for on another goroutine, is garbage, with all that was derived
 // from it; the realm keeps it no longer than the tick. A promise keeps what it was derived from until it settles.
 // What has settled keeps its value and nothing else: no handler, and no promise. A decided Race, Any or All takes its
-// reactions off the promises that are still pending.
+// reactions off the promises that are still pending, also those of other loops.
 //
 // # Cost
 //

@@ -106,7 +106,7 @@ func (p *Promise) resolve(value any) {
 	case q == nil:
 		p.settle(fulfilled, nil)
 	case q.realm != p.realm:
-		p.followForeign(q)
+		(&foreign{p: p, q: q}).follow()
 	case q.waitsFor(p):
 		p.settle(rejected, loopapi.ErrPromiseCycle)
 	default: // a job of its own asks q, as NewPromiseResolveThenableJob of ECMAScript does

@@ -102,6 +102,22 @@ func (g *registry) scavenge(n int) {
 	}
 }
 
+// take empties the registry, and returns what was in it. These promises wait at no other loop any more.
+func (g *registry) take() (ps []*Promise) {
+	g.promote()
+	for _, e := range g.entries {
+		if p := e.Value(); p != nil {
+			p.slot = 0
+			if f, ok := p.handler.(*foreign); ok {
+				f.leave()
+			}
+			ps = append(ps, p)
+		}
+	}
+	*g = registry{}
+	return ps
+}
+
 // register makes a pending promise known to RejectAll. Once that has been called it rejects the promise instead.
 func (r *Realm) register(p *Promise) {
 	switch end := r.end.Load(); {
@@ -133,15 +149,9 @@ func (r *Realm) Scavenge() {
 func (r *Realm) RejectAll(err error) (more bool) {
 	r.end.CompareAndSwap(nil, &err)
 	end := *r.end.Load()
-	r.registry.promote()
-	entries := r.registry.entries
-	r.registry = registry{}
-	for _, e := range entries {
-		if p := e.Value(); p != nil {
-			more = true
-			p.slot = 0
-			p.settle(rejected, end)
-		}
+	for _, p := range r.registry.take() {
+		more = true
+		p.settle(rejected, end)
 	}
 	for _, p := range r.waiters.promises() {
 		if p.isRoot() && !p.settled() {
@@ -158,6 +168,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 func (r *Realm) End() {
 	err := loopapi.ErrLoopTerminated
 	r.end.CompareAndSwap(nil, &err)
-	r.jobs, r.registry, r.unhandled = jobs{}, registry{}, nil
+	r.registry.take()
+	r.jobs, r.unhandled = jobs{}, nil
 	r.waiters.end()
 }
