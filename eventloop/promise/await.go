@@ -169,6 +169,13 @@ func (ws *waiters) end() {
 	}
 }
 
+// hasEnded tells whether nobody will settle what is pending.
+func (ws *waiters) hasEnded() bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.ended
+}
+
 // promises returns those that have listeners.
 func (ws *waiters) promises() []*Promise {
 	ws.mu.Lock()

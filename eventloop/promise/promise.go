@@ -183,11 +183,14 @@ func (p *Promise) outcome() (any, error) {
 
 // String tells the promise's state, without its value.
 func (p *Promise) String() string {
+	// Read before the state: who is still open when the end begins is as good as rejected. What handlers and Finish
+	// may settle is only when nothing runs any more.
+	ending, ended := p.realm.end.Load() != nil, p.realm.waiters.hasEnded()
 	text := "pending promise"
 	switch s := p.state.Load(); {
 	case s&fulfilled != 0:
 		text = "fulfilled promise"
-	case s&rejected != 0 || p.realm.end.Load() != nil:
+	case s&rejected != 0 || ending && s&open != 0 || ended:
 		text = "rejected promise"
 	}
 	return text + p.created()

@@ -415,22 +415,32 @@ func TestRegistryModel(t *testing.T) {
 func TestBegunPromises(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	var heard []string
-	var begun [3]promise.Promise
+	var begun [4]promise.Promise
 	for i := range begun {
 		r.Begin(&begun[i])
 	}
-	p, failed, follows := &begun[0], &begun[1], &begun[2]
+	p, failed, follows, unfinished := &begun[0], &begun[1], &begun[2], &begun[3]
 	never, _, _ := r.New()
 	p.Then(func(v any) (any, error) { heard = append(heard, v.(string)); return nil, nil }, nil)
 	failed.Catch(func(err error) (any, error) { heard = append(heard, err.Error()); return nil, nil })
 	ch := follows.ToChannel()
 	f.drain()
 	require.Zero(t, registered(r))
+	derived := p.Then(nil, nil)
 	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	late, _, _ := r.New()
+	require.Equal(t, "rejected promise", late.String())
+	for _, p := range []*promise.Promise{p, failed, derived} {
+		require.Equal(t, "pending promise", p.String())
+	}
 	r.Finish(p, "value", nil)
 	r.Finish(failed, "ignored", errors.New("error"))
 	r.Finish(follows, never, nil)
 	f.drain()
 	require.Equal(t, []string{"value", "error"}, heard)
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))
+	require.Equal(t, "fulfilled promise", derived.String())
+	require.Equal(t, "pending promise", unfinished.String())
+	f.close(r)
+	require.Equal(t, "rejected promise", unfinished.String(), "nobody will finish it")
 }
