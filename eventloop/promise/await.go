@@ -127,7 +127,7 @@ func (ws *waiters) remove(p *Promise, w *waiter) bool {
 		list[w.place] = list[last]
 		list[w.place].place = w.place
 		list[last] = nil
-		ws.of[p] = list[:last]
+		ws.of[p] = shrunk(list[:last])
 	}
 	return true
 }

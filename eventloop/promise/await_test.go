@@ -121,8 +121,9 @@ func TestAwaitContext(t *testing.T) {
 		cancels[i*37%waiters]()
 	}
 	wg.Wait()
-	listeners, _, _ := r.Listeners()
+	listeners, _, room := r.Listeners()
 	require.Equal(t, 1, listeners)
+	require.LessOrEqual(t, room, promise.RegistryKeep)
 	resolve(1)
 	require.Equal(t, promise.Result{Value: 1}, receive(t, kept))
 

@@ -26,15 +26,18 @@ func (r *Realm) Intact() bool {
 	return true
 }
 
-// Listeners returns how many listeners there are, of how many promises, and what their map has room for.
-func (r *Realm) Listeners() (listeners, promises, peak int) {
+// Listeners returns how many listeners there are, of how many promises, and what their map has room for, or the longest
+// of their lists.
+func (r *Realm) Listeners() (listeners, promises, room int) {
 	ws := &r.waiters
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
+	room = ws.peak
 	for list := range maps.Values(ws.of) {
 		listeners += len(list)
+		room = max(room, cap(list))
 	}
-	return listeners, len(ws.of), ws.peak
+	return listeners, len(ws.of), room
 }
 
 // Reactions returns how many reactions wait for p.

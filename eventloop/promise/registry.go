@@ -82,9 +82,15 @@ func (g *registry) vacate(i int) {
 			break
 		}
 	}
-	if n := len(g.entries); cap(g.entries) > registryKeep && n < cap(g.entries)/4 {
-		g.entries = append(make([]weak.Pointer[Promise], 0, max(2*n, registryKeep)), g.entries...)
+	g.entries = shrunk(g.entries)
+}
+
+// shrunk returns a table, or a shorter copy when it has more room than it will soon need.
+func shrunk[E any](table []E) []E {
+	if n := len(table); cap(table) > registryKeep && n < cap(table)/4 {
+		return append(make([]E, 0, max(2*n, registryKeep)), table...)
 	}
+	return table
 }
 
 // scavenge drops what was collected among the next n entries.
