@@ -22,7 +22,8 @@
 // or are given to the loop itself.
 //
 // Immediates that are set while immediates run have their turn after timers and tasks had theirs. An immediate that is
-// set by a callback of a descriptor runs before the timers that are due then, as Node documents.
+// set by a callback of a descriptor runs before the timers that are due then, as Node documents; but not before timers
+// of the loop itself, or of another adapter.
 //
 // # Units and errors
 //

@@ -5,15 +5,16 @@ package js
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
 
 // phase is where the immediates are. Only holders of JS.mu change it:
 //
-//	idle ──SetImmediate──▶ armed ──check──▶ running ──step, the last──▶ idle
-//	                         ▲                 │
-//	                         └─turn─ waiting ◀─┘ if more were set meanwhile
+//	idle ──SetImmediate──▶ armed ──check, or a timer──▶ running ──step, the last──▶ idle
+//	                         ▲     that they precede       │
+//	                         └────── turn ── waiting ◀─────┘ if more were set meanwhile
 type phase int
 
 const (
@@ -32,9 +33,14 @@ type immediate struct {
 }
 
 // SetImmediate runs fn once, on the loop, after the timers that are due and the tasks that are queued now, and returns
-// an id for ClearImmediate. Immediates run in order; those that are set while immediates run have their turn after
-// timers and tasks had theirs (Node's setImmediate; there is none in the HTML standard). An immediate keeps an
-// auto-exit loop alive.
+// an id for ClearImmediate. Immediates run in order, and together: one joins those that wait already, before tasks that
+// were queued since. Those that are set while immediates run have their turn after timers and tasks had theirs (Node's
+// setImmediate; there is none in the HTML standard). An immediate keeps an auto-exit loop alive.
+//
+// An immediate that a callback of a descriptor has set goes before the timers that are due then, as in Node, and so does
+// one that a task has set when more tasks wait than the loop runs in a turn: both also before tasks that are queued,
+// which those timers do not wait for. To the loop each immediate is an internal task: if there are more than 100,000 in
+// a turn they all run, but eventloop.WithOnOverload hears of it.
 //
 // Any goroutine may call it; it costs a lock. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
 // ErrLoopOverloaded at the loop's queue limit, or ErrIDsExhausted.
@@ -56,6 +62,10 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 			return 0, err
 		}
 		j.phase = armed
+		j.checks++
+	}
+	if j.setIn.IsZero() && j.loop.OnLoop() {
+		j.setIn = j.loop.CurrentTickTime()
 	}
 	j.immediates = append(j.immediates, immediate{id, fn})
 	return id, nil
@@ -74,18 +84,24 @@ func (j *JS) ClearImmediate(id ID) {
 	}
 }
 
-// check begins a check phase with the immediates that are set by now. A second call for the same immediates does
-// nothing.
+// check begins a check phase with the immediates that are set by now. If those that it was queued for went before a
+// timer it does nothing: the ones that were set since have a check of their own, behind it.
 func (j *JS) check() {
 	j.mu.Lock()
-	if j.phase != armed {
+	j.checks--
+	if j.checks > 0 || j.phase != armed {
 		j.mu.Unlock()
 		return
 	}
-	j.phase = running
-	j.batch, j.immediates = j.immediates, j.batch[:0]
+	j.begin()
 	j.mu.Unlock()
 	j.step()
+}
+
+// begin makes the immediates that are set by now the batch that runs; mu is held.
+func (j *JS) begin() {
+	j.phase, j.setIn = running, time.Time{}
+	j.batch, j.immediates = j.immediates, j.batch[:0]
 }
 
 // step runs one immediate of the batch, as a loop task of its own, so that microtasks follow each. Behind the last, and
@@ -121,7 +137,7 @@ func (j *JS) endCheck() {
 			j.loop.SubmitInternal(j.nextTurn) // the loop is ending: there are no more turns with timers
 		}
 	}
-	if len(j.late) > 0 {
+	if j.late.Len() > 0 {
 		j.loop.SubmitInternal(j.nextLate)
 	}
 }
@@ -151,34 +167,41 @@ func (j *JS) turn() {
 	defer j.mu.Unlock()
 	j.enterTimers()
 	j.phase = armed
+	j.checks++
 	if j.loop.Submit(j.startCheck) != nil {
 		j.loop.SubmitInternal(j.startCheck)
 	}
 }
 
-// owesImmediates tells a timer that is due whether there are immediates from before the loop began to run timers: set
-// by a callback of a descriptor or by another goroutine, or left of a batch. They go first, now: if they waited for the
-// tasks that are queued, so would the timer. mu is held.
-func (j *JS) owesImmediates() bool {
-	if j.inTimers || j.phase != armed && j.phase != running && len(j.late) == 0 {
-		return false
+// owesImmediates tells whether t, which is due, comes behind immediates that the loop's callbacks set before it began to
+// run timers, or that are left of a batch. They go first, now: if they waited for the tasks that are queued, so would
+// the timer. mu is held.
+//
+// What was set in this tick was set by its timers, if not by ours, and comes behind them all. Ticks are told apart by
+// their times; where the clock stood still between two, by t: set since then, without a delay, it does not fire in the
+// first of them.
+func (j *JS) owesImmediates(t *timer) bool {
+	if j.phase == armed && j.late.Len() == 0 && !j.inTimers && !j.setIn.IsZero() {
+		now := j.loop.CurrentTickTime()
+		if !j.setIn.Equal(now) || clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
+			j.begin()
+			j.loop.SubmitInternal(j.nextImmediate)
+		}
 	}
-	if j.phase == armed && len(j.late) == 0 {
-		j.loop.SubmitInternal(j.startCheck)
-	}
-	return true
+	return j.phase == running || j.late.Len() > 0
 }
 
 // runLate runs one timer that had to wait for immediates, as a loop task of its own.
 func (j *JS) runLate() {
 	j.mu.Lock()
-	if len(j.late) == 0 {
+	first := j.late.Front()
+	if first == nil {
 		j.mu.Unlock()
 		return
 	}
-	t := j.late[0]
-	j.late = slices.Delete(j.late, 0, 1)
-	if len(j.late) > 0 {
+	t := first.Value.(*timer)
+	t.leaveLate()
+	if j.late.Len() > 0 {
 		j.loop.SubmitInternal(j.nextLate)
 	}
 	j.mu.Unlock()

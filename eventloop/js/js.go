@@ -3,9 +3,11 @@ package js
 // The adapter itself: what it needs of a loop, and what it is made of.
 
 import (
+	"container/list"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
@@ -20,6 +22,7 @@ type Loop interface {
 	Promises() *promise.Realm
 	eventloop.TimerScheduler
 	eventloop.TimerReferencer
+	eventloop.Clock
 	eventloop.OwnerReporter
 	eventloop.StateReporter
 	eventloop.Completer
@@ -41,9 +44,11 @@ type JS struct {
 	mu         sync.Mutex // guards what follows, and the timers; held over the loop's locks, never over callbacks
 	lastID     ID
 	timers     map[ID]*timer
-	inTimers   bool     // the loop is running due timers; set by the first of ours
-	late       []*timer // due, but behind immediates
+	inTimers   bool      // the loop is running due timers; set by the first of ours
+	late       list.List // of *timer: due, but behind immediates
 	phase      phase
+	checks     int              // calls of check that the loop owes; all but the last were overtaken
+	setIn      time.Time        // the tick in which the loop's callbacks first set one of immediates; zero if none did
 	pending    *promise.Promise // is rejected when the loop shuts down; nil until somebody has to know
 	immediates []immediate      // wait for the next check phase
 	batch      []immediate      // of the check phase that runs; batch[:started] have started

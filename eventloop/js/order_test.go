@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
@@ -135,6 +136,18 @@ var order = []program{
 			w.busy(20)
 		},
 		[]string{"a", "b", "immediate"}},
+	{"so does one of a signal that times out",
+		`AbortSignal.timeout(5).addEventListener('abort', () => { log('abort'); soon(says('immediate')) });
+		 after(6, says('a')); after(6, says('b')); busy(20)`,
+		func(w *world) {
+			s, err := w.TimeoutSignal(5)
+			w.must(0, err)
+			s.OnAbort(func(error) { w.say("abort"); w.immediate(w.says("immediate")) })
+			w.timeout(6, w.says("a"))
+			w.timeout(6, w.says("b"))
+			w.busy(20)
+		},
+		[]string{"abort", "a", "b", "immediate"}},
 	{"an immediate's immediate waits for the next turn",
 		`soon(() => { log('a'); soon(says('c')); after(1, says('timer')); busy(10) }); soon(says('b'))`,
 		func(w *world) {
@@ -426,6 +439,50 @@ func TestOneOrder(t *testing.T) {
 			w.must(0, other.QueueMicrotask(w.says("j3")))
 		})
 		w.want("t1", "t2", "j1", "p1", "j2", "p2", "j3", "t3")
+	})
+	virtual(t, func(t *testing.T, w *world) { // immediates that others' timers set wait for all that are due
+		other, err := js.New(w.loop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run(func() {
+			_, err := w.loop.ScheduleTimer(5*time.Millisecond, func() { w.say("t1"); w.immediate(w.says("i1")) })
+			w.must(0, err)
+			w.timeout(5, w.says("t2"))
+			w.must(other.SetTimeout(func() { w.say("t3"); w.immediate(w.says("i2")) }, 5))
+			w.timeout(5, w.says("t4"))
+		})
+		w.want("t1", "t2", "t3", "t4", "i1", "i2")
+	})
+}
+
+// What is set before the loop runs, or by other goroutines, has the order of a turn.
+func TestOrderOfTheFirstTurn(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.must(0, w.loop.Submit(w.says("task")))
+		w.immediate(w.says("immediate"))
+		w.timeout(0, w.says("timer"))
+		w.run(w.says("program"))
+		w.want("timer", "task", "immediate", "program")
+	})
+}
+
+// When tasks fill more than a turn, a timer waits for the immediates that were set before it was due and for no task;
+// and what it sets waits for the tasks that were queued before.
+func TestImmediatesBehindTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, eventloop.WithTickBudget(1), eventloop.WithOnOverload(func(error) {}))
+		w.run(func() {
+			w.must(0, w.loop.Submit(w.says("x1")))
+			w.immediate(w.says("i1"))
+			w.must(0, w.loop.Submit(w.says("x2")))
+			first, last := w.timeout(0, w.says("cleared")), js.ID(0)
+			w.timeout(0, func() { w.say("t1"); w.ClearTimeout(last); w.immediate(w.says("i3")) })
+			last = w.timeout(0, w.says("cleared"))
+			w.timeout(0, w.says("t2"))
+			w.immediate(func() { w.say("i2"); w.ClearTimeout(first) })
+		})
+		w.want("i1", "i2", "t1", "t2", "x1", "x2", "i3")
 	})
 }
 

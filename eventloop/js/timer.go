@@ -3,7 +3,7 @@ package js
 // Timers: SetTimeout and SetInterval on the loop's timers.
 
 import (
-	"slices"
+	"container/list"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -18,10 +18,11 @@ type timer struct {
 	fired    func()        // the method fire, made once
 	delay    time.Duration // as coerced
 	interval bool
+	unref    bool
 	level    int // nesting level of its callback
 	due      time.Time
-	unref    bool
 	pending  eventloop.TimerID // of the loop's timer; 0 when it has fired
+	late     *list.Element     // its place among those that wait for immediates; nil when it does not
 	recalled int               // loop timers that were already firing when this one was rescheduled
 }
 
@@ -140,15 +141,20 @@ func (t *timer) schedule(now time.Time) (err error) {
 
 // unschedule takes the timer back from wherever it waits; mu is held.
 func (t *timer) unschedule() {
-	j := t.js
 	if t.pending != 0 {
-		if j.loop.CancelTimer(t.pending) != nil {
+		if t.js.loop.CancelTimer(t.pending) != nil {
 			t.recalled++
 		}
 		t.pending = 0
-	} else if i := slices.Index(j.late, t); i >= 0 {
-		j.late = slices.Delete(j.late, i, i+1)
+	} else if t.late != nil {
+		t.leaveLate()
 	}
+}
+
+// leaveLate takes the timer from among those that wait for immediates; mu is held.
+func (t *timer) leaveLate() {
+	t.js.late.Remove(t.late)
+	t.late = nil
 }
 
 // applyRef tells the loop of unref; mu is held. A timer that is not pending now is told about when it next is.
@@ -172,8 +178,8 @@ func (t *timer) fire() {
 		return
 	}
 	t.pending = 0
-	if j.owesImmediates() {
-		j.late = append(j.late, t)
+	if j.owesImmediates(t) {
+		t.late = j.late.PushBack(t)
 		j.mu.Unlock()
 		return
 	}
