@@ -29,7 +29,8 @@
 //
 // Delays and times are float64 milliseconds, as in JavaScript. Whatever is given a function returns
 // [eventloop.ErrNilCallback] for nil, and [eventloop.ErrLoopTerminated] when the loop is ending. Timers are
-// dropped when the loop shuts down; immediates that were set before run.
+// dropped when the loop shuts down; immediates that were set before run. Of a loop that has ended, an adapter keeps the
+// functions of its timers as long as somebody keeps the adapter.
 //
 // A callback that panics is reported by the loop (eventloop.WithPanicHandler), and an interval goes on. A handler of a
 // promise that panics rejects the promise that it was to settle. A listener of an event or of a signal that panics is
