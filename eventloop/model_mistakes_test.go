@@ -45,6 +45,8 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{scheduler, insider, ender, closer}, blocking: true}, long: true},
 		{cast: cast{kinds: []kind{holder, submitter, worker}, autoExit: true}},
 		{cast: cast{kinds: []kind{holder, submitter, worker, ender, closer}, autoExit: true}, long: true},
+		{cast: cast{kinds: []kind{holder, scheduler, ringer}, autoExit: true}},
+		{cast: cast{kinds: []kind{holder, registrar, watcher, descriptor}, autoExit: true}},
 	} {
 		t.Run(c.cast.String(), func(t *testing.T) {
 			if c.long && scale(0, 0, 1) == 0 {
