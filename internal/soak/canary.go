@@ -45,6 +45,7 @@ var flaws = []flaw{
 	}},
 	{"what comes too late is accepted", ends, 300_000, func(l loop) loop { return &hospitable{l} }},
 	{"Shutdown drops what waits", ends, 300_000, func(l loop) loop { return &hasty{l} }},
+	{"Shutdown hangs, one time in a thousand", ends, 300_000, func(l loop) loop { return &stuck{l} }},
 	{"one wake-up in ten thousand is lost", wakes(auto, false), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
 	{"one wake-up in ten thousand is lost, with a descriptor", wakes(auto, true), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
 	{"one wake-up in ten thousand is lost, in Disabled", wakes(disabled, true), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
@@ -131,6 +132,16 @@ func (h *hospitable) SubmitInternal(fn func()) error {
 type hasty struct{ loop }
 
 func (h *hasty) Shutdown(context.Context) error { return h.loop.Close() }
+
+// stuck does not come back from Shutdown, at times.
+type stuck struct{ loop }
+
+func (s *stuck) Shutdown(ctx context.Context) error {
+	if rand.IntN(1000) == 0 {
+		select {}
+	}
+	return s.loop.Shutdown(ctx)
+}
 
 // sleepy holds a task back until something else wakes it, at times.
 type sleepy struct {

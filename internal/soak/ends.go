@@ -24,7 +24,7 @@ func ends(r *run, newLoop maker) {
 		each.Go(func() {
 			random := r.random(uint64(g))
 			for !r.over() {
-				race(r, newLoop, random.Uint64())
+				r.ended("a life", func() { race(r, newLoop, random.Uint64()) })
 			}
 		})
 	}
@@ -99,10 +99,7 @@ func race(r *run, newLoop maker, dice uint64) {
 	if want != nil {
 		r.failf("the end: %v", want)
 	}
-	if !r.await(l.Done()) {
-		r.failf("the loop does not end")
-		return
-	}
+	<-l.Done()
 	over.Store(true)
 	all.Wait()
 	if err := <-returned; !rightResult(err, how, running) {
@@ -143,15 +140,19 @@ func rightResult(err error, how int, running bool) bool {
 
 // lifecycles lives all kinds of lives, and counts what is open and what runs before and after.
 func lifecycles(r *run, newLoop maker) {
-	live(r, newLoop, 1<<20-1) // whatever is made once per process is made now
-	descriptors, goroutines := openDescriptors(), runtime.NumGoroutine()
+	goroutines := runtime.NumGoroutine()
+	r.ended("the first life", func() { live(r, newLoop, 1<<20-1) }) // whatever is made once per process is made now
+	r.settle(func() bool { return runtime.NumGoroutine() <= goroutines })
+	descriptors := openDescriptors()
+	goroutines = runtime.NumGoroutine()
 	var m memory
 	random := r.random(0)
 	part := max(r.target/checkpoints, 1)
 	for i := int64(1); i <= checkpoints && !r.failed() && r.ctx.Err() == nil; i++ {
 		for r.reached.Load() < part*i && r.ctx.Err() == nil {
-			live(r, newLoop, random.Uint64())
-			r.reached.Add(1)
+			if r.ended("a life", func() { live(r, newLoop, random.Uint64()) }) {
+				r.reached.Add(1)
+			}
 		}
 		r.settle(func() bool { return runtime.NumGoroutine() <= goroutines }) // some are about to end
 		if n := runtime.NumGoroutine(); n > goroutines {

@@ -170,6 +170,29 @@ func (r *run) await(came <-chan struct{}) bool {
 	}
 }
 
+// ended does what ends something, and tells whether that came to an end itself. What does not is left behind.
+func (r *run) ended(what string, do func()) bool {
+	came := make(chan struct{})
+	go func() {
+		defer close(came)
+		do()
+	}()
+	if !r.await(came) {
+		r.failf("%s does not come to an end", what)
+		return false
+	}
+	return true
+}
+
+// shutdown ends a loop.
+func (r *run) shutdown(l loop) {
+	r.ended("Shutdown", func() {
+		if err := l.Shutdown(context.Background()); err != nil {
+			r.failf("Shutdown: %v", err)
+		}
+	})
+}
+
 // control is two goroutines that pass a token over a channel, without any loop: what they suffer is the machine's.
 type control struct {
 	mu    sync.Mutex // guards the two below

@@ -37,9 +37,7 @@ func tasks(r *run, newLoop maker) {
 		all.Wait()
 		m.checkpoint(r)
 	}
-	if err := l.Shutdown(context.Background()); err != nil {
-		r.failf("Shutdown: %v", err)
-	}
+	r.shutdown(l)
 	m.judge(r)
 }
 

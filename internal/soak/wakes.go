@@ -106,9 +106,7 @@ func (x *exchange) ask(lane int, delay time.Duration) {
 }
 
 func (x *exchange) end() {
-	if err := x.Shutdown(context.Background()); err != nil {
-		x.run.failf("Shutdown: %v", err)
-	}
+	x.run.shutdown(x)
 	if x.pair[1] != 0 {
 		syscall.Close(x.pair[0])
 		syscall.Close(x.pair[1])
