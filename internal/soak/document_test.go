@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,37 @@ func TestBugsNameTheirTests(t *testing.T) {
 		if unknown(t, wrong, packages) == "" {
 			t.Errorf("%q is taken for a test", wrong)
 		}
+	}
+}
+
+// The long tests are those that do more where all of it is asked for: whose third scale is not the second.
+func TestLongTestsAreAll(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, product[0], "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var longer []string
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			ast.Inspect(decl, func(node ast.Node) bool {
+				call, ok := node.(*ast.CallExpr)
+				if !ok || types.ExprString(call.Fun) != "scale" {
+					return true
+				}
+				if function := decl.(*ast.FuncDecl).Name.Name; types.ExprString(call.Args[1]) != types.ExprString(call.Args[2]) {
+					longer = append(longer, function)
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(longer)
+	if want := slices.Sorted(slices.Values(longTests)); !slices.Equal(longer, want) {
+		t.Errorf("the long tests are\n%v, and named are\n%v", longer, want)
 	}
 }
 
