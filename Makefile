@@ -52,7 +52,7 @@ test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors
 BUDGET ?= 30m
 .PHONY: soak
 soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME -first', '-h')
-	bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
+	GO="$(GO)" bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
 
 .PHONY: reliability
 reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays

@@ -2,7 +2,7 @@
 
 package main
 
-// The canary: loops with one flaw each, and a test that fails. Checks that do not find them prove nothing.
+// The canary: loops with one flaw each, and tests that fail and that hang. Checks that do not find them prove nothing.
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func (f flaw) try(ctx context.Context, seed uint64) *run {
 	return r
 }
 
-// canary runs each check on each flaw, and the suite on a test that fails now and then.
+// canary runs each check on each flaw, and the suite on a test that fails now and then, and on one that hangs.
 func canary(r *run) {
 	for _, f := range flaws {
 		if r.ctx.Err() != nil {
@@ -89,16 +89,32 @@ func canary(r *run) {
 			r.failf("%s, and %d steps do not show it", f.name, inner.reached.Load())
 		}
 	}
-	if tally := new(tally); r.ctx.Err() == nil {
-		executable, err := os.Executable()
-		for i := 0; i < 20 && err == nil; i++ {
-			tally.once(r.ctx, "", []string{fakeTest + "=" + string(rune('a'+i))}, executable)
-		}
-		if tally.failed != 1 || tally.passed != 19 {
-			r.failf("of 20 runs of which one fails %d are said to pass and %d to fail (%v)", tally.passed, tally.failed, err)
-			return
-		}
+	executable, err := os.Executable()
+	if err != nil {
+		r.failf("%v", err)
+	}
+	fake := func(t *tally, limit time.Duration, name string) {
+		t.once(r.ctx, limit, "", []string{fakeTest + "=" + name}, executable)
+	}
+	var now, never tally
+	for i := range 20 {
+		fake(&now, mostTime, string(rune('a'+i)))
+	}
+	switch {
+	case r.ctx.Err() != nil:
+		return
+	case now.failed == 1 && now.passed == 19:
 		r.reached.Add(1)
+	default:
+		r.failf("of 20 runs of which one fails %d are said to pass and %d to fail", now.passed, now.failed)
+	}
+	fake(&never, time.Second, "hang")
+	switch {
+	case r.ctx.Err() != nil:
+	case never.failed == 1:
+		r.reached.Add(1)
+	default:
+		r.failf("a test that hangs does not count as failed")
 	}
 }
 

@@ -2,12 +2,13 @@
 
 // Command soak does for as long as it is given what is too long for every run of the tests, and writes what it reached
 // into docs/reliability.md: see "make soak". It is made of stations, each of which counts something towards a target,
-// and has a share of the time. The first is a canary: loops with a flaw each, which the other stations' own checks must
-// find, or else the whole run is worth nothing.
+// and has a share of the time; tests that are at work when it is up are finished. The first is a canary: loops with a
+// flaw each, which the other stations' own checks must find, or else the whole run is worth nothing.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,13 +23,16 @@ import (
 	"time"
 )
 
-// fakeTest is the variable that makes this program a test that fails when it is "c".
+// fakeTest is the variable that makes this program a test: one that fails if it is "c", and that hangs if it is "hang".
 const fakeTest = "TURNLOOP_SOAK_FAKE"
 
 func main() {
 	if name := os.Getenv(fakeTest); name != "" {
-		if name == "c" {
+		switch name {
+		case "c":
 			os.Exit(1)
+		case "hang":
+			time.Sleep(mostTimeOfLong)
 		}
 		return
 	}
@@ -75,7 +79,6 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	rec := &record{environ: environ(), budget: budget}
 	fmt.Printf("soak: %s\n", rec.environ)
 	began := time.Now()
-	failed := 0
 	for _, s := range chosen {
 		if ctx.Err() != nil {
 			break
@@ -87,32 +90,51 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 		if draw == 0 {
 			draw = rand.Uint64()
 		}
-		r := s.start(ctx, draw, limit)
-		rec.results = append(rec.results, r)
-		if len(r.failures) > 0 {
-			failed++
-		}
+		rec.results = append(rec.results, s.start(ctx, draw, limit))
 	}
 	rec.took = time.Since(began)
 	if environ() != rec.environ { // stations compile when their turn comes
 		rec.environ = strings.Replace(rec.environ, clean, "tree changed meanwhile", 1)
 	}
 	rec.print(os.Stdout)
-	switch {
-	case ctx.Err() != nil && only == "":
-		return fmt.Errorf("interrupted: nothing is written")
-	case path != "":
-		if err := write(path, rec, only != ""); err != nil {
+	return rec.conclude(path, only != "", ctx.Err() != nil)
+}
+
+// conclude writes the document, and tells why the run is no success. A run of all stations is written only if each had
+// its turn and did something, or if something failed.
+func (rec *record) conclude(path string, chosen, interrupted bool) error {
+	failed, idle := 0, 0
+	for _, r := range rec.results {
+		if r.failed() {
+			failed++
+		}
+		if r.idle() {
+			idle++
+		}
+	}
+	written := path != "" && (chosen || !interrupted && (idle == 0 || failed > 0))
+	if written {
+		if err := write(path, rec, chosen); err != nil {
 			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted: what was reached until then counts")
+	var wrong []string
+	if interrupted {
+		wrong = append(wrong, "interrupted")
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d stations failed", failed, len(chosen))
+		wrong = append(wrong, fmt.Sprintf("%d of %d stations failed", failed, len(rec.results)))
 	}
-	return nil
+	if idle > 0 {
+		wrong = append(wrong, fmt.Sprintf("%d of %d stations reached nothing in the time", idle, len(rec.results)))
+	}
+	if wrong == nil {
+		return nil
+	}
+	if path != "" && !written {
+		wrong = append(wrong, "nothing is written")
+	}
+	return errors.New(strings.Join(wrong, "; "))
 }
 
 // clean says that nothing is changed since the commit.

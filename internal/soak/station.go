@@ -25,7 +25,8 @@ type station struct {
 // run is one station at work, and then its result.
 type run struct {
 	station
-	ctx     context.Context // ends with the station's time, or with the program
+	ctx     context.Context // ends with the station's time, when it is stopped, or with the program
+	begun   context.Context // the same but for the time: for what is to be finished then
 	stop    context.CancelFunc
 	seed    uint64
 	control *control
@@ -36,6 +37,7 @@ type run struct {
 
 	mu              sync.Mutex // guards the two below
 	failures, notes []string
+	skipped         string // why this machine cannot do it
 	took            time.Duration
 }
 
@@ -72,7 +74,10 @@ func (s station) begin(ctx context.Context, seed uint64, limit time.Duration) *r
 	if s.share == 0 {
 		limit = time.Hour
 	}
-	r.ctx, r.stop = context.WithTimeout(ctx, limit)
+	var late, stop context.CancelFunc
+	r.begun, stop = context.WithCancel(ctx)
+	r.ctx, late = context.WithTimeout(r.begun, limit)
+	r.stop = func() { stop(); late() }
 	return r
 }
 
@@ -112,11 +117,16 @@ func (r *run) failed() bool {
 	return len(r.failures) > 0
 }
 
+// idle tells whether the run proves nothing, although it could have.
+func (r *run) idle() bool { return r.reached.Load() == 0 && r.skipped == "" && !r.failed() }
+
 func (r *run) verdict() string {
 	switch {
 	case r.failed():
 		return "**failed**"
-	case r.reached.Load() == 0:
+	case r.skipped != "":
+		return "skipped: " + r.skipped
+	case r.idle():
 		return "nothing was reached in the time"
 	case r.reached.Load() < r.target:
 		return "passed; the target was not reached in the time"

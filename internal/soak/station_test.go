@@ -3,10 +3,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -46,6 +49,76 @@ func TestFlawsAreFound(t *testing.T) {
 	}
 }
 
+// A process that ends badly or not at all has failed, unless it was stopped.
+func TestTally(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		ctx            context.Context
+		limit          time.Duration
+		script         string
+		passed, failed int
+		says           string
+	}{
+		{t.Context(), time.Minute, "true", 1, 0, ""},
+		{t.Context(), time.Minute, "echo '--- FAIL: TestIt'; echo more; exit 3", 0, 1, "--- FAIL: TestIt"},
+		{t.Context(), time.Minute, "echo more; exit 3", 0, 1, "exit status 3"},
+		{t.Context(), 50 * time.Millisecond, "sleep 1000", 0, 1, "it hangs: there was no end after 50ms"},
+		{stopped, time.Minute, "sleep 1000", 0, 0, ""},
+	} {
+		var got tally
+		got.once(c.ctx, c.limit, "", nil, "sh", "-c", c.script)
+		if says := firstFailure(got.output); got.passed != c.passed || got.failed != c.failed || says != c.says {
+			t.Errorf("%s: %d passed, %d failed: %q", c.script, got.passed, got.failed, says)
+		}
+	}
+}
+
+// What runs when the time of a station is up is finished, and counts.
+func TestSuitesFinishWhatHasBegun(t *testing.T) {
+	folder := t.TempDir()
+	binary, up := filepath.Join(folder, "binary"), filepath.Join(folder, "up")
+	script := "#!/bin/sh\nuntil [ -e " + up + " ]; do sleep 0.01; done\n"
+	if err := os.WriteFile(binary, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for want, s := range map[int64]suite{
+		int64(runtime.GOMAXPROCS(0)): {packages: []string{folder, folder}, atOnce: 1},
+		1:                            {packages: []string{folder}, each: []string{"TestOne", "TestTwo"}},
+	} {
+		r := station{target: 100, share: 1}.begin(t.Context(), 1, time.Millisecond)
+		go func() {
+			<-r.ctx.Done()
+			if err := os.WriteFile(up, nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}()
+		s.work(r, []string{binary, binary})
+		r.stop()
+		r.control.close()
+		if got := r.reached.Load(); got != want || r.failed() {
+			t.Errorf("%d, want %d: %q", got, want, r.failures)
+		}
+		if err := os.Remove(up); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What does not come to an end is left behind, and told of.
+func TestEndsAreAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := station{share: 1}.begin(t.Context(), 1, time.Hour)
+		hung := make(chan struct{})
+		if r.ended("it", func() { <-hung }) || !r.failed() || r.ctx.Err() == nil {
+			t.Error("nobody notices")
+		}
+		close(hung)
+		r.control.close()
+		time.Sleep(time.Second) // it looks when it is awake
+	})
+}
+
 // The control tells how long the machine stood still, and when.
 func TestControl(t *testing.T) {
 	now := time.Now()
@@ -78,6 +151,43 @@ func TestSection(t *testing.T) {
 	r.failf("it broke")
 	if !strings.Contains(rec.section(), "**failed**") || !strings.Contains(rec.section(), "- one: it broke") {
 		t.Error("a failure is not told")
+	}
+}
+
+// A run in which a station did nothing is no success, and does not get into the document. One that cannot be is no failure.
+func TestConclusions(t *testing.T) {
+	made := func(reached int64, skipped string, failures ...string) *run {
+		r := &run{station: station{name: "one", target: 10, unit: "steps"}, skipped: skipped, failures: failures}
+		r.reached.Store(reached)
+		return r
+	}
+	done, nothing, skipped, failed := made(3, ""), made(0, ""), made(0, "not here"), made(0, "", "it broke")
+	for _, c := range []struct {
+		results             []*run
+		chosen, interrupted bool
+		want, written       string
+	}{
+		{[]*run{done}, false, false, "", "| 3 | 0 | - | - | passed; the target was not reached in the time |"},
+		{[]*run{done}, true, false, "", "| one | 10 steps | 3 | 0 | 1 |"},
+		{[]*run{done, skipped}, false, false, "", "| skipped: not here |"},
+		{[]*run{skipped}, true, false, "", noLong},
+		{[]*run{done, nothing}, false, false, "1 of 2 stations reached nothing in the time; nothing is written", ""},
+		{[]*run{nothing}, true, false, "1 of 1 stations reached nothing in the time", noLong},
+		{[]*run{done, failed}, false, false, "1 of 2 stations failed", "- one: it broke"},
+		{[]*run{nothing, failed}, false, false,
+			"1 of 2 stations failed; 1 of 2 stations reached nothing in the time", "- one: it broke"},
+		{[]*run{done}, false, true, "interrupted; nothing is written", ""},
+		{[]*run{done}, true, true, "interrupted", "| one | 10 steps | 3 | 0 | 1 |"},
+	} {
+		path := filepath.Join(t.TempDir(), "doc.md")
+		got := ""
+		if err := (&record{environ: clean, results: c.results}).conclude(path, c.chosen, c.interrupted); err != nil {
+			got = err.Error()
+		}
+		doc, _ := os.ReadFile(path)
+		if got != c.want || !strings.Contains(string(doc), c.written) || c.written == "" && doc != nil {
+			t.Errorf("%q, want %q, and written was\n%s", got, c.want, doc)
+		}
 	}
 }
 

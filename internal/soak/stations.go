@@ -39,8 +39,8 @@ const auto, disabled = eventloop.FastPathAuto, eventloop.FastPathDisabled
 func stations() []station {
 	with := func(check func(r *run, newLoop maker)) func(r *run) { return func(r *run) { check(r, sound) } }
 	return []station{
-		{"canary", "the checks below find loops that lose, double, stall, leak and grow, and tests that fail",
-			int64(len(flaws)) + 1, "flaws", 0, canary},
+		{"canary", "the checks below find loops that lose, double, stall, leak and grow, and tests that fail or hang",
+			int64(len(flaws)) + 2, "flaws", 0, canary},
 		{"tasks", "what is accepted runs once; heap and resident memory stay as they are", 100_000_000, "tasks", 2, with(tasks)},
 		{"ends", "of submissions that race with Shutdown, Close and the context's end, what is accepted runs, and runs once",
 			10_000_000, "races", 6, with(ends)},
@@ -51,17 +51,18 @@ func stations() []station {
 		{"lifecycles", "goroutines, descriptors and memory stay as they are over many lives", 100_000, "lives", 2, with(lifecycles)},
 		{"signals", "under a storm of signals nothing is lost, no timer is early, and none is late", 1_000_000, "signals", 4,
 			with(signals)},
-		{"long tests", "the tests that race and repeat, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
-			runs(suite{packages: product[:1], args: []string{"-test.timeout=1h"}, env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
 		{"go test -race", "all loops' short tests under the race detector, shuffled, on 1, 2 and 4 processors", 200, "rounds", 16,
-			runs(suite{packages: loops, build: []string{"-race"}, args: []string{"-test.cpu=1,2,4"}})},
+			runs(suite{packages: loops, build: []string{"-race"}, args: []string{"-test.cpu=1,2,4"}, atOnce: 2, missing: noRace})},
 		{"go test 386", "the short tests as 32-bit programs", 100, "rounds", 2,
-			runs(suite{packages: product, buildEnv: []string{"CGO_ENABLED=0", "GOARCH=386"}})},
+			runs(suite{packages: product, buildEnv: []string{"CGO_ENABLED=0", "GOARCH=386"}, atOnce: 5, missing: no386})},
 		{"go test asyncpreemptoff", "the short tests without asynchronous preemption", 100, "rounds", 2,
-			runs(suite{packages: product, env: []string{"GODEBUG=asyncpreemptoff=1"}})},
+			runs(suite{packages: product, env: []string{"GODEBUG=asyncpreemptoff=1"}, atOnce: 5})},
 		{"go test GOMAXPROCS=1", "the short tests on one processor", 100, "rounds", 2,
-			runs(suite{packages: product, env: []string{"GOMAXPROCS=1"}})},
-		{"short suite", "no test of the short suite ever fails", 10_000, "runs", 40, runs(suite{packages: product})},
+			runs(suite{packages: product, env: []string{"GOMAXPROCS=1"}, atOnce: 5})},
+		{"short suite", "no test of the short suite ever fails", 10_000, "runs", 40, runs(suite{packages: product, atOnce: 5})},
+		// Some take minutes each: behind all others, for the last to take no time from them.
+		{"long tests", "the tests that race, repeat or explore, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
+			runs(suite{packages: product[:1], env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
 	}
 }
 

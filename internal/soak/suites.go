@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -26,11 +27,16 @@ type suite struct {
 	buildEnv []string
 	args     []string // flags of the tests
 	env      []string
-	each     []string // run these one by one, each once, at full length; else all, over and over, with -test.short
+	atOnce   int           // so many rounds for each processor
+	each     []string      // run these one by one, each once, at full length; else all, over and over, with -test.short
+	missing  func() string // what this machine does not have for it
 }
 
 // failuresFolder keeps the output of what failed.
 const failuresFolder = "bin/soak-failures"
+
+// goCommand is the go command, which the Makefile may choose.
+var goCommand = cmp.Or(os.Getenv("GO"), "go")
 
 // stopAtFirst ends a station at its first failure.
 var stopAtFirst bool
@@ -41,20 +47,34 @@ type tally struct {
 	output         []byte // of the last failure
 }
 
-// once runs a program in a folder, and counts it unless it was stopped.
-func (t *tally) once(ctx context.Context, folder string, env []string, program string, args ...string) {
-	cmd := exec.CommandContext(ctx, program, args...)
+// mostTime is what no process may take; a long test is a thing of its own. It is far more than any takes on a busy
+// machine: what takes longer hangs.
+const mostTime, mostTimeOfLong = 10 * time.Minute, time.Hour
+
+// once runs a program in a folder, and counts it unless it was stopped. One that takes longer than it may has failed.
+func (t *tally) once(ctx context.Context, limit time.Duration, folder string, env []string, program string, args ...string) {
+	limited, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	cmd := exec.CommandContext(limited, program, args...)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for this program to pass on
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
+	// By this signal a Go program tells where it hangs.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }
+	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
+	if limited.Err() != nil && cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has started
+	}
 	switch {
 	case err == nil:
 		t.passed++
-	case ctx.Err() == nil:
+	case ctx.Err() != nil:
+	case limited.Err() != nil:
+		err = fmt.Errorf("it hangs: there was no end after %v", limit)
+		fallthrough
+	default:
 		t.failed++
 		t.output = append(out.Bytes(), []byte(err.Error()+"\n")...)
 	}
@@ -63,6 +83,12 @@ func (t *tally) once(ctx context.Context, folder string, env []string, program s
 // runs returns what compiles a suite's tests, and runs them until the station is over.
 func runs(s suite) func(r *run) {
 	return func(r *run) {
+		if s.missing != nil {
+			r.skipped = s.missing()
+		}
+		if r.skipped != "" || r.over() {
+			return
+		}
 		folder, err := os.MkdirTemp("", "soak")
 		if err != nil {
 			r.failf("%v", err)
@@ -73,56 +99,65 @@ func runs(s suite) func(r *run) {
 		for i, p := range s.packages {
 			binary := filepath.Join(folder, fmt.Sprintf("%d.test", i))
 			var compile tally
-			compile.once(r.ctx, "", s.buildEnv, "go", append(append([]string{"test", "-c", "-o", binary}, s.build...), p)...)
+			args := append(append([]string{"test", "-c", "-o", binary}, s.build...), p)
+			compile.once(r.begun, mostTime, "", s.buildEnv, goCommand, args...)
 			if compile.failed > 0 {
 				r.failf("%s does not compile:\n%s", p, compile.output)
+			}
+			if compile.passed == 0 {
 				return
 			}
 			binaries = append(binaries, binary)
 		}
-		if s.each != nil {
-			for _, test := range s.each {
-				args := append([]string{"-test.run=^" + test + "$"}, s.args...)
-				if !s.one(r, 0, binaries[0], args) || r.ctx.Err() != nil {
-					return
-				}
-				r.reached.Add(1)
-			}
-			return
-		}
-		// A round runs all packages, each in a process of its own; five times as many rounds at a time as there are
-		// processors, because tests wait more than they work.
-		var round atomic.Uint64
-		var all sync.WaitGroup
-		for range 5 * runtime.GOMAXPROCS(0) {
-			all.Go(func() {
-				for !r.over() {
-					n := round.Add(1)
-					if int64(n) > r.target {
-						return
-					}
-					ok := true
-					for i, binary := range binaries {
-						shuffle := fmt.Sprintf("-test.shuffle=%d", int64(r.seed>>2+n)) // in another order each time
-						ok = s.one(r, i, binary, append([]string{"-test.short", shuffle}, s.args...)) && ok
-					}
-					if ok && r.ctx.Err() == nil {
-						r.reached.Add(1)
-					}
-				}
-			})
-		}
-		all.Wait()
+		s.work(r, binaries)
 	}
 }
 
-// one runs one package's tests, and tells whether it passed. A failure is kept, and others may follow: how often
+// work runs tests until the station is over, and once at least. What has begun is finished, however long the station
+// has been over: a test that hangs must not be taken for one that had too little time.
+func (s suite) work(r *run, binaries []string) {
+	if s.each != nil {
+		for _, test := range s.each {
+			if s.one(r, mostTimeOfLong, 0, binaries[0], append([]string{"-test.run=^" + test + "$"}, s.args...)) {
+				r.reached.Add(1)
+			}
+			if r.over() {
+				return
+			}
+		}
+		return
+	}
+	// A round runs all packages, each in a process of its own; more rounds at a time than there are processors, because
+	// tests wait more than they work.
+	var round atomic.Uint64
+	var all sync.WaitGroup
+	for range s.atOnce * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for n := round.Add(1); int64(n) <= r.target; n = round.Add(1) {
+				ok := true
+				for i, binary := range binaries {
+					shuffle := fmt.Sprintf("-test.shuffle=%d", int64(r.seed>>2+n)) // in another order each time
+					ok = s.one(r, mostTime, i, binary, append([]string{"-test.short", shuffle}, s.args...)) && ok
+				}
+				if ok {
+					r.reached.Add(1)
+				}
+				if r.over() {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// one runs one package's tests, and tells whether they passed. A failure is kept, and others may follow: how often
 // something fails is worth knowing.
-func (s suite) one(r *run, i int, binary string, args []string) bool {
+func (s suite) one(r *run, limit time.Duration, i int, binary string, args []string) bool {
 	var t tally
-	t.once(r.ctx, s.packages[i], s.env, binary, args...)
+	t.once(r.begun, limit, s.packages[i], s.env, binary, args...)
 	if t.failed == 0 {
-		return true
+		return t.passed > 0
 	}
 	name := strings.NewReplacer("/", "-", " ", "-", ".", "").Replace(fmt.Sprintf("%s-%s-%d", r.name, s.packages[i], time.Now().UnixNano()))
 	path := filepath.Join(failuresFolder, name+".txt")
@@ -140,14 +175,36 @@ func (s suite) one(r *run, i int, binary string, args []string) bool {
 	return false
 }
 
-// firstFailure is the line that tells most.
+// firstFailure is the line that tells most: the last if none looks like a failure.
 func firstFailure(output []byte) string {
-	best := "it ended badly"
+	best, last := "", ""
 	for line := range strings.Lines(string(output)) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "panic: ") || strings.Contains(line, "DATA RACE") {
+		if strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
+			strings.Contains(line, "DATA RACE") {
 			best = line
 		}
+		last = line
 	}
-	return best
+	return cmp.Or(best, last)
+}
+
+// no386 tells why 32-bit x86 programs do not run here.
+func no386() string {
+	switch platform := runtime.GOOS + "/" + runtime.GOARCH; platform {
+	case "linux/amd64", "linux/386":
+		return ""
+	default:
+		return "32-bit x86 programs do not run on " + platform
+	}
+}
+
+// noRace tells why there is no race detector here.
+func noRace() string {
+	out, err := exec.Command(goCommand, "list", "-race", "errors").CombinedOutput()
+	if err == nil {
+		return ""
+	}
+	why, _, _ := strings.Cut(string(out), "\n")
+	return cmp.Or(why, err.Error())
 }
