@@ -4,6 +4,7 @@ package poller
 
 import (
 	"errors"
+	"math"
 	"os"
 	"sync"
 	"syscall"
@@ -103,6 +104,8 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 	switch {
 	case p.closed:
 		return loopapi.ErrPollerClosed
+	case fd < 0 || fd > math.MaxInt32:
+		return os.NewSyscallError("kevent", unix.EBADF)
 	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user has closed
 		return os.NewSyscallError("kevent", unix.EBADF)
 	}
@@ -110,20 +113,22 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		return os.NewSyscallError("fcntl", err)
 	}
+	err := p.changeAll(fd, events, unix.EV_ADD, tag)
+	if err == nil {
+		err = p.changeAll(fd, old&^events, unix.EV_DELETE, 0)
+	}
+	if err != nil { // all of it or nothing
+		_ = p.changeAll(fd, events&^old, unix.EV_DELETE, 0)
+	}
+	return err
+}
+
+// changeAll changes the filters for events.
+func (p *Poller) changeAll(fd int, events loopapi.IOEvents, flags int, tag uint32) error {
 	var errs [len(filters)]error
 	for i, f := range filters {
-		switch {
-		case events&f.event != 0:
-			errs[i] = p.change(fd, f.filter, unix.EV_ADD, tag)
-		case old&f.event != 0:
-			errs[i] = p.change(fd, f.filter, unix.EV_DELETE, 0)
-		}
-	}
-	if events != 0 && errors.Join(errs[:]...) != nil { // all of it or nothing
-		for i, f := range filters {
-			if errs[i] == nil && (events&^old)&f.event != 0 {
-				_ = p.change(fd, f.filter, unix.EV_DELETE, 0)
-			}
+		if events&f.event != 0 {
+			errs[i] = p.change(fd, f.filter, flags, tag)
 		}
 	}
 	return errors.Join(errs[:]...)
@@ -172,17 +177,18 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 			continue
 		}
 		e := Event{FD: int(r.Ident), Tag: uint32(*p.raw[i].tag())}
+		ended := r.Flags&unix.EV_EOF != 0
 		switch r.Filter {
 		case unix.EVFILT_READ:
 			e.Events |= loopapi.EventRead
 		case unix.EVFILT_WRITE:
 			e.Events |= loopapi.EventWrite
-		}
-		if r.Flags&unix.EV_EOF != 0 {
-			e.Events |= loopapi.EventHangup
-			if r.Fflags != 0 { // the socket's error
-				e.Events |= loopapi.EventError
+			if ended {
+				e.Events |= loopapi.EventHangup
 			}
+		}
+		if ended && r.Fflags != 0 { // the socket's error
+			e.Events |= loopapi.EventError | loopapi.EventHangup
 		}
 		if r.Flags&unix.EV_ERROR != 0 {
 			e.Events |= loopapi.EventError
