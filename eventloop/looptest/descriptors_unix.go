@@ -24,7 +24,8 @@ const (
 )
 
 // The systems differ: epoll polls no regular file and tells of a hang-up that nobody asked for; kqueue has filters for
-// reading and for writing, polls every file, and tells nothing without a filter.
+// reading and for writing, polls every file, tells nothing without a filter, and of a hang-up without an error only who
+// writes.
 const (
 	filesArePolled   = runtime.GOOS != "linux"
 	hangupIsImplicit = runtime.GOOS == "linux"

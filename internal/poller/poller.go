@@ -13,7 +13,9 @@
 // Readiness is level-triggered. A descriptor is added with a tag, which its events carry: with a fresh tag for each
 // Add, an event of a descriptor that was removed, closed or replaced under the same number since tells that it is
 // stale. One descriptor may appear more than once in what Wait returns. Error and Hangup are reported whether or not
-// they were asked for.
+// they were asked for; by a kqueue, which has a filter each for reading and for writing, nothing if neither was asked
+// for, and Hangup without Error only beside Write. A peer of a socket that has finished sending may still read: that
+// is Read, and no Hangup.
 //
 // A closed descriptor that was not removed is forgotten by the system, unless a duplicate of it is open: epoll then
 // goes on reporting it, and no call can name it any more. Who sees events with a tag that is not registered, again and

@@ -20,6 +20,9 @@ import (
 const Supported = true
 
 // Poller is a kqueue and a pipe to wake it by, which works on all of these systems alike.
+//
+// The filter for reading ends when the peer has finished sending, and the one for writing when nothing that is written
+// would arrive, also because this side has finished sending. So the first tells of no Hangup unless there is an error.
 type Poller struct {
 	mu     sync.RWMutex // held for reading over each use of the descriptors but the owner's, for writing to close them
 	closed bool

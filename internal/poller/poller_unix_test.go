@@ -343,7 +343,13 @@ func TestMoreThanABatch(t *testing.T) {
 func TestHangup(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)
-	require.NoError(t, p.Add(a, write, 1))
+	require.NoError(t, p.Add(a, read, 1))
+	require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
+	require.Equal(t, tags{1: read}, ready(t, p), "the end of what comes")
+	require.NoError(t, p.Modify(a, read, read|write, 1))
+	require.Equal(t, tags{1: read | write}, ready(t, p), "the other direction is open")
+	require.NoError(t, p.Modify(a, read|write, write, 1))
+	require.Equal(t, tags{1: write}, ready(t, p))
 	require.NoError(t, unix.Close(b))
 	require.NotZero(t, ready(t, p)[1]&hangup, "a peer that is gone is reported, although only writing was asked for")
 
