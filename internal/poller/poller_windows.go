@@ -221,18 +221,16 @@ func (p *Poller) release(s *socket) {
 	p.free = append(p.free, s.slot)
 }
 
-// pollAgain polls what is still registered, and forgets what has been closed.
+// pollAgain polls what is still registered, and forgets what has been closed. What else keeps a poll from beginning is
+// no matter of the socket's, and the owner must know.
 func (p *Poller) pollAgain(s *socket) {
 	if s.removed {
 		return
 	}
-	if err := p.poll(s); err != nil {
-		p.lose(s, err)
+	err := p.poll(s)
+	if err == nil {
+		return
 	}
-}
-
-// lose forgets a socket that cannot be polled any more. If that is not because it was closed, the owner must know.
-func (p *Poller) lose(s *socket, err error) {
 	if !errors.Is(err, windows.WSAENOTSOCK) {
 		p.failure = err
 	}
@@ -265,7 +263,7 @@ func (p *Poller) Close() error {
 	}
 	p.closed = true
 	for deadline := time.Now().Add(time.Second); p.polls > 0 && time.Now().Before(deadline); {
-		if p.raw.wait(p.port, time.Until(deadline)) != nil {
+		if p.raw.wait(p.port, max(time.Until(deadline), 0)) != nil {
 			break
 		}
 		p.settle(&p.raw)

@@ -391,6 +391,31 @@ func TestMoreThanABatch(t *testing.T) {
 	require.Len(t, seen, n)
 }
 
+// What is ready behind a whole batch of sockets that were removed is found: nobody would tell of it again.
+func TestBatchOfRemoved(t *testing.T) {
+	p := open(t)
+	const n = 257
+	for i := range uint32(n) {
+		a, b := pair(t)
+		put(t, b)
+		require.NoError(t, p.Add(a, read, i+1))
+	}
+	for _, fd := range p.Crowd(t, n) {
+		require.NoError(t, p.Remove(fd, read))
+	}
+	require.Len(t, ready(t, p), 1)
+}
+
+// A poll that fails is an error of its socket, and of nothing else.
+func TestPollThatFails(t *testing.T) {
+	p := open(t)
+	a, _ := pair(t)
+	require.NoError(t, p.Add(a, read, 1))
+	p.FailPoll(t, a)
+	require.Equal(t, tags{1: read | failed | hangup}, ready(t, p))
+	require.Empty(t, ready(t, p), "the next one does not fail")
+}
+
 func TestBadDescriptors(t *testing.T) {
 	p := open(t)
 	a, _ := pair(t)

@@ -3,6 +3,7 @@ package poller
 // How a Poller hears of its polls: in Wait, or through a watch.
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -23,14 +24,16 @@ func (p *Poller) settle(c *completions) {
 		s.polled = false
 		p.polls--
 		found, err := s.request.found()
+		closed := found&afdLocalClose != 0 || errors.Is(err, windows.WSAENOTSOCK)
+		if err != nil { // it is the socket's own; the next poll tells more, if there is more to tell
+			found = broken
+		}
 		switch {
 		case s.removed:
 			p.release(s)
 		case s.stale:
 			p.pollAgain(s)
-		case err != nil:
-			p.lose(s, err)
-		case found&afdLocalClose != 0:
+		case closed:
 			p.forget(s)
 		default:
 			if s.found = found; s.ready() != 0 {
@@ -72,6 +75,8 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		}
 		switch {
 		case len(events) > 0:
+		case len(p.ready) > 0: // a batch of what has been removed, or is not wanted any more, was before them
+			continue
 		case p.failure != nil:
 			err := p.failure
 			p.failure = nil
