@@ -26,15 +26,16 @@ type Poller struct {
 	closed   bool
 	port     windows.Handle
 	afd      windows.Handle
-	sockets  map[int]*socket // those that are registered
-	slots    []*socket       // those that are registered, and those that are being polled
-	free     []int           // places in slots
-	polls    int             // going on
-	ready    []*socket       // not returned yet
-	returned []*socket       // by the last Wait
-	woken    bool            // by a Wake that no Wait has answered
-	posted   bool            // a packet for it is at the port
-	failure  error           // that the next Wait returns
+	sockets  map[int]*socket            // those that are registered
+	leaving  map[windows.Handle]*socket // those that are not, and are being polled
+	slots    []*socket                  // those that are registered, and those that are being polled
+	free     []int                      // places in slots
+	polls    int                        // going on
+	ready    []*socket                  // not returned yet
+	returned []*socket                  // by the last Wait
+	woken    bool                       // by a Wake that no Wait has answered
+	posted   bool                       // a packet for it is at the port
+	failure  error                      // that the next Wait returns
 
 	drained chan struct{} // of capacity one: to the watch, that Wait has found nothing
 
@@ -75,7 +76,10 @@ func New() (*Poller, error) {
 		_ = windows.CloseHandle(port)
 		return nil, err
 	}
-	p := &Poller{port: port, afd: afd, sockets: map[int]*socket{}, drained: make(chan struct{}, 1)}
+	p := &Poller{
+		port: port, afd: afd, sockets: map[int]*socket{}, leaving: map[windows.Handle]*socket{},
+		drained: make(chan struct{}, 1),
+	}
 	active.Store(p, nil)
 	return p, nil
 }
@@ -93,6 +97,12 @@ func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
 	base, err := baseHandle(fd)
 	if err != nil {
 		return err
+	}
+	if s := p.leaving[base]; s != nil { // AFD mixes up two polls of one socket: the next begins when the last is over
+		delete(p.leaving, base)
+		s.fd, s.tag, s.wanted, s.stale, s.removed = fd, tag, events, true, false
+		p.sockets[fd] = s
+		return nil
 	}
 	s := &socket{fd: fd, base: base, tag: tag, wanted: events}
 	if n := len(p.free); n > 0 {
@@ -210,6 +220,7 @@ func (p *Poller) forget(s *socket) {
 	delete(p.sockets, s.fd)
 	s.removed = true
 	if s.polled {
+		p.leaving[s.base] = s
 		s.cancel(p.afd)
 	} else {
 		p.release(s)

@@ -30,6 +30,7 @@ func (p *Poller) settle(c *completions) {
 		}
 		switch {
 		case s.removed:
+			delete(p.leaving, s.base)
 			p.release(s)
 		case s.stale:
 			p.pollAgain(s)
