@@ -242,13 +242,13 @@ func (l *Loop) strayed(tag uint32) {
 		return
 	}
 	d.endWatch()
+	d.earlier = nil // also if it fails: the rest of the batch need not try again
 	forgot, err := d.renew()
 	if !forgot {
 		l.suspend(err)
 		return
 	}
 	d.haunted = false
-	d.earlier = nil
 	d.changed.Store(true) // watch again
 	if err != nil {
 		l.log().Error("descriptors are not watched any more", "error", err)
