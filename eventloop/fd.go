@@ -81,7 +81,12 @@ const ioBatch = 64
 // RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and
 // EventHangup, asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor
 // stays the caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop
-// alive. On Windows it is a socket.
+// alive. A socket's peer that has finished sending is EventRead, and no hang-up: it may still read.
+//
+// Systems differ. On macOS and the BSDs EventHangup without EventError comes only to who asks for EventWrite, also when
+// it is they who have finished sending, and nothing to who asks for neither EventRead nor EventWrite. Linux may refuse,
+// with EINVAL, what about a hundred loops watch already, duplicates included, and, with ELOOP, nested epoll descriptors.
+// On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
 // Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, which it does not end or wait
 // for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,

@@ -46,7 +46,8 @@ type TimerID = loopapi.TimerID
 // IOEvents is a set of readiness events of a descriptor.
 type IOEvents = loopapi.IOEvents
 
-// The readiness events. EventError and EventHangup are delivered whether or not they were asked for.
+// The readiness events. EventError and EventHangup are delivered whether or not they were asked for, but for what
+// RegisterFD says of macOS and the BSDs.
 const (
 	EventRead   = loopapi.EventRead
 	EventWrite  = loopapi.EventWrite
