@@ -214,7 +214,9 @@ func ioHangup(t *trial) {
 				leave(w)
 			}
 		})
-		w.silent(0, "the socket is neither readable nor writable")
+		if !bytesTravel { // or else there may be room again, however long it was looked for
+			w.silent(0, "the socket is neither readable nor writable")
+		}
 		t.must("close", t.fds.close(s.far))
 		t.eventually(func() bool { return loopapi.IOEvents(w.union.Load())&told != 0 },
 			"one of the events %b of a socket whose peer is gone, watched for %b", told, events)
@@ -233,7 +235,9 @@ func ioHangup(t *trial) {
 				leave(w)
 			}
 		})
-		w.silent(0, "the pipe is full")
+		if !bytesTravel {
+			w.silent(0, "the pipe is full")
+		}
 		t.must("close", t.fds.close(p.near))
 		t.eventually(func() bool { return loopapi.IOEvents(w.union.Load())&broken != 0 },
 			"EventHangup or EventError of the writing end of a broken pipe, watched for %b", events)
