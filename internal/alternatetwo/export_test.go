@@ -115,8 +115,12 @@ func (l *Loop) Judge(used, hits int, now, took int64) int {
 	return l.linger.yields
 }
 
-// BreakPoller makes every wait fail.
-func (l *Loop) BreakPoller() { _ = l.poller.Close() }
+// BreakPoller makes every wait fail, as long as nobody else gets the poller's number; the runtime's own poller, which
+// its first timer opens, is there before.
+func (l *Loop) BreakPoller() {
+	time.Sleep(1)
+	_ = l.poller.Close()
+}
 
 // RaiseWaking does what a producer does that is about to write the eventfd.
 func (l *Loop) RaiseWaking() { l.waking.Store(true) }
