@@ -118,7 +118,7 @@ func (l *Loop) Judge(used, hits int, now, took int64) int {
 // BreakPoller makes every wait fail, as long as nobody else gets the poller's number; the runtime's own poller, which
 // its first timer opens, is there before.
 func (l *Loop) BreakPoller() {
-	time.Sleep(1)
+	time.Sleep(time.Microsecond)
 	_ = l.poller.Close()
 }
 

@@ -46,7 +46,8 @@ type TimerReferencer interface {
 // IOEvents is a set of readiness events of a descriptor.
 type IOEvents uint32
 
-// The readiness events. EventError and EventHangup are delivered whether or not they were asked for.
+// The readiness events. EventError and EventHangup are delivered whether or not they were asked for, as far as the system
+// tells of them then.
 const (
 	EventRead IOEvents = 1 << iota
 	EventWrite
