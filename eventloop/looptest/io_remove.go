@@ -57,8 +57,8 @@ func ioReuseInBatch(t *trial) {
 	for range 3 {
 		successors := make([]*watch, n)
 		var replaced atomic.Bool
-		for first, s := range links {
-			l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		for first := range links { // whose far ends belong to the loop by now, if it has an event too early
+			l.watch(links[first].near, loopapi.EventRead, func(w *watch) {
 				if replaced.Swap(true) {
 					t.Errorf("a descriptor was called that had been unregistered and closed in the same batch")
 					return
