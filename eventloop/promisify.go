@@ -88,18 +88,18 @@ type work struct {
 	loop    *Loop
 	part    func() // play, bound once
 
-	// contested tells that ctx may end. Otherwise there is none but the worker to take what follows, and no flag is set.
-	contested bool
-
 	// started is set by who takes fn and ctx: the worker to call it, or who drops it.
-	started atomic.Bool
 	ctx     context.Context
 	fn      func(context.Context) (any, error)
+	started atomic.Bool
+
+	// contested tells that ctx may end. Otherwise there is none but the worker to take what is here, and no flag is set.
+	contested bool
 
 	// over is set by who has the outcome first, and writes it; the loop reads it.
-	over  atomic.Bool
-	value any
-	err   error
+	over   atomic.Bool
+	failed bool
+	result any // the value; or the error, if it failed
 }
 
 // take takes what a flag stands for, and tells whether nobody has before.
@@ -165,18 +165,20 @@ func (w *work) settle(value any, err error) {
 	if !w.take(&w.over) {
 		return
 	}
-	w.value, w.err = value, err
+	if w.result = value; err != nil {
+		w.failed, w.result = true, err
+	}
 	if w.loop.SubmitInternal(w.part) != nil {
-		w.value, w.err = nil, nil
+		w.result = nil
 	}
 }
 
 // finish is called on the loop.
 func (w *work) finish() {
 	w.loop.inbox.addHeard(1)
-	value, err := w.value, w.err
-	w.value, w.err, w.part = nil, nil, nil
-	w.loop.promises.Finish(&w.promise, value, err)
+	result := w.result
+	w.result, w.part = nil, nil
+	w.loop.promises.Finish(&w.promise, w.failed, result)
 }
 
 // addWorker counts a worker, if the loop is not ending. Elsewhere than on the loop this is decided under the lock that the

@@ -183,9 +183,8 @@ func (ws *waiters) promises() []*Promise {
 	return slices.Collect(maps.Keys(ws.of))
 }
 
-// foreign makes p follow q of another realm, and is the handler of p until p settles.
+// foreign makes p follow q of another realm, and is the value of p until p settles.
 type foreign struct {
-	begun
 	p, q   *Promise
 	waiter *waiter // among those of q; touched on the loop of p alone
 	guest  bool    // p is a group's own: nobody else has it
@@ -195,7 +194,7 @@ type foreign struct {
 // end it must hear of.
 func (f *foreign) follow() {
 	p, q := f.p, f.q
-	p.source, p.handler = nil, f
+	p.source, p.value = nil, f
 	if p.realm.register(p); p.settled() {
 		return
 	}

@@ -31,16 +31,15 @@ type rule interface {
 	none() (decided bool, v any, e error)
 }
 
-// group is a combinator at work. Its result has it for a handler, and so holds what it waits for; nobody calls it.
+// group is a combinator at work. Its result has it for a value until it settles, and so holds what it waits for.
 type group struct {
-	begun
 	rule
 	result   *Promise
 	elements []element
 	left     int // elements that have not settled
 }
 
-// element is the reaction of one promise of a group, and its own handler. Its target is the result; it has a source until
+// element is the reaction of one promise of a group, and its own value. Its target is the result; it has a source until
 // it is called, or the result is decided.
 type element struct {
 	reaction
@@ -66,15 +65,15 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 		}
 	}
 	g := &group{rule: rule, result: r.pending(), elements: make([]element, len(ps)), left: len(ps)}
-	g.result.handler = g
+	g.result.value = g
 	for i, p := range ps {
 		e := &g.elements[i]
-		e.index, e.target, e.handler = i, g.result, e
+		e.index, e.target, e.value = i, g.result, e
 		if q := p.promise(); q == nil || q.realm == r {
 			e.source = r.Resolved(q)
 		} else {
 			e.source = r.pending()
-			e.source.handler = &foreign{p: e.source, q: q, guest: true}
+			e.source.value = &foreign{p: e.source, q: q, guest: true}
 		}
 	}
 	if r.sched.OnLoop() {
@@ -88,7 +87,7 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 func (g *group) start() {
 	for i := range g.elements {
 		e := &g.elements[i]
-		if f, ok := e.source.handler.(*foreign); ok && f.guest {
+		if f, ok := e.source.value.(*foreign); ok && f.guest {
 			f.follow()
 		}
 		e.prev = e.source.last
@@ -97,15 +96,14 @@ func (g *group) start() {
 }
 
 // call is the job of an element.
-func (e *element) call(source *Promise) (any, error) {
-	g := e.target.handler.(*group)
+func (e *element) call(source *Promise) {
+	g := e.target.value.(*group)
 	e.drop()
 	g.left--
 	value, err := source.outcome()
 	if decided, value, err := g.see(e.index, value, err, g.left == 0); decided {
 		g.settle(value, err)
 	}
-	return nil, nil
 }
 
 // settle settles the result, and takes the group's elements away from the promises that are still pending.
@@ -143,11 +141,11 @@ func (p *Promise) detach(e *element) {
 	}
 	if p.last == &e.reaction {
 		p.last = e.prev
-	} else if after, ok := e.next.handler.(*element); ok {
+	} else if after, ok := e.next.value.(*element); ok {
 		after.prev = e.prev
 	}
 	e.next = nil
-	if f, ok := p.handler.(*foreign); ok && f.guest {
+	if f, ok := p.value.(*foreign); ok && f.guest {
 		f.leave()
 		p.realm.registry.remove(p)
 	}

@@ -15,11 +15,11 @@ type Promise struct {
 	reaction // to what this promise was derived from, or follows
 
 	// state is below. Everyone reads it. Written by the loop, which settles; by anyone who claims the decision,
-	// starts to wait, or handles a rejection, each a bit of its own. A reader that finds it settled may read value.
+	// starts to wait, or handles a rejection, each a bit of its own. A reader that finds it settled may read the reaction's
+	// value, which is written before, and never after.
 	state atomic.Uint32
 	slot  uint32 // place in the registry, from 1; the loop's
 	realm *Realm
-	value any       // the value, or the error; written before state says so, and never after
 	last  *reaction // the last that waits for this one, and its next is the first; the loop's
 
 	origin *origin // where the promise was created; nil without Config.Debug
@@ -113,7 +113,7 @@ func (p *Promise) resolve(value any) {
 		if p.slot != 0 { // no root any more
 			p.realm.registry.remove(p)
 		}
-		p.source, p.handler = q, follow{}
+		p.source, p.value = q, follow{}
 		p.realm.enqueue(&p.reaction)
 	}
 }
@@ -140,7 +140,7 @@ func (q *Promise) waitsFor(p *Promise) bool {
 func (p *Promise) settle(state uint32, value any) {
 	r := p.realm
 	p.value = value
-	p.source, p.handler, p.onRejected = nil, nil, nil
+	p.source, p.onRejected = nil, nil
 	if p.slot != 0 {
 		r.registry.remove(p)
 	}

@@ -102,24 +102,21 @@ func (r *Realm) Rejected(reason error) *Promise {
 // call it.
 func (r *Realm) Begin(p *Promise) {
 	r.init(p)
-	p.handler = begun{}
+	p.value = begun{}
 }
 
-// Finish settles a promise of Begin: with the error, if there is one, else with the value, as resolve does. It is
-// called once, on the loop.
-func (r *Realm) Finish(p *Promise, value any, err error) {
-	if err != nil {
-		p.settle(rejected, err)
+// Finish settles a promise of Begin: with a value, as resolve does; or, if what it stands for failed, with the error that
+// result is then. It is called once, on the loop.
+func (r *Realm) Finish(p *Promise, failed bool, result any) {
+	if failed {
+		p.settle(rejected, result)
 	} else {
-		p.handler = nil
-		p.resolve(value)
+		p.resolve(result)
 	}
 }
 
 // begun marks what is no root, although it waits for no other promise.
 type begun struct{}
-
-func (begun) call(*Promise) (any, error) { panic("promise: begun, not derived") }
 
 // Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does of a handler's.
 func (r *Realm) Try(fn func() (any, error)) *Promise {

@@ -114,7 +114,7 @@ func (g *registry) take() (ps []*Promise) {
 	for _, e := range g.entries {
 		if p := e.Value(); p != nil {
 			p.slot = 0
-			if f, ok := p.handler.(*foreign); ok {
+			if f, ok := p.value.(*foreign); ok {
 				f.leave()
 			}
 			ps = append(ps, p)
@@ -134,8 +134,8 @@ func (r *Realm) register(p *Promise) {
 	}
 }
 
-// isRoot tells whether only resolve and reject can settle a pending promise.
-func (p *Promise) isRoot() bool { return p.source == nil && p.handler == nil }
+// isRoot tells whether p is pending, and only resolve and reject can settle it.
+func (p *Promise) isRoot() bool { return p.source == nil && p.value == nil && !p.settled() }
 
 // Scavenge lets go of the promises that have become pending since the last call, and looks at about twenty entries of
 // the registry of pending promises, and two more for each that it has got meanwhile, to drop those of promises that the
@@ -160,7 +160,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 		p.settle(rejected, end)
 	}
 	for _, p := range r.waiters.promises() {
-		if p.isRoot() && !p.settled() {
+		if p.isRoot() {
 			more = true
 			p.settle(rejected, end)
 		}

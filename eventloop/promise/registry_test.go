@@ -433,9 +433,9 @@ func TestBegunPromises(t *testing.T) {
 	for _, p := range []*promise.Promise{p, failed, derived} {
 		require.Equal(t, "pending promise", p.String())
 	}
-	r.Finish(p, "value", nil)
-	r.Finish(failed, "ignored", errors.New("error"))
-	r.Finish(follows, never, nil)
+	r.Finish(p, false, "value")
+	r.Finish(failed, true, errors.New("error"))
+	r.Finish(follows, false, never)
 	f.drain()
 	require.Equal(t, []string{"value", "error"}, heard)
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))

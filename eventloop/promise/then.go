@@ -15,12 +15,15 @@ type reaction struct {
 	next       *reaction
 	source     *Promise // what it waits for; whoever holds a promise so holds what may still settle it
 	target     *Promise // what it settles
-	handler    handler  // nil passes the outcome on
 	onRejected func(error) (any, error)
+
+	// value is what to do with the settled source until the promise that this is a part of has settled: a handler, or nil,
+	// which passes the outcome on; or what else stands for how that promise will settle. Then it is its value, or error.
+	value any
 }
 
-// handler is what a reaction does with its settled source. Its dynamic types are functions and pointers, which fit into
-// an interface as they are: storing one allocates nothing.
+// handler is what a reaction does with its settled source. Its dynamic types are functions, which fit into an interface
+// as they are: storing one allocates nothing.
 type handler interface {
 	call(source *Promise) (any, error)
 }
@@ -59,7 +62,7 @@ func (p *Promise) Finally(onFinally func() error) *Promise {
 
 func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise {
 	r := p.realm
-	c := &Promise{reaction: reaction{source: p, handler: h, onRejected: onRejected}, realm: r}
+	c := &Promise{reaction: reaction{source: p, onRejected: onRejected, value: h}, realm: r}
 	c.target = c
 	if r.debug {
 		c.origin = newOrigin()
@@ -74,7 +77,7 @@ func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise 
 
 // attach makes n wait for p, or a job if p has settled. On the loop.
 func (p *Promise) attach(n *reaction) {
-	if p.last == nil && p.isRoot() && !p.settled() {
+	if p.last == nil && p.isRoot() {
 		p.realm.register(p) // at the end this rejects it, right away
 	}
 	switch s := p.state.Load(); {
@@ -95,18 +98,24 @@ func (p *Promise) attach(n *reaction) {
 
 // run is the job of a reaction.
 func (n *reaction) run() {
-	source, target, h, onRejected := n.source, n.target, n.handler, n.onRejected
-	if _, ok := h.(*element); ok {
+	source, target, onRejected := n.source, n.target, n.onRejected
+	var h handler
+	switch v := n.value.(type) {
+	case thenFunc:
+		h = v
+	case *element:
 		if source != nil { // or else the combinator was decided meanwhile
-			_, _ = h.call(source)
+			v.call(source)
 		}
 		return
-	}
-	n.handler, n.onRejected = nil, nil
-	if _, ok := h.(follow); ok {
+	case follow:
+		n.value = nil
 		source.attach(n)
 		return
+	case handler:
+		h = v
 	}
+	n.value, n.onRejected = nil, nil
 	if source.state.Load()&rejected == 0 {
 		onRejected = nil
 	}
@@ -179,5 +188,3 @@ func (f catchFunc) call(source *Promise) (any, error) {
 func (f finallyFunc) call(source *Promise) (any, error) { return source, f() }
 
 func (f tryFunc) call(*Promise) (any, error) { return f() }
-
-func (follow) call(*Promise) (any, error) { return nil, nil }

@@ -176,6 +176,7 @@ func promisify(r *bench, promises promiser) {
 }
 
 // handOver is promisify without a loop: the same function, and a channel for each call, as that has a promise of its own.
+// It is watched as the loops are: a timer costs every switch of goroutines something.
 func handOver(b *testing.B) {
 	b.ReportAllocs()
 	calls := 0
@@ -183,6 +184,8 @@ func handOver(b *testing.B) {
 		calls++
 		return &calls, nil
 	}
+	watchdog := time.AfterFunc(patience(b), func() { panic("no answer") })
+	defer watchdog.Stop()
 	b.ResetTimer()
 	for n := range b.N {
 		result := make(chan promise.Result, 1)
