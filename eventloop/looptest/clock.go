@@ -1,5 +1,6 @@
-// The loop's clock (D18): CurrentTickTime.
 package looptest
+
+// The loop's clock (D18): CurrentTickTime.
 
 import (
 	"sync"

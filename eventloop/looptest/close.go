@@ -1,5 +1,6 @@
-// Close (D16): the end at once. What is queued does not start, and nobody is waited for.
 package looptest
+
+// Close (D16): the end at once. What is queued does not start, and nobody is waited for.
 
 import (
 	"context"

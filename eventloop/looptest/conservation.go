@@ -1,5 +1,6 @@
-// Conservation: what was accepted runs exactly once, in order, on the loop, and nothing runs after the end.
 package looptest
+
+// Conservation: what was accepted runs exactly once, in order, on the loop, and nothing runs after the end.
 
 import (
 	"context"

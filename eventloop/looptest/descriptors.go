@@ -1,5 +1,6 @@
-// The descriptors of one check: made in pairs, booked, and closed when the loops of the check have ended.
 package looptest
+
+// The descriptors of one check: made in pairs, booked, and closed when the loops of the check have ended.
 
 import (
 	"errors"

@@ -1,7 +1,8 @@
 //go:build darwin || dragonfly || freebsd || netbsd || openbsd
 
-// Without a call for one thread, the process gets the signal; and not every system polls whatever there is.
 package looptest
+
+// Without a call for one thread, the process gets the signal; and not every system polls whatever there is.
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,7 @@
+package looptest
+
 // What only Linux has, or has cheaply: a signal to one thread, and poll, which tells in one call which of many numbers
 // are open, whatever they stand for.
-package looptest
 
 import "golang.org/x/sys/unix"
 

@@ -1,7 +1,8 @@
 //go:build !darwin && !dragonfly && !freebsd && !linux && !netbsd && !openbsd && !windows
 
-// Where the kit cannot make descriptors, the checks that need them are reported as n/a, and these are not called.
 package looptest
+
+// Where the kit cannot make descriptors, the checks that need them are reported as n/a, and these are not called.
 
 import (
 	"errors"

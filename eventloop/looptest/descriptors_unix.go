@@ -1,7 +1,8 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Descriptors to try a loop with, where the kit can make them: system calls only.
 package looptest
+
+// Descriptors to try a loop with, where the kit can make them: system calls only.
 
 import (
 	"errors"

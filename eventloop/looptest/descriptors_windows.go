@@ -1,6 +1,7 @@
+package looptest
+
 // Descriptors to try a loop with on Windows: sockets, connected through the loopback interface. Their numbers are the
 // system's choice, nothing else can be polled, and there are no signals.
-package looptest
 
 import (
 	"errors"

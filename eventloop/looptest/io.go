@@ -1,5 +1,6 @@
-// Registered descriptors (IO): readiness, what is watched for, and what is refused.
 package looptest
+
+// Registered descriptors (IO): readiness, what is watched for, and what is refused.
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// The end of a loop with registered descriptors (IO): it comes, releases what is the loop's, and nothing else.
 package looptest
+
+// The end of a loop with registered descriptors (IO): it comes, releases what is the loop's, and nothing else.
 
 import (
 	"context"

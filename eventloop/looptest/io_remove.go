@@ -1,5 +1,6 @@
-// Descriptors that go (IO): unregistered, closed, and numbers that are used again, also within one batch of events.
 package looptest
+
+// Descriptors that go (IO): unregistered, closed, and numbers that are used again, also within one batch of events.
 
 import (
 	"sync/atomic"

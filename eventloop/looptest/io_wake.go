@@ -1,5 +1,6 @@
-// Descriptors and everything else (IO): a loop that waits for the system is woken by all work, and all make progress.
 package looptest
+
+// Descriptors and everything else (IO): a loop that waits for the system is woken by all work, and all make progress.
 
 import (
 	"context"

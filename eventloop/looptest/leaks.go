@@ -1,5 +1,6 @@
-// Leaks: many lives leave no goroutine and no descriptor behind.
 package looptest
+
+// Leaks: many lives leave no goroutine and no descriptor behind.
 
 import (
 	"context"

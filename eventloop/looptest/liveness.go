@@ -1,5 +1,6 @@
-// Auto-exit (Config.AutoExit): Run returns when nothing can happen any more, and not before.
 package looptest
+
+// Auto-exit (Config.AutoExit): Run returns when nothing can happen any more, and not before.
 
 import (
 	"context"

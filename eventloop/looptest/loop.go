@@ -1,5 +1,6 @@
-// A contestant under trial, and the ways in which checks bring functions onto it.
 package looptest
+
+// A contestant under trial, and the ways in which checks bring functions onto it.
 
 import (
 	"context"

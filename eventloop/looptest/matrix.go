@@ -1,5 +1,6 @@
-// The matrix: every method in every state of the loop, with its documented error.
 package looptest
+
+// The matrix: every method in every state of the loop, with its documented error.
 
 import (
 	"context"

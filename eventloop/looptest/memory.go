@@ -1,5 +1,6 @@
-// Memory: what is over is collectable (D10, Retention), and steady state does not allocate (D14).
 package looptest
+
+// Memory: what is over is collectable (D10, Retention), and steady state does not allocate (D14).
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// Microtasks (D02): drained after every callback, within a budget.
 package looptest
+
+// Microtasks (D02): drained after every callback, within a budget.
 
 import (
 	"errors"

@@ -1,5 +1,6 @@
-// Panics and runtime.Goexit in callbacks (D06): the loop carries on, and tells once.
 package looptest
+
+// Panics and runtime.Goexit in callbacks (D06): the loop carries on, and tells once.
 
 import (
 	"bytes"

@@ -1,5 +1,6 @@
-// Programs: sequences of random operations, written as text, and the player that carries them out on a loop.
 package looptest
+
+// Programs: sequences of random operations, written as text, and the player that carries them out on a loop.
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// Programs worth playing: the ones with a name, each for one way to go wrong, and random ones.
 package looptest
+
+// Programs worth playing: the ones with a name, each for one way to go wrong, and random ones.
 
 import (
 	"fmt"

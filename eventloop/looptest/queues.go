@@ -1,5 +1,6 @@
-// The queues: priority (D09), order and independence of the consumer (D10), overload (D17).
 package looptest
+
+// The queues: priority (D09), order and independence of the consumer (D10), overload (D17).
 
 import (
 	"context"

@@ -1,6 +1,7 @@
 //go:build !race
 
-// Whether the race detector runs: it is slow, and it makes sync.Pool forget on purpose.
 package looptest
+
+// Whether the race detector runs: it is slow, and it makes sync.Pool forget on purpose.
 
 const raceEnabled = false

@@ -1,5 +1,6 @@
-// The trial of one check: it records failures, keeps the watchdogs, and leaves nothing behind.
 package looptest
+
+// The trial of one check: it records failures, keeps the watchdogs, and leaves nothing behind.
 
 import (
 	"errors"

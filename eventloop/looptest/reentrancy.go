@@ -1,5 +1,6 @@
-// Calls from callbacks (D08): what may be called, what it returns, and who is on the loop.
 package looptest
+
+// Calls from callbacks (D08): what may be called, what it returns, and who is on the loop.
 
 import (
 	"context"

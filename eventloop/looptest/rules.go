@@ -1,5 +1,6 @@
-// The rules: the sequential reference that the random operations of a program are held to.
 package looptest
+
+// The rules: the sequential reference that the random operations of a program are held to.
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// Shutdown (D16): everything accepted runs, then nothing does.
 package looptest
+
+// Shutdown (D16): everything accepted runs, then nothing does.
 
 import (
 	"context"

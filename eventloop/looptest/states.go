@@ -1,5 +1,6 @@
-// States (D01, D04) and what every method does in each of them.
 package looptest
+
+// States (D01, D04) and what every method does in each of them.
 
 import (
 	"context"

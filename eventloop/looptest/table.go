@@ -1,5 +1,6 @@
-// The table of checks: what is required of a loop, one row each, and why.
 package looptest
+
+// The table of checks: what is required of a loop, one row each, and why.
 
 // check is one requirement.
 type check struct {

@@ -1,5 +1,6 @@
-// Timers: order, punctuality, extreme delays.
 package looptest
+
+// Timers: order, punctuality, extreme delays.
 
 import (
 	"cmp"

@@ -1,5 +1,6 @@
-// Timers: cancellation, identity, and a model of random use.
 package looptest
+
+// Timers: cancellation, identity, and a model of random use.
 
 import (
 	"math/rand/v2"

@@ -1,5 +1,6 @@
-// Programs played by several goroutines at once: what holds however they interleave.
 package looptest
+
+// Programs played by several goroutines at once: what holds however they interleave.
 
 import (
 	"context"

@@ -1,5 +1,6 @@
-// Whose turn it is: the part of the reference that follows a loop through its ticks.
 package looptest
+
+// Whose turn it is: the part of the reference that follows a loop through its ticks.
 
 import (
 	"errors"

@@ -1,5 +1,6 @@
-// Sleep and wake (D03, D07): no work is left lying while the loop sleeps.
 package looptest
+
+// Sleep and wake (D03, D07): no work is left lying while the loop sleeps.
 
 import (
 	"sync/atomic"

@@ -1,5 +1,6 @@
-// Registrations under observation, and callbacks of descriptors as one more lane.
 package looptest
+
+// Registrations under observation, and callbacks of descriptors as one more lane.
 
 import (
 	"errors"

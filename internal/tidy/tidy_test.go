@@ -89,6 +89,7 @@ var rules = map[string]func(*tree) []string{
 	"Dependencies": checkDependencies,
 	"Modules":      checkModules,
 	"FileLength":   checkFileLength,
+	"PackageDoc":   checkPackageDoc,
 	"Leftovers":    checkLeftovers,
 	"Calls":        checkCalls,
 }
@@ -191,6 +192,16 @@ func checkFileLength(tr *tree) (violations []string) {
 	for _, f := range tr.files {
 		if f.lines > maxLines {
 			violations = append(violations, fmt.Sprintf("%s has %d lines, more than %d: it owns more than one idea; give each a file", f.name, f.lines, maxLines))
+		}
+	}
+	return violations
+}
+
+func checkPackageDoc(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		text := f.syntax.Doc.Text()
+		if text != "" && !f.test && !strings.HasPrefix(text, "Package ") && !strings.HasPrefix(text, "Command ") {
+			violations = append(violations, fmt.Sprintf("%s has a comment right before its package clause: go doc shows it as part of the package's; put it below", f.name))
 		}
 	}
 	return violations
@@ -334,7 +345,7 @@ func load(fsys fs.FS) (*tree, error) {
 		case path.Base(name) == "go.mod":
 			tr.modules = append(tr.modules, parseModule(path.Dir(name), string(text)))
 		case path.Ext(name) == ".go":
-			syntax, err := parser.ParseFile(tr.fset, name, text, parser.SkipObjectResolution)
+			syntax, err := parser.ParseFile(tr.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				return err
 			}
@@ -422,7 +433,7 @@ func TestRules(t *testing.T) {
 		"go.mod":                      "module example.org/ours\n\nrequire (\n\tgolang.org/x/sys v0.1.0\n\tgithub.com/stretchr/testify v1.1.1 // for tests\n\tother.org/deep v1.0.0 // indirect\n)\n",
 		"eventloop/loop.go":           "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/internal/wheel\"\n)\n\nvar _ = time.Now\n",
 		"eventloop/loop_test.go":      "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/eventloop/looptest\"\n)\n\nvar _ = time.Sleep\n",
-		"internal/wheel/wheel.go":     "package wheel\n",
+		"internal/wheel/wheel.go":     "// Package wheel is timers.\npackage wheel\n\n// The wheel.\n",
 		"internal/tournament/go.mod":  "module example.org/ours/internal/tournament\n\nrequire example.org/ours v0.0.0\n\nreplace example.org/ours => ../..\n",
 		"internal/tournament/main.go": "package main\n\nimport _ \"example.org/ours/eventloop\"\n",
 		"README.md":                   "Everything is done.\n",
@@ -447,6 +458,7 @@ func TestRules(t *testing.T) {
 		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\n", "replaces example.org/ours by \"\""},
 		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\nreplace example.org/ours v0.0.0 => ..\n", "want its folder ."},
 		{"FileLength", "eventloop/bad.go", "package eventloop\n" + strings.Repeat("\n", maxLines), "give each a file"},
+		{"PackageDoc", "internal/wheel/bad_linux.go", "//go:build linux\n\n// What only Linux has.\npackage wheel\n", "internal/wheel/bad_linux.go has a comment"},
 		{"Leftovers", "eventloop/bad.go", "package eventloop\n\n// TO" + "DO: all of it\n", "eventloop/bad.go:3"},
 		{"Leftovers", "docker/Dockerfile.windows", "# FIX" + "ME\n", "docker/Dockerfile.windows:1"},
 		{"Leftovers", ".ci/run", "#!/bin/sh\n# XX" + "X\n", ".ci/run:2"},

@@ -1,5 +1,6 @@
-// The conformance suite's output: one outcome and reason for every check of a contestant.
 package bench
+
+// The conformance suite's output: one outcome and reason for every check of a contestant.
 
 import (
 	"slices"

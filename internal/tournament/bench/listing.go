@@ -1,5 +1,6 @@
-// The listing: what one pass over all benchmarks with a single iteration tells about them.
 package bench
+
+// The listing: what one pass over all benchmarks with a single iteration tells about them.
 
 import (
 	"strings"

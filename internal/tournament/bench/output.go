@@ -1,5 +1,6 @@
-// The output of a process that ran one cell.
 package bench
+
+// The output of a process that ran one cell.
 
 import (
 	"fmt"

@@ -1,5 +1,6 @@
-// The folder of a run: partial results while it is running, and their promotion when it is complete.
 package record
+
+// The folder of a run: partial results while it is running, and their promotion when it is complete.
 
 import (
 	"bytes"
