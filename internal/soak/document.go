@@ -44,6 +44,32 @@ var ladder = []rung{
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
+// header is how the document begins, and by which it is known.
+const header = "<!-- Written by internal/soak:"
+
+// writable tells whether the document can be written: it is this tool's, or there is none yet.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return err
+	}
+	if len(text) > 0 && !strings.HasPrefix(string(text), header) {
+		return fmt.Errorf("%s is not a document of soak, which would replace all of it", path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	if isNew {
+		defer os.Remove(path)
+	}
+	return f.Close()
+}
+
 // write brings the document up to date, and renews what is found by a run, if there is one: all that the last one has
 // found, or only what there is of the stations that were chosen.
 func write(path string, rec *record, chosen bool) error {
@@ -152,7 +178,7 @@ func parseLong(line string) (l longRun, ok bool) {
 // document renders all of it.
 func document(run, long string) string {
 	var b strings.Builder
-	b.WriteString(`<!-- Written by internal/soak: "make soak" renews it, "make reliability" all but what runs have found. -->
+	b.WriteString(header + ` "make soak" renews it, "make reliability" all but what runs have found. -->
 
 # Reliability
 

@@ -58,6 +58,16 @@ func main() {
 }
 
 func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string, render bool) error {
+	if render && path == "" {
+		return errors.New("-render needs -write, the document to bring up to date")
+	}
+	if budget <= 0 {
+		return errors.New("-budget is not positive")
+	}
+	// Not after hours, and never over what is not ours.
+	if err := writable(path); err != nil {
+		return fmt.Errorf("-write: %w", err)
+	}
 	if render {
 		return write(path, nil, false)
 	}

@@ -191,6 +191,48 @@ func TestConclusions(t *testing.T) {
 	}
 }
 
+// What cannot be done is refused before the run, and a file that is not the document is left alone.
+func TestWrongInput(t *testing.T) {
+	dir := t.TempDir()
+	other, doc := filepath.Join(dir, "README.md"), filepath.Join(dir, "doc.md")
+	if err := os.WriteFile(other, []byte("# Mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		budget     time.Duration
+		only, path string
+		render     bool
+		want       string
+	}{
+		{time.Hour, "", "", true, "-render needs -write"},
+		{time.Hour, "", other, true, "is not a document of soak"},
+		{time.Hour, "", other, false, "is not a document of soak"},
+		{time.Hour, "", dir, false, "-write: "},
+		{time.Hour, "", filepath.Join(dir, "missing", "doc.md"), false, "-write: "},
+		{time.Hour, "(", "", false, "-only: "},
+		{time.Hour, "nosuch", doc, false, "no such station"},
+		{0, "", "", false, "-budget is not positive"},
+		{-time.Second, "", "", false, "-budget is not positive"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // should it run all the same, it ends at once
+		if err := soak(ctx, c.budget, 1, c.only, c.path, c.render); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if text, _ := os.ReadFile(other); string(text) != "# Mine\n" {
+		t.Errorf("another file was replaced by\n%s", text)
+	}
+	if _, err := os.Stat(doc); err == nil {
+		t.Error("a run that did not take place left a document")
+	}
+	for range 2 { // new, and there already
+		if err := soak(t.Context(), time.Hour, 1, "", doc, true); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What single stations have reached adds up for one commit, and only there.
 func TestLongRuns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "doc.md")
