@@ -62,7 +62,8 @@ type (
 	AggregateError = promise.AggregateError // why none of the promises of Any was fulfilled
 )
 
-// PanicError reports a callback that panicked or called runtime.Goexit.
+// PanicError reports a callback that panicked or called runtime.Goexit. Its field Value is what was passed to panic, or
+// ErrGoexit; Stack is the goroutine's stack then, a []byte. Unwrap returns Value if that is an error.
 type PanicError = loopapi.PanicError
 
 // The errors of a loop; test for them with errors.Is.

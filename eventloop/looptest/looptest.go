@@ -37,7 +37,15 @@ import (
 // EventLoop is what a Factory makes; see package eventloop, which names the same interface.
 type EventLoop = loopapi.EventLoop
 
-// Config is what a check asks of the loop that it gets. Zero values mean the loop's own defaults.
+// Config is what a check asks of the loop that it gets. Zero values mean the loop's own defaults. A
+// factory that ignores what is asked for fails the check. The fields are:
+//
+//	AutoExit        bool                        // Run returns when nothing can happen any more
+//	QueueLimit      int                         // external tasks waiting before Submit is refused
+//	TickBudget      int                         // external tasks per tick
+//	MicrotaskBudget int                         // microtasks per drain
+//	OnOverload      func(error)                 // overload, microtask budget and runaway reports
+//	OnPanic         func(*eventloop.PanicError) // called on the loop for each callback that panicked or exited
 type Config = loopapi.Config
 
 // Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not have what cfg
