@@ -30,23 +30,18 @@ func (l *Loop) addHolds(n int) {
 // of Promisify that has not returned. It is what WithAutoExit goes by, but may be asked of any loop. On the loop the
 // answer does not count the callback that asks; from another goroutine a loop that is running something is alive.
 func (l *Loop) Alive() bool {
-	for {
-		state := l.State()
-		switch state {
-		case StateTerminated:
-			return false
-		case StateRunning, StateTerminating:
-			if !l.OnLoop() || l.hasWork() {
-				return true
-			}
-		}
-		if l.needed() {
-			return true
-		}
-		if l.State() == state { // or else the work may be where neither look found it
-			return false
-		}
+	if l.OnLoop() {
+		return l.hasWork() || l.needed()
 	}
+	l.lockLiveness() // before the look at the state: what a loop that still sleeps lives by stays where it is
+	defer l.unlockLiveness()
+	switch l.State() {
+	case StateTerminated:
+		return false
+	case StateRunning, StateTerminating:
+		return true
+	}
+	return l.neededLocked()
 }
 
 // needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive.

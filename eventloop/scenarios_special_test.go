@@ -63,6 +63,28 @@ func lastTimer(w *stage) []sched.Thread {
 	return []sched.Thread{w.thread("run", w.run), w.thread("cancel", func() { _ = w.CancelTimer(id) }), w.producer("a", internal, 1)}
 }
 
+// Alive is asked of a loop that is alive all the time: by one timer, by its callback, and by the timer that this leaves.
+func alive(w *stage) []sched.Thread {
+	_, fn := w.task("a alarm")
+	if _, err := w.ScheduleTimer(1, func() {
+		sched.Yield() // neither is pending now
+		if _, err := w.ScheduleTimer(math.MaxInt64, func() {}); err != nil {
+			w.fault("ScheduleTimer: %v", err)
+		}
+		fn()
+	}); err != nil {
+		panic(err)
+	}
+	w.left = -1
+	return []sched.Thread{w.thread("run", w.run), w.thread("alive", func() {
+		if !w.Alive() {
+			w.fault("not alive")
+		}
+		sched.Until(func() bool { return w.tasks[0].ran > 0 })
+		w.shutdown()
+	})}
+}
+
 // A loop that ends by itself accepts what it still runs.
 func autoExit(w *stage) []sched.Thread {
 	return []sched.Thread{w.thread("run", w.run), w.producer("a", submit, 1), w.producer("b", timer, 1)}

@@ -280,6 +280,7 @@ var scenarios = join(
 		{name: "auto-exit and close", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: func(w *stage) []sched.Thread {
 			return []sched.Thread{w.thread("run", w.run), w.thread("close", w.close), w.producer("a", submit, 1)}
 		}},
+		{name: "alive, parked", parked: true, prepare: alive},
 		{name: "auto-exit", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: autoExit},
 		{name: "register and forced", prepare: registerAndForced},
 		{name: "register and ready", prepare: registerAndReady},
