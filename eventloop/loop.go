@@ -35,7 +35,7 @@ type Loop struct {
 	ticks     ring         // see NextTick
 	micro     ring
 	inMicro   bool   // ticks wait until there are no microtasks
-	draining  bool   // a tick or a microtask runs, or the last one has not returned
+	draining  bool   // a tick or a microtask runs
 	microLeft int    // of the microtask budget, until micro is next empty
 	taskLeft  int    // of the tick's budget of external tasks
 	innerLeft int    // of the tick's budget of internal tasks
@@ -148,6 +148,7 @@ func (l *Loop) Run(ctx context.Context) error {
 // tick behind that callback.
 func (l *Loop) turns() {
 	resumed := l.fault != nil
+	l.draining = false // what did not return runs no more
 	for l.report(); l.tick(resumed); resumed = false {
 	}
 }

@@ -169,6 +169,7 @@ func (l *Loop) spend() bool {
 	}
 	if l.microLeft == 0 {
 		l.microHeld = true
+		l.draining = false // who hears of it is no microtask
 		l.breach.report(l, ErrMicrotaskBudget)
 		return false
 	}

@@ -92,6 +92,48 @@ func TestNextTick(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3}, []int{<-ran, <-ran, <-ran}, "from elsewhere it is as if a microtask did")
 }
 
+// A report of what a microtask has done is no microtask, and the microtask that it is of runs no more: ticks of the report,
+// and of callbacks behind it, go before the microtasks that wait.
+func TestNextTickBehindAReport(t *testing.T) {
+	tick := func(l *eventloop.Loop, log *[]string) {
+		require.NoError(t, l.NextTick(func() { *log = append(*log, "tick") }))
+	}
+	for name, budget := range map[string]int{"OnOverload": 2, "OnOverload panics": 2, "panic handler": 1024} {
+		var l *eventloop.Loop
+		var log []string
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(budget),
+			eventloop.WithOnOverload(func(error) {
+				if name == "OnOverload panics" {
+					panic(name)
+				}
+				tick(l, &log)
+			}),
+			eventloop.WithPanicHandler(func(*eventloop.PanicError) {
+				if name == "panic handler" {
+					tick(l, &log)
+				}
+			}))
+		require.NoError(t, err)
+		require.NoError(t, l.Submit(func() {
+			for i := range 4 {
+				require.NoError(t, l.ScheduleMicrotask(func() {
+					log = append(log, fmt.Sprint("m", i))
+					if i == 1 && name == "panic handler" {
+						panic(name)
+					}
+				}))
+			}
+		}))
+		require.NoError(t, l.Submit(func() {
+			if name == "OnOverload panics" {
+				tick(l, &log)
+			}
+		}))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []string{"m0", "m1", "tick", "m2", "m3"}, log, name)
+	}
+}
+
 // A microtask of another goroutine runs behind the callback that is running, not behind all that is queued.
 func TestForeignMicrotaskFollowsTheCallback(t *testing.T) {
 	for _, schedule := range []func(*eventloop.Loop, func()) error{
