@@ -46,6 +46,21 @@ func TestNoReportAfterClose(t *testing.T) {
 	require.ErrorIs(t, loop.Run(context.Background()), eventloop.ErrLoopTerminated)
 }
 
+// The panic of a callback that Close has overtaken is reported, and nothing else starts.
+func TestPanicIsReportedAfterClose(t *testing.T) {
+	var reported []any
+	loop, err := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { reported = append(reported, p.Value) }))
+	require.NoError(t, err)
+	require.NoError(t, loop.Submit(func() {
+		require.NoError(t, loop.ScheduleMicrotask(func() { t.Error("a microtask after Close") }))
+		require.NoError(t, loop.Close())
+		panic("lost")
+	}))
+	require.NoError(t, loop.Submit(func() { t.Error("a task after Close") }))
+	require.ErrorIs(t, loop.Run(context.Background()), eventloop.ErrLoopTerminated)
+	require.Equal(t, []any{"lost"}, reported)
+}
+
 // Alive is asked while a task is on its way from acceptance to its end, wherever that leads through.
 func TestAliveWhileATaskIsUnderWay(t *testing.T) {
 	for range scale(300, 3000, 3000) {
