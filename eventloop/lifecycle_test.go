@@ -121,6 +121,20 @@ func TestEndedLoopKeepsNothing(t *testing.T) {
 	runtime.KeepAlive(loop)
 }
 
+// A context that goes on does not keep loops that have ended.
+func TestContextKeepsNoEndedLoop(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	loop, err := eventloop.New(eventloop.WithAutoExit(true))
+	require.NoError(t, err)
+	require.NoError(t, loop.Run(ctx))
+	p := weak.Make(loop)
+	loop = nil
+	garbage.Collect()
+	garbage.Collect()
+	require.Nil(t, p.Value())
+}
+
 // In a bubble nothing but sleeping takes time, also when many submit at once.
 func TestContentionTakesNoVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
