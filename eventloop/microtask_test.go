@@ -186,3 +186,41 @@ func TestForeignMicrotasksKeepTheirPlace(t *testing.T) {
 	require.NoError(t, l.Run(context.Background()))
 	require.Equal(t, []string{"before", "first", "second", "third", "fourth"}, log)
 }
+
+// What lasts over many ticks is told once; when its queue has been empty and it comes again, it is told again.
+func TestEachEpisodeIsToldOnce(t *testing.T) {
+	const internal = 100_000 // as many as a tick runs
+	for name, c := range map[string]struct {
+		submit func(l *eventloop.Loop, fn func()) error
+		count  int
+		want   error
+	}{
+		"external":  {(*eventloop.Loop).Submit, 8, eventloop.ErrLoopOverloaded},
+		"internal":  {(*eventloop.Loop).SubmitInternal, internal, eventloop.ErrLoopOverloaded},
+		"microtask": {(*eventloop.Loop).ScheduleMicrotask, 8, eventloop.ErrMicrotaskBudget},
+	} {
+		told, left := 0, 2
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithTickBudget(2), eventloop.WithMicrotaskBudget(2),
+			eventloop.WithOnOverload(func(err error) {
+				require.ErrorIs(t, err, c.want, name)
+				told++
+			}))
+		require.NoError(t, err)
+		var episode func()
+		episode = func() {
+			left--
+			for range c.count {
+				require.NoError(t, c.submit(l, func() {}))
+			}
+			require.NoError(t, c.submit(l, func() {
+				if left > 0 { // and begins when this, the last, has run
+					_, err := l.ScheduleTimer(0, episode)
+					require.NoError(t, err)
+				}
+			}))
+		}
+		require.NoError(t, l.Submit(episode))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, 2, told, name)
+	}
+}
