@@ -9,6 +9,7 @@ const (
 	// Run, tick
 	loopStart point = loopPlaces + iota
 	loopTick
+	loopTimersLock
 	loopTimersPop
 	loopTimersLook
 	loopInternal
@@ -108,17 +109,25 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 	case loopTick:
 		w.tick = w.now
 		if a.at = loopInternal; w.tick >= w.earliest {
-			a.at = loopTimersPop
+			a.at = loopTimersLock
 		}
 		return "loads the earliest deadline", ""
-	case loopTimersPop:
-		if w.timersMu {
+	case loopTimersLock:
+		switch {
+		case w.timersMu:
 			return "", ""
+		case state.Ending():
+			a.at, w.tick = loopInternal, 0
+			return "takes the timers' lock, looks at the state, and releases the lock", ""
 		}
+		w.timersMu, a.at = true, loopTimersPop
+		return "takes the timers' lock, and looks at the state", ""
+	case loopTimersPop:
+		w.timersMu = false
 		if first := w.pending & -w.pending; first != 0 && first <= w.tick {
 			w.pending &^= first
 			if a.at = loopTimersLook; p.mistake == timerUnseen {
-				a.at = loopTimersPop
+				a.at = loopTimersLock
 				return "fires a timer", w.starts(p)
 			}
 			return "takes a timer that is due", ""
@@ -130,11 +139,11 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 		a.at, w.tick = loopInternal, 0
 		return "stores the next deadline", ""
 	case loopTimersLook:
-		if state.Ending() {
+		if state.Closing() {
 			a.at, w.tick = loopInternal, 0
 			return "looks at the state", ""
 		}
-		a.at = loopTimersPop
+		a.at = loopTimersLock
 		return "looks at the state and fires the timer", w.starts(p)
 
 	case loopInternal:

@@ -105,12 +105,16 @@ func (l *Loop) runTimers() {
 	t.mu.Unlock()
 	for {
 		t.mu.Lock()
+		if l.state.load().ending() {
+			t.mu.Unlock()
+			return // what is due stays, and keeps alive what must hear that pending promises are rejected
+		}
 		fn, ok := t.wheel.PopDue(now, limit)
 		if !ok {
 			l.earliest.Store(t.wheel.Next())
 		}
 		t.mu.Unlock()
-		if !ok || l.state.load().ending() { // the last look before a callback: the lock may have been long in coming
+		if !ok || l.state.load().closing() { // the last look before a callback: the locks may have been long in coming
 			return
 		}
 		fn()

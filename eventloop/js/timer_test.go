@@ -362,6 +362,30 @@ func TestImmediatesAtShutdown(t *testing.T) {
 	})
 }
 
+// An adapter that only its next turn holds runs what waits for that turn, also when its timer comes due as the loop
+// begins to shut down.
+func TestImmediatesOfAForgottenAdapter(t *testing.T) {
+	loop, err := eventloop.New()
+	require.NoError(t, err)
+	ran := false
+	func() {
+		j, err := js.New(loop)
+		require.NoError(t, err)
+		_, err = j.SetImmediate(func() {
+			_, err := loop.ScheduleTimer(0, func() { // right before that of the next turn
+				require.NoError(t, loop.Submit(func() { runtime.GC(); runtime.GC() }))
+				require.NoError(t, loop.Shutdown(context.Background()))
+			})
+			require.NoError(t, err)
+			_, err = j.SetImmediate(func() { ran = true })
+			require.NoError(t, err)
+		})
+		require.NoError(t, err)
+	}()
+	require.NoError(t, loop.Run(context.Background()))
+	require.True(t, ran, "an immediate that was accepted did not run")
+}
+
 func TestIDs(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		seen := map[js.ID]bool{}
