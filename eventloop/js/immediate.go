@@ -50,7 +50,7 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if s := j.loop.State(); s == eventloop.StateTerminating || s == eventloop.StateTerminated {
+	if j.ending() {
 		return 0, eventloop.ErrLoopTerminated
 	}
 	id, err := j.newID()
@@ -69,6 +69,12 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 	}
 	j.immediates = append(j.immediates, immediate{id, fn})
 	return id, nil
+}
+
+// ending tells whether the loop is shutting down or has ended.
+func (j *JS) ending() bool {
+	s := j.loop.State()
+	return s == eventloop.StateTerminating || s == eventloop.StateTerminated
 }
 
 // ClearImmediate takes back an immediate that has not started. An id that names none does nothing. Any goroutine may
@@ -191,11 +197,11 @@ func (j *JS) owesImmediates(t *timer) bool {
 	return j.phase == running || j.late.Len() > 0
 }
 
-// runLate runs one timer that had to wait for immediates, as a loop task of its own.
+// runLate runs one timer that had to wait for immediates, as a loop task of its own; or none, when the loop drops timers.
 func (j *JS) runLate() {
 	j.mu.Lock()
 	first := j.late.Front()
-	if first == nil {
+	if first == nil || j.ending() {
 		j.mu.Unlock()
 		return
 	}

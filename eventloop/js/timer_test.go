@@ -386,6 +386,28 @@ func TestImmediatesOfAForgottenAdapter(t *testing.T) {
 	require.True(t, ran, "an immediate that was accepted did not run")
 }
 
+// A timer that was due, and waited for the immediate that shuts the loop down, is dropped like all others.
+func TestLateTimersAtShutdown(t *testing.T) {
+	loop, err := eventloop.New(eventloop.WithTickBudget(1), eventloop.WithOnOverload(func(error) {}))
+	require.NoError(t, err)
+	j, err := js.New(loop)
+	require.NoError(t, err)
+	var order []string
+	say := func(s string) func() { return func() { order = append(order, s) } }
+	require.NoError(t, loop.Submit(func() { // and more tasks wait than run in a turn, so that the timers' is next
+		_, err := j.SetTimeout(say("never"), 0)
+		require.NoError(t, err)
+		_, err = j.SetImmediate(func() {
+			say("immediate")()
+			require.NoError(t, loop.Shutdown(context.Background()))
+		})
+		require.NoError(t, err)
+	}))
+	require.NoError(t, loop.Submit(say("task")))
+	require.NoError(t, loop.Run(context.Background()))
+	require.Equal(t, []string{"immediate", "task"}, order)
+}
+
 func TestIDs(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		seen := map[js.ID]bool{}
