@@ -37,13 +37,15 @@
 // # The end of the loop
 //
 // When the loop shuts down, what is pending is rejected with ErrLoopTerminated, and handlers run; when it is closed,
-// they do not. Either way every Await and every channel has an answer, however it was timed, ErrLoopTerminated at
-// worst. After that new promises are rejected from the start, and resolve and reject do nothing.
+// they do not, nor are those of a circle that the search did not find. Either way every Await and every channel has an
+// answer, however it was timed, ErrLoopTerminated at worst. After that new promises are rejected from the start, and
+// resolve and reject do nothing.
 //
 // # Memory
 //
 // A promise that nobody can settle, and nobody waits for on another goroutine, is garbage, with all that was derived
-// from it; the realm keeps it no longer than the tick. A promise keeps what it was derived from until it settles.
+// from it; the realm keeps it no longer than the tick. But one that a promise of another loop follows is kept, and that
+// promise too, until it settles or one of the loops ends. A promise keeps what it was derived from until it settles.
 // What has settled keeps its value and nothing else: no handler, and no promise. A decided Race, Any or All takes its
 // reactions off the promises that are still pending, also those of other loops.
 //
