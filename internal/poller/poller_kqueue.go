@@ -112,7 +112,7 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user has closed
 		return os.NewSyscallError("kevent", unix.EBADF)
 	}
-	if old|events == 0 { // no filter would tell
+	if (old|events)&(loopapi.EventRead|loopapi.EventWrite) == 0 { // no filter would tell
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		return os.NewSyscallError("fcntl", err)
 	}

@@ -366,7 +366,9 @@ func TestBadDescriptors(t *testing.T) {
 	a, _ := pair(t)
 	require.NoError(t, p.Add(a, read, 1))
 	for _, fd := range []int{-1, -1 << 31, 1 << 30, closed(t)} {
-		require.ErrorIs(t, p.Add(fd, read, 2), unix.EBADF, "Add(%d)", fd)
+		for _, events := range []loopapi.IOEvents{read, 0, failed, hangup} {
+			require.ErrorIs(t, p.Add(fd, events, 2), unix.EBADF, "Add(%d, %v)", fd, events)
+		}
 		err := p.Remove(fd, read)
 		require.True(t, poller.Gone(err), "Remove(%d): %v", fd, err)
 	}
