@@ -155,3 +155,9 @@ func (l *Loop) SetLastTag(tag uint32) {
 	l.fds.lastTag = tag
 	l.fds.mu.Unlock()
 }
+
+// MostEarlier is how many strays a loop remembers without descriptors.
+const MostEarlier = mostEarlier
+
+// Earlier is how many strays the loop remembers. It is for the loop's own callbacks.
+func (l *Loop) Earlier() int { return len(l.fds.earlier) }

@@ -271,6 +271,38 @@ func TestManyGhosts(t *testing.T) {
 	}
 }
 
+// Two that are always ready unregister each other, and register each other anew: each batch has an event that is nobody's,
+// and the loop does not remember all of them.
+func TestStraysAreNotKept(t *testing.T) {
+	for _, s := range seats[2:5] {
+		l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode))
+		var fds [2]int
+		for i := range fds {
+			near, far := newPair(t)
+			send(far, 1)
+			fds[i] = near
+		}
+		calls, most, enough := 0, 0, make(chan struct{})
+		var register func(i int) error
+		register = func(i int) error {
+			return l.RegisterFD(fds[i], eventloop.EventRead, func(eventloop.IOEvents) {
+				if calls++; calls == 3*eventloop.MostEarlier {
+					close(enough)
+				}
+				most = max(most, l.Earlier())
+				other := 1 - i
+				if err := errors.Join(l.UnregisterFD(fds[other]), register(other)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		require.NoError(t, onLoop(t, l, func() error { return errors.Join(register(0), register(1)) }))
+		<-enough
+		require.NoError(t, onLoop(t, l, func() error { return errors.Join(l.UnregisterFD(fds[0]), l.UnregisterFD(fds[1])) }))
+		require.LessOrEqual(t, most, eventloop.MostEarlier+300, "%s", s.name) // and a batch
+	}
+}
+
 // A wake-up is under way to the poller when the loop, up for another reason, ends and its numbers are used again: the
 // new owners do not get it.
 func TestLateWakeMissesNewOwners(t *testing.T) {

@@ -234,10 +234,10 @@ func (l *Loop) complain(msg string, err error) {
 
 // strayed deals with an event that is nobody's. Once, it is that of a registration that has ended since. Again, after
 // another wait, it comes from a descriptor that was closed under a duplicate, and goes on for ever: the poller can
-// only be made to forget everything.
+// only be made to forget everything. So it is when too many have strayed to remember them all.
 func (l *Loop) strayed(tag uint32) {
 	d := &l.fds
-	if !slices.Contains(d.earlier, tag) {
+	if len(d.earlier) < mostEarlier+int(d.size.Load()) && !slices.Contains(d.earlier, tag) {
 		d.strays = append(d.strays, tag)
 		return
 	}
@@ -270,6 +270,10 @@ func (l *Loop) suspend(err error) {
 		l.log().Error("closed descriptors cannot be forgotten; trying again", "error", err)
 	}
 }
+
+// mostEarlier is how many strays are remembered, besides one for each descriptor that would have to be added again: that
+// each batch has some may also be because callbacks unregister each other's descriptors, for ever.
+const mostEarlier = 4096
 
 // ghostPause is how long descriptors are then not served.
 const ghostPause = time.Millisecond
