@@ -273,7 +273,7 @@ func (l *Loop) suspend(err error) {
 
 // mostEarlier is how many strays are remembered, besides one for each descriptor that would have to be added again: that
 // each batch has some may also be because callbacks unregister each other's descriptors, for ever.
-const mostEarlier = 4096
+const mostEarlier = 1024
 
 // ghostPause is how long descriptors are then not served.
 const ghostPause = time.Millisecond
