@@ -261,12 +261,14 @@ func TestWatch(t *testing.T) {
 			notice(t, noticed)
 		}
 	}
+	sent := make(chan error)
 	for range rounds {
-		go send(b)
+		go func() { sent <- send(b) }()
 		until(tags{1: read})
 		until(tags{1: read})
 		take(t, a)
 		require.Empty(t, ready(t, p))
+		require.NoError(t, <-sent) // before the next: of two at once, Wine refuses one
 	}
 	for range rounds {
 		go p.Modify(a, read, read|write, 1)
