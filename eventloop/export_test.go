@@ -161,3 +161,6 @@ const MostEarlier = mostEarlier
 
 // Earlier is how many strays the loop remembers. It is for the loop's own callbacks.
 func (l *Loop) Earlier() int { return len(l.fds.earlier) }
+
+// StopAlarm stops the alarm of a loop that has ended, and tells whether it was armed.
+func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
