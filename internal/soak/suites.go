@@ -162,16 +162,20 @@ func (s suite) one(r *run, limit time.Duration, i int, binary string, args []str
 	name := strings.NewReplacer("/", "-", " ", "-", ".", "").Replace(fmt.Sprintf("%s-%s-%d", r.name, s.packages[i], time.Now().UnixNano()))
 	path := filepath.Join(failuresFolder, name+".txt")
 	note := fmt.Sprintf("%s %s\n%s", s.packages[i], strings.Join(args, " "), t.output)
+	told := fmt.Sprintf("%s fails: %s; see %s", s.packages[i], firstFailure(t.output), path)
 	err := os.MkdirAll(failuresFolder, 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(note), 0o644)
 	}
+	if err != nil {
+		told += fmt.Sprintf(", which could not be written: %v", err)
+	}
 	if stopAtFirst {
 		fmt.Println(note)
-		r.failf("%s fails: %s; see %s (%v)", s.packages[i], firstFailure(t.output), path, err)
-		return false
+		r.failf("%s", told)
+	} else {
+		r.missf("%s", told)
 	}
-	r.missf("%s fails: %s; see %s (%v)", s.packages[i], firstFailure(t.output), path, err)
 	return false
 }
 
