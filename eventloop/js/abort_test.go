@@ -382,13 +382,22 @@ func TestContextForgetsSignals(t *testing.T) {
 	defer w.loop.Close()
 	ctx := &countingContext{Context: context.Background(), done: make(chan struct{}), taken: make(chan struct{})}
 	w.SignalFromContext(ctx)
-	garbage.Collect()
-	select {
-	case <-ctx.taken:
-	case <-time.After(5 * time.Second):
-		t.Error("the context still holds it")
-	}
+	untilCollected(t, ctx.taken, "the context still holds it")
 	runtime.KeepAlive(ctx)
+}
+
+// untilCollected collects until done is closed: one collection may find what is garbage still in a register.
+func untilCollected(t *testing.T, done <-chan struct{}, otherwise string) {
+	t.Helper()
+	for range 100 {
+		garbage.Collect()
+		select {
+		case <-done:
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	t.Error(otherwise)
 }
 
 // A context that was released is not held by the signal.
@@ -404,12 +413,7 @@ func TestSignalForgetsContexts(t *testing.T) {
 		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
 		release()
 	}()
-	garbage.Collect()
-	select {
-	case <-collected:
-	case <-time.After(5 * time.Second):
-		t.Error("the signal still holds it")
-	}
+	untilCollected(t, collected, "the signal still holds it")
 	runtime.KeepAlive(c)
 }
 
