@@ -274,15 +274,6 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 		"any of a context": func() *js.AbortSignal { return w.AnySignal(w.SignalFromContext(ctx)) },
 		"timeout":          func() *js.AbortSignal { return w.timeoutSignal(1e9) },
 	}
-	looks := 10
-	if testing.Short() {
-		looks = 3
-	}
-	collect := func() {
-		for range looks {
-			garbage.Collect()
-		}
-	}
 	type pair struct {
 		plain, heard weak.Pointer[js.AbortSignal]
 		remove       func()
@@ -305,14 +296,16 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 		forgotten[name] = weak.Make(s)
 	}
 	uncancelled, endless = nil, nil
-	collect()
+	for range 3 {
+		garbage.Collect()
+	}
 	for name, p := range forgotten {
-		if p.Value() != nil {
+		if !garbage.Taken(p) {
 			t.Errorf("%s: kept although nobody can abort it", name)
 		}
 	}
 	for name, p := range pairs {
-		if p.plain.Value() != nil {
+		if !garbage.Taken(p.plain) {
 			t.Errorf("%s: kept without listeners", name)
 		}
 		if p.heard.Value() == nil {
@@ -321,9 +314,8 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 		p.remove()
 		p.remove = nil
 	}
-	collect()
 	for name, p := range pairs {
-		if p.heard.Value() != nil {
+		if !garbage.Taken(p.heard) {
 			t.Errorf("%s: kept although its listener was removed", name)
 		}
 	}
@@ -382,22 +374,10 @@ func TestContextForgetsSignals(t *testing.T) {
 	defer w.loop.Close()
 	ctx := &countingContext{Context: context.Background(), done: make(chan struct{}), taken: make(chan struct{})}
 	w.SignalFromContext(ctx)
-	untilCollected(t, ctx.taken, "the context still holds it")
-	runtime.KeepAlive(ctx)
-}
-
-// untilCollected collects until done is closed: one collection may find what is garbage still in a register.
-func untilCollected(t *testing.T, done <-chan struct{}, otherwise string) {
-	t.Helper()
-	for range 100 {
-		garbage.Collect()
-		select {
-		case <-done:
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
+	if !garbage.Closed(ctx.taken) {
+		t.Error("the context still holds it")
 	}
-	t.Error(otherwise)
+	runtime.KeepAlive(ctx)
 }
 
 // A context that was released is not held by the signal.
@@ -413,7 +393,9 @@ func TestSignalForgetsContexts(t *testing.T) {
 		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
 		release()
 	}()
-	untilCollected(t, collected, "the signal still holds it")
+	if !garbage.Closed(collected) {
+		t.Error("the signal still holds it")
+	}
 	runtime.KeepAlive(c)
 }
 

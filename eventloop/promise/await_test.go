@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -135,7 +136,7 @@ func TestAwaitContext(t *testing.T) {
 		require.Equal(t, context.Canceled, err)
 		return weak.Make(q)
 	}()
-	requireCollected(t, gone)
+	require.True(t, garbage.Taken(gone))
 	stop()
 }
 
@@ -255,7 +256,7 @@ func TestNothingStaysAtAnotherLoop(t *testing.T) {
 		}()
 		require.Zero(t, waiting(), name)
 		require.Zero(t, registered(a), name)
-		requireCollected(t, result)
+		require.True(t, garbage.Taken(result))
 	}
 	var got probe
 	shared := a.Resolved(long)

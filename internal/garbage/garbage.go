@@ -4,6 +4,7 @@ package garbage
 import (
 	"runtime"
 	"sync"
+	"weak"
 )
 
 // one guards the number of processors: of two who change it at once, one would put back what the other had set.
@@ -18,4 +19,32 @@ func Collect() {
 	defer one.Unlock()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	runtime.GC()
+}
+
+// Until collects until done says so, and reports whether it did within a thousand collections. What is garbage may outlive
+// one or two: a register or a dead slot of a stack still has it, and cleanups run on a goroutine of their own.
+func Until(done func() bool) bool {
+	for range 1000 {
+		Collect()
+		runtime.Gosched()
+		if done() {
+			return true
+		}
+	}
+	return false
+}
+
+// Taken tells whether the collector has taken, after however many collections, what p points to.
+func Taken[T any](p weak.Pointer[T]) bool { return Until(func() bool { return p.Value() == nil }) }
+
+// Closed tells whether the collector closes c, after however many collections: by a cleanup, say.
+func Closed(c <-chan struct{}) bool {
+	return Until(func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	})
 }
