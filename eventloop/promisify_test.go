@@ -274,6 +274,7 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 			} else {
 				require.Equal(t, append(rejected, worked...), log, name)
 			}
+			runtime.KeepAlive(never) // which is garbage, handlers and all, when nobody has it
 			_, err = l.Promisify(context.Background(), ends["value"].fn).Await(context.Background())
 			require.ErrorIs(t, err, eventloop.ErrLoopTerminated, "%s: an ended loop refuses at once", name)
 		})

@@ -167,6 +167,8 @@ func shutdownContext(t *trial) {
 		want := context.DeadlineExceeded
 		if cancelled {
 			cancel()
+			ctx, cancel = context.WithCancel(context.Background()) // one whose time cannot be over before it is cancelled
+			cancel()
 			want = context.Canceled
 		}
 		t.want("Shutdown whose context ends first", l.Shutdown(ctx), want)
