@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // cargo is what callbacks capture in checks of retention: too big for the tiny allocator, which would keep neighbours.
@@ -182,7 +183,7 @@ func retentionOfLoop(t *trial) {
 // allocFree measures op, which does batch operations and waits until the loop has worked them off. Allocations of other
 // goroutines and of growing buffers are few; one per operation is not.
 func (t *trial) allocFree(what string, batch int, op func()) {
-	if raceEnabled {
+	if race.Enabled {
 		t.notApplicable("the race detector makes pools forget")
 	}
 	t.onCleanup(func(percent int) func() {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // trial is one run of one check. Errorf may be called from any goroutine; Fatalf and everything that waits end the
@@ -230,7 +232,7 @@ func (t *trial) scale(n int) int {
 	if testing.Short() {
 		n /= 100
 	}
-	if raceEnabled {
+	if race.Enabled {
 		n /= 4
 	}
 	return max(n, 2)

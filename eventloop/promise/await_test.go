@@ -15,6 +15,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // soon returns a context that ends a test that hangs.
@@ -322,7 +323,7 @@ func TestAwaitContextRaces(t *testing.T) {
 	switch {
 	case testing.Short():
 		rounds = 400
-	case raceEnabled:
+	case race.Enabled:
 		rounds = 4_000
 	}
 	returned := int64(0)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // model is ECMAScript's promises, slow and obvious: every step is a closure in one queue.
@@ -338,7 +339,7 @@ func TestAgainstTheSpecification(t *testing.T) {
 	switch {
 	case testing.Short():
 		programs = 50
-	case raceEnabled:
+	case race.Enabled:
 		programs = 2_000
 	}
 	for seed := range programs {
@@ -391,7 +392,7 @@ func TestGraphsFromSeveralGoroutines(t *testing.T) {
 	switch {
 	case testing.Short():
 		graphs = 5
-	case raceEnabled:
+	case race.Enabled:
 		graphs = 30
 	}
 	f, r, _ := startLoop(t, promise.Config{})
@@ -503,7 +504,7 @@ func TestSettlementRaces(t *testing.T) {
 	switch {
 	case testing.Short():
 		races = 200
-	case raceEnabled:
+	case race.Enabled:
 		races = 10_000
 	}
 	const batch = 500

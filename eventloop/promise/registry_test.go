@@ -14,6 +14,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 func collect() {
@@ -286,7 +287,7 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	switch {
 	case testing.Short():
 		n = 10_000
-	case raceEnabled:
+	case race.Enabled:
 		n = 50_000
 	}
 	f, r := newRealm(promise.Config{})

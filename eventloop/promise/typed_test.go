@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 func TestTyped(t *testing.T) {
@@ -116,7 +117,7 @@ func TestSize(t *testing.T) {
 
 // One link of a chain, typed or not, with one handler or two, is one allocation, and what its handler allocates.
 func TestAllocations(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
 	f, r := newRealm(promise.Config{})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/alternateone"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 func TestErrors(t *testing.T) {
@@ -348,7 +349,7 @@ func TestLocks(t *testing.T) {
 // TestSubmitShutdownRaces ends many loops while producers submit. Whatever was accepted runs, and nothing else.
 func TestSubmitShutdownRaces(t *testing.T) {
 	rounds := 100_000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		rounds /= 50
 	}
 	for i := range rounds {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/alternatethree"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // TestTransitions tries every transition from every state.
@@ -165,7 +166,7 @@ func TestGoexitStarvesNothing(t *testing.T) {
 // TestShutdownLosesNothing races producers with Shutdown, many times.
 func TestShutdownLosesNothing(t *testing.T) {
 	races := 100_000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		races = 1000
 	}
 	for race := range races {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // start runs a loop and waits until it serves; stop ends it.
@@ -41,7 +42,7 @@ func start(t testing.TB) (l *alternatetwo.Loop, stop func()) {
 // TestShutdownRaces: of tasks submitted around Shutdown exactly the accepted ones have run when it has returned.
 func TestShutdownRaces(t *testing.T) {
 	rounds := 100_000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		rounds = 2000
 	}
 	for round := range rounds {

@@ -9,6 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 const batch = 1000 // operations per run, so that the one allocation that AllocsPerRun rounds away shows
@@ -16,7 +17,7 @@ const batch = 1000 // operations per run, so that the one allocation that Allocs
 // allocFree expects run, which does a batch of operations and waits for the loop to have done them, not to allocate.
 func allocFree(t *testing.T, run func()) {
 	t.Helper()
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes pools forget")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -1,5 +1,0 @@
-//go:build !race
-
-package promise_test
-
-const raceEnabled = false

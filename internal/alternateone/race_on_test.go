@@ -1,5 +1,0 @@
-//go:build race
-
-package alternateone_test
-
-const raceEnabled = true

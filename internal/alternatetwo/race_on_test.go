@@ -1,5 +1,0 @@
-//go:build race
-
-package alternatetwo_test
-
-const raceEnabled = true
