@@ -20,6 +20,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 var errWork = errors.New("work failed")
@@ -336,7 +337,11 @@ func TestSettlementRaces(t *testing.T) {
 	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
 	require.NoError(t, err)
 	go l.Run(context.Background())
-	for i := range scale(200, 100_000, 1_000_000) {
+	races := scale(200, 100_000, 1_000_000)
+	if race.Enabled {
+		races = max(races/10, 200)
+	}
+	for i := range races {
 		p, resolve, reject := l.NewPromise()
 		var calls [4]atomic.Int32
 		var got [4]any
