@@ -10,7 +10,9 @@ LOOPS := ./eventloop ./internal/poller ./internal/alternateone ./internal/altern
 SYSTEMS := linux darwin freebsd netbsd openbsd dragonfly windows plan9
 
 # -count=1: the cache does not know that GOMAXPROCS or the machine's load has changed.
-TEST := $(GO) test -count=1
+# -p: the loops' tests wait as often as they compute, so two packages for each processor.
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+TEST := $(GO) test -count=1 -p $(shell expr 2 '*' $(PROCESSORS))
 RUN_FLAGS = $(if $(FRESH),-fresh) $(ARGS)
 
 # The three modules are tested together through go.work, which an exported GOWORK=off would hide.
@@ -35,10 +37,9 @@ test-race: need-race ## Run all tests under the race detector, in random order
 test-386: need-386 ## Run all tests as 32-bit programs
 	CGO_ENABLED=0 GOARCH=386 $(TEST) $(PACKAGES)
 
-# -p 2: one processor for each test, not for go test, which would run one package at a time.
 .PHONY: test-procs1
 test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
-	GOMAXPROCS=1 $(TEST) -p 2 $(PACKAGES)
+	GOMAXPROCS=1 $(TEST) $(PACKAGES)
 
 .PHONY: test-nopreempt
 test-nopreempt: need-go ## Run all tests without asynchronous preemption
