@@ -2,12 +2,16 @@
 
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# It reads the source of what is imported, which go vet compiles for each system first. That it stops where types are wrong is
+# what it is here for.
+LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0.51.0
 
 FUZZTIME ?= 30s
 MODULES := . internal/gojabaseline internal/tournament
 PACKAGES := ./... ./internal/gojabaseline/... ./internal/tournament/...
 LOOPS := ./eventloop ./internal/poller ./internal/alternateone ./internal/alternatetwo ./internal/alternatethree
-SYSTEMS := linux darwin freebsd netbsd openbsd dragonfly windows plan9
+SYSTEMS := linux darwin windows
+OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 
 # -count=1: the cache does not know that GOMAXPROCS or the machine's load has changed.
 # -p: the loops' tests wait as often as they compute, so two packages for each processor.
@@ -92,18 +96,19 @@ test-windows: need-windows ## Run the root module's tests as Windows programs, u
 	@GO="$(GO)" windows/wine.sh $(ARGS)
 
 .PHONY: lint
-lint: need-go ## Check formatting, vet for every supported system, run staticcheck
+lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck
 	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
 	@for os in $(SYSTEMS); do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os $(GO) vet ./... || exit 1; done
 	@for arch in amd64 arm64 386; do echo "vet linux/$$arch assembly"; \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) vet ./internal/goroutine || exit 1; done
-	@echo "staticcheck"; $(GO) run $(STATICCHECK) -version >/dev/null || \
-		{ echo "staticcheck is missing: connect to the network once so that go can fetch $(STATICCHECK)" >&2; exit 1; }
-	@$(GO) run $(STATICCHECK) $(PACKAGES)
+	@for tool in $(STATICCHECK) $(LOSTCANCEL); do GOBIN="$(CURDIR)/bin" $(GO) install $$tool || \
+		{ echo "connect to the network once so that go can fetch $$tool" >&2; exit 1; }; done
+	@for os in $(OTHER_SYSTEMS); do echo "types for $$os"; CGO_ENABLED=0 GOOS=$$os bin/lostcancel ./... || exit 1; done
+	@echo "staticcheck"; bin/staticcheck $(PACKAGES)
 	@echo "no trace of package sched"; ! $(GO) build -gcflags=-S ./eventloop ./eventloop/promise 2>&1 | \
 		grep -E '	(CALL|JMP)	([a-z./]*/internal/sched|sync/atomic\.\(|sync\.\(\*Mutex\)\.(Lock|Unlock)\()' | grep -v 'sched\.Go('
 	@echo "with the tag schedules"; $(GO) vet -tags schedules ./eventloop/... ./internal/sched/... && \
-		$(GO) run $(STATICCHECK) -tags schedules ./eventloop/... ./internal/sched/...
+		bin/staticcheck -tags schedules ./eventloop/... ./internal/sched/...
 
 .PHONY: build
 build: need-go ## Build and vet every module by itself, without the workspace (GOWORK=off)
