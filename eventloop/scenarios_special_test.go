@@ -63,6 +63,16 @@ func lastTimer(w *stage) []sched.Thread {
 	return []sched.Thread{w.thread("run", w.run), w.thread("cancel", func() { _ = w.CancelTimer(id) }), w.producer("a", internal, 1)}
 }
 
+// A timer that is due soon is heard of, whenever one that is not is scheduled beside it.
+func farTimer(w *stage) []sched.Thread {
+	w.left = 1
+	return []sched.Thread{w.thread("run", w.run), w.producer("a", alarm, 1), w.thread("far", func() {
+		if _, err := w.ScheduleTimer(sched.Lifetime, func() {}); err != nil && !errors.Is(err, eventloop.ErrLoopTerminated) {
+			w.fault("ScheduleTimer: %v", err)
+		}
+	})}
+}
+
 // Alive is asked of a loop that is alive all the time: by one timer, by its callback, and by the timer that this leaves.
 func alive(w *stage) []sched.Thread {
 	_, fn := w.task("a alarm")

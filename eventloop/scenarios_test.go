@@ -276,6 +276,8 @@ var scenarios = join(
 		{name: "context", prepare: cancel},
 		{name: "context, parked", parked: true, prepare: cancel},
 		{name: "hold", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: hold},
+		{name: "far timer", prepare: farTimer},
+		{name: "far timer, parked", parked: true, prepare: farTimer},
 		{name: "last timer", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: lastTimer},
 		{name: "auto-exit and close", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: func(w *stage) []sched.Thread {
 			return []sched.Thread{w.thread("run", w.run), w.thread("close", w.close), w.producer("a", submit, 1)}

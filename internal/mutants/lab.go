@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,13 +25,24 @@ type lab struct {
 	dir  string
 
 	mu        sync.Mutex        // guards the maps, and the building of sound programs
-	sound     map[string]string // a package's tests without a fault, built
+	sound     map[string]string // a package's tests without a fault, built, by package and tags
 	baselines map[stage]*baseline
 }
 
-// stage is one run of some of a package's tests, as "make test" runs them. Those that are likely to tell, and those
-// that are fast, go first.
+// stage is one run of some of a package's tests, as "make test" and "make schedules-quick" run them. Those that are likely
+// to tell, and those that are fast, go first.
 type stage struct{ pkg, run, skip string }
+
+// schedules are the tests of a package that "make schedules-quick" runs.
+var schedules = map[string]string{"eventloop": "^TestSchedules$"}
+
+// tags returns the build tags of the stage's tests.
+func (s stage) tags() string {
+	if all := schedules[s.pkg]; all != "" && (s.run == all || strings.HasPrefix(s.run, all+"/")) {
+		return "schedules"
+	}
+	return ""
+}
 
 // baseline is how the code without a fault does in a stage. The first who needs it finds out.
 type baseline struct {
@@ -82,13 +94,18 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	pkg := path.Dir(m.file)
-	program := filepath.Join(l.dir, m.name+".test")
-	defer os.Remove(program)
-	if err := l.build(ctx, pkg, program, "-overlay="+overlay); err != nil {
-		return "", fmt.Errorf("it does not compile: %w", err)
-	}
-	for _, s := range stages(pkg, m.first) {
+	programs := map[string]string{} // by tags
+	for _, s := range stages(path.Dir(m.file), m.first) {
+		tags := s.tags()
+		program := programs[tags]
+		if program == "" {
+			program = filepath.Join(l.dir, m.name+tags+".test")
+			defer os.Remove(program)
+			if err := l.build(ctx, s, program, "-overlay="+overlay); err != nil {
+				return "", fmt.Errorf("it does not compile: %w", err)
+			}
+			programs[tags] = program
+		}
 		normal, err := l.baseline(ctx, s)
 		if err != nil {
 			return "", err
@@ -109,6 +126,9 @@ func stages(pkg, first string) (all []stage) {
 	all = append(all, stage{pkg: pkg, skip: slow})
 	if slow != "" {
 		all = append(all, stage{pkg: pkg, run: slow})
+	}
+	if run := schedules[pkg]; run != "" {
+		all = append(all, stage{pkg: pkg, run: run})
 	}
 	return all
 }
@@ -134,8 +154,9 @@ func (l *lab) overlay(m mutant) (string, error) {
 		os.WriteFile(name+".json", description, 0o600))
 }
 
-func (l *lab) build(ctx context.Context, pkg, program string, flags ...string) error {
-	cmd := l.command(ctx, l.root, "go", append(append([]string{"test", "-c", "-o", program}, flags...), "./"+pkg)...)
+func (l *lab) build(ctx context.Context, s stage, program string, flags ...string) error {
+	args := slices.Concat([]string{"test", "-c", "-o", program, "-tags=" + s.tags()}, flags, []string{"./" + s.pkg})
+	cmd := l.command(ctx, l.root, "go", args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -160,14 +181,15 @@ func (l *lab) baseline(ctx context.Context, s stage) (quiet map[string]int, err 
 		b = &baseline{}
 		l.baselines[s] = b
 	}
-	program := l.sound[s.pkg]
+	built := s.pkg + s.tags()
+	program := l.sound[built]
 	if program == "" {
-		program = filepath.Join(l.dir, path.Base(s.pkg)+".test")
-		if err := l.build(ctx, s.pkg, program); err != nil {
+		program = filepath.Join(l.dir, path.Base(built)+".test")
+		if err := l.build(ctx, s, program); err != nil {
 			l.mu.Unlock()
 			return nil, err
 		}
-		l.sound[s.pkg] = program
+		l.sound[built] = program
 	}
 	l.mu.Unlock()
 	b.once.Do(func() {

@@ -1,5 +1,6 @@
-// Command mutants seeds faults into the real code, one at a time, and runs the ordinary tests of the package against
-// each. A fault that no test notices is a hole in the tests. The table says which faults; "make mutants" runs all.
+// Command mutants seeds faults into the real code, one at a time, and runs the package's tests against each: the ordinary
+// ones and, of the event loop, those under the scheduler of tests. A fault that no test notices is a hole in the tests.
+// The table says which faults; "make mutants" runs all.
 //
 // The working tree is left alone: the compiler is given the changed file as an overlay. A fault is killed when a test
 // fails, or when the tests hang, which is said. One that does not compile, and one whose old text is not exactly once

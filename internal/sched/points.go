@@ -81,12 +81,16 @@ func Since(t time.Time) time.Duration {
 }
 
 // Timer is a timer of AfterFunc. In a schedule it may fire at any point once it is set, so it is one more goroutine:
-// that is what a deadline means to who shares memory with it.
+// that is what a deadline means to who shares memory with it. One that is a lifetime away never fires: who waits for
+// nothing else is in a deadlock.
 type Timer struct {
 	real *time.Timer
 	f    func()
 	set  *thread // it fires when this goroutine begins
 }
+
+// Lifetime is longer than any schedule.
+const Lifetime time.Duration = 1 << 61
 
 // AfterFunc has f called when d has passed.
 func AfterFunc(d time.Duration, f func()) *Timer {
@@ -105,6 +109,10 @@ func (t *Timer) Reset(d time.Duration) bool {
 		return t.real.Reset(d)
 	}
 	was := t.Stop()
+	t.set = nil
+	if d >= Lifetime {
+		return was
+	}
 	s := active.Load()
 	at := s.clock + d
 	t.set = &thread{name: "timer", timer: true, run: func() {
