@@ -59,6 +59,10 @@ BUDGET ?= 30m
 soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME -first', '-h')
 	GO="$(GO)" bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
 
+.PHONY: soak-quick
+soak-quick: bin/soak ## Run the soak's races with the end and its wakes, about a million of each, for a minute
+	GO="$(GO)" bin/soak -budget 1m -only '^(ends|wakes)'
+
 .PHONY: reliability
 reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
 	bin/soak -render -write docs/reliability.md

@@ -32,7 +32,7 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 // TURNLOOP_SCHEDULES random ones, from TURNLOOP_SEED. TURNLOOP_TRACE runs the one schedule of a failure again.
 func TestSchedules(t *testing.T) {
 	preemptions := int(setting(t, "TURNLOOP_PREEMPTIONS", 1))
-	random := int(setting(t, "TURNLOOP_SCHEDULES", 50_000)) / len(scenarios)
+	random := (int(setting(t, "TURNLOOP_SCHEDULES", 50_000)) + len(scenarios) - 1) / len(scenarios)
 	seed := setting(t, "TURNLOOP_SEED", uint64(time.Now().UnixNano()))
 	trace, err := sched.ParseTrace(os.Getenv("TURNLOOP_TRACE"))
 	if err != nil {

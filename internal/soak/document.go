@@ -41,6 +41,7 @@ var ladder = []rung{
 	{"faults", "each system call fails in each way at each place: there is an error and no leak", "make test"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
+	{"soak of a minute", "a million races with the end, and a million wakes in each mode, lose nothing", "make soak-quick"},
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
@@ -198,6 +199,9 @@ the bugs that other event loops had.
 
 Some targets take hours. A station that is run for itself is recorded here, as by
 ` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `; runs on one commit of the code add up, failures included.
+The short suite is that of the packages that a program imports (eventloop, promise, js) and of their poller and timer wheel. Short, a test that draws
+from many cases takes some by chance, and an exploration ends early. The loops that main is compared with are in the rounds of ` + "`go test -race`" + ` too;
+the tournament's own tests run in CI only.
 
 ` + longBegin + long + longEnd)
 	b.WriteString(`

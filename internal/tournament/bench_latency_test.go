@@ -5,6 +5,7 @@ package tournament_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -178,37 +179,72 @@ func BenchmarkInternalPriority(b *testing.B) {
 	})
 }
 
-// BenchmarkOpenLoopLatency submits by a schedule, whatever the loop does. The k-th task to run is the k-th submitted, so
-// it knows when it was due without carrying the time; a producer or a loop that falls behind delays all that follow, and all of
-// that delay counts.
+// BenchmarkOpenLoopLatency submits by a schedule, whatever the loop does.
 func BenchmarkOpenLoopLatency(b *testing.B) {
 	each(b, func(b *testing.B, c tournament.Contestant) {
 		for _, rate := range []int{50_000, 200_000} {
 			b.Run(fmt.Sprintf("rate=%dk", rate/1000), func(b *testing.B) {
-				r := start(b, c)
-				interval := time.Second / time.Duration(rate)
-				var h histogram
-				var begin time.Time
-				task := func() {
-					due := time.Duration(h.n) * interval
-					h.record(time.Since(begin) - due)
-					if h.n == b.N {
-						r.done()
-					}
-				}
-				b.ResetTimer()
-				begin = time.Now()
-				for i := range b.N {
-					// Yielding hands the processor to a loop that was just woken, as a producer
-					// that waits for its next request would.
-					for due := time.Duration(i) * interval; time.Since(begin) < due; {
-						runtime.Gosched()
-					}
-					r.submit(task)
-				}
-				r.wait()
-				h.report(b)
+				openLoop(b, c, time.Second/time.Duration(rate))
 			})
 		}
 	})
+}
+
+// BenchmarkHalfLoadLatency is that at half of the rate at which the baseline can run the same tasks.
+func BenchmarkHalfLoadLatency(b *testing.B) {
+	all := tournament.Contestants()
+	baseline := all[slices.IndexFunc(all, func(c tournament.Contestant) bool { return c.Name == "baseline" })]
+	each(b, func(b *testing.B, c tournament.Contestant) {
+		interval := time.Microsecond
+		if !probing(b) {
+			interval = 2 * fastest(b, baseline)
+		}
+		openLoop(b, c, interval)
+	})
+}
+
+func openLoop(b *testing.B, c tournament.Contestant, interval time.Duration) {
+	r := start(b, c)
+	b.ResetTimer()
+	h, _ := r.schedule(b.N, interval)
+	h.report(b)
+}
+
+// fastest is the interval at which a loop gets and runs the tasks of an open loop without pauses: the median of a few tries.
+func fastest(b *testing.B, c tournament.Contestant) time.Duration {
+	const tasks = 100_000
+	r := start(b, c)
+	defer r.stop()
+	var took [9]time.Duration
+	for i := range took {
+		_, took[i] = r.schedule(tasks, 0)
+	}
+	slices.Sort(took[:])
+	return took[len(took)/2] / tasks
+}
+
+// schedule submits n tasks, one each interval, and returns how late each ran and how long all took. The k-th task to run is the
+// k-th submitted, so it knows when it was due without carrying the time; a producer or a loop that falls behind delays all that
+// follow, and all of that delay counts.
+func (r *bench) schedule(n int, interval time.Duration) (*histogram, time.Duration) {
+	var h histogram
+	var begin time.Time
+	task := func() {
+		due := time.Duration(h.n) * interval
+		h.record(time.Since(begin) - due)
+		if h.n == n {
+			r.done()
+		}
+	}
+	begin = time.Now()
+	for i := range n {
+		// Yielding hands the processor to a loop that was just woken, as a producer that waits for its next request
+		// would.
+		for due := time.Duration(i) * interval; time.Since(begin) < due; {
+			runtime.Gosched()
+		}
+		r.submit(task)
+	}
+	r.wait()
+	return &h, time.Since(begin)
 }

@@ -88,6 +88,15 @@ func Benchmarks() []Benchmark {
 			Why:      "what clients see under steady traffic, with the loop's own stalls charged to everyone who waited",
 		},
 		{
+			Name: "HalfLoadLatency", Category: Latency,
+			Units:    []string{"p50-ns/op", "p99-ns/op", "p99.9-ns/op", "max-ns/op", "ns/op"},
+			Op:       "one task at its place in a fixed schedule",
+			Measures: "the same at half of the rate at which `baseline` can run these tasks, which each process finds out first",
+			Why:      "how long the unlucky wait where there is much to do, and yet enough time for it",
+			Unscored: "what is late there waits for the system to give a thread its processor back, so figures jump by the system's tick, " +
+				"4 ms as a rule",
+		},
+		{
 			Name: "BusyNeighbours", Category: Latency, Units: []string{"ns/op", "p50-ns/op", "p99-ns/op"},
 			Op:       "one round trip",
 			Measures: "submit one task, wait until it has run, repeat, while GOMAXPROCS other goroutines compute",

@@ -28,6 +28,9 @@ func measuredUnevenly(
 	for _, name := range []string{"main", "quick", "slow", "baseline"} {
 		run.Impls = append(run.Impls, record.Impl{Name: name, Ranked: true, About: "the loop " + name})
 	}
+	if figures[stats.Control] != nil {
+		run.Impls = append(run.Impls, record.Impl{Name: stats.Control})
+	}
 	known := map[string]bool{}
 	for _, of := range figures {
 		for b := range of {
@@ -224,6 +227,20 @@ func TestVerdictByCategory(t *testing.T) {
 		if got := strings.ReplaceAll(measured(t, c.figures).byCategories(), "\u00a0", " "); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", what, got, c.want)
 		}
+	}
+}
+
+func TestVerdictBesideTheControl(t *testing.T) {
+	d := measured(t, map[string]map[string]float64{
+		"main": {"A1": 100, "B1": 200, "C1": 100}, "baseline": {"A1": 400, "B1": 400, "C1": 400}, "channel": {"A1": 200, "B1": 100},
+	})
+	want := "Beside the bare `channel`, which hands functions over and does nothing else, " +
+		"`main` costs less in A (0.25× instead of 0.50×) and more in B (0.50× instead of 0.25×)."
+	if got := d.besideControl(); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if got := measured(t, field).besideControl(); got != "" {
+		t.Errorf("without the control: %s", got)
 	}
 }
 

@@ -68,7 +68,8 @@ func (d *document) conformance() []block {
 		t,
 	)
 	if open := unchecked(groups); len(open) > 0 {
-		out = append(out, para("Without a check in this run: "+list(open)+"."))
+		out = append(out, para("Without a check in this run: "+list(open)+". Promises, which D05, D11 to D13, D15, D19 and D20 are about, "+
+			"only `"+stats.Subject+"` has: the tests of its packages check them."))
 	}
 	out = append(out, details{"Every check", []block{full}})
 	for _, c := range held {

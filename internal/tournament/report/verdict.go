@@ -24,7 +24,7 @@ func (d *document) verdict() []string {
 	if len(out) == 0 {
 		out = append(out, "There is no verdict: no figure was measured for all ranked loops.")
 	}
-	for _, s := range []string{d.byCategories(), d.tally()} {
+	for _, s := range []string{d.byCategories(), d.besideControl(), d.tally()} {
 		if s != "" {
 			out = append(out, s)
 		}
@@ -181,6 +181,41 @@ func (d *document) byCategories() string {
 		s += fmt.Sprintf(" It has no place in %s.", list(absent))
 	}
 	return s
+}
+
+// besideControl holds the subject against the bare channel, which is no loop and has no rank.
+func (d *document) besideControl() string {
+	var less, more []string
+	for _, c := range d.a.Categories {
+		mean := func(impl string) float64 {
+			for _, p := range c.Places {
+				if p.Impl == impl {
+					return p.Mean.Center
+				}
+			}
+			return math.NaN()
+		}
+		subject, control := mean(stats.Subject), mean(stats.Control)
+		what := fmt.Sprintf("%s (%s instead of %s)", c.Name, stats.FormatRatio(subject), stats.FormatRatio(control))
+		switch {
+		case subject <= control:
+			less = append(less, what)
+		case subject > control:
+			more = append(more, what)
+		}
+	}
+	var parts []string
+	if len(less) > 0 {
+		parts = append(parts, "less in "+list(less))
+	}
+	if len(more) > 0 {
+		parts = append(parts, "more in "+list(more))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Beside the bare `%s`, which hands functions over and does nothing else, `%s` costs %s.",
+		stats.Control, stats.Subject, strings.Join(parts, " and "))
 }
 
 // tally counts where the subject is fastest, and where it is measurably worse than the best or the reference.

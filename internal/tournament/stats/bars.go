@@ -30,9 +30,10 @@ const (
 	NotMeasured State = "not measured"
 )
 
-// A demand is a row of the table. It is listed as soon as its benchmark exists.
+// A demand is a row of the table. It is listed where its benchmark was to run, and where there can be none yet.
 type demand struct {
 	what  string
+	lacks string // what there is to be before there is a benchmark
 	bench string
 	unit  string
 	over  string  // divide by this contestant's figure in the same benchmark
@@ -53,6 +54,14 @@ var demands = []demand{
 	{what: "MultiProducer", bench: "MultiProducer", over: Control, limit: 0.85},
 	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Reference, limit: 0.65},
 	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Control, limit: 0.95},
+	{
+		what: "OpenLoopLatency at half of baseline's capacity, 99th percentile", bench: "HalfLoadLatency", unit: Tail,
+		over: Reference, limit: 1,
+	},
+	{
+		what: "OpenLoopLatency at half of baseline's capacity, 99.9th percentile", bench: "HalfLoadLatency", unit: FarTail,
+		over: Reference, limit: 1,
+	},
 	{what: "PingPongLatency with a descriptor to without", bench: "PingPongLatency/fd=1", per: "PingPongLatency/fd=0", limit: 1.5},
 	{
 		what: "WakeFromIdle with a descriptor to without, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op",
@@ -87,6 +96,7 @@ var demands = []demand{
 	{what: "timer re-arm, allocations", bench: "Timer/op=fire/pending=0", unit: "allocs/op"},
 	{what: "memory of an idle loop beyond its stack", bench: "Footprint/what=loop", unit: "B/loop", limit: 16 << 10},
 	{what: "memory kept after a burst of 1 000 000 tasks", bench: "Footprint/what=burst", unit: "B/burst", limit: 1 << 20},
+	{what: "threadlet switch", lacks: "threadlets", over: Control, limit: 0.60},
 }
 
 func (a *Analysis) bars() []Bar {
@@ -95,7 +105,7 @@ func (a *Analysis) bars() []Bar {
 		return nil
 	}
 	for _, d := range demands {
-		if a.exists(d.bench) {
+		if d.lacks != "" || a.exists(d.bench) {
 			out = append(out, a.hold(d))
 		}
 	}
@@ -175,6 +185,10 @@ func (a *Analysis) hold(d demand) Bar {
 	}
 	if d.over != "" || d.per != "" {
 		show = FormatRatio
+	}
+	if d.lacks != "" {
+		b.Note = Subject + " has no " + d.lacks
+		return b
 	}
 	for _, need := range []struct{ bench, impl string }{{d.bench, Subject}, {otherBench, other}} {
 		if len(a.series(need.bench, need.impl, unit)) == 0 {
