@@ -17,6 +17,8 @@ OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 # -p: the loops' tests wait as often as they compute, so two packages for each processor.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST := $(GO) test -count=1 -p $(shell expr 2 '*' $(PROCESSORS))
+# The same tests in other ways: what "make test" has vetted need not be vetted again.
+AGAIN := $(TEST) -vet=off
 RUN_FLAGS = $(if $(FRESH),-fresh) $(ARGS)
 
 # The three modules are tested together through go.work, which an exported GOWORK=off would hide.
@@ -35,19 +37,19 @@ test: need-go ## Run all tests of all modules
 
 .PHONY: test-race
 test-race: need-race ## Run all tests under the race detector, in random order
-	$(TEST) -race -shuffle=on $(PACKAGES)
+	$(AGAIN) -race -shuffle=on $(PACKAGES)
 
 .PHONY: test-386
-test-386: need-386 ## Run all tests as 32-bit programs
-	CGO_ENABLED=0 GOARCH=386 $(TEST) $(PACKAGES)
+test-386: need-386 ## Run the root module's tests as 32-bit programs
+	CGO_ENABLED=0 GOARCH=386 $(AGAIN) ./...
 
 .PHONY: test-procs1
 test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
-	GOMAXPROCS=1 $(TEST) $(PACKAGES)
+	GOMAXPROCS=1 $(AGAIN) $(PACKAGES)
 
 .PHONY: test-nopreempt
 test-nopreempt: need-go ## Run all tests without asynchronous preemption
-	GODEBUG=asyncpreemptoff=1 $(TEST) $(PACKAGES)
+	GODEBUG=asyncpreemptoff=1 $(AGAIN) $(PACKAGES)
 
 .PHONY: test-repeat
 test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
@@ -102,7 +104,9 @@ test-windows: need-windows ## Run the root module's tests as Windows programs, u
 .PHONY: lint
 lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck
 	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
-	@for os in $(SYSTEMS); do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os $(GO) vet ./... || exit 1; done
+	@echo "vet"; $(GO) vet ./...
+	@for os in $(filter-out $(shell $(GO) env GOHOSTOS),$(SYSTEMS)); do echo "vet for $$os"; \
+		CGO_ENABLED=0 GOOS=$$os $(GO) vet ./... || exit 1; done
 	@for arch in amd64 arm64 386; do echo "vet linux/$$arch assembly"; \
 		CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) vet ./internal/goroutine || exit 1; done
 	@for tool in $(STATICCHECK) $(LOSTCANCEL); do GOBIN="$(CURDIR)/bin" $(GO) install $$tool || \
