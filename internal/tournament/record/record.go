@@ -71,6 +71,7 @@ type Session struct {
 	Ended      time.Time `json:"ended"`
 	LoadBefore []float64 `json:"load_before,omitempty"`
 	LoadAfter  []float64 `json:"load_after,omitempty"`
+	Stolen     float64   `json:"stolen,omitempty"` // share of the processors' time that the host kept from the machine
 }
 
 // An Impl is a contestant or a control.

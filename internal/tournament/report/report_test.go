@@ -373,6 +373,19 @@ func TestCaveatsTellOfLoad(t *testing.T) {
 	}
 }
 
+func TestCaveatsTellOfStolenTime(t *testing.T) {
+	for share, want := range map[float64]bool{0.02: false, 0.19: true} {
+		var b strings.Builder
+		run := &record.Run{Sessions: []record.Session{{Stolen: share}}}
+		for _, block := range newDocument(&stats.Analysis{Run: run}).caveats() {
+			writeMarkdown(&b, block, "")
+		}
+		if strings.Contains(b.String(), "the host kept 19\u00a0% of the processors' time") != want {
+			t.Errorf("%v stolen: want it told: %v:\n%s", share, want, b.String())
+		}
+	}
+}
+
 func TestMarkup(t *testing.T) {
 	hostile := "got <nil> *x* `y` [z](w) a|b \\ c"
 	var b strings.Builder

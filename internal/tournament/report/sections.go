@@ -198,6 +198,10 @@ func (d *document) caveats() []block {
 			items = append(items, fmt.Sprintf("When measuring began (%s), the load was %s already, more than half of %s: other work may have "+
 				"taken time from all contestants.", s.Started.UTC().Format(time.RFC3339), loads(s.LoadBefore), count(run.Env.Cores, "core")))
 		}
+		if s.Stolen > 0.02 {
+			items = append(items, fmt.Sprintf("While measuring went on (%s), the host kept %s of the processors' time from this machine: "+
+				"figures tell of its other guests too.", s.Started.UTC().Format(time.RFC3339), stats.FormatPercent(s.Stolen)))
+		}
 	}
 	if run.Rounds < 6 {
 		items = append(items, "Fewer than six rounds give no intervals.")

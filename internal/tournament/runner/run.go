@@ -49,12 +49,14 @@ type runner struct {
 	dir  string    // where results go until the run is complete
 	head []string  // configuration lines that the binary prints
 	from time.Time // start of this session
+
+	stolen time.Duration // by the host, until then
 }
 
 // Run runs the tournament, or the rest of an interrupted one, and returns its description. The results are in cfg.Out
 // when the run is complete, and in a folder below it otherwise.
 func Run(ctx context.Context, cfg Config) (*record.Run, error) {
-	r := &runner{Config: cfg, dir: record.Partial(cfg.Out), from: time.Now()}
+	r := &runner{Config: cfg, dir: record.Partial(cfg.Out), from: time.Now(), stolen: environ.Stolen()}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -69,6 +71,9 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 	}
 	session := &r.rec.Sessions[len(r.rec.Sessions)-1]
 	session.Ended, session.LoadAfter = time.Now().UTC().Truncate(time.Second), environ.LoadAverage()
+	if all := time.Since(r.from) * time.Duration(r.rec.Env.Cores); all > 0 {
+		session.Stolen = float64(environ.Stolen()-r.stolen) / float64(all)
+	}
 	r.rec.Complete = err == nil
 	err = errors.Join(err, r.close())
 	if err != nil {
