@@ -79,7 +79,7 @@ var bugs = []bug{
 	{"A huge timeout becomes negative", []string{kit + "Timers_HugeDelay", kit + "Timers_ZeroDelay",
 		"internal/poller: TestMilliseconds", "internal/wheel: TestClockJumps"}, ""},
 	{"A timeout does not fit into 32 bits", []string{"internal/poller: TestMilliseconds", kit + "Timers_400Days",
-		"soak: go test 386"}, "all tests run as 32-bit programs too"},
+		"soak: go test 386"}, "the tests of this module run as 32-bit programs too"},
 	{"An interval of zero, or no number, is fatal", []string{"eventloop/js: TestCoercion", "eventloop/js: TestOddDelaysFire",
 		"eventloop/js: TestNestedTimersAreClamped/interval"}, ""},
 	{"A timer that re-arms itself without delay starves the rest", []string{kit + "Timers_Rearm", kit + "IO_Panics",

@@ -41,7 +41,7 @@ var ladder = []rung{
 	{"faults", "each system call fails in each way at each place: there is an error and no leak", "make test"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
-	{"soak of a minute", "a million races with the end, and a million wakes in each mode, lose nothing", "make soak-quick"},
+	{"soak of a minute", "about a million races with the end, and as many wakes in each mode, lose nothing", "make soak-quick"},
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -111,6 +112,20 @@ func timeNowCost() float64 {
 	}
 	slices.Sort(costs)
 	return costs[batches/2]
+}
+
+// Stolen returns for how long the host has kept processors from this machine while it had work for them, all of them together; 0 if
+// that is unknown, as it is but on Linux.
+func Stolen() time.Duration { return stolen(firstLine("/proc/stat")) }
+
+// stolen reads the line of all processors, the eighth figure of which counts hundredths of a second.
+func stolen(line string) time.Duration {
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0
+	}
+	n, _ := strconv.ParseInt(fields[8], 10, 64)
+	return time.Duration(n) * time.Second / 100
 }
 
 // firstLine returns the first line of a file, empty if it cannot be read.

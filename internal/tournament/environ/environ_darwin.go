@@ -4,7 +4,6 @@ package environ
 
 import (
 	"encoding/binary"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,7 +35,3 @@ func LoadAverage() []float64 {
 	}
 	return out
 }
-
-// Stolen returns for how long the host has kept processors from this machine while it had work for them, all of them together; 0 if
-// that is unknown.
-func Stolen() time.Duration { return 0 }

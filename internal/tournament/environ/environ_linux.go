@@ -7,7 +7,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,20 +41,6 @@ func LoadAverage() []float64 {
 		out[i] = v
 	}
 	return out
-}
-
-// Stolen returns for how long the host has kept processors from this machine while it had work for them, all of them together; 0 if
-// that is unknown.
-func Stolen() time.Duration { return stolen(firstLine("/proc/stat")) }
-
-// stolen reads the line of all processors, the eighth figure of which counts hundredths of a second.
-func stolen(line string) time.Duration {
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0
-	}
-	n, _ := strconv.ParseInt(fields[8], 10, 64)
-	return time.Duration(n) * time.Second / 100
 }
 
 func cpuModel() string {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 func TestCgroupLimits(t *testing.T) {
@@ -41,19 +40,6 @@ func TestCgroupLimits(t *testing.T) {
 		}
 		if cpu, memory := cgroupLimits(root, c.own); cpu != c.cpu || memory != c.memory {
 			t.Errorf("%s: %q and %q, want %q and %q", c.what, cpu, memory, c.cpu, c.memory)
-		}
-	}
-}
-
-func TestStolen(t *testing.T) {
-	for line, want := range map[string]time.Duration{
-		"cpu  719221 13583 93416 377159 2682 0 7845 25976 0 0": 259760 * time.Millisecond,
-		"cpu  719221 13583 93416 377159":                       0, // of an old kernel
-		"intr 1 2 3 4 5 6 7 8 9":                               0,
-		"":                                                     0,
-	} {
-		if got := stolen(line); got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }

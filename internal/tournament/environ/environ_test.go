@@ -3,6 +3,7 @@ package environ
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCapture(t *testing.T) {
@@ -52,5 +53,18 @@ func TestDifferences(t *testing.T) {
 	same.TimeNowNS = 99
 	if got := append(Differences(base, same), Settings(base, same)...); len(got) != 0 {
 		t.Errorf("a measured cost counts: %v", got)
+	}
+}
+
+func TestStolen(t *testing.T) {
+	for line, want := range map[string]time.Duration{
+		"cpu  719221 13583 93416 377159 2682 0 7845 25976 0 0": 259760 * time.Millisecond,
+		"cpu  719221 13583 93416 377159":                       0, // of an old kernel
+		"intr 1 2 3 4 5 6 7 8 9":                               0,
+		"":                                                     0,
+	} {
+		if got := stolen(line); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
 	}
 }
