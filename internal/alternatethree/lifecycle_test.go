@@ -208,6 +208,22 @@ func TestShutdownLosesNothing(t *testing.T) {
 	}
 }
 
+// awaitQueued waits until a goroutine within the function is in the queue of a mutex.
+func awaitQueued(t *testing.T, function string) {
+	t.Helper()
+	stacks := make([]byte, 1<<20)
+	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+		for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if state, frames, _ := strings.Cut(g, "\n"); strings.Contains(state, "[sync.Mutex.Lock") && strings.Contains(frames, function) {
+				return
+			}
+		}
+		if time.Since(begin) > patience {
+			t.Fatalf("nobody in %s waits for a mutex", function)
+		}
+	}
+}
+
 // TestCloseWhileTheLoopWaitsForALock closes between the end of a callback and the loop's way to the next. Close has
 // returned by the time the loop gets the lock, so nothing may start.
 func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
@@ -219,9 +235,9 @@ func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
 		unlock := l.LockIngress()
 		closed := make(chan error, 1)
 		go func() { closed <- l.Close() }()
-		time.Sleep(5 * time.Millisecond)
+		awaitQueued(t, "(*Loop).Close(")
 		return func() {
-			time.Sleep(5 * time.Millisecond)
+			awaitQueued(t, "(*Loop).serve(")
 			unlock()
 			if err := <-closed; err != nil {
 				t.Errorf("Close returned %v", err)
