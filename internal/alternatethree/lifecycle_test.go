@@ -212,16 +212,14 @@ func TestShutdownLosesNothing(t *testing.T) {
 func awaitQueued(t *testing.T, function string) {
 	t.Helper()
 	stacks := make([]byte, 1<<20)
-	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+	eventually(t, func() bool {
 		for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-			if state, frames, _ := strings.Cut(g, "\n"); strings.Contains(state, "[sync.Mutex.Lock") && strings.Contains(frames, function) {
-				return
+			if strings.Contains(g, " [sync.Mutex.Lock") && strings.Contains(g, function) {
+				return true
 			}
 		}
-		if time.Since(begin) > patience {
-			t.Fatalf("nobody in %s waits for a mutex", function)
-		}
-	}
+		return false
+	}, function+" in the queue of a mutex")
 }
 
 // TestCloseWhileTheLoopWaitsForALock closes between the end of a callback and the loop's way to the next. Close has
