@@ -286,7 +286,7 @@ func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
 	await(t, reached, "a timer")
 	unlock := l.LockTimers()
 	close(release)
-	time.Sleep(5 * time.Millisecond)
+	awaitQueued(t, "(*Loop).Run(")
 	must(t, l.Close())
 	unlock()
 	await(t, l.Done(), "the end")
