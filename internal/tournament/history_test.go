@@ -50,8 +50,8 @@ func (h *history) linearizable(t *testing.T, model porcupine.Model) bool {
 	return result == porcupine.Ok
 }
 
-// queueInput is an operation on the loop as a queue: enqueue into a lane, dequeue, which is the begin of a function, or the end
-// by Shutdown.
+// queueInput is an operation on the loop as a queue: enqueue into a lane, dequeue, which is the begin of a function, the end
+// by Shutdown, or its completion, by when all that was accepted has run.
 type queueInput struct {
 	op   string
 	lane int // 0 is external, 1 is internal
@@ -90,6 +90,8 @@ var queueModel = porcupine.Model{
 			s.lanes[lane] = s.lanes[lane][1:]
 		case "end":
 			s.ending = true
+		case "completed":
+			return len(s.lanes[0])+len(s.lanes[1]) == 0, s
 		}
 		return true, s
 	},
@@ -138,7 +140,7 @@ func queueHistory(t *testing.T, create looptest.Factory) *history {
 	<-begun
 	h.do(producers, queueInput{op: "end"}, func() any { return loop.Shutdown(context.Background()) })
 	producing.Wait()
-	<-ran
+	h.do(producers, queueInput{op: "completed"}, func() any { return <-ran })
 	return h
 }
 
