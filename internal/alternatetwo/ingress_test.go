@@ -77,7 +77,11 @@ func TestLaneReuseBehindTail(t *testing.T) {
 			}
 		}
 	})
-	for range 20_000 {
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2000
+	}
+	for range rounds {
 		free := q.FreeBehindTail()
 		for range alternatetwo.SegmentSize {
 			turn.Add(1)
