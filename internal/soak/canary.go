@@ -51,7 +51,7 @@ var flaws = []flaw{
 	{"one wake-up in ten thousand is lost, in Disabled", wakes(disabled, true), 1_000_000, func(l loop) loop { return &sleepy{loop: l} }},
 	{"one life in a hundred leaves a goroutine", lifecycles, 2000, leaky(func() { go func() { select {} }() })},
 	{"one life in a hundred leaves a descriptor", lifecycles, 2000, leaky(func() { _, _ = syscall.Dup(0) })},
-	{"one life in ten leaves four kilobytes", lifecycles, 10_000, leaky(func() {
+	{"one life in a hundred leaves forty kilobytes", lifecycles, 10_000, leaky(func() {
 		leaked = append(leaked, make([]byte, 40<<10))
 	})},
 	{"timers are a tenth early", signals, 1_000_000, func(l loop) loop { return &eager{l} }},

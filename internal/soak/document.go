@@ -38,10 +38,10 @@ var ladder = []rung{
 	{"random operations", "long sequences of calls end as on a loop that is too simple to be wrong", "make test"},
 	{"fuzzing", "the same for sequences that are chosen by what code they reach", "make fuzz"},
 	{"mutants", "a change of the code that breaks it is found by a test", "make mutants"},
-	{"faults", "each system call fails in each way at each place: there is an error and no leak", "make test"},
+	{"faults", "each operation of the poller fails, at its first calls and with up to seven errors, and each descriptor it creates is refused: there is an error and no leak", "make test"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
-	{"soak of a minute", "about a million races with the end, and as many wakes in each mode, lose nothing", "make soak-quick"},
+	{"soak of a minute", "as many races with the end, and wakes in each mode, as a minute allows (a million and more) lose nothing", "make soak-quick"},
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
@@ -120,9 +120,9 @@ func longRunOf(rec *record, r *run, now time.Time) longRun {
 		r.took.Round(time.Second), now.UTC().Format(time.DateOnly)}
 }
 
-// addLong adds a run to the table. Runs of one commit, with nothing changed, on the same machine, add up; one of another
-// commit takes the place of what there is of the station, for what was reached was reached by that code. A run of code
-// that is no commit takes nobody's place.
+// addLong adds a run to the table. Runs of one commit, with nothing changed, add up on whatever machine, of which the last
+// is named; one of another commit takes the place of what there is of the station, for what was reached was reached by
+// that code. A run of code that is no commit takes nobody's place.
 func addLong(text string, l longRun) string {
 	var lines []string
 	at := -1
@@ -133,10 +133,12 @@ func addLong(text string, l longRun) string {
 		}
 		if old.station == l.station {
 			at = len(lines)
-			switch isClean := strings.Contains(l.environ, clean); {
-			case !isClean && strings.Contains(old.environ, clean):
+			commit, _, isClean := strings.Cut(l.environ, clean)
+			was, _, wasClean := strings.Cut(old.environ, clean)
+			switch {
+			case !isClean && wasClean:
 				return text
-			case isClean && old.environ == l.environ:
+			case isClean && wasClean && commit == was:
 				l.reached, l.failures = l.reached+old.reached, l.failures+old.failures
 				l.runs, l.took = l.runs+old.runs, l.took+old.took
 			}
@@ -198,7 +200,7 @@ the bugs that other event loops had.
 ## Stations for themselves
 
 Some targets take hours. A station that is run for itself is recorded here, as by
-` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `; runs on one commit of the code add up, failures included.
+` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `; runs on one commit of the code add up, failures included; the machine is that of the last.
 The short suite is that of the packages that a program imports (eventloop, promise, js) and of their poller and timer wheel. Short, a test that draws
 from many cases takes some by chance, and an exploration ends early. The loops that main is compared with are in the rounds of ` + "`go test -race`" + ` too;
 the tournament's own tests run in CI only.

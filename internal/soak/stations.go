@@ -34,7 +34,7 @@ func sound(mode eventloop.FastPathMode) (loop, error) {
 	return eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithOnOverload(func(error) {})) // which is wanted here
 }
 
-const auto, disabled = eventloop.FastPathAuto, eventloop.FastPathDisabled
+const auto, forced, disabled = eventloop.FastPathAuto, eventloop.FastPathForced, eventloop.FastPathDisabled
 
 func stations() []station {
 	with := func(check func(r *run, newLoop maker)) func(r *run) { return func(r *run) { check(r, sound) } }
@@ -43,10 +43,11 @@ func stations() []station {
 			int64(len(flaws)) + 2, "flaws", 0, canary},
 		{"tasks", "what is accepted runs once; heap and resident memory stay as they are", 100_000_000, "tasks", 2, with(tasks)},
 		{"ends", "of submissions that race with Shutdown, Close and the context's end, what is accepted runs, and runs once",
-			10_000_000, "races", 6, with(ends)},
+			10_000_000, "races of a producer", 6, with(ends)},
 		{"wakes Auto", "no wake-up is lost or late on a channel", 10_000_000, "wakes", 2, with(wakes(auto, false))},
 		{"wakes Auto, a descriptor", "the same with a descriptor registered, and by its events",
 			10_000_000, "wakes", 3, with(wakes(auto, true))},
+		{"wakes Forced", "the same where there may be no descriptors", 10_000_000, "wakes", 2, with(wakes(forced, false))},
 		{"wakes Disabled", "the same in the system's poller", 10_000_000, "wakes", 16, with(wakes(disabled, true))},
 		{"lifecycles", "goroutines, descriptors and memory stay as they are over many lives", 100_000, "lives", 2, with(lifecycles)},
 		{"signals", "under a storm of signals nothing is lost, no timer is early, and none is late", 1_000_000, "signals", 4,
