@@ -158,8 +158,8 @@ var checks = []check{
 
 	{"Conservation_Shutdown", "A function whose submission returned nil runs exactly once on the loop, and never after the " +
 		"end; one that was refused never runs. Acceptance and the end are decided under one lock.", 0, wall, conserveShutdown},
-	{"Conservation_Close", "What a closed loop ran was accepted, ran once, and did not start after Close had returned.",
-		0, wall, conserveClose},
+	{"Conservation_Close", "What a closed loop ran was accepted, ran once, and, but for one that it was about " +
+		"to call, did not start after Close had returned.", 0, wall, conserveClose},
 	{"Conservation_SubmitDuringClose", "Every method stays safe while the loop is being closed: it returns nil or the " +
 		"documented error, and touches nothing that is released.", 0, wall, submitDuringClose},
 	{"Conservation_BeforeRun", "What is accepted before Run runs after it, in every lane.", 0, wall, conserveBeforeRun},
