@@ -40,8 +40,9 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 
 // Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
 // not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock, and
-// still reports its panic; Done tells when that has returned too. Then all pending promises count as rejected with ErrLoopTerminated, without a call to their handlers.
-// It returns ErrLoopTerminated when the loop has ended or was closed before.
+// still reports its panic; Done tells when that has returned too. Then all pending promises count as rejected with
+// ErrLoopTerminated, without a call to their handlers. It returns ErrLoopTerminated when the loop has ended or was
+// closed before.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(causeClose)
 	if !ok {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // scale chooses how often something is done: TURNLOOP_SOAK=1 asks for all of it. A short run does everything, but little of
@@ -343,12 +344,8 @@ func TestIdleLoopDoesNotAsk(t *testing.T) {
 
 // An event that ends a sleep costs no allocation, wherever the loop sleeps.
 func TestEventsDoNotAllocate(t *testing.T) {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "-race" && s.Value == "true" {
-				t.Skip("the race detector allocates")
-			}
-		}
+	if race.Enabled {
+		t.Skip("the race detector allocates")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, s := range seats {

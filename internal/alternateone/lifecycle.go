@@ -96,8 +96,7 @@ func (l *Loop) await(ctx context.Context) error {
 
 // Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
 // not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock; Done
-// tells when that has returned too.
-// It returns ErrLoopTerminated when the loop has ended or was closed before.
+// tells when that has returned too. It returns ErrLoopTerminated when the loop has ended or was closed before.
 func (l *Loop) Close() error {
 	const op = "Close"
 	from, ok := l.terminate(op, causeClose)
