@@ -3,9 +3,6 @@ package eventloop
 // What white-box tests need of the package, and nothing else does.
 
 import (
-	"slices"
-	"time"
-
 	"github.com/turnloop/turnloop/internal/garbage"
 )
 
@@ -58,7 +55,11 @@ func (q *Queue) Swap(other *Queue) { q.q.rewind(); q.q, other.q = other.q, q.q }
 func (q *Queue) Clean() bool {
 	for c := q.q.head; c != nil; c = c.next {
 		for i, fn := range c.fns {
-			unread := (c != q.q.tail || i < q.q.written) && (c != q.q.head || i >= q.q.read)
+			used := c.end
+			if c == q.q.tail {
+				used = q.q.written
+			}
+			unread := i < used && (c != q.q.head || i >= q.q.read)
 			if (fn != nil) != unread {
 				return false
 			}
@@ -82,51 +83,22 @@ func WhileAChunkIsMade(f func()) {
 const (
 	ChunkSize      = chunkSize
 	InternalBudget = internalBudget
-	RingKeep       = ringKeep
 )
 
-// Ring is the microtask ring. StartAt sets its position, which counts on without bound.
-type Ring struct{ r ring }
+// Join takes what another queue has, of which nothing was read, behind its own.
+func (q *Queue) Join(other *Queue) { q.q.join(&other.q) }
+func (q *Queue) Len() int          { return q.q.n }
 
-func (r *Ring) StartAt(head uint) { r.r.head = head }
-func (r *Ring) Push(fn func())    { r.r.push(fn) }
-func (r *Ring) Pop() func()       { return r.r.pop() }
-func (r *Ring) Len() int          { return int(r.r.n) }
-func (r *Ring) Cap() int          { return len(r.r.buf) }
-func (r *Ring) Shrink()           { r.r.shrink() }
+// Add appends fn as the loop does to its own queues.
+func (q *Queue) Add(fn func()) { q.q.add(fn) }
 
-// Clean tells whether an empty ring holds no function, neither in its buffer nor in the one it has put aside.
-func (r *Ring) Clean() bool {
-	held := func(fn func()) bool { return fn != nil }
-	return !slices.ContainsFunc(r.r.buf, held) && !slices.ContainsFunc(r.r.kept, held)
-}
-
-// Pauses is the budget for letting other goroutines run.
-type Pauses struct {
-	p   pauses
-	now int64
-}
-
-// Use takes as many pauses as there are, up to n, each of which brings work or not, and returns how many.
-func (p *Pauses) Use(n int, hit bool) int {
-	n = min(n, p.p.left)
-	p.p.left -= n
-	if hit {
-		p.p.hits += n
+// Chunks is how many chunks the queue holds.
+func (q *Queue) Chunks() (n int) {
+	for c := q.q.head; c != nil; c = c.next {
+		n++
 	}
 	return n
 }
-
-// Judge tells it that a tick took so long.
-func (p *Pauses) Judge(elapsed int64) {
-	p.now += elapsed
-	p.p.judge(p.now)
-}
-
-const MostPauses = mostPauses
-
-// PausesBanned is for how long a loop does without pauses. On the loop.
-func (l *Loop) PausesBanned() time.Duration { return time.Duration(l.pauses.banned) }
 
 // SystemPoller is the part of the system that the loop can do without.
 type SystemPoller = systemPoller

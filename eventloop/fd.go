@@ -225,6 +225,9 @@ func (l *Loop) runIO() {
 		return
 	}
 	for d.called < len(d.batch) {
+		if l.urgent.has(microtask) {
+			l.checkpoint()
+		}
 		e := d.batch[d.called]
 		d.called++
 		callback, events := l.addressee(e)
@@ -234,8 +237,8 @@ func (l *Loop) runIO() {
 		if events != 0 {
 			callback(events)
 		}
-		if l.strictMicrotasks || d.called%ioBatch == 0 {
-			l.afterCallback()
+		if (l.strictMicrotasks || d.called%ioBatch == 0) && l.microtasksDue() {
+			l.checkpoint()
 		}
 	}
 	if d.called < len(d.batch) {

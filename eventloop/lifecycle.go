@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"context"
+	"math"
 
 	"github.com/turnloop/turnloop/internal/sched"
 )
@@ -20,7 +21,7 @@ import (
 func (l *Loop) Shutdown(ctx context.Context) error {
 	from, first := l.terminate(0)
 	if first && from.state() == StateAwake {
-		if l.inbox.seal() {
+		if l.seal() {
 			l.end()
 		} else {
 			sched.Go(l.serve)
@@ -48,7 +49,7 @@ func (l *Loop) Close() error {
 	if !ok {
 		return ErrLoopTerminated
 	}
-	l.inbox.discard()
+	l.discard()
 	if from.state() == StateAwake {
 		l.end()
 	}
@@ -72,20 +73,24 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 // run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
 // whether there is nothing left.
 func (l *Loop) finish() bool {
+	l.credit = math.MaxInt // to all who wait for a promise this is what they were accepted for
+	more := l.promises.RejectAll(ErrLoopTerminated)
+	l.renew()
 	switch {
-	case l.promises.RejectAll(ErrLoopTerminated):
+	case more:
 		return false
-	case l.inbox.working():
+	case l.urgent.working():
 		l.rest()
+		l.renew()
 		return false
 	}
-	return l.inbox.seal()
+	return l.seal()
 }
 
 // end is the last thing that the loop's owner does.
 func (l *Loop) end() {
-	l.inbox.discard()
-	l.batch, l.priority, l.adopted, l.micro, l.ticks = queue{}, queue{}, queue{}, ring{}, ring{}
+	l.discard()
+	l.batch, l.priority, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
 	l.timers.drop()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {

@@ -21,9 +21,9 @@ func (l *Loop) Hold() (release func()) {
 }
 
 func (l *Loop) addHolds(n int) {
-	l.inbox.acquire()
-	l.inbox.holds += n
-	l.inbox.release()
+	l.urgent.acquire()
+	l.urgent.holds += n
+	l.urgent.release()
 }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
@@ -60,18 +60,18 @@ func (l *Loop) exit() bool {
 }
 
 func (l *Loop) neededLocked() bool {
-	return l.inbox.holds != 0 || l.inbox.workers() || !l.inbox.empty() || len(l.fds.table) != 0 ||
+	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || len(l.fds.table) != 0 ||
 		l.timers.wheel.Refs() != 0
 }
 
 func (l *Loop) lockLiveness() {
 	l.timers.mu.Lock()
 	l.fds.mu.Lock()
-	l.inbox.acquire()
+	l.acquireBoth()
 }
 
 func (l *Loop) unlockLiveness() {
-	l.inbox.release()
+	l.releaseBoth()
 	l.fds.mu.Unlock()
 	l.timers.mu.Unlock()
 }

@@ -19,36 +19,36 @@ type Loop struct {
 	// Read by producers on every call and written only at the edges of sleep, so that a busy loop and busy producers
 	// share this line without moving it.
 	state    stateWord
-	urgent   atomic.Uint32  // a bit for each lane but the external that is not empty; written under the inbox's lock
 	earliest atomic.Int64   // no timer is due before it; written under the timers' lock
 	owner    atomic.Uintptr // the goroutine that runs the loop, 0 when there is none; written by it alone
 	_        [40]byte
 
-	inbox inbox
-	_     [64]byte
+	inbox  inbox // external work
+	_      [64]byte
+	urgent urgent // all other work
+	_      [64]byte
 
 	// Touched by the loop's goroutine alone, except tickTime, which others may read.
-	tickTime  atomic.Int64 // when the current tick began, in nanoseconds since anchor
-	batch     queue        // external tasks taken from the inbox
-	priority  queue        // internal tasks taken from the inbox
-	adopted   queue        // microtasks on their way from the inbox to micro
-	ticks     ring         // see NextTick
-	micro     ring
-	inMicro   bool   // ticks wait until there are no microtasks
-	draining  bool   // a tick or a microtask runs
-	microLeft int    // of the microtask budget, until micro is next empty
-	taskLeft  int    // of the tick's budget of external tasks
-	innerLeft int    // of the tick's budget of internal tasks
-	pauses    pauses // lets others run while there is nothing to do; see wait.go
-	microHeld bool   // the microtask budget is spent; the rest waits for the next tick
-	overload  episode
-	breach    episode
-	runaway   episode
-	polled    bool        // the tick has collected events; it does so once, also when it is resumed
-	fault     *PanicError // a callback that did not return, not yet reported
-	sink      sink        // who hears of the next fault
-	alarm     alarm
-	forget    func() bool // ends the interest in Run's context
+	tickTime atomic.Int64 // when the current tick began, in nanoseconds since anchor
+	batch    queue        // external tasks taken from the inbox
+	priority queue        // internal tasks taken from the inbox
+	ticks    queue        // see NextTick
+	micro    queue        // microtasks, those of other goroutines included once they are adopted
+	inMicro  bool         // ticks wait until there are no microtasks
+	draining bool         // a tick or a microtask runs
+	pauses   pauses       // lets others run while there is nothing to do
+	overload episode
+	breach   episode
+	runaway  episode
+	bounds   bounds      // what the tick may still do
+	chain    int64       // microtasks since there were none, less those that other goroutines account for
+	credit   int         // what an ending loop still accepts from itself; see admit
+	ending   bool        // the loop has noticed that it ends
+	polled   bool        // the tick has collected events; it does so once, also when it is resumed
+	fault    *PanicError // a callback that did not return, not yet reported
+	sink     sink        // who hears of the next fault
+	alarm    alarm
+	forget   func() bool // ends the interest in Run's context
 
 	timers   timers
 	fds      descriptors
@@ -59,6 +59,7 @@ type Loop struct {
 
 	// Fixed by New.
 	anchor time.Time
+	born   int64         // the same, in nanoseconds since epoch
 	wake   chan struct{} // capacity one: a wake-up in flight
 	done   chan struct{}
 	config
@@ -73,13 +74,16 @@ func New(opts ...Option) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{
-		anchor:    time.Now(),
-		wake:      make(chan struct{}, 1),
-		done:      make(chan struct{}),
-		microLeft: c.microtaskBudget,
-		config:    c,
+		anchor: time.Now(),
+		wake:   make(chan struct{}, 1),
+		done:   make(chan struct{}),
+		config: c,
 	}
+	l.born = int64(l.anchor.Sub(epoch))
+	l.bounds.microtasks, l.bounds.internal = c.microtaskBudget, internalBudget
+	l.credit, l.urgent.late = mostOwn, mostLate
 	l.earliest.Store(never)
+	l.timers.background.Store(never)
 	l.alarm.at = never
 	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
@@ -93,14 +97,14 @@ func New(opts ...Option) (*Loop, error) {
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
-func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn) }
+func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn, false) }
 
 // SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
 // waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
 // is accepted while the loop is ending, until everything has run.
 //
 // It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
-func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn) }
+func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, false) }
 
 // OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and costs a few
 // nanoseconds.
@@ -176,6 +180,7 @@ func (l *Loop) tick(resumed bool) bool {
 	case w.ending():
 		return !l.finish()
 	case l.fds.pending():
+	case l.runBackground():
 	case l.autoExit && l.exit():
 		return true // to the end, which pending promises hear of
 	default:
@@ -185,54 +190,86 @@ func (l *Loop) tick(resumed bool) bool {
 	return true
 }
 
+// bounds is what a tick may still do, so that it comes to an end whatever is waiting: what is left waits for the next
+// one, and everything else has had its turn by then.
+type bounds struct {
+	tasks      int   // of the budget of external tasks
+	internal   int   // of the budget of internal tasks, which goes on as long as they come one after the other
+	microtasks int   // of the budget of a checkpoint
+	held       bool  // that is spent, and the rest waits for the next tick
+	adopted    int   // microtasks of other goroutines that there have been
+	crowded    bool  // so many that the tick had better end
+	inner      stint // of internal tasks
+	stopped    bool  // for that, or for another bound of internal tasks
+	full       bool  // something was left for the next tick
+}
+
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
 	now := l.now()
-	l.pauses.judge(now)
+	l.pauses.begin(now)
 	l.tickTime.Store(now)
 	l.polled = false
-	l.innerLeft = internalBudget
-	l.taskLeft = l.tickBudget
-	if l.microHeld {
-		l.microHeld = false
-		l.microLeft = l.microtaskBudget
+	t := &l.bounds
+	before := *t
+	*t = bounds{tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
+	if before.internal == 0 || !l.internalWaiting() {
+		t.internal = internalBudget
+	}
+	if before.held {
+		t.microtasks = l.microtaskBudget
+	}
+	if !l.ending && l.state.load().ending() {
+		l.ending = true
+		l.renew()
 	}
 }
 
 // runInternal runs internal tasks until none is left, also those that come meanwhile.
 func (l *Loop) runInternal() {
+	t := &l.bounds
 	for l.internalWaiting() {
-		if l.state.load().closing() {
+		switch {
+		case t.stopped || l.state.load().closing():
 			return
-		}
-		if l.innerLeft == 0 {
+		case t.internal == 0:
+			t.stopped, t.full = true, true
 			l.runaway.report(l, errRunaway)
 			return
-		}
-		if l.priority.empty() {
+		case l.priority.n == 0:
 			l.take(internal, &l.priority)
 			continue
+		case l.microtasksDue():
+			if l.checkpoint(); l.state.load().closing() {
+				return
+			}
 		}
-		l.innerLeft--
+		t.internal--
 		l.priority.pop()()
-		l.afterCallback()
+		if t.crowded || t.inner.over(l) {
+			t.stopped, t.full = true, true
+		}
 	}
 	l.runaway.over()
 }
 
-func (l *Loop) internalWaiting() bool {
-	return l.urgent.Load()&(1<<internal) != 0 || !l.priority.empty()
-}
+func (l *Loop) internalWaiting() bool { return l.priority.n != 0 || l.urgent.has(internal) }
 
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
 func (l *Loop) runExternal() {
+	t := &l.bounds
 	for {
-		if l.internalWaiting() {
+		if l.urgent.flags.Load() != 0 || l.micro.n+l.ticks.n+l.priority.n != 0 {
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}
+			if l.microtasksDue() {
+				if l.checkpoint(); l.internalWaiting() {
+					continue
+				}
+			}
 		}
-		if l.batch.empty() {
+		if l.batch.n == 0 {
 			if l.refill() {
 				continue
 			}
@@ -242,33 +279,67 @@ func (l *Loop) runExternal() {
 		if l.state.load().closing() {
 			return
 		}
-		if l.taskLeft == 0 {
+		if t.tasks == 0 {
+			t.full = true
 			l.overload.report(l, ErrLoopOverloaded)
 			return
 		}
-		l.taskLeft--
+		t.tasks--
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}
 		l.batch.pop()()
-		l.afterCallback()
+		if t.crowded {
+			return
+		}
 	}
 }
 
 // refill takes the external tasks from the inbox, when all that were taken before have run. It tells whether there are
-// any, or internal ones have come.
+// any, or something has come that goes before them.
 func (l *Loop) refill() bool {
-	if !l.inbox.mayHaveWork() && (l.fds.pending() || !l.pause()) {
+	if !l.mayHaveWork() && (l.fds.pending() || !l.pause()) {
 		return false
 	}
-	if l.internalWaiting() {
+	if l.pressed() {
 		return true
 	}
-	l.take(external, &l.batch)
-	return !l.batch.empty()
+	return !l.take(external, &l.batch) || l.batch.n != 0
+}
+
+// pressed tells whether something has come that goes before external tasks, and may run in this tick.
+func (l *Loop) pressed() bool {
+	flags := l.urgent.flags.Load()
+	return flags != 0 && (flags&(1<<internal) != 0 || !l.bounds.held)
 }
 
 // hasWork tells whether there may be something to run other than timers and what descriptors ask for.
 func (l *Loop) hasWork() bool {
-	return l.micro.n|l.ticks.n != 0 || l.microHeld || !l.batch.empty() || !l.priority.empty() || l.inbox.mayHaveWork()
+	return l.micro.n+l.ticks.n+l.batch.n+l.priority.n != 0 || l.bounds.held || l.mayHaveWork()
 }
+
+// stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: one callback
+// alone costs nothing.
+type stint struct {
+	began   int64
+	n, next int // callbacks so far, and those after which to look at the clock
+}
+
+// over is asked after each callback, and tells whether the stint has lasted long enough.
+func (s *stint) over(l *Loop) bool {
+	if s.n++; s.n == 1 || s.n <= s.next {
+		return false
+	}
+	now := l.now()
+	if s.began == 0 {
+		s.began, s.n = now, 1
+		return false
+	}
+	took := now - s.began
+	s.next = s.n + int(min(longestStint/10*int64(s.n)/(took+1), 15))
+	return took >= longestStint
+}
+
+// longestStint is about how long, in nanoseconds, the due timers of a tier, or internal tasks, keep everything else
+// waiting.
+const longestStint = 10_000_000

@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -45,7 +48,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 		return l.promises.Rejected(cancelled(ctx))
 	}
 	if err := l.addWorker(); err != nil {
-		return l.promises.Rejected(err)
+		return l.promises.Refused(err)
 	}
 	w := &work{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
@@ -74,10 +77,15 @@ func Promisify[T any](ctx context.Context, l *Loop, fn func(context.Context) (T,
 // cancelled is the error of a context that has ended.
 func cancelled(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == err {
+	if comparable := reflect.ValueOf(cause).Comparable(); cause == nil || comparable && cause == err {
 		return err
 	}
 	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// isError is errors.Is for an error of somebody's own context, also for a target that cannot be compared: that is no other error.
+func isError(err, target error) bool {
+	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
 }
 
 // work is one call of Promisify, with its promise in it: who holds that holds all of it, so it lets go of what it has
@@ -92,6 +100,10 @@ type work struct {
 	ctx     context.Context
 	fn      func(context.Context) (any, error)
 	started atomic.Bool
+
+	// In the list of workers that run, while it is in that.
+	goroutine  uintptr
+	prev, next *work
 
 	// contested tells that ctx may end. Otherwise there is none but the worker to take what is here, and no flag is set.
 	contested bool
@@ -124,11 +136,13 @@ func (w *work) run() {
 	if w.loop.state.load().closing() {
 		return
 	}
+	w.loop.workers.enter(w)
 	returned := false
 	defer func() {
 		if !returned {
 			w.settle(nil, &PanicError{Value: ErrGoexit, Stack: debug.Stack()})
 		}
+		w.loop.workers.leave(w)
 	}()
 	value, err := call(ctx, fn)
 	returned = true
@@ -144,7 +158,8 @@ func (w *work) cancel(ctx context.Context) {
 	w.settle(nil, cancelled(ctx))
 }
 
-// call calls fn and returns a panic as an error, also one in a method of the error that fn returns.
+// call calls fn, unless ctx has ended while it waited for its turn, and returns a panic as an error, also one in a method
+// of the error that fn returns.
 func call(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
@@ -152,9 +167,13 @@ func call(ctx context.Context, fn func(context.Context) (any, error)) (value any
 			value, err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
 		}
 	}()
-	value, err = fn(ctx)
-	if end := ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(ctx))) {
-		err = cancelled(ctx) // the same, whoever notices first
+	if ctx.Err() != nil {
+		err = cancelled(ctx)
+	} else {
+		value, err = fn(ctx)
+		if end := ctx.Err(); end != nil && (isError(err, end) || isError(err, context.Cause(ctx))) {
+			err = cancelled(ctx) // the same, whoever notices first
+		}
 	}
 	returned = true
 	return value, err
@@ -168,14 +187,14 @@ func (w *work) settle(value any, err error) {
 	if w.result = value; err != nil {
 		w.failed, w.result = true, err
 	}
-	if w.loop.SubmitInternal(w.part) != nil {
+	if w.loop.enqueue(internal, w.part, true) != nil {
 		w.result = nil
 	}
 }
 
 // finish is called on the loop.
 func (w *work) finish() {
-	w.loop.inbox.addHeard(1)
+	w.loop.urgent.addHeard(1)
 	result := w.result
 	w.result, w.part = nil, nil
 	w.loop.promises.Finish(&w.promise, w.failed, result)
@@ -184,46 +203,89 @@ func (w *work) finish() {
 // addWorker counts a worker, if the loop is not ending. Elsewhere than on the loop this is decided under the lock that the
 // loop takes to see whether there is any.
 func (l *Loop) addWorker() error {
-	b := &l.inbox
+	u := &l.urgent
 	if l.OnLoop() {
 		if l.state.load().ending() {
 			return ErrLoopTerminated
 		}
-		b.addHeard(-1)
+		u.addHeard(-1)
 		return nil
 	}
-	b.acquire()
-	refused := b.sealed || l.state.load().ending()
+	u.acquire()
+	refused := u.sealed || l.state.load().ending()
 	if !refused {
-		b.begun++
+		u.begun++
 	}
-	b.release()
+	working := int(u.begun - u.heard.Load())
+	u.release()
 	if refused {
+		runtime.Gosched() // as refuse does
 		return ErrLoopTerminated
 	}
+	giveWay(working * workerShare)
 	return nil
 }
 
+// workerShare is how many functions that wait a worker counts for.
+const workerShare = 8
+
 // working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
 // found it running has counted under the lock, or on the loop.
-func (b *inbox) working() bool {
-	b.acquire()
-	defer b.release()
-	return b.workers()
+func (u *urgent) working() bool {
+	u.acquire()
+	defer u.release()
+	return u.workers()
 }
 
 // workers tells whether there are calls of Promisify whose outcome the loop has not heard of. Under the lock.
-func (b *inbox) workers() bool { return b.begun != b.heard.Load() }
+func (u *urgent) workers() bool { return u.begun != u.heard.Load() }
 
 // addHeard is the loop's.
-func (b *inbox) addHeard(n int) { storeRelease(&b.heard, b.heard.Load()+uint32(n)) }
+func (u *urgent) addHeard(n int) { storeRelease(&u.heard, u.heard.Load()+uint32(n)) }
 
 // workers starts work, some of it later if there is a limit.
 type workers struct {
 	mu      sched.Mutex
-	running int
+	first   *work // of those whose functions run
+	running int   // how many, if there is a limit
 	waiting []turn
 	dropped int // of those that wait; they have started, as it were
+}
+
+// enter adds the calling goroutine to those that work for the loop.
+func (ws *workers) enter(w *work) {
+	w.goroutine = goroutine.ID()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if w.next = ws.first; w.next != nil {
+		w.next.prev = w
+	}
+	ws.first = w
+}
+
+func (ws *workers) leave(w *work) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if w.prev == nil {
+		ws.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next = nil, nil
+}
+
+// has tells whether a goroutine works for the loop. It looks at all that do: only an ending loop asks.
+func (ws *workers) has(id uintptr) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.first
+	for w != nil && w.goroutine != id {
+		w = w.next
+	}
+	return w != nil
 }
 
 // turn is work with what a goroutine does for it.

@@ -9,22 +9,24 @@ const chunkSize = 128
 // chunk is a run of queued functions. Whoever takes a function out clears its slot, so that a chunk that has been read
 // to its end keeps nothing alive and is as good as new.
 type chunk struct {
-	fns  [chunkSize]func()
 	next *chunk
+	end  int // slots that are used, unless the chunk is the last: all, if no other queue was joined behind it
+	fns  [chunkSize]func()
 }
 
-var chunks = sync.Pool{New: func() any { return new(chunk) }}
+var chunks = sync.Pool{New: func() any { return &chunk{end: chunkSize} }}
 
-// queue is a FIFO of functions in linked chunks; the zero value is ready. Push and pop are O(1) and move nothing. It has
-// no lock: whoever owns it says what guards it. Its positions are here and not in the chunks so that a producer
+// queue is a FIFO of functions in linked chunks; the zero value is ready. Push, pop and join are O(1) and move nothing.
+// It has no lock: whoever owns it says what guards it. Its positions are here and not in the chunks so that a producer
 // dirties no more than the slot it writes and the line of the lock that it holds anyway.
 type queue struct {
 	head, tail *chunk
 	read       int // slots of head that have been read
-	written    int // slots of tail that have been written; in all chunks before it, every one
+	written    int // slots of tail that have been written
+	n          int // functions queued
 }
 
-func (q *queue) empty() bool { return q.head == q.tail && q.read == q.written }
+func (q *queue) empty() bool { return q.n == 0 }
 
 // full tells whether push needs another chunk.
 func (q *queue) full() bool { return q.tail == nil || q.written == chunkSize }
@@ -43,22 +45,55 @@ func (q *queue) grow(c *chunk) {
 func (q *queue) push(fn func()) {
 	q.tail.fns[q.written] = fn
 	q.written++
+	q.n++
+}
+
+// add appends fn, and makes the room for it.
+func (q *queue) add(fn func()) {
+	if q.full() {
+		q.extend()
+	}
+	q.push(fn)
+}
+
+func (q *queue) extend() {
+	if q.n == 0 && q.tail != nil {
+		q.rewind()
+	} else {
+		q.grow(chunks.Get().(*chunk))
+	}
 }
 
 // pop takes the first function out; there must be one.
 func (q *queue) pop() func() {
-	if q.read == chunkSize {
+	if q.read == q.head.end {
 		c := q.head
 		q.head, q.read = c.next, 0
-		c.next = nil
+		c.next, c.end = nil, chunkSize
 		chunks.Put(c)
 	}
 	p := &q.head.fns[q.read]
 	fn := *p
 	*p = nil
 	q.read++
+	q.n--
 	return fn
 }
 
 // rewind makes a queue that has been read to its end ready to be written again, in the chunk that it still has.
 func (q *queue) rewind() { q.read, q.written = 0, 0 }
+
+// join takes all functions of other, of which none has been read, behind its own.
+func (q *queue) join(other *queue) {
+	switch {
+	case other.n == 0:
+	case q.n == 0:
+		q.rewind()
+		*q, *other = *other, *q
+	default:
+		q.tail.end, q.tail.next = q.written, other.head
+		q.tail, q.written = other.tail, other.written
+		q.n += other.n
+		*other = queue{}
+	}
+}

@@ -2,7 +2,6 @@ package eventloop_test
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -123,39 +122,52 @@ func TestWhileAChunkIsMade(t *testing.T) {
 	})
 }
 
-// The ring against the same model, also from a position about to wrap, and back to little memory after a burst.
-func TestRingAgainstModel(t *testing.T) {
-	for _, start := range []uint{0, 63, math.MaxUint - 5} {
-		r := rand.New(rand.NewPCG(uint64(start), 2))
-		var ring eventloop.Ring
-		ring.StartAt(start)
-		var m numbered
-		popped := 0
-		for step := range 40_000 {
-			if r.IntN(100) < 35+30*(step/4_000%2) {
-				ring.Push(m.next())
-			} else if ring.Len() > 0 {
-				ring.Pop()()
-				popped++
-				same(t, popped, m.ran, "order")
+// The loop's own microtasks against the same model: it adds to the queue, others to a lane, which joins it now and then.
+// However they mix, the order is that of arrival at the queue, and an empty queue has one chunk.
+func TestQueueJoins(t *testing.T) {
+	for seed := range uint64(scale(3, 12, 12)) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var own, lane eventloop.Queue
+		ran, want := []int(nil), []int(nil)
+		var waiting []int // in the lane
+		number := 0
+		some := func(add func(func()), most int) (added []int) {
+			for range r.IntN(most) {
+				number++
+				n := number
+				add(func() { ran = append(ran, n) })
+				added = append(added, n)
 			}
-			same(t, m.made-popped, ring.Len(), "length")
+			return added
 		}
-		for ring.Len() > 0 {
-			ring.Pop()()
-		}
-		for _, burst := range []int{2 * eventloop.RingKeep, eventloop.RingKeep + 1, 9 * eventloop.RingKeep, 1} {
-			for range burst {
-				ring.Push(m.next())
+		for step := range 3_000 {
+			most := 1 + []int{3, eventloop.ChunkSize + 2, 3 * eventloop.ChunkSize}[step/500%3]
+			switch r.IntN(4) {
+			case 0:
+				want = append(want, some(own.Add, most)...)
+			case 1:
+				waiting = append(waiting, some(lane.Push, most)...)
+			case 2:
+				own.Join(&lane)
+				same(t, true, lane.Empty() && lane.Clean(), "what has joined is in one place")
+				want, waiting = append(want, waiting...), nil
+			default:
+				for range r.IntN(2 * most) {
+					if !own.Empty() {
+						own.Pop()()
+					}
+				}
 			}
-			for popped = m.made - burst; ring.Len() > 0; popped++ {
-				same(t, popped, m.ran, "order")
-				ring.Pop()()
+			same(t, len(want)-len(ran), own.Len(), "length")
+			if step%100 == 0 {
+				require.True(t, own.Clean(), "nothing popped stays reachable")
 			}
-			require.True(t, ring.Clean(), "nothing popped stays reachable")
-			ring.Shrink()
-			require.LessOrEqual(t, ring.Cap(), eventloop.RingKeep)
-			require.True(t, ring.Clean(), "nothing popped stays reachable")
 		}
+		for !own.Empty() {
+			own.Pop()()
+		}
+		require.Equal(t, want, ran)
+		require.LessOrEqual(t, own.Chunks(), 1, "a burst leaves nothing behind")
+		require.True(t, own.Clean())
 	}
 }

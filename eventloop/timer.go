@@ -3,6 +3,7 @@ package eventloop
 // Timers: the wheel under its lock, and the clock it runs on.
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -17,10 +18,27 @@ const never = math.MaxInt64
 // timers is the wheel shared by the loop, which fires, and everyone who schedules or cancels. Deadlines are nanoseconds
 // since the loop's anchor.
 type timers struct {
-	mu     sched.Mutex // guards wheel and closed, and the writing of earliest
+	mu     sched.Mutex // guards wheel and closed, and the writing of earliest and background
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
+
+	background atomic.Int64 // no background timer is due before it
 }
+
+// TimerTier says which timers go first when several are due, and which wait when there is much to do.
+type TimerTier uint8
+
+const (
+	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run until about 10 ms of a turn have passed; the
+	// rest waits, in order, for the next turn, so that a storm of them keeps nothing else from running.
+	TimerNormal = TimerTier(wheel.Normal)
+	// TimerCritical is for timers that are few, short, and must not wait for others: heartbeats, deadlines. Those that are
+	// due run before all normal ones, bounded likewise.
+	TimerCritical = TimerTier(wheel.Critical)
+	// TimerBackground is for what can wait: sweeping, statistics. These run when the loop has nothing else to do; or, up
+	// to about 10 ms of a turn, when they are a second late.
+	TimerBackground = TimerTier(wheel.Background)
+)
 
 // ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means now, but in a
 // later turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, and equal
@@ -31,8 +49,17 @@ type timers struct {
 // millisecond, which cost the logarithm of their number. It returns ErrNilCallback, or ErrLoopTerminated once the loop
 // is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
-	if fn == nil {
+	return l.ScheduleTimerAs(TimerNormal, delay, fn)
+}
+
+// ScheduleTimerAs is ScheduleTimer for a timer of any tier. The order of deadlines holds within each tier. Costs,
+// threading and errors are the same, but for an error that says so if there is no such tier.
+func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error) {
+	switch {
+	case fn == nil:
 		return 0, ErrNilCallback
+	case tier >= wheel.Tiers:
+		return 0, fmt.Errorf("eventloop: there is no timer tier %d", tier)
 	}
 	deadline := l.now()
 	if delay > 0 {
@@ -47,14 +74,21 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 		t.mu.Unlock()
 		return 0, ErrLoopTerminated
 	}
-	id := t.wheel.Insert(deadline, fn, true)
+	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)
 	sooner := deadline < l.earliest.Load()
 	if sooner {
 		l.earliest.Store(deadline)
 	}
+	if tier == TimerBackground && deadline < t.background.Load() {
+		t.background.Store(deadline)
+	}
+	backlog := t.wheel.Due(wheel.Tier(tier))
 	t.mu.Unlock()
 	if sooner {
 		l.wakeIfSleeping()
+	}
+	if backlog >= crowd && !l.OnLoop() {
+		giveWay(backlog)
 	}
 	return TimerID(id), nil
 }
@@ -93,34 +127,88 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 	return nil
 }
 
-// runTimers fires what is due at the tick's time, but nothing that is scheduled meanwhile.
+// runTimers fires what is due at the tick's time, but nothing that is scheduled meanwhile: critical timers, then normal
+// ones, then background ones that have waited for too long; of each as many as there is time for.
 func (l *Loop) runTimers() {
 	now := l.tickTime.Load()
 	if now < l.earliest.Load() {
 		return
 	}
-	t := &l.timers
-	t.mu.Lock()
-	limit := t.wheel.Seq()
-	t.mu.Unlock()
-	for {
-		t.mu.Lock()
-		if l.state.load().ending() {
-			t.mu.Unlock()
-			return // what is due stays, and keeps alive what must hear that pending promises are rejected
+	d := due{by: [...]int64{now, now, now - latestBackground}}
+	spent := stint{began: now}
+	for l.fire(&d) {
+		if d.firing != d.fired {
+			d.fired, spent = d.firing, stint{}
 		}
-		fn, ok := t.wheel.PopDue(now, limit)
-		if !ok {
-			l.earliest.Store(t.wheel.Next())
+		if l.bounds.crowded || spent.over(l) {
+			l.bounds.full = true
+			d.firing++
 		}
-		t.mu.Unlock()
-		if !ok || l.state.load().closing() { // the last look before a callback: the locks may have been long in coming
-			return
-		}
-		fn()
-		l.afterCallback()
 	}
 }
+
+// due is what a turn may fire: of each tier the timers that were scheduled before the turn, with a deadline that is past.
+type due struct {
+	by            [wheel.Tiers]int64
+	limit         uint64
+	firing, fired int // tiers, in the order of their urgency
+}
+
+var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Background}
+
+// fire runs the next timer that is due, or notes that there is none, and when there will be.
+func (l *Loop) fire(d *due) (ok bool) {
+	t := &l.timers
+	t.mu.Lock()
+	if d.limit == 0 {
+		d.limit = t.wheel.Seq()
+	}
+	if l.microtasksDue() {
+		t.mu.Unlock()
+		l.checkpoint()
+		t.mu.Lock()
+	}
+	if l.state.load().ending() {
+		t.mu.Unlock()
+		return false // what is due stays, and keeps alive what must hear that pending promises are rejected
+	}
+	var fn func()
+	for ; d.firing < wheel.Tiers; d.firing++ {
+		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.limit); ok {
+			break
+		}
+	}
+	if !ok {
+		t.background.Store(t.wheel.NextOf(wheel.Background))
+		l.earliest.Store(t.wheel.Next())
+	}
+	t.mu.Unlock()
+	if !ok || l.state.load().closing() { // the last look before a callback: the locks may have been long in coming
+		return false
+	}
+	fn()
+	return true
+}
+
+// runBackground runs background timers that are due until there is something else to do, and tells whether there were
+// any. There is nothing else now.
+func (l *Loop) runBackground() (ran bool) {
+	now := l.tickTime.Load()
+	if now < l.timers.background.Load() {
+		return false
+	}
+	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1}
+	var spent stint
+	for l.fire(&d) {
+		if ran = true; l.hasNews() || l.hasWork() || spent.over(l) {
+			break
+		}
+	}
+	return ran
+}
+
+// latestBackground is how late, in nanoseconds, background timers may become before they wait no longer.
+const latestBackground = int64(time.Second)
 
 // drop forgets all pending timers, for good.
 func (t *timers) drop() {

@@ -181,7 +181,7 @@ func (l *Loop) collect() {
 	l.rethink()
 	switch {
 	case d.unwatch != nil:
-		if d.ready.Load() || !d.drained || l.taskLeft == 0 { // a flood of tasks may keep the watch waiting
+		if d.ready.Load() || !d.drained || l.bounds.full { // a flood of anything may keep the watch waiting
 			l.wait(0)
 		}
 	case d.blocked.Load() != nil && d.size.Load() > 0:

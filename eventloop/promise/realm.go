@@ -97,6 +97,11 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
+// Refused is Rejected.
+func (r *Realm) Refused(reason error) *Promise {
+	return r.settled(rejected|handled, mustReason(reason))
+}
+
 // Begin makes a zero Promise, part of something else perhaps, a pending one that only Finish settles. It costs less than
 // New: its maker holds it, and will finish it, so that RejectAll leaves it alone and need not find it. Any goroutine may
 // call it.

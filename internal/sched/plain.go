@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// Exploring tells whether schedules decide who goes on. Then nothing may depend on chance.
+const Exploring = false
+
 // Mutex is sync.Mutex.
 type Mutex = sync.Mutex
 

@@ -11,6 +11,8 @@ import (
 	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
+const Exploring = true
+
 // active is the schedule that is going on.
 var active atomic.Pointer[schedule]
 
