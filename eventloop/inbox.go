@@ -186,18 +186,22 @@ func (l *Loop) acquireFor(at lane) {
 	l.inboxOf(at).acquireSlow(looks, wait)
 }
 
-// giveWay is for a producer that is ahead of the loop: it lets others run, of which the loop may be one, the more often
-// the longer the backlog is. It waits for nobody, but a hundred producers for ever would have the processors to
-// themselves.
+// giveWay is for a producer that may be ahead of the loop: it lets others run, of which the loop may be one, and more than
+// once if very much waits. It waits for nobody, but a hundred producers for ever would have the processors to themselves.
 func giveWay(backlog int) {
-	for range min(backlog/crowd, mostYields) {
+	if backlog < crowd {
+		return
+	}
+	for range min(1+backlog/mob, mostYields) {
 		runtime.Gosched()
 	}
 }
 
+// How many functions wait when their producers give way, and for how many more they do so once more.
 const (
-	crowd      = 4096 // functions that wait before their producers give way
-	mostYields = 32   // at a time: a producer that is alone loses a microsecond or two for each chunk
+	crowd      = 1 << 12
+	mob        = 1 << 16
+	mostYields = 16
 )
 
 // admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.

@@ -21,7 +21,7 @@ type pauses struct {
 	used  int   // in this tick
 	vain  int   // in a row that have brought nothing
 	skip  int   // chances to be passed over for that
-	clock int64 // when the last one ended, or the tick began
+	clock int64 // when the last one but one ended, or the tick began
 }
 
 const (
@@ -50,9 +50,11 @@ func (l *Loop) pause() bool {
 	}
 	p.used++
 	sched.Yield()
-	before := p.clock
-	if p.clock = l.now(); p.clock-before > longPause {
-		calm.doubt() // it may have been the callback before; then it is soon known
+	if p.used%2 == 0 { // the clock costs a good part of what a pause saves
+		before := p.clock
+		if p.clock = l.now(); p.clock-before > longPause {
+			calm.doubt() // it may have been a callback, as will soon be known
+		}
 	}
 	if l.hasNews() {
 		p.vain = 0
@@ -81,9 +83,6 @@ const (
 
 var epoch = time.Now()
 
-// askAgain is for how long a noisy process counts as such.
-const askAgain = 50 * time.Millisecond
-
 func (c *calmness) is(l *Loop) bool {
 	switch c.known.Load() {
 	case sure:
@@ -98,12 +97,18 @@ func (c *calmness) is(l *Loop) bool {
 
 func (c *calmness) doubt() { c.known.CompareAndSwap(sure, doubtful) }
 
-// ask lets others run a few times, and looks how long that takes.
+// ask lets others run a few times, and looks how long that takes. Once it may take long by chance, because the system has
+// taken the processor away.
 func (c *calmness) ask() {
-	began := time.Now()
+	began, long := time.Now(), 0
 	for range 4 {
-		if runtime.Gosched(); time.Since(began) > longPause {
-			c.again.Store(int64(time.Since(epoch) + askAgain))
+		before := time.Now()
+		if runtime.Gosched(); time.Since(before) > longPause {
+			long++
+		}
+		if long == 2 {
+			now := time.Now()
+			c.again.Store(int64(now.Sub(epoch) + 2*now.Sub(began)))
 			c.known.Store(doubtful)
 			return
 		}
