@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
-	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -21,20 +20,13 @@ const (
 	microtask lane = 3
 )
 
-// The values of inbox.lock.
-const (
-	freeEmpty = 0 // free, and every lane is empty
-	locked    = 1
-	freeWork  = 2 // free, and some lane is not empty
-)
-
 // inbox holds what was accepted and has not been taken by the loop. One spin lock guards all of it. It is held for a
 // handful of instructions, never over an allocation or a callback: producers append under it, and the loop exchanges a
 // whole lane for an empty one.
 type inbox struct {
-	// lock tells the loop, without taking it, whether there may be work. Taking it is the "write" of a producer's
-	// write-then-check; wait.go says what that pairs with.
-	lock atomic.Uint32
+	// Its value tells the loop, which need not take it for that, whether there may be work. Taking it is the "write" of a
+	// producer's write-then-check; wait.go says what that pairs with.
+	spinLock
 
 	sealed bool // nothing is accepted any more
 	lane   [2]queue
@@ -58,48 +50,8 @@ type urgent struct {
 	heard atomic.Uint32
 }
 
-func (b *inbox) acquire() {
-	if !b.tryAcquire() {
-		b.acquireSlow(patience, wait)
-	}
-}
-
-// tryAcquire takes the lock if it is free. An exchange does that whatever the lock said before, and changes nothing if
-// it was taken.
-func (b *inbox) tryAcquire() bool { return b.lock.Swap(locked) != locked }
-
-// acquireSlow looks at the lock for as long as a holder that is running needs, then lets other goroutines run, of which
-// it may be one, then other threads: a holder whose thread the system has preempted gets on only when this one stops
-// burning its time. It returns false if it has given up.
-func (b *inbox) acquireSlow(looks int, quit func() bool) bool {
-	sched.Until(func() bool { return b.lock.Load() != locked || quit() })
-	for spins := 1; b.lock.Load() == locked || !b.tryAcquire(); spins++ {
-		switch {
-		case spins%looks != 0:
-		case quit():
-			return false
-		case spins < yieldLimit*looks:
-			runtime.Gosched()
-		default:
-			nap()
-		}
-	}
-	return true
-}
-
-// wait is for who does not give up.
-func wait() bool { return false }
-
-// External work comes in streams: the sooner one of their producers gives way, the less it disturbs another, that has
-// the lock in its cache; and the longer they keep the loop away, the more it takes at once. Everything else is urgent,
-// also what the loop submits to itself: while it gives way, nothing runs.
-const (
-	patience   = 512 // looks at a taken lock between two yields
-	brief      = 64  // the same, of a stream
-	yieldLimit = 16  // yields before the holder is taken to be preempted by the system
-)
-
-func (b *inbox) release() {
+// Unlock says with the lock's value whether there is work.
+func (b *inbox) Unlock() {
 	if b.empty() {
 		storeRelease(&b.lock, freeEmpty)
 	} else {
@@ -134,17 +86,17 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	b := l.inboxOf(at)
 	q := &b.lane[at&1]
 	if !b.tryAcquire() {
-		l.acquireFor(at)
+		l.lockFor(at)
 	}
 	state := l.state.load() // after taking the lock: the "check" of write-then-check
 	err := l.admit(at, state, owed)
 	backlog := 0
 	for err == nil && q.full() {
 		backlog = q.n + b.taken[at&1]
-		b.release()
+		b.Unlock()
 		c := chunks.Get().(*chunk)
 		if !b.tryAcquire() {
-			l.acquireFor(at)
+			l.lockFor(at)
 		}
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && q.full() {
@@ -155,7 +107,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	if err != nil {
 		sealed := b.sealed
-		b.release()
+		b.Unlock()
 		return l.refuse(at, fn, err, sealed || owed)
 	}
 	q.push(fn)
@@ -171,27 +123,24 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if state.sleeping() {
 		l.unpark()
 	}
-	if backlog >= crowd && !l.OnLoop() {
+	if b.wanted.Load() != 0 || backlog >= crowd && !l.OnLoop() {
 		giveWay(backlog)
 	}
 	return nil
 }
 
-// acquireFor takes an inbox's lock from whoever has it, for work of a lane.
-func (l *Loop) acquireFor(at lane) {
+// lockFor takes an inbox's lock from whoever has it, for work of a lane.
+func (l *Loop) lockFor(at lane) {
 	looks := patience
 	if at == external && !l.OnLoop() {
 		looks = brief
 	}
-	l.inboxOf(at).acquireSlow(looks, wait)
+	l.lockSlow(&l.inboxOf(at).spinLock, looks, wait)
 }
 
 // giveWay is for a producer that may be ahead of the loop: it lets others run, of which the loop may be one, and more than
 // once if very much waits. It waits for nobody, but a hundred producers for ever would have the processors to themselves.
 func giveWay(backlog int) {
-	if backlog < crowd {
-		return
-	}
 	for range min(1+backlog/mob, mostYields) {
 		runtime.Gosched()
 	}
@@ -247,25 +196,30 @@ const (
 // renew sets what the loop accepts from now on, if it is ending.
 func (l *Loop) renew() {
 	u := &l.urgent
-	u.acquire()
+	l.lock(&u.spinLock)
 	u.late = mostLate
 	l.credit = mostOwn + perOwn*(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+u.lane[0].n+u.lane[1].n)
-	u.release()
-	l.inbox.acquire()
+	u.Unlock()
+	l.lock(&l.inbox.spinLock)
 	l.credit += perOwn * l.inbox.lane[0].n
-	l.inbox.release()
+	l.inbox.Unlock()
 }
 
-// refuse returns why work was refused, or has it accepted after all if a worker brings it. Who is refused again and
-// again should not keep the loop from what it does.
+// refuse returns why work was refused, or has it accepted after all if a worker brings it.
 func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
 	if !final && at != external && l.workers.has(goroutine.ID()) {
 		return l.enqueue(at, fn, true)
 	}
+	l.turnAway()
+	return err
+}
+
+// turnAway lets others run. Who is refused and tries again, and again, should not keep an overloaded loop from its work,
+// nor one that is ending from its end.
+func (l *Loop) turnAway() {
 	if !l.OnLoop() && l.State() != StateTerminated {
 		runtime.Gosched()
 	}
-	return err
 }
 
 // take exchanges a lane for into, a queue of the loop's own that has been read to its end. It returns false, and has
@@ -278,7 +232,7 @@ func (l *Loop) take(at lane, into *queue) bool {
 		if at == external {
 			quit = l.pressed
 		}
-		if !b.acquireSlow(brief, quit) {
+		if !l.lockSlow(&b.spinLock, brief, quit) {
 			return false
 		}
 	}
@@ -287,49 +241,49 @@ func (l *Loop) take(at lane, into *queue) bool {
 	if at != external {
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	}
-	b.release()
+	b.Unlock()
 	return true
 }
 
 // adopt appends the microtasks that other goroutines have scheduled to the loop's own, and returns how many.
 func (l *Loop) adopt() int {
 	u := &l.urgent
-	u.acquire()
+	l.lock(&u.spinLock)
 	from := &u.lane[microtask&1]
 	n := from.n
 	l.micro.join(from)
 	u.taken[microtask&1] = l.micro.n
 	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
-	u.release()
+	u.Unlock()
 	return n
 }
 
 // seal closes the inboxes for good if they are empty and nobody works for the loop, and tells whether they are closed.
 func (l *Loop) seal() bool {
-	l.acquireBoth()
+	l.lockBoth()
 	sealed := l.inbox.sealed || l.inbox.empty() && l.urgent.empty() && !l.urgent.workers()
 	l.inbox.sealed, l.urgent.sealed = sealed, sealed
-	l.releaseBoth()
+	l.unlockBoth()
 	return sealed
 }
 
 // discard closes the inboxes for good and drops what is in them.
 func (l *Loop) discard() {
-	l.acquireBoth()
+	l.lockBoth()
 	for _, b := range []*inbox{&l.inbox, &l.urgent.inbox} {
 		b.sealed = true
 		b.lane = [2]queue{}
 	}
-	l.releaseBoth()
+	l.unlockBoth()
 }
 
-// acquireBoth takes the locks of both inboxes, in the order in which everybody does who needs both.
-func (l *Loop) acquireBoth() {
-	l.inbox.acquire()
-	l.urgent.acquire()
+// lockBoth takes the locks of both inboxes, in the order in which everybody does who needs both.
+func (l *Loop) lockBoth() {
+	l.lock(&l.inbox.spinLock)
+	l.lock(&l.urgent.spinLock)
 }
 
-func (l *Loop) releaseBoth() {
-	l.urgent.release()
-	l.inbox.release()
+func (l *Loop) unlockBoth() {
+	l.urgent.Unlock()
+	l.inbox.Unlock()
 }

@@ -79,7 +79,7 @@ func (l *Loop) finish() bool {
 	switch {
 	case more:
 		return false
-	case l.urgent.working():
+	case l.working():
 		l.rest()
 		l.renew()
 		return false
@@ -91,7 +91,7 @@ func (l *Loop) finish() bool {
 func (l *Loop) end() {
 	l.discard()
 	l.batch, l.priority, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
-	l.timers.drop()
+	l.dropTimers()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {
 		go l.complain("the poller was not closed properly", err)

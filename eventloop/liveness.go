@@ -21,9 +21,10 @@ func (l *Loop) Hold() (release func()) {
 }
 
 func (l *Loop) addHolds(n int) {
-	l.urgent.acquire()
+	l.lock(&l.urgent.spinLock)
 	l.urgent.holds += n
-	l.urgent.release()
+	l.urgent.Unlock()
+	l.urgent.courtesy()
 }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
@@ -65,13 +66,16 @@ func (l *Loop) neededLocked() bool {
 }
 
 func (l *Loop) lockLiveness() {
-	l.timers.mu.Lock()
-	l.fds.mu.Lock()
-	l.acquireBoth()
+	l.fds.mu.Lock() // first: it is no spin lock
+	l.lock(&l.timers.mu)
+	l.lockBoth()
 }
 
 func (l *Loop) unlockLiveness() {
-	l.releaseBoth()
-	l.fds.mu.Unlock()
+	l.unlockBoth()
 	l.timers.mu.Unlock()
+	l.fds.mu.Unlock()
+	for _, s := range [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock} {
+		s.courtesy()
+	}
 }

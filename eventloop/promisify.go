@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"slices"
 
@@ -211,18 +210,20 @@ func (l *Loop) addWorker() error {
 		u.addHeard(-1)
 		return nil
 	}
-	u.acquire()
+	l.lock(&u.spinLock)
 	refused := u.sealed || l.state.load().ending()
 	if !refused {
 		u.begun++
 	}
 	working := int(u.begun - u.heard.Load())
-	u.release()
+	u.Unlock()
 	if refused {
-		runtime.Gosched() // as refuse does
+		l.turnAway()
 		return ErrLoopTerminated
 	}
-	giveWay(working * workerShare)
+	if waiting := working * workerShare; u.wanted.Load() != 0 || waiting >= crowd {
+		giveWay(waiting)
+	}
 	return nil
 }
 
@@ -231,10 +232,10 @@ const workerShare = 8
 
 // working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
 // found it running has counted under the lock, or on the loop.
-func (u *urgent) working() bool {
-	u.acquire()
-	defer u.release()
-	return u.workers()
+func (l *Loop) working() bool {
+	l.lock(&l.urgent.spinLock)
+	defer l.urgent.Unlock()
+	return l.urgent.workers()
 }
 
 // workers tells whether there are calls of Promisify whose outcome the loop has not heard of. Under the lock.

@@ -18,7 +18,7 @@ const never = math.MaxInt64
 // timers is the wheel shared by the loop, which fires, and everyone who schedules or cancels. Deadlines are nanoseconds
 // since the loop's anchor.
 type timers struct {
-	mu     sched.Mutex // guards wheel and closed, and the writing of earliest and background
+	mu     spinLock // guards wheel and closed, and the writing of earliest and background
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
 
@@ -69,9 +69,10 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 		}
 	}
 	t := &l.timers
-	t.mu.Lock()
+	l.lock(&t.mu)
 	if t.closed || l.state.load().ending() {
 		t.mu.Unlock()
+		l.turnAway()
 		return 0, ErrLoopTerminated
 	}
 	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)
@@ -87,7 +88,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if sooner {
 		l.wakeIfSleeping()
 	}
-	if backlog >= crowd && !l.OnLoop() {
+	if t.mu.wanted.Load() != 0 || backlog >= crowd && !l.OnLoop() {
 		giveWay(backlog)
 	}
 	return TimerID(id), nil
@@ -114,10 +115,11 @@ func (l *Loop) UnrefTimer(id TimerID) error {
 
 func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) error {
 	t := &l.timers
-	t.mu.Lock()
+	l.lock(&t.mu)
 	found := change(&t.wheel, uint64(id))
 	unneeded := t.wheel.Refs() == 0
 	t.mu.Unlock()
+	t.mu.courtesy()
 	if !found {
 		return ErrTimerNotFound
 	}
@@ -159,14 +161,14 @@ var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Backgr
 // fire runs the next timer that is due, or notes that there is none, and when there will be.
 func (l *Loop) fire(d *due) (ok bool) {
 	t := &l.timers
-	t.mu.Lock()
+	l.lock(&t.mu)
 	if d.limit == 0 {
 		d.limit = t.wheel.Seq()
 	}
 	if l.microtasksDue() {
 		t.mu.Unlock()
 		l.checkpoint()
-		t.mu.Lock()
+		l.lock(&t.mu)
 	}
 	if l.state.load().ending() {
 		t.mu.Unlock()
@@ -210,9 +212,10 @@ func (l *Loop) runBackground() (ran bool) {
 // latestBackground is how late, in nanoseconds, background timers may become before they wait no longer.
 const latestBackground = int64(time.Second)
 
-// drop forgets all pending timers, for good.
-func (t *timers) drop() {
-	t.mu.Lock()
+// dropTimers forgets all pending timers, for good.
+func (l *Loop) dropTimers() {
+	t := &l.timers
+	l.lock(&t.mu)
 	t.closed = true
 	t.wheel = wheel.Wheel{}
 	t.mu.Unlock()
