@@ -229,8 +229,11 @@ func (l *Loop) beginTick() {
 func (l *Loop) runInternal() {
 	t := &l.bounds
 	for l.internalWaiting() {
+		if l.priority.n != 0 && l.microtasksDue() {
+			l.checkpoint()
+		}
 		switch {
-		case t.stopped || l.state.load().closing():
+		case t.stopped || l.state.load().closing(): // the last look before a callback
 			return
 		case t.internal == 0:
 			t.stopped, t.full = true, true
@@ -239,10 +242,6 @@ func (l *Loop) runInternal() {
 		case l.priority.n == 0:
 			l.take(internal, &l.priority)
 			continue
-		case l.microtasksDue():
-			if l.checkpoint(); l.state.load().closing() {
-				return
-			}
 		}
 		t.internal--
 		l.priority.pop()()
@@ -301,10 +300,14 @@ func (l *Loop) refill() bool {
 	if !l.mayHaveWork() && (l.fds.pending() || !l.pause()) {
 		return false
 	}
-	if l.pressed() {
+	if l.inbox.mayHaveWork() && !l.pressed() && l.take(external, &l.batch) && l.batch.n != 0 {
 		return true
 	}
-	return !l.take(external, &l.batch) || l.batch.n != 0
+	if l.urgent.mayHaveWork() && l.urgent.flags.Load() == 0 {
+		l.lock(&l.urgent.spinLock) // somebody has it, and is about to say what for
+		l.urgent.Unlock()
+	}
+	return l.pressed()
 }
 
 // pressed tells whether something has come that goes before external tasks, and may run in this tick.
