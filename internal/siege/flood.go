@@ -1,0 +1,126 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// What a flood is, and how one is let loose.
+
+import (
+	"sync"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// law says what becomes of what a flood's calls hand over.
+type law int
+
+const (
+	nothing law = iota // they hand nothing over
+	exactly            // what was accepted runs once
+	wanted             // what was handed over before the end began runs once; what came later, once at most
+	pending            // what was accepted runs once, unless the loop ends before
+)
+
+// flood is calls without end.
+type flood struct {
+	name string
+	like manner
+	law  law
+	// own are the probes that queue behind what the flood hands over; free are those that it may keep waiting.
+	own, free probeSet
+	refused   bool // all calls are to be refused
+	opts      []eventloop.Option
+	begin     func(s *site, t *tally) flooder // for each goroutine; or for each chain, if it feeds itself
+	feeds     bool                            // it feeds itself, on the loop
+}
+
+// flooder is a goroutine's part of a flood.
+type flooder struct {
+	call   func() (accepted bool)
+	finish func() // when it is over
+}
+
+// let starts a flood of so many goroutines, or chains. Each makes calls until the site's stop, or so many. join waits for
+// the goroutines, and tells whether they came back.
+func (f *flood) let(s *site, goroutines, calls int) (join func(limit time.Duration) bool) {
+	var all sync.WaitGroup
+	for range goroutines {
+		t := s.newTally()
+		one := f.begin(s, t)
+		if one.call == nil {
+			continue
+		}
+		all.Go(func() {
+			for n := 0; !s.stop.Load() && (calls == 0 || n < calls); n++ {
+				t.begun.Add(1)
+				if one.call() {
+					t.accepted.Add(1)
+				}
+				t.calls.Add(1)
+			}
+			if one.finish != nil {
+				one.finish()
+			}
+		})
+	}
+	back := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(back)
+	}()
+	return func(limit time.Duration) bool {
+		select {
+		case <-back:
+			return true
+		case <-time.After(limit):
+			return false
+		}
+	}
+}
+
+// each is a flood of one call after the other.
+func each(call func(s *site, t *tally) error) func(s *site, t *tally) flooder {
+	return func(s *site, t *tally) flooder {
+		return flooder{call: func() bool { return call(s, t) == nil }}
+	}
+}
+
+// asks is a flood of calls that only ask.
+func asks(call func(s *site)) func(s *site, t *tally) flooder {
+	return func(s *site, _ *tally) flooder {
+		return flooder{call: func() bool { call(s); return true }}
+	}
+}
+
+// chain is work that, each time it runs, hands itself over again. It counts on the loop.
+func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder {
+	return func(s *site, t *tally) flooder {
+		var fn func()
+		hand := func() {
+			t.begun.Add(1)
+			if again(s, fn) == nil {
+				t.accepted.Add(1)
+			}
+			t.calls.Add(1)
+		}
+		fn = func() {
+			s.enter()
+			t.ran.Add(1)
+			if !s.stop.Load() {
+				hand()
+			}
+		}
+		if err := s.loop.Submit(func() { s.enter(); hand() }); err != nil {
+			s.fault("a chain was not begun: " + err.Error())
+		}
+		return flooder{}
+	}
+}
+
+var floods = append(append(append(append(calls, descriptors...), promises...), scripts...), chains...)
+
+// none is no flood at all, to tell what the loop does by itself.
+var none = flood{name: "nothing", like: quiet, begin: func(*site, *tally) flooder { return flooder{} }, feeds: true}
+
+// microtasks are the probes that use the lane that other goroutines' microtasks come by.
+var microtasks = set(microtaskProbe, promiseProbe)

@@ -1,0 +1,148 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The floods of the loop's own calls, from other goroutines.
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// idleTimer is far away.
+const idleTimer = time.Hour
+
+var calls = []flood{
+	{name: "Submit", like: sends, law: exactly, own: set(taskProbe),
+		begin: each(func(s *site, t *tally) error { return s.loop.Submit(t.next()) })},
+	{name: "Submit at the limit", like: sends, law: exactly, own: set(taskProbe), free: set(taskProbe),
+		opts:  []eventloop.Option{eventloop.WithQueueLimit(8)},
+		begin: each(func(s *site, t *tally) error { return s.loop.Submit(t.next()) })},
+	{name: "Submit of nil", like: reads, refused: true,
+		begin: each(func(s *site, _ *tally) error { return s.loop.Submit(nil) })},
+	// External tasks wait for internal ones by intent.
+	{name: "SubmitInternal", like: sends, law: exactly, own: set(internalProbe), free: set(taskProbe),
+		begin: each(func(s *site, t *tally) error { return s.loop.SubmitInternal(t.next()) })},
+	{name: "ScheduleMicrotask", like: sends, law: exactly, own: microtasks,
+		begin: each(func(s *site, t *tally) error { return s.loop.ScheduleMicrotask(t.next()) })},
+	{name: "NextTick", like: sends, law: exactly, own: microtasks,
+		begin: each(func(s *site, t *tally) error { return s.loop.NextTick(t.next()) })},
+	{name: "ScheduleTimer(0)", like: sends, law: pending, own: set(timerProbe),
+		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(0, t.next()); return err })},
+	{name: "ScheduleTimer(1ms)", like: sends, law: pending, own: set(timerProbe),
+		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(time.Millisecond, t.next()); return err })},
+	{name: "ScheduleTimer, CancelTimer", like: alarms, begin: cancelled},
+	{name: "CancelTimer of none", like: locks, refused: true,
+		begin: each(func(s *site, _ *tally) error { return s.loop.CancelTimer(0) })},
+	{name: "RefTimer, UnrefTimer", like: locks, begin: referenced},
+	{name: "SetFastPathMode", like: locks, begin: switched},
+	{name: "Hold", like: locks, begin: asks(func(s *site) { s.loop.Hold()() })},
+	{name: "Alive", like: locks, begin: asks(func(s *site) { s.loop.Alive() })},
+	{name: "OnLoop", like: reads, begin: asks(func(s *site) { s.loop.OnLoop() })},
+	{name: "State", like: reads, begin: asks(func(s *site) { s.loop.State() })},
+	{name: "CurrentTickTime", like: reads, begin: asks(func(s *site) { s.loop.CurrentTickTime() })},
+}
+
+// cancelled schedules timers and takes them back; each is taken back or has run.
+func cancelled(s *site, t *tally) flooder {
+	return flooder{call: func() bool {
+		o := &one{t: t}
+		id, err := s.loop.ScheduleTimer(time.Millisecond, o.run)
+		if err != nil {
+			return false
+		}
+		if s.loop.CancelTimer(id) == nil && o.ran.Swap(true) {
+			s.fault("a timer that was cancelled has run")
+		}
+		return true
+	}}
+}
+
+func referenced(s *site, _ *tally) flooder {
+	id, err := s.loop.ScheduleTimer(idleTimer, func() { s.enter() })
+	if err != nil {
+		s.fault("no timer to unref: " + err.Error())
+	}
+	return flooder{call: func() bool { return s.loop.UnrefTimer(id) == nil && s.loop.RefTimer(id) == nil }}
+}
+
+// switched changes what the loop sleeps in; one of the modes is refused while there are descriptors.
+func switched(s *site, _ *tally) flooder {
+	modes := []eventloop.FastPathMode{eventloop.FastPathDisabled, eventloop.FastPathAuto, eventloop.FastPathForced}
+	n := 0
+	return flooder{call: func() bool {
+		n++
+		return s.loop.SetFastPathMode(modes[n%len(modes)]) == nil
+	}}
+}
+
+var descriptors = []flood{
+	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
+	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
+	{name: "RegisterFD again", like: locks, refused: true, begin: again},
+	{name: "ModifyFD", like: systems, begin: modified},
+}
+
+// end is a descriptor that is writable always, and readable if there is something to read.
+func (s *site) end(something bool) int {
+	fd, far, err := pair()
+	if err != nil {
+		s.fault(err.Error())
+		return -1
+	}
+	if something {
+		_, _ = far.Write([]byte{0})
+	}
+	s.atEnd(func() {
+		_ = far.Close()
+		_ = unix.Close(fd)
+	})
+	return fd
+}
+
+func (s *site) register(fd int, events eventloop.IOEvents) error {
+	return s.loop.RegisterFD(fd, events, func(eventloop.IOEvents) { s.enter() })
+}
+
+func registered(s *site, _ *tally) flooder {
+	fd := s.end(false)
+	return flooder{call: func() bool {
+		return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil
+	}}
+}
+
+func readied(s *site, _ *tally) flooder {
+	fd := s.end(true)
+	return flooder{call: func() bool {
+		return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil
+	}}
+}
+
+func again(s *site, _ *tally) flooder {
+	fd := s.end(false)
+	if err := s.register(fd, eventloop.EventRead); err != nil {
+		s.fault(err.Error())
+	}
+	return flooder{call: func() bool {
+		err := s.register(fd, eventloop.EventRead)
+		if err != nil && !errors.Is(err, eventloop.ErrFDAlreadyRegistered) && !errors.Is(err, eventloop.ErrLoopTerminated) {
+			s.fault(err.Error())
+		}
+		return err == nil
+	}}
+}
+
+// modified has a descriptor watched for what is there, and for what is not.
+func modified(s *site, _ *tally) flooder {
+	fd := s.end(false)
+	if err := s.register(fd, eventloop.EventRead); err != nil {
+		s.fault(err.Error())
+	}
+	return flooder{call: func() bool {
+		return s.loop.ModifyFD(fd, eventloop.EventWrite) == nil && s.loop.ModifyFD(fd, eventloop.EventRead) == nil
+	}}
+}

@@ -1,0 +1,150 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The floods of promises, made, settled, followed and awaited elsewhere than on the loop.
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+var promises = []flood{
+	{name: "NewPromise, resolve", like: sends, law: wanted, own: microtasks,
+		begin: kept(func(s *site, o *one) {
+			p, resolve, _ := s.loop.NewPromise()
+			p.Then(o.fulfilled, o.rejected)
+			resolve(nil)
+		})},
+	{name: "NewPromise, reject", like: sends, law: wanted, own: microtasks,
+		begin: kept(func(s *site, o *one) {
+			p, _, reject := s.loop.NewPromise()
+			p.Then(o.fulfilled, o.rejected)
+			reject(eventloop.ErrGoexit)
+		})},
+	{name: "NewPromise, forgotten", like: reads, begin: asks(func(s *site) { s.loop.NewPromise() })},
+	{name: "Then of settled", like: sends, law: wanted, own: microtasks, begin: then(true)},
+	{name: "Then of pending", like: sends, own: microtasks, begin: then(false)},
+	{name: "Resolved", like: reads, begin: asks(func(s *site) { s.loop.Promises().Resolved(1) })},
+	// What nobody handles is reported on the loop.
+	{name: "Rejected", like: sends, own: microtasks,
+		begin: asks(func(s *site) { s.loop.Promises().Rejected(eventloop.ErrGoexit) })},
+	{name: "All", like: sends, law: wanted, own: microtasks,
+		begin: kept(func(s *site, o *one) {
+			r := s.loop.Promises()
+			r.All(r.Resolved(1), r.Resolved(2)).Then(o.fulfilled, o.rejected)
+		})},
+	{name: "Await of settled", like: sends, own: microtasks, begin: awaits(true)},
+	{name: "Await of pending", like: sends, own: microtasks, begin: awaits(false)},
+	{name: "ToChannel of settled", like: sends, own: microtasks, begin: channels(true)},
+	{name: "ToChannel of pending", like: sends, own: microtasks, begin: channels(false)},
+	{name: "Promisify", like: sends, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
+	{name: "Promisify, two workers", like: sends, law: wanted, own: set(internalProbe), free: set(taskProbe),
+		opts: []eventloop.Option{eventloop.WithWorkerLimit(2)}, begin: promisify(false)},
+	{name: "Promisify, context ended", like: sends, law: wanted, own: microtasks, begin: promisify(true)},
+}
+
+// kept is calls of which each has a promise, whose handler is to run.
+func kept(call func(s *site, o *one)) func(s *site, t *tally) flooder {
+	return func(s *site, t *tally) flooder {
+		return flooder{call: func() bool {
+			call(s, &one{t: t})
+			return true
+		}}
+	}
+}
+
+// then attaches handlers to one promise.
+func then(settled bool) func(s *site, t *tally) flooder {
+	return func(s *site, t *tally) flooder {
+		p, resolve, _ := s.loop.NewPromise()
+		if settled {
+			resolve(nil)
+		} else {
+			p.Catch(func(error) (any, error) { return nil, nil })
+		}
+		return flooder{call: func() bool {
+			o := &one{t: t}
+			p.Then(o.fulfilled, o.rejected)
+			return true
+		}}
+	}
+}
+
+// awaits waits for one promise after the other. What is pending is rejected at the loop's end, so that it never hangs.
+func awaits(settled bool) func(s *site, t *tally) flooder {
+	return func(s *site, _ *tally) flooder {
+		p := s.loop.Promises().Resolved(1)
+		return flooder{call: func() bool {
+			if settled {
+				_, err := p.Await(context.Background())
+				return err == nil
+			}
+			p, resolve, _ := s.loop.NewPromise()
+			resolve(nil)
+			_, err := p.Await(context.Background())
+			return err == nil
+		}}
+	}
+}
+
+// channels has a number of channels open, and hears from each.
+func channels(settled bool) func(s *site, t *tally) flooder {
+	return func(s *site, _ *tally) flooder {
+		const most = 256
+		var waiting []<-chan eventloop.Result
+		hear := func() bool {
+			r := <-waiting[0]
+			if _, more := <-waiting[0]; more {
+				s.fault("a channel of ToChannel has two values")
+			}
+			waiting = waiting[1:]
+			return r.Err == nil
+		}
+		p := s.loop.Promises().Resolved(1)
+		return flooder{
+			call: func() bool {
+				q, resolve := p, func(any) {}
+				if !settled {
+					q, resolve, _ = s.loop.NewPromise()
+				}
+				waiting = append(waiting, q.ToChannel())
+				resolve(nil)
+				return len(waiting) < most || hear()
+			},
+			finish: func() {
+				for len(waiting) > 0 {
+					hear()
+				}
+			},
+		}
+	}
+}
+
+func promisify(refused bool) func(s *site, t *tally) flooder {
+	ctx := context.Background()
+	if refused {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		ctx = ended
+	}
+	return func(s *site, t *tally) flooder {
+		return flooder{call: func() bool {
+			settled := &one{t: t}
+			var called atomic.Bool
+			p := s.loop.Promisify(ctx, func(context.Context) (any, error) {
+				if called.Swap(true) {
+					s.fault("a function of Promisify was called twice")
+				}
+				if refused {
+					s.fault("a function of Promisify was called although its context had ended")
+				}
+				return nil, nil
+			})
+			p.Then(settled.fulfilled, settled.rejected)
+			return true
+		}}
+	}
+}

@@ -1,0 +1,236 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The yardstick: a goroutine that ranges over a channel of functions, time.AfterFunc, and a goroutine that reads and
+// writes, besieged in the same way by as many goroutines beside the same neighbours.
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// manner is what a flood amounts to where there is no loop.
+type manner int
+
+const (
+	quiet   manner = iota // none
+	sends                 // blocking sends to the channel
+	feeds                 // functions that send themselves again
+	reads                 // loads of an atomic
+	locks                 // a mutex, taken and released
+	alarms                // time.AfterFunc, stopped
+	systems               // system calls
+)
+
+// plain is the loop of channels.
+type plain struct {
+	tasks chan func()
+	stop  atomic.Bool
+	ended atomic.Bool // the flood is refused
+	done  chan struct{}
+	mu    sync.Mutex
+	free  []func()
+}
+
+const room = 4096 // of the channel
+
+func newPlain() *plain {
+	p := &plain{tasks: make(chan func(), room), done: make(chan struct{})}
+	go func() {
+		for fn := range p.tasks {
+			if fn == nil {
+				break
+			}
+			fn()
+		}
+		close(p.done)
+		for range p.tasks { // who waits to send must not wait for ever
+		}
+	}()
+	return p
+}
+
+// flooder is one goroutine's flood.
+func (p *plain) flooder(m manner) (call func(), err error) {
+	switch m {
+	case sends:
+		fn := func() {}
+		return func() {
+			if !p.ended.Load() {
+				p.tasks <- fn
+			}
+		}, nil
+	case reads:
+		return func() { p.ended.Load() }, nil
+	case locks:
+		return func() {
+			p.mu.Lock()
+			p.ended.Load()
+			p.mu.Unlock()
+		}, nil
+	case alarms:
+		return func() { time.AfterFunc(time.Millisecond, func() {}).Stop() }, nil
+	case systems:
+		fd, far, err := pair()
+		if err != nil {
+			return nil, err
+		}
+		p.free = append(p.free, func() {
+			_ = unix.Close(fd)
+			_ = far.Close()
+		})
+		events := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		return func() {
+			_, _ = unix.Poll(events, 0)
+			_, _ = unix.Poll(events, 0)
+		}, nil
+	}
+	return nil, nil
+}
+
+// feed starts a function that sends itself again. The channel has room for all of them.
+func (p *plain) feed() {
+	var fn func()
+	fn = func() {
+		if !p.stop.Load() {
+			select {
+			case p.tasks <- fn:
+			default:
+			}
+		}
+	}
+	p.tasks <- fn
+}
+
+func (p *plain) probe() (*battery, error) {
+	b := &battery{over: p.done}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, err
+	}
+	var files [2]*os.File
+	for i, fd := range ends {
+		unix.CloseOnExec(fd)
+		_ = unix.SetNonblock(fd, true)
+		files[i] = os.NewFile(uintptr(fd), "end")
+	}
+	p.free = append(p.free, func() { _ = files[0].Close(); _ = files[1].Close() })
+	go func() {
+		var buf [16]byte
+		for {
+			n, err := files[1].Read(buf[:])
+			if err != nil {
+				return
+			}
+			_, _ = files[1].Write(buf[:n])
+		}
+	}()
+	go func() {
+		<-b.over
+		_ = files[0].SetDeadline(time.Now())
+	}()
+	b.echo(files[0])
+	for _, kind := range []probe{taskProbe, internalProbe, promiseProbe, microtaskProbe} {
+		b.ask(kind, func(done func()) error { p.tasks <- done; return nil })
+	}
+	g := &b.gauges[timerProbe]
+	var arm func()
+	arm = func() {
+		g.due(now() + int64(pace))
+		time.AfterFunc(pace, func() {
+			g.end()
+			if !b.stop.Load() {
+				arm()
+			}
+		})
+	}
+	arm()
+	return b, nil
+}
+
+// yard is what the yardstick has suffered.
+type yard struct {
+	gaps [probes]time.Duration
+	end  time.Duration
+}
+
+// measure besieges the loop of channels for a while, or with so many calls, if there is a number of them.
+func measure(m manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
+	p := newPlain()
+	b, err := p.probe()
+	if err != nil {
+		return y, err
+	}
+	b.ready(patience)
+	stopNeighbours := compute(neighbours)
+	var flooders sync.WaitGroup
+	b.reset()
+	for range goroutines {
+		if m == feeds {
+			p.feed()
+			continue
+		}
+		call, err := p.flooder(m)
+		if err != nil {
+			return y, err
+		}
+		if call == nil {
+			break
+		}
+		flooders.Go(func() {
+			for n := 0; !p.stop.Load() && (calls == 0 || n < calls); n++ {
+				call()
+			}
+		})
+	}
+	if calls > 0 {
+		flooders.Wait()
+	} else {
+		time.Sleep(window)
+	}
+	b.settled(0, longest)
+	y.gaps = b.gaps()
+	b.stop.Store(true)
+	asked := time.Now()
+	p.ended.Store(true)
+	go func() { p.tasks <- nil }()
+	<-p.done
+	y.end = time.Since(asked)
+	p.stop.Store(true)
+	stopNeighbours()
+	flooders.Wait()
+	b.all.Wait()
+	close(p.tasks)
+	for _, fn := range p.free {
+		fn()
+	}
+	return y, nil
+}
+
+// compute starts neighbours, that do nothing but compute.
+func compute(n int) (stop func()) {
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			x := uint64(1)
+			for !over.Load() {
+				for range 1000 {
+					x = x*6364136223846793005 + 1442695040888963407
+				}
+			}
+			sink.Store(x)
+		})
+	}
+	return func() {
+		over.Store(true)
+		all.Wait()
+	}
+}
+
+var sink atomic.Uint64 // so that neighbours compute something

@@ -1,0 +1,264 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The probes: small steady work of each kind, which must get through whatever else there is.
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+type probe int
+
+const (
+	timerProbe      probe = iota // 1 ms, re-armed when it fires: how late it is
+	descriptorProbe              // a byte there and back
+	taskProbe                    // from Submit to the answer
+	internalProbe
+	promiseProbe // made and resolved elsewhere: until its handler has answered
+	microtaskProbe
+	probes
+)
+
+var probeNames = [probes]string{"timer", "descriptor", "task", "internal", "promise", "microtask"}
+
+type probeSet uint
+
+func set(ps ...probe) (s probeSet) {
+	for _, p := range ps {
+		s |= 1 << p
+	}
+	return s
+}
+
+func (s probeSet) has(p probe) bool { return s&(1<<p) != 0 }
+
+// pace is what a prober waits between two, so that the loop gets to rest too.
+const pace = time.Millisecond
+
+// gauge keeps the worst gap of a probe, one that has not come to its end included.
+type gauge struct {
+	count atomic.Int64
+	worst atomic.Int64
+	since atomic.Int64 // when what is under way began; 0 if nothing is
+}
+
+func (g *gauge) begin() { g.since.Store(now()) }
+
+// due begins a gap at a moment that may be still to come.
+func (g *gauge) due(at int64) { g.since.Store(at) }
+
+func (g *gauge) end() {
+	from := g.since.Swap(0)
+	g.worst.Store(max(g.worst.Load(), now()-from))
+	g.count.Add(1)
+}
+
+func (g *gauge) cancel() { g.since.Store(0) }
+
+func (g *gauge) pending() time.Duration {
+	if from := g.since.Load(); from != 0 {
+		return time.Duration(max(0, now()-from))
+	}
+	return 0
+}
+
+// gap is the worst up to now.
+func (g *gauge) gap() time.Duration { return max(time.Duration(g.worst.Load()), g.pending()) }
+
+// battery is the probes of a site, or of what it is compared with.
+type battery struct {
+	gauges [probes]gauge
+	stop   atomic.Bool
+	over   <-chan struct{} // nothing is answered any more
+	all    sync.WaitGroup
+}
+
+// ask probes by a call that has done called, or fails.
+func (b *battery) ask(p probe, call func(done func()) error) {
+	g := &b.gauges[p]
+	answer := make(chan struct{}, 1)
+	done := func() { answer <- struct{}{} }
+	b.all.Add(1)
+	go func() {
+		defer b.all.Done()
+		for ; !b.stop.Load(); time.Sleep(pace) {
+			g.begin()
+			err := call(done)
+			for errors.Is(err, eventloop.ErrLoopOverloaded) && !b.stop.Load() {
+				time.Sleep(pace / 10)
+				err = call(done)
+			}
+			if err != nil {
+				g.cancel()
+				return
+			}
+			select {
+			case <-answer:
+				g.end()
+			case <-b.over:
+				return
+			}
+		}
+	}()
+}
+
+// echo probes by a byte through a connection whose other end sends back what it gets.
+func (b *battery) echo(near *os.File) {
+	g := &b.gauges[descriptorProbe]
+	b.all.Add(1)
+	go func() {
+		defer b.all.Done()
+		var buf [1]byte
+		for ; !b.stop.Load(); time.Sleep(pace) {
+			g.begin()
+			if _, err := near.Write(buf[:]); err != nil {
+				g.cancel()
+				return
+			}
+			if _, err := near.Read(buf[:]); err != nil {
+				g.cancel()
+				return
+			}
+			g.end()
+		}
+	}()
+}
+
+// reset forgets the gaps so far. What is under way counts from now on.
+func (b *battery) reset() {
+	for p := range b.gauges {
+		g := &b.gauges[p]
+		g.worst.Store(0)
+		g.count.Store(0)
+		if from := g.since.Load(); from != 0 && from < now() {
+			g.since.CompareAndSwap(from, now())
+		}
+	}
+}
+
+// ready waits until every probe has been answered.
+func (b *battery) ready(limit time.Duration) bool { return b.answered([probes]int64{}, 0, limit) }
+
+// settled waits until what is under way now has been answered, but for some probes, and tells whether it was.
+func (b *battery) settled(but probeSet, limit time.Duration) bool {
+	var counts [probes]int64
+	for p := range counts {
+		counts[p] = b.gauges[p].count.Load()
+	}
+	return b.answered(counts, but, limit)
+}
+
+func (b *battery) answered(before [probes]int64, but probeSet, limit time.Duration) bool {
+	for until := time.Now().Add(limit); ; time.Sleep(pace) {
+		all := true
+		for p := range probes {
+			if !but.has(p) && b.gauges[p].count.Load() == before[p] {
+				all = false
+			}
+		}
+		if all || time.Now().After(until) {
+			return all
+		}
+	}
+}
+
+func (b *battery) gaps() (gaps [probes]time.Duration) {
+	for p := range gaps {
+		gaps[p] = b.gauges[p].gap()
+	}
+	return gaps
+}
+
+func (b *battery) counts() (counts [probes]int64) {
+	for p := range counts {
+		counts[p] = b.gauges[p].count.Load()
+	}
+	return counts
+}
+
+// pair returns the two ends of a connection, of which one is for the loop.
+func pair() (fd int, far *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+		_ = unix.SetNonblock(fd, true)
+	}
+	return fds[0], os.NewFile(uintptr(fds[1]), "far end"), nil
+}
+
+// probe starts the probes of a site.
+func (s *site) probe() (*battery, error) {
+	b := &battery{over: s.loop.Done()}
+	l := s.loop
+	fd, far, err := pair()
+	if err != nil {
+		return nil, err
+	}
+	s.atEnd(func() {
+		_ = far.Close()
+		_ = unix.Close(fd)
+	})
+	err = l.RegisterFD(fd, eventloop.EventRead, func(eventloop.IOEvents) {
+		s.enter()
+		var buf [16]byte
+		if n, _ := unix.Read(fd, buf[:]); n > 0 {
+			_, _ = unix.Write(fd, buf[:n])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		<-b.over
+		_ = far.SetDeadline(time.Now()) // nothing comes any more
+	}()
+	if err := s.probeTimer(b); err != nil {
+		return nil, err
+	}
+	b.echo(far)
+	callback := func(done func()) func() { return func() { s.enter(); done() } }
+	b.ask(taskProbe, func(done func()) error { return l.Submit(callback(done)) })
+	b.ask(internalProbe, func(done func()) error { return l.SubmitInternal(callback(done)) })
+	b.ask(microtaskProbe, func(done func()) error { return l.ScheduleMicrotask(callback(done)) })
+	b.ask(promiseProbe, func(done func()) error {
+		answer := callback(done)
+		p, resolve, _ := l.NewPromise()
+		p.Then(func(any) (any, error) { answer(); return nil, nil }, func(error) (any, error) { answer(); return nil, nil })
+		resolve(nil)
+		return nil
+	})
+	return b, nil
+}
+
+func (s *site) probeTimer(b *battery) error {
+	g := &b.gauges[timerProbe]
+	var arm func() error
+	fire := func() {
+		s.enter()
+		g.end()
+		if !b.stop.Load() {
+			_ = arm()
+		}
+	}
+	arm = func() error {
+		g.due(now() + int64(pace))
+		_, err := s.loop.ScheduleTimer(pace, fire)
+		if err != nil {
+			g.cancel()
+		}
+		return err
+	}
+	return arm()
+}
