@@ -119,11 +119,12 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}
+	wanted := b.wanted.Load() // before the release, while the line is here
 	storeRelease(&b.lock, freeWork)
 	if state.sleeping() {
 		l.unpark()
 	}
-	if b.wanted.Load() != 0 || backlog >= crowd && !l.OnLoop() {
+	if wanted != 0 || backlog >= crowd && !l.OnLoop() {
 		giveWay(backlog)
 	}
 	return nil

@@ -83,12 +83,12 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if tier == TimerBackground && deadline < t.background.Load() {
 		t.background.Store(deadline)
 	}
-	backlog := t.wheel.Due(wheel.Tier(tier))
+	backlog, wanted := t.wheel.Due(wheel.Tier(tier)), t.mu.wanted.Load()
 	t.mu.Unlock()
 	if sooner {
 		l.wakeIfSleeping()
 	}
-	if t.mu.wanted.Load() != 0 || backlog >= crowd && !l.OnLoop() {
+	if wanted != 0 || backlog >= crowd && !l.OnLoop() {
 		giveWay(backlog)
 	}
 	return TimerID(id), nil
