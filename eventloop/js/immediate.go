@@ -35,7 +35,8 @@ type immediate struct {
 // SetImmediate runs fn once, on the loop, after the timers that are due and the tasks that are queued now, and returns
 // an id for ClearImmediate. Immediates run in order, and together: one joins those that wait already, before tasks that
 // were queued since. Those that are set while immediates run have their turn after timers and tasks had theirs (Node's
-// setImmediate; there is none in the HTML standard). An immediate keeps an auto-exit loop alive.
+// setImmediate; there is none in the HTML standard). An immediate keeps an auto-exit loop alive until it has run, and
+// Unref changes nothing about that (in Node it may).
 //
 // An immediate that a callback of a descriptor has set goes before the timers that are due then, as in Node, and so does
 // one that a task has set when more tasks wait than the loop runs in a turn: both also before tasks that are queued,
@@ -82,12 +83,20 @@ func (j *JS) ending() bool {
 func (j *JS) ClearImmediate(id ID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, list := range [][]immediate{j.batch, j.immediates} {
+	if im := j.findImmediate(id); im != nil {
+		im.fn = nil
+	}
+}
+
+// findImmediate returns the immediate that has the id and has not started, or nil; mu is held.
+func (j *JS) findImmediate(id ID) *immediate {
+	for _, list := range [...][]immediate{j.batch, j.immediates} {
 		i, found := slices.BinarySearchFunc(list, id, func(im immediate, id ID) int { return cmp.Compare(im.id, id) })
-		if found {
-			list[i].fn = nil
+		if found && list[i].fn != nil {
+			return &list[i]
 		}
 	}
+	return nil
 }
 
 // check begins a check phase with the immediates that are set by now. If those that it was queued for went before a

@@ -89,12 +89,13 @@ func (j *JS) ClearTimeout(id ID) {
 // ClearInterval is ClearTimeout: either takes the ids of both.
 func (j *JS) ClearInterval(id ID) { j.ClearTimeout(id) }
 
-// Ref makes a timer keep an auto-exit loop alive, as every timer does when it is set. An id that names none does
-// nothing. Any goroutine may call it.
+// Ref makes a timer keep an auto-exit loop alive, as every timer does when it is set. An id that names none, or an
+// immediate, which does so anyway, does nothing. Any goroutine may call it.
 func (j *JS) Ref(id ID) { j.setRef(id, true) }
 
-// Unref lets an auto-exit loop end although the timer is pending. An id that names none does nothing. Any goroutine may
-// call it.
+// Unref lets an auto-exit loop end although the timer is pending. An id that names none does nothing; nor does one of an
+// immediate, for which the loop does not wait but only stays until it has run. (In Node, immediate.unref lets the process
+// end without it.) Any goroutine may call it.
 func (j *JS) Unref(id ID) { j.setRef(id, false) }
 
 func (j *JS) setRef(id ID, ref bool) {
@@ -106,12 +107,15 @@ func (j *JS) setRef(id ID, ref bool) {
 	}
 }
 
-// HasRef tells whether id names a timer that keeps an auto-exit loop alive. Any goroutine may call it.
+// HasRef tells whether id names a timer, or an immediate that has not started, that keeps an auto-exit loop alive: of
+// immediates, each does. Any goroutine may call it.
 func (j *JS) HasRef(id ID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	t := j.timers[id]
-	return t != nil && !t.unref
+	if t := j.timers[id]; t != nil {
+		return !t.unref
+	}
+	return j.findImmediate(id) != nil
 }
 
 // Refresh starts a timer's delay anew, as Node's timeout.refresh does, also from within its own callback; it moves an

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -313,6 +314,36 @@ func TestImmediatesKeepTheLoopAlive(t *testing.T) {
 		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
 			t.Errorf("holds %d timers and %d immediates", timers, immediates)
 		}
+	})
+}
+
+// An immediate has a ref until it starts or is cleared, and Unref does not take it: the loop stays until it has run.
+func TestUnrefOfAnImmediate(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		var first, second js.ID
+		refs := func(want ...bool) {
+			t.Helper()
+			if got := []bool{w.HasRef(first), w.HasRef(second)}; !slices.Equal(got, want) {
+				t.Errorf("refs %v, want %v", got, want)
+			}
+		}
+		w.run(func() {
+			first = w.immediate(func() {
+				refs(false, true) // it has started, in a batch with the other
+				w.ClearImmediate(second)
+				refs(false, false)
+				first = w.immediate(w.says("next turn"))
+				w.Unref(first)
+				refs(true, false)
+			})
+			second = w.immediate(w.says("cleared"))
+			w.Unref(first)
+			w.Unref(second)
+			w.Ref(second)
+			refs(true, true)
+		})
+		w.want("next turn")
+		refs(false, false)
 	})
 }
 
