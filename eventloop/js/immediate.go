@@ -4,6 +4,7 @@ package js
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"time"
 
@@ -49,18 +50,29 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 	if fn == nil {
 		return 0, eventloop.ErrNilCallback
 	}
+	id, backlog, err := j.setImmediate(fn)
+	if backlog > crowd && !j.loop.OnLoop() {
+		runtime.Gosched() // as the loop does with producers that are ahead of it
+	}
+	return id, err
+}
+
+// crowd is how many immediates wait when who sets more gives way.
+const crowd = 4096
+
+func (j *JS) setImmediate(fn func()) (id ID, backlog int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.ending() {
-		return 0, eventloop.ErrLoopTerminated
+		return 0, 0, eventloop.ErrLoopTerminated
 	}
-	id, err := j.newID()
+	id, err = j.newID()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if j.phase == idle {
 		if err := j.loop.Submit(j.startCheck); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		j.phase = armed
 		j.checks++
@@ -69,7 +81,7 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 		j.setIn = j.loop.CurrentTickTime()
 	}
 	j.immediates = append(j.immediates, immediate{id, fn})
-	return id, nil
+	return id, len(j.immediates), nil
 }
 
 // ending tells whether the loop is shutting down or has ended.
@@ -192,12 +204,15 @@ func (j *JS) turn() {
 // run timers, or that are left of a batch. They go first, now: if they waited for the tasks that are queued, so would
 // the timer. mu is held.
 //
-// What was set in this tick was set by its timers, if not by ours, and comes behind them all. Ticks are told apart by
-// their times; where the clock stood still between two, by t: set since then, without a delay, it does not fire in the
+// What was set in this tick was set by its timers, if not by ours, and comes behind them all: behind those that fire in
+// this tick, that is. The loop leaves due timers for the next one when they take long, or when internal tasks, which
+// timers that wait for immediates run as, do; what the first ones have set then goes before the rest. Ticks are told
+// apart by their times; where the clock stood still between two, by t: set since then, without a delay, it does not fire in the
 // first of them.
 func (j *JS) owesImmediates(t *timer) bool {
-	if j.phase == armed && j.late.Len() == 0 && !j.inTimers && !j.setIn.IsZero() {
-		now := j.loop.CurrentTickTime()
+	now := j.loop.CurrentTickTime()
+	inTimers := j.inTimers && j.timersIn.Equal(now)
+	if j.phase == armed && j.late.Len() == 0 && !inTimers && !j.setIn.IsZero() {
 		if !j.setIn.Equal(now) || clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
 			j.begin()
 			j.loop.SubmitInternal(j.nextImmediate)
@@ -223,9 +238,10 @@ func (j *JS) runLate() {
 	t.run()
 }
 
-// enterTimers notes that the loop is running timers, until the internal task that it queues: the loop runs these next.
-// mu is held.
+// enterTimers notes that the loop is running timers, until the internal task that it queues: the loop runs these next,
+// in this tick unless there are too many. mu is held.
 func (j *JS) enterTimers() {
+	j.timersIn = j.loop.CurrentTickTime()
 	if !j.inTimers {
 		j.inTimers = true
 		j.loop.SubmitInternal(j.timersOver)

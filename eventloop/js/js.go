@@ -45,6 +45,7 @@ type JS struct {
 	lastID     ID
 	timers     map[ID]*timer
 	inTimers   bool      // the loop is running due timers; set by the first of ours
+	timersIn   time.Time // the tick that it is, if it is
 	late       list.List // of *timer: due, but behind immediates
 	phase      phase
 	checks     int              // calls of check that the loop owes; all but the last were overtaken

@@ -22,6 +22,7 @@ type timer struct {
 	level    int // nesting level of its callback
 	due      time.Time
 	pending  eventloop.TimerID // of the loop's timer; 0 when it has fired
+	began    bool              // it has fired, for the first time at least
 	late     *list.Element     // its place among those that wait for immediates; nil when it does not
 	recalled int               // loop timers that were already firing when this one was rescheduled
 }
@@ -59,18 +60,34 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 		t.level = min(j.level, freeLevels) + 1
 	}
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	id, err := j.newID()
 	if err != nil {
+		j.mu.Unlock()
 		return 0, err
 	}
 	t.id = id
 	now := time.Now()
 	t.due = now.Add(clamp(t.delay, t.level))
-	if err := t.schedule(now); err != nil {
-		return 0, err
-	}
 	j.timers[id] = t
+	j.mu.Unlock()
+
+	// Without the lock: a loop that has more timers than it can fire lets others run in this call, and wants the lock.
+	pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case err != nil:
+		delete(j.timers, id)
+		return 0, err
+	case t.began: // already
+	case j.timers[id] != t || t.pending != 0: // somebody has guessed its id
+		j.loop.CancelTimer(pending)
+	default:
+		if t.pending = pending; t.unref {
+			t.applyRef()
+		}
+	}
 	return id, nil
 }
 
@@ -181,7 +198,11 @@ func (t *timer) fire() {
 		j.mu.Unlock()
 		return
 	}
-	t.pending = 0
+	t.pending, t.began = 0, true
+	if j.timers[t.id] != t {
+		j.mu.Unlock()
+		return
+	}
 	if j.owesImmediates(t) {
 		t.late = j.late.PushBack(t)
 		j.mu.Unlock()
