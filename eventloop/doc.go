@@ -10,8 +10,8 @@
 // # What a tick does
 //
 //	┌─▶ read the clock                       CurrentTickTime
-//	│   run the timers that are due          ScheduleTimer
-//	│   run internal tasks, all of them      SubmitInternal
+//	│   run the timers that are due          ScheduleTimer, for about 10 ms
+//	│   run internal tasks, all of them      SubmitInternal, for about 10 ms
 //	│   run external tasks, up to a budget   Submit
 //	│   nothing left? end, or sleep          WithAutoExit, Shutdown
 //	│   until there is work
@@ -19,8 +19,10 @@
 //
 // After every callback the microtasks run ([Loop.ScheduleMicrotask]; what handlers of promises do is one each; before
 // them, [Loop.NextTick]), those that they schedule included, until none is left or their budget is spent; after those
-// of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. Between two external tasks, internal
-// tasks that came meanwhile run first.
+// of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. A microtask of another goroutine runs
+// before any callback that starts after it was accepted. Between two external tasks, internal tasks that came meanwhile
+// run first. Every step has a bound: what exceeds it keeps its order and waits for the next tick, so nothing, however
+// much of it there is, keeps the rest from running, or the loop from its end.
 //
 // # What it promises
 //

@@ -93,7 +93,8 @@ func New(opts ...Option) (*Loop, error) {
 }
 
 // Submit queues fn to run on the loop. Functions run in the order of their submission. The call never waits for the
-// loop, whatever the loop does; once it has returned nil, fn runs exactly once unless the loop is ended by Close.
+// loop, whatever the loop does; but a producer that is thousands of functions ahead lets other goroutines run now and
+// then. Once it has returned nil, fn runs exactly once unless the loop is ended by Close.
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
@@ -101,9 +102,9 @@ func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn, false) }
 
 // SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
 // waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
-// is accepted while the loop is ending, until everything has run.
+// is accepted while the loop is ending, until everything has run; by then in bounded amounts, see [Loop.Shutdown].
 //
-// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
+// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended, was closed, or is ending and has had enough.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, false) }
 
 // OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and costs a few
