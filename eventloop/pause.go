@@ -53,7 +53,7 @@ func (l *Loop) pause() bool {
 	if p.used%2 == 0 { // the clock costs a good part of what a pause saves
 		before := p.clock
 		if p.clock = l.now(); p.clock-before > longPause {
-			calm.doubt() // it may have been a callback, as will soon be known
+			calm.sure.Store(false) // it may have been a callback, as will soon be known
 		}
 	}
 	if l.hasNews() {
@@ -71,31 +71,29 @@ func (l *Loop) pause() bool {
 var calm calmness
 
 type calmness struct {
-	known atomic.Uint32
+	sure  atomic.Bool
 	again atomic.Int64 // not to be asked before, in nanoseconds since epoch
 }
 
-const (
-	doubtful = iota
-	asked
-	sure
-)
-
 var epoch = time.Now()
 
+// While in doubt, for how long nobody asks again, and how long it takes until the question is asked: a goroutine that
+// starts at once would push aside one that the loop has just answered.
+const (
+	askAgain = 20 * time.Millisecond
+	askLater = time.Millisecond
+)
+
 func (c *calmness) is(l *Loop) bool {
-	switch c.known.Load() {
-	case sure:
+	if c.sure.Load() {
 		return true
-	case doubtful:
-		if l.born+l.pauses.clock >= c.again.Load() && c.known.CompareAndSwap(doubtful, asked) {
-			go c.ask()
-		}
+	}
+	now, again := l.born+l.pauses.clock, c.again.Load()
+	if now >= again && c.again.CompareAndSwap(again, now+int64(askAgain)) {
+		time.AfterFunc(askLater, c.ask)
 	}
 	return false
 }
-
-func (c *calmness) doubt() { c.known.CompareAndSwap(sure, doubtful) }
 
 // ask lets others run a few times, and looks how long that takes. Once it may take long by chance, because the system has
 // taken the processor away.
@@ -108,10 +106,9 @@ func (c *calmness) ask() {
 		}
 		if long == 2 {
 			now := time.Now()
-			c.again.Store(int64(now.Sub(epoch) + 2*now.Sub(began)))
-			c.known.Store(doubtful)
+			c.again.Store(int64(now.Sub(epoch) + max(askAgain, 2*now.Sub(began))))
 			return
 		}
 	}
-	c.known.Store(sure)
+	c.sure.Store(true)
 }
