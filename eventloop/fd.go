@@ -4,10 +4,10 @@ package eventloop
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -97,7 +97,7 @@ func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) erro
 		return ErrNilCallback
 	}
 	if err := l.register(fd, events, callback); err != nil {
-		return fmt.Errorf("eventloop: register descriptor %d: %w", fd, err)
+		return loopapi.Wrap(err, "register descriptor %d", fd)
 	}
 	if l.fds.changed.Load() {
 		l.wakeIfSleeping() // to begin the watch
@@ -153,7 +153,7 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("eventloop: modify descriptor %d: %w", fd, err)
+		return loopapi.Wrap(err, "modify descriptor %d", fd)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 // the registration has ended too. That the descriptor was closed before is not an error.
 func (l *Loop) UnregisterFD(fd int) error {
 	if err := l.unregister(fd); err != nil {
-		return fmt.Errorf("eventloop: unregister descriptor %d: %w", fd, err)
+		return loopapi.Wrap(err, "unregister descriptor %d", fd)
 	}
 	if l.autoExit && l.fds.size.Load() == 0 {
 		l.wakeIfSleeping() // to see whether it should end

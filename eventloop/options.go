@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 const (
@@ -124,7 +126,7 @@ func WithMicrotaskBudget(n int) Option {
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithOnOverload: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithOnOverload")
 		}
 		c.onOverload = f
 		return nil
@@ -136,7 +138,7 @@ func WithOnOverload(f func(error)) Option {
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithPanicHandler: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithPanicHandler")
 		}
 		c.onPanic = f
 		return nil
@@ -150,7 +152,7 @@ func WithPanicHandler(f func(*PanicError)) Option {
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithUnhandledRejection: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithUnhandledRejection")
 		}
 		c.onUnhandled = f
 		return nil

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
@@ -40,7 +41,7 @@ const (
 // nothing has changed.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	if err := l.setMode(mode); err != nil {
-		return fmt.Errorf("eventloop: fast path mode %d: %w", mode, err)
+		return loopapi.Wrap(err, "fast path mode %d", mode)
 	}
 	l.wakeIfSleeping()
 	return nil
@@ -208,7 +209,7 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	}
 	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // a batch need not hold all that there are
 	if err != nil {
-		l.failure = fmt.Errorf("eventloop: wait for descriptors: %w", err)
+		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
 		go l.complain("the loop ends", l.failure)
 	}

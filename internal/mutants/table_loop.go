@@ -187,8 +187,8 @@ var loopMutants = []mutant{
 		"\t\tl.fds.ready.Store(true)\n", "",
 		"events are not heard of", "^TestConformance$/^impl=main$/^IO_Events$"},
 	{"watch-mode-does-not-wake", "eventloop/watch.go",
-		"return fmt.Errorf(\"eventloop: fast path mode %d: %w\", mode, err)\n\t}\n\tl.wakeIfSleeping()",
-		"return fmt.Errorf(\"eventloop: fast path mode %d: %w\", mode, err)\n\t}",
+		"return loopapi.Wrap(err, \"fast path mode %d\", mode)\n\t}\n\tl.wakeIfSleeping()",
+		"return loopapi.Wrap(err, \"fast path mode %d\", mode)\n\t}",
 		"a change of mode waits for other work", "^TestModeChangeWakes$"},
 
 	// lifecycle.go
