@@ -46,6 +46,27 @@ func TestNoReportAfterClose(t *testing.T) {
 	require.ErrorIs(t, loop.Run(context.Background()), eventloop.ErrLoopTerminated)
 }
 
+// Without a context Shutdown panics, as Run does, and before it has asked for anything: the loop goes on.
+func TestNilContexts(t *testing.T) {
+	var none context.Context
+	for _, running := range []bool{false, true} {
+		loop, err := eventloop.New()
+		require.NoError(t, err)
+		if require.Panics(t, func() { loop.Run(none) }); running {
+			go loop.Run(context.Background())
+		}
+		require.Panics(t, func() { loop.Shutdown(none) })
+		require.NotEqual(t, eventloop.StateTerminated, loop.State())
+		ran := false
+		require.NoError(t, loop.Submit(func() {
+			require.Panics(t, func() { loop.Shutdown(none) })
+			ran = true
+		}))
+		require.NoError(t, loop.Shutdown(context.Background()))
+		require.True(t, ran)
+	}
+}
+
 // The panic of a callback that Close has overtaken is reported, and nothing else starts.
 func TestPanicIsReportedAfterClose(t *testing.T) {
 	var reported []any

@@ -192,6 +192,9 @@ var loopMutants = []mutant{
 		"a change of mode waits for other work", "^TestModeChangeWakes$"},
 
 	// lifecycle.go
+	{"end-begins-without-context", "eventloop/lifecycle.go",
+		"\t_ = ctx.Done() // before", "\t// before",
+		"Shutdown(nil) ends the loop and then panics", "^TestNilContexts$"},
 	{"end-close-does-not-discard", "eventloop/lifecycle.go",
 		"\tl.inbox.discard()\n\tif from", "\tif from",
 		"internal work is accepted after Close has returned", "^FuzzLoop$"},
