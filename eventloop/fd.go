@@ -13,24 +13,17 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// registration is one watched descriptor, from RegisterFD to UnregisterFD. It is guarded by descriptors.mu.
-type registration struct {
-	events   IOEvents // asked for
-	tag      uint32   // no other registration has it, so an event tells whose it is although the number was used again
-	callback func(IOEvents)
-}
-
 // descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
 // calls.
 type descriptors struct {
-	// mu guards the five below, and is held over the poller's call that goes with a change, so that table and poller
+	// mu guards those below, and is held over the poller's call that goes with a change, so that table and poller
 	// agree. It is never held over a wait or a callback.
-	mu      sched.Mutex
-	table   map[int]*registration
-	lastTag uint32
-	mode    FastPathMode
-	poller  systemPoller // made when it is needed first, kept until the end
-	closed  bool         // the loop has ended, and so have all registrations
+	mu     sched.Mutex
+	table  map[int]uint32 // the tag of the registration of each descriptor
+	slots  slots          // the registrations
+	mode   FastPathMode
+	poller systemPoller // made when it is needed first, kept until the end
+	closed bool         // the loop has ended, and so have all registrations
 
 	size    atomic.Int32                 // of table; written under mu
 	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
@@ -114,25 +107,26 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		return ErrLoopTerminated
 	case d.mode == FastPathForced:
 		return ErrFastPathIncompatible
-	case d.table[fd] != nil:
+	case d.has(fd):
 		return ErrFDAlreadyRegistered
 	}
 	if err := l.openPoller(); err != nil {
 		return err
 	}
-	d.lastTag++
-	err := d.poller.Add(fd, events, d.lastTag)
+	tag := d.slots.next()
+	err := d.poller.Add(fd, events, tag)
 	if errors.Is(err, fs.ErrExist) {
 		// Left by a registration that ended while the number meant something else.
-		err = d.poller.Modify(fd, 0, events, d.lastTag)
+		err = d.poller.Modify(fd, 0, events, tag)
 	}
 	if err != nil {
 		return err
 	}
 	if d.table == nil {
-		d.table = map[int]*registration{}
+		d.table = map[int]uint32{}
 	}
-	d.table[fd] = &registration{events, d.lastTag, callback}
+	d.table[fd] = tag
+	d.slots.put(registration{events, tag, callback})
 	d.counted()
 	return nil
 }
@@ -146,7 +140,7 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r, err := l.registered(fd)
+	r, err := d.registered(fd)
 	if err == nil {
 		if err = d.poller.Modify(fd, r.events, events, r.tag); err == nil {
 			r.events = events
@@ -178,13 +172,15 @@ func (l *Loop) unregister(fd int) error {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r, err := l.registered(fd)
+	r, err := d.registered(fd)
 	if err != nil {
 		return err
 	}
+	events := r.events
 	delete(d.table, fd)
+	d.slots.remove(r.tag)
 	d.counted()
-	if err := d.poller.Remove(fd, r.events); err != nil && !poller.Gone(err) {
+	if err := d.poller.Remove(fd, events); err != nil && !poller.Gone(err) {
 		return err
 	}
 	return nil
@@ -201,13 +197,19 @@ func (d *descriptors) counted() {
 	}
 }
 
+// has tells whether a descriptor is registered. The caller holds mu.
+func (d *descriptors) has(fd int) bool {
+	_, is := d.table[fd]
+	return is
+}
+
 // registered finds a registration. The caller holds mu.
-func (l *Loop) registered(fd int) (*registration, error) {
-	r := l.fds.table[fd]
+func (d *descriptors) registered(fd int) (*registration, error) {
+	tag, is := d.table[fd]
 	switch {
-	case r != nil:
-		return r, nil
-	case l.fds.closed:
+	case is:
+		return d.slots.find(tag), nil
+	case d.closed:
 		return nil, ErrLoopTerminated
 	}
 	return nil, ErrFDNotRegistered
@@ -248,10 +250,10 @@ func (l *Loop) runIO() {
 func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 	d := &l.fds
 	d.mu.Lock()
-	r := d.table[e.FD]
-	if r != nil && r.tag == e.Tag {
-		defer d.mu.Unlock()
-		return r.callback, e.Events & (r.events | always)
+	if r := d.slots.find(e.Tag); r != nil {
+		callback, events := r.callback, e.Events&(r.events|always)
+		d.mu.Unlock()
+		return callback, events
 	}
 	d.mu.Unlock()
 	l.strayed(e.Tag)
@@ -264,7 +266,7 @@ func (d *descriptors) drop() error {
 	d.batch, d.called = nil, 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.table, d.closed = nil, true
+	d.table, d.slots, d.closed = nil, slots{}, true
 	d.size.Store(0)
 	if d.poller == nil {
 		return nil

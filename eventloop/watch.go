@@ -288,8 +288,9 @@ func (d *descriptors) renew() (forgot bool, err error) {
 		return false, err
 	}
 	var lost []error
-	for fd, r := range d.table {
-		if err := d.own.Add(fd, r.events, r.tag); err != nil && !poller.Gone(err) {
+	for fd, tag := range d.table {
+		r := d.slots.find(tag)
+		if err := d.own.Add(fd, r.events, tag); err != nil && !poller.Gone(err) {
 			lost = append(lost, fmt.Errorf("descriptor %d: %w", fd, err))
 		}
 	}

@@ -161,12 +161,12 @@ var loopMutants = []mutant{
 		"a panic in the panic handler is reported to it for ever", "^TestFaultsReachTheLogger$"},
 
 	// fd.go
-	{"fd-tag-not-compared", "eventloop/fd.go",
-		"if r != nil && r.tag == e.Tag {", "if r != nil {",
+	{"fd-tag-not-compared", "eventloop/slots.go",
+		"if r.tag != tag || r.callback == nil {", "if r.callback == nil {",
 		"a number that was closed and used again gets its predecessor's event",
 		"^TestReusedNumbersGetNoEventOfPredecessors$"},
 	{"fd-hangup-not-delivered", "eventloop/fd.go",
-		"e.Events & (r.events | always)", "e.Events & r.events",
+		"e.Events&(r.events|always)", "e.Events&r.events",
 		"a hang-up is not heard of", "^TestConformance$/^impl=main$/^IO_Hangup$"},
 	{"fd-called-while-ending", "eventloop/fd.go",
 		"if l.state.load().ending() { // the last look", "if false { // the last look",
@@ -178,6 +178,14 @@ var loopMutants = []mutant{
 		"if l.autoExit && l.fds.size.Load() == 0 {", "if false {",
 		"an auto-exit loop whose last descriptor is unregistered sleeps on",
 		"^TestConformance$/^impl=main$/^AutoExit_FD$"},
+
+	// slots.go
+	{"slots-callback-kept", "eventloop/slots.go",
+		"\t*s.slot(tag) = registration{}\n", "\ts.slot(tag).tag--\n",
+		"the callback of a descriptor that was unregistered stays reachable", "^TestSlotsAgainstModel$"},
+	{"slots-tag-taken-twice", "eventloop/slots.go",
+		"\tfor s.slot(s.last).callback != nil {", "\tfor false {",
+		"one registration takes another's slot, which gets no event any more", "^TestSlotsAgainstModel$"},
 
 	// watch.go
 	{"watch-forced-with-descriptors", "eventloop/watch.go",
