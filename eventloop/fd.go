@@ -81,10 +81,11 @@ const ioBatch = 64
 // with EINVAL, what about a hundred loops watch already, duplicates included, and, with ELOOP, nested epoll descriptors.
 // On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
-// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, which it does not end or wait
-// for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
-// ErrFDAlreadyRegistered, ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a
-// descriptor that cannot be polled, when the system has no room, or errors.ErrUnsupported where it cannot watch any.
+// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, for which it does not wait. Where
+// no descriptor was registered it ends that sleep, for the loop to begin to watch; otherwise the loop sleeps on. It
+// costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
+// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
+// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
 func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
 	if callback == nil {
 		return ErrNilCallback
@@ -132,7 +133,8 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 }
 
 // ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not
-// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call.
+// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call, or
+// of a lock if the events are what they were.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.
@@ -141,7 +143,7 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r, err := d.registered(fd)
-	if err == nil {
+	if err == nil && r.events != events {
 		if err = d.poller.Modify(fd, r.events, events, r.tag); err == nil {
 			r.events = events
 		}

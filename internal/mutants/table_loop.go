@@ -179,6 +179,10 @@ var loopMutants = []mutant{
 		"an auto-exit loop whose last descriptor is unregistered sleeps on",
 		"^TestConformance$/^impl=main$/^AutoExit_FD$"},
 
+	{"fd-modify-always-asks", "eventloop/fd.go",
+		"if err == nil && r.events != events {", "if err == nil {",
+		"a ModifyFD that changes nothing costs a system call", "^TestModifyWithoutAChange$"},
+
 	// slots.go
 	{"slots-callback-kept", "eventloop/slots.go",
 		"\t*s.slot(tag) = registration{}\n", "\ts.slot(tag).tag--\n",
