@@ -18,12 +18,14 @@ import (
 type descriptors struct {
 	// mu guards those below, and is held over the poller's call that goes with a change, so that table and poller
 	// agree. It is never held over a wait or a callback.
-	mu     sched.Mutex
-	table  map[int]uint32 // the tag of the registration of each descriptor
-	slots  slots          // the registrations
-	mode   FastPathMode
-	poller systemPoller // made when it is needed first, kept until the end
-	closed bool         // the loop has ended, and so have all registrations
+	mu      sched.Mutex
+	table   map[int]uint32 // the tag of the registration of each descriptor
+	slots   slots          // the registrations
+	mode    FastPathMode
+	poller  systemPoller        // made when it is needed first, kept until the end
+	leaving []func()            // what UnregisterFDThen was given, and the loop has not called yet
+	orphans func(left []func()) // calls what is left of these at the end; there if there may be some
+	closed  bool                // the loop has ended, and so have all registrations
 
 	size    atomic.Int32                 // of table; written under mu
 	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
@@ -154,40 +156,6 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	return nil
 }
 
-// UnregisterFD ends a registration. When it has returned, on the loop, the callback does not start again, whatever has
-// happened. Called from another goroutine, it does not wait for a callback that the loop is just calling. Any goroutine
-// may call it, at the cost of a system call.
-//
-// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
-// the registration has ended too. That the descriptor was closed before is not an error.
-func (l *Loop) UnregisterFD(fd int) error {
-	if err := l.unregister(fd); err != nil {
-		return loopapi.Wrap(err, "unregister descriptor %d", fd)
-	}
-	if l.autoExit && l.fds.size.Load() == 0 {
-		l.wakeIfSleeping() // to see whether it should end
-	}
-	return nil
-}
-
-func (l *Loop) unregister(fd int) error {
-	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, err := d.registered(fd)
-	if err != nil {
-		return err
-	}
-	events := r.events
-	delete(d.table, fd)
-	d.slots.remove(r.tag)
-	d.counted()
-	if err := d.poller.Remove(fd, events); err != nil && !poller.Gone(err) {
-		return err
-	}
-	return nil
-}
-
 // counted follows a change of the table's size. The caller holds mu.
 func (d *descriptors) counted() {
 	n := int32(len(d.table))
@@ -270,6 +238,10 @@ func (d *descriptors) drop() error {
 	defer d.mu.Unlock()
 	d.table, d.slots, d.closed = nil, slots{}, true
 	d.size.Store(0)
+	if left := d.leaving; len(left) > 0 {
+		d.leaving = nil
+		sched.Go(func() { d.orphans(left) })
+	}
 	if d.poller == nil {
 		return nil
 	}

@@ -42,7 +42,7 @@ func TestErrorTexts(t *testing.T) {
 			fmt.Sprintf("eventloop: modify descriptor %d: descriptor not registered", other)},
 		{l.UnregisterFD(other), eventloop.ErrFDNotRegistered,
 			fmt.Sprintf("eventloop: unregister descriptor %d: descriptor not registered", other)},
-		{over.UnregisterFD(near), eventloop.ErrLoopTerminated,
+		{over.UnregisterFDThen(near, func() {}), eventloop.ErrLoopTerminated,
 			fmt.Sprintf("eventloop: unregister descriptor %d: terminated", near)},
 		{l.SetFastPathMode(eventloop.FastPathForced), eventloop.ErrFastPathIncompatible,
 			"eventloop: fast path mode 1: forced fast path and registered descriptors exclude each other"},

@@ -228,9 +228,9 @@ func (l *Loop) wakePoller(p systemPoller, retry time.Duration) {
 const firstRetry = time.Millisecond
 
 // complain logs on a goroutine that has nothing to lose if the logger does not return.
-func (l *Loop) complain(msg string, err error) {
+func (l *Loop) complain(msg string, err error, args ...any) {
 	defer func() { _ = recover() }()
-	l.log().Error(msg, "error", err)
+	l.log().Error(msg, append([]any{"error", err}, args...)...)
 }
 
 // strayed deals with an event that is nobody's. Once, it is that of a registration that has ended since. Again, after

@@ -174,14 +174,12 @@ var loopMutants = []mutant{
 	{"fd-strict-ignored", "eventloop/fd.go",
 		"if l.strictMicrotasks || d.called%ioBatch == 0 {", "if d.called%ioBatch == 0 {",
 		"WithStrictMicrotaskOrdering does nothing", "^TestStrictMicrotasksWithinABatch$"},
-	{"fd-last-does-not-wake", "eventloop/fd.go",
-		"if l.autoExit && l.fds.size.Load() == 0 {", "if false {",
-		"an auto-exit loop whose last descriptor is unregistered sleeps on",
-		"^TestConformance$/^impl=main$/^AutoExit_FD$"},
-
 	{"fd-modify-always-asks", "eventloop/fd.go",
 		"if err == nil && r.events != events {", "if err == nil {",
 		"a ModifyFD that changes nothing costs a system call", "^TestModifyWithoutAChange$"},
+	{"fd-orphans-forgotten", "eventloop/fd.go",
+		"\t\tsched.Go(func() { d.orphans(left) })\n", "",
+		"a descriptor that UnregisterFDThen was to close stays open when Close comes in between", "^TestUnregisterThen$"},
 
 	// slots.go
 	{"slots-callback-kept", "eventloop/slots.go",
@@ -190,6 +188,15 @@ var loopMutants = []mutant{
 	{"slots-tag-taken-twice", "eventloop/slots.go",
 		"\tfor s.slot(s.last).callback != nil {", "\tfor false {",
 		"one registration takes another's slot, which gets no event any more", "^TestSlotsAgainstModel$"},
+
+	// unregister.go
+	{"unregister-then-beside-callback", "eventloop/unregister.go",
+		"\t\tl.follow(then)\n", "\t\tgo then()\n",
+		"UnregisterFDThen has a descriptor closed while its callback uses it", "^TestUnregisterThen$"},
+	{"fd-last-does-not-wake", "eventloop/unregister.go",
+		"if l.autoExit && l.fds.size.Load() == 0 {", "if false {",
+		"an auto-exit loop whose last descriptor is unregistered sleeps on",
+		"^TestConformance$/^impl=main$/^AutoExit_FD$"},
 
 	// watch.go
 	{"watch-forced-with-descriptors", "eventloop/watch.go",
