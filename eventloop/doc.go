@@ -42,7 +42,8 @@
 // [Loop.RegisterFD] has raw descriptors watched for readiness, level-triggered: by epoll on Linux, by kqueue on macOS
 // and the BSDs, and sockets on Windows. Elsewhere it returns errors.ErrUnsupported. A loop with descriptors is woken by
 // work as fast as one without, and no thread blocks for it on Linux ([FastPathMode]). The loop never reads, writes or
-// closes a descriptor: that is up to its owner, who makes it non-blocking, and unregisters it before closing it.
+// closes a descriptor: that is up to its owner, who makes it non-blocking, and unregisters it before closing it; from
+// another goroutine by [Loop.UnregisterFDThen], as its callback may be running.
 //
 // # How it ends
 //

@@ -61,3 +61,42 @@ func ExampleLoop_RegisterFD() {
 	// end of the pipe
 	// <nil>
 }
+
+// Another goroutine has a descriptor closed. Its callback may be running; what UnregisterFDThen is given waits for it.
+func ExampleLoop_UnregisterFDThen() {
+	var pipe [2]int
+	if err := unix.Pipe(pipe[:]); err != nil {
+		panic(err)
+	}
+	reader, writer := pipe[0], pipe[1]
+	loop, err := eventloop.New(eventloop.WithAutoExit(true))
+	if err != nil {
+		panic(err)
+	}
+	closeReader := func() { fmt.Println(unix.Close(reader)) }
+
+	hello := make(chan struct{})
+	buf := make([]byte, 512)
+	err = loop.RegisterFD(reader, eventloop.EventRead, func(eventloop.IOEvents) {
+		n, _ := unix.Read(reader, buf)
+		fmt.Printf("%s\n", buf[:n])
+		close(hello)
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	go func() {
+		unix.Write(writer, []byte("hello"))
+		<-hello // the callback has not returned yet
+		if err := loop.UnregisterFDThen(reader, closeReader); errors.Is(err, eventloop.ErrLoopTerminated) {
+			closeReader() // nothing of the loop's runs any more
+		}
+	}()
+	fmt.Println(loop.Run(context.Background()))
+	unix.Close(writer)
+	// Output:
+	// hello
+	// <nil>
+	// <nil>
+}

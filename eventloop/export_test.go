@@ -121,10 +121,43 @@ func (l *Loop) WorkWaiting() int {
 // Enough is how many sleeps in a row must have been spent in the wrong place before the loop moves.
 const Enough = enough
 
+// Slots has registrations by their tags; each of these has events to tell it by, and a callback that does nothing.
+type Slots struct{ s slots }
+
+// StartAt makes last the tag that was given last.
+func (s *Slots) StartAt(last uint32) { s.s.last = last }
+
+// Next takes a tag, and Put a slot for it.
+func (s *Slots) Next() uint32 { return s.s.next() }
+func (s *Slots) Put(tag uint32, events IOEvents) {
+	s.s.put(registration{events, tag, func(IOEvents) {}})
+}
+
+// Find returns the events of the registration that has the tag.
+func (s *Slots) Find(tag uint32) (events IOEvents, ok bool) {
+	r := s.s.find(tag)
+	if r == nil {
+		return 0, false
+	}
+	return r.events, true
+}
+func (s *Slots) Remove(tag uint32) { s.s.remove(tag) }
+
+// Len is how many slots there are. Held is how many of them are not as good as new.
+func (s *Slots) Len() int { return len(s.s.at) }
+func (s *Slots) Held() (held int) {
+	for _, r := range s.s.at {
+		if r.tag|uint32(r.events) != 0 || r.callback != nil {
+			held++
+		}
+	}
+	return held
+}
+
 // SetLastTag makes tag the one that the last registration has got.
 func (l *Loop) SetLastTag(tag uint32) {
 	l.fds.mu.Lock()
-	l.fds.lastTag = tag
+	l.fds.slots.last = tag
 	l.fds.mu.Unlock()
 }
 

@@ -93,6 +93,9 @@ func (f *fakePoller) fail(op operation) error {
 		return nil
 	}
 	f.failed[op].Add(1)
+	if errors.Is(f.err, eventloop.ErrPollerClosed) {
+		return f.err // which is no error of the system's
+	}
 	return os.NewSyscallError(op.String(), f.err)
 }
 

@@ -4,33 +4,30 @@ package eventloop
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
+	"runtime"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// registration is one watched descriptor, from RegisterFD to UnregisterFD. It is guarded by descriptors.mu.
-type registration struct {
-	events   IOEvents // asked for
-	tag      uint32   // no other registration has it, so an event tells whose it is although the number was used again
-	callback func(IOEvents)
-}
-
 // descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
 // calls.
 type descriptors struct {
-	// mu guards the five below, and is held over the poller's call that goes with a change, so that table and poller
+	// mu guards those below, and is held over the poller's call that goes with a change, so that table and poller
 	// agree. It is never held over a wait or a callback.
 	mu      sched.Mutex
-	table   map[int]*registration
-	lastTag uint32
+	table   map[int]uint32 // the tag of the registration of each descriptor
+	slots   slots          // the registrations
 	mode    FastPathMode
-	poller  systemPoller // made when it is needed first, kept until the end
-	closed  bool         // the loop has ended, and so have all registrations
+	poller  systemPoller        // made when it is needed first, kept until the end
+	cleanup runtime.Cleanup     // closes it if the loop is garbage before that
+	leaving []func()            // what UnregisterFDThen was given, and the loop has not called yet
+	orphans func(left []func()) // calls what is left of these at the end; there if there may be some
+	closed  bool                // the loop has ended, and so have all registrations
 
 	size    atomic.Int32                 // of table; written under mu
 	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
@@ -88,16 +85,17 @@ const ioBatch = 64
 // with EINVAL, what about a hundred loops watch already, duplicates included, and, with ELOOP, nested epoll descriptors.
 // On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
-// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, which it does not end or wait
-// for. It costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
-// ErrFDAlreadyRegistered, ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a
-// descriptor that cannot be polled, when the system has no room, or errors.ErrUnsupported where it cannot watch any.
+// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, for which it does not wait. Where
+// no descriptor was registered it ends that sleep, for the loop to begin to watch; otherwise the loop sleeps on. It
+// costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
+// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
+// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
 func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
 	if callback == nil {
 		return ErrNilCallback
 	}
 	if err := l.register(fd, events, callback); err != nil {
-		return fmt.Errorf("eventloop: register descriptor %d: %w", fd, err)
+		return loopapi.Wrap(err, "register descriptor %d", fd)
 	}
 	if l.fds.changed.Load() {
 		l.wakeIfSleeping() // to begin the watch
@@ -114,31 +112,33 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		return ErrLoopTerminated
 	case d.mode == FastPathForced:
 		return ErrFastPathIncompatible
-	case d.table[fd] != nil:
+	case d.has(fd):
 		return ErrFDAlreadyRegistered
 	}
 	if err := l.openPoller(); err != nil {
 		return err
 	}
-	d.lastTag++
-	err := d.poller.Add(fd, events, d.lastTag)
+	tag := d.slots.next()
+	err := d.poller.Add(fd, events, tag)
 	if errors.Is(err, fs.ErrExist) {
 		// Left by a registration that ended while the number meant something else.
-		err = d.poller.Modify(fd, 0, events, d.lastTag)
+		err = d.poller.Modify(fd, 0, events, tag)
 	}
 	if err != nil {
 		return err
 	}
 	if d.table == nil {
-		d.table = map[int]*registration{}
+		d.table = map[int]uint32{}
 	}
-	d.table[fd] = &registration{events, d.lastTag, callback}
+	d.table[fd] = tag
+	d.slots.put(registration{events, tag, callback})
 	d.counted()
 	return nil
 }
 
 // ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not
-// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call.
+// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call, or
+// of a lock if the events are what they were.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.
@@ -146,46 +146,14 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r, err := l.registered(fd)
-	if err == nil {
+	r, err := d.registered(fd)
+	if err == nil && r.events != events {
 		if err = d.poller.Modify(fd, r.events, events, r.tag); err == nil {
 			r.events = events
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("eventloop: modify descriptor %d: %w", fd, err)
-	}
-	return nil
-}
-
-// UnregisterFD ends a registration. When it has returned, on the loop, the callback does not start again, whatever has
-// happened. Called from another goroutine, it does not wait for a callback that the loop is just calling. Any goroutine
-// may call it, at the cost of a system call.
-//
-// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
-// the registration has ended too. That the descriptor was closed before is not an error.
-func (l *Loop) UnregisterFD(fd int) error {
-	if err := l.unregister(fd); err != nil {
-		return fmt.Errorf("eventloop: unregister descriptor %d: %w", fd, err)
-	}
-	if l.autoExit && l.fds.size.Load() == 0 {
-		l.wakeIfSleeping() // to see whether it should end
-	}
-	return nil
-}
-
-func (l *Loop) unregister(fd int) error {
-	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, err := l.registered(fd)
-	if err != nil {
-		return err
-	}
-	delete(d.table, fd)
-	d.counted()
-	if err := d.poller.Remove(fd, r.events); err != nil && !poller.Gone(err) {
-		return err
+		return loopapi.Wrap(err, "modify descriptor %d", fd)
 	}
 	return nil
 }
@@ -201,13 +169,19 @@ func (d *descriptors) counted() {
 	}
 }
 
+// has tells whether a descriptor is registered. The caller holds mu.
+func (d *descriptors) has(fd int) bool {
+	_, is := d.table[fd]
+	return is
+}
+
 // registered finds a registration. The caller holds mu.
-func (l *Loop) registered(fd int) (*registration, error) {
-	r := l.fds.table[fd]
+func (d *descriptors) registered(fd int) (*registration, error) {
+	tag, is := d.table[fd]
 	switch {
-	case r != nil:
-		return r, nil
-	case l.fds.closed:
+	case is:
+		return d.slots.find(tag), nil
+	case d.closed:
 		return nil, ErrLoopTerminated
 	}
 	return nil, ErrFDNotRegistered
@@ -251,10 +225,10 @@ func (l *Loop) runIO() {
 func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 	d := &l.fds
 	d.mu.Lock()
-	r := d.table[e.FD]
-	if r != nil && r.tag == e.Tag {
-		defer d.mu.Unlock()
-		return r.callback, e.Events & (r.events | always)
+	if r := d.slots.find(e.Tag); r != nil {
+		callback, events := r.callback, e.Events&(r.events|always)
+		d.mu.Unlock()
+		return callback, events
 	}
 	d.mu.Unlock()
 	l.strayed(e.Tag)
@@ -267,10 +241,15 @@ func (d *descriptors) drop() error {
 	d.batch, d.called = nil, 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.table, d.closed = nil, true
+	d.table, d.slots, d.closed = nil, slots{}, true
 	d.size.Store(0)
+	if left := d.leaving; len(left) > 0 {
+		d.leaving = nil
+		sched.Go(func() { d.orphans(left) })
+	}
 	if d.poller == nil {
 		return nil
 	}
+	d.cleanup.Stop()
 	return d.poller.Close()
 }

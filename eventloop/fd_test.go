@@ -44,6 +44,33 @@ func TestModifyTakesBackWithinABatch(t *testing.T) {
 	}
 }
 
+// ModifyFD asks the system only for what changes; who may not call it hears so all the same.
+func TestModifyWithoutAChange(t *testing.T) {
+	const read, write = eventloop.EventRead, eventloop.EventWrite
+	near, _ := newPair(t)
+	f := &fakePoller{broken: opModify, err: errors.New("no Modify"), every: 4, most: 1}
+	l := run(t, f)
+	require.ErrorIs(t, l.ModifyFD(near, read), eventloop.ErrFDNotRegistered)
+	require.NoError(t, l.RegisterFD(near, read, func(eventloop.IOEvents) {}))
+	for _, c := range []struct {
+		events eventloop.IOEvents
+		asks   int64
+	}{{read, 0}, {read, 0}, {read | write, 1}, {read | write, 0}, {0, 1}, {0, 0}, {read, 1}, {read, 0}} {
+		before := f.calls[opModify].Load()
+		require.NoError(t, l.ModifyFD(near, c.events))
+		require.Equal(t, c.asks, f.calls[opModify].Load()-before, "%v", c.events)
+	}
+	require.ErrorIs(t, l.ModifyFD(near, write), f.err)
+	require.NoError(t, l.ModifyFD(near, read), "what failed has changed nothing")
+	require.EqualValues(t, 4, f.calls[opModify].Load())
+	require.NoError(t, l.ModifyFD(near, write))
+	require.EqualValues(t, 5, f.calls[opModify].Load())
+	require.NoError(t, l.UnregisterFD(near))
+	require.ErrorIs(t, l.ModifyFD(near, read), eventloop.ErrFDNotRegistered)
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.ErrorIs(t, l.ModifyFD(near, read), eventloop.ErrLoopTerminated)
+}
+
 // Each callback of a batch is followed by its microtasks, if that is asked for.
 func TestStrictMicrotasksWithinABatch(t *testing.T) {
 	for _, s := range seats[2:5] {

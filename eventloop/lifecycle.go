@@ -26,6 +26,7 @@ import (
 // The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
 // work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
 func (l *Loop) Shutdown(ctx context.Context) error {
+	_ = ctx.Done() // before the end begins: a nil context panics here
 	from, first := l.terminate(0)
 	if first && from.state() == StateAwake {
 		if l.seal() {

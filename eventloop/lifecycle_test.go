@@ -46,6 +46,27 @@ func TestNoReportAfterClose(t *testing.T) {
 	require.ErrorIs(t, loop.Run(context.Background()), eventloop.ErrLoopTerminated)
 }
 
+// Without a context Shutdown panics, as Run does, and before it has asked for anything: the loop goes on.
+func TestNilContexts(t *testing.T) {
+	var none context.Context
+	for _, running := range []bool{false, true} {
+		loop, err := eventloop.New()
+		require.NoError(t, err)
+		if require.Panics(t, func() { loop.Run(none) }); running {
+			go loop.Run(context.Background())
+		}
+		require.Panics(t, func() { loop.Shutdown(none) })
+		require.NotEqual(t, eventloop.StateTerminated, loop.State())
+		ran := false
+		require.NoError(t, loop.Submit(func() {
+			require.Panics(t, func() { loop.Shutdown(none) })
+			ran = true
+		}))
+		require.NoError(t, loop.Shutdown(context.Background()))
+		require.True(t, ran)
+	}
+}
+
 // The panic of a callback that Close has overtaken is reported, and nothing else starts.
 func TestPanicIsReportedAfterClose(t *testing.T) {
 	var reported []any
@@ -129,6 +150,51 @@ func TestContextKeepsNoEndedLoop(t *testing.T) {
 	p := weak.Make(loop)
 	loop = nil
 	require.True(t, garbage.Taken(p))
+}
+
+// A loop that nobody ran or ended, and that nobody has any more, leaves no descriptors behind, also when its callbacks
+// refer to it. One that runs keeps its own though only its goroutine has it, and one that has ended closes nothing twice.
+func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
+	needDescriptors(t)
+	near, far := newPair(t)
+	const loops = 40
+	var fakes []*fakePoller
+	forgotten := func(opts ...eventloop.Option) *eventloop.Loop {
+		f := &fakePoller{}
+		fakes = append(fakes, f)
+		l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open))...)
+		require.NoError(t, err)
+		return l
+	}
+	called := make(chan struct{}, 1)
+	func() {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+			receive(near)
+			require.NoError(t, l.Close())
+			called <- struct{}{}
+		}))
+		go l.Run(context.Background())
+		eventually(t, asleep(l), "the loop sleeps")
+	}()
+	before := openDescriptors()
+	for range loops {
+		l := forgotten()
+		require.NoError(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) { l.Close() }))
+		require.NoError(t, l.RegisterFD(far, 0, func(eventloop.IOEvents) {}))
+		require.NoError(t, l.UnregisterFDThen(far, func() {}))
+		forgotten(eventloop.WithFastPathMode(eventloop.FastPathDisabled))
+		require.NoError(t, forgotten(eventloop.WithFastPathMode(eventloop.FastPathDisabled)).Close())
+	}
+	require.Greater(t, openDescriptors(), before)
+	require.True(t, garbage.Until(func() bool { return openDescriptors() <= before }), "descriptors are left")
+	for _, f := range fakes {
+		require.EqualValues(t, 1, f.calls[opClose].Load())
+		require.Empty(t, f.breaches)
+	}
+	send(far, 1)
+	<-called
 }
 
 // The alarm of a far timer is stopped when the loop ends. That it keeps nothing then is up to the runtime, which lets go of a

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 const (
@@ -124,7 +126,7 @@ func WithMicrotaskBudget(n int) Option {
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithOnOverload: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithOnOverload")
 		}
 		c.onOverload = f
 		return nil
@@ -136,7 +138,7 @@ func WithOnOverload(f func(error)) Option {
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithPanicHandler: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithPanicHandler")
 		}
 		c.onPanic = f
 		return nil
@@ -150,7 +152,7 @@ func WithPanicHandler(f func(*PanicError)) Option {
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
 		if f == nil {
-			return fmt.Errorf("eventloop: WithUnhandledRejection: %w", ErrNilCallback)
+			return loopapi.Wrap(ErrNilCallback, "WithUnhandledRejection")
 		}
 		c.onUnhandled = f
 		return nil
@@ -180,7 +182,7 @@ func WithWorkerLimit(n int) Option {
 
 // WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
 // FastPathDisabled New makes a poller, which the loop holds until it has ended: a loop that is not going to run is
-// ended by Close.
+// ended by Close, or else the garbage collector takes the poller with it.
 func WithFastPathMode(mode FastPathMode) Option {
 	return func(c *config) error {
 		c.fastPath = mode // which New checks

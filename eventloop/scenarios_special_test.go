@@ -136,6 +136,46 @@ func registerAndReady(w *stage) []sched.Thread {
 	}), w.thread("event", w.poller.event)}
 }
 
+// What follows a registration is called once, behind its callback, whatever becomes of the loop; and on it, if that has
+// ended by itself and so for want of this.
+func unregisterAnd(end func(*stage)) func(w *stage) []sched.Thread {
+	return func(w *stage) []sched.Thread {
+		running, followed := false, 0
+		if err := w.RegisterFD(1, eventloop.EventRead, func(eventloop.IOEvents) {
+			if followed > 0 {
+				w.fault("the callback begins after what follows")
+			}
+			running, w.poller.ready = true, false
+			sched.Point()
+			running = false
+		}); err != nil {
+			panic(err)
+		}
+		w.poller.ready = end == nil // with an end there are enough schedules
+		var err error
+		w.verify = func() error {
+			if errors.Is(err, eventloop.ErrLoopTerminated) != (followed == 0) || followed > 1 {
+				return fmt.Errorf("UnregisterFDThen: %v; called %d times", err, followed)
+			}
+			return nil
+		}
+		threads := []sched.Thread{w.thread("run", w.run), w.thread("unregister", func() {
+			err = w.UnregisterFDThen(1, func() {
+				if followed++; running {
+					w.fault("what follows is called beside the callback")
+				}
+				if end == nil && !w.OnLoop() {
+					w.fault("the loop has ended, and nobody has ended it")
+				}
+			})
+		})}
+		if end != nil {
+			threads = append(threads, w.thread("end", func() { end(w) }))
+		}
+		return threads
+	}
+}
+
 // Work is heard of wherever the loop goes to sleep.
 func modeAndSubmit(w *stage) []sched.Thread {
 	w.left = 1

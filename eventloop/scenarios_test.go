@@ -299,6 +299,9 @@ var scenarios = join(
 			w.left = -1 // nobody shuts it down
 			return threads
 		}},
+		{name: "unregister", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: unregisterAnd(nil)},
+		{name: "unregister and shutdown", prepare: unregisterAnd((*stage).shutdown)},
+		{name: "unregister and close", prepare: unregisterAnd((*stage).close)},
 		{name: "resolve and wait", prepare: resolveAndWait},
 		{name: "resolve and wait, parked", parked: true, prepare: resolveAndWait},
 		{name: "resolve and shutdown", prepare: resolveAnd((*stage).shutdown)},

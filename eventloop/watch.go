@@ -14,9 +14,11 @@ package eventloop
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
@@ -40,7 +42,7 @@ const (
 // nothing has changed.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	if err := l.setMode(mode); err != nil {
-		return fmt.Errorf("eventloop: fast path mode %d: %w", mode, err)
+		return loopapi.Wrap(err, "fast path mode %d", mode)
 	}
 	l.wakeIfSleeping()
 	return nil
@@ -68,7 +70,8 @@ func (l *Loop) setMode(mode FastPathMode) error {
 	return nil
 }
 
-// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop has not ended.
+// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop has not ended. Only a loop
+// that never ran can be garbage without having ended, so nobody else has its poller then.
 func (l *Loop) openPoller() error {
 	d := &l.fds
 	if d.poller != nil {
@@ -79,6 +82,7 @@ func (l *Loop) openPoller() error {
 		return err
 	}
 	d.poller = p
+	d.cleanup = runtime.AddCleanup(l, func(p systemPoller) { _ = p.Close() }, p)
 	d.changed.Store(true)
 	return nil
 }
@@ -208,7 +212,7 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	}
 	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // a batch need not hold all that there are
 	if err != nil {
-		l.failure = fmt.Errorf("eventloop: wait for descriptors: %w", err)
+		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
 		go l.complain("the loop ends", l.failure)
 	}
@@ -227,9 +231,9 @@ func (l *Loop) wakePoller(p systemPoller, retry time.Duration) {
 const firstRetry = time.Millisecond
 
 // complain logs on a goroutine that has nothing to lose if the logger does not return.
-func (l *Loop) complain(msg string, err error) {
+func (l *Loop) complain(msg string, err error, args ...any) {
 	defer func() { _ = recover() }()
-	l.log().Error(msg, "error", err)
+	l.log().Error(msg, append([]any{"error", err}, args...)...)
 }
 
 // strayed deals with an event that is nobody's. Once, it is that of a registration that has ended since. Again, after
@@ -287,8 +291,9 @@ func (d *descriptors) renew() (forgot bool, err error) {
 		return false, err
 	}
 	var lost []error
-	for fd, r := range d.table {
-		if err := d.own.Add(fd, r.events, r.tag); err != nil && !poller.Gone(err) {
+	for fd, tag := range d.table {
+		r := d.slots.find(tag)
+		if err := d.own.Add(fd, r.events, tag); err != nil && !poller.Gone(err) {
 			lost = append(lost, fmt.Errorf("descriptor %d: %w", fd, err))
 		}
 	}

@@ -5,7 +5,6 @@ package alternatethree
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -148,5 +147,5 @@ func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("eventloop: "+format+": %w", append(args, err)...)
+	return loopapi.Wrap(err, format, args...)
 }

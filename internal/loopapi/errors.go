@@ -3,24 +3,28 @@ package loopapi
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// prefix begins the text of every error of the vocabulary, and of what wraps one, and comes once.
+const prefix = "eventloop: "
 
 // The sentinel errors. Contestants return them as they are or wrapped; test with errors.Is.
 var (
-	ErrLoopAlreadyRunning   = errors.New("eventloop: already running")
-	ErrLoopTerminated       = errors.New("eventloop: terminated")
-	ErrLoopOverloaded       = errors.New("eventloop: overloaded")
-	ErrReentrantRun         = errors.New("eventloop: Run called from one of the loop's own callbacks")
-	ErrFastPathIncompatible = errors.New("eventloop: forced fast path and registered descriptors exclude each other")
-	ErrFDAlreadyRegistered  = errors.New("eventloop: descriptor already registered")
-	ErrFDNotRegistered      = errors.New("eventloop: descriptor not registered")
-	ErrPollerClosed         = errors.New("eventloop: poller closed")
-	ErrTimerNotFound        = errors.New("eventloop: timer not found")
-	ErrMicrotaskBudget      = errors.New("eventloop: microtask budget exceeded")
-	ErrNilCallback          = errors.New("eventloop: nil callback")
-	ErrAwaitOnLoop          = errors.New("eventloop: await on the loop would deadlock")
-	ErrPromiseCycle         = errors.New("eventloop: promise resolved with itself")
-	ErrGoexit               = errors.New("eventloop: callback called runtime.Goexit")
+	ErrLoopAlreadyRunning   = errors.New(prefix + "already running")
+	ErrLoopTerminated       = errors.New(prefix + "terminated")
+	ErrLoopOverloaded       = errors.New(prefix + "overloaded")
+	ErrReentrantRun         = errors.New(prefix + "Run called from one of the loop's own callbacks")
+	ErrFastPathIncompatible = errors.New(prefix + "forced fast path and registered descriptors exclude each other")
+	ErrFDAlreadyRegistered  = errors.New(prefix + "descriptor already registered")
+	ErrFDNotRegistered      = errors.New(prefix + "descriptor not registered")
+	ErrPollerClosed         = errors.New(prefix + "poller closed")
+	ErrTimerNotFound        = errors.New(prefix + "timer not found")
+	ErrMicrotaskBudget      = errors.New(prefix + "microtask budget exceeded")
+	ErrNilCallback          = errors.New(prefix + "nil callback")
+	ErrAwaitOnLoop          = errors.New(prefix + "await on the loop would deadlock")
+	ErrPromiseCycle         = errors.New(prefix + "promise resolved with itself")
+	ErrGoexit               = errors.New(prefix + "callback called runtime.Goexit")
 )
 
 // PanicError reports a callback that did not return: it panicked, or it called runtime.Goexit, in which case Value is
@@ -32,7 +36,7 @@ type PanicError struct {
 
 // Error returns the value in one line; the stack is in the field.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("eventloop: callback panicked: %v", e.Value)
+	return prefix + "callback panicked: " + strings.TrimPrefix(fmt.Sprint(e.Value), prefix)
 }
 
 // Unwrap returns Value when it is an error, so that errors.Is and errors.As see through the panic.
@@ -40,3 +44,19 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// Wrap returns an error that says what was attempted when err, which must not be nil, happened. Both its text and that of
+// the sentinel errors say whose they are, and so it says it once. errors.Is and errors.As find err in it.
+func Wrap(err error, format string, args ...any) error {
+	text := prefix + fmt.Sprintf(format, args...) + ": "
+	return &attempt{text + strings.TrimPrefix(err.Error(), prefix), err}
+}
+
+// attempt is an error with its cause.
+type attempt struct {
+	text  string
+	cause error
+}
+
+func (e *attempt) Error() string { return e.text }
+func (e *attempt) Unwrap() error { return e.cause }

@@ -4,6 +4,8 @@ package loopapi
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -55,6 +57,27 @@ const (
 	EventHangup
 )
 
+// eventNames are the names of the readiness events, from the lowest bit on.
+var eventNames = [...]string{"read", "write", "error", "hangup"}
+
+// String returns the events' names, as in "read|write"; "none" for none; and in hexadecimal what has no name.
+func (e IOEvents) String() string {
+	if e == 0 {
+		return "none"
+	}
+	var words []string
+	for i, name := range eventNames {
+		if bit := IOEvents(1) << i; e&bit != 0 {
+			words = append(words, name)
+			e &^= bit
+		}
+	}
+	if e != 0 {
+		words = append(words, fmt.Sprintf("%#x", uint32(e)))
+	}
+	return strings.Join(words, "|")
+}
+
 // FDRegistrar is the capability to watch raw descriptors for readiness, level-triggered.
 type FDRegistrar interface {
 	RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error
@@ -100,7 +123,7 @@ const (
 	StateTerminating State = 5 // the end was asked for
 )
 
-// String returns the state's name.
+// String returns the state's name, or the number of what is no state, as in "State(7)".
 func (s State) String() string {
 	switch s {
 	case StateAwake:
@@ -114,7 +137,7 @@ func (s State) String() string {
 	case StateTerminating:
 		return "terminating"
 	}
-	return "invalid"
+	return fmt.Sprintf("State(%d)", int32(s))
 }
 
 // Config is what a loop can be asked to be when it is made. Zero values mean the loop's own defaults. A loop that does not

@@ -10,6 +10,11 @@ var partMutants = []mutant{
 		"\t\ti = n.next // before place overwrites it\n\t\tw.place(n)\n", "\t\tw.place(n)\n\t\ti = n.next\n",
 		"all but one timer of a slot are lost", "^TestModel$"},
 
+	// internal/loopapi
+	{"vocabulary-prefix-twice", "internal/loopapi/errors.go",
+		"strings.TrimPrefix(err.Error(), prefix), err}", "err.Error(), err}",
+		"errors say twice whose they are", "^TestErrorTexts$"},
+
 	// internal/poller
 	{"epoll-timeout-rounded-down", "internal/poller/poller_epoll.go",
 		"int((d + time.Millisecond - 1) / time.Millisecond)", "int(d / time.Millisecond)",

@@ -1,0 +1,107 @@
+package eventloop_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Slots behave as a map by tags does whose tags never come twice, wherever the counter of tags begins: also as it wraps,
+// and passes over slots that long-lived registrations keep.
+func TestSlotsAgainstModel(t *testing.T) {
+	for _, begin := range []uint32{math.MaxUint32, 0, 1, math.MaxUint32 - 1, math.MaxUint32 - 300, math.MaxUint32 / 2} {
+		t.Run(fmt.Sprint(begin), func(t *testing.T) {
+			var s eventloop.Slots
+			s.StartAt(begin)
+			model, used := map[uint32]eventloop.IOEvents{}, map[uint32]bool{}
+			var live, ended []uint32
+			r := rand.New(rand.NewPCG(1, uint64(begin)))
+			check := func(tag uint32) {
+				t.Helper()
+				got, ok := s.Find(tag)
+				want, is := model[tag]
+				require.Equal(t, is, ok, "tag %d is found: %v", tag, ok)
+				require.Equal(t, want, got, "tag %d", tag)
+			}
+			for step := range scale(2000, 10_000, 100_000) {
+				if step%4000 == 3999 { // all go at once, and many come
+					for _, tag := range live {
+						s.Remove(tag)
+						delete(model, tag)
+						check(tag)
+					}
+					live = nil
+				}
+				growing := step%400 < 200
+				if len(live) == 0 || r.IntN(4) == 0 != growing {
+					tag := s.Next()
+					require.False(t, used[tag], "the tag %d comes again", tag)
+					used[tag] = true
+					if r.IntN(8) != 0 { // or else the poller has refused it
+						events := eventloop.IOEvents(r.Uint32())
+						s.Put(tag, events)
+						model[tag] = events
+						live = append(live, tag)
+					}
+					check(tag)
+				} else {
+					i := r.IntN(len(live))
+					if r.IntN(2) == 0 {
+						i = len(live) - 1 // the old ones live long
+					}
+					tag := live[i]
+					live[i] = live[len(live)-1]
+					live = live[:len(live)-1]
+					s.Remove(tag)
+					delete(model, tag)
+					ended = append(ended, tag)
+					check(tag)
+				}
+				if step%16 == 0 {
+					require.Equal(t, len(live), s.Held(), "slots that are taken, or have not been cleared")
+					require.LessOrEqual(t, 4*len(live), 3*s.Len(), "slots are free")
+					require.Zero(t, s.Len()&(s.Len()-1))
+				}
+				if len(live) > 0 {
+					check(live[r.IntN(len(live))])
+				}
+				if len(ended) > 0 {
+					check(ended[r.IntN(len(ended))])
+				}
+				check(0)
+				check(r.Uint32())
+			}
+			for _, tag := range live {
+				check(tag)
+				s.Remove(tag)
+			}
+			require.LessOrEqual(t, s.Len(), 4, "the memory that many took is given back")
+			_, ok := s.Find(0)
+			require.False(t, ok)
+		})
+	}
+}
+
+// Looking for a free slot takes a few looks on average, also where most of those that come next are taken for long.
+func TestSlotsPassOverFew(t *testing.T) {
+	var s eventloop.Slots
+	var first, last uint32
+	for range 3 << 12 { // three quarters of the slots
+		last = s.Next()
+		s.Put(last, 0)
+	}
+	first = last
+	const registrations = 1 << 16
+	for range registrations {
+		s.Remove(last)
+		last = s.Next()
+		s.Put(last, 0)
+	}
+	require.Equal(t, 4<<12, s.Len())
+	require.LessOrEqual(t, last-first, uint32(4*registrations))
+}

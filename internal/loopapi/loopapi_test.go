@@ -1,0 +1,80 @@
+package loopapi_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Sets of events and states print as words, wherever something is printed.
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{loopapi.IOEvents(0), "none"},
+		{loopapi.EventRead, "read"},
+		{loopapi.EventWrite, "write"},
+		{loopapi.EventError, "error"},
+		{loopapi.EventHangup, "hangup"},
+		{loopapi.EventRead | loopapi.EventWrite, "read|write"},
+		{loopapi.EventHangup | loopapi.EventError | loopapi.EventWrite | loopapi.EventRead, "read|write|error|hangup"},
+		{loopapi.IOEvents(1 << 4), "0x10"},
+		{loopapi.EventWrite | 1<<31 | 1<<4, "write|0x80000010"},
+		{loopapi.StateAwake, "awake"},
+		{loopapi.StateTerminated, "terminated"},
+		{loopapi.StateSleeping, "sleeping"},
+		{loopapi.State(3), "State(3)"},
+		{loopapi.StateRunning, "running"},
+		{loopapi.StateTerminating, "terminating"},
+		{loopapi.State(7), "State(7)"},
+		{loopapi.State(-1), "State(-1)"},
+	} {
+		if got := fmt.Sprint(c.value); got != c.want {
+			t.Errorf("%d prints as %q, want %q", c.value, got, c.want)
+		}
+		var line strings.Builder
+		slog.New(slog.NewTextHandler(&line, nil)).Info("", "it", c.value)
+		if !strings.HasSuffix(line.String(), " it="+c.want+"\n") {
+			t.Errorf("%d is logged as %q, want %q", c.value, line.String(), c.want)
+		}
+	}
+}
+
+// An error tells once whose it is, however often it was wrapped, and is found in what wraps it.
+func TestErrorTexts(t *testing.T) {
+	foreign := &fs.PathError{Op: "watch", Path: "a", Err: errors.New("no room")}
+	for _, c := range []struct {
+		err  error
+		is   error
+		want string
+	}{
+		{loopapi.ErrFDAlreadyRegistered, loopapi.ErrFDAlreadyRegistered, "eventloop: descriptor already registered"},
+		{loopapi.Wrap(loopapi.ErrFDAlreadyRegistered, "register descriptor %d", 5), loopapi.ErrFDAlreadyRegistered,
+			"eventloop: register descriptor 5: descriptor already registered"},
+		{loopapi.Wrap(loopapi.Wrap(loopapi.ErrPollerClosed, "wait"), "run"), loopapi.ErrPollerClosed,
+			"eventloop: run: wait: poller closed"},
+		{loopapi.Wrap(foreign, "register descriptor %d", 5), foreign, "eventloop: register descriptor 5: watch a: no room"},
+		{&loopapi.PanicError{Value: loopapi.ErrGoexit}, loopapi.ErrGoexit,
+			"eventloop: callback panicked: callback called runtime.Goexit"},
+		{&loopapi.PanicError{Value: foreign}, foreign, "eventloop: callback panicked: watch a: no room"},
+		{&loopapi.PanicError{Value: 7}, nil, "eventloop: callback panicked: 7"},
+		{&loopapi.PanicError{}, nil, "eventloop: callback panicked: <nil>"},
+	} {
+		if got := c.err.Error(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		if c.is != nil && !errors.Is(c.err, c.is) {
+			t.Errorf("%q is not found in %q", c.is, c.err)
+		}
+	}
+	var path *fs.PathError
+	if err := loopapi.Wrap(foreign, "register"); !errors.As(err, &path) || path != foreign {
+		t.Errorf("the system's error is not found in %q", err)
+	}
+}
