@@ -34,10 +34,11 @@ var lives = []life{living, shutdown, closing, burst, beside}
 const (
 	patience   = 20 * time.Second // for what takes no time: to begin, to drain, to end when the flood is over
 	longest    = 4 * time.Second  // how long a gap is followed that is there at the end of the window
-	giveUp     = 5 * time.Second  // how long the end may take before the flood is stopped
+	giveUp     = 3 * time.Second  // how long the end may take before the flood is stopped
 	many       = 1_000_000        // calls of a burst
 	mostHeap   = 3 << 30          // of memory, past which a flood is stopped
 	remarked   = 256 << 20        // of memory, that is worth a word
+	littered   = 64 << 20         // of memory, that is worth a collection
 	growing    = 1.3              // times what waited in the middle of the window
 	fewWaiting = 100_000          // calls that wait, which are no backlog
 )
@@ -82,15 +83,16 @@ type outcome struct {
 }
 
 // attempt tries a cell once.
-func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, yards *yards) (o *outcome, err error) {
+func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, yards *yards, anew bool) (o *outcome, err error) {
 	began := time.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
 	defer func() { o.took = time.Since(began) }()
 	o = &outcome{cell: c, tries: 1}
+	tidy()
 	if c.life == beside {
 		return o, c.besides(o, newLoop)
 	}
-	if o.plain, err = yards.of(c, window); err != nil {
+	if o.plain, err = yards.of(c, window, anew); err != nil {
 		return o, err
 	}
 	memory := watchMemory()
@@ -181,10 +183,14 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 	s.clean()
 	o.heap, o.capped, o.reports = memory.most.Load(), memory.capped.Load(), s.reports.Load()
 	o.judge()
-	if o.heap > remarked {
+	return o, nil
+}
+
+// tidy gets rid of what the last cell has left.
+func tidy() {
+	if used() > littered {
 		debug.FreeOSMemory()
 	}
-	return o, nil
 }
 
 // awaitEnd waits for Done.
@@ -259,7 +265,7 @@ func (o *outcome) account(s *site, before int64, result <-chan error) {
 // counted sees that each probe has probed.
 func (o *outcome) counted(b *battery) {
 	for p, n := range b.counts() {
-		if n == 0 && !o.flood.own.has(probe(p)) && !o.flood.free.has(probe(p)) && o.gaps[p] < longest {
+		if n == 0 && !o.flood.own.has(probe(p)) && !o.flood.free.has(probe(p)) && o.gaps[p] <= mostGap {
 			o.problem(lasting, "the probe %s has not run", probeNames[p])
 		}
 	}
@@ -293,10 +299,8 @@ type memory struct {
 func watchMemory() *memory {
 	m := &memory{}
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
-			metrics.Read(sample)
-			n := sample[0].Value.Uint64() + sample[1].Value.Uint64()
+			n := used()
 			m.most.Store(max(m.most.Load(), n))
 			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {
 				m.capped.Store(true)
@@ -304,6 +308,13 @@ func watchMemory() *memory {
 		}
 	}()
 	return m
+}
+
+// used is what is in use, what is not collected yet included.
+func used() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() + sample[1].Value.Uint64()
 }
 
 // besides takes the worst of a few timers and of a few round trips, on fresh loops, and the median of these; the same

@@ -159,6 +159,15 @@ type yard struct {
 	end  time.Duration
 }
 
+// or is the worse of two.
+func (y yard) or(z yard) yard {
+	for p := range y.gaps {
+		y.gaps[p] = max(y.gaps[p], z.gaps[p])
+	}
+	y.end = max(y.end, z.end)
+	return y
+}
+
 // measure besieges the loop of channels for a while, or with so many calls, if there is a number of them.
 func measure(m manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
 	p := newPlain()
@@ -195,6 +204,10 @@ func measure(m manner, goroutines, neighbours, calls int, window time.Duration) 
 	}
 	b.settled(0, longest)
 	y.gaps = b.gaps()
+	channel := max(y.gaps[taskProbe], y.gaps[internalProbe], y.gaps[promiseProbe], y.gaps[microtaskProbe])
+	for _, p := range []probe{taskProbe, internalProbe, promiseProbe, microtaskProbe} {
+		y.gaps[p] = channel // which is the same for all of them
+	}
 	b.stop.Store(true)
 	asked := time.Now()
 	p.ended.Store(true)

@@ -23,7 +23,7 @@ type choice struct {
 }
 
 func (ch choice) goroutinesOf(f *flood, l life) []int {
-	if l == burst {
+	if l == burst || f.like == quiet {
 		return []int{1}
 	}
 	if !f.feeds {
@@ -109,37 +109,35 @@ type yardKey struct {
 	burst                         bool
 }
 
-func (ys *yards) of(c cell, window time.Duration) (yard, error) {
+// of is the yardstick for a cell: the worst that was measured so far, of which anew is one more measurement.
+func (ys *yards) of(c cell, window time.Duration, anew bool) (yard, error) {
 	key := yardKey{c.flood.like, c.goroutines, c.procs, c.neighbours, c.life == burst}
-	if y, ok := ys.seen[key]; ok {
+	y, ok := ys.seen[key]
+	if ok && !anew {
 		return y, nil
 	}
 	calls := 0
 	if key.burst {
 		calls = many
 	}
-	y, err := measure(c.flood.like, c.goroutines, c.neighbours*c.procs, calls, window)
-	if err == nil {
-		ys.seen[key] = y
+	z, err := measure(c.flood.like, c.goroutines, c.neighbours*c.procs, calls, window)
+	if err != nil {
+		return y, err
 	}
-	return y, err
-}
-
-func (ys *yards) forget(c cell) {
-	delete(ys.seen, yardKey{c.flood.like, c.goroutines, c.procs, c.neighbours, c.life == burst})
+	ys.seen[key] = y.or(z)
+	return ys.seen[key], nil
 }
 
 // try tries a cell, and twice more if it may have been the machine.
 func (c cell) try(ctx context.Context, newLoop maker, window time.Duration, ys *yards) (*outcome, error) {
-	o, err := c.attempt(ctx, newLoop, window, ys)
+	o, err := c.attempt(ctx, newLoop, window, ys, false)
 	if err != nil || !o.wrong() {
 		return o, err
 	}
 	bad, tries := []*outcome{o}, 1
 	var good *outcome
 	for ; tries < 3 && len(bad) < 2 && o.count(lasting) == 0 && ctx.Err() == nil; tries++ {
-		ys.forget(c)
-		again, err := c.attempt(ctx, newLoop, window, ys)
+		again, err := c.attempt(ctx, newLoop, window, ys, true)
 		if err != nil {
 			return again, err
 		}
