@@ -21,6 +21,7 @@ type timers struct {
 	mu     spinLock // guards wheel and closed, and the writing of earliest and background
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
+	fresh  int  // timers for the next second, less those cancelled, since the loop last had due ones; guarded by mu
 
 	background atomic.Int64 // no background timer is due before it
 }
@@ -70,6 +71,14 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	}
 	t := &l.timers
 	l.lock(&t.mu)
+	for t.wheel.Short() && !t.closed { // memory is made without the lock
+		t.mu.Unlock()
+		m := new(wheel.Memory)
+		l.lock(&t.mu)
+		if t.wheel.Short() {
+			t.wheel.Provide(m)
+		}
+	}
 	if t.closed || l.state.load().ending() {
 		t.mu.Unlock()
 		l.turnAway()
@@ -83,7 +92,10 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if tier == TimerBackground && deadline < t.background.Load() {
 		t.background.Store(deadline)
 	}
-	backlog, wanted := t.wheel.Due(wheel.Tier(tier)), t.mu.wanted.Load()
+	if delay < time.Second {
+		t.fresh++
+	}
+	backlog, wanted := t.fresh, t.mu.wanted.Load()
 	t.mu.Unlock()
 	if sooner {
 		l.wakeIfSleeping()
@@ -116,7 +128,9 @@ func (l *Loop) UnrefTimer(id TimerID) error {
 func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) error {
 	t := &l.timers
 	l.lock(&t.mu)
+	before := t.wheel.Len()
 	found := change(&t.wheel, uint64(id))
+	t.fresh = max(0, t.fresh+t.wheel.Len()-before)
 	unneeded := t.wheel.Refs() == 0
 	t.mu.Unlock()
 	t.mu.courtesy()
@@ -163,7 +177,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	t := &l.timers
 	l.lock(&t.mu)
 	if d.limit == 0 {
-		d.limit = t.wheel.Seq()
+		d.limit, t.fresh = t.wheel.Seq(), 0
 	}
 	if l.microtasksDue() {
 		t.mu.Unlock()

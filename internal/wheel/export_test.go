@@ -12,6 +12,7 @@ const (
 	SpareBlocks = spareBlocks
 	NodeSize    = unsafe.Sizeof(node{})
 	Tick        = 1 << tickShift
+	KeptLevels  = keptLevels
 )
 
 // Grow allocates blocks until n timers fit.
@@ -44,6 +45,16 @@ func (w *Wheel) Blocks() (ever, now int) {
 		}
 	}
 	return len(w.slab.directory), now
+}
+
+// Levels returns how many levels of a tier have memory.
+func (w *Wheel) Levels(tier Tier) (n int) {
+	for _, l := range w.orders[tier].levels {
+		if l != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // InHeap returns how many timers of a tier are not in its run although they have come near.
@@ -87,7 +98,7 @@ func (w *Wheel) Check() error {
 // checkOrder checks a tier and returns the number of timers in it.
 func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 	o := &w.orders[tier]
-	if o.near.sorted > 0 {
+	if sorted := o.near.count - len(o.near.heap); sorted != 0 {
 		run, err := w.checkList(&o.near.run)
 		if err != nil {
 			return 0, fmt.Errorf("run: %w", err)
@@ -100,8 +111,8 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 				return 0, fmt.Errorf("run: #%d due %d is behind #%d due %d", n.seq, n.deadline, run[i-1].seq, run[i-1].deadline)
 			}
 		}
-		if len(run) != o.near.sorted {
-			return 0, fmt.Errorf("run: %d timers, counted as %d", len(run), o.near.sorted)
+		if len(run) != sorted {
+			return 0, fmt.Errorf("run: %d timers, counted as %d", len(run), sorted)
 		}
 		found += len(run)
 	}

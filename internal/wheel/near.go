@@ -5,43 +5,31 @@ package wheel
 // nothing is compared or moved but at its end. The others are in the heap, a binary one in which each timer knows its
 // position. Any timer can be removed from either.
 type near struct {
-	run    list
-	sorted int // timers in run
-	heap   []*node
+	count    int   // timers in run and heap
+	earliest *node // of both; nil when there is none
+	run      list  // has a timer before the heap has one; may have none thereafter
+	heap     []*node
 }
 
 const (
-	// runSteps is how many timers a new one may pass at the end of the run, on its way to its place there. It is enough
-	// for goroutines that read the clock in one order and insert in another.
-	runSteps = 2
+	// runSteps is how many timers a new one may pass at the end of the run, on its way to its place there. That is enough
+	// for goroutines that read the clock in one order and insert in another, and costs others little.
+	runSteps = 4
 
 	// heapKept is the capacity that the heap keeps whatever its length.
 	heapKept = 256
 )
 
-func (q *near) len() int { return q.sorted + len(q.heap) }
-
-// first returns the earliest timer, or nil.
-func (q *near) first(s *slab) *node {
-	if q.sorted == 0 {
-		if len(q.heap) == 0 {
-			return nil
-		}
-		return q.heap[0]
-	}
-	n := s.at(q.run.head)
-	if len(q.heap) > 0 && earlier(q.heap[0], n) {
-		return q.heap[0]
-	}
-	return n
-}
-
 func (q *near) push(s *slab, n *node) {
-	if q.sorted == 0 {
+	q.count++
+	if q.count == 1 {
 		n.where = inRun
-		q.sorted = 1
 		q.run.start(n)
+		q.earliest = n
 		return
+	}
+	if earlier(n, q.earliest) {
+		q.earliest = n
 	}
 	after := q.run.tail
 	for steps := 0; after != none; steps++ {
@@ -53,26 +41,40 @@ func (q *near) push(s *slab, n *node) {
 			// The last one goes too: a few that came long before their time would else keep all others out of the run.
 			last := s.at(q.run.tail)
 			q.run.unlink(s, last)
-			q.sorted--
-			q.sift(last)
-			q.sift(n)
+			q.pushHeap(last)
+			q.pushHeap(n)
 			return
 		}
 		after = p.prev
 	}
 	n.where = inRun
-	q.sorted++
 	q.run.insert(s, after, n)
 }
 
 // remove takes out a timer that is in near.
 func (q *near) remove(s *slab, n *node) {
+	q.count--
 	if n.where == inRun {
 		q.run.unlink(s, n)
-		q.sorted--
+	} else {
+		q.removeHeap(int(n.pos))
+	}
+	if n != q.earliest {
 		return
 	}
-	pos := int(n.pos)
+	q.earliest = nil
+	if len(q.heap) > 0 {
+		q.earliest = q.heap[0]
+	}
+	if q.count > len(q.heap) {
+		if head := s.at(q.run.head); q.earliest == nil || earlier(head, q.earliest) {
+			q.earliest = head
+		}
+	}
+}
+
+// removeHeap takes out the timer at position pos of the heap.
+func (q *near) removeHeap(pos int) {
 	last := len(q.heap) - 1
 	moved := q.heap[last]
 	q.heap[last] = nil // the node's block may be released
@@ -91,8 +93,8 @@ func (q *near) remove(s *slab, n *node) {
 	}
 }
 
-// sift puts a timer into the heap.
-func (q *near) sift(n *node) {
+// pushHeap puts a timer into the heap.
+func (q *near) pushHeap(n *node) {
 	n.where = inHeap
 	q.heap = append(q.heap, n)
 	q.up(len(q.heap)-1, n)

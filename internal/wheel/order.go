@@ -1,9 +1,6 @@
 package wheel
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // A tick is 2^tickShift ns. A level looks at groupBits bits of a tick's number, so that levelCount levels cover all of
 // int64: nothing overflows to a list of its own and no distance is too far.
@@ -41,32 +38,31 @@ type slot struct {
 	min int64 // no timer in the slot is earlier; exact until one is removed
 }
 
-// list links timers by index. It means nothing while it is empty, which its owner must know.
+// list links timers by index. Whether it is empty is for its owner to know: the zero list says that it has a timer.
 type list struct {
 	head, tail uint32
 }
 
-// next returns a lower bound of the earliest deadline, as Wheel.NextOf says.
-func (o *order) next(s *slab) int64 {
-	if n := o.near.first(s); n != nil {
-		return n.deadline
-	}
-	if o.used == 0 {
-		return math.MaxInt64
+func (o *order) empty() bool { return o.near.count == 0 && o.used == 0 }
+
+// next returns a lower bound of the earliest deadline. There must be a timer.
+func (o *order) next() int64 {
+	if o.near.count > 0 {
+		return o.near.earliest.deadline
 	}
 	level, i := o.first()
 	return o.levels[level][i].min
 }
 
 // first finds the slot that holds the earliest timer outside near. There must be one.
-func (o *order) first() (level, i int) {
-	level = bits.TrailingZeros64(o.used) % levelCount // the remainder only spares bounds checks
-	return level, bits.TrailingZeros64(o.occupied[level]) % slotCount
+func (o *order) first() (level, i uint) {
+	level = uint(bits.TrailingZeros64(o.used)) % levelCount // the remainder only spares bounds checks
+	return level, uint(bits.TrailingZeros64(o.occupied[level])) % slotCount
 }
 
 // cascade moves o.tick to the lower bound of the first occupied slot and deals the slot's timers out from there. It
 // is the only step of o.tick: the bound is within the slot, so all timers elsewhere stay where they belong.
-func (o *order) cascade(s *slab, level, i int) {
+func (o *order) cascade(s *slab, level, i uint) {
 	sl := &o.levels[level][i]
 	o.tick = sl.min >> tickShift
 	o.vacate(level, i)
@@ -84,12 +80,14 @@ func (o *order) place(s *slab, n *node) {
 		o.near.push(s, n)
 		return
 	}
-	level := (bits.Len64(uint64(tick^o.tick)) - 1) / groupBits
-	i := int(tick>>(level*groupBits)) & (slotCount - 1)
-	if o.levels[level] == nil {
-		o.levels[level] = new([slotCount]slot)
+	level := uint(bits.Len64(uint64(tick^o.tick))-1) / groupBits
+	i := uint(tick>>(level*groupBits)) % slotCount
+	slots := o.levels[level]
+	if slots == nil {
+		slots = new([slotCount]slot)
+		o.levels[level] = slots
 	}
-	sl := &o.levels[level][i]
+	sl := &slots[i]
 	n.where = inSlots + uint16(level*slotCount+i)
 	if o.occupied[level]&(1<<i) == 0 {
 		o.occupied[level] |= 1 << i
@@ -98,7 +96,7 @@ func (o *order) place(s *slab, n *node) {
 		sl.min = n.deadline
 		return
 	}
-	sl.insert(s, sl.tail, n)
+	sl.append(s, n)
 	sl.min = min(sl.min, n.deadline)
 }
 
@@ -108,7 +106,7 @@ func (o *order) remove(s *slab, n *node) {
 		o.near.remove(s, n)
 		return
 	}
-	level, i := int(n.where-inSlots)/slotCount, int(n.where-inSlots)%slotCount
+	level, i := uint(n.where-inSlots)/slotCount, uint(n.where-inSlots)%slotCount
 	if n.prev == none && n.next == none {
 		o.vacate(level, i)
 		return
@@ -117,7 +115,7 @@ func (o *order) remove(s *slab, n *node) {
 }
 
 // vacate marks a slot as empty.
-func (o *order) vacate(level, i int) {
+func (o *order) vacate(level, i uint) {
 	o.occupied[level] &^= 1 << i
 	if o.occupied[level] == 0 {
 		o.used &^= 1 << level
@@ -127,13 +125,22 @@ func (o *order) vacate(level, i int) {
 	}
 }
 
-// start makes n the only timer of the list.
+// start makes n the only timer of the list, whatever the list said before.
 func (l *list) start(n *node) {
 	n.next, n.prev = none, none
 	l.head, l.tail = n.index(), n.index()
 }
 
-// insert puts n behind another timer of a list that is not empty, or in front of all behind none.
+// append puts n at the end of a list that is not empty.
+func (l *list) append(s *slab, n *node) {
+	i := n.index()
+	n.prev, n.next = l.tail, none
+	s.at(l.tail).next = i
+	l.tail = i
+}
+
+// insert puts n behind another timer of the list, or in front of all behind none. The list is not empty, or was emptied
+// by unlink.
 func (l *list) insert(s *slab, after uint32, n *node) {
 	i := n.index()
 	next := &l.head

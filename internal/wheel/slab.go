@@ -61,6 +61,7 @@ type block struct {
 type slab struct {
 	directory []entry
 	room      *block // list of the blocks with a bit in free
+	spare     *block // to be the next one; nil if that is to be made
 	empty     int    // blocks in room without a timer
 	vacant    int    // list of the entries without a block that can have one: number+1, 0 ends it
 	live      int    // pending timers
@@ -154,7 +155,11 @@ func (s *slab) grow() *block {
 		s.directory = append(s.directory, entry{generation: 1})
 	}
 	e := &s.directory[number]
-	b := &block{free: 1<<blockNodes - 1}
+	b := s.spare
+	if s.spare = nil; b == nil {
+		b = new(block)
+	}
+	b.free = 1<<blockNodes - 1
 	for i := range b.nodes {
 		b.nodes[i].id = e.generation<<indexBits | uint64(number)<<blockBits | uint64(i)
 	}

@@ -2,16 +2,18 @@
 // goroutines. Its owner inserts deadlines on a monotonic scale of its own and asks what is due.
 //
 // Deadlines are exact nanoseconds and the timers of a tier come out strictly by (deadline, order of insertion). Insert
-// and Remove take constant time for timers beyond the current tick of about a millisecond, however many are pending;
-// within it they do when timers are inserted in about the order of their deadlines, and cost the logarithm of the
-// number of timers there at most.
+// and Remove take constant time for timers beyond the current tick of about a millisecond, however many are pending.
+// Within it they do too for timers that come in about the order of their deadlines; others cost the logarithm of the
+// number of such timers there.
 //
-// This file is what the owner sees; order.go is the wheel proper, once per tier, near.go orders the current tick,
-// slab.go holds the memory of the timers.
+// This file is what the owner sees; order.go is the wheel proper, near.go orders the current tick, slab.go holds the
+// memory of the timers.
 package wheel
 
-// Tier is a set of timers that is popped by itself. What the tiers mean is the owner's matter: here they only keep the
-// timers of one out of the way of another's.
+import "math"
+
+// Tier says which of the timers a timer competes with: each tier has an order of its own and is popped by itself. When
+// to pop which is up to the owner.
 type Tier uint8
 
 const (
@@ -23,13 +25,13 @@ const (
 // Tiers is the number of tiers.
 const Tiers = 3
 
-// Wheel is a set of pending timers. The zero value is empty and ready. It is not safe for concurrent use. A tier must
-// be one of the constants.
+// Wheel is a set of pending timers. The zero value is empty and ready. It is not safe for concurrent use. Its methods
+// take the tiers above and panic at any other.
 type Wheel struct {
-	slab   slab
+	orders [Tiers]order
+	slab   slab // of all tiers, as is the sequence
 	seq    uint64
 	refs   int
-	orders [Tiers]order
 }
 
 // PopDue removes the earliest timer of a tier, by (deadline, sequence), and returns its function, provided that its
@@ -40,7 +42,7 @@ type Wheel struct {
 // has popped what is due of all tiers, and sleeps until Next, does not spin.
 func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool) {
 	o := &w.orders[tier]
-	for o.near.len() == 0 {
+	for o.near.count == 0 {
 		if o.used == 0 {
 			return nil, false
 		}
@@ -50,7 +52,7 @@ func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool)
 		}
 		o.cascade(&w.slab, level, i)
 	}
-	n := o.near.first(&w.slab)
+	n := o.near.earliest
 	if n.deadline > now || n.seq >= before {
 		return nil, false
 	}
@@ -63,18 +65,32 @@ func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool)
 // Next returns a lower bound of the earliest deadline of all tiers, which is exact as long as nothing was removed, and
 // math.MaxInt64 when nothing is pending but timers that never fire.
 func (w *Wheel) Next() int64 {
-	next := w.orders[0].next(&w.slab)
-	for i := range w.orders[1:] {
-		next = min(next, w.orders[1+i].next(&w.slab))
+	next := int64(math.MaxInt64)
+	for i := range w.orders {
+		if o := &w.orders[i]; !o.empty() {
+			next = min(next, o.next())
+		}
 	}
 	return next
 }
 
 // NextOf returns for one tier what Next returns for all.
-func (w *Wheel) NextOf(tier Tier) int64 { return w.orders[tier].next(&w.slab) }
+func (w *Wheel) NextOf(tier Tier) int64 {
+	if o := &w.orders[tier]; !o.empty() {
+		return o.next()
+	}
+	return math.MaxInt64
+}
 
-// Due returns how many timers of a tier wait in the tick that PopDue has come to, or before.
-func (w *Wheel) Due(tier Tier) int { return w.orders[tier].near.len() }
+// Memory is what a wheel needs now and then to insert another timer.
+type Memory = block
+
+// Short tells whether the next Insert will allocate, unless Provide comes before: an owner that inserts under a lock
+// need not do that there.
+func (w *Wheel) Short() bool { return w.slab.room == nil && w.slab.spare == nil }
+
+// Provide gives the wheel memory of its own for the next time that it is short.
+func (w *Wheel) Provide(m *Memory) { w.slab.spare = m }
 
 // Insert adds a timer that is due at deadline, in nanoseconds and at least 0. A deadline in the past is due at once,
 // in its place by deadline; math.MaxInt64 means never. The timer counts in Refs if ref is set. The id is not 0 and is
