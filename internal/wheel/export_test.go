@@ -12,6 +12,7 @@ const (
 	SpareBlocks = spareBlocks
 	NodeSize    = unsafe.Sizeof(node{})
 	Tick        = 1 << tickShift
+	KeptLevels  = keptLevels
 )
 
 // Grow allocates blocks until n timers fit.
@@ -46,48 +47,28 @@ func (w *Wheel) Blocks() (ever, now int) {
 	return len(w.slab.directory), now
 }
 
-// Check returns an error when the wheel is not as the comments at Wheel, slot and slab say.
-func (w *Wheel) Check() error {
-	found := 0
-	for pos, n := range w.near {
-		found++
-		if n.where != inNear || int(n.pos) != pos || n.deadline>>tickShift > w.tick {
-			return fmt.Errorf("near[%d]: where %d, pos %d, deadline %d, wheel at tick %d", pos, n.where, n.pos, n.deadline, w.tick)
-		}
-		if pos > 0 && earlier(n, w.near[(pos-1)/2]) {
-			return fmt.Errorf("near[%d] is before its parent", pos)
+// Levels returns how many levels of a tier have memory.
+func (w *Wheel) Levels(tier Tier) (n int) {
+	for _, l := range w.orders[tier].levels {
+		if l != nil {
+			n++
 		}
 	}
-	for l := range w.levels {
-		if (w.occupied[l] != 0) != (w.used&(1<<l) != 0) {
-			return fmt.Errorf("level %d: occupied %#x, used %#x", l, w.occupied[l], w.used)
+	return n
+}
+
+// InHeap returns how many timers of a tier are not in its run although they have come near.
+func (w *Wheel) InHeap(tier Tier) int { return len(w.orders[tier].near.heap) }
+
+// Check returns an error when the wheel is not as the comments at order, near, slot and slab say.
+func (w *Wheel) Check() error {
+	found := 0
+	for t := range w.orders {
+		n, err := w.checkOrder(Tier(t))
+		if err != nil {
+			return fmt.Errorf("tier %d: %w", t, err)
 		}
-		for s := range slotCount {
-			if w.occupied[l]&(1<<s) == 0 {
-				continue
-			}
-			sl := w.levels[l][s]
-			prev := uint32(none)
-			for i := sl.head; i != none; i = w.slab.at(i).next {
-				n := w.slab.at(i)
-				found++
-				differ := uint64(n.deadline>>tickShift ^ w.tick)
-				switch {
-				case n.prev != prev || n.index() != i:
-					return fmt.Errorf("level %d slot %d: broken list", l, s)
-				case n.where != inSlots+uint16(l*slotCount+s):
-					return fmt.Errorf("level %d slot %d: where %d", l, s, n.where)
-				case n.deadline < sl.min:
-					return fmt.Errorf("level %d slot %d: deadline %d below min %d", l, s, n.deadline, sl.min)
-				case n.deadline>>tickShift <= w.tick || (bits.Len64(differ)-1)/groupBits != l:
-					return fmt.Errorf("level %d slot %d: deadline %d, wheel at tick %d", l, s, n.deadline, w.tick)
-				}
-				prev = i
-			}
-			if sl.tail != prev {
-				return fmt.Errorf("level %d slot %d: tail %d, last %d", l, s, sl.tail, prev)
-			}
-		}
+		found += n
 	}
 	if found != w.slab.live {
 		return fmt.Errorf("%d timers in near and slots, %d live nodes", found, w.slab.live)
@@ -112,4 +93,81 @@ func (w *Wheel) Check() error {
 		return fmt.Errorf("slab counts %d live and %d empty, blocks say %d and %d; room list off by %d", w.slab.live, w.slab.empty, live, empty, room)
 	}
 	return nil
+}
+
+// checkOrder checks a tier and returns the number of timers in it.
+func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
+	o := &w.orders[tier]
+	if sorted := o.near.count - len(o.near.heap); sorted != 0 {
+		run, err := w.checkList(&o.near.run)
+		if err != nil {
+			return 0, fmt.Errorf("run: %w", err)
+		}
+		for i, n := range run {
+			if n.where != inRun || n.tier != tier || n.deadline>>tickShift > o.tick {
+				return 0, fmt.Errorf("run: where %d, tier %d, deadline %d, tick %d", n.where, n.tier, n.deadline, o.tick)
+			}
+			if i > 0 && !earlier(run[i-1], n) {
+				return 0, fmt.Errorf("run: #%d due %d is behind #%d due %d", n.seq, n.deadline, run[i-1].seq, run[i-1].deadline)
+			}
+		}
+		if len(run) != sorted {
+			return 0, fmt.Errorf("run: %d timers, counted as %d", len(run), sorted)
+		}
+		found += len(run)
+	}
+	for pos, n := range o.near.heap {
+		found++
+		if n.where != inHeap || n.tier != tier || int(n.pos) != pos || n.deadline>>tickShift > o.tick {
+			return 0, fmt.Errorf("heap[%d]: where %d, tier %d, pos %d, deadline %d, tick %d", pos, n.where, n.tier, n.pos, n.deadline, o.tick)
+		}
+		if pos > 0 && earlier(n, o.near.heap[(pos-1)/2]) {
+			return 0, fmt.Errorf("heap[%d] is before its parent", pos)
+		}
+	}
+	for l := range o.levels {
+		if (o.occupied[l] != 0) != (o.used&(1<<l) != 0) {
+			return 0, fmt.Errorf("level %d: occupied %#x, used %#x", l, o.occupied[l], o.used)
+		}
+		for i := range slotCount {
+			if o.occupied[l]&(1<<i) == 0 {
+				continue
+			}
+			sl := &o.levels[l][i]
+			timers, err := w.checkList(&sl.list)
+			if err != nil {
+				return 0, fmt.Errorf("level %d slot %d: %w", l, i, err)
+			}
+			found += len(timers)
+			for _, n := range timers {
+				differ := uint64(n.deadline>>tickShift ^ o.tick)
+				switch {
+				case n.where != inSlots+uint16(l*slotCount+i) || n.tier != tier:
+					return 0, fmt.Errorf("level %d slot %d: where %d, tier %d", l, i, n.where, n.tier)
+				case n.deadline < sl.min:
+					return 0, fmt.Errorf("level %d slot %d: deadline %d below min %d", l, i, n.deadline, sl.min)
+				case n.deadline>>tickShift <= o.tick || (bits.Len64(differ)-1)/groupBits != l:
+					return 0, fmt.Errorf("level %d slot %d: deadline %d, order at tick %d", l, i, n.deadline, o.tick)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// checkList checks a list that is not empty and returns its timers.
+func (w *Wheel) checkList(l *list) (timers []*node, err error) {
+	prev := uint32(none)
+	for i := l.head; i != none; i = w.slab.at(i).next {
+		n := w.slab.at(i)
+		if n.prev != prev || n.index() != i {
+			return nil, fmt.Errorf("broken list at %d: prev %d, want %d", i, n.prev, prev)
+		}
+		timers = append(timers, n)
+		prev = i
+	}
+	if l.tail != prev {
+		return nil, fmt.Errorf("tail %d, last %d", l.tail, prev)
+	}
+	return timers, nil
 }

@@ -32,16 +32,18 @@ type node struct {
 	deadline   int64
 	seq        uint64
 	id         uint64 // of the timer that is here, or of the next one that will be
-	next, prev uint32 // in a slot: the neighbours in its list
-	pos        uint32 // in near: the position in the heap
+	next, prev uint32 // in a list: the neighbours
+	pos        uint32 // in the heap: the position
 	where      uint16
+	tier       Tier
 	ref        bool
 }
 
 // The values of node.where; in level l and slot s it is inSlots + l*slotCount + s.
 const (
 	idle uint16 = iota // no timer is here
-	inNear
+	inRun
+	inHeap
 	inSlots
 )
 

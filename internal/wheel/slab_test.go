@@ -17,31 +17,44 @@ func tracked() (func(), weak.Pointer[[64]byte]) {
 	return func() { captured[0]++ }, weak.Make(captured)
 }
 
-// What a removed, popped or cleared timer captured is collectable although the wheel lives on (bugs.md row 59).
+// What a removed or popped timer captured is collectable although the wheel lives on (bugs.md row 59).
 func TestNoRetention(t *testing.T) {
-	for name, deadline := range map[string]int64{"near": 5, "slot": 1e9, "never": math.MaxInt64} {
-		var w wheel.Wheel
-		keep, kept := tracked()
-		w.Insert(deadline, keep, true)
-		keep = nil
+	for name, c := range map[string]struct{ deadline, late int64 }{
+		"run":   {5, 0},
+		"heap":  {5, 10}, // behind so many that are due later
+		"slot":  {1e9, 0},
+		"never": {math.MaxInt64, 0},
+	} {
+		for tier := range tiers {
+			var w wheel.Wheel
+			for range c.late {
+				w.Insert(tier, wheel.Tick-1, func() {}, true)
+			}
+			keep, kept := tracked()
+			w.Insert(tier, c.deadline, keep, true)
+			keep = nil
 
-		fn, removed := tracked()
-		w.Remove(w.Insert(deadline, fn, true))
-		fn, popped := tracked()
-		w.Insert(4, fn, true)
-		fn, _ = w.PopDue(4, math.MaxUint64)
-		fn()
-		fn = nil
-		if !garbage.Taken(removed) {
-			t.Errorf("%s: the wheel keeps the function of a removed timer", name)
+			fn, removed := tracked()
+			w.Remove(w.Insert(tier, c.deadline, fn, true))
+			fn, popped := tracked()
+			w.Insert(tier, 4, fn, true)
+			if inHeap := w.InHeap(tier) > 0; inHeap != (c.late > 0) {
+				t.Fatalf("%s: %d timers in the heap", name, w.InHeap(tier))
+			}
+			fn, _ = w.PopDue(tier, 4, math.MaxUint64)
+			fn()
+			fn = nil
+			if !garbage.Taken(removed) {
+				t.Errorf("%s: the wheel keeps the function of a removed timer", name)
+			}
+			if !garbage.Taken(popped) {
+				t.Errorf("%s: the wheel keeps the function of a popped timer", name)
+			}
+			if kept.Value() == nil {
+				t.Fatalf("%s: the function of a pending timer was collected", name)
+			}
+			runtime.KeepAlive(&w)
 		}
-		if !garbage.Taken(popped) {
-			t.Errorf("%s: the wheel keeps the function of a popped timer", name)
-		}
-		if kept.Value() == nil {
-			t.Fatalf("%s: the function of a pending timer was collected", name)
-		}
-		runtime.KeepAlive(&w)
 	}
 }
 
@@ -62,7 +75,7 @@ func TestIDs(t *testing.T) {
 		}
 		for round := range rounds {
 			for range r.IntN(300) {
-				id := w.Insert(r.Int64N(1e9), func() {}, false)
+				id := w.Insert(wheel.Tier(r.IntN(wheel.Tiers)), r.Int64N(1e9), func() {}, false)
 				if id == 0 || seen[id] {
 					t.Fatalf("left %d: id %#x is 0 or not new", left, id)
 				}
@@ -116,12 +129,12 @@ func TestUsedUpGenerations(t *testing.T) {
 		if ever, _ := w.Blocks(); ever != 1 {
 			t.Fatal("a second block although the first has generations left")
 		}
-		w.Remove(w.Insert(1e9, func() {}, true))
+		w.Remove(w.Insert(wheel.Normal, 1e9, func() {}, true))
 	}
 	if ever, now := w.Blocks(); ever != 1 || now != 0 {
 		t.Fatalf("%d blocks, %d with memory; want the one block to be used up", ever, now)
 	}
-	id := w.Insert(1e9, func() {}, true)
+	id := w.Insert(wheel.Normal, 1e9, func() {}, true)
 	if ever, now := w.Blocks(); ever != 2 || now != 1 {
 		t.Fatalf("%d blocks, %d with memory; want a second block", ever, now)
 	}
@@ -141,37 +154,42 @@ func TestMemoryFallsBack(t *testing.T) {
 	if testing.Short() {
 		n /= 10
 	}
-	for name, step := range map[string]int64{"near": 1, "slots": 1000} {
-		var w wheel.Wheel
-		ids := make([]uint64, n)
-		fn := func() {}
-		before := heap()
-		for i := range ids {
-			// Neighbours in the slab are far apart in time.
-			ids[i] = w.Insert(int64(i)*7919%n*step, fn, true)
-		}
-		for _, id := range ids[:n/2] {
-			w.Remove(id)
-		}
-		for {
-			if _, ok := w.PopDue(n*step, math.MaxUint64); !ok {
-				break
+	for name, deadline := range map[string]func(i int64) int64{
+		"run":   func(i int64) int64 { return i },
+		"heap":  func(i int64) int64 { return i * 7919 % n }, // neighbours in the slab are far apart in time
+		"slots": func(i int64) int64 { return i * 7919 % n * 1000 },
+	} {
+		for _, used := range []wheel.Tier{1, tiers} {
+			var w wheel.Wheel
+			ids := make([]uint64, n)
+			fn := func() {}
+			before := heap()
+			for i := range ids {
+				ids[i] = w.Insert(wheel.Tier(i)%used, deadline(int64(i)), fn, true)
 			}
-		}
-		if _, now := w.Blocks(); now > wheel.SpareBlocks {
-			t.Errorf("%s: %d blocks are kept, want at most %d", name, now, wheel.SpareBlocks)
-		}
-		if grown := heap() - before; grown > 128<<10 {
-			t.Errorf("%s: %d B remain of a burst of %d timers", name, grown, n)
-		} else {
-			t.Logf("%s: %d B remain of a burst of %d timers", name, grown, n)
-		}
-		for i := range 3 * wheel.BlockNodes {
-			w.Insert(int64(i), fn, true)
-		}
-		for _, id := range ids {
-			if w.Remove(id) {
-				t.Fatalf("%s: stale id %#x removed a timer", name, id)
+			for _, id := range ids[:n/2] {
+				w.Remove(id)
+			}
+			for tier := range used {
+				for ok := true; ok; {
+					_, ok = w.PopDue(tier, n*1000, math.MaxUint64)
+				}
+			}
+			if _, now := w.Blocks(); now > wheel.SpareBlocks {
+				t.Errorf("%s: %d blocks are kept, want at most %d", name, now, wheel.SpareBlocks)
+			}
+			if grown := heap() - before; grown > 128<<10 {
+				t.Errorf("%s: %d B remain of a burst of %d timers in %d tiers", name, grown, n, used)
+			} else {
+				t.Logf("%s: %d B remain of a burst of %d timers in %d tiers", name, grown, n, used)
+			}
+			for i := range 3 * wheel.BlockNodes {
+				w.Insert(wheel.Tier(i)%used, int64(i), fn, true)
+			}
+			for _, id := range ids {
+				if w.Remove(id) {
+					t.Fatalf("%s: stale id %#x removed a timer", name, id)
+				}
 			}
 		}
 	}
@@ -195,7 +213,7 @@ func TestMemoryPerTimer(t *testing.T) {
 		fn := func() {}
 		before := heap()
 		for i := range n {
-			w.Insert(deadline(i), fn, true)
+			w.Insert(wheel.Normal, deadline(i), fn, true)
 		}
 		if per := float64(heap()-before) / float64(n); per > 96 {
 			t.Errorf("%s: %.1f B per pending timer", name, per)
@@ -213,12 +231,35 @@ func TestMemoryOfOne(t *testing.T) {
 	ws := make([]*wheel.Wheel, wheels)
 	for i := range ws {
 		ws[i] = new(wheel.Wheel)
-		ws[i].Insert(60e9, func() {}, true)
+		ws[i].Insert(wheel.Normal, 60e9, func() {}, true)
 	}
 	if per := (heap() - before) / wheels; per > 6<<10 {
 		t.Errorf("a wheel with one timer takes %d B", per)
 	}
 	runtime.KeepAlive(ws)
+}
+
+// A tier has no memory for levels that it never used, and gives that for far ones back.
+func TestLevels(t *testing.T) {
+	for tier := range tiers {
+		var w wheel.Wheel
+		w.Insert(tier, 0, func() {}, true)
+		var ids []uint64
+		for distance := int64(wheel.Tick); distance > 0; distance <<= 6 {
+			if got := w.Levels(tier); got != len(ids) {
+				t.Fatalf("tier %d: %d levels have memory, %d were used", tier, got, len(ids))
+			}
+			ids = append(ids, w.Insert(tier, distance, func() {}, true))
+		}
+		for _, id := range ids {
+			w.Remove(id)
+		}
+		for other := range tiers {
+			if got := w.Levels(other); got > wheel.KeptLevels || other != tier && got > 0 {
+				t.Errorf("%d levels of tier %d have memory after timers in tier %d", got, other, tier)
+			}
+		}
+	}
 }
 
 // heap returns the bytes of live objects.
@@ -234,39 +275,43 @@ func heap() int64 {
 func TestAllocs(t *testing.T) {
 	fn := func() {}
 	for _, pending := range []int{0, 1000} {
-		var w wheel.Wheel
-		now := int64(0)
-		for i := range pending {
-			w.Insert(int64(i+1)*3_000_000, fn, true)
-		}
-		const batch = 60
-		var ids [batch]uint64
-		run := func() {
-			for i := range ids {
-				ids[i] = w.Insert(now+int64(i)*1_000_000, fn, true)
+		for _, used := range []wheel.Tier{1, tiers} {
+			var w wheel.Wheel
+			now := int64(0)
+			for i := range pending {
+				w.Insert(wheel.Tier(i)%used, int64(i+1)*3_000_000, fn, true)
 			}
-			for i := 0; i < batch; i += 2 {
-				w.Remove(ids[i])
-			}
-			for i := range ids { // re-arm, as an interval does
-				now += 1_000_000
-				for {
-					due, ok := w.PopDue(now, w.Seq())
-					if !ok {
-						break
-					}
-					due()
-					if i < batch/2 && w.Len() < pending+batch/2 {
-						w.Insert(now+5_000_000, fn, true)
+			const batch = 60
+			var ids [batch]uint64
+			run := func() {
+				for i := range ids {
+					ids[i] = w.Insert(wheel.Tier(i/2)%used, now+int64(i)*1_000_000, fn, true)
+				}
+				for i := 0; i < batch; i += 2 {
+					w.Remove(ids[i])
+				}
+				for i := range ids { // re-arm, as an interval does
+					now += 1_000_000
+					for tier := range used {
+						for {
+							due, ok := w.PopDue(tier, now, w.Seq())
+							if !ok {
+								break
+							}
+							due()
+							if i < batch/2 && w.Len() < pending+batch/2 {
+								w.Insert(tier, now+5_000_000, fn, true)
+							}
+						}
 					}
 				}
 			}
-		}
-		for range 200 {
-			run() // until the levels that the clock passes through are there
-		}
-		if n := testing.AllocsPerRun(50, run); n != 0 {
-			t.Errorf("%d pending: %v allocations in %d inserts and the pops and removals they take", pending, n, batch)
+			for range 200 {
+				run() // until the levels that the clock passes through are there
+			}
+			if n := testing.AllocsPerRun(50, run); n != 0 {
+				t.Errorf("%d pending in %d tiers: %v allocations in %d inserts and the pops and removals they take", pending, used, n, batch)
+			}
 		}
 	}
 }
