@@ -47,7 +47,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 		t.mu.Unlock()
 		return 0, ErrLoopTerminated
 	}
-	id := t.wheel.Insert(deadline, fn, true)
+	id := t.wheel.Insert(wheel.Normal, deadline, fn, true)
 	sooner := deadline < l.earliest.Load()
 	if sooner {
 		l.earliest.Store(deadline)
@@ -109,7 +109,7 @@ func (l *Loop) runTimers() {
 			t.mu.Unlock()
 			return // what is due stays, and keeps alive what must hear that pending promises are rejected
 		}
-		fn, ok := t.wheel.PopDue(now, limit)
+		fn, ok := t.wheel.PopDue(wheel.Normal, now, limit)
 		if !ok {
 			l.earliest.Store(t.wheel.Next())
 		}
