@@ -81,11 +81,13 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 // run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
 // whether there is nothing left. Rejecting may bring any amount of work, and is not counted.
 func (l *Loop) finish() bool {
+	credit := l.credit
 	l.credit = math.MaxInt
 	more := l.promises.RejectAll(ErrLoopTerminated)
-	l.renew()
+	l.credit = credit
 	switch {
 	case more:
+		l.renew()
 		return false
 	case l.working():
 		l.rest()

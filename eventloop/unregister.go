@@ -73,7 +73,7 @@ func (l *Loop) unregister(fd int, then func()) error {
 func (l *Loop) follow(then func()) {
 	d := &l.fds
 	d.leaving, d.orphans = append(d.leaving, then), l.callOrphans
-	_ = l.SubmitInternal(l.callLeaving) // what a loop that has come to its end refuses, or drops, is still among the leaving
+	_ = l.enqueue(internal, l.callLeaving, true) // what a loop that has come to its end refuses, or drops, is still among the leaving
 }
 
 // callLeaving is an internal task for each of the leaving.
