@@ -5,6 +5,7 @@ package eventloop
 import (
 	"errors"
 	"io/fs"
+	"runtime"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -23,6 +24,7 @@ type descriptors struct {
 	slots   slots          // the registrations
 	mode    FastPathMode
 	poller  systemPoller        // made when it is needed first, kept until the end
+	cleanup runtime.Cleanup     // closes it if the loop is garbage before that
 	leaving []func()            // what UnregisterFDThen was given, and the loop has not called yet
 	orphans func(left []func()) // calls what is left of these at the end; there if there may be some
 	closed  bool                // the loop has ended, and so have all registrations
@@ -245,5 +247,6 @@ func (d *descriptors) drop() error {
 	if d.poller == nil {
 		return nil
 	}
+	d.cleanup.Stop()
 	return d.poller.Close()
 }

@@ -152,6 +152,56 @@ func TestContextKeepsNoEndedLoop(t *testing.T) {
 	require.True(t, garbage.Taken(p))
 }
 
+// A loop that nobody ran or ended, and that nobody has any more, leaves no descriptors behind, also when its callbacks
+// refer to it. One that runs keeps its own though only its goroutine has it, and one that has ended closes nothing twice.
+func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
+	needDescriptors(t)
+	near, far := newPair(t)
+	const loops = 40
+	var fakes []*fakePoller
+	var known []*eventloop.Loop
+	create := func(opts ...eventloop.Option) *eventloop.Loop {
+		f := &fakePoller{}
+		fakes = append(fakes, f)
+		l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open))...)
+		require.NoError(t, err)
+		known = append(known, l)
+		return l
+	}
+	called := make(chan struct{}, 1)
+	func() {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+			if _, b := receive(near); b == 2 {
+				require.NoError(t, l.Close())
+			}
+			called <- struct{}{}
+		}))
+		go l.Run(context.Background())
+		send(far, 1)
+		<-called // so it has all the descriptors that it needs
+	}()
+	before := openDescriptors()
+	for range loops {
+		l := create()
+		require.NoError(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) { l.Close() }))
+		require.NoError(t, l.RegisterFD(far, 0, func(eventloop.IOEvents) {}))
+		require.NoError(t, l.UnregisterFDThen(far, func() {}))
+		create(eventloop.WithFastPathMode(eventloop.FastPathDisabled))
+		require.NoError(t, create(eventloop.WithFastPathMode(eventloop.FastPathDisabled)).Close())
+	}
+	require.Greater(t, openDescriptors(), before)
+	clear(known)
+	require.True(t, garbage.Until(func() bool { return openDescriptors() <= before }), "descriptors are left")
+	for _, f := range fakes {
+		require.EqualValues(t, 1, f.calls[opClose].Load())
+		require.Empty(t, f.breaches)
+	}
+	send(far, 2)
+	<-called
+}
+
 // The alarm of a far timer is stopped when the loop ends. That it keeps nothing then is up to the runtime, which lets go of a
 // stopped timer when there are enough of them.
 func TestEndStopsTheAlarm(t *testing.T) {

@@ -182,7 +182,7 @@ func WithWorkerLimit(n int) Option {
 
 // WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
 // FastPathDisabled New makes a poller, which the loop holds until it has ended: a loop that is not going to run is
-// ended by Close.
+// ended by Close, or else the garbage collector takes the poller with it.
 func WithFastPathMode(mode FastPathMode) Option {
 	return func(c *config) error {
 		c.fastPath = mode // which New checks

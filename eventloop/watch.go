@@ -14,6 +14,7 @@ package eventloop
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -69,7 +70,8 @@ func (l *Loop) setMode(mode FastPathMode) error {
 	return nil
 }
 
-// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop has not ended.
+// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop has not ended. Only a loop
+// that never ran can be garbage without having ended, so nobody else has its poller then.
 func (l *Loop) openPoller() error {
 	d := &l.fds
 	if d.poller != nil {
@@ -80,6 +82,7 @@ func (l *Loop) openPoller() error {
 		return err
 	}
 	d.poller = p
+	d.cleanup = runtime.AddCleanup(l, func(p systemPoller) { _ = p.Close() }, p)
 	d.changed.Store(true)
 	return nil
 }

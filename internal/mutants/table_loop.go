@@ -180,6 +180,9 @@ var loopMutants = []mutant{
 	{"fd-orphans-forgotten", "eventloop/fd.go",
 		"\t\tsched.Go(func() { d.orphans(left) })\n", "",
 		"a descriptor that UnregisterFDThen was to close stays open when Close comes in between", "^TestUnregisterThen$"},
+	{"fd-poller-closed-twice", "eventloop/fd.go",
+		"\td.cleanup.Stop()\n", "",
+		"the poller of a loop that has ended is closed again when the loop is garbage", "^TestForgottenLoops"},
 
 	// slots.go
 	{"slots-callback-kept", "eventloop/slots.go",
@@ -209,6 +212,9 @@ var loopMutants = []mutant{
 		"return loopapi.Wrap(err, \"fast path mode %d\", mode)\n\t}\n\tl.wakeIfSleeping()",
 		"return loopapi.Wrap(err, \"fast path mode %d\", mode)\n\t}",
 		"a change of mode waits for other work", "^TestModeChangeWakes$"},
+	{"watch-forgotten-loop-leaks", "eventloop/watch.go",
+		"runtime.AddCleanup(l, func(p systemPoller) { _ = p.Close() }, p)", "runtime.Cleanup{}",
+		"the descriptors of a loop that nobody ran or has any more stay open", "^TestForgottenLoops"},
 
 	// lifecycle.go
 	{"end-begins-without-context", "eventloop/lifecycle.go",
