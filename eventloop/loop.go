@@ -109,6 +109,10 @@ func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, 
 
 // OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and costs a few
 // nanoseconds.
+//
+// It compares goroutines: in the body of a coroutine that a callback resumes (iter.Pull) it is false, although nothing
+// else of the loop runs meanwhile. There Await, and Shutdown, which would otherwise tell that they cannot wait, wait for
+// the callback that waits for them, until their context ends.
 func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
 
 // State returns the loop's state at some moment during the call.

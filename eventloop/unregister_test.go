@@ -297,3 +297,16 @@ func TestUnregisterThenClose(t *testing.T) {
 		eventually(t, func() bool { return left.Load() == 0 }, "%d descriptors are left", left.Load())
 	}
 }
+
+// A registration that the system will not end has ended for the loop: it does not stay for it.
+func TestRefusedUnregistrationEndsAutoExitLoops(t *testing.T) {
+	near, _ := newPair(t)
+	f := &fakePoller{broken: opRemove, err: errors.New("no Remove"), every: 1}
+	l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPoller(f.open))
+	require.NoError(t, err)
+	require.NoError(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) {}))
+	go l.Run(context.Background())
+	eventually(t, asleep(l), "the loop sleeps")
+	require.ErrorIs(t, l.UnregisterFD(near), f.err)
+	eventually(t, func() bool { return l.State() == eventloop.StateTerminated }, "the loop sleeps on")
+}
