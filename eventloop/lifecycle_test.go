@@ -159,20 +159,13 @@ func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
 	near, far := newPair(t)
 	const loops = 40
 	var fakes []*fakePoller
-<<<<<<< HEAD
-	forgotten := func(opts ...eventloop.Option) *eventloop.Loop {
-=======
 	var known []*eventloop.Loop
 	create := func(opts ...eventloop.Option) *eventloop.Loop {
->>>>>>> wip-fds
 		f := &fakePoller{}
 		fakes = append(fakes, f)
 		l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open))...)
 		require.NoError(t, err)
-<<<<<<< HEAD
-=======
 		known = append(known, l)
->>>>>>> wip-fds
 		return l
 	}
 	called := make(chan struct{}, 1)
@@ -180,25 +173,6 @@ func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
 		l, err := eventloop.New()
 		require.NoError(t, err)
 		require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
-<<<<<<< HEAD
-			receive(near)
-			require.NoError(t, l.Close())
-			called <- struct{}{}
-		}))
-		go l.Run(context.Background())
-		eventually(t, asleep(l), "the loop sleeps")
-	}()
-	before := openDescriptors()
-	for range loops {
-		l := forgotten()
-		require.NoError(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) { l.Close() }))
-		require.NoError(t, l.RegisterFD(far, 0, func(eventloop.IOEvents) {}))
-		require.NoError(t, l.UnregisterFDThen(far, func() {}))
-		forgotten(eventloop.WithFastPathMode(eventloop.FastPathDisabled))
-		require.NoError(t, forgotten(eventloop.WithFastPathMode(eventloop.FastPathDisabled)).Close())
-	}
-	require.Greater(t, openDescriptors(), before)
-=======
 			if _, b := receive(near); b == 2 {
 				require.NoError(t, l.Close())
 			}
@@ -219,17 +193,12 @@ func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
 	}
 	require.Greater(t, openDescriptors(), before)
 	clear(known)
->>>>>>> wip-fds
 	require.True(t, garbage.Until(func() bool { return openDescriptors() <= before }), "descriptors are left")
 	for _, f := range fakes {
 		require.EqualValues(t, 1, f.calls[opClose].Load())
 		require.Empty(t, f.breaches)
 	}
-<<<<<<< HEAD
-	send(far, 1)
-=======
 	send(far, 2)
->>>>>>> wip-fds
 	<-called
 }
 
