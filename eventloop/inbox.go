@@ -89,7 +89,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		l.lockFor(at)
 	}
 	state := l.state.load() // after taking the lock: the "check" of write-then-check
-	err := l.admit(at, state, owed)
+	var err error
+	if state.ending() || l.queueLimit > 0 {
+		err = l.admit(at, state, owed)
+	}
 	backlog := 0
 	for err == nil && q.full() {
 		backlog = q.n + b.taken[at&1]

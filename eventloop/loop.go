@@ -326,8 +326,8 @@ func (l *Loop) hasWork() bool {
 	return l.micro.n+l.ticks.n+l.batch.n+l.priority.n != 0 || l.bounds.held || l.mayHaveWork()
 }
 
-// stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: one callback
-// alone costs nothing.
+// stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: a few callbacks
+// cost nothing.
 type stint struct {
 	began   int64
 	n, next int // callbacks so far, and those after which to look at the clock
@@ -335,7 +335,7 @@ type stint struct {
 
 // over is asked after each callback, and tells whether the stint has lasted long enough.
 func (s *stint) over(l *Loop) bool {
-	if s.n++; s.n == 1 || s.n <= s.next {
+	if s.n++; s.n < 4 || s.n <= s.next {
 		return false
 	}
 	now := l.now()
