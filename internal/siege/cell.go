@@ -133,6 +133,7 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 		drained(s, c.flood.law)
 		o.gaps = b.gaps()
 	case shutdown, closing:
+		s.underWay(c.flood.refused)
 		sleep(ctx, window/3)
 	}
 	o.calls, o.accepted = s.calls(), s.accepted()
@@ -157,7 +158,7 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(giveUp)
+	o.ended = s.awaitEnd(max(giveUp, 2*o.plain.end+time.Second)) // past what is allowed
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)
@@ -190,6 +191,20 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 func tidy() {
 	if used() > littered {
 		debug.FreeOSMemory()
+	}
+}
+
+// underWay waits until every goroutine has its turn, and its first call is accepted, or refused if it is to be.
+func (s *site) underWay(refused bool) {
+	begun := func(t *tally) int64 {
+		if t.accepted.Load() > 0 || refused && t.calls.Load() > 0 {
+			return 1
+		}
+		return 0
+	}
+	all := s.sum(func(*tally) int64 { return 1 })
+	for until := time.Now().Add(patience); s.sum(begun) < all && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
 	}
 }
 
