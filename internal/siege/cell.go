@@ -313,9 +313,10 @@ type memory struct {
 
 func watchMemory() *memory {
 	m := &memory{}
+	before := used() // the runtime keeps something of each goroutine that ever was
 	go func() {
 		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
-			n := used()
+			n := max(used(), before) - before
 			m.most.Store(max(m.most.Load(), n))
 			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {
 				m.capped.Store(true)
