@@ -121,7 +121,9 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 		sleep(ctx, window/2)
 		middle := s.accepted() - s.ran()
 		sleep(ctx, window/2)
-		o.waited = s.accepted() - s.ran()
+		if c.flood.law != nothing {
+			o.waited = s.accepted() - s.ran()
+		}
 		o.grew = o.waited > fewWaiting && float64(o.waited) > growing*float64(middle)
 		o.gaps = b.gaps()
 		b.settled(c.flood.own|c.flood.free, longest)
