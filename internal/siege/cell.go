@@ -121,7 +121,9 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 		sleep(ctx, window/2)
 		middle := s.accepted() - s.ran()
 		sleep(ctx, window/2)
-		o.waited = s.accepted() - s.ran()
+		if c.flood.law != nothing {
+			o.waited = s.accepted() - s.ran()
+		}
 		o.grew = o.waited > fewWaiting && float64(o.waited) > growing*float64(middle)
 		o.gaps = b.gaps()
 		b.settled(c.flood.own|c.flood.free, longest)
@@ -133,6 +135,7 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 		drained(s, c.flood.law)
 		o.gaps = b.gaps()
 	case shutdown, closing:
+		s.underWay(c.flood.refused)
 		sleep(ctx, window/3)
 	}
 	o.calls, o.accepted = s.calls(), s.accepted()
@@ -157,7 +160,7 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(giveUp)
+	o.ended = s.awaitEnd(max(giveUp, 2*o.plain.end+time.Second)) // past what is allowed
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)
@@ -190,6 +193,20 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 func tidy() {
 	if used() > littered {
 		debug.FreeOSMemory()
+	}
+}
+
+// underWay waits until every goroutine has its turn, and its first call is accepted, or refused if it is to be.
+func (s *site) underWay(refused bool) {
+	begun := func(t *tally) int64 {
+		if t.accepted.Load() > 0 || refused && t.calls.Load() > 0 {
+			return 1
+		}
+		return 0
+	}
+	all := s.sum(func(*tally) int64 { return 1 })
+	for until := time.Now().Add(patience); s.sum(begun) < all && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -298,9 +315,10 @@ type memory struct {
 
 func watchMemory() *memory {
 	m := &memory{}
+	before := used() // the runtime keeps something of each goroutine that ever was
 	go func() {
 		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
-			n := used()
+			n := max(used(), before) - before
 			m.most.Store(max(m.most.Load(), n))
 			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {
 				m.capped.Store(true)

@@ -12,38 +12,38 @@ import (
 )
 
 var promises = []flood{
-	{name: "NewPromise, resolve", like: sends, law: wanted, own: microtasks,
+	{name: "NewPromise, resolve", like: makes, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			p, resolve, _ := s.loop.NewPromise()
 			p.Then(o.fulfilled, o.rejected)
 			resolve(nil)
 		})},
-	{name: "NewPromise, reject", like: sends, law: wanted, own: microtasks,
+	{name: "NewPromise, reject", like: makes, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			p, _, reject := s.loop.NewPromise()
 			p.Then(o.fulfilled, o.rejected)
 			reject(eventloop.ErrGoexit)
 		})},
-	{name: "NewPromise, forgotten", like: reads, begin: asks(func(s *site) { s.loop.NewPromise() })},
-	{name: "Then of settled", like: sends, law: wanted, own: microtasks, begin: then(true)},
-	{name: "Then of pending", like: sends, own: microtasks, begin: then(false)},
-	{name: "Resolved", like: reads, begin: asks(func(s *site) { s.loop.Promises().Resolved(1) })},
+	{name: "NewPromise, forgotten", like: litters, begin: asks(func(s *site) { s.loop.NewPromise() })},
+	{name: "Then of settled", like: makes, law: wanted, own: microtasks, begin: then(true)},
+	{name: "Then of pending", like: makes, own: microtasks, begin: then(false)},
+	{name: "Resolved", like: litters, begin: asks(func(s *site) { s.loop.Promises().Resolved(1) })},
 	// What nobody handles is reported on the loop.
-	{name: "Rejected", like: sends, own: microtasks,
+	{name: "Rejected", like: makes, own: microtasks,
 		begin: asks(func(s *site) { s.loop.Promises().Rejected(eventloop.ErrGoexit) })},
-	{name: "All", like: sends, law: wanted, own: microtasks,
+	{name: "All", like: makes, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			r := s.loop.Promises()
 			r.All(r.Resolved(1), r.Resolved(2)).Then(o.fulfilled, o.rejected)
 		})},
-	{name: "Await of settled", like: sends, own: microtasks, begin: awaits(true)},
-	{name: "Await of pending", like: sends, own: microtasks, begin: awaits(false)},
-	{name: "ToChannel of settled", like: sends, own: microtasks, begin: channels(true)},
-	{name: "ToChannel of pending", like: sends, own: microtasks, begin: channels(false)},
-	{name: "Promisify", like: sends, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
-	{name: "Promisify, two workers", like: sends, law: wanted, own: set(internalProbe), free: set(taskProbe),
+	{name: "Await of settled", like: makes, own: microtasks, begin: awaits(true)},
+	{name: "Await of pending", like: makes, own: microtasks, begin: awaits(false)},
+	{name: "ToChannel of settled", like: makes, own: microtasks, begin: channels(true)},
+	{name: "ToChannel of pending", like: makes, own: microtasks, begin: channels(false)},
+	{name: "Promisify", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
+	{name: "Promisify, two workers", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe),
 		opts: []eventloop.Option{eventloop.WithWorkerLimit(2)}, begin: promisify(false)},
-	{name: "Promisify, context ended", like: sends, law: wanted, own: microtasks, begin: promisify(true)},
+	{name: "Promisify, context ended", like: makes, law: wanted, own: microtasks, begin: promisify(true)},
 }
 
 // kept is calls of which each has a promise, whose handler is to run.

@@ -10,7 +10,7 @@ import (
 )
 
 var scripts = []flood{
-	{name: "js SetTimeout(0)", like: sends, law: pending, own: set(timerProbe),
+	{name: "js SetTimeout(0)", like: makes, law: pending, own: set(timerProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.js.SetTimeout(t.next(), 0); return err })},
 	{name: "js SetInterval, ClearInterval", like: alarms, begin: each(func(s *site, _ *tally) error {
 		id, err := s.js.SetInterval(func() { s.enter() }, 1)
@@ -18,20 +18,20 @@ var scripts = []flood{
 		return err
 	})},
 	// To the loop an immediate is an internal task.
-	{name: "js SetImmediate", like: sends, law: pending, own: set(internalProbe), free: set(taskProbe),
+	{name: "js SetImmediate", like: makes, law: pending, own: set(internalProbe), free: set(taskProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.js.SetImmediate(t.next()); return err })},
 	{name: "js NextTick", like: sends, law: exactly, own: microtasks,
 		begin: each(func(s *site, t *tally) error { return s.js.NextTick(t.next()) })},
 	{name: "js QueueMicrotask", like: sends, law: exactly, own: microtasks,
 		begin: each(func(s *site, t *tally) error { return s.js.QueueMicrotask(t.next()) })},
-	{name: "js Abort", like: sends, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js Abort", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal { return signal })},
-	{name: "js AnySignal", like: sends, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js AnySignal", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal {
 			return j.AnySignal(j.NewAbortController().Signal(), signal)
 		})},
 	// One may be aborted before there is a listener, which then never hears.
-	{name: "js TimeoutSignal", like: sends, own: set(timerProbe),
+	{name: "js TimeoutSignal", like: makes, own: set(timerProbe),
 		begin: func(s *site, t *tally) flooder {
 			return flooder{call: func() bool {
 				signal, err := s.js.TimeoutSignal(1)
@@ -42,7 +42,7 @@ var scripts = []flood{
 				return err == nil
 			}}
 		}},
-	{name: "js Promise", like: sends, law: wanted, own: microtasks,
+	{name: "js Promise", like: makes, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			p, resolve, _ := s.js.WithResolvers()
 			p.Then(o.fulfilled, o.rejected)

@@ -115,7 +115,7 @@ func besiege(ctx context.Context, ch choice, seed uint64, limit time.Duration, v
 	}
 	fmt.Println(header + fmt.Sprintf(" %15s  verdict", "end"))
 	began := time.Now()
-	ys := &yards{map[yardKey]yard{}}
+	ys := &yards{map[yardKey][]yard{}}
 	var outcomes []*outcome
 	for _, c := range cells {
 		if ctx.Err() != nil || time.Since(began) > limit && len(outcomes) > 0 {

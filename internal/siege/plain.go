@@ -20,6 +20,8 @@ type manner int
 const (
 	quiet   manner = iota // none
 	sends                 // blocking sends to the channel
+	makes                 // the same of functions that are made for it, with what a promise takes of memory
+	litters               // memory only
 	feeds                 // functions that send themselves again
 	reads                 // loads of an atomic
 	locks                 // a mutex, taken and released
@@ -65,6 +67,14 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 				p.tasks <- fn
 			}
 		}, nil
+	case makes:
+		return func() {
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() { kept[0] = nil }
+			}
+		}, nil
+	case litters:
+		return func() { litter() }, nil
 	case reads:
 		return func() { p.ended.Load() }, nil
 	case locks:
@@ -92,6 +102,11 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 	}
 	return nil, nil
 }
+
+// litter makes about as much as a promise and its handlers are.
+//
+//go:noinline
+func litter() []*[96]byte { return []*[96]byte{new([96]byte), new([96]byte)} }
 
 // feed starts a function that sends itself again. The channel has room for all of them.
 func (p *plain) feed() {
@@ -213,7 +228,7 @@ func measure(m manner, goroutines, neighbours, calls int, window time.Duration) 
 	p.ended.Store(true)
 	go func() { p.tasks <- nil }()
 	<-p.done
-	y.end = time.Since(asked)
+	y.end = max(time.Since(asked), channel) // one round trip more
 	p.stop.Store(true)
 	stopNeighbours()
 	flooders.Wait()

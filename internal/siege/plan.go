@@ -98,9 +98,9 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// yards are the yardsticks of the run so far, by what they depend on.
+// yards are the yardsticks of the run so far, by what they depend on: a few measurements each.
 type yards struct {
-	seen map[yardKey]yard
+	seen map[yardKey][]yard
 }
 
 type yardKey struct {
@@ -109,23 +109,30 @@ type yardKey struct {
 	burst                         bool
 }
 
-// of is the yardstick for a cell: the worst that was measured so far, of which anew is one more measurement.
-func (ys *yards) of(c cell, window time.Duration, anew bool) (yard, error) {
+// remembered is how many measurements count, so that the worst of ever more does not excuse everything.
+const remembered = 3
+
+// of is the yardstick for a cell: the worst of what was measured last, of which anew is one more measurement.
+func (ys *yards) of(c cell, window time.Duration, anew bool) (worst yard, err error) {
 	key := yardKey{c.flood.like, c.goroutines, c.procs, c.neighbours, c.life == burst}
-	y, ok := ys.seen[key]
-	if ok && !anew {
-		return y, nil
+	seen := ys.seen[key]
+	if len(seen) == 0 || anew {
+		calls := 0
+		if key.burst {
+			calls = many
+		}
+		y, err := measure(c.flood.like, c.goroutines, c.neighbours*c.procs, calls, window)
+		if err != nil {
+			return y, err
+		}
+		seen = append(seen, y)
+		seen = seen[max(0, len(seen)-remembered):]
+		ys.seen[key] = seen
 	}
-	calls := 0
-	if key.burst {
-		calls = many
+	for _, y := range seen {
+		worst = worst.or(y)
 	}
-	z, err := measure(c.flood.like, c.goroutines, c.neighbours*c.procs, calls, window)
-	if err != nil {
-		return y, err
-	}
-	ys.seen[key] = y.or(z)
-	return ys.seen[key], nil
+	return worst, nil
 }
 
 // try tries a cell, and twice more if it may have been the machine.
