@@ -132,51 +132,61 @@ func compute(x uint64) uint64 {
 //go:noinline
 func scramble(x uint64) uint64 { return x*6364136223846793005 + 1442695040888963407 }
 
-// BenchmarkInternalPriority keeps a fixed number of external tasks queued: each submits itself again.
+// BenchmarkInternalPriority keeps a fixed number of external tasks queued, on processors that are free otherwise, and on some
+// that never are.
 func BenchmarkInternalPriority(b *testing.B) {
-	const flood = 10_000
 	each(b, func(b *testing.B, c tournament.Contestant) {
-		if _, ok := c.Divergences["D09_InternalFirst"]; ok {
-			b.Skip("n/a: no priority lane; what waits behind the flood would measure the flood")
-		}
-		r := start(b, c)
-		skipIfUnsupported(b, "internal queue", r.SubmitInternal(r.done))
-		r.wait()
-		skipIfBounded(b, c)
+		b.Run("busy=0", func(b *testing.B) { internalPriority(b, c) })
+		b.Run("busy=1", func(b *testing.B) {
+			defer neighbours(runtime.GOMAXPROCS(0))()
+			internalPriority(b, c)
+		})
+	})
+}
 
-		var stop atomic.Bool
-		left := flood
-		var task func()
-		task = func() {
-			if !stop.Load() {
-				r.onLoop(r.Submit(task))
-			} else if left--; left == 0 {
-				r.done()
-			}
-		}
-		for range flood {
-			r.submit(task)
-		}
+// internalPriority has each of the external tasks submit itself again.
+func internalPriority(b *testing.B, c tournament.Contestant) {
+	const flood = 10_000
+	if _, ok := c.Divergences["D09_InternalFirst"]; ok {
+		b.Skip("n/a: no priority lane; what waits behind the flood would measure the flood")
+	}
+	r := start(b, c)
+	skipIfUnsupported(b, "internal queue", r.SubmitInternal(r.done))
+	r.wait()
+	skipIfBounded(b, c)
 
-		var h histogram
-		var submitted time.Time
-		probe := func() {
-			h.record(time.Since(submitted))
+	var stop atomic.Bool
+	left := flood
+	var task func()
+	task = func() {
+		if !stop.Load() {
+			r.onLoop(r.Submit(task))
+		} else if left--; left == 0 {
 			r.done()
 		}
-		b.ResetTimer()
-		for range b.N {
-			submitted = time.Now()
-			if err := r.SubmitInternal(probe); err != nil {
-				b.Fatal(err)
-			}
-			r.wait()
+	}
+	for range flood {
+		r.submit(task)
+	}
+
+	var h histogram
+	var submitted time.Time
+	probe := func() {
+		h.record(time.Since(submitted))
+		r.done()
+	}
+	b.ResetTimer()
+	for range b.N {
+		submitted = time.Now()
+		if err := r.SubmitInternal(probe); err != nil {
+			b.Fatal(err)
 		}
-		b.StopTimer()
-		h.report(b)
-		stop.Store(true)
 		r.wait()
-	})
+	}
+	b.StopTimer()
+	h.report(b)
+	stop.Store(true)
+	r.wait()
 }
 
 // BenchmarkOpenLoopLatency submits by a schedule, whatever the loop does.

@@ -77,7 +77,7 @@ func Benchmarks() []Benchmark {
 		{
 			Name: "InternalPriority", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op:       "one internal task",
-			Measures: "from SubmitInternal to the task's start while 10000 external tasks are always waiting",
+			Measures: "from SubmitInternal to the task's start while 10000 external tasks are always waiting; with busy=1 beside GOMAXPROCS goroutines that compute",
 			Why:      "completions and control messages must not queue behind bulk work",
 		},
 		{

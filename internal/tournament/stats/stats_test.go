@@ -289,20 +289,20 @@ func TestFailedConformanceIsNotRanked(t *testing.T) {
 
 func TestBars(t *testing.T) {
 	a := analyse(map[string][]float64{
-		"Submit@baseline": jitter(100, 0.01), "Submit@main": jitter(25, 0.01), "Submit@channel": jitter(40, 0.01),
-		"MultiProducer@main": jitter(25, 0.01), "MultiProducer@channel": jitter(29, 0.2),
+		"Submit@baseline": jitter(100, 0.01), "Submit@main": jitter(17, 0.01), "Submit@channel": jitter(34, 0.01),
+		"MultiProducer@main": jitter(25, 0.01), "MultiProducer@channel": jitter(70, 0.2),
 	})
 	var got []string
 	for _, b := range a.Bars {
 		got = append(got, b.What+" | "+b.Demand+" | "+string(b.State)+" | "+b.Note)
 	}
 	want := []string{
-		"Submit, one producer | at most 0.30 × baseline | met | ",
-		"Submit, one producer | at most 0.50 × channel | missed | by 25\u00a0%",
-		"MultiProducer | at most 0.30 × baseline | not measured | baseline in MultiProducer: does not take part",
-		"MultiProducer | at most 0.85 × channel | missed | by 1.4\u00a0%; the interval reaches the bar",
+		"Submit, one producer | at most 0.20 × baseline | met | ",
+		"Submit, one producer | at most 0.40 × channel | missed | by 25\u00a0%",
+		"MultiProducer | at most 0.15 × baseline | not measured | baseline in MultiProducer: does not take part",
+		"MultiProducer | at most 0.35 × channel | missed | by 2.1\u00a0%; the interval reaches the bar",
 		"Submit, allocations | 0 allocs/op | not measured | main in Submit: not measured",
-		"threadlet switch | at most 0.60 × channel | not measured | main has no threadlets",
+		"threadlet switch | at most 0.40 × channel | not measured | main has no threadlets",
 		"geometric mean over all cells | first of all contestants | met | ",
 		"geometric mean in each category | at most 1.00 × baseline | met | ",
 	}
@@ -335,16 +335,14 @@ func TestBarsOfDescriptors(t *testing.T) {
 		return out
 	}
 	want := []string{
-		"main | at most 1.50 × netpair | not measured | main in FDRoundTrip: does not take part",
-		"main | at most 0.25 × blocking | not measured | main in FDRoundTrip: does not take part",
+		"main | at most 1.35 × netpair | not measured | main in FDRoundTrip: does not take part",
 	}
 	if got := bars(); !slices.Equal(got, want) {
 		t.Errorf("before the subject watches descriptors:\n%s", strings.Join(got, "\n"))
 	}
 	values["FDRoundTrip@main"] = jitter(2500, 0.01)
 	want = []string{
-		"main | at most 1.50 × netpair | met | ",
-		"main | at most 0.25 × blocking | missed | by 11\u00a0%; netpair itself is at 0.22×",
+		"main | at most 1.35 × netpair | met | ",
 	}
 	if got := bars(); !slices.Equal(got, want) {
 		t.Errorf("when it does:\n%s", strings.Join(got, "\n"))
@@ -366,7 +364,7 @@ func TestBarOfIdleWakes(t *testing.T) {
 // A bar on a rate is about operations per second: less is worse.
 func TestBarsOfServers(t *testing.T) {
 	values := map[string][]float64{
-		"Echo/conns=64@net": jitter(9100, 0.01), "Echo/conns=64@gnet": jitter(9510, 0.01), "Echo/conns=64@main": jitter(10000, 0.01),
+		"Echo/conns=64@net": jitter(11100, 0.01), "Echo/conns=64@gnet": jitter(10100, 0.01), "Echo/conns=64@main": jitter(10000, 0.01),
 		"Echo/conns=512@net": jitter(6700, 0.01), "Echo/conns=512@gnet": jitter(12000, 0.01), "Echo/conns=512@main": jitter(10000, 0.01),
 	}
 	bars := func() (out []string) {
@@ -378,19 +376,19 @@ func TestBarsOfServers(t *testing.T) {
 		return out
 	}
 	want := []string{
-		"64 connections, requests per second | at least 0.95 × gnet | 0.95× (0.95× to 0.95×) | met | ",
-		"64 connections, requests per second | at least 0.90 × net | 0.91× (0.91× to 0.91×) | met | ",
-		"512 connections, requests per second | at least 0.95 × gnet | 1.20× (1.20× to 1.20×) | met | ",
-		"512 connections, requests per second | at least 0.90 × net | 0.67× (0.67× to 0.67×) | missed | by 26\u00a0%",
+		"64 connections, requests per second | at least 1.00 × gnet | 1.01× (1.01× to 1.01×) | met | ",
+		"64 connections, requests per second | at least 1.10 × net | 1.11× (1.11× to 1.11×) | met | ",
+		"512 connections, requests per second | at least 1.00 × gnet | 1.20× (1.20× to 1.20×) | met | ",
+		"512 connections, requests per second | at least 1.10 × net | 0.67× (0.67× to 0.67×) | missed | by 39\u00a0%",
 	}
 	if got := bars(); !slices.Equal(got, want) {
 		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 
 	// The interval around the bar is told on either side.
-	values["Echo/conns=64@net"], values["Echo/conns=64@gnet"] = jitter(9100, 0.2), jitter(9400, 0.2)
+	values["Echo/conns=64@net"], values["Echo/conns=64@gnet"] = jitter(11100, 0.2), jitter(9900, 0.2)
 	values["Echo/conns=64@main"] = slices.Repeat([]float64{1e-5}, 10)
-	for i, want := range []string{"missed | by 1.1\u00a0%; the interval reaches the bar", "met | the interval reaches beyond the bar"} {
+	for i, want := range []string{"missed | by 1.0\u00a0%; the interval reaches the bar", "met | the interval reaches beyond the bar"} {
 		if got := bars()[i]; !strings.HasSuffix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -404,7 +402,7 @@ func TestBarsOfServers(t *testing.T) {
 // What only the subject has is held against the clock, a count of allocations, and a control.
 func TestBarsOfPromises(t *testing.T) {
 	values := map[string][]float64{
-		"Promise/op=then@main": jitter(140, 0.01), "Promise/op=then@main@allocs/op": flat(2), "Promise/op=then@goja": jitter(2000, 0.01),
+		"Promise/op=then@main": jitter(140, 0.01), "Promise/op=then@main@allocs/op": flat(1), "Promise/op=then@goja": jitter(2000, 0.01),
 		"Promise/op=promisify@main": jitter(900, 0.01), "Promise/op=promisify@goroutine": jitter(500, 0.01),
 	}
 	bars := func(clock float64) (out []string) {
@@ -421,12 +419,12 @@ func TestBarsOfPromises(t *testing.T) {
 	for clock, want := range map[float64][]string{
 		40: {
 			chain + "40 ns here: 150 ns | met | ",
-			"promise Then chain, allocations per link | at most 2 allocs/op | met | ",
+			"promise Then chain, allocations per link | at most 1 allocs/op | met | ",
 			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
 		},
 		20: {
 			chain + "20 ns here: 75.0 ns | missed | by 87 %",
-			"promise Then chain, allocations per link | at most 2 allocs/op | met | ",
+			"promise Then chain, allocations per link | at most 1 allocs/op | met | ",
 			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
 		},
 	} {
@@ -435,15 +433,34 @@ func TestBarsOfPromises(t *testing.T) {
 		}
 	}
 
-	values["Promise/op=then@main@allocs/op"] = flat(3)
+	values["Promise/op=then@main@allocs/op"] = flat(2)
 	delete(values, "Promise/op=promisify@goroutine")
 	for i, want := range map[int]string{
-		1: "at most 2 allocs/op | missed | by 50 %",
+		1: "at most 1 allocs/op | missed | by 100 %",
 		2: "not measured | goroutine in Promise/op=promisify: does not take part",
 	} {
 		if got := bars(40)[i]; !strings.HasSuffix(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// The best other is the ranked loop that comes out best in that benchmark, whoever it is.
+func TestBarsOfTheBest(t *testing.T) {
+	values := map[string][]float64{
+		"InternalPriority/busy=0@main@p99-sec/op": jitter(700, 0.01), "InternalPriority/busy=0@alternateone@p99-sec/op": jitter(900, 0.01),
+		"InternalPriority/busy=0@alternatetwo@p99-sec/op": jitter(500, 0.01), "InternalPriority/busy=0@channel@p99-sec/op": jitter(100, 0.01),
+		"InternalPriority/busy=1@main@p99-sec/op": jitter(700, 0.01), "InternalPriority/busy=1@alternateone@p99-sec/op": jitter(300, 0.01),
+	}
+	var got []string
+	for _, b := range withRivals(values).Bars {
+		if strings.HasPrefix(b.What, "InternalPriority") {
+			got = append(got, b.Demand+" | "+string(b.State)+" | "+strings.ReplaceAll(b.Note, nbsp, " "))
+		}
+	}
+	want := []string{"at most 1.50 × the best other, alternatetwo | met | ", "at most 2.00 × the best other, alternateone | missed | by 17 %"}
+	if !slices.Equal(got, want) {
+		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
