@@ -169,3 +169,11 @@ func (l *Loop) Earlier() int { return len(l.fds.earlier) }
 
 // StopAlarm stops the alarm of a loop that has ended, and tells whether it was armed.
 func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
+
+// Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
+// rests. It is for loops that have not begun to end.
+func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = true, late, credit }
+
+// LockInbox takes the lock that external work takes; UnlockInbox gives it back.
+func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
+func (l *Loop) UnlockInbox() { l.inbox.Unlock() }

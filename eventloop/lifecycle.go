@@ -79,7 +79,8 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 
 // finish is what an ending loop does when it has run everything: it rejects what is pending, and has what that brings
 // run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
-// whether there is nothing left. Rejecting may bring any amount of work, and is not counted.
+// whether there is nothing left. Rejecting may bring any amount of work, and is not counted. If it brings none the loop
+// accepts no more than before: renewed here, whoever is quicker than the seal would keep it from its end.
 func (l *Loop) finish() bool {
 	credit := l.credit
 	l.credit = math.MaxInt

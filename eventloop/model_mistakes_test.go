@@ -14,11 +14,11 @@ import (
 )
 
 // With and without Shutdown, because one can rescue a loop that has missed its wake-up, and with and without Close, which
-// may drop what the loop has lost. Those that take long are for "make model".
+// may drop what the loop has lost. Those that take long are for "make model"; it says eager where memory would be short.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		cast
-		long bool
+		long, eager bool
 	}{
 		{cast: cast{kinds: []kind{submitter, submitter, insider}}},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, ender}}},
@@ -26,8 +26,8 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}}},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar}}, long: true},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender}}, long: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, closer}}, long: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, closer}}, long: true, eager: true},
+		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender, closer}}, long: true, eager: true},
 		{cast: cast{kinds: []kind{insider, registrar, ender, closer}}},
 		{cast: cast{kinds: []kind{submitter, grower, ender, closer}}},
 		{cast: cast{kinds: []kind{submitter, grower, insider, ender, closer}}, long: true},
@@ -48,12 +48,34 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{holder, submitter, worker, ender, closer}, autoExit: true}, long: true},
 		{cast: cast{kinds: []kind{holder, scheduler, ringer}, autoExit: true}},
 		{cast: cast{kinds: []kind{holder, registrar, watcher, descriptor}, autoExit: true}},
+		{cast: cast{kinds: []kind{holder, submitter, registrar, closer}, autoExit: true}, long: true},
+		{cast: cast{kinds: []kind{holder, submitter, scheduler, closer}, autoExit: true}, long: true},
+
+		{cast: cast{kinds: []kind{submitter, flooder}}},
+		{cast: cast{kinds: []kind{submitter, flooder, ender}}},
+		{cast: cast{kinds: []kind{flooder, flooder, ender}}},
+		{cast: cast{kinds: []kind{flooder, closer}}},
+		{cast: cast{kinds: []kind{flooder, worker, ender}}},
+		{cast: cast{kinds: []kind{flooder, holder}, autoExit: true}},
+		{cast: cast{kinds: []kind{insider, server, ender}}},
+		{cast: cast{kinds: []kind{server, worker, ender}}},
+		{cast: cast{kinds: []kind{server, flooder, ender}}},
+		{cast: cast{kinds: []kind{submitter, server, ender, closer}}, long: true},
+		{cast: cast{kinds: []kind{submitter, flooder, worker, ender}}, long: true},
+		{cast: cast{kinds: []kind{submitter, flooder, worker, ender, closer}}, long: true, eager: true},
+		{cast: cast{kinds: []kind{submitter, insider, flooder, ender, closer}}, long: true, eager: true},
+		{cast: cast{kinds: []kind{flooder, flooder, worker, ender}}, long: true},
+		{cast: cast{kinds: []kind{flooder, worker, ender}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{flooder, registrar, watcher, descriptor, ender}}, long: true},
+		{cast: cast{kinds: []kind{server, flooder, worker, ender}}, long: true},
+		{cast: cast{kinds: []kind{server, flooder, worker, ender, closer}}, long: true, eager: true},
 	} {
 		t.Run(c.cast.String(), func(t *testing.T) {
 			if c.long && scale(0, 0, 1) == 0 {
 				t.Skip("for make model")
 			}
-			p := &protocol{c.cast, product, none}
+			p := newProtocol(c.cast, product, none)
+			p.eager = c.eager
 			found := exploreSome[world](p, someStates())
 			require.Empty(t, found.wrong, "%v", stringer(func() string { return "\n" + report[world](p, found) }))
 			t.Logf("%d states, of which %d are ends", found.states, found.ends)
@@ -105,6 +127,20 @@ const (
 	eventUnseen
 	noLookAtNeeds
 	plainRang
+	plainFlag
+	looksAtExternalOnly
+	looksAtInternalOnly
+	doesNotWait
+	otherWayRound
+	sealIgnoresExternal
+	discardForgetsExternal
+	discardForgetsInternal
+	takesAllFromElsewhere
+	takesAllOfItsOwn
+	renewsEachTick
+	renewsBeforeSeal
+	owesNothing
+	refusedLeavesWork
 )
 
 // Each mistake is caught. A model that does not catch them proves nothing. It catches the same each time, so a short run
@@ -159,9 +195,9 @@ func TestModelCatchesMistakes(t *testing.T) {
 			}),
 			in: cast{kinds: []kind{worker, ender, closer}}},
 		{does: "loads the state before it takes the lock", mistake: checkBeforeLock,
-			in: cast{kinds: []kind{submitter}}, rescued: true},
+			in: cast{kinds: []kind{submitter}}},
 		{does: "goes by the state of before it had a chunk", mistake: stateOfBeforeGrowing,
-			in: cast{kinds: []kind{grower}}, rescued: true},
+			in: cast{kinds: []kind{grower}}},
 		{does: "releases the lock as if nothing were there", mistake: releaseEmpty,
 			in: cast{kinds: []kind{submitter}}, rescued: true},
 		{does: "accepts into a sealed inbox", mistake: sealIgnored, in: cast{kinds: []kind{insider, ender}}},
@@ -207,20 +243,48 @@ func TestModelCatchesMistakes(t *testing.T) {
 			in: cast{kinds: []kind{holder}, autoExit: true}, rescued: true},
 		{does: "rings with a plain store", mistake: plainRang,
 			in: cast{kinds: []kind{scheduler, ringer}}, rescued: true},
+		{does: "says that there is internal work with a plain store", mistake: plainFlag,
+			in: cast{kinds: []kind{submitter, insider}}},
+		{does: "looks for work in the inbox of external work only", mistake: looksAtExternalOnly,
+			in: cast{kinds: []kind{submitter, insider}}, rescued: true},
+		{does: "looks for work in the urgent inbox only", mistake: looksAtInternalOnly,
+			in: cast{kinds: []kind{submitter, insider}}},
+		{does: "goes on to the next tick while somebody has the urgent lock", mistake: doesNotWait,
+			in: cast{kinds: []kind{insider}}},
+		{does: "takes the two locks the other way round to discard", mistake: otherWayRound,
+			in: cast{kinds: []kind{submitter, insider, ender, closer}}},
+		{does: "takes the two locks the other way round while the loop asks whether it is needed", mistake: otherWayRound,
+			in: cast{kinds: []kind{submitter, holder, closer}, autoExit: true}},
+		{does: "seals with external work inside", mistake: sealIgnoresExternal,
+			in: cast{kinds: []kind{submitter, ender}}},
+		{does: "discards urgent work alone", mistake: discardForgetsExternal, in: cast{kinds: []kind{submitter, closer}}},
+		{does: "discards external work alone", mistake: discardForgetsInternal, in: cast{kinds: []kind{insider, closer}}},
+		{does: "accepts any amount from elsewhere", mistake: takesAllFromElsewhere,
+			in: cast{kinds: []kind{flooder, ender}}},
+		{does: "accepts any amount from its own callbacks", mistake: takesAllOfItsOwn,
+			in: cast{kinds: []kind{server, ender}}},
+		{does: "renews what it accepts in each tick", mistake: renewsEachTick, in: cast{kinds: []kind{flooder, ender}}},
+		{does: "renews what it accepts whenever it has run everything", mistake: renewsBeforeSeal,
+			in: cast{kinds: []kind{flooder, ender}}},
+		{does: "refuses what a worker brings", mistake: owesNothing, in: cast{kinds: []kind{flooder, worker, ender}}},
+		{does: "releases the lock as if there were work when it has refused it", mistake: refusedLeavesWork,
+			in: cast{kinds: []kind{flooder, ender}}},
 	} {
 		t.Run(c.does, func(t *testing.T) {
 			if testing.Short() && rand.IntN(4) > 0 {
 				t.Skip("a short run catches some of them")
 			}
-			p := &protocol{c.in, product, c.mistake}
+			transitions := product
 			if c.transitions != nil {
-				p.transitions = *c.transitions
+				transitions = *c.transitions
 			}
+			p := newProtocol(c.in, transitions, c.mistake)
 			found := explore[world](p)
 			require.NotEmpty(t, found.wrong, "%v: not caught in %d states", c.in, found.states)
 			t.Logf("%v: caught after %d steps: %s", c.in, len(found.trace), found.wrong)
 			if c.rescued {
-				p.kinds = append(p.kinds, ender)
+				c.in.kinds = append(c.in.kinds, ender)
+				p := newProtocol(c.in, transitions, c.mistake)
 				found := exploreSome[world](p, someStates())
 				require.Empty(t, found.wrong, "%v: this was thought to hide it", p.cast)
 				t.Logf("%v: not caught", p.cast)

@@ -1,19 +1,24 @@
 package eventloop_test
 
-// The protocol of sleep, wake and end as a model: who takes part, and each step of theirs. wait.go states it.
+// The protocol of sleep, wake and end as a model: who takes part, and what there is. wait.go states it.
 //
 // A step is one atomic access of the code, or what is done under a lock as far as nobody sees it without that lock. The
 // loop's load and compare-and-swap of the state are one step where nobody else makes the change that would part them.
 // The transitions of the state are the product's own.
 //
 // Memory is that of amd64, which of all that Go's atomics promise keeps back one thing: storeRelease is a plain store
-// there. So each actor has a store buffer of one entry, which reaches the memory at any later moment, but before the
-// actor's next atomic write, exchange or lock. Where storeRelease is an atomic store it does so at once, which is one of these
-// moments. Everything else is sequentially consistent.
+// there. So each actor has a store buffer, which reaches the memory, in order, at any later moment, but before the actor's
+// next atomic write, exchange or lock. Where storeRelease is an atomic store it does so at once, which is one of these
+// moments. Everything else is sequentially consistent. Three plain stores need no buffer, for to delay them does no more
+// than to delay others: that of the timers' lock, at which nobody looks without taking it; the loop's to flags, which
+// producers read under the lock alone, that is, behind the release; and in the large casts a release that is its actor's
+// last access, or the loop's, who alone looks at a lock without taking it.
 //
-// Left out is what looks like something else here: microtasks from elsewhere take the way of internal tasks, the end of
-// a context that of Shutdown, a change of mode that of a registration; a pause only moves a tick in time; budgets end
-// one early; a loop parks in the runtime's poller as it blocks in the system's.
+// Left out is what looks like something else here: microtasks from elsewhere are a lane beside that of internal tasks,
+// and take their way; so does what a worker's function submits that of its outcome, the end of a context that of
+// Shutdown, a change of mode that of a registration. Timers are of one tier. A pause only moves a tick in time; so does
+// who gives way. Budgets end a tick early. Promises that are pending when everything has run are some more of that. A
+// loop parks in the runtime's poller as it blocks in the system's. And what an ending loop still accepts is a handful.
 
 import (
 	"cmp"
@@ -33,6 +38,8 @@ const (
 	submitter  kind = iota // Submit
 	grower                 // Submit that finds the lane's chunk full
 	insider                // SubmitInternal
+	server                 // SubmitInternal, of a function that each time submits itself again
+	flooder                // SubmitInternal, again and again; what waits of it counts as one function
 	worker                 // Promisify: is counted, and brings its outcome
 	ender                  // Shutdown
 	closer                 // Close
@@ -44,11 +51,14 @@ const (
 	holder                 // the release of a hold, which the loop had from the beginning
 )
 
-var kindNames = [...]string{"submit", "submit+grow", "internal", "worker", "shutdown", "close", "register",
-	"descriptor", "watch", "timer", "alarm", "release"}
+var kindNames = [...]string{"submit", "submit+grow", "internal", "serve", "flood", "worker", "shutdown", "close",
+	"register", "descriptor", "watch", "timer", "alarm", "release"}
 
 func (k kind) external() bool { return k <= grower }
 func (k kind) task() bool     { return k <= worker }
+
+// again tells whether there is more than one function of an actor.
+func (k kind) again() bool { return k == server || k == flooder }
 
 // cast is who takes part in an exploration.
 type cast struct {
@@ -57,8 +67,9 @@ type cast struct {
 	autoExit bool
 }
 
-func (c cast) has(k kind) bool   { return slices.Contains(c.kinds, k) }
-func (c cast) descriptors() bool { return c.blocking || c.has(registrar) }
+func (c cast) has(kinds ...kind) bool {
+	return slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(c.kinds, k) })
+}
 
 func (c cast) String() string {
 	var names []string
@@ -88,17 +99,56 @@ type protocol struct {
 	cast
 	transitions
 	mistake mistake
+	eager   bool // releases that nobody can tell from later ones come at once
+
+	// What follows from the cast. Steps that concern nobody in it are left out.
+	boxes                                []uint8 // the inboxes with work, in the order in which who takes both locks does
+	workers, timers, descriptors, counts bool    // counts: what an ending loop accepts is bounded
+
+	marks marks // of the step that is being taken
 }
 
-const crowd = 8 // actors at most; the loop is the first
+func newProtocol(c cast, t transitions, m mistake) *protocol {
+	p := &protocol{cast: c, transitions: t, mistake: m, workers: c.has(worker), timers: c.has(scheduler),
+		descriptors: c.blocking || c.has(registrar), counts: c.has(server, flooder)}
+	if c.has(submitter, grower) {
+		p.boxes = append(p.boxes, outer)
+	}
+	if c.has(insider, server, flooder, worker, holder) || len(p.boxes) == 0 {
+		p.boxes = append(p.boxes, inner)
+	}
+	return p
+}
+
+// The inboxes.
+const (
+	outer = iota // Loop.inbox
+	inner        // Loop.urgent
+)
+
+// box is the inbox that an actor's work goes to.
+func (k kind) box() uint8 {
+	if k.external() {
+		return outer
+	}
+	return inner
+}
+
+const (
+	crowd = 7 // actors at most; the loop is the first
+	few   = 2 // functions that an ending loop accepts from elsewhere, and from its own callbacks
+)
 
 // world is a state of the model.
 type world struct {
 	word   uint16 // the loop's state
 	claims uint8  // of the wake-up of the last sleep
 
-	lock, workers                      uint8
-	sealed, urgent, token, done, holds bool // token: there is one in the wake channel
+	lock                       [2]uint8 // of the inboxes
+	sealed                     [2]bool
+	workers, late, credit      uint8
+	urgent, token, done, holds bool // urgent: the flag; token: there is one in the wake channel
+	noticed                    bool // the loop knows that it ends
 
 	mu, table, changed, ready, blocked bool  // of descriptors; mu: it is taken
 	watched, drained, batch, fd        bool  // fd: the descriptor is ready
@@ -120,17 +170,11 @@ const (
 
 type actor struct {
 	at     point
-	buffer uint8  // the store that has not reached the memory
+	buffer uint8  // the stores that have not reached the memory
 	from   uint16 // the state that it has read
 	task   uint8
 	note   uint8
 }
-
-// What the store buffer holds: nothing, a value of the lock, or alarm.rang.
-const (
-	lockStore = 0x10
-	rangStore = 0x20
-)
 
 // What has become of an actor's task. It may be in two places when something is wrong.
 const (
@@ -155,6 +199,9 @@ func (p *protocol) initial() world {
 	w.word = uint16(eventloop.StateAwake)
 	w.holds = p.has(holder)
 	w.changed = p.blocking // New has set the mode
+	if p.counts {
+		w.late, w.credit = few, few
+	}
 	for i := range w.actors {
 		if i > len(p.kinds) {
 			w.actors[i].at = atGone
@@ -170,17 +217,36 @@ func (p *protocol) initial() world {
 }
 
 func (p *protocol) steps(from world, yield func(step[world])) {
+	over := p.over(&from)
+	take := func(i int, does string, to world, wrong string) {
+		marks := p.marks
+		if i == loop {
+			marks |= byLoop
+		}
+		if over {
+			marks |= afterwards
+		}
+		yield(p.judge(&from, step[world]{i, does, to, wrong, marks}))
+	}
 	for i := range len(p.kinds) + 1 {
 		taken := false
 		if from.actors[i].buffer != 0 {
 			to := from
 			to.flush(i)
-			yield(p.judge(&from, step[world]{i, "its store reaches the memory", to, ""}))
+			p.marks = sure | idle
+			take(i, "its store reaches the memory", to, "")
 			taken = true
 		}
+		if i > loop && p.kinds[i-1] == flooder && from.actors[i].at == atBegin {
+			to := from
+			to.actors[i].at = atGone
+			p.marks = sure | idle
+			take(i, "has enough", to, "")
+		}
 		to := from
+		p.marks = sure | idle
 		if does, wrong := p.step(&to, i); does != "" {
-			yield(p.judge(&from, step[world]{i, does, to, wrong}))
+			take(i, does, to, wrong)
 			taken = true
 		}
 		if taken && from.done {
@@ -188,6 +254,43 @@ func (p *protocol) steps(from world, yield func(step[world])) {
 		}
 	}
 }
+
+// The marks of steps.
+const (
+	byLoop     marks = 1 << iota
+	idle             // no callback runs
+	sure             // it is no look at a lock that has just been taken, by somebody who may not bring work
+	accepts          // work, into an ending loop
+	afterwards       // the end was asked for, and nobody is left but the loop, and who goes on for ever
+)
+
+// endless are the ways in which the loop may not go on. That it is misled each time that it looks is nobody's intention:
+// it would have to be a new holder each time, and the loop just there at the moment; but while it is one and the same,
+// who has been preempted, the loop must wait, and not go round.
+func (p *protocol) endless() []cycle {
+	return []cycle{
+		{byLoop | idle, 0, "the loop goes round and round, and runs nothing"},
+		{afterwards, accepts, "there is no bound to what it accepts while it ends"},
+		{afterwards | sure, byLoop, "the end was asked for, and the loop goes on for ever"},
+	}
+}
+
+// over tells whether the end was asked for, and has not come, and everybody but the loop has done what they had to do,
+// or goes on for ever.
+func (p *protocol) over(w *world) bool {
+	if !word(w.word).Ending() || w.done {
+		return false
+	}
+	for i, k := range p.kinds {
+		if at := w.actors[i+1].at; at != atGone && k != flooder && !(at == atBegin && k.waits()) {
+			return false
+		}
+	}
+	return true
+}
+
+// waits tells whether an actor may wait for ever, for something to happen.
+func (k kind) waits() bool { return k == descriptor || k == watcher || k == ringer }
 
 func (p *protocol) name(i int) string {
 	if i == loop {
@@ -233,10 +336,12 @@ func (p *protocol) rest(w world) string {
 	for i, k := range p.kinds {
 		a := w.actors[i+1]
 		switch {
-		case a.at != atGone && !(a.at == atBegin && (k == descriptor || k == watcher || k == ringer)):
+		case a.at != atGone && !(a.at == atBegin && k.waits()):
 			return "stuck: " + p.name(i+1)
+		case w.done && a.task&(taskQueued|taskTaken) != 0 && state.Closing():
+			return "an ended loop keeps what it has dropped: " + p.name(i+1)
 		case state.Closing():
-		case a.task&taskAccepted != 0 && a.task&taskRan == 0:
+		case a.task&taskAccepted != 0 && a.task&taskRan == 0, a.task&(taskQueued|taskTaken) != 0:
 			return "accepted and never run: " + p.name(i+1)
 		case a.task&taskCounted != 0 && a.task&taskRan == 0:
 			return "the loop has not waited for its outcome: " + p.name(i+1)
@@ -279,82 +384,22 @@ func (p *protocol) describe(w world) string {
 	if word(w.word).Closing() {
 		state += "+close"
 	}
-	s := fmt.Sprintf("%-11s lock %s", state, [...]string{"empty", "taken", "work"}[w.lock])
+	s := fmt.Sprintf("%-11s", state)
+	for _, b := range p.boxes {
+		s += " " + [...]string{"inbox", "urgent"}[b] + " " + [...]string{"empty", "taken", "work"}[w.lock[b]]
+	}
 	for _, flag := range []struct {
 		on   bool
 		name string
-	}{{w.urgent, "urgent"}, {w.token, "token"}, {w.blocked, "blocking"}, {w.event, "event"}, {w.changed, "changed"},
-		{w.ready, "ready"}, {w.rang, "rang"}, {w.sealed, "sealed"}, {w.done, "done"}} {
+	}{{w.urgent, "flag"}, {w.token, "token"}, {w.blocked, "blocking"}, {w.event, "event"}, {w.changed, "changed"},
+		{w.ready, "ready"}, {w.rang, "rang"}, {w.sealed[outer], "sealed"}, {w.sealed[inner], "urgent sealed"},
+		{w.noticed, "noticed"}, {w.done, "done"}} {
 		if flag.on {
 			s += ", " + flag.name
 		}
 	}
+	if p.counts {
+		s += fmt.Sprintf(", late %d, credit %d", w.late, w.credit)
+	}
 	return s
-}
-
-// The lanes, and where else tasks are.
-
-func (w *world) holdsTask(p *protocol, external bool, where uint8) bool {
-	for i, k := range p.kinds {
-		if k.task() && k.external() == external && w.actors[i+1].task&where != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *world) inboxEmpty(p *protocol) bool {
-	return !w.holdsTask(p, true, taskQueued) && !w.holdsTask(p, false, taskQueued)
-}
-
-// move takes the tasks of a lane from one point to another.
-func (w *world) move(p *protocol, external bool, from, to uint8) {
-	for i, k := range p.kinds {
-		if a := &w.actors[i+1]; k.task() && k.external() == external && a.task&from != 0 {
-			a.task = a.task&^from | to
-		}
-	}
-}
-
-// needed is neededLocked.
-func (w *world) needed(p *protocol) bool {
-	return w.holds || w.workers != 0 || !w.inboxEmpty(p) || w.table || w.pending != 0
-}
-
-// Memory.
-
-func (w *world) flush(i int) {
-	a := &w.actors[i]
-	if a.buffer == rangStore {
-		w.rang = true
-	} else {
-		w.lock = a.buffer &^ lockStore
-	}
-	a.buffer = 0
-}
-
-// acquire takes the inbox's lock for an actor, if it is free.
-func (w *world) acquire(i int) bool {
-	if w.lock == eventloop.Locked || w.actors[i].buffer != 0 {
-		return false
-	}
-	w.lock = eventloop.Locked
-	return true
-}
-
-// release gives it back, in a plain store.
-func (w *world) release(p *protocol, i int) {
-	value := uint8(eventloop.FreeWork)
-	if w.inboxEmpty(p) {
-		value = eventloop.FreeEmpty
-	}
-	w.actors[i].buffer = lockStore | value
-}
-
-// mayHaveWork is the loop's look at the lock; it sees its own store at once.
-func (w *world) mayHaveWork() bool {
-	if b := w.actors[loop].buffer; b&lockStore != 0 {
-		return b != lockStore|eventloop.FreeEmpty
-	}
-	return w.lock != eventloop.FreeEmpty
 }

@@ -4,59 +4,6 @@ package eventloop_test
 
 import "github.com/turnloop/turnloop/eventloop"
 
-// point is where an actor is in its code: what it does next.
-type point uint8
-
-const (
-	atBegin point = iota
-	atGone
-
-	// enqueue
-	atAdmit
-	atGrowRelease
-	atAcquireAgain
-	atPush
-	atAcquireUnseen // of a mistake: with the state that it has read before
-	// wakeIfSleeping, unpark, signal
-	atLook
-	atWakeLoad
-	atWakeSwap
-	atSignal
-	atSend
-	atPollerEnter
-	atPollerWrite
-	// addWorker, and settle
-	atCount
-	atSettle
-	// Shutdown and Close
-	atTerminate
-	atSealAwake
-	atSealAwakeDecide
-	atDiscard
-	atDiscardAll
-	atAwaitDone
-	// RegisterFD, ScheduleTimer, alarm, watch, Hold
-	atOpen
-	atInsert
-	atLookChanged
-	atSchedule
-	atRings
-	atNotify
-	atRelease
-	atPublishLate // of a mistake: what should have been published before
-
-	loopPlaces // those of the loop follow in model_loop_test.go
-)
-
-// plain tells whether an actor does no more there than load, which does not wait for its store.
-func (at point) plain() bool {
-	switch at {
-	case atLook, atWakeLoad, atSignal, atLookChanged:
-		return true
-	}
-	return at.loopLoads()
-}
-
 // step takes the next step of an actor, and tells what it does, or "" if it cannot; and what is wrong with that.
 func (p *protocol) step(w *world, i int) (does, wrong string) {
 	a := &w.actors[i]
@@ -64,22 +11,27 @@ func (p *protocol) step(w *world, i int) (does, wrong string) {
 	case a.at == atGone || a.buffer != 0 && !a.at.plain():
 		return "", ""
 	case i == loop:
-		return p.loopStep(w, a)
+		does, wrong = p.loopStep(w, a)
 	case a.at == atBegin:
-		return p.first(w, i, a, p.kinds[i-1]), ""
+		does = p.first(w, i, a, p.kinds[i-1])
+	default:
+		does, wrong = p.callerStep(w, i, a, p.kinds[i-1])
 	}
-	return p.callerStep(w, i, a, p.kinds[i-1])
+	if p.eager {
+		w.settle(i)
+	}
+	return does, wrong
 }
 
 // first is the first step of all but Shutdown and Close, and of the watch and the alarm each time.
 func (p *protocol) first(w *world, i int, a *actor, k kind) (does string) {
 	switch k {
-	case submitter, grower, insider, worker, holder:
+	case submitter, grower, insider, server, flooder, worker, holder:
 		if p.mistake == checkBeforeLock && k.task() && k != worker {
-			a.from, a.at = w.word, atAcquireUnseen
+			a.from, a.at = p.relevant(w.word, k), atAcquireUnseen
 			return "loads the state"
 		}
-		if !w.acquire(i) {
+		if !w.acquire(i, k.box()) {
 			return ""
 		}
 		a.at = atAdmit
@@ -88,7 +40,7 @@ func (p *protocol) first(w *world, i int, a *actor, k kind) (does string) {
 		} else if k == holder {
 			a.at = atRelease
 		}
-		return "takes the inbox's lock"
+		return takesLock(k.box())
 	case registrar:
 		if w.mu {
 			return ""
@@ -139,24 +91,24 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 		if p.refuses(w, k, word(a.from)) {
 			return p.push(w, i, a, k)
 		}
-		w.release(p, i)
+		w.release(p, i, k.box())
 		a.note, a.at = 1, atAcquireAgain
 		return "releases the lock, to get a chunk", ""
 	case atAcquireAgain:
-		if !w.acquire(i) {
+		if !w.acquire(i, k.box()) {
 			return "", ""
 		}
 		a.at = atAdmit
 		if p.mistake == stateOfBeforeGrowing {
 			a.at = atPush
 		}
-		return "takes the inbox's lock again", ""
+		return takesLock(k.box()), ""
 	case atAcquireUnseen:
-		if !w.acquire(i) {
+		if !w.acquire(i, k.box()) {
 			return "", ""
 		}
 		a.at = atPush
-		return "takes the inbox's lock", ""
+		return takesLock(k.box()), ""
 	case atPush:
 		return p.push(w, i, a, k)
 
@@ -172,7 +124,7 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 			p.after(w, a, k)
 		} else if p.mistake == everybodyWakes {
 			w.claims++
-			a.at = atSignal
+			a.at = p.signals()
 		}
 		return "loads the state, to claim the wake-up", ""
 	case atWakeSwap:
@@ -181,7 +133,7 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 			return "finds the wake-up claimed", ""
 		}
 		next, _ := p.wake(word(a.from))
-		w.word, a.at = uint16(next), atSignal
+		w.word, a.at = uint16(next), p.signals()
 		w.claims++
 		return "claims the wake-up", ""
 	case atSignal:
@@ -215,45 +167,51 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 
 	case atCount:
 		a.from, a.at = w.word, atSettle
-		if w.sealed || word(a.from).Ending() {
-			a.from, a.at = 0, atGone
+		if w.sealed[inner] || word(a.from).Ending() {
+			a.at = atGone
 		} else {
 			w.workers++
 			a.task |= taskCounted
 		}
-		w.release(p, i)
+		a.from = 0
+		w.release(p, i, inner)
 		return "loads the state, is counted unless it ends, and releases the lock", ""
 	case atSettle:
-		if !w.acquire(i) {
+		if !w.acquire(i, inner) {
 			return "", ""
 		}
 		a.at = atAdmit
-		return "has an outcome, and takes the inbox's lock", ""
+		return "has an outcome, and takes the urgent inbox's lock", ""
 
 	case atTerminate:
 		return p.terminateStep(w, a, k)
 	case atSealAwake:
-		if !w.acquire(i) {
+		ok, both := w.acquireBoth(p, i)
+		if !ok {
 			return "", ""
+		} else if both {
+			a.at = atSealAwakeDecide
 		}
-		a.at = atSealAwakeDecide
-		return "takes the inbox's lock", ""
+		return "takes an inbox's lock, to seal it", ""
 	case atSealAwakeDecide:
-		w.actors[loop].at = loopTick
+		w.actors[loop].at = p.nextTick()
 		if p.seal(w) {
 			w.actors[loop].at = loopEnd
 		}
-		w.release(p, i)
+		w.releaseBoth(p, i)
 		a.from, a.at = 0, atGone
-		return "seals the inbox if it is empty, and owns the loop", ""
+		return "seals the inboxes if they are empty, and owns the loop", ""
 	case atDiscard:
-		if !w.acquire(i) {
+		ok, both := w.acquireBoth(p, i)
+		if !ok {
 			return "", ""
+		} else if both {
+			a.at = atDiscardAll
 		}
-		a.at = atDiscardAll
-		return "takes the inbox's lock", ""
+		return "takes an inbox's lock, to discard what is in it", ""
 	case atDiscardAll:
-		w.discard(p, i)
+		p.discard(w)
+		w.releaseBoth(p, i)
 		a.at = atGone
 		if word(a.from).StateOf() == eventloop.StateAwake && p.mistake != closeLeavesAwake {
 			a.at, w.actors[loop].at = atAwaitDone, loopEnd
@@ -316,7 +274,7 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 		return "says that there may be events", ""
 	case atRelease:
 		w.holds = false
-		w.release(p, i)
+		w.release(p, i, inner)
 		a.at = atLook
 		return "ends the hold, and releases the lock", ""
 	case atPublishLate:
@@ -336,46 +294,98 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 	panic(a.at)
 }
 
-// relevant is what of a state that was read makes a difference later: to who submits, whether the loop sleeps, and, of
-// external tasks, whether it is ending; to who ends it, whether it never ran.
-func (p *protocol) relevant(state uint16, k kind) uint16 {
-	switch w := word(state); {
-	case w.Ending() && k.external():
-		return uint16(eventloop.StateTerminating)
-	case w.Sleeping() && k.task():
-		return uint16(eventloop.StateSleeping)
-	case w.StateOf() == eventloop.StateAwake && !k.task():
-		return uint16(eventloop.StateAwake)
+// signals is where an actor goes that has to signal: in most casts it is known where the loop sleeps.
+func (p *protocol) signals() point {
+	if p.blocking {
+		return atSignal
 	}
-	return uint16(eventloop.StateRunning)
+	return atSend
 }
 
-// refuses is admit.
+func takesLock(box uint8) string {
+	if box == outer {
+		return "takes the inbox's lock"
+	}
+	return "takes the urgent inbox's lock"
+}
+
+// relevant is what of a state that was read makes a difference later: to who submits, whether the loop sleeps or is
+// ending, of which external work, when it is ending, needs no more; to who ends it, whether it never ran.
+func (p *protocol) relevant(state uint16, k kind) uint16 {
+	w := word(state)
+	relevant := word(eventloop.StateRunning)
+	switch {
+	case !k.task():
+		if w.StateOf() == eventloop.StateAwake {
+			relevant = w
+		}
+		return uint16(relevant)
+	case w.Ending():
+		relevant = word(eventloop.StateTerminating)
+	case w.Sleeping():
+		relevant = word(eventloop.StateSleeping)
+	}
+	if w.Sleeping() && !k.external() {
+		relevant |= eventloop.Resting
+	}
+	return uint16(relevant)
+}
+
+// refuses is admit, of work from elsewhere.
 func (p *protocol) refuses(w *world, k kind, state word) bool {
-	return w.sealed || k.external() && state.Ending()
+	switch {
+	case !state.Ending():
+		return false
+	case k.external():
+		return true
+	case w.sealed[inner]:
+		return p.mistake != sealIgnored
+	}
+	owed := k == worker && p.mistake != owesNothing
+	return p.counts && !owed && w.late == 0 && p.mistake != takesAllFromElsewhere
 }
 
 // push is the end of enqueue: it accepts the task or not, and releases the lock.
 func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) {
 	state := word(a.from)
-	if p.refuses(w, k, state) && p.mistake != sealIgnored {
-		w.release(p, i)
-		a.from, a.note, a.at = 0, 0, atGone
+	if p.refuses(w, k, state) {
+		if w.release(p, i, k.box()); p.mistake == refusedLeavesWork {
+			a.buffer = storeOf(k.box(), eventloop.FreeWork)
+		}
+		if a.from, a.note, a.at = 0, 0, atGone; k == flooder && !w.sealed[inner] {
+			a.at = atBegin
+		}
 		return "is refused, and releases the lock", ""
 	}
 	if w.done {
 		wrong = "accepted after the end"
 	}
-	a.task |= taskAccepted | taskQueued
-	w.urgent = w.urgent || !k.external()
-	w.release(p, i)
-	if p.mistake == releaseEmpty {
-		a.buffer = lockStore | eventloop.FreeEmpty
+	w.accept(p, a, k)
+	if state.Ending() {
+		p.marks |= accepts
+		if p.counts && k != worker && w.late > 0 {
+			w.late--
+		}
+	}
+	if k.external() || p.mistake != plainFlag {
+		w.urgent = w.urgent || !k.external()
+	} else {
+		a.later(urgentStore)
+	}
+	if w.release(p, i, k.box()); p.mistake == releaseEmpty {
+		a.buffer = storeOf(k.box(), eventloop.FreeEmpty)
 	}
 	if a.at = atWakeLoad; !state.Sleeping() {
 		p.after(w, a, k)
 	}
 	return "is accepted, and releases the lock", wrong
+}
+
+// accept queues a task. Of who has more than one it only matters where they are.
+func (w *world) accept(p *protocol, a *actor, k kind) {
+	if a.task |= taskQueued; !k.again() {
+		a.task |= taskAccepted
+	}
 }
 
 // after is what an actor goes on with when it has woken the loop, or need not.
@@ -392,7 +402,7 @@ func (p *protocol) next(a *actor, k kind) {
 	case k == closer:
 		a.at = atDiscard
 		return // it wants to know the state that it found
-	case k == ringer || k == watcher:
+	case k == ringer || k == watcher || k == flooder:
 		a.at = atBegin
 	case k == scheduler && a.note == 0:
 		a.at, a.note = atBegin, 1
@@ -419,7 +429,7 @@ func (p *protocol) terminateStep(w *world, a *actor, k kind) (does, wrong string
 	switch {
 	case from.Sleeping():
 		w.claims++
-		if a.at = atSignal; p.mistake == endNotSignalled {
+		if a.at = p.signals(); p.mistake == endNotSignalled {
 			p.after(w, a, k)
 		}
 	case k == closer:
@@ -431,22 +441,4 @@ func (p *protocol) terminateStep(w *world, a *actor, k kind) (does, wrong string
 		a.from = 0
 	}
 	return "asks for the end", ""
-}
-
-func (w *world) discard(p *protocol, i int) {
-	w.sealed = true
-	for j := range p.kinds {
-		w.actors[j+1].task &^= taskQueued
-	}
-	w.release(p, i)
-}
-
-// seal is what seal does under the lock.
-func (p *protocol) seal(w *world) bool {
-	empty := w.inboxEmpty(p)
-	if p.mistake == sealIgnoresInternal {
-		empty = !w.holdsTask(p, true, taskQueued)
-	}
-	w.sealed = w.sealed || empty && (w.workers == 0 || p.mistake == sealIgnoresWorkers)
-	return w.sealed
 }

@@ -19,6 +19,8 @@ type model[S comparable] interface {
 	same(S) S
 	// rest tells what is wrong with a state in which nobody can take a step; "" if nothing is.
 	rest(S) (wrong string)
+	// endless are the ways in which nobody may go on for ever.
+	endless() []cycle
 	name(actor int) string
 	describe(S) string
 }
@@ -28,6 +30,7 @@ type step[S comparable] struct {
 	does  string
 	to    S
 	wrong string // what the step violates, if anything
+	marks marks
 }
 
 // exploration is what an exploration has found.
@@ -35,36 +38,38 @@ type exploration[S comparable] struct {
 	states, ends int
 	wrong        string // what is violated first; "" if nothing is
 	trace        []step[S]
+	round        int // so many steps at the end of the trace go on for ever
 }
 
 // explore visits all states breadth first, so that what it finds wrong it finds by the fewest steps. Besides what the
 // model says is wrong it wants a way to rest from every state: where there is none, everybody is stuck, or busy for ever.
+// Last it looks for cycles.
 func explore[S comparable](m model[S]) exploration[S] { return exploreSome(m, math.MaxInt) }
 
 // exploreSome is explore that goes no further than to so many states; then it does not know which ways lead to rest.
 func exploreSome[S comparable](m model[S], most int) exploration[S] {
 	first := m.same(m.initial())
-	states, parents := []S{first}, []int32{0}
+	var states list[S]
+	states.add(first)
+	parents := []int32{0}
 	seed := maphash.MakeSeed()
 	found := map[uint64]int32{maphash.Comparable(seed, first): 0}
-	var edges []int32 // the successors of all states
-	var until []int32 // where in edges those of each state end
+	var g graph
 	var ends []int32
-	trace := func(at int32) []step[S] {
-		var path []S
+	way := func(at int32) (path []S) {
 		for ; at != 0; at = parents[at] {
-			path = append(path, states[at])
+			path = append(path, states.at(at))
 		}
 		slices.Reverse(path)
-		return retrace(m, path)
+		return path
 	}
-	for at := int32(0); int(at) < len(states); at++ {
-		if len(states) >= most {
-			return exploration[S]{states: len(states), ends: len(ends)}
+	for at := int32(0); int(at) < states.n; at++ {
+		if states.n >= most {
+			return exploration[S]{states: states.n, ends: len(ends)}
 		}
-		from := states[at]
+		from := states.at(at)
 		var wrong *step[S]
-		before := len(edges)
+		before := len(g.to)
 		m.steps(from, func(s step[S]) {
 			s.to = m.same(s.to)
 			if s.wrong != "" && wrong == nil {
@@ -74,62 +79,59 @@ func exploreSome[S comparable](m model[S], most int) exploration[S] {
 			hash := maphash.Comparable(seed, s.to)
 			to, known := found[hash]
 			if !known {
-				to = int32(len(states))
+				to = int32(states.n)
 				found[hash] = to
-				states, parents = append(states, s.to), append(parents, at)
-			} else if states[to] != s.to {
+				states.add(s.to)
+				parents = append(parents, at)
+			} else if states.at(to) != s.to {
 				panic("two states have one hash: run it again, with another seed")
 			}
-			edges = append(edges, to)
+			g.to, g.marks = append(g.to, to), append(g.marks, s.marks)
 		})
-		until = append(until, int32(len(edges)))
+		g.until = append(g.until, int32(len(g.to)))
 		if wrong != nil {
-			return exploration[S]{states: len(states), wrong: wrong.wrong, trace: append(trace(at), *wrong)}
+			return exploration[S]{states: states.n, wrong: wrong.wrong, trace: append(retrace(m, way(at)), *wrong)}
 		}
-		if len(edges) == before {
+		if len(g.to) == before {
 			if wrong := m.rest(from); wrong != "" {
-				return exploration[S]{states: len(states), wrong: wrong, trace: trace(at)}
+				return exploration[S]{states: states.n, wrong: wrong, trace: retrace(m, way(at))}
 			}
 			ends = append(ends, at)
 		}
 	}
-	if at := lost(edges, until, ends); at >= 0 {
-		return exploration[S]{states: len(states), wrong: "from here nothing ever comes to rest", trace: trace(at)}
+	if at := g.lost(ends); at >= 0 {
+		return exploration[S]{states: states.n, wrong: "from here nothing ever comes to rest", trace: retrace(m, way(at))}
 	}
-	return exploration[S]{states: len(states), ends: len(ends)}
-}
-
-// lost returns the first state from which no end can be reached, or -1. The successors of state i are those before
-// until[i] in edges.
-func lost(edges, until, ends []int32) int32 {
-	// The same graph with its arrows turned round.
-	begin := make([]int32, len(until)+1)
-	for _, to := range edges {
-		begin[to+1]++
-	}
-	for i := range until {
-		begin[i+1] += begin[i]
-	}
-	fill, back := slices.Clone(begin), make([]int32, len(edges))
-	at := int32(0)
-	for i, end := range until {
-		for ; at < end; at++ {
-			back[fill[edges[at]]] = int32(i)
-			fill[edges[at]]++
+	for _, c := range m.endless() {
+		if round := g.find(c); round != nil {
+			path := way(round[0])
+			for _, at := range round[1:] {
+				path = append(path, states.at(at))
+			}
+			return exploration[S]{states: states.n, wrong: c.wrong, trace: retrace(m, path), round: len(round) - 1}
 		}
 	}
-
-	good := make([]bool, len(until))
-	for todo := ends; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !good[at] {
-			good[at] = true
-			todo = append(todo, back[begin[at]:begin[at+1]]...)
-		}
-	}
-	return int32(slices.Index(good, false))
+	return exploration[S]{states: states.n, ends: len(ends)}
 }
+
+// list is a slice that does not move what it holds, which may be gigabytes.
+type list[S any] struct {
+	chunks [][]S
+	n      int
+}
+
+const listChunk = 1 << 14
+
+func (l *list[S]) add(s S) {
+	if l.n%listChunk == 0 {
+		l.chunks = append(l.chunks, make([]S, 0, listChunk))
+	}
+	last := &l.chunks[len(l.chunks)-1]
+	*last = append(*last, s)
+	l.n++
+}
+
+func (l *list[S]) at(i int32) S { return l.chunks[i/listChunk][i%listChunk] }
 
 // retrace finds the steps that lead through states, in which equal actors may have changed places, with each actor in
 // one place.
@@ -153,6 +155,9 @@ func retrace[S comparable](m model[S], path []S) (trace []step[S]) {
 func report[S comparable](m model[S], found exploration[S]) string {
 	var b strings.Builder
 	for i, s := range found.trace {
+		if i > 0 && i == len(found.trace)-found.round {
+			b.WriteString("      and from here on the same for ever:\n")
+		}
 		fmt.Fprintf(&b, "%4d  %d %-11s %-68s %s\n", i+1, s.actor, m.name(s.actor), s.does, m.describe(s.to))
 	}
 	fmt.Fprintf(&b, "      %s", found.wrong)

@@ -167,7 +167,8 @@ func (l *Loop) runTimers() {
 type due struct {
 	by            [wheel.Tiers]int64
 	limit         uint64
-	firing, fired int // tiers, in the order of their urgency
+	firing, fired int  // tiers, in the order of their urgency
+	idle          bool // nothing, while timers of the other tiers are due
 }
 
 var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Background}
@@ -183,6 +184,10 @@ func (l *Loop) fire(d *due) (ok bool) {
 		t.mu.Unlock()
 		l.checkpoint()
 		l.lock(&t.mu)
+	}
+	if d.idle && min(t.wheel.NextOf(wheel.Critical), t.wheel.NextOf(wheel.Normal)) <= l.tickTime.Load() {
+		t.mu.Unlock()
+		return false // the turn had no time for them, or they were scheduled since; the next one begins with them
 	}
 	if l.state.load().ending() {
 		t.mu.Unlock()
@@ -213,7 +218,7 @@ func (l *Loop) runBackground() (ran bool) {
 	if now < l.timers.background.Load() {
 		return false
 	}
-	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1}
+	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
 	var spent stint
 	for l.fire(&d) {
 		if ran = true; l.hasNews() || l.hasWork() || spent.over(l) {
