@@ -2,18 +2,14 @@
 
 package main
 
-// One cell: a flood, by so many goroutines, beside neighbours, at a time of the loop's life.
+// One cell: a flood or two, by so many goroutines, beside neighbours, at a time of the loop's life.
 
 import (
 	"context"
 	"fmt"
-	"math"
+	"regexp"
 	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -25,41 +21,87 @@ const (
 	living   life = "living"
 	shutdown life = "shutdown" // the flood goes on until the end
 	closing  life = "close"
+	whole    life = "whole"  // living, and then shutdown
 	burst    life = "burst"  // a million calls
 	beside   life = "beside" // no flood; fresh loops beside neighbours
 )
 
-var lives = []life{living, shutdown, closing, burst, beside}
+var lives = []life{living, shutdown, closing, whole, burst, beside}
 
-const (
-	patience   = 20 * time.Second // for what takes no time: to begin, to drain, to end when the flood is over
-	longest    = 4 * time.Second  // how long a gap is followed that is there at the end of the window
-	giveUp     = 3 * time.Second  // how long the end may take before the flood is stopped
-	many       = 1_000_000        // calls of a burst
-	mostHeap   = 3 << 30          // of memory, past which a flood is stopped
-	remarked   = 256 << 20        // of memory, that is worth a word
-	littered   = 64 << 20         // of memory, that is worth a collection
-	growing    = 1.3              // times what waited in the middle of the window
-	fewWaiting = 100_000          // calls that wait, which are no backlog
-)
+// lives tells whether the flood has a window in which the loop lives, ends whether it goes on until the end.
+func (l life) lives() bool { return l == living || l == whole }
+func (l life) ends() bool  { return l == shutdown || l == closing || l == whole }
+
+const many = 1_000_000 // calls of a burst
+
+// terms are what a cell is tried under.
+type terms struct {
+	newLoop  maker
+	window   time.Duration // of a flood
+	patience time.Duration // for what takes no time: to begin, to drain, to end when the flood is over
+	longest  time.Duration // how long a gap is followed that is there at the end of the window
+	giveUp   time.Duration // how long the end may take before the flood is stopped
+	yards    *yards
+}
+
+// ordinary terms are those of all runs; tests have less time.
+func ordinary(window time.Duration, yards *yards) *terms {
+	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 3 * time.Second, yards}
+}
 
 // cell is what is tried.
 type cell struct {
 	flood      *flood
-	goroutines int
+	second     *flood // at the same time, or nil
+	goroutines int    // of each flood
 	procs      int
 	neighbours int // for each processor
 	life       life
 }
 
+func (c cell) name() string {
+	if c.second != nil {
+		return c.flood.name + " + " + c.second.name
+	}
+	return c.flood.name
+}
+
 func (c cell) String() string {
-	return fmt.Sprintf("%s, %d goroutines, %d processors, %d neighbours each, %s", c.flood.name, c.goroutines, c.procs, c.neighbours, c.life)
+	return fmt.Sprintf("%s, %d goroutines, %d processors, %d neighbours each, %s", c.name(), c.goroutines, c.procs, c.neighbours, c.life)
 }
 
 // flags is how to try it again.
 func (c cell) flags() string {
-	quote := strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.flood.name)
-	return fmt.Sprintf("-flood '^%s$' -goroutines %d -procs %d -neighbours %d -life %s", quote, c.goroutines, c.procs, c.neighbours, c.life)
+	exactly := func(f *flood) string { return "'^" + regexp.QuoteMeta(f.name) + "$'" }
+	with := ""
+	if c.second != nil {
+		with = " -with " + exactly(c.second)
+	}
+	return fmt.Sprintf("-flood %s%s -goroutines %d -procs %d -neighbours %d -life %s", exactly(c.flood), with, c.goroutines, c.procs,
+		c.neighbours, c.life)
+}
+
+// floods are the one or two.
+func (c cell) floods() []*flood {
+	if c.second != nil {
+		return []*flood{c.flood, c.second}
+	}
+	return []*flood{c.flood}
+}
+
+// own are the probes that queue behind what is handed over; free are those that may be kept waiting.
+func (c cell) own() (s probeSet) {
+	for _, f := range c.floods() {
+		s |= f.own
+	}
+	return s
+}
+
+func (c cell) free() (s probeSet) {
+	for _, f := range c.floods() {
+		s |= f.free
+	}
+	return s
 }
 
 // outcome is what was found.
@@ -67,8 +109,7 @@ type outcome struct {
 	cell
 	gaps     [probes]time.Duration
 	plain    yard
-	calls    int64
-	accepted int64
+	sums     []sums        // of each flood
 	waited   int64         // calls whose callbacks had not run when the window was over
 	grew     bool          // more and more
 	end      time.Duration // from the call to Done
@@ -80,33 +121,69 @@ type outcome struct {
 	tries    int // how often it was tried, and how often there was something wrong
 	failed   int
 	took     time.Duration
+	again    string // the command to try it again
 }
 
-// attempt tries a cell once.
-func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, yards *yards, anew bool) (o *outcome, err error) {
+// total is the figures of both floods.
+func (o *outcome) total() (n sums) {
+	for _, m := range o.sums {
+		n = n.and(m)
+	}
+	return n
+}
+
+// attempt tries a cell once. The yardstick is measured before, unless it is only asked for if the loop needs it.
+func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, err error) {
 	began := time.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
-	defer func() { o.took = time.Since(began) }()
 	o = &outcome{cell: c, tries: 1}
+	defer func() { o.took = time.Since(began) }()
 	tidy()
 	if c.life == beside {
-		return o, c.besides(o, newLoop)
+		if err := c.besides(o, on.newLoop); err != nil {
+			return o, err
+		}
+		o.judge()
+		return o, nil
 	}
-	if o.plain, err = yards.of(c, window, anew); err != nil {
+	if !on.yards.onDemand {
+		if o.plain, err = on.yards.of(c, on.window, anew); err != nil {
+			return o, err
+		}
+	}
+	if err := c.besiege(ctx, on, o); err != nil {
 		return o, err
 	}
+	lasting := slices.Clone(o.problems)
+	o.judge()
+	if on.yards.onDemand && o.wrong() {
+		if o.plain, err = on.yards.of(c, on.window, anew); err != nil {
+			return o, err
+		}
+		o.problems = lasting
+		o.judge()
+	}
+	return o, nil
+}
+
+// besiege lets the floods loose on a loop.
+func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	memory := watchMemory()
 	defer func() { memory.over.Store(true) }()
-	s, err := newSite(newLoop, c.flood.opts...)
+	var opts []eventloop.Option
+	for _, f := range c.floods() {
+		opts = append(opts, f.opts...)
+	}
+	s, err := newSite(on.newLoop, opts...)
 	if err != nil {
-		return o, err
+		return err
 	}
 	memory.site.Store(s)
 	b, err := s.probe()
 	if err != nil {
-		return o, err
+		return err
 	}
-	if !b.ready(patience) {
+	if !b.ready(on.patience) {
 		o.problem(lasting, "not all probes are answered by a loop without a flood: %v", b.counts())
 	}
 	stopNeighbours := compute(c.neighbours * c.procs)
@@ -115,41 +192,42 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 	if c.life == burst {
 		calls = many
 	}
-	join := c.flood.let(s, c.goroutines, calls)
-	switch c.life {
-	case living:
-		sleep(ctx, window/2)
-		middle := s.accepted() - s.ran()
-		sleep(ctx, window/2)
-		if c.flood.law != nothing {
-			o.waited = s.accepted() - s.ran()
+	var joins []func(limit time.Duration) bool
+	for _, f := range c.floods() {
+		joins = append(joins, f.let(s, c.goroutines, calls))
+	}
+	join := func() bool {
+		all := true
+		for _, j := range joins {
+			all = j(on.patience) && all
 		}
-		o.grew = o.waited > fewWaiting && float64(o.waited) > growing*float64(middle)
-		o.gaps = b.gaps()
-		b.settled(c.flood.own|c.flood.free, longest)
-		o.gaps = merge(o.gaps, b.gaps(), c.flood.own|c.flood.free)
-		o.counted(b)
-		s.stop.Store(true)
+		return all
+	}
+	if c.life != burst {
+		c.underWay(s, c.life == shutdown || c.life == closing, on.patience)
+	}
+	switch c.life {
+	case living, whole:
+		c.watch(ctx, on, o, s, b)
 	case burst:
-		join(patience)
-		drained(s, c.flood.law)
+		join()
+		c.drained(s, on.patience)
 		o.gaps = b.gaps()
 	case shutdown, closing:
-		s.underWay(c.flood.refused)
-		sleep(ctx, window/3)
+		sleep(ctx, on.window/3)
 	}
-	o.calls, o.accepted = s.calls(), s.accepted()
-	if c.life == living || c.life == burst {
+	o.sums = c.sums(s)
+	if !c.life.ends() {
 		s.stop.Store(true)
 		stopNeighbours()
-		if !join(patience) {
-			o.problem(lasting, "a call does not return: %d of %d have", s.calls(), s.begun())
+		if !join() {
+			o.problem(lasting, "a call does not return: %+v", c.sums(s))
 		}
-		if !drained(s, c.flood.law) {
-			o.problem(lasting, "%d of %d accepted calls have not run %v after the flood", s.accepted()-s.ran(), s.accepted(), patience)
+		if !c.drained(s, on.patience) {
+			o.problem(lasting, "what was accepted has not run %v after the flood: %+v", on.patience, c.sums(s))
 		}
 	}
-	before := s.calls()
+	before := c.sums(s)
 	b.stop.Store(true)
 	asked := time.Now()
 	result := make(chan error, 1)
@@ -160,238 +238,54 @@ func (c cell) attempt(ctx context.Context, newLoop maker, window time.Duration, 
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(max(giveUp, 2*o.plain.end+time.Second)) // past what is allowed
+	o.ended = s.awaitEnd(max(on.giveUp, 2*o.plain.end+time.Second)) // past what is allowed
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)
-		if !s.awaitEnd(patience) {
-			o.problem(lasting, "the loop has not ended %v after the flood; it is closed", patience)
+		if !s.awaitEnd(on.patience) {
+			o.problem(lasting, "the loop has not ended %v after the flood; it is closed", on.patience)
 			_ = s.loop.Close()
-			if !s.awaitEnd(patience) {
-				return o, fmt.Errorf("%v: the loop does not end", c)
+			if !s.awaitEnd(on.patience) {
+				return fmt.Errorf("%v: the loop does not end", c)
 			}
 		}
 	}
-	if c.life == shutdown || c.life == closing {
-		o.calls, o.accepted = s.calls(), s.accepted()
+	if c.life.ends() {
+		o.sums = c.sums(s)
 		time.Sleep(2 * time.Millisecond) // calls after the end
 	}
 	s.stop.Store(true)
 	stopNeighbours()
-	if !join(patience) {
-		o.problem(lasting, "a call does not return after the end: %d of %d have", s.calls(), s.begun())
+	if !join() {
+		o.problem(lasting, "a call does not return after the end: %+v", c.sums(s))
 	}
 	b.all.Wait()
 	o.account(s, before, result)
 	s.clean()
 	o.heap, o.capped, o.reports = memory.most.Load(), memory.capped.Load(), s.reports.Load()
-	o.judge()
-	return o, nil
+	return nil
 }
 
-// tidy gets rid of what the last cell has left.
-func tidy() {
-	if used() > littered {
-		debug.FreeOSMemory()
-	}
+// watch has a flood go on for the window, and takes the gaps.
+func (c cell) watch(ctx context.Context, on *terms, o *outcome, s *site, b *battery) {
+	sleep(ctx, on.window/2)
+	middle := c.backlog(s)
+	sleep(ctx, on.window/2)
+	o.waited = c.backlog(s)
+	o.grew = o.waited > fewWaiting && float64(o.waited) > growing*float64(middle)
+	o.gaps = b.gaps()
+	o.later(b, on.longest)
+	o.counted(b)
 }
 
-// underWay waits until every goroutine has its turn, and its first call is accepted, or refused if it is to be.
-func (s *site) underWay(refused bool) {
-	begun := func(t *tally) int64 {
-		if t.accepted.Load() > 0 || refused && t.calls.Load() > 0 {
-			return 1
-		}
-		return 0
-	}
-	all := s.sum(func(*tally) int64 { return 1 })
-	for until := time.Now().Add(patience); s.sum(begun) < all && time.Now().Before(until); {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// awaitEnd waits for Done.
-func (s *site) awaitEnd(limit time.Duration) bool {
-	late := time.NewTimer(limit)
-	defer late.Stop()
-	select {
-	case <-s.loop.Done():
-		s.ended()
-		return true
-	case <-late.C:
-		return false
-	}
-}
-
-// drained waits until what was accepted has run.
-func drained(s *site, l law) bool {
-	if l == nothing {
-		return true
-	}
-	for until := time.Now().Add(patience); s.accepted() > s.ran(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			return false
-		}
-	}
-	return true
-}
-
-// account compares what was handed over with what has run.
-func (o *outcome) account(s *site, before int64, result <-chan error) {
-	ran, accepted, begun := s.ran(), s.accepted(), s.begun()
-	if n := s.twisted(); n > 0 {
-		o.problem(lasting, "%d callbacks have run twice, or out of turn", n)
-	}
-	switch f := o.flood; {
-	case o.life == closing, f.law == nothing:
-	case f.law == exactly && ran != accepted:
-		o.problem(lasting, "%d were accepted, %d have run", accepted, ran)
-	case f.law == wanted && (ran < before || ran > begun):
-		o.problem(lasting, "%d were handed over, %d of them before the end began, %d have run", begun, before, ran)
-	case f.law == pending && ran > accepted:
-		o.problem(lasting, "%d were accepted, %d have run", accepted, ran)
-	}
-	if n := s.afterClose.Load(); n > 1 {
-		o.problem(lasting, "%d callbacks started after Close", n)
-	}
-	if n := s.afterDone.Load(); n > 0 {
-		o.problem(lasting, "%d callbacks started after Done", n)
-	}
-	for _, w := range s.wrong {
-		o.problem(lasting, "%s", w)
-	}
-	if err := <-result; err != nil {
-		o.problem(lasting, "the call for the end: %v", err)
-	}
-	want := error(nil)
-	if o.life == closing {
-		want = eventloop.ErrLoopTerminated
-	}
-	if err := <-s.returned; err != want {
-		o.problem(lasting, "Run: %v", err)
-	}
-	switch {
-	case o.flood.like == quiet:
-	case o.flood.refused && o.accepted > 0:
-		o.problem(lasting, "%d calls were accepted that are to be refused", o.accepted)
-	case o.flood.refused && o.calls == 0 || !o.flood.refused && o.accepted == 0:
-		o.problem(lasting, "no flood: of %d calls %d were accepted", o.calls, o.accepted)
-	}
-}
-
-// counted sees that each probe has probed.
-func (o *outcome) counted(b *battery) {
-	for p, n := range b.counts() {
-		if n == 0 && !o.flood.own.has(probe(p)) && !o.flood.free.has(probe(p)) && o.gaps[p] <= mostGap {
-			o.problem(lasting, "the probe %s has not run", probeNames[p])
-		}
-	}
-}
-
-// merge takes later gaps, but for some probes.
-func merge(gaps, later [probes]time.Duration, but probeSet) [probes]time.Duration {
-	for p := range gaps {
-		if !but.has(probe(p)) {
-			gaps[p] = later[p]
-		}
-	}
-	return gaps
-}
+const (
+	growing    = 1.3     // times what waited in the middle of the window
+	fewWaiting = 100_000 // calls that wait, which are no backlog
+)
 
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// memory is how much there is, and the end of a flood that takes too much.
-type memory struct {
-	most   atomic.Uint64
-	capped atomic.Bool
-	over   atomic.Bool
-	site   atomic.Pointer[site]
-}
-
-func watchMemory() *memory {
-	m := &memory{}
-	before := used() // the runtime keeps something of each goroutine that ever was
-	go func() {
-		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
-			n := max(used(), before) - before
-			m.most.Store(max(m.most.Load(), n))
-			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {
-				m.capped.Store(true)
-			}
-		}
-	}()
-	return m
-}
-
-// used is what is in use, what is not collected yet included.
-func used() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64() + sample[1].Value.Uint64()
-}
-
-// besides takes the worst of a few timers and of a few round trips, on fresh loops, and the median of these; the same
-// with time.AfterFunc and a channel in between.
-func (c cell) besides(o *outcome, newLoop maker) error {
-	const loops, each = 5, 15
-	stop := compute(c.neighbours * c.procs)
-	defer stop()
-	var timers, trips, plainTimers, plainTrips []time.Duration
-	for range loops {
-		s, err := newSite(newLoop)
-		if err != nil {
-			return err
-		}
-		var timer, trip, plainTimer, plainTrip time.Duration
-		p := newPlain()
-		fired := make(chan time.Duration, 1)
-		for range each {
-			from := time.Now()
-			if _, err := s.loop.ScheduleTimer(2*pace, func() { fired <- time.Since(from) - 2*pace }); err != nil {
-				return err
-			}
-			timer = max(timer, <-fired)
-			from = time.Now()
-			time.AfterFunc(2*pace, func() { fired <- time.Since(from) - 2*pace })
-			plainTimer = max(plainTimer, <-fired)
-		}
-		answer := make(chan struct{}, 1)
-		for range each {
-			time.Sleep(pace)
-			from := time.Now()
-			if err := s.loop.Submit(func() { answer <- struct{}{} }); err != nil {
-				return err
-			}
-			<-answer
-			trip = max(trip, time.Since(from))
-			time.Sleep(pace)
-			from = time.Now()
-			p.tasks <- func() { answer <- struct{}{} }
-			<-answer
-			plainTrip = max(plainTrip, time.Since(from))
-		}
-		close(p.tasks)
-		if err := s.loop.Shutdown(context.Background()); err != nil {
-			return err
-		}
-		timers, trips = append(timers, timer), append(trips, trip)
-		plainTimers, plainTrips = append(plainTimers, plainTimer), append(plainTrips, plainTrip)
-	}
-	o.gaps[timerProbe], o.gaps[taskProbe] = median(timers), median(trips)
-	o.plain.gaps[timerProbe], o.plain.gaps[taskProbe] = median(plainTimers), median(plainTrips)
-	o.judge()
-	return nil
-}
-
-func median(ds []time.Duration) time.Duration {
-	if len(ds) == 0 {
-		return math.MaxInt64
-	}
-	slices.Sort(ds)
-	return ds[len(ds)/2]
 }

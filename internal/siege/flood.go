@@ -45,7 +45,7 @@ type flooder struct {
 func (f *flood) let(s *site, goroutines, calls int) (join func(limit time.Duration) bool) {
 	var all sync.WaitGroup
 	for range goroutines {
-		t := s.newTally()
+		t := s.newTally(f)
 		one := f.begin(s, t)
 		if one.call == nil {
 			continue

@@ -9,10 +9,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -26,15 +28,22 @@ import (
 )
 
 func main() {
-	limit := flag.Duration("time", time.Minute, "how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
-	seed := flag.Uint64("seed", 0, "seed of the order; 0 draws one")
+	var o options
+	flag.DurationVar(&o.limit, "time", time.Minute, "how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
+	flag.IntVar(&o.most, "cells", math.MaxInt, "how many cells at most")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order; 0 draws one")
+	flag.BoolVar(&o.quick, "quick", false, "what a minute is enough for; each flood is tried once, however long that takes")
+	flag.DurationVar(&o.window, "window", 0, "how long a flood goes on; 0 is what the time allows")
+	flag.StringVar(&o.json, "json", "", "a file to write into what is found")
+	flag.BoolVar(&o.verbose, "v", false, "tell of each cell how many calls there were")
 	pattern := flag.String("flood", "", "floods whose names match this expression")
+	with := flag.String("with", "", "with each flood another at the same time, drawn by the seed, whose name matches this expression")
+	pairs := flag.Bool("pairs", false, "the same with any other")
 	goroutines := flag.String("goroutines", "1,8,64", "how many flood; of floods that feed themselves, chains (1 and 64)")
 	procs := flag.String("procs", "1,2,4", "GOMAXPROCS")
 	neighbours := flag.String("neighbours", "0,4", "goroutines that compute, for each processor")
-	life := flag.String("life", "living,shutdown,close,burst,beside", "times of the loop's life")
+	life := flag.String("life", "living,shutdown,close,burst,beside", "times of the loop's life; whole is living, and then shutdown")
 	list := flag.Bool("list", false, "list the floods, and do nothing")
-	verbose := flag.Bool("v", false, "tell of each cell how many calls there were")
 	flag.Parse()
 	if *list {
 		fmt.Println(none.name)
@@ -44,18 +53,20 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := func() error {
+	err := func() (err error) {
 		if flag.NArg() > 0 {
 			return fmt.Errorf("%q is no flag", flag.Arg(0))
 		}
-		ch, err := choose(*pattern, *goroutines, *procs, *neighbours, *life)
-		if err != nil {
+		if *pairs && *with == "" {
+			*with = "."
+		}
+		if o.choice, err = choose(*pattern, *with, *goroutines, *procs, *neighbours, *life); err != nil {
 			return err
 		}
-		if *seed == 0 {
-			*seed = rand.Uint64()
+		if o.seed == 0 {
+			o.seed = rand.Uint64()
 		}
-		return besiege(ctx, ch, *seed, *limit, *verbose)
+		return besiege(ctx, o)
 	}()
 	stop()
 	if err != nil {
@@ -64,9 +75,26 @@ func main() {
 	}
 }
 
-func choose(pattern, goroutines, procs, neighbours, life string) (ch choice, err error) {
+// options are what the flags say.
+type options struct {
+	choice  choice
+	limit   time.Duration
+	window  time.Duration
+	most    int
+	seed    uint64
+	quick   bool
+	verbose bool
+	json    string
+}
+
+func choose(pattern, with, goroutines, procs, neighbours, life string) (ch choice, err error) {
 	if ch.floods, err = regexp.Compile(pattern); err != nil {
 		return ch, fmt.Errorf("-flood: %w", err)
+	}
+	if with != "" {
+		if ch.with, err = regexp.Compile(with); err != nil {
+			return ch, fmt.Errorf("-with: %w", err)
+		}
 	}
 	for _, f := range []struct {
 		name, text string
@@ -93,102 +121,69 @@ func choose(pattern, goroutines, procs, neighbours, life string) (ch choice, err
 
 func lifeOf(text string) life { return life(text) }
 
-// The window of a cell.
-const leastWindow, mostWindow = 200 * time.Millisecond, time.Second
+// The window of a flood.
+const leastWindow, mostWindow, quickWindow = 200 * time.Millisecond, time.Second, 150 * time.Millisecond
 
 // hung is what no cell may take.
 const hung = 3 * time.Minute
 
-func besiege(ctx context.Context, ch choice, seed uint64, limit time.Duration, verbose bool) error {
-	cells, first := ch.plan(rand.New(rand.NewPCG(seed, 0)))
+func besiege(ctx context.Context, opt options) error {
+	rng := rand.New(rand.NewPCG(opt.seed, 0))
+	plan, window := opt.choice.plan, quickWindow
+	if opt.quick {
+		plan = opt.choice.quick
+	}
+	cells, first := plan(rng)
 	if len(cells) == 0 {
 		return errors.New("the flags leave nothing to do")
 	}
-	// A cell takes about as long for its yardstick as for itself.
-	window := min(max(limit/time.Duration(3*len(cells)), leastWindow), mostWindow)
-	fmt.Printf("siege: %d cells, the first %d of them each flood once in each life; windows of %v, at most %v, seed %d\n",
-		len(cells), first, window, limit, seed)
-	fmt.Printf("gaps and ends are the loop's/the yardstick's; * is of the flood's own kind, ~ may wait\n")
-	header := fmt.Sprintf("%-30s %2s %s %s %-8s", "flood", "g", "p", "n", "life")
-	for _, name := range probeNames {
-		header += fmt.Sprintf(" %15s", name)
+	if !opt.quick {
+		// A cell takes about as long for its yardstick as for itself.
+		window = min(max(opt.limit/time.Duration(3*min(len(cells), opt.most)), leastWindow), mostWindow)
 	}
-	fmt.Println(header + fmt.Sprintf(" %15s  verdict", "end"))
+	window = cmp.Or(opt.window, window)
+	fmt.Printf("siege: %d cells, the first %d of them each flood once in each life; windows of %v, %v, seed %d\n",
+		len(cells), first, window, opt.limit, opt.seed)
+	fmt.Println("gaps and ends are the loop's/the yardstick's; * is of the flood's own kind, ~ may wait")
+	fmt.Println(header())
 	began := time.Now()
-	ys := &yards{map[yardKey][]yard{}}
+	on := ordinary(window, &yards{measure: measure, onDemand: opt.quick, seen: map[yardKey][]yard{}})
 	var outcomes []*outcome
-	for _, c := range cells {
-		if ctx.Err() != nil || time.Since(began) > limit && len(outcomes) > 0 {
+	for i, c := range cells {
+		isUp := time.Since(began) > opt.limit && (i >= first || !opt.quick && i > 0)
+		if ctx.Err() != nil || isUp || i >= opt.most {
 			break
 		}
+		again := fmt.Sprintf("go run ./internal/siege %s -window %v -seed %d", c.flags(), window, opt.seed)
 		watchdog := time.AfterFunc(hung, func() {
 			fmt.Printf("siege: %v hangs; its goroutines:\n", c)
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 2)
-			fmt.Printf("siege: again: go run ./internal/siege %s -seed %d\n", c.flags(), seed)
+			fmt.Printf("siege: again: %s\n", again)
 			os.Exit(1)
 		})
-		o, err := c.try(ctx, sound, window, ys)
+		o, err := confirm(func(anew bool) (*outcome, error) { return c.attempt(ctx, on, anew) })
 		watchdog.Stop()
 		if err != nil {
-			return fmt.Errorf("%w\nsiege: again: go run ./internal/siege %s -seed %d", err, c.flags(), seed)
+			return fmt.Errorf("%w\nsiege: again: %s", err, again)
 		}
 		if ctx.Err() != nil {
 			break
 		}
+		o.again = again
 		outcomes = append(outcomes, o)
-		fmt.Println(c.row(o))
-		if verbose {
-			fmt.Printf("    %d calls, %d accepted, %d waiting, %d MiB, %d reports, took %v\n", o.calls, o.accepted, o.waited, o.heap>>20, o.reports, o.took)
+		fmt.Println(o.row())
+		if opt.verbose {
+			fmt.Printf("    %+v, %d waiting, %d MiB, %d reports, took %v\n", o.total(), o.waited, o.heap>>20, o.reports, o.took)
 		}
-		if verbose || o.wrong() {
+		if opt.verbose || o.wrong() {
 			for _, p := range o.problems {
 				fmt.Printf("    %s\n", p.text)
 			}
 		}
 	}
-	return conclude(outcomes, len(cells), seed, time.Since(began), ctx.Err() != nil)
-}
-
-// conclude tells what was violated, the worst first.
-func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, interrupted bool) error {
-	var bad, full []*outcome
-	for _, o := range outcomes {
-		switch {
-		case o.failed > 0:
-			bad = append(bad, o)
-		case o.count(backlog) > 0:
-			full = append(full, o)
-		}
+	err := conclude(outcomes, len(cells), opt.seed, time.Since(began), ctx.Err() != nil)
+	if opt.json != "" {
+		err = errors.Join(err, export(opt.json, outcomes))
 	}
-	slices.SortFunc(bad, func(a, b *outcome) int {
-		switch {
-		case a.badly() > b.badly():
-			return -1
-		case a.badly() < b.badly():
-			return 1
-		}
-		return 0
-	})
-	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog\n", len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
-	for _, o := range full {
-		fmt.Printf("backlog: %v: %s\n", o.cell, problems(o))
-	}
-	for _, o := range bad {
-		fmt.Printf("%s: %v: %s\n    again: go run ./internal/siege %s -seed %d\n", o.verdict(), o.cell, problems(o), o.flags(), seed)
-	}
-	if interrupted {
-		return errors.New("interrupted")
-	}
-	if len(bad) > 0 {
-		return fmt.Errorf("%d of %d cells are violated", len(bad), len(outcomes))
-	}
-	return nil
-}
-
-func problems(o *outcome) string {
-	var texts []string
-	for _, p := range o.problems {
-		texts = append(texts, p.text)
-	}
-	return strings.Join(texts, "; ")
+	return err
 }

@@ -172,6 +172,7 @@ func (p *plain) probe() (*battery, error) {
 type yard struct {
 	gaps [probes]time.Duration
 	end  time.Duration
+	turn time.Duration // what a goroutine that only computes waits for its turn
 }
 
 // or is the worse of two.
@@ -180,21 +181,26 @@ func (y yard) or(z yard) yard {
 		y.gaps[p] = max(y.gaps[p], z.gaps[p])
 	}
 	y.end = max(y.end, z.end)
+	y.turn = max(y.turn, z.turn)
 	return y
 }
 
+const yardPatience = 4 * time.Second // for what takes no time, and for a gap that is there when the window ends
+
 // measure besieges the loop of channels for a while, or with so many calls, if there is a number of them.
-func measure(m manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
+func measure(like []manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
 	p := newPlain()
 	b, err := p.probe()
 	if err != nil {
 		return y, err
 	}
-	b.ready(patience)
+	b.ready(yardPatience)
 	stopNeighbours := compute(neighbours)
 	var flooders sync.WaitGroup
+	turn := turns()
 	b.reset()
-	for range goroutines {
+	for i := range goroutines * len(like) {
+		m := like[i%len(like)]
 		if m == feeds {
 			p.feed()
 			continue
@@ -204,7 +210,7 @@ func measure(m manner, goroutines, neighbours, calls int, window time.Duration) 
 			return y, err
 		}
 		if call == nil {
-			break
+			continue
 		}
 		flooders.Go(func() {
 			for n := 0; !p.stop.Load() && (calls == 0 || n < calls); n++ {
@@ -217,8 +223,9 @@ func measure(m manner, goroutines, neighbours, calls int, window time.Duration) 
 	} else {
 		time.Sleep(window)
 	}
-	b.settled(0, longest)
+	b.settled(0, yardPatience)
 	y.gaps = b.gaps()
+	y.turn = turn()
 	channel := max(y.gaps[taskProbe], y.gaps[internalProbe], y.gaps[promiseProbe], y.gaps[microtaskProbe])
 	for _, p := range []probe{taskProbe, internalProbe, promiseProbe, microtaskProbe} {
 		y.gaps[p] = channel // which is the same for all of them
@@ -238,6 +245,30 @@ func measure(m manner, goroutines, neighbours, calls int, window time.Duration) 
 		fn()
 	}
 	return y, nil
+}
+
+// turns starts a goroutine that computes, as a loop does that has always something to do, and looks at the clock. worst
+// stops it when it has its next turn, and is the longest that it has waited for one.
+func turns() (worst func() time.Duration) {
+	var over atomic.Bool
+	found := make(chan time.Duration, 1)
+	go func() {
+		var most int64
+		for last := now(); ; {
+			stop := over.Load()
+			n := now()
+			most = max(most, n-last)
+			last = n
+			if stop {
+				found <- time.Duration(most)
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		over.Store(true)
+		return <-found
+	}
 }
 
 // compute starts neighbours, that do nothing but compute.

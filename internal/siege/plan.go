@@ -5,17 +5,15 @@ package main
 // Which cells there are, and in which order they are tried.
 
 import (
-	"context"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"time"
 )
 
 // choice is what the flags leave.
 type choice struct {
 	floods     *regexp.Regexp
+	with       *regexp.Regexp // the floods that go on at the same time, of which one is drawn for each cell; or nil
 	goroutines []int
 	procs      []int
 	neighbours []int
@@ -36,7 +34,7 @@ func (ch choice) goroutinesOf(f *flood, l life) []int {
 }
 
 // cells are all there are.
-func (ch choice) cells() (all []cell) {
+func (ch choice) cells(rng *rand.Rand) (all []cell) {
 	add := func(f *flood, l life) {
 		for _, procs := range ch.procs {
 			neighbours := ch.neighbours
@@ -49,7 +47,10 @@ func (ch choice) cells() (all []cell) {
 			}
 			for _, n := range neighbours {
 				for _, g := range goroutines {
-					all = append(all, cell{f, g, procs, n, l})
+					c := cell{f, nil, g, procs, n, l}
+					if ch.with == nil || ch.paired(&c, rng) {
+						all = append(all, c)
+					}
 				}
 			}
 		}
@@ -73,9 +74,24 @@ func (ch choice) cells() (all []cell) {
 	return all
 }
 
+// paired gives a cell a second flood, if there may be one.
+func (ch choice) paired(c *cell, rng *rand.Rand) bool {
+	var others []*flood
+	for i := range floods {
+		if f := &floods[i]; f != c.flood && ch.with.MatchString(f.name) {
+			others = append(others, f)
+		}
+	}
+	if len(others) == 0 || c.flood == &none || c.life == burst {
+		return false
+	}
+	c.second = others[rng.IntN(len(others))]
+	return true
+}
+
 // plan puts them in order: first each flood once in each life, and then the rest. It tells how many the first are.
 func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
-	order = ch.cells()
+	order = ch.cells(rng)
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	seen := map[[2]string]bool{}
 	isFirst := func(c cell) bool {
@@ -98,110 +114,31 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// yards are the yardsticks of the run so far, by what they depend on: a few measurements each.
-type yards struct {
-	seen map[yardKey][]yard
-}
+// A quick run has so many of these, and of the rest as many as the time allows.
+const quickBursts, quickBesides, quickPairs = 4, 1, 200
 
-type yardKey struct {
-	like                          manner
-	goroutines, procs, neighbours int
-	burst                         bool
-}
-
-// remembered is how many measurements count, so that the worst of ever more does not excuse everything.
-const remembered = 3
-
-// of is the yardstick for a cell: the worst of what was measured last, of which anew is one more measurement.
-func (ys *yards) of(c cell, window time.Duration, anew bool) (worst yard, err error) {
-	key := yardKey{c.flood.like, c.goroutines, c.procs, c.neighbours, c.life == burst}
-	seen := ys.seen[key]
-	if len(seen) == 0 || anew {
-		calls := 0
-		if key.burst {
-			calls = many
-		}
-		y, err := measure(c.flood.like, c.goroutines, c.neighbours*c.procs, calls, window)
-		if err != nil {
-			return y, err
-		}
-		seen = append(seen, y)
-		seen = seen[max(0, len(seen)-remembered):]
-		ys.seen[key] = seen
+// quick is what a minute is enough for: each flood once, on a loop that lives and then shuts down, and on one that is closed;
+// then a few bursts, a loop beside neighbours, and pairs.
+func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
+	drawn := func(l life, with *regexp.Regexp) []cell {
+		ch.lives, ch.with = []life{l}, with
+		all := ch.cells(rng)
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		return all
 	}
-	for _, y := range seen {
-		worst = worst.or(y)
-	}
-	return worst, nil
-}
-
-// try tries a cell, and twice more if it may have been the machine.
-func (c cell) try(ctx context.Context, newLoop maker, window time.Duration, ys *yards) (*outcome, error) {
-	o, err := c.attempt(ctx, newLoop, window, ys, false)
-	if err != nil || !o.wrong() {
-		return o, err
-	}
-	bad, tries := []*outcome{o}, 1
-	var good *outcome
-	for ; tries < 3 && len(bad) < 2 && o.count(lasting) == 0 && ctx.Err() == nil; tries++ {
-		again, err := c.attempt(ctx, newLoop, window, ys, true)
-		if err != nil {
-			return again, err
-		}
-		if again.wrong() {
-			bad = append(bad, again)
-			o = again
-		} else {
-			good = again
+	seen := map[*flood]bool{}
+	for _, c := range drawn(whole, nil) {
+		if !seen[c.flood] {
+			seen[c.flood] = true
+			order = append(order, c)
+			c.life = closing // where the yardstick is the same
+			order = append(order, c)
 		}
 	}
-	if len(bad) < 2 && good != nil {
-		good.tries = tries
-		return good, nil
-	}
-	worst := slices.MaxFunc(bad, func(a, b *outcome) int { return int(1000 * (a.badly() - b.badly())) })
-	if len(bad) == 2 { // the lesser of the two is what both have shown
-		worst = slices.MinFunc(bad, func(a, b *outcome) int {
-			switch {
-			case a.badly() < b.badly():
-				return -1
-			case a.badly() > b.badly():
-				return 1
-			}
-			return 0
-		})
-	}
-	worst.tries, worst.failed = tries, len(bad)
-	return worst, nil
-}
-
-func (c cell) row(o *outcome) string {
-	text := fmt.Sprintf("%-30s %2d %d %d %-8s", c.flood.name, c.goroutines, c.procs, c.neighbours, c.life)
-	for p := range probes {
-		cellText := "-"
-		if c.life == living || o.gaps[p] > 0 && (c.life == beside || c.life == burst && p == timerProbe) {
-			mark := ""
-			if o.flood.own.has(p) {
-				mark = "*"
-			}
-			if o.flood.free.has(p) {
-				mark = "~"
-			}
-			cellText = mark + short(o.gaps[p]) + "/" + short(o.plain.gaps[p])
-		}
-		text += fmt.Sprintf(" %15s", cellText)
-	}
-	end := "-"
-	if c.life == shutdown || c.life == closing {
-		end = short(o.end)
-		if !o.ended {
-			end = ">" + end
-		}
-		end += "/" + short(o.plain.end)
-	}
-	text += fmt.Sprintf(" %15s  %s", end, o.verdict())
-	if o.heap > remarked {
-		text += fmt.Sprintf("  %d MiB", o.heap>>20)
-	}
-	return text
+	few := func(n int, all []cell) { order = append(order, all[:min(n, len(all))]...) }
+	few(quickBursts, drawn(burst, nil))
+	few(quickBesides, drawn(beside, nil))
+	first = len(order)
+	few(quickPairs, drawn(whole, regexp.MustCompile("")))
+	return order, first
 }

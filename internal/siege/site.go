@@ -130,6 +130,7 @@ const marks = 64
 // other, and neither a loss nor a double can be made good by the other.
 type tally struct {
 	site     *site
+	flood    *flood
 	begun    atomic.Int64 // calls that have begun
 	calls    atomic.Int64 // calls that have returned
 	accepted atomic.Int64
@@ -140,8 +141,8 @@ type tally struct {
 	mark     [marks]func()
 }
 
-func (s *site) newTally() *tally {
-	t := &tally{site: s}
+func (s *site) newTally(f *flood) *tally {
+	t := &tally{site: s, flood: f}
 	for i := range t.mark {
 		t.mark[i] = func() {
 			s.enter()
@@ -176,21 +177,29 @@ func (o *one) run() {
 func (o *one) fulfilled(any) (any, error)  { o.run(); return nil, nil }
 func (o *one) rejected(error) (any, error) { o.run(); return nil, nil }
 
-// sum adds up a figure of all tallies.
-func (s *site) sum(of func(t *tally) int64) (n int64) {
+// sums are the figures of all tallies of a flood.
+type sums struct{ goroutines, begun, calls, accepted, ran, twisted int64 }
+
+// waiting is what has been accepted, and has not run.
+func (n sums) waiting() int64 { return n.accepted - n.ran }
+
+func (n sums) and(m sums) sums {
+	return sums{n.goroutines + m.goroutines, n.begun + m.begun, n.calls + m.calls, n.accepted + m.accepted, n.ran + m.ran,
+		n.twisted + m.twisted}
+}
+
+// of adds up what there is of a flood. What has run is read first: it can only be more than that.
+func (s *site) of(f *flood) (n sums) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.tallies {
-		n += of(t)
+		if t.flood == f {
+			ran := t.ran.Load()
+			n = n.and(sums{1, t.begun.Load(), t.calls.Load(), t.accepted.Load(), ran, t.twisted.Load()})
+		}
 	}
 	return n
 }
-
-func (s *site) begun() int64    { return s.sum(func(t *tally) int64 { return t.begun.Load() }) }
-func (s *site) calls() int64    { return s.sum(func(t *tally) int64 { return t.calls.Load() }) }
-func (s *site) accepted() int64 { return s.sum(func(t *tally) int64 { return t.accepted.Load() }) }
-func (s *site) ran() int64      { return s.sum(func(t *tally) int64 { return t.ran.Load() }) }
-func (s *site) twisted() int64  { return s.sum(func(t *tally) int64 { return t.twisted.Load() }) }
 
 // base is the origin of the times that are kept in atomics.
 var base = time.Now()

@@ -1,0 +1,148 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// What is counted of a siege, and what the counts must be.
+
+import (
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+func (c cell) sums(s *site) (all []sums) {
+	for _, f := range c.floods() {
+		all = append(all, s.of(f))
+	}
+	return all
+}
+
+// backlog is what waits, of what is known to run.
+func (c cell) backlog(s *site) (n int64) {
+	for _, f := range c.floods() {
+		if f.law != nothing {
+			n += s.of(f).waiting()
+		}
+	}
+	return n
+}
+
+// drained waits until what was accepted has run.
+func (c cell) drained(s *site, limit time.Duration) bool {
+	for until := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		rest := false
+		for _, f := range c.floods() {
+			rest = rest || f.law != nothing && s.of(f).waiting() > 0
+		}
+		if !rest || time.Now().After(until) {
+			return !rest
+		}
+	}
+}
+
+// underWay waits until a call of each flood is accepted, or refused if it is to be; all: of each of its goroutines.
+func (c cell) underWay(s *site, all bool, limit time.Duration) {
+	for until := time.Now().Add(limit); time.Now().Before(until) && !c.begun(s, all); time.Sleep(time.Millisecond) {
+	}
+}
+
+func (c cell) begun(s *site, all bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range c.floods() {
+		goroutines, begun := 0, 0
+		for _, t := range s.tallies {
+			if t.flood == f {
+				goroutines++
+				if t.accepted.Load() > 0 || f.refused && t.calls.Load() > 0 {
+					begun++
+				}
+			}
+		}
+		if begun == 0 || all && begun < goroutines {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitEnd waits for Done.
+func (s *site) awaitEnd(limit time.Duration) bool {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case <-s.loop.Done():
+		s.ended()
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
+// account compares what was handed over with what has run.
+func (o *outcome) account(s *site, before []sums, result <-chan error) {
+	for i, f := range o.floods() {
+		o.accountOf(f, before[i], s.of(f))
+	}
+	if n := s.afterClose.Load(); n > 1 {
+		o.problem(lasting, "%d callbacks started after Close", n)
+	}
+	if n := s.afterDone.Load(); n > 0 {
+		o.problem(lasting, "%d callbacks started after Done", n)
+	}
+	for _, w := range s.wrong {
+		o.problem(lasting, "%s", w)
+	}
+	if err := <-result; err != nil {
+		o.problem(lasting, "the call for the end: %v", err)
+	}
+	want := error(nil)
+	if o.life == closing {
+		want = eventloop.ErrLoopTerminated
+	}
+	if err := <-s.returned; err != want {
+		o.problem(lasting, "Run: %v", err)
+	}
+}
+
+// accountOf is for one flood, by the figures before the call for the end, and after it all.
+func (o *outcome) accountOf(f *flood, before, after sums) {
+	if after.twisted > 0 {
+		o.problem(lasting, "%s: %d callbacks have run twice, or out of turn", f.name, after.twisted)
+	}
+	switch {
+	case o.life == closing, f.law == nothing:
+	case f.law == exactly && after.ran != after.accepted, f.law == pending && after.ran > after.accepted:
+		o.problem(lasting, "%s: %d were accepted, %d have run", f.name, after.accepted, after.ran)
+	case f.law == wanted && (after.ran < before.calls || after.ran > after.begun):
+		o.problem(lasting, "%s: %d were handed over, %d of them before the end began, %d have run", f.name, after.begun, before.calls,
+			after.ran)
+	}
+	switch {
+	case f.like == quiet:
+	case f.refused && after.accepted > 0:
+		o.problem(lasting, "%s: %d calls were accepted that are to be refused", f.name, after.accepted)
+	case f.refused && after.calls == 0 || !f.refused && after.accepted == 0:
+		o.problem(lasting, "%s: no flood: of %d calls %d were accepted", f.name, after.calls, after.accepted)
+	}
+}
+
+// counted sees that each probe has probed, or is known to be late.
+func (o *outcome) counted(b *battery) {
+	for p, n := range b.counts() {
+		if n == 0 && !(o.own() | o.free()).has(probe(p)) && o.gaps[p] <= mostGap {
+			o.problem(lasting, "the probe %s has not run", probeNames[p])
+		}
+	}
+}
+
+// later follows what is under way to its end, but for the probes that the flood may hold up.
+func (o *outcome) later(b *battery, limit time.Duration) {
+	but := o.own() | o.free()
+	b.settled(but, limit)
+	for p, gap := range b.gaps() {
+		if !but.has(probe(p)) {
+			o.gaps[p] = gap
+		}
+	}
+}

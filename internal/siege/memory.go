@@ -1,0 +1,55 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// How much memory a cell takes.
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	mostHeap = 3 << 30   // past which a flood is stopped
+	remarked = 256 << 20 // that is worth a word
+	littered = 64 << 20  // that is worth a collection
+)
+
+// memory is how much there is, and the end of a flood that takes too much.
+type memory struct {
+	most   atomic.Uint64
+	capped atomic.Bool
+	over   atomic.Bool
+	site   atomic.Pointer[site]
+}
+
+func watchMemory() *memory {
+	m := &memory{}
+	before := used() // the runtime keeps something of each goroutine that ever was
+	go func() {
+		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
+			n := max(used(), before) - before
+			m.most.Store(max(m.most.Load(), n))
+			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {
+				m.capped.Store(true)
+			}
+		}
+	}()
+	return m
+}
+
+// used is what is in use, what is not collected yet included.
+func used() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64() + sample[1].Value.Uint64()
+}
+
+// tidy gets rid of what the last cell has left.
+func tidy() {
+	if used() > littered {
+		debug.FreeOSMemory()
+	}
+}

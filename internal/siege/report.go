@@ -1,0 +1,157 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// What is told of the cells.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+func header() string {
+	text := fmt.Sprintf("%-30s %2s %s %s %-8s", "flood", "g", "p", "n", "life")
+	for _, name := range probeNames {
+		text += fmt.Sprintf(" %15s", name)
+	}
+	return text + fmt.Sprintf(" %15s  verdict", "end")
+}
+
+func (o *outcome) row() string {
+	c := o.cell
+	text := fmt.Sprintf("%-30s %2d %d %d %-8s", c.name(), c.goroutines, c.procs, c.neighbours, c.life)
+	for p := range probes {
+		cellText := "-"
+		if c.life.lives() || o.gaps[p] > 0 && (c.life == beside || c.life == burst && p == timerProbe) {
+			mark := ""
+			if o.own().has(p) {
+				mark = "*"
+			}
+			if o.free().has(p) {
+				mark = "~"
+			}
+			cellText = mark + short(o.gaps[p]) + o.against(o.plain.gaps[p])
+		}
+		text += fmt.Sprintf(" %15s", cellText)
+	}
+	end := "-"
+	if c.life.ends() {
+		end = short(o.end)
+		if !o.ended {
+			end = ">" + end
+		}
+		end += o.against(o.plain.ending())
+	}
+	text += fmt.Sprintf(" %15s  %s", end, o.verdict())
+	if o.heap > remarked {
+		text += fmt.Sprintf("  %d MiB", o.heap>>20)
+	}
+	return text
+}
+
+// against is what the yardstick has taken, if it was asked.
+func (o *outcome) against(plain time.Duration) string {
+	if o.plain == (yard{}) {
+		return ""
+	}
+	return "/" + short(plain)
+}
+
+// conclude tells what was violated, the worst first.
+func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, interrupted bool) error {
+	var bad, full []*outcome
+	for _, o := range outcomes {
+		switch {
+		case o.failed > 0:
+			bad = append(bad, o)
+		case o.count(backlog)+o.count(queued) > 0:
+			full = append(full, o)
+		}
+	}
+	slices.SortFunc(bad, func(a, b *outcome) int {
+		switch {
+		case a.badly() > b.badly():
+			return -1
+		case a.badly() < b.badly():
+			return 1
+		}
+		return 0
+	})
+	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or queued\n", len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
+	for _, o := range full {
+		fmt.Printf("%s: %v: %s\n", o.verdict(), o.cell, problems(o))
+	}
+	for _, o := range bad {
+		fmt.Printf("%s: %v: %s\n    again: %s\n", o.verdict(), o.cell, problems(o), o.again)
+	}
+	if interrupted {
+		return errors.New("interrupted")
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("%d of %d cells are violated", len(bad), len(outcomes))
+	}
+	return nil
+}
+
+func problems(o *outcome) string {
+	var texts []string
+	for _, p := range o.problems {
+		texts = append(texts, p.text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// finding is an outcome for other programs; times are in nanoseconds.
+type finding struct {
+	Cell       string // flood and all
+	Flood      string
+	Second     string `json:",omitempty"`
+	Goroutines int
+	Procs      int
+	Neighbours int
+	Life       string
+	Gaps       map[string][2]time.Duration // of each probe that is not the flood's own: the loop's, and the yardstick's
+	End        [2]time.Duration            // of the loop and of the yardstick, if the life has one
+	Verdict    string
+	Violated   bool
+	Problems   string `json:",omitempty"`
+	Again      string // the command
+}
+
+func (o *outcome) finding() finding {
+	f := finding{Cell: o.String(), Flood: o.flood.name, Goroutines: o.goroutines, Procs: o.procs, Neighbours: o.neighbours,
+		Life: string(o.life), Verdict: o.verdict(), Violated: o.failed > 0, Problems: problems(o), Again: o.again}
+	if o.second != nil {
+		f.Second = o.second.name
+	}
+	if o.life != shutdown && o.life != closing {
+		f.Gaps = map[string][2]time.Duration{}
+		for p, gap := range o.gaps {
+			if gap > 0 && !(o.own() | o.free()).has(probe(p)) {
+				f.Gaps[probeNames[p]] = [2]time.Duration{gap, o.plain.gaps[p]}
+			}
+		}
+	}
+	if o.life.ends() {
+		f.End = [2]time.Duration{o.end, o.plain.ending()}
+	}
+	return f
+}
+
+// export writes what was found into a file.
+func export(path string, outcomes []*outcome) error {
+	all := []finding{}
+	for _, o := range outcomes {
+		all = append(all, o.finding())
+	}
+	text, err := json.MarshalIndent(all, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

@@ -1,0 +1,50 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// What the yardstick has taken, so that it need not be measured for every cell.
+
+import "time"
+
+// yards are the yardsticks of the run so far, by what they depend on: a few measurements each.
+type yards struct {
+	// measure takes one measurement; calls are those of each goroutine, or 0 for the window.
+	measure  func(like []manner, goroutines, neighbours, calls int, window time.Duration) (yard, error)
+	onDemand bool // only for what would be too long otherwise
+	seen     map[yardKey][]yard
+}
+
+type yardKey struct {
+	like, second                  manner
+	goroutines, procs, neighbours int
+	burst                         bool
+}
+
+// remembered is how many measurements count, so that the worst of ever more does not excuse everything.
+const remembered = 3
+
+// of is the yardstick for a cell: the worst of what was measured last, of which anew is one more measurement.
+func (ys *yards) of(c cell, window time.Duration, anew bool) (worst yard, err error) {
+	key := yardKey{c.flood.like, quiet, c.goroutines, c.procs, c.neighbours, c.life == burst}
+	if c.second != nil {
+		key.second = c.second.like
+	}
+	seen := ys.seen[key]
+	if len(seen) == 0 || anew {
+		calls := 0
+		if key.burst {
+			calls = many
+		}
+		y, err := ys.measure([]manner{key.like, key.second}, c.goroutines, c.neighbours*c.procs, calls, window)
+		if err != nil {
+			return y, err
+		}
+		seen = append(seen, y)
+		seen = seen[max(0, len(seen)-remembered):]
+		ys.seen[key] = seen
+	}
+	for _, y := range seen {
+		worst = worst.or(y)
+	}
+	return worst, nil
+}
