@@ -32,7 +32,8 @@
 //
 // A rejection is unhandled if nobody has attached a handler, waits, or asks, by the end of the microtask checkpoint
 // in which it happened. That leaves other goroutines little time: who derives from a promise that may fail soon does
-// it on the loop, or before the work starts.
+// it on the loop, or before the work starts. What is rejected while rejections are reported has until the end of the
+// microtasks behind those reports.
 //
 // # The end of the loop
 //

@@ -91,7 +91,8 @@ func (f *fake) checkpoint(r *promise.Realm) {
 		return
 	}
 	for f.drain(); r.Unhandled(); f.drain() {
-		r.Checkpoint()
+		for r.Checkpoint() {
+		}
 	}
 }
 
@@ -103,10 +104,15 @@ func (f *fake) seal() {
 	f.queue, f.local = nil, nil
 }
 
-// shutdown ends the loop gracefully, on the loop.
-func (f *fake) shutdown(r *promise.Realm) {
+// finish is what an ending loop does before it waits for its workers, on the loop.
+func (f *fake) finish(r *promise.Realm) {
 	for f.checkpoint(r); r.RejectAll(loopapi.ErrLoopTerminated); f.checkpoint(r) {
 	}
+}
+
+// shutdown ends the loop gracefully, on the loop.
+func (f *fake) shutdown(r *promise.Realm) {
+	f.finish(r)
 	f.close(r)
 }
 

@@ -39,6 +39,7 @@ type Realm struct {
 	jobs      jobs
 	registry  registry
 	unhandled []*Promise // rejected, and without a handler when that happened; in order
+	reports   []*Promise // those of them that this round of reports has yet to look at
 
 	// end is why nothing is pending any more, nil before the end. Written once, by the loop; read by anyone who makes a
 	// promise or finds one pending.

@@ -175,6 +175,6 @@ func (r *Realm) End() {
 	err := loopapi.ErrLoopTerminated
 	r.end.CompareAndSwap(nil, &err)
 	r.registry.take()
-	r.jobs, r.unhandled = jobs{}, nil
+	r.jobs, r.unhandled, r.reports = jobs{}, nil, nil
 	r.waiters.end()
 }
