@@ -58,7 +58,7 @@ func NewRealm(s Scheduler, c Config) *Realm {
 // New returns a pending promise and the two functions that settle it: NewPromise and WithResolvers of other
 // vocabularies. The first call of either decides; later ones, and those after the end of the loop, do nothing. Both
 // may be called from any goroutine, and take effect on the loop: at once when called there, as a microtask otherwise.
-// resolve with a *Promise makes p follow that promise. reject with a nil error rejects with an error that says so.
+// resolve with a *Promise makes p follow that promise. reject with a nil error rejects with ErrNilReason.
 //
 // Once the loop is ending, p is rejected already.
 func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason error)) {
@@ -85,7 +85,7 @@ func (r *Realm) Resolved(value any) *Promise {
 	return p
 }
 
-// Rejected returns a promise that is rejected with reason.
+// Rejected returns a promise that is rejected with reason, or with ErrNilReason if that is nil.
 func (r *Realm) Rejected(reason error) *Promise {
 	p := r.settled(rejected, mustReason(reason))
 	if r.onUnhandled != nil {
