@@ -22,6 +22,9 @@ type fake struct {
 
 	local []func() // scheduled on the loop; the owner's alone
 	wake  chan struct{}
+
+	calls  atomic.Int64          // of ScheduleMicrotask
+	refuse func(call int64) bool // which of them are refused, counted from 1; nil is none
 }
 
 func newFake() *fake { return &fake{wake: make(chan struct{}, 1)} }
@@ -36,6 +39,9 @@ func newRealm(c promise.Config) (*fake, *promise.Realm) {
 func (f *fake) OnLoop() bool { return f.owner.Load() == goroutine.ID() }
 
 func (f *fake) ScheduleMicrotask(fn func()) error {
+	if call := f.calls.Add(1); f.refuse != nil && f.refuse(call) {
+		return loopapi.ErrLoopTerminated
+	}
 	if f.OnLoop() {
 		if f.ended { // written by the owner
 			return loopapi.ErrLoopTerminated
