@@ -17,7 +17,7 @@
 // handlers are called asynchronously, as microtasks, in the order in which they were attached; a handler's error or
 // panic rejects; a promise that is returned is followed; the order of jobs among each other and among microtasks is
 // the same to the turn. Instead of exceptions there are errors, and where ECMAScript follows anything with a method
-// then, this package follows a *Promise. Two more differences: circles of
+// then, this package follows a *Promise and an [Of]; what embeds one is a value. Two more differences: circles of
 // promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
 // ECMAScript rejects only a promise that follows itself; and a Finally function returns no promise to wait for.
 //

@@ -3,6 +3,7 @@ package promise
 // The promise itself: its state, and how it is settled.
 
 import (
+	"reflect"
 	"runtime"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -114,7 +115,7 @@ func (p *Promise) concludeOnLoop(state uint32, value any) {
 
 // resolve is the promise resolution procedure: it fulfils with a value, and follows a promise. On the loop.
 func (p *Promise) resolve(value any) {
-	q, ok := value.(*Promise)
+	q, ok := promised(value)
 	switch {
 	case !ok:
 		p.settle(fulfilled, value)
@@ -126,6 +127,22 @@ func (p *Promise) resolve(value any) {
 		p.follow(q)
 	}
 }
+
+// promised returns the promise that value is, typed or not, if it is one. A nil one stands for the value nil.
+func promised(value any) (q *Promise, ok bool) {
+	if q, ok = value.(*Promise); ok {
+		return q, true
+	}
+	if p, is := value.(promiser); is && isOwn(reflect.TypeOf(value)) {
+		return p.promise(), true
+	}
+	return nil, false
+}
+
+// isOwn tells a type of this package from one that embeds such a type, and so has its methods.
+func isOwn(t reflect.Type) bool { return t.PkgPath() == ownPackage }
+
+var ownPackage = reflect.TypeFor[Promise]().PkgPath()
 
 // follow makes p wait for q of its own realm: a job of its own asks q, as NewPromiseResolveThenableJob of ECMAScript does.
 // What may wait for itself, for all that is known, is registered: the end has to look.

@@ -60,7 +60,7 @@ func NewRealm(s Scheduler, c Config) *Realm {
 // New returns a pending promise and the two functions that settle it: NewPromise and WithResolvers of other
 // vocabularies. The first call of either decides; later ones, and those after the end of the loop, do nothing. Both
 // may be called from any goroutine, and take effect on the loop: at once when called there, as a microtask otherwise.
-// resolve with a *Promise makes p follow that promise. reject with a nil error rejects with ErrNilReason.
+// resolve with a *Promise or an [Of] makes p follow that promise. reject with a nil error rejects with ErrNilReason.
 //
 // Once the loop rejects what is pending, p is rejected already. A decision that an ending loop does not accept any more
 // is void: p is rejected when it gets there.
@@ -71,10 +71,10 @@ func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason e
 	return p, resolve, reject
 }
 
-// Resolved returns a promise that is fulfilled with value; or, when value is a *Promise, one that follows it: value
-// itself if it is of this realm.
+// Resolved returns a promise that is fulfilled with value; or, when value is a *Promise or an [Of], one that follows it:
+// the same promise if it is of this realm.
 func (r *Realm) Resolved(value any) *Promise {
-	q, ok := value.(*Promise)
+	q, ok := promised(value)
 	switch {
 	case !ok:
 		return r.settled(fulfilled, value)
@@ -135,7 +135,7 @@ func (r *Realm) Try(fn func() (any, error)) *Promise {
 	if err != nil {
 		return r.Rejected(err)
 	}
-	if _, follows := value.(*Promise); !follows {
+	if _, follows := promised(value); !follows {
 		return r.settled(fulfilled, value)
 	}
 	p := r.open()

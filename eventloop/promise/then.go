@@ -35,7 +35,7 @@ type handler interface {
 //
 // The new promise is rejected with the error that the handler returns, or with a *PanicError when it panics or calls
 // runtime.Goexit (which errors.Is finds as ErrGoexit). Otherwise it is fulfilled with the value; and if that is a
-// *Promise, also of another loop, it follows that promise. One that would so wait for itself is rejected with
+// *Promise or an [Of], also of another loop, it follows that promise. One that would so wait for itself is rejected with
 // ErrPromiseCycle.
 //
 // On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated; so it is with
