@@ -74,9 +74,9 @@ func (l *Loop) checkpoint() {
 			l.inMicro = true
 			more = l.drain(&l.micro)
 		case l.promises.Unhandled():
-			for more && l.promises.Unhandled() { // all, before what the first one queues
+			for reports := true; more && reports; { // a round of them, before what the first one queues
 				if more = l.spend(); more {
-					l.promises.Checkpoint()
+					reports = l.promises.Checkpoint()
 				}
 			}
 		default:

@@ -98,6 +98,45 @@ func TestUnhandledRejections(t *testing.T) {
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 }
 
+// Rejections are reported in rounds: what is rejected within a report waits for the ticks and microtasks that reports have
+// queued, however many of these reports fail.
+func TestUnhandledRejectionsInRounds(t *testing.T) {
+	for name, fail := range map[string]func(){"returns": func() {}, "panic": func() { panic("no") }, "Goexit": runtime.Goexit} {
+		var log []string
+		var l *eventloop.Loop
+		l, err := eventloop.New(eventloop.WithAutoExit(true),
+			eventloop.WithPanicHandler(func(*eventloop.PanicError) {}),
+			eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) {
+				text := err.Error()
+				log = append(log, text)
+				if len(text) > 1 {
+					return
+				}
+				_ = l.ScheduleMicrotask(func() {
+					_ = l.ScheduleMicrotask(func() { log = append(log, "microtask of "+text) })
+				})
+				_ = l.NextTick(func() { log = append(log, "tick of "+text) })
+				l.Promises().Rejected(errors.New(text + "1"))
+				handled := l.Promises().Rejected(errors.New(text + "2"))
+				_ = l.ScheduleMicrotask(func() { handled.Catch(func(error) (any, error) { return nil, nil }) })
+				fail()
+			}))
+		require.NoError(t, err)
+		require.NoError(t, l.Submit(func() {
+			for _, text := range []string{"a", "b"} {
+				l.Promises().Rejected(errors.New(text))
+			}
+		}))
+		go l.Run(context.Background()) // which Goexit ends
+		<-l.Done()
+		want := []string{"a", "b", "tick of a", "tick of b", "microtask of a", "microtask of b", "a1", "b1"}
+		if name != "returns" { // the loop goes on behind it with a checkpoint
+			want = []string{"a", "tick of a", "microtask of a", "b", "tick of b", "microtask of b", "a1", "b1"}
+		}
+		require.Equal(t, want, log, name)
+	}
+}
+
 // By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
 func TestUnhandledRejectionsAreLogged(t *testing.T) {
 	for _, debug := range []bool{false, true} {

@@ -81,6 +81,7 @@ var (
 	ErrAwaitOnLoop          = loopapi.ErrAwaitOnLoop          // Await: called on the loop, which it would block for ever
 	ErrPromiseCycle         = loopapi.ErrPromiseCycle         // a promise was resolved so that it would wait for itself
 	ErrNilCallback          = loopapi.ErrNilCallback          // a callback is nil
+	ErrNilReason            = promise.ErrNilReason            // a promise was rejected with a nil error
 	ErrGoexit               = loopapi.ErrGoexit               // PanicError: the callback called runtime.Goexit
 )
 

@@ -5,6 +5,7 @@ package js
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -73,9 +74,9 @@ func (j *JS) AbortedSignal(reason error) *AbortSignal {
 }
 
 // TimeoutSignal returns a signal that is aborted with ErrTimeout in ms milliseconds (the DOM standard's
-// AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer remains when the signal is
-// forgotten, and keeps those who listen to the signal until it fires or they are taken back. It returns an error that
-// wraps ErrTime unless ms is between 0 and 2^53-1, and ErrLoopTerminated once the loop is ending.
+// AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer keeps those who listen to the
+// signal until it fires or they are taken back; when the signal is forgotten otherwise, the timer goes with it. It returns
+// an error that wraps ErrTime unless ms is between 0 and 2^53-1, and ErrLoopTerminated once the loop is ending.
 func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 	if !(ms >= 0 && ms <= float64(maxID)) {
 		return nil, &DOMException{Name: "TypeError", Message: "the timeout is out of range", Err: ErrTime}
@@ -90,7 +91,9 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 		return nil, err
 	}
 	j.loop.UnrefTimer(id)
-	return j.AnySignal(source), nil
+	s := j.AnySignal(source) // which the timer holds while it has listeners
+	runtime.AddCleanup(s, func(id eventloop.TimerID) { j.loop.CancelTimer(id) }, id)
+	return s, nil
 }
 
 // AnySignal returns a signal that is aborted as soon as one of signals is, with its reason; at once, if one is already

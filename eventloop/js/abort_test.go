@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 func (w *world) timeoutSignal(ms float64) *js.AbortSignal {
@@ -348,6 +350,85 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	for range len(makers) - 1 {
 		<-heard
 	}
+}
+
+// countingLoop counts the timers that are pending.
+type countingLoop struct {
+	js.Loop
+	pending atomic.Int64
+}
+
+func (l *countingLoop) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	id, err := l.Loop.ScheduleTimer(delay, func() { l.pending.Add(-1); fn() })
+	if err == nil {
+		l.pending.Add(1)
+	}
+	return id, err
+}
+
+func (l *countingLoop) CancelTimer(id eventloop.TimerID) error {
+	err := l.Loop.CancelTimer(id)
+	if err == nil {
+		l.pending.Add(-1)
+	}
+	return err
+}
+
+// Timeouts that are forgotten leave no timer and no memory; those that somebody listens to, directly or not, fire.
+func TestForgottenTimeouts(t *testing.T) {
+	n := 100_000
+	if testing.Short() || race.Enabled {
+		n = 10_000
+	}
+	w := newWorld(t)
+	loop := &countingLoop{Loop: w.loop}
+	var err error
+	if w.JS, err = js.New(loop); err != nil {
+		t.Fatal(err)
+	}
+	heap := func() uint64 {
+		garbage.Collect()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	heard := make(chan error, 3)
+	hear := func(reason error) { heard <- reason }
+	w.timeoutSignal(1).OnAbort(hear)
+	w.AnySignal(w.timeoutSignal(1), w.NewAbortController().Signal()).OnAbort(hear)
+	ctx, cancel := w.timeoutSignal(1).Context(context.Background())
+	defer cancel()
+	for range n {
+		w.timeoutSignal(1e9)
+		w.timeoutSignal(1e9).OnAbort(func(error) { t.Error("called") })()
+	}
+	for range 100 {
+		runtime.GC() // on all processors: a collection on one does not run the cleanups that others have found
+		runtime.Gosched()
+		if loop.pending.Load() == 3 {
+			break
+		}
+	}
+	if n := loop.pending.Load(); n != 3 {
+		t.Errorf("%d timers are pending, want 3", n)
+	}
+	if after := heap(); after > before+4<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+	release := w.loop.Hold()
+	go w.loop.Run(context.Background())
+	for range 2 {
+		if reason := <-heard; reason != js.ErrTimeout {
+			t.Error(reason)
+		}
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); cause != js.ErrTimeout {
+		t.Error(cause)
+	}
+	release()
+	<-w.loop.Done()
 }
 
 // countingContext tells when what was registered with it is taken back.

@@ -52,24 +52,23 @@ func (p *Promise) ToChannel() <-chan Result { return toChannel[any](p) }
 func toChannel[T any](p *Promise) <-chan Outcome[T] {
 	ch := make(channel[T], 1)
 	if p.realm.waiters.add(p, ch) == nil {
-		ch.hear(p.outcome())
+		ch.hear(p)
 	}
 	return ch
 }
 
-// listener hears of the outcome of a promise, once, on the goroutine of the loop that settled it.
+// listener hears of a promise that has settled, or counts as rejected, once: on the goroutine of its loop, or at once on
+// that of who wants to wait.
 type listener interface {
-	hear(value any, err error)
+	hear(p *Promise)
 }
 
 // channel is a listener with room for one outcome.
 type channel[T any] chan Outcome[T]
 
-func (ch channel[T]) hear(value any, err error) {
+func (ch channel[T]) hear(p *Promise) {
 	var o Outcome[T]
-	if o.Err = err; err == nil {
-		o.Value, o.Err = as[T](value)
-	}
+	o.Value, o.Err = outcomeAs[T](p)
 	ch <- o
 	close(ch)
 }
@@ -92,14 +91,18 @@ type waiter struct {
 	place int
 }
 
-// add makes l hear of the outcome of p. It returns nil if p has settled, or never will.
+// add makes l hear of the outcome of p. It returns nil if p has settled or counts as rejected: ask for its outcome then.
 func (ws *waiters) add(p *Promise, l listener) *waiter {
 	if p.settled() {
 		return nil
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if ws.ended || !p.set(waited, settledMask) {
+	answered := settledMask
+	if p.realm.end.Load() != nil {
+		answered |= rootMask // RejectAll, which has asked under mu who waits for a root, does not ask again
+	}
+	if ws.ended || !p.set(waited, answered) {
 		return nil
 	}
 	if ws.of == nil {
@@ -152,7 +155,7 @@ func (ws *waiters) answer(p *Promise) {
 	}
 	ws.mu.Unlock()
 	for _, w := range list {
-		w.hear(p.outcome())
+		w.hear(p)
 	}
 }
 
@@ -164,7 +167,7 @@ func (ws *waiters) end() {
 	ws.mu.Unlock()
 	for p, list := range of {
 		for _, w := range list {
-			w.hear(p.outcome())
+			w.hear(p)
 		}
 	}
 }
@@ -199,7 +202,7 @@ func (f *foreign) follow() {
 		return
 	}
 	if f.waiter = q.realm.waiters.add(q, f); f.waiter == nil {
-		f.hear(q.outcome())
+		f.hear(q)
 	}
 }
 
@@ -212,8 +215,9 @@ func (f *foreign) leave() {
 	}
 }
 
-func (f *foreign) hear(value any, err error) {
-	_ = f.p.realm.sched.ScheduleMicrotask(func() { // what is refused has been rejected by the end
+func (f *foreign) hear(q *Promise) {
+	value, err := q.outcome()
+	_ = f.p.realm.sched.ScheduleMicrotask(func() { // what is refused is registered, and the end rejects it
 		if f.p.settled() {
 			return
 		}

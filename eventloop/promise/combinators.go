@@ -25,8 +25,8 @@ func (r *Realm) Any(ps ...*Promise) *Promise { return combine(r, ps, newFirst(le
 // rule is what tells the combinators apart: it is given the outcome of each promise once, and tells when the result
 // is decided.
 type rule interface {
-	// see is given the outcome of promise i; it decides, or waits for more. last tells that there are no more.
-	see(i int, value any, err error, last bool) (decided bool, v any, e error)
+	// see is given promise i, which has settled; it decides, or waits for more. last tells that there are no more.
+	see(i int, p *Promise, last bool) (decided bool, v any, e error)
 	// none decides the result without any promise, or not.
 	none() (decided bool, v any, e error)
 }
@@ -47,7 +47,7 @@ type element struct {
 	index int
 }
 
-// promiser is a promise, typed or not.
+// promiser is a promise, typed or not, or nil.
 type promiser interface{ promise() *Promise }
 
 func (p *Promise) promise() *Promise { return p }
@@ -78,8 +78,13 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 	}
 	if r.sched.OnLoop() {
 		g.start()
-	} else {
-		_ = r.sched.ScheduleMicrotask(g.start) // after the end the result is as good as rejected
+	} else if r.sched.ScheduleMicrotask(g.start) != nil {
+		for _, p := range ps {
+			if q := p.promise(); q != nil {
+				q.set(handled, 0)
+			}
+		}
+		g.result.refuse()
 	}
 	return g.result
 }
@@ -87,6 +92,9 @@ func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 func (g *group) start() {
 	for i := range g.elements {
 		e := &g.elements[i]
+		if e.source == nil {
+			return // the loop is ending, and has decided the group
+		}
 		if f, ok := e.source.value.(*foreign); ok && f.guest {
 			f.follow()
 		}
@@ -100,8 +108,7 @@ func (e *element) call(source *Promise) {
 	g := e.target.value.(*group)
 	e.drop()
 	g.left--
-	value, err := source.outcome()
-	if decided, value, err := g.see(e.index, value, err, g.left == 0); decided {
+	if decided, value, err := g.see(e.index, source, g.left == 0); decided {
 		g.settle(value, err)
 	}
 }
@@ -127,13 +134,13 @@ func (g *group) settle(value any, err error) {
 // drop makes e a reaction that does nothing, and keeps nothing alive.
 func (e *element) drop() { e.prev, e.target, e.source = nil, nil, nil }
 
-// detach takes e out of the list of what waits for p, unless p has settled. Its group has handled the rejection that may
+// detach takes e out of the list of what waits for p, if it is in there. Its group has handled the rejection that may
 // come.
 func (p *Promise) detach(e *element) {
-	if p.last == nil {
+	p.set(handled, settledMask)
+	if p.last == nil || e.next == nil {
 		return
 	}
-	p.set(handled, settledMask)
 	if e.prev != nil {
 		e.prev.next = e.next
 	} else {
@@ -147,7 +154,9 @@ func (p *Promise) detach(e *element) {
 	e.next = nil
 	if f, ok := p.value.(*foreign); ok && f.guest {
 		f.leave()
-		p.realm.registry.remove(p)
+		if p.slot != 0 { // or else RejectAll has it in hand
+			p.realm.registry.remove(p)
+		}
 	}
 }
 
@@ -159,11 +168,9 @@ func newAll[T any](n int) *all[T] {
 	return &a
 }
 
-func (a *all[T]) see(i int, value any, err error, last bool) (bool, any, error) {
-	if err == nil {
-		(*a)[i], err = as[T](value)
-	}
-	if err != nil || !last {
+func (a *all[T]) see(i int, p *Promise, last bool) (bool, any, error) {
+	var err error
+	if (*a)[i], err = outcomeAs[T](p); err != nil || !last {
 		return err != nil, nil, err
 	}
 	return true, []T(*a), nil
@@ -179,12 +186,9 @@ func newAllSettled[T any](n int) *allSettled[T] {
 	return &a
 }
 
-func (a *allSettled[T]) see(i int, value any, err error, last bool) (bool, any, error) {
+func (a *allSettled[T]) see(i int, p *Promise, last bool) (bool, any, error) {
 	o := &(*a)[i]
-	if o.Err = err; err == nil {
-		o.Value, o.Err = as[T](value)
-	}
-	if !last {
+	if o.Value, o.Err = outcomeAs[T](p); !last {
 		return false, nil, nil
 	}
 	return true, []Outcome[T](*a), nil
@@ -195,15 +199,20 @@ func (a *allSettled[T]) none() (bool, any, error) { return true, []Outcome[T](*a
 // race is the rule of Race.
 type race struct{}
 
-func (race) see(_ int, value any, err error, _ bool) (bool, any, error) { return true, value, err }
-func (race) none() (bool, any, error)                                   { return false, nil, nil }
+func (race) see(_ int, p *Promise, _ bool) (bool, any, error) {
+	value, err := p.outcome()
+	return true, value, err
+}
+
+func (race) none() (bool, any, error) { return false, nil, nil }
 
 // first is the rule of Any: the errors so far.
 type first AggregateError
 
 func newFirst(n int) *first { return &first{Errors: make([]error, n)} }
 
-func (f *first) see(i int, value any, err error, last bool) (bool, any, error) {
+func (f *first) see(i int, p *Promise, last bool) (bool, any, error) {
+	value, err := p.outcome()
 	if err == nil {
 		return true, value, nil
 	}

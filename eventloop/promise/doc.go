@@ -17,9 +17,9 @@
 // handlers are called asynchronously, as microtasks, in the order in which they were attached; a handler's error or
 // panic rejects; a promise that is returned is followed; the order of jobs among each other and among microtasks is
 // the same to the turn. Instead of exceptions there are errors, and where ECMAScript follows anything with a method
-// then, this package follows a *Promise. Two more differences: circles of promises that follow each other are
-// rejected with ErrPromiseCycle as far as a bounded search finds them, where ECMAScript rejects only a promise that
-// follows itself; and a Finally function returns no promise to wait for.
+// then, this package follows a *Promise and an [Of]; what embeds one is a value. Two more differences: circles of
+// promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
+// ECMAScript rejects only a promise that follows itself; and a Finally function returns no promise to wait for.
 //
 // # Threading rule
 //
@@ -32,14 +32,19 @@
 //
 // A rejection is unhandled if nobody has attached a handler, waits, or asks, by the end of the microtask checkpoint
 // in which it happened. That leaves other goroutines little time: who derives from a promise that may fail soon does
-// it on the loop, or before the work starts.
+// it on the loop, or before the work starts. What is rejected while rejections are reported has until the end of the
+// microtasks behind those reports.
 //
 // # The end of the loop
 //
 // When the loop shuts down, what is pending is rejected with ErrLoopTerminated, and handlers run; when it is closed,
-// they do not, nor are those of a circle that the search did not find. Either way every Await and every channel has an
-// answer, however it was timed, ErrLoopTerminated at worst. After that new promises are rejected from the start, and
-// resolve and reject do nothing.
+// they do not. Either way every Await and every channel has an answer, however it was timed, ErrLoopTerminated at worst;
+// a shutdown gives it at once, but for what waits for functions of Promisify that still run. After that new promises
+// are rejected from the start, and resolve and reject do nothing.
+//
+// A loop that is ending need not accept all that is asked of it. What it refuses is rejected with ErrLoopTerminated too,
+// without a call to handlers: what is derived on other goroutines, and what handlers would have settled. A decision that it
+// refuses is void.
 //
 // # Memory
 //

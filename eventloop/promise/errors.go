@@ -32,12 +32,13 @@ func (e *AggregateError) Error() string {
 // Unwrap returns the errors, so that errors.Is and errors.As look into each.
 func (e *AggregateError) Unwrap() []error { return e.Errors }
 
-var errNilReason = errors.New("promise: rejected with a nil error")
+// ErrNilReason is what a promise is rejected with when the reason that was given is nil.
+var ErrNilReason = errors.New("promise: rejected with a nil error")
 
 // mustReason makes sure that a rejection can be told from a fulfilment by its error.
 func mustReason(err error) error {
 	if err == nil {
-		return errNilReason
+		return ErrNilReason
 	}
 	return err
 }

@@ -22,6 +22,9 @@ type fake struct {
 
 	local []func() // scheduled on the loop; the owner's alone
 	wake  chan struct{}
+
+	calls  atomic.Int64          // of ScheduleMicrotask
+	refuse func(call int64) bool // which of them are refused, counted from 1; nil is none
 }
 
 func newFake() *fake { return &fake{wake: make(chan struct{}, 1)} }
@@ -36,6 +39,9 @@ func newRealm(c promise.Config) (*fake, *promise.Realm) {
 func (f *fake) OnLoop() bool { return f.owner.Load() == goroutine.ID() }
 
 func (f *fake) ScheduleMicrotask(fn func()) error {
+	if call := f.calls.Add(1); f.refuse != nil && f.refuse(call) {
+		return loopapi.ErrLoopTerminated
+	}
 	if f.OnLoop() {
 		if f.ended { // written by the owner
 			return loopapi.ErrLoopTerminated
@@ -91,7 +97,8 @@ func (f *fake) checkpoint(r *promise.Realm) {
 		return
 	}
 	for f.drain(); r.Unhandled(); f.drain() {
-		r.Checkpoint()
+		for r.Checkpoint() {
+		}
 	}
 }
 
@@ -103,10 +110,15 @@ func (f *fake) seal() {
 	f.queue, f.local = nil, nil
 }
 
-// shutdown ends the loop gracefully, on the loop.
-func (f *fake) shutdown(r *promise.Realm) {
+// finish is what an ending loop does before it waits for its workers, on the loop.
+func (f *fake) finish(r *promise.Realm) {
 	for f.checkpoint(r); r.RejectAll(loopapi.ErrLoopTerminated); f.checkpoint(r) {
 	}
+}
+
+// shutdown ends the loop gracefully, on the loop.
+func (f *fake) shutdown(r *promise.Realm) {
+	f.finish(r)
 	f.close(r)
 }
 

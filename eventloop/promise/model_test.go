@@ -23,7 +23,7 @@ import (
 type model struct {
 	queue    []func()
 	rejected []*modelPromise
-	log      func(string)
+	report   func(error)
 }
 
 type modelPromise struct {
@@ -45,13 +45,16 @@ func (m *model) drain() {
 }
 
 func (m *model) checkpoint() {
-	m.drain()
-	for _, p := range m.rejected {
-		if !p.handled {
-			m.log("unhandled " + p.err.Error())
+	for m.drain(); len(m.rejected) > 0; m.drain() {
+		round := m.rejected // what is rejected meanwhile has a round of its own
+		m.rejected = nil
+		for _, p := range round {
+			if !p.handled {
+				p.handled = true
+				m.report(p.err)
+			}
 		}
 	}
-	m.rejected = nil
 }
 
 func (p *modelPromise) settle(state string, value any, err error) {
@@ -347,7 +350,7 @@ func TestAgainstTheSpecification(t *testing.T) {
 		newRand := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 		want := &program[*modelPromise]{rnd: newRand(), left: operations}
-		m := &model{log: func(s string) { want.say("%s", s) }}
+		m := &model{report: func(err error) { want.act("unhandled", err) }}
 		want.api = api[*modelPromise]{
 			open: func() (*modelPromise, func(any), func(error)) {
 				p := &modelPromise{m: m}
@@ -362,7 +365,7 @@ func TestAgainstTheSpecification(t *testing.T) {
 		}
 
 		got := &program[*promise.Promise]{rnd: newRand(), left: operations}
-		f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got.say("unhandled %v", err) }})
+		f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got.act("unhandled", err) }})
 		got.api = api[*promise.Promise]{
 			open:    r.New,
 			then:    (*promise.Promise).Then,

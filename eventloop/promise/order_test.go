@@ -19,8 +19,9 @@ import (
 // script is what the Go programs are written with.
 type script struct {
 	*promise.Realm
-	f   *fake
-	out []string
+	f         *fake
+	unhandled func(error) // process.on("unhandledRejection"), or nil
+	out       []string
 }
 
 func (s *script) log(v any) { s.out = append(s.out, fmt.Sprint(v)) }
@@ -421,6 +422,30 @@ var programs = []struct {
 			s.ticks("t", 3)
 		},
 	},
+	{
+		name: "rejections come to be reported in rounds",
+		js: `process.on("unhandledRejection", e => { log("report " + e); if (e.length > 1) return; micro(say("micro " + e));
+				const p = Promise.reject(e + 1); if (e == "a") p.catch(() => log("caught " + e)); else Promise.reject(e + 2) });
+			Promise.reject("a"); Promise.reject("b"); ticks("t", 2);`,
+		want: "t1 t2 report a report b micro a caught a micro b report b1 report b2",
+		run: func(s *script) {
+			s.unhandled = func(err error) {
+				e := err.Error()
+				if s.log("report " + e); len(e) > 1 {
+					return
+				}
+				s.micro(func() { s.log("micro " + e) })
+				if p := s.Rejected(errors.New(e + "1")); e == "a" {
+					p.Catch(func(error) (any, error) { s.log("caught " + e); return nil, nil })
+				} else {
+					s.Rejected(errors.New(e + "2"))
+				}
+			}
+			s.Rejected(errors.New("a"))
+			s.Rejected(errors.New("b"))
+			s.ticks("t", 2)
+		},
+	},
 }
 
 func (s *script) joined(v any) (any, error) {
@@ -431,10 +456,14 @@ func (s *script) joined(v any) (any, error) {
 func TestOrder(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			f, r := newRealm(promise.Config{})
-			s := &script{Realm: r, f: f}
+			s := new(script)
+			s.f, s.Realm = newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+				if s.unhandled != nil {
+					s.unhandled(err)
+				}
+			}})
 			p.run(s)
-			f.drain()
+			s.f.checkpoint(s.Realm)
 			require.Equal(t, p.want, strings.Join(s.out, " "))
 		})
 	}

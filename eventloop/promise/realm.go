@@ -10,7 +10,8 @@ import (
 // Scheduler is what a realm needs of a loop.
 type Scheduler interface {
 	// ScheduleMicrotask queues fn to run on the loop, behind all that were queued before it. It may be called from any
-	// goroutine. Once the loop takes nothing any more it returns an error, and goes on doing so.
+	// goroutine. An error means that this fn will not run, and that the loop is ending or has ended. An ending loop runs
+	// what it has accepted, unless it is closed, calls RejectAll, and may accept a later call.
 	ScheduleMicrotask(fn func()) error
 	// OnLoop tells whether the caller runs on the loop.
 	OnLoop() bool
@@ -36,9 +37,11 @@ type Realm struct {
 	debug       bool
 
 	// Touched on the loop alone.
-	jobs      jobs
+	jobs      jobs // that are due
+	refused   jobs // that the loop did not accept; not empty only while they are dealt with
 	registry  registry
 	unhandled []*Promise // rejected, and without a handler when that happened; in order
+	reports   []*Promise // those of them that this round of reports has yet to look at
 
 	// end is why nothing is pending any more, nil before the end. Written once, by the loop; read by anyone who makes a
 	// promise or finds one pending.
@@ -57,9 +60,10 @@ func NewRealm(s Scheduler, c Config) *Realm {
 // New returns a pending promise and the two functions that settle it: NewPromise and WithResolvers of other
 // vocabularies. The first call of either decides; later ones, and those after the end of the loop, do nothing. Both
 // may be called from any goroutine, and take effect on the loop: at once when called there, as a microtask otherwise.
-// resolve with a *Promise makes p follow that promise. reject with a nil error rejects with an error that says so.
+// resolve with a *Promise or an [Of] makes p follow that promise. reject with a nil error rejects with ErrNilReason.
 //
-// Once the loop is ending, p is rejected already.
+// Once the loop rejects what is pending, p is rejected already. A decision that an ending loop does not accept any more
+// is void: p is rejected when it gets there.
 func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason error)) {
 	p = r.open()
 	resolve = func(value any) { p.conclude(fulfilled, value) }
@@ -67,10 +71,10 @@ func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason e
 	return p, resolve, reject
 }
 
-// Resolved returns a promise that is fulfilled with value; or, when value is a *Promise, one that follows it: value
-// itself if it is of this realm.
+// Resolved returns a promise that is fulfilled with value; or, when value is a *Promise or an [Of], one that follows it:
+// the same promise if it is of this realm.
 func (r *Realm) Resolved(value any) *Promise {
-	q, ok := value.(*Promise)
+	q, ok := promised(value)
 	switch {
 	case !ok:
 		return r.settled(fulfilled, value)
@@ -84,23 +88,22 @@ func (r *Realm) Resolved(value any) *Promise {
 	return p
 }
 
-// Rejected returns a promise that is rejected with reason.
+// Rejected returns a promise that is rejected with reason, or with ErrNilReason if that is nil.
 func (r *Realm) Rejected(reason error) *Promise {
-	p := r.settled(rejected, mustReason(reason))
+	p := r.Refused(reason)
 	if r.onUnhandled != nil {
 		if r.sched.OnLoop() {
 			r.noteUnhandled(p)
 		} else {
-			_ = r.sched.ScheduleMicrotask(func() { r.noteUnhandled(p) }) // nobody reports after the end
+			_ = r.sched.ScheduleMicrotask(func() { r.noteUnhandled(p) }) // what an ending loop refuses goes unreported
 		}
 	}
 	return p
 }
 
-// Refused is Rejected.
-func (r *Realm) Refused(reason error) *Promise {
-	return r.settled(rejected|handled, mustReason(reason))
-}
+// Refused is Rejected for what a loop refuses while it ends: it is nobody's fault, so nobody hears of it, and it queues
+// nothing.
+func (r *Realm) Refused(reason error) *Promise { return r.settled(rejected, mustReason(reason)) }
 
 // Begin makes a zero Promise, part of something else perhaps, a pending one that only Finish settles. It costs less than
 // New: its maker holds it, and will finish it, so that RejectAll leaves it alone and need not find it. Any goroutine may
@@ -132,7 +135,7 @@ func (r *Realm) Try(fn func() (any, error)) *Promise {
 	if err != nil {
 		return r.Rejected(err)
 	}
-	if _, follows := value.(*Promise); !follows {
+	if _, follows := promised(value); !follows {
 		return r.settled(fulfilled, value)
 	}
 	p := r.open()
@@ -140,8 +143,8 @@ func (r *Realm) Try(fn func() (any, error)) *Promise {
 	return p
 }
 
-// open returns a pending promise that conclude may settle. Once the loop is ending it is as good as rejected:
-// conclude, attach and outcome see to that.
+// open returns a pending promise that conclude may settle. Once the end has begun it is as good as rejected: conclude,
+// attach, add and outcome see to that.
 func (r *Realm) open() *Promise {
 	p := r.pending()
 	p.state.Store(open)
@@ -171,31 +174,51 @@ func (r *Realm) settled(state uint32, value any) *Promise {
 	return p
 }
 
-// jobs are the reactions that are due, in order: a list through their next fields. Each has one microtask that runs
-// it, so that reactions and other microtasks keep the order in which they were scheduled.
+// jobs are reactions that are due, in order: a list through their next fields.
 type jobs struct{ head, tail *reaction }
 
-// enqueue makes n a job. A loop that takes no microtasks any more will not run it; then End settles what depends on it.
-func (r *Realm) enqueue(n *reaction) {
-	if r.sched.ScheduleMicrotask(r.step) != nil {
-		return
-	}
-	if r.jobs.head == nil {
-		r.jobs.head = n
+func (j *jobs) push(n *reaction) {
+	if j.head == nil {
+		j.head = n
 	} else {
-		r.jobs.tail.next = n
+		j.tail.next = n
 	}
 	n.next = nil
-	r.jobs.tail = n
+	j.tail = n
+}
+
+func (j *jobs) pop() *reaction {
+	n := j.head
+	if j.head = n.next; j.head == nil {
+		j.tail = nil
+	}
+	n.next = nil // what has run keeps nothing alive, and nothing keeps it
+	return n
+}
+
+// enqueue makes n a job. Each has one microtask that runs it, so that reactions and other microtasks keep the order in
+// which they were scheduled. Of one that an ending loop refuses no handler is called: what it was to settle is rejected,
+// which brings jobs of its own, refused or not. They are dealt with one after the other, as the chains are long at whose
+// end somebody waits.
+func (r *Realm) enqueue(n *reaction) {
+	if r.sched.ScheduleMicrotask(r.step) == nil {
+		r.jobs.push(n)
+		return
+	}
+	first := r.refused.head == nil
+	for r.refused.push(n); first && r.refused.head != nil; r.refused.pop() {
+		r.refused.head.void(r.reason())
+	}
+}
+
+// reason is what the loop rejects with because it is ending.
+func (r *Realm) reason() error {
+	if end := r.end.Load(); end != nil {
+		return *end
+	}
+	return loopapi.ErrLoopTerminated
 }
 
 // runJob runs the first job. It is taken off the list before any of its code runs: should that end the goroutine, the
 // next microtask finds the next job.
-func (r *Realm) runJob() {
-	n := r.jobs.head
-	if r.jobs.head = n.next; r.jobs.head == nil {
-		r.jobs.tail = nil
-	}
-	n.next = nil // what has run keeps nothing alive, and nothing keeps it
-	n.run()
-}
+func (r *Realm) runJob() { r.jobs.pop().run() }

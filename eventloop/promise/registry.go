@@ -9,7 +9,17 @@ package promise
 // when it is asked); deriving a promise costs it nothing. Rejecting the roots reaches every promise that waits for
 // one, in the order and through the handlers that any rejection would take. And since a promise holds what it waits
 // for (reaction.source), a root cannot be collected while somebody holds a promise that waits for it. What waits on
-// other goroutines is in waiters, and held strongly.
+// other goroutines is in waiters, and held strongly. Beside the roots there are those that follow another promise and
+// may thereby wait for themselves, for all that is known: no root settles these.
+//
+// When the loop ends, RejectAll sets end and then rejects the roots that are registered or waited for. From then on every
+// root counts as rejected: conclude lets it be, attach rejects it, and who wants to wait is answered at once. add looks
+// for the end under the lock under which RejectAll asks who waits, so who comes before is found, and who comes after
+// knows. Whether a promise is a root is in its state, and only the loop changes that, after the end by rejecting it alone;
+// so who sees the end sees that too. A decision that the loop refuses leaves the promise claimed, which is a root like any
+// other: however refusal, end and waiting follow each other, nothing has to be taken back. What is derived hears through
+// jobs, and what a job would have settled that the loop refuses is rejected instead (enqueue). So nobody is left waiting
+// but for promises of Begin.
 
 import (
 	"math"
@@ -23,7 +33,7 @@ import (
 // pointer costs more than the promise, and most promises settle in the tick that makes them; so newcomers are held as
 // they are until the next Scavenge. It is the loop's alone.
 type registry struct {
-	young   []*Promise // newcomers; those whose slot is youngSlot are still pending roots
+	young   []*Promise // newcomers; those whose slot is youngSlot are still pending
 	entries []weak.Pointer[Promise]
 	cursor  int // where the scavenger goes on; it goes around
 }
@@ -124,18 +134,15 @@ func (g *registry) take() (ps []*Promise) {
 	return ps
 }
 
-// register makes a pending promise known to RejectAll. Once that has been called it rejects the promise instead.
+// register makes a root known to RejectAll. Once that has been called it rejects the promise instead.
 func (r *Realm) register(p *Promise) {
 	switch end := r.end.Load(); {
 	case end != nil:
-		p.settle(rejected, *end)
+		p.over(*end)
 	case p.slot == 0:
 		r.registry.add(p)
 	}
 }
-
-// isRoot tells whether p is pending, and only resolve and reject can settle it.
-func (p *Promise) isRoot() bool { return p.source == nil && p.value == nil && !p.settled() }
 
 // Scavenge lets go of the promises that have become pending since the last call, and looks at about twenty entries of
 // the registry of pending promises, and two more for each that it has got meanwhile, to drop those of promises that the
@@ -151,21 +158,91 @@ func (r *Realm) Scavenge() {
 // the loop, whenever it has run everything that was accepted, until it returns false. These rejections are not
 // reported as unhandled.
 //
-// A promise that waits for another one hears through that: a Catch on the way may turn the rejection into a value.
+// A promise that waits for another one hears through that: a Catch on the way may turn the rejection into a value. When
+// it has returned false, and nothing is queued, all that is pending waits for promises of Begin.
 func (r *Realm) RejectAll(err error) (more bool) {
-	r.end.CompareAndSwap(nil, &err)
+	first := r.end.CompareAndSwap(nil, &err)
 	end := *r.end.Load()
-	for _, p := range r.registry.take() {
-		more = true
-		p.settle(rejected, end)
-	}
-	for _, p := range r.waiters.promises() {
-		if p.isRoot() {
+	var followers []*Promise
+	reject := func(p *Promise) {
+		if !p.settled() { // with another, by a job that the loop refused
+			p.over(end)
 			more = true
-			p.settle(rejected, end)
 		}
 	}
+	for _, p := range r.registry.take() {
+		if p.source != nil {
+			followers = append(followers, p)
+		} else {
+			reject(p)
+		}
+	}
+	if first {
+		for _, p := range r.waiters.promises() {
+			if p.isRoot() {
+				reject(p)
+			}
+		}
+	}
+	if more { // what it brings may settle the others
+		for _, p := range followers {
+			r.registry.add(p)
+		}
+		return true
+	}
+	for _, p := range circles(followers) {
+		reject(p)
+	}
 	return more
+}
+
+// circles searches what ps wait for, and returns one promise of each circle: one that follows another, so that its
+// rejection is told to all handlers of the circle.
+func circles(ps []*Promise) (found []*Promise) {
+	above := map[*Promise]bool{}    // what was seen, and whether the search is still below it
+	from := map[*Promise]*Promise{} // from where the search came to it
+	for len(ps) > 0 {
+		p := ps[len(ps)-1]
+		if _, seen := above[p]; seen {
+			above[p] = false
+			ps = ps[:len(ps)-1]
+			continue
+		}
+		above[p] = true
+		for q := range p.sources {
+			switch isAbove, seen := above[q]; {
+			case !seen:
+				from[q] = p
+				ps = append(ps, q)
+			case isAbove:
+				c := p
+				for c != q && !c.follows() {
+					c = from[c]
+				}
+				found = append(found, c)
+			}
+		}
+	}
+	return found
+}
+
+// follows tells whether p is pending and will have the outcome of its source.
+func (p *Promise) follows() bool {
+	return p.source != nil && p.onRejected == nil && (p.value == nil || p.value == any(follow{}))
+}
+
+// sources yields the promises of the realm that p waits for.
+func (p *Promise) sources(yield func(*Promise) bool) {
+	if p.source != nil && !yield(p.source) {
+		return
+	}
+	if g, ok := p.value.(*group); ok {
+		for i := range g.elements {
+			if q := g.elements[i].source; q != nil && !yield(q) {
+				return
+			}
+		}
+	}
 }
 
 // End answers every waiter and drops the jobs: nothing runs on the loop any more. What is still pending counts as
@@ -175,6 +252,6 @@ func (r *Realm) End() {
 	err := loopapi.ErrLoopTerminated
 	r.end.CompareAndSwap(nil, &err)
 	r.registry.take()
-	r.jobs, r.unhandled = jobs{}, nil
+	r.jobs, r.unhandled, r.reports = jobs{}, nil, nil
 	r.waiters.end()
 }

@@ -199,6 +199,75 @@ func TestRejectAll(t *testing.T) {
 	require.Zero(t, unhandled, "what the end rejects is nobody's fault")
 }
 
+// Who follows a promise is no root any more: the end reaches it through that promise, also if it is waited for.
+func TestFollowersHearThroughOthers(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	root, _, _ := r.New()
+	recovered := root.Catch(func(error) (any, error) { return "recovered", nil })
+	here, follow, _ := r.New()
+	here.Then(nil, nil)
+	require.Equal(t, 2, registered(r))
+	follow(recovered)
+	there, send, _ := r.New()
+	elsewhere(func() { send(recovered) })
+	circle, resolve, _ := r.New()
+	resolve(r.Race(circle, recovered))
+	f.drain()
+	require.Equal(t, 2, registered(r), "the root, and what may wait for itself")
+	early := []<-chan promise.Result{here.ToChannel(), there.ToChannel(), circle.ToChannel()}
+	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	for _, p := range []*promise.Promise{here, there, circle} {
+		early = append(early, p.ToChannel())
+	}
+	f.finish(r)
+	for i, ch := range early {
+		require.Equal(t, promise.Result{Value: "recovered"}, receive(t, ch), i)
+	}
+}
+
+// What waits for a promise of Begin in several ways, and long ones, is in no circle, and hears when that is finished; a
+// circle does not wait for it.
+func TestEndTellsCirclesFromLongWays(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	var begun promise.Promise
+	r.Begin(&begun)
+	last := &begun
+	for range 100 {
+		p, resolve, _ := r.New()
+		resolve(last)
+		last = p
+	}
+	twice, resolve, _ := r.New()
+	resolve(r.All(last.Then(nil, nil), last.Then(nil, nil), last))
+	circle, resolve, _ := r.New()
+	resolve(r.All(circle, twice).Then(nil, nil))
+	called := 0
+	const links = 40
+	for catch := range links {
+		circle, resolve, _ := r.New()
+		way := circle
+		for i := range links {
+			h := func(error) (any, error) { called++; return nil, nil }
+			if i != catch {
+				h = func(err error) (any, error) { return nil, err }
+			}
+			if way = way.Catch(h); i == 20 { // from where the search may come too
+				_, resolve, _ := r.New()
+				resolve(r.All(way))
+			}
+		}
+		resolve(way)
+	}
+	long, both, ended := last.ToChannel(), twice.ToChannel(), circle.ToChannel()
+	f.finish(r)
+	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ended))
+	require.Equal(t, links, called, "a handler of each other circle, wherever it is")
+	r.Finish(&begun, false, "done")
+	f.finish(r)
+	require.Equal(t, promise.Result{Value: "done"}, receive(t, long))
+	require.Equal(t, promise.Result{Value: []any{"done", "done", "done"}}, receive(t, both))
+}
+
 // What runs during the end still works: settled promises, their handlers, errors of their own.
 func TestHandlersDuringTheEnd(t *testing.T) {
 	var unhandled []error

@@ -35,10 +35,11 @@ type handler interface {
 //
 // The new promise is rejected with the error that the handler returns, or with a *PanicError when it panics or calls
 // runtime.Goexit (which errors.Is finds as ErrGoexit). Otherwise it is fulfilled with the value; and if that is a
-// *Promise, also of another loop, it follows that promise. One that would so wait for itself is rejected with
+// *Promise or an [Of], also of another loop, it follows that promise. One that would so wait for itself is rejected with
 // ErrPromiseCycle.
 //
-// On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated.
+// On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated; so it is with
+// what an ending loop does not accept any more.
 func (p *Promise) Then(onFulfilled func(any) (any, error), onRejected func(error) (any, error)) *Promise {
 	var h handler
 	if onFulfilled != nil {
@@ -69,10 +70,17 @@ func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise 
 	}
 	if r.sched.OnLoop() {
 		p.attach(&c.reaction)
-	} else {
-		_ = r.sched.ScheduleMicrotask(func() { p.attach(&c.reaction) }) // after the end c is as good as rejected
+	} else if r.sched.ScheduleMicrotask(func() { p.attach(&c.reaction) }) != nil {
+		p.set(handled, 0)
+		c.refuse()
 	}
 	return c
+}
+
+// refuse rejects a promise that nobody else knows yet, because the loop has not accepted what would have settled it.
+func (p *Promise) refuse() {
+	p.source, p.onRejected, p.value = nil, nil, p.realm.reason()
+	p.state.Store(rejected | handled)
 }
 
 // attach makes n wait for p, or a job if p has settled. On the loop.
@@ -99,14 +107,15 @@ func (p *Promise) attach(n *reaction) {
 // run is the job of a reaction.
 func (n *reaction) run() {
 	source, target, onRejected := n.source, n.target, n.onRejected
+	if source == nil {
+		return // decided meanwhile: a group, or by the end
+	}
 	var h handler
 	switch v := n.value.(type) {
 	case thenFunc:
 		h = v
 	case *element:
-		if source != nil { // or else the combinator was decided meanwhile
-			v.call(source)
-		}
+		v.call(source)
 		return
 	case follow:
 		n.value = nil
@@ -127,6 +136,13 @@ func (n *reaction) run() {
 		h = catchFunc(onRejected)
 	}
 	target.settleBy(h, source)
+}
+
+// void rejects, with the end, what a reaction would have settled.
+func (n *reaction) void(end error) {
+	if n.source != nil { // or else it was decided meanwhile
+		n.target.over(end)
+	}
 }
 
 // settleBy settles p by what the handler makes of source. runtime.Goexit in it cannot be stopped: the deferred

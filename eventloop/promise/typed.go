@@ -10,10 +10,15 @@ package promise
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
-// Of is a promise of a T. It is as big as a pointer and is passed by value; the zero Of is not usable.
+// Of is a promise of a T. It is as big as a pointer and is passed by value. The zero Of is no promise: it stands for nil
+// where a promise is returned, resolved with, or combined with others; its methods panic, but for String and Untyped.
+//
+// T may be a promise, as in Then[int, Of[string]]. The engine follows it, as any other; who asks for the T then gets a
+// promise that has settled as it did.
 type Of[T any] struct{ p *Promise }
 
 // As views an untyped promise as one of T. If its value turns out to be of another type, who asks for it gets an
@@ -25,8 +30,16 @@ func (p Of[T]) Untyped() *Promise { return p.p }
 
 func (p Of[T]) promise() *Promise { return p.p }
 
-// String is [Promise.String].
-func (p Of[T]) String() string { return p.p.String() }
+// view returns p as an Of, for who has no other name for its type.
+func (*Of[T]) view(p *Promise) any { return Of[T]{p} }
+
+// String is [Promise.String]; that of the zero Of says that it is one.
+func (p Of[T]) String() string {
+	if p.p == nil {
+		return "zero promise"
+	}
+	return p.p.String()
+}
 
 // New is [Realm.New] for a T.
 func New[T any](r *Realm) (p Of[T], resolve func(T), reject func(error)) {
@@ -89,7 +102,7 @@ func (p Of[T]) Await(ctx context.Context) (T, error) {
 	if err != nil {
 		return *new(T), err
 	}
-	return as[T](value)
+	return as[T](p.p, value)
 }
 
 // ToChannel is [Promise.ToChannel].
@@ -145,12 +158,24 @@ func outcomeAs[T any](p *Promise) (T, error) {
 	if err != nil {
 		return *new(T), err
 	}
-	return as[T](value)
+	return as[T](p, value)
 }
 
-// as returns a value of the engine as a T.
-func as[T any](value any) (T, error) {
+// as returns the value of p as a T.
+func as[T any](p *Promise, value any) (t T, err error) {
 	t, ok := value.(T)
+	if ok {
+		return t, nil
+	}
+	// The engine has followed what was a promise; p has settled to what it came to.
+	switch of := any((*T)(nil)).(type) {
+	case **Promise:
+		t, ok = any(p).(T)
+	case interface{ view(*Promise) any }:
+		if isOwn(reflect.TypeFor[T]()) {
+			t, ok = of.view(p).(T)
+		}
+	}
 	if ok || value == nil {
 		return t, nil
 	}

@@ -1,7 +1,9 @@
 package promise_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -106,6 +108,142 @@ func TestTypedNil(t *testing.T) {
 	require.ErrorContains(t, err, "the value is a int")
 	_, err = promise.Try[int](r, nil).Await(ctx)
 	require.ErrorContains(t, err, "nil callback")
+}
+
+// A promise that a handler returns is followed, whatever it is known as: who asks for the promise gets one that has settled
+// so, and who asks for the value gets that.
+func TestPromisesOfPromises(t *testing.T) {
+	_, r, _ := startLoop(t, promise.Config{})
+	ctx := soon(t)
+	one := promise.Resolved(r, 1)
+	late, resolve, _ := promise.New[int](r)
+	failing, _, reject := promise.New[int](r)
+	inner := map[string]promise.Of[int]{"settled": promise.Resolved(r, 7), "pending": late, "failing": failing}
+	outer := map[string][]*promise.Promise{}
+	var asked []func() (name string, got promise.Result)
+	for name, p := range inner {
+		u := p.Untyped()
+		pointer := promise.Then(one, func(int) (*promise.Promise, error) { return u, nil })
+		typed := promise.Then(one, func(int) (promise.Of[int], error) { return p, nil })
+		opened, follow, _ := promise.New[promise.Of[int]](r)
+		follow(p)
+		untyped, followUntyped, _ := r.New()
+		followUntyped(p)
+		outer[name] = []*promise.Promise{
+			pointer.Untyped(), typed.Untyped(), opened.Untyped(), untyped, r.Resolved(p),
+			one.Untyped().Then(func(any) (any, error) { return p, nil }, nil),
+			r.Rejected(errTest).Catch(func(error) (any, error) { return p, nil }),
+			promise.Rejected[*promise.Promise](r, errTest).Catch(func(error) (*promise.Promise, error) { return u, nil }).Untyped(),
+			promise.Resolved(r, p).Untyped(), promise.Resolved(r, u).Untyped(),
+			r.Try(func() (any, error) { return p, nil }),
+			promise.Try(r, func() (promise.Of[int], error) { return p, nil }).Untyped(),
+		}
+		ask := func(what string, wait func() (promise.Of[int], error)) {
+			asked = append(asked, func() (string, promise.Result) {
+				q, err := wait()
+				if err != nil {
+					return name, promise.Result{Err: err}
+				}
+				v, err := q.Await(ctx)
+				require.NoError(t, err, what)
+				return name, promise.Result{Value: v}
+			})
+		}
+		as := func(q *promise.Promise, err error) (promise.Of[int], error) { return promise.As[int](q), err }
+		ask("a pointer", func() (promise.Of[int], error) { return as(pointer.Await(ctx)) })
+		ask("an Of", func() (promise.Of[int], error) { return typed.Await(ctx) })
+		ask("a channel", func() (promise.Of[int], error) { o := receive(t, typed.ToChannel()); return o.Value, o.Err })
+		ask("All", func() (promise.Of[int], error) {
+			vs, err := promise.All(r, typed, typed).Await(ctx)
+			return append(vs, promise.Of[int]{})[0], err
+		})
+		ask("AllSettled", func() (promise.Of[int], error) {
+			os, err := promise.AllSettled(r, pointer).Await(ctx)
+			require.NoError(t, err)
+			return as(os[0].Value, os[0].Err)
+		})
+		ask("Race", func() (promise.Of[int], error) { return promise.Race(r, typed).Await(ctx) })
+		ask("a handler", func() (promise.Of[int], error) {
+			return promise.Then(pointer, func(q *promise.Promise) (promise.Of[int], error) {
+				if s := q.String(); s != "fulfilled promise" {
+					return promise.Of[int]{}, errors.New(s)
+				}
+				return promise.As[int](q), nil
+			}).Await(ctx)
+		})
+	}
+	resolve(8)
+	reject(io.EOF)
+	want := map[string]promise.Result{"settled": {Value: 7}, "pending": {Value: 8}, "failing": {Err: io.EOF}}
+	for name, ps := range outer {
+		for i, p := range ps {
+			require.Equal(t, want[name], receive(t, p.ToChannel()), "%s %d", name, i)
+		}
+	}
+	for _, ask := range asked {
+		name, got := ask()
+		require.Equal(t, want[name], got)
+	}
+	deep := promise.Then(one, func(int) (promise.Of[promise.Of[string]], error) {
+		return promise.Resolved(r, promise.Resolved(r, "deep")), nil
+	})
+	q, err := deep.Await(ctx)
+	require.NoError(t, err)
+	p, err := q.Await(ctx)
+	require.NoError(t, err)
+	v, err := p.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "deep", v)
+}
+
+// A nil promise, or a zero one, is a nil value; who asks for the promise gets one.
+func TestNilPromises(t *testing.T) {
+	_, r, _ := startLoop(t, promise.Config{})
+	ctx := soon(t)
+	zero, one := promise.Of[int]{}, promise.Resolved(r, 1)
+	for i, p := range []*promise.Promise{
+		r.Resolved(zero), r.Resolved((*promise.Promise)(nil)), promise.Resolved(r, zero).Untyped(),
+		promise.Chain(one, func(int) (promise.Of[int], error) { return zero, nil }).Untyped(),
+		promise.Then(one, func(int) (promise.Of[int], error) { return zero, nil }).Untyped(),
+		promise.Then(one, func(int) (*promise.Promise, error) { return nil, nil }).Untyped(),
+		r.Race(nil), promise.Race(r, zero).Untyped(), promise.Any(r, zero).Untyped(),
+	} {
+		require.Equal(t, promise.Result{}, receive(t, p.ToChannel()), i)
+		for _, ask := range []func() (*promise.Promise, error){
+			func() (*promise.Promise, error) { return promise.As[*promise.Promise](p).Await(ctx) },
+			func() (*promise.Promise, error) {
+				q, err := promise.As[promise.Of[int]](p).Await(ctx)
+				return q.Untyped(), err
+			},
+		} {
+			q, err := ask()
+			require.NoError(t, err)
+			require.Equal(t, "fulfilled promise", q.String())
+		}
+	}
+	require.Equal(t, "zero promise", fmt.Sprint(zero))
+	require.Equal(t, "fulfilled promise", fmt.Sprint(one))
+}
+
+// What embeds a promise has its methods, and is a value.
+func TestEmbeddedPromises(t *testing.T) {
+	_, r, _ := startLoop(t, promise.Config{})
+	type named struct {
+		*promise.Promise
+		name string
+	}
+	type typed struct{ promise.Of[int] }
+	type pointer struct{ *promise.Of[int] }
+	for _, want := range []any{named{nil, "name"}, named{r.Resolved(1), ""}, typed{promise.Resolved(r, 1)}, typed{}, pointer{}} {
+		for _, p := range []*promise.Promise{
+			r.Resolved(want), r.Resolved(1).Then(func(any) (any, error) { return want, nil }, nil),
+		} {
+			require.Equal(t, promise.Result{Value: want}, receive(t, p.ToChannel()))
+		}
+	}
+	v, err := promise.As[typed](r.Resolved(nil)).Await(soon(t))
+	require.NoError(t, err)
+	require.Zero(t, v)
 }
 
 // A promise fits into the size class that its fields were chosen for.

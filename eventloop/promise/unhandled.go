@@ -4,39 +4,57 @@ package promise
 
 import "errors"
 
-// Unhandled tells whether there may be rejections to report. On the loop; it costs one load.
-func (r *Realm) Unhandled() bool { return len(r.unhandled) != 0 }
+// Unhandled tells whether there may be rejections to report. On the loop; it costs two loads.
+func (r *Realm) Unhandled() bool { return len(r.reports)|len(r.unhandled) != 0 }
 
-// Checkpoint reports the first rejection that still nobody has handled, if there is one. The loop calls it, on the
-// loop, when a microtask checkpoint has found no more microtasks and Unhandled says so, and then goes on with the
-// checkpoint. What is reported has been taken off the list before: should OnUnhandled panic or end the goroutine, the
-// next call goes on behind it.
-func (r *Realm) Checkpoint() {
-	for end := r.end.Load(); len(r.unhandled) != 0; {
-		p := r.unhandled[0]
-		r.unhandled[0] = nil
-		r.unhandled = r.unhandled[1:]
-		if len(r.unhandled) == 0 {
-			r.unhandled = nil
+// Checkpoint reports the next rejection that still nobody has handled, if there is one, and tells whether this round of
+// reports goes on. The loop calls it, on the loop, when a microtask checkpoint has found no more microtasks and Unhandled
+// says so; again as long as it returns true; and then goes on with the checkpoint.
+//
+// A round has the rejections that there were when it began: what is rejected meanwhile has its chance of a handler first,
+// as in HTML ("notify about rejected promises") and in Node. What is reported has left the round before: should
+// OnUnhandled panic or end the goroutine, the next call goes on behind it, whatever runs before that.
+func (r *Realm) Checkpoint() (more bool) {
+	if len(r.reports) == 0 {
+		r.reports, r.unhandled = r.unhandled, nil
+	}
+	for len(r.reports) != 0 {
+		p := r.reports[0]
+		r.reports[0] = nil
+		if r.reports = r.reports[1:]; len(r.reports) == 0 {
+			r.reports = nil
 		}
 		if !p.state.CompareAndSwap(rejected, rejected|handled) {
 			continue
 		}
-		if err := p.value.(error); end == nil || !errors.Is(err, *end) { // the end is nobody's fault
+		if err := p.value.(error); !r.isEnd(err) {
 			r.onUnhandled(p, p.explained(err))
-			return
+			break
 		}
 	}
+	return len(r.reports) != 0
+}
+
+// isEnd tells whether err comes of the end, which is nobody's fault. Users' errors may panic when they are compared: by a
+// method Is or Unwrap, or by what they have in an interface.
+func (r *Realm) isEnd(err error) (is bool) {
+	end := r.end.Load()
+	if end == nil {
+		return false
+	}
+	defer func() { _ = recover() }()
+	return errors.Is(err, *end)
 }
 
 // noteUnhandled puts a rejected promise without a handler on the list. An empty microtask sees to it that there is a
-// checkpoint, also if nothing else is scheduled.
+// checkpoint, also if nothing else is scheduled. If an ending loop refuses that, it reports nothing: else a handler that
+// rejects could keep it from its end.
 func (r *Realm) noteUnhandled(p *Promise) {
 	if r.onUnhandled == nil {
 		return
 	}
-	if len(r.unhandled) == 0 {
-		_ = r.sched.ScheduleMicrotask(func() {}) // a loop that takes none reports nothing either
+	if len(r.unhandled) == 0 && r.sched.ScheduleMicrotask(func() {}) != nil {
+		return
 	}
 	r.unhandled = append(r.unhandled, p)
 }

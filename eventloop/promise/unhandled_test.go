@@ -130,8 +130,12 @@ func TestUnhandledHandlerFails(t *testing.T) {
 					r.Checkpoint()
 				}()
 				<-done
+				if len(got) == 1 { // the loop goes on with a checkpoint
+					f.drain()
+					r.Rejected(errors.New("in the next round"))
+				}
 			}
-			require.Equal(t, []string{"0", "1", "2"}, got)
+			require.Equal(t, []string{"0", "1", "2", "in the next round"}, got)
 			ran := false
 			r.Resolved(1).Then(func(any) (any, error) { ran = true; return nil, nil }, nil)
 			f.checkpoint(r)
@@ -161,6 +165,76 @@ func TestUnhandledDuringReports(t *testing.T) {
 	second = r.Rejected(errors.New("second"))
 	f.checkpoint(r)
 	require.Equal(t, []string{"first", "third"}, got)
+}
+
+// A round of reports has what there was when it began, and each call of Checkpoint says whether it goes on.
+func TestRounds(t *testing.T) {
+	var got []string
+	var r *promise.Realm
+	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+		if got = append(got, err.Error()); len(got) <= 6 {
+			r.Rejected(fmt.Errorf("%w+", err))
+		}
+	}})
+	for _, text := range []string{"a", "b", "c"} {
+		r.Rejected(errors.New(text))
+	}
+	handled := r.Rejected(errors.New("handled"))
+	f.drain()
+	handled.Catch(nil)
+	for range 2 {
+		require.True(t, r.Unhandled())
+		require.True(t, r.Checkpoint())
+		require.True(t, r.Checkpoint())
+		require.True(t, r.Checkpoint(), "there is one more to look at")
+		require.False(t, r.Checkpoint(), "which has been handled")
+		r.Rejected(errors.New("handled")).Catch(nil) // in the next round
+	}
+	require.True(t, r.Checkpoint())
+	require.Equal(t, []string{"a", "b", "c", "a+", "b+", "c+", "a++"}, got)
+	require.True(t, r.Unhandled(), "what is left of the last round")
+	f.close(r)
+	require.False(t, r.Unhandled())
+}
+
+// uncomparable errors are those that == and errors.Is may panic on.
+type uncomparable struct{ what any }
+
+func (uncomparable) Error() string { return "uncomparable" }
+
+type uncomparables []error
+
+func (uncomparables) Error() string { return "uncomparables" }
+
+type hostile struct{ _ int }
+
+func (*hostile) Error() string { return "hostile" }
+func (*hostile) Is(error) bool { panic("compared") }
+
+// Whatever the error of the end, and that of a rejection: one is told from the other, and what cannot be is reported.
+func TestErrorsThatCannotBeCompared(t *testing.T) {
+	odd := func() []error {
+		return []error{uncomparable{[]int{}}, uncomparables{}, &hostile{},
+			&promise.AggregateError{Errors: []error{uncomparable{[]int{}}}}}
+	}
+	for _, end := range append(odd(), loopapi.ErrLoopTerminated) {
+		var got []error
+		f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got = append(got, err) }})
+		p, _, _ := r.New()
+		p.Then(nil, nil)
+		p.ToChannel()
+		r.RejectAll(end)
+		got = nil
+		for _, err := range odd() {
+			r.Rejected(err)
+			r.Rejected(fmt.Errorf("wrapped: %w", err))
+		}
+		f.finish(r)
+		for _, err := range odd() {
+			require.Contains(t, fmt.Sprint(got), err.Error(), "with the end %T", end)
+		}
+		f.close(r)
+	}
 }
 
 // The error keeps its chain, and with Debug tells where the promise was created.
