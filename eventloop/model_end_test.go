@@ -162,7 +162,7 @@ func (p *protocol) endStep(w *world, a *actor) (does, wrong string) {
 			return "", ""
 		}
 		w.table, w.closed, a.at = false, true, loopTerminated
-		return "drops the table, and closes the poller", ""
+		return "drops the table, has what follows registrations called elsewhere, and closes the poller", p.orphans(w)
 	case loopTerminated:
 		w.word, a.at = uint16(p.terminated(state)), loopDone
 		return "has ended", ""
@@ -171,4 +171,18 @@ func (p *protocol) endStep(w *world, a *actor) (does, wrong string) {
 		return "closes done", ""
 	}
 	panic(a.at)
+}
+
+// orphans has what follows registrations, and the loop has not called, called by somebody else.
+func (p *protocol) orphans(w *world) (wrong string) {
+	for i, k := range p.kinds {
+		a := &w.actors[i+1]
+		if k != leaver || a.task&taskAccepted == 0 || a.task&taskRan != 0 || p.mistake == forgetsWhatFollows {
+			continue
+		}
+		if a.task |= taskRan; !p.has(ender, closer) {
+			wrong = "the loop has ended by itself before what follows a registration"
+		}
+	}
+	return wrong
 }

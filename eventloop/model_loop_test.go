@@ -123,6 +123,12 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 		return takesLock(inner) + ", to go on", ""
 	case loopServeAgain:
 		return p.serveStep(w, a)
+	case loopFollow:
+		if w.mu {
+			return "", ""
+		}
+		a.at = loopInternal
+		return "calls what follows the registration, as the table says", p.follow(w)
 
 	case loopExternal:
 		if w.urgent || w.holdsTask(p, false, taskTaken) {
@@ -379,6 +385,8 @@ func (p *protocol) run(w *world, external bool) (wrong string) {
 			a.task |= taskRan
 			w.actors[loop].at = loopServe
 		case flooder:
+		case leaver:
+			w.actors[loop].at = loopFollow
 		case worker:
 			w.workers--
 			fallthrough
@@ -388,4 +396,27 @@ func (p *protocol) run(w *world, external bool) (wrong string) {
 		break
 	}
 	return wrong
+}
+
+// follow calls what follows a registration that has ended.
+func (p *protocol) follow(w *world) (wrong string) {
+	for i, k := range p.kinds {
+		if a := &w.actors[i+1]; k == leaver && a.task&taskAccepted != 0 {
+			if a.task&taskRan != 0 {
+				wrong = "what follows a registration is called twice"
+			}
+			a.task |= taskRan
+		}
+	}
+	return wrong
+}
+
+// followed tells whether what follows a registration was called.
+func (p *protocol) followed(w *world) bool {
+	for i, k := range p.kinds {
+		if k == leaver && w.actors[i+1].task&taskRan != 0 {
+			return true
+		}
+	}
+	return false
 }

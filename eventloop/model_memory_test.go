@@ -191,3 +191,32 @@ func (w *world) mayHaveWork(p *protocol, first point) (work, known bool) {
 	a.at++
 	return false, false
 }
+
+func takesLock(box uint8) string {
+	if box == outer {
+		return "takes the inbox's lock"
+	}
+	return "takes the urgent inbox's lock"
+}
+
+// relevant is what of a state that was read makes a difference later: to who submits, whether the loop sleeps or is
+// ending, of which external work, when it is ending, needs no more; to who ends it, whether it never ran.
+func (p *protocol) relevant(state uint16, k kind) uint16 {
+	w := word(state)
+	relevant := word(eventloop.StateRunning)
+	switch {
+	case !k.task():
+		if w.StateOf() == eventloop.StateAwake {
+			relevant = w
+		}
+		return uint16(relevant)
+	case w.Ending():
+		relevant = word(eventloop.StateTerminating)
+	case w.Sleeping():
+		relevant = word(eventloop.StateSleeping)
+	}
+	if w.Sleeping() && !k.external() {
+		relevant |= eventloop.Resting
+	}
+	return uint16(relevant)
+}

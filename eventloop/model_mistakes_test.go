@@ -14,7 +14,7 @@ import (
 )
 
 // With and without Shutdown, because one can rescue a loop that has missed its wake-up, and with and without Close, which
-// may drop what the loop has lost. Those that take long are for "make model"; it says eager where memory would be short.
+// may drop what the loop has lost. Those that take long are for "make model"; the largest are eager, for want of memory.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		cast
@@ -36,8 +36,12 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider}}},
 		{cast: cast{kinds: []kind{registrar, watcher, descriptor, ender, closer}}},
 		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider, ender}}, long: true},
+		{cast: cast{kinds: []kind{registrar, leaver, ender, closer}}},
+		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor}}},
+		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor, ender}}, long: true},
 		{cast: cast{kinds: []kind{submitter, insider, ender, closer}, blocking: true}},
 		{cast: cast{kinds: []kind{submitter, insider, registrar, descriptor}, blocking: true}, long: true},
+		{cast: cast{kinds: []kind{registrar, leaver, descriptor, ender, closer}, blocking: true}, long: true},
 		{cast: cast{kinds: []kind{submitter, worker, ender, closer}, blocking: true}, long: true},
 		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}, blocking: true}, long: true},
 		{cast: cast{kinds: []kind{scheduler, ringer, ringer}}},
@@ -48,6 +52,9 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{holder, submitter, worker, ender, closer}, autoExit: true}, long: true},
 		{cast: cast{kinds: []kind{holder, scheduler, ringer}, autoExit: true}},
 		{cast: cast{kinds: []kind{holder, registrar, watcher, descriptor}, autoExit: true}},
+		{cast: cast{kinds: []kind{registrar, leaver}, autoExit: true}},
+		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor}, autoExit: true}},
+		{cast: cast{kinds: []kind{registrar, leaver, submitter, closer}, autoExit: true}, long: true},
 		{cast: cast{kinds: []kind{holder, submitter, registrar, closer}, autoExit: true}, long: true},
 		{cast: cast{kinds: []kind{holder, submitter, scheduler, closer}, autoExit: true}, long: true},
 
@@ -141,6 +148,8 @@ const (
 	renewsBeforeSeal
 	owesNothing
 	refusedLeavesWork
+	followsBehindTheLock
+	forgetsWhatFollows
 )
 
 // Each mistake is caught. A model that does not catch them proves nothing. It catches the same each time, so a short run
@@ -267,6 +276,10 @@ func TestModelCatchesMistakes(t *testing.T) {
 		{does: "renews what it accepts whenever it has run everything", mistake: renewsBeforeSeal,
 			in: cast{kinds: []kind{flooder, ender}}},
 		{does: "refuses what a worker brings", mistake: owesNothing, in: cast{kinds: []kind{flooder, worker, ender}}},
+		{does: "submits what follows a registration behind the table's lock", mistake: followsBehindTheLock,
+			in: cast{kinds: []kind{registrar, leaver}, autoExit: true}},
+		{does: "drops what follows a registration", mistake: forgetsWhatFollows,
+			in: cast{kinds: []kind{registrar, leaver, closer}}},
 		{does: "releases the lock as if there were work when it has refused it", mistake: refusedLeavesWork,
 			in: cast{kinds: []kind{flooder, ender}}},
 	} {

@@ -33,10 +33,13 @@ const (
 	atDiscard
 	atDiscardAll
 	atAwaitDone
-	// RegisterFD, ScheduleTimer, alarm, watch, Hold
+	// RegisterFD, UnregisterFDThen, ScheduleTimer, alarm, watch, Hold
 	atOpen
 	atInsert
 	atLookChanged
+	atUnregister
+	atFollow
+	atLeave
 	atSchedule
 	atRings
 	atNotify
@@ -72,6 +75,7 @@ const (
 	loopUrgentLate
 	loopServe
 	loopServeAgain
+	loopFollow
 	loopExternal
 	loopExternalAgain
 	loopExternalLook
@@ -113,6 +117,7 @@ const (
 	loopRethink
 	loopRethinkClear
 	loopRethinkRead
+	loopRethinkEnd
 	loopRethinkPlace
 	loopRethinkBlock
 	loopCollect

@@ -16,9 +16,10 @@ package eventloop_test
 //
 // Left out is what looks like something else here: microtasks from elsewhere are a lane beside that of internal tasks,
 // and take their way; so does what a worker's function submits that of its outcome, the end of a context that of
-// Shutdown, a change of mode that of a registration. Timers are of one tier. A pause only moves a tick in time; so does
-// who gives way. Budgets end a tick early. Promises that are pending when everything has run are some more of that. A
-// loop parks in the runtime's poller as it blocks in the system's. And what an ending loop still accepts is a handful.
+// Shutdown, a change of mode that of a registration, a timer without room that of a producer without. Timers are of one
+// tier. A pause only moves a tick in time; so does who gives way. Budgets end a tick early. Promises that are pending when
+// everything has run are some more of that. A loop parks in the runtime's poller as it blocks in the system's. And what an
+// ending loop still accepts is a handful.
 
 import (
 	"cmp"
@@ -40,6 +41,7 @@ const (
 	insider                // SubmitInternal
 	server                 // SubmitInternal, of a function that each time submits itself again
 	flooder                // SubmitInternal, again and again; what waits of it counts as one function
+	leaver                 // UnregisterFDThen
 	worker                 // Promisify: is counted, and brings its outcome
 	ender                  // Shutdown
 	closer                 // Close
@@ -51,14 +53,17 @@ const (
 	holder                 // the release of a hold, which the loop had from the beginning
 )
 
-var kindNames = [...]string{"submit", "submit+grow", "internal", "serve", "flood", "worker", "shutdown", "close",
-	"register", "descriptor", "watch", "timer", "alarm", "release"}
+var kindNames = [...]string{"submit", "submit+grow", "internal", "serve", "flood", "unregister", "worker",
+	"shutdown", "close", "register", "descriptor", "watch", "timer", "alarm", "release"}
 
 func (k kind) external() bool { return k <= grower }
 func (k kind) task() bool     { return k <= worker }
 
 // again tells whether there is more than one function of an actor.
 func (k kind) again() bool { return k == server || k == flooder }
+
+// owed tells whether an ending loop accepts any amount of an actor's work.
+func (k kind) owed() bool { return k == worker || k == leaver }
 
 // cast is who takes part in an exploration.
 type cast struct {
@@ -114,7 +119,7 @@ func newProtocol(c cast, t transitions, m mistake) *protocol {
 	if c.has(submitter, grower) {
 		p.boxes = append(p.boxes, outer)
 	}
-	if c.has(insider, server, flooder, worker, holder) || len(p.boxes) == 0 {
+	if c.has(insider, server, flooder, leaver, worker, holder) || len(p.boxes) == 0 {
 		p.boxes = append(p.boxes, inner)
 	}
 	return p
@@ -290,7 +295,7 @@ func (p *protocol) over(w *world) bool {
 }
 
 // waits tells whether an actor may wait for ever, for something to happen.
-func (k kind) waits() bool { return k == descriptor || k == watcher || k == ringer }
+func (k kind) waits() bool { return k == descriptor || k == watcher || k == ringer || k == leaver }
 
 func (p *protocol) name(i int) string {
 	if i == loop {
@@ -340,6 +345,8 @@ func (p *protocol) rest(w world) string {
 			return "stuck: " + p.name(i+1)
 		case w.done && a.task&(taskQueued|taskTaken) != 0 && state.Closing():
 			return "an ended loop keeps what it has dropped: " + p.name(i+1)
+		case k == leaver && a.task&taskAccepted != 0 && a.task&taskRan == 0:
+			return "what follows a registration is never called"
 		case state.Closing():
 		case a.task&taskAccepted != 0 && a.task&taskRan == 0, a.task&(taskQueued|taskTaken) != 0:
 			return "accepted and never run: " + p.name(i+1)

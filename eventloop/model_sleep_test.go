@@ -120,8 +120,8 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 			return "", ""
 		case !w.blocked:
 			w.token = false
-		case w.event || w.fd:
-			w.event, w.batch = false, w.fd
+		case w.event || w.fd && w.table:
+			w.event, w.batch = false, w.fd && w.table
 			a.note = polled
 		case w.due != deadlineNever:
 			w.now = max(w.now, w.due)
@@ -173,12 +173,20 @@ func (p *protocol) ioStep(w *world, a *actor) (does, wrong string) {
 			return "", ""
 		}
 		switch a.at = loopRethinkPlace; {
+		case !p.blocking && !w.table && w.watched:
+			a.at = loopRethinkEnd
 		case !p.blocking && !w.table:
 			a.at = loopCollect // no poller, or nothing to watch and no watch
 		case !p.blocking:
 			a.note = toWatch
 		}
 		return "looks at the table, under its lock", ""
+	case loopRethinkEnd:
+		if !w.endWatch(p) {
+			return "", ""
+		}
+		a.at = loopCollect
+		return "ends the watch", ""
 	case loopRethinkPlace:
 		if a.at = loopRethinkBlock; a.note == toWatch {
 			if !w.watched {
@@ -202,7 +210,8 @@ func (p *protocol) ioStep(w *world, a *actor) (does, wrong string) {
 		a.at = loopWaited
 		return "forgets what the watch has told", ""
 	case loopWaited:
-		w.batch, w.drained, w.event = w.fd, !w.fd, false
+		w.batch = w.fd && w.table
+		w.drained, w.event = !w.batch, false
 		if w.drained && w.watched {
 			w.tell = whenReady
 		}
@@ -226,11 +235,16 @@ func (p *protocol) ioStep(w *world, a *actor) (does, wrong string) {
 			w.batch, w.fd, a.at = false, false, p.nextTick()
 			return "looks up who waits for the event, and calls", p.starts(w)
 		}
+		if !w.table {
+			w.batch, a.at = false, p.nextTick()
+		}
 		return "looks up who waits for the event", ""
 	case loopCall:
 		w.batch, a.at = false, p.nextTick()
 		if !state.Ending() {
-			w.fd = false
+			if w.fd = false; p.followed(w) {
+				return "looks at the state and calls for an event", "a registration is called behind what follows it"
+			}
 			return "looks at the state and calls for an event", p.starts(w)
 		}
 		return "looks at the state", ""

@@ -47,6 +47,12 @@ func (p *protocol) first(w *world, i int, a *actor, k kind) (does string) {
 		}
 		w.mu, a.from, a.at = true, w.word, atOpen
 		return "takes the table's lock and loads the state"
+	case leaver:
+		if w.mu || !w.table {
+			return ""
+		}
+		w.mu, a.at = true, atUnregister
+		return "takes the table's lock"
 	case descriptor:
 		if !w.table || w.closed {
 			return ""
@@ -54,7 +60,7 @@ func (p *protocol) first(w *world, i int, a *actor, k kind) (does string) {
 		w.fd, a.at = true, atGone
 		return "gets ready"
 	case watcher:
-		if !w.watched || !(w.tell == atOnce || w.tell == whenReady && w.fd) {
+		if !w.watched || !(w.tell == atOnce || w.tell == whenReady && w.fd && w.table) {
 			return ""
 		}
 		w.tell, a.at = afterWait, atNotify
@@ -243,6 +249,25 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 			a.at = atGone
 		}
 		return "looks whether it was noticed already", ""
+	case atUnregister:
+		w.table, w.changed, a.at = false, true, atFollow
+		a.task |= taskAccepted
+		if p.mistake == followsBehindTheLock {
+			w.mu = false
+		}
+		return "unregisters, and says that there is a change", ""
+	case atFollow:
+		if !w.acquire(i, inner) {
+			return "", ""
+		}
+		a.at = atAdmit
+		return takesLock(inner), ""
+	case atLeave:
+		w.mu = w.mu && p.mistake == followsBehindTheLock
+		if a.at = atGone; p.autoExit {
+			a.at, a.note = atLook, 1
+		}
+		return "releases the table's lock", ""
 	case atSchedule:
 		if w.timersMu = false; w.timersClosed || word(a.from).Ending() {
 			a.from, a.at = 0, atGone
@@ -302,35 +327,6 @@ func (p *protocol) signals() point {
 	return atSend
 }
 
-func takesLock(box uint8) string {
-	if box == outer {
-		return "takes the inbox's lock"
-	}
-	return "takes the urgent inbox's lock"
-}
-
-// relevant is what of a state that was read makes a difference later: to who submits, whether the loop sleeps or is
-// ending, of which external work, when it is ending, needs no more; to who ends it, whether it never ran.
-func (p *protocol) relevant(state uint16, k kind) uint16 {
-	w := word(state)
-	relevant := word(eventloop.StateRunning)
-	switch {
-	case !k.task():
-		if w.StateOf() == eventloop.StateAwake {
-			relevant = w
-		}
-		return uint16(relevant)
-	case w.Ending():
-		relevant = word(eventloop.StateTerminating)
-	case w.Sleeping():
-		relevant = word(eventloop.StateSleeping)
-	}
-	if w.Sleeping() && !k.external() {
-		relevant |= eventloop.Resting
-	}
-	return uint16(relevant)
-}
-
 // refuses is admit, of work from elsewhere.
 func (p *protocol) refuses(w *world, k kind, state word) bool {
 	switch {
@@ -341,8 +337,7 @@ func (p *protocol) refuses(w *world, k kind, state word) bool {
 	case w.sealed[inner]:
 		return p.mistake != sealIgnored
 	}
-	owed := k == worker && p.mistake != owesNothing
-	return p.counts && !owed && w.late == 0 && p.mistake != takesAllFromElsewhere
+	return p.counts && !(k.owed() && p.mistake != owesNothing) && w.late == 0 && p.mistake != takesAllFromElsewhere
 }
 
 // push is the end of enqueue: it accepts the task or not, and releases the lock.
@@ -352,7 +347,10 @@ func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) 
 		if w.release(p, i, k.box()); p.mistake == refusedLeavesWork {
 			a.buffer = storeOf(k.box(), eventloop.FreeWork)
 		}
-		if a.from, a.note, a.at = 0, 0, atGone; k == flooder && !w.sealed[inner] {
+		switch a.from, a.note, a.at = 0, 0, atGone; {
+		case k == leaver:
+			a.at = atLeave
+		case k == flooder && !w.sealed[inner]:
 			a.at = atBegin
 		}
 		return "is refused, and releases the lock", ""
@@ -363,7 +361,7 @@ func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) 
 	w.accept(p, a, k)
 	if state.Ending() {
 		p.marks |= accepts
-		if p.counts && k != worker && w.late > 0 {
+		if p.counts && !k.owed() && w.late > 0 {
 			w.late--
 		}
 	}
@@ -406,6 +404,8 @@ func (p *protocol) next(a *actor, k kind) {
 		a.at = atBegin
 	case k == scheduler && a.note == 0:
 		a.at, a.note = atBegin, 1
+	case k == leaver && a.note == 0:
+		a.at = atLeave
 	default:
 		a.at, a.note = atGone, 0
 	}

@@ -15,16 +15,18 @@ import (
 )
 
 var (
-	critical   = submission{lane: "critical", call: as(eventloop.TimerCritical, 0), refused: true, dropped: true}
-	background = submission{lane: "background", call: as(eventloop.TimerBackground, 0), refused: true, dropped: true}
-	tardy      = submission{lane: "late background", call: as(eventloop.TimerBackground, time.Millisecond), refused: true, dropped: true}
+	critical   = timed("critical", eventloop.TimerCritical, 0)
+	background = timed("background", eventloop.TimerBackground, 0)
+	tardy      = timed("tardy", eventloop.TimerBackground, time.Millisecond)
 )
 
-func as(tier eventloop.TimerTier, delay time.Duration) func(l *eventloop.Loop, fn func()) error {
-	return func(l *eventloop.Loop, fn func()) error {
+// timed submits a timer.
+func timed(lane string, tier eventloop.TimerTier, delay time.Duration) submission {
+	call := func(l *eventloop.Loop, fn func()) error {
 		_, err := l.ScheduleTimerAs(tier, delay, fn)
 		return err
 	}
+	return submission{lane: lane, call: call, refused: true, dropped: true}
 }
 
 // inOrder is a goroutine whose functions run in the order of the calls, whatever another one does.
@@ -146,23 +148,26 @@ func hurried(s submission) func(w *stage) []sched.Thread {
 // What a worker brings, and what its function submits, is accepted by an ending loop that accepts nothing else.
 func owed(w *stage) []sched.Thread {
 	w.Hurry(0, 0)
-	threads := promisifyAnd((*stage).shutdown)(w)
 	called := false
-	threads[1] = w.thread("promisify", func() {
-		w.Promisify(context.Background(), func(context.Context) (any, error) {
+	var heard <-chan eventloop.Result
+	w.verify = func() error {
+		r, err := outcome(heard)
+		switch {
+		case err != nil:
+			return err
+		case called && (r.Err != nil || w.tasks[0].err != nil):
+			return fmt.Errorf("heard %v, and what the worker has submitted: %w", r, w.tasks[0].err)
+		}
+		return nil
+	}
+	return []sched.Thread{w.thread("run", w.run), w.thread("promisify", func() {
+		heard = w.Promisify(context.Background(), func(context.Context) (any, error) {
 			called = true
 			t, fn := w.task("worker internal")
 			t.err = w.SubmitInternal(fn)
 			return nil, nil
-		})
-	})
-	w.verify = func() error {
-		if called && w.tasks[0].err != nil {
-			return fmt.Errorf("what a worker has submitted was refused: %w", w.tasks[0].err)
-		}
-		return nil
-	}
-	return threads
+		}).ToChannel()
+	}), w.thread("end", w.shutdown)}
 }
 
 var endings = join(

@@ -165,8 +165,8 @@ var (
 	submit    = submission{lane: "external", call: (*eventloop.Loop).Submit, refused: true}
 	internal  = submission{lane: "internal", call: (*eventloop.Loop).SubmitInternal}
 	microtask = submission{lane: "microtask", call: (*eventloop.Loop).ScheduleMicrotask}
-	timer     = submission{lane: "timer", call: as(eventloop.TimerNormal, 0), refused: true, dropped: true}
-	alarm     = submission{lane: "alarm", call: as(eventloop.TimerNormal, time.Millisecond), refused: true, dropped: true}
+	timer     = timed("timer", eventloop.TimerNormal, 0)
+	alarm     = timed("alarm", eventloop.TimerNormal, time.Millisecond)
 )
 
 func ending(state eventloop.State) bool {
