@@ -3,6 +3,7 @@ package eventloop
 // The inboxes: where work from any goroutine enters the loop.
 
 import (
+	"math"
 	"runtime"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
@@ -30,7 +31,7 @@ type inbox struct {
 
 	sealed bool // nothing is accepted any more
 	lane   [2]queue
-	taken  [2]int // what the loop had from each lane, and had not run, when it took the last; tells of a backlog
+	taken  [2]int32 // what the loop had from each lane, and had not run, when it took the last; tells of a backlog
 }
 
 // urgent is the inbox of the two lanes that external work waits for. It shares neither lock nor cache line with that,
@@ -95,7 +96,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	backlog := 0
 	for err == nil && q.full() {
-		backlog = q.n + b.taken[at&1]
+		backlog = q.n + int(b.taken[at&1])
 		b.Unlock()
 		c := chunks.Get().(*chunk)
 		if !b.tryAcquire() {
@@ -241,7 +242,7 @@ func (l *Loop) take(at lane, into *queue) bool {
 		}
 	}
 	*into, b.lane[at&1] = b.lane[at&1], *into
-	b.taken[at&1] = into.n
+	b.taken[at&1] = int32(min(into.n, math.MaxInt32))
 	if at != external {
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	}
@@ -256,7 +257,7 @@ func (l *Loop) adopt() int {
 	from := &u.lane[microtask&1]
 	n := from.n
 	l.micro.join(from)
-	u.taken[microtask&1] = l.micro.n
+	u.taken[microtask&1] = int32(min(l.micro.n, math.MaxInt32))
 	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
 	u.Unlock()
 	return n

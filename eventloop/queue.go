@@ -83,6 +83,16 @@ func (q *queue) pop() func() {
 // rewind makes a queue that has been read to its end ready to be written again, in the chunk that it still has.
 func (q *queue) rewind() { q.read, q.written = 0, 0 }
 
+// shrink gives the chunk of an empty queue back.
+func (q *queue) shrink() {
+	if q.n == 0 && q.tail != nil {
+		q.rewind()
+		q.tail.end = chunkSize
+		chunks.Put(q.tail)
+		q.head, q.tail = nil, nil
+	}
+}
+
 // join takes all functions of other, of which none has been read, behind its own.
 func (q *queue) join(other *queue) {
 	switch {

@@ -32,6 +32,8 @@ func (l *Loop) sleep() {
 	if at := l.earliest.Load(); at != never && at <= l.now() {
 		return
 	}
+	l.micro.shrink()
+	l.ticks.shrink()
 	if !l.state.sleep() {
 		return // ending
 	}
