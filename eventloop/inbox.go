@@ -198,16 +198,21 @@ const (
 	perOwn   = 64      // so many for each function that waited already
 )
 
-// renew sets what the loop accepts from now on, if it is ending.
+// renew sets what the loop accepts from its own callbacks from now on, if it is ending; by what waits.
 func (l *Loop) renew() {
+	l.lockBoth()
+	waiting := l.inbox.lane[0].n + l.urgent.lane[0].n + l.urgent.lane[1].n
+	l.unlockBoth()
+	l.credit = mostOwn + perOwn*(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+waiting)
+}
+
+// renewAll does so for what comes from elsewhere too.
+func (l *Loop) renewAll() {
+	l.renew()
 	u := &l.urgent
 	l.lock(&u.spinLock)
 	u.late = mostLate
-	l.credit = mostOwn + perOwn*(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+u.lane[0].n+u.lane[1].n)
 	u.Unlock()
-	l.lock(&l.inbox.spinLock)
-	l.credit += perOwn * l.inbox.lane[0].n
-	l.inbox.Unlock()
 }
 
 // refuse returns why work was refused, or has it accepted after all if a worker brings it.

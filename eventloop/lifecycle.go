@@ -92,7 +92,7 @@ func (l *Loop) finish() bool {
 		return false
 	case l.working():
 		l.rest()
-		l.renew()
+		l.renewAll()
 		return false
 	}
 	return l.seal()
