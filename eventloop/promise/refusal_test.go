@@ -3,7 +3,6 @@ package promise_test
 // What becomes of promises whose loop is ending, and refuses some of what is asked of it.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -418,60 +417,4 @@ func TestRefusedKeepsNothing(t *testing.T) {
 	require.True(t, garbage.Taken(source))
 	require.True(t, garbage.Taken(handler))
 	runtime.KeepAlive(kept)
-}
-
-// Once the loop has rejected what was pending, and waits for its workers, nobody waits for what only resolve and reject
-// could settle: the answer is there at once, without a turn of the loop.
-func TestRootsAnswerAtOnce(t *testing.T) {
-	f, r := newRealm(promise.Config{})
-	_, other := newRealm(promise.Config{})
-	var work promise.Promise
-	r.Begin(&work)
-	roots := map[string]*promise.Promise{}
-	var resolve, send func(any)
-	roots["old"], _, _ = r.New()
-	roots["race of none"] = r.Race()
-	roots["resolved late"], resolve, _ = r.New()
-	roots["sent late"], send, _ = r.New()
-	sent, sendNow, _ := r.New()
-	typed, _, _ := promise.New[int](r)
-	roots["typed"] = typed.Untyped()
-	foreign, _, _ := other.New()
-	roots["of another loop"] = r.Resolved(foreign)
-	f.checkpoint(r)
-	elsewhere(func() { sendNow(1) })
-	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated), "the follower")
-	roots["on its way"] = sent
-	calls := f.calls.Load()
-	elsewhere(func() { send(1) })
-	resolve(1)
-	require.Equal(t, calls, f.calls.Load(), "nothing is queued")
-	roots["new"], resolve, _ = r.New()
-	resolve(1)
-	roots["new race of none"] = r.Race()
-	elsewhere(func() { roots["from elsewhere"], _, _ = r.New() })
-	elsewhere(func() { roots["new, of another loop"] = r.Resolved(foreign) })
-	answer := func() {
-		for name, p := range roots {
-			elsewhere(func() {
-				_, err := p.Await(soon(t))
-				require.Equal(t, loopapi.ErrLoopTerminated, err, name)
-			})
-			require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, p.ToChannel()), name)
-			require.Equal(t, "rejected promise", p.String(), name)
-		}
-	}
-	answer()
-	f.finish(r)
-	answer()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	elsewhere(func() {
-		_, err := work.Await(ctx)
-		require.Equal(t, context.Canceled, err, "work goes on")
-	})
-	var derived <-chan promise.Result
-	elsewhere(func() { derived = roots["old"].Then(nil, nil).Then(nil, nil).ToChannel() })
-	f.drain()
-	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, derived), "when its source is")
 }

@@ -155,39 +155,49 @@ func setting(t *testing.T, name string, otherwise int) int {
 }
 
 // Whoever waits while the loop ends has an answer, the same as all others, whichever call the loop refuses: nobody waits
-// for a loop that waits for its workers. TURNLOOP_PREEMPTIONS and TURNLOOP_SCHEDULES are those of the loop's schedules.
+// for a loop that waits for its workers. TURNLOOP_PREEMPTIONS, TURNLOOP_SCHEDULES and TURNLOOP_TRACE are those of the
+// loop's schedules.
 func TestSchedules(t *testing.T) {
+	const refusals = 5 // more than any of the cases has calls, and none
 	preemptions := setting(t, "TURNLOOP_PREEMPTIONS", 1)
-	const refusals = 5 // more than any of the cases has calls
 	random := setting(t, "TURNLOOP_SCHEDULES", 20_000)/len(crowds)/refusals + 1
+	trace, err := sched.ParseTrace(os.Getenv("TURNLOOP_TRACE"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one goroutine runs at a time; the next need not wake a thread
 	for name, workers := range crowds {
-		t.Run(name, func(t *testing.T) {
-			schedules := 0
-			for refused := range refusals {
-				begin := func() sched.Case {
-					c := &crowd{loop: newScheduled(refused), other: newScheduled(0)}
-					always, ended := func() bool { return true }, func() bool { return c.loop.ended }
-					threads := []sched.Thread{
-						{Name: "loop", Run: func() { c.loop.serve(always, func() bool { return c.working == 0 }) }},
-						{Name: "other", Run: func() { c.other.serve(ended, ended) }},
-					}
-					for _, work := range workers(c) {
-						c.working++
-						threads = append(threads, sched.Thread{Name: "worker", Run: func() { work(); c.working-- }})
-					}
-					return sched.Case{Threads: threads, Check: c.consistent}
+		for refused := range refusals {
+			t.Run(fmt.Sprintf("%s, refusing %d", name, refused), func(t *testing.T) {
+				begin := func() sched.Case { return newCrowd(workers, refused) }
+				if trace != nil {
+					log, err := sched.Replay(trace, begin)
+					t.Logf("%s%v", log, err)
+					return
 				}
 				bounded, failure := sched.Bounded(preemptions, 0, begin)
 				if failure != nil {
-					t.Fatalf("refusing %d, schedule %d: %v", refused, bounded, failure)
+					t.Fatalf("schedule %d of those with at most %d preemptions: %v", bounded, preemptions, failure)
 				}
 				if n, failure := sched.Random(uint64(refused), random, begin); failure != nil {
-					t.Fatalf("refusing %d, random schedule %d: %v", refused, n, failure)
+					t.Fatalf("random schedule %d: %v", n, failure)
 				}
-				schedules += bounded
-			}
-			t.Logf("all %d schedules with at most %d preemptions, and %d random ones", schedules, preemptions, refusals*random)
-		})
+				t.Logf("all %d schedules with at most %d preemptions, and %d random ones", bounded, preemptions, random)
+			})
+		}
 	}
+}
+
+func newCrowd(workers func(c *crowd) []func(), refused int) sched.Case {
+	c := &crowd{loop: newScheduled(refused), other: newScheduled(0)}
+	always, ended := func() bool { return true }, func() bool { return c.loop.ended }
+	threads := []sched.Thread{
+		{Name: "loop", Run: func() { c.loop.serve(always, func() bool { return c.working == 0 }) }},
+		{Name: "other", Run: func() { c.other.serve(ended, ended) }},
+	}
+	for _, work := range workers(c) {
+		c.working++
+		threads = append(threads, sched.Thread{Name: "worker", Run: func() { work(); c.working-- }})
+	}
+	return sched.Case{Threads: threads, Check: c.consistent}
 }
