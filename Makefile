@@ -72,11 +72,11 @@ reliability: bin/soak ## Bring docs/reliability.md up to date without a run: wha
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
 .PHONY: schedules
 schedules: need-go ## Run the loop under every schedule with two preemptions, and a million random ones (two minutes)
-	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop
+	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise
 
 .PHONY: schedules-quick
 schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
-	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop
+	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise
 
 # The largest exploration takes gigabytes of memory.
 .PHONY: model

@@ -172,7 +172,7 @@ func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
 
 // Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
 // rests. It is for loops that have not begun to end.
-func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = true, late, credit }
+func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = true, late, int64(credit) }
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }

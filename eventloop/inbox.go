@@ -203,7 +203,7 @@ func (l *Loop) renew() {
 	l.lockBoth()
 	waiting := l.inbox.lane[0].n + l.urgent.lane[0].n + l.urgent.lane[1].n
 	l.unlockBoth()
-	l.credit = mostOwn + perOwn*(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+waiting)
+	l.credit = mostOwn + perOwn*int64(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+waiting)
 }
 
 // renewAll does so for what comes from elsewhere too.

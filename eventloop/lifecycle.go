@@ -83,7 +83,7 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 // accepts no more than before: renewed here, whoever is quicker than the seal would keep it from its end.
 func (l *Loop) finish() bool {
 	credit := l.credit
-	l.credit = math.MaxInt
+	l.credit = math.MaxInt64
 	more := l.promises.RejectAll(ErrLoopTerminated)
 	l.credit = credit
 	switch {

@@ -42,7 +42,7 @@ type Loop struct {
 	runaway  episode
 	bounds   bounds      // what the tick may still do
 	chain    int64       // microtasks since there were none, less those that other goroutines account for
-	credit   int         // what an ending loop still accepts from itself; see admit
+	credit   int64       // what an ending loop still accepts from itself; see admit
 	ending   bool        // the loop has noticed that it ends
 	polled   bool        // the tick has collected events; it does so once, also when it is resumed
 	fault    *PanicError // a callback that did not return, not yet reported

@@ -358,7 +358,7 @@ func (ws *workers) abandon() {
 // fault.
 func (l *Loop) unhandled(p *Promise, err error) {
 	switch {
-	case l.state.load().ending() && errors.Is(err, ErrLoopTerminated):
+	case l.state.load().ending() && isError(err, ErrLoopTerminated):
 	case l.onUnhandled != nil:
 		l.onUnhandled(p, err)
 	default:

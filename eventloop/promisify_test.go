@@ -646,3 +646,43 @@ func onLoop(t *testing.T, l *eventloop.Loop, f func() error) error {
 	require.NoError(t, l.Submit(func() { done <- f() }))
 	return <-done
 }
+
+// A worker that begins to wait when Shutdown waits for it already hears at once, whatever it waits for.
+func TestWorkerThatBeginsToWaitDuringTheEnd(t *testing.T) {
+	for name, wait := range map[string]func(l *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result{
+		"old": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
+		"derived": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result {
+			return p.Then(nil, nil).ToChannel()
+		},
+		"new": func(l *eventloop.Loop, _ *eventloop.Promise) <-chan eventloop.Result {
+			q, _, _ := l.NewPromise()
+			return q.ToChannel()
+		},
+		"race of none": func(l *eventloop.Loop, _ *eventloop.Promise) <-chan eventloop.Result {
+			return l.Promises().Race().ToChannel()
+		},
+		"combined": func(l *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result {
+			return l.Promises().All(p, p).ToChannel()
+		},
+		"circle": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			p, resolve, _ := l.NewPromise()
+			if name == "circle" {
+				resolve(l.Promises().All(p))
+			}
+			ch := l.Promisify(t.Context(), func(context.Context) (any, error) {
+				time.Sleep(time.Hour)
+				return nil, (<-wait(l, p)).Err
+			}).ToChannel()
+			go l.Run(t.Context())
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+			defer cancel()
+			require.NoError(t, l.Shutdown(ctx), name)
+			require.ErrorIs(t, (<-ch).Err, eventloop.ErrLoopTerminated, name)
+		})
+	}
+}

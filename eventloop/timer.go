@@ -128,10 +128,10 @@ func (l *Loop) UnrefTimer(id TimerID) error {
 func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) error {
 	t := &l.timers
 	l.lock(&t.mu)
-	before := t.wheel.Len()
+	before, refs := t.wheel.Len(), t.wheel.Refs()
 	found := change(&t.wheel, uint64(id))
 	t.fresh = max(0, t.fresh+t.wheel.Len()-before)
-	unneeded := t.wheel.Refs() == 0
+	unneeded := refs != 0 && t.wheel.Refs() == 0
 	t.mu.Unlock()
 	t.mu.courtesy()
 	if !found {

@@ -432,6 +432,24 @@ func TestForgottenTimeouts(t *testing.T) {
 	<-w.loop.Done()
 }
 
+// In a bubble of synctest, too: its timer is taken back by a goroutine that is not of the bubble, and may not wake the loop.
+func TestForgottenTimeoutsInABubble(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		release := w.loop.Hold()
+		go w.loop.Run(context.Background())
+		for range 100 {
+			w.timeoutSignal(1e9)
+		}
+		for range 10 {
+			synctest.Wait() // the loop sleeps
+			runtime.GC()
+			runtime.Gosched()
+		}
+		release()
+		<-w.loop.Done()
+	})
+}
+
 // countingContext tells when what was registered with it is taken back.
 type countingContext struct {
 	context.Context
