@@ -296,7 +296,7 @@ var loopMutants = []mutant{
 		"more := l.promises.RejectAll(ErrLoopTerminated)", "more := false",
 		"handlers of pending promises are not called at the end", "^TestShutdownWaitsForWorkers$"},
 	{"end-rejecting-is-counted", "eventloop/lifecycle.go",
-		"\tl.credit = math.MaxInt\n", "",
+		"\tl.credit = math.MaxInt64\n", "",
 		"handlers of a great many pending promises are not called at the end", ""},
 	{"end-renewed-for-ever", "eventloop/lifecycle.go",
 		"\tl.credit = credit\n", "\tl.renew()\n",
