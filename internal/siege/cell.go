@@ -238,7 +238,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(max(on.giveUp, 2*o.plain.end+time.Second)) // past what is allowed
+	o.ended = s.awaitEnd(max(on.giveUp, 2*o.plain.ending()+on.giveUp/3)) // past what is allowed
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)

@@ -31,14 +31,14 @@ var promises = []flood{
 	// What nobody handles is reported on the loop.
 	{name: "Rejected", like: makes, own: microtasks,
 		begin: asks(func(s *site) { s.loop.Promises().Rejected(eventloop.ErrGoexit) })},
-	{name: "All", like: makes, law: wanted, own: microtasks,
+	{name: "All", like: toils, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			r := s.loop.Promises()
 			r.All(r.Resolved(1), r.Resolved(2)).Then(o.fulfilled, o.rejected)
 		})},
-	{name: "Await of settled", like: makes, own: microtasks, begin: awaits(true)},
+	{name: "Await of settled", like: litters, own: microtasks, begin: awaits(true)},
 	{name: "Await of pending", like: makes, own: microtasks, begin: awaits(false)},
-	{name: "ToChannel of settled", like: makes, own: microtasks, begin: channels(true)},
+	{name: "ToChannel of settled", like: litters, own: microtasks, begin: channels(true)},
 	{name: "ToChannel of pending", like: makes, own: microtasks, begin: channels(false)},
 	{name: "Promisify", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
 	{name: "Promisify, two workers", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe),

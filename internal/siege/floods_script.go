@@ -24,9 +24,9 @@ var scripts = []flood{
 		begin: each(func(s *site, t *tally) error { return s.js.NextTick(t.next()) })},
 	{name: "js QueueMicrotask", like: sends, law: exactly, own: microtasks,
 		begin: each(func(s *site, t *tally) error { return s.js.QueueMicrotask(t.next()) })},
-	{name: "js Abort", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js Abort", like: toils, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal { return signal })},
-	{name: "js AnySignal", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js AnySignal", like: toils, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal {
 			return j.AnySignal(j.NewAbortController().Signal(), signal)
 		})},
@@ -42,7 +42,7 @@ var scripts = []flood{
 				return err == nil
 			}}
 		}},
-	{name: "js Promise", like: makes, law: wanted, own: microtasks,
+	{name: "js Promise", like: toils, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			p, resolve, _ := s.js.WithResolvers()
 			p.Then(o.fulfilled, o.rejected)
