@@ -196,7 +196,7 @@ var mistakes = []struct {
 			return nil
 		}
 	}, "Close took"},
-	{"does not shut down while it is flooded", "NextTick", whole, 0, mostShutdown + brief, func(h *hasFlaw, l loop) {
+	{"does not shut down while it is flooded", "NextTick", whole, 0, brief, func(h *hasFlaw, l loop) {
 		h.shutdown = func(ctx context.Context) error {
 			h.calm()
 			return l.Shutdown(ctx)
@@ -339,39 +339,52 @@ func TestBounds(t *testing.T) {
 	const ms = time.Millisecond
 	submit, far := floodOf(t, "Submit"), yard{gaps: [probes]time.Duration{80 * ms}, end: 700 * ms}
 	for _, c := range []struct {
-		life  life
-		timer time.Duration
-		end   time.Duration
-		plain yard
-		grew  bool
-		want  kind // -1: nothing
+		life       life
+		timer, end time.Duration
+		plain      yard
+		grew       bool
+		want       kind // -1: nothing
+		neighbours int
+		shared     bool
 	}{
-		{living, 100 * ms, 0, yard{}, false, -1},
-		{living, 101 * ms, 0, yard{}, false, timing},
-		{living, 160 * ms, 0, far, false, -1},
-		{living, 161 * ms, 0, far, true, timing}, // of another kind than what has grown
-		{living, 200 * ms, 0, yard{turn: 100 * ms}, false, queued},
-		{living, 201 * ms, 0, yard{turn: 100 * ms}, false, timing},
-		{whole, 101 * ms, 0, yard{}, false, timing},
-		{whole, 0, 1000 * ms, yard{}, false, -1},
-		{whole, 0, 1001 * ms, yard{}, false, timing},
-		{shutdown, time.Hour, 1000 * ms, yard{}, false, -1},
-		{shutdown, 0, 1400 * ms, far, false, -1},
-		{shutdown, 0, 1401 * ms, far, false, timing},
-		{closing, time.Hour, 100 * ms, yard{}, false, -1},
-		{closing, 0, 101 * ms, yard{}, false, timing},
-		{closing, 0, 160 * ms, yard{turn: 80 * ms}, false, -1},
-		{closing, 0, 161 * ms, yard{turn: 80 * ms}, false, timing},
-		{burst, 100 * ms, 0, far, false, -1},
-		{burst, 101 * ms, 0, far, false, timing},
-		{beside, 120 * ms, 0, far, false, -1},
-		{beside, 121 * ms, 0, far, false, timing},
-		{beside, 20 * ms, 0, yard{}, false, -1},
-		{beside, 21 * ms, 0, yard{}, false, timing},
+		{living, 100 * ms, 0, yard{}, false, -1, 0, false},
+		{living, 101 * ms, 0, yard{}, false, timing, 0, false},
+		{living, 160 * ms, 0, far, false, -1, 0, false},
+		{living, 161 * ms, 0, far, true, timing, 0, false}, // of another kind than what has grown
+		{living, 200 * ms, 0, yard{turn: 100 * ms}, false, queued, 0, false},
+		{living, 201 * ms, 0, yard{turn: 100 * ms}, false, timing, 0, false},
+		{whole, 101 * ms, 0, yard{}, false, timing, 0, false},
+		{whole, 0, 1000 * ms, yard{}, false, -1, 0, false},
+		{whole, 0, 1001 * ms, yard{}, false, timing, 0, false},
+		{shutdown, time.Hour, 1000 * ms, yard{}, false, -1, 0, false},
+		{shutdown, 0, 1400 * ms, far, false, -1, 0, false},
+		{shutdown, 0, 1401 * ms, far, false, timing, 0, false},
+		{closing, time.Hour, 100 * ms, yard{}, false, -1, 0, false},
+		{closing, 0, 101 * ms, yard{}, false, timing, 0, false},
+		{closing, 0, 160 * ms, yard{turn: 80 * ms}, false, -1, 0, false},
+		{closing, 0, 161 * ms, yard{turn: 80 * ms}, false, timing, 0, false},
+		{burst, 100 * ms, 0, far, false, -1, 0, false},
+		{burst, 101 * ms, 0, far, false, timing, 0, false},
+		{beside, 120 * ms, 0, far, false, -1, 0, false},
+		{beside, 121 * ms, 0, far, false, timing, 0, false},
+		{beside, 20 * ms, 0, yard{}, false, -1, 0, false},
+		{beside, 21 * ms, 0, yard{}, false, timing, 0, false},
+		{living, 400 * ms, 0, yard{turn: 100 * ms}, false, queued, 4, false},
+		{living, 401 * ms, 0, yard{turn: 100 * ms}, false, timing, 4, false},
+		{whole, 0, 5000 * ms, yard{}, false, -1, 4, false},
+		{whole, 0, 5001 * ms, yard{}, false, timing, 4, false},
+		{closing, 0, 101 * ms, yard{}, false, timing, 4, false},
+		{closing, 0, 400 * ms, yard{turn: 100 * ms}, false, -1, 4, false},
+		{closing, 0, 401 * ms, yard{turn: 100 * ms}, false, timing, 4, false},
+		{living, 101 * ms, 0, yard{}, false, timing, 0, true},
+		{burst, 180 * ms, 0, far, false, -1, 0, true},
+		{burst, 181 * ms, 0, far, false, timing, 0, true},
+		{beside, 180 * ms, 0, far, false, -1, 4, true},
+		{beside, 181 * ms, 0, far, false, timing, 4, true},
 	} {
-		o := &outcome{cell: cell{flood: submit, life: c.life}, plain: c.plain, end: c.end, grew: c.grew}
+		o := &outcome{cell: cell{flood: submit, life: c.life, neighbours: c.neighbours}, plain: c.plain, end: c.end, grew: c.grew}
 		o.gaps[timerProbe] = c.timer
-		o.judge()
+		o.judge(c.shared)
 		got := kind(-1)
 		if len(o.problems) > 0 {
 			got = o.problems[0].kind
@@ -383,7 +396,7 @@ func TestBounds(t *testing.T) {
 	for name, want := range map[string]kind{"Submit": backlog, "Submit at the limit": -1, "NextTick": timing} {
 		o := &outcome{cell: cell{flood: floodOf(t, name), life: living}, grew: true}
 		o.gaps[taskProbe] = time.Second
-		o.judge()
+		o.judge(false)
 		if got := append(o.problems, problem{kind: -1})[0].kind; got != want {
 			t.Errorf("a task that is late in a flood of %s: kind %d, want %d", name, got, want)
 		}
