@@ -151,7 +151,7 @@ func besiege(ctx context.Context, opt options) error {
 	on.shared = opt.quick
 	var outcomes []*outcome
 	for i, c := range cells {
-		isUp := time.Since(began) > opt.limit && (i >= first || !opt.quick && i > 0)
+		isUp := time.Since(began) > opt.limit && i > 0 && !opt.quick
 		if ctx.Err() != nil || isUp || i >= opt.most {
 			break
 		}
