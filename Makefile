@@ -65,6 +65,16 @@ soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); wri
 soak-quick: bin/soak ## Run the soak's races with the end and its wakes, about a million of each, for a minute
 	GO="$(GO)" bin/soak -budget 1m -only '^(ends|wakes)'
 
+# What is violated says how to try its one cell again.
+TIME ?= 5m
+.PHONY: siege
+siege: bin/siege ## Flood the loop by every entry point, while it lives and as it ends, for as long as TIME says (ARGS='-pairs', '-h')
+	bin/siege -time $(TIME) $(ARGS)
+
+.PHONY: siege-quick
+siege-quick: bin/siege ## The same with each flood once, numbers drawn by chance (a minute)
+	bin/siege -quick $(ARGS)
+
 .PHONY: reliability
 reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
 	bin/soak -render -write docs/reliability.md
@@ -171,6 +181,10 @@ bin/tournament: need-go
 .PHONY: bin/soak
 bin/soak: need-go
 	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/soak
+
+.PHONY: bin/siege
+bin/siege: need-go
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/siege
 
 # gofmt of the toolchain that go.mod selects, which need not be the one in PATH.
 GOFMT = "$$($(GO) env GOROOT)/bin/gofmt"

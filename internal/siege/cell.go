@@ -40,13 +40,14 @@ type terms struct {
 	window   time.Duration // of a flood
 	patience time.Duration // for what takes no time: to begin, to drain, to end when the flood is over
 	longest  time.Duration // how long a gap is followed that is there at the end of the window
-	giveUp   time.Duration // how long the end may take before the flood is stopped
+	giveUp   time.Duration // how long the end may take beyond what is allowed, before the flood is stopped
+	shared   bool          // the machine is not ours alone
 	yards    *yards
 }
 
 // ordinary terms are those of all runs; tests have less time.
 func ordinary(window time.Duration, yards *yards) *terms {
-	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 3 * time.Second, yards}
+	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 2 * time.Second, false, yards}
 }
 
 // cell is what is tried.
@@ -143,7 +144,7 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 		if err := c.besides(o, on.newLoop); err != nil {
 			return o, err
 		}
-		o.judge()
+		o.judge(on.shared)
 		return o, nil
 	}
 	if !on.yards.onDemand {
@@ -151,17 +152,19 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 			return o, err
 		}
 	}
+	loopBegan := time.Now()
 	if err := c.besiege(ctx, on, o); err != nil {
 		return o, err
 	}
 	lasting := slices.Clone(o.problems)
-	o.judge()
+	o.judge(on.shared)
 	if on.yards.onDemand && o.wrong() {
-		if o.plain, err = on.yards.of(c, on.window, anew); err != nil {
+		// For as long as it has gone on for the loop: the worst of a longer time is worse.
+		if o.plain, err = on.yards.of(c, max(on.window, min(time.Since(loopBegan), mostWindow)), anew); err != nil {
 			return o, err
 		}
 		o.problems = lasting
-		o.judge()
+		o.judge(on.shared)
 	}
 	return o, nil
 }
@@ -238,7 +241,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(max(on.giveUp, 2*o.plain.end+time.Second)) // past what is allowed
+	o.ended = s.awaitEnd(o.mostEnd() + on.giveUp)
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)

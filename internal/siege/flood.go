@@ -5,6 +5,7 @@ package main
 // What a flood is, and how one is let loose.
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -110,7 +111,10 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 				hand()
 			}
 		}
-		if err := s.loop.Submit(func() { s.enter(); hand() }); err != nil {
+		err := eventloop.ErrLoopOverloaded
+		for ; errors.Is(err, eventloop.ErrLoopOverloaded); err = s.loop.Submit(func() { s.enter(); hand() }) {
+		}
+		if err != nil {
 			s.fault("a chain was not begun: " + err.Error())
 		}
 		return flooder{}

@@ -22,6 +22,11 @@ var chains = []flood{
 		begin: chain(func(s *site, fn func()) error { return s.loop.NextTick(fn) })},
 	{name: "chain of timers at 0", like: feeds, feeds: true,
 		begin: chain(func(s *site, fn func()) error { _, err := s.loop.ScheduleTimer(0, fn); return err })},
+	{name: "chain of critical timers at 0", like: feeds, feeds: true,
+		begin: chain(func(s *site, fn func()) error {
+			_, err := s.loop.ScheduleTimerAs(eventloop.TimerCritical, 0, fn)
+			return err
+		})},
 	{name: "chain of timeouts at 0", like: feeds, feeds: true,
 		begin: chain(func(s *site, fn func()) error { _, err := s.js.SetTimeout(fn, 0); return err })},
 	{name: "chain of immediates", like: feeds, feeds: true,

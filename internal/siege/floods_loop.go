@@ -35,6 +35,9 @@ var calls = []flood{
 		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(0, t.next()); return err })},
 	{name: "ScheduleTimer(1ms)", like: sends, law: pending, own: set(timerProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(time.Millisecond, t.next()); return err })},
+	{name: "ScheduleTimerAs critical", like: sends, law: pending, own: set(timerProbe), begin: tiered(eventloop.TimerCritical)},
+	// They wait for all that the probes bring, and nothing for them.
+	{name: "ScheduleTimerAs background", like: sends, law: pending, begin: tiered(eventloop.TimerBackground)},
 	{name: "ScheduleTimer, CancelTimer", like: alarms, begin: cancelled},
 	{name: "CancelTimer of none", like: locks, refused: true,
 		begin: each(func(s *site, _ *tally) error { return s.loop.CancelTimer(0) })},
@@ -45,6 +48,13 @@ var calls = []flood{
 	{name: "OnLoop", like: reads, begin: asks(func(s *site) { s.loop.OnLoop() })},
 	{name: "State", like: reads, begin: asks(func(s *site) { s.loop.State() })},
 	{name: "CurrentTickTime", like: reads, begin: asks(func(s *site) { s.loop.CurrentTickTime() })},
+}
+
+func tiered(tier eventloop.TimerTier) func(s *site, t *tally) flooder {
+	return each(func(s *site, t *tally) error {
+		_, err := s.loop.ScheduleTimerAs(tier, 0, t.next())
+		return err
+	})
 }
 
 // cancelled schedules timers and takes them back; each is taken back or has run.
@@ -83,6 +93,7 @@ func switched(s *site, _ *tally) flooder {
 var descriptors = []flood{
 	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
 	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
+	{name: "RegisterFD, UnregisterFDThen", like: systems, law: pending, own: set(internalProbe), free: set(taskProbe), begin: followed},
 	{name: "RegisterFD again", like: locks, refused: true, begin: again},
 	{name: "ModifyFD", like: systems, begin: modified},
 }
@@ -119,6 +130,23 @@ func readied(s *site, _ *tally) flooder {
 	fd := s.end(true)
 	return flooder{call: func() bool {
 		return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil
+	}}
+}
+
+// followed registers again only when it was told that the last registration is over. What is told when the loop has ended is
+// no callback of the loop.
+func followed(s *site, t *tally) flooder {
+	fd := s.end(true)
+	return flooder{call: func() bool {
+		if s.register(fd, eventloop.EventRead) != nil {
+			return false
+		}
+		told, o := make(chan struct{}), &one{t: t}
+		if s.loop.UnregisterFDThen(fd, func() { o.count(); close(told) }) != nil {
+			return false
+		}
+		<-told
+		return true
 	}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
 var promises = []flood{
@@ -31,16 +32,16 @@ var promises = []flood{
 	// What nobody handles is reported on the loop.
 	{name: "Rejected", like: makes, own: microtasks,
 		begin: asks(func(s *site) { s.loop.Promises().Rejected(eventloop.ErrGoexit) })},
-	{name: "All", like: makes, law: wanted, own: microtasks,
-		begin: kept(func(s *site, o *one) {
-			r := s.loop.Promises()
-			r.All(r.Resolved(1), r.Resolved(2)).Then(o.fulfilled, o.rejected)
-		})},
-	{name: "Await of settled", like: makes, own: microtasks, begin: awaits(true)},
+	{name: "All", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).All)},
+	{name: "AllSettled", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).AllSettled)},
+	{name: "Race", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).Race)},
+	{name: "Any", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).Any)},
+	{name: "Await of settled", like: litters, own: microtasks, begin: awaits(true)},
 	{name: "Await of pending", like: makes, own: microtasks, begin: awaits(false)},
-	{name: "ToChannel of settled", like: makes, own: microtasks, begin: channels(true)},
+	{name: "ToChannel of settled", like: litters, own: microtasks, begin: channels(true)},
 	{name: "ToChannel of pending", like: makes, own: microtasks, begin: channels(false)},
 	{name: "Promisify", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
+	{name: "Promisify[T]", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: kept(typed)},
 	{name: "Promisify, two workers", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe),
 		opts: []eventloop.Option{eventloop.WithWorkerLimit(2)}, begin: promisify(false)},
 	{name: "Promisify, context ended", like: makes, law: wanted, own: microtasks, begin: promisify(true)},
@@ -54,6 +55,24 @@ func kept(call func(s *site, o *one)) func(s *site, t *tally) flooder {
 			return true
 		}}
 	}
+}
+
+func combined(combine func(r *promise.Realm, ps ...*promise.Promise) *promise.Promise) func(s *site, t *tally) flooder {
+	return kept(func(s *site, o *one) {
+		r := s.loop.Promises()
+		combine(r, r.Resolved(1), r.Resolved(2)).Then(o.fulfilled, o.rejected)
+	})
+}
+
+// typed is for the loop itself, which the generic function wants.
+func typed(s *site, o *one) {
+	l, ok := s.loop.(*eventloop.Loop)
+	if !ok {
+		s.fault("it is not the loop itself")
+		return
+	}
+	eventloop.Promisify(context.Background(), l, func(context.Context) (int, error) { return 1, nil }).
+		Untyped().Then(o.fulfilled, o.rejected)
 }
 
 // then attaches handlers to one promise.

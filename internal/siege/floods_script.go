@@ -24,9 +24,9 @@ var scripts = []flood{
 		begin: each(func(s *site, t *tally) error { return s.js.NextTick(t.next()) })},
 	{name: "js QueueMicrotask", like: sends, law: exactly, own: microtasks,
 		begin: each(func(s *site, t *tally) error { return s.js.QueueMicrotask(t.next()) })},
-	{name: "js Abort", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js Abort", like: toils, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal { return signal })},
-	{name: "js AnySignal", like: makes, law: exactly, own: set(internalProbe), free: set(taskProbe),
+	{name: "js AnySignal", like: toils, law: exactly, own: set(internalProbe), free: set(taskProbe),
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal {
 			return j.AnySignal(j.NewAbortController().Signal(), signal)
 		})},
@@ -42,7 +42,9 @@ var scripts = []flood{
 				return err == nil
 			}}
 		}},
-	{name: "js Promise", like: makes, law: wanted, own: microtasks,
+	{name: "js DispatchEvent", like: makes, law: exactly, own: set(taskProbe), begin: dispatched},
+	{name: "js AddEventListener, Remove", like: litters, begin: listening},
+	{name: "js Promise", like: toils, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
 			p, resolve, _ := s.js.WithResolvers()
 			p.Then(o.fulfilled, o.rejected)
@@ -60,4 +62,31 @@ func aborts(of func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal) func(s *s
 			return c.Abort(nil) == nil
 		}}
 	}
+}
+
+// dispatched has the loop dispatch one event after the other at a target.
+func dispatched(s *site, t *tally) flooder {
+	target := s.js.NewEventTarget()
+	var heard func() // of the event that is dispatched; on the loop
+	if err := target.AddEventListener("flood", js.NewEventListener(func(*js.Event) { heard() })); err != nil {
+		s.fault(err.Error())
+	}
+	return flooder{call: func() bool {
+		fn := t.next()
+		return s.loop.Submit(func() {
+			heard = fn
+			if _, err := target.DispatchEvent(js.NewEvent("flood")); err != nil {
+				s.fault(err.Error())
+			}
+		}) == nil
+	}}
+}
+
+func listening(s *site, _ *tally) flooder {
+	target, listener := s.js.NewEventTarget(), js.NewEventListener(func(*js.Event) {})
+	return flooder{call: func() bool {
+		err := target.AddEventListener("flood", listener)
+		target.RemoveEventListener("flood", listener)
+		return err == nil
+	}}
 }

@@ -32,7 +32,7 @@ func main() {
 	flag.DurationVar(&o.limit, "time", time.Minute, "how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
 	flag.IntVar(&o.most, "cells", math.MaxInt, "how many cells at most")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order; 0 draws one")
-	flag.BoolVar(&o.quick, "quick", false, "what a minute is enough for; each flood is tried once, however long that takes")
+	flag.BoolVar(&o.quick, "quick", false, "what a minute is enough for, on a machine that others use too; each flood is tried once, however long that takes")
 	flag.DurationVar(&o.window, "window", 0, "how long a flood goes on; 0 is what the time allows")
 	flag.StringVar(&o.json, "json", "", "a file to write into what is found")
 	flag.BoolVar(&o.verbose, "v", false, "tell of each cell how many calls there were")
@@ -148,9 +148,10 @@ func besiege(ctx context.Context, opt options) error {
 	fmt.Println(header())
 	began := time.Now()
 	on := ordinary(window, &yards{measure: measure, onDemand: opt.quick, seen: map[yardKey][]yard{}})
+	on.shared = opt.quick
 	var outcomes []*outcome
 	for i, c := range cells {
-		isUp := time.Since(began) > opt.limit && (i >= first || !opt.quick && i > 0)
+		isUp := time.Since(began) > opt.limit && i > 0 && !opt.quick
 		if ctx.Err() != nil || isUp || i >= opt.most {
 			break
 		}

@@ -21,6 +21,7 @@ const (
 	quiet   manner = iota // none
 	sends                 // blocking sends to the channel
 	makes                 // the same of functions that are made for it, with what a promise takes of memory
+	toils                 // the same at the cost of some promises
 	litters               // memory only
 	feeds                 // functions that send themselves again
 	reads                 // loads of an atomic
@@ -69,6 +70,15 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 		}, nil
 	case makes:
 		return func() {
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() { kept[0] = nil }
+			}
+		}, nil
+	case toils:
+		return func() {
+			for range 8 {
+				litter()
+			}
 			if kept := litter(); !p.ended.Load() {
 				p.tasks <- func() { kept[0] = nil }
 			}

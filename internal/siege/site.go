@@ -24,6 +24,8 @@ type loop interface {
 	Shutdown(ctx context.Context) error
 	Close() error
 	Alive() bool
+	ScheduleTimerAs(tier eventloop.TimerTier, delay time.Duration, fn func()) (eventloop.TimerID, error)
+	UnregisterFDThen(fd int, then func()) error
 	SetFastPathMode(mode eventloop.FastPathMode) error
 	NewPromise() (p *eventloop.Promise, resolve func(any), reject func(error))
 	Promisify(ctx context.Context, fn func(context.Context) (any, error)) *eventloop.Promise
@@ -168,6 +170,11 @@ type one struct {
 
 func (o *one) run() {
 	o.t.site.enter()
+	o.count()
+}
+
+// count is run for what need not be on the loop.
+func (o *one) count() {
 	o.t.ran.Add(1)
 	if o.ran.Swap(true) {
 		o.t.twisted.Add(1)

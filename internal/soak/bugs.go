@@ -96,10 +96,10 @@ var bugs = []bug{
 	{"A callback feeds its own queue for ever", []string{kit + "Starvation_SelfRequeue", kit + "D02_EndlessChain",
 		kit + "D09_Runaway", kit + "IO_AlwaysReady", "eventloop/js: TestEndlessChains", "eventloop/js: TestChainsLetDescriptorsThrough"}, ""},
 	{"A queue that overflows moves the wrong half", []string{kit + "D10_FIFO", kit + "D10_ProducerOrder",
-		"eventloop: TestQueueChunkBorders", "eventloop: TestRingAgainstModel"}, ""},
-	{"A counter that wraps spins or loses", []string{"eventloop: TestRingAgainstModel",
+		"eventloop: TestQueueChunkBorders", "eventloop: TestQueueAgainstModel", "eventloop: TestQueueJoins"}, ""},
+	{"A counter that wraps spins or loses", []string{
 		"eventloop: TestReusedNumbersGetNoEventOfPredecessors", "internal/wheel: TestUsedUpGenerations", "eventloop/js: TestIDs"},
-		"positions of the ring, tags of registrations, generations of timers and ids of JavaScript's timers start near their " +
+		"tags of registrations, generations of timers and ids of JavaScript's timers start near their " +
 			"ends; the sequence numbers of timers and promises have 64 bits"},
 	{"A short index names a successor", []string{"internal/wheel: TestIDs", "internal/wheel: TestUsedUpGenerations",
 		"eventloop: TestReusedNumbersGetNoEventOfPredecessors", kit + "Timers_IDs"}, "timers have a few generations left, and use them up"},

@@ -41,6 +41,8 @@ var ladder = []rung{
 	{"faults", "each operation of the poller fails, at its first calls and with up to seven errors, and each descriptor it creates is refused: there is an error and no leak", "make test"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
+	{"siege", "whoever floods the loop, and whatever computes beside it: each kind of work gets through, the end comes, and nothing is lost, doubled or late for it",
+		"make siege"},
 	{"soak of a minute", "as many races with the end, and wakes in each mode, as a minute allows (a million and more) lose nothing", "make soak-quick"},
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }

@@ -207,6 +207,9 @@ func (rec *record) section() string {
 			fmt.Fprintf(&b, "- %s: %s\n", r.name, first)
 		}
 	}
+	for _, r := range rec.results {
+		b.WriteString(r.table)
+	}
 	return b.String() + "\n"
 }
 

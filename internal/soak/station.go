@@ -38,6 +38,7 @@ type run struct {
 	mu              sync.Mutex // guards the two below
 	failures, notes []string
 	skipped         string // why this machine cannot do it
+	table           string // more that the document tells of it
 	took            time.Duration
 }
 

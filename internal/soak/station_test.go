@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -151,6 +152,54 @@ func TestSection(t *testing.T) {
 	r.failf("it broke")
 	if !strings.Contains(rec.section(), "**failed**") || !strings.Contains(rec.section(), "- one: it broke") {
 		t.Error("a failure is not told")
+	}
+}
+
+// What siege violates is a failure, and the worst that it has found is in the document, by itself and beside neighbours.
+func TestSiege(t *testing.T) {
+	made := func(text string) []cell {
+		var cells []cell
+		if err := json.Unmarshal([]byte(text), &cells); err != nil {
+			t.Fatal(err)
+		}
+		return cells
+	}
+	r := station{name: "siege", target: 9, unit: "cells", share: 1}.begin(t.Context(), 1, time.Hour)
+	defer r.control.close()
+	defer r.stop()
+	r.judgeCells(made(`[
+		{"Flood": "A", "Life": "living", "Gaps": {"timer": [2000000, 1000000]}},
+		{"Flood": "B", "Second": "C", "Life": "whole", "Gaps": {"timer": [3000000, 1000000]}, "End": [50000, 0]},
+		{"Flood": "D", "Life": "living", "Neighbours": 4, "Gaps": {"timer": [90000000, 80000000]}},
+		{"Flood": "E", "Life": "burst", "Gaps": {"timer": [500000000, 0]}},
+		{"Flood": "F", "Life": "close", "End": [60000, 70000]}]`), false)
+	if r.failed() || r.reached.Load() != 5 {
+		t.Errorf("%s: %q", r.outcome(), r.failures)
+	}
+	doc := document((&record{results: []*run{r}}).section(), noLong)
+	for _, want := range []string{
+		"| timer of 1 ms | 3.0 ms | 1.0 ms | B + C | 90.0 ms | 80.0 ms | D |",
+		"| timer of 1 ms, during a burst of a million calls | 500.0 ms | 0.0 ms | E | - | - | - |",
+		"| Shutdown, while the flood goes on | 0.1 ms | 0.0 ms | B + C | - | - | - |",
+		"| Close, while the flood goes on | 0.1 ms | 0.1 ms | F | - | - | - |",
+		"| microtask | - | - | - | - | - | - |",
+	} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("%q is missing in\n%s", want, doc)
+		}
+	}
+	if again := document(found(doc)); again != doc {
+		t.Error("the table does not stay")
+	}
+	r.judgeCells(made(`[{"Cell": "A, 8 goroutines", "Violated": true, "Problems": "timer 1s", "Again": "go run it"}]`), true)
+	if want := "A, 8 goroutines: timer 1s; again: go run it"; len(r.failures) != 1 || r.failures[0] != want {
+		t.Errorf("%q, want %q", r.failures, want)
+	}
+	silent := station{}.begin(t.Context(), 1, time.Hour)
+	silent.judgeCells(nil, true)
+	silent.control.close()
+	if !silent.failed() {
+		t.Error("that siege fails by itself is not told")
 	}
 }
 

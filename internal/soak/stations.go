@@ -52,6 +52,8 @@ func stations() []station {
 		{"lifecycles", "goroutines, descriptors and memory stay as they are over many lives", 100_000, "lives", 2, with(lifecycles)},
 		{"signals", "under a storm of signals nothing is lost, no timer is early, and none is late", 1_000_000, "signals", 4,
 			with(signals)},
+		{"siege", "under every flood, alone and beside neighbours, each kind of work gets through in bounded time, and so does the end",
+			2000, "cells", 12, besieged},
 		{"go test -race", "all loops' short tests under the race detector, shuffled, on 1, 2 and 4 processors", 200, "rounds", 16,
 			runs(suite{packages: loops, build: []string{"-race"}, args: []string{"-test.cpu=1,2,4"}, atOnce: 2, missing: noRace})},
 		{"go test 386", "the short tests as 32-bit programs", 100, "rounds", 2,

@@ -45,6 +45,7 @@ var importRules = []importRule{
 	{"eventloop/looptest", []string{"internal/loopapi", "internal/goroutine", "internal/garbage", "internal/race"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"eventloop", []string{"internal/loopapi", "internal/wheel", "internal/goroutine", "internal/sched...", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
+	{"internal/siege", []string{"eventloop", "eventloop/js", "eventloop/promise"}, "it besieges the loop through what everybody can call, and nothing else"},
 	{"internal/alternateone...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternateone..."}, rival},
 	{"internal/alternatetwo...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatetwo..."}, rival},
 	{"internal/alternatethree...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatethree..."}, rival},
