@@ -32,6 +32,7 @@ func (l *Loop) sleep() {
 	if at := l.earliest.Load(); at != never && at <= l.now() {
 		return
 	}
+	l.caughtUp()
 	if !l.state.sleep() {
 		return // ending
 	}
