@@ -183,7 +183,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if d.limit == 0 {
 		d.limit, t.fresh = t.wheel.Seq(), 0
 	}
-	if l.microtasksDue() {
+	for due := l.microtasksDue(); due; due = l.foreignDue() {
 		t.mu.Unlock()
 		l.checkpoint()
 		l.lock(&t.mu)
