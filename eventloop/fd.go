@@ -199,12 +199,8 @@ func (l *Loop) runIO() {
 		return
 	}
 	for d.called < len(d.batch) {
-		if l.urgent.has(microtask) {
-			l.checkpoint()
-		}
-		e := d.batch[d.called]
+		callback, events := l.addressee(d.batch[d.called])
 		d.called++
-		callback, events := l.addressee(e)
 		if l.state.load().ending() { // the last look before a callback: the table's lock may have been long in coming
 			break
 		}
@@ -221,10 +217,16 @@ func (l *Loop) runIO() {
 	l.checkpoint()
 }
 
-// addressee finds who is to be called for an event, and for which part of it.
+// addressee finds who is to be called for an event, and for which part of it. Microtasks that have come meanwhile go first;
+// while they run the loop does without the lock.
 func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 	d := &l.fds
 	d.mu.Lock()
+	for l.foreignDue() {
+		d.mu.Unlock()
+		l.checkpoint()
+		d.mu.Lock()
+	}
 	if r := d.slots.find(e.Tag); r != nil {
 		callback, events := r.callback, e.Events&(r.events|always)
 		d.mu.Unlock()

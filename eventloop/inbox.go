@@ -5,6 +5,7 @@ package eventloop
 import (
 	"math"
 	"runtime"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -112,7 +113,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if err != nil {
 		sealed := b.sealed
 		b.Unlock()
-		return l.refuse(at, fn, err, sealed || owed)
+		if owed {
+			return err
+		}
+		return l.refuse(at, fn, err, sealed)
 	}
 	q.push(fn)
 	if at != external {
@@ -128,7 +132,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if state.sleeping() {
 		l.unpark()
 	}
-	if wanted != 0 || backlog >= crowd && !l.OnLoop() {
+	if (wanted != 0 || backlog >= crowd && !l.OnLoop()) && !owed { // what is owed may come under a lock that the loop wants
 		giveWay(backlog)
 	}
 	return nil
@@ -145,17 +149,24 @@ func (l *Loop) lockFor(at lane) {
 
 // giveWay is for a producer that may be ahead of the loop: it lets others run, of which the loop may be one, and more than
 // once if very much waits. It waits for nobody, but a hundred producers for ever would have the processors to themselves.
+// Beside goroutines that compute once takes long, and then it has done what it is for. Its caller holds no lock that the
+// loop may want.
 func giveWay(backlog int) {
+	began := time.Now()
 	for range min(1+backlog/mob, mostYields) {
-		runtime.Gosched()
+		if runtime.Gosched(); time.Since(began) > longWay {
+			return
+		}
 	}
 }
 
-// How many functions wait when their producers give way, and for how many more they do so once more.
+// How many functions wait when their producers give way, once for each chunk of them; for how many more they do so once
+// more; and how long it may have taken for that.
 const (
 	crowd      = 1 << 12
 	mob        = 1 << 16
 	mostYields = 16
+	longWay    = 5 * time.Millisecond
 )
 
 // admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.
@@ -266,6 +277,17 @@ func (l *Loop) adopt() int {
 	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
 	u.Unlock()
 	return n
+}
+
+// caughtUp says that what the loop has taken has run. It is asked before a sleep, and costs a lock only after a burst.
+func (l *Loop) caughtUp() {
+	for _, b := range [...]*inbox{&l.inbox, &l.urgent.inbox} {
+		if max(b.taken[0], b.taken[1]) >= crowd { // nobody else writes it
+			l.lock(&b.spinLock)
+			b.taken = [2]int32{}
+			b.Unlock()
+		}
+	}
 }
 
 // seal closes the inboxes for good if they are empty and nobody works for the loop, and tells whether they are closed.

@@ -2,7 +2,9 @@ package eventloop_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,4 +48,83 @@ func TestSubmissionsPublish(t *testing.T) {
 	}
 	producers.Wait()
 	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Who is far ahead of the loop gives way, but not at each call, not for long, and not for what has run.
+func TestGivingWayIsBounded(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	noop := func() {}
+	nothing := func(context.Context) (any, error) { return nil, nil }
+	for _, c := range []struct {
+		name  string
+		begin func(l *eventloop.Loop, gate chan struct{}) // with the loop in a callback that waits for the gate
+		free  bool                                        // the gate opens after that, and the loop sleeps
+		call  func(l *eventloop.Loop)
+		slice time.Duration // that another goroutine computes whenever it runs
+		most  int64         // times that it may run in 256 calls
+	}{
+		{"a deep queue, beside one that computes", func(l *eventloop.Loop, _ chan struct{}) {
+			for range 1 << 21 {
+				l.Submit(noop)
+			}
+		}, false, func(l *eventloop.Loop) { l.Submit(noop) }, 6 * time.Millisecond, 4},
+		{"a deep queue that has run", func(l *eventloop.Loop, _ chan struct{}) {
+			for range 1 << 18 {
+				l.Submit(noop)
+			}
+		}, true, func(l *eventloop.Loop) { l.Submit(noop) }, 0, 2},
+		{"many timers that are not due", func(l *eventloop.Loop, _ chan struct{}) {
+			for range 8000 {
+				l.ScheduleTimer(999*time.Millisecond, noop)
+			}
+		}, false, func(l *eventloop.Loop) {
+			id, _ := l.ScheduleTimer(999*time.Millisecond, noop)
+			l.CancelTimer(id)
+		}, 0, 8},
+		{"many workers that wait", func(l *eventloop.Loop, gate chan struct{}) {
+			for range 600 {
+				l.Promisify(context.Background(), func(context.Context) (any, error) { <-gate; return nil, nil })
+			}
+		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 40},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			go l.Run(context.Background())
+			gate, inside := make(chan struct{}), make(chan struct{})
+			require.NoError(t, l.Submit(func() { close(inside); <-gate }))
+			<-inside
+			c.begin(l, gate)
+			if c.free {
+				close(gate)
+				for l.State() != eventloop.StateSleeping {
+					runtime.Gosched()
+				}
+			}
+			var runs atomic.Int64
+			var stop atomic.Bool
+			stopped := make(chan struct{})
+			go func() {
+				for !stop.Load() {
+					runs.Add(1)
+					for began := time.Now(); time.Since(began) < c.slice; {
+					}
+					runtime.Gosched()
+				}
+				close(stopped)
+			}()
+			before := runs.Load()
+			for range 256 {
+				c.call(l)
+			}
+			ran := runs.Load() - before
+			stop.Store(true)
+			<-stopped
+			if !c.free {
+				close(gate)
+			}
+			require.NoError(t, l.Shutdown(context.Background()))
+			require.LessOrEqual(t, ran, c.most)
+		})
+	}
 }

@@ -138,3 +138,9 @@ const (
 // those that came from elsewhere since. It is asked when it is known what the callback is, and right before it: of one
 // goroutine's microtask and later task, the microtask then comes first.
 func (l *Loop) microtasksDue() bool { return l.micro.n+l.ticks.n != 0 || l.urgent.has(microtask) }
+
+// foreignDue tells whether microtasks have come from elsewhere that go before the next callback. It is asked under the lock
+// under which the callback is found, which may have been long in coming, and again when that has been taken anew.
+func (l *Loop) foreignDue() bool {
+	return l.urgent.has(microtask) && !l.bounds.held && !l.bounds.crowded
+}

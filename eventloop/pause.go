@@ -49,8 +49,12 @@ func (l *Loop) pause() bool {
 		return false
 	}
 	p.used++
+	idle := p.vain != 0 // where the last one has saved nothing, the clock need not be spared
+	if idle {
+		p.clock = l.now()
+	}
 	sched.Yield()
-	if p.used%2 == 0 { // the clock costs a good part of what a pause saves
+	if idle || p.used%2 == 0 { // the clock costs a good part of what a pause saves
 		before := p.clock
 		if p.clock = l.now(); p.clock-before > longPause {
 			calm.sure.Store(false) // it may have been a callback, as will soon be known

@@ -216,12 +216,13 @@ func (l *Loop) addWorker() error {
 		u.begun++
 	}
 	working := int(u.begun - u.heard.Load())
+	due := u.begun%(chunkSize/workerShare) == 0 // to give way, if many work
 	u.Unlock()
 	if refused {
 		l.turnAway()
 		return ErrLoopTerminated
 	}
-	if waiting := working * workerShare; u.wanted.Load() != 0 || waiting >= crowd {
+	if waiting := working * workerShare; u.wanted.Load() != 0 || due && waiting >= crowd {
 		giveWay(waiting)
 	}
 	return nil
@@ -343,14 +344,19 @@ func (ws *workers) drop() {
 	}
 }
 
-// abandon takes away what waits when the loop has ended. It runs, sees that, and lets go of its context and its function.
+// abandon takes away what waits when the loop has ended. It runs, sees that, and lets go of its context and its function:
+// elsewhere, since that takes a while if there is much of it, and nobody waits for it.
 func (ws *workers) abandon() {
 	ws.mu.Lock()
 	waiting := ws.waiting
 	ws.waiting = nil
 	ws.mu.Unlock()
-	for _, t := range waiting {
-		t.run()
+	if len(waiting) != 0 {
+		sched.Go(func() {
+			for _, t := range waiting {
+				t.run()
+			}
+		})
 	}
 }
 

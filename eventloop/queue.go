@@ -93,6 +93,9 @@ func (q *queue) shrink() {
 	}
 }
 
+// few functions are moved one by one if there is room: each in a chunk of its own would take a hundred times the memory.
+const few = 8
+
 // join takes all functions of other, of which none has been read, behind its own.
 func (q *queue) join(other *queue) {
 	switch {
@@ -100,6 +103,11 @@ func (q *queue) join(other *queue) {
 	case q.n == 0:
 		q.rewind()
 		*q, *other = *other, *q
+	case other.n <= few && q.written+other.n <= chunkSize:
+		for other.n != 0 {
+			q.push(other.pop())
+		}
+		other.rewind()
 	default:
 		q.tail.end, q.tail.next = q.written, other.head
 		q.tail, q.written = other.tail, other.written

@@ -171,3 +171,19 @@ func TestQueueJoins(t *testing.T) {
 		require.True(t, own.Clean())
 	}
 }
+
+// Functions that join one by one, with others between them, share chunks.
+func TestQueueJoinsOfFew(t *testing.T) {
+	var own, lane eventloop.Queue
+	var m numbered
+	for range 1000 {
+		lane.Push(m.next())
+		own.Join(&lane)
+		own.Add(m.next())
+	}
+	require.LessOrEqual(t, own.Chunks(), 2*2000/eventloop.ChunkSize)
+	for i := range 2000 {
+		own.Pop()()
+		same(t, i+1, m.ran, "order")
+	}
+}

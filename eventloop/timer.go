@@ -95,7 +95,10 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if delay < time.Second {
 		t.fresh++
 	}
-	backlog, wanted := t.fresh, t.mu.wanted.Load()
+	backlog, wanted := 0, t.mu.wanted.Load()
+	if t.wheel.Seq()%chunkSize == 0 {
+		backlog = t.fresh
+	}
 	t.mu.Unlock()
 	if sooner {
 		l.wakeIfSleeping()
@@ -180,7 +183,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if d.limit == 0 {
 		d.limit, t.fresh = t.wheel.Seq(), 0
 	}
-	if l.microtasksDue() {
+	for due := l.microtasksDue(); due; due = l.foreignDue() {
 		t.mu.Unlock()
 		l.checkpoint()
 		l.lock(&t.mu)

@@ -34,6 +34,7 @@ func (l *Loop) sleep() {
 	}
 	l.micro.shrink()
 	l.ticks.shrink()
+	l.caughtUp()
 	if !l.state.sleep() {
 		return // ending
 	}
