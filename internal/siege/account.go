@@ -130,7 +130,7 @@ func (o *outcome) accountOf(f *flood, before, after sums) {
 // counted sees that each probe has probed, or is known to be late.
 func (o *outcome) counted(b *battery) {
 	for p, n := range b.counts() {
-		if n == 0 && !(o.own() | o.free()).has(probe(p)) && o.gaps[p] <= mostGap {
+		if n == 0 && !(o.own() | o.free()).has(probe(p)) && o.gaps[p] <= strict.gap {
 			o.problem(lasting, "the probe %s has not run", probeNames[p])
 		}
 	}

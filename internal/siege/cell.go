@@ -41,13 +41,13 @@ type terms struct {
 	patience time.Duration // for what takes no time: to begin, to drain, to end when the flood is over
 	longest  time.Duration // how long a gap is followed that is there at the end of the window
 	giveUp   time.Duration // how long the end may take beyond what is allowed, before the flood is stopped
-	shared   bool          // the machine is not ours alone
+	allow    bounds
 	yards    *yards
 }
 
 // ordinary terms are those of all runs; tests have less time.
 func ordinary(window time.Duration, yards *yards) *terms {
-	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 2 * time.Second, false, yards}
+	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 2 * time.Second, strict, yards}
 }
 
 // cell is what is tried.
@@ -144,7 +144,7 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 		if err := c.besides(o, on.newLoop); err != nil {
 			return o, err
 		}
-		o.judge(on.shared)
+		o.judge(on.allow)
 		return o, nil
 	}
 	if !on.yards.onDemand {
@@ -157,14 +157,14 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 		return o, err
 	}
 	lasting := slices.Clone(o.problems)
-	o.judge(on.shared)
+	o.judge(on.allow)
 	if on.yards.onDemand && o.wrong() {
 		// For as long as it has gone on for the loop: the worst of a longer time is worse.
 		if o.plain, err = on.yards.of(c, max(on.window, min(time.Since(loopBegan), mostWindow)), anew); err != nil {
 			return o, err
 		}
 		o.problems = lasting
-		o.judge(on.shared)
+		o.judge(on.allow)
 	}
 	return o, nil
 }
@@ -241,7 +241,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	} else {
 		go func() { result <- s.loop.Shutdown(context.Background()) }()
 	}
-	o.ended = s.awaitEnd(o.mostEnd() + on.giveUp)
+	o.ended = s.awaitEnd(o.mostEnd(on.allow) + on.giveUp)
 	o.end = time.Since(asked)
 	if !o.ended {
 		s.stop.Store(true)

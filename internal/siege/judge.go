@@ -9,13 +9,22 @@ import (
 	"time"
 )
 
-// The bounds. What the yardstick takes twice is allowed in any case, because it is the machine that is slow then.
-const (
-	mostGap      = 100 * time.Millisecond // of any probe
-	mostClose    = 100 * time.Millisecond // from Close to Done
-	mostShutdown = time.Second            // from Shutdown to Done, for a loop that has a processor
-	mostLate     = 20 * time.Millisecond  // of a timer in a burst, or beside neighbours, beyond the yardstick
-	sharedLate   = 100 * time.Millisecond // the same on a machine that others use too
+// bounds are what a loop may take. What the yardstick takes a few times is allowed in any case, because it is the machine
+// that is slow then.
+type bounds struct {
+	gap      time.Duration // of any probe
+	closing  time.Duration // from Close to Done
+	shutdown time.Duration // from Shutdown to Done, for a loop that has a processor
+	late     time.Duration // of a timer in a burst, or beside neighbours, beyond the yardstick
+	times    time.Duration // what the yardstick takes
+	besides  float64       // the same beside neighbours
+}
+
+// The bounds for a machine of one's own, and for one that others use too: there a thread may have to wait for its processor
+// whenever it needs one, and the loop is one goroutine where the yardstick is several.
+var (
+	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, 1.5}
+	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, 3}
 )
 
 // How many turns what has to be done may take, where those who compute are the flood, and where there are neighbours too:
@@ -29,7 +38,7 @@ const (
 	lasting kind = iota // one is enough
 	timing              // it may have been the machine, so it is tried again
 	backlog             // what a flood hands over outruns the loop, and its own kind has to queue
-	queued              // the channel was faster, but who computes in its place has waited for its turn as long
+	slow                // the machine is shared, or who computes in the loop's place has waited for its turn as long
 )
 
 // problem is something that is wrong.
@@ -43,43 +52,45 @@ func (o *outcome) problem(k kind, format string, args ...any) {
 	o.problems = append(o.problems, problem{kind: k, text: fmt.Sprintf(format, args...)})
 }
 
-func (o *outcome) late(k kind, what string, took, plain, most time.Duration) {
-	if took > most {
-		o.problems = append(o.problems, problem{k, fmt.Sprintf("%s %s, the yardstick's %s", what, short(took), short(plain)),
-			float64(took) / float64(most)})
+// late finds a problem in what took longer than the strict bounds allow, which is none that counts if these do.
+func (o *outcome) late(k kind, what string, took, plain time.Duration, allow bounds, most func(b bounds) time.Duration) {
+	if took <= most(strict) {
+		return
 	}
+	if took <= most(allow) {
+		k = slow
+	}
+	o.problems = append(o.problems, problem{k, fmt.Sprintf("%s %s, the yardstick's %s", what, short(took), short(plain)),
+		float64(took) / float64(max(most(allow), 1))})
 }
 
-// judge compares what was measured with what is allowed. On a machine that others use too it is not so strict where the
-// bound is a few times what the system lets a thread run.
-func (o *outcome) judge(shared bool) {
+// judge compares what was measured with what is allowed.
+func (o *outcome) judge(allow bounds) {
 	if o.life.lives() {
 		for p := range probes {
 			if !o.free().has(p) {
-				o.judgeGap(p)
+				o.judgeGap(p, allow)
 			}
 		}
-	}
-	late := mostLate
-	if shared {
-		late = sharedLate
 	}
 	switch o.life {
 	case burst:
 		// Timers of its own kind queue with the rest.
-		k := timing
+		k, plain := timing, o.plain.gaps[timerProbe]
 		if o.own().has(timerProbe) {
 			k = backlog
 		}
-		o.late(k, "timer", o.gaps[timerProbe], o.plain.gaps[timerProbe], late+o.plain.gaps[timerProbe])
+		o.late(k, "timer", o.gaps[timerProbe], plain, allow, func(b bounds) time.Duration { return b.late + plain })
 	case shutdown, whole:
-		o.late(timing, "Shutdown took", o.end, o.plain.ending(), o.mostEnd())
+		o.late(timing, "Shutdown took", o.end, o.plain.ending(), allow, o.mostEnd)
 	case closing:
-		o.late(timing, "Close took", o.end, o.plain.ending(), o.mostEnd())
+		o.late(timing, "Close took", o.end, o.plain.ending(), allow, o.mostEnd)
 	case beside:
 		for _, p := range []probe{timerProbe, taskProbe} {
 			plain := o.plain.gaps[p]
-			o.late(timing, "median of the worst "+probeNames[p], o.gaps[p], plain, max(plain*3/2, plain+late))
+			o.late(timing, "median of the worst "+probeNames[p], o.gaps[p], plain, allow, func(b bounds) time.Duration {
+				return max(time.Duration(b.besides*float64(plain)), plain+b.late)
+			})
 		}
 	}
 	if o.capped {
@@ -100,24 +111,24 @@ func (o *outcome) turns() time.Duration {
 
 // mostEnd is what the end may take. Before it Shutdown runs what waits, for which a loop that shares a processor has a part
 // of it.
-func (o *outcome) mostEnd() time.Duration {
+func (o *outcome) mostEnd(b bounds) time.Duration {
 	if o.life == closing {
-		return max(mostClose, 2*o.plain.end, o.turns())
+		return max(b.closing, b.times*o.plain.end, o.turns())
 	}
-	return max(mostShutdown*time.Duration(1+o.neighbours), 2*o.plain.end, o.turns())
+	return max(b.shutdown*time.Duration(1+o.neighbours), b.times*o.plain.end, o.turns())
 }
 
 // judgeGap is for one probe of a loop that lives.
-func (o *outcome) judgeGap(p probe) {
+func (o *outcome) judgeGap(p probe, allow bounds) {
 	gap, plain := o.gaps[p], o.plain.gaps[p]
 	k := timing
 	switch {
 	case o.own().has(p) && o.grew:
 		k = backlog
 	case gap <= o.turns():
-		k = queued
+		k = slow
 	}
-	o.late(k, probeNames[p], gap, plain, max(mostGap, 2*plain))
+	o.late(k, probeNames[p], gap, plain, allow, func(b bounds) time.Duration { return max(b.gap, b.times*plain) })
 }
 
 // count tells how many problems of a kind there are.
@@ -195,8 +206,8 @@ func (o *outcome) verdict() string {
 		return "ok, once not"
 	case o.count(backlog) > 0:
 		return "backlog"
-	case o.count(queued) > 0:
-		return "ok, queued"
+	case o.count(slow) > 0:
+		return "ok, slow"
 	}
 	return "ok"
 }

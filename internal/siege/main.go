@@ -148,7 +148,9 @@ func besiege(ctx context.Context, opt options) error {
 	fmt.Println(header())
 	began := time.Now()
 	on := ordinary(window, &yards{measure: measure, onDemand: opt.quick, seen: map[yardKey][]yard{}})
-	on.shared = opt.quick
+	if opt.quick {
+		on.allow = shared
+	}
 	var outcomes []*outcome
 	for i, c := range cells {
 		isUp := time.Since(began) > opt.limit && i > 0 && !opt.quick

@@ -69,7 +69,7 @@ func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, int
 		switch {
 		case o.failed > 0:
 			bad = append(bad, o)
-		case o.count(backlog)+o.count(queued) > 0:
+		case o.count(backlog)+o.count(slow) > 0:
 			full = append(full, o)
 		}
 	}
@@ -82,7 +82,7 @@ func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, int
 		}
 		return 0
 	})
-	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or queued\n", len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
+	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or slow\n", len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
 	for _, o := range full {
 		fmt.Printf("%s: %v: %s\n", o.verdict(), o.cell, problems(o))
 	}

@@ -28,8 +28,8 @@ func fixed(y yard) *yards {
 	return &yards{seen: map[yardKey][]yard{}, measure: func([]manner, int, int, int, time.Duration) (yard, error) { return y, nil }}
 }
 
-// slow is a yardstick that excuses whatever a busy machine may do.
-func slow() (y yard) {
+// patient is a yardstick that excuses whatever a busy machine may do.
+func patient() (y yard) {
 	for p := range y.gaps {
 		y.gaps[p] = time.Minute
 	}
@@ -270,7 +270,7 @@ func TestFlawsAreNoticed(t *testing.T) {
 // A loop that is sound does nothing wrong under any flood, however long the machine takes for it.
 func TestSoundLoop(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
-	on := ordinary(5*time.Millisecond, fixed(slow()))
+	on := ordinary(5*time.Millisecond, fixed(patient()))
 	ch, err := choose("", "", "1,8", "1,2", "0", "whole,close")
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ func TestConfirmation(t *testing.T) {
 				o.problem(lasting, "it is wrong")
 			default:
 				n, _ := strconv.Atoi(tries[made])
-				o.late(timing, "it", time.Duration(n), 0, 1)
+				o.late(timing, "it", time.Duration(n), 0, strict, func(bounds) time.Duration { return 1 })
 			}
 			made++
 			return o, nil
@@ -345,13 +345,13 @@ func TestBounds(t *testing.T) {
 		grew       bool
 		want       kind // -1: nothing
 		neighbours int
-		shared     bool
+		onShared   bool
 	}{
 		{living, 100 * ms, 0, yard{}, false, -1, 0, false},
 		{living, 101 * ms, 0, yard{}, false, timing, 0, false},
 		{living, 160 * ms, 0, far, false, -1, 0, false},
 		{living, 161 * ms, 0, far, true, timing, 0, false}, // of another kind than what has grown
-		{living, 200 * ms, 0, yard{turn: 100 * ms}, false, queued, 0, false},
+		{living, 200 * ms, 0, yard{turn: 100 * ms}, false, slow, 0, false},
 		{living, 201 * ms, 0, yard{turn: 100 * ms}, false, timing, 0, false},
 		{whole, 101 * ms, 0, yard{}, false, timing, 0, false},
 		{whole, 0, 1000 * ms, yard{}, false, -1, 0, false},
@@ -369,22 +369,32 @@ func TestBounds(t *testing.T) {
 		{beside, 121 * ms, 0, far, false, timing, 0, false},
 		{beside, 20 * ms, 0, yard{}, false, -1, 0, false},
 		{beside, 21 * ms, 0, yard{}, false, timing, 0, false},
-		{living, 400 * ms, 0, yard{turn: 100 * ms}, false, queued, 4, false},
+		{living, 400 * ms, 0, yard{turn: 100 * ms}, false, slow, 4, false},
 		{living, 401 * ms, 0, yard{turn: 100 * ms}, false, timing, 4, false},
 		{whole, 0, 5000 * ms, yard{}, false, -1, 4, false},
 		{whole, 0, 5001 * ms, yard{}, false, timing, 4, false},
 		{closing, 0, 101 * ms, yard{}, false, timing, 4, false},
 		{closing, 0, 400 * ms, yard{turn: 100 * ms}, false, -1, 4, false},
 		{closing, 0, 401 * ms, yard{turn: 100 * ms}, false, timing, 4, false},
-		{living, 101 * ms, 0, yard{}, false, timing, 0, true},
-		{burst, 180 * ms, 0, far, false, -1, 0, true},
+		{living, 101 * ms, 0, yard{}, false, slow, 0, true},
+		{living, 251 * ms, 0, yard{}, false, timing, 0, true},
+		{living, 0, 0, yard{}, false, -1, 0, true},
+		{closing, 0, 251 * ms, yard{}, false, timing, 0, true},
+		{shutdown, 0, 2001 * ms, yard{}, false, timing, 0, true},
+		{shutdown, 0, 2001 * ms, far, false, slow, 0, true},
+		{shutdown, 0, 2101 * ms, far, false, timing, 0, true},
+		{burst, 180 * ms, 0, far, false, slow, 0, true},
 		{burst, 181 * ms, 0, far, false, timing, 0, true},
-		{beside, 180 * ms, 0, far, false, -1, 4, true},
-		{beside, 181 * ms, 0, far, false, timing, 4, true},
+		{beside, 240 * ms, 0, far, false, slow, 4, true},
+		{beside, 241 * ms, 0, far, false, timing, 4, true},
 	} {
 		o := &outcome{cell: cell{flood: submit, life: c.life, neighbours: c.neighbours}, plain: c.plain, end: c.end, grew: c.grew}
 		o.gaps[timerProbe] = c.timer
-		o.judge(c.shared)
+		allow := strict
+		if c.onShared {
+			allow = shared
+		}
+		o.judge(allow)
 		got := kind(-1)
 		if len(o.problems) > 0 {
 			got = o.problems[0].kind
@@ -396,7 +406,7 @@ func TestBounds(t *testing.T) {
 	for name, want := range map[string]kind{"Submit": backlog, "Submit at the limit": -1, "NextTick": timing} {
 		o := &outcome{cell: cell{flood: floodOf(t, name), life: living}, grew: true}
 		o.gaps[taskProbe] = time.Second
-		o.judge(false)
+		o.judge(strict)
 		if got := append(o.problems, problem{kind: -1})[0].kind; got != want {
 			t.Errorf("a task that is late in a flood of %s: kind %d, want %d", name, got, want)
 		}
