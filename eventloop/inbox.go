@@ -45,6 +45,7 @@ type urgent struct {
 
 	holds int // see Hold
 	late  int // what an ending loop still accepts from elsewhere; see admit
+	grant int // what it will accept from its own callbacks for what workers have brought since it last looked
 
 	// begun counts the calls of Promisify from elsewhere than the loop, under the lock. heard is how many outcomes the loop
 	// has heard of, less the calls that it made itself; nobody else writes it.
@@ -196,6 +197,7 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 func (l *Loop) charge(owed bool) {
 	switch {
 	case owed:
+		l.urgent.grant += perOwn
 	case l.OnLoop():
 		l.credit--
 	default:
@@ -205,8 +207,8 @@ func (l *Loop) charge(owed bool) {
 
 const (
 	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
-	mostOwn  = 1 << 18 // and from its own callbacks, besides
-	perOwn   = 64      // so many for each function that waited already
+	mostOwn  = 1 << 15 // and from its own callbacks, besides
+	perOwn   = 64      // so many for each function that waits already, or that a worker brings
 )
 
 // renew sets what the loop accepts from its own callbacks from now on, if it is ending; by what waits.
@@ -260,10 +262,17 @@ func (l *Loop) take(at lane, into *queue) bool {
 	*into, b.lane[at&1] = b.lane[at&1], *into
 	b.taken[at&1] = int32(min(into.n, math.MaxInt32))
 	if at != external {
+		l.collectGrant()
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	}
 	b.Unlock()
 	return true
+}
+
+// collectGrant takes what was granted. The caller holds the lock of the urgent inbox.
+func (l *Loop) collectGrant() {
+	l.credit += int64(l.urgent.grant)
+	l.urgent.grant = 0
 }
 
 // adopt appends the microtasks that other goroutines have scheduled to the loop's own, and returns how many.
@@ -273,6 +282,7 @@ func (l *Loop) adopt() int {
 	from := &u.lane[microtask&1]
 	n := from.n
 	l.micro.join(from)
+	l.collectGrant()
 	u.taken[microtask&1] = int32(min(l.micro.n, math.MaxInt32))
 	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
 	u.Unlock()

@@ -2,7 +2,13 @@ package eventloop
 
 // What keeps a loop alive, and how one that has nothing left to do ends by itself.
 
-import "github.com/turnloop/turnloop/internal/sched/atomic"
+import (
+	"runtime"
+	"slices"
+
+	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
+)
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
 // submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit
@@ -65,10 +71,28 @@ func (l *Loop) neededLocked() bool {
 		l.timers.wheel.Refs() != 0
 }
 
+// lockLiveness takes all locks at once, or none: who waits for one should not keep others from theirs.
 func (l *Loop) lockLiveness() {
-	l.fds.mu.Lock() // first: it is no spin lock
-	l.lock(&l.timers.mu)
-	l.lockBoth()
+	locks := [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock}
+	free := func() bool {
+		return !slices.ContainsFunc(locks[:], func(s *spinLock) bool { return s.lock.Load() == locked })
+	}
+	for {
+		l.fds.mu.Lock() // first: it is no spin lock
+		switch {
+		case !l.timers.mu.tryAcquire():
+		case !l.inbox.tryAcquire():
+			l.timers.mu.Unlock()
+		case !l.urgent.tryAcquire():
+			l.inbox.Unlock()
+			l.timers.mu.Unlock()
+		default:
+			return
+		}
+		l.fds.mu.Unlock()
+		sched.Until(free)
+		runtime.Gosched()
+	}
 }
 
 func (l *Loop) unlockLiveness() {

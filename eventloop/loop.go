@@ -162,15 +162,15 @@ func (l *Loop) turns() {
 	}
 }
 
-// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on behind its
-// timers: starting over would let a timer that always panics keep everything behind it from running.
+// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on where it was, with
+// what is left of its bounds: a callback that always panics begins nothing anew, and keeps nothing from running.
 func (l *Loop) tick(resumed bool) bool {
 	if resumed {
 		l.checkpoint()
 	} else {
 		l.beginTick()
-		l.runTimers()
 	}
+	l.runTimers()
 	l.runInternal()
 	l.runExternal()
 	l.checkpoint()
@@ -198,6 +198,7 @@ func (l *Loop) tick(resumed bool) bool {
 // bounds is what a tick may still do, so that it comes to an end whatever is waiting: what is left waits for the next
 // one, and everything else has had its turn by then.
 type bounds struct {
+	due        due
 	tasks      int   // of the budget of external tasks
 	internal   int   // of the budget of internal tasks, which goes on as long as they come one after the other
 	microtasks int   // of the budget of a checkpoint
@@ -217,7 +218,7 @@ func (l *Loop) beginTick() {
 	l.polled = false
 	t := &l.bounds
 	before := *t
-	*t = bounds{tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
+	*t = bounds{due: l.dueAt(now), tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
 	if before.internal == 0 || !l.internalWaiting() {
 		t.internal = internalBudget
 	}
@@ -247,12 +248,12 @@ func (l *Loop) runInternal() {
 		case l.priority.n == 0:
 			l.take(internal, &l.priority)
 			continue
+		case t.inner.n != 0 && t.crowded || t.inner.over(l):
+			t.stopped, t.full = true, true
+			return
 		}
 		t.internal--
 		l.priority.pop()()
-		if t.crowded || t.inner.over(l) {
-			t.stopped, t.full = true, true
-		}
 	}
 	l.runaway.over()
 }
@@ -333,7 +334,7 @@ type stint struct {
 	n, next int // callbacks so far, and those after which to look at the clock
 }
 
-// over is asked after each callback, and tells whether the stint has lasted long enough.
+// over is asked before each callback, and tells whether the stint has lasted long enough.
 func (s *stint) over(l *Loop) bool {
 	if s.n++; s.n < 4 || s.n <= s.next {
 		return false

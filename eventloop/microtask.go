@@ -28,7 +28,8 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 }
 
 // NextTick queues fn to run like a microtask, but before all microtasks that wait; scheduled by a microtask, behind
-// them (Node's process.nextTick). What it queues itself that way runs before them too.
+// them (Node's process.nextTick). What it queues itself that way runs before them too: a chain of ticks that does not end
+// keeps all microtasks from running, and with them the handlers of promises, as in Node.
 //
 // Any goroutine may call it; from another one, it is as if a microtask did. It counts for the microtask budget, costs
 // what ScheduleMicrotask costs, and returns the same errors.

@@ -84,7 +84,7 @@ func WithAutoExit(on bool) Option {
 }
 
 // WithQueueLimit bounds the external tasks that wait: at n, Submit returns ErrLoopOverloaded. 0, the default, is no
-// limit. A limit costs one atomic addition per task on each side.
+// limit. A limit costs one atomic addition per task on each side; a refusal lets other goroutines run.
 func WithQueueLimit(n int) Option {
 	return func(c *config) error {
 		if n < 0 {
@@ -121,8 +121,8 @@ func WithMicrotaskBudget(n int) Option {
 
 // WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload: with
 // ErrLoopOverloaded when a tick's budget is spent and external tasks remain, with ErrMicrotaskBudget when a
-// checkpoint's is, and with an error that wraps ErrLoopOverloaded when internal work does not come to an end. An
-// episode is over when the queue has been empty. By default the latter two are logged. It must not be nil.
+// checkpoint's is, by what the loop has scheduled itself, and with an error that wraps ErrLoopOverloaded when internal
+// work does not come to an end. An episode is over when the queue has been empty. By default the latter two are logged. It must not be nil.
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
 		if f == nil {

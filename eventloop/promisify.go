@@ -38,7 +38,8 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // Until fn has returned, or ctx ended, it keeps an auto-exit loop alive, and Shutdown waits for it. Close does not
 // wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. fn must not wait for
 // Shutdown, which waits for fn. Any goroutine may call it; elsewhere than on the loop, a function that fails at once may
-// count as an unhandled rejection before the caller gets to wait for it. It costs a goroutine and a wake-up.
+// count as an unhandled rejection before the caller gets to wait for it. It costs a goroutine and a wake-up; who calls it
+// while hundreds are under way lets other goroutines run now and then.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)

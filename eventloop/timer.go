@@ -47,8 +47,9 @@ const (
 // otherwise, and is dropped when the loop ends.
 //
 // Any goroutine may call it; it costs the same however many timers are pending, but for those due within about a
-// millisecond, which cost the logarithm of their number. It returns ErrNilCallback, or ErrLoopTerminated once the loop
-// is ending.
+// millisecond and far from the order of their deadlines, which cost the logarithm of their number. Who schedules
+// thousands of short ones lets other goroutines run now and then. It returns ErrNilCallback, or ErrLoopTerminated once the
+// loop is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	return l.ScheduleTimerAs(TimerNormal, delay, fn)
 }
@@ -147,31 +148,35 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 }
 
 // runTimers fires what is due at the tick's time, but nothing that is scheduled meanwhile: critical timers, then normal
-// ones, then background ones that have waited for too long; of each as many as there is time for.
+// ones, then background ones that have waited for too long; of each as many as there is time for. Behind one that did not
+// return it goes on.
 func (l *Loop) runTimers() {
-	now := l.tickTime.Load()
-	if now < l.earliest.Load() {
-		return
-	}
-	d := due{by: [...]int64{now, now, now - latestBackground}}
-	spent := stint{began: now}
-	for l.fire(&d) {
-		if d.firing != d.fired {
-			d.fired, spent = d.firing, stint{}
-		}
-		if l.bounds.crowded || spent.over(l) {
+	d := &l.bounds.due
+	for !d.over {
+		if d.spent.n != 0 && l.bounds.crowded || d.spent.over(l) {
 			l.bounds.full = true
-			d.firing++
+			d.leave()
 		}
+		d.over = !l.fire(d)
 	}
 }
 
 // due is what a turn may fire: of each tier the timers that were scheduled before the turn, with a deadline that is past.
 type due struct {
-	by            [wheel.Tiers]int64
-	limit         uint64
-	firing, fired int  // tiers, in the order of their urgency
-	idle          bool // nothing, while timers of the other tiers are due
+	by     [wheel.Tiers]int64
+	limit  uint64
+	firing int   // tier, in the order of their urgency
+	spent  stint // on it
+	over   bool  // there is nothing more
+	idle   bool  // nothing, while timers of the other tiers are due
+}
+
+// leave goes on to the next tier.
+func (d *due) leave() { d.firing, d.spent = d.firing+1, stint{} }
+
+// dueAt is for a turn that begins now.
+func (l *Loop) dueAt(now int64) due {
+	return due{by: [...]int64{now, now, now - latestBackground}, spent: stint{began: now}, over: now < l.earliest.Load()}
 }
 
 var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Background}
@@ -183,7 +188,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if d.limit == 0 {
 		d.limit, t.fresh = t.wheel.Seq(), 0
 	}
-	for due := l.microtasksDue(); due; due = l.foreignDue() {
+	for more := l.microtasksDue(); more; more = l.foreignDue() {
 		t.mu.Unlock()
 		l.checkpoint()
 		l.lock(&t.mu)
@@ -197,7 +202,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 		return false // what is due stays, and keeps alive what must hear that pending promises are rejected
 	}
 	var fn func()
-	for ; d.firing < wheel.Tiers; d.firing++ {
+	for ; d.firing < wheel.Tiers; d.leave() {
 		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.limit); ok {
 			break
 		}
@@ -222,9 +227,8 @@ func (l *Loop) runBackground() (ran bool) {
 		return false
 	}
 	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
-	var spent stint
 	for l.fire(&d) {
-		if ran = true; l.hasNews() || l.hasWork() || spent.over(l) {
+		if ran = true; l.hasNews() || l.hasWork() || d.spent.over(l) {
 			break
 		}
 	}

@@ -51,14 +51,14 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 		return 0, eventloop.ErrNilCallback
 	}
 	id, backlog, err := j.setImmediate(fn)
-	if backlog > crowd && !j.loop.OnLoop() {
+	if backlog%crowd == crowd-1 && !j.loop.OnLoop() {
 		runtime.Gosched() // as the loop does with producers that are ahead of it
 	}
 	return id, err
 }
 
-// crowd is how many immediates wait when who sets more gives way.
-const crowd = 4096
+// crowd is after how many immediates that wait who sets another gives way.
+const crowd = 256
 
 func (j *JS) setImmediate(fn func()) (id ID, backlog int, err error) {
 	j.mu.Lock()
