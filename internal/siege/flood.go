@@ -5,7 +5,6 @@ package main
 // What a flood is, and how one is let loose.
 
 import (
-	"errors"
 	"sync"
 	"time"
 
@@ -111,10 +110,8 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 				hand()
 			}
 		}
-		err := eventloop.ErrLoopOverloaded
-		for ; errors.Is(err, eventloop.ErrLoopOverloaded); err = s.loop.Submit(func() { s.enter(); hand() }) {
-		}
-		if err != nil {
+		// By the lane that nothing else keeps waiting.
+		if err := s.loop.SubmitInternal(func() { s.enter(); hand() }); err != nil {
 			s.fault("a chain was not begun: " + err.Error())
 		}
 		return flooder{}

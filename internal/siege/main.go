@@ -2,7 +2,7 @@
 
 // Command siege floods the event loop without end, from outside, through its public API: every entry point, by few
 // goroutines and by many, beside neighbours that compute, while the loop lives, while it shuts down, and when it is
-// closed. Probes of each kind of work are at work meanwhile; their worst gaps stand beside those of plain channels and
+// closed; by themselves, or with -pairs two at a time. Probes of each kind of work are at work meanwhile; their worst gaps stand beside those of plain channels and
 // time.AfterFunc under the same siege in the same process. It fails if a bound is exceeded, or if anything that was
 // accepted is lost, doubled, or late for the end. What a machine that is shared may have done is tried again: a time
 // counts if it is exceeded in two of three tries.
