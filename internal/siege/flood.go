@@ -5,7 +5,6 @@ package main
 // What a flood is, and how one is let loose.
 
 import (
-	"errors"
 	"sync"
 	"time"
 
@@ -111,10 +110,8 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 				hand()
 			}
 		}
-		err := eventloop.ErrLoopOverloaded
-		for ; errors.Is(err, eventloop.ErrLoopOverloaded); err = s.loop.Submit(func() { s.enter(); hand() }) {
-		}
-		if err != nil {
+		// By the lane that nothing else keeps waiting.
+		if err := s.loop.SubmitInternal(func() { s.enter(); hand() }); err != nil {
 			s.fault("a chain was not begun: " + err.Error())
 		}
 		return flooder{}
@@ -124,7 +121,8 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 var floods = append(append(append(append(calls, descriptors...), promises...), scripts...), chains...)
 
 // none is no flood at all, to tell what the loop does by itself.
-var none = flood{name: "nothing", like: quiet, begin: func(_ *site, t *tally) flooder { t.accepted.Add(1); return flooder{} }, feeds: true}
+var none = flood{name: "nothing", like: quiet, feeds: true,
+	begin: func(_ *site, t *tally) flooder { t.accepted.Add(1); return flooder{} }}
 
 // microtasks are the probes that use the lane that other goroutines' microtasks come by.
 var microtasks = set(microtaskProbe, promiseProbe)

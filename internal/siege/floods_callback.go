@@ -76,7 +76,7 @@ func serve(s *site, t *tally) flooder {
 		}
 		return nil
 	}
-	if err := s.loop.Submit(func() { _ = next() }); err != nil {
+	if err := s.loop.SubmitInternal(func() { _ = next() }); err != nil {
 		s.fault(err.Error())
 	}
 	return flooder{}

@@ -94,7 +94,8 @@ var descriptors = []flood{
 	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
 	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
 	{name: "RegisterFD, UnregisterFDThen", like: systems, law: pending, own: set(internalProbe), free: set(taskProbe), begin: followed},
-	{name: "RegisterFD again", like: locks, refused: true, begin: again},
+	// What it costs is its error.
+	{name: "RegisterFD again", like: litters, refused: true, begin: again},
 	{name: "ModifyFD", like: systems, begin: modified},
 }
 

@@ -60,8 +60,11 @@ func (o *outcome) late(k kind, what string, took, plain time.Duration, allow bou
 	if took <= most(allow) {
 		k = slow
 	}
-	o.problems = append(o.problems, problem{k, fmt.Sprintf("%s %s, the yardstick's %s", what, short(took), short(plain)),
-		float64(took) / float64(max(most(allow), 1))})
+	text := what + " " + short(took)
+	if o.plain != (yard{}) { // it was asked
+		text += ", the yardstick's " + short(plain)
+	}
+	o.problems = append(o.problems, problem{k, text, float64(took) / float64(max(most(allow), 1))})
 }
 
 // judge compares what was measured with what is allowed.

@@ -2,10 +2,10 @@
 
 // Command siege floods the event loop without end, from outside, through its public API: every entry point, by few
 // goroutines and by many, beside neighbours that compute, while the loop lives, while it shuts down, and when it is
-// closed. Probes of each kind of work are at work meanwhile; their worst gaps stand beside those of plain channels and
-// time.AfterFunc under the same siege in the same process. It fails if a bound is exceeded, or if anything that was
-// accepted is lost, doubled, or late for the end. What a machine that is shared may have done is tried again: a time
-// counts if it is exceeded in two of three tries.
+// closed; by themselves, or with -pairs two at a time. Probes of each kind of work are at work meanwhile; their worst
+// gaps stand beside those of plain channels and time.AfterFunc under the same siege in the same process. It fails if a
+// bound is exceeded, or if anything that was accepted is lost, doubled, or late for the end. What a machine that is
+// shared may have done is tried again: a time counts if it is exceeded in two of three tries.
 package main
 
 import (
@@ -29,10 +29,12 @@ import (
 
 func main() {
 	var o options
-	flag.DurationVar(&o.limit, "time", time.Minute, "how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
+	flag.DurationVar(&o.limit, "time", time.Minute,
+		"how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
 	flag.IntVar(&o.most, "cells", math.MaxInt, "how many cells at most")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order; 0 draws one")
-	flag.BoolVar(&o.quick, "quick", false, "what a minute is enough for, on a machine that others use too; each flood is tried once, however long that takes")
+	flag.BoolVar(&o.quick, "quick", false,
+		"what a minute is enough for, on a machine that others use too; each flood is tried once, however long that takes")
 	flag.DurationVar(&o.window, "window", 0, "how long a flood goes on; 0 is what the time allows")
 	flag.StringVar(&o.json, "json", "", "a file to write into what is found")
 	flag.BoolVar(&o.verbose, "v", false, "tell of each cell how many calls there were")

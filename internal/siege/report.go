@@ -82,7 +82,8 @@ func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, int
 		}
 		return 0
 	})
-	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or slow\n", len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
+	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or slow\n",
+		len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
 	for _, o := range full {
 		fmt.Printf("%s: %v: %s\n", o.verdict(), o.cell, problems(o))
 	}

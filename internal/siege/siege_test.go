@@ -453,7 +453,8 @@ func TestPlans(t *testing.T) {
 	if others := first - 2*(len(floods)+1); others != quickBursts+quickBesides || len(quick) != first {
 		t.Errorf("%d cells besides the floods, %d in all", others, len(quick))
 	}
-	for _, wrong := range [][6]string{{"("}, {"", "("}, {"", "", "0"}, {"", "", "1", "x"}, {"", "", "1", "1", "-1"}, {"", "", "1", "1", "0", "dead"}} {
+	for _, wrong := range [][6]string{{"("}, {"", "("}, {"", "", "0"}, {"", "", "1", "x"}, {"", "", "1", "1", "-1"},
+		{"", "", "1", "1", "0", "dead"}} {
 		if _, err := choose(wrong[0], wrong[1], wrong[2], wrong[3], wrong[4], wrong[5]); err == nil {
 			t.Errorf("%q is a choice", wrong)
 		}
@@ -467,7 +468,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := besiege(t.Context(), options{choice: ch, window: time.Millisecond, limit: time.Hour, most: 2, seed: 1, json: path}); err != nil {
+	opt := options{choice: ch, window: time.Millisecond, limit: time.Hour, most: 2, seed: 1, json: path}
+	if err := besiege(t.Context(), opt); err != nil {
 		t.Log(err) // the machine may have been busy
 	}
 	var all []finding
@@ -480,7 +482,8 @@ func TestRun(t *testing.T) {
 	}
 	wrong := &outcome{cell: cell{flood: floodOf(t, "Submit"), life: living}, failed: 1}
 	wrong.problem(lasting, "it is wrong")
-	if err := conclude([]*outcome{wrong, {cell: wrong.cell}}, 2, 1, 0, false); err == nil || !strings.Contains(err.Error(), "1 of 2 cells") {
+	err = conclude([]*outcome{wrong, {cell: wrong.cell}}, 2, 1, 0, false)
+	if err == nil || !strings.Contains(err.Error(), "1 of 2 cells") {
 		t.Errorf("a cell that is wrong: %v", err)
 	}
 	if f := wrong.finding(); !f.Violated || f.Verdict != "WRONG" || f.Problems != "it is wrong" {

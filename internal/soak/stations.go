@@ -75,7 +75,8 @@ var (
 		"./internal/alternatethree")
 
 	// The shortest first. The model takes gigabytes of memory.
-	longTests = []string{"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
+	longTests = []string{"TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
+		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
 		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestPollerIsMadeUnderFire",
 		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds", "TestModel"}
 )
