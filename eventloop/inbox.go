@@ -207,7 +207,7 @@ func (l *Loop) charge(owed bool) {
 
 const (
 	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
-	mostOwn  = 1 << 15 // and from its own callbacks, besides
+	mostOwn  = 1 << 14 // and from its own callbacks, besides
 	perOwn   = 64      // so many for each function that waits already, or that a worker brings
 )
 
