@@ -43,5 +43,7 @@ func Divergences() map[string]string {
 	return map[string]string{
 		"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
 			"waits for the callback",
+		"IO_ForeignFirst": "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those that are " +
+			"ready by then",
 	}
 }
