@@ -34,17 +34,17 @@ type reference struct {
 	lastID   loopapi.TimerID
 	holds    int
 
-	drained      int       // microtasks run since the last other callback
-	microPaused  bool      // the budget is spent: the rest waits for the next tick
-	ranInternal  int       // internal tasks in this tick
-	ranExternal  int       // external tasks in this tick
-	inOverload   bool      // the episode has been reported
-	timersPassed bool      // timers have had their turn in this tick
-	ranTimers    [3]int    // timers in this tick, by tier
-	began        time.Time // when the first timer of the current tier was taken in this tick
-	late         int       // functions that it accepts from elsewhere while it ends
-	credit       int       // and from its own callbacks
-	panicked     bool      // a callback has
+	drained      int          // microtasks run since the last other callback
+	microPaused  bool         // the budget is spent: the rest waits for the next tick
+	ranInternal  int          // internal tasks in this tick
+	ranExternal  int          // external tasks in this tick
+	inOverload   bool         // the episode has been reported
+	timersPassed bool         // timers have had their turn in this tick
+	ranTimers    [3]int       // timers in this tick, by tier
+	began        [3]time.Time // when the first of them was taken
+	late         int          // functions that it accepts from elsewhere while it ends
+	credit       int          // and from its own callbacks
+	panicked     bool         // a callback has
 
 	wake chan struct{} // holds a token when a sleeping loop is to look again
 	done chan struct{}
@@ -157,13 +157,14 @@ func (l *reference) next() func() {
 		l.internal = l.internal[:0]
 	}
 	if len(l.internal) > 0 {
-		l.ranInternal++
-		if l.ranInternal == maxInternal+1 && !l.is("runaway unnoticed") {
+		switch l.ranInternal++; {
+		case l.ranInternal <= maxInternal || l.is("runaway unnoticed"):
+			return l.pop(&l.internal)
+		case l.ranInternal == maxInternal+1:
 			l.report(loopapi.ErrLoopOverloaded)
-			l.newTick()
 			return l.next()
 		}
-		return l.pop(&l.internal)
+		return nil // to timers and descriptors
 	}
 	if len(l.external) > 0 && (l.ranExternal < l.cfg.TickBudget || l.is("no tick budget")) {
 		l.ranExternal++

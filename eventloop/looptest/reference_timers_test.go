@@ -64,7 +64,7 @@ func (l *reference) expired() func() {
 	}
 	for _, tier := range tiers {
 		by := now
-		if tier == loopapi.TimerBackground && !l.empty() && !l.is("background timers do not wait") {
+		if tier == loopapi.TimerBackground && !l.resting() && !l.is("background timers do not wait") {
 			if by = now.Add(-latestBackground); l.is("background timers wait for ever") {
 				continue
 			}
@@ -76,12 +76,23 @@ func (l *reference) expired() func() {
 	return nil
 }
 
+// resting tells whether there is nothing to do but for background timers.
+func (l *reference) resting() bool {
+	for _, tier := range tiers[:2] {
+		if p := l.timers[tier]; len(p) > 0 && !p[0].deadline.After(time.Now()) {
+			return false
+		}
+	}
+	return l.empty()
+}
+
 // due takes a timer of a tier whose deadline is not after now, unless that tier has had its share of the turn.
 func (l *reference) due(tier loopapi.TimerTier, now time.Time) func() {
-	endless := l.is("due timers have no bound") || l.is("critical timers have no bound") && tier == loopapi.TimerCritical
+	endless := l.is("due timers have no bound") || l.is("re-armed timers in the same turn") ||
+		l.is("critical timers have no bound") && tier == loopapi.TimerCritical
 	if ran := l.ranTimers[tier]; ran == 0 {
-		l.began = time.Now()
-	} else if time.Since(l.began) >= longestStint && !endless {
+		l.began[tier] = time.Now()
+	} else if time.Since(l.began[tier]) >= longestStint && !endless {
 		return nil
 	}
 	p := &l.timers[tier]

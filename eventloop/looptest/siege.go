@@ -117,11 +117,69 @@ func (f *flood) halt() (accepted, ran int64) {
 	return accepted, ran
 }
 
+// relay is a flood that does not depend on who is faster: now and then a callback waits until another goroutine has submitted
+// the next functions, so that to the loop there are always more.
+type relay struct {
+	l             *loop
+	k             kind
+	next, handed  chan struct{}
+	begun         *latch
+	over          <-chan struct{}
+	stop, ended   atomic.Bool
+	accepted, ran int // accepted is the other goroutine's, ran the loop's
+}
+
+// relay begins one, and waits until it is under way. Without stop it goes on until the loop has ended.
+func (l *loop) relay(k kind) *relay {
+	t := l.trial
+	r := &relay{l: l, k: k, next: make(chan struct{}), handed: make(chan struct{}), begun: newLatch(10)}
+	t.onCleanup(func() { r.stop.Store(true) })
+	r.over = t.async(func() {
+		for r.submit(); ; {
+			select {
+			case <-r.next:
+				r.submit()
+				r.handed <- struct{}{}
+			case <-l.ended:
+				return
+			}
+		}
+	})
+	t.wait(r.begun.ch, "%ss that another goroutine submits", k.name)
+	return r
+}
+
+// submit submits some functions, of which the last one waits for the next.
+func (r *relay) submit() {
+	const leg = 64
+	for i := 0; i < leg && !r.stop.Load(); i++ {
+		fn := func() { r.ran++ }
+		if i == leg-1 {
+			fn = r.handOver
+		}
+		if err := r.k.run(r.l, fn); err != nil {
+			if !r.ended.Load() || !errors.Is(err, loopapi.ErrLoopTerminated) {
+				r.l.trial.Errorf("%s from another goroutine: %v", r.k.name, err)
+			}
+			return
+		}
+		r.accepted++
+	}
+}
+
+func (r *relay) handOver() {
+	r.ran++
+	r.begun.done()
+	r.next <- struct{}{}
+	<-r.handed
+}
+
 // siege floods a loop with one kind and looks for progress of the others. The flood's own kind waits in the queue that the
 // flood has made, and tasks wait for internal tasks.
 func siege(lane int) func(t *trial) {
 	return func(t *trial) {
 		l := t.start(Config{})
+		r := l.relay(lanes[lane])
 		f := l.flood(lanes[lane])
 		for _, k := range l.available() {
 			if k.name == f.k.name || k.name == lanes[external].name && lane == internal {
@@ -141,10 +199,12 @@ func siege(lane int) func(t *trial) {
 					f.k.name, k.name, took, prompt)
 			}
 		}
+		r.ended.Store(true)
 		f.ended.Store(true)
 		t.want("Close", l.Close(), nil)
 		f.halt()
 		t.want("Run", l.result(), loopapi.ErrLoopTerminated)
+		t.wait(r.over, "a goroutine that submits %ss", f.k.name)
 	}
 }
 

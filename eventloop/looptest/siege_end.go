@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,6 +33,14 @@ var abrupt = []way{
 	{"Close", func(l *loop, f *flood, _ func()) {
 		l.trial.want("Close", l.Close(), nil)
 		f.shut.Store(true)
+		l.trial.want("Run", l.result(), loopapi.ErrLoopTerminated)
+	}},
+	{"Close while a callback runs", func(l *loop, f *flood, _ func()) {
+		g := l.hold() // and more and more waits
+		time.Sleep(time.Millisecond)
+		l.trial.want("Close", l.Close(), nil)
+		f.shut.Store(true)
+		g.open()
 		l.trial.want("Run", l.result(), loopapi.ErrLoopTerminated)
 	}},
 }
@@ -71,69 +78,23 @@ func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int
 	}
 }
 
-// relay shuts a loop down in a flood that does not depend on who is faster: now and then a callback waits until another
-// goroutine has submitted the next functions, so that to the loop there are always more.
-func (l *loop) relay(k kind) {
-	const leg, legs = 64, 10
-	t := l.trial
-	next, handed, quit := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	t.onCleanup(func() { close(quit) })
-	var ended atomic.Bool
-	begun := newLatch(legs)
-	ran, accepted := 0, 0 // the loop's, and the other goroutine's
-	handOver := func() {
-		ran++
-		begun.done()
-		select {
-		case next <- struct{}{}:
-			<-handed
-		case <-quit:
-		}
-	}
-	submit := func() {
-		for i := range leg {
-			fn := func() { ran++ }
-			if i == leg-1 {
-				fn = handOver
-			}
-			if err := k.run(l, fn); err != nil {
-				if !ended.Load() || !errors.Is(err, loopapi.ErrLoopTerminated) {
-					t.Errorf("%s from another goroutine: %v", k.name, err)
-				}
-				return // there is no next leg
-			}
-			accepted++
-		}
-	}
-	over := t.async(func() {
-		for submit(); ; {
-			select {
-			case <-next:
-				submit()
-				handed <- struct{}{}
-			case <-l.ended:
-				return
-			}
-		}
-	})
-	t.wait(begun.ch, "%ss that another goroutine submits", k.name)
-	ended.Store(true)
-	if err := l.shutdown(); err != nil {
-		t.Fatalf("Shutdown returned %v, with another goroutine that submits one %s after the other: an ending loop accepts only so many",
-			err, k.name)
-	}
-	t.want("Run", l.result(), nil)
-	t.wait(over, "the other goroutine")
-	if ran != accepted {
-		t.Errorf("%d of %d %ss that were accepted from elsewhere ran", ran, accepted, k.name)
-	}
-}
-
 // siegeShutdown ends loops gracefully.
 func siegeShutdown(t *trial) {
-	for _, lane := range []int{internal, microtask} {
-		if l := t.start(Config{}); lanes[lane].has(l) {
-			l.relay(lanes[lane])
+	for _, k := range []kind{lanes[internal], lanes[microtask]} {
+		l := t.start(Config{})
+		if !k.has(l) {
+			continue
+		}
+		r := l.relay(k)
+		r.ended.Store(true)
+		if err := l.shutdown(); err != nil {
+			t.Fatalf("Shutdown returned %v, with another goroutine that submits one %s after the other: an ending loop accepts only so many",
+				err, k.name)
+		}
+		t.want("Run", l.result(), nil)
+		t.wait(r.over, "the other goroutine")
+		if r.ran != r.accepted {
+			t.Errorf("%d of %d %ss that were accepted from elsewhere ran", r.ran, r.accepted, k.name)
 		}
 	}
 	endsUnderSiege(t, graceful, func(f *flood, accepted, ran int64) {

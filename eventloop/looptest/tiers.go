@@ -71,10 +71,35 @@ func tierOrder(t *trial) {
 			f.check(t)
 		}
 	}
+	if t.virtual { // or else the machine may stall just so that the background timer has a tick of its own
+		l.tierYields()
+	}
 	l.finish()
 }
 
-// tierIdle: background timers wait for work, and for nothing else.
+// tierYields has a background timer be due when a tick begins, and another timer become due in the course of it.
+func (l *loop) tierYields() {
+	t := l.trial
+	var order []loopapi.TimerTier // the loop's until both have fired
+	all := newLatch(2)
+	l.do(func() {
+		const d = time.Millisecond
+		for _, e := range []struct {
+			tier  loopapi.TimerTier
+			delay time.Duration
+		}{{loopapi.TimerBackground, d}, {loopapi.TimerCritical, 4 * d}} {
+			l.tier(e.tier, e.delay, func() { order = append(order, e.tier); all.done() })
+		}
+		l.timer(2*d, func() { time.Sleep(3 * d) })
+		time.Sleep(2 * d)
+	})
+	t.wait(all.ch, "two timers")
+	if order[0] == loopapi.TimerBackground {
+		t.Errorf("a critical timer that had become due waited for a background timer")
+	}
+}
+
+// tierBackground: background timers wait for work, and for nothing else.
 func tierBackground(t *trial) {
 	l := t.start(Config{})
 	lateness := func() time.Duration {

@@ -28,13 +28,3 @@
 // tick in loop.go; then wait.go, the protocol of sleep and wake; then ingress.go, where work comes in and the end is
 // decided.
 package alternatethree
-
-// Divergences maps checks of the conformance kit to the reason why this loop does not meet them.
-func Divergences() map[string]string {
-	const lateMicrotasks = "there is a checkpoint after each callback and none before the first: what wakes the loop runs before " +
-		"the microtasks that came with it"
-	return map[string]string{
-		"D02_ForeignFirst": lateMicrotasks,
-		"IO_ForeignFirst":  lateMicrotasks,
-	}
-}

@@ -109,17 +109,6 @@ func New(cfg loopapi.Config) (*Loop, error) {
 	return l, nil
 }
 
-// Divergences names the checks of the conformance kit that this design gives up, and why.
-func Divergences() map[string]string {
-	return map[string]string{
-		"D02_ForeignFirst": lateMicrotasks,
-		"IO_ForeignFirst":  lateMicrotasks,
-	}
-}
-
-const lateMicrotasks = "microtasks of other goroutines are looked for after a callback, so they run behind the first one of a loop " +
-	"that wakes"
-
 // Submit queues fn behind everything submitted before. It never waits for the loop. It returns ErrNilCallback,
 // ErrLoopTerminated from the moment at which the end was asked for, or ErrLoopOverloaded at the queue limit. Cost: one
 // atomic addition; with a queue limit, two more.
