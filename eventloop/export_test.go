@@ -177,3 +177,13 @@ func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = tru
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
+
+// Queued is how many functions wait in the inboxes.
+func (l *Loop) Queued() (n int) {
+	l.lockBoth()
+	defer l.unlockBoth()
+	for _, b := range []*inbox{&l.inbox, &l.urgent.inbox} {
+		n += b.lane[0].n + b.lane[1].n
+	}
+	return n
+}

@@ -146,6 +146,7 @@ var bugs = []struct {
 	{"LIFO timers of other tiers", []string{"Tiers_Order"}},
 	{"background timers wait for ever", []string{"Tiers_Background", "Tiers_Storm"}},
 	{"critical timers have no bound", []string{"Tiers_Storm"}},
+	{"background timers run when the others have had their share", []string{"Tiers_Storm"}},
 	{"only normal timers have IDs", []string{"Tiers_Handles"}},
 	{"unknown tiers accepted", []string{"Tiers_Handles"}},
 

@@ -76,10 +76,11 @@ func (l *reference) expired() func() {
 	return nil
 }
 
-// resting tells whether there is nothing to do but for background timers.
+// resting tells whether there is nothing to do but for background timers: the others that are due may have had their share.
 func (l *reference) resting() bool {
 	for _, tier := range tiers[:2] {
-		if p := l.timers[tier]; len(p) > 0 && !p[0].deadline.After(time.Now()) {
+		p := l.timers[tier]
+		if len(p) > 0 && !p[0].deadline.After(l.now) && !l.is("background timers run when the others have had their share") {
 			return false
 		}
 	}
