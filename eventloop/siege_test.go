@@ -152,6 +152,11 @@ func TestHandlersThatBeginAnew(t *testing.T) {
 			again = func() error { count(); p, _, _ := l.NewPromise(); p.Finally(again); return nil }
 			p.Finally(again)
 		},
+		"internal task": func(l *eventloop.Loop, p *eventloop.Promise, count func()) {
+			var again func()
+			again = func() { count(); _ = l.SubmitInternal(again) }
+			p.Finally(func() error { again(); return nil })
+		},
 		"tick": func(l *eventloop.Loop, p *eventloop.Promise, count func()) {
 			var again func()
 			again = func() { count(); _ = l.NextTick(again) }
@@ -184,6 +189,27 @@ func TestHandlersThatBeginAnew(t *testing.T) {
 			t.Fatalf("%s: the loop does not exit", name)
 		}
 	}
+}
+
+// All who wait for a promise of an ending loop hear, however many: what they do then is accepted, and counts for nobody.
+func TestAllWaitersHear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs more promises than an ending loop accepts functions")
+	}
+	const n = 300_000
+	l, ended := running(t, nil)
+	heard, waiting := 0, make([]*eventloop.Promise, n)
+	for i := range waiting {
+		waiting[i], _, _ = l.NewPromise()
+		waiting[i].Finally(func() error { heard++; return nil })
+	}
+	for l.State() != eventloop.StateSleeping { // nothing else is left to do, for which more would be accepted
+		runtime.Gosched()
+	}
+	shutDown(t, l)
+	require.NoError(t, <-ended)
+	require.Equal(t, n, heard)
+	runtime.KeepAlive(waiting) // or else nobody has some of them any more
 }
 
 // While a loop ends, its workers bring as much as they like; goroutines that are none only so much.
