@@ -72,7 +72,8 @@ func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int
 				}
 			}
 			if took >= prompt {
-				t.Errorf("in a flood of %ss the loop ends %v after %s, and other loops no sooner; want less than %v", k.name, took, w.name, prompt)
+				t.Errorf("in a flood of %ss the loop ends %v after %s, and other loops no sooner; want less than %v",
+					k.name, took, w.name, prompt)
 			}
 		}
 	}

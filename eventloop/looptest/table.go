@@ -179,21 +179,21 @@ var checks = []check{
 	{"Starvation_SelfRequeue", "Tasks that submit themselves for ever starve neither other tasks nor timers nor " +
 		"microtasks.", 0, wall, selfRequeue},
 
-	{"Siege_Tasks", "Goroutines that submit without end keep neither internal tasks nor microtasks nor timers nor descriptors from " +
-		"their turn. Load is no excuse: a loop that stops serving one source for another is down.", 0, wall, siege(external)},
-	{"Siege_Internal", "Goroutines that submit internal tasks without end keep neither microtasks nor timers nor descriptors from " +
-		"their turn.", 0, wall, siege(internal)},
+	{"Siege_Tasks", "Goroutines that submit without end keep neither internal tasks nor microtasks nor timers nor descriptors " +
+		"from their turn: a loop that serves one source and no other is down.", 0, wall, siege(external)},
+	{"Siege_Internal", "Goroutines that submit internal tasks without end keep neither microtasks nor timers nor descriptors " +
+		"from their turn. External tasks do wait.", 0, wall, siege(internal)},
 	{"Siege_Microtasks", "Goroutines that schedule microtasks without end keep nothing else from its turn.",
 		needMicrotasks, wall, siege(microtask)},
 	{"Siege_Timers", "Goroutines that schedule timers that are due at once, without end, keep nothing else from its turn.",
 		needTimers, wall, siege(timerLane)},
 	{"Siege_Bursts", "A turn is bounded, however much waits: a timer has its turn in the midst of a long burst of anything, and " +
 		"everything has in the midst of many timers that are due together.", needTimers, wall, siegeBursts},
-	{"Siege_Shutdown", "Shutdown, and the end of Run's context, come although goroutines go on to submit: from then on the loop accepts " +
-		"only so much from elsewhere. What was accepted has run, the rest is refused.", 0, wall, siegeShutdown},
+	{"Siege_Shutdown", "Shutdown, and the end of Run's context, come although goroutines go on to submit: from then on the loop " +
+		"accepts only so much from elsewhere. What was accepted has run, the rest is refused.", 0, wall, siegeShutdown},
 	{"Siege_Close", "Close comes although goroutines go on to submit, and nothing starts after it.", 0, wall, siegeClose},
-	{"Siege_SelfFeeding", "Callbacks that begin anew whatever happens do not keep a loop from its end: what they bring while it ends is " +
-		"refused by and by. A server's loop of accepting for ever is an ordinary program.", 0, wall, selfFeeding},
+	{"Siege_SelfFeeding", "Callbacks that begin anew whatever happens do not keep a loop from its end: what they bring while it " +
+		"ends is refused by and by. A server that accepts again and again is an ordinary program.", 0, wall, selfFeeding},
 	{"Siege_Neighbours", "Beside goroutines that compute timers are about as late as the runtime's own, and tasks wait hardly longer " +
 		"than functions that a goroutine takes from a channel: a loop that waits for its turn again and again has hiccups.",
 		0, wall, neighbours},
