@@ -177,3 +177,43 @@ func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = tru
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
+
+// Queued is how many functions wait in the inboxes.
+func (l *Loop) Queued() (n int) {
+	l.lockBoth()
+	defer l.unlockBoth()
+	for _, b := range []*inbox{&l.inbox, &l.urgent.inbox} {
+		n += b.lane[0].n + b.lane[1].n
+	}
+	return n
+}
+
+// MostPauses is how many pauses a tick has.
+const MostPauses = mostPauses
+
+// Pause has a loop that nobody runs pause, if it would, and tells whether it has, and whether that has brought work.
+func (l *Loop) Pause() (paused, brought bool) {
+	before := l.pauses.used
+	brought = l.pause()
+	return l.pauses.used != before, brought
+}
+
+// BeginPauses begins a tick, as far as pauses are concerned.
+func (l *Loop) BeginPauses() {
+	l.pauses.begin(l.now())
+	l.fds.changed.Store(false) // that the loop was made is no news
+}
+
+// SetCalm says whether the processors are calm, and has nobody ask until ForgetCalm. Who has asked before may still answer.
+func SetCalm(sure bool) {
+	calm.again.Store(never)
+	calm.sure.Store(sure)
+}
+
+func Calm() bool { return calm.sure.Load() }
+
+// ForgetCalm is where a process begins.
+func ForgetCalm() {
+	calm.sure.Store(false)
+	calm.again.Store(0)
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 	"github.com/turnloop/turnloop/internal/wheel"
@@ -27,7 +28,7 @@ type timers struct {
 }
 
 // TimerTier says which timers go first when several are due, and which wait when there is much to do.
-type TimerTier uint8
+type TimerTier = loopapi.TimerTier
 
 const (
 	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run until about 10 ms of a turn have passed; the

@@ -18,6 +18,7 @@ type EventLoop = loopapi.EventLoop
 type (
 	MicrotaskScheduler = loopapi.MicrotaskScheduler
 	TimerScheduler     = loopapi.TimerScheduler
+	TierScheduler      = loopapi.TierScheduler
 	TimerReferencer    = loopapi.TimerReferencer
 	FDRegistrar        = loopapi.FDRegistrar
 	StateReporter      = loopapi.StateReporter
@@ -31,6 +32,7 @@ var _ interface {
 	EventLoop
 	MicrotaskScheduler
 	TimerScheduler
+	TierScheduler
 	TimerReferencer
 	FDRegistrar
 	StateReporter

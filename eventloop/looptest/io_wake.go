@@ -34,6 +34,41 @@ func ioLostWakeup(t *trial) {
 	l.finish()
 }
 
+// ioForeignFirst has one goroutine schedule a microtask and then make a descriptor ready, on a loop that sleeps, that is
+// on its way there, and that is busy.
+func ioForeignFirst(t *trial) {
+	l := t.start(Config{})
+	s := t.sockets()
+	var order []string // only the loop touches it until the round is over
+	w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
+		order = append(order, "the descriptor")
+		readAll(w)
+	})
+	round := func(where string) {
+		order = nil
+		t.must("ScheduleMicrotask", l.micro.ScheduleMicrotask(func() { order = append(order, "the microtask") }))
+		s.send()
+		w.await("a byte has come, %s", where)
+		if l.sync(); order[0] != "the microtask" {
+			t.Fatalf("a goroutine scheduled a microtask and then wrote to a descriptor, %s; %s came first", where, order[0])
+		}
+	}
+	for range max(few(100), 20) {
+		l.rest()
+		round("when the loop slept")
+	}
+	for i := range t.scale(1500) {
+		round("when the loop went to sleep")
+		pause(i)
+	}
+	idle := l.occupy()
+	for range t.scale(800) {
+		round("when the loop was busy")
+	}
+	idle()
+	l.finish()
+}
+
 // ioRegisterAsleep registers and modifies from another goroutine while the loop sleeps and nothing else will wake it.
 func ioRegisterAsleep(t *trial) {
 	l := t.start(Config{})

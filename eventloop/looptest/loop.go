@@ -30,12 +30,13 @@ const (
 	needClock
 	needHold
 	needFDs
+	needTiers
 )
 
 func (n need) String() string {
 	var names []string
 	for i, name := range []string{"MicrotaskScheduler", "TimerScheduler", "TimerReferencer", "StateReporter", "Completer",
-		"OwnerReporter", "Clock", "Holder", "FDRegistrar"} {
+		"OwnerReporter", "Clock", "Holder", "FDRegistrar", "TierScheduler"} {
 		if n&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -49,6 +50,7 @@ type loop struct {
 	EventLoop
 	micro  loopapi.MicrotaskScheduler
 	timers loopapi.TimerScheduler
+	tiers  loopapi.TierScheduler
 	refs   loopapi.TimerReferencer
 	states loopapi.StateReporter
 	comp   loopapi.Completer
@@ -73,7 +75,7 @@ func capabilities(el EventLoop) need {
 	for n, ok := range map[need]bool{
 		needMicrotasks: l.micro != nil, needTimers: l.timers != nil, needRefs: l.refs != nil, needState: l.states != nil,
 		needDone: l.comp != nil, needOwner: l.owner != nil, needClock: l.clock != nil, needHold: l.holder != nil,
-		needFDs: l.fds != nil,
+		needFDs: l.fds != nil, needTiers: l.tiers != nil,
 	} {
 		if ok {
 			has |= n
@@ -86,6 +88,7 @@ func wrap(el EventLoop) *loop {
 	l := &loop{EventLoop: el, ended: make(chan struct{})}
 	l.micro, _ = el.(loopapi.MicrotaskScheduler)
 	l.timers, _ = el.(loopapi.TimerScheduler)
+	l.tiers, _ = el.(loopapi.TierScheduler)
 	l.refs, _ = el.(loopapi.TimerReferencer)
 	l.states, _ = el.(loopapi.StateReporter)
 	l.comp, _ = el.(loopapi.Completer)

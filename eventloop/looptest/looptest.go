@@ -13,9 +13,9 @@
 //	}
 //
 // The loop has to have the five methods of EventLoop. What else it can do, the kit discovers by type assertion to the
-// capability interfaces that package eventloop exports (MicrotaskScheduler, TimerScheduler, TimerReferencer,
-// StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar); a check that needs a capability which the loop lacks is
-// skipped as "n/a". A check that the loop is known to fail is declared with Diverges and is skipped with the reason;
+// capability interfaces that package eventloop exports (MicrotaskScheduler, TimerScheduler, TierScheduler,
+// TimerReferencer, StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar); a check that needs a capability which the
+// loop lacks is skipped as "n/a". A check that the loop is known to fail is declared with Diverges and is skipped with the reason;
 // when it passes after all the suite fails, so that the declarations stay true.
 //
 // Each sub-test is called impl=NAME/CHECK and leaves two attributes in the output of go test -v, so that reports can be

@@ -122,6 +122,8 @@ var matrix = []struct {
 		"ok ok ok ok|terminated ok ok|terminated terminated"},
 	{"ScheduleTimer", hasTimers, func(l *loop) error { return schedule(l, noop) },
 		"ok ok ok terminated terminated terminated terminated"},
+	{"ScheduleTimerAs", hasTiers, func(l *loop) error { return scheduleAs(l, loopapi.TimerCritical, noop) },
+		"ok ok ok terminated terminated terminated terminated"},
 	{"CancelTimer of the zero ID", hasTimers, func(l *loop) error { return l.timers.CancelTimer(0) },
 		"unknown unknown unknown unknown unknown unknown unknown"},
 	{"CancelTimer of an unknown ID", hasTimers, func(l *loop) error { return l.timers.CancelTimer(anyTimer) },
@@ -149,6 +151,7 @@ var nilRows = []struct {
 	{"SubmitInternal(nil)", nil, func(l *loop) error { return l.SubmitInternal(nil) }},
 	{"ScheduleMicrotask(nil)", hasMicro, func(l *loop) error { return l.micro.ScheduleMicrotask(nil) }},
 	{"ScheduleTimer(nil)", hasTimers, func(l *loop) error { return schedule(l, nil) }},
+	{"ScheduleTimerAs(nil)", hasTiers, func(l *loop) error { return scheduleAs(l, loopapi.TimerBackground, nil) }},
 	{"RegisterFD(nil)", ioLane.has, func(l *loop) error {
 		fd, err := l.trial.fds.lend(l)
 		if err != nil {
@@ -161,6 +164,7 @@ var nilRows = []struct {
 
 func hasMicro(l *loop) bool  { return l.micro != nil }
 func hasTimers(l *loop) bool { return l.timers != nil }
+func hasTiers(l *loop) bool  { return l.tiers != nil }
 func hasRefs(l *loop) bool   { return l.refs != nil }
 
 // shutdownHeld waits for the end, for which a loop that is held in a callback has to go on after a while.

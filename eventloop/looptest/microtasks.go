@@ -3,8 +3,11 @@ package looptest
 // Microtasks (D02): drained after every callback, within a budget.
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -196,6 +199,73 @@ func foreignMicrotasks(t *trial) {
 	wantOrder(t, "microtasks of a callback and of another goroutine", seen.all(),
 		[]string{"a callback's first", "another goroutine's", "the callback's second"})
 	l.finish()
+}
+
+// foreignFirst has one goroutine schedule a microtask and then submit something of every other kind: to a loop that does
+// not run yet, that sleeps, that is on its way there, and that is busy.
+func foreignFirst(t *trial) {
+	l := t.make(Config{})
+	l.foreignFirst("before Run", func() { l.launch(context.Background()) })
+	for range max(few(60), 10) {
+		l.rest()
+		l.foreignFirst("on a loop that sleeps", func() {})
+	}
+	for i := range t.scale(1500) {
+		l.foreignFirst("on a loop that goes to sleep", func() {})
+		pause(i)
+	}
+	idle := l.occupy()
+	for range t.scale(1500) {
+		l.foreignFirst("on a busy loop", func() {})
+	}
+	idle()
+	l.finish()
+}
+
+// foreignFirst is one round; begin is called when all is submitted.
+func (l *loop) foreignFirst(where string, begin func()) {
+	t := l.trial
+	ks := []kind{lanes[2], lanes[1], lanes[0]} // a microtask, an internal task, and then a task
+	if l.timers != nil {
+		ks = append(ks, lanes[3])
+	}
+	order := make([]string, 0, len(ks)) // only the loop touches it until all have run
+	all := newLatch(len(ks))
+	for _, k := range ks {
+		t.must(k.name, k.run(l, func() { order = append(order, k.name); all.done() }))
+	}
+	begin()
+	t.wait(all.ch, "a microtask and what was submitted behind it")
+	overtaken := slices.Index(order, ks[2].name) < slices.Index(order, ks[1].name)
+	if order[0] != ks[0].name || overtaken && !t.suite.exempt("D09_InternalFirst") {
+		t.Fatalf("a goroutine scheduled a microtask, then an internal task, a task, and a timer if there are any, %s; they ran in the "+
+			"order %s", where, strings.Join(order, ", "))
+	}
+}
+
+// occupy keeps the loop busy, with callbacks of all kinds that begin anew, until idle is called.
+func (l *loop) occupy() (idle func()) {
+	t := l.trial
+	var stop atomic.Bool
+	t.onCleanup(func() { stop.Store(true) })
+	for _, k := range l.available() {
+		if k.name != "task" && k.name != "timer" {
+			continue // they would keep others from running
+		}
+		var again func()
+		again = busy(func() {
+			if stop.Load() {
+				return
+			}
+			t.want("SubmitInternal from a callback", l.SubmitInternal(noop), nil)
+			t.want(k.name+" from a callback", k.run(l, again), nil)
+		})
+		t.must(k.name, k.run(l, again))
+	}
+	return func() {
+		stop.Store(true)
+		l.sync() // now no callback is under way that has seen stop unset
+	}
 }
 
 // upTo returns 0, 1, ... n-1.

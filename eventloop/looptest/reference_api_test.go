@@ -49,8 +49,8 @@ func (l *reference) Run(ctx context.Context) error {
 		l.forget()
 	}
 	if l.is("delays count from Run") {
-		for i := range l.timers {
-			l.timers[i].deadline = l.timers[i].deadline.Add(l.now.Sub(l.born))
+		for i := range l.timers[0] {
+			l.timers[0][i].deadline = l.timers[0][i].deadline.Add(l.now.Sub(l.born))
 		}
 	}
 	if l.is("a goroutine waits for the context for ever") {
@@ -81,6 +81,7 @@ func (l *reference) Run(ctx context.Context) error {
 func (l *reference) terminate() {
 	asleep := l.state == loopapi.StateSleeping
 	l.state = loopapi.StateTerminating
+	l.late, l.credit = mostLate, mostOwn*(1+len(l.micro)+len(l.internal)+len(l.external))
 	if asleep {
 		l.rouse()
 	}
@@ -254,96 +255,13 @@ func (l *reference) submitUntilEnd(q *[]func(), fn func()) error {
 	if l.state == loopapi.StateTerminated || l.closed || l.is("internal refused while terminating") && l.ending() {
 		return l.enqueue(q, fn, loopapi.ErrLoopTerminated)
 	}
+	if l.ending() && !l.admit() {
+		return l.enqueue(q, fn, loopapi.ErrLoopTerminated)
+	}
 	if l.is("the limit is for internal work, too") && l.cfg.QueueLimit > 0 && len(*q) >= l.cfg.QueueLimit {
 		return loopapi.ErrLoopOverloaded
 	}
 	return l.enqueue(q, fn, nil)
-}
-
-func (l *reference) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case fn == nil:
-		return 0, loopapi.ErrNilCallback
-	case l.ending():
-		return 0, loopapi.ErrLoopTerminated
-	}
-	if l.is("IDs are used again") && len(l.timers) == 0 {
-		l.lastID = 0
-	}
-	if l.is("runs a timer without delay at once") && delay <= 0 && l.owner == goroutineID() {
-		l.mu.Unlock()
-		fn()
-		l.mu.Lock()
-		return l.lastID, nil
-	}
-	if l.is("allocates for every timer") {
-		l.sink = make([]byte, 16)
-	}
-	if l.is("the clock wraps after two weeks") {
-		delay %= 14 * 24 * time.Hour
-	}
-	l.lastID++
-	base := time.Now()
-	if l.is("timers count from the cached time") {
-		base = l.now
-	}
-	t := timer{deadline: base.Add(max(0, delay)), id: l.lastID, fn: fn}
-	if l.is("LIFO timers") {
-		t.deadline = t.deadline.Add(-time.Duration(l.lastID))
-	}
-	if l.is("huge delays wrap") && delay > 1<<62 {
-		t.deadline = base
-	}
-	i, _ := slices.BinarySearchFunc(l.timers, t, func(a, b timer) int {
-		if c := a.deadline.Compare(b.deadline); c != 0 {
-			return c
-		}
-		return int(a.id) - int(b.id)
-	})
-	l.timers = slices.Insert(l.timers, i, t)
-	if l.state == loopapi.StateSleeping && !l.is("earlier timers do not wake") {
-		l.rouse()
-	}
-	return t.id, nil
-}
-
-// edit changes a pending timer, under the lock.
-func (l *reference) edit(id loopapi.TimerID, change func(i int)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.timers, func(t timer) bool { return t.id == id })
-	if i < 0 {
-		if l.is("unknown timers cancelled") {
-			return nil
-		}
-		return loopapi.ErrTimerNotFound
-	}
-	change(i)
-	if l.state == loopapi.StateSleeping && !l.is("unref does not wake") {
-		l.rouse()
-	}
-	return nil
-}
-
-func (l *reference) CancelTimer(id loopapi.TimerID) error {
-	return l.edit(id, func(i int) {
-		if l.is("cancelled timers keep their closure") {
-			l.popped = append(l.popped, l.timers[i].fn)
-		}
-		if !l.is("cancel is not effective") {
-			l.timers = slices.Delete(l.timers, i, i+1)
-		}
-	})
-}
-
-func (l *reference) RefTimer(id loopapi.TimerID) error {
-	return l.edit(id, func(i int) { l.timers[i].unref = false })
-}
-
-func (l *reference) UnrefTimer(id loopapi.TimerID) error {
-	return l.edit(id, func(i int) { l.timers[i].unref = true })
 }
 
 func (l *reference) Hold() func() {
@@ -360,6 +278,19 @@ func (l *reference) Hold() func() {
 		return release
 	}
 	return sync.OnceFunc(release)
+}
+
+// What an ending loop still accepts: from elsewhere, and from its own callbacks for each function that waited.
+const mostLate, mostOwn = 1 << 10, 1 << 13
+
+// admit tells whether an ending loop accepts one more function.
+func (l *reference) admit() bool {
+	left, endless := &l.late, l.is("accepts from elsewhere until it is empty")
+	if l.owner == goroutineID() {
+		left, endless = &l.credit, l.is("accepts from its callbacks until it is empty")
+	}
+	*left--
+	return *left >= 0 || endless
 }
 
 func (l *reference) State() loopapi.State {

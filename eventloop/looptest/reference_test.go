@@ -30,17 +30,21 @@ type reference struct {
 	micro    []func()
 	internal []func()
 	external []func()
-	timers   []timer // sorted by deadline and ID
+	timers   [3]pending // by tier
 	lastID   loopapi.TimerID
 	holds    int
 
-	drained      int  // microtasks run since the last other callback
-	microPaused  bool // the budget is spent: the rest waits for the next tick
-	ranInternal  int  // internal tasks in this tick
-	ranExternal  int  // external tasks in this tick
-	inOverload   bool // the episode has been reported
-	timersPassed bool // timers have had their turn in this tick
-	panicked     bool // a callback has
+	drained      int          // microtasks run since the last other callback
+	microPaused  bool         // the budget is spent: the rest waits for the next tick
+	ranInternal  int          // internal tasks in this tick
+	ranExternal  int          // external tasks in this tick
+	inOverload   bool         // the episode has been reported
+	timersPassed bool         // timers have had their turn in this tick
+	ranTimers    [3]int       // timers in this tick, by tier
+	began        [3]time.Time // when the first of them was taken
+	late         int          // functions that it accepts from elsewhere while it ends
+	credit       int          // and from its own callbacks
+	panicked     bool         // a callback has
 
 	wake chan struct{} // holds a token when a sleeping loop is to look again
 	done chan struct{}
@@ -53,15 +57,8 @@ type reference struct {
 	born   time.Time
 	ended  bool
 	inIO   bool
+	fresh  bool // no callback has run in this tick
 	sink   any
-}
-
-type timer struct {
-	deadline time.Time
-	id       loopapi.TimerID
-	fn       func()
-	unref    bool
-	again    bool // for a seeded bug
 }
 
 const maxInternal = 100_000
@@ -98,6 +95,13 @@ func (l *reference) serve() {
 			continue
 		}
 		l.owner = me
+		if l.is("lets others run before each callback") {
+			l.mu.Unlock()
+			for range 8 {
+				runtime.Gosched()
+			}
+			l.mu.Lock()
+		}
 		if l.is("holds its lock around callbacks") {
 			fn()
 		}
@@ -120,7 +124,9 @@ func (l *reference) next() func() {
 		return l.pop(&l.reports)
 	}
 	late := l.is("microtasks at the end of the tick") && l.otherWork() ||
-		l.is("microtasks wait for the whole batch") && l.hasReady()
+		l.is("microtasks wait for the whole batch") && l.hasReady() ||
+		l.is("a tick begins with another callback") && l.fresh && (l.otherWork() || l.hasReady())
+	l.fresh = false
 	if len(l.micro) > 0 && !l.microPaused && !late {
 		if l.drained < l.cfg.MicrotaskBudget || l.is("no microtask budget") {
 			l.drained++
@@ -132,7 +138,7 @@ func (l *reference) next() func() {
 	}
 	l.drained = 0
 	starved := l.is("descriptors wait for tasks") && len(l.external) > 0 ||
-		l.is("descriptors wait for timers") && len(l.timers) > 0 ||
+		l.is("descriptors wait for timers") && l.pending() > 0 ||
 		l.is("descriptors wait for microtasks") && len(l.micro) > 0
 	if fn := l.nextReady(starved); fn != nil {
 		return fn
@@ -151,13 +157,14 @@ func (l *reference) next() func() {
 		l.internal = l.internal[:0]
 	}
 	if len(l.internal) > 0 {
-		l.ranInternal++
-		if l.ranInternal == maxInternal+1 && !l.is("runaway unnoticed") {
+		switch l.ranInternal++; {
+		case l.ranInternal <= maxInternal || l.is("runaway unnoticed"):
+			return l.pop(&l.internal)
+		case l.ranInternal == maxInternal+1:
 			l.report(loopapi.ErrLoopOverloaded)
-			l.newTick()
 			return l.next()
 		}
-		return l.pop(&l.internal)
+		return nil // to timers and descriptors
 	}
 	if len(l.external) > 0 && (l.ranExternal < l.cfg.TickBudget || l.is("no tick budget")) {
 		l.ranExternal++
@@ -167,7 +174,7 @@ func (l *reference) next() func() {
 }
 
 func (l *reference) otherWork() bool {
-	return len(l.internal)+len(l.external) > 0 || len(l.timers) > 0 && !l.timers[0].deadline.After(l.now)
+	return len(l.internal)+len(l.external) > 0 || l.pending() > 0 && !l.earliest().After(l.now)
 }
 
 // idle is called at the end of a tick: it begins the next one, sleeps, or finishes, and then returns true.
@@ -182,8 +189,8 @@ func (l *reference) idle() (finished bool) {
 		return true
 	}
 	wait := time.Duration(-1)
-	if len(l.timers) > 0 {
-		wait = max(0, time.Until(l.timers[0].deadline))
+	if l.pending() > 0 {
+		wait = max(0, time.Until(l.earliest()))
 		if l.is("fires late") {
 			wait += 20 * time.Millisecond
 		}
@@ -194,7 +201,7 @@ func (l *reference) idle() (finished bool) {
 	if l.empty() && wait != 0 && l.state == loopapi.StateRunning {
 		if (l.cfg.AutoExit && !l.is("never exits by itself") || l.is("exits when idle")) && l.holds == 0 &&
 			(!l.watching() || l.is("exits with descriptors registered")) &&
-			(!slices.ContainsFunc(l.timers, func(t timer) bool { return !t.unref }) || l.is("exits with timers pending")) {
+			(!l.kept() || l.is("exits with timers pending")) {
 			if l.is("exits on old news") {
 				l.mu.Unlock()
 				runtime.Gosched()
@@ -241,49 +248,12 @@ func (l *reference) sleep(wait time.Duration) {
 }
 
 func (l *reference) newTick() {
-	l.ranInternal, l.ranExternal, l.microPaused, l.timersPassed = 0, 0, false, false
+	l.ranInternal, l.ranExternal, l.microPaused, l.timersPassed, l.ranTimers = 0, 0, false, false, [3]int{}
+	l.fresh = true
 	l.now, l.tickStart = time.Now(), uint64(l.lastID)
 	if l.is("the clock goes back") && l.tickStart%2 == 0 {
 		l.now = l.now.Add(-time.Duration(l.now.UnixNano()%1000) * time.Microsecond)
 	}
-}
-
-// expired takes a due timer, if there is one that was scheduled before this tick.
-func (l *reference) expired() func() {
-	if l.state == loopapi.StateTerminating && !l.is("timers fire while terminating") {
-		return nil
-	}
-	if l.is("due timers cannot be cancelled") && len(l.popped) > 0 {
-		return l.pop(&l.popped)
-	}
-	now := l.now
-	if l.is("re-armed timers in the same turn") {
-		now = time.Now()
-	}
-	if l.is("fires early") {
-		now = now.Add(300 * time.Microsecond)
-	}
-	for i := range l.timers {
-		t := l.timers[i]
-		if t.deadline.After(now) {
-			return nil
-		}
-		if uint64(t.id) <= l.tickStart || l.is("re-armed timers in the same turn") {
-			if l.is("some timers fire twice") && t.id%64 == 0 && !t.again {
-				l.timers[i].again = true
-				return t.fn
-			}
-			l.timers = slices.Delete(l.timers, i, i+1)
-			if l.is("due timers cannot be cancelled") {
-				for len(l.timers) > i && !l.timers[i].deadline.After(now) {
-					l.popped = append(l.popped, l.timers[i].fn)
-					l.timers = slices.Delete(l.timers, i, i+1)
-				}
-			}
-			return t.fn
-		}
-	}
-	return nil
 }
 
 func (l *reference) empty() bool {
@@ -319,7 +289,7 @@ func (l *reference) report(err error) {
 func (l *reference) finish() {
 	l.state = loopapi.StateTerminated
 	if !l.is("keeps what Close dropped") {
-		l.reports, l.micro, l.internal, l.external, l.timers = nil, nil, nil, nil, nil
+		l.reports, l.micro, l.internal, l.external, l.timers = nil, nil, nil, nil, [3]pending{}
 	}
 	l.release()
 	if l.is("never closes Done") || l.is("Run forgets an earlier end") && l.ended {

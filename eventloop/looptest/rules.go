@@ -20,6 +20,7 @@ type rules struct {
 	cfg       Config
 	functions int
 	last      time.Time // when the latest entry was made
+	now       time.Time // when the function began whose entry is being made
 	steps     int       // entries that may keep the loop going
 
 	queue     [3][]int  // what waits, by lane, in order of submission
@@ -59,7 +60,8 @@ func newRules(t *trial, cfg Config) *rules {
 	if cfg.TickBudget == 0 {
 		cfg.TickBudget, cfg.MicrotaskBudget = 1024, 1024
 	}
-	return &rules{t: t, cfg: cfg, last: time.Now(), places: []place{{}}}
+	now := time.Now()
+	return &rules{t: t, cfg: cfg, last: now, places: []place{{since: now}}}
 }
 
 // exempt tells whether one of the checks is a declared divergence.

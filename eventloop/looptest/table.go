@@ -37,6 +37,9 @@ var checks = []check{
 	{"D02_ForeignMicrotasks", "ScheduleMicrotask may be called from any goroutine: the loop wakes, nothing is lost, and the " +
 		"order is that of the calls, whether they come from the loop or from elsewhere.",
 		needMicrotasks, wall, foreignMicrotasks},
+	{"D02_ForeignFirst", "A microtask of another goroutine starts before any callback that starts after its acceptance, also on " +
+		"a loop that was asleep: what its goroutine submits behind it relies on what it has done.",
+		needMicrotasks, wall, foreignFirst},
 
 	{"D03_LostWakeup", "A task submitted while the loop goes to sleep is seen or wakes it: commit to sleep, verify all " +
 		"sources, then sleep; producers write, then check. A lost wake-up hangs the program until something else happens.",
@@ -176,6 +179,25 @@ var checks = []check{
 	{"Starvation_SelfRequeue", "Tasks that submit themselves for ever starve neither other tasks nor timers nor " +
 		"microtasks.", 0, wall, selfRequeue},
 
+	{"Siege_Tasks", "Goroutines that submit without end keep neither internal tasks nor microtasks nor timers nor descriptors " +
+		"from their turn: a loop that serves one source and no other is down.", 0, wall, siege(external)},
+	{"Siege_Internal", "Goroutines that submit internal tasks without end keep neither microtasks nor timers nor descriptors " +
+		"from their turn. External tasks do wait.", 0, wall, siege(internal)},
+	{"Siege_Microtasks", "Goroutines that schedule microtasks without end keep nothing else from its turn.",
+		needMicrotasks, wall, siege(microtask)},
+	{"Siege_Timers", "Goroutines that schedule timers that are due at once, without end, keep nothing else from its turn.",
+		needTimers, wall, siege(timerLane)},
+	{"Siege_Bursts", "A turn is bounded, however much waits: a timer has its turn in the midst of a long burst of anything, and " +
+		"everything has in the midst of many timers that are due together.", needTimers, wall, siegeBursts},
+	{"Siege_Shutdown", "Shutdown, and the end of Run's context, come although goroutines go on to submit: from then on the loop " +
+		"accepts only so much from elsewhere. What was accepted has run, the rest is refused.", 0, wall, siegeShutdown},
+	{"Siege_Close", "Close comes although goroutines go on to submit, and nothing starts after it.", 0, wall, siegeClose},
+	{"Siege_SelfFeeding", "Callbacks that begin anew whatever happens do not keep a loop from its end: what they bring while it " +
+		"ends is refused by and by. A server that accepts again and again is an ordinary program.", 0, wall, selfFeeding},
+	{"Siege_Neighbours", "Beside goroutines that compute timers are about as late as the runtime's own, and tasks wait hardly longer " +
+		"than functions that a goroutine takes from a channel: a loop that waits for its turn again and again has hiccups.",
+		0, wall, neighbours},
+
 	{"Timers_Order", "Timers fire in order of deadline, equal deadlines in order of scheduling.", needTimers, bubble, timerOrder},
 	{"Timers_NeverEarly", "A timer never fires before its delay has passed, counted from the call and not from a cached " +
 		"time.", needTimers, bubble, neverEarly},
@@ -200,6 +222,15 @@ var checks = []check{
 	{"Timers_Foreign", "Timers may be scheduled from any goroutine; each fires once.", needTimers, wall, foreignTimers},
 	{"Timers_Model", "Random scheduling and cancelling agrees with a list that is sorted by deadline.",
 		needTimers, bubble, timerModel},
+
+	{"Tiers_Order", "Of the timers that are due critical ones fire first, then normal ones; background ones when nothing else is to " +
+		"be done. Within a tier the order is that of deadlines.", needTiers, bubble, tierOrder},
+	{"Tiers_Background", "Background timers fire on time on a loop that has nothing else to do, and about a second late on one that " +
+		"always has: what can wait may not wait for ever.", needTiers, bubble, tierBackground},
+	{"Tiers_Storm", "Timers of one tier that take all the time there is starve neither those of another nor anything else, and keep " +
+		"their order.", needTiers, bubble, tierStorm},
+	{"Tiers_Handles", "Timers of every tier are cancelled, ref'd and unref'd by their ID; an unknown tier is an error.",
+		needTiers | needTimers, bubble, tierHandles},
 
 	{"IO_Events", "The callback of a registered descriptor is called on the loop's goroutine, with the events that " +
 		"it was registered for and that are there, and not without any.", needFDs, wall, ioEvents},
@@ -247,6 +278,8 @@ var checks = []check{
 	{"IO_LostWakeup", "With a descriptor registered the loop is woken by tasks, internal tasks, microtasks, " +
 		"earlier timers and the descriptor, as it is without: waiting for the system is one more way to sleep, " +
 		"with the same races.", needFDs, wall, ioLostWakeup},
+	{"IO_ForeignFirst", "A microtask of another goroutine starts before the callback of a descriptor that became ready after its " +
+		"acceptance.", needFDs | needMicrotasks, wall, ioForeignFirst},
 	{"IO_AlwaysReady", "Descriptors that are always ready starve neither each other nor tasks nor timers nor " +
 		"microtasks, and do not keep the loop from ending.", needFDs, wall, ioAlwaysReady},
 	{"IO_Panics", "A descriptor that is always ready, or a timer that re-arms itself, panics each time: the others, " +

@@ -70,12 +70,17 @@ func newFiring(n int) *firing { return &firing{all: newLatch(n)} }
 
 func (f *firing) schedule(l *loop, delays ...time.Duration) {
 	for _, d := range delays {
-		i := len(f.delays)
-		f.delays = append(f.delays, d)
-		f.before = append(f.before, time.Now())
-		l.timer(d, func() { f.order.add(i); f.all.done() })
-		f.after = append(f.after, time.Now())
+		f.add(d, func(d time.Duration, fn func()) { l.timer(d, fn) })
 	}
+}
+
+// add adds a timer that schedule schedules.
+func (f *firing) add(d time.Duration, schedule func(d time.Duration, fn func())) {
+	i := len(f.delays)
+	f.delays = append(f.delays, d)
+	f.before = append(f.before, time.Now())
+	schedule(d, func() { f.order.add(i); f.all.done() })
+	f.after = append(f.after, time.Now())
 }
 
 // check compares the order of firing with that of the deadlines. Time passes between the calls, unless it is virtual, and

@@ -14,6 +14,9 @@ func TestConformance(t *testing.T) {
 	for check, reason := range alternateone.Divergences() {
 		opts = append(opts, looptest.Diverges(check, reason))
 	}
+	for check, reason := range alternateone.MayDiverge() {
+		opts = append(opts, looptest.MayDiverge(check, reason))
+	}
 	quiet := alternateone.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))) // the kit provokes what a loop logs
 	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) { return alternateone.New(cfg, quiet) }, opts...)
 }

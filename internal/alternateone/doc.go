@@ -38,10 +38,33 @@
 // Forgiveness: where another loop would limp on, this one panics. It has no auto-exit.
 package alternateone
 
+// The facts about this design that keep it from meeting checks.
+const (
+	underOneLock = "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
+		"waits for the callback"
+	lateMicrotasks = "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those that " +
+		"are ready by then"
+	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	untilEmpty   = "the end has come when all queues are empty, and until then internal work and microtasks are accepted " +
+		"from everybody"
+	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
+		"like any goroutine"
+)
+
 // Divergences are the checks of the conformance kit that this design does not meet, with the reason.
 func Divergences() map[string]string {
 	return map[string]string{
-		"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
-			"waits for the callback",
+		"IO_UnderLock":      underOneLock,
+		"Siege_Bursts":      allDueTimers,
+		"Siege_Shutdown":    untilEmpty,
+		"Siege_SelfFeeding": untilEmpty,
+	}
+}
+
+// MayDiverge are those that it does not meet on some machines, and at some times.
+func MayDiverge() map[string]string {
+	return map[string]string{
+		"IO_ForeignFirst":  lateMicrotasks,
+		"Siege_Neighbours": blockedThread,
 	}
 }

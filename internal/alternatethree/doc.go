@@ -28,6 +28,3 @@
 // tick in loop.go; then wait.go, the protocol of sleep and wake; then ingress.go, where work comes in and the end is
 // decided.
 package alternatethree
-
-// Divergences maps checks of the conformance kit to the reason why this loop does not meet them. There are none.
-func Divergences() map[string]string { return nil }

@@ -20,5 +20,8 @@ func TestConformance(t *testing.T) {
 	for check, reason := range alternatetwo.Divergences() {
 		opts = append(opts, looptest.Diverges(check, reason))
 	}
+	for check, reason := range alternatetwo.MayDiverge() {
+		opts = append(opts, looptest.MayDiverge(check, reason))
+	}
 	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) { return alternatetwo.New(cfg) }, opts...)
 }

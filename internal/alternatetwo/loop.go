@@ -109,9 +109,6 @@ func New(cfg loopapi.Config) (*Loop, error) {
 	return l, nil
 }
 
-// Divergences names the checks of the conformance kit that this design gives up, and why: none.
-func Divergences() map[string]string { return nil }
-
 // Submit queues fn behind everything submitted before. It never waits for the loop. It returns ErrNilCallback,
 // ErrLoopTerminated from the moment at which the end was asked for, or ErrLoopOverloaded at the queue limit. Cost: one
 // atomic addition; with a queue limit, two more.

@@ -9,6 +9,7 @@ const (
 	refusesLate = "work is accepted, and run, until Terminate begins, a moment after the end was asked for"
 	cannotDrop  = "stopping lets accepted work run: there is no way to drop it"
 	allocates   = "RunOnLoop allocates a closure for each job, and turning a func() into what it takes another"
+	behindTasks = "a timer that is due is one more job behind all that wait, and these run before the loop looks at anything else"
 	ownTimers   = "each timer is a time.AfterFunc with a goroutine that hands the callback over: due timers run in any order"
 )
 
@@ -45,6 +46,9 @@ func Divergences() map[string]string {
 		"D14_AllocSubmit":   allocates,
 		"D14_AllocInternal": allocates,
 		"D14_AllocTimer":    allocates,
+
+		"Siege_Bursts": behindTasks,
+		"Siege_Close":  cannotDrop,
 
 		"Timers_Order":         ownTimers,
 		"Timers_BeforeRun":     ownTimers,

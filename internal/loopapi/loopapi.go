@@ -39,6 +39,22 @@ type TimerScheduler interface {
 	CancelTimer(id TimerID) error
 }
 
+// TimerTier says which timers go first when several are due, and which wait when there is much to do.
+type TimerTier uint8
+
+// The tiers. Of those that are due critical timers go first; background ones wait until there is nothing else to do, or
+// until they are a second late.
+const (
+	TimerNormal TimerTier = iota // what ScheduleTimer makes
+	TimerCritical
+	TimerBackground
+)
+
+// TierScheduler is the capability to choose a timer's tier.
+type TierScheduler interface {
+	ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error)
+}
+
 // TimerReferencer is the capability to choose which pending timers keep an auto-exit loop alive.
 type TimerReferencer interface {
 	RefTimer(id TimerID) error

@@ -50,6 +50,7 @@ func Contestants() []Contestant {
 			Ranked:      true,
 			New:         factory(func(cfg loopapi.Config) (*alternateone.Loop, error) { return alternateone.New(cfg) }),
 			Divergences: alternateone.Divergences(),
+			MayDiverge:  alternateone.MayDiverge(),
 		},
 		{
 			Name:        "alternatetwo",
@@ -58,6 +59,7 @@ func Contestants() []Contestant {
 			Ranked:      true,
 			New:         factory(func(cfg loopapi.Config) (*alternatetwo.Loop, error) { return alternatetwo.New(cfg) }),
 			Divergences: alternatetwo.Divergences(),
+			MayDiverge:  alternatetwo.MayDiverge(),
 		},
 		{
 			Name:        "alternatethree",
@@ -66,6 +68,7 @@ func Contestants() []Contestant {
 			Ranked:      true,
 			New:         factory(func(cfg loopapi.Config) (*alternatethree.Loop, error) { return alternatethree.New(cfg) }),
 			Divergences: alternatethree.Divergences(),
+			MayDiverge:  alternatethree.MayDiverge(),
 		},
 		{
 			Name:       "baseline",

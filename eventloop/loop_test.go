@@ -1,0 +1,139 @@
+package eventloop_test
+
+import (
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/garbage"
+)
+
+// What one goroutine brings to a loop that sleeps runs in the order of its urgency: microtasks of every kind first.
+func TestForeignMicrotasksComeFirst(t *testing.T) {
+	for name, schedule := range map[string]func(l *eventloop.Loop, fn func()){
+		"ScheduleMicrotask": func(l *eventloop.Loop, fn func()) { _ = l.ScheduleMicrotask(fn) },
+		"NextTick":          func(l *eventloop.Loop, fn func()) { _ = l.NextTick(fn) },
+		"resolve": func(l *eventloop.Loop, fn func()) {
+			p, resolve, _ := l.NewPromise()
+			p.Finally(func() error { fn(); return nil })
+			resolve(nil)
+		},
+		"reject": func(l *eventloop.Loop, fn func()) {
+			p, _, reject := l.NewPromise()
+			p.Catch(func(error) (any, error) { fn(); return nil, nil })
+			reject(io.EOF)
+		},
+		"Then": func(l *eventloop.Loop, fn func()) {
+			l.Promises().Resolved(nil).Finally(func() error { fn(); return nil })
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, ended := running(t, nil)
+			for range 20 {
+				synctest.Wait() // it sleeps
+				var order []string
+				schedule(l, func() { order = append(order, name) })
+				_ = l.SubmitInternal(func() { order = append(order, "internal") })
+				_ = l.Submit(func() { order = append(order, "external") })
+				synctest.Wait()
+				require.Equal(t, []string{name, "internal", "external"}, order)
+			}
+			shutDown(t, l)
+			require.NoError(t, <-ended)
+		})
+	}
+}
+
+// A turn ends in time, whatever there is more of: 10 ms of internal tasks, or so many microtasks of other goroutines that
+// there might be as many again behind each callback.
+func TestTurnsEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, ended := running(t, nil)
+		ran := 0
+		at := make(chan int, 1)
+		require.NoError(t, onLoop(t, l, func() error {
+			for range 1000 {
+				_ = l.SubmitInternal(func() { ran++; time.Sleep(time.Millisecond) })
+			}
+			_, err := l.ScheduleTimer(time.Millisecond, func() { at <- ran })
+			return err
+		}))
+		require.LessOrEqual(t, <-at, 30, "internal tasks of a millisecond each")
+		require.NoError(t, l.Close())
+		<-ended
+	})
+	l, ended := running(t, nil)
+	ran := 0
+	at := make(chan int, 1)
+	require.NoError(t, onLoop(t, l, func() error {
+		_, err := l.ScheduleTimer(0, func() { at <- ran })
+		for range 500 {
+			_ = l.Submit(func() {
+				ran++
+				crowd := make(chan struct{})
+				go func() {
+					defer close(crowd)
+					for range 1024 {
+						_ = l.ScheduleMicrotask(func() {})
+					}
+				}()
+				<-crowd
+			})
+		}
+		return err
+	}))
+	require.LessOrEqual(t, <-at, 50, "tasks with a thousand microtasks of another goroutine each")
+	shutDown(t, l)
+	require.NoError(t, <-ended)
+}
+
+// The memory of a burst goes although the loop has a little to do all the time, also between two collections.
+func TestBurstsLeaveNoMemory(t *testing.T) {
+	n := scale(100_000, 1_000_000, 1_000_000)
+	for name, schedule := range map[string]func(*eventloop.Loop, func()) error{
+		"ScheduleMicrotask": (*eventloop.Loop).ScheduleMicrotask, "NextTick": (*eventloop.Loop).NextTick,
+		"SubmitInternal": (*eventloop.Loop).SubmitInternal, "Submit": (*eventloop.Loop).Submit,
+	} {
+		for _, where := range []string{"on the loop", "from elsewhere"} {
+			l, ended := running(t, nil, eventloop.WithOnOverload(func(error) {}))
+			bring := func(n int) {
+				burst := func() error {
+					for range n {
+						_ = schedule(l, func() {})
+					}
+					return nil
+				}
+				if where == "on the loop" {
+					_ = onLoop(t, l, burst)
+				} else {
+					_ = burst()
+				}
+				_ = onLoop(t, l, func() error { return nil })
+			}
+			heap := func() int64 {
+				var m runtime.MemStats
+				for range 4 {
+					bring(100)
+					garbage.Collect()
+				}
+				runtime.ReadMemStats(&m)
+				return int64(m.HeapAlloc)
+			}
+			before := heap()
+			bring(n)
+			const most = 256 << 10
+			left := heap() - before
+			for tries := 0; left > most && tries < 5; tries++ {
+				left = heap() - before
+			}
+			require.Less(t, left, int64(most), "%s %s: bytes that a burst of %d has left", name, where, n)
+			shutDown(t, l)
+			require.NoError(t, <-ended)
+		}
+	}
+}

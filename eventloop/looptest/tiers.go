@@ -1,0 +1,234 @@
+package looptest
+
+// The tiers of timers: who goes first, who waits, and that nobody waits for ever.
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// byUrgency are the tiers, the most urgent first.
+var byUrgency = []loopapi.TimerTier{loopapi.TimerCritical, loopapi.TimerNormal, loopapi.TimerBackground}
+
+// latestBackground is how late background timers become, about, when there is always something else to do.
+const latestBackground = time.Second
+
+// tier schedules fn from any goroutine; a refusal is a failure.
+func (l *loop) tier(tier loopapi.TimerTier, d time.Duration, fn func()) loopapi.TimerID {
+	id, err := l.tiers.ScheduleTimerAs(tier, d, fn)
+	if err != nil {
+		l.trial.Errorf("ScheduleTimerAs(%d, %v): %v", tier, d, err)
+	}
+	return id
+}
+
+// tierOrder has timers of all tiers become due together. The first one submits work, which goes before what can wait.
+func tierOrder(t *trial) {
+	l := t.start(Config{})
+	rng := rand.New(rand.NewPCG(1, 4))
+	for range max(few(20), 5) {
+		const n = 60
+		var order []loopapi.TimerTier // the loop's until all have run
+		all := newLatch(n + 2)
+		last := func(name string) func() {
+			return func() {
+				if slices.Contains(order, loopapi.TimerBackground) {
+					t.Errorf("%s waited for background timers", name)
+				}
+				all.done()
+			}
+		}
+		fired := [...]*firing{newFiring(n), newFiring(n), newFiring(n)}
+		l.do(func() {
+			for range n {
+				tier := byUrgency[rng.IntN(len(byUrgency))]
+				fired[tier].add(time.Duration(rng.IntN(5))*time.Millisecond, func(d time.Duration, fn func()) {
+					l.tier(tier, d, func() {
+						if fn(); len(order) == 0 {
+							t.want("Submit", l.Submit(last("a task")), nil)
+							t.want("SubmitInternal", l.SubmitInternal(last("an internal task")), nil)
+						}
+						order = append(order, tier)
+						all.done()
+					})
+				})
+			}
+			time.Sleep(6 * time.Millisecond) // all are due when the callback ends
+		})
+		t.wait(all.ch, "%d timers of all tiers, and two tasks", n)
+		if !slices.IsSortedFunc(order, func(a, b loopapi.TimerTier) int {
+			return slices.Index(byUrgency, a) - slices.Index(byUrgency, b)
+		}) {
+			t.Errorf("timers that were due together fired in the order of the tiers %v, want all of tier %v, then %v, then %v",
+				order, byUrgency[0], byUrgency[1], byUrgency[2])
+		}
+		for _, f := range fired {
+			f.check(t)
+		}
+	}
+	l.finish()
+}
+
+// tierBackground: background timers wait for work, and for nothing else.
+func tierBackground(t *trial) {
+	l := t.start(Config{})
+	lateness := func() time.Duration {
+		due, late := time.Now().Add(5*time.Millisecond), make(chan time.Duration, 1)
+		l.tier(loopapi.TimerBackground, 5*time.Millisecond, func() { late <- time.Since(due) })
+		return receive(t, late, "a background timer")
+	}
+	if late := lateness(); late > t.slack() {
+		t.Errorf("on a loop with nothing to do a background timer is %v late", late)
+	}
+	if testing.Short() && !t.virtual {
+		l.finish()
+		return // what follows takes a second
+	}
+	idle := l.labour()
+	if late := lateness(); late < latestBackground/2 || late > latestBackground+t.slack()+20*time.Millisecond {
+		t.Errorf("on a loop with always something to do a background timer is %v late, want about %v", late, latestBackground)
+	}
+	idle()
+	l.finish()
+}
+
+// labour keeps the loop busy with a task that takes a millisecond, and submits itself, until idle is called.
+func (l *loop) labour() (idle func()) {
+	var stop atomic.Bool
+	l.trial.onCleanup(func() { stop.Store(true) })
+	var again func()
+	again = func() {
+		if time.Sleep(time.Millisecond); !stop.Load() {
+			l.trial.want("Submit", l.Submit(again), nil)
+		}
+	}
+	l.trial.must("Submit", l.Submit(again))
+	return func() {
+		stop.Store(true)
+		l.sync()
+	}
+}
+
+// tierStorm has many timers of a tier be due all the time, and take more of it than a turn has.
+func tierStorm(t *trial) {
+	for _, stormy := range byUrgency {
+		l := t.start(Config{})
+		const timers = 20
+		var stop atomic.Bool
+		t.onCleanup(func() { stop.Store(true) })
+		var ran [timers]int // the loop's until it has ended
+		for i := range timers {
+			var again func()
+			again = func() {
+				ran[i]++
+				if time.Sleep(time.Millisecond); !stop.Load() {
+					l.tier(stormy, 0, again)
+				}
+			}
+			l.tier(stormy, 0, again)
+		}
+		rounds := few(10)
+		if !t.virtual {
+			rounds = 1 // of which each may take a second
+		}
+		for range rounds {
+			for _, k := range l.available() {
+				l.inStorm(stormy, k.name, func(fn func()) { t.must(k.name, k.run(l, fn)) }, 0, 100*time.Millisecond)
+			}
+			for _, tier := range byUrgency {
+				least, most := time.Duration(0), 100*time.Millisecond
+				switch {
+				case tier == stormy:
+					continue
+				case tier == loopapi.TimerBackground:
+					least, most = latestBackground/2, latestBackground+most
+					if testing.Short() && !t.virtual {
+						continue
+					}
+				}
+				l.inStorm(stormy, "timer of another tier", func(fn func()) { l.tier(tier, 0, fn) }, least, most)
+			}
+		}
+		stop.Store(true)
+		l.sync()
+		l.finish()
+		if least, most := slices.Min(ran[:]), slices.Max(ran[:]); most-least > 1 {
+			t.Errorf("of timers of tier %d that re-arm themselves one fired %d times, and another %d: the rest of a turn keeps its order",
+				stormy, most, least)
+		}
+	}
+}
+
+// inStorm waits for a callback of some kind, which may not run too early, nor too late on virtual time.
+func (l *loop) inStorm(tier loopapi.TimerTier, what string, run func(fn func()), least, most time.Duration) {
+	begin, at := time.Now(), make(chan time.Duration, 1)
+	run(func() { at <- time.Since(begin) })
+	switch took := receive(l.trial, at, "a %s, in a storm of timers of tier %d", what, tier); {
+	case took < least:
+		l.trial.Errorf("in a storm of timers of tier %d a %s ran after %v, want at least %v: others were due", tier, what, took, least)
+	case took > most && l.trial.virtual:
+		l.trial.Errorf("in a storm of timers of tier %d a %s took %v to get to run, want at most %v", tier, what, took, most)
+	}
+}
+
+// tierHandles uses the IDs of timers of each tier, and what must not be scheduled.
+func tierHandles(t *trial) {
+	for _, tier := range byUrgency {
+		l := t.start(Config{})
+		dropped := func() { t.Errorf("a timer of tier %d fired that was cancelled, or pending at the end", tier) }
+		id := l.tier(tier, time.Hour, dropped)
+		t.want("CancelTimer of a timer of any tier", l.timers.CancelTimer(id), nil)
+		t.want("CancelTimer of one that was cancelled", l.timers.CancelTimer(id), loopapi.ErrTimerNotFound)
+		done := make(chan struct{})
+		l.do(func() {
+			var others []loopapi.TimerID
+			l.tier(tier, 0, func() {
+				for _, id := range others {
+					t.want("CancelTimer of one that is due as well", l.timers.CancelTimer(id), nil)
+				}
+				close(done)
+			})
+			for _, other := range byUrgency {
+				if slices.Index(byUrgency, other) >= slices.Index(byUrgency, tier) {
+					others = append(others, l.tier(other, 0, dropped))
+				}
+			}
+		})
+		t.wait(done, "a timer of tier %d", tier)
+		l.tier(tier, time.Hour, dropped)
+		t.want("ScheduleTimerAs without a callback", scheduleAs(l, tier, nil), loopapi.ErrNilCallback)
+		for _, unknown := range []loopapi.TimerTier{3, 255} {
+			if err := scheduleAs(l, unknown, func() { t.Errorf("a timer of the tier %d fired", unknown) }); err == nil {
+				t.Errorf("ScheduleTimerAs accepted the tier %d", unknown)
+			}
+		}
+		l.finish()
+		t.want("ScheduleTimerAs after the end", scheduleAs(l, tier, dropped), loopapi.ErrLoopTerminated)
+		if l.refs != nil {
+			t.tierRefs(tier)
+		}
+	}
+}
+
+func scheduleAs(l *loop, tier loopapi.TimerTier, fn func()) error {
+	_, err := l.tiers.ScheduleTimerAs(tier, 0, fn)
+	return err
+}
+
+// tierRefs keeps an auto-exit loop alive with a timer of a tier.
+func (t *trial) tierRefs(tier loopapi.TimerTier) {
+	var id loopapi.TimerID
+	l := t.autoExit(func(l *loop) {
+		id = l.tier(tier, time.Hour, noop)
+		t.want("UnrefTimer", l.refs.UnrefTimer(id), nil)
+		t.want("RefTimer", l.refs.RefTimer(id), nil)
+	})
+	l.stays("a timer of any tier")
+	t.want("UnrefTimer of a timer of any tier", l.refs.UnrefTimer(id), nil)
+	l.exits("when its last ref'd timer was unref'd")
+}
