@@ -174,6 +174,9 @@ func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
 // rests. It is for loops that have not begun to end.
 func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = true, late, int64(credit) }
 
+// Credit sets the same for its own callbacks. On the loop.
+func (l *Loop) Credit(credit int) { l.credit = int64(credit) }
+
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }

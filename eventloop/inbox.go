@@ -208,15 +208,25 @@ func (l *Loop) charge(owed bool) {
 const (
 	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
 	mostOwn  = 1 << 14 // and from its own callbacks, besides
-	perOwn   = 64      // so many for each function that waits already, or that a worker brings
+	perOwn   = 64      // so many for each function that waited already, or that a worker brings
 )
 
-// renew sets what the loop accepts from its own callbacks from now on, if it is ending; by what waits.
+// renew sets what the loop accepts from its own callbacks from now on, if it is ending, and what waits now: each of these
+// brings its share when it runs, and not before, so that a chain that nothing else interrupts has no more than its own.
 func (l *Loop) renew() {
-	l.lockBoth()
-	waiting := l.inbox.lane[0].n + l.urgent.lane[0].n + l.urgent.lane[1].n
-	l.unlockBoth()
-	l.credit = mostOwn + perOwn*int64(l.micro.n+l.ticks.n+l.batch.n+l.priority.n+waiting)
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	l.waits = [2]int{l.priority.n + u.lane[internal&1].n, l.micro.n + u.lane[microtask&1].n}
+	u.Unlock()
+	l.credit = mostOwn
+}
+
+// runs is asked about each function of the urgent lanes that is about to run, in their order.
+func (l *Loop) runs(at lane) {
+	if waits := &l.waits[at&1]; *waits > 0 {
+		*waits--
+		l.credit += perOwn
+	}
 }
 
 // renewAll does so for what comes from elsewhere too.

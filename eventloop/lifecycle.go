@@ -92,8 +92,9 @@ func (l *Loop) finish() bool {
 		l.renew()
 		return false
 	case l.working():
-		l.rest()
-		l.renewAll()
+		if l.rest() {
+			l.renewAll()
+		}
 		return false
 	}
 	return l.seal()

@@ -43,6 +43,7 @@ type Loop struct {
 	bounds   bounds      // what the tick may still do
 	chain    int64       // microtasks since there were none, less those that other goroutines account for
 	credit   int64       // what an ending loop still accepts from itself; see admit
+	waits    [2]int      // of the internal and the microtask lane, functions that waited when credit was renewed
 	ending   bool        // the loop has noticed that it ends
 	polled   bool        // the tick has collected events; it does so once, also when it is resumed
 	fault    *PanicError // a callback that did not return, not yet reported
@@ -253,6 +254,7 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal--
+		l.runs(internal)
 		l.priority.pop()()
 	}
 	l.runaway.over()
@@ -290,6 +292,7 @@ func (l *Loop) runExternal() {
 			return
 		}
 		t.tasks--
+		l.credit += perOwn // of no account before the end; then each was accepted before it
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}

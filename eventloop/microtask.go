@@ -92,6 +92,9 @@ func (l *Loop) checkpoint() {
 func (l *Loop) drain(q *queue) bool {
 	l.draining = true
 	for q.n != 0 && l.spend() {
+		if q == &l.micro {
+			l.runs(microtask)
+		}
 		q.pop()()
 	}
 	l.draining = false

@@ -135,6 +135,7 @@ func hurried(s submission) func(w *stage) []sched.Thread {
 			t, fn := w.task("end external")
 			t.err = w.Submit(func() {
 				fn()
+				w.Credit(mostOwn) // without what this function has brought by running
 				w.shutdown()
 				serve()
 				if own == 0 {

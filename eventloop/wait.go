@@ -73,17 +73,18 @@ func (l *Loop) park() {
 
 // rest parks a loop that is ending, and waits for workers, until there is something to run. Descriptors are not served
 // any more, so it parks on its channel.
-func (l *Loop) rest() {
+func (l *Loop) rest() (parked bool) {
 	l.fds.endWatch()
 	l.fds.blocked.Store(nil)
 	if !l.state.rest() {
-		return
+		return false
 	}
-	if !l.mayHaveWork() {
+	if parked = !l.mayHaveWork(); parked {
 		sched.Await(l.wake)
 		<-l.wake
 	}
 	l.state.wake()
+	return parked
 }
 
 // hasNews tells whether others may have left something to do, besides an alarm.
