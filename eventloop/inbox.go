@@ -208,7 +208,7 @@ func (l *Loop) charge(owed bool) {
 const (
 	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
 	mostOwn  = 1 << 14 // and from its own callbacks, besides
-	perOwn   = 64      // so many for each function that waited already, or that a worker brings
+	perOwn   = 16      // so many for each function that waited already, or that a worker brings
 )
 
 // renew sets what the loop accepts from its own callbacks from now on, if it is ending, and what waits now: each of these

@@ -77,6 +77,6 @@ var (
 	// The shortest first. The model takes gigabytes of memory.
 	longTests = []string{"TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
 		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
-		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestPollerIsMadeUnderFire",
+		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestNoTurnAfterTheContext", "TestPollerIsMadeUnderFire",
 		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds", "TestModel"}
 )
