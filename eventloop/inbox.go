@@ -187,11 +187,15 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 		return nil
 	case at == external || l.urgent.sealed:
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.credit > 0 || !l.OnLoop() && l.urgent.late > 0:
+	case owed || l.OnLoop() && l.mayBring() || !l.OnLoop() && l.urgent.late > 0:
 		return nil
 	}
 	return ErrLoopTerminated
 }
+
+// mayBring tells whether an ending loop accepts something from a callback of its own. The turn in which the end was asked
+// for counts nothing yet: it has bounds of its own.
+func (l *Loop) mayBring() bool { return l.credit > 0 || !l.ending }
 
 // charge counts what an ending loop has accepted. The caller holds the lock of the urgent inbox.
 func (l *Loop) charge(owed bool) {
@@ -208,7 +212,7 @@ func (l *Loop) charge(owed bool) {
 const (
 	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
 	mostOwn  = 1 << 14 // and from its own callbacks, besides
-	perOwn   = 16      // so many for each function that waited already, or that a worker brings
+	perOwn   = 64      // so many for each function that waited already, or that a worker brings
 )
 
 // renew sets what the loop accepts from its own callbacks from now on, if it is ending, and what waits now: each of these

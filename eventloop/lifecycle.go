@@ -17,7 +17,7 @@ import (
 //
 // What callbacks, and functions of Promisify, bring meanwhile is accepted too. But the end comes whatever they do: of
 // what goroutines elsewhere bring, internal work and microtasks, an ending loop accepts some 65,000 functions, and of its
-// own callbacks some 16,000 beyond sixteen for each function that waited, or that a worker has submitted; what exceeds
+// own callbacks some 16,000 beyond sixty-four for each function that waited, or that a worker has submitted; what exceeds
 // that is refused with ErrLoopTerminated. Both counts start over whenever everything has run and the loop waits for a
 // function of Promisify. What that function itself submits is always accepted.
 //

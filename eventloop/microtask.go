@@ -52,7 +52,7 @@ func (l *Loop) NextTick(fn func()) error {
 
 // admitOwn is admit for what an ending loop schedules itself.
 func (l *Loop) admitOwn() bool {
-	if l.state.load().closing() || l.credit <= 0 {
+	if l.state.load().closing() || !l.mayBring() {
 		return false
 	}
 	l.credit--

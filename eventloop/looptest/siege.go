@@ -89,14 +89,14 @@ func (f *flood) pour(b *besieger) {
 // toil computes for about n nanoseconds, without a look at the clock.
 //
 //go:noinline
-func toil(n int) uint32 {
+func toil(n int) {
 	x := uint32(n) | 1
 	for range n / 2 {
 		x ^= x << 13
 		x ^= x >> 17
 		x ^= x << 5
 	}
-	return x
+	runtime.KeepAlive(x) // a result that nobody uses need not be computed
 }
 
 // halt ends the flood. Its goroutines have been refused meanwhile, if the loop has ended. It returns how many functions were

@@ -30,7 +30,7 @@ func neighbours(t *trial) {
 	}
 	var late string
 	for range rounds {
-		if late = t.besideNeighbours(max(few(5), 3), max(few(10), 4)); late == "" {
+		if late = t.besideNeighbours(max(few(5), 3), max(few(10), 3)); late == "" {
 			break
 		}
 	}
