@@ -7,11 +7,14 @@
 // at a time, so state that only callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine,
 // also from callbacks. A callback must not block: while it runs, nothing else does.
 //
+// Callbacks that are nil are refused with [ErrNilCallback]. Contexts must not be nil: as elsewhere in Go, who uses one
+// panics.
+//
 // # What a tick does
 //
 //	┌─▶ read the clock                       CurrentTickTime
-//	│   run the timers that are due          ScheduleTimer, for about 10 ms
-//	│   run internal tasks, all of them      SubmitInternal, for about 10 ms
+//	│   run the timers that are due          ScheduleTimer, for about 10 ms of each tier
+//	│   run internal tasks                   SubmitInternal, for about 10 ms
 //	│   run external tasks, up to a budget   Submit
 //	│   nothing left? end, or sleep          WithAutoExit, Shutdown
 //	│   until there is work
@@ -48,6 +51,10 @@
 // # How it ends
 //
 // [Loop.Shutdown], and the end of Run's context, run what was accepted, reject the promises that are pending, and then
-// end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends when nothing can happen any more. A
-// loop runs once; create another to start again.
+// end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends in the same way when nothing can happen
+// any more. A loop runs once; create another to start again.
+//
+// An end accepts ever less. Submit, timers, registrations and new promises are refused from its beginning; internal tasks
+// and microtasks when it has had enough of them, for which [Loop.Shutdown] has the numbers, and once it is over. All of
+// these say [ErrLoopTerminated].
 package eventloop

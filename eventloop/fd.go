@@ -78,7 +78,8 @@ const ioBatch = 64
 // RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and
 // EventHangup, asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor
 // stays the caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop
-// alive. A socket's peer that has finished sending is EventRead, and no hang-up: it may still read.
+// alive. A socket's peer that has finished sending is EventRead, and no hang-up: it may still read. Bits of events that
+// name no event are ignored.
 //
 // Systems differ. On macOS and the BSDs EventHangup without EventError comes only to who asks for EventWrite, also when
 // it is they who have finished sending, and nothing to who asks for neither EventRead nor EventWrite. Linux may refuse,

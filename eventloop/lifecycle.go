@@ -25,7 +25,8 @@ import (
 // it runs what was accepted, on a goroutine of its own.
 //
 // The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
-// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err().
+// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err(), also when Run's context or
+// auto-exit has begun the end. Whether work was dropped is told by Run, which then returns ErrLoopTerminated.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
 	from, first := l.terminate(0)

@@ -14,7 +14,8 @@ import (
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
-// [New]. All methods may be called from any goroutine, also from the loop's own callbacks.
+// [New]; the zero Loop is none, and must not run. All methods may be called from any goroutine, also from the loop's own
+// callbacks.
 type Loop struct {
 	// Read by producers on every call and written only at the edges of sleep, so that a busy loop and busy producers
 	// share this line without moving it.
@@ -103,7 +104,8 @@ func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn, false) }
 
 // SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
 // waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
-// is accepted while the loop is ending, until everything has run; by then in bounded amounts, see [Loop.Shutdown].
+// is accepted while the loop is ending, until everything has run; by then in bounded amounts, see [Loop.Shutdown]. A
+// producer that is far ahead gives way as it does in Submit.
 //
 // It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended, was closed, or is ending and has had enough.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, false) }

@@ -8,8 +8,9 @@ package eventloop
 // "perform a microtask checkpoint" of the HTML standard). More than [WithMicrotaskBudget] in one checkpoint wait, in
 // order, for the next tick.
 //
-// Any goroutine may call it. On the loop it costs a few nanoseconds and takes no lock. It returns ErrNilCallback, or
-// ErrLoopTerminated when the loop has ended, or is ending and has taken as much as [Loop.Shutdown] says.
+// Any goroutine may call it, and gives way as in [Loop.Submit] when it is far ahead. On the loop it costs a few
+// nanoseconds and takes no lock. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended, or is ending and
+// has taken as much as [Loop.Shutdown] says.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback

@@ -75,7 +75,8 @@ func WithLogger(logger *slog.Logger) Option {
 
 // WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no descriptor, no
 // hold, no function of Promisify that has not returned and whose context has not ended. The default is to sleep until
-// there is work. It is decided when the loop would sleep, and costs submitters nothing.
+// there is work. It is decided when the loop would sleep, and costs submitters nothing. The end is that of
+// [Loop.Shutdown]: promises that are pending keep no loop alive, are rejected, and their handlers run.
 func WithAutoExit(on bool) Option {
 	return func(c *config) error {
 		c.autoExit = on

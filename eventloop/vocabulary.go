@@ -10,22 +10,23 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is the interface that Loop shares with the other contestants of the tournament.
+// EventLoop is the interface that Loop shares with the other contestants of the tournament: Run, Shutdown, Submit,
+// SubmitInternal and Close, as those of [Loop].
 type EventLoop = loopapi.EventLoop
 
 // The capabilities beyond EventLoop, each an interface of its own, so that one that a loop lacks is told by a type
-// assertion. Loop has them all.
+// assertion. [Loop] has them all; beside each are its methods.
 type (
-	MicrotaskScheduler = loopapi.MicrotaskScheduler
-	TimerScheduler     = loopapi.TimerScheduler
-	TierScheduler      = loopapi.TierScheduler
-	TimerReferencer    = loopapi.TimerReferencer
-	FDRegistrar        = loopapi.FDRegistrar
-	StateReporter      = loopapi.StateReporter
-	Completer          = loopapi.Completer
-	OwnerReporter      = loopapi.OwnerReporter
-	Clock              = loopapi.Clock
-	Holder             = loopapi.Holder
+	MicrotaskScheduler = loopapi.MicrotaskScheduler // ScheduleMicrotask
+	TimerScheduler     = loopapi.TimerScheduler     // ScheduleTimer, CancelTimer
+	TierScheduler      = loopapi.TierScheduler      // ScheduleTimerAs
+	TimerReferencer    = loopapi.TimerReferencer    // RefTimer, UnrefTimer
+	FDRegistrar        = loopapi.FDRegistrar        // RegisterFD, ModifyFD, UnregisterFD
+	StateReporter      = loopapi.StateReporter      // State
+	Completer          = loopapi.Completer          // Done
+	OwnerReporter      = loopapi.OwnerReporter      // OnLoop
+	Clock              = loopapi.Clock              // CurrentTickTime
+	Holder             = loopapi.Holder             // Hold
 )
 
 var _ interface {
@@ -72,11 +73,11 @@ type PanicError = loopapi.PanicError
 var (
 	ErrLoopAlreadyRunning   = loopapi.ErrLoopAlreadyRunning   // Run: the loop is running
 	ErrLoopTerminated       = loopapi.ErrLoopTerminated       // the loop has ended, or does not accept this any more
-	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit; OnOverload: the tick budget
+	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit; OnOverload: the tick budget, endless internal work
 	ErrReentrantRun         = loopapi.ErrReentrantRun         // Run: called from one of the loop's own callbacks
 	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible // FastPathForced and descriptors exclude each other
 	ErrFDAlreadyRegistered  = loopapi.ErrFDAlreadyRegistered  // RegisterFD: the descriptor is registered
-	ErrFDNotRegistered      = loopapi.ErrFDNotRegistered      // ModifyFD, UnregisterFD: the descriptor is not registered
+	ErrFDNotRegistered      = loopapi.ErrFDNotRegistered      // ModifyFD, UnregisterFD, UnregisterFDThen: the descriptor is not registered
 	ErrPollerClosed         = loopapi.ErrPollerClosed         // a poller after its end; the methods of Loop return ErrLoopTerminated
 	ErrTimerNotFound        = loopapi.ErrTimerNotFound        // the timer is not pending
 	ErrMicrotaskBudget      = loopapi.ErrMicrotaskBudget      // OnOverload: the microtask budget is spent

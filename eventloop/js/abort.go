@@ -98,6 +98,7 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 
 // AnySignal returns a signal that is aborted as soon as one of signals is, with its reason; at once, if one is already
 // (the DOM standard's AbortSignal.any). The signals may be of different loops; listeners run on the loop of j.
+// None may be nil.
 func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	s := &AbortSignal{js: j, following: true, inputs: slices.Clone(signals)}
 	var sources []*AbortSignal // some may be there more than once

@@ -29,9 +29,9 @@
 //
 // Delays and times are float64 milliseconds, as in JavaScript. What is given a function returns
 // [eventloop.ErrNilCallback] for nil, unless it says otherwise. Timers and immediates are refused with
-// [eventloop.ErrLoopTerminated] once the loop is ending, microtasks once it has ended. Timers are dropped when the loop
-// shuts down; immediates that were set before run. Of a loop that has ended, an adapter keeps the functions of its
-// timers as long as somebody keeps the adapter.
+// [eventloop.ErrLoopTerminated] once the loop is ending, microtasks once it has ended, or has had enough of them at its
+// end (eventloop.Loop.Shutdown). Timers are dropped when the loop shuts down; immediates that were set before run. Of a
+// loop that has ended, an adapter keeps the functions of its timers as long as somebody keeps the adapter.
 //
 // A callback that panics is reported by the loop (eventloop.WithPanicHandler), and an interval goes on. A handler of a
 // promise that panics rejects the promise that it was to settle. A listener of an event or of a signal that panics is

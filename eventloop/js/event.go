@@ -90,7 +90,8 @@ type listening struct {
 // Once has a listener removed when it is first called.
 func Once() ListenerOption { return func(o *listening) { o.once = true } }
 
-// Until has a listener removed when signal is aborted; if it is already, the listener is not added.
+// Until has a listener removed when signal is aborted; if it is already, the listener is not added. A nil
+// signal never is.
 func Until(signal *AbortSignal) ListenerOption { return func(o *listening) { o.signal = signal } }
 
 // AddEventListener has listener called for events of a type, in the order of adding. Adding one that is there already

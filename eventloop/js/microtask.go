@@ -8,12 +8,13 @@ package js
 // they became due, also those that they queue themselves, up to the loop's microtask budget.
 //
 // It is the loop's ScheduleMicrotask. Any goroutine may call it; on the loop it takes no lock. It returns
-// ErrNilCallback, or ErrLoopTerminated when the loop has ended.
+// ErrNilCallback, or ErrLoopTerminated when the loop has ended, or is ending and has taken as much as
+// eventloop.Loop.Shutdown says.
 func (j *JS) QueueMicrotask(fn func()) error { return j.loop.ScheduleMicrotask(fn) }
 
 // NextTick queues fn to run on the loop after the current callback and before its microtasks (Node's process.nextTick);
 // called by a microtask or a promise's handler, after all of these. Ticks that ticks queue run in the same drain.
 //
 // It is the loop's NextTick. Any goroutine may call it; from another one it is as if a microtask did. On the loop it
-// takes no lock. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
+// takes no lock. It returns the errors of QueueMicrotask.
 func (j *JS) NextTick(fn func()) error { return j.loop.NextTick(fn) }

@@ -39,8 +39,9 @@
 //
 // When the loop shuts down, what is pending is rejected with ErrLoopTerminated, and handlers run; when it is closed,
 // they do not. Either way every Await and every channel has an answer, however it was timed, ErrLoopTerminated at worst;
-// a shutdown gives it at once, but for what waits for functions of Promisify that still run. After that new promises
-// are rejected from the start, and resolve and reject do nothing.
+// a shutdown gives it at once, but for what waits for functions of Promisify that still run. After that promises
+// that would be pending (New) are rejected from the start, and resolve and reject do nothing. What settles at once is
+// what it would be (Resolved, Rejected, Try, All of none); what is derived from it is rejected, as no handler runs.
 //
 // A loop that is ending need not accept all that is asked of it. What it refuses is rejected with ErrLoopTerminated too,
 // without a call to handlers: what is derived on other goroutines, and what handlers would have settled. A decision that it

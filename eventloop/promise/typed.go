@@ -22,7 +22,7 @@ import (
 type Of[T any] struct{ p *Promise }
 
 // As views an untyped promise as one of T. If its value turns out to be of another type, who asks for it gets an
-// error instead; a nil value is the zero T.
+// error instead; a nil value is the zero T. p must not be nil.
 func As[T any](p *Promise) Of[T] { return Of[T]{p} }
 
 // Untyped returns the promise as the engine knows it.
@@ -63,8 +63,8 @@ func Try[T any](r *Realm, fn func() (T, error)) Of[T] {
 	return Of[T]{r.Try(func() (any, error) { return fn() })}
 }
 
-// Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p passes by. See
-// [Promise.Then].
+// Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p passes by, and so does the
+// value if fn is nil: who asks for a U then gets an error if it is none, as with [As]. See [Promise.Then].
 func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
 	var h handler
 	if fn != nil {
@@ -74,7 +74,7 @@ func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
 }
 
 // Chain calls fn with the value of p, and returns a promise that follows the one fn returns. A rejection of p passes
-// by.
+// by, and so does the value if fn is nil, as in [Then].
 func Chain[T, U any](p Of[T], fn func(T) (Of[U], error)) Of[U] {
 	var h handler
 	if fn != nil {
