@@ -14,7 +14,7 @@ import (
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
-// [New]; the zero Loop is none, and must not run. All methods may be called from any goroutine, also from the loop's own
+// [New]; the zero Loop is none: Run panics. All methods may be called from any goroutine, also from the loop's own
 // callbacks.
 type Loop struct {
 	// Read by producers on every call and written only at the edges of sleep, so that a busy loop and busy producers
@@ -130,6 +130,9 @@ func (l *Loop) State() State { return l.state.load().state() }
 // from Run, and the loop goes on without it; Done tells its end.
 func (l *Loop) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
+	if l.done == nil {
+		panic("eventloop: Run of a Loop that New has not made")
+	}
 	if l.OnLoop() {
 		return ErrReentrantRun
 	}
