@@ -2,6 +2,7 @@ package eventloop_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,31 @@ func TestSubmissionsPublish(t *testing.T) {
 	}
 	producers.Wait()
 	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Who is far ahead of the loop lets others run, in every lane: on one processor nobody else would in so short a time.
+func TestGivingWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for name, call := range map[string]func(l *eventloop.Loop) error{
+		"Submit":            func(l *eventloop.Loop) error { return l.Submit(func() {}) },
+		"SubmitInternal":    func(l *eventloop.Loop) error { return l.SubmitInternal(func() {}) },
+		"ScheduleMicrotask": func(l *eventloop.Loop) error { return l.ScheduleMicrotask(func() {}) },
+		"ScheduleTimer":     func(l *eventloop.Loop) error { _, err := l.ScheduleTimer(0, func() {}); return err },
+	} {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		for range 4000 { // not far
+			require.NoError(t, call(l))
+		}
+		var ran atomic.Bool
+		go ran.Store(true)
+		for range 1000 {
+			err = errors.Join(err, call(l))
+		}
+		require.NoError(t, err)
+		require.True(t, ran.Load(), name)
+		require.NoError(t, l.Close())
+	}
 }
 
 // Who is far ahead of the loop gives way, but not at each call, not for long, and not for what has run.

@@ -81,8 +81,10 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 		delete(j.timers, id)
 		return 0, err
 	case t.began: // already
-	case j.timers[id] != t || t.pending != 0: // somebody has guessed its id
-		j.loop.CancelTimer(pending)
+	case t.recalled > 0: // somebody has guessed its id
+		if j.loop.CancelTimer(pending) == nil {
+			t.recalled--
+		}
 	default:
 		if t.pending = pending; t.unref {
 			t.applyRef()
@@ -169,6 +171,8 @@ func (t *timer) unschedule() {
 		t.pending = 0
 	} else if t.late != nil {
 		t.leaveLate()
+	} else if !t.began { // it is just being handed to the loop
+		t.recalled++
 	}
 }
 
@@ -199,10 +203,6 @@ func (t *timer) fire() {
 		return
 	}
 	t.pending, t.began = 0, true
-	if j.timers[t.id] != t {
-		j.mu.Unlock()
-		return
-	}
 	if j.owesImmediates(t) {
 		t.late = j.late.PushBack(t)
 		j.mu.Unlock()
