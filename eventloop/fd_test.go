@@ -93,32 +93,34 @@ func TestStrictMicrotasksWithinABatch(t *testing.T) {
 // A microtask that is accepted while the loop waits for the table's lock, to call the next of a batch, goes before that.
 func TestForeignMicrotaskWithinABatch(t *testing.T) {
 	for _, s := range seats[2:5] {
-		f := &fakePoller{parks: s.parks}
-		l := run(t, f, eventloop.WithFastPathMode(s.mode))
-		order := make(chan string, 3)
-		other, _ := newPair(t)
-		require.NoError(t, l.RegisterFD(other, eventloop.EventRead, func(eventloop.IOEvents) {}))
-		held := make(chan struct{})
-		f.modifying = func() {
-			close(held)
-			for range 1000 { // the loop has nothing else to do than to come to the lock
-				runtime.Gosched()
+		t.Run(s.name, func(t *testing.T) { // whose loop ends with it, and burns no time of the next one
+			f := &fakePoller{parks: s.parks}
+			l := run(t, f, eventloop.WithFastPathMode(s.mode))
+			order := make(chan string, 3)
+			other, _ := newPair(t)
+			require.NoError(t, l.RegisterFD(other, eventloop.EventRead, func(eventloop.IOEvents) {}))
+			held := make(chan struct{})
+			f.modifying = func() {
+				close(held)
+				for range 1000 { // the loop has nothing else to do than to come to the lock
+					runtime.Gosched()
+				}
+				if err := l.ScheduleMicrotask(func() { order <- "microtask" }); err != nil {
+					t.Errorf("ScheduleMicrotask: %v", err)
+				}
 			}
-			if err := l.ScheduleMicrotask(func() { order <- "microtask" }); err != nil {
-				t.Errorf("ScheduleMicrotask: %v", err)
+			calls := 0
+			readyTogether(t, l, func() {
+				if calls++; calls == 1 {
+					go l.ModifyFD(other, eventloop.EventWrite)
+					<-held
+				}
+				order <- "callback"
+			})
+			for _, want := range []string{"callback", "microtask", "callback"} {
+				require.Equal(t, want, <-order)
 			}
-		}
-		calls := 0
-		readyTogether(t, l, func() {
-			if calls++; calls == 1 {
-				go l.ModifyFD(other, eventloop.EventWrite)
-				<-held
-			}
-			order <- "callback"
 		})
-		for _, want := range []string{"callback", "microtask", "callback"} {
-			require.Equal(t, want, <-order, s.name)
-		}
 	}
 }
 
