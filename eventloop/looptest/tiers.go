@@ -90,7 +90,11 @@ func tierBackground(t *trial) {
 		return // what follows takes a second
 	}
 	idle := l.labour()
-	if late := lateness(); late < latestBackground/2 || late > latestBackground+t.slack()+20*time.Millisecond {
+	most := t.slack() + 20*time.Millisecond
+	if !t.virtual {
+		most += latestBackground // the machine may stand still now and then, for all of a second
+	}
+	if late := lateness(); late < latestBackground/2 || late > latestBackground+most {
 		t.Errorf("on a loop with always something to do a background timer is %v late, want about %v", late, latestBackground)
 	}
 	idle()
