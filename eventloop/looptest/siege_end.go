@@ -67,13 +67,13 @@ func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int
 				w.end(l, f, cancel)
 				took = time.Since(begin)
 				accepted, ran := f.halt()
-				if audit(f, accepted, ran); took < prompt || t.failed() {
+				if audit(f, accepted, ran); took < prompt() || t.failed() {
 					break
 				}
 			}
-			if took >= prompt {
+			if took >= prompt() {
 				t.Errorf("in a flood of %ss the loop ends %v after %s, and other loops no sooner; want less than %v",
-					k.name, took, w.name, prompt)
+					k.name, took, w.name, prompt())
 			}
 		}
 	}
