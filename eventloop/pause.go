@@ -3,6 +3,7 @@ package eventloop
 // Pauses: how a loop that has nothing to do spares its next producer a wake-up.
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -114,5 +115,6 @@ func (c *calmness) ask() {
 			return
 		}
 	}
+	c.again.Store(math.MinInt64) // who doubts it need not wait
 	c.sure.Store(true)
 }
