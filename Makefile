@@ -7,9 +7,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0.51.0
 
 FUZZTIME ?= 30s
-MODULES := . internal/gojabaseline internal/tournament
-PACKAGES := ./... ./internal/gojabaseline/... ./internal/tournament/...
-LOOPS := ./eventloop ./internal/poller ./internal/alternateone ./internal/alternatetwo ./internal/alternatethree
+MODULES := . gojaloop internal/gojabaseline internal/tournament tournament examples examples/otel
+PACKAGES := ./... ./gojaloop/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
+LOOPS := ./eventloop ./internal/poller $(addprefix ./,$(wildcard internal/alternate*))
 SYSTEMS := linux darwin windows
 OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 
@@ -19,9 +19,9 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TEST := $(GO) test -count=1 -p $(shell expr 2 '*' $(PROCESSORS))
 # The same tests in other ways: what "make test" has vetted need not be vetted again.
 AGAIN := $(TEST) -vet=off
-RUN_FLAGS = $(if $(FRESH),-fresh) $(ARGS)
+RUN_FLAGS = $(if $(FRESH),-fresh) $(if $(wildcard bin/worlds),-programs bin/worlds) $(ARGS)
 
-# The three modules are tested together through go.work, which an exported GOWORK=off would hide.
+# The modules are tested together through go.work, which an exported GOWORK=off would hide.
 unexport GOWORK
 
 .DEFAULT_GOAL := help
@@ -82,11 +82,11 @@ reliability: bin/soak ## Bring docs/reliability.md up to date without a run: wha
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
 .PHONY: schedules
 schedules: need-go ## Run the loop under every schedule with two preemptions, and a million random ones (two minutes)
-	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise
+	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
 
 .PHONY: schedules-quick
 schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
-	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise
+	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
 
 # The largest exploration takes gigabytes of memory.
 .PHONY: model
@@ -104,12 +104,18 @@ mutants-quick: need-go ## The same with six of them, chosen at random (seconds)
 # By default go test spends up to a minute on making each new interesting input small, and runs nothing else meanwhile.
 .PHONY: fuzz
 fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz FUZZTIME=5m
-	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants; do \
+	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants ./gojaloop:FuzzAgainstNode; do \
 		echo "fuzz $$target"; $(GO) test -run '^$$' -fuzz "^$${target#*:}$$" -fuzztime "$(FUZZTIME)" -fuzzminimizetime 100x "$${target%:*}" || exit 1; done
 
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)
+
+# "make test" has these tests too, and skips them without a browser.
+.PHONY: test-pages
+test-pages: need-go need-browser ## Drive the tournament's pages in headless Chromium; installs it if it can (ARGS='-screenshots DIR')
+	@$(BROWSER) || { echo "installing chromium"; apt-get install -y --no-install-recommends chromium >/dev/null; }
+	TURNLOOP_BROWSER=1 $(TEST) -run 'Page|Browser' ./internal/tournament/report $(ARGS)
 
 .PHONY: lint
 lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck
@@ -131,11 +137,11 @@ lint: need-go ## Check formatting, vet, check the types for every supported syst
 .PHONY: build
 build: need-go ## Build and vet every module by itself, without the workspace (GOWORK=off)
 	@for module in $(MODULES); do echo "build $$module"; \
-		(cd $$module && GOWORK=off $(GO) build -buildvcs=false ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
+		(cd $$module && GOWORK=off $(GO) build -buildvcs=false -o /dev/null ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
 
 .PHONY: bench-check
 bench-check: need-go ## Run each benchmark once, to see that it works
-	$(TEST) -run '^$$' -bench . -benchtime 1x -short ./internal/tournament
+	$(GO) run ./internal/tournament/cmd/tournament bench -benchtime 1x -short
 
 .PHONY: tournament-benchmark
 tournament-benchmark: bin/tournament ## Run the tournament (ten minutes); writes RESULTS.md and results/native
@@ -149,20 +155,34 @@ tournament-quick: bin/tournament ## Run a glance of the tournament (one minute);
 bench-linux-docker: need-go ## Run the tournament in a Linux container; writes results/linux-docker (settings: docker/bench.sh)
 	@docker/bench.sh $(ARGS)
 
-# One loop for each place where a loop can park. What is left is the runtime's: some ten calls as its monitor goes to rest.
+# One loop for each place where a loop can park, and one more with all that can be observed turned on. To attach disturbs who
+# waits in the system, so the ten seconds begin a second later.
 .PHONY: trace-idle
 trace-idle: need-go need-strace ## Count the system calls of idle loops with descriptors over ten seconds (strace, Linux)
 	@$(GO) build -trimpath -buildvcs=false -o bin/idle ./internal/idle
 	@rm -f bin/idle.strace; bin/idle & pid=$$!; trap 'kill $$pid' EXIT; sleep 2; \
-		timeout -s INT 10 strace -f -c -o bin/idle.strace -p $$pid; \
-		cat bin/idle.strace; \
-		awk '$$NF == "total" { n = $$4 } END { printf "%d system calls in ten seconds\n", n; exit n == "" || n > 20 }' bin/idle.strace
+		timeout -s INT 11 strace -f -ttt -o bin/idle.strace -p $$pid; \
+		awk 'NR == 1 { began = $$2 } $$2 > began + 1 && !/resumed>|detached|[+][+][+]|---/ { n++; print } \
+			END { printf "%d system calls in ten seconds\n", n; exit NR == 0 || n > 10 }' bin/idle.strace
+
+# What is missing is said, and left out. The settings are in the script.
+.PHONY: worlds
+worlds: ## Build the programs for what people use elsewhere, as far as the machine can (worlds/build.sh)
+	@GO="$(GO)" worlds/build.sh
+
+.PHONY: test-worlds
+test-worlds: need-go worlds ## Build them, and drive each with small counts, and with what it runs on broken
+	$(TEST) -short ./worlds/...
 
 .PHONY: compare
-compare: bin/tournament ## Compare two runs of one machine, fail on a regression: make compare OLD=DIR NEW=DIR
+compare: bin/tournament ## Compare two runs of one machine; fails on a regression, and if they are too short to see one: make compare OLD=DIR NEW=DIR
 	@[ -d "$(OLD)" ] && [ -d "$(NEW)" ] || \
 		{ echo "OLD and NEW must be the folders of two runs: make compare OLD=old/results NEW=results/native" >&2; exit 2; }
 	@bin/tournament compare "$(OLD)" "$(NEW)"
+
+.PHONY: site
+site: bin/tournament ## Show all runs in results side by side: writes results/index.html (RUNS='DIR...')
+	@bin/tournament site -out results/index.html $(or $(RUNS),$(patsubst %/run.json,%,$(wildcard results/*/run.json)))
 
 .PHONY: fmt
 fmt: need-go ## Format all Go files
@@ -210,6 +230,13 @@ need-386: need-go
 need-strace:
 	@command -v strace >/dev/null || \
 		{ echo "strace is missing: install it (Debian: apt-get install strace); it exists on Linux only" >&2; exit 1; }
+
+BROWSER = { command -v chromium || command -v google-chrome || command -v chromium-browser; } >/dev/null
+
+.PHONY: need-browser
+need-browser:
+	@$(BROWSER) || { [ "$$(id -u)" = 0 ] && { apt-get update && apt-get install --simulate chromium; } >/dev/null 2>&1; } || \
+		{ echo "Chromium is missing: install it (Debian: apt-get install chromium)" >&2; exit 1; }
 
 .PHONY: need-windows
 need-windows: need-go

@@ -68,14 +68,13 @@ build() {
 	mkdir -p bin/docker
 	export CGO_ENABLED=0
 	GOOS=linux GOARCH=$1 "${GO:-go}" build -trimpath -buildvcs=false -o bin/docker/tournament ./internal/tournament/cmd/tournament
-	GOOS=linux GOARCH=$1 "${GO:-go}" test -c -trimpath -o bin/docker/tournament.test ./internal/tournament
 	local log
 	log=$(docker build --tag "$run" --file docker/Dockerfile bin/docker 2>&1) || fail "docker build failed: $log"
 }
 
 # create makes the container and puts the measurements of an interrupted run into it.
 create() {
-	local flags=(-mode "$mode" -name "$name" -out /results -results '' -bench /tournament.test -cpu "$procs")
+	local flags=(-mode "$mode" -name "$name" -out /results -results '' -cpu "$procs")
 	local commit
 	if commit=$(git rev-parse HEAD 2>/dev/null); then
 		flags+=(-commit "$commit")

@@ -48,6 +48,12 @@
 // closes a descriptor: that is up to its owner, who makes it non-blocking, and unregisters it before closing it; from
 // another goroutine by [Loop.UnregisterFDThen], as its callback may be running.
 //
+// # What can be seen of it
+//
+// [Loop.Metrics] has figures, [Loop.Active] what the loop is doing and what keeps it alive, [WithStallThreshold] reports a
+// callback while it blocks the loop, and [Loop.DumpEvents] writes what a flight recorder has kept. Each answers while the
+// loop is blocked, and leaves an idle one alone. What is not asked for by an option costs nothing.
+//
 // # How it ends
 //
 // [Loop.Shutdown], and the end of Run's context, run what was accepted, reject the promises that are pending, and then

@@ -22,6 +22,7 @@ import (
 type lineServer struct {
 	loop     *eventloop.Loop
 	listener int
+	spare    int // a descriptor in hand, for when there are no others
 	conns    map[int]*lineConn
 	buf      []byte // for whoever reads
 }
@@ -33,6 +34,7 @@ type lineConn struct {
 	in     []byte // received, and not a whole line yet
 	out    []byte // to be sent
 	eof    bool   // the peer has sent all it has
+	wanted eventloop.IOEvents
 }
 
 const (
@@ -46,20 +48,40 @@ func listen(loop *eventloop.Loop) (s *lineServer, address string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	s = &lineServer{loop: loop, listener: fd, conns: map[int]*lineConn{}, buf: make([]byte, 4096)}
-	unix.CloseOnExec(fd)
-	err = errors.Join(
-		unix.SetNonblock(fd, true), // a callback must not block
-		unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}),
-		unix.Listen(fd, 128),
-		loop.RegisterFD(fd, eventloop.EventRead, s.accept),
-	)
-	name, nameErr := unix.Getsockname(fd)
-	if err = errors.Join(err, nameErr); err != nil {
+	spare, err := unix.Dup(fd)
+	if err != nil {
 		unix.Close(fd)
 		return nil, "", err
 	}
-	return s, fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port), nil
+	s = &lineServer{loop: loop, listener: fd, spare: spare, conns: map[int]*lineConn{}, buf: make([]byte, 4096)}
+	unix.CloseOnExec(spare)
+	unix.CloseOnExec(fd)
+	if address, err = s.open(); err != nil {
+		unix.Close(fd)
+		unix.Close(spare)
+		return nil, "", err
+	}
+	return s, address, nil
+}
+
+// open has the loop watch the listener when all else has succeeded: who closes a descriptor that is registered unregisters
+// it first.
+func (s *lineServer) open() (address string, err error) {
+	if err := unix.SetNonblock(s.listener, true); err != nil { // a callback must not block
+		return "", err
+	}
+	if err := unix.Bind(s.listener, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return "", err
+	}
+	if err := unix.Listen(s.listener, 128); err != nil {
+		return "", err
+	}
+	name, err := unix.Getsockname(s.listener)
+	if err != nil {
+		return "", err
+	}
+	address = fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+	return address, s.loop.RegisterFD(s.listener, eventloop.EventRead, s.accept)
 }
 
 // accept is the listener's callback.
@@ -69,12 +91,23 @@ func (s *lineServer) accept(eventloop.IOEvents) {
 		if errors.Is(err, unix.EINTR) || errors.Is(err, unix.ECONNABORTED) {
 			continue
 		}
+		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+			// A connection that stays in the queue would be told again and again; so it is turned away with the spare.
+			unix.Close(s.spare)
+			if fd, _, err = unix.Accept(s.listener); err == nil {
+				unix.Close(fd)
+			}
+			if s.spare, err = unix.Dup(s.listener); err == nil {
+				unix.CloseOnExec(s.spare)
+				continue
+			}
+		}
 		if err != nil {
 			return // EAGAIN: that was all
 		}
 		unix.CloseOnExec(fd)
-		c := &lineConn{server: s, fd: fd}
-		if errors.Join(unix.SetNonblock(fd, true), s.loop.RegisterFD(fd, eventloop.EventRead, c.ready)) != nil {
+		c := &lineConn{server: s, fd: fd, wanted: eventloop.EventRead}
+		if unix.SetNonblock(fd, true) != nil || s.loop.RegisterFD(fd, c.wanted, c.ready) != nil {
 			unix.Close(fd)
 			continue
 		}
@@ -86,6 +119,7 @@ func (s *lineServer) accept(eventloop.IOEvents) {
 func (s *lineServer) close() {
 	s.loop.UnregisterFD(s.listener)
 	unix.Close(s.listener)
+	unix.Close(s.spare)
 	for _, c := range s.conns {
 		c.close()
 	}
@@ -112,7 +146,9 @@ func (c *lineConn) ready(events eventloop.IOEvents) {
 	if len(c.out) > 0 {
 		wanted |= eventloop.EventWrite
 	}
-	c.server.loop.ModifyFD(c.fd, wanted)
+	if wanted != c.wanted && c.server.loop.ModifyFD(c.fd, wanted) == nil {
+		c.wanted = wanted
+	}
 }
 
 // receive reads once, which is fair to the others: what is left is reported again.

@@ -3,6 +3,8 @@ package eventloop
 // What white-box tests need of the package, and nothing else does.
 
 import (
+	"time"
+
 	"github.com/turnloop/turnloop/internal/garbage"
 )
 
@@ -48,7 +50,7 @@ func (q *Queue) Push(fn func()) {
 	q.q.push(fn)
 }
 func (q *Queue) Pop() func()       { return q.q.pop() }
-func (q *Queue) Empty() bool       { return q.q.empty() }
+func (q *Queue) Empty() bool       { return q.q.len() == 0 }
 func (q *Queue) Swap(other *Queue) { q.q.rewind(); q.q, other.q = other.q, q.q }
 
 // Clean tells whether no slot outside of what is queued holds a function.
@@ -87,7 +89,7 @@ const (
 
 // Join takes what another queue has, of which nothing was read, behind its own.
 func (q *Queue) Join(other *Queue) { q.q.join(&other.q) }
-func (q *Queue) Len() int          { return q.q.n }
+func (q *Queue) Len() int          { return q.q.len() }
 
 // Add appends fn as the loop does to its own queues.
 func (q *Queue) Add(fn func()) { q.q.add(fn) }
@@ -128,7 +130,12 @@ type Slots struct{ s slots }
 func (s *Slots) StartAt(last uint32) { s.s.last = last }
 
 // Next takes a tag, and Put a slot for it.
-func (s *Slots) Next() uint32 { return s.s.next() }
+func (s *Slots) Next() uint32 {
+	if larger := s.s.larger(); larger != nil {
+		s.s.at = larger
+	}
+	return s.s.next()
+}
 func (s *Slots) Put(tag uint32, events IOEvents) {
 	s.s.put(registration{events, tag, func(IOEvents) {}})
 }
@@ -172,24 +179,53 @@ func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
 
 // Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
 // rests. It is for loops that have not begun to end.
-func (l *Loop) Hurry(late, credit int) { l.ending, l.urgent.late, l.credit = true, late, int64(credit) }
+func (l *Loop) Hurry(late, credit int) {
+	l.urgent.late = late
+	l.Credit(credit)
+}
 
-// Credit sets the same for its own callbacks. On the loop.
-func (l *Loop) Credit(credit int) { l.credit = int64(credit) }
+// Credit sets the same for its own callbacks, of which none is of the first generations. On the loop.
+func (l *Loop) Credit(credit int) {
+	spent := round{nth: mostGenerations}
+	l.grace = grace{counts: true, credit: int64(credit), time: mostTime, tasks: spent, jobs: spent, changes: mostGenerations}
+}
+
+// Counts tells whether the loop has noticed its end, and counts what its callbacks bring. On the loop.
+func (l *Loop) Counts() bool { return l.grace.counts }
+
+const (
+	MostGenerations = mostGenerations
+	MostOwn         = mostOwn
+)
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
+
+// LockTable takes the lock that registrations take; UnlockTable gives it back.
+func (l *Loop) LockTable()   { l.fds.mu.Lock() }
+func (l *Loop) UnlockTable() { l.fds.mu.Unlock() }
+
+// LockLook takes the lock under which the loop looks up events; UnlockLook gives it back.
+func (l *Loop) LockLook()   { l.lock(&l.fds.look) }
+func (l *Loop) UnlockLook() { l.fds.look.Unlock() }
 
 // Queued is how many functions wait in the inboxes.
 func (l *Loop) Queued() (n int) {
 	l.lockBoth()
 	defer l.unlockBoth()
 	for _, b := range []*inbox{&l.inbox, &l.urgent.inbox} {
-		n += b.lane[0].n + b.lane[1].n
+		n += b.lane[0].len() + b.lane[1].len()
 	}
 	return n
 }
+
+// Crew knows goroutines.
+type Crew = crew
+
+func (c *crew) Enter()    { c.enter() }
+func (c *crew) Leave()    { c.leave() }
+func (c *crew) Has() bool { return c.has() }
 
 // MostPauses is how many pauses a tick has.
 const MostPauses = mostPauses
@@ -201,22 +237,83 @@ func (l *Loop) Pause() (paused, brought bool) {
 	return l.pauses.used != before, brought
 }
 
+// Idle has the loop use all pauses that it has before a sleep, and tells how many those were.
+func (l *Loop) Idle() int {
+	before := l.pauses.used
+	if !l.pause() {
+		l.pauseOn()
+	}
+	return l.pauses.used - before
+}
+
 // BeginPauses begins a tick, as far as pauses are concerned.
 func (l *Loop) BeginPauses() {
 	l.pauses.begin(l.now())
 	l.fds.changed.Store(false) // that the loop was made is no news
 }
 
+// PauseTakes is a tick that begins so long after the one before, and has pauses which take so long together.
+func (l *Loop) PauseTakes(rest, took time.Duration) {
+	p := &l.pauses
+	p.begin(p.clock + int64(rest))
+	l.judge(p.clock + int64(took))
+}
+
 // SetCalm says whether the processors are calm, and has nobody ask until ForgetCalm. Who has asked before may still answer.
 func SetCalm(sure bool) {
 	calm.again.Store(never)
-	calm.sure.Store(sure)
+	calm.until.Store(0)
+	if sure {
+		calm.until.Store(never)
+	}
 }
 
-func Calm() bool { return calm.sure.Load() }
+// SetCalmFor says that the processors are calm from the loop's last look at the clock on, for so long.
+func SetCalmFor(l *Loop, d time.Duration) {
+	calm.again.Store(never)
+	calm.until.Store(l.born + l.pauses.clock + int64(d))
+}
+
+// CalmAt tells whether they are known to be at that look.
+func CalmAt(l *Loop) bool { return calm.is(l.born + l.pauses.clock) }
+
+func Calm() bool { return calm.until.Load() != 0 }
 
 // ForgetCalm is where a process begins.
 func ForgetCalm() {
-	calm.sure.Store(false)
+	calm.until.Store(0)
 	calm.again.Store(0)
 }
+
+// Notes returns how many things the ledger of debug mode knows.
+func (l *Loop) Notes() int {
+	if l.notes == nil {
+		return 0
+	}
+	l.notes.mu.Lock()
+	defer l.notes.mu.Unlock()
+	return len(l.notes.notes)
+}
+
+// Watched tells whether a timer looks for stalls.
+func (l *Loop) Watched() bool { return l.probe.armed.Load() }
+
+// ForgetRecorded has the flight recorder miss what it had.
+func (l *Loop) ForgetRecorded() {
+	l.probe.mu.Lock()
+	defer l.probe.mu.Unlock()
+	l.probe.ring = ring{events: make([]record, len(l.probe.ring.events))}
+}
+
+// Tracing tells whether the loop takes it that a trace is being written.
+func (l *Loop) Tracing() bool { return l.regions.on || l.regions.current != nil }
+
+// FireRepeated is a timer of something repeated that rings while it is due later.
+func FireRepeated(l *Loop, due time.Time, next func(time.Time) time.Time, fn func()) {
+	r := &repeated{loop: l, next: next, fn: fn, due: due}
+	r.fired = r.fire
+	r.fire()
+}
+
+// Wait is what a Backoff waits after so many failures.
+func (b Backoff) Wait(failures int) time.Duration { return b.wait(failures) }

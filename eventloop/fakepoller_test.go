@@ -58,9 +58,8 @@ type fakePoller struct {
 	most   int64                                                    // failures; 0 is no limit
 	early  func(timeout time.Duration) (cut time.Duration, is bool) // makes waits end early, with nothing
 
-	waited    func(found int) // sees what a Wait has found before the loop does
-	waking    func()          // goes before a Wake
-	modifying func()          // goes before a Modify
+	waited func(found int) // sees what a Wait has found before the loop does
+	waking func()          // goes before a Wake
 
 	calls, failed [operations]atomic.Int64
 	blocking      atomic.Int64 // Waits that might have waited
@@ -134,9 +133,6 @@ func (f *fakePoller) Add(fd int, events eventloop.IOEvents, tag uint32) error {
 }
 
 func (f *fakePoller) Modify(fd int, old, events eventloop.IOEvents, tag uint32) error {
-	if f.modifying != nil {
-		f.modifying()
-	}
 	if err := f.fail(opModify); err != nil {
 		return err
 	}

@@ -18,8 +18,11 @@ import (
 // calls.
 type descriptors struct {
 	// mu guards those below, and is held over the poller's call that goes with a change, so that table and poller
-	// agree. It is never held over a wait or a callback.
+	// agree. It is never held over a wait or a callback. Beside many who register, it may be long in coming; so what the
+	// loop asks for again and again, slots, mode and poller, is changed under look too, and read under either. That is
+	// held for a few instructions, within mu where both are.
 	mu      sched.Mutex
+	look    spinLock
 	table   map[int]uint32 // the tag of the registration of each descriptor
 	slots   slots          // the registrations
 	mode    FastPathMode
@@ -119,22 +122,40 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 	if err := l.openPoller(); err != nil {
 		return err
 	}
-	tag := d.slots.next()
+	larger := d.slots.larger()
+	var tag uint32
+	l.change(func() {
+		if larger != nil {
+			d.slots.at = larger
+		}
+		tag = d.slots.next()
+		d.slots.put(registration{events, tag, callback}) // first: events come as soon as the poller knows
+	})
 	err := d.poller.Add(fd, events, tag)
 	if errors.Is(err, fs.ErrExist) {
 		// Left by a registration that ended while the number meant something else.
 		err = d.poller.Modify(fd, 0, events, tag)
 	}
 	if err != nil {
+		l.change(func() { d.slots.remove(tag) })
 		return err
 	}
 	if d.table == nil {
 		d.table = map[int]uint32{}
 	}
 	d.table[fd] = tag
-	d.slots.put(registration{events, tag, callback})
+	if l.notes != nil {
+		l.notes.put(registrationTag(tag), l.now(), l.here())
+	}
 	d.counted()
 	return nil
+}
+
+// change changes what the loop reads under look. The caller holds mu.
+func (l *Loop) change(how func()) {
+	l.lock(&l.fds.look)
+	how()
+	l.fds.look.Unlock()
 }
 
 // ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not
@@ -149,9 +170,12 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	defer d.mu.Unlock()
 	r, err := d.registered(fd)
 	if err == nil && r.events != events {
-		if err = d.poller.Modify(fd, r.events, events, r.tag); err == nil {
-			r.events = events
+		before, after := r.events, events
+		l.change(func() { r.events |= events }) // what comes while the poller is told is somebody's
+		if err = d.poller.Modify(fd, before, events, r.tag); err != nil {
+			after = before
 		}
+		l.change(func() { r.events = after })
 	}
 	if err != nil {
 		return loopapi.Wrap(err, "modify descriptor %d", fd)
@@ -205,7 +229,19 @@ func (l *Loop) runIO() {
 		if l.state.load().ending() { // the last look before a callback: the table's lock may have been long in coming
 			break
 		}
-		if events != 0 {
+		tag := d.batch[d.called-1].Tag
+		l.calling = calling{aDescriptor, uint64(tag)}
+		switch {
+		case events == 0:
+		case l.probe != nil:
+			var from *place
+			if l.notes != nil {
+				_, from = l.notes.get(registrationTag(tag))
+			}
+			l.probe.begin(aDescriptor, mark{place: from})
+			callback(events)
+			l.probe.end()
+		default:
 			callback(events)
 		}
 		if (l.strictMicrotasks || d.called%ioBatch == 0) && l.microtasksDue() {
@@ -222,18 +258,18 @@ func (l *Loop) runIO() {
 // while they run the loop does without the lock.
 func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 	d := &l.fds
-	d.mu.Lock()
+	l.lock(&d.look)
 	for l.foreignDue() {
-		d.mu.Unlock()
+		d.look.Unlock()
 		l.checkpoint()
-		d.mu.Lock()
+		l.lock(&d.look)
 	}
 	if r := d.slots.find(e.Tag); r != nil {
 		callback, events := r.callback, e.Events&(r.events|always)
-		d.mu.Unlock()
+		d.look.Unlock()
 		return callback, events
 	}
-	d.mu.Unlock()
+	d.look.Unlock()
 	l.strayed(e.Tag)
 	return nil, 0
 }

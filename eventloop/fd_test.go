@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -90,17 +91,18 @@ func TestStrictMicrotasksWithinABatch(t *testing.T) {
 	}
 }
 
-// A microtask that is accepted while the loop waits for the table's lock, to call the next of a batch, goes before that.
+// A microtask that is accepted while the loop waits for the lock under which it looks up whom to call next of a batch, goes
+// before that.
 func TestForeignMicrotaskWithinABatch(t *testing.T) {
 	for _, s := range seats[2:5] {
 		t.Run(s.name, func(t *testing.T) { // whose loop ends with it, and burns no time of the next one
 			f := &fakePoller{parks: s.parks}
 			l := run(t, f, eventloop.WithFastPathMode(s.mode))
 			order := make(chan string, 3)
-			other, _ := newPair(t)
-			require.NoError(t, l.RegisterFD(other, eventloop.EventRead, func(eventloop.IOEvents) {}))
 			held := make(chan struct{})
-			f.modifying = func() {
+			hold := func() {
+				l.LockLook()
+				defer l.UnlockLook()
 				close(held)
 				for range 1000 { // the loop has nothing else to do than to come to the lock
 					runtime.Gosched()
@@ -112,7 +114,7 @@ func TestForeignMicrotaskWithinABatch(t *testing.T) {
 			calls := 0
 			readyTogether(t, l, func() {
 				if calls++; calls == 1 {
-					go l.ModifyFD(other, eventloop.EventWrite)
+					go hold()
 					<-held
 				}
 				order <- "callback"
@@ -477,4 +479,30 @@ func TestWakesMissNewOwners(t *testing.T) {
 			return
 		}
 	}
+}
+
+// Events do not wait for who registers, which may be many, and take long.
+func TestEventsDoNotWaitForRegistrations(t *testing.T) {
+	near, _ := newPair(t)
+	l, ended := running(t, nil)
+	called := make(chan struct{}, 1)
+	require.NoError(t, l.RegisterFD(near, eventloop.EventWrite, func(eventloop.IOEvents) {
+		select {
+		case called <- struct{}{}:
+		default:
+		}
+	}))
+	<-called
+	l.LockTable()
+	late := time.After(patience)
+	for range 3 { // the first may have been on its way
+		select {
+		case <-called:
+		case <-late:
+			t.Error("no event while somebody has the lock of the table")
+		}
+	}
+	l.UnlockTable()
+	shutDown(t, l)
+	require.NoError(t, <-ended)
 }

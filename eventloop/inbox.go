@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -45,7 +44,7 @@ type urgent struct {
 
 	holds int // see Hold
 	late  int // what an ending loop still accepts from elsewhere; see admit
-	grant int // what it will accept from its own callbacks for what workers have brought since it last looked
+	owed  int // what workers have brought to an ending loop since it last looked
 
 	// begun counts the calls of Promisify from elsewhere than the loop, under the lock. heard is how many outcomes the loop
 	// has heard of, less the calls that it made itself; nobody else writes it.
@@ -62,7 +61,7 @@ func (b *inbox) Unlock() {
 	}
 }
 
-func (b *inbox) empty() bool { return b.lane[0].n+b.lane[1].n == 0 }
+func (b *inbox) empty() bool { return b.lane[0].len()+b.lane[1].len() == 0 }
 
 // mayHaveWork looks at an inbox without its lock. Only while a producer holds the lock can it be wrong, and then it
 // errs towards yes.
@@ -88,6 +87,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	b := l.inboxOf(at)
 	q := &b.lane[at&1]
+	var m mark
+	if l.probe != nil {
+		m = l.probe.mark(at)
+	}
 	if !b.tryAcquire() {
 		l.lockFor(at)
 	}
@@ -98,9 +101,9 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	backlog := 0
 	for err == nil && q.full() {
-		backlog = q.n + int(b.taken[at&1])
+		backlog = q.len() + int(b.taken[at&1])
 		b.Unlock()
-		c := chunks.Get().(*chunk)
+		c := l.newChunk(at, backlog, &m)
 		if !b.tryAcquire() {
 			l.lockFor(at)
 		}
@@ -108,7 +111,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		if err = l.admit(at, state, owed); err == nil && q.full() {
 			q.grow(c)
 		} else {
-			chunks.Put(c)
+			c.recycle()
 		}
 	}
 	if err != nil {
@@ -120,6 +123,9 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		return l.refuse(at, fn, err, sealed)
 	}
 	q.push(fn)
+	if l.probe != nil {
+		l.probe.leave(at, q, m)
+	}
 	if at != external {
 		if state.ending() {
 			l.charge(owed)
@@ -137,6 +143,17 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		giveWay(backlog)
 	}
 	return nil
+}
+
+// newChunk returns a chunk for a lane in which so many functions wait, with room for marks if there are to be some.
+func (l *Loop) newChunk(at lane, backlog int, m *mark) *chunk {
+	if l.probe == nil || at == microtask {
+		return chunks.Get().(*chunk)
+	}
+	if backlog >= chunkSize {
+		l.probe.markChunk(at, m)
+	}
+	return l.probe.markedChunk()
 }
 
 // lockFor takes an inbox's lock from whoever has it, for work of a lane.
@@ -172,10 +189,9 @@ const (
 
 // admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.
 //
-// An ending loop takes no external work. What its own callbacks and its workers bring it takes, since there lies the
-// sense of a graceful end; but not for ever: callbacks that begin anew whatever happens, and goroutines that go on and
-// on, would keep it from ending. So there is a bound to each, which starts over whenever the loop has run everything and
-// waits for workers; see renew.
+// An ending loop takes no external work. It takes what its workers bring, what its own callbacks bring as long as grace
+// says so, and of what comes from elsewhere only so much: goroutines that go on and on would keep it from ending. Both
+// start over whenever the loop has run everything and waits for workers.
 func (l *Loop) admit(at lane, state word, owed bool) error {
 	switch {
 	case !state.ending() && at != external: // sealed loops are ending
@@ -187,64 +203,27 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 		return nil
 	case at == external || l.urgent.sealed:
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.mayBring() || !l.OnLoop() && l.urgent.late > 0:
+	case owed || l.OnLoop() && l.grace.accepts() || !l.OnLoop() && l.urgent.late > 0:
 		return nil
 	}
 	return ErrLoopTerminated
 }
 
-// mayBring tells whether an ending loop accepts something from a callback of its own. The turn in which the end was asked
-// for counts nothing yet: it has bounds of its own.
-func (l *Loop) mayBring() bool { return l.credit > 0 || !l.ending }
-
 // charge counts what an ending loop has accepted. The caller holds the lock of the urgent inbox.
 func (l *Loop) charge(owed bool) {
 	switch {
 	case owed:
-		l.urgent.grant += perOwn
+		l.urgent.owed++
 	case l.OnLoop():
-		l.credit--
+		l.grace.charge()
 	default:
 		l.urgent.late--
 	}
 }
 
-const (
-	mostLate = 1 << 16 // functions that an ending loop accepts from elsewhere
-	mostOwn  = 1 << 14 // and from its own callbacks, besides
-	perOwn   = 64      // so many for each function that waited already, or that a worker brings
-)
-
-// renew sets what the loop accepts from its own callbacks from now on, if it is ending, and what waits now: each of these
-// brings its share when it runs, and not before, so that a chain that nothing else interrupts has no more than its own.
-func (l *Loop) renew() {
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	l.waits = [2]int{l.priority.n + u.lane[internal&1].n, l.micro.n + u.lane[microtask&1].n}
-	u.Unlock()
-	l.credit = mostOwn
-}
-
-// runs is asked about each function of the urgent lanes that is about to run, in their order.
-func (l *Loop) runs(at lane) {
-	if waits := &l.waits[at&1]; *waits > 0 {
-		*waits--
-		l.credit += perOwn
-	}
-}
-
-// renewAll does so for what comes from elsewhere too.
-func (l *Loop) renewAll() {
-	l.renew()
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	u.late = mostLate
-	u.Unlock()
-}
-
 // refuse returns why work was refused, or has it accepted after all if a worker brings it.
 func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
-	if !final && at != external && l.workers.has(goroutine.ID()) {
+	if !final && at != external && l.crew.Load().has() {
 		return l.enqueue(at, fn, true)
 	}
 	l.turnAway()
@@ -274,19 +253,25 @@ func (l *Loop) take(at lane, into *queue) bool {
 		}
 	}
 	*into, b.lane[at&1] = b.lane[at&1], *into
-	b.taken[at&1] = int32(min(into.n, math.MaxInt32))
+	b.taken[at&1] = int32(min(into.len(), math.MaxInt32))
 	if at != external {
-		l.collectGrant()
+		l.collectOwed()
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	}
+	if l.probe != nil {
+		publish(&l.probe.left[at>>1], int64(into.len())) // under the lock: Metrics finds each function in one of its places
+	}
 	b.Unlock()
+	if l.probe != nil {
+		l.probe.took(at, into.len())
+	}
 	return true
 }
 
-// collectGrant takes what was granted. The caller holds the lock of the urgent inbox.
-func (l *Loop) collectGrant() {
-	l.credit += int64(l.urgent.grant)
-	l.urgent.grant = 0
+// collectOwed takes note of what workers have brought. The caller holds the lock of the urgent inbox.
+func (l *Loop) collectOwed() {
+	l.grace.owes(l.urgent.owed)
+	l.urgent.owed = 0
 }
 
 // adopt appends the microtasks that other goroutines have scheduled to the loop's own, and returns how many.
@@ -294,10 +279,13 @@ func (l *Loop) adopt() int {
 	u := &l.urgent
 	l.lock(&u.spinLock)
 	from := &u.lane[microtask&1]
-	n := from.n
+	n := from.len()
 	l.micro.join(from)
-	l.collectGrant()
-	u.taken[microtask&1] = int32(min(l.micro.n, math.MaxInt32))
+	l.collectOwed()
+	u.taken[microtask&1] = int32(min(l.micro.len(), math.MaxInt32))
+	if l.probe != nil {
+		publish(&l.probe.left[2], int64(l.micro.len()+l.ticks.len()))
+	}
 	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
 	u.Unlock()
 	return n

@@ -4,7 +4,6 @@ package eventloop
 
 import (
 	"context"
-	"math"
 
 	"github.com/turnloop/turnloop/internal/sched"
 )
@@ -15,31 +14,41 @@ import (
 // handlers run; and the loop ends. It blocks until then, or until ctx is done, which ends the waiting and not the
 // shutdown.
 //
-// What callbacks, and functions of Promisify, bring meanwhile is accepted too. But the end comes whatever they do: of
-// what goroutines elsewhere bring, internal work and microtasks, an ending loop accepts some 65,000 functions, and of its
-// own callbacks some 16,000 beyond sixty-four for each function that waited, or that a worker has submitted; what exceeds
-// that is refused with ErrLoopTerminated. Both counts start over whenever everything has run and the loop waits for a
-// function of Promisify. What that function itself submits is always accepted.
+// What callbacks, and functions of Promisify, bring meanwhile is accepted too. But the end comes whatever they do. Of what
+// goroutines elsewhere bring, internal work and microtasks, an ending loop accepts some 16,000 functions. Of its own
+// callbacks it accepts all that is not more than sixty-four generations away from a function that waited or that a worker
+// has submitted, up to a million and eight for each of these; and some 16,000 functions beyond. When all that waited has
+// run, that may take half a second, past which eight generations are all. What exceeds this is refused with
+// ErrLoopTerminated. It starts over whenever everything has run and the loop waits for a function of Promisify. What that
+// function itself submits is always accepted.
+//
+// Before the end begins it lets threadlets finish that have said so with threadlet.Draining, for as long as ctx lasts; until
+// then the loop goes on as ever.
 //
 // From one of the loop's own callbacks it only asks for the end and returns at once. On a loop that never ran
 // it runs what was accepted, on a goroutine of its own.
 //
-// The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between and
-// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or ctx.Err(), also when Run's context or
+// The call that brings the end about returns nil, or an error that wraps ctx.Err() and tells what the end still waits for
+// (see [Loop.Active]), or ErrLoopTerminated when a Close came in between and
+// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or such an error, also when Run's context or
 // auto-exit has begun the end. Whether work was dropped is told by Run, which then returns ErrLoopTerminated.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
+	l.guest.drain(ctx, l)
 	from, first := l.terminate(0)
 	if first && from.state() == StateAwake {
 		if l.seal() {
 			l.end()
 		} else {
-			sched.Go(l.serve)
+			sched.Go(func() {
+				l.label(context.Background())
+				l.serve()
+			})
 		}
 	}
 	if !l.OnLoop() {
 		if err := l.await(ctx); err != nil {
-			return err
+			return l.unfinished(err)
 		}
 		first = first && !l.state.load().closing()
 	}
@@ -66,6 +75,10 @@ func (l *Loop) Close() error {
 	return nil
 }
 
+// Closed tells whether Close was called before the loop had ended. Any goroutine may ask; a callback that takes long may
+// want to stop then.
+func (l *Loop) Closed() bool { return l.state.load().closing() }
+
 // Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no
 // resources.
 func (l *Loop) Done() <-chan struct{} { return l.done }
@@ -82,15 +95,23 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 // finish is what an ending loop does when it has run everything: it rejects what is pending, and has what that brings
 // run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
 // whether there is nothing left. Rejecting may bring any amount of work, and is not counted. If it brings none the loop
-// accepts no more than before: renewed here, whoever is quicker than the seal would keep it from its end.
+// accepts no more than before: renewed here, whoever is quicker than the seal would keep it from its end. So would
+// handlers that make something pending whenever that is rejected, if it were renewed each time.
 func (l *Loop) finish() bool {
-	credit := l.credit
-	l.credit = math.MaxInt64
+	g := &l.grace
+	counts := g.counts
+	g.counts = false
 	more := l.promises.RejectAll(ErrLoopTerminated)
-	l.credit = credit
+	g.counts = counts
 	switch {
-	case more:
+	case more && !g.rejected:
 		l.renew()
+		g.rejected = true
+		return false
+	case more:
+		g.owes(1)
+		return false
+	case l.guest.reject():
 		return false
 	case l.working():
 		if l.rest() {
@@ -108,8 +129,13 @@ func (l *Loop) end() {
 	l.dropTimers()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {
-		go l.complain("the poller was not closed properly", err)
+		go l.complain("the poller was not closed properly", err, "kind", "poller")
 	}
+	l.guest.end()
+	if l.probe != nil {
+		l.probe.park()
+	}
+	l.notes.end()
 	l.owner.Store(0)
 	l.workers.abandon()
 	l.promises.End()

@@ -3,6 +3,7 @@ package eventloop_test
 import (
 	"context"
 	"log/slog"
+	"math"
 	"runtime"
 	"runtime/metrics"
 	"sync"
@@ -289,6 +290,22 @@ func TestIdleLoopIsSmall(t *testing.T) {
 		require.Less(t, perLoop, int64(16<<10), "after %d tasks, microtasks and timers", amount)
 		t.Logf("after %d tasks, microtasks and timers: %d bytes", amount, perLoop)
 	}
+}
+
+// Making a loop leaves no garbage behind: what only an option asks for is not made and thrown away without it.
+func TestNewAllocatesWhatItKeeps(t *testing.T) {
+	var before, after runtime.MemStats
+	least := uint64(math.MaxUint64)
+	for range 10 { // others may allocate meanwhile
+		runtime.ReadMemStats(&before)
+		for range 100 {
+			_, err := eventloop.New()
+			require.NoError(t, err)
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, (after.TotalAlloc-before.TotalAlloc)/100)
+	}
+	require.Less(t, least, uint64(8<<10))
 }
 
 // A loop that was never used ends without a goroutine and without a thread.

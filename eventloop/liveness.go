@@ -7,38 +7,19 @@ import (
 	"slices"
 
 	"github.com/turnloop/turnloop/internal/sched"
-	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
 // submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit
 // it only counts for Alive.
-func (l *Loop) Hold() (release func()) {
-	l.addHolds(1)
-	var released atomic.Bool
-	return func() {
-		if !released.Swap(true) {
-			l.addHolds(-1)
-			if l.autoExit {
-				l.wakeIfSleeping() // to see whether it should end
-			}
-		}
-	}
-}
-
-func (l *Loop) addHolds(n int) {
-	l.lock(&l.urgent.spinLock)
-	l.urgent.holds += n
-	l.urgent.Unlock()
-	l.urgent.courtesy()
-}
+func (l *Loop) Hold() (release func()) { return l.HoldNamed("") }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
 // of Promisify that has not returned. It is what WithAutoExit goes by, but may be asked of any loop. On the loop the
 // answer does not count the callback that asks; from another goroutine a loop that is running something is alive.
 func (l *Loop) Alive() bool {
 	if l.OnLoop() {
-		return l.hasWork() || l.needed()
+		return l.hasWork() || l.needed(l.guest.unneeded())
 	}
 	l.lockLiveness() // before the look at the state: what a loop that still sleeps lives by stays where it is
 	defer l.unlockLiveness()
@@ -48,26 +29,28 @@ func (l *Loop) Alive() bool {
 	case StateRunning, StateTerminating:
 		return true
 	}
-	return l.neededLocked()
+	return l.neededLocked(0)
 }
 
-// needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive.
-func (l *Loop) needed() bool {
+// needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive. Of the
+// descriptors so many do not.
+func (l *Loop) needed(unneeded int) bool {
 	l.lockLiveness()
 	defer l.unlockLiveness()
-	return l.neededLocked()
+	return l.neededLocked(unneeded)
 }
 
 // exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step to all who could give it a
 // reason to go on: what they bring is either found here or refused.
 func (l *Loop) exit() bool {
+	unneeded := l.guest.unneeded()
 	l.lockLiveness()
 	defer l.unlockLiveness()
-	return !l.neededLocked() && l.state.exit()
+	return !l.neededLocked(unneeded) && l.state.exit()
 }
 
-func (l *Loop) neededLocked() bool {
-	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || len(l.fds.table) != 0 ||
+func (l *Loop) neededLocked(unneeded int) bool {
+	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || len(l.fds.table) > unneeded ||
 		l.timers.wheel.Refs() != 0
 }
 

@@ -5,6 +5,7 @@ package eventloop
 import (
 	"context"
 	"fmt"
+	"runtime/pprof"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
@@ -22,7 +23,8 @@ type Loop struct {
 	state    stateWord
 	earliest atomic.Int64   // no timer is due before it; written under the timers' lock
 	owner    atomic.Uintptr // the goroutine that runs the loop, 0 when there is none; written by it alone
-	_        [40]byte
+	express  bool           // nothing is to be looked at, or noted, of what Submit brings; fixed by New
+	_        [39]byte
 
 	inbox  inbox // external work
 	_      [64]byte
@@ -31,6 +33,7 @@ type Loop struct {
 
 	// Touched by the loop's goroutine alone, except tickTime, which others may read.
 	tickTime atomic.Int64 // when the current tick began, in nanoseconds since anchor
+	probe    *probe       // what is measured; nil if nobody wants to know
 	batch    queue        // external tasks taken from the inbox
 	priority queue        // internal tasks taken from the inbox
 	ticks    queue        // see NextTick
@@ -43,20 +46,26 @@ type Loop struct {
 	runaway  episode
 	bounds   bounds      // what the tick may still do
 	chain    int64       // microtasks since there were none, less those that other goroutines account for
-	credit   int64       // what an ending loop still accepts from itself; see admit
-	waits    [2]int      // of the internal and the microtask lane, functions that waited when credit was renewed
-	ending   bool        // the loop has noticed that it ends
+	grace    grace       // what an ending loop still accepts from itself
 	polled   bool        // the tick has collected events; it does so once, also when it is resumed
+	calling  calling     // the callback that runs, or ran last
 	fault    *PanicError // a callback that did not return, not yet reported
 	sink     sink        // who hears of the next fault
 	alarm    alarm
 	forget   func() bool // ends the interest in Run's context
+	turned   turned      // what the loop has done, ever; anyone reads it
+	regions  regions     // of a trace
 
 	timers   timers
 	fds      descriptors
 	promises *promise.Realm
 	workers  workers
+	crew     atomic.Pointer[crew]
+	guest    guestSeat
+	share    *share       // of a group's tasks; nil if there is none; fixed by NewGroup
 	failure  error        // why the loop ended by itself; written by its owner before the end
+	notes    *ledger      // of debug mode; nil without
+	held     *hold        // the last of the holds; guarded by the urgent inbox's lock
 	waiting  atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
 
 	// Fixed by New.
@@ -83,10 +92,15 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.born = int64(l.anchor.Sub(epoch))
 	l.bounds.microtasks, l.bounds.internal = c.microtaskBudget, internalBudget
-	l.credit, l.urgent.late = mostOwn, mostLate
+	l.urgent.late = mostLate
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.alarm.at = never
+	l.probe = newProbe(l)
+	if l.debug {
+		l.notes = &ledger{notes: map[any]entry{}}
+	}
+	l.express = l.queueLimit == 0 && (l.probe == nil || !l.probe.stamps)
 	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
@@ -100,7 +114,29 @@ func New(opts ...Option) (*Loop, error) {
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
-func (l *Loop) Submit(fn func()) error { return l.enqueue(external, fn, false) }
+func (l *Loop) Submit(fn func()) error {
+	// This is enqueue where nothing stands in the way, written out: what one producer does with the lock in hand is what
+	// ten of them wait for.
+	b := &l.inbox
+	q := &b.lane[external&1]
+	if fn != nil && l.express && b.tryAcquire() {
+		state := l.state.load()
+		if !state.ending() && !q.full() {
+			q.push(fn)
+			wanted := b.wanted.Load()
+			storeRelease(&b.lock, freeWork)
+			if state.sleeping() {
+				l.unpark()
+			}
+			if wanted != 0 {
+				giveWay(0)
+			}
+			return nil
+		}
+		b.Unlock()
+	}
+	return l.enqueue(external, fn, false)
+}
 
 // SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
 // waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
@@ -128,6 +164,9 @@ func (l *Loop) State() State { return l.state.load().state() }
 // At once it returns ErrReentrantRun from one of the loop's own callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated
 // when the loop is ending or has ended. If a callback calls runtime.Goexit the calling goroutine ends without returning
 // from Run, and the loop goes on without it; Done tells its end.
+//
+// In profiles the goroutine has the label "loop" with the loop's id, beside those of ctx, as have those that callbacks
+// start; afterwards those of ctx. While a trace is written, the phases of each tick are regions.
 func (l *Loop) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
 	if l.done == nil {
@@ -147,7 +186,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	} else if watched {
 		l.forget = sched.AfterContext(ctx, func() { l.terminate(causeContext) })
 	}
+	l.label(ctx)
 	l.serve()
+	pprof.SetGoroutineLabels(ctx)
 	switch w := l.state.load(); {
 	case w.closing():
 		return ErrLoopTerminated
@@ -164,8 +205,12 @@ func (l *Loop) Run(ctx context.Context) error {
 func (l *Loop) turns() {
 	resumed := l.fault != nil
 	l.draining = false // what did not return runs no more
+	if l.probe != nil && resumed {
+		l.probe.unwound()
+	}
 	for l.report(); l.tick(resumed); resumed = false {
 	}
+	l.guest.leave(l)
 }
 
 // tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on where it was, with
@@ -176,11 +221,17 @@ func (l *Loop) tick(resumed bool) bool {
 	} else {
 		l.beginTick()
 	}
+	l.regions.enter(inTimers)
 	l.runTimers()
+	l.regions.enter(inInternal)
 	l.runInternal()
+	l.regions.enter(inExternal)
 	l.runExternal()
+	l.runGuest()
+	l.regions.enter(inMicrotasks)
 	l.checkpoint()
 	l.promises.Scavenge()
+	l.regions.enter(inSleep)
 
 	switch w := l.state.load(); {
 	case w.closing():
@@ -193,10 +244,12 @@ func (l *Loop) tick(resumed bool) bool {
 	case l.fds.pending():
 	case l.runBackground():
 	case l.autoExit && l.exit():
+		l.guest.stuck()
 		return true // to the end, which pending promises hear of
 	default:
 		l.sleep()
 	}
+	l.regions.enter(inDescriptors)
 	l.runIO()
 	return true
 }
@@ -213,6 +266,8 @@ type bounds struct {
 	crowded    bool  // so many that the tick had better end
 	inner      stint // of internal tasks
 	stopped    bool  // for that, or for another bound of internal tasks
+	turns      int   // of the guest, that there have been
+	turned     stint // of these
 	full       bool  // something was left for the next tick
 }
 
@@ -222,6 +277,11 @@ func (l *Loop) beginTick() {
 	l.pauses.begin(now)
 	l.tickTime.Store(now)
 	l.polled = false
+	l.regions.look(l)
+	publish(&l.turned.ticks, l.turned.ticks.Load()+1)
+	if l.probe != nil {
+		l.probe.tick(now)
+	}
 	t := &l.bounds
 	before := *t
 	*t = bounds{due: l.dueAt(now), tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
@@ -231,9 +291,8 @@ func (l *Loop) beginTick() {
 	if before.held {
 		t.microtasks = l.microtaskBudget
 	}
-	if !l.ending && l.state.load().ending() {
-		l.ending = true
-		l.renew()
+	if !l.grace.counts && l.state.load().ending() {
+		l.noticeEnd()
 	}
 }
 
@@ -241,7 +300,7 @@ func (l *Loop) beginTick() {
 func (l *Loop) runInternal() {
 	t := &l.bounds
 	for l.internalWaiting() {
-		if l.priority.n != 0 && l.microtasksDue() {
+		if l.priority.len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
 		switch {
@@ -251,7 +310,7 @@ func (l *Loop) runInternal() {
 			t.stopped, t.full = true, true
 			l.runaway.report(l, errRunaway)
 			return
-		case l.priority.n == 0:
+		case l.priority.len() == 0:
 			l.take(internal, &l.priority)
 			continue
 		case t.inner.n != 0 && t.crowded || t.inner.over(l):
@@ -259,19 +318,26 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal--
-		l.runs(internal)
+		if l.grace.counts {
+			l.runsInternal()
+		}
+		l.calling.kind = anInternal
+		if l.probe != nil {
+			l.probe.next(anInternal, &l.priority)
+			continue
+		}
 		l.priority.pop()()
 	}
 	l.runaway.over()
 }
 
-func (l *Loop) internalWaiting() bool { return l.priority.n != 0 || l.urgent.has(internal) }
+func (l *Loop) internalWaiting() bool { return l.priority.len() != 0 || l.urgent.has(internal) }
 
 // runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
 func (l *Loop) runExternal() {
 	t := &l.bounds
 	for {
-		if l.urgent.flags.Load() != 0 || l.micro.n+l.ticks.n+l.priority.n != 0 {
+		if l.urgent.flags.Load() != 0 || l.micro.len()+l.ticks.len()+l.priority.len() != 0 {
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}
@@ -281,7 +347,7 @@ func (l *Loop) runExternal() {
 				}
 			}
 		}
-		if l.batch.n == 0 {
+		if l.batch.len() == 0 {
 			if l.refill() {
 				continue
 			}
@@ -297,11 +363,18 @@ func (l *Loop) runExternal() {
 			return
 		}
 		t.tasks--
-		l.credit += perOwn // of no account before the end; then each was accepted before it
+		if l.grace.counts {
+			l.runsExternal()
+		}
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}
-		l.batch.pop()()
+		l.calling.kind = aTask
+		if l.probe != nil {
+			l.probe.next(aTask, &l.batch)
+		} else {
+			l.batch.pop()()
+		}
 		if t.crowded {
 			return
 		}
@@ -311,10 +384,10 @@ func (l *Loop) runExternal() {
 // refill takes the external tasks from the inbox, when all that were taken before have run. It tells whether there are
 // any, or something has come that goes before them.
 func (l *Loop) refill() bool {
-	if !l.mayHaveWork() && (l.fds.pending() || !l.pause()) {
+	if !l.mayHaveWork() && (l.fds.pending() || l.guest.ready() || !l.pause()) {
 		return false
 	}
-	if l.inbox.mayHaveWork() && !l.pressed() && l.take(external, &l.batch) && l.batch.n != 0 {
+	if l.inbox.mayHaveWork() && !l.pressed() && l.take(external, &l.batch) && l.batch.len() != 0 {
 		return true
 	}
 	if l.urgent.mayHaveWork() && l.urgent.flags.Load() == 0 {
@@ -332,7 +405,7 @@ func (l *Loop) pressed() bool {
 
 // hasWork tells whether there may be something to run other than timers and what descriptors ask for.
 func (l *Loop) hasWork() bool {
-	return l.micro.n+l.ticks.n+l.batch.n+l.priority.n != 0 || l.bounds.held || l.mayHaveWork()
+	return l.micro.len()+l.ticks.len()+l.batch.len()+l.priority.len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
 }
 
 // stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: a few callbacks

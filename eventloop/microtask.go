@@ -53,10 +53,10 @@ func (l *Loop) NextTick(fn func()) error {
 
 // admitOwn is admit for what an ending loop schedules itself.
 func (l *Loop) admitOwn() bool {
-	if l.state.load().closing() || !l.mayBring() {
+	if l.state.load().closing() || !l.grace.accepts() {
 		return false
 	}
-	l.credit--
+	l.grace.charge()
 	return true
 }
 
@@ -68,11 +68,11 @@ func (l *Loop) checkpoint() {
 		if l.urgent.has(microtask) {
 			l.adoptMicrotasks()
 		}
-		l.inMicro = l.inMicro && l.micro.n != 0
+		l.inMicro = l.inMicro && l.micro.len() != 0
 		switch {
-		case l.ticks.n != 0 && !l.inMicro:
+		case l.ticks.len() != 0 && !l.inMicro:
 			more = l.drain(&l.ticks)
-		case l.micro.n != 0:
+		case l.micro.len() != 0:
 			l.inMicro = true
 			more = l.drain(&l.micro)
 		case l.promises.Unhandled():
@@ -91,15 +91,28 @@ func (l *Loop) checkpoint() {
 
 // drain runs functions from q until none is left, or the rest must wait; it tells whether to go on.
 func (l *Loop) drain(q *queue) bool {
-	l.draining = true
-	for q.n != 0 && l.spend() {
-		if q == &l.micro {
-			l.runs(microtask)
+	l.draining, l.calling.kind = true, aMicrotask
+	if l.probe != nil {
+		l.drainObserved(q)
+	} else {
+		for q.len() != 0 && l.spend() {
+			if l.grace.counts {
+				l.runsJob(q)
+			}
+			q.pop()()
 		}
-		q.pop()()
 	}
 	l.draining = false
-	return q.n == 0
+	return q.len() == 0
+}
+
+func (l *Loop) drainObserved(q *queue) {
+	for q.len() != 0 && l.spend() {
+		if l.grace.counts {
+			l.runsJob(q)
+		}
+		l.probe.next(aMicrotask, q)
+	}
 }
 
 // spend takes one microtask from the budget, and tells whether it may run. A budget that is spent is reported if it was
@@ -142,7 +155,9 @@ const (
 // microtasksDue tells whether a microtask goes before the next callback: those that the last callback has left, and
 // those that came from elsewhere since. It is asked when it is known what the callback is, and right before it: of one
 // goroutine's microtask and later task, the microtask then comes first.
-func (l *Loop) microtasksDue() bool { return l.micro.n+l.ticks.n != 0 || l.urgent.has(microtask) }
+func (l *Loop) microtasksDue() bool {
+	return l.micro.len()+l.ticks.len() != 0 || l.urgent.has(microtask)
+}
 
 // foreignDue tells whether microtasks have come from elsewhere that go before the next callback. It is asked under the lock
 // under which the callback is found, which may have been long in coming, and again when that has been taken anew.

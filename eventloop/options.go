@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -35,6 +36,12 @@ type config struct {
 	onUnhandled     func(*Promise, error)
 	promiseDebug    bool
 	workerLimit     int
+	debug           bool
+	events          int
+	metrics         bool
+	stallThreshold  time.Duration
+	onStall         func(Stall)
+	sampling        int
 
 	fastPath         FastPathMode
 	strictMicrotasks bool
@@ -160,11 +167,21 @@ func WithUnhandledRejection(f func(*Promise, error)) Option {
 	}
 }
 
-// WithPromiseDebug records where each promise is created, so that the report of an unhandled rejection, and a promise's
-// String, tell it. It costs a stack trace for each promise.
+// WithPromiseDebug records where each promise is created, and what it came from, so that the report of an unhandled
+// rejection, and a promise's String, tell the last sixteen of these places. It costs a stack trace for each promise.
 func WithPromiseDebug(on bool) Option {
 	return func(c *config) error {
 		c.promiseDebug = on
+		return nil
+	}
+}
+
+// WithDebug records where tasks, timers, registrations, holds, functions of Promisify and promises are created, for
+// [Loop.Active], the error of Shutdown, the report of a stall and that of an unhandled rejection; it includes
+// [WithPromiseDebug]. It costs a stack trace, and memory, for each of them, and two readings of the clock for each callback.
+func WithDebug(on bool) Option {
+	return func(c *config) error {
+		c.debug, c.promiseDebug = on, on || c.promiseDebug
 		return nil
 	}
 }
@@ -180,6 +197,30 @@ func WithWorkerLimit(n int) Option {
 		return nil
 	}
 }
+
+// WithMetrics has the loop measure what [Loop.Metrics] tells. The default is not to, which costs nothing. It takes some
+// 30 KiB; on the loop a reading of the clock for each callback and a few nanoseconds, and a reading for each Submit and
+// SubmitInternal elsewhere, unless they come in a flood. See [WithMetricsSampling] for less.
+func WithMetrics(on bool) Option {
+	return func(c *config) error {
+		c.metrics = on
+		return nil
+	}
+}
+
+// WithMetricsSampling has one in n callbacks timed, and of one in n functions the time of their acceptance noted; what runs
+// is counted all the same. The default is 1: all. n must be positive. It has no effect without WithMetrics.
+func WithMetricsSampling(n int) Option {
+	return func(c *config) error {
+		if n < 1 || n > mostSampling {
+			return fmt.Errorf("eventloop: WithMetricsSampling(%d): not from 1 to %d", n, mostSampling)
+		}
+		c.sampling = n
+		return nil
+	}
+}
+
+const mostSampling = 1 << 20
 
 // WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
 // FastPathDisabled New makes a poller, which the loop holds until it has ended: a loop that is not going to run is

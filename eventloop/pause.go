@@ -20,48 +20,51 @@ import (
 // processors are calm.
 type pauses struct {
 	used  int   // in this tick
-	vain  int   // in a row that have brought nothing
-	skip  int   // chances to be passed over for that
-	clock int64 // when the last one but one ended, or the tick began
+	left  int   // before the loop sleeps, if they go on bringing nothing
+	vain  int   // idle moments in a row whose first pause has brought nothing
+	skip  int   // idle moments to be passed over for that
+	lost  int64 // in long pauses, not yet forgiven
+	began int64 // when the tick did
+	since int64 // when the first one began of those that have come without a long time between two
+	clock int64 // when the last one but a few ended, or the tick began
 }
 
 const (
-	mostPauses = 16        // in a tick: bounds how old its time gets
-	longPause  = 100_000   // nanoseconds, which a few goroutines with a little to do each need not take
-	nearTimer  = 1_000_000 // nanoseconds, within which a timer is not kept waiting by pauses
-	mostSkip   = 6         // of vain pauses in a row, one in 2 to the power of this
+	mostPauses = 16          // in a tick: bounds how old its time gets
+	perMoment  = 4           // in a row that bring nothing: what the other processor works on takes a moment
+	perClock   = 4           // between two looks at the clock, which costs a good part of what a pause saves
+	longPause  = 100_000     // nanoseconds, which a few goroutines with a little to do each need not take
+	mostLost   = 2_000_000   // nanoseconds, in long pauses, until the loop doubts that the processors are calm
+	forgiven   = 20          // so many nanoseconds make up for a lost one
+	steady     = 100_000_000 // nanoseconds, in which others that compute would have had their turn several times
+	nearTimer  = 1_000_000   // nanoseconds, within which a timer is not kept waiting by pauses
+	mostSkip   = 6           // of vain moments in a row, one in 2 to the power of this
 )
 
-func (p *pauses) begin(now int64) { p.used, p.clock = 0, now }
+func (p *pauses) begin(now int64) {
+	if now-p.began > longPause {
+		p.since = now
+	}
+	p.lost = max(0, p.lost-(now-p.began)/forgiven)
+	p.used, p.left, p.began, p.clock = 0, 0, now, now
+}
 
-// worthwhile tells whether all pauses of the tick are used: each has brought work, or it would have gone to sleep.
+// worthwhile tells whether all pauses of the tick are used: nearly each has brought work, or it would have gone to sleep.
 func (p *pauses) worthwhile() bool { return p.used == mostPauses }
 
-// pause lets other goroutines run, if that is likely to bring work soon, and tells whether it has.
+// pause is for an idle moment: it lets other goroutines run, if that is likely to bring work soon, and tells whether it
+// has.
 func (l *Loop) pause() bool {
 	p := &l.pauses
-	switch {
-	case p.used == mostPauses || l.earliest.Load()-p.clock < nearTimer:
-		return false
-	case p.skip > 0:
+	if p.left = 0; p.skip > 0 {
 		p.skip--
 		return false
-	case !sched.Exploring && !calm.is(l):
+	}
+	if p.used == mostPauses {
 		return false
 	}
-	p.used++
-	idle := p.vain != 0 // where the last one has saved nothing, the clock need not be spared
-	if idle {
-		p.clock = l.now()
-	}
-	sched.Yield()
-	if idle || p.used%2 == 0 { // the clock costs a good part of what a pause saves
-		before := p.clock
-		if p.clock = l.now(); p.clock-before > longPause {
-			calm.sure.Store(false) // it may have been a callback, as will soon be known
-		}
-	}
-	if l.hasNews() {
+	p.left = perMoment
+	if l.pauseOnce() {
 		p.vain = 0
 		return true
 	}
@@ -70,34 +73,106 @@ func (l *Loop) pause() bool {
 	return false
 }
 
+// pauseOn goes on with the pauses of an idle moment, before a sleep.
+func (l *Loop) pauseOn() bool {
+	p := &l.pauses
+	for p.left > 0 {
+		if l.pauseOnce() {
+			p.vain, p.skip = 0, 0
+			return true
+		}
+	}
+	return false
+}
+
+// pauseOnce lets others run once, if there is to be a pause.
+func (l *Loop) pauseOnce() bool {
+	p := &l.pauses
+	p.left--
+	if p.used == mostPauses || l.earliest.Load()-p.clock < nearTimer || !sched.Exploring && !l.calm() {
+		p.left = 0
+		return false
+	}
+	p.used++
+	publish(&l.turned.pauses, l.turned.pauses.Load()+1)
+	sched.Yield()
+	if l.probe != nil {
+		l.probe.unchain()
+	}
+	news := l.hasNews()
+	if !news || p.used%perClock == 0 {
+		l.judge(l.now())
+	}
+	return news
+}
+
+// calm tells whether to count on calm. It is known, or the loop has found it out itself: for many turns of a
+// goroutine that computes it was never kept waiting. Who is asked may not get to it then, as the runtime lets those go
+// first that wake each other.
+func (l *Loop) calm() bool {
+	p := &l.pauses
+	now := l.born + p.clock
+	if calm.is(now) {
+		return true
+	}
+	if p.clock-p.since < steady {
+		return false
+	}
+	calm.until.Store(now + int64(lasting))
+	return true
+}
+
+// judge looks how long the last few pauses have been, with the callbacks between them. The garbage collector makes a
+// pause long now and then.
+func (l *Loop) judge(now int64) {
+	p := &l.pauses
+	took := now - p.clock
+	p.clock = now
+	if took <= longPause {
+		calm.confirm(l.born + now)
+	} else if p.lost += took; p.lost > mostLost {
+		calm.until.Store(0) // it may have been callbacks, as will soon be known
+		p.lost, p.left, p.since = 0, 0, now
+	}
+}
+
 // calm is what the loops of the process know of its processors: whether who lets others run gets on again at once. A
 // loop that finds itself kept waiting has lost the time already; so whoever is in doubt does not try, but sends a
-// goroutine that has nothing to lose. What it finds serves all loops, also those that are yet to come.
+// goroutine that has nothing to lose. What it finds serves all loops, also those that are yet to come, for as long as
+// one of them pauses again and again.
 var calm calmness
 
+// Both are in nanoseconds since epoch.
 type calmness struct {
-	sure  atomic.Bool
-	again atomic.Int64 // not to be asked before, in nanoseconds since epoch
+	until atomic.Int64 // known to be so
+	again atomic.Int64 // not to be asked before
 }
 
 var epoch = time.Now()
 
-// While in doubt, for how long nobody asks again, and how long it takes until the question is asked: a goroutine that
-// starts at once would push aside one that the loop has just answered.
+// How long what is known counts; and while in doubt, for how long nobody asks again, and how long it takes until the
+// question is asked: a goroutine that starts at once would push aside one that the loop has just answered.
 const (
-	askAgain = 20 * time.Millisecond
+	lasting  = 10 * time.Millisecond
+	askAgain = 5 * time.Millisecond
 	askLater = time.Millisecond
 )
 
-func (c *calmness) is(l *Loop) bool {
-	if c.sure.Load() {
+func (c *calmness) is(now int64) bool {
+	if now < c.until.Load() {
 		return true
 	}
-	now, again := l.born+l.pauses.clock, c.again.Load()
-	if now >= again && c.again.CompareAndSwap(again, now+int64(askAgain)) {
+	if again := c.again.Load(); now >= again && c.again.CompareAndSwap(again, now+int64(askAgain)) {
 		time.AfterFunc(askLater, c.ask)
 	}
 	return false
+}
+
+// confirm says that it still is.
+func (c *calmness) confirm(now int64) {
+	if until := c.until.Load(); until != 0 && until-now < int64(lasting)/2 {
+		c.until.CompareAndSwap(until, now+int64(lasting))
+	}
 }
 
 // ask lets others run a few times, and looks how long that takes. Once it may take long by chance, because the system has
@@ -116,5 +191,5 @@ func (c *calmness) ask() {
 		}
 	}
 	c.again.Store(math.MinInt64) // who doubts it need not wait
-	c.sure.Store(true)
+	c.until.Store(int64(time.Since(epoch) + lasting))
 }

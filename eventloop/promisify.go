@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -53,6 +52,9 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	w := &work{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
 	w.part = w.play
+	if l.notes != nil { // nobody else needs the clock
+		l.notes.put(w, l.now(), l.here())
+	}
 	run := w.part
 	if ctx.Done() != nil {
 		w.contested = true
@@ -101,10 +103,6 @@ type work struct {
 	fn      func(context.Context) (any, error)
 	started atomic.Bool
 
-	// In the list of workers that run, while it is in that.
-	goroutine  uintptr
-	prev, next *work
-
 	// contested tells that ctx may end. Otherwise there is none but the worker to take what is here, and no flag is set.
 	contested bool
 
@@ -133,16 +131,19 @@ func (w *work) run() {
 	}
 	ctx, fn := w.ctx, w.fn
 	w.ctx, w.fn = nil, nil
+	crew := w.loop.enlist() // first: who waits for workers after Close finds this one, or it finds the Close
 	if w.loop.state.load().closing() {
+		crew.leave()
+		w.loop.notes.drop(w)
 		return
 	}
-	w.loop.workers.enter(w)
 	returned := false
 	defer func() {
 		if !returned {
 			w.settle(nil, &PanicError{Value: ErrGoexit, Stack: debug.Stack()})
 		}
-		w.loop.workers.leave(w)
+		crew.leave()
+		w.loop.notes.drop(w)
 	}()
 	value, err := call(ctx, fn)
 	returned = true
@@ -153,6 +154,7 @@ func (w *work) run() {
 func (w *work) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
+		w.loop.notes.drop(w)
 		w.loop.workers.drop()
 	}
 	w.settle(nil, cancelled(ctx))
@@ -249,46 +251,9 @@ func (u *urgent) addHeard(n int) { storeRelease(&u.heard, u.heard.Load()+uint32(
 // workers starts work, some of it later if there is a limit.
 type workers struct {
 	mu      sched.Mutex
-	first   *work // of those whose functions run
-	running int   // how many, if there is a limit
+	running int // how many, if there is a limit
 	waiting []turn
 	dropped int // of those that wait; they have started, as it were
-}
-
-// enter adds the calling goroutine to those that work for the loop.
-func (ws *workers) enter(w *work) {
-	w.goroutine = goroutine.ID()
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if w.next = ws.first; w.next != nil {
-		w.next.prev = w
-	}
-	ws.first = w
-}
-
-func (ws *workers) leave(w *work) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if w.prev == nil {
-		ws.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next != nil {
-		w.next.prev = w.prev
-	}
-	w.prev, w.next = nil, nil
-}
-
-// has tells whether a goroutine works for the loop. It looks at all that do: only an ending loop asks.
-func (ws *workers) has(id uintptr) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	w := ws.first
-	for w != nil && w.goroutine != id {
-		w = w.next
-	}
-	return w != nil
 }
 
 // turn is work with what a goroutine does for it.
@@ -367,8 +332,10 @@ func (l *Loop) unhandled(p *Promise, err error) {
 	switch {
 	case l.state.load().ending() && isError(err, ErrLoopTerminated):
 	case l.onUnhandled != nil:
+		l.calling.kind = aHandler
 		l.onUnhandled(p, err)
 	default:
-		l.log().Error("unhandled promise rejection", "error", err)
+		l.calling.kind = aHandler
+		l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) // in debug mode err says where the promise comes from
 	}
 }

@@ -2,7 +2,14 @@
 
 package eventloop
 
-import "github.com/turnloop/turnloop/internal/sched/atomic"
+import (
+	plain "sync/atomic"
+
+	"github.com/turnloop/turnloop/internal/sched/atomic"
+)
 
 // storeRelease stores v so that whoever loads it sees all that was written before: what it takes to release a lock.
 func storeRelease(p *atomic.Uint32, v uint32) { p.Store(v) }
+
+// publish stores v likewise: a figure that one goroutine writes and others read.
+func publish(p *plain.Int64, v int64) { p.Store(v) }

@@ -5,7 +5,6 @@ package eventloop
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched"
@@ -19,13 +18,19 @@ func (l *Loop) serve() {
 		l.owner.Store(0)
 		if !ended {
 			l.fault.Value = ErrGoexit
+			l.regions.current = nil // it has ended with its goroutine
 			sched.Go(l.serve)
 		}
 	}()
 	l.owner.Store(goroutine.ID())
+	if l.probe != nil {
+		l.probe.watched()
+		l.probe.unpark(noCallback)
+	}
 	for !l.attempt() {
 	}
 	ended = true
+	l.regions.leave()
 	l.end()
 }
 
@@ -35,7 +40,7 @@ func (l *Loop) serve() {
 func (l *Loop) attempt() (returned bool) {
 	defer func() {
 		if !returned {
-			l.fault = &PanicError{Value: recover(), Stack: debug.Stack()}
+			l.blame(recover())
 		}
 	}()
 	l.turns()
@@ -53,7 +58,7 @@ const (
 
 // report tells about the fault that ended the previous attempt, if there is one.
 func (l *Loop) report() {
-	fault, to := l.fault, l.sink
+	fault, to, of := l.fault, l.sink, l.calling
 	l.fault = nil
 	if fault == nil {
 		return
@@ -62,11 +67,12 @@ func (l *Loop) report() {
 		to = toLogger
 	}
 	l.sink = to + 1
+	l.calling.kind = aHandler
 	switch to {
 	case toHandler:
 		l.onPanic(fault)
 	case toLogger:
-		l.log().Error("callback panicked", "error", fault, "stack", string(fault.Stack))
+		l.log().Error("callback panicked", append(l.attributes(of), "error", fault, "stack", string(fault.Stack))...)
 	default:
 		fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
 	}
@@ -84,10 +90,18 @@ func (e *episode) report(l *Loop, err error) {
 		return
 	}
 	e.reported = true
+	if l.probe != nil {
+		defer l.probe.unchain()
+	}
+	l.calling.kind = aHandler
 	switch {
 	case l.onOverload != nil:
 		l.onOverload(err)
 	case err != ErrLoopOverloaded: // a long queue is no fault; these are
-		l.log().Warn("loop overloaded", "error", err)
+		at, k := internal, anInternal
+		if err == ErrMicrotaskBudget {
+			at, k = microtask, aMicrotask
+		}
+		l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err)
 	}
 }

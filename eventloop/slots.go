@@ -12,7 +12,7 @@ type registration struct {
 // slots has each registration at its tag modulo the length, which is a power of two. Tags count up, and pass over those
 // whose slots are taken: so the tags in use differ modulo the length, and go on to differ when it is doubled. A slot is
 // soon used again, a tag only when the counter has wrapped and come round to it, long after the last event that carried
-// it. descriptors.mu guards it all.
+// it. Only who has descriptors.mu changes it, and takes descriptors.look for that too; so either is enough to read it.
 type slots struct {
 	at    []registration // nil before the first
 	taken int
@@ -22,12 +22,10 @@ type slots struct {
 // leastSlots is what one registration takes, and those that come beside it.
 const leastSlots = 4
 
-// next returns the tag for a registration that is about to be put. At least a quarter of the slots is free, and what is
-// passed over now is not looked at again before the counter has come round, so it takes a few looks on average.
+// next returns the tag for a registration that is about to be put, where there is room for one. At least a quarter of the
+// slots is free, and what is passed over now is not looked at again before the counter has come round, so it takes a few
+// looks on average.
 func (s *slots) next() uint32 {
-	if 4*(s.taken+1) > 3*len(s.at) {
-		s.grow()
-	}
 	s.last++
 	for s.slot(s.last).callback != nil {
 		s.last++
@@ -35,14 +33,18 @@ func (s *slots) next() uint32 {
 	return s.last
 }
 
-func (s *slots) grow() {
-	old := s.at
-	s.at = make([]registration, max(leastSlots, 2*len(old)))
-	for i := range old {
-		if r := &old[i]; r.callback != nil {
-			*s.slot(r.tag) = *r
+// larger returns what to replace at by so that there is room for one more, or nil if there is.
+func (s *slots) larger() []registration {
+	if 4*(s.taken+1) <= 3*len(s.at) {
+		return nil
+	}
+	l := slots{at: make([]registration, max(leastSlots, 2*len(s.at)))}
+	for _, r := range s.at {
+		if r.callback != nil {
+			*l.slot(r.tag) = r
 		}
 	}
+	return l.at
 }
 
 // put takes the slot of a tag that next has returned since the last change.

@@ -7,7 +7,9 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// State is a loop's state. The numbers are fixed: they appear in logs and dumps.
+// State is a loop's state, an int32 whose numbers are fixed, since they appear in logs and dumps.
+//
+//	func (s State) String() string // as in "running"
 type State = loopapi.State
 
 // The states of a loop, and every way from one to the next:
@@ -22,11 +24,11 @@ type State = loopapi.State
 //	                                   ▼
 //	                               Terminated
 const (
-	StateAwake       = loopapi.StateAwake
-	StateTerminated  = loopapi.StateTerminated
-	StateSleeping    = loopapi.StateSleeping
-	StateRunning     = loopapi.StateRunning
-	StateTerminating = loopapi.StateTerminating
+	StateAwake       State = 0 // created, Run not called yet
+	StateTerminated  State = 1 // ended for good
+	StateSleeping    State = 2 // parked until there is work
+	StateRunning     State = 4 // running callbacks, or about to decide to sleep
+	StateTerminating State = 5 // the end was asked for
 )
 
 // word is a State together with how the loop came to its end. The causes are bits of the same word so that a

@@ -28,18 +28,20 @@ type timers struct {
 }
 
 // TimerTier says which timers go first when several are due, and which wait when there is much to do.
+//
+//	func (t TimerTier) String() string // normal, critical or background
 type TimerTier = loopapi.TimerTier
 
 const (
 	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run until about 10 ms of a turn have passed; the
 	// rest waits, in order, for the next turn, so that a storm of them keeps nothing else from running.
-	TimerNormal = TimerTier(wheel.Normal)
+	TimerNormal TimerTier = TimerTier(wheel.Normal)
 	// TimerCritical is for timers that are few, short, and must not wait for others: heartbeats, deadlines. Those that are
 	// due run before all normal ones, bounded likewise.
-	TimerCritical = TimerTier(wheel.Critical)
+	TimerCritical TimerTier = TimerTier(wheel.Critical)
 	// TimerBackground is for what can wait: sweeping, statistics. These run when the loop has nothing else to do; or, up
 	// to about 10 ms of a turn, when they are a second late.
-	TimerBackground = TimerTier(wheel.Background)
+	TimerBackground TimerTier = TimerTier(wheel.Background)
 )
 
 // ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means now, but in a
@@ -64,6 +66,10 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	case tier >= wheel.Tiers:
 		return 0, fmt.Errorf("eventloop: there is no timer tier %d", tier)
 	}
+	var known func(TimerID)
+	if l.notes != nil {
+		fn, known = l.noted(fn)
+	}
 	deadline := l.now()
 	if delay > 0 {
 		deadline += int64(delay)
@@ -87,6 +93,9 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 		return 0, ErrLoopTerminated
 	}
 	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)
+	if known != nil {
+		known(TimerID(id))
+	}
 	sooner := deadline < l.earliest.Load()
 	if sooner {
 		l.earliest.Store(deadline)
@@ -115,7 +124,11 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 // costs what ScheduleTimer costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was
 // dropped at the loop's end, or never was.
 func (l *Loop) CancelTimer(id TimerID) error {
-	return l.changeTimer(id, (*wheel.Wheel).Remove)
+	err := l.changeTimer(id, (*wheel.Wheel).Remove)
+	if err == nil && l.notes != nil {
+		l.notes.drop(id)
+	}
+	return err
 }
 
 // RefTimer makes a pending timer keep an auto-exit loop alive, as every timer does when it is scheduled. Any goroutine
@@ -194,17 +207,19 @@ func (l *Loop) fire(d *due) (ok bool) {
 		l.checkpoint()
 		l.lock(&t.mu)
 	}
-	if d.idle && min(t.wheel.NextOf(wheel.Critical), t.wheel.NextOf(wheel.Normal)) <= l.tickTime.Load() {
+	if d.idle && l.isDue(min(t.wheel.NextOf(wheel.Critical), t.wheel.NextOf(wheel.Normal))) {
 		t.mu.Unlock()
-		return false // the turn had no time for them, or they were scheduled since; the next one begins with them
+		return false // the turn had no time for them, or it is their time by now; the next one begins with them
 	}
 	if l.state.load().ending() {
 		t.mu.Unlock()
 		return false // what is due stays, and keeps alive what must hear that pending promises are rejected
 	}
 	var fn func()
+	var id uint64
 	for ; d.firing < wheel.Tiers; d.leave() {
 		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.limit); ok {
+			id = t.wheel.Popped()
 			break
 		}
 	}
@@ -216,8 +231,18 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if !ok || l.state.load().closing() { // the last look before a callback: the locks may have been long in coming
 		return false
 	}
+	if l.calling = (calling{aTimer, id}); l.probe != nil {
+		l.probe.call(aTimer, mark{}, fn)
+		return true
+	}
 	fn()
 	return true
+}
+
+// isDue tells whether a deadline is past. It looks at the clock only for one that may be past before the turn ends.
+func (l *Loop) isDue(deadline int64) bool {
+	tick := l.tickTime.Load()
+	return deadline <= tick || deadline-tick < longestStint && deadline <= l.now()
 }
 
 // runBackground runs background timers that are due until there is something else to do, and tells whether there were

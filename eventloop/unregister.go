@@ -57,7 +57,8 @@ func (l *Loop) unregister(fd int, then func()) error {
 	}
 	events := r.events
 	delete(d.table, fd)
-	d.slots.remove(r.tag)
+	l.notes.drop(registrationTag(r.tag))
+	l.change(func() { d.slots.remove(r.tag) })
 	d.counted()
 	if then != nil {
 		l.follow(then)
@@ -98,7 +99,7 @@ func (l *Loop) callOrphans(left []func()) {
 			sched.Go(func() { l.callOrphans(left[1:]) })
 		}
 		if fault != nil {
-			l.complain("callback panicked", fault, "stack", string(fault.Stack))
+			l.complain("callback panicked", fault, "kind", anInternal.String(), "stack", string(fault.Stack))
 		}
 	}()
 	fault = guarded(left[0])

@@ -1,6 +1,7 @@
 package eventloop
 
-// The vocabulary that users need, so that they import one package.
+// The vocabulary that users need, so that they import one package. The originals are in internal/loopapi, which all
+// contestants share; go doc does not look behind an alias, so what there is to know of each stands here.
 
 import (
 	"errors"
@@ -10,24 +11,70 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is the interface that Loop shares with the other contestants of the tournament: Run, Shutdown, Submit,
-// SubmitInternal and Close, as those of [Loop].
+// EventLoop is what every contestant of the tournament is, [Loop] among them:
+//
+//	Run(ctx context.Context) error
+//	Shutdown(ctx context.Context) error
+//	Submit(fn func()) error
+//	SubmitInternal(fn func()) error
+//	Close() error
+//
+// The interfaces below are capabilities beyond it. [Loop] has them all; of another loop a type assertion tells.
 type EventLoop = loopapi.EventLoop
 
-// The capabilities beyond EventLoop, each an interface of its own, so that one that a loop lacks is told by a type
-// assertion. [Loop] has them all; beside each are its methods.
-type (
-	MicrotaskScheduler = loopapi.MicrotaskScheduler // ScheduleMicrotask
-	TimerScheduler     = loopapi.TimerScheduler     // ScheduleTimer, CancelTimer
-	TierScheduler      = loopapi.TierScheduler      // ScheduleTimerAs
-	TimerReferencer    = loopapi.TimerReferencer    // RefTimer, UnrefTimer
-	FDRegistrar        = loopapi.FDRegistrar        // RegisterFD, ModifyFD, UnregisterFD
-	StateReporter      = loopapi.StateReporter      // State
-	Completer          = loopapi.Completer          // Done
-	OwnerReporter      = loopapi.OwnerReporter      // OnLoop
-	Clock              = loopapi.Clock              // CurrentTickTime
-	Holder             = loopapi.Holder             // Hold
-)
+// MicrotaskScheduler can run a function right after the callback that is running:
+//
+//	ScheduleMicrotask(fn func()) error
+type MicrotaskScheduler = loopapi.MicrotaskScheduler
+
+// TimerScheduler can run a function once, after a delay:
+//
+//	ScheduleTimer(delay time.Duration, fn func()) (TimerID, error)
+//	CancelTimer(id TimerID) error
+type TimerScheduler = loopapi.TimerScheduler
+
+// TierScheduler can choose a timer's tier:
+//
+//	ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error)
+type TierScheduler = loopapi.TierScheduler
+
+// TimerReferencer can choose which pending timers keep an auto-exit loop alive:
+//
+//	RefTimer(id TimerID) error
+//	UnrefTimer(id TimerID) error
+type TimerReferencer = loopapi.TimerReferencer
+
+// FDRegistrar can watch raw descriptors for readiness, level-triggered:
+//
+//	RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error
+//	ModifyFD(fd int, events IOEvents) error
+//	UnregisterFD(fd int) error
+type FDRegistrar = loopapi.FDRegistrar
+
+// StateReporter can tell the loop's state:
+//
+//	State() State
+type StateReporter = loopapi.StateReporter
+
+// Completer can tell the loop's end:
+//
+//	Done() <-chan struct{}
+type Completer = loopapi.Completer
+
+// OwnerReporter can tell whether the caller runs on the loop:
+//
+//	OnLoop() bool
+type OwnerReporter = loopapi.OwnerReporter
+
+// Clock can tell the time that the current tick works with:
+//
+//	CurrentTickTime() time.Time
+type Clock = loopapi.Clock
+
+// Holder can keep an auto-exit loop alive by hand:
+//
+//	Hold() (release func())
+type Holder = loopapi.Holder
 
 var _ interface {
 	EventLoop
@@ -43,49 +90,117 @@ var _ interface {
 	Holder
 } = (*Loop)(nil)
 
-// TimerID names a scheduled timer. The zero TimerID names none.
+// TimerID names a scheduled timer, for CancelTimer and the like. It is a uint64; the zero TimerID names none, and none is
+// used again.
 type TimerID = loopapi.TimerID
 
-// IOEvents is a set of readiness events of a descriptor.
+// IOEvents is a set of readiness events of a descriptor, a uint32 whose bits are the events below: test with &, combine
+// with |.
+//
+//	func (e IOEvents) String() string // as in "read|write"
 type IOEvents = loopapi.IOEvents
 
 // The readiness events. EventError and EventHangup are delivered whether or not they were asked for, but for what
 // RegisterFD says of macOS and the BSDs.
 const (
-	EventRead   = loopapi.EventRead
-	EventWrite  = loopapi.EventWrite
-	EventError  = loopapi.EventError
-	EventHangup = loopapi.EventHangup
+	EventRead   IOEvents = 1 << iota // there is something to read, or the peer has finished sending
+	EventWrite                       // there is room to write, or a connect has ended
+	EventError                       // the descriptor has failed; a read, write or SO_ERROR tells why
+	EventHangup                      // the other side is gone
 )
 
-// What package promise says about promises, and makes of them, is there; these are for users of one package.
-type (
-	Promise        = promise.Promise        // a value that will be known later, or an error that will be
-	Result         = promise.Result         // how a promise settled
-	AggregateError = promise.AggregateError // why none of the promises of Any was fulfilled
-)
+// Promise is a value that will be known later, or an error that will be: [promise.Promise], whose package has what
+// promises do, and their typed kind [promise.Of].
+//
+//	func (p *Promise) Await(ctx context.Context) (any, error)
+//	func (p *Promise) Catch(onRejected func(error) (any, error)) *Promise
+//	func (p *Promise) Finally(onFinally func() error) *Promise
+//	func (p *Promise) String() string
+//	func (p *Promise) Then(onFulfilled func(any) (any, error), onRejected func(error) (any, error)) *Promise
+//	func (p *Promise) ToChannel() <-chan Result
+type Promise = promise.Promise
 
-// PanicError reports a callback that panicked or called runtime.Goexit. Its field Value is what was passed to panic, or
-// ErrGoexit; Stack is the goroutine's stack then, a []byte. Unwrap returns Value if that is an error.
+// Result is how a promise settled, [promise.Result]:
+//
+//	Value any
+//	Err   error // nil if and only if it was fulfilled
+type Result = promise.Result
+
+// AggregateError is why none of the promises of Any was fulfilled, [promise.AggregateError]:
+//
+//	Errors []error // of the promises, in their order
+//
+//	func (e *AggregateError) Error() string
+//	func (e *AggregateError) Unwrap() []error
+type AggregateError = promise.AggregateError
+
+// PanicError reports a callback that panicked or called runtime.Goexit; see [WithPanicHandler].
+//
+//	Value any    // what was passed to panic, or ErrGoexit
+//	Stack []byte // the goroutine's stack at the panic, as debug.Stack formats it
+//
+//	func (e *PanicError) Error() string // the value in one line, without the stack
+//	func (e *PanicError) Unwrap() error // Value, if that is an error
 type PanicError = loopapi.PanicError
 
 // The errors of a loop; test for them with errors.Is.
 var (
-	ErrLoopAlreadyRunning   = loopapi.ErrLoopAlreadyRunning   // Run: the loop is running
-	ErrLoopTerminated       = loopapi.ErrLoopTerminated       // the loop has ended, or does not accept this any more
-	ErrLoopOverloaded       = loopapi.ErrLoopOverloaded       // Submit: the queue limit; OnOverload: the tick budget, endless internal work
-	ErrReentrantRun         = loopapi.ErrReentrantRun         // Run: called from one of the loop's own callbacks
-	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible // FastPathForced and descriptors exclude each other
-	ErrFDAlreadyRegistered  = loopapi.ErrFDAlreadyRegistered  // RegisterFD: the descriptor is registered
-	ErrFDNotRegistered      = loopapi.ErrFDNotRegistered      // ModifyFD, UnregisterFD, UnregisterFDThen: the descriptor is not registered
-	ErrPollerClosed         = loopapi.ErrPollerClosed         // a poller after its end; the methods of Loop return ErrLoopTerminated
-	ErrTimerNotFound        = loopapi.ErrTimerNotFound        // the timer is not pending
-	ErrMicrotaskBudget      = loopapi.ErrMicrotaskBudget      // OnOverload: the microtask budget is spent
-	ErrAwaitOnLoop          = loopapi.ErrAwaitOnLoop          // Await: called on the loop, which it would block for ever
-	ErrPromiseCycle         = loopapi.ErrPromiseCycle         // a promise was resolved so that it would wait for itself
-	ErrNilCallback          = loopapi.ErrNilCallback          // a callback is nil
-	ErrNilReason            = promise.ErrNilReason            // a promise was rejected with a nil error
-	ErrGoexit               = loopapi.ErrGoexit               // PanicError: the callback called runtime.Goexit
+	// ErrLoopAlreadyRunning is returned by Run of a loop that is running. A loop runs once: make another for another goroutine.
+	ErrLoopAlreadyRunning = loopapi.ErrLoopAlreadyRunning
+
+	// ErrLoopTerminated is returned by what a loop does not accept any more, since it is ending or has ended, and is what
+	// pending promises are rejected with. What was refused has not run and will not: drop it, or keep it for another loop.
+	// Run returns it after Close, and to who runs a loop again; Shutdown and Close to all but the first.
+	ErrLoopTerminated = loopapi.ErrLoopTerminated
+
+	// ErrLoopOverloaded is returned by Submit at WithQueueLimit: answer "busy" to whoever asked, and do not try again at
+	// once. OnOverload hears it when a tick's budget is spent, or when internal work does not come to an end: look at
+	// Metrics for what is too slow or too much.
+	ErrLoopOverloaded = loopapi.ErrLoopOverloaded
+
+	// ErrReentrantRun is returned by Run from one of the loop's own callbacks, which runs already: use Submit.
+	ErrReentrantRun = loopapi.ErrReentrantRun
+
+	// ErrFastPathIncompatible is returned by RegisterFD under FastPathForced, and by SetFastPathMode with FastPathForced
+	// while descriptors are registered, which exclude each other: use FastPathAuto.
+	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible
+
+	// ErrFDAlreadyRegistered is returned by RegisterFD of a descriptor that is registered: change its events with
+	// ModifyFD, or unregister it first. A number that was closed and used again is registered until it is unregistered.
+	ErrFDAlreadyRegistered = loopapi.ErrFDAlreadyRegistered
+
+	// ErrFDNotRegistered is returned by ModifyFD, UnregisterFD and UnregisterFDThen of a descriptor that is not
+	// registered: for who only wants it to be gone, that is no failure.
+	ErrFDNotRegistered = loopapi.ErrFDNotRegistered
+
+	// ErrPollerClosed is wrapped by the error of Run when the loop's descriptor of the system was closed by somebody else:
+	// look for code that closes a number twice. Methods of a loop that has ended return ErrLoopTerminated instead.
+	ErrPollerClosed = loopapi.ErrPollerClosed
+
+	// ErrTimerNotFound is returned by CancelTimer, RefTimer and UnrefTimer of a timer that has fired, was cancelled, or
+	// never was: for who only wants it not to fire, that is no failure.
+	ErrTimerNotFound = loopapi.ErrTimerNotFound
+
+	// ErrMicrotaskBudget is what OnOverload hears when a checkpoint has run WithMicrotaskBudget microtasks, and the rest
+	// waits for the next tick: look for promises that resolve each other without end.
+	ErrMicrotaskBudget = loopapi.ErrMicrotaskBudget
+
+	// ErrAwaitOnLoop is returned by Await on the promise's own loop, which it would block for ever: use Then there, or
+	// threadlet.Await in a threadlet.
+	ErrAwaitOnLoop = loopapi.ErrAwaitOnLoop
+
+	// ErrPromiseCycle is what a promise is rejected with that was resolved so that it would wait for itself: return
+	// another promise from its handler.
+	ErrPromiseCycle = loopapi.ErrPromiseCycle
+
+	// ErrNilCallback is returned for a nil function where one is needed.
+	ErrNilCallback = loopapi.ErrNilCallback
+
+	// ErrNilReason is what a promise is rejected with that was rejected with a nil error: pass one that says why.
+	ErrNilReason = promise.ErrNilReason
+
+	// ErrGoexit is the Value of a PanicError for a callback that called runtime.Goexit, as t.FailNow does: return instead.
+	ErrGoexit = loopapi.ErrGoexit
 )
 
 // errRunaway is reported when a tick's internal work does not come to an end.

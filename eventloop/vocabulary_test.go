@@ -59,3 +59,13 @@ func TestErrorTexts(t *testing.T) {
 	}
 	require.NoError(t, l.Close())
 }
+
+// Modes print as words.
+func TestModesPrint(t *testing.T) {
+	for mode, want := range map[eventloop.FastPathMode]string{
+		eventloop.FastPathAuto: "auto", eventloop.FastPathForced: "forced", eventloop.FastPathDisabled: "disabled",
+		3: "FastPathMode(3)", -1: "FastPathMode(-1)",
+	} {
+		require.Equal(t, want, fmt.Sprint(mode))
+	}
+}

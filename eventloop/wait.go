@@ -29,6 +29,9 @@ func (l *Loop) sleep() {
 	if l.pauses.worthwhile() {
 		return // to another tick, which has pauses left
 	}
+	if l.pauseOn() {
+		return
+	}
 	if at := l.earliest.Load(); at != never && at <= l.now() {
 		return
 	}
@@ -38,8 +41,9 @@ func (l *Loop) sleep() {
 	if !l.state.sleep() {
 		return // ending
 	}
+	l.noteSleep()
 	l.park()
-	l.state.wake() // if it was not somebody's signal that ended the park
+	l.noteWake(!l.state.wake()) // if it was not somebody's signal that ended the park
 	event := l.fds.pending()
 	if event {
 		l.tickTime.Store(l.now()) // what is called next was not ready before
@@ -57,7 +61,7 @@ func (l *Loop) park() {
 	} else if at != never {
 		timeout = time.Duration(max(0, at-l.now()))
 	}
-	if l.hasNews() || l.autoExit && !l.needed() {
+	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded()) {
 		return // if a producer has claimed the wake-up already, its signal ends the next park early, which does no harm
 	}
 	switch {
@@ -80,10 +84,13 @@ func (l *Loop) rest() (parked bool) {
 		return false
 	}
 	if parked = !l.mayHaveWork(); parked {
+		l.noteSleep()
 		sched.Await(l.wake)
 		<-l.wake
 	}
-	l.state.wake()
+	if woken := !l.state.wake(); parked {
+		l.noteWake(woken)
+	}
 	return parked
 }
 

@@ -36,6 +36,19 @@ const (
 	FastPathDisabled
 )
 
+// String is the mode's name: auto, forced or disabled.
+func (m FastPathMode) String() string {
+	switch m {
+	case FastPathAuto:
+		return "auto"
+	case FastPathForced:
+		return "forced"
+	case FastPathDisabled:
+		return "disabled"
+	}
+	return fmt.Sprintf("FastPathMode(%d)", int(m))
+}
+
 // SetFastPathMode changes the mode and wakes the loop to take notice. Any goroutine may call it at any time. It returns
 // ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is
 // ending, or the system's error, wrapped, when FastPathDisabled needs a poller and there is none to be had; then
@@ -65,7 +78,7 @@ func (l *Loop) setMode(mode FastPathMode) error {
 			return err
 		}
 	}
-	d.mode = mode
+	l.change(func() { d.mode = mode })
 	d.changed.Store(true)
 	return nil
 }
@@ -81,7 +94,7 @@ func (l *Loop) openPoller() error {
 	if err != nil {
 		return err
 	}
-	d.poller = p
+	l.change(func() { d.poller = p })
 	d.cleanup = runtime.AddCleanup(l, func(p systemPoller) { _ = p.Close() }, p)
 	d.changed.Store(true)
 	return nil
@@ -95,9 +108,10 @@ func (l *Loop) rethink() {
 		return
 	}
 	d.changed.Store(false) // first: what changes from now on is looked at again
-	d.mu.Lock()
-	mode, p, watch := d.mode, d.poller, d.mode != FastPathDisabled && len(d.table) > 0
-	d.mu.Unlock()
+	l.lock(&d.look)
+	mode, p := d.mode, d.poller
+	d.look.Unlock()
+	watch := mode != FastPathDisabled && d.size.Load() > 0
 	if p == nil {
 		return
 	}
@@ -124,7 +138,7 @@ func (l *Loop) rethink() {
 		d.blocked.Store(&d.own)
 	}
 	if fault != nil {
-		l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "error", *fault)
+		l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", aDescriptor.String(), "error", *fault)
 	}
 }
 
@@ -207,6 +221,9 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	d := &l.fds
 	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
+	if l.probe != nil {
+		l.probe.unchain()
+	}
 	if len(d.strays) == 0 {
 		d.earlier = d.earlier[:0]
 	}
@@ -214,7 +231,7 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	if err != nil {
 		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
-		go l.complain("the loop ends", l.failure)
+		go l.complain("the loop ends", l.failure, "kind", aDescriptor.String())
 	}
 }
 
@@ -225,7 +242,7 @@ func (l *Loop) wakePoller(p systemPoller, retry time.Duration) {
 		return
 	}
 	time.AfterFunc(retry, func() { l.wakePoller(p, min(2*retry, time.Second)) })
-	go l.complain("the loop could not be woken; trying again", err)
+	go l.complain("the loop could not be woken; trying again", err, "kind", "poller")
 }
 
 const firstRetry = time.Millisecond
@@ -247,7 +264,7 @@ func (l *Loop) strayed(tag uint32) {
 	}
 	d.endWatch()
 	d.earlier = nil // also if it fails: the rest of the batch need not try again
-	forgot, err := d.renew()
+	forgot, lost, err := d.renew()
 	if !forgot {
 		l.suspend(err)
 		return
@@ -255,7 +272,7 @@ func (l *Loop) strayed(tag uint32) {
 	d.haunted = false
 	d.changed.Store(true) // watch again
 	if err != nil {
-		l.log().Error("descriptors are not watched any more", "error", err)
+		l.log().Error("descriptors are not watched any more", "kind", aDescriptor.String(), "id", lost, "error", err)
 	}
 }
 
@@ -271,7 +288,7 @@ func (l *Loop) suspend(err error) {
 	})
 	if !d.haunted {
 		d.haunted = true
-		l.log().Error("closed descriptors cannot be forgotten; trying again", "error", err)
+		l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", aDescriptor.String(), "error", err)
 	}
 }
 
@@ -283,19 +300,20 @@ const mostEarlier = 1024
 const ghostPause = time.Millisecond
 
 // renew makes the poller forget everything, and tells it again what is registered. If it did not forget, nothing has
-// changed.
-func (d *descriptors) renew() (forgot bool, err error) {
+// changed. It cannot watch those that are lost any more.
+func (d *descriptors) renew() (forgot bool, lost []int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.own.Reset(); err != nil {
-		return false, err
+		return false, nil, err
 	}
-	var lost []error
+	var errs []error
 	for fd, tag := range d.table {
 		r := d.slots.find(tag)
 		if err := d.own.Add(fd, r.events, tag); err != nil && !poller.Gone(err) {
-			lost = append(lost, fmt.Errorf("descriptor %d: %w", fd, err))
+			lost = append(lost, fd)
+			errs = append(errs, fmt.Errorf("descriptor %d: %w", fd, err))
 		}
 	}
-	return true, errors.Join(lost...)
+	return true, lost, errors.Join(errs...)
 }

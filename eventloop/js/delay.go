@@ -25,9 +25,26 @@ func coerce(ms float64) time.Duration {
 	return time.Duration(max(0, n)) * time.Millisecond
 }
 
+// coerceNode turns milliseconds into a delay as Node does: fractions are cut off, and what is less than one millisecond,
+// more than 2^31-1 or no number is one millisecond.
+func coerceNode(ms float64) time.Duration {
+	if !(ms >= 1 && ms <= math.MaxInt32) {
+		return time.Millisecond
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// coerce is that of the adapter's timers.
+func (j *JS) coerce(ms float64) time.Duration {
+	if j.nodeTimers {
+		return coerceNode(ms)
+	}
+	return coerce(ms)
+}
+
 // clamp returns the delay of a timer at a nesting level.
-func clamp(delay time.Duration, level int) time.Duration {
-	if level > freeLevels {
+func (j *JS) clamp(delay time.Duration, level int) time.Duration {
+	if level > freeLevels && !j.nodeTimers {
 		return max(delay, leastNested)
 	}
 	return delay

@@ -62,26 +62,55 @@ const crowd = 256
 
 func (j *JS) setImmediate(fn func()) (id ID, backlog int, err error) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	if j.ending() {
+		j.mu.Unlock()
 		return 0, 0, eventloop.ErrLoopTerminated
 	}
-	id, err = j.newID()
-	if err != nil {
+	if id, err = j.newID(); err != nil {
+		j.mu.Unlock()
 		return 0, 0, err
-	}
-	if j.phase == idle {
-		if err := j.loop.Submit(j.startCheck); err != nil {
-			return 0, 0, err
-		}
-		j.phase = armed
-		j.checks++
 	}
 	if j.setIn.IsZero() && j.loop.OnLoop() {
 		j.setIn = j.loop.CurrentTickTime()
 	}
 	j.immediates = append(j.immediates, immediate{id, fn})
-	return id, len(j.immediates), nil
+	backlog = len(j.immediates)
+	first := j.phase == idle
+	if first {
+		j.phase = armed
+		j.checks++
+	}
+	j.mu.Unlock()
+	if first { // without the lock: a loop that has more tasks than it can run lets others run in this call, and wants the lock
+		err = j.submitCheck(id)
+	}
+	return id, backlog, err
+}
+
+// submitCheck has the loop call check, for the immediate that was the first. If the loop takes no task it takes that one back;
+// but others may have been accepted behind it.
+func (j *JS) submitCheck(id ID) error {
+	err := j.loop.Submit(j.startCheck)
+	if err == nil {
+		return nil
+	}
+	j.mu.Lock()
+	im := j.findImmediate(id)
+	if im == nil {
+		err = nil // it went before a timer already, or was cleared
+	} else {
+		im.fn = nil
+	}
+	others := slices.ContainsFunc(j.immediates, func(im immediate) bool { return im.fn != nil })
+	if !others && j.phase == armed {
+		j.phase, j.immediates, j.setIn = idle, j.immediates[:0], time.Time{}
+		j.checks--
+		j.mu.Unlock()
+		return err
+	}
+	j.mu.Unlock()
+	_ = j.loop.SubmitInternal(j.startCheck) // for the others, and for who counts the checks
+	return err
 }
 
 // ending tells whether the loop is shutting down or has ended.
@@ -213,7 +242,7 @@ func (j *JS) owesImmediates(t *timer) bool {
 	now := j.loop.CurrentTickTime()
 	inTimers := j.inTimers && j.timersIn.Equal(now)
 	if j.phase == armed && j.late.Len() == 0 && !inTimers && !j.setIn.IsZero() {
-		if !j.setIn.Equal(now) || clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
+		if !j.setIn.Equal(now) || j.clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
 			j.begin()
 			j.loop.SubmitInternal(j.nextImmediate)
 		}
@@ -231,11 +260,12 @@ func (j *JS) runLate() {
 	}
 	t := first.Value.(*timer)
 	t.leaveLate()
+	round := t.round
 	if j.late.Len() > 0 {
 		j.loop.SubmitInternal(j.nextLate)
 	}
 	j.mu.Unlock()
-	t.run()
+	t.run(round)
 }
 
 // enterTimers notes that the loop is running timers, until the internal task that it queues: the loop runs these next,

@@ -6,6 +6,7 @@ import (
 	"container/list"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type JS struct {
 	loop        Loop
 	performance Performance
 	onPanic     func(*eventloop.PanicError)
+	nodeTimers  bool
 	level       int // timer nesting level of the callback that runs, 0 if it is no timer's; touched on the loop alone
 
 	// The functions that the loop is given again and again, made once.
@@ -59,7 +61,7 @@ type JS struct {
 // New creates an adapter for loop, whose time origin is now. It may be called before the loop runs. It returns an error
 // when loop or an option is nil.
 func New(loop Loop, opts ...Option) (*JS, error) {
-	if loop == nil {
+	if v := reflect.ValueOf(loop); loop == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("js: nil loop")
 	}
 	j := &JS{loop: loop, timers: map[ID]*timer{}}
@@ -89,6 +91,15 @@ func WithPanicHandler(f func(*eventloop.PanicError)) Option {
 			return fmt.Errorf("js: WithPanicHandler: %w", eventloop.ErrNilCallback)
 		}
 		j.onPanic = f
+		return nil
+	}
+}
+
+// WithNodeTimers makes delays those of Node instead of the HTML standard: what is less than one millisecond, more than
+// 2^31-1 or no number is one millisecond, and timers that nest wait no longer. It costs nothing.
+func WithNodeTimers() Option {
+	return func(j *JS) error {
+		j.nodeTimers = true
 		return nil
 	}
 }

@@ -122,6 +122,9 @@ func TestNewRefuses(t *testing.T) {
 	if j, err := js.New(nil); j != nil || err == nil {
 		t.Errorf("New(nil) = %v, %v", j, err)
 	}
+	if j, err := js.New((*eventloop.Loop)(nil)); j != nil || err == nil {
+		t.Errorf("New of a nil *Loop = %v, %v", j, err)
+	}
 	if j, err := js.New(loop, nil); j != nil || err == nil {
 		t.Errorf("New with a nil option = %v, %v", j, err)
 	}

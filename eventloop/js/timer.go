@@ -15,16 +15,16 @@ type timer struct {
 	js       *JS
 	id       ID
 	fn       func()
-	fired    func()        // the method fire, made once
+	fired    func()        // fire, for this round
 	delay    time.Duration // as coerced
 	interval bool
 	unref    bool
 	level    int // nesting level of its callback
 	due      time.Time
-	pending  eventloop.TimerID // of the loop's timer; 0 when it has fired
-	began    bool              // it has fired, for the first time at least
+	round    int               // rises with each refresh; what the loop fires of earlier rounds is not heard
+	pending  eventloop.TimerID // of the loop's timer; 0 when that has fired, or is just being made
+	began    bool              // it has fired in this round
 	late     *list.Element     // its place among those that wait for immediates; nil when it does not
-	recalled int               // loop timers that were already firing when this one was rescheduled
 }
 
 // SetTimeout runs fn once, on the loop, when at least ms milliseconds have passed, and returns an id for ClearTimeout.
@@ -32,7 +32,7 @@ type timer struct {
 //
 // Delays follow the HTML standard: fractions are cut off; negative ones, NaN and infinities are 0, and those beyond
 // 2^31-1 (24.8 days) wrap as 32-bit integers do; timers that nest deeper than five levels wait at least 4 ms. (Node
-// makes all of these, and 0, 1 ms, and clamps no nested timers.) A timer keeps an auto-exit loop alive unless Unref
+// makes all of these, and 0, 1 ms, and clamps no nested timers; see [WithNodeTimers].) A timer keeps an auto-exit loop alive unless Unref
 // says otherwise.
 //
 // Any goroutine may call it; it costs a lock, three small allocations, and what the loop's ScheduleTimer costs. It
@@ -54,8 +54,7 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 	if fn == nil {
 		return 0, eventloop.ErrNilCallback
 	}
-	t := &timer{js: j, fn: fn, delay: coerce(ms), interval: interval, level: 1}
-	t.fired = t.fire
+	t := &timer{js: j, fn: fn, delay: j.coerce(ms), interval: interval, level: 1}
 	if j.loop.OnLoop() {
 		t.level = min(j.level, freeLevels) + 1
 	}
@@ -66,31 +65,49 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 		return 0, err
 	}
 	t.id = id
-	now := time.Now()
-	t.due = now.Add(clamp(t.delay, t.level))
 	j.timers[id] = t
-	j.mu.Unlock()
-
-	// Without the lock: a loop that has more timers than it can fire lets others run in this call, and wants the lock.
-	pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired)
-
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch {
-	case err != nil:
+	if err := t.begin(); err != nil {
+		j.mu.Lock()
 		delete(j.timers, id)
+		j.mu.Unlock()
 		return 0, err
-	case t.began: // already
-	case t.recalled > 0: // somebody has guessed its id
-		if j.loop.CancelTimer(pending) == nil {
-			t.recalled--
-		}
-	default:
-		if t.pending = pending; t.unref {
-			t.applyRef()
-		}
 	}
 	return id, nil
+}
+
+// begin begins a round. mu is held; begin gives it back before it calls the loop: who calls that may have to let others
+// run, and the loop wants the lock.
+func (t *timer) begin() error {
+	j := t.js
+	now := time.Now()
+	t.due = now.Add(j.clamp(t.delay, t.level))
+	t.round++
+	round, before := t.round, t.pending
+	fired := func() { t.fire(round) }
+	t.fired, t.pending, t.began = fired, 0, false
+	delay := t.due.Sub(now)
+	j.mu.Unlock()
+
+	pending, err := j.loop.ScheduleTimer(delay, fired)
+	if before != 0 { // now, so that a loop that ends by itself stays
+		_ = j.loop.CancelTimer(before)
+	}
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	over := j.timers[t.id] != t || t.round != round // somebody has its id, or has guessed it
+	if !over && !t.began {
+		t.pending = pending
+	}
+	unref := t.unref
+	j.mu.Unlock()
+	if over {
+		_ = j.loop.CancelTimer(pending)
+	} else if unref {
+		t.applyRef()
+	}
+	return nil
 }
 
 // ClearTimeout takes back a timeout or an interval, also from within its own callback. Its function does not start any
@@ -98,10 +115,18 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 // none does nothing. Any goroutine may call it.
 func (j *JS) ClearTimeout(id ID) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if t := j.timers[id]; t != nil {
-		delete(j.timers, id)
-		t.unschedule()
+	t := j.timers[id]
+	if t == nil {
+		j.mu.Unlock()
+		return
+	}
+	delete(j.timers, id)
+	t.leaveLate()
+	pending := t.pending
+	t.pending = 0
+	j.mu.Unlock()
+	if pending != 0 {
+		_ = j.loop.CancelTimer(pending)
 	}
 }
 
@@ -119,9 +144,12 @@ func (j *JS) Unref(id ID) { j.setRef(id, false) }
 
 func (j *JS) setRef(id ID, ref bool) {
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if t := j.timers[id]; t != nil {
+	t := j.timers[id]
+	if t != nil {
 		t.unref = !ref
+	}
+	j.mu.Unlock()
+	if t != nil {
 		t.applyRef()
 	}
 }
@@ -142,63 +170,54 @@ func (j *JS) HasRef(id ID) bool {
 // or never was, and ErrLoopTerminated once the loop is ending.
 func (j *JS) Refresh(id ID) error {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	t := j.timers[id]
 	if t == nil {
+		j.mu.Unlock()
 		return ErrNoTimer
 	}
-	t.unschedule()
-	now := time.Now()
-	t.due = now.Add(clamp(t.delay, t.level))
-	return t.schedule(now)
+	t.leaveLate()
+	return t.begin()
 }
 
-// schedule hands the timer to the loop; mu is held.
-func (t *timer) schedule(now time.Time) (err error) {
-	t.pending, err = t.js.loop.ScheduleTimer(t.due.Sub(now), t.fired)
-	if t.unref {
-		t.applyRef()
-	}
-	return err
-}
-
-// unschedule takes the timer back from wherever it waits; mu is held.
-func (t *timer) unschedule() {
-	if t.pending != 0 {
-		if t.js.loop.CancelTimer(t.pending) != nil {
-			t.recalled++
-		}
-		t.pending = 0
-	} else if t.late != nil {
-		t.leaveLate()
-	} else if !t.began { // it is just being handed to the loop
-		t.recalled++
-	}
-}
-
-// leaveLate takes the timer from among those that wait for immediates; mu is held.
+// leaveLate takes the timer from among those that wait for immediates, if it is there; mu is held.
 func (t *timer) leaveLate() {
-	t.js.late.Remove(t.late)
-	t.late = nil
+	if t.late != nil {
+		t.js.late.Remove(t.late)
+		t.late = nil
+	}
 }
 
-// applyRef tells the loop of unref; mu is held. A timer that is not pending now is told about when it next is.
+// applyRef tells the loop of unref; mu is not held, so that of several who do so the last has to see what is wanted. A
+// timer that is not pending now is told about when it next is.
 func (t *timer) applyRef() {
-	switch {
-	case t.pending == 0:
-	case t.unref:
-		t.js.loop.UnrefTimer(t.pending)
-	default:
-		t.js.loop.RefTimer(t.pending)
+	j := t.js
+	wanted := func() (unref bool, pending eventloop.TimerID) {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return t.unref, t.pending
+	}
+	for unref, pending := wanted(); pending != 0; {
+		j.tellRef(unref, pending)
+		told, of := unref, pending
+		if unref, pending = wanted(); unref == told && pending == of {
+			return
+		}
+	}
+}
+
+func (j *JS) tellRef(unref bool, pending eventloop.TimerID) {
+	if unref {
+		_ = j.loop.UnrefTimer(pending)
+	} else {
+		_ = j.loop.RefTimer(pending)
 	}
 }
 
 // fire is called by the loop when the timer is due.
-func (t *timer) fire() {
+func (t *timer) fire(round int) {
 	j := t.js
 	j.mu.Lock()
-	if t.recalled > 0 {
-		t.recalled--
+	if j.timers[t.id] != t || t.round != round {
 		j.mu.Unlock()
 		return
 	}
@@ -210,30 +229,34 @@ func (t *timer) fire() {
 	}
 	j.enterTimers()
 	j.mu.Unlock()
-	t.run()
+	t.run(round)
 }
 
 // run calls the function.
-func (t *timer) run() {
+func (t *timer) run(round int) {
 	t.js.level = t.level
-	defer t.ran()
+	defer t.ran(round)
 	t.fn()
 }
 
 // ran sees to what follows, however the function ended.
-func (t *timer) ran() {
+func (t *timer) ran(round int) {
 	j := t.js
 	j.level = 0
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.timers[t.id] != t || t.pending != 0 {
+	if j.timers[t.id] != t || t.round != round {
 		return // cleared, or refreshed
 	}
 	if t.interval {
 		now := time.Now()
 		t.level = min(t.level, freeLevels) + 1
-		t.due = following(t.due, now, clamp(t.delay, t.level))
-		if t.schedule(now) == nil {
+		t.due = following(t.due, now, j.clamp(t.delay, t.level))
+		pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired) // on the loop it keeps nobody waiting
+		if err == nil {
+			if t.pending = pending; t.unref {
+				j.tellRef(true, pending)
+			}
 			return
 		}
 	}

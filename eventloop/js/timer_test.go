@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +82,43 @@ func TestTimersAreNotEarly(t *testing.T) {
 }
 
 // Timers of a nesting level above five wait 4 ms; the first timer has level 0 as the standard counts.
+func TestNodeTimers(t *testing.T) {
+	for _, c := range []struct {
+		ms   float64
+		want time.Duration // in milliseconds
+	}{
+		{0, 1}, {-1, 1}, {0.9, 1}, {1, 1}, {1.9, 1}, {2, 2}, {math.NaN(), 1}, {math.Inf(1), 1}, {math.Inf(-1), 1},
+		{1<<31 - 1, 1<<31 - 1}, {1 << 31, 1}, {1<<32 + 5, 1}, {math.MaxFloat64, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			loop, err := eventloop.New(eventloop.WithAutoExit(true))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := js.New(loop, js.WithNodeTimers())
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			const nested = 9
+			n := 0
+			var nest func()
+			nest = func() {
+				if n++; n < nested {
+					j.SetTimeout(nest, c.ms)
+				}
+			}
+			j.SetTimeout(nest, c.ms)
+			if err := loop.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); n != nested || took != nested*c.want*time.Millisecond {
+				t.Errorf("%v ms: %d timers took %v, want %d ms each", c.ms, n, took, c.want)
+			}
+		})
+	}
+}
+
 func TestNestedTimersAreClamped(t *testing.T) {
 	want := []string{"0@0", "1@0", "2@0", "3@0", "4@0", "5@0", "6@4", "7@8", "8@12"}
 	t.Run("timeouts", func(t *testing.T) {
@@ -304,49 +341,6 @@ func TestUnrefLasts(t *testing.T) {
 	})
 }
 
-func TestImmediatesKeepTheLoopAlive(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			w.immediate(func() { w.immediate(func() { w.immediate(w.says("third")) }) })
-			w.ClearImmediate(w.immediate(w.says("cleared")))
-		})
-		w.want("third")
-		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
-			t.Errorf("holds %d timers and %d immediates", timers, immediates)
-		}
-	})
-}
-
-// An immediate has a ref until it starts or is cleared, and Unref does not take it: the loop stays until it has run.
-func TestUnrefOfAnImmediate(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		var first, second js.ID
-		refs := func(want ...bool) {
-			t.Helper()
-			if got := []bool{w.HasRef(first), w.HasRef(second)}; !slices.Equal(got, want) {
-				t.Errorf("refs %v, want %v", got, want)
-			}
-		}
-		w.run(func() {
-			first = w.immediate(func() {
-				refs(false, true) // it has started, in a batch with the other
-				w.ClearImmediate(second)
-				refs(false, false)
-				first = w.immediate(w.says("next turn"))
-				w.Unref(first)
-				refs(true, false)
-			})
-			second = w.immediate(w.says("cleared"))
-			w.Unref(first)
-			w.Unref(second)
-			w.Ref(second)
-			refs(true, true)
-		})
-		w.want("next turn")
-		refs(false, false)
-	})
-}
-
 // A burst of immediates leaves no memory behind.
 func TestIdleAdapterKeepsLittleRoom(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
@@ -362,59 +356,6 @@ func TestIdleAdapterKeepsLittleRoom(t *testing.T) {
 			})
 		})
 	})
-}
-
-// Immediates that were accepted run although the loop is shut down, as queued tasks do.
-func TestImmediatesAtShutdown(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			w.immediate(func() {
-				w.say("a")
-				w.immediate(w.says("c"))
-				w.loop.Shutdown(context.Background())
-			})
-			w.immediate(w.says("b"))
-			w.timeout(0, w.says("never"))
-		})
-		w.want("a", "b", "c")
-	})
-	virtual(t, func(t *testing.T, w *world) { // also those that wait for the next turn; and they do not go on for ever
-		w.run(func() {
-			w.immediate(func() {
-				w.immediate(func() {
-					w.say("next turn")
-					_, err := w.SetImmediate(w.says("never"))
-					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				})
-				require.NoError(t, w.loop.Submit(func() { w.loop.Shutdown(context.Background()) }))
-			})
-		})
-		w.want("next turn")
-	})
-}
-
-// An adapter that only its next turn holds runs what waits for that turn, also when its timer comes due as the loop
-// begins to shut down.
-func TestImmediatesOfAForgottenAdapter(t *testing.T) {
-	loop, err := eventloop.New()
-	require.NoError(t, err)
-	ran := false
-	func() {
-		j, err := js.New(loop)
-		require.NoError(t, err)
-		_, err = j.SetImmediate(func() {
-			_, err := loop.ScheduleTimer(0, func() { // right before that of the next turn
-				require.NoError(t, loop.Submit(func() { runtime.GC(); runtime.GC() }))
-				require.NoError(t, loop.Shutdown(context.Background()))
-			})
-			require.NoError(t, err)
-			_, err = j.SetImmediate(func() { ran = true })
-			require.NoError(t, err)
-		})
-		require.NoError(t, err)
-	}()
-	require.NoError(t, loop.Run(context.Background()))
-	require.True(t, ran, "an immediate that was accepted did not run")
 }
 
 // A timer that was due, and waited for the immediate that shuts the loop down, is dropped like all others.
@@ -576,4 +517,110 @@ func TestFromManyGoroutines(t *testing.T) {
 			t.Errorf("holds %d timers and %d immediates", timers, immediates)
 		}
 	})
+}
+
+// askingLoop asks something of the adapter whenever that calls from elsewhere than the loop, as callbacks of the loop may do.
+type askingLoop struct {
+	js.Loop
+	ask func()
+}
+
+func (l *askingLoop) asks() {
+	if l.ask != nil && !l.OnLoop() {
+		l.ask()
+	}
+}
+
+func (l *askingLoop) Submit(fn func()) error { l.asks(); return l.Loop.Submit(fn) }
+func (l *askingLoop) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	l.asks()
+	return l.Loop.ScheduleTimer(delay, fn)
+}
+func (l *askingLoop) CancelTimer(id eventloop.TimerID) error { l.asks(); return l.Loop.CancelTimer(id) }
+func (l *askingLoop) RefTimer(id eventloop.TimerID) error    { l.asks(); return l.Loop.RefTimer(id) }
+func (l *askingLoop) UnrefTimer(id eventloop.TimerID) error  { l.asks(); return l.Loop.UnrefTimer(id) }
+
+// Who calls the loop may have to let others run, of which the loop is one; so the adapter holds no lock meanwhile that the
+// loop's callbacks want.
+func TestNoLockIsHeldOverTheLoop(t *testing.T) {
+	w := newWorld(t)
+	loop := &askingLoop{Loop: w.loop}
+	j, err := js.New(loop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	loop.ask = func() {
+		asked++
+		answered := make(chan struct{})
+		go func() {
+			j.HasRef(1)
+			close(answered)
+		}()
+		select {
+		case <-answered:
+		case <-time.After(10 * time.Second):
+			t.Error("the adapter calls the loop with its lock held")
+		}
+	}
+	nothing := func() {}
+	id, err := j.SetTimeout(nothing, 1e6)
+	immediate, err2 := j.SetImmediate(nothing)
+	interval, err3 := j.SetInterval(nothing, 1e6)
+	j.Unref(id)
+	j.Ref(id)
+	j.Unref(id)
+	err4 := j.Refresh(id)
+	j.ClearTimeout(id)
+	j.ClearInterval(interval)
+	j.ClearImmediate(immediate)
+	if err := errors.Join(err, err2, err3, err4); err != nil || t.Failed() {
+		t.Fatal(err)
+	}
+	if asked < 10 {
+		t.Errorf("the loop was called %d times", asked)
+	}
+	w.run(nothing)
+}
+
+// Refreshes, refs and firings at once: a timer fires behind its last refresh, and no more often than it is set.
+func TestRefreshAtOnce(t *testing.T) {
+	w := newWorld(t)
+	release := w.loop.Hold()
+	go w.loop.Run(context.Background())
+	rounds := 300
+	if testing.Short() {
+		rounds = 30
+	}
+	for i := range rounds {
+		var fired, refreshed atomic.Int64
+		id, err := w.SetTimeout(func() { fired.Add(1) }, float64(i%3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 20 {
+					w.Unref(id)
+					switch err := w.Refresh(id); {
+					case err == nil:
+						refreshed.Add(1)
+					case !errors.Is(err, js.ErrNoTimer):
+						t.Error(err)
+					}
+					w.Ref(id)
+				}
+			})
+		}
+		all.Wait()
+		for w.HasRef(id) { // until it has run
+			runtime.Gosched()
+		}
+		if n := fired.Load(); n < 1 || n > 1+refreshed.Load() {
+			t.Fatalf("it has fired %d times, with %d refreshes", n, refreshed.Load())
+		}
+	}
+	release()
+	<-w.loop.Done()
 }

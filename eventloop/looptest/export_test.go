@@ -23,3 +23,18 @@ func Judge(t *testing.T, check string, factory Factory, opts ...Option) (outcome
 func Impatient(patience, limit time.Duration) Option {
 	return func(s *suite) { s.patience, s.limit = patience, limit }
 }
+
+// Outcomes runs all checks, as Run does, and counts their outcomes, without any effect on t. It gives up when the time is over.
+func Outcomes(t *testing.T, limit time.Duration, factory Factory, opts ...Option) map[string]int {
+	s := newSuite(t, factory, opts)
+	counts := map[string]int{}
+	begin := time.Now()
+	for i := range checks {
+		if time.Since(begin) > limit {
+			t.Errorf("after %d of %d checks the time of %v is over", i, len(checks), limit)
+			break
+		}
+		counts[s.judge(t, &checks[i]).outcome]++
+	}
+	return counts
+}

@@ -1,5 +1,5 @@
-// Package looptest is the conformance kit for event loops: Run holds any loop to the requirements of Turnloop's
-// specification, one named sub-test per requirement, and says which rule broke and why it matters.
+// Package looptest is the conformance kit for event loops: Run holds any loop to the requirements of
+// docs/requirements.md, one named sub-test per requirement, and says which rule broke and why it matters.
 //
 // A loop of your own is held to it from one of your tests:
 //
@@ -20,6 +20,9 @@
 //
 // Each sub-test is called impl=NAME/CHECK and leaves two attributes in the output of go test -v, so that reports can be
 // made from it: "outcome" (pass, fail, n/a or diverges) and "reason" (one line, empty for a pass).
+//
+// The kit waits up to ten seconds for something that must happen. Once it has waited in vain it goes on with less patience, so that a
+// loop that hangs or loses callbacks has its verdict in less than a minute.
 //
 // Checks run one after the other, each on loops of its own, and every loop has ended before the next check begins.
 // Checks of allocation and of leaks look at the whole process: do not run other tests in parallel with the suite.
@@ -46,12 +49,32 @@ type EventLoop = loopapi.EventLoop
 //	MicrotaskBudget int                         // microtasks per drain
 //	OnOverload      func(error)                 // overload, microtask budget and runaway reports
 //	OnPanic         func(*eventloop.PanicError) // called on the loop for each callback that panicked or exited
+//
+// Its method IsZero tells whether nothing is asked for.
 type Config = loopapi.Config
 
 // Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not have what cfg
 // asks for; the check is then reported as not applicable instead of failed. With VirtualTime it is called inside the
 // bubble, where it must make all channels and timers of the loop.
 type Factory func(cfg Config) (EventLoop, error)
+
+// Entry is a contestant of a tournament: its name and factory, and what Hold declares of it.
+type Entry = loopapi.Entry
+
+// Hold is Run for an entry of a tournament.
+func Hold(t *testing.T, e Entry, opts ...Option) {
+	opts = append(opts, Name(e.Name))
+	if e.VirtualTime {
+		opts = append(opts, VirtualTime())
+	}
+	for check, reason := range e.Divergences {
+		opts = append(opts, Diverges(check, reason))
+	}
+	for check, reason := range e.MayDiverge {
+		opts = append(opts, MayDiverge(check, reason))
+	}
+	Run(t, e.New, opts...)
+}
 
 // Option adjusts Run.
 type Option func(*suite)
@@ -178,7 +201,11 @@ func (s *suite) judge(t *testing.T, c *check) verdict {
 		return verdict{outcomeNA, "the kit cannot make descriptors on this system"}
 	}
 	d, declared := s.diverges[c.name]
+	begin := time.Now()
 	v := s.try(t, c, declared)
+	if v.outcome == outcomeFail && !declared && time.Since(begin) >= s.patience {
+		s.despair()
+	}
 	switch {
 	case !declared || v.outcome == outcomeNA:
 		return v
@@ -188,6 +215,14 @@ func (s *suite) judge(t *testing.T, c *check) verdict {
 		return v
 	}
 	return verdict{outcomeFail, "the check passes although a divergence is declared (" + d.reason + "): take it off the list"}
+}
+
+// despair shortens all waits after one in vain. The loop has failed by then; what is still to be said is how much else it does not
+// keep, and one that loses callbacks keeps so little that nobody would wait for the end.
+func (s *suite) despair() {
+	const factor, least = 20, 50 * time.Millisecond
+	s.patience = max(s.patience/factor, min(s.patience, least))
+	s.limit = min(s.limit, 20*least)
 }
 
 func oneLine(s string) string {

@@ -14,7 +14,7 @@ type check struct {
 // wall and bubble are the values of check.timed.
 const wall, bubble = false, true
 
-// checks are all requirements, in the order in which they are checked. The codes are those of the specification.
+// checks are all requirements, in the order in which they are checked. The codes are those of docs/requirements.md.
 var checks = []check{
 	{"D01_NoZombie", "A wake-up never moves a loop that terminates back to life: states only change by " +
 		"compare-and-swap. A loop whose Terminating is overwritten runs for ever, and Shutdown hangs.",

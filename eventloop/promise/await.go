@@ -198,6 +198,7 @@ type foreign struct {
 func (f *foreign) follow() {
 	p, q := f.p, f.q
 	p.source, p.value = nil, f
+	p.cameThrough(q)
 	if p.realm.register(p); p.settled() {
 		return
 	}

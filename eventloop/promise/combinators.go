@@ -109,6 +109,7 @@ func (e *element) call(source *Promise) {
 	e.drop()
 	g.left--
 	if decided, value, err := g.see(e.index, source, g.left == 0); decided {
+		g.result.cameThrough(source)
 		g.settle(value, err)
 	}
 }

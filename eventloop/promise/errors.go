@@ -5,9 +5,6 @@ package promise
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -43,7 +40,7 @@ func mustReason(err error) error {
 	return err
 }
 
-// originError is the error of an unhandled rejection, with where the promise was created.
+// originError is the error of an unhandled rejection, with the places that the promise came through.
 type originError struct {
 	error
 	created string
@@ -58,26 +55,4 @@ func (p *Promise) explained(err error) error {
 		return err
 	}
 	return &originError{err, p.created()}
-}
-
-// ownNames are what the names of functions begin with that make promises for others.
-var ownNames = []string{
-	"github.com/turnloop/turnloop/eventloop/promise.",
-	"github.com/turnloop/turnloop/eventloop/js.",
-	"github.com/turnloop/turnloop/eventloop.",
-}
-
-// created tells where p was created, by the first function on the stack that is not one of ours, or nothing if that
-// was not recorded.
-func (p *Promise) created() string {
-	if p.origin == nil {
-		return ""
-	}
-	for frames := runtime.CallersFrames(p.origin[:]); ; {
-		f, more := frames.Next()
-		ours := func(name string) bool { return strings.HasPrefix(f.Function, name) }
-		if !more || !slices.ContainsFunc(ownNames, ours) {
-			return fmt.Sprintf(" (created by %s at %s:%d)", f.Function, filepath.Base(f.File), f.Line)
-		}
-	}
 }

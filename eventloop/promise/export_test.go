@@ -2,12 +2,15 @@ package promise
 
 // What white-box tests need of the package, and nothing else does.
 
-import "maps"
+import (
+	"maps"
+	"weak"
+)
 
 // Registered returns the length and the capacity of the registry, newcomers included.
 func (r *Realm) Registered() (length, capacity int) {
 	g := &r.registry
-	length = len(g.entries)
+	length = len(g.entries) - g.vacant
 	for _, p := range g.young {
 		if p.slot == youngSlot {
 			length++
@@ -18,13 +21,20 @@ func (r *Realm) Registered() (length, capacity int) {
 
 // Intact tells whether every live promise of the registry knows its place.
 func (r *Realm) Intact() bool {
+	vacant := 0
 	for i, e := range r.registry.entries {
 		if p := e.Value(); p != nil && p.slot != uint32(i+1) {
 			return false
 		}
+		if e == (weak.Pointer[Promise]{}) {
+			vacant++
+		}
 	}
-	return true
+	return vacant == r.registry.vacant
 }
+
+// Unseen is how many entries of the registry the scavenger has yet to look at.
+func (r *Realm) Unseen() int { return r.registry.left }
 
 // Listeners returns how many listeners there are, of how many promises, and what their map has room for, or the longest
 // of their lists.

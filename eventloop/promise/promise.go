@@ -4,7 +4,6 @@ package promise
 
 import (
 	"reflect"
-	"runtime"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -160,6 +159,7 @@ func (p *Promise) follow(q *Promise) {
 		g.remove(p)
 	}
 	p.source, p.value = q, follow{}
+	p.cameThrough(q)
 	p.realm.enqueue(&p.reaction)
 }
 
@@ -223,7 +223,10 @@ func (p *Promise) over(end error) {
 }
 
 // settleAs gives a pending promise the outcome of a settled one.
-func (p *Promise) settleAs(q *Promise) { p.settle(q.state.Load()&settledMask, q.value) }
+func (p *Promise) settleAs(q *Promise) {
+	p.cameThrough(q)
+	p.settle(q.state.Load()&settledMask, q.value)
+}
 
 // outcome returns what a promise has settled to, for somebody who handles it; and for one that is pending after the
 // end, the end.
@@ -251,13 +254,4 @@ func (p *Promise) String() string {
 		text = "rejected promise"
 	}
 	return text + p.created()
-}
-
-// origin is the stack on which a promise was created: enough of it to see past this package, and zeros.
-type origin [8]uintptr
-
-func newOrigin() *origin {
-	o := new(origin)
-	runtime.Callers(2, o[:])
-	return o
 }

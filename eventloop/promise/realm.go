@@ -162,7 +162,7 @@ func (r *Realm) init(p *Promise) {
 	p.realm = r
 	p.target = p
 	if r.debug {
-		p.origin = newOrigin()
+		p.origin = newOrigin(nil)
 	}
 }
 

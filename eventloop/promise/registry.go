@@ -23,19 +23,32 @@ package promise
 
 import (
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// registry is a dense table of weak pointers. A promise's ID in it is its place, from 1, which the promise knows; so
-// that a promise that settles leaves at once, and only those that were collected wait for the scavenger. A weak
-// pointer costs more than the promise, and most promises settle in the tick that makes them; so newcomers are held as
-// they are until the next Scavenge. It is the loop's alone.
+// registry is a table of weak pointers. A promise's ID in it is its place, from 1, which the promise knows; so that a
+// promise that settles leaves at once, and only those that were collected wait for the scavenger. A weak pointer costs
+// more than the promise, and most promises settle in the tick that makes them; so newcomers are held as they are until
+// the next Scavenge. It is the loop's alone.
+//
+// To ask a weak pointer for its promise may take long: when a collection is about to come to its end, which with a long
+// list of handlers may be its longer half, the runtime has who asks wait until it has. So nobody asks but the scavenger,
+// and it only when a collection has ended: then the next is far away, and without one there is nothing to find.
 type registry struct {
 	young   []*Promise // newcomers; those whose slot is youngSlot are still pending
 	entries []weak.Pointer[Promise]
-	cursor  int // where the scavenger goes on; it goes around
+	vacant  int    // entries that are zero: their promises have settled
+	cursor  int    // where the scavenger goes on; it goes around
+	left    int    // entries that it has yet to look at
+	seen    uint32 // collections that had ended when it last began to
+	known   int    // what pending says
+
+	pending atomic.Int64 // entries that were not vacant after the last Scavenge; for other goroutines
 }
 
 const (
@@ -72,27 +85,20 @@ func (g *registry) promote() int {
 // remove takes p out.
 func (g *registry) remove(p *Promise) {
 	if p.slot != youngSlot {
-		g.vacate(int(p.slot) - 1)
+		g.entries[p.slot-1] = weak.Pointer[Promise]{}
+		g.vacant++
+		g.trim()
 	}
 	p.slot = 0
 }
 
-// vacate fills place i with the last entry that is alive.
-func (g *registry) vacate(i int) {
-	for last := len(g.entries) - 1; ; last-- {
-		moved := g.entries[last]
-		g.entries[last] = weak.Pointer[Promise]{}
-		g.entries = g.entries[:last]
-		if last == i {
-			break
-		}
-		if q := moved.Value(); q != nil {
-			g.entries[i] = moved
-			q.slot = uint32(i + 1)
-			break
-		}
+// trim shortens the table by what is vacant at its end.
+func (g *registry) trim() {
+	n := len(g.entries)
+	for ; n > 0 && g.entries[n-1] == (weak.Pointer[Promise]{}); n-- {
+		g.vacant--
 	}
-	g.entries = shrunk(g.entries)
+	g.entries = shrunk(g.entries[:n])
 }
 
 // shrunk returns a table, or a shorter copy when it has more room than it will soon need.
@@ -103,19 +109,63 @@ func shrunk[E any](table []E) []E {
 	return table
 }
 
-// scavenge drops what was collected among the next n entries.
+// scavenge looks at the next n entries that no look has been taken at since the last collection. It drops those that were
+// collected, and fills what is vacant with the last entries.
 func (g *registry) scavenge(n int) {
-	for range min(n, len(g.entries)) {
+	if n := ended(); n != g.seen {
+		g.seen, g.left = n, len(g.entries)
+	}
+	for n = min(n, g.left, len(g.entries)); n > 0 && len(g.entries) > 0; n-- {
+		g.left--
 		if g.cursor >= len(g.entries) {
-			if g.cursor = 0; len(g.entries) == 0 {
-				return
-			}
+			g.cursor = 0
 		}
-		if g.entries[g.cursor].Value() == nil {
-			g.vacate(g.cursor) // the place has another entry now, which is looked at the next time round
+		switch e := &g.entries[g.cursor]; {
+		case *e == (weak.Pointer[Promise]{}):
+			g.fill()
+		case e.Value() == nil:
+			*e = weak.Pointer[Promise]{}
+			g.vacant++
+			g.fill() // the place has another entry now, which is looked at the next time round
 		}
 		g.cursor++
 	}
+}
+
+// fill moves the last entry that is alive to the place of the cursor, which is vacant.
+func (g *registry) fill() {
+	for g.trim(); g.cursor < len(g.entries); g.trim() {
+		last := &g.entries[len(g.entries)-1]
+		moved := *last
+		*last = weak.Pointer[Promise]{}
+		g.vacant++
+		if q := moved.Value(); q != nil {
+			g.entries[g.cursor] = moved
+			g.vacant--
+			q.slot = uint32(g.cursor + 1)
+			g.trim()
+			return
+		}
+	}
+}
+
+// collections counts the garbage collections that have ended since somebody first asked.
+var collections struct {
+	n     atomic.Uint32
+	begin sync.Once
+}
+
+func ended() uint32 {
+	collections.begin.Do(func() { found(new(sentinel)) })
+	return collections.n.Load()
+}
+
+// sentinel is something that each collection finds to be garbage, since nobody has it but its finalizer.
+type sentinel struct{ _ *sentinel }
+
+func found(s *sentinel) {
+	collections.n.Add(1)
+	runtime.SetFinalizer(s, found)
 }
 
 // take empties the registry, and returns what was in it. These promises wait at no other loop any more.
@@ -130,7 +180,8 @@ func (g *registry) take() (ps []*Promise) {
 			ps = append(ps, p)
 		}
 	}
-	*g = registry{}
+	g.young, g.entries, g.vacant, g.cursor, g.left, g.known = nil, nil, 0, 0, 0, 0
+	g.pending.Store(0)
 	return ps
 }
 
@@ -146,12 +197,21 @@ func (r *Realm) register(p *Promise) {
 
 // Scavenge lets go of the promises that have become pending since the last call, and looks at about twenty entries of
 // the registry of pending promises, and two more for each that it has got meanwhile, to drop those of promises that the
-// garbage collector has taken. The loop calls it once a tick, on the loop, and always before it sleeps.
+// garbage collector has taken; each once after a collection. The loop calls it once a tick, on the loop, and always before it
+// sleeps.
 func (r *Realm) Scavenge() {
-	if g := &r.registry; len(g.young)+len(g.entries) != 0 {
+	g := &r.registry
+	if len(g.young)+len(g.entries) != 0 {
 		g.scavenge(scavengeStep + scavengeRate*g.promote())
 	}
+	if n := len(g.entries) - g.vacant; n != g.known {
+		g.known = n
+		g.pending.Store(int64(n))
+	}
 }
+
+// Pending returns how many promises the registry had when Scavenge was called last. Any goroutine may call it.
+func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }
 
 // RejectAll rejects everything pending with err, and what is created from then on. It tells whether there was
 // anything: then reactions may have become microtasks, and the loop runs them. A loop that shuts down calls it, on

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"weak"
@@ -402,6 +403,72 @@ func TestRegistryModel(t *testing.T) {
 		return registered(r) == len(live)
 	}))
 	runtime.KeepAlive(live)
+}
+
+// The scavenger looks at each entry once when a collection has ended, and else at none: the runtime may keep who asks a weak
+// pointer waiting until the collection that is under way has ended.
+func TestScavengerLooksOnceForEachCollection(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const n = 10 * promise.ScavengeStep
+	_, r := newRealm(promise.Config{})
+	var kept []*promise.Promise
+	for range n {
+		p, _, _ := r.New()
+		p.Then(nil, nil)
+		kept = append(kept, p)
+	}
+	r.Scavenge()
+	for range 3 {
+		require.True(t, garbage.Until(func() bool { // the end of a collection is told a moment later
+			r.Scavenge()
+			return r.Unseen() > n/2
+		}))
+		looked := 0
+		for range n {
+			before := r.Unseen()
+			if r.Scavenge(); r.Unseen() != before {
+				looked += promise.ScavengeStep
+			}
+		}
+		require.LessOrEqual(t, looked, 2*n, "there were two collections at most")
+		require.Zero(t, r.Unseen())
+	}
+	require.Equal(t, n, registered(r))
+	runtime.KeepAlive(kept)
+}
+
+// What settles leaves a vacant place, which the scavenger fills after a collection: the table becomes as short as what lives.
+func TestVacantPlacesAreFilled(t *testing.T) {
+	const n, live = 10_000, 10
+	f, r := newRealm(promise.Config{})
+	var resolves []func(any)
+	var kept []*promise.Promise
+	for range n {
+		p, resolve, _ := r.New()
+		p.Then(nil, nil)
+		kept, resolves = append(kept, p), append(resolves, resolve)
+	}
+	r.Scavenge()
+	for _, resolve := range resolves[:n-live] {
+		resolve(nil)
+	}
+	f.drain()
+	require.Equal(t, live, registered(r))
+	require.True(t, garbage.Until(func() bool {
+		for range n / promise.ScavengeStep {
+			r.Scavenge()
+		}
+		_, capacity := r.Registered()
+		return capacity <= promise.RegistryKeep
+	}))
+	require.True(t, r.Intact())
+	require.Equal(t, live, registered(r))
+	for _, resolve := range resolves {
+		resolve(nil)
+	}
+	f.drain()
+	require.Zero(t, registered(r))
+	runtime.KeepAlive(kept)
 }
 
 // A promise of Begin is not in the registry, and RejectAll does not touch it: Finish settles it, whatever waits for it.

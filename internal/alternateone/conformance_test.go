@@ -1,22 +1,18 @@
 package alternateone_test
 
 import (
-	"io"
 	"log/slog"
+	"os"
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
 	"github.com/turnloop/turnloop/internal/alternateone"
 )
 
-func TestConformance(t *testing.T) {
-	opts := []looptest.Option{looptest.Name("alternateone")}
-	for check, reason := range alternateone.Divergences() {
-		opts = append(opts, looptest.Diverges(check, reason))
-	}
-	for check, reason := range alternateone.MayDiverge() {
-		opts = append(opts, looptest.MayDiverge(check, reason))
-	}
-	quiet := alternateone.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))) // the kit provokes what a loop logs
-	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) { return alternateone.New(cfg, quiet) }, opts...)
+// TestMain silences the default logger: the tests provoke what a loop logs.
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	os.Exit(m.Run())
 }
+
+func TestConformance(t *testing.T) { looptest.Hold(t, alternateone.Entry()) }

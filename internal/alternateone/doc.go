@@ -38,6 +38,8 @@
 // Forgiveness: where another loop would limp on, this one panics. It has no auto-exit.
 package alternateone
 
+import "github.com/turnloop/turnloop/internal/loopapi"
+
 // The facts about this design that keep it from meeting checks.
 const (
 	underOneLock = "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
@@ -51,20 +53,23 @@ const (
 		"like any goroutine"
 )
 
-// Divergences are the checks of the conformance kit that this design does not meet, with the reason.
-func Divergences() map[string]string {
-	return map[string]string{
-		"IO_UnderLock":      underOneLock,
-		"Siege_Bursts":      allDueTimers,
-		"Siege_Shutdown":    untilEmpty,
-		"Siege_SelfFeeding": untilEmpty,
-	}
-}
-
-// MayDiverge are those that it does not meet on some machines, and at some times.
-func MayDiverge() map[string]string {
-	return map[string]string{
-		"IO_ForeignFirst":  lateMicrotasks,
-		"Siege_Neighbours": blockedThread,
+// Entry enters this loop into the tournament. Its divergences are the checks that the design does not meet; those that it does not
+// meet on some machines, and at some times, may diverge.
+func Entry() loopapi.Entry {
+	return loopapi.Entry{
+		Name:       "alternateone",
+		Folder:     "internal/alternateone",
+		Philosophy: "safety first: one lock, every invariant checked at run time, rich errors",
+		New:        loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
+		Divergences: map[string]string{
+			"IO_UnderLock":      underOneLock,
+			"Siege_Bursts":      allDueTimers,
+			"Siege_Shutdown":    untilEmpty,
+			"Siege_SelfFeeding": untilEmpty,
+		},
+		MayDiverge: map[string]string{
+			"IO_ForeignFirst":  lateMicrotasks,
+			"Siege_Neighbours": blockedThread,
+		},
 	}
 }

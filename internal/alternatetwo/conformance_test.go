@@ -15,13 +15,4 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestConformance(t *testing.T) {
-	opts := []looptest.Option{looptest.Name("alternatetwo")}
-	for check, reason := range alternatetwo.Divergences() {
-		opts = append(opts, looptest.Diverges(check, reason))
-	}
-	for check, reason := range alternatetwo.MayDiverge() {
-		opts = append(opts, looptest.MayDiverge(check, reason))
-	}
-	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) { return alternatetwo.New(cfg) }, opts...)
-}
+func TestConformance(t *testing.T) { looptest.Hold(t, alternatetwo.Entry()) }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,6 +19,14 @@ import (
 
 // exchanges are how many events a loop is given before it is left alone, by which it learns to wait for events.
 const exchanges = 1000
+
+// observed has all that a loop can tell of itself turned on.
+var observed = []eventloop.Option{
+	eventloop.WithMetrics(true),
+	eventloop.WithDebug(true),
+	eventloop.WithFlightRecorder(4096),
+	eventloop.WithStallThreshold(50*time.Millisecond, func(s eventloop.Stall) { fmt.Printf("idle: stall: %+v\n", s) }),
+}
 
 func main() {
 	if err := run(); err != nil {
@@ -36,10 +45,12 @@ func run() error {
 		{"parks in the runtime's poller, where there is one for it", eventloop.FastPathAuto, exchanges},
 		{"blocks in the system's poller", eventloop.FastPathDisabled, 1},
 	} {
-		if err := idle(place.mode, place.events); err != nil {
-			return fmt.Errorf("a loop that %s: %w", place.what, err)
+		for what, opts := range map[string][]eventloop.Option{"": nil, ", with everything that can be observed": observed} {
+			if err := idle(place.events, append(opts, eventloop.WithFastPathMode(place.mode))...); err != nil {
+				return fmt.Errorf("a loop that %s%s: %w", place.what, what, err)
+			}
+			fmt.Printf("idle: a loop that %s%s\n", place.what, what)
 		}
-		fmt.Printf("idle: a loop that %s\n", place.what)
 	}
 	fmt.Println("idle: ready")
 	ended := make(chan os.Signal, 1)
@@ -49,8 +60,8 @@ func run() error {
 }
 
 // idle starts a loop, and leaves it when it has answered so many events.
-func idle(mode eventloop.FastPathMode, events int) error {
-	loop, err := eventloop.New(eventloop.WithFastPathMode(mode))
+func idle(events int, opts ...eventloop.Option) error {
+	loop, err := eventloop.New(opts...)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,19 @@ const (
 	TimerBackground
 )
 
+// String is the tier's name: normal, critical or background.
+func (t TimerTier) String() string {
+	switch t {
+	case TimerNormal:
+		return "normal"
+	case TimerCritical:
+		return "critical"
+	case TimerBackground:
+		return "background"
+	}
+	return fmt.Sprintf("TimerTier(%d)", uint8(t))
+}
+
 // TierScheduler is the capability to choose a timer's tier.
 type TierScheduler interface {
 	ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error)
@@ -165,4 +178,34 @@ type Config struct {
 	MicrotaskBudget int               // microtasks per drain
 	OnOverload      func(error)       // overload, microtask budget and runaway reports
 	OnPanic         func(*PanicError) // called on the loop for each callback that panicked or exited
+}
+
+// IsZero tells whether nothing is asked for, which every loop can be.
+func (c Config) IsZero() bool {
+	return !c.AutoExit && c.QueueLimit == 0 && c.TickBudget == 0 && c.MicrotaskBudget == 0 && c.OnOverload == nil && c.OnPanic == nil
+}
+
+// Entry is one contestant of a tournament: who it is, how its loops are made, and what it is known not to keep.
+type Entry struct {
+	Name       string // as in reports; letters, digits and dashes
+	Philosophy string // one line
+
+	// New makes a loop. It returns an error that wraps errors.ErrUnsupported for what the loop cannot be asked to be.
+	New func(Config) (EventLoop, error)
+
+	Divergences map[string]string // check of the conformance kit -> why the loop is known not to meet it
+	MayDiverge  map[string]string // the same for checks that it fails only when it loses a race
+	VirtualTime bool              // parks on channels only, so that checks of time may run in a testing/synctest bubble
+	Folder      string            // where its package is in this repository, empty for one from elsewhere
+}
+
+// NewOf makes an Entry's New of a loop's own constructor: where that fails there is no loop, and not an interface that holds a nil one.
+func NewOf[L EventLoop](construct func(Config) (L, error)) func(Config) (EventLoop, error) {
+	return func(cfg Config) (EventLoop, error) {
+		loop, err := construct(cfg)
+		if err != nil {
+			return nil, err
+		}
+		return loop, nil
+	}
 }

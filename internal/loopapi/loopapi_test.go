@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Sets of events and states print as words, wherever something is printed.
+// Sets of events, states and tiers print as words, wherever something is printed.
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		value any
@@ -34,6 +34,10 @@ func TestWords(t *testing.T) {
 		{loopapi.StateTerminating, "terminating"},
 		{loopapi.State(7), "State(7)"},
 		{loopapi.State(-1), "State(-1)"},
+		{loopapi.TimerNormal, "normal"},
+		{loopapi.TimerCritical, "critical"},
+		{loopapi.TimerBackground, "background"},
+		{loopapi.TimerTier(3), "TimerTier(3)"},
 	} {
 		if got := fmt.Sprint(c.value); got != c.want {
 			t.Errorf("%d prints as %q, want %q", c.value, got, c.want)
@@ -76,5 +80,21 @@ func TestErrorTexts(t *testing.T) {
 	var path *fs.PathError
 	if err := loopapi.Wrap(foreign, "register"); !errors.As(err, &path) || path != foreign {
 		t.Errorf("the system's error is not found in %q", err)
+	}
+}
+
+// A constructor that fails makes no loop: an interface that holds a nil one would look like one.
+func TestNewOf(t *testing.T) {
+	type loop struct{ loopapi.EventLoop }
+	refused := errors.New("refused")
+	for _, want := range []error{nil, refused} {
+		made := &loop{}
+		if want != nil {
+			made = nil
+		}
+		got, err := loopapi.NewOf(func(loopapi.Config) (*loop, error) { return made, want })(loopapi.Config{})
+		if err != want || (got != nil) != (want == nil) {
+			t.Errorf("of %v and %v come %v and %v", made, want, got, err)
+		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/contestants"
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // lab is a private folder for what is built, and what is known of the code without a fault.
@@ -34,7 +37,7 @@ type lab struct {
 type stage struct{ pkg, run, skip string }
 
 // schedules are the tests of a package that "make schedules-quick" runs.
-var schedules = map[string]string{"eventloop": "^TestSchedules$"}
+var schedules = map[string]string{"eventloop": "^TestSchedules$", "eventloop/threadlet": "^TestSchedules$"}
 
 // tags returns the build tags of the stage's tests.
 func (s stage) tags() string {
@@ -55,10 +58,18 @@ type baseline struct {
 var slowTests = map[string]string{
 	"eventloop": "^(TestConformance|TestConformanceDisabled|TestRestEnds|TestFaults|TestWakes|" +
 		"TestModeChangesLoseNothing|TestSettlementRaces)$",
-	"internal/poller":         "^TestWakeNeverReachesAnother$",
-	"internal/alternateone":   "^(TestConformance|TestSubmitShutdownRaces)$",
-	"internal/alternatetwo":   "^(TestConformance|TestShutdownRaces)$",
-	"internal/alternatethree": "^(TestConformance|TestShutdownLosesNothing)$",
+	"internal/poller": "^TestWakeNeverReachesAnother$",
+}
+
+// slow returns the slow tests of a package. Every contestant has its conformance test, and those of its end race for long.
+func slow(pkg string) string {
+	if tests := slowTests[pkg]; tests != "" {
+		return tests
+	}
+	if slices.ContainsFunc(contestants.All(), func(c loopapi.Entry) bool { return c.Folder == pkg }) {
+		return "^(TestConformance|Test\\w*Shutdown(Races|LosesNothing))$"
+	}
+	return ""
 }
 
 // A test hangs when it is quiet for this many times as long as without a fault, but at least leastQuiet: others may
@@ -122,10 +133,10 @@ func stages(pkg, first string) (all []stage) {
 	if first != "" {
 		all = append(all, stage{pkg: pkg, run: first})
 	}
-	slow := slowTests[pkg]
-	all = append(all, stage{pkg: pkg, skip: slow})
-	if slow != "" {
-		all = append(all, stage{pkg: pkg, run: slow})
+	last := slow(pkg)
+	all = append(all, stage{pkg: pkg, skip: last})
+	if last != "" {
+		all = append(all, stage{pkg: pkg, run: last})
 	}
 	if run := schedules[pkg]; run != "" {
 		all = append(all, stage{pkg: pkg, run: run})

@@ -11,7 +11,7 @@ import (
 // Every mutant has its place in the code as it is, a name of its own, and says what it is about.
 func TestTable(t *testing.T) {
 	names, style := map[string]bool{}, regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
-	for _, m := range slices.Concat(loopMutants, partMutants) {
+	for _, m := range slices.Concat(loopMutants, seenMutants, helperMutants, partMutants, gojaMutants) {
 		if names[m.name] || !style.MatchString(m.name) || m.harm == "" || m.old == m.new {
 			t.Errorf("%q is no good", m.name)
 		}

@@ -30,6 +30,9 @@ func Until(func() bool) {}
 // Yield is runtime.Gosched.
 func Yield() { runtime.Gosched() }
 
+// Hand goes where a goroutine lets another go on in its place.
+func Hand(uintptr) {}
+
 // Go calls f on a goroutine of its own.
 func Go(f func()) { go f() }
 

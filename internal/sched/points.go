@@ -65,6 +65,13 @@ func Yield() {
 	}
 }
 
+// Hand says that the goroutine with this identity goes on in place of the caller, which waits for it.
+func Hand(id uintptr) {
+	if s := active.Load(); s != nil && id != 0 {
+		s.holder.Store(id)
+	}
+}
+
 // Go makes f another goroutine of the schedule.
 func Go(f func()) {
 	if s := mine(); s != nil {

@@ -30,7 +30,7 @@ import (
 func main() {
 	var o options
 	flag.DurationVar(&o.limit, "time", time.Minute,
-		"how long: first each flood once in each life, with numbers drawn by the seed, then what else there is")
+		"how long: first each flood once in each life and some pairs, with numbers drawn by the seed, then what else there is")
 	flag.IntVar(&o.most, "cells", math.MaxInt, "how many cells at most")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the order; 0 draws one")
 	flag.BoolVar(&o.quick, "quick", false,
@@ -90,6 +90,7 @@ type options struct {
 }
 
 func choose(pattern, with, goroutines, procs, neighbours, life string) (ch choice, err error) {
+	ch.sample = pattern == "" && with == ""
 	if ch.floods, err = regexp.Compile(pattern); err != nil {
 		return ch, fmt.Errorf("-flood: %w", err)
 	}
@@ -144,7 +145,7 @@ func besiege(ctx context.Context, opt options) error {
 		window = min(max(opt.limit/time.Duration(3*min(len(cells), opt.most)), leastWindow), mostWindow)
 	}
 	window = cmp.Or(opt.window, window)
-	fmt.Printf("siege: %d cells, the first %d of them each flood once in each life; windows of %v, %v, seed %d\n",
+	fmt.Printf("siege: %d cells, the first %d of them each flood once in each life, and some pairs; windows of %v, %v, seed %d\n",
 		len(cells), first, window, opt.limit, opt.seed)
 	fmt.Println("gaps and ends are the loop's/the yardstick's; * is of the flood's own kind, ~ may wait")
 	fmt.Println(header())

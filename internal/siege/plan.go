@@ -18,6 +18,23 @@ type choice struct {
 	procs      []int
 	neighbours []int
 	lives      []life
+	sample     bool // nothing was said of floods: some pairs of them are tried too
+}
+
+// How many pairs there are in a sample, and in that of a quick run. They have few goroutines and no neighbours: two floods
+// keep a machine busy.
+const somePairs, quickPairs = 24, 4
+
+// pairs are a sample of floods two at a time, in some of the lives.
+func (ch choice) pairs(rng *rand.Rand, n int, lives ...life) []cell {
+	if !ch.sample || ch.with != nil {
+		return nil
+	}
+	ch.with = regexp.MustCompile("")
+	ch.lives = slices.DeleteFunc(lives, func(l life) bool { return !slices.Contains(ch.lives, l) })
+	all := slices.DeleteFunc(ch.cells(rng), func(c cell) bool { return c.goroutines > 8 || c.neighbours > 0 })
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(n, len(all))]
 }
 
 func (ch choice) goroutinesOf(f *flood, l life) []int {
@@ -89,7 +106,8 @@ func (ch choice) paired(c *cell, rng *rand.Rand) bool {
 	return true
 }
 
-// plan puts them in order: first each flood once in each life, and then the rest. It tells how many the first are.
+// plan puts them in order: first each flood once in each life and a sample of pairs, and then the rest. It tells how many
+// the first are.
 func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	order = ch.cells(rng)
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -111,6 +129,8 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 			rest = append(rest, c)
 		}
 	}
+	firsts = append(firsts, ch.pairs(rng, somePairs, whole, living, shutdown, closing)...)
+	rng.Shuffle(len(firsts), func(i, j int) { firsts[i], firsts[j] = firsts[j], firsts[i] })
 	return append(firsts, rest...), len(firsts)
 }
 
@@ -118,9 +138,10 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 const quickBursts, quickBesides = 4, 1
 
 // quick is what a minute is enough for: each flood once, on a loop that lives and then shuts down, and on one that is closed;
-// then a few bursts, and a loop beside neighbours.
+// then a few bursts, a few pairs, and a loop beside neighbours.
 func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	drawn := func(l life) []cell {
+		ch := ch
 		ch.lives = []life{l}
 		all := ch.cells(rng)
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -140,6 +161,8 @@ func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	}
 	few := func(n int, all []cell) { order = append(order, all[:min(n, len(all))]...) }
 	few(quickBursts, drawn(burst))
+	ch.lives = append(slices.Clone(ch.lives), whole)
+	order = append(order, ch.pairs(rng, quickPairs, whole)...)
 	few(quickBesides, drawn(beside))
 	return order, len(order)
 }

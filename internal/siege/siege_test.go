@@ -426,7 +426,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	cells, _ := all.plan(rng)
+	cells, early := all.plan(rng)
 	all.with = regexp.MustCompile("")
 	pairs, _ := all.plan(rng)
 	all.with = nil
@@ -456,7 +456,14 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	if others := first - 2*(len(floods)+1); others != quickBursts+quickBesides || len(quick) != first {
+	two := func(c cell) bool { return c.second != nil }
+	if n := len(quick) - len(slices.DeleteFunc(slices.Clone(quick), two)); n != quickPairs {
+		t.Errorf("%d pairs in a quick run", n)
+	}
+	if n := early - len(slices.DeleteFunc(slices.Clone(cells[:early]), two)); n != somePairs {
+		t.Errorf("%d pairs among the first cells of a run", n)
+	}
+	if others := first - 2*(len(floods)+1); others != quickBursts+quickPairs+quickBesides || len(quick) != first {
 		t.Errorf("%d cells besides the floods, %d in all", others, len(quick))
 	}
 	for _, wrong := range [][6]string{{"("}, {"", "("}, {"", "", "0"}, {"", "", "1", "x"}, {"", "", "1", "1", "-1"},

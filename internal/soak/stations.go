@@ -6,9 +6,11 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/contestants"
 )
 
 // loop is what the stations ask of a loop, so that the canary can put a flaw between.
@@ -69,13 +71,23 @@ func stations() []station {
 	}
 }
 
+// withContestants adds the packages of the loops that compete.
+func withContestants(packages []string) []string {
+	packages = slices.Clone(packages)
+	for _, c := range contestants.All() {
+		if folder := "./" + c.Folder; !slices.Contains(packages, folder) {
+			packages = append(packages, folder)
+		}
+	}
+	return packages
+}
+
 var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
-	loops   = append(product[:len(product):len(product)], "./internal/alternateone", "./internal/alternatetwo",
-		"./internal/alternatethree")
+	loops   = withContestants(product)
 
 	// The shortest first. The model takes gigabytes of memory.
-	longTests = []string{"TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
+	longTests = []string{"TestFewThatBeginAnewBesideMany", "TestWhatComesToAnEndIsAccepted", "TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
 		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
 		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestNoTurnAfterTheContext", "TestPollerIsMadeUnderFire",
 		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds", "TestModel"}

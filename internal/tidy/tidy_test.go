@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/turnloop/turnloop/internal/contestants"
 )
 
 // importRule limits which packages of ours the non-test files of a package may import. Packages are named by folder;
@@ -38,21 +40,34 @@ var importRules = []importRule{
 	{"internal/goroutine", nil, leaf},
 	{"internal/garbage", nil, leaf},
 	{"internal/race", nil, leaf},
+	{"internal/histogram", nil, leaf},
 	{"internal/sched", []string{"internal/goroutine"}, leaf},
 	{"internal/sched/atomic", []string{"internal/sched"}, leaf},
 	{"eventloop/promise", []string{"internal/loopapi", "internal/sched..."}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
 	{"eventloop/js", []string{"eventloop", "eventloop/promise"}, "the adapter is built on the loop's public API alone"},
 	{"eventloop/looptest", []string{"internal/loopapi", "internal/goroutine", "internal/garbage", "internal/race"}, "the conformance kit must hold any loop to the rules, so it can know none"},
-	{"eventloop", []string{"internal/loopapi", "internal/wheel", "internal/goroutine", "internal/sched...", "internal/poller", "eventloop/promise"},
+	{"internal/guest", []string{"internal/loopapi", "internal/sched..."}, leaf},
+	{"eventloop/threadlet", []string{"eventloop", "eventloop/promise", "internal/guest", "internal/goroutine", "internal/sched/atomic"},
+		"threadlets are a guest of the loop: what they need of it beyond its public API is in internal/guest"},
+	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/sched...", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
 	{"internal/siege", []string{"eventloop", "eventloop/js", "eventloop/promise"}, "it besieges the loop through what everybody can call, and nothing else"},
-	{"internal/alternateone...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternateone..."}, rival},
-	{"internal/alternatetwo...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatetwo..."}, rival},
-	{"internal/alternatethree...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/alternatethree..."}, rival},
+	{"internal/echo", nil, "it measures servers, so it is none of ours and none of theirs"},
+	{"worlds...", []string{"internal/echo"}, "it is what people use elsewhere, measured without anything of ours but the client"},
+	{"internal/production", []string{"eventloop", "internal/loopapi"}, "it enters the loop as its users have it"},
+}
+
+// The contestants but the first, which is the production loop, are rivals.
+func init() {
+	for _, c := range contestants.All()[1:] {
+		importRules = append(importRules, importRule{
+			c.Folder + "...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", c.Folder + "..."}, rival,
+		})
+	}
 }
 
 // nobodyImports names the folders that no file of the root module may import, tests included.
-var nobodyImports = []string{"internal/tournament...", "internal/gojabaseline..."}
+var nobodyImports = []string{"internal/tournament...", "internal/gojabaseline...", "tournament...", "gojaloop..."}
 
 // rootRequires are the modules that the root module may require directly; productImports are the ones among them that
 // non-test files may import.
@@ -78,7 +93,7 @@ type callRule struct {
 	instead string
 }
 
-var core = []string{"eventloop", "eventloop/promise", "eventloop/js", "internal/wheel", "internal/loopapi", "internal/poller"}
+var core = []string{"eventloop", "eventloop/promise", "eventloop/js", "eventloop/threadlet", "internal/guest", "internal/wheel", "internal/loopapi", "internal/poller"}
 
 var callRules = []callRule{
 	{core, "time", regexp.MustCompile(`^Sleep$`), "a loop that waits by sleeping is late or busy; park and be woken"},
@@ -430,6 +445,33 @@ func TestReadmeProgramRuns(t *testing.T) {
 }
 
 // Each rule finds the violation in a small tree that has one, and none in the same tree without it.
+// Every group of checks of the conformance kit is explained in docs/requirements.md, and every code of that page is one that
+// the names of tests may begin with.
+func TestRequirementsAreDescribed(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	page, table := read("docs/requirements.md"), read("eventloop/looptest/table.go")
+	names := regexp.MustCompile(`(?m)^\t\{"([A-Za-z0-9]+)`).FindAllStringSubmatch(table, -1)
+	if len(names) < 100 {
+		t.Fatalf("%d checks", len(names))
+	}
+	for _, name := range names {
+		if !regexp.MustCompile(`(?m)^\|[^|]*\b` + name[1] + `\b[^|]*\|`).MatchString(page) {
+			t.Errorf("docs/requirements.md says nothing of %s", name[1])
+		}
+	}
+	for n := 1; n <= 20; n++ {
+		if code := fmt.Sprintf("| D%02d |", n); !strings.Contains(page, code) {
+			t.Errorf("docs/requirements.md has no row %q", code)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	good := map[string]string{
 		"go.mod":                      "module example.org/ours\n\nrequire (\n\tgolang.org/x/sys v0.1.0\n\tgithub.com/stretchr/testify v1.1.1 // for tests\n\tother.org/deep v1.0.0 // indirect\n)\n",

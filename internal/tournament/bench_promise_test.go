@@ -1,246 +1,21 @@
-// Promises, used from the loop itself, and the timeouts of programs that use them.
-
-package tournament_test
+package tournament
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/eventloop/looptest"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament"
 )
-
-const (
-	crowd = 100    // links, handlers or promises that belong together
-	storm = 10_000 // timeouts that one task sets: so many that setting them takes longer than they do
-)
-
-// promiseOps are the cells. All that handlers hand on fits into an interface without an allocation, so that what is
-// counted is the promises' own.
-var promiseOps = []struct {
-	name string
-	run  func(*bench, promiser) // ends with done
-}{
-	{"then", thenChain},
-	{"fanout", fanOut},
-	{"all", combineAll},
-	{"race", combineRace},
-	{"promisify", promisify},
-}
-
-func BenchmarkPromise(b *testing.B) {
-	each(b, func(b *testing.B, c tournament.Contestant) {
-		for _, op := range promiseOps {
-			b.Run("op="+op.name, func(b *testing.B) { onPromises(b, c, op.run) })
-		}
-	})
-	b.Run("impl="+tournament.GojaControl, func(b *testing.B) {
-		for _, op := range promiseOps {
-			b.Run("op="+op.name, func(b *testing.B) { runProgram(b, crowd, programs[op.name]) })
-		}
-	})
-	b.Run("impl="+tournament.GoroutineControl, func(b *testing.B) { b.Run("op=promisify", handOver) })
-}
-
-func onPromises(b *testing.B, c tournament.Contestant, run func(*bench, promiser)) {
-	b.ReportAllocs()
-	r := start(b, c)
-	promises := r.promises()
-	b.ResetTimer()
-	run(r, promises)
-	r.wait()
-}
-
-var errWrongValue = errors.New("a handler was given another value than the one that it waits for")
-
-// thenChain settles the heads of chains. Each link hands on one more than it was given.
-func thenChain(r *bench, promises promiser) {
-	link := func(v any) (any, error) { return v.(int) + 1, nil }
-	r.rounds(crowd, func(n int, next func()) {
-		p, resolve, _ := promises.NewPromise()
-		for range n - 1 {
-			p = p.Then(link, nil)
-		}
-		r.then(p, n-1, next)
-		resolve(0)
-	})
-}
-
-// then goes on when p is fulfilled with want.
-func (r *bench) then(p *promise.Promise, want int, next func()) {
-	p.Then(func(v any) (any, error) {
-		if v != want {
-			r.fail(errWrongValue)
-			return nil, nil
-		}
-		next()
-		return nil, nil
-	}, nil)
-}
-
-// fanOut settles promises that many wait for.
-func fanOut(r *bench, promises promiser) {
-	const want = 1
-	r.rounds(crowd, func(n int, next func()) {
-		p, resolve, _ := promises.NewPromise()
-		arrived := r.arrivals(n, next)
-		handler := func(v any) (any, error) {
-			if v != want {
-				r.fail(errWrongValue)
-			}
-			arrived()
-			return nil, nil
-		}
-		for range n {
-			p.Then(handler, nil)
-		}
-		resolve(want)
-	})
-}
-
-// arrivals returns a function that goes on at its n-th call, which is its last.
-func (r *bench) arrivals(n int, next func()) func() {
-	return func() {
-		switch n--; {
-		case n == 0:
-			next()
-		case n < 0:
-			r.fail(errors.New("a callback ran twice"))
-		}
-	}
-}
-
-func combineAll(r *bench, promises promiser) {
-	r.combine(promises, func(ps []*promise.Promise, next func()) {
-		promises.Promises().All(ps...).Then(func(v any) (any, error) {
-			// The first and the last tell of all: they are the last and the first to be settled.
-			if values := v.([]any); len(values) != len(ps) || values[0] != 0 || values[len(ps)-1] != len(ps)-1 {
-				r.fail(errWrongValue)
-				return nil, nil
-			}
-			next()
-			return nil, nil
-		}, nil)
-	})
-}
-
-func combineRace(r *bench, promises promiser) {
-	r.combine(promises, func(ps []*promise.Promise, next func()) {
-		r.then(promises.Promises().Race(ps...), len(ps)-1, next)
-	})
-}
-
-// combine makes promises, hands them to wait, and settles them with their indexes, the last first.
-func (r *bench) combine(promises promiser, wait func(ps []*promise.Promise, next func())) {
-	ps := make([]*promise.Promise, crowd)
-	resolves := make([]func(any), crowd)
-	r.rounds(crowd, func(n int, next func()) {
-		for i := range n {
-			ps[i], resolves[i], _ = promises.NewPromise()
-		}
-		wait(ps[:n], next)
-		for i := n - 1; i >= 0; i-- {
-			resolves[i](i)
-		}
-	})
-}
-
-// promisify waits for the result of one function after the other. Each runs on another goroutine, and knows how many
-// did.
-func promisify(r *bench, promises promiser) {
-	calls, n := 0, 0
-	fn := func(context.Context) (any, error) {
-		calls++
-		return &calls, nil
-	}
-	var again func()
-	received := func(v any) (any, error) {
-		switch n++; {
-		case v != &calls || calls != n:
-			r.fail(errWrongValue)
-		case n == r.b.N:
-			r.done()
-		default:
-			again()
-		}
-		return nil, nil
-	}
-	again = func() { promises.Promisify(context.Background(), fn).Then(received, nil) }
-	r.submit(again)
-}
-
-// handOver is promisify without a loop: the same function, and a channel for each call, as that has a promise of its own.
-// It is watched as the loops are: a timer costs every switch of goroutines something.
-func handOver(b *testing.B) {
-	b.ReportAllocs()
-	calls := 0
-	fn := func(context.Context) (any, error) {
-		calls++
-		return &calls, nil
-	}
-	watchdog := time.AfterFunc(patience(b), func() { panic("no answer") })
-	defer watchdog.Stop()
-	b.ResetTimer()
-	for n := range b.N {
-		result := make(chan promise.Result, 1)
-		go func() {
-			v, err := fn(context.Background())
-			result <- promise.Result{Value: v, Err: err}
-		}()
-		if r := <-result; r.Err != nil || r.Value != &calls || calls != n+1 {
-			b.Fatal(errWrongValue)
-		}
-	}
-}
-
-// BenchmarkSetTimeout is about timeouts as JavaScript has them. It is no matter of waiting: by the time that a storm is
-// set and half of it cleared, the rest is due.
-func BenchmarkSetTimeout(b *testing.B) {
-	each(b, setTimeouts)
-	b.Run("impl="+tournament.GojaControl, func(b *testing.B) { runProgram(b, storm, programs["timeout"]) })
-}
-
-func setTimeouts(b *testing.B, c tournament.Contestant) {
-	b.ReportAllocs()
-	r := start(b, c)
-	adapter := r.javascript()
-	ids := make([]js.ID, storm)
-	b.ResetTimer()
-	r.rounds(storm, func(n int, next func()) {
-		// The next storm comes with a task, since timeouts that a timeout sets wait longer.
-		fires := r.arrivals((n+1)/2, func() { r.onLoop(r.Submit(next)) })
-		cleared := func() { r.fail(errors.New("a timeout fires that was cleared")) }
-		for i := range n {
-			callback := fires
-			if i%2 == 1 {
-				callback = cleared
-			}
-			id, err := adapter.SetTimeout(callback, float64(i/2%2))
-			if err != nil {
-				r.fail(err)
-				return
-			}
-			ids[i] = id
-		}
-		for i := 1; i < n; i += 2 {
-			adapter.ClearTimeout(ids[i])
-		}
-	})
-	r.wait()
-}
 
 // Loops whose promises and timers are at fault, each in one way.
 type (
 	neverSettles struct{ *eventloop.Loop }
 	settlesWrong struct{ *eventloop.Loop }
 	neverFires   struct{ *eventloop.Loop }
-	neverCancels struct{ *eventloop.Loop }
 )
 
 func (l neverSettles) NewPromise() (*promise.Promise, func(any), func(error)) {
@@ -266,29 +41,25 @@ func (l neverFires) ScheduleTimer(_ time.Duration, fn func()) (loopapi.TimerID, 
 	return l.Loop.ScheduleTimer(time.Hour, fn)
 }
 
-func (neverCancels) CancelTimer(loopapi.TimerID) error { return nil }
-
-// TestLostReaction: a loop that loses a promise or a timeout, hands on a wrong value, or runs what was cleared, fails
-// its cell, in bounded time.
+// TestLostReaction: a loop that loses a promise or a timeout, or hands on a wrong value, fails its cell, in bounded time.
 func TestLostReaction(t *testing.T) {
 	defer func(d time.Duration) { hung = d }(hung)
 	hung = 20 * time.Millisecond
-	promises := map[string]func(*testing.B, tournament.Contestant){}
+	promises := map[string]func(*testing.B, Contestant){}
 	for _, op := range promiseOps {
-		promises[op.name] = func(b *testing.B, c tournament.Contestant) { onPromises(b, c, op.run) }
+		promises[op.name] = func(b *testing.B, c Contestant) { onPromises(b, c, op.run) }
 	}
-	timeouts := map[string]func(*testing.B, tournament.Contestant){"timeout": setTimeouts}
+	timeouts := map[string]func(*testing.B, Contestant){"timeout": setTimeouts}
 	for _, fault := range []struct {
 		name  string
 		wrap  func(*eventloop.Loop) looptest.EventLoop
-		cells map[string]func(*testing.B, tournament.Contestant)
+		cells map[string]func(*testing.B, Contestant)
 	}{
 		{"never settles", func(l *eventloop.Loop) looptest.EventLoop { return neverSettles{l} }, promises},
 		{"settles wrong", func(l *eventloop.Loop) looptest.EventLoop { return settlesWrong{l} }, promises},
 		{"never fires", func(l *eventloop.Loop) looptest.EventLoop { return neverFires{l} }, timeouts},
-		{"never cancels", func(l *eventloop.Loop) looptest.EventLoop { return neverCancels{l} }, timeouts},
 	} {
-		c := tournament.Contestants()[0]
+		c := Own().Contestants[0]
 		honest := c.New
 		c.New = func(cfg looptest.Config) (looptest.EventLoop, error) {
 			loop, err := honest(cfg)

@@ -32,7 +32,7 @@ type watched struct {
 
 // Blocking is the control of that name as a loop. It takes part where descriptors are what is measured.
 func Blocking() Contestant {
-	return Contestant{Name: BlockingControl, New: func(cfg looptest.Config) (looptest.EventLoop, error) {
+	return Contestant{Entry: looptest.Entry{Name: BlockingControl, New: func(cfg looptest.Config) (looptest.EventLoop, error) {
 		if err := refuse(cfg, "the blocking loop"); err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func Blocking() Contestant {
 			return nil, err
 		}
 		return &blocking{poller: p, done: make(chan struct{}), callbacks: map[int]watched{}}, nil
-	}}
+	}}}
 }
 
 func (l *blocking) Submit(fn func()) error {

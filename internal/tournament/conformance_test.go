@@ -1,48 +1,24 @@
 package tournament_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
 	"github.com/turnloop/turnloop/internal/tournament"
+	"github.com/turnloop/turnloop/internal/tournament/bench"
+	"github.com/turnloop/turnloop/internal/tournament/policy"
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// TestConformance holds every ranked contestant to the specification: impl=NAME/CHECK. It does so when it is asked for by name,
-// as the runner does; the tests of each contestant's own package hold it to the same suite, and once is enough.
-func TestConformance(t *testing.T) {
-	if flag.Lookup("test.run").Value.String() == "" {
-		t.Skip("each contestant's own package runs the suite; here it runs with -run Conformance")
-	}
-	for _, c := range tournament.Contestants() {
-		if !c.Ranked {
-			continue
-		}
-		options := []looptest.Option{looptest.Name(c.Name)}
-		if c.VirtualTime {
-			options = append(options, looptest.VirtualTime())
-		}
-		for check, reason := range c.Divergences {
-			options = append(options, looptest.Diverges(check, reason))
-		}
-		for check, reason := range c.MayDiverge {
-			options = append(options, looptest.MayDiverge(check, reason))
-		}
-		looptest.Run(t, c.New, options...)
-	}
-}
-
-// TestContestants: every ranked contestant exists, makes loops, and has its own tests of conformance; what it declares are checks
-// that exist.
+// TestContestants: every ranked contestant exists, makes loops, and is held to the suite by its own package.
 func TestContestants(t *testing.T) {
-	var checks, names []string
-	for _, c := range looptest.Checks() {
-		checks = append(checks, c.Name)
-	}
-	for _, c := range tournament.Contestants() {
+	var names []string
+	field := tournament.Own()
+	for _, c := range field.Contestants {
 		names = append(names, c.Name)
 		if !c.Ranked {
 			continue
@@ -54,18 +30,57 @@ func TestContestants(t *testing.T) {
 		if err := loop.Close(); err != nil {
 			t.Errorf("%s: Close of a new loop: %v", c.Name, err)
 		}
-		if _, err := os.Stat(filepath.Join("..", "..", c.Package, "conformance_test.go")); err != nil {
+		if test, err := os.ReadFile(filepath.Join("..", "..", c.Folder, "conformance_test.go")); err != nil {
 			t.Errorf("%s: %v", c.Name, err)
-		}
-		for _, declared := range []map[string]string{c.Divergences, c.MayDiverge} {
-			for check, reason := range declared {
-				if !slices.Contains(checks, check) || reason == "" {
-					t.Errorf("%s declares the divergence %q because of %q", c.Name, check, reason)
-				}
-			}
+		} else if !strings.Contains(string(test), "looptest.Hold(") {
+			t.Errorf("%s is not held to the suite by its own package", c.Name)
 		}
 	}
-	if slices.Sort(names); len(slices.Compact(names)) != len(tournament.Contestants()) {
-		t.Errorf("two contestants share a name: %v", names)
+	for _, role := range []string{field.Subject, field.Reference, field.Control} {
+		if !slices.Contains(names, role) {
+			t.Errorf("the reports turn on %q, who does not take part", role)
+		}
+	}
+	if err := field.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPolicyNamesWhoAndWhatThereIs: the bars are about contestants and benchmarks that exist, and the reports on them turn on their subject.
+func TestPolicyNamesWhoAndWhatThereIs(t *testing.T) {
+	field := tournament.Own()
+	if policy.Bars.Of != field.Subject {
+		t.Errorf("the bars are about %q, the reports turn on %q", policy.Bars.Of, field.Subject)
+	}
+	impls, benches := append([]string{stats.Best}, policy.Bars.Rivals...), map[string]bool{}
+	for _, c := range field.Contestants {
+		impls = append(impls, c.Name)
+	}
+	for _, name := range field.Cells() {
+		cell, _ := bench.ParseName(name)
+		benches[cell.Bench] = true
+		if !slices.Contains(impls, cell.Impl) {
+			t.Errorf("%s is a cell of nobody", name)
+		}
+	}
+	check := func(bench, impl string) {
+		if bench != "" && !benches[bench] || impl != "" && !slices.Contains(impls, impl) {
+			t.Errorf("a bar is about %q of %q: there is no such thing", bench, impl)
+		}
+	}
+	for _, d := range policy.Bars.Demands {
+		check(d.Bench, d.Over)
+		check(d.Per, d.Floor)
+		check(d.Plain, "")
+	}
+	for _, f := range policy.Bars.Firsts {
+		for _, b := range f.Benches {
+			check(b, f.Of)
+		}
+	}
+	for _, rival := range policy.Bars.Rivals {
+		if !slices.ContainsFunc(field.Contestants, func(c tournament.Contestant) bool { return c.Name == rival && c.Ranked }) {
+			t.Errorf("the rival %s does not compete", rival)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
 
-package tournament_test
+package tournament
 
 import (
 	"errors"
@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
-	"github.com/turnloop/turnloop/internal/tournament"
+	"github.com/turnloop/turnloop/internal/echo"
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // A fault is what a server does to one message, on a connection that it closes when fault returns false.
@@ -63,7 +64,7 @@ func faulty(t testing.TB, honest int, fault fault) (addr string) {
 			}
 			go func() {
 				defer conn.Close()
-				message := make([]byte, messageSize)
+				message := make([]byte, echo.MessageSize)
 				for n := 0; ; n++ {
 					if _, err := io.ReadFull(conn, message); err != nil {
 						return // the client has ended
@@ -84,7 +85,7 @@ func faulty(t testing.TB, honest int, fault fault) (addr string) {
 
 // TestEchoClientNotices: no request counts that was not answered correctly, and every fault ends the cell, in bounded time.
 func TestEchoClientNotices(t *testing.T) {
-	for kind := range clients {
+	for kind := range echo.Dialers {
 		for name, c := range faults {
 			limit := time.Minute
 			if name == "silence" {
@@ -120,7 +121,7 @@ func TestEchoClientFailsToStart(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for kind := range clients {
+	for kind := range echo.Dialers {
 		if _, err := startEchoClient(kind, nobody, 1, time.Minute); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("%s: without a server: %v", kind, err)
 		}
@@ -137,7 +138,7 @@ func TestEchoClientFailsToStart(t *testing.T) {
 // TestEchoClientEndsWithItsParent: when the benchmark's process ends, in whatever way, the system closes the client's standard
 // input and the connections of the server. The client then ends, whatever it does.
 func TestEchoClientEndsWithItsParent(t *testing.T) {
-	for kind := range clients {
+	for kind := range echo.Dialers {
 		for _, busy := range []bool{false, true} {
 			over := make(chan struct{})
 			client, err := startEchoClient(kind, faulty(t, 1, func(net.Conn, []byte) bool { <-over; return false }), 1, time.Minute)
@@ -173,20 +174,28 @@ func TestLostConnections(t *testing.T) {
 		return deaf{loop}, err
 	}
 	serve := func(b *testing.B) string { return serveOnLoop(b, c) }
-	if result := testing.Benchmark(func(b *testing.B) { echo(b, serve, 2) }); result.N != 0 {
+	if result := testing.Benchmark(func(b *testing.B) { runEcho(b, serve, 2) }); result.N != 0 {
 		t.Errorf("a loop that watches nothing has a result: %v", result)
 	}
 }
 
-// descriptorLoop returns a contestant that watches descriptors.
-func descriptorLoop(t *testing.T) tournament.Contestant {
-	for _, c := range tournament.Contestants() {
-		if c.Name == "alternateone" {
+// descriptorLoop returns a contestant that watches descriptors, and is not the production loop.
+func descriptorLoop(t *testing.T) Contestant {
+	for _, c := range Own().Contestants[1:] {
+		loop, err := c.New(looptest.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, watches := loop.(loopapi.FDRegistrar)
+		if err := loop.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if watches {
 			return c
 		}
 	}
-	t.Fatal("there is no alternateone")
-	return tournament.Contestant{}
+	t.Fatal("no contestant but the first watches descriptors")
+	return Contestant{}
 }
 
 // TestEchoLeavesNothing: a cell of any server leaves no descriptor and no goroutine to the next.
@@ -198,11 +207,11 @@ func TestEchoLeavesNothing(t *testing.T) {
 	}
 	c := descriptorLoop(t)
 	for name, serve := range map[string]echoService{
-		c.Name:                 func(b *testing.B) string { return serveOnLoop(b, c) },
-		tournament.NetControl:  serveWithNet,
-		tournament.GnetControl: serveWithGnet,
+		c.Name:      func(b *testing.B) string { return serveOnLoop(b, c) },
+		NetControl:  serveWithNet,
+		GnetControl: serveWithGnet,
 	} {
-		cell := func(b *testing.B) { echo(b, serve, 10) }
+		cell := func(b *testing.B) { runEcho(b, serve, 10) }
 		testing.Benchmark(cell) // the first use of anything may open something for good
 		before := holdings(t)
 		if result := testing.Benchmark(cell); result.N != 50 {

@@ -8,9 +8,11 @@ replace github.com/turnloop/turnloop => ../..
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/dop251/goja v0.0.0-20250309171923-bcd7cc6bf64c
+	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
+	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14
 	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/turnloop/turnloop/gojaloop v0.0.0
 	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sys v0.49.0
@@ -20,8 +22,7 @@ require (
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
-	github.com/dlclark/regexp2 v1.11.4 // indirect
-	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14 // indirect
+	github.com/dlclark/regexp2/v2 v2.5.2 // indirect
 	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
 	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
@@ -36,5 +37,7 @@ require (
 )
 
 replace github.com/turnloop/turnloop/internal/gojabaseline => ../gojabaseline
+
+replace github.com/turnloop/turnloop/gojaloop => ../../gojaloop
 
 tool golang.org/x/perf/cmd/benchstat

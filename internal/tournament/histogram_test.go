@@ -1,68 +1,25 @@
-// Latencies in constant memory: buckets that widen with the value, so that every quantile is right within 1/64.
-
-package tournament_test
+package tournament
 
 import (
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 )
 
-const subBuckets = 64 // per power of two
-
-// histogram collects durations. It is not safe for concurrent use.
-type histogram struct {
-	counts [subBuckets * (64 - 5)]int
-	n      int
-	sum    time.Duration
-	max    time.Duration
-}
-
-func (h *histogram) record(d time.Duration) {
-	d = max(d, 0)
-	h.counts[bucket(uint64(d))]++
-	h.n++
-	h.sum += d
-	h.max = max(h.max, d)
-}
-
-// bucket: values below subBuckets have one bucket each; above, each power of two has subBuckets of equal width.
-func bucket(v uint64) int {
-	shift := max(0, bits.Len64(v)-bits.Len64(subBuckets))
-	return shift*subBuckets + int(v>>shift)
-}
-
-// top is the largest value of a bucket.
-func top(i int) uint64 {
-	shift := max(0, i/subBuckets-1)
-	return uint64(i-shift*subBuckets+1)<<shift - 1
-}
-
-// quantile returns the smallest bound that at least the share q of all values does not exceed.
-func (h *histogram) quantile(q float64) time.Duration {
-	need, seen := int(q*float64(h.n)+0.999999), 0
-	for i, count := range h.counts {
-		if seen += count; seen >= need && seen > 0 {
-			return min(time.Duration(top(i)), h.max)
+// TestClockIsTakenOff: what takes no time is reported as next to none, in each quantile of the bulk.
+func TestClockIsTakenOff(t *testing.T) {
+	result := testing.Benchmark(func(b *testing.B) {
+		var h histogram
+		for range 10_000 {
+			begin := time.Now()
+			h.record(time.Since(begin))
 		}
+		h.report(b)
+	})
+	if p50, clock := result.Extra["p50-ns/op"], clockReading(); clock <= 0 || p50 > float64(clock)/2 {
+		t.Errorf("the median of nothing is %v ns, a reading of the clock takes %v", p50, clock)
 	}
-	return h.max
-}
-
-// report makes the mean the benchmark's ns/op and adds the quantiles that enough values lie beyond.
-func (h *histogram) report(b *testing.B) {
-	const beyond = 10
-	b.ReportMetric(float64(h.sum)/float64(h.n), "ns/op")
-	b.ReportMetric(float64(h.quantile(0.5)), "p50-ns/op")
-	if h.n >= 100*beyond {
-		b.ReportMetric(float64(h.quantile(0.99)), "p99-ns/op")
-	}
-	if h.n >= 1000*beyond {
-		b.ReportMetric(float64(h.quantile(0.999)), "p99.9-ns/op")
-	}
-	b.ReportMetric(float64(h.max), "max-ns/op")
 }
 
 // TestHistogram holds the histogram to a sorted list of the same values.

@@ -146,7 +146,7 @@ func queueHistory(t *testing.T, create looptest.Factory) *history {
 
 // TestQueueHistories checks that the queue of each contestant is linearizable. Baseline has one queue, and says so.
 func TestQueueHistories(t *testing.T) {
-	for _, c := range tournament.Contestants() {
+	for _, c := range tournament.Own().Contestants {
 		if _, oneQueue := c.Divergences["D09_InternalFirst"]; !c.Ranked || oneQueue {
 			continue
 		}
@@ -260,7 +260,7 @@ func TestRegistrationHistories(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("pipes are not polled there")
 	}
-	for _, c := range tournament.Contestants() {
+	for _, c := range tournament.Own().Contestants {
 		if !c.Ranked || !registers(t, c.New) {
 			continue
 		}

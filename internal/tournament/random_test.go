@@ -14,7 +14,7 @@ import (
 // ranked returns the contestants that are ranked, each with a player of programs that knows its divergences.
 func ranked(t testing.TB) map[string]*looptest.Player {
 	players := map[string]*looptest.Player{}
-	for _, c := range tournament.Contestants() {
+	for _, c := range tournament.Own().Contestants {
 		if !c.Ranked {
 			continue
 		}

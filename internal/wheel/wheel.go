@@ -32,6 +32,7 @@ type Wheel struct {
 	slab   slab // of all tiers, as is the sequence
 	seq    uint64
 	refs   int
+	popped uint64
 }
 
 // PopDue removes the earliest timer of a tier, by (deadline, sequence), and returns its function, provided that its
@@ -56,11 +57,14 @@ func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool)
 	if n.deadline > now || n.seq >= before {
 		return nil, false
 	}
-	fn = n.fn
+	fn, w.popped = n.fn, n.id
 	o.near.remove(&w.slab, n)
 	w.drop(n)
 	return fn, true
 }
+
+// Popped returns the ID of the timer that PopDue has removed last.
+func (w *Wheel) Popped() uint64 { return w.popped }
 
 // Next returns a lower bound of the earliest deadline of all tiers, which is exact as long as nothing was removed, and
 // math.MaxInt64 when nothing is pending but timers that never fire.
@@ -144,6 +148,21 @@ func (w *Wheel) Len() int { return w.slab.live }
 
 // Refs returns the number of pending timers that were inserted, or last set, with ref.
 func (w *Wheel) Refs() int { return w.refs }
+
+// Each calls f for each pending timer, in no order. It takes time in proportion to the most that have been pending.
+func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
+	for i := range w.slab.directory {
+		b := w.slab.directory[i].block
+		if b == nil {
+			continue
+		}
+		for j := range b.nodes {
+			if n := &b.nodes[j]; n.where != idle {
+				f(n.id, n.deadline, n.ref)
+			}
+		}
+	}
+}
 
 // drop ends a timer that has been taken out of its order.
 func (w *Wheel) drop(n *node) {

@@ -100,16 +100,22 @@ panic: all is lost`
 
 func TestParseOutput(t *testing.T) {
 	const good = "goos: linux\nUnit p99-ns/op better=lower\nBenchmarkX/impl=a-2 \t 100\t 16 ns/op\t 3 p99-ns/op\nPASS\n"
-	out, err := ParseOutput(good, "BenchmarkX/impl=a")
-	if err != nil || out.Iters != 100 || out.NsPerOp != 16 || len(out.Units) != 1 || !strings.HasPrefix(out.Line, "BenchmarkX") {
-		t.Errorf("parsed %+v, %v", out, err)
+	outs, err := ParseOutput(good, "BenchmarkX/impl=a", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := outs[0]; out.Iters != 100 || out.NsPerOp != 16 || len(out.Units) != 1 || !strings.HasPrefix(out.Line, "BenchmarkX") {
+		t.Errorf("parsed %+v", out)
+	}
+	if outs, err := ParseOutput(good+good, "BenchmarkX/impl=a", 2); err != nil || len(outs) != 2 || len(outs[1].Units) != 2 {
+		t.Errorf("of two results %+v, %v", outs, err)
 	}
 	for what, text := range map[string]string{
 		"nothing":     "PASS\n",
 		"another":     "BenchmarkY/impl=a-2 \t 100\t 16 ns/op\n",
 		"two results": good + good,
 	} {
-		if out, err := ParseOutput(text, "BenchmarkX/impl=a"); err == nil {
+		if out, err := ParseOutput(text, "BenchmarkX/impl=a", 1); err == nil {
 			t.Errorf("%s is accepted: %+v", what, out)
 		}
 	}

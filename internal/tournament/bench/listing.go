@@ -1,32 +1,27 @@
 package bench
 
-// The listing: what one pass over all benchmarks with a single iteration tells about them.
+// The listing: what one pass over benchmarks with a single iteration tells about them.
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
 )
 
-// ListArgs are the flags with which the binary runs every benchmark of a contestant once, but not the cells to skip, as
-// Listing expects it.
-func ListArgs(impl string, skip []string) []string {
-	args := []string{
-		"-test.run=^$", "-test.bench=./" + Pattern("impl="+impl), "-test.benchtime=1x", "-test.v",
+// ListArgs are the flags with which the binary runs each of some cells once, as Listing expects it.
+func ListArgs(names []string) []string {
+	patterns := make([]string, len(names))
+	for i, name := range names {
+		patterns[i] = Pattern(name)
 	}
-	if len(skip) > 0 {
-		for i, name := range skip {
-			skip[i] = Pattern(name)
-		}
-		args = append(args, "-test.skip="+strings.Join(skip, "|"))
-	}
-	return args
+	return []string{"-test.run=^$", "-test.bench=" + strings.Join(patterns, "|"), "-test.benchtime=1x", "-test.v"}
 }
 
-// RunArgs are the flags with which the binary runs one cell, with benchtime as testing takes it.
-func RunArgs(name, benchtime string) []string {
-	return []string{"-test.run=^$", "-test.bench=" + Pattern(name), "-test.benchtime=" + benchtime}
+// RunArgs are the flags with which the binary runs one cell so many times, with benchtime as testing takes it.
+func RunArgs(name, benchtime string, times int) []string {
+	return []string{"-test.run=^$", "-test.bench=" + Pattern(name), "-test.benchtime=" + benchtime, "-test.count=" + strconv.Itoa(times)}
 }
 
 // A Listed cell is one that the binary knows: it ran, or it was skipped or failed with a reason.

@@ -9,6 +9,12 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
+// A process of a program that has benchmarks in it behaves like their test binary when the variable says so.
+const (
+	RoleVariable = "TOURNAMENT_ROLE"
+	Role         = "test"
+)
+
 // A Cell is one benchmark run by one contestant: BenchmarkTimer/impl=main/op=cancel is the cell of contestant "main"
 // in benchmark "Timer/op=cancel".
 type Cell struct {
@@ -55,6 +61,12 @@ func WithImpl(printed, impl string) string {
 		}
 	}
 	return before + implKey + impl + after[rest:]
+}
+
+// CellName returns the printed name of impl's cell in a benchmark, which is named as in Cell.Bench.
+func CellName(benchmark, impl string) string {
+	name, variant, _ := strings.Cut(benchmark, "/")
+	return strings.TrimSuffix(prefix+name+implKey+impl+"/"+variant, "/")
 }
 
 // Pattern returns the value of -test.bench or -test.run that selects name and nothing else.

@@ -15,35 +15,37 @@ type Output struct {
 	Units   []string // unit metadata lines
 }
 
-// ParseOutput finds the one result of cell name in the output of its process.
-func ParseOutput(text, name string) (Output, error) {
-	var out Output
+// ParseOutput finds the results of cell name in the output of its process, which are so many.
+func ParseOutput(text, name string, times int) ([]Output, error) {
+	var outs []Output
+	var units []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		switch {
 		case strings.HasPrefix(line, "Unit "):
-			out.Units = append(out.Units, line)
+			units = append(units, line)
 		case strings.HasPrefix(line, prefix):
 			r, ok := parseResult(line)
 			if !ok {
 				continue
 			}
 			if c, _ := ParseName(prefix + r.Name.String()); c.Name != name {
-				return out, fmt.Errorf("asked for %s, got %s", name, c.Name)
+				return nil, fmt.Errorf("asked for %s, got %s", name, c.Name)
 			}
-			if out.Line != "" {
-				return out, fmt.Errorf("%s: more than one result", name)
-			}
-			out.Line, out.Iters = line, r.Iters
+			out := Output{Line: line, Iters: r.Iters}
 			if v, ok := r.Value("sec/op"); ok {
 				out.NsPerOp = v * 1e9
 			}
+			outs = append(outs, out)
 		}
 	}
-	if out.Line == "" {
-		return out, fmt.Errorf("%s: the output has no result", name)
+	if len(outs) != times {
+		return nil, fmt.Errorf("%s: the output has %d results, not %d", name, len(outs), times)
 	}
-	return out, nil
+	for i := range outs {
+		outs[i].Units = units
+	}
+	return outs, nil
 }
 
 // ConfigLines returns the configuration that the binary prints before its results: goos, goarch, pkg, cpu.

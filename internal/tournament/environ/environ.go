@@ -2,6 +2,9 @@
 package environ
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"runtime"
@@ -16,7 +19,9 @@ type Env struct {
 	GOOS       string   `json:"goos"`
 	GOARCH     string   `json:"goarch"`
 	CPU        string   `json:"cpu"`
-	Cores      int      `json:"cores"` // logical processors that this process may use
+	Cores      int      `json:"cores"`                // logical processors that this process may use
+	Processors string   `json:"processors,omitempty"` // which these are, as in "0-1,4"
+	Machine    string   `json:"machine,omitempty"`    // the same for runs on the same machine, and tells nothing else about it
 	MemoryMiB  int64    `json:"memory_mib"`
 	Kernel     string   `json:"kernel"`
 	Governor   string   `json:"governor,omitempty"`
@@ -39,8 +44,11 @@ func Capture(gomaxprocs int) Env {
 		TimeNowNS: timeNowCost(),
 	}
 	e.machine()
+	e.Processors = ranges(allowed())
+	e.Machine = identity(machineID())
 	for what, missing := range map[string]bool{
 		"CPU model": e.CPU == "", "kernel": e.Kernel == "", "memory": e.MemoryMiB == 0,
+		"identity of the machine": e.Machine == "", "processors": e.Processors == "",
 	} {
 		if missing {
 			e.Unknown = append(e.Unknown, what)
@@ -59,6 +67,13 @@ func Differences(a, b Env) []string {
 			out = append(out, fmt.Sprintf("%s: %v and %v", what, x, y))
 		}
 	}
+	known := func(what, x, y string) { // old runs say less of themselves
+		if x != "" && y != "" {
+			differ(what, x, y)
+		}
+	}
+	known("machine", a.Machine, b.Machine)
+	known("processors", a.Processors, b.Processors)
 	differ("system", a.GOOS+"/"+a.GOARCH, b.GOOS+"/"+b.GOARCH)
 	differ("CPU", a.CPU, b.CPU)
 	differ("cores", a.Cores, b.Cores)
@@ -83,6 +98,34 @@ func Settings(a, b Env) []string {
 		}
 	}
 	return out
+}
+
+// identity makes an identity for this purpose alone of one that machines keep to themselves.
+func identity(id string) string {
+	if id == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, []byte("github.com/turnloop/turnloop tournament"))
+	mac.Write([]byte(id))
+	return hex.EncodeToString(mac.Sum(nil))[:16]
+}
+
+// ranges writes ascending numbers as Linux does: "0-3,8".
+func ranges(numbers []int) string {
+	var out []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i == j {
+			out = append(out, strconv.Itoa(numbers[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(out, ",")
 }
 
 func orNone(s string) string {

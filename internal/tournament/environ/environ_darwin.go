@@ -18,6 +18,11 @@ func (e *Env) machine() {
 	}
 }
 
+func machineID() string { return hardwareAddress() }
+
+// allowed returns nothing: macOS pins no process to processors.
+func allowed() []int { return nil }
+
 // LoadAverage returns the load of the last 1, 5 and 15 minutes, nil if it is unknown.
 func LoadAverage() []float64 {
 	// struct loadavg { fixpt_t ldavg[3]; long fscale; }

@@ -26,6 +26,32 @@ func (e *Env) machine() {
 	e.CPULimit, e.MemLimit = cgroupLimits("/sys/fs/cgroup", ownCgroups())
 }
 
+// machineID returns what distinguishes this machine from others: the identity that it was installed with; in a container that has
+// none, that of the kernel's current run.
+func machineID() string {
+	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id", "/proc/sys/kernel/random/boot_id"} {
+		if id := firstLine(file); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// allowed returns the processors that this process may run on.
+func allowed() []int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	var out []int
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // LoadAverage returns the load of the last 1, 5 and 15 minutes, nil if it is unknown.
 func LoadAverage() []float64 {
 	fields := strings.Fields(firstLine("/proc/loadavg"))

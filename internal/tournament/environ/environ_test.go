@@ -22,9 +22,28 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+func TestRanges(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "0": {0}, "0-3,8": {0, 1, 2, 3, 8}, "1,3,5-6": {1, 3, 5, 6}} {
+		if got := ranges(numbers); got != want {
+			t.Errorf("%v is written %q, want %q", numbers, got, want)
+		}
+	}
+}
+
+func TestIdentityTellsMachinesApartAndNothingElse(t *testing.T) {
+	const id = "0123456789abcdef"
+	if a := identity(id); len(a) != 16 || a == id || a != identity(id) || a == identity(id+"0") {
+		t.Errorf("the identity made of %s is %s", id, a)
+	}
+	if identity("") != "" {
+		t.Error("what is unknown has an identity")
+	}
+}
+
 func TestDifferences(t *testing.T) {
-	base := Env{GOOS: "linux", GOARCH: "amd64", CPU: "x", Cores: 2, MemoryMiB: 1, Kernel: "k", GOMAXPROCS: 2}
+	base := Env{Machine: "m", Processors: "0-1", GOOS: "linux", GOARCH: "amd64", CPU: "x", Cores: 2, MemoryMiB: 1, Kernel: "k", GOMAXPROCS: 2}
 	for what, change := range map[string]func(*Env){
+		"machine": func(e *Env) { e.Machine = "n" }, "processors": func(e *Env) { e.Processors = "2-3" },
 		"system": func(e *Env) { e.GOARCH = "arm64" }, "CPU": func(e *Env) { e.CPU = "y" }, "cores": func(e *Env) { e.Cores = 4 },
 		"memory": func(e *Env) { e.MemoryMiB = 2 }, "kernel": func(e *Env) { e.Kernel = "l" },
 		"container": func(e *Env) { e.Container = "docker" }, "CPU limit": func(e *Env) { e.CPULimit = "1" },
@@ -35,6 +54,11 @@ func TestDifferences(t *testing.T) {
 		if got := Differences(base, other); len(got) != 1 {
 			t.Errorf("%s: differences %v", what, got)
 		}
+	}
+	old := base
+	old.Machine, old.Processors = "", ""
+	if got := Differences(old, base); len(got) != 0 {
+		t.Errorf("what an old run does not say differs: %v", got)
 	}
 	for what, change := range map[string]func(*Env){
 		"GOGC": func(e *Env) { e.GOGC = "off" }, "GOMEMLIMIT": func(e *Env) { e.GOMEMLIMIT = "1GiB" },

@@ -30,16 +30,54 @@ type Run struct {
 	Binary     Binary       `json:"binary"`
 	Env        environ.Env  `json:"environment"`
 	Sessions   []Session    `json:"sessions"` // more than one if the run was interrupted
+	Roles      Roles        `json:"roles"`
 	Impls      []Impl       `json:"contestants"`
 	Benchmarks []Benchmark  `json:"benchmarks"` // in the order of reports
 	Cells      []Cell       `json:"cells"`
 	Checks     []Conformity `json:"conformance,omitempty"`
 	OverBy     string       `json:"over_budget,omitempty"` // why the budget could not hold
 	StartupNS  int64        `json:"startup_ns"`            // what a process costs that measures nothing
+	Raw        Seal         `json:"raw"`                   // of raw.txt
 	Blocks     bool         `json:"blocks,omitempty"`      // all contestants of a benchmark ran back to back
 	RoundNS    int64        `json:"round_ns,omitempty"`    // what a round is planned to take
 	MeasuredNS int64        `json:"measured_ns,omitempty"` // the part of it that is measured
 }
+
+// Roles are who a report turns on. A run has none without a subject, and need not have the others.
+type Roles struct {
+	Subject   string `json:"subject,omitempty"`   // the contestant whose run this is: reports speak of it first
+	Reference string `json:"reference,omitempty"` // the contestant that ratios are to
+	Control   string `json:"control,omitempty"`   // the control that does nothing but what all loops have to do
+}
+
+// roles returns the roles. Runs that do not say have the order in which contestants have always been listed: the subject, its
+// rivals, the reference, and the controls, the plainest first.
+func (r *Run) roles() Roles {
+	if r.Roles != (Roles{}) {
+		return r.Roles
+	}
+	var out Roles
+	for _, impl := range r.Impls {
+		switch {
+		case impl.Ranked && out.Subject == "":
+			out.Subject = impl.Name
+		case impl.Ranked:
+			out.Reference = impl.Name
+		case out.Control == "":
+			out.Control = impl.Name
+		}
+	}
+	return out
+}
+
+// Subject returns the contestant that reports speak of first, empty if there is none.
+func (r *Run) Subject() string { return r.roles().Subject }
+
+// Reference returns the contestant that ratios are to, empty if there is none.
+func (r *Run) Reference() string { return r.roles().Reference }
+
+// Control returns the plainest control, empty if there is none.
+func (r *Run) Control() string { return r.roles().Control }
 
 // Options are the choices that decide what is measured. A run resumes another only when they are equal.
 type Options struct {
@@ -49,6 +87,7 @@ type Options struct {
 	Rounds      int           `json:"rounds"`
 	Filter      string        `json:"filter,omitempty"`
 	Conformance bool          `json:"with_conformance"`
+	Programs    string        `json:"programs,omitempty"` // in other languages, as NAME=COMMAND
 }
 
 // A Source is the commit that the benchmark binary was built from.
@@ -151,8 +190,36 @@ type Benchmark struct {
 	Measures string   `json:"measures"`
 	Why      string   `json:"why"`
 	Unscored string   `json:"unscored,omitempty"` // why it counts in no geometric mean
-	Quick    string   `json:"quick,omitempty"`    // the variant that a quick run measures, empty for all
+	Needs    []Need   `json:"needs,omitempty"`
+	Core     []string `json:"core,omitempty"` // its cells in the core set, over which contestants are ranked
+
+	Long map[string]string `json:"long,omitempty"` // its cells that a quick run leaves out, and why
 }
+
+// A Need is what a benchmark's own phenomenon demands of a measurement in every round, whatever the budget.
+type Need struct {
+	Variant string        `json:"variant,omitempty"`   // the variant that it holds for; empty: all that have none of their own
+	Window  time.Duration `json:"window_ns,omitempty"` // least time that is measured
+	Values  int           `json:"values,omitempty"`    // least number of values, so that there is what the quantiles need
+}
+
+// Need returns what the benchmark bench demands of a measurement.
+func (r *Run) Need(bench string) Need {
+	_, variant, _ := strings.Cut(bench, "/")
+	var all Need
+	for _, n := range r.Benchmark(bench).Needs {
+		switch n.Variant {
+		case variant:
+			return n
+		case "":
+			all = n
+		}
+	}
+	return all
+}
+
+// Long returns why a quick run leaves bench out, nothing if it does not.
+func (r *Run) Long(bench string) string { return r.Benchmark(bench).Long[bench] }
 
 // Benchmark returns the description of the benchmark that bench belongs to.
 func (r *Run) Benchmark(bench string) Benchmark {

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,9 +15,8 @@ import (
 )
 
 // advice is the section.
-func (d *document) advice() []block {
+func (d *document) advice() section {
 	out := []block{
-		heading{2, "When to choose which loop"},
 		para("By need, from nothing but the figures of this run. A multiple is of the best."),
 		d.needs(),
 		para("By loop. “Best” includes what is not distinguishable from the best ranked loop; figures that are not scored do not count here."),
@@ -26,7 +26,7 @@ func (d *document) advice() []block {
 			out = append(out, heading{3, impl.Name}, d.portrait(impl))
 		}
 	}
-	return out
+	return section{"When to choose which loop", "By need and by loop, from nothing but the figures.", out}
 }
 
 // needs says for each need which loops serve it best.
@@ -163,7 +163,7 @@ func (d *document) reason(impl string, best int) string {
 	}
 	switch {
 	case len(first) > 0:
-		return "Reason to choose it: first, or level with the first, in " + list(first) + "."
+		return "Reason to choose it: first, or not separated from the first, in " + list(first) + "."
 	case best > 0:
 		return "Reason to choose it: single figures only. It is first in no category."
 	}
@@ -191,7 +191,10 @@ func (d *document) distance(row *stats.Row, e *stats.Entry) (distance, bool) {
 		return far, false
 	}
 	far.ratio = e.Value.Center / least
-	return far, far.ratio > 1 && d.a.Noise.Beyond(row.Unit, far.ratio)
+	if within := d.a.Over(row.Bench, row.Unit, e.Impl, far.best); within.OK() {
+		far.ratio = within.Center // as the grid has it
+	}
+	return far, far.ratio > 1 && d.a.Noise.In(row.Category).Beyond(row.Unit, far.ratio)
 }
 
 // last tells whether all other ranked loops are ahead of e beyond noise.
@@ -203,7 +206,7 @@ func (d *document) last(row *stats.Row, e *stats.Entry) bool {
 			continue
 		}
 		others++
-		if o.Value.Center >= e.Value.Center || o.Value.Center > 0 && !d.a.Noise.Beyond(row.Unit, e.Value.Center/o.Value.Center) {
+		if o.Value.Center >= e.Value.Center || o.Value.Center > 0 && !d.a.Noise.In(row.Category).Beyond(row.Unit, e.Value.Center/o.Value.Center) {
 			return false
 		}
 	}
@@ -212,7 +215,8 @@ func (d *document) last(row *stats.Row, e *stats.Entry) bool {
 
 // furthest lists the greatest distances.
 func furthest(all []distance, most int) string {
-	slices.SortStableFunc(all, func(a, b distance) int { return cmp.Compare(b.ratio, a.ratio) })
+	rounded := func(far distance) float64 { return math.Round(far.ratio * 1000) } // so that equals keep their order
+	slices.SortStableFunc(all, func(a, b distance) int { return cmp.Compare(rounded(b), rounded(a)) })
 	var items []string
 	for _, far := range all[:min(most, len(all))] {
 		items = append(items, fmt.Sprintf("%s (%s `%s`)", figureName(far.row), stats.FormatRatio(far.ratio), far.best))

@@ -19,7 +19,6 @@ type chart struct {
 	subtitle string
 	groups   []group
 	impls    []string // in the legend, colours by place in palette
-	ranking  bool     // every line is a contestant's, so that no legend is needed
 	floor    float64  // half-width of the noise band around 1, as a share; 0: no band
 	d        *document
 }
@@ -38,12 +37,9 @@ type mark struct {
 	ratio stats.Interval
 }
 
-// charts returns the overview and one chart per category.
-func (d *document) charts() []chart {
-	var out []chart
-	if c, ok := d.overview(); ok {
-		out = append(out, c)
-	}
+// charts returns one chart per category.
+func (d *document) charts() []*chart {
+	var out []*chart
 	for _, cat := range d.a.Categories {
 		if c, ok := d.categoryChart(cat.Name, cat.Reference); ok {
 			out = append(out, c)
@@ -52,31 +48,11 @@ func (d *document) charts() []chart {
 	return out
 }
 
-// overview draws the ranking.
-func (d *document) overview() (chart, bool) {
-	st := d.a.Overall
-	c := chart{
-		file: "geomean.svg", d: d, ranking: true, floor: d.a.Noise.Mean,
-		title: "Geometric mean of all ratios to " + st.Reference + d.quickMark(),
-		subtitle: fmt.Sprintf("%s that all ranked loops have in common; left is less, which is better. Bars: 95 %% intervals. Band: noise.",
-			count(len(st.Rows), "figure")),
-	}
-	for _, p := range st.Places {
-		name := p.Impl
-		if p.Rank > 0 {
-			name = fmt.Sprintf("%d  %s", p.Rank, p.Impl)
-		} else {
-			name += " (not ranked)"
-		}
-		c.groups = append(c.groups, group{name, []mark{{p.Impl, p.Mean}}, stats.FormatRatio(p.Mean.Center), p.Impl})
-		c.impls = append(c.impls, p.Impl)
-	}
-	return c, len(c.groups) > 0
-}
+func (c *chart) name() (file, title string) { return c.file, c.title }
 
 // categoryChart draws the figures of one category.
-func (d *document) categoryChart(category, reference string) (chart, bool) {
-	c := chart{
+func (d *document) categoryChart(category, reference string) (*chart, bool) {
+	c := &chart{
 		file: slug(category) + ".svg", d: d,
 		title:    category + ": ratio to " + reference + d.quickMark(),
 		subtitle: "Left is less, which is better. Bars: 95 % intervals.",
@@ -87,7 +63,7 @@ func (d *document) categoryChart(category, reference string) (chart, bool) {
 		if row.Category != category || d.a.Run.Benchmark(row.Bench).Unscored != "" {
 			continue // noise would stretch the axis
 		}
-		g := group{name: spaced(row.Bench), of: stats.Subject}
+		g := group{name: spaced(row.Bench), of: d.a.Run.Subject()}
 		if row.Reference != reference {
 			g.name += " (to " + row.Reference + ")"
 		}
@@ -97,7 +73,7 @@ func (d *document) categoryChart(category, reference string) (chart, bool) {
 			}
 			g.marks = append(g.marks, mark{e.Impl, e.Ratio})
 			used[e.Impl] = true
-			if e.Impl == stats.Subject {
+			if e.Impl == d.a.Run.Subject() {
 				g.value = stats.FormatRatio(e.Ratio.Center)
 			}
 		}
@@ -107,7 +83,7 @@ func (d *document) categoryChart(category, reference string) (chart, bool) {
 		}
 	}
 	if times { // the noise of times says nothing about bytes
-		c.floor = d.a.Noise.Floor
+		c.floor = d.a.Noise.In(category).Floor
 		c.subtitle += " Band: noise."
 	}
 	for _, impl := range d.impls {
@@ -144,9 +120,7 @@ func (c *chart) draw(width float64) string {
 	var b strings.Builder
 	f := c.frame(width)
 	height := f.bottom + 30
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
-		width, height, width, height, html.EscapeString(c.title))
-	b.WriteString("STYLE") // replaced by standalone, removed inline
+	begin(&b, c.title, width, height)
 	y := 24.0
 	for _, line := range wrap(c.title, width-32, 8.6) {
 		text(&b, 16, y, "title", "start", line)
@@ -159,8 +133,8 @@ func (c *chart) draw(width float64) string {
 	c.legend(&b, y+6, width)
 	c.axis(&b, f)
 	y = f.top
-	if !c.ranking && !f.labelsAbove && slices.ContainsFunc(c.groups, func(g group) bool { return g.value != "" }) {
-		text(&b, width-16, y-9, "value "+c.d.colour(stats.Subject), "end", stats.Subject)
+	if !f.labelsAbove && slices.ContainsFunc(c.groups, func(g group) bool { return g.value != "" }) {
+		text(&b, width-16, y-9, "value "+c.d.colour(c.d.a.Run.Subject()), "end", c.d.a.Run.Subject())
 	}
 	for i, g := range c.groups {
 		h := f.labelHeight + math.Max(float64(len(g.marks))*lane, 16)
@@ -248,13 +222,17 @@ func (f frame) ticks() []float64 {
 
 func (c *chart) axis(b *strings.Builder, f frame) {
 	for _, t := range f.ticks() {
-		label := strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", t), "0"), ".") + "×"
+		label := tickLabel(t)
 		class := "tick"
 		if t == 1 {
 			class = "tick one"
 		}
 		text(b, f.x(t), f.bottom+14, class, "middle", label)
 	}
+}
+
+func tickLabel(t float64) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.4f", t), "0"), ".") + "×"
 }
 
 func (c *chart) grid(b *strings.Builder, f frame) {
@@ -299,9 +277,6 @@ func (c *chart) legendLines(width float64) (lines int) {
 }
 
 func (c *chart) layLegend(width float64, place func(impl string, x float64, row int)) {
-	if c.ranking {
-		return
-	}
 	x, row := 16.0, 0
 	for _, impl := range c.impls {
 		w := 15 + float64(len(impl))*charWidth + 18
@@ -316,7 +291,7 @@ func (c *chart) layLegend(width float64, place func(impl string, x float64, row 
 // dot draws a contestant's symbol: the subject large, ranked loops filled, controls hollow.
 func (d *document) dot(b *strings.Builder, impl string, x, y float64) {
 	switch {
-	case impl == stats.Subject:
+	case impl == d.a.Run.Subject():
 		fmt.Fprintf(b, `<circle class="dot" cx="%.1f" cy="%.1f" r="5"/>`, x, y)
 	case d.a.Run.Impl(impl).Ranked:
 		fmt.Fprintf(b, `<circle class="dot" cx="%.1f" cy="%.1f" r="3.6"/>`, x, y)
@@ -330,6 +305,13 @@ func (d *document) dot(b *strings.Builder, impl string, x, y float64) {
 func (d *document) colour(impl string) string {
 	i := slices.IndexFunc(d.a.Run.Impls, func(r recordImpl) bool { return r.Name == impl })
 	return fmt.Sprintf("c%d", max(i, 0)%len(palette))
+}
+
+// begin begins an SVG.
+func begin(b *strings.Builder, title string, width, height float64) {
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" aria-label="%s">`+"\n",
+		width, height, width, height, html.EscapeString(title))
+	b.WriteString("STYLE")
 }
 
 func text(b *strings.Builder, x, y float64, class, anchor, s string) {

@@ -12,28 +12,109 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// blocks returns the whole report. base leads to the run's folder, runs are other runs to point to.
-func (d *document) blocks(base string, runs []link) []block {
-	out := []block{heading{1, d.title()}}
+// most is how many sentences of the verdict stand before everything else; what it says beyond follows in a section of its own.
+const most = 5
+
+const continued = "The verdict, continued"
+
+// front is what is seen without asking: the verdict and the picture.
+func (d *document) front() []block {
+	var out []block
 	if label := d.label(); label != "" {
 		out = append(out, para("**"+plain(label)+"**"))
 	}
-	for _, s := range d.verdict() {
+	verdict := d.verdict()
+	for _, s := range verdict[:min(most, len(verdict))] {
 		out = append(out, para(s))
 	}
-	out = append(out, para(d.summary(base)))
-	out = append(out, d.bars()...)
-	out = append(out, d.ranking()...)
-	out = append(out, d.conformance()...)
-	out = append(out, d.figures()...)
-	out = append(out, d.advice()...)
-	out = append(out, d.caveats()...)
-	out = append(out, d.environment()...)
-	return append(out, d.reproduce(base, runs)...)
+	return out
+}
+
+// sections returns what stands behind the picture. base leads to the run's folder, runs are other runs to point to.
+func (d *document) sections(base string, runs []link) []section {
+	var out []section
+	if verdict := d.verdict(); len(verdict) > most {
+		s := section{title: continued, lead: verdict[most]}
+		for _, sentence := range verdict[most+1:] {
+			s.inside = append(s.inside, para(sentence))
+		}
+		out = append(out, s)
+	}
+	if len(d.a.Bars) > 0 {
+		out = append(out, d.bars())
+	}
+	return append(out, d.ranking(), d.figures(), d.conformance(), d.advice(), d.caveats(), d.environment(), d.reproduce(base, runs))
+}
+
+// blocks returns the report as a text: verdict, picture, one table, then the sections.
+func (d *document) blocks(base string, runs []link) []block {
+	out := append([]block{heading{1, d.title()}}, d.front()...)
+	if pictures := d.pictures(); len(pictures) > 0 {
+		out = append(out, figure{pictures[len(pictures)-1]})
+	}
+	if t := d.gridTable(); len(t.rows) > 0 {
+		out = append(out, para("Each cell: the median as a multiple of the best ranked one's, and the median itself. Bold: the best. “~”: not told apart from it."), t)
+	}
+	if s := d.without(); s != "" {
+		out = append(out, para(s))
+	}
+	if base != "" {
+		out = append(out, para(fmt.Sprintf("The same as a page on which every cell opens to its rounds: [%sindex.html](%sindex.html).", base, base)))
+	}
+	for _, s := range d.sections(base, runs) {
+		out = append(out, s)
+	}
+	return out
+}
+
+// gridTable is the grid in words.
+func (d *document) gridTable() table {
+	g := d.grid()
+	t := table{head: append([]string{"benchmark"}, codes(g.impls)...)}
+	beside := func(t tile) string {
+		text := t.text + "× "
+		if t.step == noStep {
+			text = ""
+		}
+		return text + stats.Format(t.entry.Value.Center, t.row.Unit)
+	}
+	aside := slices.ContainsFunc(g.groups, func(g gridGroup) bool {
+		return slices.ContainsFunc(g.lines, func(l gridLine) bool { return len(l.aside) > 0 })
+	})
+	if aside {
+		t.head = append(t.head, "not ranked")
+	}
+	for _, group := range g.groups {
+		for _, l := range group.lines {
+			row := words(figureName(l.row))
+			if !l.row.Scored {
+				row[0].text += " (not scored)"
+			}
+			for _, tile := range l.tiles {
+				switch {
+				case tile.entry == nil || !tile.entry.Value.OK():
+					row = append(row, cell{text: tile.text})
+				case tile.impl == l.best:
+					row = append(row, cell{text: "**" + beside(tile) + "**"})
+				default:
+					row = append(row, cell{text: beside(tile)})
+				}
+			}
+			var others []string
+			for _, tile := range l.aside {
+				others = append(others, "`"+tile.impl+"` "+beside(tile))
+			}
+			if aside {
+				row = append(row, cell{text: strings.Join(others, ", ")})
+			}
+			t.rows = append(t.rows, row)
+		}
+	}
+	return t
 }
 
 // summary is one line on what the figures come from.
-func (d *document) summary(base string) string {
+func (d *document) summary() string {
 	run := d.a.Run
 	when := ""
 	if len(run.Sessions) > 0 {
@@ -44,20 +125,15 @@ func (d *document) summary(base string) string {
 	if run.Blocks {
 		s += " Every round takes the benchmarks in a new random order, and within one all contestants back to back, again in random order."
 	}
-	if base != "" {
-		s += fmt.Sprintf(" All of this with sortable tables: [%sindex.html](%sindex.html).", base, base)
-	}
 	return s
 }
 
-func (d *document) bars() []block {
-	if len(d.a.Bars) == 0 {
-		return nil
-	}
+func (d *document) bars() section {
+	var missed []string
 	counts := map[bool]map[stats.State]int{true: {}, false: {}} // of the subject, of others
 	t := table{words: 4, head: []string{"what", "bar", "measured", "result"}}
 	for _, b := range d.a.Bars {
-		subject := b.Of == stats.Subject
+		subject := b.Of == d.a.Run.Subject()
 		counts[subject][b.State]++
 		result := string(b.State)
 		if b.State == stats.Missed {
@@ -73,38 +149,39 @@ func (d *document) bars() []block {
 		if !subject {
 			what = fmt.Sprintf("`%s` in %s", b.Of, what)
 		}
-		t.rows = append(t.rows, words(what, b.Demand, cmp.Or(b.Measured, "–"), result))
+		if b.State == stats.Missed {
+			missed = append(missed, fmt.Sprintf("%s (%s; demanded: %s)", what, b.Measured, b.Demand))
+		}
+		t.rows = append(t.rows, []cell{{text: what}, {text: b.Demand}, {text: cmp.Or(b.Measured, "–")}, {text: result}})
 	}
 	tally := func(n map[stats.State]int) string {
 		return fmt.Sprintf("%d met, %d missed, %d not measured", n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
 	}
-	intro := fmt.Sprintf("What the specification demands of `%s`: %s.", stats.Subject, tally(counts[true]))
+	intro := fmt.Sprintf("What the specification demands of `%s`: %s.", d.a.Run.Subject(), tally(counts[true]))
 	if len(counts[false]) > 0 {
 		intro += fmt.Sprintf(" What is expected among the rivals, at the end of the table: %s.", tally(counts[false]))
 	}
-	return []block{
-		heading{2, "Bars"},
-		para(intro + " Values are medians with their 95 % intervals; a bar is met or missed by the median."),
-		t,
+	if len(missed) > 0 {
+		intro += " Missed: " + strings.Join(missed, "; ") + "."
 	}
+	return section{"Bars", intro, []block{para("Values are medians with their 95 % intervals; a bar is met or missed by the median."), t}}
 }
 
-func (d *document) ranking() []block {
-	out := []block{heading{2, "Ranking"}}
-	charts := d.charts()
-	if len(d.a.Overall.Places) > 0 {
-		out = append(out, figure{charts[0]})
-	}
-	out = append(out, d.standing(d.a.Overall, "The geometric mean of a loop's ratios to `%s`, over %s that all ranked loops have in common.")...)
+func (d *document) ranking() section {
+	var out []block
+	out = append(out, d.standing(d.a.Overall, "The geometric mean of a loop's ratios to `%s`, over the %s that it has.")...)
 	if d.wider() {
-		out = append(out, d.standing(d.a.Wide, "Relative to `%s`, over %s that all ranked loops but `"+stats.Reference+"` have in common.")...)
+		out = append(out, d.standing(d.a.Wide, "Relative to `%s`, over all %s that count, also those that `"+d.a.Run.Reference()+"` does not have.")...)
 	}
-	return append(out, d.byCategory()...)
+	out = append(out, d.weightings()...)
+	out = append(out, d.byCategory()...)
+	out = append(out, d.matched()...)
+	return section{"Ranking", "Geometric means with intervals, overall, by other weights and by category, what does not count in them, and every figure against the best other.", out}
 }
 
 func (d *document) standing(st stats.Standing, intro string) []block {
 	if len(st.Places) == 0 {
-		return []block{para("No figure was measured for all ranked loops" + missingNote(st) + ".")}
+		return []block{para("There is no figure to rank by" + missingNote(st) + ".")}
 	}
 	t := table{words: 2, head: []string{"", "loop", "geometric mean", "95 % interval", "to the first"}}
 	if slices.ContainsFunc(st.Places, func(p stats.Place) bool { return p.Rank == 0 || p.Tied }) {
@@ -119,9 +196,11 @@ func (d *document) standing(st stats.Standing, intro string) []block {
 		if p.Tied {
 			note = "not separated from the first"
 		}
-		row := []cell{{text: rank}, {text: "`" + p.Impl + "`"},
-			{text: stats.FormatRatio(p.Mean.Center), key: p.Mean.Center, by: true},
-			{text: stats.FormatRatioRange(p.Mean)}, {text: toFirst}, {text: note}}
+		row := []cell{{text: rank}, {text: "`" + p.Impl + "`"}, ratioCell(p.Mean.Center),
+			rangeCell(stats.FormatRatioRange(p.Mean), p.Mean, "×"), {text: toFirst, key: p.ToFirst.Center, kind: "×", by: p.Rank > 0}, {text: note}}
+		if p.Rank > 0 {
+			row[0] = countCell(p.Rank)
+		}
 		t.rows = append(t.rows, row[:len(t.head)])
 	}
 	out := []block{para(fmt.Sprintf(intro, st.Reference, count(len(st.Rows), "figure"))), t}
@@ -156,10 +235,10 @@ func (d *document) byCategory() []block {
 			continue
 		}
 		name := c.Name
-		if c.Reference != stats.Reference {
+		if c.Reference != d.a.Run.Reference() {
 			name += " (to `" + c.Reference + "`)"
 		}
-		row := []cell{{text: name}, {text: fmt.Sprint(len(c.Rows))}}
+		row := []cell{{text: name}, countCell(len(c.Rows))}
 		for _, impl := range ranked {
 			i := slices.IndexFunc(c.Places, func(p stats.Place) bool { return p.Impl == impl })
 			if i < 0 {
@@ -171,7 +250,7 @@ func (d *document) byCategory() []block {
 			if p.Rank == 1 || p.Tied {
 				text = "**" + text + "**"
 			}
-			row = append(row, cell{text: text, key: p.Mean.Center, by: true})
+			row = append(row, cell{text: text, key: p.Mean.Center, kind: "×", by: true})
 		}
 		t.rows = append(t.rows, row)
 	}
@@ -179,7 +258,7 @@ func (d *document) byCategory() []block {
 		return nil
 	}
 	return []block{
-		para("By category, again as geometric means of ratios to `" + stats.Reference + "`, over what all ranked loops with any figure in the category have in common. " +
+		para("By category, again as geometric means of ratios to " + d.reference() + ", over the figures that it has there, and over all where it has none. " +
 			"Bold: the best, and what this run does not separate from it."), t,
 	}
 }
@@ -192,216 +271,10 @@ func codes(names []string) []string {
 	return out
 }
 
-// figures is one section per category: its chart, its table, further units.
-func (d *document) figures() []block {
-	out := []block{
-		heading{2, "Figures by category"},
-		para("Each cell: the median ratio to the row's reference, then the median itself with the half-width of its 95 % interval. " +
-			"Ratios are taken within each round, so they may differ a little from the quotient of two medians. " +
-			"Bold: the best ranked loop and those not distinguishable from it. “~”: not distinguishable from the reference, by a " +
-			"Mann-Whitney test corrected for " + count(d.a.Comparisons, "comparison") + " and the noise floor of its unit. " +
-			"Means and high quantiles below a median are shown, and do not count in geometric means."),
-	}
-	charts := d.charts()
-	for _, cat := range d.a.Categories {
-		out = append(out, heading{3, cat.Name})
-		if i := slices.IndexFunc(charts, func(c chart) bool { return c.file == slug(cat.Name)+".svg" }); i >= 0 {
-			out = append(out, figure{charts[i]})
-		}
-		out = append(out, d.measures(cat.Name), d.categoryTable(cat.Name))
-		if t := d.detailTable(cat.Name); len(t.rows) > 0 {
-			out = append(out, details{"Further units: allocations, extremes", []block{t}})
-		}
-		if items := d.absences(cat.Name); len(items) > 0 {
-			out = append(out, details{"Why figures are missing", []block{items}})
-		}
-	}
-	return out
-}
-
-// measures explains the benchmarks of a category.
-func (d *document) measures(category string) bullets {
-	var items bullets
-	for _, b := range d.a.Run.Benchmarks {
-		used := slices.ContainsFunc(d.a.Rows, func(r *stats.Row) bool {
-			name, _, _ := strings.Cut(r.Bench, "/")
-			return r.Category == category && name == b.Name
-		})
-		if used {
-			item := fmt.Sprintf("**%s** (per %s): %s. %s.", b.Name, b.Op, b.Measures, capital(b.Why))
-			if b.Unscored != "" {
-				item += " Not scored: " + b.Unscored + "."
-			}
-			items = append(items, item)
-		}
-	}
-	return items
-}
-
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-func (d *document) categoryTable(category string) table {
-	impls := d.present(category)
-	t := table{head: append([]string{"benchmark"}, codes(impls)...)}
-	for _, row := range d.a.Rows {
-		if row.Category != category || !slices.ContainsFunc(impls, row.Has) {
-			continue // absences says why it is missing
-		}
-		name := spaced(row.Bench)
-		if unit := unitName(row.Unit); unit != "time" {
-			name += ", " + unit
-		}
-		if row.Reference != stats.Reference {
-			name += " (to `" + row.Reference + "`)"
-		}
-		if !row.Scored {
-			name += " (not scored)"
-		}
-		cells := []cell{{text: name}}
-		for _, impl := range impls {
-			cells = append(cells, entryCell(row, impl))
-		}
-		t.rows = append(t.rows, cells)
-		for i := range row.Details {
-			if detail := &row.Details[i]; tailing(detail.Unit) {
-				unit := unitName(detail.Unit)
-				if detail.Unit == stats.Mean {
-					unit = "mean"
-				}
-				cells := words(spaced(row.Bench) + ", " + unit)
-				for _, impl := range impls {
-					cells = append(cells, detailCell(detail, row.Reference, impl))
-				}
-				t.rows = append(t.rows, cells)
-			}
-		}
-	}
-	return t
-}
-
-// tailing tells which details stand with the headline: what a median does not show.
-func tailing(unit string) bool {
-	return unit == stats.Tail || unit == stats.FarTail || unit == stats.Mean
-}
-
-func detailCell(detail *stats.Detail, reference, impl string) cell {
-	v, ok := detail.Values[impl]
-	if !ok {
-		return cell{text: "–"}
-	}
-	text := stats.Format(v.Center, detail.Unit) + "\u00a0" + stats.FormatRange(v)
-	if ratio, ok := detail.Ratios[impl]; ok && impl != reference {
-		mark := ""
-		if detail.Verdicts[impl] == stats.Same {
-			mark = "~"
-		}
-		text = mark + stats.FormatRatio(ratio.Center) + " " + text
-	}
-	return cell{text: text, key: v.Center, by: true}
-}
-
-// present returns the contestants with any figure in a category.
-func (d *document) present(category string) []string {
-	return slices.DeleteFunc(slices.Clone(d.impls), func(impl string) bool {
-		return !slices.ContainsFunc(d.a.Rows, func(r *stats.Row) bool { return r.Category == category && r.Has(impl) })
-	})
-}
-
-// unitName is a unit as tables name it: "time" for sec/op, "p99" for p99-sec/op, "B/loop".
-func unitName(unit string) string {
-	unit = strings.TrimSuffix(strings.TrimSuffix(unit, "/op"), "-sec")
-	if unit == "sec" {
-		return "time"
-	}
-	return unit
-}
-
-func entryCell(row *stats.Row, impl string) cell {
-	e := entry(row, impl)
-	if e == nil || !e.Value.OK() {
-		if e == nil || e.NA {
-			return cell{text: "n/a"}
-		}
-		return cell{text: "none"}
-	}
-	value := stats.Format(e.Value.Center, row.Unit) + "\u00a0" + stats.FormatRange(e.Value)
-	ratio := ""
-	if impl != row.Reference && e.Ratio.OK() {
-		ratio = stats.FormatRatio(e.Ratio.Center)
-		if e.Verdict == stats.Same {
-			ratio = "~" + ratio
-		}
-		ratio += " "
-	}
-	text := ratio + value
-	if e.Best {
-		text = "**" + text + "**"
-	}
-	return cell{text: text, key: e.Value.Center, by: true}
-}
-
-func (d *document) detailTable(category string) table {
-	impls := d.present(category)
-	t := table{words: 2, head: append([]string{"benchmark", "unit"}, codes(impls)...)}
-	for _, row := range d.a.Rows {
-		if row.Category != category {
-			continue
-		}
-		for _, detail := range row.Details {
-			if tailing(detail.Unit) {
-				continue // stands with the headline
-			}
-			cells := words(spaced(row.Bench), unitName(detail.Unit))
-			for _, impl := range impls {
-				v, ok := detail.Values[impl]
-				if !ok {
-					cells = append(cells, cell{text: "–"})
-					continue
-				}
-				cells = append(cells, cell{text: stats.Format(v.Center, detail.Unit), key: v.Center, by: true})
-			}
-			t.rows = append(t.rows, cells)
-		}
-	}
-	return t
-}
-
-// absences lists why contestants have no figure, benchmarks with the same reason together.
-func (d *document) absences(category string) bullets {
-	type key struct{ impl, why string }
-	benches := map[key][]string{}
-	var order []key
-	for _, row := range d.a.Rows {
-		if row.Category != category {
-			continue
-		}
-		for _, e := range row.Entries {
-			if e.Value.OK() || e.Absent == "does not take part" {
-				continue
-			}
-			k := key{e.Impl, e.Absent}
-			if benches[k] == nil {
-				order = append(order, k)
-			}
-			benches[k] = append(benches[k], spaced(row.Bench))
-		}
-	}
-	var items bullets
-	for _, k := range order {
-		items = append(items, fmt.Sprintf("`%s`: %s (%s)", k.impl, plain(k.why), strings.Join(benches[k], ", ")))
-	}
-	return items
-}
-
 // reproduce says how to check all this.
-func (d *document) reproduce(base string, runs []link) []block {
+func (d *document) reproduce(base string, runs []link) section {
 	run := d.a.Run
-	out := []block{heading{2, "Reproduce"}}
+	var out []block
 	if run.Source.Commit != "" {
 		out = append(out, code(fmt.Sprintf("git checkout %s\n%s", run.Source.Commit, run.Command)))
 	} else {
@@ -411,7 +284,7 @@ func (d *document) reproduce(base string, runs []link) []block {
 	out = append(out,
 		para(fmt.Sprintf("The measurements are in [%s](%s%s), in Go's benchmark format, and stock benchstat reads them:",
 			record.RawFile, base, record.RawFile)),
-		code("go tool benchstat -ignore round -col /impl "+folder+record.RawFile),
+		code(run.Benchstat(folder+record.RawFile)),
 	)
 	if len(runs) > 0 {
 		var items bullets
@@ -420,5 +293,5 @@ func (d *document) reproduce(base string, runs []link) []block {
 		}
 		out = append(out, para("Other runs, whose timings are not comparable with these:"), items)
 	}
-	return out
+	return section{"Reproduce", fmt.Sprintf("`%s`, at commit %s.", run.Command, d.commit()), out}
 }

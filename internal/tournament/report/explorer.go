@@ -14,7 +14,7 @@ const explorerTitle = "All figures"
 
 // explorer writes the table and its filters.
 func (d *document) explorer(b *strings.Builder) {
-	fmt.Fprintf(b, "<h2 id=\"%s\">%s</h2>\n", slug(explorerTitle), explorerTitle)
+	beginSection(b, explorerTitle, "One table to sort and to filter.")
 	b.WriteString(`<form class="filters" data-for="explorer"><label>Search <input type="search" name="text" placeholder="benchmark, verdict…"></label>`)
 	choice := func(label, name string, options []string) {
 		fmt.Fprintf(b, `<label>%s <select name="%s"><option value="">all</option>`, label, name)
@@ -29,7 +29,7 @@ func (d *document) explorer(b *strings.Builder) {
 	}
 	choice("Category", "category", categories)
 	choice("Loop", "impl", d.impls)
-	b.WriteString(`<output></output></form><div class="scroll"><table class="sortable words3" id="explorer"><thead><tr>`)
+	b.WriteString(`<output></output></form><div class="scroll"><table class="sortable words3 broad" id="explorer"><thead><tr>`)
 	for _, h := range []string{"benchmark", "unit", "loop", "median", "95 % interval", "ratio", "ratio interval", "to", "verdict"} {
 		fmt.Fprintf(b, `<th scope="col"><button type="button">%s</button></th>`, h)
 	}
@@ -44,7 +44,7 @@ func (d *document) explorer(b *strings.Builder) {
 			writeCells(b, explorerRow(row, e), attributes)
 		}
 	}
-	b.WriteString("</tbody></table></div>\n")
+	b.WriteString("</tbody></table></div></details>\n")
 }
 
 func explorerRow(row *stats.Row, e *stats.Entry) []cell {
@@ -60,13 +60,13 @@ func explorerRow(row *stats.Row, e *stats.Entry) []cell {
 	if e.Value.Bounded() {
 		interval = stats.Format(e.Value.Lo, row.Unit) + " – " + stats.Format(e.Value.Hi, row.Unit)
 	}
-	cells = append(cells, cell{text: stats.Format(e.Value.Center, row.Unit), key: e.Value.Center, by: true}, cell{text: interval})
+	cells = append(cells, valueCell(stats.Format(e.Value.Center, row.Unit), e.Value.Center, row.Unit),
+		rangeCell(interval, e.Value, unitKind(row.Unit)))
 	switch {
 	case e.Impl == row.Reference || !e.Ratio.OK():
 		cells = append(cells, words("", "", "", "")...)
 	default:
-		cells = append(cells, cell{text: stats.FormatRatio(e.Ratio.Center), key: e.Ratio.Center, by: true},
-			cell{text: stats.FormatRatioRange(e.Ratio)}, cell{text: row.Reference},
+		cells = append(cells, ratioCell(e.Ratio.Center), rangeCell(stats.FormatRatioRange(e.Ratio), e.Ratio, "×"), cell{text: row.Reference},
 			cell{text: fmt.Sprintf("%s (p = %.2g)", e.Verdict, e.P)})
 	}
 	if e.Best {

@@ -1,4 +1,4 @@
-// The blocks as one page that needs nothing else.
+// The page: the picture first, every cell of it open to questions, the tables folded behind it. It needs nothing else.
 
 package report
 
@@ -10,10 +10,15 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 //go:embed page.html
 var pageSource string
+
+//go:embed page.css
+var pageStyle string
 
 //go:embed page.js
 var pageScript string
@@ -23,28 +28,146 @@ var page = template.Must(template.New("page").Parse(pageSource))
 // html renders the report as a page.
 func (d *document) html() ([]byte, error) {
 	var body strings.Builder
-	for _, bl := range d.blocks("", nil) {
+	front := d.front()
+	body.WriteString(`<div class="front"><header>` + "\n")
+	for _, bl := range front[:d.lede()+1] {
 		writeHTML(&body, bl)
 	}
-	d.explorer(&body)
-	var contents []link
-	for _, bl := range d.blocks("", nil) {
-		if h, ok := bl.(heading); ok && h.level == 2 {
-			contents = append(contents, link{h.text, "#" + slug(h.text)})
-		}
+	d.writeScores(&body)
+	body.WriteString("</header>\n")
+	body.WriteString(`<div class="heat">`)
+	writeScale(&body)
+	d.writeGrid(&body, d.grid(), "c")
+	body.WriteString("</div>\n")
+	body.WriteString(`<div class="verdict">` + "\n")
+	for _, bl := range front[d.lede()+1:] {
+		writeHTML(&body, bl)
 	}
-	contents = append(contents, link{explorerTitle, "#" + slug(explorerTitle)})
+	body.WriteString("</div></div>\n")
+	for _, s := range d.sections("", nil) {
+		writeHTML(&body, s)
+	}
+	d.explorer(&body)
+	return d.finish(d.title(), body.String())
+}
+
+// lede is the place of the verdict's first sentence in the front.
+func (d *document) lede() int {
+	if d.label() != "" {
+		return 1
+	}
+	return 0
+}
+
+// finish puts a body into the page.
+func (d *document) finish(title, body string) ([]byte, error) {
 	var out bytes.Buffer
 	err := page.Execute(&out, map[string]any{
-		"Title":    d.title(),
-		"Light":    template.CSS(variables(false)),
-		"Dark":     template.CSS(variables(true)),
-		"Chart":    template.CSS(chartStyle()),
-		"Script":   template.JS(pageScript),
-		"Body":     template.HTML(body.String()),
-		"Contents": contents,
+		"Title":  title,
+		"Light":  template.CSS(variables(false)),
+		"Dark":   template.CSS(variables(true)),
+		"Style":  template.CSS(pageStyle + listed(vastNeeds, ".vast") + listed(broadNeeds, ".broad") + listed(tableNeeds, ".sortable") + shadeStyle()),
+		"Script": template.JS(pageScript),
+		"Body":   template.HTML(body),
 	})
 	return out.Bytes(), err
+}
+
+// writeScores writes the ranking as bars.
+func (d *document) writeScores(b *strings.Builder) {
+	bars := scores(d.a.Overall)
+	if len(bars) == 0 {
+		return
+	}
+	b.WriteString(`<div class="scores">`)
+	for _, s := range bars {
+		class := d.colour(s.impl)
+		if !s.ranked {
+			class += " pale"
+		}
+		fmt.Fprintf(b, `<span>%s</span><span class="track %s" title="%s"><i style="width:%s"></i><b style="left:%s;width:%s"></b></span><span>%s</span>`+"\n",
+			html.EscapeString(s.label), class, html.EscapeString(stats.FormatRatioRange(s.mean)), share(s.end), share(s.from),
+			share(s.upto-s.from), stats.FormatRatio(s.mean.Center))
+	}
+	fmt.Fprintf(b, "</div><p class=\"soft\">%s</p>\n", html.EscapeString(d.scoresAre()))
+}
+
+// share writes a part of a length in CSS.
+func share(part float64) string { return strconv.FormatFloat(part*100, 'f', 1, 64) + "%" }
+
+// writeScale says what the colours of a grid mean.
+func writeScale(b *strings.Builder) {
+	b.WriteString(`<p class="soft scale">`)
+	for i, label := range scaleLabels() {
+		fmt.Fprintf(b, `<span><i class="s%d"></i>%s</span>`, i, label)
+	}
+	b.WriteString(`</p><p class="soft">Each cell: the median as a multiple of the best ranked loop's; “~”: not told apart from it. ` +
+		"A cell opens to its rounds, the reason for it, and the command that repeats it.</p>\n")
+}
+
+// writeGrid writes the grid and, as templates, what its cells open to. The names of the templates begin with prefix.
+func (d *document) writeGrid(b *strings.Builder, g grid, prefix string) {
+	fmt.Fprintf(b, `<table role="grid" aria-label="%s: ratios to the best of each benchmark" style="--n:%d"><thead><tr><th scope="col">benchmark</th>`,
+		html.EscapeString(d.a.Run.Name), max(len(g.impls), 1))
+	for _, impl := range g.impls {
+		stem, rest := stemmed(impl, g.impls)
+		name := html.EscapeString(stem)
+		if rest != "" {
+			name += "&shy;" + html.EscapeString(rest)
+		}
+		if !d.a.Ranked(impl) {
+			name += " <small>not ranked</small>"
+		}
+		fmt.Fprintf(b, `<th scope="col">%s</th>`, name)
+	}
+	b.WriteString("<th scope=\"col\">not ranked</th></tr></thead>\n")
+	var panels strings.Builder
+	n := 0
+	for _, group := range g.groups {
+		fmt.Fprintf(b, `<tbody><tr class="group"><th scope="rowgroup" colspan="%d">%s</th></tr>`+"\n", len(g.impls)+2, html.EscapeString(group.name))
+		for _, l := range group.lines {
+			name, variant := lineName(l.row)
+			if !l.row.Scored {
+				variant = strings.TrimSpace(variant + " (not scored)")
+			}
+			id := fmt.Sprintf("%s%d", prefix, n)
+			n++
+			fmt.Fprintf(b, `<tr data-panel="%s"><th scope="row">%s <small>%s</small></th>`, id, html.EscapeString(name), html.EscapeString(variant))
+			for _, t := range l.tiles {
+				b.WriteString("<td>")
+				writeTile(b, l.row, t, t.text)
+				b.WriteString("</td>")
+			}
+			b.WriteString(`<td class="aside">`)
+			for _, t := range l.aside {
+				writeTile(b, l.row, t, t.impl+" "+t.text)
+			}
+			b.WriteString("</td></tr>\n")
+			d.writePanel(&panels, l, id)
+		}
+		b.WriteString("</tbody>\n")
+	}
+	b.WriteString("</table>\n")
+	if s := d.without(); s != "" {
+		fmt.Fprintf(b, "<p class=\"soft\">%s</p>\n", inlineHTML(s))
+	}
+	b.WriteString(panels.String())
+}
+
+func writeTile(b *strings.Builder, row *stats.Row, t tile, label string) {
+	class, says := "none", t.impl+": no figure"
+	switch {
+	case t.step != noStep:
+		class, says = fmt.Sprintf("s%d", t.step), fmt.Sprintf("%s: %s the best", t.impl, stats.FormatRatio(t.ratio.Center))
+		if t.text == "1" {
+			class += " first"
+			says = t.impl + ": the best"
+		}
+	case t.entry != nil && t.entry.Value.OK():
+		says = t.impl + ": " + t.text
+	}
+	fmt.Fprintf(b, `<button type="button" tabindex="-1" class="%s" data-impl="%s" aria-label="%s">%s</button>`,
+		class, html.EscapeString(t.impl), html.EscapeString(spaced(row.Bench)+", "+says), html.EscapeString(label))
 }
 
 func writeHTML(b *strings.Builder, bl block) {
@@ -61,10 +184,9 @@ func writeHTML(b *strings.Builder, bl block) {
 		b.WriteString("</ul>\n")
 	case code:
 		fmt.Fprintf(b, "<pre><code>%s</code></pre>\n", html.EscapeString(string(v)))
-	case figure:
-		fmt.Fprintf(b, "<figure>%s</figure>\n", v.chart.inline())
+	case figure: // the page has its own, which answers questions
 	case table:
-		fmt.Fprintf(b, `<div class="scroll"><table class="sortable words%d"><thead><tr>`, max(v.words, 1))
+		fmt.Fprintf(b, `<div class="scroll"><table class="sortable words%d%s"><thead><tr>`, max(v.words, 1), broad(len(v.head)))
 		for _, h := range v.head {
 			fmt.Fprintf(b, `<th scope="col"><button type="button">%s</button></th>`, inlineHTML(h))
 		}
@@ -73,6 +195,12 @@ func writeHTML(b *strings.Builder, bl block) {
 			writeCells(b, row, "")
 		}
 		b.WriteString("</tbody></table></div>\n")
+	case section:
+		beginSection(b, v.title, v.lead)
+		for _, in := range v.inside {
+			writeHTML(b, in)
+		}
+		b.WriteString("</details>\n")
 	case details:
 		fmt.Fprintf(b, "<details><summary>%s</summary>\n", inlineHTML(v.summary))
 		for _, in := range v.inside {
@@ -82,6 +210,21 @@ func writeHTML(b *strings.Builder, bl block) {
 	}
 }
 
+// broad marks tables that need a wide screen to be tables: on others each row is a list.
+func broad(columns int) string {
+	switch {
+	case columns > 9:
+		return " vast"
+	case columns > 6:
+		return " broad"
+	}
+	return ""
+}
+
+func beginSection(b *strings.Builder, title, lead string) {
+	fmt.Fprintf(b, "<details class=\"section\" id=\"%s\"><summary><h2>%s</h2> <span>%s</span></summary>\n", slug(title), inlineHTML(title), inlineHTML(lead))
+}
+
 func writeCells(b *strings.Builder, row []cell, attributes string) {
 	fmt.Fprintf(b, "<tr%s>", attributes)
 	for i, c := range row {
@@ -89,8 +232,8 @@ func writeCells(b *strings.Builder, row []cell, attributes string) {
 		if i == 0 {
 			tag = `th scope="row"`
 		}
-		if c.by {
-			tag += ` data-key="` + strconv.FormatFloat(c.key, 'g', -1, 64) + `"`
+		if c := c.sorted(); c.by {
+			tag += fmt.Sprintf(` data-key="%s" data-kind="%s"`, strconv.FormatFloat(c.key, 'g', -1, 64), html.EscapeString(c.kind))
 		}
 		fmt.Fprintf(b, "<%s>%s</%s>", tag, inlineHTML(c.text), strings.Fields(tag)[0])
 	}

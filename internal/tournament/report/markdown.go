@@ -30,7 +30,8 @@ func writeMarkdown(b *strings.Builder, bl block, base string) {
 	case code:
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", string(v))
 	case figure:
-		fmt.Fprintf(b, "\n![%s](%s%s)\n", v.chart.title, base, v.chart.file)
+		file, title := v.name()
+		fmt.Fprintf(b, "\n![%s](%s%s)\n", title, base, file)
 	case table:
 		b.WriteByte('\n')
 		writeRow(b, v.head)
@@ -48,6 +49,14 @@ func writeMarkdown(b *strings.Builder, bl block, base string) {
 				texts[i] = c.text
 			}
 			writeRow(b, texts)
+		}
+	case section:
+		writeMarkdown(b, heading{2, v.title}, base)
+		if v.lead != "" {
+			writeMarkdown(b, para(v.lead), base)
+		}
+		if len(v.inside) > 0 {
+			writeMarkdown(b, details{"Show", v.inside}, base)
 		}
 	case details:
 		fmt.Fprintf(b, "\n<details><summary>%s</summary>\n", inlineHTML(v.summary))

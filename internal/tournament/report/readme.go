@@ -1,4 +1,4 @@
-// The verdict in the README, so that its figures are those of the results.
+// The verdict in the README, one sentence and the picture, so that its figures are those of the results.
 
 package report
 
@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-
-	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 // The verdict stands between these lines of a README.
@@ -43,17 +41,15 @@ func (d *document) updateReadme(path, base string) error {
 	return writeChanged(path, []byte(b.String()))
 }
 
-// digest is the report on half a screen.
+// digest is the report in one sentence and one picture.
 func (d *document) digest() []block {
 	var out []block
 	if label := d.label(); label != "" {
 		out = append(out, para("**"+plain(label)+"**"))
 	}
-	for _, s := range d.verdict() {
-		out = append(out, para(s))
-	}
-	if by := d.byCategory(); len(by) > 0 {
-		out = append(out, para("Cost as a multiple of `"+stats.Reference+"`'s, by category; less is better:"), by[len(by)-1])
+	out = append(out, para(d.verdict()[0]))
+	if pictures := d.pictures(); len(pictures) > 0 {
+		out = append(out, figure{pictures[0]})
 	}
 	return out
 }

@@ -24,17 +24,19 @@ const (
 	PageFile    = "index.html"
 )
 
-// Write analyses the run in dir and writes all reports into it. With results not empty, the text report is written there
+// Write analyses the run in dir, holds it against a policy, and writes all reports into it. With results not empty, the text report is written there
 // as well, with paths that lead from there to dir, and the verdict goes into the README.md beside it, if that has a place. It returns the verdict for a terminal.
-func Write(dir, results string) (verdict string, err error) {
+func Write(dir, results string, policy stats.Policy) (verdict string, err error) {
 	a, err := stats.Load(dir)
 	if err != nil {
 		return "", err
 	}
+	a.Hold(policy)
 	files := map[string][]byte{}
 	doc := newDocument(a)
-	for _, c := range doc.charts() {
-		files[c.file] = []byte(c.standalone())
+	for _, g := range doc.drawings() {
+		file, _ := g.name()
+		files[file] = []byte(standalone(g))
 	}
 	if files[jsonFile], err = json.MarshalIndent(a, "", " "); err != nil {
 		return "", err
@@ -130,10 +132,25 @@ func others(dir, from string) []link {
 	return out
 }
 
+// drawings are all that become files.
+func (d *document) drawings() []drawing {
+	var out []drawing
+	for _, p := range d.pictures() {
+		out = append(out, p)
+	}
+	for _, c := range d.charts() {
+		out = append(out, c)
+	}
+	return out
+}
+
 // A document holds what the text and the page have in common.
 type document struct {
 	a     *stats.Analysis
 	impls []string // contestants with any figure, in the order of the run
+
+	// ratiosOnly leaves absolute figures out: they stand beside those of another machine, with which they are never compared.
+	ratiosOnly bool
 }
 
 func newDocument(a *stats.Analysis) *document {

@@ -13,14 +13,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/turnloop/turnloop/internal/tournament/policy"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recorded copies the recorded run to dir/native.
-func recorded(t *testing.T, dir string) string {
+// roles are those of the runs in these tests.
+var roles = record.Roles{Subject: "main", Reference: "baseline", Control: "channel"}
+
+// smallRun copies the recorded run to dir/native.
+func smallRun(t *testing.T, dir string) string {
 	t.Helper()
 	native := filepath.Join(dir, "results", "native")
 	if err := os.CopyFS(native, os.DirFS("../stats/testdata/run")); err != nil {
@@ -40,12 +44,12 @@ func read(t *testing.T, path string) string {
 
 func TestWriteMatchesGoldenFiles(t *testing.T) {
 	dir := t.TempDir()
-	native := recorded(t, dir)
+	native := smallRun(t, dir)
 	other := filepath.Join(dir, "results", "linux-docker")
 	if err := os.CopyFS(other, os.DirFS(native)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(native, filepath.Join(dir, "RESULTS.md")); err != nil {
+	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), policy.Bars); err != nil {
 		t.Fatal(err)
 	}
 	for golden, made := range map[string]string{
@@ -67,18 +71,25 @@ func TestWriteMatchesGoldenFiles(t *testing.T) {
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	dir := t.TempDir()
-	native := recorded(t, dir)
+	native := smallRun(t, dir)
 	if err := os.CopyFS(filepath.Join(dir, "results", "linux-docker"), os.DirFS(native)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(filepath.Join(dir, "results", "linux-docker"), ""); err != nil {
+	if _, err := Write(filepath.Join(dir, "results", "linux-docker"), "", stats.Policy{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(native, filepath.Join(dir, "RESULTS.md")); err != nil {
+	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), stats.Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	links := 0
-	for _, file := range []string{filepath.Join(dir, "RESULTS.md"), filepath.Join(native, "RESULTS.md")} {
+	// The README as well: its picture is a link.
+	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(verdictBegin+verdictEnd), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), policy.Bars); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{filepath.Join(dir, "RESULTS.md"), filepath.Join(native, "RESULTS.md"), filepath.Join(dir, "README.md")} {
 		for _, m := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllStringSubmatch(read(t, file), -1) {
 			links++
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
@@ -95,13 +106,13 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 }
 
 func TestWriteIsReproducibleAndReplaces(t *testing.T) {
-	native := recorded(t, t.TempDir())
+	native := smallRun(t, t.TempDir())
 	stale := filepath.Join(native, "gone.svg")
 	if err := os.WriteFile(stale, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	snapshot := func() map[string]string {
-		if _, err := Write(native, ""); err != nil {
+		if _, err := Write(native, "", stats.Policy{}); err != nil {
 			t.Fatal(err)
 		}
 		files := map[string]string{}
@@ -133,7 +144,7 @@ func TestWriteIsReproducibleAndReplaces(t *testing.T) {
 // The README beside RESULTS.md keeps its text and gets the verdict of the run, once, however often it is written.
 func TestReadmeGetsTheVerdict(t *testing.T) {
 	root := t.TempDir()
-	native := recorded(t, filepath.Join(root, "results"))
+	native := smallRun(t, filepath.Join(root, "results"))
 	readme := filepath.Join(root, "README.md")
 	const before, after = "# A title\n\n", "\nThe rest.\n"
 	if err := os.WriteFile(readme, []byte(before+verdictBegin+"an old verdict\n"+verdictEnd+after), 0o644); err != nil {
@@ -141,7 +152,7 @@ func TestReadmeGetsTheVerdict(t *testing.T) {
 	}
 	var texts []string
 	for range 2 {
-		if _, err := Write(native, filepath.Join(root, "RESULTS.md")); err != nil {
+		if _, err := Write(native, filepath.Join(root, "RESULTS.md"), stats.Policy{}); err != nil {
 			t.Fatal(err)
 		}
 		texts = append(texts, read(t, readme))
@@ -153,16 +164,17 @@ func TestReadmeGetsTheVerdict(t *testing.T) {
 	if !strings.HasPrefix(text, before) || !strings.HasSuffix(text, after) || strings.Contains(text, "old verdict") {
 		t.Errorf("want the old verdict replaced and the rest kept:\n%s", text)
 	}
+	block := strings.TrimSuffix(strings.TrimPrefix(text, before+verdictBegin), verdictEnd+after)
 	sentence := strings.SplitN(read(t, filepath.Join(root, "RESULTS.md")), "\n", 4)[2]
-	if !strings.Contains(text, sentence) {
-		t.Errorf("the README lacks the verdict %q:\n%s", sentence, text)
+	if want := "\n" + sentence + "\n\n![Who wins by how much](results/results/native/geomean.svg)\n\n"; block != want {
+		t.Errorf("the README's block is\n%q\nwant one sentence and the picture\n%q", block, want)
 	}
 
 	const plain = "no place for a verdict\n"
 	if err := os.WriteFile(readme, []byte(plain), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(native, filepath.Join(root, "RESULTS.md")); err != nil {
+	if _, err := Write(native, filepath.Join(root, "RESULTS.md"), stats.Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, readme) != plain {
@@ -171,8 +183,8 @@ func TestReadmeGetsTheVerdict(t *testing.T) {
 }
 
 func TestPageNeedsNothingElse(t *testing.T) {
-	native := recorded(t, t.TempDir())
-	if _, err := Write(native, ""); err != nil {
+	native := smallRun(t, t.TempDir())
+	if _, err := Write(native, "", stats.Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	page := read(t, filepath.Join(native, "index.html"))
@@ -186,7 +198,7 @@ func TestPageNeedsNothingElse(t *testing.T) {
 			t.Errorf("the page contains %q", unwanted)
 		}
 	}
-	for _, wanted := range []string{`class="chart wide"`, `class="chart narrow"`, "alternatetwo", "data-category=", "prefers-color-scheme"} {
+	for _, wanted := range []string{`class="scores"`, `role="grid"`, `<template id="c0">`, "alternatetwo", "data-category=", "prefers-color-scheme"} {
 		if !strings.Contains(page, wanted) {
 			t.Errorf("the page lacks %q", wanted)
 		}
@@ -198,10 +210,15 @@ func TestChartsAreWellFormed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range newDocument(a).charts() {
-		for _, text := range []string{c.standalone(), c.draw(narrow)} {
+	drawings := newDocument(a).drawings()
+	if len(drawings) < 3 {
+		t.Fatalf("%d drawings", len(drawings))
+	}
+	for _, g := range drawings {
+		file, _ := g.name()
+		for _, text := range []string{standalone(g), g.draw(500)} {
 			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-				t.Errorf("%s has a coordinate that is not a number", c.file)
+				t.Errorf("%s has a coordinate that is not a number", file)
 			}
 			dec := xml.NewDecoder(strings.NewReader(text))
 			for {
@@ -210,7 +227,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 					break
 				}
 				if err != nil {
-					t.Fatalf("%s: %v", c.file, err)
+					t.Fatalf("%s: %v", file, err)
 				}
 			}
 		}
@@ -218,7 +235,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 }
 
 func TestQuickAndIncompleteRunsSaySo(t *testing.T) {
-	dir := recorded(t, t.TempDir())
+	dir := smallRun(t, t.TempDir())
 	run, err := record.Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +244,7 @@ func TestQuickAndIncompleteRunsSaySo(t *testing.T) {
 	if err := record.Save(dir, run); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(dir, ""); err != nil {
+	if _, err := Write(dir, "", stats.Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	text := read(t, filepath.Join(dir, "RESULTS.md"))
@@ -270,7 +287,7 @@ func TestWinner(t *testing.T) {
 			"No verdict: fewer than 6 complete rounds give no interval. Over the 2 figures that all share `main` is ahead of `rival` by 50 %."},
 		{"nobody", []stats.Place{place(0, "channel", 1, math.NaN(), false)}, "No contestant is ranked."},
 	} {
-		d := newDocument(&stats.Analysis{Run: &record.Run{}})
+		d := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}})
 		got := d.winner(stats.Standing{Reference: "baseline", Rows: []string{"A", "B"}, Places: c.places}, "all share")
 		if got = strings.ReplaceAll(got, "\u00a0", " "); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.what, got, c.want)
@@ -301,31 +318,9 @@ func TestTallyOfTails(t *testing.T) {
 			"of 1.00 µs); in 1 more the ratio is not known to within a factor of two."},
 		{[]*stats.Row{open, few}, "Its ratio to `baseline` in the 99th percentile is nowhere known to within a factor of two (2 figures)."},
 	} {
-		got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: c.rows}).tallyOf(stats.Tail, "99th percentile")
+		got := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}, Rows: c.rows}).tallyOf(stats.Tail, "99th percentile")
 		if got = strings.ReplaceAll(got, "\u00a0", " "); got != " "+c.want {
 			t.Errorf("%s\nwant:\n%s", got, c.want)
-		}
-	}
-}
-
-// What is not scored counts nowhere, but where it is worse it is named.
-func TestTallyNamesWhatIsNotScored(t *testing.T) {
-	row := func(bench string, scored bool, verdict stats.Verdict) *stats.Row {
-		return &stats.Row{Bench: bench, Scored: scored, Unit: "sec/op", Reference: "baseline",
-			Entries: []stats.Entry{{Impl: "main", Verdict: verdict, Ratio: stats.Interval{Center: 3}}}}
-	}
-	better, worse, aside := row("A", true, stats.Faster), row("B", true, stats.Slower), row("N", false, stats.Slower)
-	const named = "; not scored, but measurably worse than `baseline`: N (3.00×)."
-	for _, c := range []struct {
-		rows []*stats.Row
-		want string
-	}{
-		{[]*stats.Row{better, row("N", false, stats.Same)}, ", and in none of the 1 shared with `baseline` is it measurably worse."},
-		{[]*stats.Row{better, aside}, ", and in none of the 1 shared with `baseline` is it measurably worse" + named},
-		{[]*stats.Row{better, worse, aside}, "; it is measurably worse than `baseline` in 1 of 2: B (3.00×)" + named},
-	} {
-		if got := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: c.rows}).tally(); !strings.HasSuffix(got, c.want) {
-			t.Errorf("%s\nwant at its end:\n%s", got, c.want)
 		}
 	}
 }
@@ -337,7 +332,7 @@ func TestOnlyChartsOfTimesHaveABand(t *testing.T) {
 			{Bench: "A", Category: "C", Unit: "sec/op", Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
 			{Bench: "B", Category: "C", Unit: unit, Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
 		}
-		d := newDocument(&stats.Analysis{Run: &record.Run{}, Rows: rows, Noise: stats.Noise{Floor: 0.1}})
+		d := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}, Rows: rows, Noise: stats.Noise{Floor: 0.1}})
 		c, ok := d.categoryChart("C", "baseline")
 		if svg := c.draw(800); !ok || strings.Contains(svg, `class="band"`) != want || strings.Contains(svg, "Band: noise") != want {
 			t.Errorf("with a row of %s: want a band: %v", unit, want)
@@ -364,9 +359,7 @@ func TestCaveatsTellOfLoad(t *testing.T) {
 		run := &record.Run{Sessions: []record.Session{{LoadBefore: []float64{load, 0, 0}}}}
 		run.Env.Cores = 2
 		var b strings.Builder
-		for _, block := range newDocument(&stats.Analysis{Run: run}).caveats() {
-			writeMarkdown(&b, block, "")
-		}
+		writeMarkdown(&b, newDocument(&stats.Analysis{Run: run}).caveats(), "")
 		if strings.Contains(b.String(), "more than half of 2 cores") != want {
 			t.Errorf("a load of %v before the run: want it told: %v:\n%s", load, want, b.String())
 		}
@@ -377,9 +370,7 @@ func TestCaveatsTellOfStolenTime(t *testing.T) {
 	for share, want := range map[float64]bool{0.02: false, 0.19: true} {
 		var b strings.Builder
 		run := &record.Run{Sessions: []record.Session{{Stolen: share}}}
-		for _, block := range newDocument(&stats.Analysis{Run: run}).caveats() {
-			writeMarkdown(&b, block, "")
-		}
+		writeMarkdown(&b, newDocument(&stats.Analysis{Run: run}).caveats(), "")
 		if strings.Contains(b.String(), "the host kept 19\u00a0% of the processors' time") != want {
 			t.Errorf("%v stolen: want it told: %v:\n%s", share, want, b.String())
 		}
@@ -403,9 +394,12 @@ func TestMarkup(t *testing.T) {
 
 func TestBrokenRunsAreErrors(t *testing.T) {
 	for what, spoil := range map[string]func(dir string) error{
-		"no run.json":  func(dir string) error { return os.Remove(filepath.Join(dir, record.RunFile)) },
-		"no raw.txt":   func(dir string) error { return os.Remove(filepath.Join(dir, record.RawFile)) },
-		"bad run.json": func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{"), 0o644) },
+		"no run.json":         func(dir string) error { return os.Remove(filepath.Join(dir, record.RunFile)) },
+		"no raw.txt":          func(dir string) error { return os.Remove(filepath.Join(dir, record.RawFile)) },
+		"bad run.json":        func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{"), 0o644) },
+		"nothing in run.json": func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{}\n"), 0o644) },
+		"nothing in raw.txt":  func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RawFile), nil, 0o644) },
+		"half of raw.txt":     func(dir string) error { return os.Truncate(filepath.Join(dir, record.RawFile), 8000) },
 		"bad raw.txt": func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("round: 1\nBenchmarkX/impl=main x y\n"), 0o644)
 		},
@@ -413,22 +407,31 @@ func TestBrokenRunsAreErrors(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("BenchmarkX/impl=main 1 2 ns/op\n"), 0o644)
 		},
 	} {
-		dir := recorded(t, t.TempDir())
+		dir := smallRun(t, t.TempDir())
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Write(dir, ""); err == nil {
+		if _, err := Write(dir, "", stats.Policy{}); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
 }
 
+// An interrupted run may have measured nothing yet.
 func TestEmptyRun(t *testing.T) {
-	dir := recorded(t, t.TempDir())
+	dir := smallRun(t, t.TempDir())
+	run, err := record.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Complete = false
+	if err := record.Save(dir, run); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, record.RawFile), []byte("goos: linux\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	verdict, err := Write(dir, "")
+	verdict, err := Write(dir, "", stats.Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}

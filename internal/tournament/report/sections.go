@@ -17,11 +17,11 @@ import (
 )
 
 // conformance shows how far each contestant meets the requirements: a table by group, then every deviation.
-func (d *document) conformance() []block {
-	out := []block{heading{2, "Conformance"}}
+func (d *document) conformance() section {
+	var out []block
 	held := slices.DeleteFunc(slices.Clone(d.a.Run.Checks), func(c record.Conformity) bool { return len(c.Checks) == 0 })
 	if len(held) == 0 {
-		return append(out, para("The conformance suite was not run, so the ranking is provisional."))
+		return section{"Conformance", "The conformance suite was not run, so the ranking is provisional.", nil}
 	}
 	var impls, groups []string
 	outcomes := map[string]map[string]bench.Check{} // contestant, check
@@ -44,9 +44,9 @@ func (d *document) conformance() []block {
 	t := table{head: append([]string{"requirement", "checks"}, codes(impls)...)}
 	full := table{head: append([]string{"check"}, codes(impls)...)}
 	for _, group := range groups {
-		row := words(strings.TrimSpace(group+" "+topics[group]), fmt.Sprint(len(members[group])))
+		row := []cell{{text: strings.TrimSpace(group + " " + topics[group])}, countCell(len(members[group]))}
 		for _, impl := range impls {
-			row = append(row, cell{text: groupOutcome(outcomes[impl], members[group])})
+			row = append(row, groupOutcome(outcomes[impl], members[group]))
 		}
 		t.rows = append(t.rows, row)
 		for _, name := range members[group] {
@@ -68,8 +68,8 @@ func (d *document) conformance() []block {
 		t,
 	)
 	if open := unchecked(groups); len(open) > 0 {
-		out = append(out, para("Without a check in this run: "+list(open)+". Promises, which D05, D11 to D13, D15, D19 and D20 are about, "+
-			"only `"+stats.Subject+"` has: the tests of its packages check them."))
+		out = append(out, para("Without a check in this run: "+list(open)+". D05, D11 to D13, D15, D19 and D20 are about promises, "+
+			"which the tests of the packages that have them check."))
 	}
 	out = append(out, details{"Every check", []block{full}})
 	for _, c := range held {
@@ -77,7 +77,47 @@ func (d *document) conformance() []block {
 			out = append(out, b)
 		}
 	}
-	return out
+	return section{"Conformance", d.conforming(held), out}
+}
+
+// conformity counts a contestant's checks; those that do not apply count neither way.
+func (d *document) conformity(impl string) (passed, total, diverges int) {
+	for _, c := range d.a.Run.Checks {
+		if c.Impl != impl {
+			continue
+		}
+		for _, ch := range c.Checks {
+			switch ch.Outcome {
+			case bench.Pass:
+				passed++
+				total++
+			case bench.Diverges:
+				diverges++
+				total++
+			case bench.NotApplicable:
+			default:
+				total++
+			}
+		}
+	}
+	return passed, total, diverges
+}
+
+// conforming counts each contestant's checks.
+func (d *document) conforming(held []record.Conformity) string {
+	var parts []string
+	for _, c := range held {
+		passed, total, diverges := d.conformity(c.Impl)
+		part := fmt.Sprintf("`%s` %d of %d", c.Impl, passed, total)
+		if diverges > 0 {
+			part += fmt.Sprintf(" (diverges in %d)", diverges)
+		}
+		if failed := len(c.Failed()); failed > 0 {
+			part += fmt.Sprintf(" (**fails %d**)", failed)
+		}
+		parts = append(parts, part)
+	}
+	return "Checks passed of those that apply: " + list(parts) + "."
 }
 
 // unchecked lists the codes of the specification for which no check was run.
@@ -116,8 +156,8 @@ var topics = map[string]string{
 	"IO":  "descriptors",
 }
 
-// groupOutcome summarises the checks of a group.
-func groupOutcome(outcomes map[string]bench.Check, names []string) string {
+// groupOutcome summarises the checks of a group. It sorts by the share that pass.
+func groupOutcome(outcomes map[string]bench.Check, names []string) cell {
 	count := map[string]int{}
 	for _, n := range names {
 		count[cmp.Or(outcomes[n].Outcome, bench.NotApplicable)]++
@@ -126,9 +166,9 @@ func groupOutcome(outcomes map[string]bench.Check, names []string) string {
 	var parts []string
 	switch {
 	case applicable == 0:
-		return "n/a"
+		return cell{text: "n/a"}
 	case count[bench.Pass] == applicable && applicable == len(names):
-		return "✓"
+		return cell{text: "✓", key: 1, by: true}
 	case count[bench.Pass] == applicable:
 		parts = append(parts, "✓")
 	default:
@@ -143,7 +183,7 @@ func groupOutcome(outcomes map[string]bench.Check, names []string) string {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return cell{text: strings.Join(parts, ", "), key: float64(count[bench.Pass]) / float64(applicable), by: true}
 }
 
 // deviations lists what a contestant fails and where it diverges, with the reasons.
@@ -172,12 +212,15 @@ func deviations(c record.Conformity) block {
 }
 
 // caveats says what may be wrong with the figures.
-func (d *document) caveats() []block {
+func (d *document) caveats() section {
 	run := d.a.Run
 	items := bullets{
 		"Figures hold for this machine on that day. Timings of different machines are never compared.",
 		"Intervals are order-statistic 95 % intervals of the median over rounds; they do not cover what is the same in every round, such as " +
 			"code alignment.",
+	}
+	if lacks := run.Lacks(); len(lacks) > 0 {
+		items = append(items, "This run does not say "+list(lacks)+": it was made before runs did, or where it cannot be found out. So it cannot be checked.")
 	}
 	for _, impl := range run.Impls {
 		if impl.Note != "" {
@@ -214,7 +257,7 @@ func (d *document) caveats() []block {
 	}
 	items = append(items, d.pairItem())
 
-	out := []block{heading{2, "Caveats"}, items}
+	out := []block{items}
 	kinds := map[string]bullets{}
 	var order []string
 	for _, f := range d.a.Flags {
@@ -229,7 +272,11 @@ func (d *document) caveats() []block {
 	if len(order) == 0 {
 		out = append(out, para("No figure was flagged as an outlier, drifting, imprecise, failed or too fast to be true."))
 	}
-	return out
+	lead := "What may be wrong with the figures"
+	if n := len(d.a.Flags); n > 0 {
+		lead += fmt.Sprintf("; %s", count(n, "flag"))
+	}
+	return section{"Caveats", lead + ".", out}
 }
 
 // roundSpeed says how evenly fast the machine was.
@@ -257,14 +304,20 @@ func (d *document) pairItem() string {
 	}
 	var parts []string
 	for _, p := range d.a.Noise.Pairs {
-		parts = append(parts, fmt.Sprintf("%s %s", spaced(p.Bench), stats.FormatRatio(p.Ratio.Center)))
+		parts = append(parts, fmt.Sprintf("%s `%s` %s", spaced(p.Bench), p.Impl, stats.FormatRatio(p.Ratio.Center)))
 	}
-	return fmt.Sprintf("Control pairs (`%s` measured as if it were two contestants; 1× is perfect): %s.",
-		d.a.Noise.Pairs[0].Impl, strings.Join(parts, ", "))
+	var floors []string
+	for _, c := range d.a.Categories {
+		if _, ok := d.a.Noise.Categories[c.Name]; ok {
+			floors = append(floors, fmt.Sprintf("%s %s", c.Name, stats.FormatPercent(d.a.Noise.In(c.Name).Floor)))
+		}
+	}
+	return fmt.Sprintf("Control pairs (one loop measured as if it were two contestants; 1× is perfect): %s. The noise floor of times by category, which is "+
+		"the largest difference of a pair there and at least that of the mean over all: %s.", strings.Join(parts, ", "), strings.Join(floors, ", "))
 }
 
 // environment tells where the run took place.
-func (d *document) environment() []block {
+func (d *document) environment() section {
 	run, env := d.a.Run, d.a.Run.Env
 	t := table{words: 2, head: []string{"what", "value"}}
 	add := func(what, value string) {
@@ -280,6 +333,8 @@ func (d *document) environment() []block {
 	}
 	add("commit", d.commit())
 	add("CPU", fmt.Sprintf("%s, %s", cmp.Or(env.CPU, "unknown"), count(env.Cores, "core")))
+	add("machine", env.Machine)
+	add("processors", env.Processors)
 	if env.MemoryMiB > 0 {
 		add("memory", fmt.Sprintf("%d MiB", env.MemoryMiB))
 	}
@@ -295,6 +350,9 @@ func (d *document) environment() []block {
 	add("build", pairs(run.Binary.Settings))
 	add("modules", pairs(run.Binary.Modules))
 	add("benchmark binary", "sha256 "+run.Binary.SHA256)
+	if run.Raw.SHA256 != "" {
+		add("measurements", fmt.Sprintf("sha256 %s, %d lines", run.Raw.SHA256, run.Raw.Lines))
+	}
 	add("cost of time.Now", fmt.Sprintf("%.3g ns", env.TimeNowNS))
 	for i, s := range run.Sessions {
 		what := "session"
@@ -310,7 +368,7 @@ func (d *document) environment() []block {
 	if len(env.Unknown) > 0 {
 		add("not found out", list(env.Unknown))
 	}
-	return []block{heading{2, "Environment"}, t}
+	return section{"Environment", d.summary(), []block{t}}
 }
 
 func pairs(m map[string]string) string {

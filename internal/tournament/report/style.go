@@ -24,6 +24,21 @@ var palette = []struct{ light, dark string }{
 	{"#8a6d00", "#e0c04c"}, // ochre
 }
 
+// A shade is a step of the scale of ratios: what lies behind a figure, and the figure.
+type shade struct{ back, text string }
+
+// shades are the steps from the best, blue, to the worst, orange, which nobody takes for each other, and whose ends stand out from the
+// background in both schemes.
+var shades = []struct{ light, dark shade }{
+	{shade{"#0b5cab", "#ffffff"}, shade{"#5aa5f2", "#06101c"}},
+	{shade{"#86b6e3", "#0d1c2c"}, shade{"#2b6299", "#f2f8ff"}},
+	{shade{"#d3e3f2", "#14212e"}, shade{"#27405a", "#e3eefa"}},
+	{shade{"#fbe9c8", "#2b2010"}, shade{"#4d4128", "#f8ecd4"}},
+	{shade{"#f6bf6b", "#2a1a05"}, shade{"#7d5a1c", "#fff4e0"}},
+	{shade{"#dd8122", "#1c0f02"}, shade{"#bd7c24", "#140c02"}},
+	{shade{"#94400a", "#ffffff"}, shade{"#ffb65c", "#1c1003"}},
+}
+
 // variables returns the colours as CSS custom properties for one scheme.
 func variables(dark bool) string {
 	var b strings.Builder
@@ -39,6 +54,13 @@ func variables(dark bool) string {
 		}
 		fmt.Fprintf(&b, "--c%d:%s;", i, colour)
 	}
+	for i, s := range shades {
+		colours := s.light
+		if dark {
+			colours = s.dark
+		}
+		fmt.Fprintf(&b, "--s%d:%s;--t%d:%s;", i, colours.back, i, colours.text)
+	}
 	return b.String()
 }
 
@@ -51,31 +73,61 @@ func chartStyle() string {
 		`.chart .grid{stroke:var(--line);stroke-width:1}.chart .unit{stroke:var(--fg);stroke-width:1.2}` +
 		`.chart .band{fill:var(--band)}.chart .stripe{fill:var(--stripe)}` +
 		`.chart .interval{stroke:currentColor;stroke-width:2.2;stroke-linecap:round;opacity:.55}` +
-		`.chart .dot{fill:currentColor;stroke:var(--card);stroke-width:1}.chart .hollow{fill:var(--card);stroke:currentColor;stroke-width:1.8}`)
+		`.chart .dot{fill:currentColor;stroke:var(--card);stroke-width:1}.chart .hollow{fill:var(--card);stroke:currentColor;stroke-width:1.8}` +
+		`.chart .bar{fill:currentColor;opacity:.8}.chart .pale{opacity:.35}.chart .whisker{stroke:var(--fg);stroke-width:1.6}` +
+		`.chart .tile{font-size:11.5px;font-variant-numeric:tabular-nums}.chart .none{fill:var(--soft)}.chart .first{font-weight:700}`)
 	for i := range palette {
 		fmt.Fprintf(&b, ".chart .c%d{color:var(--c%d)}", i, i)
+	}
+	for i := range shades {
+		fmt.Fprintf(&b, ".chart .s%d{fill:var(--s%d)}.chart .t%d{fill:var(--t%d)}", i, i, i, i)
 	}
 	return b.String()
 }
 
-// The widths at which charts are drawn: beside text, and on a phone.
-const (
-	wide   = 860
-	narrow = 380
-)
-
-// standalone returns the chart as a file of its own, with a background and colours that follow the reader's scheme.
-func (c *chart) standalone() string {
-	style := "<style>.chart{" + variables(false) + "}@media(prefers-color-scheme:dark){.chart{" + variables(true) + "}}" +
-		chartStyle() + "</style>\n" + `<rect width="100%" height="100%" rx="8" fill="var(--card)"/>` + "\n"
-	return strings.Replace(c.draw(wide), "STYLE", style, 1)
+// shadeStyle is the CSS of the scale outside of charts.
+func shadeStyle() string {
+	var b strings.Builder
+	for i := range shades {
+		fmt.Fprintf(&b, ".s%d{background:var(--s%d);color:var(--t%d)}", i, i, i)
+	}
+	for i := range palette {
+		fmt.Fprintf(&b, ".track.c%d{color:var(--c%d)}", i, i)
+	}
+	return b.String()
 }
 
-// inline returns the chart for the page, whose styles it shares, in both widths; the page shows one.
-func (c *chart) inline() string {
-	at := func(width float64, class string) string {
-		s := strings.Replace(c.draw(width), "STYLE", "", 1)
-		return strings.Replace(s, `class="chart"`, `class="chart `+class+`"`, 1)
-	}
-	return at(wide, "wide") + at(narrow, "narrow")
+// listed is the CSS that makes a list of each row of the tables of a class, on screens up to a width: no column is ever cut.
+func listed(width int, class string) string {
+	return strings.ReplaceAll(fmt.Sprintf("@media(max-width:%dpx){", width)+
+		"T,T :is(tbody,tr,th,td){display:block}"+
+		"T thead,T thead tr{display:flex;flex-wrap:wrap}"+
+		"T tbody tr{display:flex;flex-wrap:wrap;padding:6px 0;border-bottom:1px solid var(--line)}"+
+		".scroll T :is(th,td){border:0;text-align:left;max-width:none;padding:2px 9px;background:none!important;overflow-wrap:anywhere;min-width:0}"+
+		"T tbody th{font-weight:600;flex:0 0 100%}"+
+		`T td::before{content:attr(data-label) " ";color:var(--soft)}`+
+		"T td:empty,T tr[hidden]{display:none!important}}\n", "T", class)
+}
+
+// The widths of screens below which tables become lists: those with very many columns, with many, and all.
+const (
+	vastNeeds  = 1800
+	broadNeeds = 1100
+	tableNeeds = 640
+)
+
+// chartWidth is the width at which charts are drawn: beside text.
+const chartWidth = 860
+
+// A drawing is a picture in the report, and a file beside it.
+type drawing interface {
+	name() (file, title string)
+	draw(width float64) string // with the word STYLE where styles belong
+}
+
+// standalone returns a drawing as a file of its own, with a background and colours that follow the reader's scheme.
+func standalone(g drawing) string {
+	style := "<style>.chart{" + variables(false) + "}@media(prefers-color-scheme:dark){.chart{" + variables(true) + "}}" +
+		chartStyle() + "</style>\n" + `<rect width="100%" height="100%" rx="8" fill="var(--card)"/>` + "\n"
+	return strings.Replace(g.draw(chartWidth), "STYLE", style, 1)
 }

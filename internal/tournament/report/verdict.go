@@ -16,17 +16,21 @@ func (d *document) verdict() []string {
 	a := d.a
 	var out []string
 	if len(a.Overall.Rows) > 0 {
-		out = append(out, d.winner(a.Overall, "all ranked loops have in common"))
+		out = append(out, d.winner(a.Overall, "`"+d.a.Run.Reference()+"` has"))
 	}
-	if d.wider() {
+	switch {
+	case len(a.Overall.Rows) == 0 && len(a.Wide.Rows) > 0: // there is no reference
+		out = append(out, d.winner(a.Wide, "count"))
+	case d.wider():
 		out = append(out, d.wideWinner())
 	}
 	if len(out) == 0 {
-		out = append(out, "There is no verdict: no figure was measured for all ranked loops.")
+		out = append(out, "There is no verdict: there is no figure to rank by.")
 	}
-	for _, s := range []string{d.byCategories(), d.besideControl(), d.tally()} {
+	for _, s := range []string{d.figureByFigure(), d.beyondMedians(), d.notScored(), d.otherWeights(), d.byCategories(), d.besideControl(),
+		d.tallyOf(stats.Allocations, "number of allocations")} {
 		if s != "" {
-			out = append(out, s)
+			out = append(out, strings.TrimSpace(s))
 		}
 	}
 	return append(out, d.noise())
@@ -43,10 +47,10 @@ func (d *document) wideWinner() string {
 	first, second := st.Places[0], st.Places[1]
 	with, _ := d.a.Overall.First()
 	if first.Impl != with.Impl || anyTied(st) || anyTied(d.a.Overall) {
-		return d.winner(st, fmt.Sprintf("all ranked loops but `%s` have in common", stats.Reference))
+		return d.winner(st, "count, whether `"+d.a.Run.Reference()+"` has them or not,")
 	}
 	return fmt.Sprintf("Counting also what `%s` has no capability for, `%s` stays first: over %s the next, `%s`, costs %s as much (%s).",
-		stats.Reference, first.Impl, count(len(st.Rows), "figure"), second.Impl, stats.FormatRatio(second.ToFirst.Center),
+		d.a.Run.Reference(), first.Impl, count(len(st.Rows), "figure"), second.Impl, stats.FormatRatio(second.ToFirst.Center),
 		stats.FormatRatioRange(second.ToFirst))
 }
 
@@ -56,8 +60,20 @@ func anyTied(st stats.Standing) bool {
 	return slices.ContainsFunc(st.Places, func(p stats.Place) bool { return p.Tied })
 }
 
-// winner is one sentence on a standing.
+// winner says who is first in a standing, and who might be if it had all figures.
 func (d *document) winner(st stats.Standing, over string) string {
+	s := d.first(st, over)
+	for _, p := range st.Places {
+		if p.Rank == 0 && len(p.Lacks) > 0 && p.ToFirst.OK() && d.a.Ranked(p.Impl) {
+			s += fmt.Sprintf(" `%s` is not ranked here: it lacks %d of %s, and over the others it comes to %s the cost of `%s`.", p.Impl, len(p.Lacks),
+				count(len(st.Rows), "figure"), stats.FormatRatio(p.ToFirst.Center), st.Places[0].Impl)
+		}
+	}
+	return s
+}
+
+// first is one sentence on a standing.
+func (d *document) first(st stats.Standing, over string) string {
 	ranked := slices.DeleteFunc(slices.Clone(st.Places), func(p stats.Place) bool { return p.Rank == 0 })
 	if len(ranked) == 0 {
 		return "No contestant is ranked."
@@ -97,17 +113,17 @@ func (d *document) winner(st stats.Standing, over string) string {
 		s = fmt.Sprintf("`%s` wins: by geometric mean %s it comes to %s; the next, `%s`, is behind by %s.",
 			first.Impl, where, mean(first), second.Impl, ahead(second))
 	}
-	if first.Impl == stats.Subject || slices.Contains(tied, "`"+stats.Subject+"`") {
+	if first.Impl == d.a.Run.Subject() || slices.Contains(tied, "`"+d.a.Run.Subject()+"`") {
 		return s
 	}
 	for _, p := range ranked {
-		if p.Impl == stats.Subject {
+		if p.Impl == d.a.Run.Subject() {
 			return s + fmt.Sprintf(" `%s` does not win: it ranks %d of %d, behind by %s.", p.Impl, p.Rank, len(ranked), ahead(p))
 		}
 	}
 	for _, impl := range d.a.Run.Impls {
-		if impl.Name == stats.Subject && !d.a.Ranked(stats.Subject) {
-			return s + fmt.Sprintf(" `%s` is not ranked: it %s.", stats.Subject, d.whyNot(stats.Subject))
+		if impl.Name == d.a.Run.Subject() && !d.a.Ranked(d.a.Run.Subject()) {
+			return s + fmt.Sprintf(" `%s` is not ranked: it %s.", d.a.Run.Subject(), d.whyNot(d.a.Run.Subject()))
 		}
 	}
 	return s
@@ -125,28 +141,30 @@ func (d *document) whyNot(impl string) string {
 	return "does not pass the conformance suite"
 }
 
-// byCategories says in which categories the subject is first, in which it is not, and whether it costs more than the reference in
+// byCategories says in which categories the subject is first, in which this cannot be told, in which it is not, and whether it costs more than the reference in
 // any.
 func (d *document) byCategories() string {
-	var first, behind, worse, open, absent []string
+	var first, level, behind, worse, open, absent []string
 	compared := 0
 	for _, c := range d.a.Categories {
 		best, ok := c.First()
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(c.Places, func(p stats.Place) bool { return p.Impl == stats.Subject })
+		i := slices.IndexFunc(c.Places, func(p stats.Place) bool { return p.Impl == d.a.Run.Subject() })
 		switch {
 		case i < 0 || c.Places[i].Rank == 0:
 			absent = append(absent, c.Name)
 			continue
+		case i == 0 && !anyTied(c.Standing):
+			first = append(first, c.Name+but(c.Standing))
 		case i == 0 || c.Places[i].Tied:
-			first = append(first, c.Name)
+			level = append(level, c.Name)
 		default:
 			behind = append(behind, fmt.Sprintf("%s, where `%s` is ahead by %s", c.Name, best.Impl,
 				stats.FormatPercent(c.Places[i].ToFirst.Center-1)))
 		}
-		if c.Reference != stats.Reference {
+		if c.Reference != d.a.Run.Reference() {
 			continue
 		}
 		compared++
@@ -159,7 +177,10 @@ func (d *document) byCategories() string {
 	}
 	var parts []string
 	if len(first) > 0 {
-		parts = append(parts, "is first, or level with the first, in "+list(first))
+		parts = append(parts, "is first in "+list(first))
+	}
+	if len(level) > 0 {
+		parts = append(parts, "is not separated from others at the top in "+list(level))
 	}
 	if len(behind) > 0 {
 		parts = append(parts, "is not first in "+strings.Join(behind, "; nor in "))
@@ -167,20 +188,34 @@ func (d *document) byCategories() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("By category, `%s` %s.", stats.Subject, strings.Join(parts, "; it "))
+	s := fmt.Sprintf("By category, `%s` %s.", d.a.Run.Subject(), strings.Join(parts, "; it "))
 	if len(worse) > 0 {
-		s += fmt.Sprintf(" It costs more than `%s` in %s.", stats.Reference, list(worse))
+		s += fmt.Sprintf(" It costs more than `%s` in %s.", d.a.Run.Reference(), list(worse))
 	}
 	if len(open) > 0 {
-		s += fmt.Sprintf(" It is not separated from `%s` in %s.", stats.Reference, list(open))
+		s += fmt.Sprintf(" It is not separated from `%s` in %s.", d.a.Run.Reference(), list(open))
 	}
 	if compared > 0 && len(worse)+len(open) == 0 {
-		s += fmt.Sprintf(" It costs more than `%s` in no category that both share (%d).", stats.Reference, compared)
+		s += fmt.Sprintf(" It costs more than `%s` in no category that both share (%d).", d.a.Run.Reference(), compared)
 	}
 	if len(absent) > 0 {
 		s += fmt.Sprintf(" It has no place in %s.", list(absent))
 	}
 	return s
+}
+
+// but names who would be ahead of the first of a standing on the figures that they have, and has no rank because they lack others.
+func but(st stats.Standing) string {
+	var names []string
+	for _, p := range st.Places {
+		if p.Rank == 0 && len(p.Lacks) > 0 && p.ToFirst.Center < 1 {
+			names = append(names, fmt.Sprintf("`%s`, which lacks %s, is ahead on the others", p.Impl, count(len(p.Lacks), "figure")))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (though " + list(names) + ")"
 }
 
 // besideControl holds the subject against the bare channel, which is no loop and has no rank.
@@ -195,7 +230,7 @@ func (d *document) besideControl() string {
 			}
 			return math.NaN()
 		}
-		subject, control := mean(stats.Subject), mean(stats.Control)
+		subject, control := mean(d.a.Run.Subject()), mean(d.a.Run.Control())
 		what := fmt.Sprintf("%s (%s instead of %s)", c.Name, stats.FormatRatio(subject), stats.FormatRatio(control))
 		switch {
 		case subject <= control:
@@ -215,66 +250,66 @@ func (d *document) besideControl() string {
 		return ""
 	}
 	return fmt.Sprintf("Beside the bare `%s`, which hands functions over and does nothing else, `%s` costs %s.",
-		stats.Control, stats.Subject, strings.Join(parts, " and "))
+		d.a.Run.Control(), d.a.Run.Subject(), strings.Join(parts, " and "))
 }
 
-// tally counts where the subject is fastest, and where it is measurably worse than the best or the reference.
-func (d *document) tally() string {
-	best, total := 0, 0
-	var slower, aside []string
-	var behind []distance
-	compared := 0
-	for _, row := range d.a.Rows {
-		e := entry(row, stats.Subject)
-		if e == nil || !e.Value.OK() {
-			continue
+// otherWeights says whether the first stays first when figures count differently, and how much of its lead is due to wake-ups.
+func (d *document) otherWeights() string {
+	if len(d.a.Weightings) < 2 {
+		return ""
+	}
+	var out []string
+	for _, of := range []struct {
+		what string
+		pick func(stats.Weighting) stats.Standing
+	}{
+		{"Against `" + d.a.Run.Reference() + "`", func(w stats.Weighting) stats.Standing { return w.Overall }},
+		{"Over all that counts", func(w stats.Weighting) stats.Standing { return w.Wide }},
+	} {
+		if s := underWeights(d.a.Weightings, of.what, of.pick); s != "" {
+			out = append(out, s)
 		}
-		worse := fmt.Sprintf("%s (%s)", spaced(row.Bench), stats.FormatRatio(e.Ratio.Center))
-		if !row.Scored {
-			if row.Reference == stats.Reference && e.Verdict == stats.Slower {
-				aside = append(aside, worse)
-			}
+	}
+	return strings.Join(out, " ")
+}
+
+func underWeights(all []stats.Weighting, what string, pick func(stats.Weighting) stats.Standing) string {
+	first, ok := pick(all[0]).First()
+	if !ok || len(ranked(pick(all[0]))) < 2 {
+		return ""
+	}
+	total, wakes := 0, ""
+	var others []string
+	for _, w := range all[1:] {
+		places := ranked(pick(w))
+		if len(places) < 2 {
 			continue
 		}
 		total++
-		if e.Best {
-			best++
-		} else if far, ok := d.distance(row, e); ok {
-			behind = append(behind, far)
+		if lead := places[0]; lead.Impl != first.Impl {
+			others = append(others, fmt.Sprintf("%s, where `%s` is", w.Name, lead.Impl))
 		}
-		if row.Reference == stats.Reference {
-			compared++
-			if e.Verdict == stats.Slower {
-				slower = append(slower, worse)
+		if w.Name == stats.NoWakes {
+			apart := ""
+			if places[1].Tied {
+				apart = ", which this run does not separate"
 			}
+			wakes = fmt.Sprintf(" Without wake-ups `%s` leads `%s` by %s%s.", places[0].Impl, places[1].Impl,
+				stats.FormatRatio(places[1].ToFirst.Center), apart)
 		}
 	}
-	if total == 0 {
+	stays := "stays first"
+	if anyTied(pick(all[0])) {
+		stays = "has the least mean, not separated from others, also"
+	}
+	switch {
+	case total == 0:
 		return ""
+	case len(others) == 0:
+		return fmt.Sprintf("%s `%s` %s by each of %s.%s", what, first.Impl, stays, count(total, "other weighting"), wakes)
 	}
-	var s string
-	switch {
-	case d.a.Ranked(stats.Subject):
-		s = fmt.Sprintf("Cell by cell, `%s` is the best ranked loop, or not distinguishable from it, in %d of %s", stats.Subject,
-			best, count(total, "figure"))
-		if len(behind) > 0 {
-			s += fmt.Sprintf(" (behind: %s)", furthest(behind, 5))
-		}
-	default: // it is nobody's rival, so nothing tells where it is the best
-		s = fmt.Sprintf("Cell by cell, `%s`, which is not ranked, has %s", stats.Subject, count(total, "figure"))
-	}
-	switch {
-	case compared == 0:
-	case len(slower) == 0:
-		s += fmt.Sprintf(", and in none of the %d shared with `%s` is it measurably worse", compared, stats.Reference)
-	default:
-		s += fmt.Sprintf("; it is measurably worse than `%s` in %d of %d: %s", stats.Reference, len(slower), compared, list(slower))
-	}
-	if len(aside) > 0 {
-		s += fmt.Sprintf("; not scored, but measurably worse than `%s`: %s", stats.Reference, list(aside))
-	}
-	return s + "." + d.tallyOf(stats.Tail, "99th percentile") + d.tallyOf(stats.FarTail, "99.9th percentile") +
-		d.tallyOf(stats.Mean, "mean, where the headline is a median,") + d.tallyOf(stats.Allocations, "number of allocations")
+	return fmt.Sprintf("%s `%s` %s by %d of %s, and not: %s.%s", what, first.Impl, stays, total-len(others), count(total, "other weighting"),
+		strings.Join(others, "; "), wakes)
 }
 
 // tallyOf says where a detail of the subject is measurably worse than the reference's, and how often that cannot be told.
@@ -283,17 +318,17 @@ func (d *document) tallyOf(unit, what string) string {
 	var worse []string
 	for _, row := range d.a.Rows {
 		detail := row.Detail(unit)
-		if detail == nil || row.Reference != stats.Reference || detail.Verdicts[stats.Subject] == "" {
+		if detail == nil || row.Reference != d.a.Run.Reference() || detail.Verdicts[d.a.Run.Subject()] == "" {
 			continue
 		}
-		if detail.Uncertain(stats.Subject) {
+		if detail.Uncertain(d.a.Run.Subject()) {
 			uncertain++
 			continue
 		}
 		compared++
-		if detail.Verdicts[stats.Subject] == stats.Slower {
-			by := fmt.Sprintf("%s instead of %s", stats.Format(detail.Values[stats.Subject].Center, unit),
-				stats.Format(detail.Values[stats.Reference].Center, unit))
+		if detail.Verdicts[d.a.Run.Subject()] == stats.Slower {
+			by := fmt.Sprintf("%s instead of %s", stats.Format(detail.Values[d.a.Run.Subject()].Center, unit),
+				stats.Format(detail.Values[d.a.Run.Reference()].Center, unit))
 			worse = append(worse, fmt.Sprintf("%s (%s)", spaced(row.Bench), by))
 		}
 	}
@@ -305,13 +340,13 @@ func (d *document) tallyOf(unit, what string) string {
 	case compared+uncertain == 0:
 		return ""
 	case compared == 0:
-		return fmt.Sprintf(" Its ratio to `%s` in the %s is nowhere known to within a factor of two (%s).", stats.Reference, what,
+		return fmt.Sprintf(" Its ratio to `%s` in the %s is nowhere known to within a factor of two (%s).", d.a.Run.Reference(), what,
 			count(uncertain, "figure"))
 	case len(worse) == 0:
-		return fmt.Sprintf(" Its %s is nowhere measurably worse than that of `%s` (%s compared%s).", what, stats.Reference,
+		return fmt.Sprintf(" Its %s is nowhere measurably worse than that of `%s` (%s compared%s).", what, d.a.Run.Reference(),
 			count(compared, "figure"), open)
 	}
-	return fmt.Sprintf(" Its %s is measurably worse than that of `%s` in %d of %d: %s%s.", what, stats.Reference, len(worse), compared,
+	return fmt.Sprintf(" Its %s is measurably worse than that of `%s` in %d of %d: %s%s.", what, d.a.Run.Reference(), len(worse), compared,
 		list(worse), open)
 }
 
@@ -324,31 +359,8 @@ func (d *document) noise() string {
 			stats.FormatPercent(n.Floor)) + counts
 	}
 	return fmt.Sprintf("Noise: the same loop measured under two labels differs in time by up to %s in a cell (%s) and by up to %s in their "+
-		"geometric mean; smaller differences are not counted",
+		"geometric mean; what is smaller in its category is not counted",
 		stats.FormatPercent(n.Floor), count(len(n.Pairs), "control pair"), stats.FormatPercent(n.Mean)) + counts
-}
-
-// conformity counts a contestant's checks; those that do not apply count neither way.
-func (d *document) conformity(impl string) (passed, total, diverges int) {
-	for _, c := range d.a.Run.Checks {
-		if c.Impl != impl {
-			continue
-		}
-		for _, ch := range c.Checks {
-			switch ch.Outcome {
-			case "pass":
-				passed++
-				total++
-			case "diverges":
-				diverges++
-				total++
-			case "n/a":
-			default:
-				total++
-			}
-		}
-	}
-	return passed, total, diverges
 }
 
 func entry(row *stats.Row, impl string) *stats.Entry {

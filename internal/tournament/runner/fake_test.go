@@ -5,6 +5,7 @@ package runner
 import (
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -23,6 +24,9 @@ func behaves(how, cell string) bool {
 // can end it.
 func hang() { time.Sleep(time.Hour) }
 
+// stalls counts the measurements of this process.
+var stalls atomic.Int64
+
 func fakeCell(b *testing.B, work time.Duration) {
 	switch {
 	case behaves("hang", b.Name()), behaves("hang-measuring", b.Name()) && b.N > 1:
@@ -36,6 +40,9 @@ func fakeCell(b *testing.B, work time.Duration) {
 		b.Fatal("the loop lost a task")
 	case behaves("na", b.Name()):
 		b.Skip("n/a: no TimerScheduler")
+	}
+	if stalls.Add(1) == 1 && behaves("stall", b.Name()) {
+		time.Sleep(50 * time.Millisecond) // the machine stands still while a process's first measurement runs
 	}
 	for range b.N {
 		for start := time.Now(); time.Since(start) < work; {
@@ -57,6 +64,14 @@ func fakeBenchmark(b *testing.B, work time.Duration, variants ...string) {
 			}
 		})
 	}
+}
+
+// fakeCells are their names.
+func fakeCells() (names []string) {
+	for _, impl := range []string{"alpha", "beta", "ctl"} {
+		names = append(names, "BenchmarkQuick/impl="+impl, "BenchmarkSlow/impl="+impl+"/op=x/size=1", "BenchmarkSlow/impl="+impl+"/op=x/size=20")
+	}
+	return names
 }
 
 func BenchmarkQuick(b *testing.B) { fakeBenchmark(b, time.Microsecond) }

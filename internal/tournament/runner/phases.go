@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -17,16 +18,16 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// list finds out which cells there are, by running each contestant's benchmarks for one iteration.
+// list finds out about each cell whether the contestant has it and what it takes to prepare, by running it for one iteration.
 func (r *runner) list(ctx context.Context) error {
 	filter, err := regexp.Compile(r.Filter)
 	if err != nil {
 		return err
 	}
 	for range 5 { // the fastest start is the one that nothing else delayed
-		empty := r.child(bench.RunArgs("none", "1x"), nil).run(ctx)
+		empty := r.child(bench.RunArgs("none", "1x", 1), nil).run(ctx)
 		if empty.err != nil {
-			return fmt.Errorf("the benchmark binary does not start: %w\n%s", empty.err, empty.output)
+			return fmt.Errorf("the program that has the benchmarks does not start: %w\n%s", empty.err, empty.output)
 		}
 		if r.rec.StartupNS == 0 || int64(empty.wall) < r.rec.StartupNS {
 			r.rec.StartupNS = int64(empty.wall)
@@ -34,66 +35,114 @@ func (r *runner) list(ctx context.Context) error {
 	}
 
 	r.rec.Cells = nil
-	r.Progress.Phase("listing the cells", len(r.rec.Impls))
-	for _, impl := range r.rec.Impls {
-		r.Progress.Step(impl.Name, r.budgetLeft())
-		listed, err := r.listImpl(ctx, impl.Name)
-		if err != nil {
-			return err
+	add := func(name string) {
+		if cell, ok := bench.ParseName(name); ok && filter.MatchString(name) {
+			r.rec.Cells = append(r.rec.Cells, record.Cell{Cell: cell})
 		}
-		for _, l := range listed {
-			if !filter.MatchString(l.Name) {
-				continue
+	}
+	for _, name := range r.Cells {
+		add(name)
+	}
+	for _, impl := range r.rec.Impls {
+		if p, ok := r.Speaks[impl.Name]; ok {
+			names, err := p.list(ctx, r.Timeout)
+			if err != nil {
+				return fmt.Errorf("%s: asking the program for its benchmarks: %w", impl.Name, err)
 			}
-			// The listing's single iteration is no preparation.
-			setup := max(l.Setup-time.Duration(l.ColdNS), 0)
-			c := record.Cell{Cell: l.Cell, Setup: setup, ColdNS: l.ColdNS, Untimed: l.Untimed, NA: strings.TrimPrefix(l.Skipped, "n/a: ")}
-			r.rec.Cells = append(r.rec.Cells, c)
-			if l.Failed != "" {
-				r.failed(&r.rec.Cells[len(r.rec.Cells)-1], 0, errors.New(l.Failed))
+			for _, name := range names {
+				add(bench.CellName(name, impl.Name))
 			}
 		}
 	}
 	if len(r.rec.Cells) == 0 {
 		return errors.New("no benchmark matches")
 	}
+	if r.Filter != "" {
+		r.forget()
+	}
+	t := tuningFor(r.Mode)
+	leaveOutVariants(r.rec, t)
+	r.Progress.Phase("listing the cells", len(r.rec.Impls))
+	for _, impl := range r.rec.Impls {
+		r.Progress.Step(impl.Name, r.budgetLeft())
+		if _, ok := r.Speaks[impl.Name]; ok {
+			continue
+		}
+		if err := r.listImpl(ctx, impl.Name); err != nil {
+			return err
+		}
+	}
 	r.arrange()
+	leaveOutSlow(r.rec, t)
 	r.addControlPairs()
-	leaveOut(r.rec, tuningFor(r.Mode))
 	return nil
+}
+
+// forget takes those out of the record whom the filter leaves no cell: they are not missing.
+func (r *runner) forget() {
+	r.rec.Impls = slices.DeleteFunc(slices.Clone(r.rec.Impls), func(impl record.Impl) bool {
+		return !slices.ContainsFunc(r.rec.Cells, func(c record.Cell) bool { return c.Impl == impl.Name })
+	})
+	r.rec.Benchmarks = slices.DeleteFunc(slices.Clone(r.rec.Benchmarks), func(b record.Benchmark) bool {
+		return !slices.ContainsFunc(r.rec.Cells, func(c record.Cell) bool { return r.rec.Benchmark(c.Bench).Name == b.Name })
+	})
 }
 
 // listImpl lists one contestant's cells. A cell that takes the process down or hangs is noted as failed, and the listing
 // repeated without it.
-func (r *runner) listImpl(ctx context.Context, impl string) ([]bench.Listed, error) {
+func (r *runner) listImpl(ctx context.Context, impl string) error {
 	const attempts = 4
-	var broken []bench.Listed
-	for range attempts {
-		var l bench.Listing
-		var skip []string
-		for _, b := range broken {
-			skip = append(skip, b.Name)
+	open := map[string]*record.Cell{}
+	for i := range r.rec.Cells {
+		if c := &r.rec.Cells[i]; c.Impl == impl && c.Runs() {
+			open[c.Name] = c
 		}
-		c := r.child(bench.ListArgs(impl, skip), l.Line)
+	}
+	for range attempts {
+		if len(open) == 0 {
+			return nil
+		}
+		var l bench.Listing
+		c := r.child(bench.ListArgs(slices.Sorted(maps.Keys(open))), l.Line)
 		c.timeout *= 2
 		out := c.run(ctx)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if len(r.head) == 0 {
 			r.head = bench.ConfigLines(out.output)
 		}
 		culprit, named := bench.ParseName(l.Open())
-		if out.err == nil || !named {
-			return append(l.Cells(), broken...), nil
+		if out.err == nil || !named || open[culprit.Name] == nil {
+			for _, listed := range l.Cells() {
+				if c := open[listed.Name]; c != nil {
+					r.listed(c, listed)
+					delete(open, listed.Name)
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(open)) {
+				r.failed(open[name], 0, errors.New("it is declared, and did not run"))
+				open[name].Abandoned = true
+			}
+			return nil
 		}
 		if err := r.failureLog("listing "+culprit.Name, out.output); err != nil {
-			return nil, err
+			return err
 		}
-		broken = append(broken, bench.Listed{Cell: culprit, Failed: r.reason(out).Error()})
+		r.failed(open[culprit.Name], 0, r.reason(out))
+		delete(open, culprit.Name)
 	}
-	return nil, fmt.Errorf("%s: gave up listing after %d cells did not get through, last %s (see failures.txt)",
-		impl, attempts, broken[len(broken)-1].Name)
+	return fmt.Errorf("%s: gave up listing after %d cells did not get through (see failures.txt)", impl, attempts)
+}
+
+// listed notes what the listing tells about a cell.
+func (r *runner) listed(c *record.Cell, l bench.Listed) {
+	// The listing's single iteration is no preparation.
+	c.Setup, c.ColdNS, c.Untimed = max(l.Setup-time.Duration(l.ColdNS), 0), l.ColdNS, l.Untimed
+	c.NA = strings.TrimPrefix(l.Skipped, "n/a: ")
+	if l.Failed != "" {
+		r.failed(c, 0, errors.New(l.Failed))
+	}
 }
 
 // arrange sorts cells by benchmark, in the order of the descriptions and then of first appearance, and within one by
@@ -122,80 +171,135 @@ func (r *runner) arrange() {
 	})
 }
 
-// addControlPairs gives one contestant a second label in the first benchmark of every category and in each fifth after it, of
-// those that count. Whatever differs between the labels is noise.
+// addControlPairs gives the ranked contestants in turn a second label, in the first benchmark of every category and in each fifth
+// after it, of those that count. Whatever differs between the labels is noise.
 func (r *runner) addControlPairs() {
-	subject := ""
+	var ranked []string
 	for _, impl := range r.rec.Impls {
-		if impl.Ranked && (subject == "" || impl.Name == "main") {
-			subject = impl.Name
+		if impl.Ranked {
+			ranked = append(ranked, impl.Name)
 		}
 	}
-	count := map[string]int{}
+	type place struct{ bench, impl string }
+	able := map[place]bool{}
+	var benches []string
+	for i := range r.rec.Cells {
+		c := &r.rec.Cells[i]
+		if !slices.Contains(benches, c.Bench) {
+			benches = append(benches, c.Bench)
+		}
+		able[place{c.Bench, c.Impl}] = c.Runs()
+	}
+	const each = 5
+	turn, seen, pairs := 0, map[string]int{}, map[place]bool{}
+	for _, name := range benches {
+		info := r.rec.Benchmark(name)
+		next := slices.IndexFunc(rotated(ranked, turn), func(impl string) bool { return able[place{name, impl}] })
+		if info.Unscored != "" || next < 0 {
+			continue
+		}
+		if seen[info.Category]%each == 0 {
+			turn += next
+			pairs[place{name, ranked[turn%len(ranked)]}] = true
+			turn++
+		}
+		seen[info.Category]++
+	}
 	var out []record.Cell
 	for _, c := range r.rec.Cells {
 		out = append(out, c)
-		if c.Impl != subject || !c.Runs() {
-			continue
-		}
-		info := r.rec.Benchmark(c.Bench)
-		category := info.Category
-		if info.Unscored != "" {
-			continue
-		}
-		if count[category]%5 == 0 {
+		if pairs[place{c.Bench, c.Impl}] {
 			again := c
 			again.Impl, again.Of, again.Failures = c.Impl+record.Again, c.Impl, nil
 			again.Name = bench.WithImpl(c.Name, again.Impl)
 			out = append(out, again)
 		}
-		count[category]++
 	}
 	r.rec.Cells = out
 }
 
-// conform holds every contestant to the conformance suite, each in a process of its own.
+// rotated returns names from the n-th on, and then those before.
+func rotated(names []string, n int) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	n %= len(names)
+	return slices.Concat(names[n:], names[:n])
+}
+
+// conform holds every contestant to the conformance suite, each in a process of its own. Nothing is measured, and a suite waits more than
+// it computes: so a glance has several of them at once.
 func (r *runner) conform(ctx context.Context) error {
 	if !r.Conformance {
 		return nil
 	}
-	r.rec.Checks = nil
+	together := 1
+	if r.Mode == record.Quick {
+		together = 2 * r.Procs
+	}
 	r.Progress.Phase("conformance", len(r.rec.Impls))
-	for _, impl := range r.rec.Impls {
+	places, outs := make(chan struct{}, together), make([]chan outcome, len(r.rec.Impls))
+	for i, impl := range r.rec.Impls {
+		if _, ok := r.Speaks[impl.Name]; ok {
+			r.Progress.Step(impl.Name, r.budgetLeft())
+			continue
+		}
+		places <- struct{}{}
 		r.Progress.Step(impl.Name, r.budgetLeft())
-		args := bench.ConformanceArgs(impl.Name)
-		if r.Mode == record.Quick {
-			args = append(args, "-test.short")
+		outs[i] = make(chan outcome, 1)
+		go func() {
+			outs[i] <- r.suite(impl.Name).run(ctx)
+			<-places
+		}()
+	}
+	r.rec.Checks = nil
+	for i, impl := range r.rec.Impls {
+		if outs[i] == nil {
+			continue
 		}
-		c := r.child(args, nil)
-		c.timeout *= 5
-		// For the case that the watchdog dies before the suite.
-		c.args = append(c.args, "-test.timeout="+(c.timeout+5*grace).String())
-		out := c.run(ctx)
+		out := <-outs[i]
 		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		got := record.Conformity{Impl: impl.Name, Checks: bench.ParseConformance(out.output, impl.Name)}
-		switch {
-		case errors.Is(out.err, errHung):
-			got.Note = out.err.Error()
-		case len(got.Checks) == 0 && out.err != nil:
-			got.Note = r.reason(out).Error()
-		case len(got.Checks) == 0:
-			got.Note = "not held to the suite"
-		}
-		if out.err != nil && len(got.Checks) > 0 && len(got.Failed()) == 0 {
-			// Something outside the checks, such as a declared divergence from a check that does not exist.
-			got.Checks = append(got.Checks, bench.Check{Name: "Suite", Outcome: bench.Fail, Reason: r.reason(out).Error()})
+			continue // until all have ended
 		}
 		if out.err != nil {
 			if err := r.failureLog("conformance of "+impl.Name, out.output); err != nil {
 				return err
 			}
 		}
-		r.rec.Checks = append(r.rec.Checks, got)
+		r.rec.Checks = append(r.rec.Checks, r.conformity(impl.Name, out))
 	}
-	return nil
+	return ctx.Err()
+}
+
+// suite is the process that holds a contestant to the suite.
+func (r *runner) suite(impl string) child {
+	args := bench.ConformanceArgs(impl)
+	if r.Mode == record.Quick {
+		args = append(args, "-test.short")
+	}
+	c := r.child(args, nil)
+	c.timeout *= 5
+	// For the case that the watchdog dies before the suite.
+	c.args = append(c.args, "-test.timeout="+(c.timeout+5*grace).String())
+	return c
+}
+
+// conformity is what came of the suite.
+func (r *runner) conformity(impl string, out outcome) record.Conformity {
+	got := record.Conformity{Impl: impl, Checks: bench.ParseConformance(out.output, impl)}
+	switch {
+	case errors.Is(out.err, errHung):
+		got.Note = out.err.Error()
+	case len(got.Checks) == 0 && out.err != nil:
+		got.Note = r.reason(out).Error()
+	case len(got.Checks) == 0:
+		got.Note = "not held to the suite"
+	}
+	if out.err != nil && len(got.Checks) > 0 && len(got.Failed()) == 0 {
+		// Something outside the checks, such as a declared divergence from a check that does not exist.
+		got.Checks = append(got.Checks, bench.Check{Name: "Suite", Outcome: bench.Fail, Reason: r.reason(out).Error()})
+	}
+	return got
 }
 
 // warmUp runs every cell once, discards the figures, and plans the rounds with what it has learned.
@@ -234,7 +338,7 @@ func (r *runner) warmUp(ctx context.Context) error {
 	}
 	// The conformance suite has no fixed length. Measuring gets at least half the budget, also when that exceeds it.
 	left := max(r.budgetLeft(), r.Budget/2)
-	round, measured := plan(running, t, startup, left, r.rec.Rounds)
+	round, measured := plan(r.rec, running, t, startup, left)
 	r.rec.RoundNS, r.rec.MeasuredNS = int64(round), int64(measured)
 	r.Progress.Say("plan: %d rounds of %d cells, %v each, of which %v measure and %v start and prepare processes; %v in all, after %v so far",
 		r.rec.Rounds, len(running), tenths(round), tenths(measured), tenths(round-measured),
@@ -251,39 +355,49 @@ func (r *runner) warmUp(ctx context.Context) error {
 func (r *runner) warm(ctx context.Context, c *record.Cell, t tuning) error {
 	r.Progress.Step("warm-up "+short(c.Name), r.budgetLeft())
 	began := time.Now()
-	benchtime, timed := warmArgs(c, t)
-	out, err := r.measureOnce(ctx, c, benchtime)
+	w := t.warming(c, r.rec.Need(c.Bench))
+	outs, err := r.measure(ctx, c, w.benchtime, w.times)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if reason, skipped := errors.AsType[errSkipped](err); skipped {
+		c.NA = string(reason)
+		return nil
 	}
 	if err != nil {
 		r.failed(c, 0, err)
 		return nil
 	}
-	w := warmth{iters: out.Iters, nsPerOp: out.NsPerOp, wall: time.Since(began)}
-	if timed {
-		w.timed = t.warm
+	wall := time.Since(began) / time.Duration(w.times)
+	times := make([]float64, 0, w.times)
+	for _, out := range outs {
+		showed := warmth{iters: out.Iters, nsPerOp: out.NsPerOp, timed: w.timed, wall: wall}
+		times = append(times, perIteration(showed, c.Setup, fixed(c, time.Duration(r.rec.StartupNS))))
 	}
-	c.WarmNS = perIteration(w, c.Setup, fixed(c, time.Duration(r.rec.StartupNS)))
+	slices.Sort(times)
+	c.WarmNS = times[(len(times)-1)/2] // of two the shorter: a stall makes none shorter
 	return nil
 }
 
 func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
-// measureOnce runs a cell in a process of its own.
-func (r *runner) measureOnce(ctx context.Context, c *record.Cell, benchtime string) (bench.Output, error) {
-	out := r.child(bench.RunArgs(c.Target(), benchtime), nil).run(ctx)
+// measure runs a cell in a process of its own, so many times there.
+func (r *runner) measure(ctx context.Context, c *record.Cell, benchtime string, times int) ([]bench.Output, error) {
+	if p, ok := r.Speaks[c.Impl]; ok {
+		return p.measure(ctx, c, benchtime, times, r.Timeout)
+	}
+	out := r.child(bench.RunArgs(c.Target(), benchtime, times), nil).run(ctx)
 	if out.err != nil {
 		err := r.reason(out)
 		if ctx.Err() == nil {
 			err = errors.Join(err, r.failureLog(c.Name, out.output))
 		}
-		return bench.Output{}, err
+		return nil, err
 	}
-	return bench.ParseOutput(out.output, c.Target())
+	return bench.ParseOutput(out.output, c.Target(), times)
 }
 
-// child prepares a process of the benchmark binary.
+// child prepares a process that acts as a test binary of the benchmarks.
 func (r *runner) child(args []string, onLine func(string, time.Time)) child {
 	env := r.Env
 	if env == nil {
@@ -291,7 +405,7 @@ func (r *runner) child(args []string, onLine func(string, time.Time)) child {
 	}
 	return child{
 		path: r.Bench, args: args, timeout: r.Timeout, onLine: onLine,
-		env: append(slices.Clip(env), fmt.Sprintf("GOMAXPROCS=%d", r.Procs)),
+		env: append(slices.Clip(env), fmt.Sprintf("GOMAXPROCS=%d", r.Procs), bench.RoleVariable+"="+bench.Role),
 	}
 }
 

@@ -15,9 +15,10 @@ func planned(b, impl string, ns float64, setup time.Duration) *record.Cell {
 
 func TestPlan(t *testing.T) {
 	const ms = time.Millisecond
-	tune := tuning{least: 10 * ms, most: time.Second}
+	tune := tuning{least: 10 * ms, enough: time.Second, most: time.Second, values: 1}
+	run := &record.Run{Options: record.Options{Rounds: 10}}
 	even := []*record.Cell{planned("A", "x", 100, 0), planned("A", "y", 300, 0)}
-	round, measured := plan(even, tune, 0, 4*time.Second, 10)
+	round, measured := plan(run, even, tune, 0, 4*time.Second)
 	// 400 ms a round, half for each cell: 400 ms are 1 000 000 iterations at 100 and 300 ns.
 	for _, c := range even {
 		if c.Iters != 1_000_000 {
@@ -31,18 +32,18 @@ func TestPlan(t *testing.T) {
 	// 100 ms for each cell: the slow one fills twice as much with fewer iterations, the others share the rest, at least a quarter
 	// each.
 	slow := []*record.Cell{planned("A", "x", 100, 0), planned("A", "slow", 100_000, 0), planned("A", "y", 200, 0)}
-	round, _ = plan(slow, tune, 0, 3*time.Second, 10)
+	round, _ = plan(run, slow, tune, 0, 3*time.Second)
 	if x, s, y := slow[0].Iters, slow[1].Iters, slow[2].Iters; x != 333_000 || s != 2000 || y != 333_000 || round.Round(ms) != 300*ms {
 		t.Errorf("iterations %d, %d, %d in %v, want 333000, 2000, 333000 in 300ms", x, s, y, round)
 	}
 	slow[0].WarmNS = 10
-	plan(slow, tune, 0, 3*time.Second, 10)
+	plan(run, slow, tune, 0, 3*time.Second)
 	if x, y := slow[0].Iters, slow[2].Iters; x != 2_500_000 || y != 476_000 {
 		t.Errorf("iterations %d and %d, want 2500000 and 476000", x, y)
 	}
 
 	fast := []*record.Cell{planned("A", "fast", 10, 0), planned("A", "x", 10_000, 0), planned("A", "y", 10_000, 0)}
-	plan(fast, tune, 0, 300*ms, 10)
+	plan(run, fast, tune, 0, 300*ms)
 	if f, x := fast[0].Iters, fast[1].Iters; f != 1_000_000 || x != 1499 {
 		t.Errorf("iterations %d and %d, want the least time (1000000) and the shared count (1499)", f, x)
 	}
@@ -51,13 +52,13 @@ func TestPlan(t *testing.T) {
 	size := planned("B", "x", 1e6, 500*ms)
 	size.Untimed = true
 	mixed := []*record.Cell{planned("A", "x", 100, 0), size}
-	if round, _ := plan(mixed, tune, 0, 2*time.Second, 10); size.Iters != 1 || mixed[0].Iters != 1_990_000 || round != 200*ms {
+	if round, _ := plan(run, mixed, tune, 0, 2*time.Second); size.Iters != 1 || mixed[0].Iters != 1_990_000 || round != 200*ms {
 		t.Errorf("iterations %d and %d in %v, want 1 and 1990000 in 200ms", size.Iters, mixed[0].Iters, round)
 	}
 
 	// A short preparation is made twice, a long one once.
 	heavy := []*record.Cell{planned("A", "x", 100, time.Second), planned("B", "x", 100, 10*ms)}
-	round, measured = plan(heavy, tune, 5*ms, time.Second, 10)
+	round, measured = plan(run, heavy, tune, 5*ms, time.Second)
 	if round != 1050*ms || measured != 20*ms {
 		t.Errorf("a round takes %v, of which %v are measured, want 1.05s and 20ms", round, measured)
 	}
@@ -70,8 +71,8 @@ func TestSuspects(t *testing.T) {
 	untimed, gone := planned("A", "untimed", 1e9, 0), planned("A", "gone", 1e9, 0)
 	untimed.Untimed, gone.NA = true, "no such thing"
 	got := suspects([]*record.Cell{
-		planned("A", "x", 100, 0), planned("A", "y", 900, 0), planned("A", "paused", 1e7, 0), untimed, gone,
-		planned("B", "x", 100, 0), planned("B", "paused", 1001, 0), planned("C", "alone", 1e7, 0),
+		planned("A", "x", 100, 0), planned("A", "y", 300, 0), planned("A", "paused", 1e7, 0), untimed, gone,
+		planned("B", "x", 100, 0), planned("B", "paused", 401, 0), planned("C", "alone", 1e7, 0),
 	})
 	var names []string
 	for _, c := range got {
@@ -105,49 +106,89 @@ func TestPerIteration(t *testing.T) {
 	}
 }
 
-func TestWarmArgs(t *testing.T) {
-	tune := tuning{warm: 10 * time.Millisecond}
+// TestNeeds: a benchmark gets the window and the values that it needs, what is left of the time goes to the others, and no cell takes
+// longer than a window or the longest measurement.
+func TestNeeds(t *testing.T) {
+	const ms = time.Millisecond
+	tune := tuning{least: 10 * ms, enough: time.Second, most: time.Second, values: 1}
+	run := &record.Run{Options: record.Options{Rounds: 10}, Benchmarks: []record.Benchmark{
+		{Name: "Plain"}, {Name: "Slices", Needs: []record.Need{{Window: 300 * ms}, {Variant: "none"}}},
+		{Name: "Tails", Needs: []record.Need{{Values: 1000}}},
+	}}
+	plain, slices := planned("Plain", "x", 100, 0), planned("Slices", "x", 1000, 0)
+	slow, none := planned("Slices", "slow", 10e6, 0), planned("Slices/none", "x", 1000, 0)
+	tails, never := planned("Tails", "x", 20_000, 0), planned("Tails", "slow", 10e6, 0)
+	cells := []*record.Cell{plain, slices, slow, none, tails, never}
+	round, _ := plan(run, cells, tune, 0, 17*time.Second)
 	for _, c := range []struct {
-		setup time.Duration
-		cold  float64
-		want  string
-		timed bool
+		cell *record.Cell
+		want int
 	}{
-		{time.Millisecond, 100, "10ms", true},
-		{time.Second, 100_000, "100x", false},
-		{time.Second, 10, "1000x", false},
-		{time.Second, 1e9, "1x", false},
-		{time.Second, 0, "1x", false},
+		// 1700 ms a round, of which 300 and 300, and a second of the one that has no thousand values in it, are taken.
+		{plain, 333_000}, {slices, 300_000}, {slow, 30}, {none, 33_000}, {tails, 1000}, {never, 100},
 	} {
-		cell := &record.Cell{Setup: c.setup, ColdNS: c.cold}
-		if got, timed := warmArgs(cell, tune); got != c.want || timed != c.timed {
-			t.Errorf("%+v: %s, %v", c, got, timed)
+		if c.cell.Iters != c.want {
+			t.Errorf("%s of %s runs %d iterations, want %d", c.cell.Bench, c.cell.Impl, c.cell.Iters, c.want)
+		}
+	}
+	if round > 1750*ms {
+		t.Errorf("a round takes %v, want about 1.7s", round)
+	}
+	if got := tuningFor(record.Quick).needed(tails, run.Need("Tails")); got != 2*ms {
+		t.Errorf("a quick run needs %v of a thousand values of 20 µs, want a tenth", got)
+	}
+}
+
+func TestWarming(t *testing.T) {
+	const ms = time.Millisecond
+	tune := tuning{warm: 10 * ms}
+	for _, c := range []struct {
+		setup, window time.Duration
+		cold          float64
+		want          warming
+	}{
+		{0, 0, 100, warming{"10ms", 10 * ms, 3}},
+		{ms, 0, 100, warming{"10ms", 10 * ms, 3}},
+		{5 * ms, 0, 100, warming{"10ms", 10 * ms, 2}},
+		{15 * ms, 0, 100, warming{"10ms", 10 * ms, 1}},
+		{ms, 300 * ms, 100, warming{"300ms", 300 * ms, 1}},
+		{time.Second, 0, 100_000, warming{"100x", 0, 1}},
+		{time.Second, 0, 10, warming{"1000x", 0, 1}},
+		{time.Second, 0, 1e9, warming{"1x", 0, 1}},
+		{time.Second, 0, 0, warming{"1x", 0, 1}},
+	} {
+		if got := tune.warming(&record.Cell{Setup: c.setup, ColdNS: c.cold}, record.Need{Window: c.window}); got != c.want {
+			t.Errorf("%+v: %+v", c, got)
 		}
 	}
 }
 
 func TestLeaveOut(t *testing.T) {
 	run := &record.Run{
-		Benchmarks: []record.Benchmark{{Name: "A"}, {Name: "B"}, {Name: "C", Quick: "size=2"}},
+		Benchmarks: []record.Benchmark{{Name: "A"}, {Name: "B"}, {Name: "C", Long: map[string]string{"C/size=1": "it is long", "C/size=22": "longer"}},
+			{Name: "D", Needs: []record.Need{{Window: 101 * time.Millisecond}, {Variant: "short", Window: 100 * time.Millisecond}}}},
 		Cells: []record.Cell{
 			*planned("A", "x", 1, time.Second), *planned("A", "y", 1, 300*time.Millisecond), *planned("B", "x", 1, 0),
 			*planned("C/size=1", "x", 1, 0), *planned("C/size=2", "x", 1, 0), *planned("C/size=22", "x", 1, 0),
+			*planned("D", "x", 1, 0), *planned("D/short", "x", 1, 0),
 		},
 	}
 	cells := run.Cells
-	leaveOut(run, tuningFor(record.Full))
+	leaveOutVariants(run, tuningFor(record.Full))
+	leaveOutSlow(run, tuningFor(record.Full))
 	for _, c := range cells {
 		if !c.Runs() {
 			t.Errorf("a full run leaves out %s", c.Bench)
 		}
 	}
-	leaveOut(run, tuningFor(record.Quick))
-	for i, runs := range []bool{false, false, true, false, true, false} {
+	leaveOutVariants(run, tuningFor(record.Quick))
+	leaveOutSlow(run, tuningFor(record.Quick))
+	for i, runs := range []bool{false, false, true, false, true, false, false, true} {
 		if cells[i].Runs() != runs {
 			t.Errorf("a quick run measures %s of %s: %v", cells[i].Bench, cells[i].Impl, !runs)
 		}
 	}
-	if want := "left out of quick mode, which measures size=2 of this benchmark"; cells[3].LeftOut != want {
+	if want := "left out of quick mode: it is long"; cells[3].LeftOut != want {
 		t.Errorf("%s is %q, want %q", cells[3].Bench, cells[3].LeftOut, want)
 	}
 	for _, c := range cells[:2] {

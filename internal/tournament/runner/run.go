@@ -20,7 +20,8 @@ import (
 // Config says what to run.
 type Config struct {
 	record.Options
-	Bench      string             // the benchmark binary
+	Bench      string             // the program whose benchmarks are run: with the environment's role it acts as their test binary
+	Cells      []string           // all cells that it has, by name
 	Out        string             // folder of results
 	Seed       uint64             // of the shuffles, 0: a random one
 	Fresh      bool               // do not resume an interrupted run
@@ -28,6 +29,8 @@ type Config struct {
 	Timeout    time.Duration      // of one cell
 	Source     record.Source      // what the binary was built from
 	Command    string             // how to repeat this
+	Speaks     map[string]Program // who is a program that speaks the line protocol, by name
+	Roles      record.Roles       // who the reports turn on
 	Impls      []record.Impl      // everyone who may take part
 	Benchmarks []record.Benchmark // descriptions
 	Env        []string           // of the children; nil: this process's
@@ -65,7 +68,7 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 		return nil, err
 	}
 	defer cfg.Progress.Close()
-	err = r.measure(ctx)
+	err = r.phases(ctx)
 	if ctx.Err() != nil {
 		err = r.interrupted()
 	}
@@ -101,7 +104,7 @@ func (r *runner) open() error {
 	}
 	now := &record.Run{
 		Options: r.Options, Command: r.Command, Seed: r.Seed, Source: r.Source, Binary: binary,
-		Env: environ.Capture(r.Procs), Impls: r.Impls, Benchmarks: r.Benchmarks, Blocks: true,
+		Env: environ.Capture(r.Procs), Roles: r.Roles, Impls: r.Impls, Benchmarks: r.Benchmarks, Blocks: true,
 	}
 	if now.Seed == 0 {
 		now.Seed = rand.Uint64()>>1 | 1
@@ -147,19 +150,23 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 		return nil, err.Error()
 	}
 	r.raw, r.done = raw, done
+	before.Raw = record.Seal{} // broken by what is appended from now on, until the end seals it again
+	if err := record.Save(r.dir, before); err != nil {
+		return nil, err.Error()
+	}
 	return before, ""
 }
 
 func (r *runner) close() error {
 	var err error
 	if r.raw != nil {
-		err = r.raw.Close()
+		err = errors.Join(r.raw.Close(), record.SealRaw(r.dir, r.rec))
 	}
 	return errors.Join(err, record.Save(r.dir, r.rec))
 }
 
-// measure takes the phases in turn.
-func (r *runner) measure(ctx context.Context) error {
+// phases takes the phases in turn.
+func (r *runner) phases(ctx context.Context) error {
 	if !r.rec.Planned {
 		for _, phase := range []func(context.Context) error{r.list, r.conform, r.warmUp} {
 			if err := phase(ctx); err != nil {
@@ -236,7 +243,7 @@ func (r *runner) rounds(ctx context.Context) error {
 
 // cell measures one cell once. Only what ends the whole run is an error; a failure of the cell is recorded.
 func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
-	out, err := r.measureOnce(ctx, c, strconv.Itoa(c.Iters)+"x")
+	outs, err := r.measure(ctx, c, strconv.Itoa(c.Iters)+"x", 1)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -244,11 +251,11 @@ func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
 		r.failed(c, round, err)
 		return record.Save(r.dir, r.rec)
 	}
-	line := out.Line
+	line := outs[0].Line
 	if c.Of != "" {
 		line = relabel(line, c)
 	}
-	return r.raw.Append(round, line, out.Units)
+	return r.raw.Append(round, line, outs[0].Units)
 }
 
 func (r *runner) failed(c *record.Cell, round int, err error) {

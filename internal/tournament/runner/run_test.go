@@ -47,7 +47,7 @@ func config(t *testing.T, fake string) (Config, *journal) {
 	j := &journal{}
 	return Config{
 		Options: record.Options{Name: "test", Mode: record.Quick, Budget: time.Second, Rounds: 2, Conformance: true},
-		Bench:   exe, Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: 20 * time.Second,
+		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: 20 * time.Second,
 		Source:     record.Source{Commit: "0123abc"},
 		Impls:      []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},
 		Benchmarks: []record.Benchmark{{Name: "Slow", Category: "S"}, {Name: "Quick", Category: "Q"}},
@@ -164,17 +164,22 @@ func TestRunMeasuresEveryCellInEveryRound(t *testing.T) {
 	}
 }
 
+// Each category has its pairs, each ranked contestant its turn, and who cannot take it leaves it to the next.
 func TestControlPairs(t *testing.T) {
 	r := &runner{rec: &record.Run{
-		Impls:      []record.Impl{{Name: "beta", Ranked: true}, {Name: "main", Ranked: true}, {Name: "ctl"}},
-		Benchmarks: []record.Benchmark{{Name: "A", Category: "X", Unscored: "it is noise"}, {Name: "B", Category: "X"}},
+		Impls: []record.Impl{{Name: "beta", Ranked: true}, {Name: "main", Ranked: true}, {Name: "gamma", Ranked: true}, {Name: "ctl"}},
+		Benchmarks: []record.Benchmark{{Name: "A", Category: "X", Unscored: "it is noise"}, {Name: "B", Category: "X"}, {Name: "C", Category: "Y"},
+			{Name: "D", Category: "Z"}},
 	}}
-	for _, b := range []string{"A", "B/n=1", "B/n=2", "B/n=3", "B/n=4", "B/n=5", "B/n=6"} {
-		for _, impl := range []string{"beta", "main", "ctl"} {
-			r.rec.Cells = append(r.rec.Cells, record.Cell{Cell: bench.Cell{Name: "Benchmark" + b + "/impl=" + impl, Bench: b, Impl: impl}})
+	for _, b := range []string{"A", "B/n=1", "B/n=2", "B/n=3", "B/n=4", "B/n=5", "B/n=6", "C", "D"} {
+		for _, impl := range []string{"beta", "main", "gamma", "ctl"} {
+			c := record.Cell{Cell: bench.Cell{Name: "Benchmark" + b + "/impl=" + impl, Bench: b, Impl: impl}}
+			if b == "B/n=6" && impl == "main" || b == "D" && impl != "ctl" {
+				c.NA = "not possible"
+			}
+			r.rec.Cells = append(r.rec.Cells, c)
 		}
 	}
-	r.rec.Cells[4].NA = "not possible" // B/n=1 of main
 	r.addControlPairs()
 	var got []string
 	for _, c := range r.rec.Cells {
@@ -182,7 +187,7 @@ func TestControlPairs(t *testing.T) {
 			got = append(got, c.Bench+" "+c.Impl+" of "+c.Of)
 		}
 	}
-	if want := []string{"B/n=2 main-again of main"}; !slices.Equal(got, want) {
+	if want := []string{"B/n=1 beta-again of beta", "B/n=6 gamma-again of gamma", "C beta-again of beta"}; !slices.Equal(got, want) {
 		t.Errorf("control pairs %v, want %v", got, want)
 	}
 }
@@ -224,6 +229,39 @@ func TestRunRecordsFailures(t *testing.T) {
 		if c.Impl == "alpha" && (!strings.Contains(c.Note, "hung") || !slices.Equal(c.Failed(), []string{"D02_Order"})) {
 			t.Errorf("a hung conformance suite is reported as %+v", c)
 		}
+	}
+}
+
+// TestStallFixesNoCount: a warm-up in which the machine stood still for a while does not leave the cell without iterations.
+func TestStallFixesNoCount(t *testing.T) {
+	cfg, _ := config(t, "stall:BenchmarkQuick/impl=alpha stall:BenchmarkQuick/impl=beta stall:BenchmarkQuick/impl=ctl")
+	cfg.Filter, cfg.Conformance = "BenchmarkQuick", false
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range run.Cells {
+		if c.WarmNS > 100_000 || c.Iters < 100 {
+			t.Errorf("%s: %v ns an iteration, %d of them; an iteration takes a microsecond", c.Name, c.WarmNS, c.Iters)
+		}
+	}
+}
+
+// TestDeclaredAndNotRun: a cell that is declared and does not exist is in the record, with what is the matter.
+func TestDeclaredAndNotRun(t *testing.T) {
+	cfg, _ := config(t, "")
+	cfg.Cells, cfg.Conformance = append(cfg.Cells, "BenchmarkGone/impl=alpha"), false
+	cfg.Filter = "BenchmarkQuick|BenchmarkGone"
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cell(t, run, "BenchmarkGone/impl=alpha")
+	if c.Runs() || len(c.Failures) != 1 || c.Failures[0].Reason != "it is declared, and did not run" {
+		t.Errorf("it is %+v", c)
+	}
+	if len(run.Benchmarks) != 1 || run.Benchmarks[0].Name != "Quick" || len(run.Impls) != 3 {
+		t.Errorf("the filter leaves %+v and %+v", run.Benchmarks, run.Impls)
 	}
 }
 
@@ -282,9 +320,17 @@ func TestRunResumes(t *testing.T) {
 
 	j2 := &journal{}
 	cfg.Progress = j2
+	j2.onStep = func(string) {
+		if going, err := record.Load(partial); err != nil || going.Raw != (record.Seal{}) {
+			t.Errorf("while it is appended to, raw.txt has the seal %+v, %v", going.Raw, err)
+		}
+	}
 	run, err := Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if sealed, _, err := record.Read(cfg.Out); err != nil || sealed.Raw == (record.Seal{}) {
+		t.Errorf("when it is complete, it is not sealed: %v", err)
 	}
 	if len(run.Sessions) != 2 {
 		t.Errorf("%d sessions, want 2", len(run.Sessions))

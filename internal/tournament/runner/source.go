@@ -1,4 +1,4 @@
-// Where the benchmark binary comes from: building it, reading what is in it, and the commit it stands for.
+// Where the benchmarks come from: what is in the program, and the commit it stands for.
 
 package runner
 
@@ -15,17 +15,6 @@ import (
 
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
-
-const benchPackage = "github.com/turnloop/turnloop/internal/tournament"
-
-// Build compiles the benchmark binary to path.
-func Build(ctx context.Context, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-trimpath", "-o", path, benchPackage)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the benchmark binary: %w\n%s", err, out)
-	}
-	return nil
-}
 
 // GitSource asks git for the commit of the current folder. Results are no part of what is measured, so changes to them do not
 // count as such. Without git or a commit it returns the zero Source.
@@ -44,7 +33,7 @@ var modulesOfInterest = []string{
 	"github.com/dop251/goja", "github.com/dop251/goja_nodejs", "golang.org/x/sys", "golang.org/x/perf",
 }
 
-// inspect reads the binary's identity, and the versions of the modules in it and in this program.
+// inspect reads the program's identity, and the versions of the modules in it.
 func inspect(path string) (record.Binary, error) {
 	b := record.Binary{Modules: map[string]string{}, Settings: map[string]string{}}
 	f, err := os.Open(path)
@@ -57,14 +46,9 @@ func inspect(path string) (record.Binary, error) {
 		return b, err
 	}
 	b.SHA256 = hex.EncodeToString(h.Sum(nil))
-	if own, err := os.Executable(); err == nil {
-		if info, err := buildinfo.ReadFile(own); err == nil {
-			addModules(b.Modules, info)
-		}
-	}
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
-		return b, fmt.Errorf("%s is not a Go test binary: %w", path, err)
+		return b, fmt.Errorf("%s is no Go program: %w", path, err)
 	}
 	b.Go = info.GoVersion
 	addModules(b.Modules, info)

@@ -3,24 +3,13 @@
 package stats
 
 import (
-	"math"
-	"os"
+	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
-
-// The contestants that the reports turn on.
-const (
-	Reference = "baseline" // ratios are to it where it takes part
-	Subject   = "main"     // the loop whose bars are checked
-	Control   = "channel"  // nothing that keeps a loop's promises is an order of magnitude faster
-)
-
-// Rivals are the loops that block in the operating system's poller. Some bars are relative to them.
-var Rivals = []string{"alternateone", "alternatetwo", "alternatethree"}
 
 // unscored figures are shown but do not count. Whether memory is given back after a burst is a matter of policy, yes or
 // no, and the ratio of yes to no would outweigh all others in a geometric mean.
@@ -32,8 +21,11 @@ type Analysis struct {
 	Noise       Noise       `json:"noise"`
 	Rows        []*Row      `json:"rows"`
 	Categories  []Category  `json:"categories"`
-	Overall     Standing    `json:"overall"` // against the reference, on what all ranked contestants can do
-	Wide        Standing    `json:"wide"`    // without the reference, on what all others can do
+	Overall     Standing    `json:"overall"`               // against the reference, on what it can do
+	Wide        Standing    `json:"wide"`                  // without the reference, on all that counts
+	Weightings  []Weighting `json:"weightings"`            // the same by other weights, the declared ones first
+	ToBest      []Match     `json:"subject_to_best_other"` // the subject against the best other ranked loop
+	ToReference []Match     `json:"subject_to_reference"`
 	Bars        []Bar       `json:"bars"`
 	Flags       []Flag      `json:"flags"`
 	Speed       []Speed     `json:"speed_by_round"`
@@ -100,20 +92,22 @@ const (
 	Allocations = "allocs/op"
 )
 
-var judged = []string{Tail, FarTail, Mean, Allocations}
+// Hides tells whether a detail shows what the row's headline does not: high quantiles, and the mean behind a median. A time beside a
+// headline of another kind, as beside processor time, is a further figure and no more.
+func (r *Row) Hides(unit string) bool {
+	return unit == Tail || unit == FarTail || unit == Mean && strings.HasPrefix(r.Unit, "p50-")
+}
 
-// Load analyses the run in a folder.
+// Judges tells whether a detail of the row is held against others.
+func (r *Row) Judges(unit string) bool { return unit == Allocations || r.Hides(unit) }
+
+// Load analyses the run in a folder, if it is sound.
 func Load(dir string) (*Analysis, error) {
-	run, err := record.Load(dir)
+	run, raw, err := record.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.Open(filepath.Join(dir, record.RawFile))
-	if err != nil {
-		return nil, err
-	}
-	defer raw.Close()
-	samples, err := Read(raw, filepath.Join(dir, record.RawFile))
+	samples, err := Read(bytes.NewReader(raw), filepath.Join(dir, record.RawFile))
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +116,29 @@ func Load(dir string) (*Analysis, error) {
 
 // Analyse computes everything.
 func Analyse(run *record.Run, samples *Samples) *Analysis {
+	a := tabulate(run, samples)
+	a.compare()
+	a.Categories = a.categories()
+	a.Overall = a.overall()
+	a.Wide = a.wide()
+	a.Weightings = a.weightings()
+	if a.knows(a.Run.Subject()) {
+		a.ToBest = a.matches(true)
+		if a.knows(a.Run.Reference()) && a.Run.Reference() != a.Run.Subject() {
+			a.ToReference = a.matches(false)
+		}
+	}
+	a.flag()
+	return a
+}
+
+// tabulate makes the rows and the noise floors, which is all that a comparison of two runs takes.
+func tabulate(run *record.Run, samples *Samples) *Analysis {
 	a := &Analysis{Run: run, samples: samples}
 	a.Noise = noise(run, samples)
 	for _, bench := range benches(run) {
 		a.Rows = append(a.Rows, a.headline(bench))
 	}
-	a.compare()
-	a.Categories = a.categories()
-	a.Overall = a.overall()
-	a.Wide = a.wide()
-	a.flag()
-	a.Bars = a.bars()
 	return a
 }
 
@@ -195,16 +201,16 @@ func (a *Analysis) row(bench, category, unit string) *Row {
 // reference returns whom a row's ratios are to: the reference, else a control, else the subject, else whoever is there.
 func (a *Analysis) reference(bench, unit string) string {
 	has := func(impl string) bool { return len(a.series(bench, impl, unit)) > 0 }
-	if has(Reference) {
-		return Reference
+	if has(a.Run.Reference()) {
+		return a.Run.Reference()
 	}
 	for _, impl := range a.Run.Impls {
 		if !impl.Ranked && has(impl.Name) {
 			return impl.Name
 		}
 	}
-	if has(Subject) {
-		return Subject
+	if has(a.Run.Subject()) {
+		return a.Run.Subject()
 	}
 	for _, impl := range a.Run.Impls {
 		if has(impl.Name) {
@@ -275,11 +281,11 @@ func (a *Analysis) compare() {
 	var toReference, toFastest []float64
 	var entries, rivals []*Entry
 	type rivalry struct {
-		unit string
+		row  *Row
 		best *Entry
 	}
 	fastest := map[*Entry]rivalry{}
-	units := map[*Entry]string{}
+	rows := map[*Entry]*Row{}
 	for _, row := range a.Rows {
 		values := func(e *Entry) series { return a.series(row.Bench, e.Impl, row.Unit) }
 		var best *Entry
@@ -290,7 +296,7 @@ func (a *Analysis) compare() {
 			}
 			if e.Impl != row.Reference {
 				entries = append(entries, e)
-				units[e] = row.Unit
+				rows[e] = row
 				toReference = append(toReference, mannWhitney(values(e), a.series(row.Bench, row.Reference, row.Unit)))
 			}
 			if a.Ranked(e.Impl) && (best == nil || e.Value.Center < best.Value.Center) {
@@ -305,25 +311,26 @@ func (a *Analysis) compare() {
 			if e := &row.Entries[i]; e != best && e.Value.OK() && a.Ranked(e.Impl) {
 				rivals = append(rivals, e)
 				toFastest = append(toFastest, mannWhitney(values(e), values(best)))
-				fastest[e] = rivalry{row.Unit, best}
+				fastest[e] = rivalry{row, best}
 			}
 		}
 	}
 	a.Comparisons = len(toReference)
 	for i, p := range holm(toReference) {
 		e := entries[i]
-		e.P, e.Verdict = p, a.Noise.verdict(units[e], e.Ratio.Center, p)
+		e.P, e.Verdict = p, a.Noise.In(rows[e].Category).verdict(rows[e].Unit, e.Ratio.Center, p)
 	}
 	for i, p := range holm(toFastest) {
 		e := rivals[i]
 		f := fastest[e]
-		e.Best = !significant(p) || !a.Noise.Beyond(f.unit, e.Value.Center/f.best.Value.Center)
+		e.Best = !significant(p) || !a.Noise.In(f.row.Category).Beyond(f.row.Unit, e.Value.Center/f.best.Value.Center)
 	}
 	a.compareDetails()
 }
 
 func (a *Analysis) compareDetails() {
 	type comparison struct {
+		row    *Row
 		detail *Detail
 		impl   string
 		ratio  float64
@@ -334,7 +341,7 @@ func (a *Analysis) compareDetails() {
 		for i := range row.Details {
 			d := &row.Details[i]
 			reference, ok := d.Values[row.Reference]
-			if !ok || !slices.Contains(judged, d.Unit) {
+			if !ok || !row.Judges(d.Unit) {
 				continue
 			}
 			to := a.series(row.Bench, row.Reference, d.Unit)
@@ -349,115 +356,15 @@ func (a *Analysis) compareDetails() {
 					d.Ratios[impl.Name] = r
 					ratio = r.Center
 				}
-				all = append(all, comparison{d, impl.Name, ratio})
+				all = append(all, comparison{row, d, impl.Name, ratio})
 				ps = append(ps, mannWhitney(s, to))
 			}
 		}
 	}
 	for i, p := range holm(ps) {
 		c := all[i]
-		c.detail.Verdicts[c.impl] = a.Noise.verdict(c.detail.Unit, c.ratio, p)
+		c.detail.Verdicts[c.impl] = a.Noise.In(c.row.Category).verdict(c.detail.Unit, c.ratio, p)
 	}
 }
 
 func significant(p float64) bool { return p < 1-confidence }
-
-// A Noise is what the control pairs show: how far two labels of the same contestant lie apart. It is a noise of times; bytes
-// and counts do not depend on how busy the machine is and have the floor CountFloor.
-type Noise struct {
-	Floor float64 `json:"floor"`         // largest deviation of a pair's ratio from 1
-	Mean  float64 `json:"geomean_floor"` // the same for the geometric mean over the pairs, to the far end of its interval
-	Pairs []Pair  `json:"pairs"`         // empty: the floors are assumed
-}
-
-// A Pair is a benchmark that one contestant ran under two labels.
-type Pair struct {
-	Bench string   `json:"benchmark"`
-	Impl  string   `json:"impl"`
-	Ratio Interval `json:"ratio"`
-}
-
-const (
-	assumedFloor = 0.10 // stands in when a run has no control pairs
-
-	// CountFloor is the noise floor of figures that are not times.
-	CountFloor = 0.01
-)
-
-func noise(run *record.Run, samples *Samples) Noise {
-	var n Noise
-	var all []series
-	for _, c := range run.Cells {
-		if c.Of == "" {
-			continue
-		}
-		unit := "sec/op"
-		for _, u := range run.Benchmark(c.Bench).Units {
-			if IsTime(tidy(u)) {
-				unit = tidy(u)
-				break
-			}
-		}
-		ratio := samples.series[figure{c.Bench, c.Impl, unit}].over(samples.series[figure{c.Bench, c.Of, unit}])
-		if len(ratio) == 0 {
-			continue
-		}
-		p := Pair{Bench: c.Bench, Impl: c.Of, Ratio: ratio.interval()}
-		n.Pairs = append(n.Pairs, p)
-		n.Floor = math.Max(n.Floor, deviation(p.Ratio.Center))
-		all = append(all, ratio)
-	}
-	if len(n.Pairs) == 0 {
-		n.Floor, n.Mean = assumedFloor, assumedFloor
-		return n
-	}
-	n.Mean = n.Floor
-	if mean := geomean(all).interval(); mean.Bounded() {
-		n.Mean = math.Min(n.Floor, math.Max(deviation(mean.Lo), deviation(mean.Hi)))
-	}
-	return n
-}
-
-// deviation returns how far a ratio is from 1, the same for a ratio and its reciprocal.
-func deviation(ratio float64) float64 { return math.Exp(math.Abs(math.Log(ratio))) - 1 }
-
-// IsTime tells whether figures of a base unit are times: sec/op, p99-sec/op.
-func IsTime(unit string) bool {
-	name, _, _ := strings.Cut(unit, "/")
-	return name == "sec" || strings.HasSuffix(name, "-sec")
-}
-
-// floor returns what a ratio of single cells has to deviate from 1 to count.
-func (n Noise) floor(unit string) float64 {
-	if IsTime(unit) {
-		return n.Floor
-	}
-	return CountFloor
-}
-
-// Beyond tells whether a ratio of single cells is further from 1 than noise.
-func (n Noise) Beyond(unit string, ratio float64) bool { return deviation(ratio) > n.floor(unit) }
-
-// verdict returns what a ratio and the corrected probability of its chance say.
-func (n Noise) verdict(unit string, ratio, p float64) Verdict {
-	switch {
-	case !significant(p) || !n.Beyond(unit, ratio):
-		return Same
-	case ratio < 1:
-		return Faster
-	}
-	return Slower
-}
-
-// BeyondMean tells whether a geometric mean of ratios over rows is beyond noise, and so is its whole interval. The mean of one
-// row is a single cell.
-func (n Noise) BeyondMean(rows []*Row, ratio Interval) bool {
-	floor := n.Mean
-	switch {
-	case len(rows) == 1:
-		floor = n.floor(rows[0].Unit)
-	case !slices.ContainsFunc(rows, func(r *Row) bool { return IsTime(r.Unit) }):
-		floor = CountFloor
-	}
-	return ratio.Bounded() && deviation(ratio.Center) > floor && (ratio.Lo > 1 || ratio.Hi < 1)
-}

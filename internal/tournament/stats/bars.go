@@ -30,124 +30,72 @@ const (
 	NotMeasured State = "not measured"
 )
 
-// A demand is a row of the table. It is listed where its benchmark was to run, and where there can be none yet.
-type demand struct {
-	what  string
-	lacks string // what there is to be before there is a benchmark
-	bench string
-	unit  string
-	over  string  // divide by this contestant's figure in the same benchmark
-	per   string  // or by the subject's own figure in this benchmark
-	limit float64 // at most
-	rate  bool    // compare operations per second instead of times: the limit is then the least
-	clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
-	floor string  // the contestant that does what the subject builds on, and nothing else; told of when the bar is missed
-	plain string  // the benchmark of the floor, if it has no part in this one
+// A Policy is what its owner demands of one contestant, and of rivals among themselves. It is applied to runs of which that contestant
+// is the subject.
+type Policy struct {
+	Of      string // the contestant
+	Rivals  []string
+	Demands []Demand
+	Firsts  []First
+}
+
+// A Demand is a row of the table. It is listed where its benchmark was to run.
+type Demand struct {
+	What  string
+	Bench string
+	Unit  string  // a base unit; empty: time per operation
+	Over  string  // divide by this contestant's figure in the same benchmark; Best: by the best other ranked loop's
+	Per   string  // or by the subject's own figure in this benchmark
+	Limit float64 // at most
+	Rate  bool    // compare operations per second instead of times: the limit is then the least
+	Clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
+	Floor string  // the contestant that does what the subject builds on, and nothing else; told of when the bar is missed
+	Plain string  // the benchmark of the floor, if it has no part in this one
+}
+
+// A First is what a rival has to be first of the rivals in, by geometric mean over the benchmarks.
+type First struct {
+	Of, What string
+	Benches  []string
 }
 
 const referenceClock = 40 // ns
 
-// best stands for whichever of the other ranked loops has the least.
-const best = "best"
-
-var demands = []demand{
-	{what: "Submit, one producer", bench: "Submit", over: Reference, limit: 0.20},
-	{what: "Submit, one producer", bench: "Submit", over: Control, limit: 0.40},
-	{what: "MultiProducer", bench: "MultiProducer", over: Reference, limit: 0.15},
-	{what: "MultiProducer", bench: "MultiProducer", over: Control, limit: 0.35},
-	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Reference, limit: 0.65},
-	{what: "PingPongLatency", bench: "PingPongLatency/fd=0", over: Control, limit: 1.05},
-	{what: "InternalPriority, 99th percentile", bench: "InternalPriority/busy=0", unit: Tail, over: best, limit: 1.5},
-	{what: "InternalPriority beside goroutines that compute, 99th percentile", bench: "InternalPriority/busy=1", unit: Tail, over: best, limit: 2},
-	{what: "BusyNeighbours, median", bench: "BusyNeighbours", unit: "p50-sec/op", over: Reference, limit: 1.1},
-	{what: "BusyNeighbours, mean", bench: "BusyNeighbours", over: Reference, limit: 1.1},
-	{
-		what: "OpenLoopLatency at half of baseline's capacity, 99th percentile", bench: "HalfLoadLatency", unit: Tail,
-		over: Reference, limit: 1,
-	},
-	{
-		what: "OpenLoopLatency at half of baseline's capacity, 99.9th percentile", bench: "HalfLoadLatency", unit: FarTail,
-		over: Reference, limit: 1,
-	},
-	{what: "PingPongLatency with a descriptor to without", bench: "PingPongLatency/fd=1", per: "PingPongLatency/fd=0", limit: 1.2},
-	{
-		what: "WakeFromIdle with a descriptor to without, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op",
-		per: "WakeFromIdle/fd=0", limit: 1.2,
-	},
-	// Against a loop that blocks as soon as it has nothing to do. The rivals do not: what comes at once finds them awake.
-	{what: "PingPongLatency with a descriptor", bench: "PingPongLatency/fd=1", over: "blocking", limit: 0.10},
-	{
-		what: "WakeFromIdle with a descriptor, median", bench: "WakeFromIdle/fd=1", unit: "p50-sec/op",
-		over: "blocking", limit: 0.10, floor: Control, plain: "WakeFromIdle/fd=0",
-	},
-	{what: "FDRoundTrip", bench: "FDRoundTrip", over: "netpair", limit: 1.35},
-	{what: "FDRoundTrip, allocations", bench: "FDRoundTrip", unit: "allocs/op"},
-	{what: "Echo, 64 connections, requests per second", bench: "Echo/conns=64", over: "gnet", limit: 1.0, rate: true},
-	{what: "Echo, 64 connections, requests per second", bench: "Echo/conns=64", over: "net", limit: 1.1, rate: true},
-	{what: "Echo, 512 connections, requests per second", bench: "Echo/conns=512", over: "gnet", limit: 1.0, rate: true},
-	{what: "Echo, 512 connections, requests per second", bench: "Echo/conns=512", over: "net", limit: 1.1, rate: true},
-	{what: "Microtask chain", bench: "Microtask/kind=chain", limit: 15e-9, clock: true},
-	{what: "Microtask chain, allocations", bench: "Microtask/kind=chain", unit: "allocs/op"},
-	{what: "promise Then chain, per link", bench: "Promise/op=then", limit: 150e-9, clock: true},
-	{what: "promise Then chain, allocations per link", bench: "Promise/op=then", unit: "allocs/op", limit: 1},
-	{what: "Promisify, round trip", bench: "Promise/op=promisify", over: "goroutine", limit: 1.5},
-	{what: "Timer schedule+cancel, none pending", bench: "Timer/op=cancel/pending=0", over: "runtime", limit: 0.4},
-	{what: "Timer schedule+cancel, 100 000 pending", bench: "Timer/op=cancel/pending=100000", over: "runtime", limit: 0.4},
-	{
-		what: "Timer schedule+cancel, 1 000 000 pending to 1 000", bench: "Timer/op=cancel/pending=1000000",
-		per: "Timer/op=cancel/pending=1000", limit: 2,
-	},
-	{what: "memory of a pending timer", bench: "Footprint/what=timer", unit: "B/timer", limit: 96},
-	{what: "Submit, allocations", bench: "Submit", unit: "allocs/op"},
-	{what: "timer re-arm, allocations", bench: "Timer/op=fire/pending=0", unit: "allocs/op"},
-	{what: "memory of an idle loop beyond its stack", bench: "Footprint/what=loop", unit: "B/loop", limit: 8 << 10},
-	{what: "memory kept after a burst of 1 000 000 tasks", bench: "Footprint/what=burst", unit: "B/burst", limit: 1 << 20},
-	{what: "threadlet switch", lacks: "threadlets", over: Control, limit: 0.40},
-}
+// Best stands for whichever of the other ranked loops has the least.
+const Best = "best"
 
 // bestOf returns the other ranked loop that has the least in a benchmark; the reference, if none has anything.
 func (a *Analysis) bestOf(bench, unit string) string {
-	name, least := Reference, math.Inf(1)
-	for _, impl := range append([]string{Reference}, Rivals...) {
-		if s := a.series(bench, impl, unit); len(s) > 0 && s.interval().Center < least {
+	name, least := a.Run.Reference(), math.Inf(1)
+	for _, impl := range a.ranked() {
+		if s := a.series(bench, impl, unit); impl != a.Run.Subject() && len(s) > 0 && s.interval().Center < least {
 			name, least = impl, s.interval().Center
 		}
 	}
 	return name
 }
 
-func (a *Analysis) bars() []Bar {
-	var out []Bar
-	if !a.knows(Subject) {
-		return nil
+// Hold holds the run against a policy: its bars, and those that hold for every subject.
+func (a *Analysis) Hold(p Policy) {
+	a.Bars = nil
+	if p.Of != a.Run.Subject() || !a.knows(p.Of) {
+		return
 	}
-	for _, d := range demands {
-		if d.lacks != "" || a.exists(d.bench) {
-			out = append(out, a.hold(d))
+	for _, d := range p.Demands {
+		if a.exists(d.Bench) {
+			a.Bars = append(a.Bars, a.hold(d))
 		}
 	}
-	out = append(out, a.meanBars()...)
-	for i := range out {
-		out[i].Of = Subject
+	a.Bars = append(a.Bars, a.meanBars()...)
+	for i := range a.Bars {
+		a.Bars[i].Of = p.Of
 	}
-	for _, f := range firsts {
-		if !slices.ContainsFunc(Rivals, func(r string) bool { return !a.knows(r) }) {
-			out = append(out, a.first(f)...)
-		}
+	if slices.ContainsFunc(p.Rivals, func(r string) bool { return !a.knows(r) }) {
+		return
 	}
-	return out
-}
-
-type firstOf struct {
-	of, what string
-	benches  []string
-}
-
-// firsts are what a rival that bets on speed has to be first of the rivals in, by geometric mean over the benchmarks.
-var firsts = []firstOf{
-	{"alternatetwo", "Submit", []string{"Submit"}},
-	{"alternatetwo", "MultiProducer", []string{"MultiProducer"}},
-	{"alternatetwo", "Microtask", []string{"Microtask/kind=chain", "Microtask/kind=fanout"}},
+	for _, f := range p.Firsts {
+		a.Bars = append(a.Bars, a.first(f, p.Rivals)...)
+	}
 }
 
 func (a *Analysis) knows(impl string) bool {
@@ -169,33 +117,33 @@ func (a *Analysis) exists(bench string) bool {
 }
 
 // hold checks one demand.
-func (a *Analysis) hold(d demand) Bar {
-	unit := d.unit
+func (a *Analysis) hold(d Demand) Bar {
+	unit := d.Unit
 	if unit == "" {
 		unit = machineUnit
 	}
-	limit := d.limit
-	value := a.series(d.bench, Subject, unit)
-	b := Bar{What: d.what, State: NotMeasured}
+	limit := d.Limit
+	value := a.series(d.Bench, a.Run.Subject(), unit)
+	b := Bar{What: d.What, State: NotMeasured}
 	show := func(v float64) string { return Format(v, unit) }
-	otherBench, other := d.bench, Subject
+	otherBench, other := d.Bench, a.Run.Subject()
 	switch {
-	case d.rate:
-		other = d.over
+	case d.Rate:
+		other = d.Over
 		b.Demand = fmt.Sprintf("at least %.2f × %s", limit, other)
-	case d.over == best:
-		other = a.bestOf(d.bench, unit)
+	case d.Over == Best:
+		other = a.bestOf(d.Bench, unit)
 		b.Demand = fmt.Sprintf("at most %.2f × the best other, %s", limit, other)
-	case d.over != "":
-		other = d.over
+	case d.Over != "":
+		other = d.Over
 		b.Demand = fmt.Sprintf("at most %.2f × %s", limit, other)
-	case d.per != "":
-		otherBench = d.per
+	case d.Per != "":
+		otherBench = d.Per
 		b.Demand = fmt.Sprintf("at most %.2g ×", limit)
-	case d.clock:
+	case d.Clock:
 		limit *= a.Run.Env.TimeNowNS / referenceClock
 		b.Demand = fmt.Sprintf("at most %s where time.Now takes %d ns; it takes %.3g ns here: %s",
-			show(d.limit), referenceClock, a.Run.Env.TimeNowNS, show(limit))
+			show(d.Limit), referenceClock, a.Run.Env.TimeNowNS, show(limit))
 	case unit == Allocations && limit == 0:
 		b.Demand = "0 " + Allocations
 	case unit == Allocations:
@@ -203,14 +151,10 @@ func (a *Analysis) hold(d demand) Bar {
 	default:
 		b.Demand = "at most " + show(limit)
 	}
-	if d.over != "" || d.per != "" {
+	if d.Over != "" || d.Per != "" {
 		show = FormatRatio
 	}
-	if d.lacks != "" {
-		b.Note = Subject + " has no " + d.lacks
-		return b
-	}
-	for _, need := range []struct{ bench, impl string }{{d.bench, Subject}, {otherBench, other}} {
+	for _, need := range []struct{ bench, impl string }{{d.Bench, a.Run.Subject()}, {otherBench, other}} {
 		if len(a.series(need.bench, need.impl, unit)) == 0 {
 			why, _ := a.absent(need.bench, need.impl)
 			b.Note = fmt.Sprintf("%s in %s: %s", need.impl, need.bench, why)
@@ -218,9 +162,9 @@ func (a *Analysis) hold(d demand) Bar {
 		}
 	}
 	switch reference := a.series(otherBench, other, unit); {
-	case d.rate: // the inverse of time
+	case d.Rate: // the inverse of time
 		value = reference.over(value)
-	case d.over != "" || d.per != "":
+	case d.Over != "" || d.Per != "":
 		value = value.over(reference)
 	}
 	got := value.interval()
@@ -228,13 +172,13 @@ func (a *Analysis) hold(d demand) Bar {
 	if got.Bounded() && got.Lo != got.Hi {
 		b.Measured += fmt.Sprintf(" (%s to %s)", show(got.Lo), show(got.Hi))
 	}
-	if d.rate {
+	if d.Rate {
 		b.judgeLeast(got, limit)
 	} else {
 		b.judge(got, limit)
 	}
-	if floor := a.series(cmp.Or(d.plain, d.bench), d.floor, unit); b.State == Missed && len(floor) > 0 {
-		b.Note += fmt.Sprintf("; %s itself is at %s", d.floor,
+	if floor := a.series(cmp.Or(d.Plain, d.Bench), d.Floor, unit); b.State == Missed && len(floor) > 0 {
+		b.Note += fmt.Sprintf("; %s itself is at %s", d.Floor,
 			FormatRatio(floor.over(a.series(otherBench, other, unit)).interval().Center))
 	}
 	return b
@@ -242,31 +186,31 @@ func (a *Analysis) hold(d demand) Bar {
 
 // first tells whether a rival is the first of them: it holds its figures against those of the one that comes closest. Without
 // the benchmark there is no bar.
-func (a *Analysis) first(f firstOf) []Bar {
-	b := Bar{Of: f.of, What: f.what, Demand: "first of the rivals", State: NotMeasured}
+func (a *Analysis) first(f First, rivals []string) []Bar {
+	b := Bar{Of: f.Of, What: f.What, Demand: "first of the rivals", State: NotMeasured}
 	closest := none
-	for _, rival := range Rivals {
+	for _, rival := range rivals {
 		var ratios []series
-		for _, bench := range f.benches {
+		for _, bench := range f.Benches {
 			if !a.exists(bench) {
 				return nil
 			}
-			for _, impl := range []string{f.of, rival} {
+			for _, impl := range []string{f.Of, rival} {
 				if len(a.series(bench, impl, machineUnit)) == 0 {
 					why, _ := a.absent(bench, impl)
 					b.Note = fmt.Sprintf("%s in %s: %s", impl, bench, why)
 					return []Bar{b}
 				}
 			}
-			ratios = append(ratios, a.series(bench, f.of, machineUnit).over(a.series(bench, rival, machineUnit)))
+			ratios = append(ratios, a.series(bench, f.Of, machineUnit).over(a.series(bench, rival, machineUnit)))
 		}
-		if ratio := geomean(ratios).interval(); rival != f.of && (!closest.OK() || ratio.Center > closest.Center) {
+		if ratio := geomean(ratios).interval(); rival != f.Of && (!closest.OK() || ratio.Center > closest.Center) {
 			closest = ratio
 			b.Measured = fmt.Sprintf("%s of %s (%s)", FormatRatio(ratio.Center), rival, FormatRatioRange(ratio))
 		}
 	}
 	b.judge(closest, 1)
-	if b.State == Met && !a.Noise.Beyond(machineUnit, closest.Center) {
+	if b.State == Met && !a.Noise.In(a.Run.Benchmark(f.Benches[0]).Category).Beyond(machineUnit, closest.Center) {
 		b.Note = "but not beyond noise"
 	}
 	return []Bar{b}
@@ -306,12 +250,12 @@ func (b *Bar) settle(got Interval, limit float64, missed, reachesBar, reachesBey
 func (a *Analysis) meanBars() []Bar {
 	first := Bar{What: "geometric mean over all cells", Demand: "first of all contestants", State: NotMeasured}
 	for _, st := range []Standing{a.Overall, a.Wide} {
-		p, ok := st.place(Subject)
+		p, ok := st.place(a.Run.Subject())
 		if !ok || p.Rank == 0 {
 			first.State, first.Measured = NotMeasured, ""
 			first.Note = "no ranked geometric mean"
-			if why := a.Unranked(Subject); why != "" {
-				first.Note = Subject + " " + why
+			if why := a.Unranked(a.Run.Subject()); why != "" {
+				first.Note = a.Run.Subject() + " " + why
 			}
 			break
 		}
@@ -335,11 +279,11 @@ func (a *Analysis) meanBars() []Bar {
 	if first.State == NotMeasured && first.Note == "" {
 		first.Note = "no other contestant is ranked"
 	}
-	worst := Bar{What: "geometric mean in each category", Demand: "at most 1.00 × " + Reference, State: NotMeasured}
+	worst := Bar{What: "geometric mean in each category", Demand: "at most 1.00 × " + a.Run.Reference(), State: NotMeasured}
 	top := math.Inf(-1)
 	for _, c := range a.Categories {
-		p, ok := c.place(Subject)
-		if c.Reference != Reference || !ok || p.Mean.Center <= top {
+		p, ok := c.place(a.Run.Subject())
+		if c.Reference != a.Run.Reference() || !ok || p.Mean.Center <= top {
 			continue
 		}
 		top = p.Mean.Center

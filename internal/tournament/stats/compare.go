@@ -1,4 +1,5 @@
-// The comparison of two runs: what became slower or faster between them, beyond chance and noise, and what was lost.
+// The comparison of two runs: what became slower or faster between them, beyond chance and noise, how small a change could
+// have been seen, and what was lost.
 
 package stats
 
@@ -14,56 +15,91 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// A Comparison holds two runs against each other.
+// A Comparison holds two runs against each other, in three families of tests: each contestant as a whole, each in every
+// category, and every figure of each.
 type Comparison struct {
-	Floor    float64  // changes of times that are smaller than this are noise: the larger floor of the two runs
-	Deltas   []Delta  // in the order of the new run
-	Missing  []string // figures that only one of the runs has, for a reason that is no fault
-	Losses   []string // figures that the new run ought to have, and checks that it ought to pass
-	Warnings []string // what differs besides the code, and the losses
+	Floor      float64  // the largest noise floor of times in the two runs; a figure\'s is that of its category
+	MeanFloor  float64  // the same for geometric means
+	Unchanged  []string // the contestants that show how fast the machine was
+	Overall    []Delta  // by contestant
+	Categories []Delta  // by contestant and category
+	Deltas     []Delta  // by figure, in the order of the new run
+	Missing    []string // figures that only one of the runs has, for a reason that is no fault
+	Losses     []string // figures that the new run ought to have, and checks that it ought to pass
+	Warnings   []string // what differs besides the code, and the losses
 }
 
-// A Delta is the change of one figure.
+// A Delta is the change of one figure, or of a geometric mean over figures.
 type Delta struct {
-	Bench, Impl, Unit string
-	Old, New          Interval
-	Change            float64 // new / old - 1
-	P                 float64 // corrected for the number of deltas
-	Verdict           Verdict
+	Bench    string // empty for a mean
+	Category string // empty for the mean over all
+	Impl     string
+	Unit     string
+	Old, New Interval // of single figures, as measured
+	Over     int      // figures in a mean
+	Change   float64  // new / old - 1; of times, after that of the unchanged contestants has been taken out
+	P        float64  // corrected within the family
+	Verdict  Verdict
+
+	old, new series  // what is tested: of times, logarithms of ratios within rounds
+	shift    float64 // of times, by how much the new are above the old
+	of       []Delta // the figures of a mean
+	alpha    float64 // the chance that it alone is allowed
+	floor    float64 // changes up to this are noise
 }
+
+// The three families share the five per cent of chance that a comparison of equals may raise an alarm. The means are few and
+// decide first; in the last two a share of what is listed may be chance, and where nothing has changed the list is empty
+// as often as the share says.
+const (
+	overallShare  = 0.02
+	categoryShare = 0.01
+	figureShare   = 0.02
+)
+
+// Blind is the change that a comparison must be able to see in some contestant: a doubling. One that would miss it is refused.
+const Blind = 1.0
 
 // Machines returns why timings of two runs must not be compared, nothing if they may.
 func Machines(before, after *record.Run) []string { return environ.Differences(before.Env, after.Env) }
 
-// alsoCompared are the details that are compared like headline figures.
-var alsoCompared = append([]string{"B/op"}, judged...)
-
-// Compare compares the figures and the conformance of the contestants that match impls.
-func Compare(before, after *Analysis, impls *regexp.Regexp) Comparison {
-	noise := Noise{Floor: math.Max(before.Noise.Floor, after.Noise.Floor)}
-	c := Comparison{Floor: noise.Floor}
-	var ps []float64
+// Compare compares the figures and the conformance of the contestants that match impls. Times are taken relative to those of
+// the contestants that match unchanged in the same round, nil for the reference and the controls: what slows the machine
+// down then slows both sides.
+func Compare(before, after *Analysis, impls, unchanged *regexp.Regexp) Comparison {
+	noise := before.Noise.or(after.Noise)
+	c := Comparison{Floor: noise.Floor, MeanFloor: noise.Steady}
+	anchors := newAnchors(before, after, unchanged)
+	c.Unchanged = anchors.impls
+	var times []Delta // headlines, of which there are means
 	for _, f := range after.figures(impls) {
 		was, is := before.samples.series[f], after.samples.series[f]
 		if len(was) == 0 {
 			c.Missing = append(c.Missing, f.String()+": only in the new run")
 			continue
 		}
-		d := Delta{Bench: f.bench, Impl: f.impl, Unit: f.unit, Old: was.interval(), New: is.interval()}
-		d.Change = d.New.Center/d.Old.Center - 1
-		if d.New.Center == d.Old.Center {
-			d.Change = 0 // also when both are 0
+		d := Delta{Bench: f.bench, Category: after.Run.Benchmark(f.bench).Category, Impl: f.impl, Unit: f.unit,
+			Old: was.interval(), New: is.interval(), Over: 1}
+		if IsTime(f.unit) {
+			d.old, d.new = anchors.relative(f)
+			d.shift = shift(d.old, d.new)
+			d.Change = math.Expm1(d.shift)
+		} else {
+			d.old, d.new = was, is
+			d.Change = d.New.Center/d.Old.Center - 1
+			if d.New.Center == d.Old.Center {
+				d.Change = 0 // also when both are 0
+			}
 		}
 		c.Deltas = append(c.Deltas, d)
-		ps = append(ps, mannWhitney(was, is))
-	}
-	for i, p := range holm(ps) {
-		d := &c.Deltas[i]
-		d.P, d.Verdict = p, noise.verdict(d.Unit, 1+d.Change, p)
-		if d.Unit == "B/op" && math.Abs(d.New.Center-d.Old.Center) <= 1 {
-			d.Verdict = Same // it is a whole number, so a step of one may be rounding
+		if IsTime(f.unit) && after.headlineUnit(f.bench) == f.unit && min(len(d.old), len(d.new)) >= FewestRounds {
+			times = append(times, d)
 		}
 	}
+	c.Overall, c.Categories = means(after.Run, times)
+	judgeMeans(c.Overall, holm, overallShare, noise)
+	judgeMeans(c.Categories, benjaminiHochberg, categoryShare, noise)
+	judgeFigures(c.Deltas, noise)
 	for _, f := range before.figures(impls) {
 		if len(after.samples.series[f]) > 0 {
 			continue
@@ -79,13 +115,156 @@ func Compare(before, after *Analysis, impls *regexp.Regexp) Comparison {
 	return c
 }
 
+// or returns the larger floors of two runs.
+func (n Noise) or(other Noise) Noise {
+	out := Noise{Floor: math.Max(n.Floor, other.Floor), Steady: math.Max(n.Steady, other.Steady), Categories: map[string]float64{}}
+	for _, categories := range []map[string]float64{n.Categories, other.Categories} {
+		for name := range categories {
+			out.Categories[name] = math.Max(n.In(name).Floor, other.In(name).Floor)
+		}
+	}
+	return out
+}
+
+// means makes the geometric means by contestant, and by contestant and category.
+func means(run *record.Run, times []Delta) (overall, categories []Delta) {
+	pick := func(impl, category string) (Delta, bool) {
+		var of []Delta
+		for _, d := range times {
+			if d.Impl == impl && (category == "" || d.Category == category) {
+				of = append(of, d)
+			}
+		}
+		m := Delta{Category: category, Impl: impl, Unit: machineUnit, Over: len(of), Old: none, New: none}
+		if len(of) == 0 {
+			return m, false
+		}
+		mean := newSteadyMean(of)
+		m.old, m.new, m.of = mean.before, mean.after, of
+		for i, d := range of {
+			m.Change += mean.weights[i] * d.shift
+		}
+		m.Change = math.Expm1(m.Change)
+		return m, true
+	}
+	var names []string
+	for _, d := range times {
+		if !slices.Contains(names, d.Category) {
+			names = append(names, d.Category)
+		}
+	}
+	for _, impl := range labels(run) {
+		m, ok := pick(impl, "")
+		if !ok {
+			continue
+		}
+		overall = append(overall, m)
+		for _, name := range names {
+			if m, ok := pick(impl, name); ok {
+				categories = append(categories, m)
+			}
+		}
+	}
+	return overall, categories
+}
+
+// labels returns the contestants and controls of a run.
+func labels(run *record.Run) []string {
+	out := make([]string, len(run.Impls))
+	for i, impl := range run.Impls {
+		out[i] = impl.Name
+	}
+	return out
+}
+
+// judgeMeans decides on a family of means. A mean of one figure is a figure, with its floor.
+func judgeMeans(family []Delta, correct func([]float64) []float64, share float64, noise Noise) {
+	ps := make([]float64, len(family))
+	for i, d := range family {
+		ps[i] = mannWhitney(d.old, d.new)
+	}
+	for i, p := range correct(ps) {
+		d := &family[i]
+		floor := noise.Steady
+		if d.Over == 1 {
+			floor = noise.In(d.Category).Floor
+		}
+		d.P, d.Verdict = p, verdictOn(1+d.Change, p <= share, floor)
+		d.alpha, d.floor = share/float64(len(family)), floor
+	}
+}
+
+// judgeFigures decides on the figures.
+func judgeFigures(family []Delta, noise Noise) {
+	ps := make([]float64, len(family))
+	for i, d := range family {
+		ps[i] = mannWhitney(d.old, d.new)
+	}
+	for i, p := range benjaminiHochberg(ps) {
+		d := &family[i]
+		d.P, d.Verdict = p, verdictOn(1+d.Change, p <= figureShare, noise.In(d.Category).floor(d.Unit))
+		if d.Unit == "B/op" && math.Abs(d.New.Center-d.Old.Center) <= 1 {
+			d.Verdict = Same // it is a whole number, so a step of one may be rounding
+		}
+		d.alpha, d.floor = figureShare/float64(len(family)), noise.In(d.Category).floor(d.Unit)
+	}
+}
+
+// Sees returns the smallest slowdown that the comparison would find here nine times in ten, infinite if it could find none. It is
+// known of times only.
+func (d Delta) Sees() float64 {
+	if !IsTime(d.Unit) {
+		return math.Inf(1)
+	}
+	if len(d.of) > 1 {
+		return seesInMean(d.of, d.alpha, d.floor)
+	}
+	there := shift(d.old, d.new)
+	chance, short := needed(d.old, d.new.raised(-there), d.alpha)
+	return math.Expm1(math.Max(chance, math.Log1p(d.floor)) + short)
+}
+
+// verdictOn says what a ratio is that is or is not beyond chance.
+func verdictOn(ratio float64, certain bool, floor float64) Verdict {
+	switch {
+	case !certain || deviation(ratio) <= floor:
+		return Same
+	case ratio < 1:
+		return Faster
+	}
+	return Slower
+}
+
+// Blind tells whether the comparison could see nothing: neither a mean nor a time would have shown a doubling.
+func (c Comparison) Blind() bool {
+	for _, family := range [][]Delta{c.Overall, c.Categories, c.Deltas} {
+		if slices.ContainsFunc(family, func(d Delta) bool { return d.Sees() <= Blind }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Regressions counts what became slower or larger and what was lost.
+func (c Comparison) Regressions() int {
+	n := len(c.Losses)
+	for _, family := range [][]Delta{c.Overall, c.Categories, c.Deltas} {
+		for _, d := range family {
+			if d.Verdict == Slower {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // figures returns what a comparison looks at: of each row the headline and some details.
 func (a *Analysis) figures(impls *regexp.Regexp) []figure {
 	var out []figure
 	for _, row := range a.Rows {
 		units := []string{row.Unit}
 		for _, d := range row.Details {
-			if slices.Contains(alsoCompared, d.Unit) {
+			if d.Unit == "B/op" || row.Judges(d.Unit) { // these are compared like headlines
 				units = append(units, d.Unit)
 			}
 		}
@@ -98,6 +277,16 @@ func (a *Analysis) figures(impls *regexp.Regexp) []figure {
 		}
 	}
 	return out
+}
+
+// headlineUnit returns the unit of a benchmark's row, empty if there is none.
+func (a *Analysis) headlineUnit(bench string) string {
+	for _, row := range a.Rows {
+		if row.Bench == bench {
+			return row.Unit
+		}
+	}
+	return ""
 }
 
 func (f figure) String() string { return fmt.Sprintf("%s, %s, %s", f.bench, f.impl, f.unit) }
@@ -146,19 +335,8 @@ func broken(before, after *record.Run, impls *regexp.Regexp) []string {
 	return out
 }
 
-// Regressions counts what became slower or larger and what was lost.
-func (c Comparison) Regressions() int {
-	n := len(c.Losses)
-	for _, d := range c.Deltas {
-		if d.Verdict == Slower {
-			n++
-		}
-	}
-	return n
-}
-
-// field names everyone who takes part.
-func field(r *record.Run) string {
+// taking names everyone who takes part.
+func taking(r *record.Run) string {
 	var names []string
 	for _, i := range r.Impls {
 		names = append(names, i.Name)
@@ -175,7 +353,7 @@ func conditions(before, after *record.Run) []string {
 		}
 	}
 	differ("the mode", before.Mode, after.Mode)
-	differ("the field", field(before), field(after))
+	differ("the field", taking(before), taking(after))
 	differ("the Go version", before.Binary.Go, after.Binary.Go)
 	differ("GOGC", before.Env.GOGC, after.Env.GOGC)
 	differ("GOMEMLIMIT", before.Env.GOMEMLIMIT, after.Env.GOMEMLIMIT)

@@ -89,9 +89,9 @@ func (a *Analysis) flag() {
 			}
 			if e.Value.Center < tooShort {
 				add(TooFast, row.Bench, e.Impl, "%s per operation", Format(e.Value.Center, row.Unit))
-			} else if c := row.entry(Control); c != nil && e.Impl != Control && c.Value.OK() &&
+			} else if c := row.entry(a.Run.Control()); c != nil && e.Impl != a.Run.Control() && c.Value.OK() &&
 				e.Value.Center < tooFarBelow*c.Value.Center {
-				add(TooFast, row.Bench, e.Impl, "%s of %s", FormatRatio(e.Value.Center/c.Value.Center), Control)
+				add(TooFast, row.Bench, e.Impl, "%s of %s", FormatRatio(e.Value.Center/c.Value.Center), a.Run.Control())
 			}
 			if p, slope := mannKendall(s); len(s) >= minTrend {
 				trends, ps = append(trends, trend{row, e.Impl, slope}), append(ps, p)
@@ -119,7 +119,7 @@ func (a *Analysis) flag() {
 		t := trends[i]
 		s := a.series(t.row.Bench, t.impl, t.row.Unit)
 		change := t.slope * float64(len(s)-1) / s.interval().Center
-		if significant(p) && math.Abs(change) > a.Noise.Floor {
+		if significant(p) && math.Abs(change) > a.Noise.In(t.row.Category).Floor {
 			add(Drift, t.row.Bench, t.impl, "%+.0f %% from the first round to the last", change*100)
 		}
 	}

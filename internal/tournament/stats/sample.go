@@ -1,5 +1,23 @@
 // Package stats computes what a run shows: medians with intervals, ratios, what differs beyond noise, who ranks where. It
-// reads raw.txt through golang.org/x/perf and takes all statistics of samples from there.
+// reads raw.txt through golang.org/x/perf, which also provides medians, their intervals and the rank test of samples. It knows
+// no contestant's name: who is the subject, the reference and the control is said by the run.
+//
+// Ratios are taken within a round, where contestants ran back to back, so that what slows the machine down slows both sides.
+//
+// A score is a weighted geometric mean of ratios to the reference. Which figures count, and for how much, is fixed by the benchmarks
+// and the reference: categories count alike, within them benchmarks, within these variants (weighting.go). So nobody's score
+// depends on who else takes part. Who lacks a figure has no rank.
+//
+// The subject is held against the best other ranked loop, and against the reference, figure by figure (match.go): by a signed-rank
+// test of a difference and by two one-sided tests of being further apart than a margin, each corrected within its family by
+// Benjamini and Hochberg. What neither shows is open, which is not the same as level.
+//
+// Two runs are compared (compare.go) contestant by contestant, by category, and figure by figure, relative to contestants that are
+// taken to be unchanged. The three families share the chance of a false alarm. A comparison tells the smallest slowdown that
+// it finds nine times in ten.
+//
+// Noise is what control pairs show: one contestant under two labels. Whatever is smaller than that in its category does not count,
+// however certain it is.
 package stats
 
 import (
@@ -62,6 +80,11 @@ func Read(raw io.Reader, name string) (*Samples, error) {
 			n, err := strconv.Atoi(round(rec))
 			if err != nil {
 				return nil, fmt.Errorf("%s: a result has no round: %s", name, rec.Name)
+			}
+			for _, v := range rec.Values {
+				if !(v.Value >= 0) || math.IsInf(v.Value, 0) {
+					return nil, fmt.Errorf("%s: %v %s is nothing that %s can have measured", name, v.Value, v.Unit, rec.Name)
+				}
 			}
 			s.add(n, bench(rec), impl(rec), rec.Values)
 		}
@@ -169,21 +192,31 @@ func (s series) over(other series) series {
 
 // geomean returns the geometric mean of the series in each round that all of them have.
 func geomean(all []series) series {
+	weights := make([]float64, len(all))
+	for i := range weights {
+		weights[i] = 1
+	}
+	return weightedGeomean(all, weights)
+}
+
+// weightedGeomean is a geometric mean in which some count for more than others.
+func weightedGeomean(all []series, weights []float64) series {
 	out := series{}
 	if len(all) == 0 {
 		return out
 	}
 rounds:
 	for round := range all[0] {
-		sum := 0.0
-		for _, s := range all {
+		sum, total := 0.0, 0.0
+		for i, s := range all {
 			v, ok := s[round]
 			if !ok || v <= 0 {
 				continue rounds
 			}
-			sum += math.Log(v)
+			sum += weights[i] * math.Log(v)
+			total += weights[i]
 		}
-		out[round] = math.Exp(sum / float64(len(all)))
+		out[round] = math.Exp(sum / total)
 	}
 	return out
 }
@@ -210,9 +243,4 @@ func holm(p []float64) []float64 {
 		out[i] = running
 	}
 	return out
-}
-
-// mannWhitney returns the probability of a difference like that between two series if there were none.
-func mannWhitney(a, b series) float64 {
-	return benchmath.AssumeNothing.Compare(a.sample(), b.sample()).P
 }

@@ -1,4 +1,4 @@
-// Standings: geometric means of ratios over the cells that contestants have in common.
+// Standings: weighted geometric means over a set of figures that does not depend on who takes part.
 
 package stats
 
@@ -8,14 +8,18 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// A Standing ranks contestants by a geometric mean.
+// A Standing ranks contestants by a geometric mean. What counts is fixed by the benchmarks and the reference: a contestant that
+// joins, leaves, or lacks a figure changes nobody else's mean. One that lacks a figure has no rank.
 type Standing struct {
-	Reference string   `json:"reference"` // whose geometric mean is 1
-	Rows      []string `json:"rows"`      // what counts
-	Missing   []string `json:"missing"`   // what does not, and why
-	Places    []Place  `json:"places"`    // the ranked, best first, then the others
+	Reference string    `json:"reference"`         // whose geometric mean is 1
+	Rows      []string  `json:"rows,omitempty"`    // what counts
+	Weights   []float64 `json:"weights,omitempty"` // how much each of them does; 1 in all
+	Missing   []string  `json:"missing,omitempty"` // what does not, and why
+	Places    []Place   `json:"places"`            // the ranked, best first, then the others
 }
 
 // A Place is one contestant's.
@@ -23,9 +27,11 @@ type Place struct {
 	Impl    string   `json:"impl"`
 	Rank    int      `json:"rank"` // 0: not ranked
 	Why     string   `json:"why,omitempty"`
-	Mean    Interval `json:"mean"`     // of the ratios to the reference
-	ToFirst Interval `json:"to_first"` // of the ratios to the first
-	Tied    bool     `json:"tied"`     // not separated from the first by this run
+	Lacks   []string `json:"lacks,omitempty"` // the figures without which there is no rank; the mean is over the others
+	Score   float64  `json:"score"`           // the mean of the figures themselves, in nanoseconds and bytes: it depends on nobody else
+	Mean    Interval `json:"mean"`            // of the ratios to the reference
+	ToFirst Interval `json:"to_first"`        // of the ratios to the first
+	Tied    bool     `json:"tied"`            // not separated from the first by this run
 }
 
 // A Category is a group of benchmarks with its own geometric means.
@@ -75,26 +81,42 @@ func (a *Analysis) ranked() []string {
 	return out
 }
 
-// overall ranks against the reference, over the rows that every ranked contestant has.
-func (a *Analysis) overall() Standing {
-	return a.standing(a.Rows, a.ranked(), Reference)
+// overall ranks against the reference, over the core set where the run declares one, and of it what the reference has.
+func (a *Analysis) overall() Standing { return a.overallBy(declared) }
+
+func (a *Analysis) overallBy(w weighting) Standing {
+	if !a.knows(a.Run.Reference()) {
+		return Standing{}
+	}
+	return a.standing(w, a.core(), a.ranked(), a.Run.Reference(), a.Run.Reference())
 }
 
-// wide ranks the others relative to the subject, over the rows that all of them have: also those for which the reference has
-// no capability.
-func (a *Analysis) wide() Standing {
-	ranked := slices.DeleteFunc(a.ranked(), func(impl string) bool { return impl == Reference })
+// core returns the rows of the core set, all if none is declared.
+func (a *Analysis) core() []*Row {
+	if !slices.ContainsFunc(a.Run.Benchmarks, func(b record.Benchmark) bool { return len(b.Core) > 0 }) {
+		return a.Rows
+	}
+	return slices.DeleteFunc(slices.Clone(a.Rows), func(row *Row) bool {
+		return !slices.Contains(a.Run.Benchmark(row.Bench).Core, row.Bench)
+	})
+}
+
+// wide ranks the others relative to the subject, over all rows: also those for which the reference has no capability.
+func (a *Analysis) wide() Standing { return a.wideBy(declared) }
+
+func (a *Analysis) wideBy(w weighting) Standing {
+	ranked := slices.DeleteFunc(a.ranked(), func(impl string) bool { return impl == a.Run.Reference() })
 	if len(ranked) == 0 {
 		return Standing{}
 	}
-	reference := Subject
-	if !slices.Contains(ranked, Subject) {
+	reference := a.Run.Subject()
+	if !slices.Contains(ranked, a.Run.Subject()) {
 		reference = ranked[0]
 	}
-	return a.standing(a.Rows, ranked, reference)
+	return a.standing(w, a.Rows, ranked, reference, "")
 }
 
-// categories ranks within each category, over the rows that all ranked contestants have who have any there.
+// categories ranks within each category, over the rows that the reference has there, and over all where it has none.
 func (a *Analysis) categories() []Category {
 	var names []string
 	for _, row := range a.Rows {
@@ -109,12 +131,14 @@ func (a *Analysis) categories() []Category {
 		for _, row := range a.Rows {
 			if row.Category == name {
 				rows = append(rows, row)
-				references[row.Reference]++
+				if row.Scored {
+					references[row.Reference]++
+				}
 			}
 		}
-		reference := Reference
-		if references[Reference] == 0 {
-			reference = rows[0].Reference
+		reference, fixedBy := a.Run.Reference(), a.Run.Reference()
+		if references[a.Run.Reference()] == 0 {
+			reference, fixedBy = rows[0].Reference, ""
 			for _, row := range rows {
 				if references[row.Reference] > references[reference] {
 					reference = row.Reference
@@ -124,41 +148,56 @@ func (a *Analysis) categories() []Category {
 		present := slices.DeleteFunc(a.ranked(), func(impl string) bool {
 			return !slices.ContainsFunc(rows, func(r *Row) bool { return r.Scored && r.Has(impl) })
 		})
-		out = append(out, Category{Name: name, Standing: a.standing(rows, present, reference)})
+		out = append(out, Category{Name: name, Standing: a.standing(declared, rows, present, reference, fixedBy)})
 	}
 	return out
 }
 
-// standing ranks members over the scored rows that all of them and the reference have with positive values.
-func (a *Analysis) standing(rows []*Row, members []string, reference string) Standing {
+// standing ranks members over the scored rows that somebody has, or that fixedBy has if it is given. Means are relative to the
+// reference, where it has a figure.
+func (a *Analysis) standing(w weighting, rows []*Row, members []string, reference, fixedBy string) Standing {
 	st := Standing{Reference: reference}
-	var common []*Row
+	var counted []*Row
 	for _, row := range rows {
 		if !row.Scored {
 			continue
 		}
-		if why := a.lacks(row, append(slices.Clone(members), reference)); why != "" {
-			st.Missing = append(st.Missing, row.Bench+": "+why)
-			continue
+		switch why := a.lacks(row, fixedBy, w.unit(a, row)); {
+		case w.leaves != nil && w.leaves(row):
+			st.Missing = append(st.Missing, row.Bench+": left out of this weighting")
+		case fixedBy != "" && why != "":
+			st.Missing = append(st.Missing, row.Bench+": "+fixedBy+": "+why)
+		case !slices.ContainsFunc(members, row.Has):
+			st.Missing = append(st.Missing, row.Bench+": nobody has a figure")
+		default:
+			counted = append(counted, row)
+			st.Rows = append(st.Rows, row.Bench)
 		}
-		common = append(common, row)
-		st.Rows = append(st.Rows, row.Bench)
 	}
-	if len(common) == 0 {
+	if len(counted) == 0 {
 		return st
 	}
-	mean := func(impl, to string) series {
-		ratios := make([]series, len(common))
-		for i, row := range common {
-			ratios[i] = a.series(row.Bench, impl, row.Unit).over(a.series(row.Bench, to, row.Unit))
-		}
-		return geomean(ratios)
-	}
+	st.Weights = w.weigh(counted)
 	for _, impl := range a.Run.Impls {
-		p := Place{Impl: impl.Name, Why: a.Unranked(impl.Name), Mean: mean(impl.Name, reference).interval(), ToFirst: none}
+		p := Place{Impl: impl.Name, Why: a.Unranked(impl.Name), ToFirst: none}
 		if p.Why == "" && !slices.Contains(members, impl.Name) {
 			continue // without any of these capabilities
 		}
+		has := make([]bool, len(counted))
+		for i, row := range counted {
+			why := a.lacks(row, impl.Name, w.unit(a, row))
+			if has[i] = why == ""; !has[i] {
+				p.Lacks = append(p.Lacks, row.Bench+": "+why)
+			}
+		}
+		if len(p.Lacks) > 0 && !impl.Ranked {
+			continue // a control stands beside the contestants only where it does all that they do
+		}
+		if n := len(p.Lacks); n > 0 && p.Why == "" {
+			p.Why = fmt.Sprintf("lacks %d of %d figures", n, len(counted))
+		}
+		p.Mean = a.mean(w, counted, st.Weights, impl.Name, reference).interval()
+		p.Score = a.score(w, counted, st.Weights, impl.Name)
 		if p.Mean.OK() {
 			st.Places = append(st.Places, p)
 		}
@@ -167,34 +206,74 @@ func (a *Analysis) standing(rows []*Row, members []string, reference string) Sta
 		if (x.Why == "") != (y.Why == "") {
 			return cmp.Compare(x.Why, y.Why)
 		}
-		return cmp.Compare(x.Mean.Center, y.Mean.Center)
+		return cmp.Or(cmp.Compare(x.Mean.Center, y.Mean.Center), cmp.Compare(x.Impl, y.Impl))
 	})
 	for i := range st.Places {
 		p := &st.Places[i]
 		if p.Why != "" {
+			if st.Places[0].Why == "" && len(p.Lacks) > 0 { // over what it has
+				p.ToFirst = a.mean(w, counted, st.Weights, p.Impl, st.Places[0].Impl).interval()
+			}
 			continue
 		}
 		p.Rank = i + 1
-		p.ToFirst = mean(p.Impl, st.Places[0].Impl).interval()
-		p.Tied = i > 0 && !a.Noise.BeyondMean(common, p.ToFirst)
+		p.ToFirst = a.mean(w, counted, st.Weights, p.Impl, st.Places[0].Impl).interval()
+		p.Tied = i > 0 && !a.Noise.BeyondMean(counted, p.ToFirst)
 	}
 	return st
 }
 
-// lacks says who of impls has no usable figure in the row, and why.
-func (a *Analysis) lacks(row *Row, impls []string) string {
-	for _, impl := range impls {
-		e := row.entry(impl)
-		switch {
-		case e == nil:
-			return fmt.Sprintf("%s does not take part", impl)
-		case !e.Value.OK():
-			return fmt.Sprintf("%s: %s", impl, e.Absent)
-		case e.Value.N < min(FewestRounds, a.Run.Rounds):
-			return fmt.Sprintf("%s was measured in %d of %d rounds only", impl, e.Value.N, a.Run.Rounds)
-		case e.Value.Center <= 0 || math.IsNaN(e.Ratio.Center) && row.Reference != "":
-			return fmt.Sprintf("%s measures 0, which has no ratio", impl)
+// mean returns the weighted geometric mean of a contestant's ratios to another in each round, over the rows that both have.
+func (a *Analysis) mean(w weighting, rows []*Row, weights []float64, impl, to string) series {
+	var ratios []series
+	var shares []float64
+	for i, row := range rows {
+		if unit := w.unit(a, row); a.lacks(row, impl, unit) == "" && a.lacks(row, to, unit) == "" {
+			ratios = append(ratios, a.series(row.Bench, impl, unit).over(a.series(row.Bench, to, unit)))
+			shares = append(shares, weights[i])
 		}
+	}
+	return weightedGeomean(ratios, shares)
+}
+
+// score returns the weighted geometric mean of a contestant's own figures, in nanoseconds and bytes.
+func (a *Analysis) score(w weighting, rows []*Row, weights []float64, impl string) float64 {
+	sum, total := 0.0, 0.0
+	for i, row := range rows {
+		unit := w.unit(a, row)
+		if a.lacks(row, impl, unit) != "" {
+			continue
+		}
+		value := a.series(row.Bench, impl, unit).interval().Center
+		if IsTime(unit) {
+			value *= 1e9
+		}
+		sum += weights[i] * math.Log(value)
+		total += weights[i]
+	}
+	return math.Exp(sum / total)
+}
+
+// lacks says why a contestant has no usable figure of a unit in the row, nothing if it has one.
+func (a *Analysis) lacks(row *Row, impl, unit string) string {
+	e := row.entry(impl)
+	if e == nil {
+		return "does not take part"
+	}
+	if !e.Value.OK() {
+		return e.Absent
+	}
+	value := e.Value
+	if unit != row.Unit {
+		value = a.series(row.Bench, impl, unit).interval()
+	}
+	switch {
+	case !value.OK():
+		return "has no " + unit
+	case value.N < min(FewestRounds, a.Run.Rounds):
+		return fmt.Sprintf("was measured in %d of %d rounds only", value.N, a.Run.Rounds)
+	case value.Center <= 0:
+		return "measures 0, which has no ratio"
 	}
 	return ""
 }

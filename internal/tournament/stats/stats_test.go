@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func recorded(t *testing.T) *Analysis {
+func smallRun(t *testing.T) *Analysis {
 	t.Helper()
 	a, err := Load("testdata/run")
 	if err != nil {
@@ -28,7 +28,7 @@ func recorded(t *testing.T) *Analysis {
 }
 
 func TestAnalysisOfARecordedRun(t *testing.T) {
-	got, err := json.MarshalIndent(recorded(t), "", " ")
+	got, err := json.MarshalIndent(smallRun(t), "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +189,32 @@ func TestBytesHaveAFloorOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Each category has the floor of its own pairs, and none is smaller than that of the mean over all.
+func TestNoiseByCategory(t *testing.T) {
+	values := map[string][]float64{
+		"A@main": jitter(100, 0.01), "A@main-again": jitter(130, 0.01), "A@rival": jitter(115, 0.01),
+		"B@rival": jitter(100, 0.01), "B@rival-again": jitter(100, 0.01), "B@main": jitter(87, 0.01),
+		"C@rival": jitter(100, 0.01), "C@main": jitter(120, 0.01),
+	}
+	a := analyse(values)
+	for i, name := range []string{"A", "B", "C"} {
+		a.Run.Benchmarks[i].Category = "of " + name
+	}
+	a = Analyse(a.Run, a.samples)
+	mean := math.Sqrt(1.3) - 1
+	for category, want := range map[string]float64{"of A": 0.3, "of B": mean, "of C": 0.3} {
+		if got := a.Noise.In(category).Floor; math.Abs(got-want) > 1e-9 {
+			t.Errorf("the floor %s is %v, want %v", category, got, want)
+		}
+	}
+	for i, best := range []bool{true, false, true} { // 15 % within noise, 15 % beyond, 20 % within
+		slower := map[bool]string{true: "rival", false: "main"}[i < 2]
+		if e := a.Rows[i].entry(slower); e.Best != best {
+			t.Errorf("%s: %+v", a.Rows[i].Bench, e)
+		}
+	}
+}
+
 // A mean is steadier than a cell, but not where one cell is all there is.
 func TestAMeanOfOneCellHasTheFloorOfACell(t *testing.T) {
 	values := map[string][]float64{
@@ -243,29 +269,60 @@ func TestRatiosAreTakenWithinRounds(t *testing.T) {
 	}
 }
 
-func TestStandingCountsCommonRowsOnly(t *testing.T) {
-	values := map[string][]float64{
+func TestStandingCountsWhatTheReferenceHas(t *testing.T) {
+	a := analyse(map[string][]float64{
 		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@rival": jitter(25, 0.01), "A@channel": jitter(10, 0.01),
-		"B@baseline": jitter(100, 0.01), "B@main": jitter(1, 0.01),
-		"C@main": jitter(10, 0.01), "C@rival": jitter(40, 0.01),
-		"D@main": jitter(10, 0.01), "D@rival": jitter(40, 0.01),
-	}
-	a := analyse(values)
-	if !slices.Equal(a.Overall.Rows, []string{"A"}) || len(a.Overall.Missing) != 3 {
+		"B@baseline": jitter(100, 0.01), "B@main": jitter(1, 0.01), "B@rival": jitter(100, 0.01),
+		"C@main": jitter(10, 0.01), "C@rival": jitter(10000, 0.01), "C@channel": jitter(10, 0.01),
+	})
+	if !slices.Equal(a.Overall.Rows, []string{"A", "B"}) || !slices.Equal(a.Overall.Missing, []string{"C: baseline: does not take part"}) {
 		t.Errorf("overall counts %v and not %v", a.Overall.Rows, a.Overall.Missing)
 	}
 	var order []string
 	for _, p := range a.Overall.Places {
 		order = append(order, p.Impl)
 	}
-	if want := []string{"rival", "main", "baseline", "channel"}; !slices.Equal(order, want) {
-		t.Errorf("places %v, want the ranked by mean and then the control", order)
+	if want := []string{"main", "rival", "baseline"}; !slices.Equal(order, want) {
+		t.Errorf("places %v, want the ranked by mean, and no control that lacks a figure", order)
 	}
-	if p := a.Overall.Places[1]; p.Rank != 2 || p.Tied || math.Abs(p.ToFirst.Center-2) > 1e-9 {
+	if p := a.Overall.Places[1]; p.Rank != 2 || p.Tied || math.Abs(p.Mean.Center-0.5) > 1e-9 || math.Abs(p.ToFirst.Center-math.Sqrt(50)) > 1e-9 {
 		t.Errorf("second place %+v", p)
 	}
-	if !slices.Equal(a.Wide.Rows, []string{"A", "C", "D"}) || a.Wide.Places[0].Impl != "main" {
+	if !slices.Equal(a.Wide.Rows, []string{"A", "B", "C"}) || a.Wide.Places[0].Impl != "main" {
 		t.Errorf("without the reference: %v, %+v", a.Wide.Rows, a.Wide.Places)
+	}
+}
+
+// The core set is what a run declares to be it.
+func TestStandingCountsTheCore(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"A/n=1@baseline": jitter(100, 0.01), "A/n=1@main": jitter(50, 0.01), "A/n=2@baseline": jitter(100, 0.01), "A/n=2@main": jitter(1, 0.01),
+		"B@baseline": jitter(100, 0.01), "B@main": jitter(1, 0.01),
+	})
+	for i := range a.Run.Benchmarks {
+		if name, _, _ := strings.Cut(a.Run.Benchmarks[i].Name, "/"); name == "A" {
+			a.Run.Benchmarks[i].Name, a.Run.Benchmarks[i].Core = "A", []string{"A/n=1"}
+		}
+	}
+	a = Analyse(a.Run, a.samples)
+	if !slices.Equal(a.Overall.Rows, []string{"A/n=1"}) || len(a.Wide.Rows) != 3 {
+		t.Errorf("overall counts %v, all in all %v", a.Overall.Rows, a.Wide.Rows)
+	}
+}
+
+// Who lacks a figure has no rank, and leaves that figure to the others.
+func TestWhoLacksAFigureHasNoRank(t *testing.T) {
+	a := analyse(map[string][]float64{
+		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@rival": jitter(25, 0.01),
+		"B@baseline": jitter(100, 0.01), "B@main": jitter(10, 0.01),
+	})
+	if !slices.Equal(a.Overall.Rows, []string{"A", "B"}) {
+		t.Errorf("overall counts %v", a.Overall.Rows)
+	}
+	p := a.Overall.Places[len(a.Overall.Places)-1]
+	if p.Impl != "rival" || p.Rank != 0 || p.Why != "lacks 1 of 2 figures" || !slices.Equal(p.Lacks, []string{"B: does not take part"}) ||
+		math.Abs(p.Mean.Center-0.25) > 1e-9 {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -287,216 +344,6 @@ func TestFailedConformanceIsNotRanked(t *testing.T) {
 	}
 }
 
-func TestBars(t *testing.T) {
-	a := analyse(map[string][]float64{
-		"Submit@baseline": jitter(100, 0.01), "Submit@main": jitter(17, 0.01), "Submit@channel": jitter(34, 0.01),
-		"MultiProducer@main": jitter(25, 0.01), "MultiProducer@channel": jitter(70, 0.2),
-	})
-	var got []string
-	for _, b := range a.Bars {
-		got = append(got, b.What+" | "+b.Demand+" | "+string(b.State)+" | "+b.Note)
-	}
-	want := []string{
-		"Submit, one producer | at most 0.20 × baseline | met | ",
-		"Submit, one producer | at most 0.40 × channel | missed | by 25\u00a0%",
-		"MultiProducer | at most 0.15 × baseline | not measured | baseline in MultiProducer: does not take part",
-		"MultiProducer | at most 0.35 × channel | missed | by 2.1\u00a0%; the interval reaches the bar",
-		"Submit, allocations | 0 allocs/op | not measured | main in Submit: not measured",
-		"threadlet switch | at most 0.40 × channel | not measured | main has no threadlets",
-		"geometric mean over all cells | first of all contestants | met | ",
-		"geometric mean in each category | at most 1.00 × baseline | met | ",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// withRivals adds the rivals to an analysis' field.
-func withRivals(values map[string][]float64) *Analysis {
-	a := analyse(values)
-	for _, r := range Rivals {
-		a.Run.Impls = append(a.Run.Impls, record.Impl{Name: r, Ranked: true})
-	}
-	return Analyse(a.Run, a.samples)
-}
-
-func TestBarsOfDescriptors(t *testing.T) {
-	values := map[string][]float64{
-		"FDRoundTrip@alternateone": jitter(20000, 0.01), "FDRoundTrip@alternatetwo": jitter(9000, 0.01),
-		"FDRoundTrip@alternatethree": jitter(30000, 0.01), "FDRoundTrip@netpair": jitter(2000, 0.01),
-		"FDRoundTrip@blocking": jitter(9000, 0.01),
-	}
-	bars := func() (out []string) {
-		for _, b := range withRivals(values).Bars {
-			if b.What == "FDRoundTrip" {
-				out = append(out, b.Of+" | "+b.Demand+" | "+string(b.State)+" | "+b.Note)
-			}
-		}
-		return out
-	}
-	want := []string{
-		"main | at most 1.35 × netpair | not measured | main in FDRoundTrip: does not take part",
-	}
-	if got := bars(); !slices.Equal(got, want) {
-		t.Errorf("before the subject watches descriptors:\n%s", strings.Join(got, "\n"))
-	}
-	values["FDRoundTrip@main"] = jitter(2500, 0.01)
-	want = []string{
-		"main | at most 1.35 × netpair | met | ",
-	}
-	if got := bars(); !slices.Equal(got, want) {
-		t.Errorf("when it does:\n%s", strings.Join(got, "\n"))
-	}
-}
-
-// What a wake-up cannot do without is measured without a descriptor.
-func TestBarOfIdleWakes(t *testing.T) {
-	a := analyse(map[string][]float64{
-		"WakeFromIdle/fd=0@channel@p50-sec/op":  jitter(250, 0.01),
-		"WakeFromIdle/fd=1@blocking@p50-sec/op": jitter(2000, 0.01), "WakeFromIdle/fd=1@main@p50-sec/op": jitter(400, 0.01),
-	})
-	i := slices.IndexFunc(a.Bars, func(b Bar) bool { return strings.HasSuffix(b.Demand, "blocking") })
-	if got, want := a.Bars[i].Note, "by 100\u00a0%; channel itself is at 0.12×"; got != want {
-		t.Errorf("%+v, want the note %q", a.Bars[i], want)
-	}
-}
-
-// A bar on a rate is about operations per second: less is worse.
-func TestBarsOfServers(t *testing.T) {
-	values := map[string][]float64{
-		"Echo/conns=64@net": jitter(11100, 0.01), "Echo/conns=64@gnet": jitter(10100, 0.01), "Echo/conns=64@main": jitter(10000, 0.01),
-		"Echo/conns=512@net": jitter(6700, 0.01), "Echo/conns=512@gnet": jitter(12000, 0.01), "Echo/conns=512@main": jitter(10000, 0.01),
-	}
-	bars := func() (out []string) {
-		for _, b := range analyse(values).Bars {
-			if what, ok := strings.CutPrefix(b.What, "Echo, "); ok {
-				out = append(out, strings.Join([]string{what, b.Demand, b.Measured, string(b.State), b.Note}, " | "))
-			}
-		}
-		return out
-	}
-	want := []string{
-		"64 connections, requests per second | at least 1.00 × gnet | 1.01× (1.01× to 1.01×) | met | ",
-		"64 connections, requests per second | at least 1.10 × net | 1.11× (1.11× to 1.11×) | met | ",
-		"512 connections, requests per second | at least 1.00 × gnet | 1.20× (1.20× to 1.20×) | met | ",
-		"512 connections, requests per second | at least 1.10 × net | 0.67× (0.67× to 0.67×) | missed | by 39\u00a0%",
-	}
-	if got := bars(); !slices.Equal(got, want) {
-		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-
-	// The interval around the bar is told on either side.
-	values["Echo/conns=64@net"], values["Echo/conns=64@gnet"] = jitter(11100, 0.2), jitter(9900, 0.2)
-	values["Echo/conns=64@main"] = slices.Repeat([]float64{1e-5}, 10)
-	for i, want := range []string{"missed | by 1.0\u00a0%; the interval reaches the bar", "met | the interval reaches beyond the bar"} {
-		if got := bars()[i]; !strings.HasSuffix(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	delete(values, "Echo/conns=64@main")
-	if got, want := bars()[0], "not measured | main in Echo/conns=64: does not take part"; !strings.HasSuffix(got, want) {
-		t.Errorf("without a figure of the subject: %s, want %s", got, want)
-	}
-}
-
-// What only the subject has is held against the clock, a count of allocations, and a control.
-func TestBarsOfPromises(t *testing.T) {
-	values := map[string][]float64{
-		"Promise/op=then@main": jitter(140, 0.01), "Promise/op=then@main@allocs/op": flat(1), "Promise/op=then@goja": jitter(2000, 0.01),
-		"Promise/op=promisify@main": jitter(900, 0.01), "Promise/op=promisify@goroutine": jitter(500, 0.01),
-	}
-	bars := func(clock float64) (out []string) {
-		a := analyse(values)
-		a.Run.Env.TimeNowNS = clock
-		for _, b := range Analyse(a.Run, a.samples).Bars {
-			if strings.HasPrefix(b.What, "promise") || strings.HasPrefix(b.What, "Promisify") {
-				out = append(out, strings.ReplaceAll(strings.Join([]string{b.What, b.Demand, string(b.State), b.Note}, " | "), nbsp, " "))
-			}
-		}
-		return out
-	}
-	chain := "promise Then chain, per link | at most 150 ns where time.Now takes 40 ns; it takes "
-	for clock, want := range map[float64][]string{
-		40: {
-			chain + "40 ns here: 150 ns | met | ",
-			"promise Then chain, allocations per link | at most 1 allocs/op | met | ",
-			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
-		},
-		20: {
-			chain + "20 ns here: 75.0 ns | missed | by 87 %",
-			"promise Then chain, allocations per link | at most 1 allocs/op | met | ",
-			"Promisify, round trip | at most 1.50 × goroutine | missed | by 20 %",
-		},
-	} {
-		if got := bars(clock); !slices.Equal(got, want) {
-			t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
-
-	values["Promise/op=then@main@allocs/op"] = flat(2)
-	delete(values, "Promise/op=promisify@goroutine")
-	for i, want := range map[int]string{
-		1: "at most 1 allocs/op | missed | by 100 %",
-		2: "not measured | goroutine in Promise/op=promisify: does not take part",
-	} {
-		if got := bars(40)[i]; !strings.HasSuffix(got, want) {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
-// The best other is the ranked loop that comes out best in that benchmark, whoever it is.
-func TestBarsOfTheBest(t *testing.T) {
-	values := map[string][]float64{
-		"InternalPriority/busy=0@main@p99-sec/op": jitter(700, 0.01), "InternalPriority/busy=0@alternateone@p99-sec/op": jitter(900, 0.01),
-		"InternalPriority/busy=0@alternatetwo@p99-sec/op": jitter(500, 0.01), "InternalPriority/busy=0@channel@p99-sec/op": jitter(100, 0.01),
-		"InternalPriority/busy=1@main@p99-sec/op": jitter(700, 0.01), "InternalPriority/busy=1@alternateone@p99-sec/op": jitter(300, 0.01),
-	}
-	var got []string
-	for _, b := range withRivals(values).Bars {
-		if strings.HasPrefix(b.What, "InternalPriority") {
-			got = append(got, b.Demand+" | "+string(b.State)+" | "+strings.ReplaceAll(b.Note, nbsp, " "))
-		}
-	}
-	want := []string{"at most 1.50 × the best other, alternatetwo | met | ", "at most 2.00 × the best other, alternateone | missed | by 17 %"}
-	if !slices.Equal(got, want) {
-		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-// A rival's bars are about its place among the rivals, whatever the others do.
-func TestBarsOfRivals(t *testing.T) {
-	a := withRivals(map[string][]float64{
-		"A@main": jitter(100, 0.01), "A@main-again": jitter(105, 0.01),
-		"Submit@main": jitter(10, 0.01), "Submit@alternateone": jitter(70, 0.01), "Submit@alternatetwo": jitter(30, 0.01),
-		"Submit@alternatethree":      jitter(31, 0.01),
-		"MultiProducer@alternateone": jitter(70, 0.01), "MultiProducer@alternatetwo": jitter(60, 0.01),
-		"MultiProducer@alternatethree":      jitter(40, 0.01),
-		"Microtask/kind=chain@alternateone": jitter(40, 0.01), "Microtask/kind=chain@alternatetwo": jitter(10, 0.01),
-		"Microtask/kind=chain@alternatethree": jitter(9, 0.01), "Microtask/kind=fanout@alternateone": jitter(40, 0.01),
-		"Microtask/kind=fanout@alternatetwo": jitter(10, 0.01), "Microtask/kind=fanout@alternatethree": jitter(40, 0.01),
-	})
-	var got []string
-	for _, b := range a.Bars {
-		if b.Of == "alternatetwo" {
-			got = append(got, strings.Join([]string{b.What, b.Demand, b.Measured, string(b.State), b.Note}, " | "))
-		}
-	}
-	want := []string{
-		"Submit | first of the rivals | 0.97× of alternatethree (0.97–0.97) | met | but not beyond noise",
-		"MultiProducer | first of the rivals | 1.50× of alternatethree (1.50–1.50) | missed | by 50\u00a0%",
-		"Microtask | first of the rivals | 0.53× of alternatethree (0.53–0.53) | met | ",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-
-	a = withRivals(map[string][]float64{"Submit@alternateone": jitter(70, 0.01), "Submit@alternatetwo": jitter(30, 0.01)})
-	if b := a.Bars[len(a.Bars)-1]; b.What != "Submit" || b.State != NotMeasured || b.Note != "alternatethree in Submit: does not take part" {
-		t.Errorf("without one of the rivals: %+v", b)
-	}
-}
-
 func TestUnscoredBenchmarksAreShownOnly(t *testing.T) {
 	values := map[string][]float64{
 		"A@main": jitter(50, 0.01), "A@baseline": jitter(100, 0.01), "N@main": jitter(100, 0.01), "N@baseline": jitter(1, 0.01),
@@ -509,20 +356,6 @@ func TestUnscoredBenchmarksAreShownOnly(t *testing.T) {
 	}
 	if !slices.Equal(a.Overall.Rows, []string{"A"}) || !slices.Equal(a.Categories[0].Rows, []string{"A"}) {
 		t.Errorf("means count %v and %v", a.Overall.Rows, a.Categories[0].Rows)
-	}
-}
-
-func TestToBeTheFirstOfOneIsNoMerit(t *testing.T) {
-	mean := func(values map[string][]float64) Bar {
-		bars := analyse(values).Bars
-		return bars[slices.IndexFunc(bars, func(b Bar) bool { return b.What == "geometric mean over all cells" })]
-	}
-	with := mean(map[string][]float64{"A@main": jitter(50, 0.01), "A@baseline": jitter(100, 0.01)})
-	if with.State != Met || with.Measured != "rank 1 of 2 over 1 figures" {
-		t.Errorf("against the reference alone: %+v", with)
-	}
-	if alone := mean(map[string][]float64{"A@main": jitter(50, 0.01)}); alone.State != NotMeasured || alone.Note == "" || alone.Measured != "" {
-		t.Errorf("alone: %+v", alone)
 	}
 }
 

@@ -1,0 +1,378 @@
+package eventloop
+
+// What a loop is doing, and what keeps it from its end.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/sched/atomic"
+)
+
+// Activity is something that a loop is doing, or that keeps it alive.
+type Activity struct {
+	Kind   string    // task, internal, microtask, timer, descriptor, hold, worker, promise or threadlet
+	Name   string    // "running" for the callback that is running; which timer, descriptor or threadlet; a hold's name
+	Detail string    // how many, until when; in debug mode, where it was created
+	Since  time.Time // when it began, or the oldest of several; zero if that is not known
+}
+
+// String tells it in one line.
+func (a Activity) String() string {
+	parts := []string{a.Kind}
+	for _, part := range []string{a.Name, a.Detail} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if !a.Since.IsZero() {
+		parts = append(parts, fmt.Sprintf("for %v", time.Since(a.Since).Round(time.Millisecond)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// mostListed is how many timers, descriptors, promises are told one by one. More are one Activity.
+const mostListed = 100
+
+// Active tells what the loop is doing and what keeps it alive: the callback that is running, queued functions, ref'd
+// timers, descriptors, holds, functions of Promisify, promises that somebody waits for, threadlets; in this order of kinds, and of
+// each the oldest first. Of an ending loop it tells only what the end waits for, and of one that has ended the functions
+// of Promisify that go on.
+//
+// Which callback is running is known with [WithMetrics], [WithStallThreshold] or [WithDebug]; since when, with the first,
+// unless it samples, and the last. WithDebug also tells the places of creation; of timers, descriptors, functions of
+// Promisify and threadlets since when there are; and what each threadlet is doing. Any goroutine may call it at any time, also while a callback blocks the loop. It takes
+// the loop's locks for some microseconds, and allocates what it returns.
+func (l *Loop) Active() []Activity {
+	var all []Activity
+	add := func(as ...Activity) {
+		slices.SortStableFunc(as, func(a, b Activity) int {
+			if a.Since.IsZero() != b.Since.IsZero() {
+				return map[bool]int{true: 1, false: -1}[a.Since.IsZero()]
+			}
+			return a.Since.Compare(b.Since)
+		})
+		all = append(all, as...)
+	}
+	state := l.state.load()
+	switch state.state() {
+	case StateTerminated:
+		add(l.activeWorkers(true)...)
+		return all
+	case StateRunning, StateTerminating:
+		add(l.activeCallback(state)...)
+	}
+	add(l.activeQueues()...)
+	if !state.ending() {
+		add(l.activeTimers()...)
+		add(l.activeDescriptors()...)
+		add(l.activeHolds()...)
+	}
+	add(l.activeWorkers(false)...)
+	if !state.ending() {
+		add(l.activePromises()...)
+	}
+	add(l.activeThreadlets()...)
+	return all
+}
+
+// at turns nanoseconds since the anchor into a time, and 0 into none.
+func (l *Loop) at(nanoseconds int64) (t time.Time) {
+	if nanoseconds > 0 {
+		t = l.anchor.Add(time.Duration(nanoseconds))
+	}
+	return t
+}
+
+func (l *Loop) activeCallback(state word) []Activity {
+	p := l.probe
+	if p == nil {
+		if state.ending() && !state.sleeping() && !l.OnLoop() {
+			return []Activity{{Kind: "task", Name: "running", Detail: "(WithDebug tells which callback)"}}
+		}
+		return nil
+	}
+	running, from := p.runs(), p.place.Load()
+	if running.kind() == noCallback || p.runs() != running {
+		return nil // it is not blocked, and what was read may belong to two callbacks
+	}
+	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.String(), Since: l.at(running.since())}}
+}
+
+func (l *Loop) activeQueues() (as []Activity) {
+	for i, at := range []lane{external, internal, microtask} {
+		b := l.inboxOf(at)
+		l.lock(&b.spinLock)
+		q := &b.lane[at&1]
+		n, m := q.len(), mark{}
+		if n > 0 {
+			m = q.peekMark()
+		}
+		if p := l.probe; p != nil {
+			if left := p.left[i].Load(); left > 0 {
+				n += int(left)
+				m = mark{accepted: p.accepted[i].Load()}
+			}
+		}
+		b.Unlock()
+		b.courtesy()
+		if at == external {
+			n, m = l.withShare(n, m)
+		}
+		if n == 0 {
+			continue
+		}
+		a := Activity{Kind: (aTask + kind(i)).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.accepted)}
+		if m.place != nil {
+			a.Detail += ", the first " + m.place.String()
+		}
+		as = append(as, a)
+	}
+	return as
+}
+
+func (l *Loop) activeTimers() (as []Activity) {
+	type timer struct {
+		id       uint64
+		deadline int64
+	}
+	var timers []timer
+	t := &l.timers
+	l.lock(&t.mu)
+	n, next := t.wheel.Refs(), t.wheel.Next()
+	if few := t.wheel.Len() <= mostListed; few {
+		t.wheel.Each(func(id uint64, deadline int64, ref bool) {
+			if ref {
+				timers = append(timers, timer{id, deadline})
+			}
+		})
+	}
+	t.mu.Unlock()
+	t.mu.courtesy()
+	now := l.now()
+	due := func(deadline int64) string {
+		switch {
+		case deadline == never:
+			return "never due"
+		case deadline < now:
+			return fmt.Sprintf("due %v ago", time.Duration(now-deadline).Round(time.Microsecond))
+		}
+		return fmt.Sprintf("due in %v", time.Duration(deadline-now).Round(time.Microsecond))
+	}
+	if n > 0 && len(timers) == 0 {
+		return []Activity{{Kind: aTimer.String(), Detail: fmt.Sprintf("%d pending, the next %s", n, due(next))}}
+	}
+	for _, t := range timers {
+		since, from := l.notes.get(TimerID(t.id))
+		as = append(as, Activity{Kind: aTimer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), from), Since: l.at(since)})
+	}
+	return as
+}
+
+func (l *Loop) activeDescriptors() (as []Activity) {
+	d := &l.fds
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := len(d.table); n > mostListed {
+		return []Activity{{Kind: aDescriptor.String(), Detail: fmt.Sprint(n, " registered")}}
+	}
+	for fd, tag := range d.table {
+		since, from := l.notes.get(registrationTag(tag))
+		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", fd), Since: l.at(since),
+			Detail: join(d.slots.find(tag).events.String(), from)})
+	}
+	return as
+}
+
+// activeWorkers tells of the functions of Promisify whose outcome the loop waits for, or of those that go on when it has
+// ended.
+func (l *Loop) activeWorkers(ended bool) (as []Activity) {
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	n := int(u.begun - u.heard.Load())
+	u.Unlock()
+	u.courtesy()
+	if ended {
+		n = int(l.crew.Load().working())
+	}
+	if n == 0 {
+		return nil
+	}
+	l.notes.each(func(key any, e entry) {
+		if _, is := key.(*work); is && len(as) < mostListed {
+			as = append(as, Activity{Kind: "worker", Detail: e.from.String(), Since: l.at(e.since)})
+		}
+	})
+	if len(as) == 0 || len(as) == mostListed {
+		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n, " under way")}}
+	}
+	return as
+}
+
+// activeThreadlets tells of those that have not ended. They keep no loop alive, but an ending one waits for them.
+func (l *Loop) activeThreadlets() (as []Activity) {
+	n := l.guest.count()
+	if n == 0 {
+		return nil
+	}
+	l.notes.each(func(key any, e entry) {
+		if id, is := key.(threadletID); is && len(as) < mostListed {
+			as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", uint64(id)), Detail: join(e.doing, e.from), Since: l.at(e.since)})
+		}
+	})
+	if len(as) == 0 || len(as) == mostListed {
+		as = []Activity{{Kind: aThreadlet.String(), Detail: fmt.Sprint(n, " not ended")}}
+	}
+	return as
+}
+
+func (l *Loop) activePromises() (as []Activity) {
+	waited := l.promises.Waited()
+	if len(waited) > mostListed {
+		return []Activity{{Kind: "promise", Detail: fmt.Sprint(len(waited), " that somebody waits for")}}
+	}
+	for _, p := range waited {
+		as = append(as, Activity{Kind: "promise", Detail: p.String()})
+	}
+	return as
+}
+
+func join(detail string, from *place) string {
+	if from == nil {
+		return detail
+	}
+	return detail + " " + from.String()
+}
+
+// hold is what HoldNamed has handed out, in the list of those that are not released, which the urgent inbox's lock guards.
+type hold struct {
+	loop       *Loop
+	name       string
+	since      int64
+	place      *place
+	released   atomic.Bool
+	next, prev *hold
+}
+
+// HoldNamed is [Loop.Hold] with a name, by which [Loop.Active] tells what has not been released.
+func (l *Loop) HoldNamed(name string) (release func()) {
+	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	u.holds++
+	if h.next = l.held; h.next != nil {
+		h.next.prev = h
+	}
+	l.held = h
+	u.Unlock()
+	u.courtesy()
+	return h.release
+}
+
+func (h *hold) release() {
+	if h.released.Swap(true) {
+		return
+	}
+	l := h.loop
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	u.holds--
+	if h.prev != nil {
+		h.prev.next = h.next
+	} else {
+		l.held = h.next
+	}
+	if h.next != nil {
+		h.next.prev = h.prev
+	}
+	h.next, h.prev = nil, nil // whoever keeps release keeps no other
+	u.Unlock()
+	u.courtesy()
+	if l.autoExit {
+		l.wakeIfSleeping() // to see whether it should end
+	}
+}
+
+func (l *Loop) activeHolds() (as []Activity) {
+	var holds []hold
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	n := u.holds
+	if n <= mostListed {
+		holds = make([]hold, 0, mostListed)
+		for h := l.held; h != nil; h = h.next {
+			holds = append(holds, hold{name: h.name, since: h.since, place: h.place})
+		}
+	}
+	u.Unlock()
+	u.courtesy()
+	if n > mostListed {
+		return []Activity{{Kind: "hold", Detail: fmt.Sprint(n, " not released")}}
+	}
+	for i := range holds {
+		h := &holds[i]
+		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.String(), Since: l.at(max(h.since, 1))})
+	}
+	return as
+}
+
+// unfinished is the error of a Shutdown whose context has ended first.
+type unfinished struct {
+	error
+	what string
+}
+
+func (e *unfinished) Unwrap() error { return e.error }
+func (e *unfinished) Error() string { return e.error.Error() + e.what }
+
+// unfinished adds to the error of a context what the end still waits for.
+func (l *Loop) unfinished(err error) error {
+	const most = 8
+	active := l.Active()
+	var b strings.Builder
+	fmt.Fprintf(&b, "; loop %d", l.id)
+	for i, a := range active {
+		switch {
+		case i == most:
+			fmt.Fprintf(&b, "; and %d more", len(active)-most)
+			return &unfinished{err, b.String()}
+		case i == 0:
+			b.WriteString(" waits for: ")
+		default:
+			b.WriteString("; ")
+		}
+		b.WriteString(a.String())
+	}
+	if len(active) == 0 {
+		b.WriteString(" has not ended yet")
+	}
+	return &unfinished{err, b.String()}
+}
+
+// AwaitWorkers waits until no function of Promisify runs, or until ctx is done, and then returns ctx.Err(). After
+// [Loop.Close], which does not wait for them, it tells when nothing goes on that the loop has started. It is for other
+// goroutines than those functions: one that called it would wait for itself. On the loop it returns ErrAwaitOnLoop.
+func (l *Loop) AwaitWorkers(ctx context.Context) error {
+	if l.OnLoop() {
+		return ErrAwaitOnLoop
+	}
+	none := l.crew.Load().none()
+	select {
+	case <-none:
+		return nil
+	default:
+	}
+	select {
+	case <-none:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ID returns the loop's number, which no other loop of the process has: "loop" in log records, in the labels of profiles,
+// and in stalls. Any goroutine may call it.
+func (l *Loop) ID() uint64 { return l.id }

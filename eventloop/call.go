@@ -1,0 +1,51 @@
+package eventloop
+
+// A question to the loop, and its answer.
+
+import (
+	"context"
+	"runtime/debug"
+)
+
+// Call runs fn on the loop, as a task, and returns what it returns: how other goroutines ask for what is the loop's alone.
+// From the loop itself it calls fn at once.
+//
+// A panic of fn, and a runtime.Goexit, come back as a *PanicError, and are not reported otherwise. When ctx ends first Call
+// returns ctx.Err(), or an error that wraps it and the cause; fn is not called if it has not begun then, and otherwise goes
+// on. Call returns what Submit returns for a task that is not accepted, and ErrLoopTerminated when the loop is closed
+// before it has run. Any goroutine may call it. It costs a wake-up there and back, and some small allocations.
+func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, err error) {
+	switch {
+	case fn == nil:
+		return value, ErrNilCallback
+	case l.OnLoop():
+		return fn()
+	}
+	type answer struct {
+		value any
+		err   error
+	}
+	answers := make(chan answer, 1)
+	err = l.Submit(func() {
+		a := answer{err: &PanicError{Value: ErrGoexit, Stack: debug.Stack()}}
+		defer func() { answers <- a }()
+		a.value, a.err = call(ctx, func(context.Context) (any, error) { return fn() })
+	})
+	if err != nil {
+		return value, err
+	}
+	var a answer
+	select {
+	case a = <-answers:
+	case <-ctx.Done():
+		return value, cancelled(ctx)
+	case <-l.done:
+		select {
+		case a = <-answers:
+		default:
+			return value, ErrLoopTerminated
+		}
+	}
+	value, _ = a.value.(T) // an interface that is nil is no T
+	return value, a.err
+}

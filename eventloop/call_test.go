@@ -1,0 +1,78 @@
+package eventloop_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// A call runs on the loop, and its caller hears what it returned, however that ended.
+func TestCall(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	ctx := context.Background()
+	value, err := eventloop.Call(ctx, l, func() (int, error) {
+		require.True(t, l.OnLoop())
+		return eventloop.Call(ctx, l, func() (int, error) { return 42, nil }) // which would wait for itself
+	})
+	require.NoError(t, err)
+	require.Equal(t, 42, value)
+	_, err = eventloop.Call(ctx, l, func() (int, error) { return 1, errWork })
+	require.ErrorIs(t, err, errWork)
+	nothing, err := eventloop.Call(ctx, l, func() (error, error) { return nil, nil })
+	require.NoError(t, err)
+	require.Nil(t, nothing)
+	_, err = eventloop.Call(ctx, l, func() (int, error) { panic(errWork) })
+	require.ErrorIs(t, err, errWork)
+	var fault *eventloop.PanicError
+	require.ErrorAs(t, err, &fault)
+	_, err = eventloop.Call(ctx, l, func() (int, error) { runtime.Goexit(); return 0, nil })
+	require.ErrorIs(t, err, eventloop.ErrGoexit)
+	_, err = eventloop.Call[int](ctx, l, nil)
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+	require.NoError(t, l.Shutdown(ctx))
+	_, err = eventloop.Call(ctx, l, func() (int, error) { return 42, nil })
+	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+}
+
+// Who calls does not wait longer than its context, and what has not begun then never does; nor for a loop that is closed,
+// while one that shuts down still answers.
+func TestCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			end  func(l *eventloop.Loop, cancel context.CancelCauseFunc)
+			runs bool
+			is   error
+		}{
+			"context":  {func(_ *eventloop.Loop, cancel context.CancelCauseFunc) { cancel(errWork) }, false, errWork},
+			"close":    {func(l *eventloop.Loop, _ context.CancelCauseFunc) { l.Close() }, false, eventloop.ErrLoopTerminated},
+			"shutdown": {func(l *eventloop.Loop, _ context.CancelCauseFunc) { l.Shutdown(context.Background()) }, true, nil},
+		} {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			go l.Run(context.Background())
+			require.NoError(t, l.Submit(func() { time.Sleep(time.Hour) }))
+			ctx, cancel := context.WithCancelCause(context.Background())
+			runs := false
+			time.AfterFunc(time.Minute, func() { c.end(l, cancel) })
+			_, err = eventloop.Call(ctx, l, func() (int, error) { runs = true; return 0, nil })
+			require.ErrorIs(t, err, c.is, name)
+			if name == "context" {
+				require.ErrorIs(t, err, context.Canceled)
+				require.False(t, errors.Is(err, eventloop.ErrLoopTerminated))
+			}
+			l.Shutdown(context.Background())
+			<-l.Done()
+			require.Equal(t, c.runs, runs, name)
+			cancel(nil)
+		}
+	})
+}

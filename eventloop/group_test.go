@@ -1,0 +1,310 @@
+package eventloop_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+func newGroup(t testing.TB, n int, opts ...eventloop.Option) *eventloop.Group {
+	t.Helper()
+	g, err := eventloop.NewGroup(n, append([]eventloop.Option{eventloop.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = g.Close()
+		<-g.Done()
+	})
+	return g
+}
+
+// runs runs a group, and returns what Run does.
+func runs(g *eventloop.Group, ctx context.Context) <-chan error {
+	result := make(chan error, 1)
+	go func() { result <- g.Run(ctx) }()
+	return result
+}
+
+// However producers, tasks that bring tasks, faults and the end come together: what was accepted runs exactly once, on a loop of the group,
+// and only a Close drops any.
+func TestGroupConserves(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		n, producers, each := 1+rng.IntN(4), 1+rng.IntN(4), rng.IntN(1500)
+		closes, early := rng.IntN(3) == 0, rng.IntN(4) == 0
+		g := newGroup(t, n)
+		ran := make([]atomic.Int32, producers*each*2)
+		accepted := make([]atomic.Bool, len(ran))
+		onLoop := func() bool {
+			for i := range g.Len() {
+				if g.Loop(i).OnLoop() {
+					return true
+				}
+			}
+			return false
+		}
+		var submit func(k int)
+		submit = func(k int) {
+			err := g.Submit(func() {
+				if ran[k].Add(1); !onLoop() {
+					t.Errorf("seed %d: task %d runs elsewhere", seed, k)
+				}
+				if k%2 == 0 {
+					submit(k + 1)
+				}
+				switch {
+				case k%97 == 0:
+					runtime.Goexit()
+				case k%89 == 0:
+					panic("of the test")
+				case k%13 == 0:
+					time.Sleep(time.Duration(k%7) * 10 * time.Microsecond)
+				}
+			})
+			if err == nil {
+				accepted[k].Store(true)
+			} else if !errors.Is(err, eventloop.ErrLoopTerminated) {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+		}
+		var result <-chan error
+		if !early {
+			result = runs(g, context.Background())
+		}
+		var group sync.WaitGroup
+		for p := range producers {
+			group.Go(func() {
+				for k := range each {
+					submit(2 * (p*each + k))
+				}
+			})
+		}
+		if rng.IntN(2) == 0 {
+			group.Wait()
+		}
+		if early {
+			result = runs(g, context.Background())
+		}
+		end := g.Shutdown(context.Background())
+		if closes {
+			_ = g.Close()
+		}
+		group.Wait()
+		require.NoError(t, end)
+		<-g.Done()
+		<-result
+		for k := range ran {
+			switch times := ran[k].Load(); {
+			case accepted[k].Load() && times != 1, !accepted[k].Load() && times != 0:
+				t.Fatalf("seed %d: task %d ran %d times, accepted: %t", seed, k, times, accepted[k].Load())
+			}
+		}
+	}
+}
+
+func TestGroupClose(t *testing.T) {
+	for seed := range uint64(60) {
+		g := newGroup(t, 3)
+		result := runs(g, context.Background())
+		var over atomic.Bool
+		var late, ran atomic.Int32
+		var group sync.WaitGroup
+		for range 2 {
+			group.Go(func() {
+				for g.Submit(func() {
+					if ran.Add(1); over.Load() {
+						late.Add(1)
+					}
+				}) == nil {
+				}
+			})
+		}
+		for ran.Load() < int32(seed) {
+			runtime.Gosched()
+		}
+		require.NoError(t, g.Close())
+		// Whatever was running has begun before; give it time to say so.
+		<-g.Done()
+		over.Store(true)
+		group.Wait()
+		require.ErrorIs(t, <-result, eventloop.ErrLoopTerminated)
+		require.Zero(t, late.Load())
+		require.ErrorIs(t, g.Close(), eventloop.ErrLoopTerminated)
+		require.ErrorIs(t, g.Shutdown(context.Background()), eventloop.ErrLoopTerminated)
+		require.ErrorIs(t, g.Run(context.Background()), eventloop.ErrLoopTerminated)
+		require.ErrorIs(t, g.Submit(func() {}), eventloop.ErrLoopTerminated)
+	}
+}
+
+// A task that blocks its loop until all others have run keeps none of them waiting: they are taken away from it, also those that came
+// before it.
+func TestGroupSteals(t *testing.T) {
+	for round := range 200 {
+		g := newGroup(t, 2)
+		const n = 100
+		var others sync.WaitGroup
+		others.Add(n)
+		done := make(chan struct{})
+		result := runs(g, context.Background())
+		for k := range n + 1 {
+			if k == round%n {
+				require.NoError(t, g.Submit(func() {
+					others.Wait()
+					close(done)
+				}))
+			} else {
+				require.NoError(t, g.Submit(others.Done))
+			}
+		}
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("round %d: tasks wait behind one that blocks, while a loop is idle", round)
+		}
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+	}
+}
+
+// A loop that has gone to rest is woken for what waits behind a long task, wherever that was put.
+func TestGroupWakesIdle(t *testing.T) {
+	g := newGroup(t, 2)
+	result := runs(g, context.Background())
+	for round := range 40 {
+		begun, others := make(chan struct{}), make(chan struct{})
+		require.NoError(t, g.Submit(func() {
+			close(begun)
+			<-others
+		}))
+		<-begun
+		require.NoError(t, g.Submit(func() { close(others) }))
+		select {
+		case <-others:
+		case <-time.After(20 * time.Second):
+			close(others)
+			t.Fatalf("round %d: a task waits behind one that blocks, while a loop is idle", round)
+		}
+	}
+	require.NoError(t, g.Shutdown(context.Background()))
+	require.NoError(t, <-result)
+}
+
+// Microtasks run after each task, and internal work before the next, as on a loop.
+func TestGroupTasksAreTasks(t *testing.T) {
+	for _, n := range []int{1, 2} {
+		g := newGroup(t, n)
+		var wrong atomic.Int32
+		var flags [2]atomic.Int32 // by loop: what the last task has left to do
+		for range 500 {
+			require.NoError(t, g.Submit(func() {
+				for k := range g.Len() {
+					l := g.Loop(k)
+					if !l.OnLoop() {
+						continue
+					}
+					pending := &flags[k]
+					if pending.Swap(2) != 0 {
+						wrong.Add(1)
+					}
+					_ = l.ScheduleMicrotask(func() { pending.Add(-1) })
+					_ = l.SubmitInternal(func() { pending.Add(-1) })
+				}
+			}))
+		}
+		result := runs(g, context.Background())
+		require.NoError(t, g.Shutdown(context.Background()))
+		<-result
+		require.Zero(t, wrong.Load())
+	}
+}
+
+func TestGroupLifecycle(t *testing.T) {
+	_, err := eventloop.NewGroup(-1)
+	require.ErrorContains(t, err, "NewGroup(-1)")
+	_, err = eventloop.NewGroup(2, eventloop.WithAutoExit(true))
+	require.ErrorContains(t, err, "WithAutoExit")
+	_, err = eventloop.NewGroup(2, eventloop.WithTickBudget(-1))
+	require.ErrorContains(t, err, "WithTickBudget")
+	require.Equal(t, runtime.GOMAXPROCS(0), newGroup(t, 0).Len())
+
+	g := newGroup(t, 2)
+	require.ErrorIs(t, g.Submit(nil), eventloop.ErrNilCallback)
+	ctx, cancel := context.WithCancel(context.Background())
+	result := runs(g, ctx)
+	reentrant := make(chan error, 1)
+	require.NoError(t, g.Submit(func() { reentrant <- g.Run(ctx) }))
+	require.ErrorIs(t, <-reentrant, eventloop.ErrReentrantRun)
+	require.ErrorIs(t, g.Run(ctx), eventloop.ErrLoopAlreadyRunning)
+	cancel()
+	require.ErrorIs(t, <-result, context.Canceled)
+
+	g = newGroup(t, 3) // who ends one of the loops ends all
+	result = runs(g, context.Background())
+	require.NoError(t, g.Loop(1).Shutdown(context.Background()))
+	require.NoError(t, <-result)
+	<-g.Done()
+
+	g = newGroup(t, 2) // from a callback
+	result = runs(g, context.Background())
+	require.NoError(t, g.Submit(func() { reentrant <- g.Shutdown(context.Background()) }))
+	require.NoError(t, <-reentrant)
+	require.NoError(t, <-result)
+
+	g = newGroup(t, 2, eventloop.WithQueueLimit(3))
+	for err = nil; err == nil; err = g.Submit(func() {}) {
+	}
+	require.ErrorIs(t, err, eventloop.ErrLoopOverloaded)
+
+	g = newGroup(t, 3)
+	least := g.Least()
+	near, far := newPair(t)
+	defer closeAll(near, far)
+	require.NoError(t, least.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
+	for range 30 {
+		require.NotSame(t, least, g.Least())
+	}
+}
+
+// Uneven load: one task in fifty is as long as fifty others. A group beside tasks that are dealt out in turn.
+func BenchmarkGroupUneven(b *testing.B) {
+	work := func(d time.Duration) {
+		for began := time.Now(); time.Since(began) < d; {
+		}
+	}
+	const batch = 200
+	run := func(b *testing.B, submit func(g *eventloop.Group, k int, fn func()) error) {
+		g := newGroup(b, 2)
+		runs(g, context.Background())
+		for b.Loop() {
+			var all sync.WaitGroup
+			all.Add(batch)
+			for k := range batch {
+				long := k%50 == 0
+				_ = submit(g, k, func() {
+					defer all.Done()
+					if long {
+						work(500 * time.Microsecond)
+					} else {
+						work(10 * time.Microsecond)
+					}
+				})
+			}
+			all.Wait()
+		}
+	}
+	b.Run("group", func(b *testing.B) {
+		run(b, func(g *eventloop.Group, _ int, fn func()) error { return g.Submit(fn) })
+	})
+	b.Run("in turn", func(b *testing.B) {
+		run(b, func(g *eventloop.Group, k int, fn func()) error { return g.Loop(k % g.Len()).Submit(fn) })
+	})
+}

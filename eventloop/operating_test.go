@@ -1,0 +1,120 @@
+package eventloop_test
+
+// The worked cases of docs/operating.md: what each says that is seen is seen.
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+func TestOperatingBlockedCallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := make(chan eventloop.Stall, 10)
+		l := observed(t, eventloop.WithMetrics(true), eventloop.WithDebug(true),
+			eventloop.WithStallThreshold(100*time.Millisecond, func(s eventloop.Stall) { stalls <- s }))
+		time.Sleep(time.Minute)
+		require.NoError(t, l.Submit(blockHere(4*time.Second)))
+		synctest.Wait()
+		require.NoError(t, l.Submit(func() {}))
+		time.Sleep(2100 * time.Millisecond)
+		require.Regexp(t, `^task running from \S*TestOperatingBlockedCallback\S* at operating_test.go:\d+ for 2.1s$`, l.Active()[0].String())
+		require.InDelta(t, 0.21, l.Metrics().Utilization, 0.01, "of ten seconds")
+		s := <-stalls
+		require.Contains(t, string(s.Stack), "blockHere")
+		require.Contains(t, s.From, "TestOperatingBlockedCallback")
+		time.Sleep(2 * time.Second)
+		m := l.Metrics()
+		require.Equal(t, 4*time.Second, m.Callback.Max)
+		require.InEpsilon(t, 4*time.Second, m.QueueDelay.Max, 0.01)
+		require.Empty(t, stalls)
+	})
+}
+
+func TestOperatingGrowingQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const takes, every, limit = 10 * time.Millisecond, 5 * time.Millisecond, 400
+		l := observed(t, eventloop.WithMetrics(true), eventloop.WithQueueLimit(limit))
+		refused := 0
+		var before eventloop.Metrics
+		for range 3 {
+			for range 200 {
+				if err := l.Submit(func() { time.Sleep(takes) }); err != nil {
+					require.ErrorIs(t, err, eventloop.ErrLoopOverloaded)
+					refused++
+				}
+				time.Sleep(every)
+			}
+			m := l.Metrics()
+			require.Greater(t, m.External.Current, before.External.Current)
+			require.Greater(t, m.External.EMA, before.External.EMA)
+			require.Greater(t, m.QueueDelay.P99, before.QueueDelay.P99)
+			require.InEpsilon(t, takes, m.Callback.P99, 0.02, "as ever")
+			require.InDelta(t, 1, m.Callback.Mean.Seconds()*m.TPS, 0.02, "the loop is full")
+			before = m
+		}
+		require.Zero(t, refused)
+		for range 1000 {
+			if l.Submit(func() { time.Sleep(takes) }) != nil {
+				refused++
+			}
+		}
+		require.Equal(t, limit, l.Metrics().External.Current)
+		require.NotZero(t, refused)
+	})
+}
+
+func TestOperatingLoopThatDoesNotExit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithDebug(true), eventloop.WithAutoExit(true))
+		release := l.HoldNamed("import")
+		synctest.Wait()
+		id, err := l.ScheduleTimer(time.Hour, func() {})
+		require.NoError(t, err)
+		fetched := make(chan struct{})
+		l.Promisify(context.Background(), func(context.Context) (any, error) { <-fetched; return nil, nil })
+		var kinds []string
+		for _, a := range l.Active() {
+			kinds = append(kinds, a.Kind+" "+a.Name)
+		}
+		require.Equal(t, []string{"timer #" + itoa(uint64(id)), "hold import", "worker "}, kinds)
+		require.NoError(t, l.UnrefTimer(id))
+		release()
+		synctest.Wait()
+		require.Len(t, l.Active(), 1)
+		ctx, cancel := context.WithTimeout(context.Background(), 31*time.Second)
+		defer cancel()
+		require.Regexp(t, `^context deadline exceeded; loop \d+ waits for: worker from \S+ at operating_test.go:\d+ for 31s$`, l.Shutdown(ctx).Error())
+		require.NoError(t, l.Close())
+		close(fetched)
+		require.NoError(t, l.AwaitWorkers(t.Context()))
+	})
+}
+
+// With one processor, and a producer that computes after each Submit, the loop is ready and does not run.
+func TestOperatingShortOfProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	stalled := make(chan eventloop.Stall, 1)
+	l := observed(t, eventloop.WithMetrics(true), eventloop.WithStallThreshold(time.Minute, func(s eventloop.Stall) { stalled <- s }))
+	settled(t, l)
+	for range 30 {
+		ran := make(chan struct{}, 1)
+		submitted := time.Now()
+		require.NoError(t, l.Submit(func() { ran <- struct{}{} }))
+		for time.Since(submitted) < 8*time.Millisecond {
+		}
+		<-ran
+	}
+	m := settled(t, l)
+	t.Logf("queue delay at most %v, callback median %v, utilization %.3f", m.QueueDelay.Max, m.Callback.P50, m.Utilization)
+	require.GreaterOrEqual(t, m.QueueDelay.Max, 2*time.Millisecond, "tasks wait for the processor")
+	require.Less(t, m.Callback.P50, m.QueueDelay.Max, "callbacks are short as ever")
+	require.Less(t, m.Utilization, 0.5, "and the loop is not busy")
+	require.Empty(t, stalled)
+}

@@ -1,0 +1,166 @@
+package eventloop
+
+// The flight recorder: the last few thousand things that the loop has done.
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// WithFlightRecorder keeps the last n things that the loop has done, for [Loop.DumpEvents] and [Loop.DumpTrace]: turns,
+// callbacks with what they took, sleeps and what ended them, stalls. The default is 0: none. It takes 24 bytes for each,
+// and times all callbacks, also with WithMetricsSampling. n must be from 0 to 2^20.
+func WithFlightRecorder(n int) Option {
+	return func(c *config) error {
+		if n < 0 || n > mostEvents {
+			return fmt.Errorf("eventloop: WithFlightRecorder(%d): not from 0 to %d", n, mostEvents)
+		}
+		c.events = n
+		return nil
+	}
+}
+
+const mostEvents = 1 << 20
+
+// ring has the last events. The probe's lock guards it.
+type ring struct {
+	events []record
+	next   int
+	total  uint64 // that it ever had
+	ticks  uint64 // turns among them
+}
+
+// record is what is left of an event.
+type record struct {
+	end, took int64
+	kind, by  kind // by is what ended a sleep
+}
+
+func (r *ring) add(e record) {
+	if len(r.events) == 0 {
+		return
+	}
+	r.events[r.next] = e
+	r.next = (r.next + 1) % len(r.events)
+	r.total++
+	if e.kind == aTick {
+		r.ticks++
+	}
+}
+
+// all returns the events, oldest first.
+func (r *ring) all() []record {
+	if r.total < uint64(len(r.events)) {
+		return slices.Clone(r.events[:r.next])
+	}
+	return slices.Concat(r.events[r.next:], r.events[:r.next])
+}
+
+// wakeReason tells what a loop that was parked has to do now: its last kind stands for nothing in particular, which
+// includes the end.
+func (l *Loop) wakeReason() kind {
+	switch {
+	case l.urgent.has(internal):
+		return anInternal
+	case l.urgent.has(microtask):
+		return aMicrotask
+	case l.inbox.mayHaveWork():
+		return aTask
+	case l.fds.pending():
+		return aDescriptor
+	case l.alarm.rang.Load() || l.earliest.Load() < max(l.alarm.at, l.now()+1):
+		return aTimer
+	}
+	return noCallback
+}
+
+var (
+	errNoRecorder = errors.New("eventloop: there is no flight recorder: see WithFlightRecorder")
+	errRecorder   = errors.New("eventloop: the flight recorder has not recorded what the loop has done")
+)
+
+// recorded returns what the recorder has, with what is running, and whether that is all that it should have: of the turns,
+// which the loop counts by itself, none may be missing. A recorder that records nothing looks like an idle loop.
+func (l *Loop) recorded() ([]record, error) {
+	p := l.probe
+	if p == nil || len(p.ring.events) == 0 {
+		return nil, errNoRecorder
+	}
+	turns := uint64(l.turned.ticks.Load())
+	p.mu.Lock()
+	p.read()
+	events, ticks, parkedAt := p.ring.all(), p.ring.ticks, p.parkedAt
+	p.mu.Unlock()
+	now := l.now()
+	running := p.runs()
+	switch k, since := running.kind(), running.since(); {
+	case parkedAt >= 0:
+		events = append(events, record{now, now - parkedAt, aPark, noCallback})
+	case k != noCallback && since > 0 && !slices.ContainsFunc(events, func(e record) bool { return e.kind == k && e.end > since }):
+		events = append(events, record{now, now - since, k, noCallback})
+	}
+	if ticks+1 < turns { // the last may just have begun
+		return events, fmt.Errorf("%w: %d turns of %d", errRecorder, ticks, turns)
+	}
+	return events, nil
+}
+
+// DumpEvents writes what the flight recorder has as text, oldest first, a line for each: when it began, how long it took,
+// what it was. The last line is what the loop is doing now. Any goroutine may call it at any time, also while a callback blocks
+// the loop, from the report of a stall, and when the loop has ended. It returns an error if there is no recorder, if w
+// returns one, or, with everything written, if the recorder has missed something.
+func (l *Loop) DumpEvents(w io.Writer) error {
+	events, missed := l.recorded()
+	if events == nil && missed != nil {
+		return missed
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "loop %d, %d events; time is since %s\n", l.id, len(events), l.anchor.Format(time.RFC3339Nano))
+	for _, e := range events {
+		fmt.Fprintf(b, "%16v %12v %s\n", time.Duration(e.end-e.took), time.Duration(e.took), e.name())
+	}
+	return errors.Join(b.Flush(), missed)
+}
+
+func (e record) name() string {
+	if e.kind == aPark && e.by != noCallback {
+		return e.kind.String() + ", woken by " + e.by.String()
+	}
+	return e.kind.String()
+}
+
+// DumpTrace writes the same as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome (about:tracing) read.
+func (l *Loop) DumpTrace(w io.Writer) error {
+	type traced struct {
+		Name  string            `json:"name"`
+		Phase string            `json:"ph"`
+		At    float64           `json:"ts"` // microseconds
+		Took  float64           `json:"dur,omitempty"`
+		PID   int               `json:"pid"`
+		TID   uint64            `json:"tid"`
+		Scope string            `json:"s,omitempty"`
+		Args  map[string]string `json:"args,omitempty"`
+	}
+	events, missed := l.recorded()
+	if events == nil && missed != nil {
+		return missed
+	}
+	all := []traced{{Name: "thread_name", Phase: "M", PID: 1, TID: l.id, Args: map[string]string{"name": fmt.Sprint("loop ", l.id)}}}
+	for _, e := range events {
+		t := traced{Name: e.kind.String(), Phase: "X", At: float64(e.end-e.took) / 1000, Took: float64(e.took) / 1000, PID: 1, TID: l.id}
+		if e.kind == aTick || e.kind == aStall {
+			t.Phase, t.Took, t.Scope = "i", 0, "t"
+		}
+		if e.kind == aPark && e.by != noCallback {
+			t.Args = map[string]string{"woken by": e.by.String()}
+		}
+		all = append(all, t)
+	}
+	err := json.NewEncoder(w).Encode(map[string]any{"traceEvents": all, "displayTimeUnit": "ns"})
+	return errors.Join(err, missed)
+}

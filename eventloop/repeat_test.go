@@ -1,0 +1,171 @@
+package eventloop_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// An interval keeps to its grid; what passes while it runs, or while the loop does something else, is left out, and
+// neither a panic nor a Goexit ends it.
+func TestEvery(t *testing.T) {
+	const second = time.Second
+	for name, c := range map[string]struct {
+		takes  map[int]time.Duration // by run
+		faulty func()
+		busy   time.Duration // another callback, from 1.5 s on
+		want   []time.Duration
+	}{
+		"idle":     {want: []time.Duration{second, 2 * second, 3 * second, 4 * second, 5 * second}},
+		"slow":     {takes: map[int]time.Duration{0: 2500 * time.Millisecond}, want: []time.Duration{second, 4 * second, 5 * second}},
+		"periods":  {takes: map[int]time.Duration{0: 2 * second}, want: []time.Duration{second, 4 * second, 5 * second}},
+		"panics":   {faulty: func() { panic("no") }, want: []time.Duration{second, 2 * second, 3 * second, 4 * second, 5 * second}},
+		"exits":    {faulty: runtime.Goexit, want: []time.Duration{second, 2 * second, 3 * second, 4 * second, 5 * second}},
+		"neighbor": {busy: 2 * second, want: []time.Duration{second, 3500 * time.Millisecond, 4 * second, 5 * second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+				require.NoError(t, err)
+				began := time.Now()
+				var runs []time.Duration
+				var stop func()
+				stop, err = l.Every(second, func() {
+					n := len(runs)
+					runs = append(runs, time.Since(began))
+					time.Sleep(c.takes[n])
+					if runs[n] == 5*second {
+						stop()
+					}
+					if c.faulty != nil {
+						c.faulty()
+					}
+				})
+				require.NoError(t, err)
+				if c.busy > 0 {
+					_, err := l.ScheduleTimer(1500*time.Millisecond, func() { time.Sleep(c.busy) })
+					require.NoError(t, err)
+				}
+				go l.Run(context.Background())
+				<-l.Done() // auto-exit: a stopped interval keeps nothing alive
+				require.Equal(t, c.want, runs)
+				require.Equal(t, 5*second, time.Since(began))
+				stop()
+			})
+		})
+	}
+}
+
+// A schedule of the wall clock runs at its times, never before, until it is at its end.
+func TestRepeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		var days []string
+		_, err = l.Repeat(func(now time.Time) time.Time {
+			at := time.Date(now.Year(), now.Month(), now.Day(), 3, 30, 0, 0, time.UTC)
+			switch {
+			case len(days) == 3:
+				return time.Time{}
+			case !at.After(now):
+				return at.AddDate(0, 0, 1)
+			}
+			return at
+		}, func() { days = append(days, time.Now().UTC().Format("02 15:04")) })
+		require.NoError(t, err)
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []string{"01 03:30", "02 03:30", "03 03:30"}, days)
+	})
+}
+
+// A timer that rings before the time of the wall clock, since that was set back, is none: the time is waited for again.
+func TestRepeatIsNeverEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		began := time.Now()
+		asked := 0
+		var ran []time.Duration
+		require.NoError(t, l.Submit(func() {
+			eventloop.FireRepeated(l, began.Add(time.Hour), func(time.Time) time.Time {
+				if asked++; asked > 1 {
+					return time.Time{}
+				}
+				return began.Add(time.Hour)
+			}, func() { ran = append(ran, time.Since(began)) })
+		}))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []time.Duration{time.Hour}, ran)
+	})
+}
+
+// stop ends it from anywhere, also before its first time, from next, and as often as one likes; a run that has begun goes on.
+func TestRepeatStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		runs := 0
+		stop, err := l.Every(time.Second, func() { runs++ })
+		require.NoError(t, err)
+		time.Sleep(2500 * time.Millisecond)
+		synctest.Wait()
+		stop()
+		stop()
+		require.Zero(t, l.Metrics().Timers)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 2, runs)
+
+		stop, err = l.Every(time.Second, func() { runs++ })
+		require.NoError(t, err)
+		stop()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 2, runs)
+
+		asked := 0
+		require.NoError(t, l.Submit(func() {
+			var stop func()
+			stop, err = l.Repeat(func(now time.Time) time.Time {
+				if asked++; asked > 1 {
+					stop()
+				}
+				return now.Add(time.Second)
+			}, func() { runs++ })
+			require.NoError(t, err)
+		}))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 3, runs)
+		require.Zero(t, l.Metrics().Timers)
+		require.NoError(t, l.Shutdown(context.Background()))
+
+		_, err = l.Every(time.Second, func() {})
+		require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+	})
+}
+
+func TestRepeatRefuses(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	defer l.Close()
+	_, err = l.Every(0, func() {})
+	require.EqualError(t, err, "eventloop: Every(0s): the period must be positive")
+	_, err = l.Every(-1, func() {})
+	require.Error(t, err)
+	_, err = l.Every(1, nil)
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+	_, err = l.Repeat(nil, func() {})
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+	stop, err := l.Repeat(func(time.Time) time.Time { return time.Time{} }, func() {})
+	require.NoError(t, err)
+	stop()
+	require.Zero(t, l.Metrics().Timers)
+}

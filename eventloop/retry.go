@@ -1,0 +1,149 @@
+package eventloop
+
+// Waiting as a promise, and trying again as one.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/sched"
+)
+
+// Sleep returns a promise that is fulfilled with nil when d has passed. It is rejected as soon as ctx ends, as that of
+// [Loop.Promisify] is, and with ErrLoopTerminated when the loop shuts down, or is ending already. It keeps an auto-exit
+// loop alive as its timer does. Any goroutine may call it. It costs a timer and two promises, and for a context that can
+// end what context.AfterFunc costs.
+func (l *Loop) Sleep(ctx context.Context, d time.Duration) *Promise {
+	if ctx.Err() != nil {
+		return l.promises.Rejected(cancelled(ctx))
+	}
+	p, resolve, reject := l.promises.New()
+	forget := func() bool { return true }
+	var timer TimerID
+	if ctx.Done() != nil {
+		armed := make(chan struct{})
+		defer close(armed)
+		forget = sched.AfterContext(ctx, func() {
+			<-armed
+			_ = l.CancelTimer(timer)
+			reject(cancelled(ctx))
+		})
+	}
+	timer, err := l.ScheduleTimer(d, func() { resolve(nil) })
+	if err != nil {
+		forget()
+		return l.promises.Refused(err)
+	}
+	if ctx.Done() == nil {
+		return p
+	}
+	return p.Finally(func() error { // also when the loop shuts down
+		forget()
+		return nil
+	})
+}
+
+// Backoff says how often, and after which waits, [Retry] tries again.
+type Backoff struct {
+	Attempts int              // how often at most; 0 is without end
+	First    time.Duration    // the wait after the first failure; each further one is twice the one before; 0 is none
+	Most     time.Duration    // the longest wait; 0 is no bound
+	Jitter   float64          // the share of each wait, from 0 to 1, that chance decides, so that those who failed together do not come back together
+	If       func(error) bool // called on the loop with a failure: whether another attempt is worth it; nil is always
+}
+
+// Retry calls fn as [Promisify] does until it succeeds, and returns a promise of its value. Between two attempts nothing
+// waits but a timer. The promise is rejected with fn's last error, wrapped with the number of attempts, when b allows no
+// other one. When ctx or the loop ends, it is rejected with an error that wraps ctx.Err() or ErrLoopTerminated, and fn's
+// last one if there was any. Shutdown waits for an attempt that is under way, and its outcome counts; so who finds
+// ErrLoopTerminated knows that the work is not done, and may keep it for the next start.
+//
+// It keeps an auto-exit loop alive. Any goroutine may call it. An attempt costs what Promisify costs, and a wait what
+// [Loop.Sleep] does. A nil fn is ErrNilCallback.
+func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Context) (T, error)) promise.Of[T] {
+	if fn == nil {
+		return promise.As[T](l.promises.Rejected(ErrNilCallback))
+	}
+	r := &retry{loop: l, ctx: ctx, backoff: b}
+	r.fn = func(ctx context.Context) (any, error) { return fn(ctx) }
+	l.promises.Begin(&r.promise)
+	if l.OnLoop() {
+		r.attempt()
+	} else if err := l.SubmitInternal(r.attempt); err != nil {
+		return promise.As[T](l.promises.Refused(err))
+	}
+	return promise.As[T](&r.promise)
+}
+
+// retry is work that is tried until it succeeds, with its promise in it, which its handlers settle. It is the loop's. If
+// that refuses a handler, or is closed, its end answers for the promise.
+type retry struct {
+	promise Promise
+	loop    *Loop
+	ctx     context.Context
+	backoff Backoff
+	fn      func(context.Context) (any, error)
+	failed  int // attempts
+}
+
+func (r *retry) attempt() {
+	r.loop.Promisify(r.ctx, r.fn).Then(r.succeed, r.fail)
+}
+
+func (r *retry) succeed(value any) (any, error) {
+	r.finish(false, value)
+	return nil, nil
+}
+
+func (r *retry) fail(err error) (any, error) {
+	returned := false
+	defer func() {
+		if !returned { // but for what If has done
+			r.finish(true, &PanicError{Value: recover(), Stack: debug.Stack()})
+		}
+	}()
+	r.failed++
+	switch {
+	case r.ctx.Err() != nil:
+		r.finish(true, err)
+	case r.failed == r.backoff.Attempts || r.backoff.If != nil && !r.backoff.If(err):
+		r.finish(true, fmt.Errorf("eventloop: attempt %d: %w", r.failed, err))
+	default:
+		r.loop.Sleep(r.ctx, r.backoff.wait(r.failed)).Then(func(any) (any, error) {
+			r.attempt()
+			return nil, nil
+		}, func(end error) (any, error) {
+			r.finish(true, fmt.Errorf("%w; attempt %d: %w", end, r.failed, err))
+			return nil, nil
+		})
+	}
+	returned = true
+	return nil, nil
+}
+
+func (r *retry) finish(failed bool, result any) {
+	r.ctx, r.fn, r.backoff.If = nil, nil, nil
+	r.loop.promises.Finish(&r.promise, failed, result)
+}
+
+// wait is how long to wait after so many failures.
+func (b Backoff) wait(failures int) time.Duration {
+	d, doublings := time.Duration(never), failures-1
+	switch {
+	case b.First <= 0:
+		d = 0
+	case doublings < 62 && b.First <= never>>doublings:
+		d = b.First << doublings
+	}
+	if b.Most > 0 {
+		d = min(d, b.Most)
+	}
+	if b.Jitter > 0 {
+		d -= time.Duration(float64(d) * min(b.Jitter, 1) * rand.Float64())
+	}
+	return d
+}

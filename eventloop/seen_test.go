@@ -1,0 +1,383 @@
+package eventloop_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// What the metrics of a group say is what its tasks have counted themselves: each task once, whichever loop ran it, and not the
+// runners that are between them and their loops. While it goes on no figure contradicts another.
+func TestGroupMetrics(t *testing.T) {
+	const producers, each = 4, 3000
+	g := newGroup(t, 3, eventloop.WithMetrics(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+	result := runs(g, context.Background())
+	var ran atomic.Int64
+	var work, reader sync.WaitGroup
+	stop := make(chan struct{})
+	reader.Go(func() {
+		for before := (eventloop.Metrics{}); ; {
+			m := g.Metrics()
+			if m.Run != m.Callback.Count || m.Run < before.Run || m.External.Current < 0 || m.Callback.P50 > m.Callback.Max {
+				t.Errorf("%+v after %+v", m, before)
+			}
+			before = m
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.Gosched()
+			}
+		}
+	})
+	for p := range producers {
+		work.Go(func() {
+			for n := range each {
+				run := func() {
+					ran.Add(1)
+					if n%100 == 0 {
+						panic("of the test")
+					}
+				}
+				var err error
+				switch (p + n) % 5 {
+				case 0:
+					err = g.Loop(n % 3).SubmitInternal(run)
+				case 1:
+					err = g.Loop(n % 3).Submit(run)
+				default:
+					err = g.Submit(run)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	require.NoError(t, g.Shutdown(context.Background()))
+	close(stop)
+	reader.Wait()
+	require.NoError(t, <-result)
+	m := g.Metrics()
+	require.EqualValues(t, producers*each, ran.Load())
+	require.EqualValues(t, ran.Load(), m.Run)
+	require.EqualValues(t, ran.Load(), m.Callback.Count)
+	require.Equal(t, m.Run, m.QueueDelay.Count, "all of these wait in queues")
+	require.Zero(t, m.External.Current+m.Internal.Current)
+}
+
+// Tasks of a group take and wait as long as they do, on a clock that only they move, and those that wait are counted, wherever
+// they wait, the runners not among them.
+func TestGroupMetricsOnVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 2, eventloop.WithMetrics(true), eventloop.WithDebug(true))
+		result := runs(g, context.Background())
+		synctest.Wait()
+		release := make(chan struct{})
+		for range 2 {
+			require.NoError(t, g.Submit(func() { <-release }))
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		for range 10 {
+			require.NoError(t, g.Submit(func() { time.Sleep(time.Second) }))
+		}
+		time.Sleep(5 * time.Second)
+		m := g.Metrics()
+		require.Equal(t, 10, m.External.Current)
+		require.Zero(t, m.Run)
+		require.InDelta(t, 1.0, m.Utilization, 0.01)
+		var waiting []string
+		for i := range g.Len() {
+			for _, a := range g.Loop(i).Active() {
+				if a.Name == "running" {
+					require.Contains(t, a.Detail, "TestGroupMetricsOnVirtualTime")
+				} else {
+					waiting = append(waiting, a.Kind)
+					require.Equal(t, 5*time.Second, time.Since(a.Since))
+				}
+			}
+		}
+		require.NotEmpty(t, waiting)
+		require.Empty(t, slices.DeleteFunc(waiting, func(kind string) bool { return kind == "task" }))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := g.Shutdown(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Contains(t, err.Error(), "task running")
+		close(release)
+		require.NoError(t, <-result)
+		m = g.Metrics()
+		require.EqualValues(t, 12, m.Run)
+		require.EqualValues(t, 12, m.QueueDelay.Count)
+		require.Equal(t, 2*7*time.Second+10*time.Second, m.Callback.Sum())
+		require.InEpsilon(t, time.Second, m.Callback.P50, 0.02)
+		require.GreaterOrEqual(t, m.QueueDelay.Max, 10*time.Second-time.Second, "five on each, and six seconds before them")
+		require.Less(t, m.QueueDelay.P50, 15*time.Second)
+	})
+}
+
+// The average of a zero Metrics and a loop's is the loop's, so that a sum may begin with none.
+func TestMergeIntoNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithMetrics(true))
+		require.NoError(t, l.Submit(func() { time.Sleep(time.Second) }))
+		time.Sleep(2 * time.Second)
+		var sum eventloop.Metrics
+		sum.Merge(l.Metrics())
+		require.InDelta(t, 0.5, sum.Utilization, 0.01)
+		sum.Merge(eventloop.Metrics{})
+		require.InDelta(t, 0.5, sum.Utilization, 0.01)
+	})
+}
+
+// Promises that are pending are counted, and not any more when they have settled, nor at the end; so are pauses.
+func TestMetricsOfPromises(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t)
+		var settle []func(any)
+		require.NoError(t, l.Submit(func() {
+			for range 7 {
+				p, resolve, _ := l.NewPromise()
+				settle = append(settle, resolve)
+				p.Then(func(v any) (any, error) { return v, nil }, nil)
+			}
+		}))
+		synctest.Wait()
+		require.Equal(t, 7, l.Metrics().Promises)
+		for _, f := range settle[:5] {
+			f(nil)
+		}
+		synctest.Wait()
+		require.Equal(t, 2, l.Metrics().Promises)
+		require.NoError(t, l.Shutdown(t.Context()))
+		require.Zero(t, l.Metrics().Promises)
+	})
+	eventloop.SetCalm(true)
+	defer eventloop.ForgetCalm()
+	l := observed(t)
+	settled(t, l)
+	settled(t, l)
+	require.NotZero(t, l.Metrics().Pauses)
+}
+
+// record is one that a loop has logged.
+type record map[string]any
+
+func recordsOf(t *testing.T, log *bytes.Buffer) (all []record) {
+	t.Helper()
+	for line := range strings.Lines(log.String()) {
+		var r record
+		require.NoError(t, json.Unmarshal([]byte(line), &r), line)
+		all = append(all, r)
+	}
+	return all
+}
+
+// What a loop logs says of whom it speaks, by kind and number, as attributes; in debug mode also where that came from.
+func TestRecordsNameWhatTheySpeakOf(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		var log bytes.Buffer
+		l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))), eventloop.WithMicrotaskBudget(2), eventloop.WithDebug(debug))
+		require.NoError(t, err)
+		fail := func() { panic("lost temper") }
+		var id eventloop.TimerID
+		for _, c := range []struct {
+			kind    string
+			message string
+			do      func(done func())
+		}{
+			{"task", "callback panicked", func(done func()) { require.NoError(t, l.Submit(func() { defer done(); fail() })) }},
+			{"internal", "callback panicked", func(done func()) { require.NoError(t, l.SubmitInternal(func() { defer done(); runtime.Goexit() })) }},
+			{"microtask", "callback panicked", func(done func()) { require.NoError(t, l.ScheduleMicrotask(func() { defer done(); fail() })) }},
+			{"timer", "callback panicked", func(done func()) {
+				id, err = l.ScheduleTimer(0, func() { defer done(); fail() })
+				require.NoError(t, err)
+			}},
+			{"promise", "unhandled promise rejection", func(done func()) {
+				require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork); done() }))
+			}},
+			{"microtask", "loop overloaded", func(done func()) {
+				require.NoError(t, l.Submit(func() {
+					for range 4 {
+						_ = l.ScheduleMicrotask(func() {})
+					}
+					done()
+				}))
+			}},
+		} {
+			if l.State() == eventloop.StateAwake {
+				go func() { _ = l.Run(context.Background()) }()
+			}
+			done := make(chan struct{})
+			c.do(func() { close(done) })
+			<-done
+			settled(t, l) // what was to be logged is
+			var found record
+			for _, r := range recordsOf(t, &log) {
+				if r["kind"] == c.kind && r["msg"] == c.message {
+					found = r
+				}
+			}
+			require.NotNil(t, found, "%s: %s: %s", c.kind, c.message, log.String())
+			require.EqualValues(t, l.ID(), found["loop"])
+			if c.kind == "timer" {
+				require.EqualValues(t, id, found["id"])
+			}
+			if debug && c.message == "callback panicked" && c.kind != "microtask" {
+				require.Contains(t, found["from"], "TestRecordsNameWhatTheySpeakOf")
+			}
+			log.Reset()
+		}
+		require.NoError(t, l.Shutdown(t.Context()))
+	}
+}
+
+// A handler that panics is no task: the record says that it was a handler.
+func TestRecordsOfHandlers(t *testing.T) {
+	var log bytes.Buffer
+	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))),
+		eventloop.WithPanicHandler(func(*eventloop.PanicError) { panic("worse") }))
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() { panic("lost temper") }))
+	require.NoError(t, l.Shutdown(t.Context()))
+	all := recordsOf(t, &log)
+	require.Len(t, all, 1)
+	require.Equal(t, "handler", all[0]["kind"])
+}
+
+// Activities and stalls are logged as groups, with the names of holds.
+func TestActivitiesAsAttributes(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewJSONHandler(&log, nil))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	defer l.Close()
+	defer l.HoldNamed("upload")()
+	logger.Info("waits", "for", l.Active()[0], "stall", eventloop.Stall{Loop: 3, Kind: "task", Running: time.Second, From: "from here"})
+	r := recordsOf(t, &log)[0]
+	held := r["for"].(map[string]any)
+	require.Equal(t, "hold", held["kind"])
+	require.Equal(t, "upload", held["name"])
+	require.NotEmpty(t, held["since"])
+	stall := r["stall"].(map[string]any)
+	require.EqualValues(t, 3, stall["loop"])
+	require.EqualValues(t, time.Second, stall["running"])
+}
+
+// A report of a stall that ends its goroutine ends no watch.
+func TestStallReportThatExits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reports := make(chan struct{}, 10)
+		l := observed(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)),
+			eventloop.WithStallThreshold(time.Second, func(eventloop.Stall) { reports <- struct{}{}; runtime.Goexit() }))
+		for range 3 {
+			require.NoError(t, l.Submit(blockHere(5*time.Second)))
+			time.Sleep(6 * time.Second)
+			require.Len(t, reports, 1)
+			<-reports
+		}
+	})
+}
+
+// Everything is turned on, all kinds of work come at once, callbacks fail, and sixty-four goroutines ask for everything, also
+// from callbacks and from reports of stalls, while the loop is ended: nobody waits for ever, and what was accepted is counted.
+func TestEverythingOnUnderSiege(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		var reports atomic.Int64
+		var l *eventloop.Loop
+		ask := func() {
+			_ = l.DumpEvents(new(bytes.Buffer))
+			_ = l.Metrics()
+			for _, a := range l.Active() {
+				_ = a.String()
+			}
+		}
+		l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)), eventloop.WithMetrics(true), eventloop.WithDebug(true),
+			eventloop.WithFlightRecorder(512), eventloop.WithStallThreshold(time.Millisecond, func(eventloop.Stall) {
+				ask()
+				switch reports.Add(1) % 3 {
+				case 0:
+					panic("of the report")
+				case 1:
+					_ = l.Submit(func() {})
+				}
+			}))
+		require.NoError(t, err)
+		go func() { _ = l.Run(context.Background()) }()
+		var ran, accepted atomic.Int64
+		run := func(n int) func() {
+			return func() {
+				ran.Add(1)
+				switch rand.IntN(200) {
+				case 0:
+					panic("of the test")
+				case 1:
+					runtime.Goexit()
+				case 2:
+					time.Sleep(2 * time.Millisecond)
+				case 3:
+					ask()
+				}
+			}
+		}
+		var all sync.WaitGroup
+		for i := range 64 {
+			all.Go(func() {
+				for n := range 40 {
+					var err error
+					switch (i + n) % 3 {
+					case 0:
+						err = l.Submit(run(n))
+					case 1:
+						err = l.SubmitInternal(run(n))
+					default:
+						err = l.ScheduleMicrotask(run(n))
+					}
+					if err == nil {
+						accepted.Add(1)
+					} else if !errors.Is(err, eventloop.ErrLoopTerminated) {
+						t.Error(err)
+					}
+					if n%8 == 0 {
+						ask()
+					}
+				}
+			})
+		}
+		for ran.Load() < 500 {
+			runtime.Gosched()
+		}
+		if closes {
+			_ = l.Submit(func() { _ = l.Close() })
+		}
+		_ = l.Shutdown(context.Background())
+		all.Wait()
+		<-l.Done()
+		ask()
+		m := l.Metrics()
+		require.Equal(t, m.Run, m.Callback.Count)
+		if !closes {
+			require.Equal(t, accepted.Load(), ran.Load())
+			require.GreaterOrEqual(t, m.Run, uint64(ran.Load()))
+		}
+		require.Empty(t, l.Active())
+		require.Zero(t, l.Notes())
+	}
+}

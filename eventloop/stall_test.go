@@ -1,0 +1,107 @@
+package eventloop_test
+
+import (
+	"bytes"
+	"log/slog"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// blockHere is what the stacks of stalls must name.
+func blockHere(d time.Duration) func() { return func() { time.Sleep(d) } }
+
+// Each callback that takes too long is reported once, in time, while it runs, with where it is; no other is.
+func TestStalls(t *testing.T) {
+	const threshold = time.Second
+	for name, opts := range map[string][]eventloop.Option{
+		"alone":        nil,
+		"with metrics": {eventloop.WithMetrics(true)},
+		"with debug":   {eventloop.WithDebug(true)},
+		"sampled":      {eventloop.WithMetrics(true), eventloop.WithMetricsSampling(100)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			type heard struct {
+				eventloop.Stall
+				at time.Time
+			}
+			reports := make(chan heard, 100)
+			opts := append(opts, eventloop.WithStallThreshold(threshold, func(s eventloop.Stall) { reports <- heard{s, time.Now()} }))
+			l := observed(t, opts...)
+			time.Sleep(time.Hour)
+			submits := map[string]func(func()) error{
+				"task":      l.Submit,
+				"internal":  l.SubmitInternal,
+				"microtask": l.ScheduleMicrotask,
+				"timer":     func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err },
+			}
+			for kind, submit := range submits {
+				for range 20 {
+					require.NoError(t, submit(blockHere(threshold*9/10)))
+				}
+				time.Sleep(30 * time.Second)
+				synctest.Wait()
+				require.Empty(t, reports, "%s: %s: none of these is long", name, kind)
+
+				began := time.Now()
+				require.NoError(t, submit(blockHere(10*threshold)))
+				require.NoError(t, submit(blockHere(0)))
+				time.Sleep(5 * threshold)
+				synctest.Wait()
+				require.Len(t, reports, 1, "%s: %s: while it runs", name, kind)
+				s := <-reports
+				require.Equal(t, l.ID(), s.Loop)
+				require.Equal(t, kind, s.Kind)
+				require.Contains(t, string(s.Stack), "blockHere")
+				require.NotContains(t, string(s.Stack), "\n\n")
+				require.InDelta(t, threshold*5/4, s.at.Sub(began), float64(threshold/4+time.Millisecond), kind)
+				require.LessOrEqual(t, s.Running, s.at.Sub(began))
+				require.Greater(t, s.Running, threshold)
+				if name == "with debug" && kind != "microtask" {
+					require.Contains(t, s.From, "TestStalls")
+				}
+				time.Sleep(time.Minute)
+				require.Empty(t, reports, "once")
+				require.False(t, l.Watched(), "an idle loop has no timer")
+			}
+		})
+	}
+}
+
+// A report that panics, or takes long, is no harm to the loop, nor to the next report; nor is a loop that has a new
+// goroutine harm to any.
+func TestStallReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		reports := make(chan string, 10)
+		l := observed(t, eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
+			eventloop.WithStallThreshold(time.Second, func(s eventloop.Stall) {
+				reports <- string(s.Stack)
+				panic("lost temper")
+			}))
+		require.NoError(t, l.Submit(runtime.Goexit))
+		synctest.Wait()
+		for range 2 {
+			require.NoError(t, l.Submit(blockHere(5*time.Second)))
+			time.Sleep(6 * time.Second)
+			require.Contains(t, <-reports, "blockHere")
+		}
+		synctest.Wait()
+		require.Equal(t, 2, bytes.Count(log.Bytes(), []byte("the report of a stall panicked")), log.String())
+		require.NoError(t, l.Shutdown(t.Context()))
+		time.Sleep(time.Hour)
+		require.False(t, l.Watched())
+	})
+}
+
+func TestStallThresholdRange(t *testing.T) {
+	_, err := eventloop.New(eventloop.WithStallThreshold(0, func(eventloop.Stall) {}))
+	require.ErrorContains(t, err, "WithStallThreshold(0s)")
+	_, err = eventloop.New(eventloop.WithStallThreshold(time.Second, nil))
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+}

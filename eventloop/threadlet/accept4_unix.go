@@ -1,0 +1,9 @@
+//go:build freebsd || linux
+
+package threadlet
+
+import "golang.org/x/sys/unix"
+
+func acceptNonblock(fd int) (int, unix.Sockaddr, error) {
+	return unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}

@@ -1,0 +1,303 @@
+package threadlet_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// waits are all ways to wait for what never comes.
+var waits = map[string]func(l *eventloop.Loop) error{
+	"sleep": func(*eventloop.Loop) error { return threadlet.Sleep(1 << 60) },
+	"await": func(l *eventloop.Loop) error {
+		p, _, _ := promise.New[int](l.Promises())
+		_, err := threadlet.Await(p)
+		return err
+	},
+	"do": func(*eventloop.Loop) error {
+		return threadlet.Do(background, func(ctx context.Context) error { <-ctx.Done(); return nil })
+	},
+	"join": func(l *eventloop.Loop) error {
+		other, err := threadlet.Go(l, func() { _ = threadlet.Sleep(1 << 60) })
+		if err != nil {
+			return err
+		}
+		if err = other.Join(background); err == nil { // the other was told first, and has ended
+			return eventloop.ErrLoopTerminated
+		}
+		return err
+	},
+	"mutex": func(*eventloop.Loop) error {
+		var m threadlet.Mutex
+		_ = m.Lock()
+		return m.Lock()
+	},
+	"cond": func(*eventloop.Loop) error {
+		var m threadlet.Mutex
+		_ = m.Lock()
+		defer m.Unlock()
+		return threadlet.NewCond(&m).Wait()
+	},
+	"send": func(l *eventloop.Loop) error { return threadlet.NewChan[int](l, 0).Send(1) },
+	"receive": func(l *eventloop.Loop) error {
+		_, err := threadlet.NewChan[int](l, 0).Receive()
+		return err
+	},
+	"yield": func(*eventloop.Loop) error {
+		for {
+			if err := threadlet.Yield(); err != nil {
+				return err
+			}
+		}
+	},
+}
+
+// Whatever a threadlet waits for, the end of the loop ends it; so do the deferred calls run, which cannot wait any more;
+// and nothing is left.
+func TestEndEndsWaits(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for name, wait := range waits {
+		for how, end := range map[string]func(l *eventloop.Loop, cancel func()) error{
+			"Shutdown": func(l *eventloop.Loop, _ func()) error { return l.Shutdown(background) },
+			"Close":    func(l *eventloop.Loop, _ func()) error { return l.Close() },
+			"context":  func(_ *eventloop.Loop, cancel func()) error { cancel(); return nil },
+		} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				l, err := eventloop.New()
+				require.NoError(t, err)
+				ctx, cancel := context.WithCancel(background)
+				defer cancel()
+				go func() { _ = l.Run(ctx) }()
+				results := make(chan error, 2)
+				th, err := threadlet.Go(l, func() {
+					defer func() { results <- wait(l) }()
+					results <- wait(l)
+				})
+				require.NoError(t, err)
+				require.NoError(t, do(t, l, func() {}))
+				require.NoError(t, end(l, cancel))
+				<-l.Done()
+				for range 2 {
+					require.ErrorIs(t, <-results, eventloop.ErrLoopTerminated)
+				}
+				require.NoError(t, th.Join(background))
+				_, err = threadlet.Go(l, func() {})
+				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+			})
+		}
+	}
+	settled(t, before)
+}
+
+// settled waits for goroutines that have been told to end.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before {
+		if time.Now().After(deadline) {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines, there were %d\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
+		runtime.Gosched()
+	}
+}
+
+// What was accepted runs, unless the loop is closed; then Join tells that it never will.
+func TestEndBeforeTheBeginning(t *testing.T) {
+	for how, end := range map[string]func(*eventloop.Loop) error{
+		"Shutdown": func(l *eventloop.Loop) error { return l.Shutdown(background) },
+		"Close":    (*eventloop.Loop).Close,
+	} {
+		for _, where := range []string{"outside", "loop"} {
+			t.Run(how+"/"+where, func(t *testing.T) {
+				l, err := eventloop.New()
+				require.NoError(t, err)
+				ran := false
+				var th *threadlet.Threadlet
+				if where == "outside" {
+					th, err = threadlet.Go(l, func() { ran = true })
+					require.NoError(t, err)
+					require.NoError(t, end(l))
+				} else {
+					require.NoError(t, l.Submit(func() {
+						th, _ = threadlet.Go(l, func() { ran = true })
+						_ = end(l)
+						if _, err := threadlet.Go(l, func() {}); err != eventloop.ErrLoopTerminated {
+							t.Errorf("begun when the end was asked for: %v", err)
+						}
+					}))
+					_ = l.Run(background)
+				}
+				<-l.Done()
+				if err := th.Join(background); how == "Close" {
+					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+				} else {
+					require.NoError(t, err)
+				}
+				require.Equal(t, how != "Close", ran)
+			})
+		}
+	}
+}
+
+// Shutdown tells who waits only when everything that was accepted has run, which may be what they wait for.
+func TestShutdownRunsWhatWasAccepted(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	const n = 100
+	ch := threadlet.NewChan[int](l, n)
+	var got []int
+	_, err = threadlet.Go(l, func() {
+		for {
+			v, err := ch.Receive()
+			if err != nil {
+				return
+			}
+			got = append(got, v)
+		}
+	})
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() { _ = l.Shutdown(background) }))
+	for i := range n {
+		require.NoError(t, l.Submit(func() {
+			_ = l.SubmitInternal(func() {
+				if !ch.TrySend(i) {
+					t.Errorf("%d: no room", i)
+				}
+			})
+		}))
+	}
+	require.NoError(t, l.Run(background))
+	require.Len(t, got, n)
+}
+
+// Two that wake each other for ever, without a Yield, end with the loop.
+func TestEndOfPingPong(t *testing.T) {
+	l := start(t)
+	a, b := threadlet.NewChan[int](l, 0), threadlet.NewChan[int](l, 0)
+	play := func(in, out *threadlet.Chan[int]) func() {
+		return func() {
+			for {
+				if _, err := in.Receive(); err != nil {
+					return
+				}
+				if out.Send(1) != nil {
+					return
+				}
+			}
+		}
+	}
+	_, err := threadlet.Go(l, play(a, b))
+	require.NoError(t, err)
+	_, err = threadlet.Go(l, play(b, a))
+	require.NoError(t, err)
+	require.NoError(t, do(t, l, func() { _ = a.Send(1) }))
+	require.NoError(t, l.Shutdown(background))
+}
+
+// Panics and Goexit while a loop is closed are reported too, and end nobody else.
+func TestFaultsAtTheEnd(t *testing.T) {
+	opt, faults := sink()
+	l := start(t, opt)
+	const n = 30
+	told := 0
+	for i := range n {
+		_, err := threadlet.Go(l, func() {
+			_ = threadlet.Sleep(time.Hour)
+			told++
+			culprit([]string{"panic", "Goexit", ""}[i%3])
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, do(t, l, func() {}))
+	require.NoError(t, l.Close())
+	<-l.Done()
+	require.Equal(t, n, told)
+	require.Len(t, *faults, 2*n/3)
+}
+
+// Ten thousand that wait are told at once, and leave nothing behind.
+func TestManyAtTheEnd(t *testing.T) {
+	const n = 10_000
+	before := runtime.NumGoroutine()
+	l := start(t)
+	told := 0
+	require.NoError(t, do(t, l, func() {
+		for range n {
+			_, _ = threadlet.Go(l, func() {
+				if errors.Is(threadlet.Sleep(time.Hour), eventloop.ErrLoopTerminated) {
+					told++
+				}
+			})
+		}
+		_ = threadlet.Sleep(time.Millisecond)
+	}))
+	require.Greater(t, runtime.NumGoroutine(), n)
+	began := time.Now()
+	require.NoError(t, l.Close())
+	<-l.Done()
+	t.Logf("%d threadlets ended within %v", n, time.Since(began))
+	require.Equal(t, n, told)
+	settled(t, before)
+}
+
+// Coroutines are kept for others, but not all of them.
+func TestPool(t *testing.T) {
+	before := runtime.NumGoroutine()
+	l := start(t)
+	require.NoError(t, do(t, l, func() {
+		for range 5000 {
+			_, _ = threadlet.Go(l, func() { _ = threadlet.Yield() })
+		}
+		for len(threadlet.Threadlets(l)) > 1 {
+			_ = threadlet.Yield()
+		}
+	}))
+	settled(t, before+1+threadlet.MostIdle)
+}
+
+// A loop that ends by itself says who waits for what can never come, once.
+func TestDeadlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		var m threadlet.Mutex
+		var results []error
+		for range 2 {
+			_, err := threadlet.Go(l, func() {
+				_ = m.Lock()
+				_ = threadlet.Sleep(time.Hour) // no deadlock yet
+				lockAgain(&m, &results)
+			})
+			require.NoError(t, err)
+		}
+		require.NoError(t, l.Run(background))
+		require.Equal(t, []error{eventloop.ErrLoopTerminated, eventloop.ErrLoopTerminated}, results)
+		require.Equal(t, 1, strings.Count(log.String(), "deadlock"), log.String())
+		require.Equal(t, 2, strings.Count(log.String(), "waiting mutex"), log.String())
+		require.Contains(t, log.String(), "lockAgain")
+
+		log.Reset()
+		l, err = eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, err)
+		_, err = threadlet.Go(l, func() { _ = threadlet.Sleep(time.Hour) })
+		require.NoError(t, err)
+		require.NoError(t, l.Run(background))
+		require.Empty(t, log.String())
+	})
+}
+
+//go:noinline
+func lockAgain(m *threadlet.Mutex, results *[]error) { *results = append(*results, m.Lock()) }

@@ -1,0 +1,5 @@
+package threadlet
+
+// What tests need to know of the package.
+
+const MostIdle = mostIdle

@@ -1,0 +1,120 @@
+package threadlet
+
+// Who is there: for people who ask why something does not go on.
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Info says what a threadlet is doing.
+type Info struct {
+	Threadlet *Threadlet
+	Serial    uint64    // counts the threadlets of its loop
+	State     string    // "fresh", "ready", "running" or "waiting"
+	Reason    string    // what it waits for: "sleep", "promise", "worker", "join", "mutex", "cond", "chan send", "chan receive", "read", "write", "accept"
+	Since     time.Time // the tick in which that began
+	Stack     []byte    // of one that has begun
+}
+
+func (i Info) String() string {
+	return fmt.Sprintf("threadlet %d: %s\n%s", i.Serial, strings.TrimSpace(i.State+" "+i.Reason), i.Stack)
+}
+
+// reason is what a threadlet waits for.
+type reason uint8
+
+const (
+	sleeping reason = iota
+	promised
+	working
+	joining
+	locking
+	conditional
+	sending
+	receiving
+	reading
+	writing
+	accepting
+)
+
+var reasons = [...]string{sleeping: "sleep", promised: "promise", working: "worker", joining: "join", locking: "mutex",
+	conditional: "cond", sending: "chan send", receiving: "chan receive", reading: "read", writing: "write",
+	accepting: "accept"}
+
+var phases = [...]string{fresh: "fresh", running: "running", waiting: "waiting", ready: "ready"}
+
+// Threadlets returns the threadlets of a loop that have not ended, in the order in which they came. Those who wait are
+// resumed for a moment, to say where they are; so it costs a stack trace for each, on the loop, and its callers elsewhere
+// wait until the loop gets round to it. Of a loop that does not run, or has ended, it returns none. Any goroutine may call
+// it.
+func Threadlets(l *eventloop.Loop) []Info {
+	s := schedulerOf(l)
+	if l.OnLoop() {
+		return s.infos()
+	}
+	if l.State() == eventloop.StateAwake {
+		return nil
+	}
+	answer := make(chan []Info, 1)
+	if l.SubmitInternal(func() { answer <- s.infos() }) != nil {
+		return nil
+	}
+	select {
+	case infos := <-answer:
+		return infos
+	case <-l.Done():
+		return nil
+	}
+}
+
+func (s *scheduler) infos() []Info {
+	infos := make([]Info, 0, s.count)
+	for t := s.eldest; t != nil; t = t.younger {
+		i := Info{Threadlet: t, Serial: t.serial, State: phases[t.phase], Since: s.host.When(t.since), Stack: s.stackOf(t)}
+		if t.phase == waiting {
+			i.Reason = reasons[t.reason]
+		}
+		infos = append(infos, i)
+	}
+	return infos
+}
+
+// stackOf has a threadlet trace its stack.
+func (s *scheduler) stackOf(t *Threadlet) []byte {
+	switch {
+	case t.co == nil:
+		return nil
+	case t.phase == running:
+		return debug.Stack()
+	case t.co == s.driver: // it has resumed the caller, and cannot be resumed
+		s.asked = true
+		current().yield(struct{}{})
+	default:
+		s.tracing = true
+		t.co.next()
+		s.tracing = false
+	}
+	stack := s.trace
+	s.trace = nil
+	return stack
+}
+
+// Stuck reports a deadlock: the loop ends because nothing can happen any more, and there are threadlets that wait. It
+// happens once in the life of a loop.
+func (s *scheduler) Stuck() {
+	if s.count == 0 {
+		return
+	}
+	var text strings.Builder
+	var ids []uint64
+	for _, i := range s.infos() {
+		ids = append(ids, i.Serial)
+		fmt.Fprintf(&text, "%v\n", i)
+	}
+	s.host.Log().Error("deadlock: threadlets wait, and nothing else can happen", "kind", "threadlet", "id", ids, "threadlets", text.String())
+}

@@ -1,0 +1,17 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package threadlet
+
+// Systems whose sockets this package does not know: nothing is taken over, so nothing else is called.
+
+import "errors"
+
+const shutRead, shutWrite = 0, 1
+
+func sysDup(uintptr) (int, error)                          { return 0, errors.ErrUnsupported }
+func sysRead(int, []byte) (n int, again bool, err error)   { return 0, false, errors.ErrUnsupported }
+func sysWrite(int, []byte) (n int, again bool, err error)  { return 0, false, errors.ErrUnsupported }
+func sysAccept(int, *Conn) (fd int, again bool, err error) { return 0, false, errors.ErrUnsupported }
+func sysShutdown(int, int) error                           { return errors.ErrUnsupported }
+func sysClose(int) error                                   { return errors.ErrUnsupported }
+func noRoom(error) bool                                    { return false }

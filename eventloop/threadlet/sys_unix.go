@@ -1,0 +1,110 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package threadlet
+
+// What sockets need of the system, on Unix. Descriptors are non-blocking; again says that there is nothing to do yet.
+
+import (
+	"net"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	shutRead  = unix.SHUT_RD
+	shutWrite = unix.SHUT_WR
+)
+
+func sysRead(fd int, p []byte) (n int, again bool, err error) {
+	for {
+		n, err = unix.Read(fd, p)
+		if err != unix.EINTR {
+			return verdict(n, err)
+		}
+	}
+}
+
+func sysWrite(fd int, p []byte) (n int, again bool, err error) {
+	for {
+		n, err = unix.Write(fd, p)
+		if err != unix.EINTR {
+			return verdict(n, err)
+		}
+	}
+}
+
+func verdict(n int, err error) (int, bool, error) {
+	if err == unix.EAGAIN {
+		return 0, true, nil
+	}
+	return max(n, 0), false, err
+}
+
+// sysAccept accepts a connection, and tells c who it is.
+func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
+	for {
+		accepted, from, err := acceptNonblock(fd)
+		switch err {
+		case nil:
+			c.remote = addressOf(from)
+			if unspecified(c.local) {
+				if sa, err := unix.Getsockname(accepted); err == nil {
+					c.local = addressOf(sa)
+				}
+			}
+			if _, tcp := c.local.(*net.TCPAddr); tcp {
+				_ = unix.SetsockoptInt(accepted, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // as package net does
+			}
+			return accepted, false, nil
+		case unix.EAGAIN:
+			return 0, true, nil
+		case unix.EINTR, unix.ECONNABORTED:
+		default:
+			return 0, false, err
+		}
+	}
+}
+
+// unspecified tells whether a listener has many addresses, of which a connection has one.
+func unspecified(a net.Addr) bool {
+	t, ok := a.(*net.TCPAddr)
+	return ok && (t.IP == nil || t.IP.IsUnspecified())
+}
+
+// noRoom tells whether a connection was not accepted for want of something that may come back.
+func noRoom(err error) bool {
+	return err == unix.EMFILE || err == unix.ENFILE || err == unix.ENOBUFS || err == unix.ENOMEM
+}
+
+func sysShutdown(fd, how int) error { return unix.Shutdown(fd, how) }
+
+func sysClose(fd int) error { return unix.Close(fd) }
+
+// sysDup returns another descriptor of a socket, which is non-blocking as that is.
+func sysDup(of uintptr) (int, error) {
+	kind, err := unix.GetsockoptInt(int(of), unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil {
+		return 0, err
+	}
+	if kind != unix.SOCK_STREAM {
+		return 0, unix.EPROTOTYPE
+	}
+	return unix.FcntlInt(of, unix.F_DUPFD_CLOEXEC, 0)
+}
+
+func addressOf(sa unix.Sockaddr) net.Addr {
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
+	case *unix.SockaddrInet6:
+		a := &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
+		if sa.ZoneId != 0 {
+			a.Zone = strconv.Itoa(int(sa.ZoneId))
+		}
+		return a
+	case *unix.SockaddrUnix:
+		return &net.UnixAddr{Name: sa.Name, Net: "unix"}
+	}
+	return &net.UnixAddr{Net: "unix"}
+}

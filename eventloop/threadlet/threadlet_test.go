@@ -1,0 +1,439 @@
+package threadlet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+var background = context.Background()
+
+// start runs a loop on a goroutine of its own until the test ends.
+func start(t *testing.T, opts ...eventloop.Option) *eventloop.Loop {
+	t.Helper()
+	l, err := eventloop.New(opts...)
+	require.NoError(t, err)
+	go func() { _ = l.Run(background) }()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-l.Done()
+	})
+	return l
+}
+
+// do runs fn in a threadlet of l, from elsewhere, and returns what Join does.
+func do(t *testing.T, l *eventloop.Loop, fn func()) error {
+	t.Helper()
+	th, err := threadlet.Go(l, fn)
+	require.NoError(t, err)
+	return th.Join(background)
+}
+
+func TestWhoIsWho(t *testing.T) {
+	l := start(t)
+	require.Nil(t, threadlet.Current())
+	require.ErrorIs(t, threadlet.Yield(), threadlet.ErrNotThreadlet)
+	require.ErrorIs(t, threadlet.Sleep(time.Hour), threadlet.ErrNotThreadlet)
+	require.ErrorIs(t, threadlet.Do(background, func(context.Context) error { return nil }), threadlet.ErrNotThreadlet)
+	var self *threadlet.Threadlet
+	th, err := threadlet.Go(l, func() {
+		self = threadlet.Current()
+		for range 3 {
+			if !l.OnLoop() {
+				t.Error("OnLoop is false in a threadlet")
+			}
+			if err := threadlet.Yield(); err != nil {
+				t.Error(err)
+			}
+		}
+		// A coroutine of its own cannot wait for it.
+		next, stop := iter.Pull(func(yield func(error) bool) { yield(threadlet.Yield()) })
+		defer stop()
+		if err, _ := next(); err != threadlet.ErrNotThreadlet {
+			t.Errorf("Yield in another coroutine: %v", err)
+		}
+		onLoop := make(chan bool)
+		go func() { onLoop <- l.OnLoop() || threadlet.Current() != nil }()
+		if <-onLoop {
+			t.Error("a goroutine that a threadlet starts is taken for it")
+		}
+	})
+	require.NoError(t, err)
+	require.NoError(t, th.Join(background))
+	require.Same(t, th, self)
+	require.Same(t, l, th.Loop())
+	_, err = threadlet.Go(l, nil)
+	require.ErrorIs(t, err, eventloop.ErrNilCallback)
+	onLoop := make(chan error, 2)
+	require.NoError(t, l.Submit(func() {
+		other, _ := threadlet.Go(l, func() {})
+		onLoop <- other.Join(background)
+		onLoop <- threadlet.Yield()
+	}))
+	require.ErrorIs(t, <-onLoop, eventloop.ErrAwaitOnLoop)
+	require.ErrorIs(t, <-onLoop, threadlet.ErrNotThreadlet)
+}
+
+// Threadlets take turns in the order in which they became ready, and callbacks come in between.
+func TestOrder(t *testing.T) {
+	l := start(t)
+	var log []string
+	require.NoError(t, do(t, l, func() {
+		for i := range 3 {
+			_, _ = threadlet.Go(l, func() {
+				for turn := range 2 {
+					log = append(log, fmt.Sprintf("%d%d", i, turn))
+					_ = l.ScheduleMicrotask(func() { log = append(log, "m") })
+					_ = threadlet.Yield()
+				}
+			})
+		}
+		for range 4 {
+			_ = threadlet.Yield()
+		}
+	}))
+	require.Equal(t, "00 m 10 m 20 m 01 m 11 m 21 m", strings.Join(log, " "))
+}
+
+// Whoever yields for ever keeps nothing else from running, and no loop from its end.
+func TestEndlessYield(t *testing.T) {
+	l := start(t)
+	ended := make(chan error, 1)
+	_, err := threadlet.Go(l, func() {
+		for {
+			if err := threadlet.Yield(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	})
+	require.NoError(t, err)
+	for name, submit := range map[string]func(func()) error{
+		"task": l.Submit, "internal": l.SubmitInternal, "microtask": l.ScheduleMicrotask,
+		"timer": func(fn func()) error { _, err := l.ScheduleTimer(time.Millisecond, fn); return err },
+	} {
+		ran := make(chan struct{})
+		require.NoError(t, submit(func() { close(ran) }), name)
+		<-ran
+	}
+	require.NoError(t, l.Shutdown(background))
+	require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
+}
+
+func sink() (opt eventloop.Option, faults *[]*eventloop.PanicError) {
+	faults = new([]*eventloop.PanicError)
+	return eventloop.WithPanicHandler(func(err *eventloop.PanicError) { *faults = append(*faults, err) }), faults
+}
+
+//go:noinline
+func culprit(how string) {
+	switch how {
+	case "panic":
+		panic(errors.New("of the test"))
+	case "Goexit":
+		runtime.Goexit()
+	}
+}
+
+// What goes wrong in a threadlet ends it, is reported once with the stack of its origin, and the loop goes on.
+func TestFaults(t *testing.T) {
+	for _, how := range []string{"panic", "Goexit"} {
+		for _, when := range []string{"at once", "after a wait"} {
+			t.Run(how+" "+when, func(t *testing.T) {
+				opt, faults := sink()
+				l := start(t, opt)
+				deferred := 0
+				err := do(t, l, func() {
+					defer func() { deferred++ }()
+					if when != "at once" {
+						_ = threadlet.Yield()
+					}
+					culprit(how)
+				})
+				var fault *eventloop.PanicError
+				require.ErrorAs(t, err, &fault)
+				require.Contains(t, string(fault.Stack), "culprit")
+				if how == "Goexit" {
+					require.ErrorIs(t, err, eventloop.ErrGoexit)
+				} else {
+					require.ErrorContains(t, err, "of the test")
+				}
+				for range 3 { // others run, also on the same coroutine
+					require.NoError(t, do(t, l, func() { _ = threadlet.Yield() }))
+				}
+				require.NoError(t, l.Shutdown(background))
+				require.Equal(t, 1, deferred)
+				require.Equal(t, []*eventloop.PanicError{fault}, *faults)
+			})
+		}
+	}
+}
+
+// A threadlet that fails right after others that began with it, and in front of others.
+func TestFaultAmongOthers(t *testing.T) {
+	opt, faults := sink()
+	l := start(t, opt)
+	ran := 0
+	require.NoError(t, do(t, l, func() {
+		for i := range 300 {
+			_, _ = threadlet.Go(l, func() {
+				if ran++; i%3 == 0 {
+					culprit([]string{"panic", "Goexit"}[i%2])
+				}
+			})
+		}
+		for ran < 300 {
+			_ = threadlet.Yield()
+		}
+	}))
+	require.NoError(t, l.Shutdown(background))
+	require.Len(t, *faults, 100)
+}
+
+func TestSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var woke []time.Duration
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour, 0, -time.Hour} {
+			_, err := threadlet.Go(l, func() {
+				if err := threadlet.Sleep(d); err != nil {
+					t.Error(err)
+				}
+				woke = append(woke, time.Since(began))
+			})
+			require.NoError(t, err)
+		}
+		require.NoError(t, l.Run(background))
+		require.Equal(t, []time.Duration{0, 0, time.Hour, 2 * time.Hour, 3 * time.Hour}, woke)
+	})
+}
+
+// Signal ends the wait that goes on, or the next one; several are one; and after it the threadlet waits as ever.
+func TestSignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := start(t)
+		var log []error
+		th, err := threadlet.Go(l, func() {
+			log = append(log, threadlet.Sleep(time.Hour)) // signaled while it waits
+			threadlet.Current().Signal()
+			threadlet.Current().Signal()
+			log = append(log, threadlet.Sleep(time.Hour), threadlet.Sleep(time.Hour))
+		})
+		require.NoError(t, err)
+		synctest.Wait()
+		th.Signal()
+		require.NoError(t, th.Join(background))
+		th.Signal()
+		require.Equal(t, []error{threadlet.ErrSignaled, threadlet.ErrSignaled, nil}, log)
+	})
+}
+
+// What a wait was for comes when that is over: it ends no other.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := start(t)
+		require.NoError(t, do(t, l, func() {
+			self := threadlet.Current()
+			p, resolve, _ := promise.New[int](l.Promises())
+			_, _ = l.ScheduleTimer(time.Minute, self.Signal)
+			_, _ = l.ScheduleTimer(time.Hour, func() { resolve(1) })
+			if _, err := threadlet.Await(p); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			other, _ := threadlet.Go(l, func() { _ = threadlet.Sleep(2 * time.Hour) })
+			ctx, cancel := context.WithTimeout(background, time.Hour)
+			defer cancel()
+			_, _ = l.ScheduleTimer(time.Minute, self.Signal)
+			if err := other.Join(ctx); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			began := time.Now()
+			if err := threadlet.Sleep(3 * time.Hour); err != nil || time.Since(began) != 3*time.Hour {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}))
+	})
+}
+
+func TestJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, other := start(t), start(t)
+		sleeper, err := threadlet.Go(l, func() { _ = threadlet.Sleep(time.Hour) })
+		require.NoError(t, err)
+		var group sync.WaitGroup
+		joins := map[string]func(context.Context) error{
+			"outside": sleeper.Join,
+			"threadlet": func(ctx context.Context) (err error) {
+				require.NoError(t, do(t, l, func() { err = sleeper.Join(ctx) }))
+				return err
+			},
+			"threadlet of another loop": func(ctx context.Context) (err error) {
+				require.NoError(t, do(t, other, func() { err = sleeper.Join(ctx) }))
+				return err
+			},
+		}
+		for name, join := range joins {
+			group.Go(func() {
+				ctx, cancel := context.WithTimeout(background, time.Minute)
+				defer cancel()
+				if err := join(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: %v", name, err)
+				}
+				if err := join(background); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if err := join(background); err != nil { // again, when it has ended
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		group.Wait()
+		require.NoError(t, do(t, l, func() {
+			if err := threadlet.Current().Join(background); err != eventloop.ErrAwaitOnLoop {
+				t.Errorf("of itself: %v", err)
+			}
+		}))
+	})
+}
+
+func TestAwait(t *testing.T) {
+	l, other := start(t), start(t)
+	broken := errors.New("of the test")
+	require.NoError(t, do(t, l, func() {
+		for name, from := range map[string]*eventloop.Loop{"own": l, "foreign": other} {
+			n, err := threadlet.Await(eventloop.Promisify(background, from, func(context.Context) (int, error) { return 42, nil }))
+			if n != 42 || err != nil {
+				t.Errorf("%s: %v, %v", name, n, err)
+			}
+			if _, err = threadlet.Await(eventloop.Promisify(background, from, func(context.Context) (int, error) { return 0, broken })); err != broken {
+				t.Errorf("%s: %v", name, err)
+			}
+			x, err := threadlet.Await(eventloop.Promisify(background, from, func(context.Context) (any, error) { return nil, nil }))
+			if x != nil || err != nil {
+				t.Errorf("%s: %v, %v", name, x, err)
+			}
+		}
+		p := eventloop.Promisify(background, other, func(ctx context.Context) (string, error) { <-other.Done(); return "", nil })
+		_ = other.Close()
+		if _, err := threadlet.Await(p); !errors.Is(err, eventloop.ErrLoopTerminated) {
+			t.Errorf("of a loop that was closed: %v", err)
+		}
+	}))
+	_, err := threadlet.Await(eventloop.Promisify(background, l, func(context.Context) (int, error) { return 42, nil }))
+	require.ErrorIs(t, err, threadlet.ErrNotThreadlet)
+}
+
+func TestDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := start(t)
+		broken := errors.New("of the test")
+		require.NoError(t, do(t, l, func() {
+			ran := false
+			if err := threadlet.Do(background, func(context.Context) error {
+				time.Sleep(time.Hour)
+				ran = !l.OnLoop() && threadlet.Current() == nil
+				return broken
+			}); err != broken || !ran {
+				t.Error(err, ran)
+			}
+			var fault *eventloop.PanicError
+			if err := threadlet.Do(background, func(context.Context) error { panic("of the test") }); !errors.As(err, &fault) {
+				t.Error(err)
+			}
+			if err := threadlet.Do(background, nil); err != eventloop.ErrNilCallback {
+				t.Error(err)
+			}
+			untilEnd := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+			ctx, cancel := context.WithTimeout(background, time.Minute)
+			defer cancel()
+			if err := threadlet.Do(ctx, untilEnd); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			self := threadlet.Current()
+			self.Signal()
+			if err := threadlet.Do(background, func(context.Context) error { t.Error("called"); return nil }); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			_, _ = l.ScheduleTimer(time.Minute, self.Signal)
+			if err := threadlet.Do(background, untilEnd); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+		}))
+	})
+}
+
+// A threadlet that does nothing but wait on is unwound when its loop ends, with its deferred calls.
+func TestStubborn(t *testing.T) {
+	for _, end := range []func(*eventloop.Loop) error{(*eventloop.Loop).Close, func(l *eventloop.Loop) error { return l.Shutdown(background) }} {
+		opt, faults := sink()
+		l := start(t, opt)
+		deferred := make(chan struct{})
+		th, err := threadlet.Go(l, func() {
+			defer close(deferred)
+			for {
+				_ = threadlet.Sleep(time.Hour)
+			}
+		})
+		require.NoError(t, err)
+		require.NoError(t, do(t, l, func() {}))
+		require.NoError(t, end(l))
+		<-deferred
+		<-l.Done()
+		require.ErrorIs(t, th.Join(background), eventloop.ErrLoopTerminated)
+		require.Empty(t, *faults)
+	}
+}
+
+func TestThreadlets(t *testing.T) {
+	l := start(t)
+	ch := threadlet.NewChan[int](l, 0)
+	waiter, err := threadlet.Go(l, func() { receiveHere(ch) })
+	require.NoError(t, err)
+	require.NoError(t, do(t, l, func() {}))
+	for range 2 { // asking changes nothing
+		infos := threadlet.Threadlets(l)
+		require.Len(t, infos, 1)
+		require.Same(t, waiter, infos[0].Threadlet)
+		require.Equal(t, "waiting", infos[0].State)
+		require.Equal(t, "chan receive", infos[0].Reason)
+		require.WithinDuration(t, time.Now(), infos[0].Since, time.Minute)
+		require.Contains(t, string(infos[0].Stack), "receiveHere")
+		require.Contains(t, infos[0].String(), "threadlet 1: waiting chan receive\n")
+	}
+	require.NoError(t, do(t, l, func() {
+		infos := threadlet.Threadlets(l)
+		if len(infos) != 2 || infos[1].State != "running" || !bytes.Contains(infos[1].Stack, []byte("TestThreadlets")) {
+			t.Errorf("%+v", infos)
+		}
+		if err := ch.Send(1); err != nil {
+			t.Error(err)
+		}
+	}))
+	require.NoError(t, waiter.Join(background))
+	require.Empty(t, threadlet.Threadlets(l))
+	require.NoError(t, l.Shutdown(background))
+	require.Empty(t, threadlet.Threadlets(l))
+	idle, err := eventloop.New()
+	require.NoError(t, err)
+	require.Empty(t, threadlet.Threadlets(idle))
+	require.NoError(t, idle.Close())
+}
+
+//go:noinline
+func receiveHere(ch *threadlet.Chan[int]) { _, _ = ch.Receive() }

@@ -1,0 +1,2 @@
+// Package recipes holds the test of docs/recipes: it takes the programs from the pages, builds them and drives them.
+package recipes

@@ -1,0 +1,265 @@
+//go:build unix
+
+package recipes
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const pages = "../../docs/recipes"
+
+// Every program of the pages has a test below; of the programs there is one for each page.
+func TestEveryPageIsTested(t *testing.T) {
+	names, err := filepath.Glob(pages + "/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text := page(t, name)
+		programs := strings.Count(text, "```go\n")
+		want := map[string]bool{"server.md": true, "jobs.md": true, "javascript.md": true, "actor.md": true, "descriptors.md": true, "testing.md": true}
+		if base := filepath.Base(name); programs > 1 || want[base] != (programs == 1) {
+			t.Errorf("%s has %d programs", base, programs)
+		}
+	}
+}
+
+// The pages link to what there is, and only to that.
+func TestLinks(t *testing.T) {
+	names, _ := filepath.Glob(pages + "/*.md")
+	for _, name := range names {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(page(t, name), -1) {
+			if _, err := os.Stat(filepath.Join(pages, link[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestServer(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	p := start(t, build(t, "server"), dir, nil, "-addr", "127.0.0.1:0")
+	addr := p.line("listening on ")
+	conn, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: pool, ServerName: "localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	lines := bufio.NewReader(conn)
+	for _, word := range []string{"hello", "again"} {
+		fmt.Fprintln(conn, word)
+		if line, err := lines.ReadString('\n'); line != strings.ToUpper(word)+"\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	p.stop() // although a connection is open
+	if _, err := lines.ReadByte(); err == nil {
+		t.Error("the connection lives on")
+	}
+}
+
+func TestJobs(t *testing.T) {
+	program, dir := build(t, "jobs"), t.TempDir()
+	first := start(t, program, dir, strings.NewReader("echo one > one\ntest -f there\n"))
+	first.line("done: echo one > one")
+	first.stop()
+	if left := page(t, filepath.Join(dir, "pending.txt")); left != "test -f there\n" {
+		t.Fatalf("%q is left", left)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "there"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, program, dir, strings.NewReader(""))
+	second.line("done: test -f there")
+	second.stop()
+	if left := page(t, filepath.Join(dir, "pending.txt")); left != "" {
+		t.Errorf("%q is left", left)
+	}
+}
+
+func TestJavaScript(t *testing.T) {
+	t.Setenv("ADDR", "127.0.0.1:0")
+	p := start(t, build(t, "javascript"), t.TempDir(), nil)
+	addr := p.line("listening on ")
+	for _, c := range []struct{ n, answer string }{{"20", "30"}, {"-1", "the rules take too long"}, {"2", "3"}} {
+		response, err := http.Get("http://" + addr + "/?n=" + c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if strings.TrimSpace(string(answer)) != c.answer {
+			t.Errorf("the price of %s is %q, want %q", c.n, answer, c.answer)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	p.stop()
+}
+
+func TestActor(t *testing.T) {
+	out, err := exec.Command(build(t, "actor")).CombinedOutput()
+	if string(out) != "0 100 101\n" {
+		t.Fatalf("%s%v", out, err)
+	}
+}
+
+func TestDescriptors(t *testing.T) {
+	p := start(t, build(t, "descriptors"), t.TempDir(), nil)
+	conn, err := net.Dial("udp", "127.0.0.1:"+p.line("port "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("apple")); err != nil {
+		t.Fatal(err)
+	}
+	p.line("map[apple:1]")
+	p.stop()
+}
+
+func TestTesting(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "debounce_test.go")
+	if err := os.WriteFile(file, program(t, "testing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "test", "-v", file).CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestDebounce")) {
+		t.Fatalf("%s%v", out, err)
+	}
+}
+
+func page(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// program is the Go program of a recipe's page.
+func program(t *testing.T, recipe string) []byte {
+	_, text, _ := strings.Cut(page(t, filepath.Join(pages, recipe+".md")), "```go\n")
+	text, _, ok := strings.Cut(text, "\n```")
+	if !ok {
+		t.Fatalf("%s.md has no program", recipe)
+	}
+	return []byte(text + "\n")
+}
+
+// build builds it. The files' folder is in no module; the modules that they import are those of the workspace.
+func build(t *testing.T, recipe string) (binary string) {
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, recipe)
+	if err := os.WriteFile(source, program(t, recipe), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%s%v", out, err)
+	}
+	if out, err := exec.Command("gofmt", "-l", source).CombinedOutput(); len(out) > 0 && err == nil {
+		t.Errorf("%s.md: gofmt has something to say", recipe)
+	}
+	return binary
+}
+
+// process is a recipe's program that runs.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	errs  bytes.Buffer
+}
+
+// start runs a program in a folder. It is killed with the test, which has a minute.
+func start(t *testing.T, binary, dir string, in io.Reader, args ...string) *process {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	p := &process{t: t, cmd: exec.CommandContext(ctx, binary, args...)}
+	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stderr = dir, in, &p.errs
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = p.cmd.Wait() })
+	p.lines = bufio.NewScanner(out)
+	return p
+}
+
+// line waits for a line that begins so, and returns the rest of it.
+func (p *process) line(prefix string) string {
+	p.t.Helper()
+	for p.lines.Scan() {
+		if rest, ok := strings.CutPrefix(p.lines.Text(), prefix); ok {
+			return rest
+		}
+	}
+	p.t.Fatalf("the program has ended without %q: %v\n%s", prefix, p.cmd.Wait(), p.errs.String())
+	return ""
+}
+
+// stop tells the program to end, and sees that it does, without an error.
+func (p *process) stop() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	for p.lines.Scan() {
+	}
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Errorf("the program has ended with %v\n%s", err, p.errs.String())
+	}
+}
+
+// certificate writes a certificate for localhost, and who trusts it.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool := x509.NewCertPool()
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.AddCert(certificate)
+	return pool
+}

@@ -1,0 +1,248 @@
+package gojaloop
+
+// Errors: what leaves the loop of an exception, and what becomes of one that nobody catches.
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+var (
+	// ErrClosed is returned, alone or wrapped beside the reason, by a host whose program has ended.
+	ErrClosed = errors.New("gojaloop: the host is closed")
+	// ErrBroken is wrapped, beside the reason, by the error of a host that has ended because goja cannot be used after an
+	// interrupt that has hit an async function behind its first await, or a generator.
+	ErrBroken = errors.New("gojaloop: the runtime was interrupted where it cannot go on")
+	// ErrParked is returned for what would run now, by a host that was parked.
+	ErrParked = errors.New("gojaloop: the host is parked")
+	// ErrNotOnLoop is what a method that is for the loop panics with elsewhere.
+	ErrNotOnLoop = errors.New("gojaloop: called from elsewhere than the loop")
+)
+
+// Error is an exception, or the reason of a rejection, as Go sees it. It holds text and what was exported, and may be used
+// on any goroutine. It unwraps to the Go error that a script was given, if that is what it threw.
+type Error struct {
+	Message string // the value as text: "TypeError: x is not a function"
+	Stack   string // where it was thrown, a line for each call, innermost first; empty if goja does not know
+	Value   any    // the value exported, if it is a primitive; else nil
+	Code    int    // with which Node would exit: 1; or 7, when it was thrown by a handler of uncaught exceptions
+
+	cause  error
+	reason goja.Value // itself, for the runtime that it is of
+	vm     *goja.Runtime
+}
+
+// Error returns the message, and the stack if there is one.
+func (e *Error) Error() string {
+	if e.Stack == "" {
+		return e.Message
+	}
+	return e.Message + "\n" + e.Stack
+}
+
+// Unwrap returns the Go error that the script has thrown, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// ExitError is what Run returns when a script has called process.exit, or has set process.exitCode, to other than 0.
+type ExitError struct{ Code int }
+
+// Error tells the code.
+func (e *ExitError) Error() string { return fmt.Sprintf("gojaloop: exit code %d", e.Code) }
+
+// errorOf makes an Error of a value that was thrown. On the loop.
+func (h *Host) errorOf(v goja.Value, stack []goja.StackFrame) *Error {
+	e := &Error{reason: v, vm: h.vm}
+	if ex := h.vm.Try(func() { h.describe(e, v) }); ex != nil && e.Message == "" {
+		e.Message = "an exception that throws when it is looked at"
+	}
+	if e.Stack == "" {
+		e.Stack = frames(stack)
+	}
+	return e
+}
+
+// frames writes calls as a stack trace does, without those of the host.
+func frames(stack []goja.StackFrame) string {
+	var b strings.Builder
+	for _, f := range stack {
+		if p := f.Position(); !strings.HasPrefix(p.Filename, internalFile) && !isOwn(f.FuncName()) {
+			fmt.Fprintf(&b, "\tat ")
+			if name := f.FuncName(); name != "" {
+				fmt.Fprintf(&b, "%s (%s:%d:%d)\n", name, f.SrcName(), p.Line, p.Column)
+			} else {
+				fmt.Fprintf(&b, "%s:%d:%d\n", f.SrcName(), p.Line, p.Column)
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// describe fills in what asking the value tells, which may run scripts, and throw.
+func (h *Host) describe(e *Error, v goja.Value) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		if v == nil {
+			v = goja.Undefined()
+		}
+		e.Message = v.String()
+		if _, symbol := v.(*goja.Symbol); !symbol {
+			e.Value = v.Export()
+		}
+		return
+	}
+	if inner := o.Get("value"); inner != nil {
+		e.cause, _ = inner.Export().(error)
+	}
+	if e.cause == nil {
+		e.cause, _ = o.Export().(error)
+	}
+	if e.cause != nil {
+		e.Message = e.cause.Error()
+	} else {
+		e.Message = o.String()
+	}
+	if s := o.Get("stack"); s != nil && o.ClassName() == "Error" {
+		e.Stack = cleanStack(s.String(), e.Message)
+	}
+}
+
+// cleanStack leaves the frames of a stack trace, without those of the host and without goja's offsets into its code.
+func cleanStack(s, message string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "\tat ") || strings.Contains(line, internalFile) || isOwn(line) {
+			continue
+		}
+		if end := strings.TrimSuffix(line, ")"); end != line {
+			if i := strings.LastIndexByte(end, '('); i >= 0 && isNumber(strings.TrimSuffix(end[i+1:], ")")) {
+				line = end[:i]
+				if strings.HasSuffix(end, ")") {
+					line += ")"
+				}
+			}
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isOwn tells whether a line of a stack trace is about a method of the host.
+func isOwn(line string) bool { return strings.Contains(line, "/gojaloop.") }
+
+func isNumber(s string) bool {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// portable makes an error that came out of the runtime one that may leave the loop.
+func (h *Host) portable(err error) error {
+	var (
+		ex    *goja.Exception
+		e     *Error
+		inter *goja.InterruptedError
+		deep  *goja.StackOverflowError
+	)
+	switch {
+	case err == nil || errors.As(err, &e):
+		return err
+	case errors.As(err, &ex):
+		return h.errorOf(ex.Value(), ex.Stack())
+	case errors.As(err, &deep):
+		return &Error{Message: "RangeError: Maximum call stack size exceeded"}
+	case errors.As(err, &inter):
+		if cause := h.guard.why(); cause != nil {
+			return cause
+		}
+		return errInterrupted
+	}
+	return err
+}
+
+var errInterrupted = errors.New("gojaloop: interrupted")
+
+// valueOf makes a value to throw of an error: what was thrown, if it is of this runtime.
+func (h *Host) valueOf(err error) goja.Value {
+	if e, ok := err.(*Error); ok && e.vm == h.vm && e.reason != nil {
+		return e.reason
+	}
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		return ex.Value()
+	}
+	return h.vm.NewGoError(err)
+}
+
+// uncaught deals with an exception that nobody has caught. On the loop, in the frame.
+func (h *Host) uncaught(v goja.Value, err error, origin string) {
+	var interrupted *goja.InterruptedError
+	if h.over != nil || errors.As(err, &interrupted) {
+		return
+	}
+	if v == nil {
+		v = h.valueOf(err)
+	}
+	if h.listens("uncaughtException") {
+		if again := h.emit("uncaughtException", v, h.vm.ToValue(origin)); again != nil {
+			h.fatal(h.asError(nil, again), 7)
+		}
+		h.immediates.addEmpty()
+		return
+	}
+	e := h.asError(v, err)
+	if h.onUncaught == nil {
+		h.fatal(e, 1)
+		return
+	}
+	h.immediates.addEmpty()
+	if again := h.protect(func() error { h.onUncaught(e); return nil }); again != nil {
+		h.fatal(h.asError(nil, again), 7)
+	}
+}
+
+// fatal ends the program because of an exception. Listeners of 'exit' hear of it, unless it comes from a handler.
+func (h *Host) fatal(e *Error, code int) {
+	e.Code = code
+	if p := h.process.object; p != nil && code == 1 && !h.exiting {
+		_ = p.Set("exitCode", code)
+		if err := h.emitExit(); err != nil {
+			e = h.asError(nil, err)
+			e.Code = 7
+		}
+	}
+	h.end(e)
+}
+
+// asError is portable for an error that may be unknown, with the value that was thrown.
+func (h *Host) asError(v goja.Value, err error) *Error {
+	var e *Error
+	switch err := h.portable(err); {
+	case err == nil:
+		e = h.errorOf(v, nil) // v is not nil then
+	case !errors.As(err, &e):
+		e = &Error{Message: err.Error(), cause: err, reason: v, vm: h.vm}
+		var p *eventloop.PanicError
+		if errors.As(err, &p) {
+			e.Stack = string(p.Stack)
+		}
+	}
+	return e
+}
+
+// newError makes an error with a code, as Node's own have.
+func (h *Host) newError(class, code, message string) *goja.Object {
+	e, err := h.vm.New(h.vm.Get(class), h.vm.ToValue(message))
+	if err != nil { // a script has replaced the class
+		e = h.vm.NewTypeError("%s", message)
+	}
+	_ = e.Set("code", code)
+	return e
+}

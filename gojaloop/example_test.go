@@ -1,0 +1,78 @@
+package gojaloop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/gojaloop"
+)
+
+// A script with timers that awaits a Go function.
+func Example() {
+	loop, _ := eventloop.New()
+	host, _ := gojaloop.New(loop)
+	host.Set("print", func(s string) { fmt.Println(s) })
+	host.Set("slow", host.Promisify(func(_ context.Context, args []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
+		time.Sleep(time.Millisecond) // on a goroutine of its own
+		answer := "hello, " + args[0].String()
+		return func(vm *goja.Runtime) (goja.Value, error) { return vm.ToValue(answer), nil }, nil
+	}))
+	_, err := host.Run(context.Background(), "main.js", `
+		setTimeout(async () => print(await slow('world')), 1)
+		print('first')`)
+	fmt.Println(err)
+	// Output:
+	// first
+	// hello, world
+	// <nil>
+}
+
+// A call into a script that has a deadline, as in an HTTP handler.
+func ExampleHost_Do() {
+	loop, _ := eventloop.New()
+	go loop.Run(context.Background())
+	defer loop.Shutdown(context.Background())
+	host, _ := gojaloop.New(loop)
+
+	call := func(ctx context.Context, source string) (answer string, err error) {
+		ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		err = host.Do(ctx, func(vm *goja.Runtime) error {
+			v, err := vm.RunString(source)
+			if err == nil {
+				answer = v.String()
+			}
+			return err
+		})
+		return answer, err
+	}
+	fmt.Println(call(context.Background(), "6 * 7"))
+	_, err := call(context.Background(), "for (;;);")
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	fmt.Println(call(context.Background(), "'still there'"))
+	// Output:
+	// 42 <nil>
+	// true
+	// still there <nil>
+}
+
+// A script's promise in Go.
+func ExampleHost_Await() {
+	loop, _ := eventloop.New()
+	go loop.Run(context.Background())
+	defer loop.Shutdown(context.Background())
+	host, _ := gojaloop.New(loop)
+
+	var promise *eventloop.Promise
+	host.Do(context.Background(), func(vm *goja.Runtime) error {
+		v, err := vm.RunString("new Promise(resolve => setTimeout(() => resolve(7), 1))")
+		promise = host.Await(v)
+		return err
+	})
+	fmt.Println(promise.Await(context.Background()))
+	// Output: 7 <nil>
+}

@@ -1,0 +1,85 @@
+package gojaloop_test
+
+// The globals: what scripts print of them, with what Node has printed; and what is the host's own.
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/gojaloop"
+)
+
+// TestGlobals compares what scripts print of the globals with what Node 20 has printed; see -record. fetch reaches
+// nothing: its requests are refused on loopback.
+func TestGlobals(t *testing.T) {
+	for _, name := range []string{"globals", "console"} {
+		t.Run(name, func(t *testing.T) {
+			source, err := os.ReadFile("testdata/" + name + ".js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected := "testdata/" + name + ".txt"
+			if *record {
+				if err := os.WriteFile(expected, []byte(byNode(t, string(source))), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(expected)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out, errs bytes.Buffer
+			h := newHost(t, gojaloop.WithOutput(&out, &errs))
+			if _, err := h.Run(ctx, "script.js", string(source)); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String() + "exit code 0\n"; got != string(want) {
+				t.Errorf("it prints\n%s\nand by Node it would print\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A declaration finds the global that is there, as it does in Node, although it is made only then.
+func TestDeclaredGlobals(t *testing.T) {
+	h := newHost(t)
+	v, err := h.Run(ctx, "a.js", "var process = process || 'none', URL = globalThis.URL || 'none'; typeof process + ' ' + typeof URL")
+	if err != nil || v.String() != "object function" {
+		t.Errorf("%v, %v", v, err)
+	}
+	h = newHost(t)
+	v, err = h.Run(ctx, "a.js", "const had = 'fetch' in globalThis; fetch; delete globalThis.fetch; had + ' ' + typeof fetch")
+	if err != nil || v.String() != "true undefined" {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+func TestSandbox(t *testing.T) {
+	h := newHost(t, gojaloop.WithSandbox(), gojaloop.WithoutGlobals("Buffer"))
+	v, err := h.Run(ctx, "a.js", "[typeof fetch, typeof require, typeof Buffer, Object.keys(process.env).length, process.argv.length, process.pid, process.cwd()].join()")
+	if err != nil || v.String() != "undefined,undefined,undefined,0,0,0,/" {
+		t.Errorf("%v, %v", v, err)
+	}
+	if _, err := gojaloop.New(h.Loop(), gojaloop.WithoutGlobals("nothing")); err == nil {
+		t.Error("a name that is none of the host's: no error")
+	}
+}
+
+// What a listener throws is an uncaught exception: nobody else could hear of it.
+func TestListenersThatThrow(t *testing.T) {
+	var seen []string
+	h := newHost(t, gojaloop.WithUncaughtException(func(e *gojaloop.Error) { seen = append(seen, e.Message) }))
+	h.Set("note", func(v goja.Value) { seen = append(seen, v.String()) })
+	_, err := h.Run(ctx, "a.js", `
+		const t = new EventTarget()
+		t.addEventListener('x', () => { throw 'listener' })
+		t.addEventListener('x', () => note('next'))
+		t.dispatchEvent(new Event('x'))
+		reportError('reported')
+		note('on')`)
+	if err != nil || len(seen) != 4 || seen[0] != "next" || seen[1] != "on" || seen[2] != "listener" || seen[3] != "reported" {
+		t.Errorf("%v, %q", err, seen)
+	}
+}

@@ -1,0 +1,146 @@
+package gojaloop
+
+// Ticks: the functions of process.nextTick. Microtasks are goja's promise jobs; see prelude.go.
+
+import "github.com/dop251/goja"
+
+// tick is a function that waits for the callback that runs to be over.
+type tick struct {
+	fn   *goja.Object
+	args []goja.Value
+}
+
+// value returns a function of no arguments.
+func (t tick) value(h *Host) goja.Value {
+	if len(t.args) == 0 {
+		return t.fn
+	}
+	return h.vm.ToValue(func(goja.FunctionCall) goja.Value { return h.apply(t.fn, goja.Undefined(), t.args) })
+}
+
+// apply calls a function from a Go function that a script has called; what it throws is thrown.
+func (h *Host) apply(fn, this goja.Value, args []goja.Value) goja.Value {
+	f, ok := goja.AssertFunction(fn)
+	if !ok {
+		panic(h.invalid(fn, "callback"))
+	}
+	v, err := f(this, args...)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func (h *Host) nextTick(call goja.FunctionCall) goja.Value {
+	fn, ok := h.callable(call.Argument(0))
+	if !ok {
+		panic(h.invalid(call.Argument(0), "callback"))
+	}
+	if h.over == nil {
+		h.ticks.push(tick{fn, rest(call.Arguments, 1)})
+	}
+	return goja.Undefined()
+}
+
+// callable tells whether a value is a function.
+func (h *Host) callable(v goja.Value) (*goja.Object, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	if o.ClassName() == "Function" {
+		return o, true
+	}
+	_, ok = goja.AssertFunction(o)
+	return o, ok
+}
+
+// rest returns a copy of the arguments from n on: the originals are on goja's stack.
+func rest(args []goja.Value, n int) []goja.Value {
+	if len(args) <= n {
+		return nil
+	}
+	return append([]goja.Value(nil), args[n:]...)
+}
+
+type ticks struct{ fifo[tick] }
+
+// fifo is a queue that lets go of what it has given out.
+type fifo[T any] struct {
+	items []T
+	head  int
+}
+
+func (q *fifo[T]) len() int { return len(q.items) - q.head }
+
+func (q *fifo[T]) push(v T) {
+	if q.head > 64 && 2*q.head > len(q.items) {
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	q.items = append(q.items, v)
+}
+
+func (q *fifo[T]) pop() T {
+	var zero T
+	v := q.items[q.head]
+	q.items[q.head] = zero
+	if q.head++; q.head == len(q.items) {
+		if cap(q.items) > 1024 {
+			q.items = nil
+		}
+		q.items, q.head = q.items[:0], 0
+	}
+	return v
+}
+
+func (q *fifo[T]) first() *T { return &q.items[q.head] }
+
+func (q *fifo[T]) clear() { *q = fifo[T]{} }
+
+// invalidCallback is the prelude's: an error for an argument that should be a function.
+func (h *Host) invalidCallback(call goja.FunctionCall) goja.Value {
+	name := "callback"
+	if n := call.Argument(1); !goja.IsUndefined(n) {
+		name = n.String()
+	}
+	return h.invalid(call.Argument(0), name)
+}
+
+// invalid makes Node's error for an argument that should be a function.
+func (h *Host) invalid(v goja.Value, name string) *goja.Object {
+	return h.newError("TypeError", "ERR_INVALID_ARG_TYPE", `The "`+name+`" argument must be of type function. Received `+received(v))
+}
+
+// received describes a value as Node's errors do.
+func received(v goja.Value) string {
+	o, ok := v.(*goja.Object)
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "null"
+	case ok:
+		if _, ok := goja.AssertFunction(o); ok {
+			return "function " + o.Get("name").String()
+		}
+		if c, ok := o.Get("constructor").(*goja.Object); ok {
+			return "an instance of " + c.Get("name").String()
+		}
+		return "[Object: null prototype] {}"
+	}
+	if _, symbol := v.(*goja.Symbol); symbol {
+		return "type symbol (Symbol(" + v.String() + "))"
+	}
+	switch x := v.Export().(type) {
+	case string:
+		if len(x) > 28 {
+			x = x[:25] + "..."
+		}
+		return "type string ('" + x + "')"
+	case bool:
+		return "type boolean (" + v.String() + ")"
+	}
+	return "type number (" + v.String() + ")"
+}

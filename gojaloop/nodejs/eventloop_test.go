@@ -1,0 +1,366 @@
+package nodejs_test
+
+// What this package has in common with goja_nodejs/eventloop, and what not. The common part runs on both; of the rest each
+// row of docs/goja.md has a test here.
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+	other "github.com/dop251/goja_nodejs/eventloop"
+
+	"github.com/turnloop/turnloop/gojaloop/nodejs"
+)
+
+// loop is what both have.
+type loop interface {
+	Run(func(*goja.Runtime))
+	Start()
+	StartInForeground()
+	Stop() int
+	StopNoWait()
+	Terminate()
+	RunOnLoop(func(*goja.Runtime)) bool
+}
+
+var (
+	_ loop = (*other.EventLoop)(nil)
+	_ loop = (*nodejs.EventLoop)(nil)
+
+	// The rest of the names, with their types.
+	_ func(...other.Option) *other.EventLoop                                       = other.NewEventLoop
+	_ func(...nodejs.Option) *nodejs.EventLoop                                     = nodejs.NewEventLoop
+	_ func(bool) nodejs.Option                                                     = nodejs.EnableConsole
+	_                                                                              = nodejs.WithRegistry(nil)
+	_ func(*nodejs.EventLoop, func(*goja.Runtime), time.Duration) *nodejs.Timer    = (*nodejs.EventLoop).SetTimeout
+	_ func(*nodejs.EventLoop, func(*goja.Runtime), time.Duration) *nodejs.Interval = (*nodejs.EventLoop).SetInterval
+	_ func(*nodejs.EventLoop, *nodejs.Timer)                                       = (*nodejs.EventLoop).ClearTimeout
+	_ func(*nodejs.EventLoop, *nodejs.Interval)                                    = (*nodejs.EventLoop).ClearInterval
+	_ nodejs.Immediate
+)
+
+// both runs a test on either package.
+func both(t *testing.T, test func(t *testing.T, l loop)) {
+	t.Run("goja_nodejs", func(t *testing.T) { test(t, other.NewEventLoop()) })
+	t.Run("nodejs", func(t *testing.T) { test(t, nodejs.NewEventLoop()) })
+}
+
+func run(t *testing.T, vm *goja.Runtime, source string) {
+	t.Helper()
+	if _, err := vm.RunString(source); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunEndsWhenNothingIsLeft(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		var vm *goja.Runtime
+		for range 3 {
+			l.Run(func(r *goja.Runtime) {
+				vm = r
+				run(t, vm, `
+					var n = (globalThis.n || 0)
+					setTimeout((a, b) => { n += a + b; setImmediate(x => { n += x }, 100) }, 1, 1, 10)
+					var runs = 0
+					var i = setInterval(() => { n += 1000; if (++runs === 3) clearInterval(i) }, 1)`)
+			})
+		}
+		if got := vm.Get("n").ToInteger(); got != 3*3111 {
+			t.Errorf("%d", got)
+		}
+	})
+}
+
+func TestStartStopAndGoOn(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		ran := make(chan int, 100)
+		for i := range 3 {
+			l.RunOnLoop(func(*goja.Runtime) { ran <- i })
+		}
+		l.Start()
+		for i := range 3 {
+			if got := <-ran; got != i {
+				t.Errorf("%d in the place of %d", got, i)
+			}
+		}
+		l.RunOnLoop(func(vm *goja.Runtime) {
+			vm.Set("note", func(i int) { ran <- i })
+			run(t, vm, "setTimeout(() => note(7), 30)")
+			ran <- 6
+		})
+		if got := <-ran; got != 6 {
+			t.Error(got)
+		}
+		if n := l.Stop(); n != 1 {
+			t.Errorf("%d are pending", n)
+		}
+		if !l.RunOnLoop(func(*goja.Runtime) { ran <- 8 }) {
+			t.Error("a loop that has stopped accepts nothing")
+		}
+		time.Sleep(50 * time.Millisecond)
+		if len(ran) != 0 {
+			t.Error("it runs although it has stopped")
+		}
+		l.Start()
+		got := fmt.Sprint(<-ran+<-ran, len(ran))
+		if got != "15 0" {
+			t.Error(got)
+		}
+		if n := l.Stop(); n != 0 {
+			t.Errorf("%d are pending", n)
+		}
+		if n := l.Stop(); n != 0 {
+			t.Errorf("of a loop that does not run %d are pending", n)
+		}
+	})
+}
+
+func TestStartTwicePanics(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		begun := make(chan struct{})
+		l.Start()
+		l.RunOnLoop(func(*goja.Runtime) { close(begun) })
+		<-begun
+		defer l.Stop()
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		l.StartInForeground()
+	})
+}
+
+func TestTerminate(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		var mu sync.Mutex
+		n := 0
+		l.Start()
+		done := make(chan struct{})
+		l.RunOnLoop(func(vm *goja.Runtime) {
+			vm.Set("note", func() { mu.Lock(); n++; mu.Unlock() })
+			run(t, vm, "setTimeout(note, 10); setInterval(note, 10)")
+			close(done)
+		})
+		<-done
+		l.Terminate()
+		if l.RunOnLoop(func(*goja.Runtime) {}) {
+			t.Error("a terminated loop accepts functions")
+		}
+		l.Start()
+		time.Sleep(40 * time.Millisecond)
+		l.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if n != 0 {
+			t.Errorf("%d of the timers that were taken back have run", n)
+		}
+	})
+}
+
+// In goja_nodejs such a Run does not return: it waits for what was taken back.
+func TestRunAfterTerminateEnds(t *testing.T) {
+	l := nodejs.NewEventLoop()
+	set := make(chan struct{})
+	l.Start()
+	l.RunOnLoop(func(vm *goja.Runtime) {
+		run(t, vm, "setTimeout(() => {}, 1e6); setInterval(() => {}, 1); setImmediate(() => {})")
+		close(set)
+	})
+	<-set
+	l.Terminate()
+	l.Run(func(*goja.Runtime) {})
+}
+
+// In goja_nodejs Terminate runs what RunOnLoop has accepted, on the goroutine that calls it.
+func TestTerminateKeepsWhatWasAccepted(t *testing.T) {
+	l := nodejs.NewEventLoop()
+	ran := false
+	l.RunOnLoop(func(*goja.Runtime) { ran = true })
+	l.Terminate()
+	if ran {
+		t.Error("it runs without a loop")
+	}
+	if l.Run(func(*goja.Runtime) {}); !ran {
+		t.Error("it is lost")
+	}
+}
+
+func TestStopNoWaitFromTheLoop(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		n := 0
+		l.Run(func(vm *goja.Runtime) {
+			vm.Set("stop", l.StopNoWait)
+			vm.Set("note", func() { n++ })
+			run(t, vm, "setInterval(() => { note(); stop() }, 1)")
+		})
+		if n != 1 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+func TestGoPanicComesOut(t *testing.T) {
+	both(t, func(t *testing.T, l loop) {
+		defer func() {
+			if x := recover(); x != "oops" {
+				t.Errorf("recovered %v", x)
+			}
+		}()
+		l.Run(func(vm *goja.Runtime) {
+			vm.Set("oops", func() { panic("oops") })
+			run(t, vm, "setTimeout(() => oops(), 1)")
+		})
+		t.Error("no panic")
+	})
+}
+
+// Functions that are accepted while a loop stops and starts run once, in order.
+func TestNothingIsLostBetweenStarts(t *testing.T) {
+	l := nodejs.NewEventLoop()
+	const n = 20000
+	var ran []int
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range n {
+			if !l.RunOnLoop(func(*goja.Runtime) { ran = append(ran, i) }) {
+				t.Error("refused")
+			}
+			if i%64 == 0 {
+				runtime.Gosched()
+			}
+		}
+	}()
+	for starts := 0; ; starts++ {
+		if starts%2 == 0 {
+			l.Run(func(*goja.Runtime) {})
+		} else {
+			l.Start()
+			runtime.Gosched()
+			l.Stop()
+		}
+		select {
+		case <-done:
+			l.Run(func(*goja.Runtime) {})
+			if len(ran) != n {
+				t.Errorf("%d of %d", len(ran), n)
+			}
+			for i, v := range ran {
+				if i != v {
+					t.Fatalf("%d in the place of %d", v, i)
+				}
+			}
+			return
+		default:
+		}
+	}
+}
+
+// seen runs a script on a loop of this package, and returns what it has noted.
+func seen(t *testing.T, source string) string {
+	t.Helper()
+	var notes []string
+	nodejs.NewEventLoop().Run(func(vm *goja.Runtime) {
+		vm.Set("note", func(s goja.Value) { notes = append(notes, s.String()) })
+		run(t, vm, source)
+	})
+	return strings.Join(notes, " ")
+}
+
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct{ what, source, want string }{
+		{"timers of equal delay run in the order in which they were set",
+			"for (let i = 0; i < 20; i++) setTimeout(() => note(i), 2)", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"},
+		{"there are process.nextTick and queueMicrotask, in Node's order",
+			"queueMicrotask(() => note('m')); process.nextTick(() => note('t')); Promise.resolve().then(() => note('p')); note('main')", "main t m p"},
+		{"what is no function is a TypeError", "try { setTimeout(5) } catch (e) { note(e.code) }", "ERR_INVALID_ARG_TYPE"},
+		{"a clear takes whatever it is given",
+			"clearTimeout(setInterval(() => note('no'), 1)); clearInterval(setTimeout(() => note('no'), 1)); clearTimeout('x'); clearImmediate({}); note('ok')", "ok"},
+		{"timers are Node's objects", "const t = setTimeout(() => {}, 1); note(t.constructor.name); note(t.hasRef()); note(typeof +t)", "Timeout true number"},
+		{"a timer without a ref keeps nothing running", "setTimeout(() => note('no'), 1e6).unref(); note('ok')", "ok"},
+		{"a callback's this is its timer", "setInterval(function () { note('once'); clearInterval(this) }, 1)", "once"},
+		{"an immediate that immediates set comes behind timers that are due",
+			"setImmediate(() => { setTimeout(() => note('timer'), 0); setImmediate(() => note('immediate')) })", "timer immediate"},
+		{"the web's globals are there, but for those that reach beyond the program",
+			"note(typeof URL); note(typeof AbortController); note(typeof fetch); note(Object.keys(process.env).length)", "function function undefined 0"},
+		{"a delay beyond 2^31-1 is one millisecond", "setInterval(function () { note('soon'); clearInterval(this) }, 2 ** 31)", "soon"},
+	} {
+		if got := seen(t, c.source); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+func TestExceptionsAreLogged(t *testing.T) {
+	var b bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
+	defer slog.SetDefault(before)
+	if got := seen(t, "setTimeout(() => { throw new Error('lost') }, 1); Promise.reject(new Error('rejected')); setTimeout(() => note('on'), 3)"); got != "on" {
+		t.Error(got)
+	}
+	if s := b.String(); !strings.Contains(s, "Error: lost") || !strings.Contains(s, "Error: rejected") {
+		t.Error(s)
+	}
+}
+
+func TestStopFromTheLoopDoesNotDeadlock(t *testing.T) {
+	l := nodejs.NewEventLoop()
+	l.Run(func(vm *goja.Runtime) {
+		vm.Set("stop", l.Stop)
+		run(t, vm, "setTimeout(() => {}, 1e6); setTimeout(() => stop(), 1)")
+	})
+	if n := l.Stop(); n != 1 {
+		t.Errorf("%d are pending", n)
+	}
+}
+
+func TestTimersFromGo(t *testing.T) {
+	l := nodejs.NewEventLoop()
+	var notes []string
+	note := func(s string) func(*goja.Runtime) { return func(*goja.Runtime) { notes = append(notes, s) } }
+	l.SetTimeout(note("b"), 10*time.Millisecond)
+	l.SetTimeout(note("a"), time.Microsecond)
+	l.ClearTimeout(l.SetTimeout(note("never"), time.Millisecond))
+	var i *nodejs.Interval
+	n := 0
+	i = l.SetInterval(func(*goja.Runtime) {
+		if n++; n == 3 {
+			l.ClearInterval(i)
+		}
+	}, time.Millisecond)
+	l.ClearTimeout(nil)
+	l.ClearInterval(nil)
+	l.Run(func(*goja.Runtime) {})
+	if got := strings.Join(notes, " "); got != "a b" || n != 3 {
+		t.Error(got, n)
+	}
+	l.Terminate()
+	if l.SetTimeout(note("never"), 1) != nil || l.SetInterval(note("never"), 1) != nil {
+		t.Error("a terminated loop sets timers")
+	}
+}
+
+func TestLoopsLeaveNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 50 {
+		l := nodejs.NewEventLoop()
+		l.Start()
+		l.RunOnLoop(func(vm *goja.Runtime) { vm.RunString("setInterval(() => {}, 1); setTimeout(() => {}, 1e6)") })
+		l.Stop()
+	}
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines, %d before", n, before)
+	}
+}

@@ -1,0 +1,5 @@
+setTimeout(() => console.log(300), 300)
+setTimeout(() => console.log(100), 100)
+setTimeout(() => console.log(200), 200)
+setTimeout(() => console.log('100 again'), 100)
+setTimeout(() => setTimeout(() => console.log('100+400'), 400), 100)

@@ -1,0 +1,6 @@
+setTimeout(() => console.log('timeout'), 60)
+setImmediate(() => console.log('immediate'))
+process.nextTick(() => console.log('tick'))
+Promise.resolve().then(() => console.log('promise'))
+queueMicrotask(() => console.log('microtask'))
+console.log('main')

@@ -1,0 +1,7 @@
+const t = setTimeout(() => console.log('never: nothing keeps it'), 1000)
+console.log(t.hasRef(), t.unref() === t, t.hasRef(), t.ref() === t, t.hasRef(), t.unref().hasRef())
+const i = setImmediate(() => console.log('immediate'))
+console.log(i.hasRef(), i.unref() === i, i.hasRef(), i.ref().hasRef())
+setTimeout(() => console.log('kept'), 60)
+const u = setInterval(() => {}, 1)
+u.unref()

@@ -1,0 +1,5 @@
+process.on('uncaughtException', (e, origin) => console.log(e.code || e.message, e.name, origin))
+Promise.reject('text')
+Promise.reject(new RangeError('error'))
+Promise.reject(undefined)
+setTimeout(() => console.log('alive'), 2)

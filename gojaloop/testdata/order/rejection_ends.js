@@ -1,0 +1,6 @@
+process.on('exit', c => console.log('exit', c))
+Promise.reject(new Error('nobody'))
+process.nextTick(() => console.log('tick'))
+Promise.resolve().then(() => console.log('promise'))
+setTimeout(() => console.log('never'), 1)
+setImmediate(() => console.log('never'))

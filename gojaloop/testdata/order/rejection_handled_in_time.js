@@ -1,0 +1,5 @@
+const p = Promise.reject(new Error('late but in time'))
+process.nextTick(() => p.catch(e => console.log('caught', e.message)))
+const q = Promise.reject(1)
+Promise.resolve().then(() => {}).then(() => q.catch(v => console.log('caught', v)))
+setTimeout(() => console.log('alive'), 1)

@@ -1,0 +1,5 @@
+process.on('exit', c => console.log('exit', c))
+Promise.resolve().then(() => console.log('never: promise'))
+process.nextTick(() => console.log('never: tick'))
+setTimeout(() => console.log('never: timer'), 1)
+throw new Error('end')

@@ -1,0 +1,5 @@
+process.on('uncaughtException', e => console.log('caught', e.message))
+process.nextTick(() => console.log('tick'))
+Promise.resolve().then(() => console.log('promise'))
+setTimeout(() => console.log('timer'), 2)
+throw new Error('main')

@@ -1,0 +1,5 @@
+process.on('uncaughtException', (e, origin) => console.log('caught', e.message, origin))
+process.nextTick(() => { throw new Error('tick') })
+process.nextTick(() => console.log('next tick'))
+Promise.resolve().then(() => console.log('promise'))
+setTimeout(() => console.log('timer'), 60)

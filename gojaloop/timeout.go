@@ -1,0 +1,228 @@
+package gojaloop
+
+// What scripts see of timers: the functions, and the Timeout objects.
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+func (h *Host) setTimeout(call goja.FunctionCall) goja.Value  { return h.setTimer(call, false) }
+func (h *Host) setInterval(call goja.FunctionCall) goja.Value { return h.setTimer(call, true) }
+
+func (h *Host) setTimer(call goja.FunctionCall, repeat bool) goja.Value {
+	fn, ok := h.callable(call.Argument(0))
+	if !ok {
+		panic(h.invalid(call.Argument(0), "callback"))
+	}
+	ts := &h.timers
+	t := &timer{timers: ts, fn: fn, extra: none, repeat: repeat}
+	if len(call.Arguments) > 2 {
+		t.own().args = rest(call.Arguments, 2)
+	}
+	if ts.html {
+		t.own().level = min(ts.level, freeLevels) + 1
+	}
+	if len(call.Arguments) > 1 {
+		t.delay = ts.coerce(call.Arguments[1], repeat)
+	} else {
+		t.delay = ts.coerce(nil, repeat)
+	}
+	ts.give(t)
+	if ts.html {
+		return h.vm.ToValue(ts.idOf(t))
+	}
+	return t.object
+}
+
+// give makes a timer's object, and the timer pending.
+func (ts *timers) give(t *timer) {
+	h := ts.host
+	t.object = h.vm.NewDynamicObject(t)
+	_ = t.object.SetPrototype(ts.prototype())
+	if h.over == nil {
+		ts.insert(t, ts.start(t.delay))
+	} else {
+		t.cleared = true
+	}
+}
+
+// start is the time that a timer counts from. One without a delay counts from the beginning of the phase when there are no
+// others: then the clock makes no difference.
+func (ts *timers) start(delay time.Duration) int64 {
+	if delay == 0 && len(ts.order) <= 1 && (len(ts.order) == 0 || ts.order[0].delay == 0) {
+		return ts.phase
+	}
+	return ts.now()
+}
+
+// idOf returns the number that names a timer, which it has from now on.
+func (ts *timers) idOf(t *timer) uint64 {
+	if t.id == 0 {
+		ts.lastID++
+		t.own().id = ts.lastID
+		if !t.cleared {
+			if ts.ids == nil {
+				ts.ids = map[uint64]*timer{}
+			}
+			ts.ids[t.id] = t
+		}
+	}
+	return t.id
+}
+
+// clearTimer is clearTimeout and clearInterval: it takes an object, a number, or the number as text.
+func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
+	v := call.Argument(0)
+	if o, ok := v.(*goja.Object); ok {
+		if t, ok := o.Export().(*timer); ok {
+			t.timers.clear(t)
+		} else if im, ok := o.Export().(*immediate); ok && h.timers.html {
+			im.immediates.clear(im)
+		}
+		return goja.Undefined()
+	}
+	if len(h.timers.ids) == 0 {
+		return goja.Undefined()
+	}
+	var id uint64
+	switch x := v.Export().(type) {
+	case int64:
+		id = uint64(x)
+	case float64:
+		id = uint64(x)
+	case string:
+		id, _ = strconv.ParseUint(x, 10, 64)
+	}
+	if t := h.timers.ids[id]; t != nil {
+		h.timers.clear(t)
+	}
+	return goja.Undefined()
+}
+
+// prototype returns that of Timeout.
+func (ts *timers) prototype() *goja.Object {
+	if ts.proto != nil {
+		return ts.proto
+	}
+	h := ts.host
+	this := func(call goja.FunctionCall) *timer {
+		if o, ok := call.This.(*goja.Object); ok {
+			if t, ok := o.Export().(*timer); ok {
+				return t
+			}
+		}
+		panic(h.vm.NewTypeError("not a Timeout"))
+	}
+	ref := func(unref bool) func(goja.FunctionCall) goja.Value {
+		return func(call goja.FunctionCall) goja.Value {
+			t := this(call)
+			if t.unref != unref {
+				t.unref = unref
+				if t.list != nil && unref {
+					ts.refs--
+				} else if t.list != nil {
+					ts.refs++
+				}
+			}
+			return call.This
+		}
+	}
+	ts.apply = h.function("callback", 0, func(call goja.FunctionCall) goja.Value {
+		t := this(call)
+		return h.apply(t.fn, t.object, t.args)
+	})
+	ts.proto = h.class("Timeout", map[string]func(goja.FunctionCall) goja.Value{
+		"ref":   ref(false),
+		"unref": ref(true),
+		"hasRef": func(call goja.FunctionCall) goja.Value {
+			return h.vm.ToValue(!this(call).unref)
+		},
+		"refresh": func(call goja.FunctionCall) goja.Value {
+			if t := this(call); !t.cleared && h.over == nil {
+				ts.remove(t)
+				ts.insert(t, ts.now())
+			}
+			return call.This
+		},
+		"close": func(call goja.FunctionCall) goja.Value {
+			ts.clear(this(call))
+			return call.This
+		},
+	})
+	number := h.function("[Symbol.toPrimitive]", 0, func(call goja.FunctionCall) goja.Value {
+		return h.vm.ToValue(ts.idOf(this(call)))
+	})
+	_ = ts.proto.DefineDataPropertySymbol(goja.SymToPrimitive, number, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return ts.proto
+}
+
+// class makes the prototype of objects that only the host makes, with a constructor that has a name and does nothing.
+func (h *Host) class(name string, methods map[string]func(goja.FunctionCall) goja.Value) *goja.Object {
+	proto := h.vm.NewObject()
+	constructor := h.function(name, 0, func(goja.FunctionCall) goja.Value { panic(h.vm.NewTypeError("Illegal constructor")) })
+	_ = proto.DefineDataProperty("constructor", constructor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	for _, method := range slices.Sorted(maps.Keys(methods)) {
+		_ = proto.DefineDataProperty(method, h.function(method, 0, methods[method]), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return proto
+}
+
+// properties are what scripts have put on an object of ours.
+type properties struct {
+	values map[string]goja.Value
+	keys   []string
+}
+
+func (p *properties) get(key string) goja.Value { return p.values[key] }
+
+func (p *properties) set(key string, v goja.Value) bool {
+	if p.values == nil {
+		p.values = map[string]goja.Value{}
+	}
+	if _, ok := p.values[key]; !ok {
+		p.keys = append(p.keys, key)
+	}
+	p.values[key] = v
+	return true
+}
+
+func (p *properties) remove(key string) bool {
+	if _, ok := p.values[key]; ok {
+		delete(p.values, key)
+		p.keys = slices.DeleteFunc(p.keys, func(k string) bool { return k == key })
+	}
+	return true
+}
+
+// onTimeout is the property that the frame calls, on timers and immediates, so that "this" is the object. Scripts do not
+// see it among the keys.
+const onTimeout = "_onTimeout"
+
+// The goja.DynamicObject of a Timeout.
+
+func (t *timer) Get(key string) goja.Value {
+	if key == onTimeout {
+		if t.args != nil {
+			return t.timers.apply
+		}
+		return t.fn
+	}
+	return t.props.get(key)
+}
+
+func (t *timer) Set(key string, v goja.Value) bool {
+	if key == onTimeout {
+		t.fn = v
+		return true
+	}
+	return t.own().props.set(key, v)
+}
+
+func (t *timer) Has(key string) bool    { return key == onTimeout || t.props.get(key) != nil }
+func (t *timer) Delete(key string) bool { return t.own().props.remove(key) }
+func (t *timer) Keys() []string         { return t.props.keys }

@@ -1,0 +1,485 @@
+// Events, abort signals and message channels, as the DOM and HTML standards have them.
+(function (host, use) {
+'use strict'
+
+const platform = new WeakSet()
+// isPlatform tells whether a value is of one of the interfaces.
+function isPlatform(v) {
+	for (let p = v; p !== null; p = Object.getPrototypeOf(p)) if (platform.has(p)) return true
+	return false
+}
+
+// Every interface has its members enumerable, as Web IDL says.
+function idl(C, constants) {
+	platform.add(C.prototype)
+	for (const o of [C, C.prototype]) {
+		for (const name of Object.getOwnPropertyNames(o)) {
+			if (name === 'constructor' || name === 'prototype' || name === 'name' || name === 'length') continue
+			const d = Object.getOwnPropertyDescriptor(o, name)
+			if (!d.configurable || d.enumerable) continue
+			d.enumerable = true
+			Object.defineProperty(o, name, d)
+		}
+	}
+	Object.defineProperty(C.prototype, Symbol.toStringTag, { value: C.name, configurable: true })
+	for (const name in constants) {
+		for (const o of [C, C.prototype]) Object.defineProperty(o, name, { value: constants[name], enumerable: true })
+	}
+	return C
+}
+
+function need(args, n, what) {
+	if (args.length < n) throw new TypeError(`${what}: ${n} argument${n > 1 ? 's' : ''} required, but only ${args.length} present`)
+}
+
+function dictionary(v, what) {
+	if (v === undefined || v === null) return {}
+	if (typeof v !== 'object' && typeof v !== 'function') throw new TypeError(`${what} is not an object`)
+	return v
+}
+
+const codes = {
+	IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5, NoModificationAllowedError: 7,
+	NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10, InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13,
+	NamespaceError: 14, InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19, AbortError: 20,
+	URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23, InvalidNodeTypeError: 24, DataCloneError: 25,
+}
+
+class DOMException extends Error {
+	#name
+	constructor(message = '', options = 'Error') {
+		super(`${message}`)
+		if (options !== null && typeof options === 'object') {
+			if ('cause' in options) Object.defineProperty(this, 'cause', { value: options.cause, configurable: true, writable: true })
+			this.#name = 'name' in options ? `${options.name}` : 'Error'
+		} else {
+			this.#name = `${options}`
+		}
+		Object.defineProperty(this, 'message', { value: `${message}`, configurable: true, enumerable: false })
+	}
+	get name() { return #name in this ? this.#name : 'Error' }
+	get code() { return Object.prototype.hasOwnProperty.call(codes, this.name) ? codes[this.name] : 0 }
+}
+idl(DOMException, Object.fromEntries(Object.entries(codes).map(([name, code]) =>
+	[name.replace(/Error$/, '').replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase().replace('URLMISMATCH', 'URL_MISMATCH') + '_ERR', code])))
+
+// What only the dispatch may change of an event.
+let setTarget, flagsOf, makeTrusted
+
+class Event {
+	#type; #bubbles; #cancelable; #composed
+	#target = null
+	#current = null
+	#phase = 0
+	#time = host.now()
+	#flags = { stop: false, stopNow: false, canceled: false, passive: false, dispatching: false, trusted: false }
+	static {
+		setTarget = (e, target, current, phase) => {
+			if (target !== undefined) e.#target = target
+			e.#current = current
+			e.#phase = phase
+		}
+		flagsOf = e => {
+			if (!(typeof e === 'object' && e !== null && #flags in e)) throw new TypeError('The "event" argument must be an instance of Event')
+			return e.#flags
+		}
+		makeTrusted = e => { e.#flags.trusted = true; return e }
+	}
+	constructor(type, init) {
+		need(arguments, 1, 'Event')
+		init = dictionary(init, 'The "options" argument')
+		this.#type = `${type}`
+		this.#bubbles = !!init.bubbles
+		this.#cancelable = !!init.cancelable
+		this.#composed = !!init.composed
+	}
+	get type() { return this.#type }
+	get target() { return this.#target }
+	get srcElement() { return this.#target }
+	get currentTarget() { return this.#current }
+	composedPath() { return this.#phase === 0 ? [] : [this.#current] }
+	get eventPhase() { return this.#phase }
+	stopPropagation() { this.#flags.stop = true }
+	get cancelBubble() { return this.#flags.stop }
+	set cancelBubble(v) { if (v) this.#flags.stop = true }
+	stopImmediatePropagation() { this.#flags.stop = this.#flags.stopNow = true }
+	get bubbles() { return this.#bubbles }
+	get cancelable() { return this.#cancelable }
+	get returnValue() { return !this.#flags.canceled }
+	set returnValue(v) { if (!v) this.preventDefault() }
+	preventDefault() { if (this.#cancelable && !this.#flags.passive) this.#flags.canceled = true }
+	get defaultPrevented() { return this.#flags.canceled }
+	get composed() { return this.#composed }
+	get isTrusted() { return this.#flags.trusted }
+	get timeStamp() { return this.#time }
+	initEvent(type, bubbles = false, cancelable = false) {
+		need(arguments, 1, 'initEvent')
+		if (this.#flags.dispatching) return
+		this.#type = `${type}`
+		this.#bubbles = !!bubbles
+		this.#cancelable = !!cancelable
+		this.#target = null
+		Object.assign(this.#flags, { stop: false, stopNow: false, canceled: false, trusted: false })
+	}
+}
+idl(Event, { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 })
+
+class CustomEvent extends Event {
+	#detail
+	constructor(type, init) {
+		need(arguments, 1, 'CustomEvent')
+		super(type, init)
+		const detail = dictionary(init).detail
+		this.#detail = detail === undefined ? null : detail
+	}
+	get detail() { return this.#detail }
+}
+idl(CustomEvent)
+
+class ErrorEvent extends Event {
+	#init
+	constructor(type, init) {
+		need(arguments, 1, 'ErrorEvent')
+		super(type, init)
+		const { message = '', filename = '', lineno = 0, colno = 0, error } = dictionary(init)
+		this.#init = { message: `${message}`, filename: `${filename}`, lineno: lineno >>> 0, colno: colno >>> 0, error }
+	}
+	get message() { return this.#init.message }
+	get filename() { return this.#init.filename }
+	get lineno() { return this.#init.lineno }
+	get colno() { return this.#init.colno }
+	get error() { return this.#init.error }
+}
+idl(ErrorEvent)
+
+class PromiseRejectionEvent extends Event {
+	#promise; #reason
+	constructor(type, init) {
+		need(arguments, 2, 'PromiseRejectionEvent')
+		super(type, init)
+		this.#promise = init.promise
+		this.#reason = init.reason
+	}
+	get promise() { return this.#promise }
+	get reason() { return this.#reason }
+}
+idl(PromiseRejectionEvent)
+
+class MessageEvent extends Event {
+	#init
+	constructor(type, init) {
+		need(arguments, 1, 'MessageEvent')
+		super(type, init)
+		const { data = null, origin = '', lastEventId = '', source = null, ports = [] } = dictionary(init)
+		this.#init = { data, origin: `${origin}`, lastEventId: `${lastEventId}`, source, ports: Object.freeze([...ports]) }
+	}
+	get data() { return this.#init.data }
+	get origin() { return this.#init.origin }
+	get lastEventId() { return this.#init.lastEventId }
+	get source() { return this.#init.source }
+	get ports() { return this.#init.ports }
+}
+idl(MessageEvent)
+
+// How a target's owner hears that listeners of a type come and go.
+const changed = Symbol('changed')
+let listenersOf
+
+class EventTarget {
+	#listeners = new Map()
+	static {
+		listenersOf = (target, type) => target.#listeners.get(type) || []
+	}
+	addEventListener(type, callback, options) {
+		need(arguments, 2, 'addEventListener')
+		type = `${type}`
+		if (callback !== null && callback !== undefined && typeof callback !== 'function' && typeof callback !== 'object') {
+			throw host.invalid(callback, 'listener')
+		}
+		let capture = false, once = false, passive = false, signal
+		if (typeof options === 'object' && options !== null || typeof options === 'function') {
+			capture = !!options.capture
+			once = !!options.once
+			passive = !!options.passive
+			signal = options.signal
+			if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('options.signal is not an AbortSignal')
+		} else {
+			capture = !!options
+		}
+		const list = listenersOf(this, type)
+		if (callback === null || callback === undefined || signal && signal.aborted) return
+		if (list.some(l => l.callback === callback && l.capture === capture)) return
+		const listener = { callback, capture, once, passive, removed: false }
+		this.#listeners.set(type, [...list, listener])
+		if (this[changed]) this[changed](type)
+		if (signal) addAlgorithm(signal, () => this.removeEventListener(type, callback, capture))
+	}
+	removeEventListener(type, callback, options) {
+		need(arguments, 2, 'removeEventListener')
+		type = `${type}`
+		const capture = !!(typeof options === 'object' && options !== null ? options.capture : options)
+		const list = listenersOf(this, type)
+		const l = list.find(l => l.callback === callback && l.capture === capture)
+		if (!l) return
+		l.removed = true
+		const rest = list.filter(m => m !== l)
+		rest.length ? this.#listeners.set(type, rest) : this.#listeners.delete(type)
+		if (this[changed]) this[changed](type)
+	}
+	dispatchEvent(event) {
+		need(arguments, 1, 'dispatchEvent')
+		const flags = flagsOf(event)
+		if (flags.dispatching) throw new DOMException('The event is already being dispatched', 'InvalidStateError')
+		flags.trusted = false
+		return dispatch(this, event, flags)
+	}
+}
+idl(EventTarget)
+
+function dispatch(target, event, flags) {
+	flags.dispatching = true
+	setTarget(event, target, target, 2)
+	for (const l of listenersOf(target, event.type)) {
+		if (l.removed) continue
+		if (l.once) target.removeEventListener(event.type, l.callback, l.capture)
+		flags.passive = l.passive
+		try {
+			if (typeof l.callback === 'function') {
+				l.callback.call(target, event)
+			} else {
+				const handle = l.callback.handleEvent
+				if (typeof handle !== 'function') throw new TypeError('handleEvent is not a function')
+				handle.call(l.callback, event)
+			}
+		} catch (e) {
+			host.report(e)
+		}
+		flags.passive = false
+		if (flags.stopNow) break
+	}
+	setTarget(event, undefined, null, 0)
+	flags.dispatching = flags.stop = flags.stopNow = false
+	return !flags.canceled
+}
+
+function fire(target, event) { return dispatch(target, event, flagsOf(makeTrusted(event))) }
+
+// An event handler attribute: onabort and the like, which is a listener that keeps its place.
+function handlerOf(C, type) {
+	const handlers = new WeakMap()
+	Object.defineProperty(C.prototype, 'on' + type, {
+		get() { const h = handlers.get(this); return h ? h.value : null },
+		set(v) {
+			if (typeof v !== 'function' && (typeof v !== 'object' || v === undefined)) v = null
+			let h = handlers.get(this)
+			if (v === null) {
+				if (h) {
+					this.removeEventListener(type, h.listener)
+					handlers.delete(this)
+				}
+				return
+			}
+			if (h) {
+				h.value = v
+				return
+			}
+			h = { value: v, listener: function (e) { if (typeof h.value === 'function' && h.value.call(this, e) === false) e.preventDefault() } }
+			handlers.set(this, h)
+			this.addEventListener(type, h.listener)
+		},
+		enumerable: true, configurable: true,
+	})
+}
+
+const internal = Symbol('internal')
+let addAlgorithm, removeAlgorithm, abortSignal
+
+class AbortSignal extends EventTarget {
+	#aborted = false
+	#reason
+	#algorithms = new Set()
+	#sources = null // of a signal of any()
+	#dependents = new Set() // those that have listeners: without, they look here when they are asked
+	static {
+		addAlgorithm = (s, f) => {
+			if (s.#aborted) return f()
+			s.#algorithms.add(f)
+			s.#link()
+		}
+		removeAlgorithm = (s, f) => { s.#algorithms.delete(f); s.#link() }
+		abortSignal = (s, reason) => {
+			if (s.#aborted) return
+			const all = [s]
+			for (const d of s.#dependents) if (!d.#aborted) all.push(d)
+			for (const t of all) {
+				t.#aborted = true
+				t.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason
+				reason = t.#reason
+			}
+			for (const t of all) {
+				const algorithms = [...t.#algorithms]
+				t.#algorithms.clear()
+				for (const f of algorithms) f()
+				fire(t, new Event('abort'))
+				t.#link()
+			}
+		}
+	}
+	constructor(key) {
+		if (key !== internal) throw new TypeError('Illegal constructor')
+		super()
+	}
+	get aborted() {
+		this.#look()
+		return this.#aborted
+	}
+	get reason() {
+		this.#look()
+		return this.#reason
+	}
+	throwIfAborted() { if (this.aborted) throw this.#reason }
+	#look() {
+		if (this.#aborted || !this.#sources) return
+		const s = this.#sources.find(s => s.#aborted)
+		if (!s) return
+		this.#aborted = true
+		this.#reason = s.#reason
+	}
+	[changed](type) { if (type === 'abort') this.#link() }
+	// Sources hold a signal of any() as long as somebody listens to it.
+	#link() {
+		if (!this.#sources) return
+		const listens = !this.#aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').length > 0)
+		for (const s of this.#sources) listens ? s.#dependents.add(this) : s.#dependents.delete(this)
+	}
+	static abort(reason) {
+		const s = new AbortSignal(internal)
+		s.#aborted = true
+		s.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason
+		return s
+	}
+	static timeout(ms) {
+		need(arguments, 1, 'timeout')
+		ms = host.toLongLong(ms)
+		const s = new AbortSignal(internal)
+		host.after(ms, () => abortSignal(s, new DOMException('The operation was aborted due to timeout', 'TimeoutError')))
+		return s
+	}
+	static any(signals) {
+		need(arguments, 1, 'any')
+		const list = [...signals]
+		for (const s of list) if (!(s instanceof AbortSignal)) throw new TypeError('not an AbortSignal')
+		const result = new AbortSignal(internal)
+		for (const s of list) {
+			if (s.aborted) {
+				result.#aborted = true
+				result.#reason = s.#reason
+				return result
+			}
+		}
+		result.#sources = [...new Set(list.flatMap(s => s.#sources || [s]))]
+		return result
+	}
+}
+idl(AbortSignal)
+handlerOf(AbortSignal, 'abort')
+
+class AbortController {
+	#signal = new AbortSignal(internal)
+	get signal() { return this.#signal }
+	abort(reason) { abortSignal(this.#signal, reason) }
+}
+idl(AbortController)
+
+let entangle
+class MessagePort extends EventTarget {
+	#other = null
+	#queue = []
+	#started = false
+	#closed = false
+	#release = null
+	static {
+		entangle = (a, b) => { a.#other = b; b.#other = a }
+	}
+	constructor(key) {
+		if (key !== internal) throw new TypeError('Illegal constructor')
+		super()
+	}
+	postMessage(message, options) {
+		need(arguments, 1, 'postMessage')
+		const transfer = Array.isArray(options) ? options : dictionary(options).transfer || []
+		if ([...transfer].includes(this)) throw new DOMException('A port cannot be posted through itself', 'DataCloneError')
+		const data = use('clone').structuredClone(message, { transfer })
+		const to = this.#other
+		if (!to || to.#closed) return
+		to.#queue.push(data)
+		to.#deliver()
+	}
+	start() {
+		if (this.#started || this.#closed) return
+		this.#started = true
+		this.#deliver()
+	}
+	close() {
+		const other = this.#other
+		this.#end()
+		if (other) host.task(() => other.#end())
+	}
+	#end() {
+		if (this.#closed) return
+		this.#closed = true
+		this.#queue = []
+		this.#other = null
+		this.#hold()
+		host.task(() => fire(this, new Event('close')))
+	}
+	ref() { this.#hold(true); return this }
+	unref() { this.#hold(false); return this }
+	// A port that is listened to keeps the program alive, as in Node, until it is closed.
+	#hold(on = false) {
+		if (on && !this.#release && !this.#closed) {
+			this.#release = host.hold()
+		} else if (!on && this.#release) {
+			this.#release()
+			this.#release = null
+		}
+	}
+	[changed](type) {
+		if (type === 'message') this.#hold(listenersOf(this, 'message').length > 0)
+	}
+	#deliver() {
+		if (!this.#started) return
+		for (const data of this.#queue.splice(0)) {
+			host.task(() => { if (!this.#closed) fire(this, new MessageEvent('message', { data })) })
+		}
+	}
+}
+idl(MessagePort)
+handlerOf(MessagePort, 'message')
+handlerOf(MessagePort, 'messageerror')
+{
+	const d = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage'), set = d.set
+	d.set = function (v) { set.call(this, v); this.start() }
+	Object.defineProperty(MessagePort.prototype, 'onmessage', d)
+}
+
+class MessageChannel {
+	#port1 = new MessagePort(internal)
+	#port2 = new MessagePort(internal)
+	constructor() { entangle(this.#port1, this.#port2) }
+	get port1() { return this.#port1 }
+	get port2() { return this.#port2 }
+}
+idl(MessageChannel)
+
+function reportError(e) {
+	need(arguments, 1, 'reportError')
+	host.report(e)
+}
+
+return {
+	DOMException, Event, CustomEvent, ErrorEvent, PromiseRejectionEvent, MessageEvent, EventTarget,
+	AbortSignal, AbortController, MessagePort, MessageChannel, reportError,
+	idl, isPlatform, need, dictionary, addAlgorithm, removeAlgorithm,
+}
+})

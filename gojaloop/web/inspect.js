@@ -1,0 +1,375 @@
+// What values look like to people: much as Node's util.inspect and util.format have it.
+(function (host, use) {
+'use strict'
+const custom = Symbol.for('nodejs.util.inspect.custom')
+const typed = Object.getPrototypeOf(Uint8Array)
+const tagOf = Object.getOwnPropertyDescriptor(typed.prototype, Symbol.toStringTag).get
+const plainKey = /^[A-Za-z_$][\w$]*$/
+const has = (o, k) => Object.prototype.hasOwnProperty.call(o, k)
+
+function quote(s) {
+	let q = "'"
+	if (s.includes("'")) q = !s.includes('"') ? '"' : !s.includes('`') && !s.includes('${') ? '`' : "'"
+	let out = ''
+	for (const c of s) {
+		const n = c.codePointAt(0)
+		if (c === q || c === '\\') out += '\\' + c
+		else if (c === '\n') out += '\\n'
+		else if (c === '\t') out += '\\t'
+		else if (c === '\r') out += '\\r'
+		else if (c === '\b') out += '\\b'
+		else if (c === '\f') out += '\\f'
+		else if (c === '\v') out += '\\v'
+		else if (n < 32 || n >= 127 && n < 160) out += '\\x' + n.toString(16).toUpperCase().padStart(2, '0')
+		else if (n >= 0xd800 && n <= 0xdfff) out += '\\u' + n.toString(16).toUpperCase()
+		else out += c
+	}
+	return q + out + q
+}
+
+function primitive(v, ctx) {
+	switch (typeof v) {
+	case 'string': {
+		if (ctx && v.length > 10000) return quote(v.slice(0, 10000)) + `... ${v.length - 10000} more characters`
+		return quote(v)
+	}
+	case 'number': return Object.is(v, -0) ? '-0' : `${v}`
+	case 'bigint': return `${v}n`
+	case 'symbol': return v.toString()
+	}
+	return String(v)
+}
+
+// nameOf returns the name of an object's class, null when it has no prototype.
+function nameOf(o) {
+	for (let p = o; p !== null; p = Object.getPrototypeOf(p)) {
+		const d = Object.getOwnPropertyDescriptor(p, 'constructor')
+		if (d !== undefined && typeof d.value === 'function' && d.value.name !== '') {
+			const n = Object.getOwnPropertyDescriptor(d.value, 'name')
+			if (n && typeof n.value === 'string') return n.value
+		}
+	}
+	return null
+}
+
+function inspect(value, options) {
+	const o = options === null || typeof options !== 'object' ? {} : options
+	const ctx = {
+		depth: o.depth === undefined ? 2 : o.depth === null ? Infinity : o.depth,
+		showHidden: !!o.showHidden, breakLength: o.breakLength === undefined ? 80 : o.breakLength,
+		maxArrayLength: o.maxArrayLength === undefined ? 100 : o.maxArrayLength === null ? Infinity : o.maxArrayLength,
+		compact: o.compact === undefined ? 3 : o.compact, sorted: !!o.sorted, customInspect: o.customInspect !== false,
+		seen: [], circular: new Map(), indent: 0, level: 0,
+	}
+	return show(ctx, value, 0, true)
+}
+
+function show(ctx, v, depth, top) {
+	if (typeof v !== 'object' && typeof v !== 'function' || v === null) return primitive(v, ctx)
+	if (host.classOf(v) === 'Proxy') return show(ctx, host.targetOf(v), depth, top)
+	if (ctx.customInspect) {
+		const f = v[custom]
+		if (typeof f === 'function' && f !== inspect) {
+			const r = f.call(v, ctx.depth - depth, { depth: ctx.depth - depth }, inspect)
+			if (r !== v) return typeof r === 'string' ? r : show(ctx, r, depth)
+		}
+	}
+	if (ctx.seen.includes(v)) {
+		if (!ctx.circular.has(v)) ctx.circular.set(v, ctx.circular.size + 1)
+		return `[Circular *${ctx.circular.get(v)}]`
+	}
+	return object(ctx, v, depth)
+}
+
+function keysOf(ctx, v) {
+	const keys = ctx.showHidden ? Object.getOwnPropertyNames(v) : Object.keys(v)
+	for (const s of Object.getOwnPropertySymbols(v)) {
+		if (ctx.showHidden || Object.getOwnPropertyDescriptor(v, s).enumerable) keys.push(s)
+	}
+	return ctx.sorted ? keys.sort((a, b) => String(a) < String(b) ? -1 : 1) : keys
+}
+
+function object(ctx, v, depth) {
+	const cls = v instanceof WeakMap ? 'WeakMap' : v instanceof WeakSet ? 'WeakSet' : host.classOf(v)
+	const name = nameOf(v)
+	let tag = v[Symbol.toStringTag]
+	if (typeof tag !== 'string' || tag === '' || tag === name) tag = ''
+	const prefix = (fallback, size) => {
+		const n = name === null ? `[${fallback}${size === undefined ? '' : `(${size})`}: null prototype]` : name + (size === undefined ? '' : `(${size})`)
+		return `${n} ${tag !== '' && tag !== fallback ? `[${tag}] ` : ''}`
+	}
+	let keys = keysOf(ctx, v), braces = ['{', '}'], base = '', items = () => [], array = false
+	if (Array.isArray(v)) {
+		array = true
+		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
+		braces = [(name === 'Array' && tag === '' ? '' : prefix('Array', v.length)) + '[', ']']
+		items = () => elements(ctx, v, depth)
+	} else if (cls === 'Set') {
+		const all = [...Set.prototype.values.call(v)]
+		braces[0] = prefix('Set', all.length) + '{'
+		items = () => all.map(x => show(ctx, x, depth + 1))
+	} else if (cls === 'Map') {
+		const all = [...Map.prototype.entries.call(v)]
+		braces[0] = prefix('Map', all.length) + '{'
+		items = () => all.map(([k, x]) => `${show(ctx, k, depth + 1)} => ${show(ctx, x, depth + 1)}`)
+	} else if (ArrayBuffer.isView(v) && tagOf.call(v) !== undefined) {
+		array = true
+		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
+		tag = ''
+		braces = [prefix(tagOf.call(v), v.length) + '[', ']']
+		items = () => elements(ctx, v, depth)
+	} else if (cls === 'Arguments') {
+		array = true
+		keys = keys.filter(k => typeof k === 'symbol' || !/^\d+$/.test(k))
+		braces = ['[Arguments] [', ']']
+		items = () => elements(ctx, v, depth)
+	} else if (typeof v === 'function') {
+		base = functionBase(v, name, tag)
+		if (keys.length === 0) return base
+	} else if (cls === 'RegExp') {
+		base = RegExp.prototype.toString.call(v)
+		if (name !== 'RegExp') base = prefix('RegExp') + base
+		if (keys.length === 0) return base
+	} else if (cls === 'Date') {
+		const t = Date.prototype.getTime.call(v)
+		base = Number.isNaN(t) ? 'Invalid Date' : Date.prototype.toISOString.call(v)
+		if (name !== 'Date') base = prefix('Date') + base
+		if (keys.length === 0) return base
+	} else if (cls === 'Error') {
+		base = errorBase(ctx, v, keys)
+		keys = keys.filter(k => k !== 'stack' && k !== 'message')
+		if (has(v, 'cause') && !keys.includes('cause')) keys.push('cause')
+		if (Array.isArray(v.errors) && has(v, 'errors') && !keys.includes('errors')) keys.push('errors')
+		if (keys.length === 0) return base
+	} else if (cls === 'ArrayBuffer') {
+		if (host.detached(v)) return 'ArrayBuffer { (detached), byteLength: 0 }'
+		const bytes = new Uint8Array(v)
+		const hex = Array.from(bytes.subarray(0, 50), b => b.toString(16).padStart(2, '0')).join(' ')
+		braces[0] = prefix('ArrayBuffer') + '{'
+		items = () => [`[Uint8Contents]: <${hex}${bytes.length > 50 ? ` ... ${bytes.length - 50} more byte${bytes.length > 51 ? 's' : ''}` : ''}>`, `byteLength: ${bytes.length}`]
+	} else if (cls === 'Promise') {
+		braces[0] = prefix('Promise') + '{'
+		items = () => {
+			const [state, result] = host.stateOf(v)
+			return [state === 'pending' ? '<pending>' : (state === 'rejected' ? '<rejected> ' : '') + show(ctx, result, depth + 1)]
+		}
+	} else if (cls === 'WeakSet' || cls === 'WeakMap') {
+		braces[0] = prefix(cls) + '{'
+		items = () => ['<items unknown>']
+	} else if (cls === 'Boolean' || cls === 'Number' || cls === 'String' || cls === 'BigInt' || cls === 'Symbol') {
+		const inner = cls === 'Symbol' ? Symbol.prototype.valueOf.call(v) : v.valueOf()
+		base = `[${cls}${name !== cls ? ` (${name})` : ''}: ${primitive(inner)}]`
+		if (cls === 'String') keys = keys.filter(k => typeof k === 'symbol' || !/^\d+$/.test(k))
+		if (keys.length === 0) return base
+	} else {
+		const plain = name === 'Object' && tag === ''
+		if (plain) {
+			if (keys.length === 0) return '{}'
+		} else {
+			braces[0] = (cls !== 'Object' && cls !== name && /Iterator$|Generator$/.test(cls) ? `Object [${cls}] ` : prefix('Object')) + '{'
+			if (keys.length === 0) return braces[0] + '}'
+		}
+	}
+	if (depth > ctx.depth) return array ? `[${name === null ? 'Array: null prototype' : 'Array'}]` : `[${name === null ? 'Object: null prototype' : name}${tag !== '' ? ` [${tag}]` : ''}]`
+
+	ctx.seen.push(v)
+	ctx.level = depth
+	let out
+	const indent = ctx.indent
+	try {
+		out = items()
+		for (const k of keys) out.push(property(ctx, v, k, depth, array))
+	} finally {
+		ctx.indent = indent
+		ctx.seen.pop()
+	}
+	if (ctx.circular.has(v)) {
+		const ref = `<ref *${ctx.circular.get(v)}> `
+		if (base !== '') base = ref + base
+		else braces[0] = ref + braces[0]
+	}
+	return join(ctx, out, base, braces, array, depth, v)
+}
+
+function elements(ctx, v, depth) {
+	const out = []
+	const most = Math.min(v.length, ctx.maxArrayLength)
+	let i = 0
+	for (; i < v.length && out.length < most; i++) {
+		if (!has(v, i)) {
+			let n = 0
+			while (i < v.length && !has(v, i)) { n++; i++ }
+			i--
+			out.push(`<${n} empty item${n > 1 ? 's' : ''}>`)
+			continue
+		}
+		ctx.indent += 2
+		out.push(show(ctx, v[i], depth + 1))
+		ctx.indent -= 2
+	}
+	if (i < v.length) out.push(`... ${v.length - i} more item${v.length - i > 1 ? 's' : ''}`)
+	return out
+}
+
+function functionBase(f, name, tag) {
+	const source = Function.prototype.toString.call(f)
+	const own = Object.getOwnPropertyDescriptor(f, 'name')
+	const n = own && typeof own.value === 'string' ? own.value : ''
+	if (/^class[\s{]/.test(source)) {
+		const base = Object.getPrototypeOf(f)
+		return `[class ${n === '' ? '(anonymous)' : n}${typeof base === 'function' && base.name ? ` extends ${base.name}` : base === null ? ' extends null' : ''}]`
+	}
+	let type = /^async\b/.test(source) && !/^async\s*[=(]?>/.test(source) ? 'AsyncFunction' : /^(function\s*\*|\*)/.test(source) ? 'GeneratorFunction' : 'Function'
+	if (name === null) type += ' (null prototype)'
+	return `[${type}${n === '' ? ' (anonymous)' : `: ${n}`}]${tag !== '' && tag !== type ? ` [${tag}]` : ''}`
+}
+
+// errorBase is an error's stack with its message; goja's stack has no message line of its own in all cases.
+function errorBase(ctx, e, keys) {
+	let head
+	try {
+		head = Error.prototype.toString.call(e)
+	} catch (_) {
+		head = 'Error'
+	}
+	let lines = host.stackOf(e)
+	if (lines !== '') {
+		lines = lines.split('\n').map(l => '    ' + l.trim()).join('\n')
+		return ctx.indent ? (head + '\n' + lines).replace(/\n/g, '\n' + ' '.repeat(ctx.indent)) : head + '\n' + lines
+	}
+	return `[${head}]`
+}
+
+function property(ctx, v, k, depth, array) {
+	const d = Object.getOwnPropertyDescriptor(v, k) || { value: v[k], enumerable: true }
+	let text
+	if (d.value !== undefined || 'value' in d) {
+		const more = ctx.compact !== false ? 2 : 3
+		ctx.indent += more
+		text = show(ctx, d.value, depth + 1)
+		ctx.indent -= more
+	} else if (d.get !== undefined) {
+		text = d.set !== undefined ? '[Getter/Setter]' : '[Getter]'
+	} else {
+		text = d.set !== undefined ? '[Setter]' : 'undefined'
+	}
+	let name
+	if (typeof k === 'symbol') name = `[${k.toString()}]`
+	else if (k === '__proto__') name = "['__proto__']"
+	else if (!d.enumerable) name = `[${k}]`
+	else name = plainKey.test(k) ? k : quote(k)
+	return `${name}: ${text}`
+}
+
+// join lays entries out as Node does: on one line when they are short, arrays of many in columns.
+function join(ctx, out, base, braces, array, depth, v) {
+	const entries = out.length
+	if (array && entries > 6 && ctx.compact >= 1) out = columns(ctx, out, v)
+	if (ctx.compact !== false && ctx.level - depth < ctx.compact && entries === out.length) {
+		const start = out.length + ctx.indent + braces[0].length + base.length + 10
+		let length = out.length + start
+		for (const s of out) length += s.length
+		if (length <= ctx.breakLength && !(base + out.join('')).includes('\n') || out.length === 0) {
+			return `${base ? `${base} ` : ''}${braces[0]} ${out.join(', ')}${out.length ? ' ' : ''}${braces[1]}`
+		}
+	}
+	const pad = '\n' + ' '.repeat(ctx.indent)
+	return `${base ? `${base} ` : ''}${braces[0]}${pad}  ${out.join(`,${pad}  `)}${pad}${braces[1]}`
+}
+
+// columns is Node's groupArrayElements.
+function columns(ctx, out, v) {
+	let total = 0, most = 0, n = out.length
+	if (ctx.maxArrayLength < v.length) n--
+	const lengths = []
+	for (let i = 0; i < n; i++) {
+		lengths[i] = out[i].length
+		total += lengths[i] + 2
+		if (lengths[i] > most) most = lengths[i]
+	}
+	const width = most + 2
+	if (!(width * 3 + ctx.indent < ctx.breakLength && (total / width > 5 || most <= 6))) return out
+	const bias = Math.sqrt(width - total / out.length)
+	const biased = Math.max(width - 3 - bias, 1)
+	const cols = Math.min(Math.round(Math.sqrt(2.5 * biased * n) / biased), Math.floor((ctx.breakLength - ctx.indent) / width), ctx.compact * 4, 15)
+	if (cols <= 1) return out
+	const widths = []
+	for (let i = 0; i < cols; i++) {
+		let w = 0
+		for (let j = i; j < n; j += cols) if (lengths[j] > w) w = lengths[j]
+		widths.push(w + 2)
+	}
+	const start = v !== undefined && Array.prototype.every.call(v, x => typeof x === 'number' || typeof x === 'bigint')
+	const rows = []
+	for (let i = 0; i < n; i += cols) {
+		const max = Math.min(i + cols, n)
+		let row = '', j = i
+		for (; j < max - 1; j++) {
+			const cell = `${out[j]}, `
+			row += start ? cell.padStart(widths[j - i]) : cell.padEnd(widths[j - i])
+		}
+		row += start ? out[j].padStart(widths[j - i] - 2) : out[j]
+		rows.push(row)
+	}
+	if (ctx.maxArrayLength < v.length) rows.push(out[n])
+	return rows
+}
+
+function format(...args) { return formatWithOptions({}, ...args) }
+
+function formatWithOptions(options, ...args) {
+	let i = 0, out = ''
+	if (typeof args[0] === 'string') {
+		const f = args[0]
+		if (args.length === 1) return f
+		i = 1
+		out = f.replace(/%([sdifjoOc%])/g, (whole, c) => {
+			if (c === '%') return '%'
+			if (i >= args.length) return whole
+			const v = args[i++]
+			switch (c) {
+			case 's': return string(v)
+			case 'd': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : primitive(Number(v))
+			case 'i': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : primitive(parseInt(v))
+			case 'f': return typeof v === 'symbol' ? 'NaN' : primitive(parseFloat(v))
+			case 'j': return json(v)
+			case 'o': return inspect(v, { ...options, showHidden: true, depth: 4 })
+			case 'O': return inspect(v, options)
+			}
+			return '' // %c: CSS
+		})
+	}
+	const rest = args.slice(i).map(v => typeof v === 'string' ? v : inspect(v, options))
+	if (typeof args[0] === 'string') rest.unshift(out)
+	return rest.join(' ')
+}
+
+function string(v) {
+	if (typeof v === 'number' || typeof v === 'bigint') return primitive(v)
+	if (typeof v === 'object' && v !== null) {
+		const own = typeof v.toString === 'function' && (has(v, 'toString') || !builtin(v))
+		return own ? String(v) : inspect(v, { depth: 0, compact: 3 })
+	}
+	return String(v)
+}
+
+// builtin tells whether an object's toString is one of the language's own, which says little.
+function builtin(v) {
+	let p = v
+	while (p !== null && !has(p, 'toString')) p = Object.getPrototypeOf(p)
+	if (p === null) return true
+	return p === Object.prototype || p === Array.prototype
+}
+
+function json(v) {
+	try {
+		return JSON.stringify(v)
+	} catch (e) {
+		if (e instanceof TypeError && /circular/i.test(e.message)) return '[Circular]'
+		throw e
+	}
+}
+
+inspect.custom = custom
+return { inspect, format, formatWithOptions }
+})

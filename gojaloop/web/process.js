@@ -1,0 +1,95 @@
+// The process object, with its events, as Node has it.
+(function (host, use) {
+'use strict'
+const events = new Map()
+const listenersOf = name => events.get(name) || []
+function add(name, f, once, first) {
+	if (typeof f !== 'function') throw host.invalid(f, 'listener')
+	const l = { f, once }
+	events.set(name, first ? [l, ...listenersOf(name)] : [...listenersOf(name), l])
+	host.listening(name, true)
+	return process
+}
+function set(name, list) {
+	if (list.length) return void events.set(name, list)
+	events.delete(name)
+	host.listening(name, false)
+}
+let exitCode
+const started = host.now()
+const hrtime = function (previous) {
+	const [s, ns] = host.hrtime()
+	if (previous === undefined) return [s, ns]
+	if (!Array.isArray(previous)) throw host.invalid(previous, 'time')
+	const d = [s - previous[0], ns - previous[1]]
+	if (d[1] < 0) { d[0]--; d[1] += 1e9 }
+	return d
+}
+hrtime.bigint = () => { const [s, ns] = host.hrtime(); return BigInt(s) * 1000000000n + BigInt(ns) }
+const stream = (error, fd) => ({
+	fd, writable: true, isTTY: false, columns: 80,
+	write(chunk, encoding, callback) {
+		host.print(error, typeof chunk === 'string' ? chunk : use('encoding').decode(chunk))
+		const f = typeof encoding === 'function' ? encoding : callback
+		if (typeof f === 'function') host.nextTick(f)
+		return true
+	},
+	end() {}, on() { return this }, once() { return this },
+})
+const lazy = (name, make) => Object.defineProperty(process, name, {
+	get() { const v = make(); Object.defineProperty(process, name, { value: v, writable: true, enumerable: true, configurable: true }); return v },
+	set(v) { Object.defineProperty(process, name, { value: v, writable: true, enumerable: true, configurable: true }) },
+	enumerable: true, configurable: true,
+})
+const process = {
+	nextTick: host.nextTick,
+	exit: host.exit,
+	get exitCode() { return exitCode },
+	set exitCode(v) {
+		const n = typeof v === 'string' && v !== '' ? Number(v) : v
+		if (n !== undefined && n !== null && !(typeof n === 'number' && Number.isInteger(n))) throw host.invalidInteger(v, 'code')
+		exitCode = v
+	},
+	title: 'node', version: 'v20.0.0', versions: { node: '20.0.0', turnloop: '1' }, release: { name: 'node' },
+	hrtime,
+	uptime() { return (host.now() - started) / 1000 },
+	cwd() { return host.cwd() },
+	memoryUsage() { return host.memoryUsage() },
+	emitWarning(warning) { host.print(true, `(node:${process.pid}) ${warning instanceof Error ? warning : `Warning: ${warning}`}\n`) },
+	on(name, listener) { return add(name, listener, false, false) },
+	addListener(name, listener) { return add(name, listener, false, false) },
+	once(name, listener) { return add(name, listener, true, false) },
+	prependListener(name, listener) { return add(name, listener, false, true) },
+	prependOnceListener(name, listener) { return add(name, listener, true, true) },
+	off(name, listener) {
+		const list = listenersOf(name)
+		let i = list.length
+		while (--i >= 0 && list[i].f !== listener);
+		if (i >= 0) set(name, list.filter((_, j) => j !== i))
+		return process
+	},
+	removeListener(name, listener) { return process.off(name, listener) },
+	removeAllListeners(name) {
+		for (const n of name === undefined ? [...events.keys()] : [name]) if (events.has(n)) set(n, [])
+		return process
+	},
+	listenerCount(name) { return listenersOf(name).length },
+	listeners(name) { return listenersOf(name).map(l => l.f) },
+	eventNames() { return [...events.keys()] },
+	emit(name, ...args) {
+		const list = listenersOf(name)
+		for (const l of list) {
+			if (l.once) set(name, listenersOf(name).filter(m => m !== l))
+			l.f.apply(process, args)
+		}
+		return list.length > 0
+	},
+}
+Object.defineProperty(process, 'exitCode', { configurable: false })
+Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true })
+for (const name of ['argv', 'execArgv', 'argv0', 'execPath', 'env', 'pid', 'ppid', 'platform', 'arch']) lazy(name, () => host.about(name))
+lazy('stdout', () => stream(false, 1))
+lazy('stderr', () => stream(true, 2))
+const { emit, listenerCount } = process
+return { process, emit, listenerCount }
+})

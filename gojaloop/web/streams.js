@@ -1,0 +1,321 @@
+// Streams and blobs: readable streams with one reader, as much of the Streams standard as bodies need, and the File API's Blob.
+(function (host, use) {
+'use strict'
+const { DOMException, idl, need, dictionary } = use('events')
+const internal = Symbol('internal')
+let openReader, closeReader, pullFrom, cancelOf, storedError
+
+class ReadableStream {
+	#queue = []
+	#waiting = [] // reads: { resolve, reject }
+	#state = 'readable'
+	#error
+	#source
+	#reader = null
+	#pulling = false
+	#again = false
+	#started = false
+	#mark
+	#controller
+	#closing = false
+	static {
+		openReader = (s, r) => {
+			if (s.#reader !== null) throw new TypeError('The stream is locked to a reader')
+			s.#reader = r
+		}
+		closeReader = (s, r) => {
+			s.#reader = null
+			for (const w of s.#waiting.splice(0)) w.reject(new TypeError('The reader was released'))
+		}
+		pullFrom = s => {
+			if (s.#queue.length) {
+				const value = s.#queue.shift()
+				if (s.#closing && s.#queue.length === 0) s.#close()
+				else s.#pull()
+				return Promise.resolve({ value, done: false })
+			}
+			if (s.#state === 'closed') return Promise.resolve({ value: undefined, done: true })
+			if (s.#state === 'errored') return Promise.reject(s.#error)
+			return new Promise((resolve, reject) => {
+				s.#waiting.push({ resolve, reject })
+				s.#pull()
+			})
+		}
+		cancelOf = (s, reason) => {
+			if (s.#state === 'closed') return Promise.resolve()
+			if (s.#state === 'errored') return Promise.reject(s.#error)
+			s.#queue = []
+			s.#close()
+			const { cancel } = s.#source
+			try {
+				return Promise.resolve(cancel === undefined ? undefined : cancel.call(s.#source, reason)).then(() => undefined)
+			} catch (e) {
+				return Promise.reject(e)
+			}
+		}
+		storedError = s => s.#state === 'errored' ? s.#error : undefined
+	}
+	constructor(source = {}, strategy = {}) {
+		this.#source = dictionary(source, 'The underlying source')
+		if (this.#source.type !== undefined && this.#source.type !== 'bytes') throw new TypeError('The type of the underlying source is neither undefined nor "bytes"')
+		const mark = dictionary(strategy).highWaterMark
+		this.#mark = mark === undefined ? this.#source.type === 'bytes' ? 0 : 1 : Number(mark)
+		if (!(this.#mark >= 0)) throw new RangeError('highWaterMark is not a number of at least 0')
+		const s = this
+		this.#controller = {
+			get desiredSize() { return s.#state === 'errored' ? null : s.#state === 'closed' ? 0 : s.#mark - s.#queue.length },
+			enqueue(chunk) { s.#enqueue(chunk) },
+			close() {
+				if (s.#closing || s.#state !== 'readable') throw new TypeError('The stream is closed already')
+				s.#closing = true
+				if (s.#queue.length === 0) s.#close()
+			},
+			error(e) { s.#fail(e) },
+		}
+		const { start } = this.#source
+		const started = start === undefined ? undefined : start.call(this.#source, this.#controller)
+		Promise.resolve(started).then(() => { this.#started = true; this.#pull() }, e => this.#fail(e))
+	}
+	#enqueue(chunk) {
+		if (this.#closing || this.#state !== 'readable') throw new TypeError('The stream is closed already')
+		if (this.#waiting.length) this.#waiting.shift().resolve({ value: chunk, done: false })
+		else this.#queue.push(chunk)
+		this.#pull()
+	}
+	#close() {
+		if (this.#state !== 'readable') return
+		this.#state = 'closed'
+		for (const w of this.#waiting.splice(0)) w.resolve({ value: undefined, done: true })
+		if (this.#reader) this.#reader[internal].resolve()
+	}
+	#fail(e) {
+		if (this.#state !== 'readable') return
+		this.#state = 'errored'
+		this.#error = e
+		this.#queue = []
+		for (const w of this.#waiting.splice(0)) w.reject(e)
+		if (this.#reader) this.#reader[internal].reject(e)
+	}
+	#pull() {
+		if (!this.#started || this.#state !== 'readable' || this.#closing) return
+		if (!this.#waiting.length && this.#queue.length >= this.#mark) return
+		if (this.#pulling) {
+			this.#again = true
+			return
+		}
+		const { pull } = this.#source
+		if (pull === undefined) return
+		this.#pulling = true
+		let result
+		try {
+			result = Promise.resolve(pull.call(this.#source, this.#controller))
+		} catch (e) {
+			return this.#fail(e)
+		}
+		result.then(() => {
+			this.#pulling = false
+			if (this.#again) {
+				this.#again = false
+				this.#pull()
+			}
+		}, e => this.#fail(e))
+	}
+	get locked() { return this.#reader !== null }
+	cancel(reason) {
+		if (this.#reader !== null) return Promise.reject(new TypeError('The stream is locked to a reader'))
+		return cancelOf(this, reason)
+	}
+	getReader(options) {
+		if (dictionary(options).mode !== undefined) throw new TypeError('There are no readers that bring their own buffer')
+		return new ReadableStreamDefaultReader(this)
+	}
+	tee() {
+		const reader = this.getReader()
+		const controllers = []
+		let canceled = 0, reading = false
+		const pull = async () => {
+			if (reading) return
+			reading = true
+			try {
+				const { value, done } = await reader.read()
+				for (const c of controllers) {
+					if (done) { try { c.close() } catch (_) { /* it was canceled */ } } else { try { c.enqueue(value) } catch (_) { /* likewise */ } }
+				}
+			} catch (e) {
+				for (const c of controllers) c.error(e)
+			}
+			reading = false
+		}
+		const branch = () => new ReadableStream({
+			start(c) { controllers.push(c) },
+			pull,
+			cancel(reason) { if (++canceled === 2) return reader.cancel(reason) },
+		})
+		return [branch(), branch()]
+	}
+	values({ preventCancel = false } = {}) {
+		const reader = this.getReader()
+		let over = false
+		return {
+			async next() {
+				if (over) return { value: undefined, done: true }
+				try {
+					const r = await reader.read()
+					if (r.done) { over = true; reader.releaseLock() }
+					return r
+				} catch (e) {
+					over = true
+					reader.releaseLock()
+					throw e
+				}
+			},
+			async return(value) {
+				if (!over) {
+					over = true
+					const done = preventCancel ? undefined : reader.cancel(value)
+					reader.releaseLock()
+					await done
+				}
+				return { value, done: true }
+			},
+			[asyncIterator]() { return this },
+		}
+	}
+	static from(iterable) {
+		const it = iterable[asyncIterator] ? iterable[asyncIterator]() : iterable[Symbol.iterator]()
+		return new ReadableStream({
+			async pull(c) {
+				const r = await it.next()
+				r.done ? c.close() : c.enqueue(await r.value)
+			},
+			async cancel(reason) { if (it.return) await it.return(reason) },
+		}, { highWaterMark: 0 })
+	}
+}
+// goja has no Symbol.asyncIterator of its own; who compiles for await to older JavaScript looks for this one.
+const asyncIterator = Symbol.asyncIterator || Symbol.for('Symbol.asyncIterator')
+idl(ReadableStream)
+Object.defineProperty(ReadableStream.prototype, asyncIterator, { value: ReadableStream.prototype.values, writable: true, configurable: true })
+
+class ReadableStreamDefaultReader {
+	#stream
+	#closed
+	constructor(stream) {
+		need(arguments, 1, 'ReadableStreamDefaultReader')
+		if (!(stream instanceof ReadableStream)) throw new TypeError('not a ReadableStream')
+		openReader(stream, this)
+		this.#stream = stream
+		this.#closed = new Promise((resolve, reject) => {
+			Object.defineProperty(this, internal, { value: { resolve, reject } })
+		})
+		this.#closed.catch(() => {})
+	}
+	get closed() { return this.#closed }
+	read() {
+		if (!this.#stream) return Promise.reject(new TypeError('The reader was released'))
+		return pullFrom(this.#stream)
+	}
+	cancel(reason) {
+		if (!this.#stream) return Promise.reject(new TypeError('The reader was released'))
+		return cancelOf(this.#stream, reason)
+	}
+	releaseLock() {
+		if (!this.#stream) return
+		closeReader(this.#stream, this)
+		this.#stream = null
+	}
+}
+idl(ReadableStreamDefaultReader)
+
+// bytesOf returns the bytes of a buffer or view, of its own.
+function bytesOf(v) {
+	if (ArrayBuffer.isView(v)) return new Uint8Array(v.buffer.slice(v.byteOffset, v.byteOffset + v.byteLength))
+	return new Uint8Array(v.slice(0))
+}
+const isBuffer = v => ArrayBuffer.isView(v) || host.classOf(v) === 'ArrayBuffer'
+
+function concat(chunks) {
+	let n = 0
+	for (const c of chunks) n += c.length
+	const out = new Uint8Array(n)
+	n = 0
+	for (const c of chunks) {
+		out.set(c, n)
+		n += c.length
+	}
+	return out
+}
+
+// typeOf makes a MIME type of what is given for one.
+function mime(v) {
+	v = `${v}`
+	return /^[\x20-\x7e]*$/.test(v) ? v.toLowerCase() : ''
+}
+
+let contentOf
+class Blob {
+	#bytes
+	#type
+	static { contentOf = b => b.#bytes }
+	constructor(parts, options) {
+		if (parts === undefined) parts = []
+		else if (parts === null || typeof parts !== 'object' || typeof parts[Symbol.iterator] !== 'function') throw new TypeError('The "sources" argument must be a sequence')
+		options = dictionary(options, 'The "options" argument')
+		const native = options.endings === 'native'
+		if (options.endings !== undefined && !['transparent', 'native'].includes(`${options.endings}`)) throw new TypeError('endings is neither "transparent" nor "native"')
+		if (parts === owned) {
+			this.#bytes = owned.bytes
+			owned.bytes = null
+		} else {
+			this.#bytes = concat([...parts].map(p => {
+				if (p instanceof Blob) return p.#bytes
+				if (isBuffer(p)) return bytesOf(p)
+				p = `${p}`
+				return new Uint8Array(host.encode(native ? p.replace(/\r\n?/g, '\n') : p))
+			}))
+		}
+		this.#type = options.type === undefined ? '' : mime(options.type)
+	}
+	get size() { return this.#bytes.length }
+	get type() { return this.#type }
+	slice(start = 0, end = this.size, type = '') { return blobOf(this.#bytes.slice(start, end), type) }
+	async text() { return host.decode(this.#bytes) }
+	async arrayBuffer() { return this.#bytes.slice().buffer }
+	async bytes() { return this.#bytes.slice() }
+	stream() {
+		const bytes = this.#bytes
+		let at = 0
+		return new ReadableStream({
+			pull(c) {
+				if (at >= bytes.length) return c.close()
+				c.enqueue(bytes.slice(at, at += 65536))
+			},
+		}, { highWaterMark: 0 })
+	}
+}
+idl(Blob)
+// owned lends a new blob its bytes without copying them.
+const owned = Object.assign([], { bytes: null })
+function blobOf(bytes, type) {
+	owned.bytes = bytes
+	return new Blob(owned, { type })
+}
+
+class File extends Blob {
+	#name
+	#modified
+	constructor(parts, name, options) {
+		need(arguments, 2, 'File')
+		super(parts, options)
+		this.#name = `${name}`
+		const modified = dictionary(options).lastModified
+		this.#modified = modified === undefined ? Date.now() : host.toLongLong(modified)
+	}
+	get name() { return this.#name }
+	get lastModified() { return this.#modified }
+	get webkitRelativePath() { return '' }
+}
+idl(File)
+
+return { ReadableStream, ReadableStreamDefaultReader, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, asyncIterator }
+})

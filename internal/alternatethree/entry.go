@@ -1,0 +1,35 @@
+package alternatethree
+
+import "github.com/turnloop/turnloop/internal/loopapi"
+
+// The facts about this design that keep it from meeting checks of the conformance kit.
+const (
+	lateMicrotasks = "there is a checkpoint after each callback and none before the first: what wakes the loop runs before " +
+		"the microtasks that came with it"
+	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	untilEmpty   = "the ingress is sealed when it is found empty, and accepts internal tasks and microtasks from everybody " +
+		"until then"
+	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
+		"like any goroutine"
+)
+
+// Entry enters this loop into the tournament. Its divergences are the checks that the design does not meet; those that it does not
+// meet on some machines, and at some times, may diverge.
+func Entry() loopapi.Entry {
+	return loopapi.Entry{
+		Name:       "alternatethree",
+		Folder:     "internal/alternatethree",
+		Philosophy: "balanced: mutexes and RWMutex, full error handling, easy to read",
+		New:        loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
+		Divergences: map[string]string{
+			"D02_ForeignFirst":  lateMicrotasks,
+			"Siege_Bursts":      allDueTimers,
+			"Siege_Shutdown":    untilEmpty,
+			"Siege_SelfFeeding": untilEmpty,
+		},
+		MayDiverge: map[string]string{
+			"IO_ForeignFirst":  lateMicrotasks,
+			"Siege_Neighbours": blockedThread,
+		},
+	}
+}

@@ -1,0 +1,35 @@
+package alternatetwo
+
+import "github.com/turnloop/turnloop/internal/loopapi"
+
+// The facts about this design that keep it from meeting checks of the conformance kit.
+const (
+	lateMicrotasks = "microtasks of other goroutines are looked for after a callback, so they run behind the first one of a " +
+		"loop that wakes"
+	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	untilEmpty   = "the lanes of internal tasks and microtasks are sealed when they are found empty, and accept from everybody " +
+		"until then"
+	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
+		"like any goroutine"
+)
+
+// Entry enters this loop into the tournament. Its divergences are the checks that the design does not meet; those that it does not
+// meet on some machines, and at some times, may diverge.
+func Entry() loopapi.Entry {
+	return loopapi.Entry{
+		Name:       "alternatetwo",
+		Folder:     "internal/alternatetwo",
+		Philosophy: "maximum performance: lock-free, zero allocation, minimal validation",
+		New:        loopapi.NewOf(New),
+		Divergences: map[string]string{
+			"D02_ForeignFirst":  lateMicrotasks,
+			"Siege_Bursts":      allDueTimers,
+			"Siege_Shutdown":    untilEmpty,
+			"Siege_SelfFeeding": untilEmpty,
+		},
+		MayDiverge: map[string]string{
+			"IO_ForeignFirst":  lateMicrotasks,
+			"Siege_Neighbours": blockedThread,
+		},
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package echo
+
+// Usual is the leanest client.
+const Usual = Net

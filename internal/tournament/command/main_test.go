@@ -1,0 +1,331 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// The test binary is also the command, and what the command starts: AS tells a child.
+func TestMain(m *testing.M) {
+	if os.Getenv("AS") == "command" {
+		Main(tournament.Own(), "tournament")
+	}
+	os.Exit(m.Run())
+}
+
+// invoke runs the command in a process of its own, which is interrupted when ctx ends.
+func invoke(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return invokeUntil(t, ctx, os.Interrupt, args...)
+}
+
+func invokeUntil(t *testing.T, ctx context.Context, end os.Signal, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(end) }
+	cmd.Env = append(os.Environ(), "AS=command", "GORACE=atexit_sleep_ms=0")
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestMisuse(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := filepath.Join("..", "stats", "testdata", "run")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "usage:"},
+		{[]string{"dance"}, `no command "dance"`},
+		{[]string{"run", "-mode", "slow"}, "-mode is full or quick"},
+		{[]string{"run", "-rounds", "-1"}, "-rounds is less than 1"},
+		{[]string{"run", "-budget", "soon"}, "invalid value"},
+		{[]string{"run", "-rounds", "0"}, "-rounds is less than 1"},
+		{[]string{"run", "-budget", "-1s"}, "-budget is not positive"},
+		{[]string{"run", "-budget", "0"}, "-budget is not positive"},
+		{[]string{"run", "-cpu", "-1"}, "-cpu is less than 1"},
+		{[]string{"run", "-cpu", "0"}, "-cpu is less than 1"},
+		{[]string{"run", "-cpu", strconv.Itoa(4*runtime.NumCPU() + 1)}, "-cpu is more than 4 times"},
+		{[]string{"run", "-results", t.TempDir()}, "-results"},
+		{[]string{"run", "-results", filepath.Join(exe, "R.md")}, "-results"},
+		{[]string{"run", "-results", "no/such/folder/R.md"}, "-results"},
+		{[]string{"run", "-timeout", "0"}, "-timeout is not positive"},
+		{[]string{"run", "-filter", "("}, "-filter"},
+		{[]string{"run", "-dirty"}, "-commit"},
+		{[]string{"run", "extra"}, "takes 0 arguments"},
+		{[]string{"run", "-programs", "no/such/folder"}, "-programs"},
+		{[]string{"run", "-program", "node"}, "want NAME=COMMAND"},
+		{[]string{"run", "-program", "main=node"}, `two contestants are called "main"`},
+		{[]string{"run", "-program", "x-1=node"}, "no number behind a dash"},
+		{[]string{"report"}, "takes 1 argument"},
+		{[]string{"report", t.TempDir()}, "holds no run"},
+		{[]string{"site"}, "takes the folders"},
+		{[]string{"site", recorded, t.TempDir()}, "holds no run"},
+		{[]string{"site", "-out", t.TempDir(), recorded}, "-out"},
+		{[]string{"compare", recorded}, "takes 2 arguments"},
+		{[]string{"compare", recorded, t.TempDir()}, "holds no run"},
+		{[]string{"compare", "-impl", "(", recorded, recorded}, "-impl"},
+		{[]string{"compare", "-unchanged", "(", recorded, recorded}, "-unchanged"},
+		{[]string{"compare", "-impl", "nobody", recorded, recorded}, "no figure in common"},
+	} {
+		code, _, stderr := invoke(t, t.Context(), c.args...)
+		if code != exitUsage || !strings.Contains(stderr, c.says) {
+			t.Errorf("%q exits %d and says %q, want %d and %q", c.args, code, stderr, exitUsage, c.says)
+		}
+	}
+	for _, args := range [][]string{{"help"}, {"-h"}, {"run", "-h"}, {"compare", "-help"}} {
+		if code, stdout, _ := invoke(t, t.Context(), args...); code != exitOK || stdout == "" {
+			t.Errorf("%q exits %d and prints %q", args, code, stdout)
+		}
+	}
+}
+
+func TestRunReportsAndResumes(t *testing.T) {
+	dir := t.TempDir()
+	out, results := filepath.Join(dir, "results", "native"), filepath.Join(dir, "RESULTS.md")
+	args := []string{"run", "-filter", "BenchmarkSubmit/impl=(main|baseline|channel)$", "-out", out, "-results", results,
+		"-mode", "quick", "-rounds", "6", "-budget", "2s", "-commit", "0123abc"}
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	partial := filepath.Join(record.Partial(out), record.RawFile)
+	go func() {
+		for ctx.Err() == nil {
+			if raw, err := os.ReadFile(partial); err == nil && strings.Contains(string(raw), "round: 2") {
+				interrupt()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, _, stderr := invoke(t, ctx, args...)
+	if code != exitInterrupted || !strings.Contains(stderr, "interrupted") {
+		t.Fatalf("interrupted, it exits %d and says %s", code, stderr)
+	}
+	before, err := os.ReadFile(partial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(results); !errors.Is(err, os.ErrNotExist) {
+		t.Error("an interrupted run leaves a report")
+	}
+
+	code, stdout, stderr := invoke(t, t.Context(), args...)
+	if code != exitOK || !strings.Contains(stdout, results) || !strings.Contains(stdout, "Quick run") {
+		t.Fatalf("resumed, it exits %d and prints %s %s", code, stdout, stderr)
+	}
+	after, err := os.ReadFile(filepath.Join(out, record.RawFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(after), string(before)) {
+		t.Error("the resumed run does not continue the interrupted one")
+	}
+	if run, _, err := record.Read(out); err != nil || run.Raw == (record.Seal{}) || run.Roles != tournament.Own().Roles {
+		t.Errorf("the run carries no seal or no roles: %v", err)
+	}
+	if n := strings.Count(string(after), "\nBenchmarkSubmit/"); n != 6*4 {
+		t.Errorf("%d measurements, want 6 rounds of 3 cells and a control pair", n)
+	}
+
+	if code, stdout, stderr := invoke(t, t.Context(), "compare", out, out); code != exitOK && code != exitBlind || strings.Contains(stdout, "slower\n") {
+		t.Errorf("a short run compared with itself exits %d: %s %s", code, stdout, stderr)
+	}
+	if code, _, stderr := invoke(t, t.Context(), "report", "-results", results, out); code != exitOK {
+		t.Errorf("report exits %d: %s", code, stderr)
+	}
+	site := filepath.Join(dir, "site.html")
+	if code, stdout, stderr := invoke(t, t.Context(), "site", "-out", site, out, out); code != exitOK || strings.TrimSpace(stdout) != site {
+		t.Errorf("site exits %d and prints %s %s", code, stdout, stderr)
+	}
+	if page, err := os.ReadFile(site); err != nil || strings.Count(string(page), `role="grid"`) != 2 {
+		t.Errorf("the page of two runs: %v, %d bytes", err, len(page))
+	}
+}
+
+// A hang-up before the plan: the run ends in order, and does not promise what it cannot keep.
+func TestHangUp(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hang-ups are ignored here, as by nohup, and so by the command too")
+	}
+	out := t.TempDir()
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(record.Partial(out), record.RunFile)); err == nil {
+				hangUp()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	code, _, stderr := invokeUntil(t, ctx, syscall.SIGHUP, "run", "-filter", "BenchmarkSubmit/", "-conformance", "-out", out,
+		"-results", "", "-rounds", "6")
+	if code != exitInterrupted || !strings.Contains(stderr, "starts anew") {
+		t.Errorf("it exits %d and says %s", code, stderr)
+	}
+	run, err := record.Load(record.Partial(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Planned {
+		t.Error("the run has a plan")
+	}
+}
+
+// What is not whole, or not what was measured, is told in one line and not reported.
+func TestUnsoundRunsAreRefused(t *testing.T) {
+	recorded := filepath.Join("..", "stats", "testdata", "run")
+	for what, c := range map[string]struct {
+		spoil func(raw, run string) (string, string)
+		says  string
+	}{
+		"cut off": {func(raw, run string) (string, string) { return raw[:len(raw)/2], run }, "raw.txt is not what was measured: it has"},
+		"a figure changed": {func(raw, run string) (string, string) { return strings.Replace(raw, "30", "29", 1), run },
+			"raw.txt is not what was measured: its SHA-256 is"},
+		"run.json empty":     {func(raw, _ string) (string, string) { return raw, "{}" }, "run.json describes no run"},
+		"run.json of a list": {func(raw, _ string) (string, string) { return raw, "[]" }, "run.json"},
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(recorded)); err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := record.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(record.SealRaw(dir, sealed), record.Save(dir, sealed)); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := invoke(t, t.Context(), "report", dir); code != exitOK {
+			t.Fatalf("a sound run: exit %d, %s", code, stderr)
+		}
+		texts := map[string]string{record.RawFile: "", record.RunFile: ""}
+		for name := range texts {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = string(text)
+		}
+		texts[record.RawFile], texts[record.RunFile] = c.spoil(texts[record.RawFile], texts[record.RunFile])
+		for name, text := range texts {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{{"report", dir}, {"compare", recorded, dir}} {
+			code, stdout, stderr := invoke(t, t.Context(), args...)
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			if code == exitOK || stdout != "" || !strings.Contains(lines[len(lines)-1], c.says) || args[0] == "report" && len(lines) != 1 {
+				t.Errorf("%s: %s exits %d and says %q %q, want %q", what, args[0], code, stdout, stderr, c.says)
+			}
+		}
+	}
+}
+
+func TestCommandLineRepeatsTheRun(t *testing.T) {
+	for _, c := range []struct{ args, want []string }{
+		{nil, nil},
+		{[]string{"-out", defaultOut, "-name", "native", "-timeout", "60s"}, nil},
+		{[]string{"-out", "results/quick", "-results", ""}, []string{"-out=results/quick", "-results="}},
+		{[]string{"-name", "it's", "-timeout", "5s"}, []string{`-name='it'\''s'`, "-timeout=5s"}},
+		{[]string{"-filter", "Timer|Wake"}, []string{"-filter='Timer|Wake'"}},
+		{[]string{"-filter", "Timer", "-conformance"}, []string{"-filter=Timer", "-conformance=true"}},
+		{[]string{"-programs", "."}, []string{"-programs=."}},
+		{[]string{"-conformance=false"}, []string{"-conformance=false"}},
+		{[]string{"-program", "js=node echo.js"}, []string{"-program='js=node echo.js'"}},
+	} {
+		f, err := parseRun(append([]string{"-cpu", "1"}, c.args...), os.Stdout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := append([]string{"go", "run", ".", "run",
+			"-mode=full", "-budget=10m0s", "-rounds=10", "-cpu=1"}, c.want...)
+		if got, want := commandLine(&f.cfg, f, "go run ."), strings.Join(words, " "); got != want {
+			t.Errorf("%q\ngives %s\nwant  %s", c.args, got, want)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	recorded := filepath.Join("..", "stats", "testdata", "run")
+	changed := func(change func(*record.Run), replace ...string) string {
+		dir := t.TempDir()
+		run, err := record.Load(recorded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(run)
+		if err := record.Save(dir, run); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(recorded, record.RawFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer(replace...).Replace(string(raw))
+		if err := os.WriteFile(filepath.Join(dir, record.RawFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	nothing := func(*record.Run) {}
+	// Ten times the time of every Submit of 30 to 39 ns, which are those of main and one more.
+	slower := changed(nothing, "\t799000\t3", "\t799000\t33")
+	moved := changed(func(r *record.Run) { r.Env.CPU = "Other CPU" })
+	short := changed(func(r *record.Run) { r.Rounds = 3 })
+	path := filepath.Join(short, record.RawFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, _, ok := strings.Cut(string(text), "\nround: 4\n")
+	if err := os.WriteFile(path, []byte(three+"\n"), 0o644); err != nil || !ok {
+		t.Fatal("no fourth round: ", err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{recorded, recorded}, exitOK, "0 faster, 0 slower"},
+		{[]string{recorded, slower}, exitFailed, "slower"},
+		{[]string{slower, recorded}, exitOK, "faster"},
+		{[]string{short, short}, exitBlind, "could not have seen even a doubling"},
+		{[]string{"-unchanged", "^main$", "-impl", "^alternatetwo$", recorded, slower}, exitOK, "relative to main"},
+		{[]string{"-impl", "^baseline$", recorded, slower}, exitOK, "0 faster, 0 slower"},
+		{[]string{recorded, moved}, exitUsage, "not made on the same machine (CPU: Example CPU and Other CPU)"},
+		{[]string{"-force", recorded, moved}, exitOK, "warning: different machines"},
+		{[]string{"-all", recorded, recorded}, exitOK, "same"},
+	} {
+		code, stdout, stderr := invoke(t, t.Context(), append([]string{"compare"}, c.args...)...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.says) {
+			t.Errorf("compare %q exits %d, want %d with %q:\n%s%s", c.args, code, c.code, c.says, stdout, stderr)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+// tournament run: flags, the measurement, and the reports.
+
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+	"github.com/turnloop/turnloop/internal/tournament/runner"
+)
+
+// runFlags are the flags of tournament run.
+type runFlags struct {
+	cfg      runner.Config
+	results  string
+	commit   string
+	command  string
+	dirty    bool
+	programs programs
+	given    programs // those of them that flags name
+	worlds   string   // folder of the others
+}
+
+func (p program) run(ctx context.Context, args []string, stdout, stderr *os.File) error {
+	f, err := parseRun(args, stdout)
+	if err != nil {
+		return err
+	}
+	cfg := &f.cfg
+	if cfg.Bench, err = os.Executable(); err != nil {
+		return err
+	}
+	field, err := p.field.WithPrograms(f.programs)
+	if err != nil {
+		return usageError{err}
+	}
+	cfg.Source = f.source(ctx)
+	cfg.Roles = field.Roles
+	describe(cfg, field)
+	cfg.Command = commandLine(cfg, f, p.invocation)
+	cfg.Progress = runner.NewProgress(stderr)
+	if cfg.Filter != "" && !cfg.Conformance {
+		cfg.Progress.Say("a run with a filter leaves out the conformance suite; -conformance asks for it")
+	}
+	if _, err := runner.Run(ctx, *cfg); err != nil {
+		return err
+	}
+	return publish(cfg.Out, f.results, stdout)
+}
+
+// programs are entrants that speak the line protocol, as NAME=COMMAND.
+type programs []tournament.Program
+
+func (p *programs) String() string {
+	words := make([]string, len(*p))
+	for i, program := range *p {
+		words[i] = program.Name + "=" + strings.Join(program.Args, " ")
+	}
+	return strings.Join(words, ",")
+}
+
+// with adds the executable files of a folder.
+func (p programs) with(folder string) (programs, error) {
+	if folder == "" {
+		return p, nil
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	p = slices.Clip(p)
+	for _, file := range files {
+		info, err := file.Info()
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+			continue
+		}
+		path, err := filepath.Abs(filepath.Join(folder, file.Name()))
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name()))
+		p = append(p, tournament.Program{Name: name, Philosophy: "another world: " + name, Args: []string{path}})
+	}
+	return p, nil
+}
+
+func (p *programs) Set(text string) error {
+	name, command, ok := strings.Cut(text, "=")
+	if args := strings.Fields(command); ok && len(args) > 0 {
+		*p = append(*p, tournament.Program{Name: name, Args: args})
+		return nil
+	}
+	return errors.New("want NAME=COMMAND")
+}
+
+// The defaults that the command line to repeat a run leaves out.
+const (
+	defaultOut     = "results/native"
+	defaultResults = "RESULTS.md"
+	defaultTimeout = time.Minute
+)
+
+func parseRun(args []string, stdout *os.File) (*runFlags, error) {
+	f := &runFlags{}
+	cfg := &f.cfg
+	flags := flag.NewFlagSet("tournament run", flag.ContinueOnError)
+	flags.StringVar(&cfg.Mode, "mode", record.Full, "`full` or quick; quick is a glance, and every report says so")
+	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` to aim for, without the build (default 10m, quick 1m)")
+	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, quick 8; fewer than 6 give no intervals)")
+	flags.StringVar(&cfg.Out, "out", defaultOut, "`folder` for the results")
+	flags.StringVar(&cfg.Name, "name", "", "`name` of the run in reports (default: the last element of -out)")
+	flags.StringVar(&f.results, "results", defaultResults, "`file` for the report besides the one in -out; empty: none")
+	flags.Var(&f.programs, "program", "`NAME=COMMAND` of a program that speaks the line protocol, shown beside the ranking; may be repeated")
+	flags.StringVar(&f.worlds, "programs", "", "`folder` whose executable files are such programs, each under its own name")
+	flags.StringVar(&cfg.Filter, "filter", "", "measure only cells whose name matches the `regexp`, such as BenchmarkTimer/impl=(main|baseline)/")
+	flags.BoolVar(&cfg.Fresh, "fresh", false, "start anew instead of resuming an interrupted run")
+	flags.BoolVar(&cfg.Conformance, "conformance", true, "run the conformance suite first (default with -filter: false)")
+	flags.IntVar(&cfg.Procs, "cpu", 0, "GOMAXPROCS of the cells (default: as the runtime chooses here)")
+	flags.Uint64Var(&cfg.Seed, "seed", 0, "`seed` of the shuffles (default: random, recorded)")
+	flags.DurationVar(&cfg.Timeout, "timeout", defaultTimeout, "`time` after which a cell counts as hung")
+	flags.StringVar(&f.commit, "commit", "", "`commit` of the program (default: that of this folder)")
+	flags.StringVar(&f.command, "command", "", "`command` that reports name as the way to repeat the run (default: this one)")
+	flags.BoolVar(&f.dirty, "dirty", false, "there were changes on top of -commit")
+	if err := parse(flags, args, 0, stdout); err != nil {
+		return nil, err
+	}
+	given := map[string]bool{}
+	flags.Visit(func(fl *flag.Flag) { given[fl.Name] = true })
+	return f, f.complete(given)
+}
+
+// crowd is how many threads per processor may still be meant; beyond that only the scheduler would be measured.
+const crowd = 4
+
+// complete fills in defaults and refuses what makes no sense.
+func (f *runFlags) complete(given map[string]bool) error {
+	cfg := &f.cfg
+	budget, rounds := 10*time.Minute, 10
+	switch cfg.Mode {
+	case record.Full:
+	case record.Quick:
+		// With fewer rounds no rank test on a few hundred comparisons could ever be significant.
+		budget, rounds = time.Minute, 8
+	default:
+		return usagef("-mode is full or quick, not %q", cfg.Mode)
+	}
+	if !given["budget"] {
+		cfg.Budget = budget
+	}
+	if !given["rounds"] {
+		cfg.Rounds = rounds
+	}
+	if !given["cpu"] {
+		cfg.Procs = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Filter != "" && !given["conformance"] {
+		cfg.Conformance = false
+	}
+	if cfg.Name == "" {
+		cfg.Name = filepath.Base(cfg.Out)
+	}
+	switch {
+	case cfg.Budget <= 0:
+		return usagef("-budget is not positive")
+	case cfg.Rounds < 1:
+		return usagef("-rounds is less than 1")
+	case cfg.Procs < 1:
+		return usagef("-cpu is less than 1")
+	case given["cpu"] && cfg.Procs > crowd*runtime.NumCPU():
+		return usagef("-cpu is more than %d times the %d processors here", crowd, runtime.NumCPU())
+	case cfg.Timeout <= 0:
+		return usagef("-timeout is not positive")
+	case f.dirty && f.commit == "":
+		return usagef("-dirty says something about -commit, which is not given")
+	}
+	if _, err := regexp.Compile(cfg.Filter); err != nil {
+		return usagef("-filter: %v", err)
+	}
+	var err error
+	f.given = f.programs
+	if f.programs, err = f.programs.with(f.worlds); err != nil {
+		return usagef("-programs: %v", err)
+	}
+	cfg.Programs = f.programs.String()
+	if err := writable(f.results); err != nil {
+		return usagef("-results: %v", err)
+	}
+	return nil
+}
+
+// writable tells, before anything is measured, whether a report can be written to path.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	// Reports replace their file whole, so what counts is whether the folder takes a new one.
+	probe, err := os.CreateTemp(filepath.Dir(path), ".tournament-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// source returns the commit that the program stands for.
+func (f *runFlags) source(ctx context.Context) record.Source {
+	if f.commit == "" {
+		return runner.GitSource(ctx)
+	}
+	return record.Source{Commit: f.commit, Dirty: f.dirty}
+}
+
+// describe says who competes in what.
+func describe(cfg *runner.Config, field tournament.Field) {
+	cfg.Cells = field.Cells()
+	cfg.Speaks = map[string]runner.Program{}
+	for _, c := range field.Contestants {
+		cfg.Impls = append(cfg.Impls, record.Impl{Name: c.Name, Ranked: c.Ranked, About: c.Philosophy, Note: c.Note})
+		if len(c.Program) > 0 {
+			cfg.Speaks[c.Name] = runner.Program{Args: c.Program}
+		}
+	}
+	for _, b := range tournament.Benchmarks() {
+		cfg.Benchmarks = append(cfg.Benchmarks, b.Benchmark)
+	}
+}
+
+// commandLine is how to repeat the run: every flag that is not its default, and the seed is left to chance again.
+func commandLine(cfg *runner.Config, f *runFlags, invocation string) string {
+	if f.command != "" {
+		return f.command
+	}
+	words := []string{invocation + " run"}
+	add := func(name, value string) {
+		if strings.ContainsAny(value, " |()*$^\\?&;<>'\"") {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		words = append(words, "-"+name+"="+value)
+	}
+	add("mode", cfg.Mode)
+	add("budget", cfg.Budget.String())
+	add("rounds", strconv.Itoa(cfg.Rounds))
+	add("cpu", strconv.Itoa(cfg.Procs))
+	if cfg.Out != defaultOut {
+		add("out", cfg.Out)
+	}
+	if f.results != defaultResults {
+		add("results", f.results)
+	}
+	if cfg.Name != filepath.Base(cfg.Out) {
+		add("name", cfg.Name)
+	}
+	if cfg.Timeout != defaultTimeout {
+		add("timeout", cfg.Timeout.String())
+	}
+	if cfg.Filter != "" {
+		add("filter", cfg.Filter)
+	}
+	if cfg.Conformance != (cfg.Filter == "") {
+		add("conformance", strconv.FormatBool(cfg.Conformance))
+	}
+	if f.worlds != "" {
+		add("programs", f.worlds)
+	}
+	for _, p := range f.given {
+		add("program", p.Name+"="+strings.Join(p.Args, " "))
+	}
+	return strings.Join(words, " ")
+}

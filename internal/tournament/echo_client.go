@@ -1,0 +1,145 @@
+// The client of BenchmarkEcho as a process of its own, as clients are, so that no contestant shares its scheduler and collector
+// with it. It is the test binary again.
+
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
+
+package tournament
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/echo"
+)
+
+const (
+	clientRole  = "echo-client"
+	clientOrder = "TOURNAMENT_ECHO" // environment: which client, the server's address, how many connections
+)
+
+func init() { roles[clientRole] = func(Field) int { return echoClientMain() } }
+
+// An echoClient is the client process as the benchmark sees it: it takes a number of requests in a line, and answers with a
+// line when they are through.
+type echoClient struct {
+	cmd      *exec.Cmd
+	commands *os.File
+	answers  *os.File
+	lines    *bufio.Reader
+}
+
+const (
+	through = "through in "
+	failed  = "failed: "
+)
+
+// startEchoClient returns a client whose connections are all accepted and have carried one request each.
+func startEchoClient(kind, addr string, conns int, limit time.Duration) (*echoClient, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	stdin, commands, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	answers, stdout, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, commands.Close())
+	}
+	defer stdout.Close()
+	cmd := exec.Command(exe)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, os.Stderr
+	cmd.Env = append(os.Environ(), roleVariable+"="+clientRole, clientOrder+"="+fmt.Sprint(kind, " ", addr, " ", conns),
+		"GOMAXPROCS=1", "GOGC=off")
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, commands.Close(), answers.Close())
+	}
+	c := &echoClient{cmd: cmd, commands: commands, answers: answers, lines: bufio.NewReader(answers)}
+	if _, err := c.await(limit); err != nil {
+		c.end()
+		return nil, err
+	}
+	return c, nil
+}
+
+// run has the client send n requests, and returns how long they took by its clock: the way of the command is not part of it.
+func (c *echoClient) run(n int, limit time.Duration) (time.Duration, error) {
+	if _, err := fmt.Fprintln(c.commands, n); err != nil {
+		return 0, fmt.Errorf("asking the client: %w", err)
+	}
+	return c.await(limit)
+}
+
+// await waits until the client is through.
+func (c *echoClient) await(limit time.Duration) (time.Duration, error) {
+	if err := c.answers.SetReadDeadline(time.Now().Add(limit)); err != nil {
+		return 0, err
+	}
+	line, err := c.lines.ReadString('\n')
+	line = strings.TrimSuffix(line, "\n")
+	took, ok := strings.CutPrefix(line, through)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, fmt.Errorf("gave up waiting for the client: a request was not answered: %w", err)
+	case err != nil:
+		return 0, fmt.Errorf("the client has ended: %w", err)
+	case !ok:
+		return 0, errors.New("client: " + strings.TrimPrefix(line, failed))
+	}
+	return time.ParseDuration(took)
+}
+
+// end ends the process, whatever it does, and with it its connections.
+func (c *echoClient) end() {
+	_ = c.cmd.Process.Kill() // it may have ended by itself
+	_ = c.cmd.Wait()         // which tells of the kill
+	_ = c.commands.Close()
+	_ = c.answers.Close()
+}
+
+// echoClientMain is the client process. It ends when the benchmark's process does, in whatever way: between two commands it
+// finds its standard input closed, and amid requests its connections.
+func echoClientMain() int {
+	var kind, addr string
+	var conns int
+	if _, err := fmt.Sscan(os.Getenv(clientOrder), &kind, &addr, &conns); err != nil {
+		return answer(0, err)
+	}
+	dial, ok := echo.Dialers[kind]
+	if !ok {
+		return answer(0, fmt.Errorf("there is no client %q", kind))
+	}
+	connections, err := dial(addr, conns)
+	if err == nil {
+		err = connections.Exchange(conns)
+	}
+	code := answer(0, err)
+	for lines := bufio.NewScanner(os.Stdin); code == 0 && lines.Scan(); {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			return answer(0, err)
+		}
+		begin := time.Now()
+		err = connections.Exchange(n)
+		code = answer(time.Since(begin), err)
+	}
+	return code
+}
+
+// answer tells the benchmark how it went, and returns the exit code.
+func answer(took time.Duration, err error) (code int) {
+	if err != nil {
+		fmt.Println(failed + strings.ReplaceAll(err.Error(), "\n", "; "))
+		return 1
+	}
+	fmt.Println(through + took.String())
+	return 0
+}

@@ -1,5 +1,0 @@
-//go:build darwin || dragonfly || freebsd || netbsd || openbsd
-
-package tournament_test
-
-const usualClient = netClient

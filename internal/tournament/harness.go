@@ -1,0 +1,228 @@
+// The driver that all benchmarks share: every contestant in turn, a loop at work, and waits that end.
+
+package tournament
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// probing tells that the result of this call is thrown away: asked for a fixed count, testing calls a benchmark with b.N = 1
+// first. Preparations that take long are left out then.
+func probing(b *testing.B) bool {
+	count, fixed := strings.CutSuffix(flag.Lookup("test.benchtime").Value.String(), "x")
+	return b.N == 1 && fixed && count != "1"
+}
+
+// bench is a running loop under measurement. Tasks tell the benchmark's goroutine that they are through; a watchdog
+// tells it that they will never be, so that waiting costs one channel receive and still ends.
+type bench struct {
+	looptest.EventLoop
+	b        *testing.B
+	verdicts chan bool
+	watchdog *time.Timer
+	stopped  chan struct{}
+	stop     func() // ends the loop; once is enough, the end of the benchmark does it too
+}
+
+// start makes c's loop and runs it until it has run a task. The loop ends with the benchmark, untimed.
+func start(b *testing.B, c Contestant) *bench {
+	b.Helper()
+	loop, err := c.New(looptest.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &bench{EventLoop: loop, b: b, verdicts: make(chan bool, 1), stopped: make(chan struct{})}
+	r.watchdog = time.AfterFunc(patience(b), r.giveUp)
+	r.stop = sync.OnceFunc(r.shutdown)
+	b.Cleanup(r.stop)
+	go func() {
+		defer close(r.stopped)
+		if err := loop.Run(context.Background()); err != nil {
+			r.fail(err)
+		}
+	}()
+	r.submit(r.done)
+	r.wait()
+	return r
+}
+
+// patience is how long a benchmark of b.N operations may take before its loop counts as hung: far longer than any loop
+// that works needs.
+func patience(b *testing.B) time.Duration {
+	return hung + time.Duration(b.N)*200*time.Microsecond
+}
+
+var hung = time.Minute // a variable so that the harness's own test need not wait as long
+
+func (r *bench) shutdown() {
+	r.watchdog.Stop()
+	limit := time.Minute
+	if r.b.Failed() {
+		limit = time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if err := r.Shutdown(ctx); err != nil {
+		r.b.Errorf("Shutdown: %v", err)
+		return
+	}
+	select {
+	case <-r.stopped:
+	case <-ctx.Done():
+		r.b.Error("Run has not returned after Shutdown")
+	}
+}
+
+// done is a task's word that all is through. One wait answers one done.
+func (r *bench) done() { r.verdicts <- true }
+
+// fail is for errors on other goroutines than the benchmark's: it ends the wait.
+func (r *bench) fail(err error) {
+	r.b.Error(err)
+	r.giveUp()
+}
+
+func (r *bench) giveUp() {
+	select {
+	case r.verdicts <- false:
+	default: // a verdict is waiting already
+	}
+}
+
+// wait waits for done. It fails the benchmark when a task was lost.
+func (r *bench) wait() {
+	if !<-r.verdicts {
+		r.b.Helper()
+		r.b.Fatal("gave up waiting: a task failed, was lost or never ran")
+	}
+}
+
+// submit is Submit from the benchmark's goroutine.
+func (r *bench) submit(fn func()) {
+	if err := r.Submit(fn); err != nil {
+		r.b.Helper()
+		r.b.Fatal(err)
+	}
+}
+
+// onLoop is for calls from callbacks.
+func (r *bench) onLoop(err error) {
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// countdown returns a prebuilt task that says done on its n-th run. It needs no atomics: a loop runs one task at a time.
+func (r *bench) countdown(n int) func() {
+	return func() {
+		if n--; n == 0 {
+			r.done()
+		}
+	}
+}
+
+// skipIfUnsupported turns an honest "not mine" into a skipped cell.
+func skipIfUnsupported(b *testing.B, what string, err error) {
+	if errors.Is(err, errors.ErrUnsupported) {
+		b.Helper()
+		b.Skip("n/a: no " + what)
+	}
+}
+
+// timers returns the loop's timers, or skips the cell.
+func (r *bench) timers() loopapi.TimerScheduler {
+	timers, ok := r.EventLoop.(loopapi.TimerScheduler)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no TimerScheduler")
+	}
+	return timers
+}
+
+// descriptors returns the loop's descriptors, or skips the cell.
+func (r *bench) descriptors() loopapi.FDRegistrar {
+	descriptors, ok := r.EventLoop.(loopapi.FDRegistrar)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no FDRegistrar")
+	}
+	return descriptors
+}
+
+// microtasks returns the loop's microtasks, or skips the cell.
+func (r *bench) microtasks() loopapi.MicrotaskScheduler {
+	microtasks, ok := r.EventLoop.(loopapi.MicrotaskScheduler)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no MicrotaskScheduler")
+	}
+	return microtasks
+}
+
+// promiser is the capability to have promises.
+type promiser interface {
+	NewPromise() (p *promise.Promise, resolve func(any), reject func(error))
+	Promises() *promise.Realm
+	Promisify(context.Context, func(context.Context) (any, error)) *promise.Promise
+}
+
+// promises returns what makes the loop's promises, or skips the cell.
+func (r *bench) promises() promiser {
+	promises, ok := r.EventLoop.(promiser)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no promises")
+	}
+	return promises
+}
+
+// javascript returns an adapter for the loop, or skips the cell.
+func (r *bench) javascript() *js.JS {
+	loop, ok := r.EventLoop.(js.Loop)
+	if !ok {
+		r.b.Helper()
+		r.b.Skip("n/a: no timeouts of JavaScript")
+	}
+	adapter, err := js.New(loop)
+	if err != nil {
+		r.b.Helper()
+		r.b.Fatal(err)
+	}
+	return adapter
+}
+
+// rounds has the loop do b.N operations, in rounds of at most size. A round is over, and the next begins, when it calls
+// next; after the last one that says done.
+func (r *bench) rounds(size int, round func(n int, next func())) {
+	left := r.b.N
+	var next func()
+	next = func() {
+		if left == 0 {
+			r.done()
+			return
+		}
+		n := min(left, size)
+		left -= n
+		round(n, next)
+	}
+	r.submit(next)
+}
+
+// skipIfBounded is for benchmarks that pile up more work than a bounded queue holds.
+func skipIfBounded(b *testing.B, c Contestant) {
+	if c.Bounded {
+		b.Helper()
+		b.Skip("n/a: the queue is bounded")
+	}
+}

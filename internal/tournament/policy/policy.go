@@ -1,0 +1,94 @@
+// Package policy is what Turnloop demands of its own loops: the bars of the specification. The parts that measure and judge know
+// no contestant's name; here they are.
+package policy
+
+import "github.com/turnloop/turnloop/internal/tournament/stats"
+
+const (
+	subject   = "main"
+	reference = "baseline"
+	control   = "channel"
+)
+
+// Bars are the demands on the production loop, and on a rival that bets on speed among the rivals.
+var Bars = stats.Policy{
+	Of: subject,
+	// They block in the operating system's poller.
+	Rivals: []string{"alternateone", "alternatetwo", "alternatethree"},
+	Demands: []stats.Demand{
+		{What: "Submit, one producer", Bench: "Submit", Over: reference, Limit: 0.20},
+		{What: "Submit, one producer", Bench: "Submit", Over: control, Limit: 0.40},
+		{What: "MultiProducer", Bench: "MultiProducer", Over: reference, Limit: 0.15},
+		{What: "MultiProducer", Bench: "MultiProducer", Over: control, Limit: 0.35},
+		{What: "PingPongLatency", Bench: "PingPongLatency/fd=0", Over: reference, Limit: 0.65},
+		{What: "PingPongLatency", Bench: "PingPongLatency/fd=0", Over: control, Limit: 1.05},
+		{What: "InternalPriority, 99th percentile", Bench: "InternalPriority/busy=0", Unit: stats.Tail, Over: stats.Best, Limit: 1.5},
+		{What: "InternalPriority beside goroutines that compute, 99th percentile", Bench: "InternalPriority/busy=1", Unit: stats.Tail, Over: stats.Best, Limit: 2},
+		{What: "BusyNeighbours, median", Bench: "BusyNeighbours", Unit: "p50-sec/op", Over: reference, Limit: 1.1},
+		{What: "BusyNeighbours, mean", Bench: "BusyNeighbours", Over: reference, Limit: 1.1},
+		{
+			What: "OpenLoopLatency at half of baseline's capacity, 99th percentile", Bench: "HalfLoadLatency", Unit: stats.Tail,
+			Over: reference, Limit: 1,
+		},
+		{
+			What: "OpenLoopLatency at half of baseline's capacity, 99.9th percentile", Bench: "HalfLoadLatency", Unit: stats.FarTail,
+			Over: reference, Limit: 1,
+		},
+		{What: "PingPongLatency with a descriptor to without", Bench: "PingPongLatency/fd=1", Per: "PingPongLatency/fd=0", Limit: 1.2},
+		{
+			What: "WakeFromIdle with a descriptor to without, median", Bench: "WakeFromIdle/fd=1", Unit: "p50-sec/op",
+			Per: "WakeFromIdle/fd=0", Limit: 1.2,
+		},
+		// Against a loop that blocks as soon as it has nothing to do. The rivals do not: what comes at once finds them awake.
+		{What: "PingPongLatency with a descriptor", Bench: "PingPongLatency/fd=1", Over: "blocking", Limit: 0.10},
+		{
+			What: "WakeFromIdle with a descriptor, median", Bench: "WakeFromIdle/fd=1", Unit: "p50-sec/op",
+			Over: "blocking", Limit: 0.10, Floor: control, Plain: "WakeFromIdle/fd=0",
+		},
+		{What: "FDRoundTrip", Bench: "FDRoundTrip", Over: "netpair", Limit: 1.35},
+		{What: "FDRoundTrip, allocations", Bench: "FDRoundTrip", Unit: "allocs/op"},
+		{What: "Echo, 64 connections, requests per second", Bench: "Echo/conns=64", Over: "gnet", Limit: 1.0, Rate: true},
+		{What: "Echo, 64 connections, requests per second", Bench: "Echo/conns=64", Over: "net", Limit: 1.1, Rate: true},
+		{What: "Echo, 512 connections, requests per second", Bench: "Echo/conns=512", Over: "gnet", Limit: 1.0, Rate: true},
+		{What: "Echo, 512 connections, requests per second", Bench: "Echo/conns=512", Over: "net", Limit: 1.1, Rate: true},
+		{What: "Microtask chain", Bench: "Microtask/kind=chain", Limit: 15e-9, Clock: true},
+		{What: "Microtask chain, allocations", Bench: "Microtask/kind=chain", Unit: "allocs/op"},
+		{What: "promise Then chain, per link", Bench: "Promise/op=then", Limit: 150e-9, Clock: true},
+		{What: "promise Then chain, allocations per link", Bench: "Promise/op=then", Unit: "allocs/op", Limit: 1},
+		{What: "Promisify, round trip", Bench: "Promise/op=promisify", Over: "goroutine", Limit: 1.5},
+		{What: "Timer schedule+cancel, none pending", Bench: "Timer/op=cancel/pending=0", Over: "runtime", Limit: 0.4},
+		{What: "Timer schedule+cancel, 100 000 pending", Bench: "Timer/op=cancel/pending=100000", Over: "runtime", Limit: 0.4},
+		{
+			What: "Timer schedule+cancel, 1 000 000 pending to 1 000", Bench: "Timer/op=cancel/pending=1000000",
+			Per: "Timer/op=cancel/pending=1000", Limit: 2,
+		},
+		{What: "memory of a pending timer", Bench: "Footprint/what=timer", Unit: "B/timer", Limit: 96},
+		{What: "Submit, allocations", Bench: "Submit", Unit: "allocs/op"},
+		{What: "timer re-arm, allocations", Bench: "Timer/op=fire/pending=0", Unit: "allocs/op"},
+		{What: "memory of an idle loop beyond its stack", Bench: "Footprint/what=loop", Unit: "B/loop", Limit: 8 << 10},
+		{What: "memory kept after a burst of 1 000 000 tasks", Bench: "Footprint/what=burst", Unit: "B/burst", Limit: 1 << 20},
+		{What: "threadlet, yield there and back", Bench: "Threadlet/op=switch", Over: "goroutine", Limit: 0.40},
+		{What: "threadlet, spawn and end", Bench: "Threadlet/op=spawn", Over: "goroutine", Limit: 0.35},
+		{What: "threadlet echo, 64 connections, processor time", Bench: "ThreadletEcho/conns=64", Unit: "cpu-sec/op", Over: "net", Limit: 0.90},
+		{What: "threadlet echo, 512 connections, processor time", Bench: "ThreadletEcho/conns=512", Unit: "cpu-sec/op", Over: "net", Limit: 0.93},
+		{
+			What: "threadlet echo, 512 connections that idle, processor time", Bench: "ThreadletEcho/conns=512/wait=idle", Unit: "cpu-sec/op",
+			Over: "net", Limit: 0.87,
+		},
+		{What: "threadlet echo, 64 connections, requests per second", Bench: "ThreadletEcho/conns=64", Over: "net", Limit: 1.0, Rate: true},
+		{What: "threadlet echo, 512 connections, requests per second", Bench: "ThreadletEcho/conns=512", Over: "net", Limit: 1.0, Rate: true},
+		{What: "memory of a connection that is read from", Bench: "ConnectionFootprint/what=blocked", Unit: "B/conn", Over: "net", Limit: 1.05},
+		{What: "memory of an idle connection", Bench: "ConnectionFootprint/what=idle", Unit: "B/conn", Over: "net", Limit: 0.1},
+		{What: "script, storm of setTimeout(0)", Bench: "Script/op=storm", Over: "goja", Limit: 0.40},
+		{What: "script, chain of setTimeout(0)", Bench: "Script/op=chain", Over: "goja", Limit: 0.45},
+		{What: "script, setTimeout and clearTimeout", Bench: "Script/op=clear", Over: "goja", Limit: 0.67},
+		{What: "script, setImmediate", Bench: "Script/op=immediate", Over: "goja", Limit: 1.0},
+		{What: "script, await", Bench: "Script/op=await", Over: "goja", Limit: 1.05},
+		{What: "script, functions submitted from Go", Bench: "Script/op=submit", Over: "goja", Limit: 0.80},
+	},
+	Firsts: []stats.First{
+		{Of: "alternatetwo", What: "Submit", Benches: []string{"Submit"}},
+		{Of: "alternatetwo", What: "MultiProducer", Benches: []string{"MultiProducer"}},
+		{Of: "alternatetwo", What: "Microtask", Benches: []string{"Microtask/kind=chain", "Microtask/kind=fanout"}},
+	},
+}

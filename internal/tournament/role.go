@@ -1,0 +1,49 @@
+// The roles of a process: the runner starts its own program anew for every cell, so that whatever has the benchmarks in it runs them.
+
+package tournament
+
+import (
+	"log/slog"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/turnloop/turnloop/eventloop/looptest"
+	cells "github.com/turnloop/turnloop/internal/tournament/bench"
+)
+
+// roles are what a process of this program can be instead of what it was started for, by the value of an environment variable.
+var roles = map[string]func(Field) (code int){}
+
+const roleVariable = cells.RoleVariable
+
+func init() {
+	roles[cells.Role] = func(f Field) int {
+		f.Test()
+		return 0
+	}
+}
+
+// Role takes the role that the environment asks for, and does not return then. A program's main function calls it first.
+func (f Field) Role() {
+	if role, ok := roles[os.Getenv(roleVariable)]; ok {
+		os.Exit(role(f))
+	}
+}
+
+// Test behaves like a test binary of the field: TestConformance for every ranked contestant, and all benchmarks. It takes the flags of
+// such a binary from the command line, and ends the process.
+func (f Field) Test() {
+	// Several benchmarks are overloads, and a loop's report of one must not get between the results.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	testing.Main(regexp.MatchString, []testing.InternalTest{{Name: "TestConformance", F: f.Conform}}, f.benchmarks(), nil)
+}
+
+// Conform holds every ranked contestant to the conformance suite: impl=NAME/CHECK.
+func (f Field) Conform(t *testing.T) {
+	for _, c := range f.Contestants {
+		if c.Ranked {
+			looptest.Hold(t, c.Entry)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package stats
+
+// What was declared and not measured.
+
+import (
+	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// Unmeasured returns the units that a benchmark declares and that none of its cells has, if it has any figure at all: a quantile
+// without enough values beyond it, or a name that is wrong.
+func (a *Analysis) Unmeasured(b record.Benchmark) []string {
+	has, any := map[string]bool{}, false
+	for bench, units := range a.samples.units {
+		if name, _, _ := strings.Cut(bench, "/"); name == b.Name {
+			any = true
+			for _, unit := range units {
+				has[unit] = true
+			}
+		}
+	}
+	var out []string
+	for _, unit := range b.Units {
+		if any && !has[tidy(unit)] {
+			out = append(out, unit)
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package tournament_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// words are what the README tells to do: its commands in their order, its files, and what is said in passing.
+type words struct {
+	commands []string
+	files    map[string]string
+	passing  []string
+}
+
+var fence = regexp.MustCompile("(?ms)^```(\\w+) ?(\\S*)\n(.*?)^```$")
+
+func readme(t *testing.T) words {
+	t.Helper()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := words{files: map[string]string{}}
+	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
+		switch language, name, body := m[1], m[2], m[3]; {
+		case language == "sh":
+			w.commands = append(w.commands, body)
+		case name != "":
+			w.files[name] = body
+		default:
+			w.passing = append(w.passing, body)
+		}
+	}
+	return w
+}
+
+// follow does what the README says, but for the copy of the repository, which is this one. It returns the folder of the new module.
+func follow(t *testing.T, w words) (dir string) {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(above, "turnloop")); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	clone, rest, ok := strings.Cut(w.commands[0], "\n")
+	if !ok || !strings.HasPrefix(clone, "git clone ") {
+		t.Fatalf("the README begins with %q, want a clone", clone)
+	}
+	shell(t, above, rest)
+	dir = filepath.Join(above, "mine")
+	for name, text := range w.files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func shell(t *testing.T, dir, commands string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-ec", commands)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+	return string(out)
+}
+
+// figures counts a contestant's figures of a run, by benchmark.
+func figures(t *testing.T, dir, impl string) map[string]int {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, record.RawFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^Benchmark(\w+)/impl=`+impl+`(?:-\d+)?(?:\s|/)`).FindAllStringSubmatch(string(raw), -1) {
+		counts[m[1]]++
+	}
+	return counts
+}
+
+// TestReadme: whoever does what the README says, and nothing else, has their loop in a report under its own name, beside the others;
+// and so does who enters a program.
+func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program and measures")
+	}
+	w := readme(t)
+	dir := follow(t, w)
+	results := filepath.Join(dir, "results")
+	shell(t, dir, w.commands[1])
+	for _, impl := range []string{"mine", "main", "baseline", "channel"} {
+		if got := figures(t, results, impl); got["Submit"] != 8 || len(got) != 1 {
+			t.Errorf("figures of %s: %v, want Submit in 8 rounds", impl, got)
+		}
+	}
+	run, err := record.Load(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !run.Complete || !run.Impl("mine").Ranked || run.Impl("mine").About == "" {
+		t.Errorf("the run of %+v", run.Impl("mine"))
+	}
+	report, err := os.ReadFile(filepath.Join(dir, "RESULTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(report), "`mine`") {
+		t.Error("the report does not name the entry")
+	}
+
+	t.Run("conformance", func(t *testing.T) {
+		out := shell(t, dir, "go build -o entrant . && TOURNAMENT_ROLE=test ./entrant -test.v -test.short "+
+			"-test.run '^TestConformance$/^impl=mine$/^D10_FIFO$'")
+		if !strings.Contains(out, "--- PASS: TestConformance/impl=mine/D10_FIFO") {
+			t.Errorf("the suite says %s", out)
+		}
+	})
+	t.Run("misuse", func(t *testing.T) {
+		main := strings.Replace(w.files["main.go"], `"mine"`, `"main"`, 1)
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out := shell(t, dir, "go run . help 2>&1 || true"); !strings.Contains(out, `two contestants are called "main"`) {
+			t.Errorf("with a name that is taken it says %s", out)
+		}
+	})
+	t.Run("program", func(t *testing.T) {
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip("there is no python3")
+		}
+		main := "package main\n\nimport \"github.com/turnloop/turnloop/tournament\"\n\nfunc main() {\n" + w.passing[0] + "}\n"
+		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		shell(t, dir, "rm loop.go && go run . run -mode quick -rounds 2 -budget 3s -filter 'Submit/impl=(mine|main)$' -out other")
+		if got := figures(t, filepath.Join(dir, "other"), "mine"); got["Submit"] != 2 {
+			t.Errorf("figures of the program: %v, want Submit in 2 rounds", got)
+		}
+	})
+}
