@@ -235,6 +235,7 @@ func (g *Group) run(i int) {
 		}
 		if l.internalWaiting() || !state.ending() && n == groupRun || spent.over(l) {
 			returned = true
+			l.since(spent.began)
 			return
 		}
 		fn, m := g.next(i)
