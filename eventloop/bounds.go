@@ -75,15 +75,6 @@ func (l *Loop) tasksOver() bool {
 	return false
 }
 
-// since says that a task has run whatever it found since then, as many tasks would have: the next one looks at the clock.
-func (l *Loop) since(began int64) {
-	if p := &l.bounds.outer; began != 0 {
-		if p.at = l.bounds.tasks; p.began == 0 {
-			p.from, p.began = p.at, began
-		}
-	}
-}
-
 // stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: a few callbacks
 // cost nothing.
 type stint struct {

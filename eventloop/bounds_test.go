@@ -3,7 +3,6 @@ package eventloop_test
 // What bounds a turn in time, in what is the loop's own: the kit's checks are for everybody.
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,30 +53,4 @@ func TestSlowTasks(t *testing.T) {
 			require.LessOrEqual(t, at, c.most, "%+v", c)
 		})
 	}
-}
-
-// The tasks of a group are a loop's like others.
-func TestGroupBoundsTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, 1)
-		ended := runs(g, context.Background())
-		const n, each, most = 50, 5 * time.Millisecond, 9
-		ran, at := 0, -1
-		for i := range n {
-			require.NoError(t, g.Submit(func() {
-				if i == 0 {
-					_, err := g.Loop(0).ScheduleTimer(0, func() { at = ran })
-					require.NoError(t, err)
-				}
-				ran++
-				time.Sleep(each)
-			}))
-		}
-		time.Sleep(time.Second)
-		require.NoError(t, g.Shutdown(context.Background()))
-		require.NoError(t, <-ended)
-		require.Equal(t, n, ran)
-		require.LessOrEqual(t, at, most)
-		require.Positive(t, at)
-	})
 }

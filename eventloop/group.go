@@ -235,7 +235,6 @@ func (g *Group) run(i int) {
 		}
 		if l.internalWaiting() || !state.ending() && n == groupRun || spent.over(l) {
 			returned = true
-			l.since(spent.began)
 			return
 		}
 		fn, m := g.next(i)
