@@ -28,7 +28,7 @@ type descriptors struct {
 	mode    FastPathMode
 	poller  systemPoller        // made when it is needed first, kept until the end
 	cleanup runtime.Cleanup     // closes it if the loop is garbage before that
-	leaving []func()            // what UnregisterFDThen was given, and the loop has not called yet
+	leaving leavers             // what UnregisterFDThen was given, and the loop has not called yet; changed under look too
 	orphans func(left []func()) // calls what is left of these at the end; there if there may be some
 	closed  bool                // the loop has ended, and so have all registrations
 
@@ -282,8 +282,8 @@ func (d *descriptors) drop() error {
 	defer d.mu.Unlock()
 	d.table, d.slots, d.closed = nil, slots{}, true
 	d.size.Store(0)
-	if left := d.leaving; len(left) > 0 {
-		d.leaving = nil
+	if left := d.leaving.all(); len(left) > 0 {
+		d.leaving = leavers{}
 		sched.Go(func() { d.orphans(left) })
 	}
 	if d.poller == nil {

@@ -506,3 +506,42 @@ func TestEventsDoNotWaitForRegistrations(t *testing.T) {
 	shutDown(t, l)
 	require.NoError(t, <-ended)
 }
+
+// Neither does what follows a registration, nor a loop that may end by itself each time that it is about to sleep.
+func TestLivenessDoesNotWaitForRegistrations(t *testing.T) {
+	near, far := newPair(t)
+	l, err := eventloop.New(eventloop.WithAutoExit(true))
+	require.NoError(t, err)
+	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
+	require.NoError(t, l.RegisterFD(far, eventloop.EventRead, func(eventloop.IOEvents) {}))
+	ended := make(chan error, 1)
+	go func() { ended <- l.Run(context.Background()) }()
+	left := make(chan struct{})
+	require.NoError(t, onLoop(t, l, func() error { // the loop gets to it with the table locked
+		unregistered := make(chan error)
+		go func() { unregistered <- l.UnregisterFDThen(near, func() { close(left) }) }()
+		err := <-unregistered
+		l.LockTable()
+		return err
+	}))
+	select {
+	case <-left:
+	case <-time.After(patience):
+		t.Error("what follows a registration waits for the lock of the table")
+	}
+	for range 3 {
+		for l.State() != eventloop.StateSleeping {
+			runtime.Gosched()
+		}
+		ran := make(chan struct{})
+		require.NoError(t, l.Submit(func() { close(ran) }))
+		select {
+		case <-ran:
+		case <-time.After(patience):
+			t.Fatal("a loop that may end by itself waits for the lock of the table")
+		}
+	}
+	l.UnlockTable()
+	require.NoError(t, l.UnregisterFD(far))
+	require.NoError(t, <-ended) // by itself
+}

@@ -35,15 +35,25 @@ func (l *Loop) Alive() bool {
 // needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive. Of the
 // descriptors so many do not.
 func (l *Loop) needed(unneeded int) bool {
+	if l.watches(unneeded) {
+		return true
+	}
 	l.lockLiveness()
 	defer l.unlockLiveness()
 	return l.neededLocked(unneeded)
 }
 
+// watches tells whether descriptors keep the loop alive, without the lock of their table, which may be long in coming
+// beside many who register. When the last of them goes, that is news, and wakes a loop that sleeps.
+func (l *Loop) watches(unneeded int) bool { return int(l.fds.size.Load()) > unneeded }
+
 // exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step to all who could give it a
 // reason to go on: what they bring is either found here or refused.
 func (l *Loop) exit() bool {
 	unneeded := l.guest.unneeded()
+	if l.watches(unneeded) {
+		return false
+	}
 	l.lockLiveness()
 	defer l.unlockLiveness()
 	return !l.neededLocked(unneeded) && l.state.exit()

@@ -254,23 +254,6 @@ func (l *Loop) tick(resumed bool) bool {
 	return true
 }
 
-// bounds is what a tick may still do, so that it comes to an end whatever is waiting: what is left waits for the next
-// one, and everything else has had its turn by then.
-type bounds struct {
-	due        due
-	tasks      int   // of the budget of external tasks
-	internal   int   // of the budget of internal tasks, which goes on as long as they come one after the other
-	microtasks int   // of the budget of a checkpoint
-	held       bool  // that is spent, and the rest waits for the next tick
-	adopted    int   // microtasks of other goroutines that there have been
-	crowded    bool  // so many that the tick had better end
-	inner      stint // of internal tasks
-	stopped    bool  // for that, or for another bound of internal tasks
-	turns      int   // of the guest, that there have been
-	turned     stint // of these
-	full       bool  // something was left for the next tick
-}
-
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
 	now := l.now()
@@ -282,15 +265,7 @@ func (l *Loop) beginTick() {
 	if l.probe != nil {
 		l.probe.tick(now)
 	}
-	t := &l.bounds
-	before := *t
-	*t = bounds{due: l.dueAt(now), tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
-	if before.internal == 0 || !l.internalWaiting() {
-		t.internal = internalBudget
-	}
-	if before.held {
-		t.microtasks = l.microtaskBudget
-	}
+	l.renewBounds(now)
 	if !l.grace.counts && l.state.load().ending() {
 		l.noticeEnd()
 	}
@@ -333,7 +308,8 @@ func (l *Loop) runInternal() {
 
 func (l *Loop) internalWaiting() bool { return l.priority.len() != 0 || l.urgent.has(internal) }
 
-// runExternal runs external tasks up to the tick's budget. Internal tasks that come meanwhile go first.
+// runExternal runs external tasks up to the tick's budget, or until they have taken too long. Internal tasks that come
+// meanwhile go first.
 func (l *Loop) runExternal() {
 	t := &l.bounds
 	for {
@@ -357,9 +333,7 @@ func (l *Loop) runExternal() {
 		if l.state.load().closing() {
 			return
 		}
-		if t.tasks == 0 {
-			t.full = true
-			l.overload.report(l, ErrLoopOverloaded)
+		if t.tasks <= t.outer.at && l.tasksOver() {
 			return
 		}
 		t.tasks--
@@ -407,29 +381,3 @@ func (l *Loop) pressed() bool {
 func (l *Loop) hasWork() bool {
 	return l.micro.len()+l.ticks.len()+l.batch.len()+l.priority.len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
 }
-
-// stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: a few callbacks
-// cost nothing.
-type stint struct {
-	began   int64
-	n, next int // callbacks so far, and those after which to look at the clock
-}
-
-// over is asked before each callback, and tells whether the stint has lasted long enough.
-func (s *stint) over(l *Loop) bool {
-	if s.n++; s.n < 4 || s.n <= s.next {
-		return false
-	}
-	now := l.now()
-	if s.began == 0 {
-		s.began, s.n = now, 1
-		return false
-	}
-	took := now - s.began
-	s.next = s.n + int(min(longestStint/10*int64(s.n)/(took+1), 15))
-	return took >= longestStint
-}
-
-// longestStint is about how long, in nanoseconds, the due timers of a tier, or internal tasks, keep everything else
-// waiting.
-const longestStint = 10_000_000

@@ -103,8 +103,8 @@ func WithQueueLimit(n int) Option {
 	}
 }
 
-// WithTickBudget sets how many external tasks a tick runs before timers and I/O get their turn. The default is 1024; it
-// must be positive.
+// WithTickBudget sets how many external tasks a tick runs before timers and I/O get their turn; they do so too when tasks
+// have taken about ten milliseconds. The default is 1024; it must be positive.
 func WithTickBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {

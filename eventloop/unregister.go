@@ -73,21 +73,51 @@ func (l *Loop) unregister(fd int, then func()) error {
 // moment at which an auto-exit loop has neither the registration nor this to live for.
 func (l *Loop) follow(then func()) {
 	d := &l.fds
-	d.leaving, d.orphans = append(d.leaving, then), l.callOrphans
+	d.orphans = l.callOrphans
+	last := &leaver{then: then}
+	l.change(func() { d.leaving.push(last) })
 	_ = l.enqueue(internal, l.callLeaving, true) // what a loop that has come to its end refuses, or drops, is still among the leaving
 }
 
-// callLeaving is an internal task for each of the leaving.
+// callLeaving is an internal task for each of the leaving. It does without mu, for which many may wait who register.
 func (l *Loop) callLeaving() {
 	d := &l.fds
-	d.mu.Lock()
-	then := d.leaving[0]
-	d.leaving[0] = nil
-	if d.leaving = d.leaving[1:]; len(d.leaving) == 0 {
-		d.leaving = nil
-	}
-	d.mu.Unlock()
+	l.lock(&d.look)
+	then := d.leaving.pop()
+	d.look.Unlock()
 	then()
+}
+
+// leavers is a list, so that nothing is allocated under a lock that spins.
+type leavers struct{ first, last *leaver }
+
+type leaver struct {
+	then func()
+	next *leaver
+}
+
+func (q *leavers) push(n *leaver) {
+	if q.first == nil {
+		q.first = n
+	} else {
+		q.last.next = n
+	}
+	q.last = n
+}
+
+func (q *leavers) pop() func() {
+	n := q.first
+	if q.first = n.next; q.first == nil {
+		q.last = nil
+	}
+	return n.then
+}
+
+func (q *leavers) all() (left []func()) {
+	for n := q.first; n != nil; n = n.next {
+		left = append(left, n.then)
+	}
+	return left
 }
 
 // callOrphans calls the leaving of a loop that has ended, each on a goroutine of its own, which runtime.Goexit may end,

@@ -37,7 +37,9 @@ type reference struct {
 	drained      int          // microtasks run since the last other callback
 	microPaused  bool         // the budget is spent: the rest waits for the next tick
 	ranInternal  int          // internal tasks in this tick
-	ranExternal  int          // external tasks in this tick
+	ranExternal  int          // external tasks in this tick, and in those before that had no time for more
+	sinceFirst   time.Time    // when the first external task of this tick was taken
+	carries      bool         // the next tick has no more external tasks than what is left of the budget
 	inOverload   bool         // the episode has been reported
 	timersPassed bool         // timers have had their turn in this tick
 	ranTimers    [3]int       // timers in this tick, by tier
@@ -166,11 +168,19 @@ func (l *reference) next() func() {
 		}
 		return nil // to timers and descriptors
 	}
-	if len(l.external) > 0 && (l.ranExternal < l.cfg.TickBudget || l.is("no tick budget")) {
+	if len(l.external) > 0 && (l.ranExternal < l.cfg.TickBudget && !l.slow() || l.is("no tick budget")) {
 		l.ranExternal++
 		return l.pop(&l.external)
 	}
 	return nil
+}
+
+// slow tells whether external tasks have had their share of the turn.
+func (l *reference) slow() bool {
+	if l.sinceFirst.IsZero() {
+		l.sinceFirst = time.Now()
+	}
+	return time.Since(l.sinceFirst) >= longestStint && !l.is("slow tasks have no bound")
 }
 
 func (l *reference) otherWork() bool {
@@ -179,11 +189,12 @@ func (l *reference) otherWork() bool {
 
 // idle is called at the end of a tick: it begins the next one, sleeps, or finishes, and then returns true.
 func (l *reference) idle() (finished bool) {
-	overloaded := len(l.external) > 0
+	l.carries = len(l.external) > 0 && len(l.internal) == 0 && l.ranExternal < l.cfg.TickBudget && !l.is("a new budget whatever was left")
+	overloaded := len(l.external) > 0 && l.ranExternal >= l.cfg.TickBudget
 	if overloaded && (!l.inOverload || l.is("overload at every tick")) || l.is("overload although nothing remains") && l.ranExternal >= l.cfg.TickBudget {
 		l.report(loopapi.ErrLoopOverloaded)
 	}
-	l.inOverload = overloaded
+	l.inOverload = overloaded || len(l.external) > 0 && l.inOverload
 	if l.closed || l.state == loopapi.StateTerminating && l.empty() {
 		l.finish()
 		return true
@@ -248,7 +259,11 @@ func (l *reference) sleep(wait time.Duration) {
 }
 
 func (l *reference) newTick() {
-	l.ranInternal, l.ranExternal, l.microPaused, l.timersPassed, l.ranTimers = 0, 0, false, false, [3]int{}
+	l.ranInternal, l.microPaused, l.timersPassed, l.ranTimers, l.sinceFirst = 0, false, false, [3]int{}, time.Time{}
+	if !l.carries {
+		l.ranExternal = 0
+	}
+	l.carries = false
 	l.fresh = true
 	l.now, l.tickStart = time.Now(), uint64(l.lastID)
 	if l.is("the clock goes back") && l.tickStart%2 == 0 {

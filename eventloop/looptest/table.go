@@ -151,6 +151,8 @@ var checks = []check{
 	{"D17_OverloadEpisode", "When the tick budget is spent and tasks remain, OnOverload(ErrLoopOverloaded) is called: once " +
 		"per episode, and not when nothing remains. An alarm that cries at each tick is switched off.",
 		0, wall, overloadEpisode},
+	{"D17_OverloadOfSlowTasks", "It is called also if the tasks take so long that the tick ends before its budget is spent: a loop " +
+		"that falls behind is overloaded whether its tasks are many or long.", 0, bubble, overloadOfSlowTasks},
 	{"D17_QueueLimit", "With a queue limit Submit returns ErrLoopOverloaded exactly at the limit, never for internal work, " +
 		"and accepts again when there is room.", 0, wall, queueLimit},
 
@@ -189,6 +191,8 @@ var checks = []check{
 		needTimers, wall, siege(timerLane)},
 	{"Siege_Bursts", "A turn is bounded, however much waits: a timer has its turn in the midst of a long burst of anything, and " +
 		"everything has in the midst of many timers that are due together.", needTimers, wall, siegeBursts},
+	{"Siege_SlowTasks", "A turn is bounded in time too: timers have their turn in the midst of tasks that are slow, however few " +
+		"these are.", needTimers, bubble, slowTasks},
 	{"Siege_Shutdown", "Shutdown, and the end of Run's context, come although goroutines go on to submit: from then on the loop " +
 		"accepts only so much from elsewhere. What was accepted has run, the rest is refused.", 0, wall, siegeShutdown},
 	{"Siege_Close", "Close comes although goroutines go on to submit, and nothing starts after it.", 0, wall, siegeClose},

@@ -15,11 +15,11 @@ import (
 // place is where in a tick the loop may be. A tick is timers, internal tasks, tasks up to the budget, microtasks;
 // descriptors, microtasks; with microtasks before the first callback and after each.
 //
-// A tick runs all timers that were due when it began, and all internal tasks, unless it takes too long: what has not had
-// its turn after about 10 ms waits for the next one, behind descriptors, and in front of external tasks if it is
-// internal. On a machine that stalls, or under the race detector, that can happen at any moment; on virtual time, in
-// which no callback of a program takes any, it does not happen. No other bound of a tick comes into play: a program has
-// too few functions for that (mostFunctions).
+// A tick runs all timers that were due when it began, all internal tasks, and tasks up to the budget, unless it takes too
+// long: what has not had its turn after about 10 ms waits for the next one, behind descriptors, and in front of external
+// tasks if it is internal; and the budget of tasks may then be that of both ticks. On a machine that stalls, or under the
+// race detector, that can happen at any moment; on virtual time, in which no callback of a program takes any, it does not
+// happen. No other bound of a tick comes into play: a program has too few functions for that (mostFunctions).
 //
 // What the specification leaves open it leaves open: what a panic does to the timers that are due behind it, and when
 // exactly a deadline is noticed in real time. Where two ways lead on from a place and look the same for now, the rules
@@ -32,6 +32,7 @@ type place struct {
 	since     time.Time // nor did it begin before this, which is always known
 	unsure    bool      // the next tick may have begun already
 	stale     bool      // the tick may be that of an earlier round still, and its budget of tasks half spent
+	cut       bool      // the tick, or the one before, was long: how much of that budget is left is not known
 	draining  bool      // microtasks run before anything else
 	held      bool      // the microtask budget is spent, the rest waits for the next tick
 	microLeft int
@@ -174,9 +175,22 @@ func (r *rules) turn(p place, id, ticks int) ([]place, error) {
 				}
 				return nil, err
 			}
-			if r.waits(external) && p.taskLeft > 0 && !(p.stale && !r.first(external, id)) {
-				p.taskLeft--
-				return r.taken(p, external, id)
+			if r.waits(external) && p.taskLeft > 0 && !((p.stale || p.cut) && !r.first(external, id)) {
+				now := p
+				now.cut = p.cut || r.long(p)
+				if now.taskLeft--; now.cut {
+					now.taskLeft = r.cfg.TickBudget - 1
+				}
+				places, err := r.taken(now, external, id)
+				if r.long(p) && ticks <= 1 { // as with internal tasks
+					p.phase = polling
+					later, _ := r.turn(p, id, ticks)
+					places = append(places, later...)
+				}
+				if len(places) > 0 {
+					return places, nil
+				}
+				return nil, err
 			}
 			p.phase = polling
 		case polling:
@@ -206,7 +220,7 @@ func (r *rules) waited(p place) []place {
 }
 
 func (r *rules) newTick(p *place) {
-	p.phase, p.held, p.taskLeft, p.stale = timing, false, r.cfg.TickBudget, false
+	p.phase, p.held, p.taskLeft, p.stale, p.cut = timing, false, r.cfg.TickBudget, false, r.long(*p)
 	p.known, p.most, p.began = len(r.scheduled), len(r.scheduled), r.last
 	if p.unsure {
 		p.began, p.unsure = time.Time{}, false
@@ -245,7 +259,7 @@ func (r *rules) checkpoint(p place) ([]place, error) {
 // internalFirst tells whether internal tasks come next if there are some, and cannot wait for the next tick: nothing
 // external starts before them.
 func (r *rules) internalFirst(p place) bool {
-	return p.taskLeft == r.cfg.TickBudget || r.waits(external) && p.taskLeft > 0
+	return p.taskLeft == r.cfg.TickBudget || r.waits(external) && p.taskLeft > 0 && !p.cut
 }
 
 // waits tells whether anything is queued in a lane.
@@ -301,8 +315,7 @@ var clockStep = func() time.Duration {
 	return 0
 }()
 
-// long tells whether the tick may have taken so long that what is left of its timers and internal tasks waits for the
-// next one.
+// long tells whether the tick may have taken so long that what is left of its timers and tasks waits for the next one.
 func (r *rules) long(p place) bool { return !r.t.virtual && r.now.Sub(p.since) >= longTurn }
 
 // longTurn is half of what "about 10 ms" means: how often a loop looks at its clock is its own affair.
@@ -363,7 +376,7 @@ func (r *rules) poll(p place) ([]place, error) {
 	if p.phase == resting {
 		r.firstTick(&p)
 	}
-	long := r.long(p) // then timers and internal tasks may be left, and external ones behind these
+	long := r.long(p) // then timers and tasks may be left
 	if p.phase == timing && r.overdue(p) >= 0 && !long {
 		return nil, errors.New("a timer that was due when the tick began comes before it")
 	}
@@ -373,7 +386,7 @@ func (r *rules) poll(p place) ([]place, error) {
 		return nil, fmt.Errorf("microtasks come before it: %v", r.queue[microtask])
 	case r.waits(internal) && p.phase != polling && r.internalFirst(p) && !long:
 		return nil, fmt.Errorf("it is the turn of function %d, an internal task", r.queue[internal][0])
-	case r.waits(external) && p.phase != polling && p.taskLeft > 0 && !p.stale && !(long && r.waits(internal)):
+	case r.waits(external) && p.phase != polling && p.taskLeft > 0 && !p.stale && !p.cut && !long:
 		return nil, fmt.Errorf("it is the turn of function %d, a task", r.queue[external][0])
 	}
 	p.phase, p.draining = polling, false

@@ -47,6 +47,7 @@ const (
 	lateMicrotasks = "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those that " +
 		"are ready by then"
 	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	countedTasks = "a turn runs external tasks up to a number, however long that takes"
 	untilEmpty   = "the end has come when all queues are empty, and until then internal work and microtasks are accepted " +
 		"from everybody"
 	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
@@ -64,6 +65,7 @@ func Entry() loopapi.Entry {
 		Divergences: map[string]string{
 			"IO_UnderLock":      underOneLock,
 			"Siege_Bursts":      allDueTimers,
+			"Siege_SlowTasks":   countedTasks,
 			"Siege_Shutdown":    untilEmpty,
 			"Siege_SelfFeeding": untilEmpty,
 		},

@@ -7,6 +7,7 @@ const (
 	lateMicrotasks = "there is a checkpoint after each callback and none before the first: what wakes the loop runs before " +
 		"the microtasks that came with it"
 	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	countedTasks = "a turn runs external tasks up to a number, however long that takes"
 	untilEmpty   = "the ingress is sealed when it is found empty, and accepts internal tasks and microtasks from everybody " +
 		"until then"
 	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
@@ -24,6 +25,7 @@ func Entry() loopapi.Entry {
 		Divergences: map[string]string{
 			"D02_ForeignFirst":  lateMicrotasks,
 			"Siege_Bursts":      allDueTimers,
+			"Siege_SlowTasks":   countedTasks,
 			"Siege_Shutdown":    untilEmpty,
 			"Siege_SelfFeeding": untilEmpty,
 		},

@@ -7,6 +7,7 @@ const (
 	lateMicrotasks = "microtasks of other goroutines are looked for after a callback, so they run behind the first one of a " +
 		"loop that wakes"
 	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
+	countedTasks = "a turn runs external tasks up to a number, however long that takes"
 	untilEmpty   = "the lanes of internal tasks and microtasks are sealed when they are found empty, and accept from everybody " +
 		"until then"
 	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
@@ -24,6 +25,7 @@ func Entry() loopapi.Entry {
 		Divergences: map[string]string{
 			"D02_ForeignFirst":  lateMicrotasks,
 			"Siege_Bursts":      allDueTimers,
+			"Siege_SlowTasks":   countedTasks,
 			"Siege_Shutdown":    untilEmpty,
 			"Siege_SelfFeeding": untilEmpty,
 		},

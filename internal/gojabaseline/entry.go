@@ -65,8 +65,9 @@ func Entry() loopapi.Entry {
 			"D14_AllocInternal": allocates,
 			"D14_AllocTimer":    allocates,
 
-			"Siege_Bursts": behindTasks,
-			"Siege_Close":  cannotDrop,
+			"Siege_Bursts":    behindTasks,
+			"Siege_SlowTasks": behindTasks,
+			"Siege_Close":     cannotDrop,
 
 			"Timers_Order":         ownTimers,
 			"Timers_BeforeRun":     ownTimers,

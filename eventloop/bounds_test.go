@@ -1,0 +1,56 @@
+package eventloop_test
+
+// What bounds a turn in time, in what is the loop's own: the kit's checks are for everybody.
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// However long the tasks of a turn are, and whatever came before them, the rest waits after about ten milliseconds: a timer
+// that the first of them has set then has its turn.
+func TestSlowTasks(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		each        time.Duration
+		quick       int // tasks before them, which take no time
+		least, most int // tasks when the timer fires
+	}{
+		{100 * time.Microsecond, 0, 100, 150},
+		{100 * time.Microsecond, 700, 60, 200},
+		{ms, 0, 10, 16},
+		{ms, 300, 10, 70},
+		{20 * ms, 0, 1, 5},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, ended := running(t, nil)
+			ran, at := 0, -1
+			require.NoError(t, onLoop(t, l, func() error {
+				for range c.quick {
+					require.NoError(t, l.Submit(func() {}))
+				}
+				for i := range 1000 - c.quick {
+					require.NoError(t, l.Submit(func() {
+						if i == 0 {
+							_, err := l.ScheduleTimer(0, func() { at = ran })
+							require.NoError(t, err)
+						}
+						ran++
+						time.Sleep(c.each)
+					}))
+				}
+				return nil
+			}))
+			synctest.Wait()
+			time.Sleep(30 * time.Second)
+			shutDown(t, l)
+			require.NoError(t, <-ended)
+			require.Equal(t, 1000-c.quick, ran)
+			require.GreaterOrEqual(t, at, c.least, "%+v", c)
+			require.LessOrEqual(t, at, c.most, "%+v", c)
+		})
+	}
+}
