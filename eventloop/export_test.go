@@ -292,7 +292,11 @@ func (l *Loop) Notes() int {
 	}
 	l.notes.mu.Lock()
 	defer l.notes.mu.Unlock()
-	return len(l.notes.notes)
+	n := 0
+	for _, notes := range l.notes.notes {
+		n += len(notes)
+	}
+	return n
 }
 
 // Watched tells whether a timer looks for stalls.
