@@ -43,6 +43,7 @@ func TestStallWhileAnotherIsReported(t *testing.T) {
 			_, err := l.ScheduleTimer(9*time.Second, blockHere(20*time.Second))
 			require.NoError(t, err)
 			time.Sleep(time.Minute)
+			synctest.Wait()
 			later := 11 // seconds, when the first report returns
 			if name == "alone" {
 				later = 13 // when the callback began is not known; so it counts from the next look on
