@@ -321,3 +321,21 @@ func FireRepeated(l *Loop, due time.Time, next func(time.Time) time.Time, fn fun
 
 // Wait is what a Backoff waits after so many failures.
 func (b Backoff) Wait(failures int) time.Duration { return b.wait(failures) }
+
+// Call calls fn through a pointer as the loop does; CallObserved as it calls a task that has waited, when it has a probe. They
+// are for loops that nobody runs.
+//
+//go:noinline
+func (l *Loop) Call(fn func()) { fn() }
+
+//go:noinline
+func (l *Loop) CallObserved(fn func()) {
+	m := mark{}
+	if l.probe.every == 1 {
+		m.accepted = l.probe.last
+	}
+	l.probe.call(aTask, m, fn)
+}
+
+// Now reads the loop's clock.
+func (l *Loop) Now() int64 { return l.now() }

@@ -129,7 +129,7 @@ var seenMutants = []mutant{
 		"return min(max(l.stallThreshold/4, 100*time.Microsecond), time.Second)", "return max(l.stallThreshold/4, 100*time.Microsecond)",
 		"a loop with a huge threshold is never garbage", "^TestStallThresholdsOfAnySize$"},
 	{"recorder-never-ends", "eventloop/recorder.go",
-		"\tcase ended:\n", "\tcase false:\n",
+		"\tcase ended:\n", "\tcase ended && false:\n",
 		"a loop that has ended looks as if it slept", "^TestFlightRecorderAskedByMany$"},
 	{"active-holds-newest-first", "eventloop/hold.go",
 		"h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next", "h := l.held.last; h != nil && len(oldest) < mostListed; h = h.prev",
