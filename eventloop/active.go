@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Activity is something that a loop is doing, or that keeps it alive.
 type Activity struct {
-	Kind   string    // task, internal, microtask, timer, descriptor, hold, worker, promise or threadlet
+	Kind   string    // task, internal, microtask, timer, descriptor, handler, hold, worker, promise or threadlet
 	Name   string    // "running" for the callback that is running; which timer, descriptor or threadlet; a hold's name
 	Detail string    // how many, until when; in debug mode, where it was created
 	Since  time.Time // when it began, or the oldest of several; zero if that is not known
@@ -34,7 +32,8 @@ func (a Activity) String() string {
 	return strings.Join(parts, " ")
 }
 
-// mostListed is how many timers, descriptors, promises are told one by one. More are one Activity.
+// mostListed is how many of a kind are told one by one. More are one Activity; but of holds, which have names, the oldest
+// are told all the same.
 const mostListed = 100
 
 // Active tells what the loop is doing and what keeps it alive: the callback that is running, queued functions, ref'd
@@ -201,12 +200,10 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	if n == 0 {
 		return nil
 	}
-	l.notes.each(func(key any, e entry) {
-		if _, is := key.(*work); is && len(as) < mostListed {
-			as = append(as, Activity{Kind: "worker", Detail: e.from.String(), Since: l.at(e.since)})
-		}
+	l.notes.each(ofWorkers, mostListed, func(_ any, e entry) {
+		as = append(as, Activity{Kind: "worker", Detail: e.from.String(), Since: l.at(e.since)})
 	})
-	if len(as) == 0 || len(as) == mostListed {
+	if len(as) == 0 {
 		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n, " under way")}}
 	}
 	return as
@@ -218,21 +215,19 @@ func (l *Loop) activeThreadlets() (as []Activity) {
 	if n == 0 {
 		return nil
 	}
-	l.notes.each(func(key any, e entry) {
-		if id, is := key.(threadletID); is && len(as) < mostListed {
-			as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", uint64(id)), Detail: join(e.doing, e.from), Since: l.at(e.since)})
-		}
+	l.notes.each(ofThreadlets, mostListed, func(key any, e entry) {
+		as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", uint64(key.(threadletID))), Detail: join(e.doing, e.from), Since: l.at(e.since)})
 	})
-	if len(as) == 0 || len(as) == mostListed {
+	if len(as) == 0 {
 		as = []Activity{{Kind: aThreadlet.String(), Detail: fmt.Sprint(n, " not ended")}}
 	}
 	return as
 }
 
 func (l *Loop) activePromises() (as []Activity) {
-	waited := l.promises.Waited()
-	if len(waited) > mostListed {
-		return []Activity{{Kind: "promise", Detail: fmt.Sprint(len(waited), " that somebody waits for")}}
+	waited, n := l.promises.Waited(mostListed)
+	if n > mostListed {
+		return []Activity{{Kind: "promise", Detail: fmt.Sprint(n, " that somebody waits for")}}
 	}
 	for _, p := range waited {
 		as = append(as, Activity{Kind: "promise", Detail: p.String()})
@@ -245,78 +240,6 @@ func join(detail string, from *place) string {
 		return detail
 	}
 	return detail + " " + from.String()
-}
-
-// hold is what HoldNamed has handed out, in the list of those that are not released, which the urgent inbox's lock guards.
-type hold struct {
-	loop       *Loop
-	name       string
-	since      int64
-	place      *place
-	released   atomic.Bool
-	next, prev *hold
-}
-
-// HoldNamed is [Loop.Hold] with a name, by which [Loop.Active] tells what has not been released.
-func (l *Loop) HoldNamed(name string) (release func()) {
-	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	u.holds++
-	if h.next = l.held; h.next != nil {
-		h.next.prev = h
-	}
-	l.held = h
-	u.Unlock()
-	u.courtesy()
-	return h.release
-}
-
-func (h *hold) release() {
-	if h.released.Swap(true) {
-		return
-	}
-	l := h.loop
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	u.holds--
-	if h.prev != nil {
-		h.prev.next = h.next
-	} else {
-		l.held = h.next
-	}
-	if h.next != nil {
-		h.next.prev = h.prev
-	}
-	h.next, h.prev = nil, nil // whoever keeps release keeps no other
-	u.Unlock()
-	u.courtesy()
-	if l.autoExit {
-		l.wakeIfSleeping() // to see whether it should end
-	}
-}
-
-func (l *Loop) activeHolds() (as []Activity) {
-	var holds []hold
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	n := u.holds
-	if n <= mostListed {
-		holds = make([]hold, 0, mostListed)
-		for h := l.held; h != nil; h = h.next {
-			holds = append(holds, hold{name: h.name, since: h.since, place: h.place})
-		}
-	}
-	u.Unlock()
-	u.courtesy()
-	if n > mostListed {
-		return []Activity{{Kind: "hold", Detail: fmt.Sprint(n, " not released")}}
-	}
-	for i := range holds {
-		h := &holds[i]
-		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.String(), Since: l.at(max(h.since, 1))})
-	}
-	return as
 }
 
 // unfinished is the error of a Shutdown whose context has ended first.

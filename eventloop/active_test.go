@@ -3,6 +3,7 @@ package eventloop_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -115,19 +116,28 @@ func itoa(n uint64) string {
 	return string(b)
 }
 
-// Many of a kind are told as one.
+// Many of a kind are told as one; of holds the oldest are told by their names all the same.
 func TestActiveTellsManyInOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := observed(t, eventloop.WithDebug(true))
-		for range 1000 {
+		var free []func()
+		for i := range 1000 {
 			_, err := l.ScheduleTimer(time.Hour, func() {})
 			require.NoError(t, err)
-			l.Hold()
+			free = append(free, l.HoldNamed(fmt.Sprint("hold ", i)))
+			l.Promisify(t.Context(), func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, nil }).ToChannel()
 		}
+		free[0]()
 		synctest.Wait()
-		require.Len(t, l.Active(), 2)
-		require.Equal(t, "1000 pending, the next due in 1h0m0s", l.Active()[0].Detail)
-		require.Equal(t, "1000 not released", l.Active()[1].Detail)
+		require.Equal(t, "1000 pending, the next due in 1h0m0s", ofKind(l, "timer")[0].Detail)
+		require.Equal(t, "1000 under way", ofKind(l, "worker")[0].Detail)
+		require.Equal(t, "1000 that somebody waits for", ofKind(l, "promise")[0].Detail)
+		holds := ofKind(l, "hold")
+		require.Len(t, holds, 101)
+		require.Equal(t, "hold 1", holds[0].Name)
+		require.Equal(t, "hold 100", holds[99].Name)
+		require.Equal(t, "899 more not released", holds[100].Detail)
+		require.Len(t, l.Active(), 104)
 	})
 }
 

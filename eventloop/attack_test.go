@@ -60,8 +60,15 @@ func everything(l *eventloop.Loop) error {
 		may(l.SetFastPathMode(mode), eventloop.ErrFastPathIncompatible)
 	}
 	l.CurrentTickTime()
-	l.Hold()()
+	l.HoldNamed("everything")()
 	l.Alive()
+	l.Metrics()
+	for _, a := range l.Active() {
+		_ = a.String()
+	}
+	if l.DumpEvents(io.Discard) == nil {
+		may(l.DumpTrace(io.Discard))
+	}
 	_ = l.State().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	p, resolve, reject := l.NewPromise()
@@ -161,9 +168,14 @@ func TestEverythingFromEverywhere(t *testing.T) {
 						f.fn()
 					}
 				}
-				l, err := eventloop.New(eventloop.WithAutoExit(auto), eventloop.WithLogger(slog.New(&journal{})), eventloop.WithWorkerLimit(1),
+				opts := []eventloop.Option{eventloop.WithAutoExit(auto)}
+				if auto {
+					opts = append(opts, eventloop.WithMetrics(true), eventloop.WithDebug(true), eventloop.WithFlightRecorder(64),
+						eventloop.WithStallThreshold(time.Minute, func(eventloop.Stall) {}))
+				}
+				l, err := eventloop.New(append(opts, eventloop.WithLogger(slog.New(&journal{})), eventloop.WithWorkerLimit(1),
 					eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { back(err) }),
-					eventloop.WithPanicHandler(func(e *eventloop.PanicError) { back(e) }))
+					eventloop.WithPanicHandler(func(e *eventloop.PanicError) { back(e) }))...)
 				require.NoError(t, err)
 				release := l.Hold()
 				go func() { _ = l.Run(context.Background()) }()

@@ -53,11 +53,41 @@ func (p *place) where() string {
 	}
 }
 
-// ledger has in debug mode what is known of timers, registrations and workers besides. Without, it is nil, and knows
-// nothing.
+// ledger has in debug mode what is known of timers, registrations, workers and threadlets besides. Without, it is nil, and
+// knows nothing.
 type ledger struct {
-	mu    sync.Mutex // held for a look at the map, under any other lock
-	notes map[any]entry
+	mu    sync.Mutex // held for a look at the maps, under any other lock
+	notes [shelves]map[any]entry
+}
+
+// shelf is where the ledger has the notes of a kind, so that to list one kind takes no longer for how many there are of
+// another.
+type shelf int
+
+const (
+	ofOthers shelf = iota // timers and registrations, which are only asked for one by one
+	ofWorkers
+	ofThreadlets
+	shelves
+)
+
+func newLedger() *ledger {
+	g := new(ledger)
+	for i := range g.notes {
+		g.notes[i] = map[any]entry{}
+	}
+	return g
+}
+
+// of returns the notes among which the key's is.
+func (g *ledger) of(key any) map[any]entry {
+	switch key.(type) {
+	case *work:
+		return g.notes[ofWorkers]
+	case threadletID:
+		return g.notes[ofThreadlets]
+	}
+	return g.notes[ofOthers]
 }
 
 type entry struct {
@@ -79,7 +109,7 @@ func (g *ledger) put(key any, since int64, from *place) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.notes[key] = entry{since: max(since, 1), from: from}
+	g.of(key)[key] = entry{since: max(since, 1), from: from}
 }
 
 // tell is put for what does one thing after the other: what is known stays.
@@ -89,14 +119,15 @@ func (g *ledger) tell(key any, since int64, from *place, doing string) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e := g.notes[key]
+	notes := g.of(key)
+	e := notes[key]
 	if e.doing = doing; e.since == 0 {
 		e.since = max(since, 1)
 	}
 	if from != nil {
 		e.from = from
 	}
-	g.notes[key] = e
+	notes[key] = e
 }
 
 func (g *ledger) get(key any) (since int64, from *place) {
@@ -105,7 +136,7 @@ func (g *ledger) get(key any) (since int64, from *place) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e := g.notes[key]
+	e := g.of(key)[key]
 	return e.since, e.from
 }
 
@@ -115,16 +146,20 @@ func (g *ledger) drop(key any) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.notes, key)
+	delete(g.of(key), key)
 }
 
-func (g *ledger) each(f func(key any, e entry)) {
+// each calls f for all notes of a shelf, or for none if there are more than most.
+func (g *ledger) each(at shelf, most int, f func(key any, e entry)) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for key, e := range g.notes {
+	if len(g.notes[at]) > most {
+		return
+	}
+	for key, e := range g.notes[at] {
 		f(key, e)
 	}
 }
@@ -136,9 +171,9 @@ func (g *ledger) end() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for key := range g.notes {
-		if _, is := key.(*work); !is {
-			delete(g.notes, key)
+	for at := range g.notes {
+		if shelf(at) != ofWorkers {
+			g.notes[at] = map[any]entry{}
 		}
 	}
 }

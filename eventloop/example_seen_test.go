@@ -84,4 +84,5 @@ func ExampleLoop_DumpEvents() {
 	// Output:
 	// internal
 	// task
+	// end
 }

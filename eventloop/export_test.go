@@ -295,7 +295,11 @@ func (l *Loop) Notes() int {
 	}
 	l.notes.mu.Lock()
 	defer l.notes.mu.Unlock()
-	return len(l.notes.notes)
+	n := 0
+	for _, notes := range l.notes.notes {
+		n += len(notes)
+	}
+	return n
 }
 
 // Watched tells whether a timer looks for stalls.
@@ -320,3 +324,21 @@ func FireRepeated(l *Loop, due time.Time, next func(time.Time) time.Time, fn fun
 
 // Wait is what a Backoff waits after so many failures.
 func (b Backoff) Wait(failures int) time.Duration { return b.wait(failures) }
+
+// Call calls fn through a pointer as the loop does; CallObserved as it calls a task that has waited, when it has a probe. They
+// are for loops that nobody runs.
+//
+//go:noinline
+func (l *Loop) Call(fn func()) { fn() }
+
+//go:noinline
+func (l *Loop) CallObserved(fn func()) {
+	m := mark{}
+	if l.probe.every == 1 {
+		m.accepted = l.probe.last
+	}
+	l.probe.call(aTask, m, fn)
+}
+
+// Now reads the loop's clock.
+func (l *Loop) Now() int64 { return l.now() }

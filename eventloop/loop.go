@@ -65,7 +65,7 @@ type Loop struct {
 	share    *share       // of a group's tasks; nil if there is none; fixed by NewGroup
 	failure  error        // why the loop ended by itself; written by its owner before the end
 	notes    *ledger      // of debug mode; nil without
-	held     *hold        // the last of the holds; guarded by the urgent inbox's lock
+	held     holds        // that are not released; guarded by the urgent inbox's lock
 	waiting  atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
 
 	// Fixed by New.
@@ -98,7 +98,7 @@ func New(opts ...Option) (*Loop, error) {
 	l.alarm.at = never
 	l.probe = newProbe(l)
 	if l.debug {
-		l.notes = &ledger{notes: map[any]entry{}}
+		l.notes = newLedger()
 	}
 	l.express = l.queueLimit == 0 && (l.probe == nil || !l.probe.stamps)
 	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})

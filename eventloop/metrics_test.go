@@ -371,15 +371,21 @@ func TestMetricsMemory(t *testing.T) {
 	require.Greater(t, measured, plain+20<<10, "this test sees it")
 }
 
-// What a loop does in steady state allocates nothing, also when all of it is measured.
+// What a loop does in steady state allocates nothing, also when all of it is measured, watched and recorded.
 func TestMetricsAllocateNothing(t *testing.T) {
-	for _, every := range []int{1, 64} {
-		l, err := eventloop.New(eventloop.WithMetrics(true), eventloop.WithMetricsSampling(every), eventloop.WithAutoExit(true))
+	watch := eventloop.WithStallThreshold(time.Minute, func(eventloop.Stall) {})
+	for name, opts := range map[string][]eventloop.Option{
+		"exact":    {eventloop.WithMetrics(true)},
+		"sampled":  {eventloop.WithMetrics(true), eventloop.WithMetricsSampling(64)},
+		"watched":  {watch},
+		"recorded": {eventloop.WithFlightRecorder(1000)},
+		"all":      {eventloop.WithMetrics(true), watch, eventloop.WithFlightRecorder(1000)},
+	} {
+		l, err := eventloop.New(append(opts, eventloop.WithAutoExit(true))...)
 		require.NoError(t, err)
-		allocated := -1.0
 		var rounds int
-		var task, micro func()
-		micro = func() {}
+		var task func()
+		micro := func() {}
 		const each = 2000
 		task = func() {
 			if rounds++; rounds < each {
@@ -387,74 +393,13 @@ func TestMetricsAllocateNothing(t *testing.T) {
 				_ = l.Submit(task)
 			}
 		}
-		require.NoError(t, l.Submit(func() {
-			_ = l.Submit(task)
-		}))
-		allocated = testing.AllocsPerRun(1, func() {
+		require.NoError(t, l.Submit(task))
+		allocated := testing.AllocsPerRun(1, func() {
 			if rounds == 0 {
 				_ = l.Run(context.Background())
 			}
 		})
-		require.Equal(t, each, rounds)
-		require.Less(t, allocated, float64(each)/10, "for %d tasks with a microtask each", each)
-	}
-}
-
-// BenchmarkClock is what one reading of the clock costs, which is no part of what recording may cost.
-func BenchmarkClock(b *testing.B) {
-	from := time.Now()
-	var sum time.Duration
-	for b.Loop() {
-		sum += time.Since(from)
-	}
-	runtime.KeepAlive(sum)
-}
-
-func BenchmarkMetrics(b *testing.B) {
-	for name, opts := range map[string][]eventloop.Option{
-		"off":     nil,
-		"exact":   {eventloop.WithMetrics(true)},
-		"sampled": {eventloop.WithMetrics(true), eventloop.WithMetricsSampling(64)},
-	} {
-		b.Run("metrics="+name+"/submit", func(b *testing.B) {
-			l := observed(b, opts...)
-			fn, done := func() {}, make(chan struct{})
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = l.Submit(fn)
-			}
-			_ = l.Submit(func() { close(done) })
-			<-done
-		})
-		b.Run("metrics="+name+"/microtasks", func(b *testing.B) {
-			l := observed(b, opts...)
-			done, n := make(chan struct{}), b.N
-			var fn func()
-			fn = func() {
-				if n--; n > 0 {
-					_ = l.ScheduleMicrotask(fn)
-				} else {
-					close(done)
-				}
-			}
-			b.ReportAllocs()
-			_ = l.Submit(fn)
-			<-done
-		})
-		b.Run("metrics="+name+"/chain", func(b *testing.B) {
-			l := observed(b, opts...)
-			done, n := make(chan struct{}), b.N
-			var fn func()
-			fn = func() {
-				if n--; n > 0 {
-					_ = l.Submit(fn)
-				} else {
-					close(done)
-				}
-			}
-			b.ReportAllocs()
-			_ = l.Submit(fn)
-			<-done
-		})
+		require.Equal(t, each, rounds, name)
+		require.Less(t, allocated, float64(each)/10, "%s: for %d tasks with a microtask each", name, each)
 	}
 }

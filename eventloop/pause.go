@@ -97,7 +97,7 @@ func (l *Loop) pauseOnce() bool {
 	publish(&l.turned.pauses, l.turned.pauses.Load()+1)
 	sched.Yield()
 	if l.probe != nil {
-		l.probe.unchain()
+		l.probe.between()
 	}
 	news := l.hasNews()
 	if !news || p.used%perClock == 0 {

@@ -10,32 +10,6 @@ import (
 	"github.com/turnloop/turnloop/internal/histogram"
 )
 
-// kind says what a callback is.
-type kind uint8
-
-const (
-	noCallback kind = iota
-	aTask
-	anInternal
-	aMicrotask
-	aTimer
-	aDescriptor
-	aThreadlet
-
-	// What else the flight recorder keeps.
-	aTick
-	aPark
-	aStall
-	aHandler // of panics, rejections or overload, or a logger: for records of those that do not return
-	kinds
-
-	lastCallback = aThreadlet
-)
-
-var kindNames = [kinds]string{"none", "task", "internal", "microtask", "timer", "descriptor", "threadlet", "tick", "sleep", "stall", "handler"}
-
-func (k kind) String() string { return kindNames[k] }
-
 // probe is there if an option asks for it, and nil otherwise: that is all that a loop without it looks at.
 //
 // The loop writes what it has measured into the journal, and publishes how much is valid: no lock, no atomic
@@ -63,6 +37,7 @@ type probe struct {
 	number  int64 // of callbacks that were not timed
 	exact   bool  // every callback is timed, and its place is nobody's concern
 	now     current
+	handler int64    // when the handler began that is running; 0 if none is
 	behind  [2]int64 // queue delay of the last function of each lane that knows when it was accepted
 	sampled [3]int64 // when the depth of each queue was last noted
 
@@ -106,32 +81,6 @@ const (
 	journalLength = 64
 	lengthBits    = 8
 )
-
-// runs is a callback that runs: its kind, and when it began if that is known, which no two have in common that took any
-// time; else a number, counted.
-type runs int64
-
-const (
-	kindBits   = 4
-	isStart    = 1 << kindBits
-	startShift = kindBits + 1
-)
-
-func (p *probe) runs() runs { return runs(p.running.Load()) }
-
-func startedAt(k kind, start int64) runs { return runs(start<<startShift | isStart | int64(k)) }
-
-func numbered(k kind, number int64) runs { return runs(number<<startShift | int64(k)) }
-
-func (r runs) kind() kind { return kind(r & (isStart - 1)) }
-
-// since returns when it began, 0 if that is not known.
-func (r runs) since() int64 {
-	if r&isStart == 0 {
-		return 0
-	}
-	return int64(r >> startShift)
-}
 
 // newProbe returns the probe that the options ask for, or nil.
 func newProbe(l *Loop) *probe {
@@ -297,17 +246,6 @@ func (p *probe) none() {
 	p.now.timed, p.now.kind = false, noCallback
 	publish(&p.running, 0)
 }
-
-// unwound is told that the callback that was running did not return.
-func (p *probe) unwound() {
-	p.last = 0
-	if p.now.kind != noCallback {
-		p.end()
-	}
-}
-
-// unchain is told that something other than the loop has taken time since the last callback.
-func (p *probe) unchain() { p.last = 0 }
 
 // note appends to the journal, together with the callbacks that were not timed since the last entry.
 func (p *probe) note(end, took, delay int64, runs uint32, k kind) {

@@ -332,10 +332,8 @@ func (l *Loop) unhandled(p *Promise, err error) {
 	switch {
 	case l.state.load().ending() && isError(err, ErrLoopTerminated):
 	case l.onUnhandled != nil:
-		l.calling.kind = aHandler
-		l.onUnhandled(p, err)
-	default:
-		l.calling.kind = aHandler
-		l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) // in debug mode err says where the promise comes from
+		l.handle(func() { l.onUnhandled(p, err) })
+	default: // in debug mode err says where the promise comes from
+		l.handle(func() { l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) })
 	}
 }

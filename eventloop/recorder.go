@@ -13,8 +13,9 @@ import (
 )
 
 // WithFlightRecorder keeps the last n things that the loop has done, for [Loop.DumpEvents] and [Loop.DumpTrace]: turns,
-// callbacks with what they took, sleeps and what ended them, stalls. The default is 0: none. It takes 24 bytes for each,
-// and times all callbacks, also with WithMetricsSampling. n must be from 0 to 2^20.
+// callbacks and handlers with what they took, sleeps and what ended them, stalls, the end. The default is 0: none. It takes
+// 24 bytes for each, and times all callbacks, also with WithMetricsSampling. A dump copies all of them, and a loop that has
+// something to record may have to wait for that: ten microseconds for some thousands. n must be from 0 to 2^20.
 func WithFlightRecorder(n int) Option {
 	return func(c *config) error {
 		if n < 0 || n > mostEvents {
@@ -91,6 +92,7 @@ func (l *Loop) recorded() ([]record, error) {
 	if p == nil || len(p.ring.events) == 0 {
 		return nil, errNoRecorder
 	}
+	ended := l.State() == StateTerminated // first: then all that follows is final
 	turns := uint64(l.turned.ticks.Load())
 	p.mu.Lock()
 	p.read()
@@ -99,6 +101,8 @@ func (l *Loop) recorded() ([]record, error) {
 	now := l.now()
 	running := p.runs()
 	switch k, since := running.kind(), running.since(); {
+	case ended:
+		events = append(events, record{parkedAt, 0, anEnd, noCallback})
 	case parkedAt >= 0:
 		events = append(events, record{now, now - parkedAt, aPark, noCallback})
 	case k != noCallback && since > 0 && !slices.ContainsFunc(events, func(e record) bool { return e.kind == k && e.end > since }):
@@ -111,7 +115,7 @@ func (l *Loop) recorded() ([]record, error) {
 }
 
 // DumpEvents writes what the flight recorder has as text, oldest first, a line for each: when it began, how long it took,
-// what it was. The last line is what the loop is doing now. Any goroutine may call it at any time, also while a callback blocks
+// what it was. The last line is what the loop is doing now, or its end. Any goroutine may call it at any time, also while a callback blocks
 // the loop, from the report of a stall, and when the loop has ended. It returns an error if there is no recorder, if w
 // returns one, or, with everything written, if the recorder has missed something.
 func (l *Loop) DumpEvents(w io.Writer) error {
@@ -153,7 +157,7 @@ func (l *Loop) DumpTrace(w io.Writer) error {
 	all := []traced{{Name: "thread_name", Phase: "M", PID: 1, TID: l.id, Args: map[string]string{"name": fmt.Sprint("loop ", l.id)}}}
 	for _, e := range events {
 		t := traced{Name: e.kind.String(), Phase: "X", At: float64(e.end-e.took) / 1000, Took: float64(e.took) / 1000, PID: 1, TID: l.id}
-		if e.kind == aTick || e.kind == aStall {
+		if e.kind == aTick || e.kind == aStall || e.kind == anEnd {
 			t.Phase, t.Took, t.Scope = "i", 0, "t"
 		}
 		if e.kind == aPark && e.by != noCallback {

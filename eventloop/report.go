@@ -67,15 +67,20 @@ func (l *Loop) report() {
 		to = toLogger
 	}
 	l.sink = to + 1
-	l.calling.kind = aHandler
-	switch to {
-	case toHandler:
-		l.onPanic(fault)
-	case toLogger:
-		l.log().Error("callback panicked", append(l.attributes(of), "error", fault, "stack", string(fault.Stack))...)
-	default:
-		fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+	var attributes []any
+	if to == toLogger {
+		attributes = l.attributes(of) // while the callback is still what ran last
 	}
+	l.handle(func() {
+		switch to {
+		case toHandler:
+			l.onPanic(fault)
+		case toLogger:
+			l.log().Error("callback panicked", append(attributes, "error", fault, "stack", string(fault.Stack))...)
+		default:
+			fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+		}
+	})
 	l.sink = toHandler
 }
 
@@ -90,18 +95,14 @@ func (e *episode) report(l *Loop, err error) {
 		return
 	}
 	e.reported = true
-	if l.probe != nil {
-		defer l.probe.unchain()
-	}
-	l.calling.kind = aHandler
 	switch {
 	case l.onOverload != nil:
-		l.onOverload(err)
+		l.handle(func() { l.onOverload(err) })
 	case err != ErrLoopOverloaded: // a long queue is no fault; these are
 		at, k := internal, anInternal
 		if err == ErrMicrotaskBudget {
 			at, k = microtask, aMicrotask
 		}
-		l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err)
+		l.handle(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
 	}
 }

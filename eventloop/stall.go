@@ -17,19 +17,21 @@ import (
 // Stall tells of a callback that blocks its loop.
 type Stall struct {
 	Loop    uint64        // its ID
-	Kind    string        // of the callback, as in [Activity]
+	Kind    string        // of the callback, as in [Activity]; handler of a handler or a logger
 	Running time.Duration // for at least so long
 	Stack   []byte        // of the loop's goroutine, now
 	From    string        // in debug mode, where the callback was submitted
 }
 
 // WithStallThreshold has report called for each callback that runs for longer than d, once, while it still runs: within a
-// quarter of d of that moment. It is called on a goroutine of its own, not on the loop; the next report waits until it
-// has returned. A panic in it is logged. d must be positive, report not nil.
+// quarter of d of that moment. So it is for a handler, or a logger, that keeps the loop for so long. report is called on a
+// goroutine of its own, not on the loop, and may call any method of the loop. There is one report at a time: what blocks the
+// loop when one returns is reported next, and what has begun and ended meanwhile is not. A panic in it is logged. d must be
+// positive, report not nil.
 //
-// While the loop is awake a timer looks at it four times in d; while it is parked there is none. A callback costs two
-// nanoseconds. To take the stack of one goroutine, the runtime stops all of them, for a time that depends on how many
-// there are.
+// While the loop is awake a timer looks at it four times in d, but at most every 100 microseconds and at least every
+// second; while it is parked there is none. A callback costs two nanoseconds. To take the stack of one goroutine, the
+// runtime stops all of them, for a time that depends on how many there are.
 func WithStallThreshold(d time.Duration, report func(Stall)) Option {
 	return func(c *config) error {
 		switch {
@@ -85,11 +87,15 @@ func (s *stalls) wakes(l *Loop) {
 	}
 	s.asleep.Store(false)
 	if s.armed.CompareAndSwap(false, true) {
-		s.timer.Reset(l.stallThreshold / stallLooks)
+		s.timer.Reset(l.betweenLooks())
 	}
 }
 
-const stallLooks = 4
+// betweenLooks is how long the timer waits. It is bounded so that a tiny threshold takes no processor for itself, and
+// that the timer of a loop that has ended does not keep its memory for long.
+func (l *Loop) betweenLooks() time.Duration {
+	return min(max(l.stallThreshold/4, 100*time.Microsecond), time.Second)
+}
 
 // look is called by the timer.
 func (p *probe) look() {
@@ -118,7 +124,7 @@ func (p *probe) lookAgain() {
 			return
 		}
 	}
-	s.timer.Reset(p.loop.stallThreshold / stallLooks)
+	s.timer.Reset(p.loop.betweenLooks())
 }
 
 func (p *probe) stalled(running runs, took time.Duration) {

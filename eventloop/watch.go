@@ -138,7 +138,9 @@ func (l *Loop) rethink() {
 		d.blocked.Store(&d.own)
 	}
 	if fault != nil {
-		l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", aDescriptor.String(), "error", *fault)
+		l.handle(func() {
+			l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", aDescriptor.String(), "error", *fault)
+		})
 	}
 }
 
@@ -222,7 +224,7 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
 	if l.probe != nil {
-		l.probe.unchain()
+		l.probe.between()
 	}
 	if len(d.strays) == 0 {
 		d.earlier = d.earlier[:0]
@@ -272,7 +274,9 @@ func (l *Loop) strayed(tag uint32) {
 	d.haunted = false
 	d.changed.Store(true) // watch again
 	if err != nil {
-		l.log().Error("descriptors are not watched any more", "kind", aDescriptor.String(), "id", lost, "error", err)
+		l.handle(func() {
+			l.log().Error("descriptors are not watched any more", "kind", aDescriptor.String(), "id", lost, "error", err)
+		})
 	}
 }
 
@@ -288,7 +292,9 @@ func (l *Loop) suspend(err error) {
 	})
 	if !d.haunted {
 		d.haunted = true
-		l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", aDescriptor.String(), "error", err)
+		l.handle(func() {
+			l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", aDescriptor.String(), "error", err)
+		})
 	}
 }
 

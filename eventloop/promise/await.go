@@ -5,6 +5,7 @@ package promise
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -179,11 +180,20 @@ func (ws *waiters) hasEnded() bool {
 	return ws.ended
 }
 
-// promises returns those that have listeners.
-func (ws *waiters) promises() []*Promise {
+// promises returns those that have listeners, unless they are more than most; and how many they are.
+func (ws *waiters) promises(most int) (all []*Promise, n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	return slices.Collect(maps.Keys(ws.of))
+	if n = len(ws.of); n <= most {
+		all = slices.Collect(maps.Keys(ws.of))
+	}
+	return all, n
+}
+
+// all returns all of them.
+func (ws *waiters) all() []*Promise {
+	all, _ := ws.promises(math.MaxInt)
+	return all
 }
 
 // foreign makes p follow q of another realm, and is the value of p until p settles.

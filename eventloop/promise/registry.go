@@ -238,7 +238,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 		}
 	}
 	if first {
-		for _, p := range r.waiters.promises() {
+		for _, p := range r.waiters.all() {
 			if p.isRoot() {
 				reject(p)
 			}

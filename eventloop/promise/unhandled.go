@@ -35,8 +35,9 @@ func (r *Realm) Checkpoint() (more bool) {
 	return len(r.reports) != 0
 }
 
-// Waited returns the promises that goroutines, or other loops, wait for. Any goroutine may call it.
-func (r *Realm) Waited() []*Promise { return r.waiters.promises() }
+// Waited returns the promises that goroutines, or other loops, wait for, unless they are more than most; and how many they
+// are. Any goroutine may call it.
+func (r *Realm) Waited(most int) (all []*Promise, n int) { return r.waiters.promises(most) }
 
 // isEnd tells whether err comes of the end, which is nobody's fault. Users' errors may panic when they are compared: by a
 // method Is or Unwrap, or by what they have in an interface.

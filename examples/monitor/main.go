@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"expvar"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -35,7 +34,7 @@ func run(addr string) error {
 		return err
 	}
 	m.loop = loop
-	expvar.Publish("turnloop", expvar.Func(func() any { return m.figures() }))
+	m.publish("turnloop")
 	http.Handle("/", m)
 	http.HandleFunc("/block", func(w http.ResponseWriter, r *http.Request) {
 		d, err := time.ParseDuration(r.FormValue("for"))

@@ -78,6 +78,11 @@ func (m *monitor) figures() figures {
 	return f
 }
 
+// publish makes the figures a variable of expvar.
+func (m *monitor) publish(name string) {
+	expvar.Publish(name, expvar.Func(func() any { return m.figures() }))
+}
+
 //go:embed page.html
 var page []byte
 

@@ -11,10 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,15 +140,44 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("TPS is %v, want %v", got, want)
 		}
 		mu.Unlock()
+		time.Sleep(time.Minute) // which ends what has piled up
+		before := l.Metrics()
+		const rounds = 25 // of which each wakes the loop once, and lets it sleep again
+		for range rounds {
+			time.Sleep(time.Second)
+			_ = l.Submit(callback(time.Now(), true))
+			synctest.Wait()
+		}
 		time.Sleep(30 * time.Second)
+		if m := l.Metrics(); m.Sleeps-before.Sleeps != m.Wakes-before.Wakes {
+			t.Errorf("%d sleeps in %d rounds, and %d wakes", m.Sleeps-before.Sleeps, rounds, m.Wakes-before.Wakes)
+		} else if n := m.Wakes - before.Wakes; n != rounds {
+			t.Errorf("%d wakes in %d rounds", n, rounds)
+		}
+		const promises = 3
+		waits := [3]int{1000, 900, 800} // tasks, internal tasks, microtasks
+		_ = l.Submit(func() {
+			for range promises {
+				p, _, _ := l.NewPromise()
+				p.Then(func(v any) (any, error) { return v, nil }, nil)
+			}
+			mu.Lock()
+			took = append(took, 0)
+			waited = append(waited, 0)
+			mu.Unlock()
+		})
+		synctest.Wait()
 		release := make(chan struct{})
 		_ = l.Submit(func() { <-release })
 		synctest.Wait()
-		for range 7 {
-			_ = l.Submit(func() {})
+		for i, submit := range []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask} {
+			for range waits[i] {
+				_ = submit(func() {})
+			}
 		}
 		_, _ = l.ScheduleTimer(time.Hour, func() {})
 		defer l.HoldNamed("seen")()
+		l.Promisify(t.Context(), func(context.Context) (any, error) { <-release; return nil, nil })
 		time.Sleep(time.Second)
 		stalls++
 
@@ -170,6 +201,24 @@ func TestFiguresAgree(t *testing.T) {
 			if math.Abs(got-want) > 0.02*math.Abs(want)+1e-9 {
 				t.Errorf("%s is %v, want %v", what, got, want)
 			}
+		}
+		events := get(t, m, "/events")
+		if n := strings.Count(events, "\n"); n > 4000 {
+			t.Fatalf("the flight recorder has forgotten some of %d events", n)
+		}
+		recorded := func(kind string) float64 {
+			return float64(len(regexp.MustCompile(`(?m)s `+kind+`\b`).FindAllString(events, -1)))
+		}
+		for i, d := range []struct {
+			queue string
+			eventloop.Depth
+		}{{"external", f.Metrics.External}, {"internal", f.Metrics.Internal}, {"microtasks", f.Metrics.Microtasks}} {
+			want := float64(waits[i])
+			check(d.queue, float64(d.Current), want)
+			check(d.queue+" max", float64(d.Max), want)
+			check(d.queue+" average", d.EMA, want/2) // they have waited for a second
+			check(d.queue+" of Prometheus", prometheus[fmt.Sprintf("turnloop_queue_depth queue=%q", d.queue)], want)
+			check(d.queue+" max of Prometheus", prometheus[fmt.Sprintf("turnloop_queue_depth_max queue=%q", d.queue)], want)
 		}
 		sec := time.Duration.Seconds
 		check("Run", float64(f.Metrics.Run), float64(len(took)))
@@ -196,22 +245,20 @@ func TestFiguresAgree(t *testing.T) {
 				}
 			}
 		}
-		check("TPS", f.Metrics.TPS, 0)
+		check("TPS", f.Metrics.TPS, 0.1)
 		check("utilization", f.Metrics.Utilization, 0.1)
 		for name, want := range map[string]float64{
-			"callbacks_total":                  float64(len(took)),
-			"stalls_total":                     float64(stalls),
-			"queue_depth queue=\"external\"":   7,
-			"queue_depth queue=\"internal\"":   0,
-			"queue_depth queue=\"microtasks\"": 0,
-			"timers":                           1,
-			"holds":                            1,
-			"workers":                          0,
-			"ticks_total":                      float64(l.Metrics().Ticks),
-			"sleeps_total":                     float64(l.Metrics().Sleeps),
-			"wakes_total":                      float64(l.Metrics().Wakes),
-			"pauses_total":                     float64(l.Metrics().Pauses),
-			"promises":                         0,
+			"callbacks_total": float64(len(took)),
+			"stalls_total":    float64(stalls),
+			"timers":          1,
+			"holds":           1,
+			"workers":         1,
+			"promises":        promises,
+			"descriptors":     0,
+			"ticks_total":     recorded("tick"),
+			"sleeps_total":    recorded("sleep"),
+			"wakes_total":     float64(f.Metrics.Wakes),
+			"pauses_total":    float64(f.Metrics.Pauses),
 		} {
 			v, there := prometheus["turnloop_"+name]
 			if !there {
@@ -223,7 +270,7 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("%d stalls, want %d", f.Stalled, want)
 		}
 		active := strings.Join(f.Active, "\n")
-		for _, want := range []string{"task running for 1s", "task 7 waiting", "timer #", "hold seen"} {
+		for _, want := range []string{"task running for 1s", "task 1000 waiting", "timer #", "hold seen", "worker"} {
 			if !strings.Contains(active, want) {
 				t.Errorf("%q is not in\n%s", want, active)
 			}
@@ -242,9 +289,90 @@ func below(vs []float64, d float64) func(func(float64) bool) {
 	}
 }
 
+// While many goroutines bring work and the page is asked, each answer agrees with what the callbacks have counted themselves,
+// and the last one with all of it.
+func TestFiguresAgreeUnderLoad(t *testing.T) {
+	m := monitored(t)
+	const producers, each = 4, 4000
+	var ran atomic.Int64
+	var work sync.WaitGroup
+	for p := range producers {
+		work.Go(func() {
+			for n := range each {
+				fn := func() { ran.Add(1) }
+				switch (p + n) % 4 {
+				case 0:
+					_ = m.loop.SubmitInternal(fn)
+				case 1:
+					_ = m.loop.ScheduleMicrotask(fn)
+				case 2:
+					_, _ = m.loop.ScheduleTimer(time.Microsecond, fn)
+				default:
+					_ = m.loop.Submit(fn)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { work.Wait(); close(done) }()
+	ask := func() (f figures) {
+		least := ran.Load() - 1 // the last of them may not have returned yet
+		if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
+			t.Fatal(err)
+		}
+		if run := int64(f.Metrics.Run); run < least || run > ran.Load() || run != int64(f.Metrics.Callback.Count) {
+			t.Errorf("the page tells of %d callbacks, %d of them timed; from %d to %d have run", run, f.Metrics.Callback.Count, least, ran.Load())
+		}
+		return f
+	}
+	for asked := 0; ; asked++ {
+		f := ask()
+		select {
+		case <-done:
+		default:
+			continue
+		}
+		if f.Metrics.Run == producers*each {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	f := ask()
+	got := samples(t, get(t, m, "/metrics"))
+	if got["turnloop_callbacks_total"] != producers*each || f.Metrics.QueueDelay.Count != producers*each/2 {
+		t.Errorf("%v callbacks, %v of them waited in queues", got["turnloop_callbacks_total"], f.Metrics.QueueDelay.Count)
+	}
+}
+
+// Registered descriptors are counted.
+func TestDescriptorsAreCounted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("pipes are no sockets")
+	}
+	m := monitored(t)
+	const n = 3
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		defer w.Close()
+		if err := m.loop.RegisterFD(int(r.Fd()), eventloop.EventRead, func(eventloop.IOEvents) {}); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = m.loop.UnregisterFD(int(r.Fd())) }()
+	}
+	if got := samples(t, get(t, m, "/metrics"))["turnloop_descriptors"]; got != n {
+		t.Errorf("%v descriptors, want %d", got, n)
+	}
+}
+
 // Every address answers while a callback blocks the loop.
 func TestAnswersWhileBlocked(t *testing.T) {
 	m := monitored(t, eventloop.WithDebug(true))
+	name := fmt.Sprint("turnloop ", m.loop.ID())
+	m.publish(name)
 	release, blocked := make(chan struct{}), make(chan struct{})
 	defer close(release)
 	if err := m.loop.Submit(func() { close(blocked); <-release }); err != nil {
@@ -255,7 +383,7 @@ func TestAnswersWhileBlocked(t *testing.T) {
 		"/":           "<h1>Loop",
 		"/figures":    "task running from",
 		"/metrics":    "turnloop_utilization",
-		"/debug/vars": "memstats",
+		"/debug/vars": fmt.Sprintf(`"%s": {"At"`, name),
 		"/events":     "task",
 		"/trace":      "traceEvents",
 	} {
@@ -271,6 +399,22 @@ func TestAnswersWhileBlocked(t *testing.T) {
 	if found := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//|@import|url\(`).FindString(text); found != "" {
 		t.Errorf("the page needs the network: %s", found)
 	}
+}
+
+// shown is a duration as the page writes it.
+func shown(d time.Duration) string {
+	in := func(unit time.Duration, digits int, name string) string {
+		return strconv.FormatFloat(float64(d)/float64(unit)+1e-9, 'f', digits, 64) + " " + name // halves go up
+	}
+	switch {
+	case d < time.Microsecond:
+		return in(time.Nanosecond, 0, "ns")
+	case d < time.Millisecond:
+		return in(time.Microsecond, 1, "µs")
+	case d < time.Second:
+		return in(time.Millisecond, 1, "ms")
+	}
+	return in(time.Second, 2, "s")
 }
 
 // dark has the browser say that the user prefers that.
@@ -305,6 +449,7 @@ func TestPageInABrowser(t *testing.T) {
 	for range 56 {
 		_ = m.loop.Submit(func() {})
 	}
+	_, _ = m.loop.ScheduleTimer(time.Hour, func() {})
 	show := func(url string, args ...string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -317,15 +462,39 @@ func TestPageInABrowser(t *testing.T) {
 		return string(out)
 	}
 	text := show(server.URL, "--dump-dom")
-	for _, want := range []string{
+	var f figures // which are final but for times and rates, as the loop is blocked
+	if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
+		t.Fatal(err)
+	}
+	s := &f.Metrics
+	var rows []string
+	for _, c := range []struct {
+		name string
+		n    any
+	}{{"Run", 1234}, {"Ticks", s.Ticks}, {"Sleeps", s.Sleeps}, {"Wakes", s.Wakes}, {"Pauses", s.Pauses}, {"Timers", 1}, {"Descriptors", 0},
+		{"Workers", 0}, {"Holds", 1}, {"Promises", s.Promises}} {
+		rows = append(rows, fmt.Sprintf("<tr><td>%s</td><td>%v</td></tr>", c.name, c.n))
+	}
+	for name, l := range map[string]eventloop.Latency{"callback": s.Callback, "queue delay": s.QueueDelay} {
+		row := "<tr><td>" + name + "</td>"
+		for _, d := range []time.Duration{l.Mean, l.P50, l.P90, l.P95, l.P99, l.Max} {
+			row += "<td>" + shown(d) + "</td>"
+		}
+		rows = append(rows, row+fmt.Sprintf("<td>%d</td></tr>", l.Count))
+	}
+	for name, d := range map[string]eventloop.Depth{"External": s.External, "Internal": s.Internal, "Microtasks": s.Microtasks} {
+		if !regexp.MustCompile(fmt.Sprintf(`<tr><td>%s</td><td>%d</td><td>[0-9.]+</td><td>%d</td></tr>`, name, d.Current, d.Max)).MatchString(text) {
+			t.Errorf("the page does not show %s: %+v", name, d)
+		}
+	}
+	for _, want := range append(rows,
 		fmt.Sprintf(`<span id="loop">%d</span>`, m.loop.ID()),
-		"<tr><td>Run</td><td>1234</td></tr>",
 		`<div class="now" id="Waiting">56</div>`,
 		"hold the browser's",
 		"task running from",
 		`<span id="stalled" class="bad">1</span>`,
 		`<path d="M`,
-	} {
+	) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not show %q", want)
 		}
@@ -345,10 +514,10 @@ func TestPageInABrowser(t *testing.T) {
 	defer pictured.Close()
 	time.Sleep(2 * time.Second) // which leaves something to show
 	for name, args := range map[string][]string{
-		"monitor":             {"--window-size=1000,760"},
-		"monitor-dark":        {"--window-size=1000,760", dark},
-		"monitor-narrow":      {"--window-size=400,760"},
-		"monitor-narrow-dark": {"--window-size=400,760", dark},
+		"monitor":             {"--window-size=1000,1000"},
+		"monitor-dark":        {"--window-size=1000,1000", dark},
+		"monitor-narrow":      {"--window-size=400,1000"},
+		"monitor-narrow-dark": {"--window-size=400,1000", dark},
 	} {
 		show(pictured.URL+"/?every=33", append(args, "--screenshot="+filepath.Join(folder, name+".png"))...)
 	}

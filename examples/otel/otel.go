@@ -36,11 +36,12 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 	ticks := counter("ticks", "turns of the loop")
 	sleeps := counter("sleeps", "sleeps of the loop")
 	wakes := counter("wakes", "sleeps that a wake-up has ended")
+	pauses := counter("pauses", "times that the loop let others run instead of sleeping")
 	utilization := gauge("utilization", "1", "share of the last ten seconds that the loop was not parked")
 	callback := gauge("callback.duration", "s", "quantiles of how long callbacks take")
 	delay := gauge("queue.delay", "s", "quantiles of how long tasks wait")
 	depth := count("queue.depth", "functions that wait")
-	pending := count("pending", "timers, descriptors, workers and holds")
+	pending := count("pending", "timers, descriptors, workers, holds, and promises that have handlers")
 	if failed != nil {
 		return nil, failed
 	}
@@ -54,6 +55,7 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 			o.ObserveInt64(ticks, int64(m.Ticks), of())
 			o.ObserveInt64(sleeps, int64(m.Sleeps), of())
 			o.ObserveInt64(wakes, int64(m.Wakes), of())
+			o.ObserveInt64(pauses, int64(m.Pauses), of())
 			o.ObserveFloat64(utilization, m.Utilization, of())
 			for _, g := range []struct {
 				metric.Float64ObservableGauge
@@ -73,6 +75,7 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 			o.ObserveInt64(pending, int64(m.Descriptors), of(attribute.String("kind", "descriptor")))
 			o.ObserveInt64(pending, int64(m.Workers), of(attribute.String("kind", "worker")))
 			o.ObserveInt64(pending, int64(m.Holds), of(attribute.String("kind", "hold")))
+			o.ObserveInt64(pending, int64(m.Promises), of(attribute.String("kind", "promise")))
 		}
 		return nil
 	}, all...)

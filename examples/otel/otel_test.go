@@ -32,6 +32,12 @@ func TestCollect(t *testing.T) {
 		for range 10 {
 			_ = l.Submit(func() { time.Sleep(time.Second) })
 		}
+		_ = l.Submit(func() {
+			for range 2 {
+				p, _, _ := l.NewPromise()
+				p.Then(func(v any) (any, error) { return v, nil }, nil)
+			}
+		})
 		time.Sleep(time.Minute)
 		release := make(chan struct{})
 		defer close(release)
@@ -39,19 +45,27 @@ func TestCollect(t *testing.T) {
 		synctest.Wait()
 		_ = l.Submit(func() {})
 		l.Hold()
+		_, _ = l.ScheduleTimer(time.Hour, func() {})
+		l.Promisify(t.Context(), func(context.Context) (any, error) { <-release; return nil, nil })
 
 		got := collect(t, reader)
 		for name, want := range map[string]float64{
-			"turnloop.callbacks":                      10,
+			"turnloop.callbacks":                      11,
 			"turnloop.callback.duration/quantile=0.5": 1,
 			"turnloop.callback.duration/quantile=1":   1,
-			"turnloop.queue.delay/quantile=1":         9,
+			"turnloop.queue.delay/quantile=1":         10,
 			"turnloop.queue.depth/queue=external":     1,
 			"turnloop.queue.depth/queue=internal":     0,
 			"turnloop.pending/kind=hold":              1,
-			"turnloop.pending/kind=timer":             0,
+			"turnloop.pending/kind=timer":             1,
+			"turnloop.pending/kind=worker":            1,
+			"turnloop.pending/kind=descriptor":        0,
+			"turnloop.pending/kind=promise":           2,
+			"turnloop.utilization":                    0,
 			"turnloop.ticks":                          float64(l.Metrics().Ticks),
 			"turnloop.sleeps":                         float64(l.Metrics().Sleeps),
+			"turnloop.wakes":                          float64(l.Metrics().Wakes),
+			"turnloop.pauses":                         float64(l.Metrics().Pauses),
 		} {
 			if v, there := got[name]; !there || v < want*0.98 || v > want*1.02 {
 				t.Errorf("%s is %v (%v), want %v", name, v, there, want)

@@ -388,7 +388,7 @@ var loopMutants = []mutant{
 	{"liveness-forgets-workers", "eventloop/liveness.go",
 		" || l.urgent.workers()", "",
 		"an auto-exit loop ends although Promisify runs", "^TestAliveWhileATaskIsUnderWay$"},
-	{"liveness-released-twice", "eventloop/active.go",
+	{"liveness-released-twice", "eventloop/hold.go",
 		"if h.released.Swap(true) {", "if h.released.Load() {",
 		"releasing a hold twice takes away another", "^TestConformance$/^impl=main$/^AutoExit_Hold$"},
 

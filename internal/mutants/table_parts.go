@@ -49,7 +49,7 @@ var partMutants = []mutant{
 		"p.realm.enqueue(n)\n\t\treturn", "n.run()\n\t\treturn",
 		"a handler runs before Then has returned", ""},
 	{"promise-waited-for-not-rejected", "eventloop/promise/registry.go",
-		"for _, p := range r.waiters.promises() {", "for _, p := range r.waiters.promises()[:0] {",
+		"for _, p := range r.waiters.all() {", "for _, p := range r.waiters.all()[:0] {",
 		"a worker that waits for a promise keeps Shutdown waiting", "^TestRejectAll$"},
 
 	{"promise-refused-stays-pending", "eventloop/promise/then.go",

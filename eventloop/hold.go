@@ -1,0 +1,97 @@
+package eventloop
+
+// Holds: what somebody elsewhere has to do for the loop, and what it is called.
+
+import (
+	"fmt"
+
+	"github.com/turnloop/turnloop/internal/sched/atomic"
+)
+
+// holds are those that are not released, from the oldest on. The urgent inbox's lock guards them.
+type holds struct{ first, last *hold }
+
+// hold is what HoldNamed has handed out.
+type hold struct {
+	loop       *Loop
+	name       string
+	since      int64
+	place      *place
+	released   atomic.Bool
+	prev, next *hold // the older and the younger one that are not released
+}
+
+func (hs *holds) add(h *hold) {
+	h.prev = hs.last
+	if hs.last = h; h.prev == nil {
+		hs.first = h
+	} else {
+		h.prev.next = h
+	}
+}
+
+func (hs *holds) remove(h *hold) {
+	if h.prev == nil {
+		hs.first = h.next
+	} else {
+		h.prev.next = h.next
+	}
+	if h.next == nil {
+		hs.last = h.prev
+	} else {
+		h.next.prev = h.prev
+	}
+	h.next, h.prev = nil, nil // whoever keeps release keeps no other
+}
+
+// HoldNamed is [Loop.Hold] with a name, by which [Loop.Active] tells what has not been released.
+func (l *Loop) HoldNamed(name string) (release func()) {
+	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	u.holds++
+	l.held.add(h)
+	u.Unlock()
+	u.courtesy()
+	return h.release
+}
+
+func (h *hold) release() {
+	if h.released.Swap(true) {
+		return
+	}
+	l := h.loop
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	u.holds--
+	l.held.remove(h)
+	u.Unlock()
+	u.courtesy()
+	if l.autoExit {
+		l.wakeIfSleeping() // to see whether it should end
+	}
+}
+
+func (l *Loop) activeHolds() (as []Activity) {
+	type told struct {
+		name  string
+		since int64
+		place *place
+	}
+	oldest := make([]told, 0, mostListed)
+	u := &l.urgent
+	l.lock(&u.spinLock)
+	n := u.holds
+	for h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next {
+		oldest = append(oldest, told{h.name, h.since, h.place})
+	}
+	u.Unlock()
+	u.courtesy()
+	for _, h := range oldest {
+		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.String(), Since: l.at(max(h.since, 1))})
+	}
+	if n > len(oldest) {
+		as = append(as, Activity{Kind: "hold", Detail: fmt.Sprint(n-len(oldest), " more not released")})
+	}
+	return as
+}

@@ -1,0 +1,321 @@
+package eventloop_test
+
+// What a loop tells of itself, asked at bad moments, by many, and with everything going wrong.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// While a report takes its time no other comes; what blocks the loop when it returns is reported at once, and what has come
+// and gone is not.
+func TestStallWhileAnotherIsReported(t *testing.T) {
+	for name, opts := range map[string][]eventloop.Option{"alone": nil, "with metrics": {eventloop.WithMetrics(true)}} {
+		synctest.Test(t, func(t *testing.T) {
+			var reported []string
+			began := time.Now()
+			l := observed(t, append(opts, eventloop.WithStallThreshold(time.Second, func(s eventloop.Stall) {
+				reported = append(reported, fmt.Sprint(s.Kind, " after ", time.Since(began).Truncate(time.Second)))
+				if len(reported) == 1 {
+					time.Sleep(10 * time.Second)
+				}
+			}))...)
+			synctest.Wait()
+			require.NoError(t, l.Submit(blockHere(5*time.Second)))
+			synctest.Wait()
+			require.NoError(t, l.SubmitInternal(blockHere(2500*time.Millisecond)))
+			_, err := l.ScheduleTimer(9*time.Second, blockHere(20*time.Second))
+			require.NoError(t, err)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			later := 11 // seconds, when the first report returns
+			if name == "alone" {
+				later = 13 // when the callback began is not known; so it counts from the next look on
+			}
+			require.Equal(t, []string{"task after 1s", fmt.Sprintf("timer after %ds", later)}, reported, name)
+		})
+	}
+}
+
+// However small the threshold is, the watch takes little, and however large, the timer does not outlive the loop for long.
+func TestStallThresholdsOfAnySize(t *testing.T) {
+	for _, threshold := range []time.Duration{1, 300, time.Microsecond, time.Hour, math.MaxInt64} {
+		synctest.Test(t, func(t *testing.T) {
+			var reports atomic.Int64
+			l := observed(t, eventloop.WithStallThreshold(threshold, func(eventloop.Stall) { reports.Add(1) }))
+			synctest.Wait()
+			require.NoError(t, l.Submit(blockHere(time.Second)))
+			time.Sleep(time.Second / 2)
+			require.True(t, l.Watched())
+			want := int64(1)
+			if threshold >= time.Hour {
+				want = 0
+			}
+			require.Equal(t, want, reports.Load(), threshold)
+			require.NoError(t, l.Shutdown(t.Context()))
+			time.Sleep(2 * time.Second)
+			require.False(t, l.Watched(), "%v: the loop has ended", threshold)
+		})
+	}
+}
+
+// A handler or a logger that blocks the loop is reported as what it is, listed, and recorded; what it was called for has
+// returned.
+func TestHandlersThatBlock(t *testing.T) {
+	slow := func() { time.Sleep(5 * time.Second) }
+	for name, c := range map[string]struct {
+		with eventloop.Option
+		do   func(l *eventloop.Loop)
+	}{
+		"panic": {eventloop.WithPanicHandler(func(*eventloop.PanicError) { slow() }), func(*eventloop.Loop) { panic("lost temper") }},
+		"panic again": {eventloop.WithPanicHandler(func(*eventloop.PanicError) { slow(); panic("worse") }),
+			func(*eventloop.Loop) { panic("lost temper") }},
+		"exit": {eventloop.WithPanicHandler(func(*eventloop.PanicError) { slow(); runtime.Goexit() }), func(*eventloop.Loop) { runtime.Goexit() }},
+		"rejection": {eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) { slow() }),
+			func(l *eventloop.Loop) { l.Promises().Rejected(errWork) }},
+		"overload": {eventloop.WithOnOverload(func(error) { slow() }), func(l *eventloop.Loop) {
+			for range 2 {
+				_ = l.ScheduleMicrotask(func() {})
+			}
+		}},
+		"logger": {eventloop.WithLogger(slog.New(&journal{then: slow})), func(*eventloop.Loop) { panic("lost temper") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				reports := make(chan eventloop.Stall, 10)
+				l := observed(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)), c.with, eventloop.WithMetrics(true), eventloop.WithFlightRecorder(100),
+					eventloop.WithMicrotaskBudget(1), eventloop.WithStallThreshold(time.Second, func(s eventloop.Stall) { reports <- s }))
+				time.Sleep(time.Second)
+				require.NoError(t, l.Submit(func() { c.do(l) }))
+				time.Sleep(3 * time.Second)
+				require.Len(t, reports, 1)
+				s := <-reports
+				require.Equal(t, "handler", s.Kind)
+				require.Contains(t, string(s.Stack), "TestHandlersThatBlock")
+				running := l.Active()[0]
+				require.Equal(t, "handler running", running.Kind+" "+running.Name)
+				require.InDelta(t, 3*time.Second, time.Since(running.Since), 10)
+				time.Sleep(time.Minute)
+				require.Empty(t, reports)
+				require.Empty(t, l.Active())
+				m := l.Metrics()
+				require.Less(t, m.Callback.Max, time.Second, "it counts as no callback")
+				var b strings.Builder
+				require.NoError(t, l.DumpEvents(&b))
+				require.Regexp(t, `(?m) 5s handler$`, b.String())
+			})
+		})
+	}
+}
+
+// A loop that lets others run is in no callback, however long they take.
+func TestPausesAreNoStalls(t *testing.T) {
+	eventloop.SetCalm(true)
+	defer eventloop.ForgetCalm()
+	l := observed(t, eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {}))
+	var before, after []eventloop.Activity
+	require.NoError(t, onLoop(t, l, func() error {
+		before = ofKind(l, "task")
+		paused := false
+		for n := 0; n < 100 && !paused; n++ { // it passes over some idle moments
+			paused, _ = l.Pause()
+		}
+		require.True(t, paused)
+		after = ofKind(l, "task")
+		return nil
+	}))
+	require.Len(t, before, 1)
+	require.Equal(t, "running", before[0].Name)
+	require.Empty(t, after)
+}
+
+// A logger may do to its loop what it likes: the loop goes on, and so does the watch.
+func TestLoggersThatMisbehave(t *testing.T) {
+	for name, misbehave := range map[string]func(l *eventloop.Loop){
+		"panic":  func(*eventloop.Loop) { panic("of the logger") },
+		"exit":   func(*eventloop.Loop) { runtime.Goexit() },
+		"submit": func(l *eventloop.Loop) { _ = l.Submit(func() {}) },
+		"ask": func(l *eventloop.Loop) {
+			l.Metrics()
+			l.Active()
+			_ = l.DumpEvents(io.Discard)
+			_ = l.DumpTrace(io.Discard)
+		},
+		"timer": func(l *eventloop.Loop) { _, _ = l.ScheduleTimer(0, func() {}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var l *eventloop.Loop
+				var logged atomic.Int64
+				logger := slog.New(&journal{then: func() { logged.Add(1); misbehave(l) }})
+				reports := make(chan struct{}, 100)
+				l, err := eventloop.New(eventloop.WithLogger(logger), eventloop.WithMetrics(true), eventloop.WithDebug(true), eventloop.WithFlightRecorder(64),
+					eventloop.WithStallThreshold(time.Second, func(eventloop.Stall) { reports <- struct{}{}; panic("of the report") }))
+				require.NoError(t, err)
+				go func() { _ = l.Run(context.Background()) }()
+				const rounds = 2
+				for i := range rounds {
+					require.NoError(t, l.Submit(func() { time.Sleep(5 * time.Second); panic("of the callback") }))
+					require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
+					time.Sleep(time.Minute)
+					require.Len(t, reports, i+1)
+				}
+				require.GreaterOrEqual(t, logged.Load(), int64(3*rounds), "the report, the panic, the rejection")
+				require.NoError(t, l.Shutdown(t.Context()))
+			})
+		})
+	}
+}
+
+// A dump that waits for its writer keeps the loop, and who else asks, waiting for nothing.
+func TestDumpIntoAWriterThatBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithFlightRecorder(1000), eventloop.WithMetrics(true))
+		for range 500 {
+			require.NoError(t, l.Submit(func() {}))
+		}
+		synctest.Wait()
+		for _, dump := range []func(io.Writer) error{l.DumpEvents, l.DumpTrace} {
+			r, w := io.Pipe()
+			dumped := make(chan error, 1)
+			go func() {
+				defer w.Close()
+				dumped <- dump(w)
+			}()
+			synctest.Wait()
+			before := l.Metrics().Run
+			for range 3000 {
+				require.NoError(t, l.Submit(func() {}))
+			}
+			synctest.Wait()
+			require.Equal(t, before+3000, l.Metrics().Run)
+			require.NoError(t, l.DumpEvents(io.Discard))
+			require.Empty(t, dumped)
+			_, err := io.Copy(io.Discard, r)
+			require.NoError(t, err)
+			require.NoError(t, <-dumped)
+		}
+	})
+}
+
+// Whoever asks for the dump, however many do, and whatever the loop goes through, gets one in the order of time, and no
+// recorder is found to have missed something. That of a loop that has ended ends with that.
+func TestFlightRecorderAskedByMany(t *testing.T) {
+	var l *eventloop.Loop
+	l, err := eventloop.New(eventloop.WithFlightRecorder(256), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}),
+		eventloop.WithStallThreshold(time.Millisecond, func(eventloop.Stall) { _ = l.DumpTrace(io.Discard) }))
+	require.NoError(t, err)
+	go func() { _ = l.Run(context.Background()) }()
+	check := func() string {
+		var b bytes.Buffer
+		if err := l.DumpEvents(&b); err != nil {
+			t.Error(err)
+		}
+		last, line := time.Duration(0), ""
+		lines := bufio.NewScanner(&b)
+		lines.Scan() // the heading
+		for lines.Scan() {
+			line = lines.Text()
+			f := strings.Fields(line)
+			at, err := time.ParseDuration(f[0])
+			took, bad := time.ParseDuration(f[1])
+			if err != nil || bad != nil || at+took < last {
+				t.Errorf("%q ends before %v: %v, %v", line, last, err, bad)
+				return line
+			}
+			last = at + took
+		}
+		return line
+	}
+	var askers, work sync.WaitGroup
+	stop := make(chan struct{})
+	for range 8 {
+		askers.Go(func() {
+			for {
+				check()
+				select {
+				case <-stop:
+					return
+				default:
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	for p := range 4 {
+		work.Go(func() {
+			for n := range 150 {
+				ran := make(chan struct{})
+				_ = l.Submit(func() {
+					defer close(ran)
+					switch (p + n) % 40 {
+					case 0:
+						panic("of the test")
+					case 1:
+						runtime.Goexit()
+					case 2:
+						time.Sleep(2 * time.Millisecond)
+					}
+				})
+				<-ran
+			}
+		})
+	}
+	work.Wait()
+	require.NoError(t, l.Shutdown(t.Context()))
+	close(stop)
+	askers.Wait()
+	require.Regexp(t, ` 0s end$`, check())
+}
+
+// A thousand goroutines ask while the loop works and ends, and so does every callback: nobody waits for ever, no figure falls,
+// and in the end all agree.
+func TestMetricsAskedByAThousand(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithMetrics(true))
+	require.NoError(t, err)
+	go func() { _ = l.Run(context.Background()) }()
+	var ran atomic.Int64
+	var askers sync.WaitGroup
+	begin := make(chan struct{})
+	for range 1000 {
+		askers.Go(func() {
+			<-begin
+			last := uint64(0)
+			for range 3 {
+				m := l.Metrics()
+				if m.Run < last || m.Run != m.Callback.Count {
+					t.Errorf("%d have run, %d were timed, and %d had run before", m.Run, m.Callback.Count, last)
+				}
+				last = m.Run
+				_ = l.Active()
+				release := l.HoldNamed("asker")
+				_ = l.Submit(func() { ran.Add(1); l.Metrics() })
+				release()
+			}
+		})
+	}
+	close(begin)
+	require.NoError(t, l.Submit(func() { _ = l.Shutdown(context.Background()) }))
+	askers.Wait()
+	<-l.Done()
+	m := l.Metrics()
+	require.EqualValues(t, ran.Load()+1, m.Run)
+	require.Zero(t, m.Holds+m.External.Current)
+	require.Empty(t, l.Active())
+}
