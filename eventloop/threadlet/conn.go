@@ -72,8 +72,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 		}
 		if t.boundary && t.s.closing {
 			err = ErrDraining
-		} else if err = c.wait(t, &c.in, reading, eventloop.EventRead); err == nil {
-			err = c.usable(&c.in)
+		} else if err = c.wait(t, &c.in, reading, eventloop.EventRead); err == nil || err == ErrDraining {
+			err = c.usable(&c.in) // and try: data may have come at the same time
 		}
 		if err != nil {
 			return 0, c.opError("read", err)
@@ -257,6 +257,9 @@ func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(f
 	}
 	if err != nil {
 		return r.c.opError("raw", err)
+	}
+	if events != 0 {
+		t.breathe()
 	}
 	return nil
 }

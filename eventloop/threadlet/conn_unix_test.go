@@ -38,17 +38,6 @@ func descriptors(t *testing.T) int {
 	return n
 }
 
-// scale is how much of something a test does: when it is to be short, as a rule, and in a soak.
-func scale(short, normal, soak int) int {
-	switch {
-	case os.Getenv("TURNLOOP_SOAK") != "":
-		return soak
-	case testing.Short():
-		return short
-	}
-	return normal
-}
-
 // unchanged fails the test if descriptors or goroutines are left when everything else of it has been cleaned up.
 func unchanged(t *testing.T) {
 	_ = descriptors(t)

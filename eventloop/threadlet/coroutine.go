@@ -4,6 +4,7 @@ package threadlet
 
 import (
 	"iter"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -99,6 +100,7 @@ func (c *coroutine) failed(value any) {
 	if c.spent {
 		coroutines.remove(c.id)
 		c.yield(struct{}{})
+		runtime.Goexit() // it was no Goexit but a panic(nil) as the runtime had it once (GODEBUG=panicnil=1)
 	}
 }
 

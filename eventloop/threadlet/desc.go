@@ -138,6 +138,9 @@ func (d *desc) caller(sd *side) (*Threadlet, error) {
 	if t == nil || t.s != d.s {
 		return nil, ErrNotThreadlet
 	}
+	if t.s.over && t.s.ops >= mostOps {
+		return t, t.enter() // it has had its chance to say goodbye
+	}
 	return t, d.usable(sd)
 }
 
@@ -152,7 +155,7 @@ func (d *desc) usable(sd *side) error {
 }
 
 // mostOps is how many operations in a row a threadlet has without a wait: a peer that never lets it wait keeps nobody else
-// from anything.
+// from anything, and the loop not from its end.
 const mostOps = 64
 
 // breathe is called after each operation that did not wait.

@@ -103,6 +103,45 @@ func TestFlood(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
+// Nor does it keep the loop from its end, when it is so far ahead that its reader never waits.
+func TestFloodAtTheEnd(t *testing.T) {
+	ends := map[string]func(*eventloop.Loop){"Close": func(l *eventloop.Loop) { _ = l.Close() }}
+	if scale(0, 0, 1) == 1 { // it lets who is ready go on for many turns
+		ends["Shutdown"] = func(l *eventloop.Loop) { _ = l.Shutdown(background) }
+	}
+	for how, end := range ends {
+		t.Run(how, func(t *testing.T) {
+			unchanged(t)
+			l := start(t)
+			c, far := pair(t, l)
+			go func() {
+				for p := make([]byte, 1<<20); ; {
+					if _, err := far.Write(p); err != nil {
+						return
+					}
+				}
+			}()
+			var last error
+			reads := make(chan struct{})
+			th, err := threadlet.Go(l, func() {
+				p := make([]byte, 1)
+				for n := 0; last == nil; n++ {
+					if n == 1000 {
+						close(reads)
+					}
+					_, last = c.Read(p)
+				}
+			})
+			require.NoError(t, err)
+			<-reads
+			end(l)
+			<-l.Done()
+			require.NoError(t, th.Join(background))
+			require.ErrorIs(t, last, eventloop.ErrLoopTerminated)
+		})
+	}
+}
+
 // HTTP as net/http reads and writes it.
 func TestHTTP(t *testing.T) {
 	l := start(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -41,6 +42,17 @@ func do(t *testing.T, l *eventloop.Loop, fn func()) error {
 	th, err := threadlet.Go(l, fn)
 	require.NoError(t, err)
 	return th.Join(background)
+}
+
+// scale is how much of something a test does: when it is to be short, as a rule, and in a soak.
+func scale(short, normal, soak int) int {
+	switch {
+	case os.Getenv("TURNLOOP_SOAK") != "":
+		return soak
+	case testing.Short():
+		return short
+	}
+	return normal
 }
 
 func TestWhoIsWho(t *testing.T) {

@@ -1,0 +1,38 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package threadlet_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// Pairs that switch for ever keep no connection waiting.
+func TestEndlessPairsBesideConnections(t *testing.T) {
+	for name, pair := range pairs {
+		t.Run(name, func(t *testing.T) {
+			unchanged(t)
+			l := start(t)
+			for _, turn := range pair(l) {
+				_, err := threadlet.Go(l, func() {
+					for turn() == nil {
+					}
+				})
+				require.NoError(t, err)
+			}
+			c := dial(t, listen(t, l, "tcp", echo))
+			for p := make([]byte, 1); p[0] < 50; p[0]++ {
+				want := p[0]
+				_, err := c.Write(p)
+				require.NoError(t, err)
+				_, err = c.Read(p)
+				require.NoError(t, err)
+				require.Equal(t, want, p[0])
+			}
+			require.NoError(t, l.Close())
+		})
+	}
+}
