@@ -14,7 +14,7 @@ import (
 // TestGlobals compares what scripts print of the globals with what Node 20 has printed; see -record. fetch reaches
 // nothing: its requests are refused on loopback.
 func TestGlobals(t *testing.T) {
-	for _, name := range []string{"globals", "console"} {
+	for _, name := range []string{"globals", "console", "url"} {
 		t.Run(name, func(t *testing.T) {
 			source, err := os.ReadFile("testdata/" + name + ".js")
 			if err != nil {
@@ -81,5 +81,27 @@ func TestListenersThatThrow(t *testing.T) {
 		note('on')`)
 	if err != nil || len(seen) != 4 || seen[0] != "next" || seen[1] != "on" || seen[2] != "listener" || seen[3] != "reported" {
 		t.Errorf("%v, %q", err, seen)
+	}
+}
+
+// Where Node 20 is not the URL standard's, the standard holds.
+func TestURLs(t *testing.T) {
+	for source, want := range map[string]string{
+		"URL.canParse('d?r#g', 'a:b')":                                              "false",
+		"new URL('/..', 'a:/b/c').href":                                             "a:/",
+		"new URL('//e:80/..', 'a:/b').href":                                         "a://e:80/",
+		"const u = new URL('a://h:5/b'); u.host = '::'; u.href":                     "a://h:5/b",
+		"const u = new URL('a://h:5/b'); u.pathname = '/./..'; u.href":              "a://h:5/",
+		"const u = new URL('a:/b'); u.host = ''; u.href":                            "a:///b",
+		"const u = new URL('a:/b'); u.host = 'x:90'; u.href":                        "a://x:90/b",
+		"const u = new URL('a:///p'); u.hostname = '[::2]'; u.href":                 "a://[::2]/p",
+		"URL.parse('x') === null && URL.parse('/y', 'http://h').href":               "http://h/y",
+		"new URL('blob:https://h:8/x').origin":                                      "https://h:8",
+		"const { URL: U } = require('url'); U === URL":                              "true",
+		"const { URLSearchParams: P } = require('node:url'); P === URLSearchParams": "true",
+	} {
+		if v, err := newHost(t).Run(ctx, "a.js", source); err != nil || v.String() != want {
+			t.Errorf("%s: %v, %v, want %s", source, v, err, want)
+		}
 	}
 }

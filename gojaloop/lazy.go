@@ -158,16 +158,11 @@ func (h *Host) module(name string) *goja.Object {
 		h.natives = h.vm.NewDynamicObject(&natives{host: h})
 		h.use = h.vm.ToValue(func(call goja.FunctionCall) goja.Value { return h.module(call.Argument(0).String()) })
 	}
-	var m *goja.Object
-	if name == "url" {
-		m = h.makeURL()
-	} else {
-		made, err := h.vm.RunProgram(program(name))
-		if err != nil {
-			panic(err)
-		}
-		m = h.apply(made, goja.Undefined(), []goja.Value{h.natives, h.use}).ToObject(h.vm)
+	made, err := h.vm.RunProgram(program(name))
+	if err != nil {
+		panic(err)
 	}
+	m := h.apply(made, goja.Undefined(), []goja.Value{h.natives, h.use}).ToObject(h.vm)
 	h.modules[name] = m
 	return m
 }

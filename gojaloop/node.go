@@ -1,6 +1,6 @@
 package gojaloop
 
-// What goja_nodejs brings: URL, Buffer and require; and what of Node is the host's own.
+// What goja_nodejs brings: Buffer and require; and what of Node is the host's own.
 
 import (
 	"os"
@@ -23,42 +23,27 @@ func (h *Host) load(loader require.ModuleLoader) *goja.Object {
 
 func (h *Host) makeBuffer() goja.Value { return h.load(buffer.Require).Get("Buffer") }
 
-// urlPrelude adds to goja_nodejs's URL and URLSearchParams what they lack of the standard.
-var urlPrelude = goja.MustCompile(internalFile, `(function (URL, URLSearchParams) {
-	'use strict'
-	const define = (o, name, d) => { if (!(name in o)) Object.defineProperty(o, name, { enumerable: true, configurable: true, ...d }) }
-	define(URL, 'canParse', { value: function canParse(url, base) { return URL.parse(url, base) !== null }, writable: true })
-	define(URL, 'parse', { value: function parse(url, base) {
-		try {
-			return base === undefined ? new URL(url) : new URL(url, base)
-		} catch (_) {
-			return null
-		}
-	}, writable: true })
-	define(URLSearchParams.prototype, 'size', { get() { return [...this].length } })
-	for (const C of [URL, URLSearchParams]) {
-		if (!(Symbol.toStringTag in C.prototype)) Object.defineProperty(C.prototype, Symbol.toStringTag, { value: C.name, configurable: true })
-	}
-})`, true)
-
-func (h *Host) makeURL() *goja.Object {
-	exports := h.load(url.Require)
-	made, err := h.vm.RunProgram(urlPrelude)
-	if err != nil {
-		panic(err)
-	}
-	h.apply(made, goja.Undefined(), []goja.Value{exports.Get("URL"), exports.Get("URLSearchParams")})
-	return exports
-}
-
-// makeRequire enables goja_nodejs's require, with goja_nodejs's own modules.
+// makeRequire enables goja_nodejs's require, with goja_nodejs's own modules. In the host's own registry the module url has the
+// global classes.
 func (h *Host) makeRequire() goja.Value {
 	registry := h.registry
 	if registry == nil {
 		registry = new(require.Registry)
+		for _, name := range []string{url.ModuleName, "node:" + url.ModuleName} {
+			registry.RegisterNativeModule(name, h.requireURL)
+		}
 	}
 	registry.Enable(h.vm)
 	return h.vm.GlobalObject().Get("require")
+}
+
+// requireURL is goja_nodejs's module url, with the global classes.
+func (h *Host) requireURL(vm *goja.Runtime, module *goja.Object) {
+	url.Require(vm, module)
+	exports := module.Get("exports").ToObject(vm)
+	for _, name := range []string{"URL", "URLSearchParams"} {
+		_ = exports.Set(name, h.module("url").Get(name))
+	}
 }
 
 // listening hears that listeners of an event of the process come or go. Signals are asked for while somebody listens.

@@ -41,8 +41,7 @@ func (h *Host) Resume(l *eventloop.Loop, first func(*goja.Runtime)) error {
 	}
 	h.owed, h.ending, h.timers.alarm, h.phase = false, nil, 0, polling
 	if first != nil {
-		rest := append([]item{{fn: first}}, in.batch.items[in.batch.head:]...)
-		in.batch = fifo[item]{items: rest}
+		in.before(first)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ function show(ctx, v, depth, top) {
 		const f = v[custom]
 		if (typeof f === 'function' && f !== inspect) {
 			const r = f.call(v, ctx.depth - depth, { depth: ctx.depth - depth }, inspect)
-			if (r !== v) return typeof r === 'string' ? r : show(ctx, r, depth)
+			if (r !== v) return typeof r === 'string' ? r.replace(/\n/g, '\n' + ' '.repeat(ctx.indent)) : show(ctx, r, depth)
 		}
 	}
 	if (ctx.seen.includes(v)) {
