@@ -1,5 +1,7 @@
 package tournament_test
 
+// The test of the table of contestants in docs/architecture.md.
+
 import (
 	"flag"
 	"fmt"
