@@ -7,7 +7,6 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0.51.0
 
 FUZZTIME ?= 30s
-MODULES := . gojaloop internal/gojabaseline internal/tournament tournament examples examples/otel
 PACKAGES := ./... ./gojaloop/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
 LOOPS := ./eventloop ./internal/poller $(addprefix ./,$(wildcard internal/alternate*))
 SYSTEMS := linux darwin windows
@@ -135,9 +134,8 @@ lint: need-go ## Check formatting, vet, check the types for every supported syst
 		bin/staticcheck -tags schedules ./eventloop/... ./internal/sched/...
 
 .PHONY: build
-build: need-go ## Build and vet every module by itself, without the workspace (GOWORK=off)
-	@for module in $(MODULES); do echo "build $$module"; \
-		(cd $$module && GOWORK=off $(GO) build -buildvcs=false -o /dev/null ./... && GOWORK=off $(GO) vet ./...) || exit 1; done
+build: need-go ## Build and vet every module as it comes from outside: from a proxy made of the tree, without the workspace
+	TURNLOOP_MODULES=1 $(TEST) -timeout=30m ./internal/outside
 
 .PHONY: bench-check
 bench-check: need-go ## Run each benchmark once, to see that it works

@@ -2,6 +2,8 @@
 
 package eventloop_test
 
+// What tests of descriptors do where there is no way to make some.
+
 import (
 	"errors"
 	"testing"

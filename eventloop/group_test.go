@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of groups: where tasks run, what is stolen, and how a group ends.
+
 import (
 	"context"
 	"errors"

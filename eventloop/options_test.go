@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the options: what is refused, and by which name.
+
 import (
 	"bytes"
 	"context"

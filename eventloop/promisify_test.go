@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of Promisify: outcomes, contexts, limits, and the end.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of Retry.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the state's numbers and transitions.
+
 import (
 	"testing"
 

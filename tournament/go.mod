@@ -3,8 +3,8 @@ module github.com/turnloop/turnloop/tournament
 go 1.26.0
 
 require (
-	github.com/turnloop/turnloop v0.0.0
-	github.com/turnloop/turnloop/internal/tournament v0.0.0
+	github.com/turnloop/turnloop v0.1.0
+	github.com/turnloop/turnloop/internal/tournament v0.1.0
 )
 
 require (
@@ -20,8 +20,8 @@ require (
 	github.com/panjf2000/gnet/v2 v2.9.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/schollz/progressbar/v3 v3.19.1 // indirect
-	github.com/turnloop/turnloop/gojaloop v0.0.0 // indirect
-	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0 // indirect
+	github.com/turnloop/turnloop/gojaloop v0.1.0 // indirect
+	github.com/turnloop/turnloop/internal/gojabaseline v0.1.0 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
@@ -32,11 +32,4 @@ require (
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
-)
-
-replace (
-	github.com/turnloop/turnloop => ../
-	github.com/turnloop/turnloop/gojaloop => ../gojaloop
-	github.com/turnloop/turnloop/internal/gojabaseline => ../internal/gojabaseline
-	github.com/turnloop/turnloop/internal/tournament => ../internal/tournament
 )

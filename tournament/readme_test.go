@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/outside"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
@@ -42,38 +43,31 @@ func readme(t *testing.T) words {
 	return w
 }
 
-// follow does what the README says, but for the copy of the repository, which is this one. It returns the folder of the new module.
-func follow(t *testing.T, w words) (dir string) {
+// follow does what the README says, with the modules of this tree in place of released ones. It returns the folder of the new module, and
+// the environment for commands there.
+func follow(t *testing.T, w words) (dir string, env []string) {
 	t.Helper()
-	root, err := filepath.Abs("..")
+	env, err := outside.Serve("..", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	above := t.TempDir()
-	if err := os.Symlink(root, filepath.Join(above, "turnloop")); err != nil {
-		t.Skip("no symbolic links: ", err)
-	}
-	clone, rest, ok := strings.Cut(w.commands[0], "\n")
-	if !ok || !strings.HasPrefix(clone, "git clone ") {
-		t.Fatalf("the README begins with %q, want a clone", clone)
-	}
-	shell(t, above, rest)
+	shell(t, above, env, w.commands[0])
 	dir = filepath.Join(above, "mine")
 	for name, text := range w.files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return dir
+	return dir, env
 }
 
-func shell(t *testing.T, dir, commands string) string {
+func shell(t *testing.T, dir string, env []string, commands string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-ec", commands)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=", "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", commands, err, out)
@@ -102,9 +96,9 @@ func TestReadme(t *testing.T) {
 		t.Skip("it builds a program and measures")
 	}
 	w := readme(t)
-	dir := follow(t, w)
+	dir, env := follow(t, w)
 	results := filepath.Join(dir, "results")
-	shell(t, dir, w.commands[1])
+	shell(t, dir, env, w.commands[1])
 	for _, impl := range []string{"mine", "main", "baseline", "channel"} {
 		if got := figures(t, results, impl); got["Submit"] != 8 || len(got) != 1 {
 			t.Errorf("figures of %s: %v, want Submit in 8 rounds", impl, got)
@@ -126,7 +120,7 @@ func TestReadme(t *testing.T) {
 	}
 
 	t.Run("conformance", func(t *testing.T) {
-		out := shell(t, dir, "go build -o entrant . && TOURNAMENT_ROLE=test ./entrant -test.v -test.short "+
+		out := shell(t, dir, env, "go build -o entrant . && TOURNAMENT_ROLE=test ./entrant -test.v -test.short "+
 			"-test.run '^TestConformance$/^impl=mine$/^D10_FIFO$'")
 		if !strings.Contains(out, "--- PASS: TestConformance/impl=mine/D10_FIFO") {
 			t.Errorf("the suite says %s", out)
@@ -137,7 +131,7 @@ func TestReadme(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if out := shell(t, dir, "go run . help 2>&1 || true"); !strings.Contains(out, `two contestants are called "main"`) {
+		if out := shell(t, dir, env, "go run . help 2>&1 || true"); !strings.Contains(out, `two contestants are called "main"`) {
 			t.Errorf("with a name that is taken it says %s", out)
 		}
 	})
@@ -149,7 +143,7 @@ func TestReadme(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		shell(t, dir, "rm loop.go && go run . run -mode quick -rounds 2 -budget 3s -filter 'Submit/impl=(mine|main)$' -out other")
+		shell(t, dir, env, "rm loop.go && go run . run -mode quick -rounds 2 -budget 3s -filter 'Submit/impl=(mine|main)$' -out other")
 		if got := figures(t, filepath.Join(dir, "other"), "mine"); got["Submit"] != 2 {
 			t.Errorf("figures of the program: %v, want Submit in 2 rounds", got)
 		}

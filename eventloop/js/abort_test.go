@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of abort signals.
+
 import (
 	"context"
 	"errors"

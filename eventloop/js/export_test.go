@@ -1,5 +1,7 @@
 package js
 
+// What tests see of the adapter.
+
 import "time"
 
 const MaxID = maxID

@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of immediates.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of performance: the clock, marks and measures.
+
 import (
 	"encoding/json"
 	"errors"

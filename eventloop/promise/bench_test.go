@@ -1,5 +1,7 @@
 package promise_test
 
+// Benchmarks of promises.
+
 import (
 	"context"
 	"testing"

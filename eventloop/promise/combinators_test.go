@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of All, AllSettled, Race and Any.
+
 import (
 	"errors"
 	"io"

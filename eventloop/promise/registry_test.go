@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of the registry: what it keeps, what it lets go, and what its memory comes to.
+
 import (
 	"errors"
 	"fmt"

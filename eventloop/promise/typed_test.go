@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of promises with types.
+
 import (
 	"errors"
 	"fmt"

@@ -2,6 +2,8 @@
 
 package threadlet
 
+// Accepting a connection where one system call does all of it.
+
 import "golang.org/x/sys/unix"
 
 func acceptNonblock(fd int) (int, unix.Sockaddr, error) {

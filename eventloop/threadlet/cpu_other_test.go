@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// The processor time of the process, where it cannot be had.
+
 import "testing"
 
 func processorTime(*testing.B) int64 { return 0 }

@@ -1,5 +1,7 @@
 package threadlet_test
 
+// Tests of what is seen of threadlets: in Active, and in logs.
+
 import (
 	"bytes"
 	"context"

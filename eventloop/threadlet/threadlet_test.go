@@ -1,5 +1,7 @@
 package threadlet_test
 
+// Tests of threadlets: beginning, waiting, and ending.
+
 import (
 	"bytes"
 	"context"

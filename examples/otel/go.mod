@@ -3,7 +3,7 @@ module github.com/turnloop/turnloop/examples/otel
 go 1.26.0
 
 require (
-	github.com/turnloop/turnloop v0.0.0
+	github.com/turnloop/turnloop v0.1.0
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/metric v1.47.0
 	go.opentelemetry.io/otel/sdk/metric v1.47.0
@@ -20,5 +20,3 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
-
-replace github.com/turnloop/turnloop => ../..

@@ -2,6 +2,8 @@
 
 package recipes
 
+// The test of the recipes.
+
 import (
 	"bufio"
 	"bytes"

@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// Tests of what operations allocate, and what an idle loop holds.
+
 import (
 	"runtime"
 	"runtime/debug"

@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// Tests of the ring of microtasks against a slow model.
+
 import (
 	"context"
 	"math"

@@ -1,5 +1,7 @@
 package gojabaseline_test
 
+// The conformance kit, held against goja_nodejs's loop.
+
 import (
 	"testing"
 

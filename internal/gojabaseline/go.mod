@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14
-	github.com/turnloop/turnloop v0.0.0
+	github.com/turnloop/turnloop v0.1.0
 )
 
 require (
@@ -15,5 +15,3 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.16.0 // indirect
 )
-
-replace github.com/turnloop/turnloop => ../..

@@ -2,4 +2,6 @@
 
 package goroutine
 
+// The identity of a goroutine where there is no assembly for it.
+
 func id() uintptr { return stackID() }

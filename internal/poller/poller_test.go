@@ -1,5 +1,7 @@
 package poller_test
 
+// Tests of the poller's contract on every system.
+
 import (
 	"runtime"
 	"sync"

@@ -2,6 +2,8 @@
 
 package poller_test
 
+// Tests of the poller on Linux, macOS and the BSDs.
+
 import (
 	"os"
 	"path/filepath"

@@ -1,5 +1,7 @@
 package poller_test
 
+// Tests of the poller on Windows.
+
 import (
 	"os"
 	"runtime"

@@ -2,6 +2,8 @@
 
 package sched
 
+// The points at which a schedule may let another goroutine go on.
+
 import (
 	"context"
 	"sync"

@@ -2,6 +2,8 @@
 
 package main
 
+// Tests of the page: each test that it names is there, and each bug has one.
+
 import (
 	"go/ast"
 	"go/parser"

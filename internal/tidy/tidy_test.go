@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -107,6 +104,7 @@ var rules = map[string]func(*tree) []string{
 	"Modules":      checkModules,
 	"FileLength":   checkFileLength,
 	"PackageDoc":   checkPackageDoc,
+	"FirstLines":   checkFirstLines,
 	"Leftovers":    checkLeftovers,
 	"Calls":        checkCalls,
 }
@@ -182,27 +180,40 @@ func checkDependencies(tr *tree) (violations []string) {
 }
 
 func checkModules(tr *tree) (violations []string) {
+	for _, m := range tr.modules {
+		mod := path.Join(m.dir, "go.mod")
+		if m.replaces {
+			violations = append(violations, mod+" replaces a module: go install refuses it, and whoever requires it does not see that; go.work serves who works here")
+		}
+		for required, version := range m.versions {
+			if tr.named(required) != nil && version != release(tr) {
+				violations = append(violations, fmt.Sprintf("%s requires %s %s, want %s, the first that CHANGELOG.md has: all modules are released together", mod, required, version, release(tr)))
+			}
+		}
+	}
 	for _, f := range tr.files {
 		if f.module.dir == "." {
 			continue
 		}
 		for _, imported := range f.imports {
 			owner := tr.owner(imported)
-			if owner == nil || owner == f.module {
-				continue
-			}
-			mod := path.Join(f.module.dir, "go.mod")
-			if !slices.Contains(f.module.direct, owner.path) {
-				violations = append(violations, fmt.Sprintf("%s does not require %s, which %s imports: the module must build without the workspace", mod, owner.path, f.name))
-			}
-			if to := f.module.replaced[owner.path]; to == "" || path.Join(f.module.dir, to) != owner.dir {
-				violations = append(violations, fmt.Sprintf("%s replaces %s by %q, want its folder %s, as %s imports it: no version of it is published",
-					mod, owner.path, to, owner.dir, f.name))
+			if owner != nil && owner != f.module && !slices.Contains(f.module.direct, owner.path) {
+				violations = append(violations, fmt.Sprintf("%s/go.mod does not require %s, which %s imports: the module must build without the workspace", f.module.dir, owner.path, f.name))
 			}
 		}
 	}
 	slices.Sort(violations)
 	return slices.Compact(violations)
+}
+
+var released = regexp.MustCompile(`(?m)^## (v\d+\.\d+\.\d+)\b`)
+
+// release is the version that the tree is to become.
+func release(tr *tree) string {
+	if found := released.FindStringSubmatch(tr.texts["CHANGELOG.md"]); found != nil {
+		return found[1]
+	}
+	return "one that CHANGELOG.md names"
 }
 
 func checkFileLength(tr *tree) (violations []string) {
@@ -219,6 +230,19 @@ func checkPackageDoc(tr *tree) (violations []string) {
 		text := f.syntax.Doc.Text()
 		if text != "" && !f.test && !strings.HasPrefix(text, "Package ") && !strings.HasPrefix(text, "Command ") {
 			violations = append(violations, fmt.Sprintf("%s has a comment right before its package clause: go doc shows it as part of the package's; put it below", f.name))
+		}
+	}
+	return violations
+}
+
+func checkFirstLines(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		said := slices.ContainsFunc(f.syntax.Comments, func(c *ast.CommentGroup) bool {
+			first := slices.IndexFunc(f.syntax.Decls, func(d ast.Decl) bool { g, ok := d.(*ast.GenDecl); return !ok || g.Tok != token.IMPORT })
+			return c.Text() != "" && (first < 0 || c.Pos() < f.syntax.Decls[first].Pos())
+		})
+		if !said {
+			violations = append(violations, f.name+" does not say in its first lines what it is")
 		}
 	}
 	return violations
@@ -272,215 +296,16 @@ func within(name, dir string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// tree is what the rules look at.
-type tree struct {
-	fset    *token.FileSet
-	modules []*module
-	files   []*file
-	texts   map[string]string
-}
-
-type module struct {
-	dir, path string
-	direct    []string          // required, without the indirect ones
-	replaced  map[string]string // module path -> folder
-}
-
-type file struct {
-	name    string
-	module  *module
-	test    bool
-	lines   int
-	imports []string
-	syntax  *ast.File
-}
-
-// localName returns the name under which f knows the package with this import path, or "".
-func (f *file) localName(pkg string) string {
-	for _, spec := range f.syntax.Imports {
-		if p, _ := strconv.Unquote(spec.Path.Value); p == pkg {
-			if spec.Name != nil {
-				return spec.Name.Name
-			}
-			return path.Base(pkg)
-		}
-	}
-	return ""
-}
-
-// module returns the module in dir, or nil.
-func (tr *tree) module(dir string) *module {
-	for _, m := range tr.modules {
-		if m.dir == dir {
-			return m
-		}
-	}
-	return nil
-}
-
-// owner returns the module of ours that holds the package with this import path, or nil.
-func (tr *tree) owner(imported string) (owner *module) {
-	for _, m := range tr.modules {
-		if within(imported, m.path) && (owner == nil || len(m.path) > len(owner.path)) {
-			owner = m
-		}
-	}
-	return owner
-}
-
-// folder returns the folder of a package of ours.
-func (tr *tree) folder(imported string) (folder string, ours bool) {
-	owner := tr.owner(imported)
-	if owner == nil {
-		return "", false
-	}
-	return path.Join(owner.dir, strings.TrimPrefix(imported, owner.path)), true
-}
-
-// load reads a tree. Build constraints are ignored: the rules hold on every platform.
-func load(fsys fs.FS) (*tree, error) {
-	tr := &tree{fset: token.NewFileSet(), texts: map[string]string{}}
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "vendor" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() || !textFiles.MatchString(name) {
-			return nil
-		}
-		text, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		tr.texts[name] = string(text)
-		switch {
-		case path.Base(name) == "go.mod":
-			tr.modules = append(tr.modules, parseModule(path.Dir(name), string(text)))
-		case path.Ext(name) == ".go":
-			syntax, err := parser.ParseFile(tr.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			f := &file{name: name, syntax: syntax, test: strings.HasSuffix(name, "_test.go"), lines: strings.Count(string(text), "\n")}
-			for _, spec := range syntax.Imports {
-				imported, _ := strconv.Unquote(spec.Path.Value)
-				f.imports = append(f.imports, imported)
-			}
-			tr.files = append(tr.files, f)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range tr.files {
-		for _, m := range tr.modules {
-			if within(f.name, m.dir) && (f.module == nil || len(m.dir) > len(f.module.dir) || f.module.dir == ".") {
-				f.module = m
-			}
-		}
-		if f.module == nil {
-			return nil, fmt.Errorf("%s is in no module", f.name)
-		}
-	}
-	return tr, nil
-}
-
-// parseModule reads what the rules need of a go.mod file.
-func parseModule(dir, text string) *module {
-	m := &module{dir: dir, replaced: map[string]string{}}
-	block := ""
-	for line := range strings.Lines(text) {
-		line, comment, _ := strings.Cut(line, "//")
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-			continue
-		case words[0] == ")":
-			block = ""
-			continue
-		case len(words) == 2 && words[1] == "(":
-			block = words[0]
-			continue
-		case block != "":
-			words = append([]string{block}, words...)
-		}
-		switch words[0] {
-		case "module":
-			m.path = words[1]
-		case "require":
-			if strings.TrimSpace(comment) != "indirect" {
-				m.direct = append(m.direct, words[1])
-			}
-		case "replace":
-			m.replaced[words[1]] = words[slices.Index(words, "=>")+1]
-		}
-	}
-	return m
-}
-
-// The README's program is one of the examples that go test runs.
-func TestReadmeProgramRuns(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, program, _ := strings.Cut(string(readme), "func main() {\n")
-	body, _, ok := strings.Cut(program, "}\n```")
-	if !ok || body == "" {
-		t.Fatal("the README has no program")
-	}
-	examples, err := os.ReadFile("../../eventloop/example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(examples), body) {
-		t.Errorf("no example in eventloop/example_test.go has the README's program:\n%s", body)
-	}
-}
-
 // Each rule finds the violation in a small tree that has one, and none in the same tree without it.
-// Every group of checks of the conformance kit is explained in docs/requirements.md, and every code of that page is one that
-// the names of tests may begin with.
-func TestRequirementsAreDescribed(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile("../../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	page, table := read("docs/requirements.md"), read("eventloop/looptest/table.go")
-	names := regexp.MustCompile(`(?m)^\t\{"([A-Za-z0-9]+)`).FindAllStringSubmatch(table, -1)
-	if len(names) < 100 {
-		t.Fatalf("%d checks", len(names))
-	}
-	for _, name := range names {
-		if !regexp.MustCompile(`(?m)^\|[^|]*\b` + name[1] + `\b[^|]*\|`).MatchString(page) {
-			t.Errorf("docs/requirements.md says nothing of %s", name[1])
-		}
-	}
-	for n := 1; n <= 20; n++ {
-		if code := fmt.Sprintf("| D%02d |", n); !strings.Contains(page, code) {
-			t.Errorf("docs/requirements.md has no row %q", code)
-		}
-	}
-}
-
 func TestRules(t *testing.T) {
 	good := map[string]string{
 		"go.mod":                      "module example.org/ours\n\nrequire (\n\tgolang.org/x/sys v0.1.0\n\tgithub.com/stretchr/testify v1.1.1 // for tests\n\tother.org/deep v1.0.0 // indirect\n)\n",
-		"eventloop/loop.go":           "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/internal/wheel\"\n)\n\nvar _ = time.Now\n",
-		"eventloop/loop_test.go":      "package eventloop\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/eventloop/looptest\"\n)\n\nvar _ = time.Sleep\n",
+		"eventloop/loop.go":           "package eventloop\n\n// The loop.\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/internal/wheel\"\n)\n\nvar _ = time.Now\n",
+		"eventloop/loop_test.go":      "package eventloop\n\n// The loop.\n\nimport (\n\t\"time\"\n\n\t_ \"example.org/ours/eventloop/looptest\"\n)\n\nvar _ = time.Sleep\n",
 		"internal/wheel/wheel.go":     "// Package wheel is timers.\npackage wheel\n\n// The wheel.\n",
-		"internal/tournament/go.mod":  "module example.org/ours/internal/tournament\n\nrequire example.org/ours v0.0.0\n\nreplace example.org/ours => ../..\n",
-		"internal/tournament/main.go": "package main\n\nimport _ \"example.org/ours/eventloop\"\n",
-		"README.md":                   "Everything is done.\n",
+		"internal/tournament/go.mod":  "module example.org/ours/internal/tournament\n\nrequire example.org/ours v0.1.0\n",
+		"internal/tournament/main.go": "// Command main is one.\npackage main\n\nimport _ \"example.org/ours/eventloop\"\n",
+		"CHANGELOG.md":                "## v0.1.0, not released yet\n",
 	}
 	cases := []struct {
 		rule, name, text string
@@ -498,11 +323,13 @@ func TestRules(t *testing.T) {
 		{"Dependencies", "go.mod", "module example.org/ours\nrequire (\n\tother.org/dep v1.0.0\n)\n", "requires other.org/dep"},
 		{"Dependencies", "eventloop/js/bad.go", "package js\nimport _ \"github.com/stretchr/testify/assert\"\n", "imports github.com/stretchr/testify/assert"},
 		{"Dependencies", "eventloop/js/bad.go", "package js\nimport _ \"golang.org/x/systems\"\n", "imports golang.org/x/systems"},
-		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nreplace example.org/ours => ../..\n", "does not require example.org/ours"},
-		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\n", "replaces example.org/ours by \"\""},
-		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\nreplace example.org/ours v0.0.0 => ..\n", "want its folder ."},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\n", "does not require example.org/ours"},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.1.0\nreplace example.org/ours => ../..\n", "replaces a module"},
+		{"Modules", "internal/tournament/go.mod", "module example.org/ours/internal/tournament\nrequire example.org/ours v0.0.0\n", "requires example.org/ours v0.0.0, want v0.1.0"},
+		{"Modules", "CHANGELOG.md", "## v0.2.0\n", "requires example.org/ours v0.1.0, want v0.2.0"},
 		{"FileLength", "eventloop/bad.go", "package eventloop\n" + strings.Repeat("\n", maxLines), "give each a file"},
 		{"PackageDoc", "internal/wheel/bad_linux.go", "//go:build linux\n\n// What only Linux has.\npackage wheel\n", "internal/wheel/bad_linux.go has a comment"},
+		{"FirstLines", "eventloop/bad.go", "//go:build linux\n\npackage eventloop\n\nimport _ \"time\"\n\nfunc f() {} // it has no name\n", "first lines"},
 		{"Leftovers", "eventloop/bad.go", "package eventloop\n\n// TO" + "DO: all of it\n", "eventloop/bad.go:3"},
 		{"Leftovers", "docker/Dockerfile.windows", "# FIX" + "ME\n", "docker/Dockerfile.windows:1"},
 		{"Leftovers", ".ci/run", "#!/bin/sh\n# XX" + "X\n", ".ci/run:2"},

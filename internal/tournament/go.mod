@@ -2,9 +2,7 @@ module github.com/turnloop/turnloop/internal/tournament
 
 go 1.26.0
 
-require github.com/turnloop/turnloop v0.0.0
-
-replace github.com/turnloop/turnloop => ../..
+require github.com/turnloop/turnloop v0.1.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
@@ -12,8 +10,8 @@ require (
 	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14
 	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
-	github.com/turnloop/turnloop/gojaloop v0.0.0
-	github.com/turnloop/turnloop/internal/gojabaseline v0.0.0
+	github.com/turnloop/turnloop/gojaloop v0.1.0
+	github.com/turnloop/turnloop/internal/gojabaseline v0.1.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
@@ -37,9 +35,5 @@ require (
 	golang.org/x/text v0.42.0 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 )
-
-replace github.com/turnloop/turnloop/internal/gojabaseline => ../gojabaseline
-
-replace github.com/turnloop/turnloop/gojaloop => ../../gojaloop
 
 tool golang.org/x/perf/cmd/benchstat

@@ -1,5 +1,7 @@
 package wheel_test
 
+// Benchmarks of the wheel, with none to a million timers pending.
+
 import (
 	"fmt"
 	"math"

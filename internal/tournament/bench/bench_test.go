@@ -1,5 +1,7 @@
 package bench
 
+// Tests of names, and of what benchmarks print.
+
 import (
 	"reflect"
 	"regexp"

@@ -1,5 +1,7 @@
 package environ
 
+// Tests of what is read of control groups.
+
 import (
 	"os"
 	"path/filepath"

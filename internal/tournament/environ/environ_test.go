@@ -1,5 +1,7 @@
 package environ
 
+// Tests of what is recorded of the machine.
+
 import (
 	"strings"
 	"testing"

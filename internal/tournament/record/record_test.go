@@ -1,5 +1,7 @@
 package record
 
+// Tests of the folder of a run.
+
 import (
 	"errors"
 	"os"

@@ -1,5 +1,7 @@
 package report
 
+// A browser that tests drive.
+
 import (
 	"bufio"
 	"encoding/base64"

@@ -29,8 +29,8 @@ func (d *document) figures() section {
 		if t := d.detailTable(cat.Name); len(t.rows) > 0 {
 			out = append(out, details{"Further units: allocations, extremes", []block{t}})
 		}
-		if items := d.absences(cat.Name); len(items) > 0 {
-			out = append(out, details{"Why figures are missing", []block{items}})
+		if t := d.absences(cat.Name); len(t.rows) > 0 {
+			out = append(out, details{"Why figures are missing", []block{t}})
 		}
 	}
 	return section{"Figures by category", "What each benchmark measures and why, and every figure with its interval.", out}
@@ -184,7 +184,7 @@ func (d *document) detailTable(category string) table {
 }
 
 // absences lists why contestants have no figure, benchmarks with the same reason together.
-func (d *document) absences(category string) bullets {
+func (d *document) absences(category string) table {
 	type key struct{ impl, why string }
 	benches := map[key][]string{}
 	var order []key
@@ -203,9 +203,9 @@ func (d *document) absences(category string) bullets {
 			benches[k] = append(benches[k], spaced(row.Bench))
 		}
 	}
-	var items bullets
+	t := table{head: []string{"contestant", "reason", "figures"}, words: 3}
 	for _, k := range order {
-		items = append(items, fmt.Sprintf("`%s`: %s (%s)", k.impl, plain(k.why), strings.Join(benches[k], ", ")))
+		t.rows = append(t.rows, words("`"+k.impl+"`", plain(k.why), strings.Join(benches[k], ", ")))
 	}
-	return items
+	return t
 }

@@ -1,5 +1,7 @@
 package report
 
+// Tests of the grid, on recorded runs.
+
 import (
 	"fmt"
 	"math"

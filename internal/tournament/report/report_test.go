@@ -1,5 +1,7 @@
 package report
 
+// Tests of the report as a whole.
+
 import (
 	"bytes"
 	"encoding/xml"

@@ -1,5 +1,7 @@
 package runner
 
+// Tests of the plan: how long a cell is measured, and in which order.
+
 import (
 	"slices"
 	"testing"

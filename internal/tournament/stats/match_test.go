@@ -1,5 +1,7 @@
 package stats
 
+// Tests of the tests: signed ranks and equivalence.
+
 import (
 	"math"
 	"testing"

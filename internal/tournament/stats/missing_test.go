@@ -1,5 +1,7 @@
 package stats
 
+// Tests of what a run lacks.
+
 import (
 	"slices"
 	"testing"

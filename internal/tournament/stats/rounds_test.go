@@ -1,5 +1,7 @@
 package stats
 
+// Tests of ratios within rounds.
+
 import "testing"
 
 func TestRounds(t *testing.T) {

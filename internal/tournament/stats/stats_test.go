@@ -1,5 +1,7 @@
 package stats
 
+// Tests of the statistics, on figures whose answer is known.
+
 import (
 	"encoding/json"
 	"flag"

@@ -1,5 +1,7 @@
 package stats
 
+// Tests of the weights of categories and benchmarks.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package tournament_test
 
+// The test of the table of contestants in docs/architecture.md.
+
 import (
 	"flag"
 	"fmt"
@@ -11,18 +13,18 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament"
 )
 
-var update = flag.Bool("update", false, "write the table of contestants into the README")
+var update = flag.Bool("update", false, "write the table of contestants into docs/architecture.md")
 
-// TestReadmeListsContestants: the README's table is the list of contestants, by their own words.
-func TestReadmeListsContestants(t *testing.T) {
+// TestContestantsAreListed: the table of docs/architecture.md is the list of contestants, by their own words.
+func TestContestantsAreListed(t *testing.T) {
 	const begin, end = "<!-- contestants -->\n", "<!-- /contestants -->"
 	table := "| contestant | where | what it stands for |\n| --- | --- | --- |\n"
 	for _, c := range tournament.Own().Contestants {
 		if c.Folder != "" {
-			table += fmt.Sprintf("| `%s` | [`%s`](%[2]s) | %s |\n", c.Name, c.Folder, c.Philosophy)
+			table += fmt.Sprintf("| `%s` | [`%s`](../%[2]s) | %s |\n", c.Name, c.Folder, c.Philosophy)
 		}
 	}
-	path := filepath.Join("..", "..", "README.md")
+	path := filepath.Join("..", "..", "docs", "architecture.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +32,13 @@ func TestReadmeListsContestants(t *testing.T) {
 	before, rest, ok := strings.Cut(string(text), begin)
 	got, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		t.Fatalf("the README has no place between %q and %q", begin, end)
+		t.Fatalf("the page has no place between %q and %q", begin, end)
 	}
 	if got == table {
 		return
 	}
 	if !*update {
-		t.Fatalf("the README's table differs from the list of contestants (-update writes it):\n%s\nwant\n%s", got, table)
+		t.Fatalf("the page's table differs from the list of contestants (-update writes it):\n%s\nwant\n%s", got, table)
 	}
 	if err := os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,134 @@
+package outside_test
+
+// Tests of the modules as their users get them.
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/outside"
+)
+
+const (
+	root = "../.."
+	ours = "github.com/turnloop/turnloop"
+)
+
+// users are the modules that TestUsers builds: what each gets, and its program.
+var users = []struct{ name, module, gets, program string }{
+	{"loop", ours, ours + "/eventloop", ""}, // the README's
+	{"javascript", ours + "/gojaloop", ours + "/gojaloop", `package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/gojaloop"
+)
+
+func main() {
+	loop, err := eventloop.New(eventloop.WithAutoExit(true))
+	if err != nil {
+		panic(err)
+	}
+	host, err := gojaloop.New(loop)
+	if err != nil {
+		panic(err)
+	}
+	go loop.Run(context.Background())
+	fmt.Println(host.Run(context.Background(), "main.js", "6 * 7"))
+}
+`},
+}
+
+// TestUsers: a module that gets one of ours and imports its package has a program that builds and runs. Nothing is replaced, and
+// nothing comes from the workspace. The tournament's README has a test of its own that does the same.
+func TestUsers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	env := serve(t)
+	version, err := outside.Version(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range users {
+		t.Run(u.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if u.program == "" {
+				_, text, _ := strings.Cut(read(t, filepath.Join(root, "README.md")), "```go\n")
+				u.program, _, _ = strings.Cut(text, "```")
+			}
+			write(t, filepath.Join(dir, "main.go"), u.program)
+			run(t, dir, env, "go", "mod", "init", "example.org/mine")
+			run(t, dir, env, "go", "get", u.gets)
+			run(t, dir, env, "go", "build", "-o", "mine", ".")
+			run(t, dir, env, filepath.Join(dir, "mine"))
+			if text := read(t, filepath.Join(dir, "go.mod")); strings.Contains(text, "replace") || !strings.Contains(text, u.module+" "+version) {
+				t.Errorf("the user's go.mod is\n%s", text)
+			}
+		})
+	}
+}
+
+// TestModules: every module builds as it comes from outside, its tests included. "make build" runs it.
+func TestModules(t *testing.T) {
+	if os.Getenv("TURNLOOP_MODULES") == "" {
+		t.Skip("TURNLOOP_MODULES is not set: it builds everything anew")
+	}
+	env := serve(t)
+	modules, err := outside.Modules(root)
+	if err != nil || len(modules) < 5 {
+		t.Fatalf("%d modules, %v", len(modules), err)
+	}
+	for _, m := range modules {
+		t.Run(m.Path, func(t *testing.T) {
+			dir := t.TempDir()
+			run(t, dir, env, "go", "mod", "init", "example.org/mine")
+			run(t, dir, env, "go", "get", "-t", m.Path+"/...")
+			run(t, dir, env, "go", "vet", m.Path+"/...")
+		})
+	}
+}
+
+func serve(t *testing.T) (env []string) {
+	t.Helper()
+	env, err := outside.Serve(root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, dir string, env []string, command ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+}

@@ -1,0 +1,109 @@
+package tidy
+
+// What holds the pages: their length, their links, and that they say what the tree has.
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../../"
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(root + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// pages returns the names of those that match.
+func pages(t *testing.T, patterns ...string) (names []string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(root + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%d files match %s, %v", len(found), pattern, err)
+		}
+		for _, name := range found {
+			names = append(names, filepath.ToSlash(strings.TrimPrefix(name, filepath.FromSlash(root))))
+		}
+	}
+	return names
+}
+
+var (
+	word  = regexp.MustCompile(`\S*[\pL\d]\S*`)
+	table = regexp.MustCompile(`(?m)^\|.*$`)
+	link  = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+)
+
+// A page that is too long is not read. What is longer argues, or is said elsewhere too.
+func TestPagesAreShort(t *testing.T) {
+	const (
+		readmeLines  = 85     // a screen and a half
+		docsWords    = 12_000 // of the README and docs, besides tables
+		resultsWords = 4_000  // besides tables
+	)
+	if n := strings.Count(page(t, "README.md"), "\n"); n > readmeLines {
+		t.Errorf("README.md has %d lines, more than %d", n, readmeLines)
+	}
+	words := 0
+	for _, name := range pages(t, "README.md", "docs/*.md", "docs/*/*.md") {
+		words += len(word.FindAllString(table.ReplaceAllString(page(t, name), ""), -1))
+	}
+	if words > docsWords {
+		t.Errorf("README.md and docs have %d words besides their tables, more than %d", words, docsWords)
+	}
+	if n := len(word.FindAllString(table.ReplaceAllString(page(t, "RESULTS.md"), ""), -1)); n > resultsWords {
+		t.Errorf("RESULTS.md has %d words besides its tables, more than %d", n, resultsWords)
+	}
+}
+
+// Every link of a page to a file leads to one.
+func TestLinks(t *testing.T) {
+	for _, name := range pages(t, "*.md", "docs/*.md", "docs/*/*.md", "tournament/*.md", "worlds/*.md") {
+		for _, found := range link.FindAllStringSubmatch(page(t, name), -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), found[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// The README's program is one of the examples that go test runs.
+func TestReadmeProgramRuns(t *testing.T) {
+	_, program, _ := strings.Cut(page(t, "README.md"), "func main() {\n")
+	body, _, ok := strings.Cut(program, "}\n```")
+	if !ok || body == "" {
+		t.Fatal("the README has no program")
+	}
+	if !strings.Contains(page(t, "eventloop/example_test.go"), body) {
+		t.Errorf("no example in eventloop/example_test.go has the README's program:\n%s", body)
+	}
+}
+
+// Every group of checks of the conformance kit is explained in docs/requirements.md, and every code of that page is one that
+// the names of tests may begin with.
+func TestRequirementsAreDescribed(t *testing.T) {
+	requirements, checks := page(t, "docs/requirements.md"), page(t, "eventloop/looptest/table.go")
+	names := regexp.MustCompile(`(?m)^\t\{"([A-Za-z0-9]+)`).FindAllStringSubmatch(checks, -1)
+	if len(names) < 100 {
+		t.Fatalf("%d checks", len(names))
+	}
+	for _, name := range names {
+		if !regexp.MustCompile(`(?m)^\|[^|]*\b` + name[1] + `\b[^|]*\|`).MatchString(requirements) {
+			t.Errorf("docs/requirements.md says nothing of %s", name[1])
+		}
+	}
+	for n := 1; n <= 20; n++ {
+		if code := fmt.Sprintf("| D%02d |", n); !strings.Contains(requirements, code) {
+			t.Errorf("docs/requirements.md has no row %q", code)
+		}
+	}
+}
