@@ -103,7 +103,9 @@ func (c *compiler) exportNames(name string) []string {
 		Stdin: &api.StdinOptions{Contents: source, Loader: loaderOf(name)}, Bundle: true, External: []string{"*"}, Format: api.FormatESModule,
 		Outfile: "out.js", Metafile: true, LogLevel: api.LogLevelSilent,
 	})
-	var meta struct{ Outputs map[string]struct{ Exports []string } }
+	var meta struct {
+		Outputs map[string]struct{ Exports []string }
+	}
 	if json.Unmarshal([]byte(result.Metafile), &meta) != nil {
 		return nil
 	}
@@ -232,13 +234,14 @@ var lacking = map[string]bool{"async-generator": false, "for-await": false, "dyn
 // build runs esbuild over one file, whose imports stay calls.
 func (c *compiler) build(file, source string, f format, to api.Format) (*built, error) {
 	const (
+		added   = "\nexport {}" // makes it a module
 		own     = "own"     // the file
 		wrapped = "wrapped" // what has its exports
 		imports = "imports" // what it imports
 		ending  = ".source" // of names, as esbuild has rules of its own for .mjs
 	)
 	if f == module {
-		source += "\nexport {}"
+		source += added
 	}
 	text := func(s string, l api.Loader) (api.OnLoadResult, error) {
 		return api.OnLoadResult{Contents: &s, Loader: l, ResolveDir: filepath.Dir(file)}, nil
@@ -276,6 +279,9 @@ func (c *compiler) build(file, source string, f format, to api.Format) (*built, 
 	if len(result.Errors) > 0 {
 		if to == api.FormatCommonJS && strings.HasPrefix(result.Errors[0].Text, "Top-level await is currently not supported") {
 			return nil, errAwaits
+		}
+		if l := result.Errors[0].Location; f == module && l != nil && l.Line > strings.Count(source, "\n") { // the error is where the source was added to
+			return c.build(file, strings.TrimSuffix(source, added), unknown, to)
 		}
 		return nil, ofMessage(result.Errors[0], file)
 	}

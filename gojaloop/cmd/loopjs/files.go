@@ -22,14 +22,16 @@ var fileOperations = map[string]struct {
 	syscall string
 	run     func(a arguments) (any, error)
 }{
-	"access":   {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return nil, err }},
-	"append":   {"open", func(a arguments) (any, error) { return nil, write(a, os.O_APPEND) }},
-	"chmod":    {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), fs.FileMode(a.number(1))) }},
-	"copy":     {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1)) }},
-	"exists":   {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
-	"lstat":    {"lstat", func(a arguments) (any, error) { return stat(os.Lstat(a.text(0))) }},
-	"mkdir":    {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
-	"mkdtemp":  {"mkdtemp", func(a arguments) (any, error) { return os.MkdirTemp(filepath.Dir(a.text(0)), filepath.Base(a.text(0))+"*") }},
+	"access": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return nil, err }},
+	"append": {"open", func(a arguments) (any, error) { return nil, write(a, os.O_APPEND) }},
+	"chmod":  {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), fs.FileMode(a.number(1))) }},
+	"copy":   {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1)) }},
+	"exists": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
+	"lstat":  {"lstat", func(a arguments) (any, error) { return stat(os.Lstat(a.text(0))) }},
+	"mkdir":  {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
+	"mkdtemp": {"mkdtemp", func(a arguments) (any, error) {
+		return os.MkdirTemp(filepath.Dir(a.text(0)), filepath.Base(a.text(0))+"*")
+	}},
 	"read":     {"open", func(a arguments) (any, error) { return readFile(a.text(0)) }},
 	"readdir":  {"scandir", func(a arguments) (any, error) { return list(a.text(0), a.text(0), a.flag(1)) }},
 	"readlink": {"readlink", func(a arguments) (any, error) { return os.Readlink(a.text(0)) }},

@@ -96,7 +96,7 @@ func asyncLine(code string) (string, []string, error) {
 		from := begins[i]
 		to := from + len(strings.TrimRight(source[from:begins[i+1]], "; \n"))
 		declare := func(keyword int, bindings []*ast.Binding) {
-			edits = append(edits, edit{from, from + keyword, "void ("}, edit{to, to, ")"})
+			edits = append(edits, edit{from, from + keyword, "void ("})
 			for _, b := range bindings {
 				names = append(names, targets(b.Target)...)
 				if id, ok := b.Target.(*ast.Identifier); ok && b.Initializer == nil {
@@ -104,6 +104,7 @@ func asyncLine(code string) (string, []string, error) {
 					edits = append(edits, edit{at, at, " = undefined"})
 				}
 			}
+			edits = append(edits, edit{to, to, ")"})
 		}
 		switch s := s.(type) {
 		case *ast.LexicalDeclaration:

@@ -111,7 +111,7 @@ function run(m, unit) {
 	cache[m.filename] = m
 	let ended = false
 	try {
-		unit.run.call(m.exports, m.exports, requireOf(m), m, m.filename, m.path)
+		go.call(unit.run, m.exports, m.exports, requireOf(m), m, m.filename, m.path)
 		ended = true
 	} finally {
 		if (!ended) delete cache[m.filename]
@@ -210,7 +210,7 @@ function start(r) {
 		dirname: go.dirname(file), filename: file, url: go.toURL(file), main: r === mainRecord,
 		resolve: name => isBuiltin(name) ? (name.startsWith('node:') ? name : 'node:' + name) : go.toURL(find(name, file, true)),
 	}
-	return unit.run.call(undefined, m.exports, get, m, file, meta.dirname, meta, get, m.exports)
+	return go.call(unit.run, undefined, m.exports, get, m, file, meta.dirname, meta, get, m.exports)
 }
 
 // namespace is what an import of a record gets. The mark __esModule keeps the code that imports from adding a default.
@@ -271,7 +271,7 @@ return {
 	runSource(file, unit) {
 		if (!unit.esm) {
 			const m = new Module(file, null)
-			return void unit.run.call(m.exports, m.exports, requireOf(m), m, file, '.')
+			return void go.call(unit.run, m.exports, m.exports, requireOf(m), m, file, '.')
 		}
 		const r = mainRecord = { file, state: 'linked', unit, deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
 		for (const name of unit.imports) {

@@ -40,6 +40,25 @@ func (p *program) natives() goja.Value {
 			_, _ = io.WriteString(w, text(call, 1))
 			return nil
 		},
+		"write": func(call goja.FunctionCall) goja.Value {
+			w := p.stdout
+			if call.Argument(0).ToBoolean() {
+				w = p.stderr
+			}
+			if b, ok := call.Argument(1).Export().([]byte); ok {
+				_, _ = w.Write(b)
+			}
+			return nil
+		},
+		// As Function.prototype.call, which would be seen in stack traces.
+		"call": func(call goja.FunctionCall) goja.Value {
+			f, _ := goja.AssertFunction(call.Argument(0))
+			v, err := f(call.Argument(1), call.Arguments[2:]...)
+			if err != nil {
+				panic(err)
+			}
+			return v
+		},
 		"resolve": func(call goja.FunctionCall) goja.Value {
 			o := p.vm.NewObject()
 			file, err := p.compiler.resolver.resolve(text(call, 0), text(call, 1), call.Argument(2).ToBoolean())
@@ -51,8 +70,10 @@ func (p *program) natives() goja.Value {
 			}
 			return o
 		},
-		"compile":  p.compileFile,
-		"isModule": func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(p.compiler.formatOf(text(call, 0)) == module) },
+		"compile": p.compileFile,
+		"isModule": func(call goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(p.compiler.formatOf(text(call, 0)) == module)
+		},
 		"exportNames": func(call goja.FunctionCall) goja.Value {
 			return p.vm.ToValue(p.compiler.exportNames(text(call, 0)))
 		},

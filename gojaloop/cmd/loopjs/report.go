@@ -46,6 +46,9 @@ func (p *program) report(e *gojaloop.Error) string {
 		b.WriteString(p.where(p.host.StackOf(o)))
 	}
 	text := p.inspect(v)
+	if head := "[" + o.String() + "]"; strings.HasPrefix(text, head) {
+		text = o.String() + text[len(head):]
+	}
 	if stack := e.Stack; stack != "" && !strings.Contains(text, "\n    at ") && e.Message != "" {
 		text += "\n    " + strings.ReplaceAll(strings.TrimSpace(stack), "\n\t", "\n    ")
 	}

@@ -30,6 +30,14 @@ for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
 		stream.getColorDepth = () => 1
 		stream.emit = () => false
 		stream.off = stream.removeListener = stream.removeAllListeners = stream.cork = stream.uncork = () => stream
+		stream.write = (chunk, encoding, callback) => {
+			if (typeof chunk === 'string') go.print(fd === 2, chunk)
+			else if (ArrayBuffer.isView(chunk)) go.write(fd === 2, new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+			else throw go.invalidType('chunk', 'string or an instance of Buffer or Uint8Array', chunk)
+			const f = typeof encoding === 'function' ? encoding : callback
+			if (typeof f === 'function') process.nextTick(f)
+			return true
+		}
 		const end = stream.end
 		stream.end = (chunk, ...rest) => { if (typeof chunk === 'string' || chunk instanceof Uint8Array) stream.write(chunk); const f = rest.pop() || chunk; if (typeof f === 'function') process.nextTick(f); return end.call(stream) }
 		return stream
