@@ -202,6 +202,9 @@ const (
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
 
+// InboxWanted tells whether the loop waits for that lock.
+func (l *Loop) InboxWanted() bool { return l.inbox.wanted.Load() != 0 }
+
 // LockTable takes the lock that registrations take; UnlockTable gives it back.
 func (l *Loop) LockTable()   { l.fds.mu.Lock() }
 func (l *Loop) UnlockTable() { l.fds.mu.Unlock() }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -74,6 +75,60 @@ func TestGivingWay(t *testing.T) {
 		require.True(t, ran.Load(), name)
 		require.NoError(t, l.Close())
 	}
+}
+
+// Who is refused by an ending loop lets others run with each call, however fast it tries again.
+func TestRefusedGivesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	inside, gate, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	require.NoError(t, l.Submit(func() { close(inside); <-gate }))
+	<-inside
+	go func() { ended <- l.Shutdown(context.Background()) }()
+	for l.State() != eventloop.StateTerminating {
+		runtime.Gosched()
+	}
+	var runs atomic.Int64
+	var stop atomic.Bool
+	go func() {
+		for !stop.Load() {
+			runs.Add(1)
+			runtime.Gosched()
+		}
+	}()
+	const calls = 1000 // which take far less than a slice of the scheduler
+	for range calls {
+		require.ErrorIs(t, l.Submit(func() {}), eventloop.ErrLoopTerminated)
+	}
+	require.GreaterOrEqual(t, runs.Load(), int64(calls/2), "turns of another goroutine")
+	stop.Store(true)
+	close(gate)
+	require.NoError(t, <-ended)
+}
+
+// The loop says that it waits for an inbox, so that who gives the lock back lets it run.
+func TestLoopWantsItsLock(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	inside, gate := make(chan struct{}), make(chan struct{})
+	require.NoError(t, l.Submit(func() {
+		close(inside)
+		<-gate
+		l.LockInbox()
+		l.UnlockInbox()
+	}))
+	<-inside
+	require.False(t, l.InboxWanted())
+	l.LockInbox()
+	close(gate)
+	wanted := assert.Eventually(t, l.InboxWanted, 10*time.Second, 50*time.Microsecond)
+	l.UnlockInbox()
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.True(t, wanted)
+	require.False(t, l.InboxWanted())
 }
 
 // Who is far ahead of the loop gives way, but not at each call, not for long, and not for what has run.

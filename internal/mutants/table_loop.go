@@ -50,12 +50,12 @@ var loopMutants = []mutant{
 		"producers that are ahead of the loop have the processor to themselves", "^TestGivingWay$"},
 	{"inbox-refused-does-not-give-way", "eventloop/inbox.go",
 		"if !l.OnLoop() && l.State() != StateTerminated {", "if false {",
-		"who is refused and tries again for ever keeps the loop from its end", "^TestConformance$/^impl=main$/^Siege_Shutdown$"},
+		"who is refused and tries again for ever keeps the loop from its end", "^TestRefusedGivesWay$"},
 
 	// spin.go
 	{"spin-loop-not-first", "eventloop/spin.go",
 		"\t\ts.wanted.Store(1)\n", "",
-		"on one processor the loop waits for a lock between any two turns of its producers", "^TestConformance$/^impl=main$/^Siege_Timers$"},
+		"on one processor the loop waits for a lock between any two turns of its producers", "^TestLoopWantsItsLock$"},
 	// queue.go
 	{"queue-pop-keeps-function", "eventloop/queue.go",
 		"*p = nil\n\tq.read++", "q.read++",

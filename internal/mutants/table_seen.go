@@ -93,7 +93,7 @@ var seenMutants = []mutant{
 		"\t\tp.instead()\n", "",
 		"the runners of a group are counted as tasks", "^TestGroupMetrics$"},
 	{"group-steal-forgets-when", "eventloop/group.go",
-		"\t\ts.add(fn, marks[k], g.loops[i].probe)\n", "\t\ts.add(fn, mark{}, g.loops[i].probe)\n",
+		"marks[k] = victim.tasks.nextMark()", "marks[k] = mark{}",
 		"of a task that another loop takes nobody knows how long it has waited", "^TestGroupMetricsOnVirtualTime$"},
 	{"group-runner-waits", "eventloop/groupseen.go",
 		"\t\tn--\n", "",

@@ -52,8 +52,10 @@ func (h *histogram) quantile(q float64) time.Duration {
 
 // report makes the mean the benchmark's ns/op and adds the quantiles that enough values lie beyond. Each value contains the price of
 // one reading of the clock, which is taken off.
-func (h *histogram) report(b *testing.B) {
-	const beyond = 10
+func (h *histogram) report(b *testing.B) { h.reportWith(b, 10) }
+
+// reportWith is report for benchmarks that cannot have many values: it says how many must lie beyond a quantile.
+func (h *histogram) reportWith(b *testing.B, beyond int) {
 	clock := clockReading()
 	report := func(ns float64, unit string) { b.ReportMetric(max(0, ns-float64(clock)), unit) }
 	report(float64(h.sum)/float64(h.n), "ns/op")

@@ -186,29 +186,54 @@ func groupOutcome(outcomes map[string]bench.Check, names []string) cell {
 	return cell{text: strings.Join(parts, ", "), key: float64(count[bench.Pass]) / float64(applicable), by: true}
 }
 
-// deviations lists what a contestant fails and where it diverges, with the reasons.
+// deviations lists what a contestant fails and where it diverges, with the reasons: what has one reason stands together.
 func deviations(c record.Conformity) block {
-	var failed, diverging bullets
+	failed, diverging := 0, 0
+	names, order := map[[2]string][]string{}, [][2]string{}
 	for _, ch := range c.Checks {
-		item := fmt.Sprintf("%s: %s", plain(ch.Name), cmp.Or(plain(ch.Reason), "no reason given"))
 		switch ch.Outcome {
 		case bench.Fail, bench.NoResult:
-			failed = append(failed, "**"+ch.Outcome+"** "+item)
+			failed++
 		case bench.Diverges:
-			diverging = append(diverging, item)
+			diverging++
+		default:
+			continue
 		}
+		why := [2]string{ch.Outcome, cmp.Or(plain(ch.Reason), "no reason given")}
+		if names[why] == nil {
+			order = append(order, why)
+		}
+		names[why] = append(names[why], plain(ch.Name))
 	}
-	if len(failed)+len(diverging) == 0 {
+	if len(order) == 0 {
 		return nil
 	}
-	summary := fmt.Sprintf("`%s`: %s", c.Impl, count(len(diverging), "declared divergence"))
-	if len(failed) > 0 {
-		summary = fmt.Sprintf("`%s`: %d failed, %s", c.Impl, len(failed), count(len(diverging), "declared divergence"))
+	slices.SortStableFunc(order, func(x, y [2]string) int {
+		switch {
+		case x[0] == bench.Diverges && y[0] != bench.Diverges:
+			return 1
+		case x[0] != bench.Diverges && y[0] == bench.Diverges:
+			return -1
+		}
+		return 0
+	})
+	t := table{head: []string{"requirements", "outcome", "reason"}, words: 3}
+	for _, why := range order {
+		outcome := why[0]
+		if outcome != bench.Diverges {
+			outcome = "**" + outcome + "**"
+		}
+		t.rows = append(t.rows, words(strings.Join(names[why], ", "), outcome, why[1]))
 	}
+	summary := fmt.Sprintf("`%s`: %s", c.Impl, count(diverging, "declared divergence"))
+	if failed > 0 {
+		summary = fmt.Sprintf("`%s`: %d failed, %s", c.Impl, failed, count(diverging, "declared divergence"))
+	}
+	inside := []block{t}
 	if c.Note != "" {
-		failed = append(bullets{plain(c.Note)}, failed...)
+		inside = append([]block{para(plain(c.Note))}, t)
 	}
-	return details{summary, []block{append(failed, diverging...)}}
+	return details{summary, inside}
 }
 
 // caveats says what may be wrong with the figures.
@@ -258,16 +283,19 @@ func (d *document) caveats() section {
 	items = append(items, d.pairItem())
 
 	out := []block{items}
-	kinds := map[string]bullets{}
+	kinds := map[string]table{}
 	var order []string
 	for _, f := range d.a.Flags {
-		if kinds[f.Kind] == nil {
+		t, seen := kinds[f.Kind]
+		if !seen {
 			order = append(order, f.Kind)
+			t = table{head: []string{"figure", "contestant", "what"}, words: 3}
 		}
-		kinds[f.Kind] = append(kinds[f.Kind], fmt.Sprintf("%s, `%s`: %s", spaced(f.Bench), f.Impl, plain(f.Text)))
+		t.rows = append(t.rows, words(spaced(f.Bench), "`"+f.Impl+"`", plain(f.Text)))
+		kinds[f.Kind] = t
 	}
 	for _, kind := range order {
-		out = append(out, details{fmt.Sprintf("Flag “%s”: %s", kind, count(len(kinds[kind]), "figure")), []block{kinds[kind]}})
+		out = append(out, details{fmt.Sprintf("Flag “%s”: %s", kind, count(len(kinds[kind].rows), "figure")), []block{kinds[kind]}})
 	}
 	if len(order) == 0 {
 		out = append(out, para("No figure was flagged as an outlier, drifting, imprecise, failed or too fast to be true."))
