@@ -235,10 +235,10 @@ var lacking = map[string]bool{"async-generator": false, "for-await": false, "dyn
 func (c *compiler) build(file, source string, f format, to api.Format) (*built, error) {
 	const (
 		added   = "\nexport {}" // makes it a module
-		own     = "own"     // the file
-		wrapped = "wrapped" // what has its exports
-		imports = "imports" // what it imports
-		ending  = ".source" // of names, as esbuild has rules of its own for .mjs
+		own     = "own"         // the file
+		wrapped = "wrapped"     // what has its exports
+		imports = "imports"     // what it imports
+		ending  = ".source"     // of names, as esbuild has rules of its own for .mjs
 	)
 	if f == module {
 		source += added

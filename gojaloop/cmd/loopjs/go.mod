@@ -3,6 +3,7 @@ module github.com/turnloop/turnloop/gojaloop/cmd/loopjs
 go 1.26.0
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/evanw/esbuild v0.28.2
 	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8

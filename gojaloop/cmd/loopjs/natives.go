@@ -209,7 +209,11 @@ func (p *program) plain(v any) goja.Value {
 // fileLater runs an operation on a goroutine of its own, and returns a promise.
 func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 	name, args := call.Argument(0).String(), p.exported(call)
-	done := p.working("file " + name + " " + args.text(0))
+	what := "file: " + name + " " + args.text(0)
+	if name == "stdin" {
+		what = "reading the standard input"
+	}
+	done := p.working(what)
 	start, _ := goja.AssertFunction(p.host.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
 		v, f := operate(name, args)
 		return func(*goja.Runtime) (goja.Value, error) {

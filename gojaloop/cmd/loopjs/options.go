@@ -12,31 +12,28 @@ import (
 	"github.com/dop251/goja"
 )
 
-const usage = `Usage: loopjs [options] file [arguments]      run a script or a module
-       loopjs [options] -e code [arguments]   run code
-       loopjs [options] - [arguments]         run what the standard input has
-       loopjs                                 read, evaluate, print: with await
-
-The file may be CommonJS, an ES module, TypeScript or JSX (.js .mjs .cjs .ts .mts
-.cts .jsx .tsx), or JSON. Modules are found as Node finds them.
-
-  -e, --eval code       run code
-  -p, --print code      run code and print its value, of a promise what it gives
-  -i, --interactive     read, evaluate, print, also where there is no terminal
-  -c, --check           look at the syntax of the file, and run nothing
-      --trace-alive[=d] say what keeps the program alive: when it has had nothing
-                        to do for d (1s), and when it is interrupted
-      --stall d         report callbacks that run for longer than d, as 50ms, and
-                        where in the script
-      --explore n       run the script n times, on virtual time, under different
-                        orders of timers and of files and requests; print the
-                        seed of what fails
-      --seed s          run it once under the order of that seed
-  -v, --version         print the version
-  -h, --help            print this
-
+const usage = `Usage: loopjs [options] file [arguments]     run a script or a module
+       loopjs [options] -e code [arguments]  run code
+       loopjs [options] - [arguments]        run what the standard input has
+       loopjs                                read, evaluate, print: with await
+The file: CommonJS, an ES module, TypeScript or JSX (.js .mjs .cjs .ts .mts .cts
+.jsx .tsx), or JSON. Modules are found as Node finds them.
+  -e, --eval code        run code
+  -p, --print code       run code and print its value; of a promise, what it gives
+  -i, --interactive      read, evaluate, print, also where there is no terminal
+  -c, --check            look at the syntax of the file, and run nothing
+      --trace-alive[=d]  say what keeps the program alive: after d (1s), and when
+                         it is interrupted
+      --stall d          report callbacks that run for longer than d, as 50ms, and
+                         where in the script
+      --explore n        run the script n times on virtual time, under different
+                         orders of timers, files and requests, until one fails;
+                         print its seed
+      --seed s           run it once, under the order of that seed
+  -v, --version          print the version
+  -h, --help             print this
 Exit codes are Node's: 1 uncaught exception or rejection, 9 wrong option, 13 an
-await at the top that never ends, 130 interrupted, else process.exitCode.
+await at the top that never ends, 130 interrupted; else process.exitCode.
 `
 
 // options are what the command line says.

@@ -109,7 +109,7 @@ func (p *program) exitCode(err error) int {
 		return exit.Code & 0xff
 	case errors.As(err, &exit):
 		return exit.Code & 0xff
-	case p.signals.interrupted.Load():
+	case p.signals.interrupted.Load(), errors.Is(err, context.Canceled):
 		return interruptedCode
 	case err == nil:
 		return 0
@@ -117,7 +117,9 @@ func (p *program) exitCode(err error) int {
 		fmt.Fprintln(p.stderr, e.Error())
 		return max(e.Code, 1)
 	}
-	fmt.Fprintln(p.stderr, "loopjs:", err)
+	if !errors.Is(err, gojaloop.ErrClosed) { // by --explore
+		fmt.Fprintln(p.stderr, "loopjs:", err)
+	}
 	return 1
 }
 
