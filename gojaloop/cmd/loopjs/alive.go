@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -20,7 +19,6 @@ type alive struct {
 	mu   sync.Mutex
 	work map[uint64]work // Go work under way; guarded by mu
 	last uint64
-	told atomic.Bool // and nothing has changed since
 }
 
 // work is something that a script waits for, and that is done in Go.
@@ -74,12 +72,13 @@ func (a *alive) watch() {
 	select {
 	case <-a.over:
 	case <-time.After(a.after):
-		a.tell(fmt.Sprintf("after %v", a.after))
+		a.tell(fmt.Sprintf("after %v", a.after), 2*time.Second)
 	}
 }
 
-// tell tells what the program waits for. Any goroutine but the loop's may call it.
-func (a *alive) tell(why string) {
+// tell tells what the program waits for, or what it is doing if that is not over in a time. Any goroutine but the loop's may
+// call it.
+func (a *alive) tell(why string, patience time.Duration) {
 	lines := make(chan []string, 1)
 	err := a.p.host.Submit(func(vm *goja.Runtime) {
 		list, err := a.p.call("alive")
@@ -99,7 +98,7 @@ func (a *alive) tell(why string) {
 	case texts = <-lines:
 	case <-a.over:
 		return
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(patience):
 		texts = []string{"a callback that does not return:\n" + where()}
 	}
 	a.mu.Lock()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -28,10 +29,12 @@ func loopjs(t testing.TB, dir string, args ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), executable, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), asCommand+"=1", "NAME=value")
-	cmd.WaitDelay = time.Minute
+	cmd.WaitDelay = time.Second
 	return cmd
 }
 

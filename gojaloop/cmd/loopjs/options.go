@@ -19,13 +19,13 @@ const usage = `Usage: loopjs [options] file [arguments]     run a script or a mo
 The file: CommonJS, an ES module, TypeScript or JSX (.js .mjs .cjs .ts .mts .cts
 .jsx .tsx), or JSON. Modules are found as Node finds them.
   -e, --eval code        run code
-  -p, --print code       run code and print its value; of a promise, what it gives
+  -p, --print code       run code and print its value, or its promise's
   -i, --interactive      read, evaluate, print, also where there is no terminal
   -c, --check            look at the syntax of the file, and run nothing
-      --trace-alive[=d]  say what keeps the program alive: after d (1s), and when
-                         it is interrupted
-      --stall d          report callbacks that run for longer than d, as 50ms, and
-                         where in the script
+      --trace-alive[=d]  say what keeps the program alive: after d (1s),
+                         and when it is interrupted
+      --stall d          report callbacks that run for longer than d (50ms),
+                         and where in the script
       --explore n        run the script n times on virtual time, under different
                          orders of timers, files and requests, until one fails;
                          print its seed

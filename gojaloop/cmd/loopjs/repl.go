@@ -62,8 +62,11 @@ func interact(o *options, c *compiler) int {
 				return nil, err
 			}
 			// What Run waits for, until the session is over.
-			wait, _ := goja.AssertFunction(p.host.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
-				<-over
+			wait, _ := goja.AssertFunction(p.host.Promisify(func(ctx context.Context, _ []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
+				select {
+				case <-over:
+				case <-ctx.Done(): // process.exit
+				}
 				return nil, nil
 			}))
 			if _, err := wait(goja.Undefined()); err != nil {
@@ -106,7 +109,8 @@ func (r *repl) newTerminal() *term.Terminal {
 	return t
 }
 
-// keys is the terminal's input. It notes a Ctrl-C, which term.Terminal does not tell from the end.
+// keys is the terminal's input. It notes a Ctrl-C, which term.Terminal does not tell from the end; and what was typed ahead,
+// while the terminal was as programs have it, ends lines in another way.
 type keys struct {
 	from        io.Reader
 	interrupted bool
@@ -114,6 +118,11 @@ type keys struct {
 
 func (k *keys) Read(b []byte) (int, error) {
 	n, err := k.from.Read(b)
+	for i, c := range b[:n] {
+		if c == '\n' {
+			b[i] = '\r'
+		}
+	}
 	k.interrupted = n > 0 && b[n-1] == 3
 	return n, err
 }

@@ -38,13 +38,15 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 			case <-came:
 			}
 			if p.alive != nil {
-				p.alive.tell("interrupted")
+				p.alive.tell("interrupted", 100*time.Millisecond)
 			}
 			if s.handled.Load() && heard.Load() {
 				heard = new(atomic.Bool)
-				if told := heard; p.host.Submit(func(*goja.Runtime) { told.Store(true) }) == nil {
-					continue
+				told := heard
+				if p.host.Submit(func(*goja.Runtime) { told.Store(true) }) != nil { // it has heard, and has ended
+					time.AfterFunc(patience, func() { os.Exit(interruptedCode) })
 				}
+				continue
 			}
 			if s.interrupted.Swap(true) || s.handled.Load() {
 				os.Exit(interruptedCode)
