@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0.51.0
 
 FUZZTIME ?= 30s
-PACKAGES := ./... ./gojaloop/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
+PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
 LOOPS := ./eventloop ./internal/poller $(addprefix ./,$(wildcard internal/alternate*))
 SYSTEMS := linux darwin windows
 OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9

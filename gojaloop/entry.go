@@ -232,7 +232,7 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 	if n.looks == 0 {
 		n.began = time.Now()
 	}
-	if n.looks++; n.looks%lookEvery == 0 && !n.threw && time.Since(n.began) > longest {
+	if n.looks++; n.looks%lookEvery == 0 && !n.threw && h.schedule == nil && time.Since(n.began) > longest {
 		n.over, h.cut = true, h.phase == timing
 		return nil, nil
 	}
@@ -287,8 +287,11 @@ func (h *Host) quiet() bool {
 }
 
 // another tells whether to begin another turn in this entry: there is something to do, and it has not taken long, or what
-// has thrown waits for it.
+// has thrown waits for it. A schedule has its say behind each turn.
 func (h *Host) another() bool {
+	if h.schedule != nil && !h.now.threw {
+		return false
+	}
 	now := h.timers.now()
 	if now-int64(h.now.began.Sub(h.timers.anchor)) > int64(brief) && !h.now.threw {
 		return false
@@ -372,7 +375,7 @@ func (h *Host) goAhead() {
 		own()
 		if began.IsZero() {
 			began = time.Now()
-		} else if time.Since(began) > longest {
+		} else if h.schedule == nil && time.Since(began) > longest {
 			h.ask()
 			return
 		}

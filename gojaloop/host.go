@@ -44,6 +44,7 @@ type Host struct {
 
 	process process
 
+	schedule     Schedule // nil for the machine's time and the loop's timers
 	maxCallStack int
 	onUncaught   func(*Error)
 	onUnhandled  func(*goja.Promise, *Error)

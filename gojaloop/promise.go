@@ -137,9 +137,7 @@ func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*
 			h.work.remove()
 			h.settlement(set, reject)
 		}
-		h.loop.Promisify(context.Background(), func(context.Context) (any, error) {
-			return fn(ctx, args)
-		}).Then(func(v any) (any, error) {
+		h.begin(func() (any, error) { return fn(ctx, args) }).Then(func(v any) (any, error) {
 			settle(func() error {
 				value := goja.Undefined()
 				if result, _ := v.(func(*goja.Runtime) (goja.Value, error)); result != nil {

@@ -95,7 +95,12 @@ func (ts *timers) init(h *Host) {
 	ts.ring = func() { h.timersDue() }
 }
 
-func (ts *timers) now() int64 { return int64(time.Since(ts.anchor)) }
+func (ts *timers) now() int64 {
+	if s := ts.host.schedule; s != nil {
+		return int64(s.Now())
+	}
+	return int64(time.Since(ts.anchor))
+}
 
 // coerce makes a delay of what a script gives.
 func (ts *timers) coerce(v goja.Value, repeat bool) time.Duration {
@@ -280,7 +285,7 @@ func (ts *timers) drop() {
 	}
 	ts.lists, ts.order, ts.recent, ts.ids, ts.refs = nil, nil, nil, nil, 0
 	if ts.alarm != 0 {
-		_ = ts.host.loop.CancelTimer(ts.alarm)
+		_ = ts.host.alarms().CancelTimer(ts.alarm)
 		ts.alarm = 0
 	}
 }
@@ -289,7 +294,7 @@ func (ts *timers) drop() {
 // there are timers: an idle entry costs less than moving it whenever one is cleared. It returns the error of a loop that
 // refuses.
 func (ts *timers) setAlarm() error {
-	loop := ts.host.loop
+	loop := ts.host.alarms()
 	l := ts.earliest()
 	if l == nil {
 		if ts.alarm != 0 {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A screen has 24 lines of 80 columns, one of which is the next prompt's.
+func TestHelpFitsAScreen(t *testing.T) {
+	t.Parallel()
+	stdout, stderr, code := run(t, loopjs(t, t.TempDir(), "--help"))
+	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
+	if len(lines) > 23 || stderr != "" || code != 0 {
+		t.Errorf("%d lines, %q, exit code %d", len(lines), stderr, code)
+	}
+	for _, l := range lines {
+		if len(l) > 80 {
+			t.Errorf("%d columns: %s", len(l), l)
+		}
+	}
+}
+
+// Scripts whose output Node has printed, which the host's tests have too: here with everything that the command adds.
+func TestAsNode(t *testing.T) {
+	const order = "../../testdata/order"
+	for _, name := range []string{"main", "async_functions", "between_timers", "before_exit", "exit_code", "exit_now", "emitter"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, err := os.ReadFile(filepath.Join(order, name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdout, _, code := run(t, loopjs(t, order, name+".js"))
+			if got := fmt.Sprintf("%sexit code %d\n", stdout, code); got != string(want) {
+				t.Errorf("it prints\n%s\nand by Node it would print\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	const input = "const x = await Promise.resolve(41)\nx + 1\nlet {a, ...r} = await {a: 1, b: 2}, q\nr\nfunction f() {\n  return 5\n}\nf()\n" +
+		"throw new Error('no')\n{a: 1}\nfoo bar\nconst fs = await import('node:fs')\ntypeof fs.readFileSync\nlet n: number = 3\nn\n_ + 1\n" +
+		"await Promise.reject(new Error('rejected'))\nsetTimeout(() => { throw 1 }, 1); await new Promise(r => setTimeout(r, 50))\nprocess.exitCode = 3\n"
+	cmd := loopjs(t, t.TempDir(), "-i")
+	cmd.Stdin = strings.NewReader(input)
+	stdout, stderr, code := run(t, cmd)
+	for _, want := range []string{"> 42\n", "> { b: 2 }\n", "> ... ... undefined\n> 5\n", "Uncaught Error: no\n    at [repl]:1:7\n", "> { a: 1 }\n", "SyntaxError: Unexpected identifier 'bar'",
+		"> 'function'\n", "> 3\n> 4\n", "Uncaught Error: rejected\n", "Uncaught 1\n"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	if code != 3 || stderr != "" || t.Failed() {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+	cmd = loopjs(t, t.TempDir(), "-i")
+	cmd.Stdin = strings.NewReader("process.exit(4)\n")
+	if _, _, code := run(t, cmd); code != 4 {
+		t.Errorf("process.exit ends the session with %d", code)
+	}
+}
+
+// A race shows under some order, and its seed repeats it.
+func TestExplore(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, files{
+		"race.js": "let data\nrequire('fs').readFile(__filename, 'utf8', (e, d) => { data = d })\nsetTimeout(() => console.log(data.length > 0), 50)\n",
+		"orders.js": `let order = ''
+setTimeout(() => order += 't', 1)
+setImmediate(() => order += 'i')
+for (const c of 'abc') require('fs').promises.readFile(__filename).then(() => order += c)
+setTimeout(() => console.log(order, Date.now(), Math.random(), performance.now()), 5000)`,
+	})
+	_, stderr, code := run(t, loopjs(t, dir, "--explore=1000", "race.js"))
+	var n, of, exit, seed int
+	if at := strings.Index(stderr, "loopjs: run"); at < 0 || code != 1 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	} else if _, err := fmt.Sscanf(stderr[at:], "loopjs: run %d of %d fails with exit code %d; --seed %d repeats it", &n, &of, &exit, &seed); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := run(t, loopjs(t, dir, fmt.Sprint("--seed=", seed), "race.js")); code != 1 || !strings.Contains(stderr, "TypeError") {
+		t.Errorf("the seed does not repeat it: %d, %s", code, stderr)
+	}
+	if _, stderr, code := run(t, loopjs(t, dir, "--explore=200", "orders.js")); code != 0 || !strings.Contains(stderr, "different things") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	for seed := range 10 {
+		first, _, _ := run(t, loopjs(t, dir, fmt.Sprint("--seed=", seed), "orders.js"))
+		if again, _, _ := run(t, loopjs(t, dir, fmt.Sprint("--seed=", seed), "orders.js")); first != again || first == "" {
+			t.Errorf("seed %d prints %q, and then %q", seed, first, again)
+		}
+	}
+	if _, stderr, code := run(t, loopjs(t, dir, "--explore=2", "-e", "setInterval(() => {}, 60000)")); code != 0 || !strings.Contains(stderr, "2 were ended") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestStall(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, files{"main.js": "function busy() {\n\tfor (const t = Date.now(); Date.now() - t < 1500;);\n}\nsetTimeout(() => busy(), 1)\n"})
+	_, stderr, code := run(t, loopjs(t, dir, "--stall=50ms", "main.js"))
+	if !strings.Contains(stderr, "loopjs: a callback has run for more than") || !strings.Contains(stderr, "    at busy ("+filepath.Join(dir, "main.js")+":2)\n") || code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// What scripts commonly need of Node's modules: each line prints true.
+func TestNodeModules(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, files{"main.mjs": `
+import fs from 'node:fs'
+import { readFile, writeFile, readdir, mkdir, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import os from 'node:os'
+import EventEmitter, { once } from 'node:events'
+import util from 'node:util'
+import assert from 'node:assert'
+import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { Buffer } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
+let n = 0
+const is = (a, b) => { n++; if (!util.isDeepStrictEqual(a, b)) console.log(n, a, b) }
+await mkdir('d/e', { recursive: true })
+await writeFile('d/x.txt', 'text')
+await fs.promises.appendFile('d/x.txt', Buffer.from('!'))
+is(await readFile('d/x.txt', 'utf8'), 'text!')
+is((await readdir('d')).sort(), ['e', 'x.txt'])
+is((await stat('d')).isDirectory(), true)
+is(fs.statSync('d/x.txt').size, 5)
+is(fs.existsSync('d/no'), false)
+is(fs.readFileSync('d/x.txt').equals(Buffer.from('text!')), true)
+await assert.rejects(readFile('no'), { code: 'ENOENT', syscall: 'open', path: 'no', message: "ENOENT: no such file or directory, open 'no'" })
+assert.throws(() => fs.mkdirSync('d'), { code: 'EEXIST' })
+assert.throws(() => fs.readFileSync('d'), { code: 'EISDIR' })
+await rm('d', { recursive: true })
+is(fs.existsSync('d'), false)
+is(path.join('/a', '..', 'b', './c'), '/b/c')
+is(path.relative('/a/b/c', '/a/d'), '../../d')
+is(path.parse('/x/y.tar.gz'), { root: '/', dir: '/x', base: 'y.tar.gz', ext: '.gz', name: 'y.tar' })
+is([path.basename('a/b.c', '.c'), path.extname('.x'), path.dirname('a'), path.normalize('a//b/../c/')], ['b', '', '.', 'a/c/'])
+is(typeof os.hostname(), 'string')
+const e = new EventEmitter()
+e.once('x', (...a) => is(a, [1, 2]))
+is([e.emit('x', 1, 2), e.emit('x')], [true, false])
+process.nextTick(() => e.emit('y', 'z'))
+is(await once(e, 'y'), ['z'])
+assert.throws(() => e.emit('error', new Error('e')), /^Error: e$/)
+is(await util.promisify((a, cb) => cb(null, a + 1))(1), 2)
+is(util.inspect({ a: [1] }), '{ a: [ 1 ] }')
+is(await sleep(1, 'slept'), 'slept')
+let ticks = 0
+for await (const x of every(1, 't')) if (++ticks === 3) { is(x, 't'); break }
+is(fileURLToPath(pathToFileURL('/a b')), '/a b')
+is(createHash('sha256').update('x').digest('hex').slice(0, 8), '2d711642')
+is(createRequire(import.meta.url)('path'), path)
+try { assert.strictEqual(1, 2) } catch (x) { is([x.code, x.message], ['ERR_ASSERTION', 'Expected values to be strictly equal:\n\n1 !== 2\n']) }
+assert.deepStrictEqual(new Map([[1, { a: new Set([1]) }]]), new Map([[1, { a: new Set([1]) }]]))
+assert.throws(() => assert.deepStrictEqual({ a: 1 }, { a: '1' }), { code: 'ERR_ASSERTION' })
+console.log(n)
+`})
+	if stdout, stderr, code := run(t, loopjs(t, dir, "main.mjs")); stdout != "23\n" || code != 0 {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,305 @@
+package main
+
+// The Go functions that the modules in JavaScript call.
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+
+	"github.com/dop251/goja"
+	"golang.org/x/term"
+)
+
+// natives makes the object "go" of prelude.js.
+func (p *program) natives() goja.Value {
+	o := p.vm.NewObject()
+	text := func(call goja.FunctionCall, i int) string { return call.Argument(i).String() }
+	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
+		"source": func(call goja.FunctionCall) goja.Value {
+			v, err := p.vm.RunProgram(ownSource(text(call, 0)))
+			if err != nil {
+				panic(err)
+			}
+			return v
+		},
+		"module": func(call goja.FunctionCall) goja.Value { return p.host.Module(text(call, 0)) },
+		"print": func(call goja.FunctionCall) goja.Value {
+			w := p.stdout
+			if call.Argument(0).ToBoolean() {
+				w = p.stderr
+			}
+			_, _ = io.WriteString(w, text(call, 1))
+			return nil
+		},
+		"write": func(call goja.FunctionCall) goja.Value {
+			w := p.stdout
+			if call.Argument(0).ToBoolean() {
+				w = p.stderr
+			}
+			if b, ok := call.Argument(1).Export().([]byte); ok {
+				_, _ = w.Write(b)
+			}
+			return nil
+		},
+		// As Function.prototype.call, which would be seen in stack traces.
+		"call": func(call goja.FunctionCall) goja.Value {
+			f, _ := goja.AssertFunction(call.Argument(0))
+			v, err := f(call.Argument(1), call.Arguments[2:]...)
+			if err != nil {
+				panic(err)
+			}
+			return v
+		},
+		"resolve": func(call goja.FunctionCall) goja.Value {
+			o := p.vm.NewObject()
+			file, err := p.compiler.resolver.resolve(text(call, 0), text(call, 1), call.Argument(2).ToBoolean())
+			if nf, ok := err.(*notFound); ok {
+				_ = o.Set("code", nf.code)
+				_ = o.Set("message", nf.message)
+			} else {
+				_ = o.Set("file", file)
+			}
+			return o
+		},
+		"compile": p.compileFile,
+		"isModule": func(call goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(p.compiler.formatOf(text(call, 0)) == module)
+		},
+		"exportNames": func(call goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(p.compiler.exportNames(text(call, 0)))
+		},
+		"read": func(call goja.FunctionCall) goja.Value {
+			source, err := readSource(text(call, 0))
+			if err != nil {
+				panic(p.vm.NewGoError(err))
+			}
+			return p.vm.ToValue(source)
+		},
+		"dirname":     func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(filepath.Dir(text(call, 0))) },
+		"toURL":       func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(toURL(text(call, 0))) },
+		"fromURLPath": func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(fromURLPath(text(call, 0))) },
+		"fileSync":    func(call goja.FunctionCall) goja.Value { return p.outcome(operate(text(call, 0), p.exported(call))) },
+		"file":        p.fileLater,
+		"hash":        p.hash,
+		"classOf":     p.classOf,
+		"tty": func(call goja.FunctionCall) goja.Value {
+			fd := int(call.Argument(0).ToInteger())
+			columns, _, _ := term.GetSize(fd)
+			return p.vm.ToValue(map[string]any{"is": term.IsTerminal(fd), "columns": columns})
+		},
+		"listens": func(call goja.FunctionCall) goja.Value {
+			p.signals.handled.Store(call.Argument(1).ToInteger() > 0)
+			return nil
+		},
+		"unsettled": func(goja.FunctionCall) goja.Value {
+			p.tellUnsettled()
+			return nil
+		},
+	} {
+		_ = o.Set(name, p.host.Func(f))
+	}
+	_ = o.Set("about", p.about())
+	return o
+}
+
+// compileFile compiles a file, for loader.js.
+func (p *program) compileFile(call goja.FunctionCall) goja.Value {
+	file := call.Argument(0).String()
+	u, err := p.compiler.file(file)
+	if err != nil {
+		panic(p.errorValue(err))
+	}
+	return p.unitValue(u)
+}
+
+// unitValue is a unit as loader.js has it.
+func (p *program) unitValue(u *unit) goja.Value {
+	run, err := p.vm.RunProgram(u.program)
+	if err != nil {
+		panic(err)
+	}
+	o := p.vm.NewObject()
+	_ = o.Set("esm", u.esm)
+	imports := make([]any, len(u.imports))
+	for i, name := range u.imports {
+		imports[i] = name
+	}
+	_ = o.Set("imports", p.vm.NewArray(imports...))
+	_ = o.Set("run", run)
+	return o
+}
+
+// exported returns the arguments behind the first as Go has them. Data is copied: a script may change its own.
+func (p *program) exported(call goja.FunctionCall) arguments {
+	var all arguments
+	for _, v := range call.Arguments[1:] {
+		x := v.Export()
+		if b, ok := x.(goja.ArrayBuffer); ok {
+			x = append([]byte(nil), b.Bytes()...)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// operate runs an operation on files. Any goroutine may call it.
+func operate(name string, a arguments) (any, *failure) {
+	if name == "chdir" {
+		if err := os.Chdir(a.text(0)); err != nil {
+			return nil, asFailure(err, "chdir", a)
+		}
+		return nil, nil
+	}
+	op, ok := fileOperations[name]
+	if !ok {
+		return nil, &failure{Code: "ENOSYS", Message: "function not implemented", Syscall: name}
+	}
+	v, err := op.run(a)
+	if err != nil {
+		return nil, asFailure(err, op.syscall, a)
+	}
+	return v, nil
+}
+
+// outcome is what fs.js gets of an operation.
+func (p *program) outcome(v any, f *failure) goja.Value {
+	o := p.vm.NewObject()
+	switch v := v.(type) {
+	case nil:
+		_ = o.Set("value", goja.Null())
+	case []byte:
+		_ = o.Set("value", p.vm.NewArrayBuffer(v))
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = p.plain(e)
+		}
+		_ = o.Set("value", p.vm.NewArray(list...))
+	default:
+		_ = o.Set("value", p.plain(v))
+	}
+	if f != nil {
+		_ = o.Set("failure", p.plain(map[string]any{"code": f.Code, "message": f.Message, "syscall": f.Syscall, "path": f.Path, "dest": f.Dest, "errno": f.Errno}))
+	}
+	return o
+}
+
+// plain makes an ordinary object of a map.
+func (p *program) plain(v any) goja.Value {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return p.vm.ToValue(v)
+	}
+	o := p.vm.NewObject()
+	for key, value := range m {
+		_ = o.Set(key, value)
+	}
+	return o
+}
+
+// fileLater runs an operation on a goroutine of its own, and returns a promise.
+func (p *program) fileLater(call goja.FunctionCall) goja.Value {
+	name, args := call.Argument(0).String(), p.exported(call)
+	what := "file: " + name + " " + args.text(0)
+	if name == "stdin" {
+		what = "reading the standard input"
+	}
+	done := p.working(what)
+	start, _ := goja.AssertFunction(p.host.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
+		v, f := operate(name, args)
+		return func(*goja.Runtime) (goja.Value, error) {
+			done()
+			return p.outcome(v, f), nil
+		}, nil
+	}))
+	promise, err := start(goja.Undefined())
+	if err != nil {
+		panic(err)
+	}
+	return promise
+}
+
+func (p *program) hash(call goja.FunctionCall) goja.Value {
+	b, _ := call.Argument(1).Export().(goja.ArrayBuffer)
+	var sum []byte
+	switch name := call.Argument(0).String(); name {
+	case "md5":
+		s := md5.Sum(b.Bytes())
+		sum = s[:]
+	case "sha1":
+		s := sha1.Sum(b.Bytes())
+		sum = s[:]
+	case "sha256":
+		s := sha256.Sum256(b.Bytes())
+		sum = s[:]
+	case "sha512":
+		s := sha512.Sum512(b.Bytes())
+		sum = s[:]
+	default:
+		panic(p.newError("Error", "Digest method not supported: "+name))
+	}
+	return p.vm.ToValue(p.vm.NewArrayBuffer(sum))
+}
+
+func (p *program) classOf(call goja.FunctionCall) goja.Value {
+	return p.vm.ToValue(p.host.ClassOf(call.Argument(0)))
+}
+
+// about is what does not change while the program runs.
+func (p *program) about() goja.Value {
+	executable, err := os.Executable()
+	if err != nil {
+		executable = os.Args[0]
+	}
+	argv := []any{executable}
+	if p.options.code == nil {
+		name := p.options.file
+		if name != "-" {
+			if file, err := filepath.Abs(name); err == nil {
+				name = file
+				if found := p.compiler.resolver.fileOrFolder(file); found != "" {
+					name = found
+				}
+			}
+		}
+		if name != "" {
+			argv = append(argv, name)
+		}
+	}
+	for _, a := range p.options.args {
+		argv = append(argv, a)
+	}
+	var execArgv []any
+	for _, a := range p.options.own {
+		execArgv = append(execArgv, a)
+	}
+	hostname, _ := os.Hostname()
+	home, _ := os.UserHomeDir()
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	eol, kind := "\n", map[string]string{"linux": "Linux", "darwin": "Darwin", "windows": "Windows_NT"}[runtime.GOOS]
+	if runtime.GOOS == "windows" {
+		eol = "\r\n"
+	}
+	if kind == "" {
+		kind = runtime.GOOS
+	}
+	o := p.plain(map[string]any{
+		"eol": eol, "devNull": os.DevNull, "type": kind, "hostname": hostname, "home": home, "temporary": filepath.Clean(os.TempDir()),
+		"release": fmt.Sprint(runtime.Version()), "machine": runtime.GOARCH, "processors": runtime.NumCPU(), "user": name, "uid": os.Getuid(), "gid": os.Getgid(),
+	}).ToObject(p.vm)
+	_ = o.Set("argv", p.vm.NewArray(argv...))
+	_ = o.Set("execArgv", p.vm.NewArray(execArgv...))
+	return o
+}

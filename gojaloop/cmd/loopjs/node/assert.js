@@ -1,0 +1,124 @@
+// node:assert
+(function (go, require) {
+'use strict'
+const deep = require('deep').equal
+const show = v => go.inspect(v, { depth: 1000, sorted: true, compact: false, maxArrayLength: Infinity, breakLength: Infinity })
+
+class AssertionError extends Error {
+	constructor(options) {
+		super(options.message)
+		this.generatedMessage = Boolean(options.generated)
+		this.code = 'ERR_ASSERTION'
+		this.actual = options.actual
+		this.expected = options.expected
+		this.operator = options.operator
+		Object.defineProperty(this, 'name', { value: 'AssertionError', writable: true, configurable: true })
+	}
+	toString() { return `${this.name} [${this.code}]: ${this.message}` }
+}
+
+function fail(message, otherwise, options) {
+	if (message instanceof Error) throw message
+	throw new AssertionError({ ...options, message: message === undefined ? otherwise() : message, generated: message === undefined })
+}
+
+// differ shows what differs line by line: with a minus what is expected, with a plus what there is.
+function differ(actual, expected) {
+	const a = show(actual).split('\n'), e = show(expected).split('\n'), out = []
+	let start = 0, end = 0
+	while (start < a.length && start < e.length && a[start] === e[start]) start++
+	while (end < a.length - start && end < e.length - start && a[a.length - 1 - end] === e[e.length - 1 - end]) end++
+	for (const l of a.slice(0, start)) out.push('  ' + l)
+	for (const l of a.slice(start, a.length - end)) out.push('+ ' + l)
+	for (const l of e.slice(start, e.length - end)) out.push('- ' + l)
+	for (const l of a.slice(a.length - end)) out.push('  ' + l)
+	return '+ actual - expected\n\n' + out.join('\n')
+}
+
+const one = v => { const t = go.inspect(v); return t.includes('\n') ? undefined : t }
+const simple = (what, operator, a, e) => () => one(a) !== undefined && one(e) !== undefined && (a === null || typeof a !== 'object' || e === null || typeof e !== 'object')
+	? `${what}\n\n${one(a)} ${operator} ${one(e)}\n` : `${what}\n${differ(a, e)}`
+
+function assert(value, message) { ok(value, message, 'The expression evaluated to a falsy value') }
+function ok(value, message, otherwise = 'The expression evaluated to a falsy value') {
+	if (!value) fail(message, () => otherwise, { actual: value, expected: true, operator: '==' })
+}
+assert.ok = (value, message) => ok(value, message)
+assert.fail = message => fail(message, () => 'Failed', { operator: 'fail' })
+assert.equal = (a, e, m) => { if (!(a == e || (a !== a && e !== e))) fail(m, () => `${go.inspect(a)} == ${go.inspect(e)}`, { actual: a, expected: e, operator: '==' }) }
+assert.notEqual = (a, e, m) => { if (a == e || (a !== a && e !== e)) fail(m, () => `${go.inspect(a)} != ${go.inspect(e)}`, { actual: a, expected: e, operator: '!=' }) }
+assert.strictEqual = (a, e, m) => { if (!Object.is(a, e)) fail(m, simple('Expected values to be strictly equal:', '!==', a, e), { actual: a, expected: e, operator: 'strictEqual' }) }
+assert.notStrictEqual = (a, e, m) => { if (Object.is(a, e)) fail(m, () => `Expected "actual" to be strictly unequal to: ${go.inspect(e)}`, { actual: a, expected: e, operator: 'notStrictEqual' }) }
+assert.deepEqual = (a, e, m) => { if (!deep(a, e, false)) fail(m, () => `Expected values to be loosely deep-equal:\n\n${show(a)}\n\nshould loosely deep-equal\n\n${show(e)}`, { actual: a, expected: e, operator: 'deepEqual' }) }
+assert.notDeepEqual = (a, e, m) => { if (deep(a, e, false)) fail(m, () => `Expected "actual" not to be loosely deep-equal to: ${show(e)}`, { actual: a, expected: e, operator: 'notDeepEqual' }) }
+assert.deepStrictEqual = (a, e, m) => { if (!deep(a, e, true)) fail(m, simple('Expected values to be strictly deep-equal:', '!==', a, e), { actual: a, expected: e, operator: 'deepStrictEqual' }) }
+assert.notDeepStrictEqual = (a, e, m) => { if (deep(a, e, true)) fail(m, () => `Expected "actual" not to be strictly deep-equal to: ${show(e)}`, { actual: a, expected: e, operator: 'notDeepStrictEqual' }) }
+assert.match = (s, r, m) => { if (!r.test(s)) fail(m, () => `The input did not match the regular expression ${r}. Input:\n\n${go.inspect(s)}\n`, { actual: s, expected: r, operator: 'match' }) }
+assert.doesNotMatch = (s, r, m) => { if (r.test(s)) fail(m, () => `The input was expected to not match the regular expression ${r}. Input:\n\n${go.inspect(s)}\n`, { actual: s, expected: r, operator: 'doesNotMatch' }) }
+assert.ifError = v => { if (v !== null && v !== undefined) throw v instanceof Error ? v : new AssertionError({ message: `ifError got unwanted exception: ${go.inspect(v)}`, actual: v, expected: null, operator: 'ifError' }) }
+
+// expected checks what was thrown against a class, a function, a regular expression, or an object of properties.
+function expected(e, want, message, operator) {
+	if (want === undefined || typeof want === 'string') return
+	const options = { actual: e, expected: want, operator }
+	if (want instanceof RegExp) {
+		if (!want.test(String(e))) fail(message, () => `The input did not match the regular expression ${want}. Input:\n\n${go.inspect(String(e))}\n`, options)
+	} else if (typeof want === 'function') {
+		if (want.prototype !== undefined && e instanceof want) return
+		if (want === Error || Error.isPrototypeOf(want)) throw e
+		if (want.call({}, e) !== true) fail(message, () => `The ${want.name ? `"${want.name}" ` : ''}validation function is expected to return "true".`, options)
+	} else {
+		for (const k of [...Object.keys(want), ...(want instanceof Error ? ['name', 'message'] : [])]) {
+			if (want[k] instanceof RegExp && typeof e[k] === 'string' ? !want[k].test(e[k]) : !deep(e[k], want[k], true)) {
+				fail(message, () => `Expected values to be strictly deep-equal:\n${differ(e, want)}`, options)
+			}
+		}
+	}
+}
+const missing = (what, want, message) => fail(typeof want === 'string' ? undefined : message, () => `Missing expected ${what}${want && want.name ? ` (${want.name})` : ''}${typeof want === 'string' ? ': ' + want : '.'}`,
+	{ operator: what === 'exception' ? 'throws' : 'rejects', expected: want })
+
+assert.throws = (f, want, message) => {
+	if (typeof f !== 'function') throw go.invalidType('fn', 'function', f)
+	let threw = false, error
+	try {
+		f()
+	} catch (e) {
+		threw = true
+		error = e
+	}
+	if (!threw) missing('exception', want, message)
+	expected(error, want, message, 'throws')
+}
+assert.doesNotThrow = (f, want, message) => {
+	try {
+		f()
+	} catch (e) {
+		fail(typeof want === 'string' ? want : message, () => `Got unwanted exception.\nActual message: "${e && e.message}"`, { actual: e, expected: want, operator: 'doesNotThrow' })
+	}
+}
+assert.rejects = async (p, want, message) => {
+	let threw = false, error
+	try {
+		await (typeof p === 'function' ? p() : p)
+	} catch (e) {
+		threw = true
+		error = e
+	}
+	if (!threw) missing('rejection', want, message)
+	expected(error, want, message, 'rejects')
+}
+assert.doesNotReject = async (p, want, message) => {
+	try {
+		await (typeof p === 'function' ? p() : p)
+	} catch (e) {
+		fail(typeof want === 'string' ? want : message, () => `Got unwanted rejection.\nActual message: "${e && e.message}"`, { actual: e, expected: want, operator: 'doesNotReject' })
+	}
+}
+assert.AssertionError = AssertionError
+assert.strict = Object.assign((value, message) => assert(value, message), assert, {
+	equal: assert.strictEqual, notEqual: assert.notStrictEqual, deepEqual: assert.deepStrictEqual, notDeepEqual: assert.notDeepStrictEqual,
+})
+assert.strict.strict = assert.strict
+return assert
+})

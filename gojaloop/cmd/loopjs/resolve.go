@@ -1,0 +1,323 @@
+package main
+
+// Where a module is: Node's rules for relative files, node_modules, exports and imports of package.json; and TypeScript's for
+// file names without or with another extension.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// extensions are tried behind a name, in this order.
+var extensions = []string{".js", ".json", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}
+
+// written is what may stand in a source for a file in TypeScript.
+var written = map[string][]string{".js": {".ts", ".tsx", ".jsx"}, ".jsx": {".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}
+
+// notFound is the error of a module that is nowhere.
+type notFound struct{ code, message string }
+
+func (e *notFound) Error() string { return e.message }
+
+// manifest is what counts of a package.json.
+type manifest struct {
+	dir     string
+	Name    string
+	Type    string
+	Main    string
+	Exports json.RawMessage
+	Imports map[string]json.RawMessage
+}
+
+// resolver finds modules. Its methods may be called on any goroutine.
+type resolver struct {
+	mu        sync.Mutex
+	manifests map[string]*manifest // by folder; nil where there is none. Guarded by mu
+}
+
+// resolve returns the file that a specifier names in a file, or in a folder if from ends with a separator.
+func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
+	dir := filepath.Dir(from)
+	if u, ok := strings.CutPrefix(specifier, "file:"); ok {
+		parsed, err := url.Parse("file:" + u)
+		if err != nil {
+			return "", &notFound{"ERR_INVALID_URL", "Invalid URL: " + specifier}
+		}
+		specifier = fromURLPath(parsed.Path)
+	}
+	var file string
+	switch {
+	case specifier == "" || strings.ContainsRune(specifier, 0):
+		return "", &notFound{"ERR_INVALID_ARG_VALUE", "The module name '" + specifier + "' is not valid"}
+	case filepath.IsAbs(specifier):
+		file = r.fileOrFolder(specifier)
+	case specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../"):
+		path := filepath.Join(dir, filepath.FromSlash(specifier))
+		if strings.HasSuffix(specifier, "/") {
+			file = r.folder(path)
+		} else {
+			file = r.fileOrFolder(path)
+		}
+	case strings.HasPrefix(specifier, "#"):
+		m := r.manifestOf(dir)
+		if m == nil || m.Imports == nil {
+			break
+		}
+		target, ok := match(m.Imports, specifier, esm)
+		if !ok {
+			return "", &notFound{"ERR_PACKAGE_IMPORT_NOT_DEFINED", `Package import specifier "` + specifier + `" is not defined in package ` + filepath.Join(m.dir, "package.json")}
+		}
+		if !strings.HasPrefix(target, "./") {
+			return r.resolve(target, filepath.Join(m.dir, "package.json"), esm)
+		}
+		file = r.file(filepath.Join(m.dir, filepath.FromSlash(target)))
+	default:
+		var err error
+		if file, err = r.inPackages(specifier, dir, esm); err != nil {
+			return "", err
+		}
+	}
+	if file == "" {
+		return "", missing(specifier, dir, from, esm)
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return file, nil
+}
+
+// missing is what Node says of a module that is nowhere.
+func missing(specifier, dir, from string, esm bool) error {
+	if !esm {
+		return &notFound{"MODULE_NOT_FOUND", "Cannot find module '" + specifier + "'\nRequire stack:\n- " + from}
+	}
+	what, name := "package", specifier
+	if strings.HasPrefix(specifier, ".") || filepath.IsAbs(specifier) {
+		what = "module"
+		if name = specifier; !filepath.IsAbs(name) {
+			name = filepath.Join(dir, filepath.FromSlash(specifier))
+		}
+	}
+	return &notFound{"ERR_MODULE_NOT_FOUND", "Cannot find " + what + " '" + name + "' imported from " + from}
+}
+
+// inPackages looks in node_modules of a folder and of those above.
+func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
+	name, rest, _ := strings.Cut(specifier, "/")
+	if strings.HasPrefix(name, "@") {
+		scoped, more, _ := strings.Cut(rest, "/")
+		name, rest = name+"/"+scoped, more
+	}
+	if m := r.manifestOf(dir); m != nil && m.Name == name && m.Exports != nil {
+		return r.exported(m, rest, esm)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if filepath.Base(at) != "node_modules" {
+			folder := filepath.Join(at, "node_modules", filepath.FromSlash(name))
+			if m := r.manifestIn(folder); m != nil && m.Exports != nil {
+				return r.exported(m, rest, esm)
+			}
+			if file := r.fileOrFolder(filepath.Join(folder, filepath.FromSlash(rest))); file != "" {
+				return file, nil
+			}
+		}
+		if filepath.Dir(at) == at {
+			return "", nil
+		}
+	}
+}
+
+// exported finds what a package exports under a subpath.
+func (r *resolver) exported(m *manifest, subpath string, esm bool) (string, error) {
+	key := "."
+	if subpath != "" {
+		key = "./" + subpath
+	}
+	table := map[string]json.RawMessage{}
+	if json.Unmarshal(m.Exports, &table) != nil || !hasSubpaths(table) {
+		table = map[string]json.RawMessage{".": m.Exports}
+	}
+	target, ok := match(table, key, esm)
+	if !ok || !strings.HasPrefix(target, "./") {
+		what := "Package subpath '" + key + "' is not defined by \"exports\" in "
+		if key == "." {
+			what = "No \"exports\" main defined in "
+		}
+		return "", &notFound{"ERR_PACKAGE_PATH_NOT_EXPORTED", what + filepath.Join(m.dir, "package.json")}
+	}
+	path := filepath.Join(m.dir, filepath.FromSlash(target))
+	if file := r.file(path); file != "" {
+		return file, nil
+	}
+	return "", &notFound{"ERR_MODULE_NOT_FOUND", "Cannot find module '" + path + "'"}
+}
+
+func hasSubpaths(table map[string]json.RawMessage) bool {
+	for key := range table {
+		if strings.HasPrefix(key, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// match finds a key in a table of exports or imports, whose keys may have one star; the longest that fits counts.
+func match(table map[string]json.RawMessage, key string, esm bool) (string, bool) {
+	if v, ok := table[key]; ok && !strings.Contains(key, "*") {
+		return target(v, "", esm)
+	}
+	best, star := "", ""
+	for k := range table {
+		before, after, ok := strings.Cut(k, "*")
+		if !ok && strings.HasSuffix(k, "/") {
+			before, after, ok = k, "", true
+		}
+		if ok && strings.HasPrefix(key, before) && strings.HasSuffix(key, after) && len(key) > len(before)+len(after) && len(k) > len(best) {
+			best, star = k, key[len(before):len(key)-len(after)]
+		}
+	}
+	if best == "" {
+		return "", false
+	}
+	found, ok := target(table[best], star, esm)
+	if ok && strings.HasSuffix(best, "/") {
+		found += star
+	}
+	return found, ok
+}
+
+// target chooses among conditions, in the order in which they are written, and alternatives.
+func target(v json.RawMessage, star string, esm bool) (string, bool) {
+	var text string
+	if json.Unmarshal(v, &text) == nil && text != "" {
+		return strings.ReplaceAll(text, "*", star), true
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) == nil {
+		for _, one := range list {
+			if found, ok := target(one, star, esm); ok {
+				return found, true
+			}
+		}
+		return "", false
+	}
+	d := json.NewDecoder(bytes.NewReader(v))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", false
+	}
+	for d.More() {
+		key, _ := d.Token()
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return "", false
+		}
+		if key == "node" || key == "default" || key == "import" && esm || key == "require" && !esm {
+			if found, ok := target(value, star, esm); ok {
+				return found, true
+			}
+		}
+	}
+	return "", false
+}
+
+func (r *resolver) fileOrFolder(path string) string {
+	if file := r.file(path); file != "" {
+		return file
+	}
+	return r.folder(path)
+}
+
+func (r *resolver) file(path string) string {
+	if isFile(path) {
+		return path
+	}
+	ext := filepath.Ext(path)
+	for _, other := range written[ext] {
+		if p := strings.TrimSuffix(path, ext) + other; isFile(p) {
+			return p
+		}
+	}
+	for _, ext := range extensions {
+		if isFile(path + ext) {
+			return path + ext
+		}
+	}
+	return ""
+}
+
+func (r *resolver) folder(path string) string {
+	if m := r.manifestIn(path); m != nil && m.Main != "" {
+		main := filepath.Join(path, filepath.FromSlash(m.Main))
+		if file := r.file(main); file != "" {
+			return file
+		}
+		if file := r.file(filepath.Join(main, "index")); file != "" {
+			return file
+		}
+	}
+	return r.file(filepath.Join(path, "index"))
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// manifestOf returns the package.json that a folder belongs to, or nil.
+func (r *resolver) manifestOf(dir string) *manifest {
+	for {
+		if m := r.manifestIn(dir); m != nil {
+			return m
+		}
+		up := filepath.Dir(dir)
+		if up == dir || filepath.Base(dir) == "node_modules" {
+			return nil
+		}
+		dir = up
+	}
+}
+
+func (r *resolver) manifestIn(dir string) *manifest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, known := r.manifests[dir]
+	if known {
+		return m
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err == nil {
+		m = &manifest{dir: dir}
+		var wrong *json.UnmarshalTypeError
+		if err := json.Unmarshal(text, m); err != nil && !errors.As(err, &wrong) {
+			m = &manifest{dir: dir}
+		}
+	}
+	if r.manifests == nil {
+		r.manifests = map[string]*manifest{}
+	}
+	r.manifests[dir] = m
+	return m
+}
+
+// fromURLPath makes a file's name of the path of a file URL.
+func fromURLPath(path string) string {
+	if filepath.Separator == '\\' {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path)
+}
+
+// toURL makes the file URL of a file's name.
+func toURL(file string) string {
+	path := filepath.ToSlash(file)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}

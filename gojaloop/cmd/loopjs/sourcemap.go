@@ -1,0 +1,90 @@
+package main
+
+// Source maps as goja wants them.
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// adjust makes a map of esbuild's one for goja: the names of sources without what was put around them, a line more at the beginning, for the
+// wrapper, and columns that count from one, as goja looks them up and reports them.
+func adjust(sourceMap []byte, namespace, ending string) []byte {
+	var m struct {
+		Version  int      `json:"version"`
+		Sources  []string `json:"sources"`
+		Mappings string   `json:"mappings"`
+		Names    []string `json:"names"`
+	}
+	if json.Unmarshal(sourceMap, &m) != nil {
+		return nil
+	}
+	for i, s := range m.Sources {
+		m.Sources[i] = strings.TrimSuffix(strings.TrimPrefix(s, namespace), ending)
+	}
+	lines := strings.Split(m.Mappings, ";")
+	first := true
+	for i, line := range lines {
+		if line == "" {
+			continue
+		}
+		segment, rest, more := strings.Cut(line, ",")
+		values := decodeVLQ(segment)
+		values[0]++
+		if first && len(values) >= 4 {
+			values[3]++
+			first = false
+		}
+		lines[i] = encodeVLQ(values)
+		if more {
+			lines[i] += "," + rest
+		}
+	}
+	m.Mappings = ";" + strings.Join(lines, ";")
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// decodeVLQ decodes the numbers of a segment: five bits a digit, the least significant first, whose lowest is the sign.
+func decodeVLQ(s string) (values []int) {
+	n, shift := 0, 0
+	for i := range len(s) {
+		digit := strings.IndexByte(base64Digits, s[i])
+		n |= digit & 31 << shift
+		shift += 5
+		if digit&32 == 0 {
+			if n&1 != 0 {
+				n = -n
+			}
+			values = append(values, n/2)
+			n, shift = 0, 0
+		}
+	}
+	return values
+}
+
+func encodeVLQ(values []int) string {
+	var b strings.Builder
+	for _, v := range values {
+		n := v << 1
+		if v < 0 {
+			n = -v<<1 | 1
+		}
+		for {
+			digit := n & 31
+			if n >>= 5; n > 0 {
+				digit |= 32
+			}
+			b.WriteByte(base64Digits[digit])
+			if n == 0 {
+				break
+			}
+		}
+	}
+	return b.String()
+}

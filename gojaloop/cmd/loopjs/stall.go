@@ -1,0 +1,64 @@
+package main
+
+// --stall: callbacks that block the loop, and where in the script.
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/google/pprof/profile"
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// sampling is how long the script is looked at: goja's profiler looks every ten milliseconds.
+const sampling = 60 * time.Millisecond
+
+// stalled reports a callback while it blocks the loop. goja's profiler tells where the script is, as it may be asked from
+// elsewhere than the loop.
+func (p *program) stalled(s eventloop.Stall) {
+	stack := where()
+	if stack == "" {
+		stack = "    at no place in the script: it is in Go, or was over before it could be looked at\n"
+	}
+	fmt.Fprintf(p.stderr, "loopjs: a callback has run for more than %v\n%s", s.Running.Round(time.Millisecond), stack)
+}
+
+// profiling is held while goja's profiler runs, of which there is one.
+var profiling sync.Mutex
+
+// where returns what was most often seen running in a moment, as the lines of a stack trace.
+func where() string {
+	profiling.Lock()
+	defer profiling.Unlock()
+	var out bytes.Buffer
+	if goja.StartProfile(&out) != nil {
+		return ""
+	}
+	time.Sleep(sampling)
+	goja.StopProfile()
+	seen, err := profile.Parse(&out)
+	if err != nil {
+		return ""
+	}
+	var most *profile.Sample
+	for _, s := range seen.Sample {
+		if most == nil || s.Value[0] > most.Value[0] {
+			most = s
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	var b bytes.Buffer
+	for _, l := range most.Location {
+		for _, line := range l.Line {
+			if f := line.Function; f.Filename != "" && !bytes.HasPrefix([]byte(f.Filename), []byte("gojaloop:internal")) {
+				fmt.Fprintf(&b, "    at %s (%s:%d)\n", f.Name, f.Filename, line.Line)
+			}
+		}
+	}
+	return b.String()
+}
