@@ -95,8 +95,6 @@ func (q *fifo[T]) pop() T {
 	return v
 }
 
-func (q *fifo[T]) first() *T { return &q.items[q.head] }
-
 func (q *fifo[T]) clear() { *q = fifo[T]{} }
 
 // invalidCallback is the prelude's: an error for an argument that should be a function.

@@ -56,12 +56,11 @@ type program struct {
 	host     *gojaloop.Host
 
 	// What follows is the loop's.
-	vm        *goja.Runtime
-	modules   *goja.Object      // what prelude.js returns
-	arrow     *goja.Symbol      // under which a SyntaxError has where it is
-	texts     map[string]string // sources that are in no file, by name
-	mainName  string
-	unsettled bool
+	vm       *goja.Runtime
+	modules  *goja.Object      // what prelude.js returns
+	arrow    *goja.Symbol      // under which a SyntaxError has where it is
+	texts    map[string]string // sources that are in no file, by name
+	mainName string
 
 	signals signals
 	alive   *alive // nil if nobody wants to know
