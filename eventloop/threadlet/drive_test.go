@@ -55,7 +55,7 @@ func TestEndlessPairs(t *testing.T) {
 				})
 				require.NoError(t, err)
 			}
-			for range 20 {
+			for range scale(2, 5, 20) {
 				for what, submit := range map[string]func(func()) error{
 					"task": l.Submit, "internal": l.SubmitInternal, "microtask": l.ScheduleMicrotask,
 					"timer":     func(fn func()) error { _, err := l.ScheduleTimer(time.Millisecond, fn); return err },

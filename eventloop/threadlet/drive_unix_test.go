@@ -24,7 +24,7 @@ func TestEndlessPairsBesideConnections(t *testing.T) {
 				require.NoError(t, err)
 			}
 			c := dial(t, listen(t, l, "tcp", echo))
-			for p := make([]byte, 1); p[0] < 50; p[0]++ {
+			for p, rounds := make([]byte, 1), byte(scale(5, 10, 100)); p[0] < rounds; p[0]++ {
 				want := p[0]
 				_, err := c.Write(p)
 				require.NoError(t, err)
