@@ -133,6 +133,38 @@ func TestGroupMetricsOnVirtualTime(t *testing.T) {
 	})
 }
 
+// The runner of a share is no task: neither where it waits in the loop's queue nor in what is timed.
+func TestGroupRunnersAreNoTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 2, eventloop.WithMetrics(true), eventloop.WithMetricsSampling(2))
+		result := runs(g, context.Background())
+		synctest.Wait()
+		release := make(chan struct{})
+		for i := range g.Len() {
+			require.NoError(t, g.Loop(i).Submit(func() { <-release }))
+		}
+		synctest.Wait()
+		for range 3 {
+			require.NoError(t, g.Submit(func() {}))
+		}
+		require.Equal(t, 3, g.Metrics().External.Current)
+		close(release)
+		synctest.Wait()
+		require.EqualValues(t, 5, g.Metrics().Run)
+		for range 40 { // a runner for each
+			require.NoError(t, g.Submit(func() { time.Sleep(time.Second) }))
+			time.Sleep(2 * time.Second)
+		}
+		require.EqualValues(t, 45, g.Metrics().Run)
+		for i := range g.Len() {
+			m := g.Loop(i).Metrics()
+			require.InDelta(t, float64(m.Run)/2, m.Callback.Count, 2, "half are timed")
+		}
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+	})
+}
+
 // The average of a zero Metrics and a loop's is the loop's, so that a sum may begin with none.
 func TestMergeIntoNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,10 +23,11 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// Scripts whose output Node has printed, which the host's tests have too: here with everything that the command adds.
+// Scripts whose output Node has printed, which the host's tests have too: here with everything that the command adds. Only those
+// whose order does not hang on how long a millisecond is.
 func TestAsNode(t *testing.T) {
 	const order = "../../testdata/order"
-	for _, name := range []string{"main", "async_functions", "between_timers", "before_exit", "exit_code", "exit_now", "emitter"} {
+	for _, name := range []string{"async_functions", "before_exit", "exit_code", "exit_now", "emitter"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want, err := os.ReadFile(filepath.Join(order, name+".txt"))
