@@ -1,0 +1,416 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// TestReplies are those commands and errors that the model does not know.
+func TestReplies(t *testing.T) {
+	c := serve(t, usual, nil).dial()
+	for _, step := range []struct{ request, reply string }{
+		{"PING", "PONG"}, {"PING hello", `"hello"`}, {"PING a b", "ERR wrong number of arguments for 'ping' command"}, {"ECHO hello", `"hello"`},
+		{"SELECT 0", "OK"}, {"SELECT 1", "ERR DB index is out of range"}, {"NOSUCH a", "ERR unknown command 'NOSUCH'"},
+		{"GET", "ERR wrong number of arguments for 'get' command"}, {"get a b", "ERR wrong number of arguments for 'get' command"},
+		{"HELLO", `["server" "redis" "version" "7.0.0" "proto" 2 "id" 1 "mode" "standalone" "role" "master" "modules" []]`},
+		{"HELLO 3", "NOPROTO unsupported protocol version"}, {"AUTH x", "ERR AUTH called without any password configured for the default user"},
+		{"CLIENT ID", "1"}, {"CLIENT SETNAME me", "OK"}, {"CLIENT GETNAME", `"me"`}, {"CLIENT SETINFO lib-name x", "OK"},
+		{"CLIENT NOSUCH", "ERR unknown subcommand or wrong number of arguments for 'NOSUCH'"}, {"COMMAND DOCS", "[]"},
+		{"CONFIG GET append*", `["appendonly" "no" "appendfsync" "no"]`}, {"CONFIG SET a b", "ERR unknown subcommand or wrong number of arguments for 'SET'"},
+		{"SET a 1 NX", "OK"}, {"SET a 2 NX", "nil"}, {"SET a 2 XX", "OK"}, {"SET b 2 XX", "nil"}, {"SET a 3 GET", `"2"`}, {"SET a 4 NX GET", `"3"`}, {"GET a", `"3"`},
+		{"SET a 1 EX 100", "OK"}, {"TTL a", "100"}, {"SET a 2 KEEPTTL", "OK"}, {"TTL a", "100"}, {"SET a 3", "OK"}, {"TTL a", "-1"}, {"TTL none", "-2"},
+		{"SET a 1 EX 0", "ERR invalid expire time in 'set' command"}, {"SET a 1 EX x", notInt}, {"SET a 1 EX", "ERR syntax error"},
+		{"SET a 1 NX XX", "ERR syntax error"}, {"SET a 1 EX 9223372036854775807", "ERR invalid expire time"}, {"SETEX a 100 v", "OK"}, {"TTL a", "100"},
+		{"EXPIREAT a 1", "1"}, {"GET a", "nil"}, {"SETNX a 1", "1"}, {"SETNX a 2", "0"}, {"GETSET a 5", `"1"`}, {"MSET a 1 b 2", "OK"}, {"MGET a none b", `["1" nil "2"]`},
+		{"MSET a 1 b", "ERR wrong number of arguments for MSET"}, {"INCR a", "2"}, {"DECR a", "1"}, {"DECRBY a 3", "-2"}, {"INCRBY a x", notInt},
+		{"SET a 9223372036854775807", "OK"}, {"INCR a", "ERR increment or decrement would overflow"}, {"DECRBY a -9223372036854775808", notInt},
+		{"RPUSH l a b c d", "4"}, {"LPOP l 2", `["a" "b"]`}, {"LPOP none 2", "nil"}, {"LPOP l -1", "ERR value is out of range, must be positive"}, {"LPOP l 0", "[]"},
+		{"GET l", wrongType}, {"SADD l x", wrongType}, {"SINTER a l", wrongType}, {"TYPE l", "list"}, {"LRANGE l x 1", notInt}, {"LRANGE l 0 -1", `["c" "d"]`},
+		{"HMSET h a 1 b 2", "OK"}, {"HMGET h a c", `["1" nil]`}, {"HSETNX h a 2", "0"}, {"HSETNX h d 2", "1"}, {"HEXISTS h d", "1"}, {"HSET h a", "ERR wrong number of arguments for 'hset' command"},
+		{"HINCRBY h a 9223372036854775807", "ERR increment or decrement would overflow"},
+		{"SADD s a", "1"}, {"SPOP s", `"a"`}, {"SPOP s", "nil"}, {"SPOP s 3", "[]"}, {"SADD s a", "1"}, {"SPOP s 3", `["a"]`}, {"EXISTS s", "0"},
+		{"SSCAN s 0", `["0" []]`}, {"SADD s one two", "2"}, {"SSCAN s 0 MATCH t* COUNT 100", `["0" ["two"]]`}, {"SSCAN s 0 COUNT 0", notInt}, {"SSCAN s x", "ERR invalid cursor"},
+		{"HSCAN h 0 MATCH a", `["0" ["a" "1"]]`}, {"SCAN 0 MATCH l", `["0" ["l"]]`}, {"SCAN 0 NOSUCH", "ERR syntax error"},
+		{"KEYS ?", `["b" "a" "l" "h" "s"]`}, {"DBSIZE", "5"}, {"UNWATCH", "OK"}, {"PUBLISH c m", "0"}, {"FLUSHALL", "OK"}, {"DBSIZE", "0"},
+		{"EXEC", "ERR EXEC without MULTI"}, {"DISCARD", "ERR DISCARD without MULTI"},
+	} {
+		got := c.do(strings.Fields(step.request)...)
+		if strings.HasPrefix(step.request, "KEYS") {
+			got, step.reply = sorted(got), sorted(step.reply)
+		}
+		if got != step.reply {
+			t.Errorf("%s: %.300s, want %s", step.request, got, step.reply)
+		}
+	}
+	if n := strings.Count(c.do("COMMAND"), "["); n < 60 {
+		t.Errorf("%d commands", n)
+	}
+	if !strings.Contains(c.do("INFO"), "connected_clients:1\\r\\n") {
+		t.Error(c.do("INFO"))
+	}
+	c.want("OK", "QUIT")
+	if _, err := c.in.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+}
+
+// pipeline is a stream of requests, in both forms, with blank lines; and the replies to it.
+func pipeline() (stream []byte, replies string) {
+	s := []byte("PING\r\n\r\nset greeting \"hello\\x0aworld\"\r\n")
+	s = resp.AppendRequest(s, "GET", "greeting")
+	s = append(s, "*0\r\nMULTI\r\n"...)
+	s = resp.AppendRequest(s, "INCR", "n")
+	s = resp.AppendRequest(s, "LPUSH", "l", strings.Repeat("x", 300))
+	s = append(s, "EXEC\nLRANGE l 0 -1\r\nnosuch\r\n"...)
+	s = resp.AppendRequest(s, "GET", "l")
+	return s, "+PONG\r\n+OK\r\n$11\r\nhello\nworld\r\n+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:1\r\n:1\r\n*1\r\n$300\r\n" + strings.Repeat("x", 300) +
+		"\r\n-ERR unknown command 'nosuch'\r\n-" + wrongType + "\r\n"
+}
+
+// TestPieces: it does not matter in which pieces requests arrive; and a client that has finished sending gets all replies, and then the end.
+func TestPieces(t *testing.T) {
+	stream, want := pipeline()
+	for _, size := range []int{1, 2, 7, 100, len(stream)} {
+		i := serve(t, usual, nil)
+		c := i.dial()
+		for rest := stream; len(rest) > 0; {
+			n, err := c.Write(rest[:min(size, len(rest))])
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(c.in); err != nil || string(got) != want {
+			t.Errorf("pieces of %d: %q, %v", size, got, err)
+		}
+		i.until("the connection is still there", func() bool { return len(i.s.clients) == 0 })
+	}
+}
+
+// TestReplyDoesNotWait: a reply leaves although the next request has begun.
+func TestReplyDoesNotWait(t *testing.T) {
+	c := serve(t, usual, nil).dial()
+	if _, err := c.Write([]byte("PING\r\nPI")); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.reply(); got != "PONG" {
+		t.Error(got)
+	}
+}
+
+func TestProtocolErrors(t *testing.T) {
+	i := serve(t, usual, nil)
+	c := i.dial()
+	if _, err := c.Write([]byte("PING\r\n*1\r\n$-5\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := io.ReadAll(c.in); string(all) != "+PONG\r\n-ERR Protocol error: invalid bulk length\r\n" {
+		t.Errorf("%q, %v", all, err)
+	}
+	half := i.dial()
+	if _, err := half.Write([]byte("*2\r\n$3\r\nGET\r\n$100\r\nx")); err != nil {
+		t.Fatal(err)
+	}
+	_ = half.Conn.(*net.TCPConn).CloseWrite()
+	if all, err := io.ReadAll(half.in); len(all) > 0 || err != nil {
+		t.Errorf("%q, %v", all, err)
+	}
+}
+
+// TestFloodWithoutReading: who sends and does not read is not read from any more, and others hear nothing of him.
+func TestFloodWithoutReading(t *testing.T) {
+	i := serve(t, usual, nil)
+	other, flood := i.dial(), i.dial()
+	other.want("OK", "SET", "big", strings.Repeat("x", 1<<20))
+	requests := bytes.Repeat(resp.AppendRequest(nil, "GET", "big"), 1000)
+	_ = flood.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
+	for err := error(nil); err == nil; _, err = flood.Write(requests) {
+	}
+	for n := range 100 {
+		other.want(strconv.Itoa(n+1), "INCR", "n")
+	}
+	i.on(func() {
+		for c := range i.s.clients {
+			if cap(c.out) > 4<<20 {
+				t.Errorf("%d bytes of replies are kept", cap(c.out))
+			}
+		}
+	})
+}
+
+// TestSlowSubscriber: one who does not read is disconnected when too much waits for him; nobody waits for him, and others get everything.
+func TestSlowSubscriber(t *testing.T) {
+	const size, messages = 100 << 10, 60
+	o := usual
+	o.outputLimit = 1 << 20
+	i := serve(t, o, nil)
+	slow, good, publisher := i.dial(), i.dial(), i.dial()
+	slow.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+	good.want(`["psubscribe" "n*" 1]`, "PSUBSCRIBE", "n*")
+	payload := strings.Repeat("m", size)
+	sent := 0
+	for dropped := false; sent < messages || !dropped; sent++ {
+		n, _ := strconv.Atoi(publisher.do("PUBLISH", "news", payload))
+		if got := good.reply(); got != fmt.Sprintf(`["pmessage" "n*" "news" %q]`, payload) {
+			t.Fatalf("%.100s", got)
+		}
+		i.on(func() { dropped = i.s.dropped > 0 })
+		if want := 2; !dropped && n != want || sent > 100*messages {
+			t.Fatalf("%d have got message %d", n, sent)
+		}
+	}
+	i.until("the slow one is still there", func() bool { return len(i.s.channels) == 0 && len(i.s.clients) == 2 })
+	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the slow one is still connected")
+	}
+}
+
+func TestPubSub(t *testing.T) {
+	i := serve(t, usual, nil)
+	c, p := i.dial(), i.dial()
+	c.send("SUBSCRIBE", "a", "b")
+	for n, name := range []string{"a", "b"} {
+		if got := c.reply(); got != fmt.Sprintf("[\"subscribe\" %q %d]", name, n+1) {
+			t.Fatal(got)
+		}
+	}
+	c.want(`["psubscribe" "[ab]" 3]`, "PSUBSCRIBE", "[ab]")
+	p.want("2", "PUBLISH", "a", "x")
+	for _, want := range []string{`["message" "a" "x"]`, `["pmessage" "[ab]" "a" "x"]`} {
+		if got := c.reply(); got != want {
+			t.Fatal(got)
+		}
+	}
+	c.want(`["pong" ""]`, "PING")
+	c.want(`["pong" "p"]`, "PING", "p")
+	c.want("ERR Can't execute 'get': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT are allowed in this context", "GET", "a")
+	c.want(`["unsubscribe" "none" 3]`, "UNSUBSCRIBE", "none")
+	c.want(`["punsubscribe" "[ab]" 2]`, "PUNSUBSCRIBE")
+	c.want(`["punsubscribe" nil 2]`, "PUNSUBSCRIBE")
+	c.send("UNSUBSCRIBE")
+	c.reply()
+	if got := c.reply(); !strings.HasSuffix(got, " 0]") {
+		t.Fatal(got)
+	}
+	c.want("PONG", "PING") // it is as before
+	p.want("0", "PUBLISH", "a", "x")
+	c.want("OK", "MULTI")
+	c.want("ERR SUBSCRIBE is not allowed in transactions", "SUBSCRIBE", "a")
+	c.want("EXECABORT Transaction discarded because of previous errors.", "EXEC")
+	c.want(`["subscribe" "a" 1]`, "SUBSCRIBE", "a")
+	c.want("OK", "QUIT")
+	if _, err := c.in.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	i.until("somebody is subscribed", func() bool { return len(i.s.channels)+len(i.s.patterns) == 0 })
+}
+
+func TestTransactions(t *testing.T) {
+	i := serve(t, usual, nil)
+	c, other := i.dial(), i.dial()
+	c.want("OK", "MULTI")
+	c.want("ERR MULTI calls can not be nested", "MULTI")
+	c.want("ERR WATCH inside MULTI is not allowed", "WATCH", "a")
+	c.want("QUEUED", "INCR", "a")
+	c.want("QUEUED", "LPUSH", "a", "x")
+	other.want("nil", "GET", "a")
+	c.want("[1 "+wrongType+"]", "EXEC")
+	c.want("OK", "MULTI")
+	c.want("QUEUED", "INCR", "a")
+	c.want("OK", "DISCARD")
+	c.want("OK", "MULTI")
+	c.want("ERR unknown command 'NOSUCH'", "NOSUCH")
+	c.want("EXECABORT Transaction discarded because of previous errors.", "EXEC")
+	for _, step := range []struct {
+		change []string
+		reply  string
+	}{
+		{[]string{"SET", "a", "5"}, "nil"}, {[]string{"GET", "a"}, "[PONG]"}, {[]string{"DEL", "a"}, "nil"}, {[]string{"FLUSHALL"}, "[PONG]"},
+		{[]string{"SET", "a", "5"}, "nil"}, {[]string{"EXPIRE", "a", "100"}, "nil"}, {[]string{"FLUSHALL"}, "nil"}, {[]string{"RPUSH", "a", "x"}, "nil"},
+		{[]string{"LTRIM", "a", "0", "-1"}, "[PONG]"}, {[]string{"LPOP", "a"}, "nil"}, {[]string{"SET", "b", "1"}, "[PONG]"},
+	} {
+		c.want("OK", "WATCH", "a", "a")
+		other.do(step.change...)
+		c.want("OK", "MULTI")
+		c.want("QUEUED", "PING")
+		c.want(step.reply, "EXEC")
+	}
+	c.want("OK", "WATCH", "b")
+	c.want("OK", "UNWATCH")
+	other.want("OK", "SET", "b", "2")
+	c.want("OK", "MULTI")
+	c.want("[]", "EXEC")
+	c.want("OK", "WATCH", "b")
+	_ = c.Close()
+	i.until("somebody watches", func() bool { return len(i.s.keys.watched) == 0 })
+}
+
+// TestExpiry: a key that has expired is gone from memory although nobody asks for it, and who watches it hears of it.
+func TestExpiry(t *testing.T) {
+	i := serve(t, usual, nil)
+	c := i.dial()
+	for n := range 100 {
+		c.want("OK", "SET", fmt.Sprint("k", n), "v", "PX", "20")
+	}
+	c.want("OK", "SET", "kept", "v", "PX", "20")
+	c.want("1", "PERSIST", "kept")
+	c.want("OK", "SET", "w", "v", "PX", "20")
+	c.want("OK", "WATCH", "w")
+	i.until("keys are left", func() bool { return i.s.keys.entries.len() == 1 })
+	c.want("OK", "MULTI")
+	c.want("nil", "EXEC")
+	c.want(`"v"`, "GET", "kept")
+}
+
+func TestLimits(t *testing.T) {
+	o := usual
+	o.maxClients, o.timeout = 1, 50*time.Millisecond
+	i := serve(t, o, nil)
+	c := i.dial()
+	i.until("the first is not there", func() bool { return len(i.s.clients) == 1 })
+	if got := i.dial().reply(); got != "ERR max number of clients reached" {
+		t.Error(got)
+	}
+	if _, err := c.in.ReadByte(); err != io.EOF { // it has said nothing
+		t.Error(err)
+	}
+	i.until("it is still there", func() bool { return len(i.s.clients) == 0 })
+	s := loopless(t)
+	d := s.newClient(nil)
+	d.answer("MULTI")
+	big := strings.Repeat("x", 1<<20)
+	for n := 0; d.answer("SET", "a", big) == "QUEUED"; n++ {
+		if n > 100 {
+			t.Fatal("a transaction has no limit")
+		}
+	}
+	if got := d.answer("EXEC"); !strings.HasPrefix(got, "EXECABORT") || d.size != 0 {
+		t.Error(got)
+	}
+}
+
+// TestStop: a server that is told to end answers what has arrived, and has it in the file.
+func TestStop(t *testing.T) {
+	file := new(memory)
+	i := serve(t, usual, file)
+	idle, subscriber, c := i.dial(), i.dial(), i.dial()
+	subscriber.want(`["subscribe" "a" 1]`, "SUBSCRIBE", "a")
+	c.want("1", "INCR", "n")
+	if err := i.group.StopGracefully(context.Background(), patience); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*talk{idle, subscriber, c} {
+		if _, err := c.in.ReadByte(); err != io.EOF {
+			t.Error(err)
+		}
+	}
+	if err := i.s.close(); err != nil {
+		t.Error(err)
+	}
+	again := loopless(t)
+	if err := again.restore(&memory{data: file.data}); err != nil || again.newClient(nil).answer("GET", "n") != `"1"` {
+		t.Errorf("%v, %q", err, file.data)
+	}
+}
+
+// process starts the server as a process of its own, with a file, and returns its address.
+func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	cmd = exec.CommandContext(ctx, os.Args[0], "-addr", "127.0.0.1:0", "-append", file, "-fsync", fsync)
+	cmd.Env = append(os.Environ(), asServer+"=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return cmd, addr
+}
+
+// TestKill: a server that is killed while it writes has lost nothing of what it had said was done; and goes on from there.
+func TestKill(t *testing.T) {
+	const conns = 8
+	rounds := 3
+	if testing.Short() {
+		rounds = 2
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	var done [conns]int
+	for round := range rounds {
+		cmd, addr := process(t, file, "always")
+		var all sync.WaitGroup
+		for n := range conns {
+			c := dial(t, addr)
+			key := fmt.Sprint("list", n)
+			stored, _ := strconv.Atoi(c.do("LLEN", key))
+			if stored < done[n] {
+				t.Fatalf("round %d: %d of %d are left", round, stored, done[n])
+			}
+			done[n] = stored
+			all.Go(func() {
+				for {
+					if _, err := c.Write(resp.AppendRequest(nil, "RPUSH", key, strings.Repeat("x", 100))); err != nil {
+						return
+					}
+					reply, err := text(c.in)
+					if err != nil {
+						return
+					}
+					if done[n]++; reply != strconv.Itoa(done[n]) {
+						t.Errorf("%s, want %d", reply, done[n])
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(time.Duration(50+20*round) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		_ = cmd.Wait()
+	}
+	cmd, addr := process(t, file, "everysec")
+	c := dial(t, addr)
+	for n := range conns {
+		if stored, _ := strconv.Atoi(c.do("LLEN", fmt.Sprint("list", n))); stored < done[n] {
+			t.Errorf("%d of %d are left", stored, done[n])
+		}
+	}
+	c.want("OK", "SET", "last", "1")
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("told to end it ends with %v", err)
+	}
+	if data, err := os.ReadFile(file); err != nil || !bytes.HasSuffix(data, resp.AppendRequest(nil, "SET", "last", "1")) {
+		t.Errorf("the end of the file is missing: %v", err)
+	}
+}

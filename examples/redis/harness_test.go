@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// asServer is set for processes that are the server: the test binary again.
+const asServer = "TURNLOOP_REDIS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// patience is how long something may take that takes no time on a machine that works.
+const patience = time.Minute
+
+var usual = options{fsync: "no", outputLimit: 32 << 20, maxClients: 10000}
+
+// instance is a server in this process.
+type instance struct {
+	t     *testing.T
+	group *eventloop.Group
+	s     *server
+	addr  string
+	ended chan error
+}
+
+// serve starts a server, with a file if there is one, and ends it with the test.
+func serve(t *testing.T, o options, file logFile) *instance {
+	group, err := eventloop.NewGroup(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &instance{t: t, group: group, ended: make(chan error, 1)}
+	if i.s, err = newServer(group.Loop(0), o); err != nil {
+		t.Fatal(err)
+	}
+	if file != nil {
+		if err := i.s.restore(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listener, err := i.s.listen("127.0.0.1:0")
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no sockets of a loop here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.addr = listener.Addr().String()
+	go func() { i.ended <- group.Run(context.Background()) }()
+	t.Cleanup(func() {
+		_ = group.Close()
+		<-i.ended
+		<-group.Loop(0).Done()
+	})
+	return i
+}
+
+// on runs f on the loop.
+func (i *instance) on(f func()) {
+	i.t.Helper()
+	done := make(chan struct{})
+	if err := i.group.Loop(0).Submit(func() { defer close(done); f() }); err != nil {
+		i.t.Fatal(err)
+	}
+	<-done
+}
+
+// until waits until f tells true on the loop.
+func (i *instance) until(what string, f func() bool) {
+	i.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		is := false
+		if i.on(func() { is = f() }); is {
+			return
+		}
+		if time.Now().After(deadline) {
+			i.t.Fatal(what)
+		}
+	}
+}
+
+// talk is a client's connection.
+type talk struct {
+	net.Conn
+	t  *testing.T
+	in *bufio.Reader
+}
+
+func (i *instance) dial() *talk { return dial(i.t, i.addr) }
+
+func dial(t *testing.T, addr string) *talk {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return &talk{conn, t, bufio.NewReader(conn)}
+}
+
+// do sends a request, and returns the reply as text says it.
+func (c *talk) do(words ...string) string {
+	c.t.Helper()
+	c.send(words...)
+	return c.reply()
+}
+
+func (c *talk) send(words ...string) {
+	c.t.Helper()
+	if _, err := c.Write(resp.AppendRequest(nil, words...)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// reply reads a reply.
+func (c *talk) reply() string {
+	c.t.Helper()
+	s, err := text(c.in)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return s
+}
+
+// want fails unless a request has this reply.
+func (c *talk) want(reply string, words ...string) {
+	c.t.Helper()
+	if got := c.do(words...); got != reply {
+		c.t.Fatalf("%q: %.200s, want %s", words, got, reply)
+	}
+}
+
+// text reads a reply: strings are in quotes, arrays in brackets.
+func text(in *bufio.Reader) (string, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return "", err
+	}
+	line, ok := strings.CutSuffix(line, "\r\n")
+	if !ok || line == "" {
+		return "", fmt.Errorf("%q is no line of a reply", line)
+	}
+	n, _ := strconv.Atoi(line[1:])
+	switch {
+	case line[0] == '+' || line[0] == '-' || line[0] == ':':
+		return line[1:], nil
+	case n < 0:
+		return "nil", nil
+	case line[0] == '$':
+		b := make([]byte, n+2)
+		if _, err := io.ReadFull(in, b); err != nil {
+			return "", err
+		}
+		return strconv.Quote(string(b[:n])), nil
+	case line[0] == '*':
+		all := make([]string, n)
+		for i := range all {
+			if all[i], err = text(in); err != nil {
+				return "", err
+			}
+		}
+		return "[" + strings.Join(all, " ") + "]", nil
+	}
+	return "", fmt.Errorf("%q is no reply", line)
+}
+
+// answer runs a request without a connection.
+func (c *client) answer(words ...string) string {
+	a := make([][]byte, len(words))
+	for i, w := range words {
+		a[i] = []byte(w)
+	}
+	c.out = c.out[:0]
+	c.run(a)
+	s, err := text(bufio.NewReader(bytes.NewReader(c.out)))
+	if err != nil {
+		return "no reply: " + err.Error()
+	}
+	return s
+}
+
+// loopless is a server whose loop does not run: commands wait for nothing.
+func loopless(t *testing.T) *server {
+	loop, err := eventloop.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = loop.Close() })
+	s, err := newServer(loop, usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

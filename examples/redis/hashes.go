@@ -1,0 +1,129 @@
+package main
+
+// Commands on hashes.
+
+import (
+	"bytes"
+
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+type fields = table[[]byte]
+
+func init() {
+	hash := func(f func(*client, *fields, [][]byte) bool) func(*client, [][]byte) { return on(newTable[[]byte], f) }
+	register(map[string]*command{
+		"hset":    {-4, writes, hash(hset)},
+		"hmset":   {-4, writes, hash(hset)},
+		"hsetnx":  {4, writes, hash(hsetnx)},
+		"hget":    {3, reads, hash(hget)},
+		"hmget":   {-3, reads, hash(hmget)},
+		"hdel":    {-3, writes, hash(removeAll)},
+		"hlen":    {2, reads, hash(length)},
+		"hexists": {3, reads, hash(contains)},
+		"hgetall": {2, reads, hash(items(true, true))},
+		"hkeys":   {2, reads, hash(items(true, false))},
+		"hvals":   {2, reads, hash(items(false, true))},
+		"hincrby": {4, writes, hash(hincrby)},
+		"hscan": {-3, reads, hash(func(c *client, t *fields, a [][]byte) bool {
+			return scan(c, t, a[2:], func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })
+		})},
+	})
+}
+
+// hset is HMSET too, which says only that it is done.
+func hset(c *client, t *fields, a [][]byte) bool {
+	if len(a)%2 != 0 {
+		c.error("ERR wrong number of arguments for 'hset' command")
+		return false
+	}
+	added := 0
+	for i := 2; i < len(a); i += 2 {
+		if t.set(a[i], bytes.Clone(a[i+1])) {
+			added++
+		}
+	}
+	if is(a[0], "hmset") {
+		c.ok()
+	} else {
+		c.int(added)
+	}
+	return true
+}
+
+func hsetnx(c *client, t *fields, a [][]byte) bool {
+	_, there := t.get(a[2])
+	if !there {
+		t.set(a[2], bytes.Clone(a[3]))
+	}
+	c.truth(!there)
+	return !there
+}
+
+func hget(c *client, t *fields, a [][]byte) bool {
+	v, _ := t.get(a[2])
+	c.reply(v)
+	return false
+}
+
+func hmget(c *client, t *fields, a [][]byte) bool {
+	c.array(len(a) - 2)
+	for _, name := range a[2:] {
+		v, _ := t.get(name)
+		c.reply(v)
+	}
+	return false
+}
+
+func items(names, values bool) func(*client, *fields, [][]byte) bool {
+	return func(c *client, t *fields, _ [][]byte) bool {
+		n := t.len()
+		if names && values {
+			n *= 2
+		}
+		c.array(n)
+		for _, i := range t.items {
+			if names {
+				c.string(i.key)
+			}
+			if values {
+				c.bulk(i.value)
+			}
+		}
+		return false
+	}
+}
+
+func hincrby(c *client, t *fields, a [][]byte) bool {
+	n, ok := resp.ParseInt(a[3])
+	if !ok {
+		c.notInteger()
+		return false
+	}
+	old, _ := t.get(a[2])
+	sum, ok := c.sum(old, n)
+	if ok {
+		t.set(a[2], decimal(sum))
+		c.int64(sum)
+	}
+	return ok
+}
+
+// What hashes and sets have in common.
+
+func length[V any](c *client, t *table[V], _ [][]byte) bool {
+	c.int(t.len())
+	return false
+}
+
+func contains[V any](c *client, t *table[V], a [][]byte) bool {
+	_, there := t.get(a[2])
+	c.truth(there)
+	return false
+}
+
+func removeAll[V any](c *client, t *table[V], a [][]byte) bool {
+	before := t.len()
+	c.count(a[2:], t.remove)
+	return t.len() < before
+}

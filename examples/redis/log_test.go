@@ -1,0 +1,338 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// memory is a file that can lose what was not synced.
+type memory struct {
+	mu     sync.Mutex // the server's workers write, the test looks
+	data   []byte
+	at     int
+	synced int
+	syncs  int
+	broken error
+}
+
+func (m *memory) Read(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at >= len(m.data) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[m.at:])
+	m.at += n
+	return n, nil
+}
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken != nil {
+		return 0, m.broken
+	}
+	m.data = append(m.data[:m.at], p...)
+	m.at += len(p)
+	return len(p), nil
+}
+
+func (m *memory) Seek(offset int64, whence int) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at = int(offset); whence == io.SeekEnd {
+		m.at += len(m.data)
+	}
+	return int64(m.at), nil
+}
+
+func (m *memory) Truncate(size int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.data = m.data[:size]
+	return nil
+}
+
+func (m *memory) Sync() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.synced = len(m.data)
+	m.syncs++
+	return m.broken
+}
+
+func (m *memory) Close() error { return nil }
+
+// powerLoss returns what a disk may have: all that was synced, and some of the rest.
+func (m *memory) powerLoss() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return bytes.Clone(m.data[:m.synced+rand.IntN(len(m.data)-m.synced+1)])
+}
+
+// script changes something with each request, and has a transaction in it.
+var script = [][]string{
+	{"SET", "a", "1"}, {"RPUSH", "l", "x", "y"}, {"MULTI"}, {"INCR", "a"}, {"HSET", "h", "f", "v\r\n"}, {"EXEC"}, {"SADD", "s", "m", "n"}, {"LPOP", "l"},
+	{"SET", "b", "", "PXAT", "9999999999999"}, {"MULTI"}, {"DEL", "a"}, {"EXEC"}, {"PERSIST", "b"},
+}
+
+// TestTornTail: a file that ends anywhere brings what was complete, all of a transaction or nothing; the rest is cut off, and what is written then
+// can be read.
+func TestTornTail(t *testing.T) {
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	s := loopless(t)
+	log, err := newLog(s.loop, new(memory), "no")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.log, s.keys.record = log, log.append
+	c := s.newClient(nil)
+	good := map[int]string{0: ""} // states, by what the file has then
+	for _, a := range script {
+		c.answer(a...)
+		if !c.multi {
+			good[len(log.next.bytes)] = state(s)
+		}
+	}
+	whole, want, size := log.next.bytes, "", 0
+	for n := range len(whole) + 1 {
+		if s, ok := good[n]; ok {
+			want, size = s, n
+		}
+		file := &memory{data: bytes.Clone(whole[:n])}
+		again := loopless(t)
+		if err := again.restore(file); err != nil {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		if got := state(again); got != want || len(file.data) != size {
+			t.Fatalf("%d bytes bring\n%s\nand not\n%s\nand %d are left, not %d", n, got, want, len(file.data), size)
+		}
+		again.newClient(nil).answer("SET", "new", "one")
+		d := <-again.log.disk
+		if err := d.write(again.log.next, true); err != nil {
+			t.Fatal(err)
+		}
+		third := loopless(t)
+		if err := third.restore(&memory{data: file.data}); err != nil || state(third) != state(again) {
+			t.Fatalf("after %d bytes, and more: %v", n, err)
+		}
+	}
+}
+
+// TestDamage: what is wrong in the middle is no torn tail, and nothing is cut off.
+func TestDamage(t *testing.T) {
+	one := string(resp.AppendRequest(nil, "SET", "a", "1"))
+	for _, damage := range []string{"*3\r\n$x\r\n", "GET a\r\n", "nonsense\r\n", "*1\r\n$9\r\nSUBSCRIBE\r\n", "*1\r\n$3\r\nabcde\r\n"} {
+		file := &memory{data: []byte(one + damage + one)}
+		before := len(file.data)
+		if err := loopless(t).restore(file); err == nil || !strings.Contains(err.Error(), fmt.Sprint("behind byte ", len(one))) || len(file.data) != before {
+			t.Errorf("%q: %v, %d bytes of %d are left", damage, err, len(file.data), before)
+		}
+	}
+}
+
+// TestPowerLoss: with fsync always, whatever was answered is on the disk, whenever that loses the rest; and there are fewer syncs than
+// requests, since all who wait together wait for one.
+func TestPowerLoss(t *testing.T) {
+	const conns, each = 16, 50
+	file := new(memory)
+	o := usual
+	o.fsync = "always"
+	i := serve(t, o, file)
+	var acknowledged [conns]atomic.Int64
+	var all sync.WaitGroup
+	for n := range conns {
+		c := i.dial()
+		all.Go(func() {
+			for k := range each {
+				reply, err := "", error(nil)
+				if _, err = c.Write(resp.AppendRequest(nil, "INCR", fmt.Sprint("n", n))); err == nil {
+					reply, err = text(c.in)
+				}
+				if err != nil || reply != strconv.Itoa(k+1) {
+					t.Errorf("%s, %v", reply, err)
+					return
+				}
+				acknowledged[n].Store(int64(k + 1))
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() { all.Wait(); close(over) }()
+	for losses, last := 0, false; !last; losses++ {
+		select {
+		case <-over:
+			last = true
+		case <-time.After(time.Millisecond):
+		}
+		var least [conns]int64
+		for n := range conns {
+			least[n] = acknowledged[n].Load()
+		}
+		if losses > 30 && !last {
+			continue
+		}
+		again := loopless(t)
+		if err := again.restore(&memory{data: file.powerLoss()}); err != nil {
+			t.Fatal(err)
+		}
+		c := again.newClient(nil)
+		for n := range conns {
+			got, _ := strconv.ParseInt(strings.Trim(c.answer("GET", fmt.Sprint("n", n)), `"`), 10, 64)
+			if got < least[n] {
+				t.Fatalf("%d of %d are left", got, least[n])
+			}
+		}
+	}
+	if file.mu.Lock(); file.syncs > conns*each {
+		t.Errorf("%d syncs for %d requests", file.syncs, conns*each)
+	}
+	file.mu.Unlock()
+}
+
+// TestGroupCommit: who comes while the disk is at work waits for the next sync, with all others who do.
+func TestGroupCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := &slow{took: time.Second}
+		log, err := newLog(loop, file, "always")
+		if err == nil {
+			err = log.start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		var after []time.Duration
+		for n := range 10 {
+			_, _ = threadlet.Go(loop, func() {
+				if n > 0 {
+					_ = threadlet.Sleep(100 * time.Millisecond)
+				}
+				log.append([][]byte{[]byte("INCR"), []byte("n")})
+				if err := log.barrier(); err != nil {
+					t.Error(err)
+				}
+				after = append(after, time.Since(began))
+			})
+		}
+		go func() {
+			time.Sleep(10 * time.Second)
+			_ = loop.Shutdown(context.Background())
+		}()
+		if err := loop.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := log.close(); err != nil {
+			t.Error(err)
+		}
+		if file.syncs != 3 { // the first, the nine others, and the end
+			t.Errorf("%d syncs", file.syncs)
+		}
+		if len(after) != 10 || after[0] != time.Second || after[1] != 2*time.Second || after[9] != 2*time.Second {
+			t.Errorf("they have waited %v", after)
+		}
+	})
+}
+
+// slow is a file whose sync takes its time.
+type slow struct {
+	memory
+	took time.Duration
+}
+
+func (s *slow) Sync() error {
+	time.Sleep(s.took)
+	return s.memory.Sync()
+}
+
+// TestEverySecond: what was written is synced within a second, and without anything written nothing is.
+func TestEverySecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := new(memory)
+		log, err := newLog(loop, file, "everysec")
+		if err == nil {
+			err = log.start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := func(at time.Duration, written bool, syncs int) {
+			time.Sleep(at)
+			file.mu.Lock()
+			defer file.mu.Unlock()
+			if written != (len(file.data) > 0) || syncs != file.syncs {
+				t.Errorf("%d bytes, %d syncs", len(file.data), file.syncs)
+			}
+		}
+		go func() {
+			look(5*time.Second, false, 0)
+			_ = loop.Submit(func() { log.append([][]byte{[]byte("INCR"), []byte("n")}) })
+			look(10*time.Millisecond, true, 0)
+			_ = loop.Submit(func() { log.append([][]byte{[]byte("INCR"), []byte("n")}) })
+			look(time.Second, true, 1)
+			look(5*time.Second, true, 1)
+			_ = loop.Shutdown(context.Background())
+		}()
+		if err := loop.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestFullDisk: a server that cannot write ends, and answers nobody that it has.
+func TestFullDisk(t *testing.T) {
+	file := &memory{broken: errors.New("no space left on device")}
+	o := usual
+	o.fsync = "always"
+	i := serve(t, o, file)
+	c := i.dial()
+	c.want("nil", "GET", "a")
+	c.send("SET", "a", "1")
+	if _, err := text(c.in); err == nil {
+		t.Error("it is said to be stored")
+	}
+	<-i.group.Loop(0).Done()
+	if err := i.s.close(); !errors.Is(err, file.broken) {
+		t.Error(err)
+	}
+}
+
+// TestOptions: what cannot be is said before anything is written.
+func TestOptions(t *testing.T) {
+	o := usual
+	o.file, o.fsync = filepath.Join(t.TempDir(), "file"), "sometimes"
+	if _, err := newServer(loopless(t).loop, o); err == nil || !strings.Contains(err.Error(), "sometimes") {
+		t.Error(err)
+	}
+	o.file = filepath.Join(t.TempDir(), "no", "folder")
+	if _, err := newServer(loopless(t).loop, o); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

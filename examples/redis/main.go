@@ -1,0 +1,67 @@
+// Command redis is a server that clients of Redis can talk to: strings, lists, hashes, sets, expiry, transactions, pub/sub, and
+// an append-only file. All of it runs on one event loop, a threadlet for each connection, and there is no lock in it.
+//
+//	go run ./examples/redis -append appendonly.aof -fsync always
+//	redis-cli -p 6379 set greeting hello
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+func main() {
+	o := options{}
+	addr := flag.String("addr", "localhost:6379", "where to listen")
+	flag.StringVar(&o.file, "append", "", "the append-only file; without one everything is lost at the end")
+	flag.StringVar(&o.fsync, "fsync", "everysec", "when the file is forced to the disk: always, before a reply leaves; everysec; no")
+	flag.IntVar(&o.outputLimit, "output-limit", 32<<20, "bytes that may wait for a subscriber that does not read")
+	flag.IntVar(&o.maxClients, "maxclients", 10000, "connections at a time")
+	flag.DurationVar(&o.timeout, "timeout", 0, "how long a connection may say nothing; 0 is for ever")
+	flag.Parse()
+	if err := run(*addr, o); err != nil {
+		fmt.Fprintln(os.Stderr, "redis:", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until the program is told to end.
+func run(addr string, o options) error {
+	group, err := eventloop.NewGroup(1)
+	if err != nil {
+		return err
+	}
+	s, err := newServer(group.Loop(0), o)
+	if err != nil {
+		return err
+	}
+	listener, err := s.listen(addr)
+	if err != nil {
+		return errors.Join(err, s.close())
+	}
+	fmt.Println("listening on", listener.Addr())
+	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(signals, func() { group.StopGracefully(context.Background(), 10*time.Second) })
+	return errors.Join(group.Run(context.Background()), s.close())
+}
+
+// listen accepts connections.
+func (s *server) listen(addr string) (net.Listener, error) {
+	listener, err := threadlet.Listen(s.loop, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	_, err = threadlet.Go(s.loop, func() { _ = threadlet.Serve(listener, s.serve) })
+	return listener, err
+}

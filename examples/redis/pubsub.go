@@ -1,0 +1,164 @@
+package main
+
+// Publishers and subscribers. What is published must not wait for a subscriber that does not read, so each has a second threadlet, which
+// writes; and one that stays behind too far is disconnected.
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// subscriptions is what a client has of them.
+type subscriptions struct {
+	channels map[string]struct{}
+	patterns map[string]struct{}
+	writer   *threadlet.Threadlet // sends the replies, while there are subscriptions
+	wake     *threadlet.Chan[struct{}]
+}
+
+func (s *subscriptions) subscribed() int { return len(s.channels) + len(s.patterns) }
+
+var errSlow = errors.New("the client does not read")
+
+func init() {
+	register(map[string]*command{
+		"subscribe": {-2, subscribes, func(c *client, a [][]byte) {
+			c.subscribe("subscribe", a[1:], &c.subscriptions.channels, c.server.channels)
+		}},
+		"psubscribe": {-2, subscribes, func(c *client, a [][]byte) {
+			c.subscribe("psubscribe", a[1:], &c.subscriptions.patterns, c.server.patterns)
+		}},
+		"unsubscribe": {-1, subscribes, func(c *client, a [][]byte) {
+			c.unsubscribe("unsubscribe", a[1:], c.subscriptions.channels, c.server.channels)
+		}},
+		"punsubscribe": {-1, subscribes, func(c *client, a [][]byte) {
+			c.unsubscribe("punsubscribe", a[1:], c.subscriptions.patterns, c.server.patterns)
+		}},
+		"publish": {3, reads, publish},
+	})
+}
+
+func (c *client) subscribe(verb string, names [][]byte, mine *map[string]struct{}, all map[string]map[*client]struct{}) {
+	if err := c.startWriter(); err != nil {
+		c.error("ERR " + err.Error())
+		return
+	}
+	if *mine == nil {
+		*mine = map[string]struct{}{}
+	}
+	for _, name := range names {
+		n := string(name)
+		(*mine)[n] = struct{}{}
+		if all[n] == nil {
+			all[n] = map[*client]struct{}{}
+		}
+		all[n][c] = struct{}{}
+		c.list(verb, n, c.subscribed())
+	}
+}
+
+// unsubscribe ends the subscriptions with these names, without any all.
+func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]struct{}, all map[string]map[*client]struct{}) {
+	if len(names) == 0 {
+		for name := range mine {
+			names = append(names, []byte(name))
+		}
+	}
+	for _, name := range names {
+		delete(mine, string(name))
+		leave(all, string(name), c)
+		c.list(verb, string(name), c.subscribed())
+	}
+	if len(names) == 0 {
+		c.list(verb, nil, c.subscribed())
+	}
+}
+
+// unsubscribeAll ends all, and says nothing.
+func (c *client) unsubscribeAll() {
+	for name := range c.subscriptions.channels {
+		leave(c.server.channels, name, c)
+	}
+	for name := range c.subscriptions.patterns {
+		leave(c.server.patterns, name, c)
+	}
+}
+
+func publish(c *client, a [][]byte) {
+	channel, receivers := string(a[1]), 0
+	deliver := func(to map[*client]struct{}, message ...string) {
+		text := resp.AppendRequest(nil, message...)
+		for s := range to {
+			s.out = append(s.out, text...)
+			_ = s.push()
+		}
+		receivers += len(to)
+	}
+	deliver(c.server.channels[channel], "message", channel, string(a[2]))
+	for pattern, subscribers := range c.server.patterns {
+		if matches(pattern, channel) {
+			deliver(subscribers, "pmessage", pattern, channel, string(a[2]))
+		}
+	}
+	c.int(receivers)
+}
+
+// push has the writer send what there is, unless it is too much already.
+func (c *client) push() error {
+	if len(c.out) > c.outputLimit {
+		c.dropped++
+		c.out = nil
+		_ = c.conn.Close()
+		return errSlow
+	}
+	c.wake.TrySend(struct{}{})
+	return nil
+}
+
+func (c *client) startWriter() (err error) {
+	if c.writer == nil {
+		c.wake = threadlet.NewChan[struct{}](c.loop, 1)
+		c.writer, err = threadlet.Go(c.loop, c.write)
+	}
+	return err
+}
+
+// stopWriter waits until it has sent everything.
+func (c *client) stopWriter() error {
+	if c.writer == nil {
+		return nil
+	}
+	c.wake.TrySend(struct{}{})
+	_ = c.wake.Close()
+	err := c.writer.Join(context.Background())
+	c.writer = nil
+	return err
+}
+
+// write is the writer. While it waits for the system to take what it has, more comes into the other buffer.
+func (c *client) write() {
+	var sending []byte
+	for {
+		if _, err := c.wake.Receive(); err != nil {
+			return
+		}
+		for len(c.out) > 0 {
+			sending, c.out = c.out, sending[:0]
+			if c.log.barrier() != nil {
+				return
+			}
+			if _, err := c.conn.Write(sending); err != nil {
+				return
+			}
+			if cap(sending) > flushAt {
+				sending = nil
+			}
+		}
+	}
+}
+
+const lastWords = 5 * time.Second // that a connection has to take what is left for it

@@ -1,0 +1,129 @@
+package main
+
+// Transactions: requests that are kept, and run together unless somebody has changed what is watched.
+
+import (
+	"bytes"
+
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// transaction is what a client has between WATCH, MULTI and EXEC.
+type transaction struct {
+	multi   bool
+	broken  bool // a request was none
+	queue   [][][]byte
+	size    int // bytes in it
+	watches []string
+	stale   bool // something that is watched was changed
+}
+
+func init() {
+	register(map[string]*command{
+		"multi":   {1, controls, multi},
+		"exec":    {1, controls, execute},
+		"discard": {1, controls, discard},
+		"watch":   {-2, controls, watch},
+		"unwatch": {1, reads, func(c *client, _ [][]byte) { c.unwatch(); c.ok() }},
+	})
+}
+
+func multi(c *client, _ [][]byte) {
+	if c.multi {
+		c.error("ERR MULTI calls can not be nested")
+		return
+	}
+	c.multi = true
+	c.ok()
+}
+
+// enqueue keeps a request for EXEC.
+func (c *client) enqueue(a [][]byte) {
+	own := make([][]byte, len(a))
+	for i, word := range a {
+		own[i] = bytes.Clone(word)
+		c.size += len(word) + 64
+	}
+	if c.size > queueLimit {
+		c.queue = nil
+		c.refuse("ERR the transaction is too big")
+		return
+	}
+	c.queue = append(c.queue, own)
+	c.simple("QUEUED")
+}
+
+// execute runs what was kept. Nothing else runs meanwhile, since no command waits.
+func execute(c *client, _ [][]byte) {
+	if !c.multi {
+		c.error("ERR EXEC without MULTI")
+		return
+	}
+	for _, key := range c.watches {
+		c.keys.find([]byte(key)) // one that has expired since was changed
+	}
+	t := c.transaction
+	c.forget()
+	switch {
+	case t.broken:
+		c.error("EXECABORT Transaction discarded because of previous errors.")
+		return
+	case t.stale:
+		c.out = resp.AppendNullArray(c.out)
+		return
+	}
+	c.array(len(t.queue))
+	c.log.group(func() {
+		for _, a := range t.queue {
+			c.call(find(a[0]), a)
+		}
+	})
+}
+
+func discard(c *client, _ [][]byte) {
+	if !c.multi {
+		c.error("ERR DISCARD without MULTI")
+		return
+	}
+	c.forget()
+	c.ok()
+}
+
+// forget ends a transaction.
+func (c *client) forget() {
+	c.unwatch()
+	c.transaction = transaction{}
+}
+
+func watch(c *client, a [][]byte) {
+	if c.multi {
+		c.error("ERR WATCH inside MULTI is not allowed")
+		return
+	}
+	for _, key := range a[1:] {
+		c.keys.find(key) // what has expired before is no change
+		k := string(key)
+		if c.keys.watched[k] == nil {
+			c.keys.watched[k] = map[*client]struct{}{}
+		}
+		if _, already := c.keys.watched[k][c]; !already {
+			c.keys.watched[k][c] = struct{}{}
+			c.watches = append(c.watches, k)
+		}
+	}
+	c.ok()
+}
+
+func (c *client) unwatch() {
+	for _, key := range c.watches {
+		leave(c.keys.watched, key, c)
+	}
+	c.watches, c.stale = nil, false
+}
+
+// leave takes a client from those who are interested in something.
+func leave(all map[string]map[*client]struct{}, in string, c *client) {
+	if delete(all[in], c); len(all[in]) == 0 {
+		delete(all, in)
+	}
+}

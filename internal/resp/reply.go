@@ -1,0 +1,59 @@
+package resp
+
+// Replies, and requests as a client sends them, each appended to what is to be sent.
+
+import "strconv"
+
+// AppendSimple appends a line that says how it went.
+func AppendSimple(b []byte, s string) []byte {
+	b = append(b, '+')
+	b = append(b, s...)
+	return append(b, "\r\n"...)
+}
+
+// AppendError appends an error, whose first word is its kind.
+func AppendError(b []byte, s string) []byte {
+	b = append(b, '-')
+	from := len(b)
+	b = append(b, s...)
+	for i := from; i < len(b); i++ {
+		if b[i] == '\r' || b[i] == '\n' {
+			b[i] = ' '
+		}
+	}
+	return append(b, "\r\n"...)
+}
+
+// AppendInt appends a number.
+func AppendInt(b []byte, n int64) []byte { return head(b, ':', n) }
+
+// AppendBulk appends bytes.
+func AppendBulk[T string | []byte](b []byte, v T) []byte {
+	b = head(b, '$', int64(len(v)))
+	b = append(b, v...)
+	return append(b, "\r\n"...)
+}
+
+// AppendNull appends that there is nothing.
+func AppendNull(b []byte) []byte { return append(b, "$-1\r\n"...) }
+
+// AppendNullArray appends that there is no array.
+func AppendNullArray(b []byte) []byte { return append(b, "*-1\r\n"...) }
+
+// AppendArray appends the beginning of an array; its n elements follow.
+func AppendArray(b []byte, n int) []byte { return head(b, '*', int64(n)) }
+
+// AppendRequest appends an array of bulk strings.
+func AppendRequest[T string | []byte](b []byte, words ...T) []byte {
+	b = AppendArray(b, len(words))
+	for _, w := range words {
+		b = AppendBulk(b, w)
+	}
+	return b
+}
+
+func head(b []byte, kind byte, n int64) []byte {
+	b = append(b, kind)
+	b = strconv.AppendInt(b, n, 10)
+	return append(b, "\r\n"...)
+}
