@@ -116,6 +116,12 @@ test-pages: need-go need-browser ## Drive the tournament's pages in headless Chr
 	@$(BROWSER) || { echo "installing chromium"; apt-get install -y --no-install-recommends chromium >/dev/null; }
 	TURNLOOP_BROWSER=1 $(TEST) -run 'Page|Browser' ./internal/tournament/report $(ARGS)
 
+# "make test" has these tests too, and leaves them out without the programs.
+.PHONY: test-servers
+test-servers: need-go need-clients ## Drive the examples' servers with redis-cli, redis-benchmark and wrk; installs them if it can
+	@$(CLIENTS) || { echo "installing redis-tools and wrk"; apt-get install -y --no-install-recommends redis-tools wrk >/dev/null; }
+	$(TEST) -v -run 'TestRedis|TestWrk' ./examples/redis ./examples/http $(ARGS)
+
 .PHONY: lint
 lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck
 	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
@@ -235,6 +241,13 @@ BROWSER = { command -v chromium || command -v google-chrome || command -v chromi
 need-browser:
 	@$(BROWSER) || { [ "$$(id -u)" = 0 ] && { apt-get update && apt-get install --simulate chromium; } >/dev/null 2>&1; } || \
 		{ echo "Chromium is missing: install it (Debian: apt-get install chromium)" >&2; exit 1; }
+
+CLIENTS = { command -v redis-cli && command -v redis-benchmark && command -v wrk; } >/dev/null
+
+.PHONY: need-clients
+need-clients:
+	@$(CLIENTS) || { [ "$$(id -u)" = 0 ] && { apt-get update && apt-get install --simulate redis-tools wrk; } >/dev/null 2>&1; } || \
+		{ echo "Clients of the examples' servers are missing: install them (Debian: apt-get install redis-tools wrk)" >&2; exit 1; }
 
 .PHONY: need-windows
 need-windows: need-go

@@ -1,5 +1,7 @@
 package main
 
+// Clients of all kinds: in pieces, slow, flooding, gone; and a server that is killed.
+
 import (
 	"bufio"
 	"bytes"

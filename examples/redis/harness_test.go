@@ -1,5 +1,7 @@
 package main
 
+// What the tests share: servers in this process or one of their own, and clients.
+
 import (
 	"bufio"
 	"bytes"

@@ -1,5 +1,7 @@
 package main
 
+// The append-only file: torn anywhere, on a disk that loses what was not synced, and on one that is full.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package main
 
+// The types beside a simple model of them, and tables while they are scanned.
+
 import (
 	"fmt"
 	"maps"

@@ -1,5 +1,7 @@
 package resp_test
 
+// Requests in whatever pieces, what they may cost, and replies.
+
 import (
 	"bytes"
 	"errors"

@@ -49,6 +49,7 @@ var importRules = []importRule{
 	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/sched...", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
 	{"internal/siege", []string{"eventloop", "eventloop/js", "eventloop/promise"}, "it besieges the loop through what everybody can call, and nothing else"},
+	{"internal/resp", nil, leaf},
 	{"internal/echo", nil, "it measures servers, so it is none of ours and none of theirs"},
 	{"worlds...", []string{"internal/echo"}, "it is what people use elsewhere, measured without anything of ours but the client"},
 	{"internal/production", []string{"eventloop", "internal/loopapi"}, "it enters the loop as its users have it"},

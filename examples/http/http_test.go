@@ -1,0 +1,428 @@
+package main
+
+// The server beside net/http's, driven by its client, by streams of bytes, and by Debian's wrk.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// patience is how long something may take that takes no time on a machine that works.
+const patience = time.Minute
+
+// instance is a server in this process.
+type instance struct {
+	group *eventloop.Group
+	addr  string
+	ended chan error
+}
+
+func serve(t *testing.T, s *server) *instance {
+	if s.handler == nil {
+		s.handler = handlers()
+	}
+	if s.limits == (limits{}) {
+		s.limits = usual
+	}
+	group, err := eventloop.NewGroup(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := s.listen(group, "127.0.0.1:0")
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no sockets of a loop here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &instance{group, listener.Addr().String(), make(chan error, 1)}
+	go func() { i.ended <- group.Run(context.Background()) }()
+	t.Cleanup(func() {
+		_ = group.Close()
+		<-i.ended
+	})
+	return i
+}
+
+// certificate is one that net/http's tests use, and who trusts it.
+func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
+	other := httptest.NewUnstartedServer(nil)
+	other.StartTLS()
+	defer other.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(other.Certificate())
+	return &tls.Config{Certificates: other.TLS.Certificates}, pool
+}
+
+// both has test called with a client and a server without TLS, and with.
+func both(t *testing.T, handler http.Handler, test func(t *testing.T, c *http.Client, url string)) {
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
+			s, scheme, transport := &server{handler: handler}, "http", &http.Transport{ExpectContinueTimeout: patience}
+			if secure {
+				var pool *x509.CertPool
+				s.tls, pool = certificate(t)
+				scheme, transport.TLSClientConfig = "https", &tls.Config{RootCAs: pool, ServerName: "example.com"}
+			}
+			defer transport.CloseIdleConnections()
+			test(t, &http.Client{Transport: transport, Timeout: patience}, scheme+"://"+serve(t, s).addr)
+		})
+	}
+}
+
+// fetch sends a request, and returns the response and its body.
+func fetch(t *testing.T, c *http.Client, method, url string, body io.Reader, header ...string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	all, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(all)
+}
+
+// TestClient: what net/http's client asks for it gets, all of it over one connection.
+func TestClient(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/", handlers())
+	mux.HandleFunc("/peer", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RemoteAddr, " ", r.TLS != nil) })
+	mux.HandleFunc("/many", func(w http.ResponseWriter, _ *http.Request) {
+		for n := range 1000 {
+			fmt.Fprintln(w, "line", n)
+			if n%300 == 0 {
+				w.(http.Flusher).Flush()
+			}
+		}
+	})
+	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	both(t, mux, func(t *testing.T, c *http.Client, url string) {
+		_, first := fetch(t, c, "GET", url+"/peer", nil)
+		if secure := strings.HasPrefix(url, "https"); !strings.HasSuffix(first, fmt.Sprint(" ", secure)) {
+			t.Errorf("%q", first)
+		}
+		if r, body := fetch(t, c, "GET", url, nil); body != "hello\n" || r.ContentLength != 6 || r.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%q, %v", body, r)
+		}
+		if r, _ := fetch(t, c, "HEAD", url, nil); r.ContentLength != 6 {
+			t.Errorf("%v", r)
+		}
+		if r, _ := fetch(t, c, "GET", url+"/nothing", nil); r.StatusCode != http.StatusNoContent {
+			t.Errorf("%v", r)
+		}
+		if r, _ := fetch(t, c, "GET", url+"/nosuch", nil); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%v", r)
+		}
+		if r, body := fetch(t, c, "GET", url+"/many", nil); strings.Count(body, "\n") != 1000 || !slices.Equal(r.TransferEncoding, []string{"chunked"}) {
+			t.Errorf("%d lines, %v", strings.Count(body, "\n"), r)
+		}
+		for _, size := range []int{0, 1, kept, kept + 1, 5 << 20} {
+			want := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+			for name, body := range map[string]io.Reader{"length": strings.NewReader(want), "chunks": io.MultiReader(strings.NewReader(want))} {
+				for _, expect := range []string{"", "100-continue"} {
+					if _, got := fetch(t, c, "POST", url+"/echo", body, "Expect", expect); got != want {
+						t.Errorf("%s: %d bytes come back as %d", name, size, len(got))
+					}
+					if s, ok := body.(io.Seeker); ok {
+						_, _ = s.Seek(0, io.SeekStart)
+					} else {
+						body = io.MultiReader(strings.NewReader(want))
+					}
+				}
+			}
+		}
+		if _, body := fetch(t, c, "GET", url+"/sleep?for=1ms", nil); body != "slept for 1ms\n" {
+			t.Errorf("%q", body)
+		}
+		if r, _ := fetch(t, c, "GET", url+"/hostname", nil); r.StatusCode != http.StatusOK {
+			t.Errorf("%v", r)
+		}
+		if _, last := fetch(t, c, "GET", url+"/peer", nil); last != first {
+			t.Errorf("the connection of %s was closed", first)
+		}
+	})
+}
+
+// TestRefusedBody: a body that the client has not been asked for is not sent, and one that nobody has read does not become a request.
+func TestRefusedBody(t *testing.T) {
+	both(t, http.NotFoundHandler(), func(t *testing.T, c *http.Client, url string) {
+		read := false
+		body := readerFunc(func(p []byte) (int, error) {
+			read = true
+			return len(p), nil
+		})
+		r, err := http.NewRequest("POST", url, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = 1 << 40
+		r.Header.Set("Expect", "100-continue")
+		response, err := c.Do(r)
+		if err != nil || response.StatusCode != http.StatusNotFound || !response.Close || read {
+			t.Errorf("%v, %v, read %v", response, err, read)
+		}
+		for _, size := range []int{100, 100 << 10, 1 << 20} {
+			if response, _ := fetch(t, c, "POST", url, strings.NewReader(strings.Repeat("GET / HTTP/1.1\r\n\r\n", size/18))); response.StatusCode != http.StatusNotFound {
+				t.Errorf("%v", response)
+			}
+		}
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestAsNetHTTP: what arrives on a connection has the responses of net/http's server, in their order, and the connection ends when its does.
+func TestAsNetHTTP(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/", handlers())
+	mux.HandleFunc("/form", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%q %q %q", r.FormValue("a"), r.Host, r.Method)
+	})
+	mux.HandleFunc("/length", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "5")
+		io.WriteString(w, "12345")
+		_, err := io.WriteString(w, "6")
+		if !errors.Is(err, http.ErrContentLength) {
+			t.Error(err)
+		}
+	})
+	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "5")
+		io.WriteString(w, "123")
+	})
+	mux.HandleFunc("/close", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+	mux.HandleFunc("/304", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	mux.HandleFunc("/big", func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("x"), 10000)) })
+	mux.HandleFunc("/abort", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
+	mux.HandleFunc("/late", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "a")
+		w.WriteHeader(http.StatusTeapot) // too late
+		w.Header().Set("X-Late", "1")
+	})
+	reference := httptest.NewUnstartedServer(mux)
+	reference.Config.ErrorLog = log.New(io.Discard, "", 0)
+	reference.Start()
+	defer reference.Close()
+	ours := serve(t, &server{handler: mux})
+	for _, stream := range []string{
+		"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET /form?a=b HTTP/1.1\r\nHost: other\r\n\r\nHEAD / HTTP/1.1\r\nHost: h\r\n\r\nGET /nosuch HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.0\r\n\r\n", "GET /big HTTP/1.0\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET /close HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", "GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nX\r\n\r\n",
+		"POST /form HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=cGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"POST /nosuch HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n12345GET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"POST /nosuch HTTP/1.1\r\nHost: h\r\nContent-Length: 500000\r\n\r\n12345",
+		"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
+		"POST /nosuch HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n",
+		"GET /length HTTP/1.1\r\nHost: h\r\n\r\n", "GET /304 HTTP/1.1\r\nHost: h\r\n\r\nGET /late HTTP/1.1\r\nHost: h\r\n\r\n",
+		"HEAD /big HTTP/1.1\r\nHost: h\r\n\r\nGET /big HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET /short HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET /abort HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
+	} {
+		want, got := transcript(t, reference.Listener.Addr().String(), stream), transcript(t, ours.addr, stream)
+		if got != want {
+			t.Errorf("%.100q:\n%s\n--- net/http:\n%s", stream, got, want)
+		}
+	}
+}
+
+// transcript is what a server answers to a stream of requests, after which the client has finished sending.
+func transcript(t *testing.T, addr, stream string) string {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	go func() {
+		_, _ = io.WriteString(conn, stream) // a server may refuse the rest of it
+		if !strings.Contains(stream, "Content-Length: 500000") {
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
+	}()
+	var said []string
+	in := bufio.NewReader(conn)
+	for _, line := range append(regexp.MustCompile(`(?m)^(HEAD|GET|POST) `).FindAllString(stream, -1), "GET ") {
+		r, err := http.ReadResponse(in, &http.Request{Method: strings.TrimSpace(line)})
+		if err != nil {
+			said = append(said, "end")
+			break
+		}
+		body, err := io.ReadAll(r.Body)
+		for _, name := range []string{"Date", "X-Content-Type-Options"} {
+			r.Header.Del(name)
+		}
+		if r.StatusCode >= 400 && r.Close {
+			body = nil // net/http says more
+			r.Header.Del("Content-Length")
+			r.ContentLength, r.TransferEncoding = 0, nil
+		}
+		said = append(said, fmt.Sprintf("%s length %d %q close %v %q %d bytes %.30q %v", r.Status[:3], r.ContentLength, r.TransferEncoding, r.Close,
+			fmt.Sprint(slices.Sorted(maps.Keys(r.Header)), r.Header), len(body), body, err))
+	}
+	return strings.Join(said, "\n")
+}
+
+// TestDeadlines: who is slow is disconnected, at each stage.
+func TestDeadlines(t *testing.T) {
+	const short = 50 * time.Millisecond
+	secure, _ := certificate(t)
+	for name, c := range map[string]struct {
+		change func(*limits)
+		tls    *tls.Config
+		sends  string
+	}{
+		"nothing":   {change: func(l *limits) { l.idle = short }},
+		"handshake": {change: func(l *limits) { l.handshake = short }, tls: secure, sends: "\x16\x03\x01"},
+		"header":    {change: func(l *limits) { l.header = short }, sends: "GET / HTTP/1.1\r\nHo"},
+		"body":      {change: func(l *limits) { l.request = short }, sends: "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx"},
+		"response":  {change: func(l *limits) { l.request = short }, sends: "GET /endless HTTP/1.1\r\nHost: h\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			mux := http.NewServeMux()
+			mux.Handle("/", handlers())
+			mux.HandleFunc("/endless", func(w http.ResponseWriter, _ *http.Request) {
+				for block := make([]byte, 64<<10); ; {
+					if _, err := w.Write(block); err != nil {
+						close(ended)
+						return
+					}
+				}
+			})
+			l := usual
+			c.change(&l)
+			i := serve(t, &server{handler: mux, limits: l, tls: c.tls})
+			conn, err := net.Dial("tcp", i.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, c.sends); err != nil {
+				t.Fatal(err)
+			}
+			if name == "response" { // which is not read
+				select {
+				case <-ended:
+				case <-time.After(patience):
+					t.Fatal("it goes on writing")
+				}
+				return
+			}
+			_ = conn.SetDeadline(time.Now().Add(patience))
+			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal("it is still connected")
+			}
+		})
+	}
+}
+
+// TestDrain: a server that is told to end answers what it has begun, and closes what is idle.
+func TestDrain(t *testing.T) {
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/wait", func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		if err := threadlet.Do(context.Background(), func(context.Context) error { <-goOn; return nil }); err != nil {
+			t.Error(err)
+		}
+		io.WriteString(w, "done")
+	})
+	i := serve(t, &server{handler: mux})
+	idle, err := net.Dial("tcp", i.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	_ = idle.SetDeadline(time.Now().Add(patience))
+	var all sync.WaitGroup
+	all.Go(func() {
+		response, err := http.Get("http://" + i.addr + "/wait")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer response.Body.Close()
+		if body, err := io.ReadAll(response.Body); err != nil || string(body) != "done" || response.StatusCode != http.StatusOK {
+			t.Errorf("%q, %v, %v", body, err, response)
+		}
+	})
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", i.addr); err == nil {
+		t.Error("it still accepts")
+	}
+	close(goOn)
+	all.Wait()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestWrk drives this server and net/http's with Debian's wrk.
+func TestWrk(t *testing.T) {
+	wrk, err := exec.LookPath("wrk")
+	if err != nil {
+		t.Skip("left out: wrk is missing (Debian: apt-get install wrk)")
+	}
+	reference := httptest.NewServer(handlers())
+	defer reference.Close()
+	rate := regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
+	for name, addr := range map[string]string{"threadlets": serve(t, &server{}).addr, "net/http": reference.Listener.Addr().String()} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		out, err := exec.CommandContext(ctx, wrk, "-t1", "-c50", "-d1s", "http://"+addr+"/").CombinedOutput()
+		cancel()
+		found := rate.FindSubmatch(out)
+		if err != nil || found == nil || bytes.Contains(out, []byte("Socket errors")) || bytes.Contains(out, []byte("Non-2xx")) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+			continue
+		}
+		t.Logf("%s: %s requests a second", name, found[1])
+	}
+}
