@@ -118,7 +118,7 @@ var partMutants = []mutant{
 	{"group-idle-not-woken", "eventloop/group.go",
 		"if waits && g.idle.Load() > 0 {", "if waits && g.idle.Load() > 99 {",
 		"tasks wait behind one that is long, while a loop is idle", "^TestGroupWakesIdle$"},
-	{"group-fault-loses-runner", "eventloop/group.go",
+	{"group-fault-loses-runner", "eventloop/groupwork.go",
 		"if again { // also when", "if again && g.limit < 0 { // also when",
 		"tasks behind one that panics never run", "^TestGroupConserves$"},
 	{"group-accepts-at-end", "eventloop/group.go",
