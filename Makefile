@@ -30,9 +30,14 @@ help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' Makefile
 	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; ARGS='...' goes to tournament run (ARGS=-h)."
 
+# -short: small counts where thousands of rounds wait for chance, and without the few tests that have nothing shorter.
 .PHONY: test
-test: need-go ## Run all tests of all modules
-	$(TEST) $(PACKAGES)
+test: need-go ## Run the tests of all modules with small counts (two minutes)
+	$(TEST) -short $(PACKAGES)
+
+.PHONY: test-full
+test-full: need-go ## Run all tests of all modules with full counts (minutes)
+	$(AGAIN) $(PACKAGES)
 
 .PHONY: test-race
 test-race: need-race ## Run all tests under the race detector, in random order
@@ -110,15 +115,15 @@ fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz 
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
 	@GO="$(GO)" windows/wine.sh $(ARGS)
 
-# "make test" has these tests too, and skips them without a browser.
+# "make test-full" has these tests too, and skips them without a browser.
 .PHONY: test-pages
 test-pages: need-go need-browser ## Drive the tournament's pages in headless Chromium; installs it if it can (ARGS='-screenshots DIR')
 	@$(BROWSER) || { echo "installing chromium"; apt-get install -y --no-install-recommends chromium >/dev/null; }
-	TURNLOOP_BROWSER=1 $(TEST) -run 'Page|Browser' ./internal/tournament/report $(ARGS)
+	TURNLOOP_BROWSER=1 $(TEST) -run 'Page' ./internal/tournament/report $(ARGS)
 
-# "make test" has these tests too, and leaves them out without the programs.
+# "make test-full" has these tests too, and leaves them out without the programs.
 .PHONY: test-servers
-test-servers: need-go need-clients ## Drive the examples' servers with redis-cli, redis-benchmark and wrk; installs them if it can
+test-servers: need-go need-clients ## Drive the examples' servers with redis-cli, redis-benchmark and wrk, and beside redis-server; installs them if it can
 	@$(CLIENTS) || { echo "installing redis-tools and wrk"; apt-get install -y --no-install-recommends redis-tools wrk >/dev/null; }
 	$(TEST) -v -run 'TestRedis|TestWrk' ./examples/redis ./examples/http $(ARGS)
 
@@ -159,12 +164,13 @@ tournament-quick: bin/tournament ## Run a glance of the tournament (one minute);
 bench-linux-docker: need-go ## Run the tournament in a Linux container; writes results/linux-docker (settings: docker/bench.sh)
 	@docker/bench.sh $(ARGS)
 
-# One loop for each place where a loop can park, and one more with all that can be observed turned on. To attach disturbs who
-# waits in the system, so the ten seconds begin a second later.
+# One loop for each place where a loop can park, one more with all that can be observed turned on, and a server with many
+# connections. To attach disturbs who waits in the system, so the ten seconds begin a second later.
 .PHONY: trace-idle
 trace-idle: need-go need-strace ## Count the system calls of idle loops with descriptors over ten seconds (strace, Linux)
 	@$(GO) build -trimpath -buildvcs=false -o bin/idle ./internal/idle
-	@rm -f bin/idle.strace; bin/idle & pid=$$!; trap 'kill $$pid' EXIT; sleep 2; \
+	@rm -f bin/idle.strace bin/idle.out; bin/idle >bin/idle.out & pid=$$!; trap 'kill $$pid' EXIT; \
+		while kill -0 $$pid && ! grep -q ready bin/idle.out; do sleep 1; done; cat bin/idle.out; sleep 1; \
 		timeout -s INT 11 strace -f -ttt -o bin/idle.strace -p $$pid; \
 		awk 'NR == 1 { began = $$2 } $$2 > began + 1 && !/resumed>|detached|[+][+][+]|---/ { n++; print } \
 			END { printf "%d system calls in ten seconds\n", n; exit NR == 0 || n > 10 }' bin/idle.strace
@@ -229,6 +235,8 @@ need-race: need-go
 need-386: need-go
 	@case "$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH)" in linux/amd64 | linux/386) ;; \
 		*) echo "32-bit x86 programs do not run here: use Linux on amd64" >&2; exit 1 ;; esac
+	@CGO_ENABLED=0 GOARCH=386 $(GO) test -vet=off -run '^$$' ./internal/goroutine >/dev/null 2>&1 || \
+		{ echo "32-bit x86 programs do not run here: this kernel refuses them" >&2; exit 1; }
 
 .PHONY: need-strace
 need-strace:

@@ -13,12 +13,12 @@ import (
 // Activity is something that a loop is doing, or that keeps it alive.
 type Activity struct {
 	Kind   string    // task, internal, microtask, timer, descriptor, handler, hold, worker, promise or threadlet
-	Name   string    // "running" for the callback that is running; which timer, descriptor or threadlet; a hold's name
-	Detail string    // how many, until when; in debug mode, where it was created
+	Name   string    // "running" for the running callback; the number of a timer, descriptor or threadlet; a hold's name
+	Detail string    // how many wait, when it is due, and the like; in debug mode also where it was created
 	Since  time.Time // when it began, or the oldest of several; zero if that is not known
 }
 
-// String tells it in one line.
+// String returns the activity in one line.
 func (a Activity) String() string {
 	parts := []string{a.Kind}
 	for _, part := range []string{a.Name, a.Detail} {
@@ -32,19 +32,20 @@ func (a Activity) String() string {
 	return strings.Join(parts, " ")
 }
 
-// mostListed is how many of a kind are told one by one. More are one Activity; but of holds, which have names, the oldest
-// are told all the same.
+// mostListed is how many activities of a kind are listed one by one. If there are more, one Activity says how many. Of
+// holds, which have names, the oldest are listed in any case.
 const mostListed = 100
 
-// Active tells what the loop is doing and what keeps it alive: the callback that is running, queued functions, ref'd
-// timers, descriptors, holds, functions of Promisify, promises that somebody waits for, threadlets; in this order of kinds, and of
-// each the oldest first. Of an ending loop it tells only what the end waits for, and of one that has ended the functions
-// of Promisify that go on.
+// Active returns what the loop is doing and what keeps it alive: the running callback, queued functions, ref'd timers,
+// descriptors, holds, functions of Promisify, promises that somebody waits for, threadlets. The kinds are in this
+// order, and of each the oldest is first. Of an ending loop it returns only what the end waits for; of one that has
+// ended, the functions of Promisify that still run.
 //
-// Which callback is running is known with [WithMetrics], [WithStallThreshold] or [WithDebug]; since when, with the first,
-// unless it samples, and the last. WithDebug also tells the places of creation; of timers, descriptors, functions of
-// Promisify and threadlets since when there are; and what each threadlet is doing. Any goroutine may call it at any time, also while a callback blocks the loop. It takes
-// the loop's locks for some microseconds, and allocates what it returns.
+// The running callback is listed with [WithMetrics], [WithStallThreshold], [WithFlightRecorder] or [WithDebug]. Its start
+// is known with WithFlightRecorder and WithDebug, and with WithMetrics unless [WithMetricsSampling] is used. WithDebug
+// adds the places of creation; the ages of timers, descriptors, functions of Promisify and threadlets; and what each
+// threadlet is doing. Any goroutine may call Active at any time, also while a callback blocks the loop. Active takes the
+// loop's locks for some microseconds, and allocates what it returns.
 func (l *Loop) Active() []Activity {
 	var all []Activity
 	add := func(as ...Activity) {
@@ -78,7 +79,7 @@ func (l *Loop) Active() []Activity {
 	return all
 }
 
-// at turns nanoseconds since the anchor into a time, and 0 into none.
+// at turns nanoseconds since the anchor into a time, and 0 into the zero time.
 func (l *Loop) at(nanoseconds int64) (t time.Time) {
 	if nanoseconds > 0 {
 		t = l.anchor.Add(time.Duration(nanoseconds))
@@ -94,9 +95,9 @@ func (l *Loop) activeCallback(state word) []Activity {
 		}
 		return nil
 	}
-	running, from := p.runs(), p.place.Load()
-	if running.kind() == noCallback || p.runs() != running {
-		return nil // it is not blocked, and what was read may belong to two callbacks
+	running, from := p.runningID(), p.place.Load()
+	if running.kind() == noCallback || p.runningID() != running {
+		return nil // no callback runs, or another has begun, and kind and place may belong to two callbacks
 	}
 	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.String(), Since: l.at(running.since())}}
 }
@@ -117,7 +118,7 @@ func (l *Loop) activeQueues() (as []Activity) {
 			}
 		}
 		b.Unlock()
-		b.courtesy()
+		b.yieldIfWanted()
 		if at == external {
 			n, m = l.withShare(n, m)
 		}
@@ -150,7 +151,7 @@ func (l *Loop) activeTimers() (as []Activity) {
 		})
 	}
 	t.mu.Unlock()
-	t.mu.courtesy()
+	t.mu.yieldIfWanted()
 	now := l.now()
 	due := func(deadline int64) string {
 		switch {
@@ -186,16 +187,16 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	return as
 }
 
-// activeWorkers tells of the functions of Promisify whose outcome the loop waits for, or of those that go on when it has
-// ended.
+// activeWorkers lists the functions of Promisify whose outcome the loop waits for. Of a loop that has ended, it lists
+// those that still run.
 func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	u := &l.urgent
 	l.lock(&u.spinLock)
-	n := int(u.begun - u.heard.Load())
+	n := int(u.begun - u.delivered.Load())
 	u.Unlock()
-	u.courtesy()
+	u.yieldIfWanted()
 	if ended {
-		n = int(l.crew.Load().working())
+		n = int(l.crew.Load().size())
 	}
 	if n == 0 {
 		return nil
@@ -209,7 +210,7 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	return as
 }
 
-// activeThreadlets tells of those that have not ended. They keep no loop alive, but an ending one waits for them.
+// activeThreadlets lists the threadlets that have not ended. They keep no loop alive, but an ending one waits for them.
 func (l *Loop) activeThreadlets() (as []Activity) {
 	n := l.guest.count()
 	if n == 0 {
@@ -242,7 +243,7 @@ func join(detail string, from *place) string {
 	return detail + " " + from.String()
 }
 
-// unfinished is the error of a Shutdown whose context has ended first.
+// unfinished is the error of a Shutdown whose context ended before the loop did.
 type unfinished struct {
 	error
 	what string
@@ -275,9 +276,10 @@ func (l *Loop) unfinished(err error) error {
 	return &unfinished{err, b.String()}
 }
 
-// AwaitWorkers waits until no function of Promisify runs, or until ctx is done, and then returns ctx.Err(). After
-// [Loop.Close], which does not wait for them, it tells when nothing goes on that the loop has started. It is for other
-// goroutines than those functions: one that called it would wait for itself. On the loop it returns ErrAwaitOnLoop.
+// AwaitWorkers waits until no function of Promisify runs, or until ctx is done, and then returns ctx.Err().
+// [Loop.Close] does not wait for these functions: call AwaitWorkers after Close to wait for the last of them. Before the
+// loop has ended, further ones may begin at any time. A function of Promisify must not call AwaitWorkers: it would wait
+// for itself. On the loop AwaitWorkers returns ErrAwaitOnLoop.
 func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	if l.OnLoop() {
 		return ErrAwaitOnLoop
@@ -296,6 +298,6 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	}
 }
 
-// ID returns the loop's number, which no other loop of the process has: "loop" in log records, in the labels of profiles,
-// and in stalls. Any goroutine may call it.
+// ID returns the loop's number, unique in the process: "loop" in log records and in labels of profiles, Loop in a
+// [Stall]. Any goroutine may call it.
 func (l *Loop) ID() uint64 { return l.id }

@@ -2,58 +2,66 @@ package eventloop
 
 // What bounds a tick: how many callbacks of each kind, and how long they may take.
 
-// bounds is what a tick may still do, so that it comes to an end whatever is waiting: what is left waits for the next
-// one, and everything else has had its turn by then.
+// bounds is what is left of the budgets of a tick. When a budget is spent, the callbacks of its kind that are left wait for
+// the next tick, and all other kinds run in between. Only the loop's goroutine touches bounds.
 type bounds struct {
-	due        due
-	tasks      int   // of the budget of external tasks, which goes on in the next tick if this one has had no time for it
-	outer      pace  // of external tasks
-	internal   int   // of the budget of internal tasks, which goes on as long as they come one after the other
-	microtasks int   // of the budget of a checkpoint
-	held       bool  // that is spent, and the rest waits for the next tick
-	adopted    int   // microtasks of other goroutines that there have been
-	crowded    bool  // so many that the tick had better end
-	inner      stint // of internal tasks
-	stopped    bool  // for that, or for another bound of internal tasks
-	turns      int   // of the guest, that there have been
-	turned     stint // of these
-	full       bool  // something was left for the next tick
+	tasks      int // external tasks left of the tick budget; kept for the next tick if this one ran out of time
+	internal   int // internal tasks left of internalBudget; kept for the next tick while some are waiting
+	microtasks int // left of the budget of a checkpoint
+	used
 }
 
-// renewBounds is for a tick that begins now.
+// used is what a tick has done so far; each tick begins with a zero one.
+type used struct {
+	due     due
+	outer   pace       // of external tasks
+	held    bool       // the budget of a checkpoint is spent: microtasks wait for the next tick
+	adopted int        // microtasks of other goroutines that were adopted
+	crowded bool       // so many microtasks were adopted that the tick is to end soon
+	inner   stint      // of internal tasks
+	stopped bool       // a bound of internal tasks is reached: they wait for the next tick
+	turns   guestTurns // of the guest
+	full    bool       // one of the bounds is reached: something is left for the next tick
+}
+
+// renewBounds renews the bounds for a tick that begins now.
 func (l *Loop) renewBounds(now int64) {
 	t := &l.bounds
-	before := *t
-	*t = bounds{due: l.dueAt(now), tasks: l.tickBudget, internal: before.internal, microtasks: before.microtasks}
-	if before.internal == 0 || !l.internalWaiting() {
+	if t.internal == 0 || !l.internalWaiting() {
 		t.internal = internalBudget
 	}
-	if before.outer.over {
-		t.tasks = before.tasks
+	if !t.outer.outOfTime {
+		t.tasks = l.tickBudget
 	}
-	t.outer.at = max(0, t.tasks-fewTasks)
-	if before.held {
+	if t.held {
 		t.microtasks = l.microtaskBudget
+	}
+	t.used = used{}
+	t.outer.at = max(0, t.tasks-fewTasks)
+	if now >= l.earliest.Load() {
+		t.due = dueAt(now)
+	} else {
+		t.due.done = true
 	}
 }
 
-// pace is when to look at the clock for external tasks. There are so many of them, and most are so short, that they pay for
-// no counter but that of the budget: it is compared with the next one at which there is something to decide.
+// pace says when to read the clock between external tasks. Most tasks are so short that a counter for this would be felt.
+// So bounds.tasks, which counts down anyway, is compared with pace.at: when it gets there, tasksSpent is called.
 type pace struct {
-	at    int   // what is left of the budget when to look, or when it is spent
-	from  int   // what was left at the first look,
-	began int64 // and when that was; 0 before
-	over  bool  // they have taken too long, and some are left
+	at        int   // bounds.tasks at the next reading of the clock; 0: when the budget is spent
+	from      int   // bounds.tasks at the first reading
+	began     int64 // time of the first reading; 0 before
+	outOfTime bool  // the tasks have taken too long, and some are left
 }
 
 const (
-	fewTasks  = 3  // that cost no look at the clock
-	mostTasks = 64 // between two looks: so many that are slow may follow others that were not
+	fewTasks  = 3  // the first tasks of a tick, which run without a look at the clock
+	mostTasks = 64 // the most tasks between two looks at the clock, since slow tasks may follow fast ones
 )
 
-// tasksOver is asked when the next external task would exceed the budget, or it is time to look at the clock. It tells
-// whether the rest waits for the next tick, and of a budget that is spent it tells others.
-func (l *Loop) tasksOver() bool {
+// tasksSpent is called when the budget is spent or it is time to read the clock. It tells whether the tasks that are left
+// have to wait for the next tick, and reports a spent budget.
+func (l *Loop) tasksSpent() bool {
 	t := &l.bounds
 	p := &t.outer
 	if t.tasks == 0 {
@@ -67,23 +75,24 @@ func (l *Loop) tasksOver() bool {
 	}
 	took := now - p.began
 	if took >= longestStint {
-		t.full, p.over = true, true
+		t.full, p.outOfTime = true, true
 		return true
 	}
-	soon := longestStint / 10 * int64(p.from-t.tasks) / (took + 1) // about as many as a tenth of the time is enough for
+	soon := longestStint / 10 * int64(p.from-t.tasks) / (took + 1) // about as many tasks as run in a tenth of longestStint
 	p.at = max(0, t.tasks-int(min(max(1, soon), mostTasks)))
 	return false
 }
 
-// stint measures how long callbacks of a kind have run, and reads the clock as rarely as that allows: a few callbacks
-// cost nothing.
+// stint measures how long callbacks of one kind have run. It reads the clock rarely, and not at all for the first few
+// callbacks.
 type stint struct {
-	began   int64
-	n, next int // callbacks so far, and those after which to look at the clock
+	began int64 // time of the first look at the clock; 0 before
+	n     int   // callbacks so far
+	next  int   // value of n after which to look at the clock
 }
 
-// over is asked before each callback, and tells whether the stint has lasted long enough.
-func (s *stint) over(l *Loop) bool {
+// expired is called before each callback, and tells whether the stint has lasted long enough.
+func (s *stint) expired(l *Loop) bool {
 	if s.n++; s.n < 4 || s.n <= s.next {
 		return false
 	}
@@ -97,6 +106,13 @@ func (s *stint) over(l *Loop) bool {
 	return took >= longestStint
 }
 
-// longestStint is about how long, in nanoseconds, the due timers of a tier, internal tasks, or external ones keep
-// everything else waiting.
+// guestTurns counts the guest's turns in a tick.
+type guestTurns struct {
+	taken int   // turns so far
+	look  int   // value of taken at which to look at the clock
+	began int64 // time of the first look; 0 before
+}
+
+// longestStint is about how long, in nanoseconds, the due timers of a tier, internal tasks, external tasks, or the guest's
+// turns keep everything else waiting.
 const longestStint = 10_000_000

@@ -7,13 +7,13 @@ import (
 	"runtime/debug"
 )
 
-// Call runs fn on the loop, as a task, and returns what it returns: how other goroutines ask for what is the loop's alone.
-// From the loop itself it calls fn at once.
+// Call runs fn on the loop, as a task, and returns its results: other goroutines use it to get at state that only the
+// loop may touch. On the loop itself it calls fn at once.
 //
 // A panic of fn, and a runtime.Goexit, come back as a *PanicError, and are not reported otherwise. When ctx ends first Call
-// returns ctx.Err(), or an error that wraps it and the cause; fn is not called if it has not begun then, and otherwise goes
-// on. Call returns what Submit returns for a task that is not accepted, and ErrLoopTerminated when the loop is closed
-// before it has run. Any goroutine may call it. It costs a wake-up there and back, and some small allocations.
+// returns ctx.Err(), or an error that wraps it and the cause; an fn that has begun goes on, and one that has not is not
+// called. Call returns Submit's error if the task is not accepted, and ErrLoopTerminated if the loop is closed before the
+// task has run. Any goroutine may call it. It costs a wake-up there and back, and some small allocations.
 func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, err error) {
 	switch {
 	case fn == nil:
@@ -46,6 +46,6 @@ func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, e
 			return value, ErrLoopTerminated
 		}
 	}
-	value, _ = a.value.(T) // an interface that is nil is no T
+	value, _ = a.value.(T) // the form that does not panic: a nil value is no T, even if T is an interface
 	return value, a.err
 }

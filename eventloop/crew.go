@@ -1,6 +1,6 @@
 package eventloop
 
-// Who works for the loop: an ending loop accepts from those what it refuses others.
+// The goroutines that run functions of Promisify. An ending loop accepts work from them that it refuses others.
 
 import (
 	"github.com/turnloop/turnloop/internal/goroutine"
@@ -8,18 +8,18 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// crew knows the goroutines on which functions of Promisify run, by identity. Each has its place; who finds that taken is
-// in the crowd. A loop gets one with its first worker.
+// crew knows the goroutines on which functions of Promisify run, by identity. Each has a place; a goroutine that finds its
+// place taken is in the map crowd instead. A loop gets a crew with its first worker.
 type crew struct {
-	place [64]atomic.Uintptr
-	mu    sched.Mutex
+	place [64]atomic.Uintptr // 0: free; a goroutine takes its place, and only that goroutine frees it
+	mu    sched.Mutex        // guards crowd and gone
 	crowd map[uintptr]struct{}
 
-	count atomic.Int64  // of them
-	gone  chan struct{} // closed when there are none; made by who waits for that, under mu
+	count atomic.Int64  // goroutines, in places and in the crowd
+	gone  chan struct{} // closed when no goroutine is left; made by the first caller of none; nil before and after
 }
 
-// enlist adds the calling goroutine to those that work for the loop.
+// enlist adds the calling goroutine to the loop's crew, which it returns.
 func (l *Loop) enlist() *crew {
 	c := l.crew.Load()
 	if c == nil {
@@ -64,16 +64,17 @@ func (c *crew) leave() {
 	}
 }
 
-// working returns how many there are.
-func (c *crew) working() int64 {
+// size returns how many goroutines are in the crew.
+func (c *crew) size() int64 {
 	if c == nil {
 		return 0
 	}
 	return c.count.Load()
 }
 
-// none returns a channel that is closed when there is nobody. Who leaves last looks for it under the lock under which it is
-// made here, before the count is looked at again.
+// none returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
+// The last goroutine to leave lowers the count before it looks for the channel. mu guards the channel, so one of the two
+// closes it.
 func (c *crew) none() <-chan struct{} {
 	none := make(chan struct{})
 	if c == nil {
@@ -92,7 +93,7 @@ func (c *crew) none() <-chan struct{} {
 	return none
 }
 
-// has tells whether the calling goroutine works for the loop.
+// has tells whether the calling goroutine is in the crew.
 func (c *crew) has() bool {
 	if c == nil {
 		return false
@@ -107,7 +108,7 @@ func (c *crew) has() bool {
 	return is
 }
 
-// placeOf spreads the addresses that identities are.
+// placeOf returns the place of a goroutine. Identities are addresses, so it spreads them.
 func (c *crew) placeOf(id uintptr) *atomic.Uintptr {
 	return &c.place[uint32(uint64(id)*0x9E3779B97F4A7C15>>32)%uint32(len(c.place))]
 }

@@ -1,29 +1,56 @@
 package eventloop
 
-// Debug mode: where what a loop has was created.
+// Debug mode: where timers, workers, promises and the like were created.
 
 import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// place is the stack on which something was created: enough of it to see past this module, and zeros.
+// place is the top of the stack on which something was created: enough frames to see past this module, then zeros.
 type place [8]uintptr
 
-// here returns where the caller of the exported function is, or nil without debug mode.
+// here returns the stack of its caller, or nil without debug mode. When a callback of this module creates something itself,
+// as an interval creates its next timer, here returns the place of that callback.
 func (l *Loop) here() *place {
 	if !l.debug {
 		return nil
 	}
 	p := new(place)
 	runtime.Callers(2, p[:])
+	if _, outside := p.frame(); !outside && l.OnLoop() {
+		if from := l.probe.place.Load(); from != nil {
+			return from
+		}
+	}
 	return p
 }
 
-// ownPackages are what the names of functions begin with that create things for others.
+// placed wraps a callback in debug mode: while the callback runs, the place where placed was called is shown.
+func (l *Loop) placed(fn func()) func() {
+	from := l.here()
+	return func() {
+		l.shows(from)
+		fn()
+	}
+}
+
+// shows notes the place of the callback that runs.
+func (l *Loop) shows(from *place) { l.probe.place.Store(from) }
+
+// places is the loop as the realm of its promises sees it in debug mode: the realm then tells the loop where each handler
+// was attached.
+type places Loop
+
+func (l *places) ScheduleMicrotask(fn func()) error { return (*Loop)(l).ScheduleMicrotask(fn) }
+func (l *places) OnLoop() bool                      { return (*Loop)(l).OnLoop() }
+func (l *places) HandlerFrom(at *[8]uintptr)        { (*Loop)(l).shows((*place)(at)) }
+
+// ownPackages are prefixes of the names of functions that create things for others.
 var ownPackages = []string{
 	"github.com/turnloop/turnloop/eventloop.",
 	"github.com/turnloop/turnloop/eventloop/promise.",
@@ -31,7 +58,7 @@ var ownPackages = []string{
 	"github.com/turnloop/turnloop/eventloop/threadlet.",
 }
 
-// String tells where something comes from, or nothing of nil.
+// String returns "from" and the place, or nothing for nil.
 func (p *place) String() string {
 	if p == nil {
 		return ""
@@ -39,33 +66,34 @@ func (p *place) String() string {
 	return "from " + p.where()
 }
 
-// where tells the first function on the stack that is not one of ours.
+// where returns the function, file and line of the first frame that is not in ownPackages.
 func (p *place) where() string {
-	for frames := runtime.CallersFrames(p[:]); ; {
-		f, more := frames.Next()
-		own := false
-		for _, name := range ownPackages {
-			own = own || strings.HasPrefix(f.Function, name)
-		}
-		if !own || !more {
-			return fmt.Sprintf("%s at %s:%d", f.Function, filepath.Base(f.File), f.Line)
-		}
-	}
+	f, _ := p.frame()
+	return fmt.Sprintf("%s at %s:%d", f.Function, filepath.Base(f.File), f.Line)
 }
 
-// ledger has in debug mode what is known of timers, registrations, workers and threadlets besides. Without, it is nil, and
-// knows nothing.
+// frame returns the first frame that is not in ownPackages; false, and the last frame, if there is none.
+func (p *place) frame() (f runtime.Frame, outside bool) {
+	for frames, more := runtime.CallersFrames(p[:]), true; more && !outside; {
+		f, more = frames.Next()
+		outside = !slices.ContainsFunc(ownPackages, func(name string) bool { return strings.HasPrefix(f.Function, name) })
+	}
+	return f, outside
+}
+
+// ledger keeps, in debug mode, when and where timers, registrations, workers and threadlets were created: their own
+// structures have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
 type ledger struct {
-	mu    sync.Mutex // held for a look at the maps, under any other lock
+	mu    sync.Mutex // guards the maps; it may be taken under any other lock, and no other under it
 	notes [shelves]map[any]entry
 }
 
-// shelf is where the ledger has the notes of a kind, so that to list one kind takes no longer for how many there are of
-// another.
+// shelf is a kind of entries. Each kind has a map of its own, so that listing one kind takes no longer when there are many
+// entries of another.
 type shelf int
 
 const (
-	ofOthers shelf = iota // timers and registrations, which are only asked for one by one
+	ofOthers shelf = iota // timers and registrations, which are only looked up one by one
 	ofWorkers
 	ofThreadlets
 	shelves
@@ -79,10 +107,10 @@ func newLedger() *ledger {
 	return g
 }
 
-// of returns the notes among which the key's is.
+// of returns the map for a key. The caller holds mu.
 func (g *ledger) of(key any) map[any]entry {
 	switch key.(type) {
-	case *work:
+	case *workItem:
 		return g.notes[ofWorkers]
 	case threadletID:
 		return g.notes[ofThreadlets]
@@ -93,11 +121,11 @@ func (g *ledger) of(key any) map[any]entry {
 type entry struct {
 	since int64
 	from  *place
-	doing string // of a threadlet
+	doing string // what a threadlet is doing
 }
 
-// registrationTag is the key of a registration, threadletID of a threadlet; a TimerID is that of a timer, and the work that
-// of a worker.
+// registrationTag is the key of a registration, threadletID that of a threadlet. The key of a timer is its TimerID,
+// that of a worker its *workItem.
 type (
 	registrationTag uint32
 	threadletID     uint64
@@ -112,7 +140,7 @@ func (g *ledger) put(key any, since int64, from *place) {
 	g.of(key)[key] = entry{since: max(since, 1), from: from}
 }
 
-// tell is put for what does one thing after the other: what is known stays.
+// tell notes what something is doing now. since counts only in the first call for a key, and from only if it is not nil.
 func (g *ledger) tell(key any, since int64, from *place, doing string) {
 	if g == nil {
 		return
@@ -178,8 +206,8 @@ func (g *ledger) end() {
 	}
 }
 
-// noted returns, in debug mode, a timer's function that strikes the timer out of the ledger and says where it comes from
-// while it runs; and what to call with the timer's id, under the timers' lock, where it cannot have fired.
+// noted wraps a timer's function in debug mode. run removes the timer's note, and shows the timer's place while fn
+// runs. known must be called with the timer's id before the timer can fire, that is, under the timers' lock.
 func (l *Loop) noted(fn func()) (run func(), known func(TimerID)) {
 	from, since := l.here(), l.now()
 	var id TimerID

@@ -7,8 +7,7 @@
 // at a time, so state that only callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine,
 // also from callbacks. A callback must not block: while it runs, nothing else does.
 //
-// Callbacks that are nil are refused with [ErrNilCallback]. Contexts must not be nil: as elsewhere in Go, who uses one
-// panics.
+// A nil callback is refused with [ErrNilCallback]. A nil context panics, as elsewhere in Go.
 //
 // # What a tick does
 //
@@ -20,12 +19,12 @@
 //	│   until there is work
 //	└── call whose descriptors are ready     RegisterFD
 //
-// After every callback the microtasks run ([Loop.ScheduleMicrotask]; what handlers of promises do is one each; before
-// them, [Loop.NextTick]), those that they schedule included, until none is left or their budget is spent; after those
-// of descriptors in batches, unless WithStrictMicrotaskOrdering says otherwise. A microtask of another goroutine runs
-// before any callback that starts after it was accepted. Between two external tasks, internal tasks that came meanwhile
-// run first. Every step has a bound: what exceeds it keeps its order and waits for the next tick, so nothing, however
-// much of it there is, keeps the rest from running, or the loop from its end.
+// After every callback is a checkpoint: it runs the functions of [Loop.NextTick], then microtasks
+// ([Loop.ScheduleMicrotask]; each handler of a promise is one), also those that are scheduled meanwhile, until none is
+// left or their budget is spent. A batch of descriptor callbacks shares one checkpoint, unless WithStrictMicrotaskOrdering
+// gives each its own. A microtask of another goroutine runs before any callback that starts after it was accepted. Internal
+// tasks that come meanwhile run before the next external task. Every step has a bound: what exceeds it keeps its order
+// and waits for the next tick. So no amount of work keeps other work from running, or the loop from its end.
 //
 // # What it promises
 //
@@ -37,22 +36,22 @@
 // # Promises
 //
 // [Loop.Promisify] runs blocking work on a goroutine of its own and returns a promise of the result; [Loop.NewPromise]
-// returns one that any goroutine may settle. Handlers run on the loop. Package promise says what promises do, and has
-// them with types; [Loop.Promises] combines them. Package js, on top, has the vocabulary of JavaScript.
+// returns one that any goroutine may settle. Handlers run on the loop. Package promise documents promises and has typed
+// ones; [Loop.Promises] combines them. Package js adds the vocabulary of JavaScript.
 //
 // # Descriptors
 //
-// [Loop.RegisterFD] has raw descriptors watched for readiness, level-triggered: by epoll on Linux, by kqueue on macOS
-// and the BSDs, and sockets on Windows. Elsewhere it returns errors.ErrUnsupported. A loop with descriptors is woken by
-// work as fast as one without, and no thread blocks for it on Linux ([FastPathMode]). The loop never reads, writes or
-// closes a descriptor: that is up to its owner, who makes it non-blocking, and unregisters it before closing it; from
-// another goroutine by [Loop.UnregisterFDThen], as its callback may be running.
+// [Loop.RegisterFD] watches raw descriptors for readiness, level-triggered: with epoll on Linux and kqueue on macOS and
+// the BSDs; on Windows, sockets only. Elsewhere it returns errors.ErrUnsupported. Work wakes a loop with descriptors as
+// fast as one without, and on Linux no thread blocks for it ([FastPathMode]). The loop never reads, writes or closes a
+// descriptor. Its owner does, makes it non-blocking, and unregisters it before closing it: from another goroutine with
+// [Loop.UnregisterFDThen], as its callback may be running.
 //
 // # What can be seen of it
 //
 // [Loop.Metrics] has figures, [Loop.Active] what the loop is doing and what keeps it alive, [WithStallThreshold] reports a
 // callback while it blocks the loop, and [Loop.DumpEvents] writes what a flight recorder has kept. Each answers while the
-// loop is blocked, and leaves an idle one alone. What is not asked for by an option costs nothing.
+// loop is blocked, and leaves an idle one alone. What no option asks for costs nothing.
 //
 // # How it ends
 //
@@ -60,7 +59,7 @@
 // end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends in the same way when nothing can happen
 // any more. A loop runs once; create another to start again.
 //
-// An end accepts ever less. Submit, timers, registrations and new promises are refused from its beginning; internal tasks
-// and microtasks when it has had enough of them, for which [Loop.Shutdown] has the numbers, and once it is over. All of
-// these say [ErrLoopTerminated].
+// From the beginning of the end, Submit, timers, registrations and new promises are refused. Internal tasks and microtasks
+// are accepted up to the bounds that [Loop.Shutdown] documents, and not once the loop has ended. Every refusal is
+// [ErrLoopTerminated].
 package eventloop

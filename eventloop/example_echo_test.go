@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,7 @@ import (
 type lineServer struct {
 	loop     *eventloop.Loop
 	listener int
-	spare    int // a descriptor in hand, for when there are no others
+	rest     eventloop.TimerID // until it accepts again
 	conns    map[int]*lineConn
 	buf      []byte // for whoever reads
 }
@@ -40,6 +41,8 @@ type lineConn struct {
 const (
 	maxLine = 64 << 10 // bytes; who sends a longer line is disconnected
 	maxOut  = 64 << 10 // bytes; who does not read is not read from while more wait
+
+	acceptAgain = 50 * time.Millisecond // after there were no descriptors
 )
 
 // listen opens a server on a free port of the loopback interface.
@@ -48,17 +51,10 @@ func listen(loop *eventloop.Loop) (s *lineServer, address string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	spare, err := unix.Dup(fd)
-	if err != nil {
-		unix.Close(fd)
-		return nil, "", err
-	}
-	s = &lineServer{loop: loop, listener: fd, spare: spare, conns: map[int]*lineConn{}, buf: make([]byte, 4096)}
-	unix.CloseOnExec(spare)
+	s = &lineServer{loop: loop, listener: fd, conns: map[int]*lineConn{}, buf: make([]byte, 4096)}
 	unix.CloseOnExec(fd)
 	if address, err = s.open(); err != nil {
 		unix.Close(fd)
-		unix.Close(spare)
 		return nil, "", err
 	}
 	return s, address, nil
@@ -92,15 +88,11 @@ func (s *lineServer) accept(eventloop.IOEvents) {
 			continue
 		}
 		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
-			// A connection that stays in the queue would be told again and again; so it is turned away with the spare.
-			unix.Close(s.spare)
-			if fd, _, err = unix.Accept(s.listener); err == nil {
-				unix.Close(fd)
+			// What stays in the queue would be told again and again; so nobody asks until there may be descriptors.
+			if s.loop.ModifyFD(s.listener, 0) == nil {
+				s.rest, _ = s.loop.ScheduleTimer(acceptAgain, func() { s.loop.ModifyFD(s.listener, eventloop.EventRead) })
 			}
-			if s.spare, err = unix.Dup(s.listener); err == nil {
-				unix.CloseOnExec(s.spare)
-				continue
-			}
+			return
 		}
 		if err != nil {
 			return // EAGAIN: that was all
@@ -117,9 +109,9 @@ func (s *lineServer) accept(eventloop.IOEvents) {
 
 // close ends the server and its connections.
 func (s *lineServer) close() {
+	s.loop.CancelTimer(s.rest) // the number may be somebody else's then
 	s.loop.UnregisterFD(s.listener)
 	unix.Close(s.listener)
-	unix.Close(s.spare)
 	for _, c := range s.conns {
 		c.close()
 	}

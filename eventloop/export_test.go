@@ -61,7 +61,7 @@ func (q *Queue) Clean() bool {
 			if c == q.q.tail {
 				used = q.q.written
 			}
-			unread := i < used && (c != q.q.head || i >= q.q.read)
+			unread := i < used && (c != q.q.head || i >= int(q.q.read))
 			if (fn != nil) != unread {
 				return false
 			}
@@ -120,8 +120,8 @@ func (l *Loop) WorkWaiting() int {
 	return len(l.workers.waiting)
 }
 
-// Enough is how many sleeps in a row must have been spent in the wrong place before the loop moves.
-const Enough = enough
+// MoveAfter is how many sleeps in a row must have been spent in the wrong place before the loop moves.
+const MoveAfter = moveAfter
 
 // Slots has registrations by their tags; each of these has events to tell it by, and a callback that does nothing.
 type Slots struct{ s slots }
@@ -180,7 +180,7 @@ func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
 // Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
 // rests. It is for loops that have not begun to end.
 func (l *Loop) Hurry(late, credit int) {
-	l.urgent.late = late
+	l.urgent.foreignCredit = late
 	l.Credit(credit)
 }
 
@@ -259,12 +259,34 @@ func (l *Loop) BeginPauses() {
 func (l *Loop) PauseTakes(rest, took time.Duration) {
 	p := &l.pauses
 	p.begin(p.clock + int64(rest))
-	l.judge(p.clock + int64(took))
+	l.measurePauses(p.clock + int64(took))
 }
+
+// SleepOf is a sleep of a loop that nobody runs, from which it is woken and gets on so late. It tells whether the waker is to
+// read the clock, or to yield.
+func (l *Loop) SleepOf(late time.Duration) (timed, yields bool) {
+	l.prepareWake()
+	way := l.handover.way.Load()
+	if way == wakeTimed {
+		l.handover.woken.Store(l.now() - int64(late))
+	}
+	l.learnFromWake()
+	return way == wakeTimed, way == wakeAndYield
+}
+
+// SleepUnwoken is a sleep that nobody ends; it returns how many are left until one is measured.
+func (l *Loop) SleepUnwoken() int {
+	l.prepareWake()
+	l.learnFromWake()
+	return l.handover.left
+}
+
+// HandOver has the next waker of a loop that sleeps yield.
+func (l *Loop) HandOver() { l.handover.way.Store(wakeAndYield) }
 
 // SetCalm says whether the processors are calm, and has nobody ask until ForgetCalm. Who has asked before may still answer.
 func SetCalm(sure bool) {
-	calm.again.Store(never)
+	calm.nextAsk.Store(never)
 	calm.until.Store(0)
 	if sure {
 		calm.until.Store(never)
@@ -273,7 +295,7 @@ func SetCalm(sure bool) {
 
 // SetCalmFor says that the processors are calm from the loop's last look at the clock on, for so long.
 func SetCalmFor(l *Loop, d time.Duration) {
-	calm.again.Store(never)
+	calm.nextAsk.Store(never)
 	calm.until.Store(l.born + l.pauses.clock + int64(d))
 }
 
@@ -285,7 +307,7 @@ func Calm() bool { return calm.until.Load() != 0 }
 // ForgetCalm is where a process begins.
 func ForgetCalm() {
 	calm.until.Store(0)
-	calm.again.Store(0)
+	calm.nextAsk.Store(0)
 }
 
 // Notes returns how many things the ledger of debug mode knows.
@@ -342,3 +364,75 @@ func (l *Loop) CallObserved(fn func()) {
 
 // Now reads the loop's clock.
 func (l *Loop) Now() int64 { return l.now() }
+
+// GatherWait is what the loop does before it takes a batch that is there at once; it tells whether it has waited.
+func (l *Loop) GatherWait() bool {
+	l.gather.wait(l)
+	return l.gather.way == waitedFor
+}
+
+// GatherTook tells the loop how large that batch was; GatherInterrupted, that there is none.
+func (l *Loop) GatherTook(n int)   { l.gather.took(n) }
+func (l *Loop) GatherInterrupted() { l.gather.interrupted() }
+
+// HandOver has the next waker of each loop that sleeps yield. LocksFree tells whether nobody has the lock of a share.
+func (g *Group) HandOver() {
+	for _, l := range g.loops {
+		l.HandOver()
+	}
+}
+
+func (g *Group) LocksFree() bool {
+	for i := range g.shares {
+		if !g.shares[i].mu.TryLock() {
+			return false
+		}
+		g.shares[i].mu.Unlock()
+	}
+	return true
+}
+
+// LastLook is when the next callback begins, as far as it is measured.
+func (l *Loop) LastLook() int64 { return l.probe.last }
+
+// PutInto gives a task to the share of the loop i.
+func (g *Group) PutInto(i int, fn func()) error {
+	_, err := g.put(i, fn)
+	return err
+}
+
+// StealFor does what the runner of the loop i does when its share is empty.
+func (g *Group) StealFor(i int) error {
+	s := &g.shares[i]
+	s.mu.Lock()
+	err := g.post(i)
+	s.mu.Unlock()
+	g.steal(i)
+	return err
+}
+
+// Idle returns how many shares are idle.
+func (g *Group) Idle() int { return int(g.idle.Load()) }
+
+// AddStall has the flight recorder know of a stall that was noticed so long from now.
+func (l *Loop) AddStall(ahead time.Duration) {
+	l.probe.mu.Lock()
+	defer l.probe.mu.Unlock()
+	l.probe.ring.add(record{end: l.now() + int64(ahead), kind: aStall})
+}
+
+// WithLocks calls fn while it holds the locks of all shares.
+func (g *Group) WithLocks(fn func()) {
+	for i := range g.shares {
+		g.shares[i].mu.Lock()
+		defer g.shares[i].mu.Unlock()
+	}
+	fn()
+}
+
+// WithUrgentLock calls fn while it holds the lock of the urgent inbox.
+func (l *Loop) WithUrgentLock(fn func()) {
+	l.lock(&l.urgent.spinLock)
+	defer l.urgent.Unlock()
+	fn()
+}

@@ -61,6 +61,8 @@ type fakePoller struct {
 	waited func(found int) // sees what a Wait has found before the loop does
 	waking func()          // goes before a Wake
 
+	mute atomic.Bool // a watch has no turn to tell
+
 	calls, failed [operations]atomic.Int64
 	blocking      atomic.Int64 // Waits that might have waited
 
@@ -192,6 +194,9 @@ func (f *fakePoller) Watch(notify func(error)) (func(), error) {
 		}
 		if err == nil {
 			err = f.fail(opNotify)
+		}
+		if err == nil && f.mute.Load() {
+			return
 		}
 		over.Store(err != nil)
 		notify(err)
@@ -371,4 +376,15 @@ func quiet(t *testing.T, f *fakePoller, what string) {
 		}
 	}
 	t.Errorf("the loop goes on to ask for events: %s", what)
+}
+
+// complainer is what says that a test fails: a testing.T, or complaints where the failure is what is tested.
+type complainer interface {
+	Errorf(format string, args ...any)
+}
+
+type complaints []string
+
+func (c *complaints) Errorf(format string, args ...any) {
+	*c = append(*c, fmt.Sprintf(format, args...))
 }

@@ -48,7 +48,7 @@ var heard = map[operation]string{
 
 // life is one life of a loop whose poller fails.
 type life struct {
-	t     *testing.T
+	t     complainer
 	name  string
 	place place
 	fake  *fakePoller
@@ -278,10 +278,10 @@ func (c *life) live() {
 // tour leads through all places to sleep in.
 func (c *life) tour() {
 	if c.place.mode == eventloop.FastPathAuto && c.place.parks {
-		for i := 0; i < 4*eventloop.Enough && c.fake.calls[opPark].Load() == 0; i++ {
+		for i := 0; i < 4*eventloop.MoveAfter && c.fake.calls[opPark].Load() == 0; i++ {
 			c.exchanges()
 		}
-		for range eventloop.Enough {
+		for range eventloop.MoveAfter {
 			c.work()
 		}
 	}
@@ -348,7 +348,7 @@ func (c *life) certain() bool {
 }
 
 // newLife prepares a life; every is 0 for one without faults.
-func newLife(t *testing.T, p place, broken operation, err error, every int64, then func()) *life {
+func newLife(t complainer, p place, broken operation, err error, every int64, then func()) *life {
 	f := &fakePoller{parks: p.parks, broken: broken, err: err, every: max(every, 1)}
 	switch broken {
 	case opNew:
@@ -435,4 +435,13 @@ func TestFaultsWithABrokenLogger(t *testing.T) {
 		}
 		together(t, lives...)
 	}
+}
+
+// A fault that never happens fails its life: nothing has been tested.
+func TestFaultsThatNeverHappen(t *testing.T) {
+	needDescriptors(t)
+	var said complaints
+	together(t, newLife(&said, places[0], opAdd, errnos[0], 1<<40, nil))
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "the fault did not happen")
 }

@@ -1,6 +1,6 @@
 package eventloop
 
-// Descriptors: who watches what, and the calls to them. When the loop asks the system is in watch.go.
+// Descriptors: the registrations, and the calls of their callbacks. When the loop asks the system is in watch.go.
 
 import (
 	"errors"
@@ -14,45 +14,49 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// descriptors are what is registered, and the poller that watches it. Any goroutine registers; only the loop waits and
-// calls.
+// descriptors are the registrations, and the poller that watches them. Any goroutine registers; only the loop waits for
+// events and calls callbacks.
 type descriptors struct {
-	// mu guards those below, and is held over the poller's call that goes with a change, so that table and poller
-	// agree. It is never held over a wait or a callback. Beside many who register, it may be long in coming; so what the
-	// loop asks for again and again, slots, mode and poller, is changed under look too, and read under either. That is
-	// held for a few instructions, within mu where both are.
+	// mu guards the fields from table to closed. It is held over the poller's call that goes with a change, so that table
+	// and poller agree, and never over a wait or a callback. Where many goroutines register, the loop would have to wait
+	// long for mu. So the fields that the loop reads (slots, mode, poller and leaving) are changed with both locks held,
+	// and may be read with either. The loop takes only the spin lock look, which is held for a few instructions. A
+	// goroutine that takes both takes mu first.
 	mu      sched.Mutex
 	look    spinLock
 	table   map[int]uint32 // the tag of the registration of each descriptor
 	slots   slots          // the registrations
 	mode    FastPathMode
-	poller  systemPoller        // made when it is needed first, kept until the end
-	cleanup runtime.Cleanup     // closes it if the loop is garbage before that
-	leaving leavers             // what UnregisterFDThen was given, and the loop has not called yet; changed under look too
-	orphans func(left []func()) // calls what is left of these at the end; there if there may be some
+	poller  systemPoller        // made when it is first needed, kept until the end
+	cleanup runtime.Cleanup     // closes the poller if the loop is garbage before its end
+	leaving leavers             // functions of UnregisterFDThen that the loop has not called yet
+	orphans func(left []func()) // Loop.callOrphans, for what the end leaves in leaving; nil before the first
 	closed  bool                // the loop has ended, and so have all registrations
 
-	size    atomic.Int32                 // of table; written under mu
-	changed atomic.Bool                  // the loop must look at mode and poller; written before its state is looked at
-	ready   atomic.Bool                  // the watch has told of events; written before the loop's state is looked at
-	fault   atomic.Pointer[error]        // what ended the watch; written before changed
-	blocked atomic.Pointer[systemPoller] // what the loop sleeps in, if not on its channel; only an awake loop writes
+	// A goroutine that sets changed or ready looks at the loop's state afterwards; the loop looks at both flags before it
+	// parks. The loop clears changed before it reads mode and poller, and ready before it asks the poller.
+	size    atomic.Int32                 // of table; written under mu, read without
+	changed atomic.Bool                  // the loop has to look at mode, poller, size and fault
+	ready   atomic.Bool                  // the watch has reported events
+	fault   atomic.Pointer[error]        // the error that ended the watch; the watch sets it before changed, the loop takes it
+	blocked atomic.Pointer[systemPoller] // the poller that the loop sleeps in; nil: its channel; the awake loop writes it, signal reads it
 
 	// Only the loop touches these.
-	own     systemPoller   // is poller, once the loop has taken notice of it
-	parker  poller.Parker  // own as well, if it can park; nil if it cannot, or must not
-	parking bool           // the loop parks in parker
-	against int            // sleeps in a row that should have been spent elsewhere
-	unwatch func()         // ends the watch; nil when there is none
-	drained bool           // the last wait found nothing: what comes after it, the watch tells of
-	batch   []poller.Event // from the last wait
-	called  int            // events of the batch that were dealt with
-	strays  []uint32       // tags of the batch that were nobody's
-	earlier []uint32       // the same of the batches before, as long as each had some
-	haunted bool           // the poller could not be made to forget closed descriptors
+	own       systemPoller   // the loop's copy of poller, made by chooseWatch
+	parker    poller.Parker  // own, if the loop may park in it; else nil
+	parking   bool           // the loop parks in parker
+	misplaced int            // sleeps in a row that another place would have served better
+	unwatch   func()         // ends the watch; nil when there is none
+	drained   bool           // the last wait found nothing, so the watch will report the next event
+	batch     []poller.Event // from the last wait
+	called    int            // events of the batch that were served
+	asked     int64          // the loop last asked the poller in the tick that began then
+	strays    []uint32       // tags in the batch that belong to no registration
+	earlier   []uint32       // such tags in earlier batches, back to the last batch that had none
+	suspended bool           // the poller could not be made to forget closed descriptors
 }
 
-// systemPoller is the part of the system that the loop can do without, and a test can replace.
+// systemPoller is a poller (see package poller). Not every loop needs one, and a test may replace it.
 type systemPoller interface {
 	Add(fd int, events IOEvents, tag uint32) error
 	Modify(fd int, old, events IOEvents, tag uint32) error
@@ -79,21 +83,22 @@ const always = EventError | EventHangup
 const ioBatch = 64
 
 // RegisterFD calls callback on the loop whenever the descriptor is ready for one of events, and for EventError and
-// EventHangup, asked for or not. It is level-triggered: who does not read what is there is called again. The descriptor
-// stays the caller's, should be non-blocking, and is unregistered before it is closed. It keeps an auto-exit loop
-// alive. A socket's peer that has finished sending is EventRead, and no hang-up: it may still read. Bits of events that
-// name no event are ignored.
+// EventHangup, asked for or not. It is level-triggered: a callback that does not read all that is there is called again.
+// The descriptor stays the caller's, should be non-blocking, and is to be unregistered before it is closed. It keeps an
+// auto-exit loop alive. When a socket's peer has finished sending, that is EventRead and no hang-up: the peer may still
+// read. Bits of events that name no event are ignored.
 //
-// Systems differ. On macOS and the BSDs EventHangup without EventError comes only to who asks for EventWrite, also when
-// it is they who have finished sending, and nothing to who asks for neither EventRead nor EventWrite. Linux may refuse,
-// with EINVAL, what about a hundred loops watch already, duplicates included, and, with ELOOP, nested epoll descriptors.
+// Systems differ. On macOS and the BSDs, EventHangup without EventError comes only to a registration that asks for
+// EventWrite, and also when this side has finished sending; one that asks for neither EventRead nor EventWrite gets no
+// events. Linux may refuse, with EINVAL, a descriptor that about a hundred loops watch already, duplicates included, and,
+// with ELOOP, nested epoll descriptors.
 // On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
-// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps, for which it does not wait. Where
-// no descriptor was registered it ends that sleep, for the loop to begin to watch; otherwise the loop sleeps on. It
-// costs a system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
-// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
-// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
+// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps. If no descriptor was
+// registered it wakes the loop, which begins to watch; otherwise the loop sleeps on. It costs a system call. It returns
+// ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered, ErrFastPathIncompatible under
+// FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled, when the system has no room, or
+// errors.ErrUnsupported where it cannot watch any.
 func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
 	if callback == nil {
 		return ErrNilCallback
@@ -129,11 +134,11 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 			d.slots.at = larger
 		}
 		tag = d.slots.next()
-		d.slots.put(registration{events, tag, callback}) // first: events come as soon as the poller knows
+		d.slots.put(registration{events, tag, callback}) // before the poller knows of it, since events may come at once
 	})
 	err := d.poller.Add(fd, events, tag)
 	if errors.Is(err, fs.ErrExist) {
-		// Left by a registration that ended while the number meant something else.
+		// The poller has kept the number of a registration that ended after its descriptor was closed and the number reused.
 		err = d.poller.Modify(fd, 0, events, tag)
 	}
 	if err != nil {
@@ -147,20 +152,20 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 	if l.notes != nil {
 		l.notes.put(registrationTag(tag), l.now(), l.here())
 	}
-	d.counted()
+	d.updateSize()
 	return nil
 }
 
-// change changes what the loop reads under look. The caller holds mu.
-func (l *Loop) change(how func()) {
+// change calls apply, which changes fields that the loop reads, with look held. The caller holds mu.
+func (l *Loop) change(apply func()) {
 	l.lock(&l.fds.look)
-	how()
+	apply()
 	l.fds.look.Unlock()
 }
 
-// ModifyFD replaces the events that a registered descriptor is watched for. What is not asked for any more is not
-// delivered from then on, even if it had happened already. Any goroutine may call it, at the cost of a system call, or
-// of a lock if the events are what they were.
+// ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more
+// are not delivered from then on, even if they had happened already. Any goroutine may call it, at the cost of a system
+// call, or of a lock if the events stay the same.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.
@@ -171,7 +176,7 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	r, err := d.registered(fd)
 	if err == nil && r.events != events {
 		before, after := r.events, events
-		l.change(func() { r.events |= events }) // what comes while the poller is told is somebody's
+		l.change(func() { r.events |= events }) // while the poller changes, an event may belong to either set
 		if err = d.poller.Modify(fd, before, events, r.tag); err != nil {
 			after = before
 		}
@@ -183,14 +188,14 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	return nil
 }
 
-// counted follows a change of the table's size. The caller holds mu.
-func (d *descriptors) counted() {
+// updateSize updates size after a change of table. The caller holds mu.
+func (d *descriptors) updateSize() {
 	n := int32(len(d.table))
 	if before := d.size.Swap(n); n == 0 || before == 0 {
 		d.changed.Store(true) // there is something to watch, or nothing any more
 	}
 	if n == 0 {
-		d.table = nil // and the memory that many took
+		d.table = nil // an empty map keeps the memory of all that were in it
 	}
 }
 
@@ -212,8 +217,8 @@ func (d *descriptors) registered(fd int) (*registration, error) {
 	return nil, ErrFDNotRegistered
 }
 
-// runIO collects events, if there may be some, and calls those who wait for them. An event is looked up right before
-// its call: its registration may have ended, or changed, since it was collected.
+// runIO collects events, if there may be some, and calls their callbacks. The registration of an event is looked up right
+// before the call, since it may have ended or changed after the event was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
 	if d.called == len(d.batch) && !l.polled {
@@ -226,7 +231,7 @@ func (l *Loop) runIO() {
 	for d.called < len(d.batch) {
 		callback, events := l.addressee(d.batch[d.called])
 		d.called++
-		if l.state.load().ending() { // the last look before a callback: the table's lock may have been long in coming
+		if l.state.load().ending() { // the last look before a callback: taking the table's lock may have taken long
 			break
 		}
 		tag := d.batch[d.called-1].Tag
@@ -254,8 +259,8 @@ func (l *Loop) runIO() {
 	l.checkpoint()
 }
 
-// addressee finds who is to be called for an event, and for which part of it. Microtasks that have come meanwhile go first;
-// while they run the loop does without the lock.
+// addressee finds the callback of an event, and those bits of the event that the callback gets. Microtasks of other
+// goroutines run first, while the lock is released.
 func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 	d := &l.fds
 	l.lock(&d.look)
@@ -270,11 +275,11 @@ func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 		return callback, events
 	}
 	d.look.Unlock()
-	l.strayed(e.Tag)
+	l.handleStray(e.Tag)
 	return nil, 0
 }
 
-// drop forgets all registrations, and releases the poller. Nothing is registered any more.
+// drop forgets all registrations for good, and closes the poller, whose error it returns. The end of the loop calls it.
 func (d *descriptors) drop() error {
 	d.endWatch()
 	d.batch, d.called = nil, 0

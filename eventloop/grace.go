@@ -1,38 +1,44 @@
 package eventloop
 
-// Grace: what an ending loop still accepts, so that what is under way comes to its end, and the loop to its own.
+// Grace: what an ending loop still accepts. It is enough to finish the work that is under way, and not so much that the
+// loop never ends.
 
-// grace is what a loop that is ending accepts from its own callbacks. It takes what they bring, for there lies the sense
-// of a graceful end; but not for ever, as some begin anew whatever happens. What tells these from work that comes to an
-// end is how far they are from what had been accepted before: the functions that waited are the first generation, what
-// they bring is the second, and so on. Where few begin anew, generations are short, however many functions wait beside
-// them; so these few have as many turns as there are generations, and not a share of all that the others do not need.
+// grace is what an ending loop accepts from its own callbacks. A graceful end accepts the functions that callbacks
+// submit to finish their work; but some callbacks submit themselves again, for ever. Generations tell the two apart:
+// the functions that waited are the first generation, those that they submit the second, and so on. A function that
+// submits itself runs once in each generation, however many others wait beside it. So the number of generations bounds
+// such functions, and leaves a large number of functions to work that is finite.
 //
-// The loop's goroutine alone touches it.
+// There are three accounts. common and credit are the numbers of functions that may still be submitted, and time is how
+// long callbacks may still take. The accounts are opened when the end begins, and renewed by Loop.finish. Elders are the
+// internal tasks and microtasks that waited when the accounts were opened or renewed.
+//
+// Only the loop's goroutine touches grace.
 type grace struct {
-	counts   bool  // the loop has noticed that it ends; what it rejects itself does not count
-	rejected bool  // it has rejected what was pending
-	free     bool  // the function that runs is of one of the first generations: what it brings is on the common account
-	common   int64 // how many functions there may be of these generations
-	credit   int64 // how many of later ones
-	time     int64 // how many nanoseconds they all may take
+	counts   bool  // functions are counted: since the loop has noticed its end, except while it rejects promises
+	rejected bool  // the loop has rejected promises, and that has caused work
+	free     bool  // the running function is of one of the first generations, so what it submits is charged to common
+	common   int64 // functions that the first generations may still submit
+	credit   int64 // functions that later generations may still submit
+	time     int64 // nanoseconds that functions other than elders may still take
 
-	elders  [2]int // internal tasks, and microtasks, that waited when the accounts were opened and have not started
-	clock   int64  // when the last function started; 0 if that was one of them, or an external task
+	elders  [2]int // internal tasks, and microtasks, that are elders and have not started
+	clock   int64  // when the last function started; 0 if that was an elder, or an external task
 	tasks   round  // of internal tasks
-	jobs    round  // of microtasks, or of ticks, since the last change from one to the other
-	changes int    // of which there have been so many, with the first
-	inTicks bool   // the last was one to ticks
+	jobs    round  // of microtasks, or of functions of NextTick, since the last change from one to the other
+	changes int    // how often the loop has changed between these two queues; taking the first one counts, too
+	inTicks bool   // the last change was to functions of NextTick
 }
 
-// round is one generation of a queue: what waits when the last one has run. Each external task is followed by all internal
-// tasks that it brings, and each of these by its microtasks and ticks; so a function of the first generations begins a new
-// count in the queues behind its own.
+// round is one generation of a queue: the functions that wait when the generation before has run. A free function's own
+// submissions run before the next function of its queue: internal tasks before the next external task, microtasks before
+// the next internal task. So a free function begins a new count in the queues that it submits to.
 type round struct {
-	nth  int // from 1, of the function that was last to start
-	left int
+	nth  int // the generation's number, from 1
+	left int // functions of the generation that have not started
 }
 
+// next counts a function that is about to start. waiting is the length of its queue, the function included.
 func (r *round) next(waiting int) {
 	if r.left == 0 {
 		r.nth, r.left = r.nth+1, waiting
@@ -41,24 +47,24 @@ func (r *round) next(waiting int) {
 }
 
 const (
-	someGenerations = 8       // that are free whatever they take
-	mostGenerations = 64      // that are free while there is time
-	mostCommon      = 1 << 20 // functions of these,
-	perElder        = 8       // and so many more for each that waited,
-	perOwed         = 64      // or that a worker brings
-	mostOwn         = 1 << 14 // functions of later ones
-	mostLate        = 1 << 14 // functions from elsewhere
+	someGenerations = 8       // generations that are free however long they take
+	mostGenerations = 64      // generations that are free while there is time
+	mostCommon      = 1 << 20 // functions that free generations may submit, apart from what perElder and perOwed add
+	perElder        = 8       // functions that they may submit besides, for each elder or external task
+	perOwed         = 64      // functions that they may submit besides, for each function that a worker submits
+	mostOwn         = 1 << 14 // functions that later generations may submit
+	mostForeign     = 1 << 14 // functions that other goroutines may submit
 
-	mostTime  = 500_000_000 // nanoseconds that functions that were brought may take
-	mostTaken = 10_000_000  // nanoseconds that count of one: the machine may have stood still
+	mostTime  = 500_000_000 // nanoseconds that functions other than elders may take
+	mostTaken = 10_000_000  // the most nanoseconds charged for one function: the machine may have stood still
 )
 
-// accepts tells whether there is something left for what the function that runs brings.
+// accepts tells whether the running function may submit one more.
 func (g *grace) accepts() bool {
 	return !g.counts || g.free && g.common > 0 || g.credit > 0 && g.time > 0
 }
 
-// charge takes one function that was accepted.
+// charge counts one function that was accepted.
 func (g *grace) charge() {
 	switch {
 	case !g.counts:
@@ -69,8 +75,8 @@ func (g *grace) charge() {
 	}
 }
 
-// runsExternal is told of each external task before it starts: it was accepted before the end began.
-func (l *Loop) runsExternal() {
+// countExternal counts an external task before it starts. The task was accepted before the end began, so it is free.
+func (l *Loop) countExternal() {
 	g := &l.grace
 	g.common += perElder
 	g.time = mostTime
@@ -78,18 +84,18 @@ func (l *Loop) runsExternal() {
 	g.tasks, g.jobs = round{}, round{}
 }
 
-// runsInternal is told of each internal task.
-func (l *Loop) runsInternal() {
+// countInternal counts an internal task before it starts.
+func (l *Loop) countInternal() {
 	g := &l.grace
-	g.tasks.next(l.priority.len())
+	g.tasks.next(l.internals.len())
 	l.measure(&g.elders[internal&1])
-	if g.free = g.within(g.tasks.nth); g.free {
+	if g.free = g.isFree(g.tasks.nth); g.free {
 		g.jobs, g.changes = round{}, 0
 	}
 }
 
-// runsJob is told of each tick and microtask; q is its queue.
-func (l *Loop) runsJob(q *queue) {
+// countJob counts a microtask, or a function of NextTick, before it starts; q is its queue.
+func (l *Loop) countJob(q *queue) {
 	g := &l.grace
 	if inTicks := q == &l.ticks; g.changes == 0 || inTicks != g.inTicks {
 		g.inTicks, g.changes, g.jobs = inTicks, g.changes+1, round{}
@@ -100,15 +106,17 @@ func (l *Loop) runsJob(q *queue) {
 	} else {
 		l.measure(&g.elders[microtask&1])
 	}
-	g.free = g.within(max(g.changes, g.jobs.nth))
+	g.free = g.isFree(max(g.changes, g.jobs.nth))
 }
 
-func (g *grace) within(generation int) bool {
+// isFree tells whether a generation is free.
+func (g *grace) isFree(generation int) bool {
 	return generation <= someGenerations || generation <= mostGenerations && g.time > 0
 }
 
-// measure counts the time of the function that was started before. As long as elders are left it is theirs, whoever runs.
-// It is called between the loop's last look at its state and a callback, so it looks at nothing that others write.
+// measure charges the time of the previous function, unless elders are left. elders is the number of elders in the queue
+// of the function that starts now, nil for a queue that cannot have any. The loop calls measure between its last look at
+// its state and a callback, so measure reads nothing that other goroutines write.
 func (l *Loop) measure(elders *int) {
 	g := &l.grace
 	if elders != nil && *elders > 0 {
@@ -124,36 +132,36 @@ func (l *Loop) measure(elders *int) {
 	g.clock = now
 }
 
-// owes is told how many functions workers have brought, or that others come by no fault of theirs: they are like elders.
-func (g *grace) owes(n int) {
+// creditOwed credits n functions that workers have submitted, or that rejected promises cause: they count like elders.
+func (g *grace) creditOwed(n int) {
 	if n > 0 {
 		g.common += int64(n) * perOwed
 		g.tasks, g.jobs, g.changes = round{}, round{}, 0
 	}
 }
 
-// noticeEnd is called by the first turn that finds the loop ending. The turn in which the end was asked for counts
-// nothing yet: it has bounds of its own.
+// noticeEnd is called by the first tick that finds the loop ending when it begins. The tick in which the end was asked for
+// counts nothing yet: it has bounds of its own.
 func (l *Loop) noticeEnd() {
 	l.grace.counts = true
 	l.renew()
 }
 
-// renew opens the accounts anew, with what waits now.
+// renew opens the accounts anew: the functions that wait now are the elders.
 func (l *Loop) renew() {
 	u := &l.urgent
 	l.lock(&u.spinLock)
-	elders := [...]int{l.priority.len() + u.lane[internal&1].len(), l.micro.len() + u.lane[microtask&1].len()}
+	elders := [...]int{l.internals.len() + u.lane[internal&1].len(), l.micro.len() + u.lane[microtask&1].len()}
 	u.Unlock()
 	common := mostCommon + perElder*int64(elders[0]+elders[1]+l.ticks.len())
 	l.grace = grace{counts: l.grace.counts, rejected: l.grace.rejected, common: common, credit: mostOwn, time: mostTime, elders: elders}
 }
 
-// renewAll does so for what comes from elsewhere too.
+// renewAll is renew, and renews the account of other goroutines, too.
 func (l *Loop) renewAll() {
 	l.renew()
 	u := &l.urgent
 	l.lock(&u.spinLock)
-	u.late = mostLate
+	u.foreignCredit = mostForeign
 	u.Unlock()
 }

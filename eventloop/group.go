@@ -14,51 +14,51 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// Group is several loops, one goroutine each, that begin and end together. What belongs to one of them stays there: timers,
-// descriptors, threadlets, and what is submitted to the loop itself. What is submitted to the group runs on any of them: a loop
-// that has nothing to do takes tasks from one that has. [NewGroup] makes one. All methods may be called from any goroutine.
-//
-// The loops of a group end with it: whoever ends one of them ends all.
+// Group is several loops, one goroutine each, that begin and end together: to end one of them ends all. Timers,
+// descriptors, threadlets, and what is submitted to one of the loops, stay on that loop. What is submitted to the group
+// runs on any of them: a loop that has nothing to do takes tasks from one that has. [NewGroup] makes one. All methods
+// may be called from any goroutine.
 type Group struct {
 	loops  []*Loop
 	shares []share
-	idle   atomic.Int32 // how many shares are idle
-	limit  int          // of a share; 0 is none
+	idle   atomic.Int32 // number of idle shares
+	limit  int          // of tasks in a share; 0 is none
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards running, ending, closed and expired
 	running bool
-	ending  bool // the end was asked for, and by whom: by Close, by Run's context
-	closed  bool
-	expired error
+	ending  bool          // the end was asked for
+	closed  bool          // Close was called
+	expired error         // the error of Run's context, if the end of that context began the end of the group
 	done    chan struct{} // closed when all loops have ended
-	watched sync.Once
+	watched sync.Once     // starts watch, once
 }
 
-// share is what of the group's tasks one of its loops is to run, unless another takes it.
+// share is the part of the group's tasks that one of its loops is to run, unless another takes them.
 //
-// A share that has tasks has a runner: a task, accepted by the loop, that runs them. So what was accepted here is run, also by a loop that
-// ends. A share without a runner is idle when its runner has found nothing anywhere: who brings tasks then wakes one that is, to look
-// again. The runner says that it is idle and then looks at all lengths; who brings a task counts it and then looks who is idle.
+// A share that has tasks has a runner: a task, accepted by the loop, that runs them. So tasks that were accepted here
+// run, also if the loop ends. A share is idle when its runner has found no task anywhere; a producer whose task must
+// wait then posts a runner to it, to look again. The runner stores idle before it reads all lengths; a producer stores
+// the length before it looks for idle shares: so one of the two sees the other.
 type share struct {
 	_      [64]byte
 	n      atomic.Int32 // tasks; written under mu
 	idle   atomic.Bool
-	queued atomic.Bool // the runner waits in the loop's queue, where it is no task of anybody's
+	queued atomic.Bool // the runner waits in the loop's queue, where Metrics must not count it as a task
+	sealed atomic.Bool // nothing is accepted any more; written under mu
 	mu     sync.Mutex  // guards what follows
 	tasks  queue
 	posted bool // there is a runner
-	sealed bool // nothing is accepted any more
 	run    func()
 }
 
 const (
 	groupRun   = 64 // tasks that a runner runs before the loop does something else
-	groupSteal = 32 // tasks that are taken at once, at most half of what there is
+	groupSteal = 32 // the most tasks that are taken from another share at once, never more than half of them
 )
 
 // NewGroup makes n loops with the same options; 0 is GOMAXPROCS of them. It returns an error for a negative n and for
-// WithAutoExit, which is for single loops, and New's errors. With WithQueueLimit each loop has that limit, and as many of the
-// group's tasks.
+// WithAutoExit, which is for single loops, and New's errors. WithQueueLimit limits the queue of each loop and, apart
+// from that, its share of the group's tasks.
 func NewGroup(n int, opts ...Option) (*Group, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("eventloop: NewGroup(%d): negative", n)
@@ -88,13 +88,14 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 	return g, nil
 }
 
-// watch ends all loops when one has ended, and tells when all have. Whoever runs the group, or ends it, starts it.
+// watch shuts all loops down when one has ended, and closes done when all have. It runs on a goroutine of its own, from
+// Run or the beginning of the end on.
 func (g *Group) watch() {
 	var all sync.WaitGroup
 	for _, l := range g.loops {
 		all.Go(func() {
 			<-l.Done()
-			g.begin(false)
+			g.beginEnd(false)
 			for _, other := range g.loops {
 				go other.Shutdown(context.Background())
 			}
@@ -110,7 +111,8 @@ func (g *Group) Len() int { return len(g.loops) }
 // Loop returns the loop with the number i, from 0 to Len.
 func (g *Group) Loop(i int) *Loop { return g.loops[i] }
 
-// Least returns the loop that has the least to do: the fewest descriptors and tasks of the group. Of several it is any.
+// Least returns a loop that has the least to do: the fewest descriptors and tasks of the group. If there are several such
+// loops, it returns any of them.
 func (g *Group) Least() *Loop {
 	from := rand.IntN(len(g.loops))
 	least, load := from, g.load(from)
@@ -124,8 +126,10 @@ func (g *Group) Least() *Loop {
 
 func (g *Group) load(i int) int32 { return g.loops[i].fds.size.Load() + g.shares[i].n.Load() }
 
-// Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in any
-// order; with one loop, in theirs. It costs what [Loop.Submit] costs and a lock, and returns the same errors.
+// Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in
+// any order; in a group of one loop they run in the order of submission, and cost what [Loop.Submit] costs. In a larger
+// one a task costs several times that, for the choice of a loop and a lock that the others take too: submit tiny tasks to
+// one loop. Submit yields when Loop.Submit does, and returns the same errors.
 func (g *Group) Submit(fn func()) error {
 	if len(g.loops) == 1 {
 		return g.loops[0].Submit(fn)
@@ -137,25 +141,39 @@ func (g *Group) Submit(fn func()) error {
 	if j := (i + 1) % len(g.loops); g.shares[j].n.Load() < g.shares[i].n.Load() {
 		i = j
 	}
+	l := g.loops[i]
+	yields, ticks := l.state.load().sleeping() && l.handover.way.Load() == wakeAndYield, int64(0)
+	if yields {
+		ticks = l.counters.ticks.Load()
+	}
 	waits, err := g.put(i, fn)
 	if err != nil {
+		l.yieldRefused()
 		return err
 	}
 	if waits && g.idle.Load() > 0 {
 		g.wakeIdle()
 	}
+	if yields { // post could not yield, since it held the share's lock
+		l.yieldTo(ticks)
+	}
 	return nil
 }
 
-// put gives a task to a share, and tells whether it may have to wait there.
+// put appends a task to share i, and posts a runner if the share has none. waits says that there was a runner already,
+// so that the task may have to wait.
 func (g *Group) put(i int, fn func()) (waits bool, err error) {
 	s := &g.shares[i]
+	// This read takes no lock. The runner locks mu for each task, and would wait for all goroutines that submit again and again.
+	if s.sealed.Load() {
+		return false, ErrLoopTerminated
+	}
 	p := g.loops[i].probe
 	m := p.markShared()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.sealed:
+	case s.sealed.Load():
 		return false, ErrLoopTerminated
 	case g.limit > 0 && s.tasks.len() >= g.limit:
 		return false, ErrLoopOverloaded
@@ -170,11 +188,11 @@ func (g *Group) put(i int, fn func()) (waits bool, err error) {
 	return waits, nil
 }
 
-// post gives a share a runner. The caller holds its lock.
+// post submits the runner of share i. The caller holds the share's lock.
 func (g *Group) post(i int) error {
 	s := &g.shares[i]
 	s.queued.Store(true)
-	if err := g.loops[i].Submit(s.run); err != nil {
+	if err := g.loops[i].enqueue(external, s.run, true); err != nil { // owed: enqueue must not yield, as the runner wants the lock
 		s.queued.Store(false)
 		return err
 	}
@@ -183,7 +201,7 @@ func (g *Group) post(i int) error {
 	return nil
 }
 
-// busy says that a share is not idle, and tells whether it was.
+// busy marks a share as not idle, and tells whether it was idle.
 func (g *Group) busy(s *share) bool {
 	if s.idle.Swap(false) {
 		g.idle.Add(-1)
@@ -192,13 +210,13 @@ func (g *Group) busy(s *share) bool {
 	return false
 }
 
-// wakeIdle has one that is idle look for tasks.
+// wakeIdle posts a runner to one idle share, to look for tasks.
 func (g *Group) wakeIdle() {
 	for i := range g.shares {
 		if s := &g.shares[i]; s.idle.Load() && g.busy(s) {
 			s.mu.Lock()
-			if !s.posted && !s.sealed {
-				_ = g.post(i) // what ends does not take from others
+			if !s.posted && !s.sealed.Load() {
+				_ = g.post(i) // a loop that is ending takes no tasks from others
 			}
 			s.mu.Unlock()
 			return
@@ -206,8 +224,8 @@ func (g *Group) wakeIdle() {
 	}
 }
 
-// Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns what
-// [Loop.Run] returns; of what made a loop end by itself, the first.
+// Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns
+// what [Loop.Run] returns; if several loops failed, the error of the first.
 func (g *Group) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // a nil context panics here
 	for _, l := range g.loops {
@@ -233,7 +251,7 @@ func (g *Group) Run(ctx context.Context) error {
 	errs := make(chan error, len(g.loops))
 	for _, l := range g.loops {
 		go func() {
-			err := ErrGoexit // what ends the goroutine ends no loop
+			err := ErrGoexit // Goexit ends the goroutine, not the loop
 			defer func() { errs <- err }()
 			err = l.Run(context.Background())
 		}()
@@ -256,7 +274,7 @@ func (g *Group) Run(ctx context.Context) error {
 	return g.expired
 }
 
-// expire is the end of Run's context.
+// expire shuts the group down at the end of Run's context.
 func (g *Group) expire(ctx context.Context) {
 	g.mu.Lock()
 	if !g.ending {
@@ -266,8 +284,9 @@ func (g *Group) expire(ctx context.Context) {
 	_ = g.Shutdown(ctx)
 }
 
-// begin marks the beginning of the end, and tells whether it is that.
-func (g *Group) begin(closing bool) (first bool) {
+// beginEnd seals all shares, and drops their tasks if closing. first says that this call has begun the end, or is the
+// first to close.
+func (g *Group) beginEnd(closing bool) (first bool) {
 	g.mu.Lock()
 	first = !g.ending || closing && !g.closed
 	g.ending = true
@@ -277,7 +296,7 @@ func (g *Group) begin(closing bool) (first bool) {
 	for i := range g.shares {
 		s := &g.shares[i]
 		s.mu.Lock()
-		s.sealed = true
+		s.sealed.Store(true)
 		g.busy(s)
 		if closing {
 			s.tasks = queue{}
@@ -288,11 +307,11 @@ func (g *Group) begin(closing bool) (first bool) {
 	return first
 }
 
-// Shutdown ends the group gracefully: it accepts nothing more, and each loop ends as with [Loop.Shutdown], at the same
-// time. It returns what that returns; from a callback of one of the loops it only asks for the end.
+// Shutdown ends the group gracefully: it accepts nothing more, and all loops end at the same time, each as with
+// [Loop.Shutdown]. It returns what Loop.Shutdown returns; from a callback of one of the loops it only asks for the end.
 func (g *Group) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
-	first := g.begin(false)
+	first := g.beginEnd(false)
 	inside := false
 	var all sync.WaitGroup
 	waits := make([]string, len(g.loops))
@@ -302,7 +321,7 @@ func (g *Group) Shutdown(ctx context.Context) error {
 	}
 	if !inside {
 		all.Wait() // until they have ended, or ctx has
-		if ctx.Err() != nil && !g.over() {
+		if ctx.Err() != nil && !g.ended() {
 			return &unfinished{ctx.Err(), strings.Join(waits, "")}
 		}
 		<-g.done
@@ -319,10 +338,10 @@ func (g *Group) Shutdown(ctx context.Context) error {
 // Close ends the group at once: what is queued is dropped, and when Close has returned nothing further starts. See
 // [Loop.Close].
 func (g *Group) Close() error {
-	if g.over() {
+	if g.ended() {
 		return ErrLoopTerminated
 	}
-	first := g.begin(true)
+	first := g.beginEnd(true)
 	for _, l := range g.loops {
 		_ = l.Close()
 	}
@@ -332,8 +351,8 @@ func (g *Group) Close() error {
 	return nil
 }
 
-// over tells whether all loops have ended.
-func (g *Group) over() bool {
+// ended tells whether all loops have ended.
+func (g *Group) ended() bool {
 	for _, l := range g.loops {
 		if l.State() != StateTerminated {
 			return false

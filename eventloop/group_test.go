@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
@@ -177,6 +178,18 @@ func TestGroupSteals(t *testing.T) {
 	}
 }
 
+// Tasks that are taken from one loop by another are nowhere for a moment. A loop that has looked then is woken for them: the first
+// may block the loop that has taken them.
+func TestGroupWakesForStolenTasks(t *testing.T) {
+	g := newGroup(t, 3)
+	for range 10 {
+		require.NoError(t, g.PutInto(0, func() {}))
+	}
+	require.Equal(t, 2, g.Idle())
+	require.NoError(t, g.StealFor(1))
+	require.Zero(t, g.Idle(), "the third loop looks again")
+}
+
 // A loop that has gone to rest is woken for what waits behind a long task, wherever that was put.
 func TestGroupWakesIdle(t *testing.T) {
 	g := newGroup(t, 2)
@@ -276,37 +289,126 @@ func TestGroupLifecycle(t *testing.T) {
 	}
 }
 
-// Uneven load: one task in fifty is as long as fifty others. A group beside tasks that are dealt out in turn.
+// Uneven load: one task in fifty is as long as fifty others. A group beside tasks that are dealt out in turn, where the long
+// ones come by chance, and where they come so that one loop has them all.
 func BenchmarkGroupUneven(b *testing.B) {
 	work := func(d time.Duration) {
 		for began := time.Now(); time.Since(began) < d; {
 		}
 	}
 	const batch = 200
-	run := func(b *testing.B, submit func(g *eventloop.Group, k int, fn func()) error) {
-		g := newGroup(b, 2)
-		runs(g, context.Background())
-		for b.Loop() {
-			var all sync.WaitGroup
-			all.Add(batch)
-			for k := range batch {
-				long := k%50 == 0
-				_ = submit(g, k, func() {
-					defer all.Done()
-					if long {
-						work(500 * time.Microsecond)
-					} else {
-						work(10 * time.Microsecond)
+	for name, long := range map[string]func(k int) bool{
+		"chance":   func(int) bool { return rand.IntN(50) == 0 },
+		"together": func(k int) bool { return k%50 == 0 },
+	} {
+		for how, submit := range map[string]func(g *eventloop.Group, k int, fn func()) error{
+			"group":   func(g *eventloop.Group, _ int, fn func()) error { return g.Submit(fn) },
+			"in turn": func(g *eventloop.Group, k int, fn func()) error { return g.Loop(k % g.Len()).Submit(fn) },
+		} {
+			b.Run("long="+name+"/"+how, func(b *testing.B) {
+				g := newGroup(b, 2)
+				runs(g, context.Background())
+				for b.Loop() {
+					var all sync.WaitGroup
+					all.Add(batch)
+					for k := range batch {
+						d := 10 * time.Microsecond
+						if long(k) {
+							d *= 50
+						}
+						_ = submit(g, k, func() { defer all.Done(); work(d) })
 					}
-				})
-			}
-			all.Wait()
+					all.Wait()
+				}
+			})
 		}
 	}
-	b.Run("group", func(b *testing.B) {
-		run(b, func(g *eventloop.Group, _ int, fn func()) error { return g.Submit(fn) })
+}
+
+// What a task of a group costs beside one of a single loop, until all have run. A group of one hands its tasks to the loop.
+func BenchmarkGroupSubmit(b *testing.B) {
+	nop := func() {}
+	for _, loops := range []int{1, 2} {
+		for how, submit := range map[string]func(g *eventloop.Group) error{
+			"group": func(g *eventloop.Group) error { return g.Submit(nop) },
+			"loop":  func(g *eventloop.Group) error { return g.Loop(0).Submit(nop) },
+		} {
+			b.Run(fmt.Sprintf("loops=%d/%s", loops, how), func(b *testing.B) {
+				g := newGroup(b, loops)
+				ended, running := runs(g, context.Background()), make(chan struct{})
+				require.NoError(b, g.Submit(func() { close(running) }))
+				<-running
+				b.ResetTimer()
+				for range b.N {
+					_ = submit(g)
+				}
+				require.NoError(b, g.Shutdown(context.Background()))
+				require.NoError(b, <-ended)
+			})
+		}
+	}
+}
+
+// A group that ends refuses tasks without the locks of its shares, and a loop refuses calls of Promisify without that of its
+// inbox: the loops need these for what they have accepted, and would queue behind all goroutines that try again and again.
+func TestRefusalsTakeNoLock(t *testing.T) {
+	g := newGroup(t, 2)
+	result := runs(g, context.Background())
+	running, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	require.NoError(t, g.Loop(0).Submit(func() { close(running); <-release }))
+	<-running
+	go func() { ended <- g.Shutdown(context.Background()) }()
+	for g.Submit(func() {}) == nil || g.Loop(0).State() != eventloop.StateTerminating {
+		runtime.Gosched()
+	}
+	refused := make(chan error, 2)
+	g.WithLocks(func() {
+		g.Loop(0).WithUrgentLock(func() {
+			go func() {
+				refused <- g.Submit(func() {})
+				p := g.Loop(0).Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
+				_, err := p.Await(context.Background())
+				refused <- err
+			}()
+			late := time.After(3 * time.Second)
+			for range 2 {
+				select {
+				case err := <-refused:
+					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+				case <-late:
+					t.Error("a refusal waits for a lock")
+					return
+				}
+			}
+		})
 	})
-	b.Run("in turn", func(b *testing.B) {
-		run(b, func(g *eventloop.Group, k int, fn func()) error { return g.Loop(k % g.Len()).Submit(fn) })
-	})
+	close(release)
+	require.NoError(t, <-ended)
+	require.NoError(t, <-result)
+}
+
+// A group ends with the first of its loops, however its tasks go on to submit others.
+func TestGroupEndsWithOneLoop(t *testing.T) {
+	g := newGroup(t, 2)
+	refused, release := make(chan struct{}), make(chan struct{})
+	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
+	var again func()
+	again = func() {
+		if g.PutInto(0, again) != nil {
+			close(refused)
+		}
+	}
+	require.NoError(t, g.PutInto(0, func() {
+		_ = g.Loop(0).Shutdown(context.Background())
+		again()
+	}))
+	result := runs(g, context.Background())
+	select {
+	case <-refused:
+	case <-time.After(3 * time.Second):
+		t.Error("a group goes on although one of its loops is ending")
+		_ = g.Close()
+	}
+	close(release)
+	<-result
 }

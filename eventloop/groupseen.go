@@ -1,8 +1,11 @@
 package eventloop
 
-// What is measured of the tasks of a group: those that wait in a share are the loop's as if they waited in its queue.
+// How the tasks of a group are measured: those that wait in a share count as if they waited in the loop's queue.
 
-import "errors"
+import (
+	"errors"
+	"math/rand/v2"
+)
 
 // Metrics returns the figures of all loops, added up as [Metrics.Merge] does. Those of each loop are coherent; a task that
 // another loop takes meanwhile may be counted for both or for neither. Any goroutine may call it, at any time; it costs what
@@ -14,17 +17,20 @@ func (g *Group) Metrics() (m Metrics) {
 	return m
 }
 
-// markShared is mark for a task of the group: it says when that was accepted on a clock that all loops share.
+// markShared returns the mark of a task of the group. Its time is on a clock that all loops share, as another loop may run
+// the task.
 func (p *probe) markShared() (m mark) {
-	if p != nil {
-		if m = p.mark(external); m.accepted != 0 {
-			m.accepted += p.loop.born
-		}
+	if p == nil || !p.stamps {
+		return m
+	}
+	m.place = p.loop.here()
+	if p.every == 1 || rand.Uint32N(p.every) == 0 {
+		m.accepted = p.acceptance() + p.loop.born
 	}
 	return m
 }
 
-// callShared runs a task of the group.
+// callShared runs a task of the group, and measures it.
 func (p *probe) callShared(m mark, fn func()) {
 	if m.accepted != 0 {
 		m.accepted = max(m.accepted-p.loop.born, 1)
@@ -32,7 +38,7 @@ func (p *probe) callShared(m mark, fn func()) {
 	p.call(aTask, m, fn)
 }
 
-// add appends a task. The caller holds the lock.
+// add appends a task. The caller holds mu.
 func (s *share) add(fn func(), m mark, p *probe) {
 	q := &s.tasks
 	if p == nil {
@@ -50,8 +56,8 @@ func (s *share) add(fn func(), m mark, p *probe) {
 	q.mark(m)
 }
 
-// waiting returns how many tasks wait in a share, less the runner if that waits in the loop's queue. A loop that is alone has
-// none.
+// waiting returns how many tasks wait in a share. If the runner waits in the loop's queue, it is counted there as a task,
+// so waiting returns one less. The share of a loop without a group is nil, and nothing waits in it.
 func (s *share) waiting() (n int) {
 	if s == nil {
 		return 0
@@ -62,7 +68,8 @@ func (s *share) waiting() (n int) {
 	return n
 }
 
-// withShare adds to n tasks that wait, of which m is the mark of the first, those of the loop's share.
+// withShare adds the tasks that wait in the loop's share to the n tasks that wait in its queues. m is the mark of the
+// oldest task in the queues; withShare returns that of the oldest task in queues and share.
 func (l *Loop) withShare(n int, m mark) (int, mark) {
 	s := l.share
 	if s == nil {
@@ -86,7 +93,7 @@ func (l *Loop) withShare(n int, m mark) (int, mark) {
 	return n, m
 }
 
-// waitsFor returns what the error of a Shutdown tells beside that of its context.
+// waitsFor returns the part of a Shutdown's error that lists what the end waits for.
 func waitsFor(err error) string {
 	if u, ok := errors.AsType[*unfinished](err); ok {
 		return u.what

@@ -1,22 +1,22 @@
 package eventloop
 
-// How the loops of a group get through its tasks: a runner for each share, which takes from others when its own is empty.
+// Runners: the tasks that run a group's tasks. Each share has one, which takes from other shares when its own is empty.
 
-// run is the runner of a share, a task of its loop: it runs tasks as the loop does, with microtasks after each and
+// run is the runner of share i, a task of its loop. It runs tasks as the loop does, with microtasks after each and
 // internal tasks before.
 func (g *Group) run(i int) {
 	l, p := g.loops[i], g.loops[i].probe
 	again, returned := true, false
 	g.shares[i].queued.Store(false)
 	if p != nil {
-		p.instead()
+		p.beginRunner()
 	}
 	defer func() {
 		if again { // also when a task did not return
-			g.again(i)
+			g.repost(i)
 		}
 		if p != nil && returned {
-			p.none()
+			p.clearRunning()
 		}
 	}()
 	var spent stint
@@ -29,7 +29,11 @@ func (g *Group) run(i int) {
 			again, returned = false, true
 			return
 		}
-		if l.internalWaiting() || !state.ending() && n == groupRun || spent.over(l) {
+		if state.ending() && !g.shares[i].sealed.Load() {
+			// A loop that is ending runs all tasks that it finds. If other goroutines could go on to submit some, it would never end.
+			g.beginEnd(false)
+		}
+		if l.internalWaiting() || !state.ending() && n == groupRun || spent.expired(l) {
 			returned = true
 			return
 		}
@@ -39,10 +43,10 @@ func (g *Group) run(i int) {
 			return
 		}
 		if l.grace.counts {
-			l.runsExternal()
+			l.countExternal()
 		}
 		if p != nil {
-			p.glanceDepth(0, l.batch.len()+int(g.shares[i].n.Load())+1)
+			p.glanceDepth(0, l.externals.len()+int(g.shares[i].n.Load())+1)
 		}
 		if l.calling = (calling{kind: aTask}); p != nil {
 			p.callShared(m, fn)
@@ -52,15 +56,17 @@ func (g *Group) run(i int) {
 	}
 }
 
-// again has the runner go on later. A loop that is ending takes that as what it is owed.
-func (g *Group) again(i int) {
+// repost submits the runner once more. An ending loop refuses tasks: there the runner goes on as internal work, which
+// is owed and therefore accepted.
+func (g *Group) repost(i int) {
 	g.shares[i].queued.Store(true)
 	if g.loops[i].Submit(g.shares[i].run) != nil {
 		_ = g.loops[i].enqueue(internal, g.shares[i].run, true)
 	}
 }
 
-// next returns a task for the loop i: of its own share, or of another's. If there is none the share has no runner any more.
+// next returns a task for loop i, from its own share or from another. If there is none it returns nil, and the caller
+// is no longer the runner of the share.
 func (g *Group) next(i int) (func(), mark) {
 	s := &g.shares[i]
 	for {
@@ -76,12 +82,12 @@ func (g *Group) next(i int) (func(), mark) {
 			continue
 		}
 		s.posted = false
-		if !s.sealed && !s.idle.Swap(true) {
+		if !s.sealed.Load() && !s.idle.Swap(true) {
 			g.idle.Add(1)
 		}
 		s.mu.Unlock()
 		if !g.anywhere() || !g.busy(s) {
-			return nil, mark{} // or who has brought one has found this idle
+			return nil, mark{} // nothing waits, or a producer has found this share idle and posts a runner to it
 		}
 		s.mu.Lock()
 		if s.posted { // another runner has come
@@ -93,7 +99,7 @@ func (g *Group) next(i int) (func(), mark) {
 	}
 }
 
-// anywhere tells whether there is a task.
+// anywhere tells whether a share has a task.
 func (g *Group) anywhere() bool {
 	for i := range g.shares {
 		if g.shares[i].n.Load() > 0 {
@@ -109,13 +115,12 @@ func (s *share) take() (fn func(), m mark) {
 	if s.tasks.len() == 0 {
 		return nil, mark{}
 	}
-	m = s.tasks.nextMark()
-	fn = s.tasks.pop()
+	fn, m = s.tasks.popMarked()
 	s.n.Store(int32(s.tasks.len()))
 	return fn, m
 }
 
-// steal moves tasks of the share that has most to that of loop i, which has a runner, and tells whether there were any.
+// steal moves tasks of the longest other share to share i, whose runner calls it, and tells whether it has found any.
 func (g *Group) steal(i int) bool {
 	from, most := -1, int32(0)
 	for j := range g.shares {
@@ -126,22 +131,24 @@ func (g *Group) steal(i int) bool {
 	if from < 0 {
 		return false
 	}
-	var loot [groupSteal]func()
+	var stolen [groupSteal]func()
 	var marks [groupSteal]mark
 	victim, s := &g.shares[from], &g.shares[i]
 	victim.mu.Lock()
 	n := min((victim.tasks.len()+1)/2, groupSteal)
 	for k := range n {
-		marks[k] = victim.tasks.nextMark()
-		loot[k] = victim.tasks.pop()
+		stolen[k], marks[k] = victim.tasks.popMarked()
 	}
 	victim.n.Store(int32(victim.tasks.len()))
 	victim.mu.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k, fn := range loot[:n] {
+	for k, fn := range stolen[:n] {
 		s.add(fn, marks[k], g.loops[i].probe)
 	}
 	s.n.Store(int32(s.tasks.len()))
-	return true // or somebody else was quicker, and all is to be looked at again
+	s.mu.Unlock()
+	if n > 1 && g.idle.Load() > 0 {
+		g.wakeIdle() // another loop may have looked while the tasks were in neither share, and the first task may block this loop
+	}
+	return true // even if another loop has taken them: the caller then looks at all shares again
 }

@@ -1,7 +1,6 @@
 package eventloop
 
-// The guest: a scheduler that is built on the loop, and has turns of its own. What the two know of each other is in
-// package guest.
+// The guest: a scheduler that is built on the loop, and has turns of its own. Package guest has the interfaces of the two.
 
 import (
 	"context"
@@ -21,7 +20,7 @@ func init() {
 	}
 }
 
-// guestSeat is where the guest sits: set once, by any goroutine, and read by the loop.
+// guestSeat has the loop's guest: set once, by any goroutine; any goroutine reads it.
 type guestSeat struct {
 	taken atomic.Pointer[guest.Guest]
 }
@@ -41,14 +40,14 @@ func (s *guestSeat) ready() bool {
 	return g != nil && (*g).Ready()
 }
 
-// reject tells the guest that everything else has run, and whether it wants turns for that.
+// reject tells the guest that everything else has run, and returns whether the guest then wants turns.
 func (s *guestSeat) reject() bool {
 	g := s.taken.Load()
 	return g != nil && (*g).Reject()
 }
 
-// drain has the guest bring what it serves to an end, and waits for that until ctx ends. A loop that does not run serves
-// nothing; and the loop itself cannot wait.
+// drain has the guest finish the requests that it serves, and waits until they are finished or ctx ends. It does nothing if
+// the loop does not run, since then there are no requests, or in a callback of the loop, which cannot wait.
 func (s *guestSeat) drain(ctx context.Context, l *Loop) {
 	g := s.taken.Load()
 	if g == nil || l.State() == StateAwake || l.state.load().ending() || l.OnLoop() {
@@ -66,7 +65,7 @@ func (s *guestSeat) drain(ctx context.Context, l *Loop) {
 	}
 }
 
-// unneeded returns how many of the registered descriptors keep no loop alive.
+// unneeded returns how many of the registered descriptors do not count as reasons to stay alive.
 func (s *guestSeat) unneeded() int {
 	if g := s.taken.Load(); g != nil {
 		return (*g).Unneeded()
@@ -74,7 +73,7 @@ func (s *guestSeat) unneeded() int {
 	return 0
 }
 
-// leave lets what the guest has come to its end, as one callback if there is any.
+// leave has the guest end all its threadlets. If it has some, their ends count as one callback.
 func (s *guestSeat) leave(l *Loop) {
 	g := s.taken.Load()
 	if g == nil {
@@ -88,7 +87,7 @@ func (s *guestSeat) leave(l *Loop) {
 	(*g).Leave()
 }
 
-// count is how many the guest has that have not ended.
+// count returns how many threadlets the guest has that have not ended.
 func (s *guestSeat) count() int {
 	if g := s.taken.Load(); g != nil {
 		return (*g).Count()
@@ -108,16 +107,13 @@ func (s *guestSeat) stuck() {
 	}
 }
 
-// guestTurns is how many turns a tick has for the guest.
-const guestTurns = 64
-
-// runGuest gives the guest its turns, with internal tasks and microtasks before each as before any other callback.
+// runGuest gives the guest its turns. As before any other callback, microtasks and internal tasks go before each turn.
 func (l *Loop) runGuest() {
 	if !l.guest.ready() {
 		return
 	}
 	g := *l.guest.taken.Load()
-	t := &l.bounds
+	t := &l.bounds.turns
 	for g.Ready() {
 		if l.microtasksDue() {
 			l.checkpoint()
@@ -125,11 +121,11 @@ func (l *Loop) runGuest() {
 		switch {
 		case l.state.load().closing(), l.internalWaiting():
 			return
-		case t.turns == guestTurns, t.crowded, t.turned.over(l):
-			t.full = true
+		case l.bounds.crowded, t.taken == t.look && l.turnsSpent():
+			l.bounds.full = true
 			return
 		}
-		t.turns++
+		t.taken++
 		if l.calling = (calling{kind: aThreadlet}); l.probe == nil {
 			g.Turn()
 			continue
@@ -140,14 +136,48 @@ func (l *Loop) runGuest() {
 	}
 }
 
-// host is the loop as its guest sees it.
+// turnsSpent tells whether the turns have taken too long, or are too many; if not, it sets when to look again.
+func (l *Loop) turnsSpent() bool {
+	const (
+		few, most = 3, 512 // the first few turns cost no look at the clock
+		between   = 32     // the most turns between two looks at the clock, since slow turns may follow fast ones
+	)
+	t := &l.bounds.turns
+	switch {
+	case t.taken == 0:
+		t.look = few
+		return false
+	case t.taken < most:
+		now := l.now()
+		if t.began == 0 {
+			t.began = now
+		}
+		if took := now - t.began; took < longestStint {
+			soon := longestStint / 10 * int64(t.taken) / (took + 1) // about as many turns as run in a tenth of longestStint
+			t.look = t.taken + int(min(max(1, soon), between))
+			return false
+		}
+	}
+	return true
+}
+
+// host is the loop as its guest sees it; package guest says what the methods do.
 type host Loop
 
 func (h *host) Owner() *atomic.Uintptr { return &h.owner }
 
-func (h *host) Pressed() bool {
+func (h *host) Another() bool {
 	l := (*Loop)(h)
-	return l.state.load().closing() || l.microtasksDue() || l.internalWaiting()
+	const first = 1<<microtask | 1<<internal
+	if l.micro.len()|l.ticks.len()|l.internals.len() != 0 || l.urgent.flags.Load()&first != 0 || l.state.load().closing() {
+		return false
+	}
+	t := &l.bounds.turns
+	if t.taken == t.look && l.turnsSpent() {
+		return false
+	}
+	t.taken++
+	return true
 }
 
 func (h *host) Ending() bool              { return h.state.load().ending() }
@@ -177,7 +207,7 @@ func (h *host) Forget(serial uint64) { h.notes.drop(threadletID(serial)) }
 func (h *host) Switch(goroutine uint64) uint64 { return h.probe.goroutine.Swap(goroutine) }
 func (h *host) Number() uint64                 { return goroutineID() }
 
-// faultOf is what a callback that panicked is reported as. A guest has caught the panic where the stack was.
+// faultOf returns the report of a panic. A guest catches a panic itself, where its stack still is.
 func faultOf(value any) *PanicError {
 	if f, ok := value.(guest.Fault); ok {
 		return f.PanicError

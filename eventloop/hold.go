@@ -1,6 +1,6 @@
 package eventloop
 
-// Holds: what somebody elsewhere has to do for the loop, and what it is called.
+// Holds: named reasons that keep an auto-exit loop alive.
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// holds are those that are not released, from the oldest on. The urgent inbox's lock guards them.
+// holds lists the holds that are not released, oldest first. The urgent inbox's lock guards it.
 type holds struct{ first, last *hold }
 
-// hold is what HoldNamed has handed out.
+// hold is one call of Hold or HoldNamed.
 type hold struct {
 	loop       *Loop
 	name       string
-	since      int64
-	place      *place
+	since      int64  // in nanoseconds since the anchor
+	place      *place // in debug mode, where it was made
 	released   atomic.Bool
 	prev, next *hold // the older and the younger one that are not released
 }
@@ -41,10 +41,10 @@ func (hs *holds) remove(h *hold) {
 	} else {
 		h.next.prev = h.prev
 	}
-	h.next, h.prev = nil, nil // whoever keeps release keeps no other
+	h.next, h.prev = nil, nil // so that a release function that is kept keeps no other hold in memory
 }
 
-// HoldNamed is [Loop.Hold] with a name, by which [Loop.Active] tells what has not been released.
+// HoldNamed is [Loop.Hold] with a name, which [Loop.Active] shows until it is released.
 func (l *Loop) HoldNamed(name string) (release func()) {
 	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
 	u := &l.urgent
@@ -52,7 +52,7 @@ func (l *Loop) HoldNamed(name string) (release func()) {
 	u.holds++
 	l.held.add(h)
 	u.Unlock()
-	u.courtesy()
+	u.yieldIfWanted()
 	return h.release
 }
 
@@ -66,9 +66,9 @@ func (h *hold) release() {
 	u.holds--
 	l.held.remove(h)
 	u.Unlock()
-	u.courtesy()
+	u.yieldIfWanted()
 	if l.autoExit {
-		l.wakeIfSleeping() // to see whether it should end
+		l.wakeIfSleeping() // to decide anew whether to end
 	}
 }
 
@@ -86,7 +86,7 @@ func (l *Loop) activeHolds() (as []Activity) {
 		oldest = append(oldest, told{h.name, h.since, h.place})
 	}
 	u.Unlock()
-	u.courtesy()
+	u.yieldIfWanted()
 	for _, h := range oldest {
 		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.String(), Since: l.at(max(h.since, 1))})
 	}

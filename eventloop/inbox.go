@@ -10,9 +10,9 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// lane is where work waits for the loop. Everything in the internal lane runs before anything in the external one; the
-// microtask lane takes what other goroutines schedule, and joins the loop's own microtasks at the next checkpoint. The
-// number's lowest bit is its place in its inbox.
+// lane is where work waits for the loop. Everything in the internal lane runs before anything in the external one. The
+// microtask lane has the microtasks of other goroutines, and joins the loop's own at the next checkpoint. The lowest bit
+// of the number is the lane's index in its inbox.
 type lane uint8
 
 const (
@@ -21,38 +21,42 @@ const (
 	microtask lane = 3
 )
 
-// inbox holds what was accepted and has not been taken by the loop. One spin lock guards all of it. It is held for a
-// handful of instructions, never over an allocation or a callback: producers append under it, and the loop exchanges a
+// inbox holds functions that were accepted and that the loop has not taken. One spin lock guards all of it. It is held for
+// a handful of instructions, never over an allocation or a callback: producers append under it, and the loop exchanges a
 // whole lane for an empty one.
 type inbox struct {
-	// Its value tells the loop, which need not take it for that, whether there may be work. Taking it is the "write" of a
-	// producer's write-then-check; wait.go says what that pairs with.
+	// The value of the lock tells the loop, without taking it, whether there may be work. By taking it a producer publishes
+	// its work: this is the "write" of write-then-check in wait.go.
 	spinLock
 
-	sealed bool // nothing is accepted any more
+	sealed bool // nothing is accepted any more, for good
 	lane   [2]queue
-	taken  [2]int32 // what the loop had from each lane, and had not run, when it took the last; tells of a backlog
+	// taken is, for each lane, the length of the loop's own queue when the loop last took functions. Only the loop writes
+	// it, under the lock; producers add it to the lane's length to get the backlog.
+	taken [2]int32
 }
 
-// urgent is the inbox of the two lanes that external work waits for. It shares neither lock nor cache line with that,
-// so a flood of tasks keeps no completion waiting.
+// urgent is the inbox of the two lanes that go before external work. It shares neither lock nor cache line with the external
+// inbox, so a flood of tasks keeps no completion waiting.
 type urgent struct {
 	inbox
 
-	// flags has a bit for each lane that is not empty. Written under the lock, and read by the loop before each callback.
+	// flags has a bit for each lane that is not empty. It is written under the lock, and the loop reads it before each
+	// callback.
 	flags atomic.Uint32
 
-	holds int // see Hold
-	late  int // what an ending loop still accepts from elsewhere; see admit
-	owed  int // what workers have brought to an ending loop since it last looked
+	// Guarded by the lock.
+	holds         int // calls of Hold that are not released
+	foreignCredit int // how many functions an ending loop still accepts from other goroutines; see admit
+	owed          int // functions that workers have submitted to an ending loop since it last looked
 
-	// begun counts the calls of Promisify from elsewhere than the loop, under the lock. heard is how many outcomes the loop
-	// has heard of, less the calls that it made itself; nobody else writes it.
-	begun uint32
-	heard atomic.Uint32
+	// begun counts the calls of Promisify on other goroutines, under the lock. delivered counts the outcomes that the loop
+	// has received, less the calls on the loop; only the loop writes it. They are equal when no worker is under way.
+	begun     uint32
+	delivered atomic.Uint32
 }
 
-// Unlock says with the lock's value whether there is work.
+// Unlock releases the lock; its value then says whether there is work.
 func (b *inbox) Unlock() {
 	if b.empty() {
 		storeRelease(&b.lock, freeEmpty)
@@ -69,7 +73,7 @@ func (b *inbox) mayHaveWork() bool { return b.lock.Load() != freeEmpty }
 
 func (l *Loop) mayHaveWork() bool { return l.inbox.mayHaveWork() || l.urgent.mayHaveWork() }
 
-// has tells whether something waits in a lane: all that was accepted before, and not what is about to be.
+// has tells whether a function waits in a lane. It may miss only functions whose submitting calls have not returned.
 func (u *urgent) has(at lane) bool { return u.flags.Load()&(1<<at) != 0 }
 
 func (l *Loop) inboxOf(at lane) *inbox {
@@ -79,17 +83,18 @@ func (l *Loop) inboxOf(at lane) *inbox {
 	return &l.urgent.inbox
 }
 
-// enqueue accepts fn into a lane or says why not. Acceptance is decided under the lock that the loop takes to seal the
-// inbox, so what was accepted is found by the loop. A worker's work is owed: an ending loop accepts any amount of it.
+// enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
+// takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
+// accepts any number of such functions.
 func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if fn == nil {
 		return ErrNilCallback
 	}
 	b := l.inboxOf(at)
 	q := &b.lane[at&1]
-	var m mark
-	if l.probe != nil {
-		m = l.probe.mark(at)
+	var from *place
+	if l.debug && at != microtask {
+		from = l.here()
 	}
 	if !b.tryAcquire() {
 		l.lockFor(at)
@@ -103,13 +108,16 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	for err == nil && q.full() {
 		backlog = q.len() + int(b.taken[at&1])
 		b.Unlock()
-		c := l.newChunk(at, backlog, &m)
+		c := l.newChunk(at)
 		if !b.tryAcquire() {
 			l.lockFor(at)
 		}
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && q.full() {
 			q.grow(c)
+			if l.probe != nil {
+				l.probe.extended(at, q)
+			}
 		} else {
 			c.recycle()
 		}
@@ -122,41 +130,41 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		}
 		return l.refuse(at, fn, err, sealed)
 	}
+	if q.written == int(q.limit) {
+		l.probe.stamp(at, q)
+	}
 	q.push(fn)
-	if l.probe != nil {
-		l.probe.leave(at, q, m)
+	if from != nil {
+		q.mark(mark{place: from})
 	}
 	if at != external {
 		if state.ending() {
 			l.charge(owed)
 		}
-		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a fence: once this call has returned, no external task starts
+		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a full fence: once this call has returned, the loop starts no external task before fn
 	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}
-	wanted := b.wanted.Load() // before the release, while the line is here
+	wanted := b.wanted.Load() // before the release, while this processor has the cache line
 	storeRelease(&b.lock, freeWork)
 	if state.sleeping() {
-		l.unpark()
+		l.unparkFor(!owed)
 	}
-	if (wanted != 0 || backlog >= crowd && !l.OnLoop()) && !owed { // what is owed may come under a lock that the loop wants
+	if (wanted != 0 || backlog >= yieldBacklog && !l.OnLoop()) && !owed { // for owed work the caller may hold a lock that the loop wants, and must not yield
 		giveWay(backlog)
 	}
 	return nil
 }
 
-// newChunk returns a chunk for a lane in which so many functions wait, with room for marks if there are to be some.
-func (l *Loop) newChunk(at lane, backlog int, m *mark) *chunk {
-	if l.probe == nil || at == microtask {
+// newChunk returns a chunk for a lane, with room for marks if the probe wants some.
+func (l *Loop) newChunk(at lane) *chunk {
+	if l.probe == nil || !l.probe.stamps || at == microtask {
 		return chunks.Get().(*chunk)
-	}
-	if backlog >= chunkSize {
-		l.probe.markChunk(at, m)
 	}
 	return l.probe.markedChunk()
 }
 
-// lockFor takes an inbox's lock from whoever has it, for work of a lane.
+// lockFor takes the lock of a lane's inbox, after tryAcquire has found it taken.
 func (l *Loop) lockFor(at lane) {
 	looks := patience
 	if at == external && !l.OnLoop() {
@@ -165,33 +173,31 @@ func (l *Loop) lockFor(at lane) {
 	l.lockSlow(&l.inboxOf(at).spinLock, looks, wait)
 }
 
-// giveWay is for a producer that may be ahead of the loop: it lets others run, of which the loop may be one, and more than
-// once if very much waits. It waits for nobody, but a hundred producers for ever would have the processors to themselves.
-// Beside goroutines that compute once takes long, and then it has done what it is for. Its caller holds no lock that the
-// loop may want.
+// giveWay yields for a producer that may be ahead of the loop, more often the larger the backlog is. It does not wait for
+// the loop: it only keeps many producers from having the processors to themselves. Where other goroutines compute, one
+// yield takes long, and one is enough. The caller holds no lock that the loop may want.
 func giveWay(backlog int) {
 	began := time.Now()
-	for range min(1+backlog/mob, mostYields) {
-		if runtime.Gosched(); time.Since(began) > longWay {
+	for range min(1+backlog/backlogPerYield, mostYields) {
+		if runtime.Gosched(); time.Since(began) > longYield {
 			return
 		}
 	}
 }
 
-// How many functions wait when their producers give way, once for each chunk of them; for how many more they do so once
-// more; and how long it may have taken for that.
 const (
-	crowd      = 1 << 12
-	mob        = 1 << 16
-	mostYields = 16
-	longWay    = 5 * time.Millisecond
+	yieldBacklog    = 1 << 12              // functions that wait when producers begin to give way, once for each chunk
+	backlogPerYield = 1 << 16              // functions that wait for each further yield
+	mostYields      = 16                   // yields in one call
+	longYield       = 5 * time.Millisecond // after which there is no further yield
 )
 
-// admit tells whether the lane accepts work in a state that was read under the lock, which the caller holds.
+// admit returns nil if the lane accepts work, or else the reason for refusing it. The caller holds the lock of the lane's
+// inbox, and has read state under that lock.
 //
-// An ending loop takes no external work. It takes what its workers bring, what its own callbacks bring as long as grace
-// says so, and of what comes from elsewhere only so much: goroutines that go on and on would keep it from ending. Both
-// start over whenever the loop has run everything and waits for workers.
+// An ending loop accepts no external work. It accepts all urgent work of its workers. Of its own callbacks it accepts what
+// grace allows, and of other goroutines a fixed number of functions: without these two limits they could keep it from
+// ending. Both are renewed whenever the loop has run everything and waits for workers.
 func (l *Loop) admit(at lane, state word, owed bool) error {
 	switch {
 	case !state.ending() && at != external: // sealed loops are ending
@@ -203,13 +209,13 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 		return nil
 	case at == external || l.urgent.sealed:
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.grace.accepts() || !l.OnLoop() && l.urgent.late > 0:
+	case owed || l.OnLoop() && l.grace.accepts() || !l.OnLoop() && l.urgent.foreignCredit > 0:
 		return nil
 	}
 	return ErrLoopTerminated
 }
 
-// charge counts what an ending loop has accepted. The caller holds the lock of the urgent inbox.
+// charge counts a function that an ending loop has accepted. The caller holds the lock of the urgent inbox.
 func (l *Loop) charge(owed bool) {
 	switch {
 	case owed:
@@ -217,36 +223,37 @@ func (l *Loop) charge(owed bool) {
 	case l.OnLoop():
 		l.grace.charge()
 	default:
-		l.urgent.late--
+		l.urgent.foreignCredit--
 	}
 }
 
-// refuse returns why work was refused, or has it accepted after all if a worker brings it.
+// refuse returns err, unless the caller is a worker: then fn is accepted after all, as owed. final says that the inbox is
+// sealed for good, and accepts nothing even from workers.
 func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
 	if !final && at != external && l.crew.Load().has() {
 		return l.enqueue(at, fn, true)
 	}
-	l.turnAway()
+	l.yieldRefused()
 	return err
 }
 
-// turnAway lets others run. Who is refused and tries again, and again, should not keep an overloaded loop from its work,
-// nor one that is ending from its end.
-func (l *Loop) turnAway() {
+// yieldRefused yields after a refusal: a producer that tries again and again should not keep an overloaded loop from
+// its work, nor an ending one from its end.
+func (l *Loop) yieldRefused() {
 	if !l.OnLoop() && l.State() != StateTerminated {
 		runtime.Gosched()
 	}
 }
 
-// take exchanges a lane for into, a queue of the loop's own that has been read to its end. It returns false, and has
-// taken nothing, if urgent work comes while it waits for a lock that it needs for external.
+// take exchanges a lane for the queue into, which is the loop's own and has been read to its end. If the lane is external
+// and urgent work comes while take waits for the lock, it takes nothing and returns false.
 func (l *Loop) take(at lane, into *queue) bool {
 	into.rewind()
 	b := l.inboxOf(at)
 	if !b.tryAcquire() {
 		quit := wait
 		if at == external {
-			quit = l.pressed
+			quit = l.urgentDue
 		}
 		if !l.lockSlow(&b.spinLock, brief, quit) {
 			return false
@@ -259,7 +266,7 @@ func (l *Loop) take(at lane, into *queue) bool {
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	}
 	if l.probe != nil {
-		publish(&l.probe.left[at>>1], int64(into.len())) // under the lock: Metrics finds each function in one of its places
+		l.probe.exchanged(at, into, &b.lane[at&1])
 	}
 	b.Unlock()
 	if l.probe != nil {
@@ -268,9 +275,9 @@ func (l *Loop) take(at lane, into *queue) bool {
 	return true
 }
 
-// collectOwed takes note of what workers have brought. The caller holds the lock of the urgent inbox.
+// collectOwed credits grace with what workers have submitted. The caller holds the lock of the urgent inbox.
 func (l *Loop) collectOwed() {
-	l.grace.owes(l.urgent.owed)
+	l.grace.creditOwed(l.urgent.owed)
 	l.urgent.owed = 0
 }
 
@@ -291,10 +298,11 @@ func (l *Loop) adopt() int {
 	return n
 }
 
-// caughtUp says that what the loop has taken has run. It is asked before a sleep, and costs a lock only after a burst.
+// caughtUp tells producers that the loop has run all that it has taken. It is called before a sleep, and takes a lock
+// only after a burst.
 func (l *Loop) caughtUp() {
 	for _, b := range [...]*inbox{&l.inbox, &l.urgent.inbox} {
-		if max(b.taken[0], b.taken[1]) >= crowd { // nobody else writes it
+		if max(b.taken[0], b.taken[1]) >= yieldBacklog { // read without the lock: only the loop writes it
 			l.lock(&b.spinLock)
 			b.taken = [2]int32{}
 			b.Unlock()
@@ -302,7 +310,7 @@ func (l *Loop) caughtUp() {
 	}
 }
 
-// seal closes the inboxes for good if they are empty and nobody works for the loop, and tells whether they are closed.
+// seal closes the inboxes for good if they are empty and no worker is under way, and tells whether they are closed.
 func (l *Loop) seal() bool {
 	l.lockBoth()
 	sealed := l.inbox.sealed || l.inbox.empty() && l.urgent.empty() && !l.urgent.workers()
@@ -321,7 +329,7 @@ func (l *Loop) discard() {
 	l.unlockBoth()
 }
 
-// lockBoth takes the locks of both inboxes, in the order in which everybody does who needs both.
+// lockBoth takes the locks of both inboxes, always in this order.
 func (l *Loop) lockBoth() {
 	l.lock(&l.inbox.spinLock)
 	l.lock(&l.urgent.spinLock)

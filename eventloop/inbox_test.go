@@ -77,6 +77,24 @@ func TestGivingWay(t *testing.T) {
 	}
 }
 
+// Who begins many workers gives way before they are more than a processor's own queue has room for: the rest would go
+// to a queue of all processors, where what two goroutines do that wake each other keeps it waiting for seconds.
+func TestManyWorkersGiveWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	const room = 256 // of a processor's queue
+	before, most := runtime.NumGoroutine(), 0
+	for range 8 * room {
+		l.Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
+		most = max(most, runtime.NumGoroutine()-before)
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.Less(t, most, room)
+	require.Greater(t, most, room/4, "who begins few does not give way")
+}
+
 // Who is refused by an ending loop lets others run with each call, however fast it tries again.
 func TestRefusedGivesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -8,30 +8,40 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// Shutdown ends the loop gracefully: no new external work is accepted, everything that was accepted runs, with whatever
-// internal work and microtasks that brings; pending timers and registrations are dropped; pending promises are rejected
-// with ErrLoopTerminated, as are new ones from then on, but for those of Promisify, whose functions the loop waits for;
-// handlers run; and the loop ends. It blocks until then, or until ctx is done, which ends the waiting and not the
-// shutdown.
+// Shutdown ends the loop gracefully. No new external work is accepted; everything that was accepted runs, with the
+// internal work and microtasks that it submits. Pending timers and registrations are dropped. Pending promises are rejected
+// with ErrLoopTerminated, as are new ones from then on, and their handlers run; but the loop waits for the functions of
+// Promisify, and settles their promises with what they return. Then the loop ends. Shutdown blocks until then, or until
+// ctx is done, which ends the waiting and not the shutdown.
 //
-// What callbacks, and functions of Promisify, bring meanwhile is accepted too. But the end comes whatever they do. Of what
-// goroutines elsewhere bring, internal work and microtasks, an ending loop accepts some 16,000 functions. Of its own
-// callbacks it accepts all that is not more than sixty-four generations away from a function that waited or that a worker
-// has submitted, up to a million and eight for each of these; and some 16,000 functions beyond. When all that waited has
-// run, that may take half a second, past which eight generations are all. What exceeds this is refused with
-// ErrLoopTerminated. It starts over whenever everything has run and the loop waits for a function of Promisify. What that
-// function itself submits is always accepted.
+// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do.
+// A function beyond its bound is refused with ErrLoopTerminated. What a function of Promisify submits is always accepted.
+// All other goroutines together may submit some 16,000 functions.
 //
-// Before the end begins it lets threadlets finish that have said so with threadlet.Draining, for as long as ctx lasts; until
-// then the loop goes on as ever.
+// The bounds of the loop's own callbacks depend on generations. The first generation consists of the functions that
+// waited when the end began, and of those that functions of Promisify have submitted since. The second generation
+// consists of what the first submits, and so on. There are three bounds:
+//   - The first sixty-four generations together may submit a million functions. Each function that waited adds eight to
+//     this number, and each that a function of Promisify submits adds sixty-four.
+//   - All later generations together may submit some 16,000 functions.
+//   - When everything that waited has run, and callbacks have then gone on for half a second, only the first eight
+//     generations may still submit functions.
 //
-// From one of the loop's own callbacks it only asks for the end and returns at once. On a loop that never ran
-// it runs what was accepted, on a goroutine of its own.
+// The bounds are renewed whenever everything has run and the loop waits for a function of Promisify.
 //
-// The call that brings the end about returns nil, or an error that wraps ctx.Err() and tells what the end still waits for
-// (see [Loop.Active]), or ErrLoopTerminated when a Close came in between and
-// work was dropped. Any other call waits likewise and returns ErrLoopTerminated, or such an error, also when Run's context or
-// auto-exit has begun the end. Whether work was dropped is told by Run, which then returns ErrLoopTerminated.
+// The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
+// loop works as usual while Shutdown waits for these threadlets.
+//
+// If one of the loop's own callbacks calls Shutdown, it only asks for the end, and returns at once. On a loop that never
+// ran, Shutdown starts a goroutine, which runs what was accepted.
+//
+// The call that begins the end waits, and returns
+//   - nil when the loop has ended;
+//   - an error that wraps ctx.Err() and lists what the end still waits for (see [Loop.Active]), when ctx ends first;
+//   - ErrLoopTerminated when Close was called meanwhile and work was dropped.
+//
+// Any other call, also one after Run's context or auto-exit has begun the end, waits in the same way, but returns
+// ErrLoopTerminated instead of nil. If work was dropped, Run returns ErrLoopTerminated, too.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
 	l.guest.drain(ctx, l)
@@ -59,9 +69,9 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 }
 
 // Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
-// not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock, and
-// still reports its panic; Done tells when that has returned too. Then all pending promises count as rejected with
-// ErrLoopTerminated, without a call to their handlers. It returns ErrLoopTerminated when the loop has ended or was
+// not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock. A panic
+// of that callback is still reported; Done tells when it has returned. Then all pending promises count as rejected with
+// ErrLoopTerminated, without a call to their handlers. Close returns ErrLoopTerminated when the loop has ended or was
 // closed before.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(causeClose)
@@ -83,7 +93,7 @@ func (l *Loop) Closed() bool { return l.state.load().closing() }
 // resources.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-// terminate asks for the end, and wakes the loop to hear of it. It returns what terminate of the state returns.
+// terminate asks for the end, and wakes a loop that sleeps. It returns what stateWord.terminate returns.
 func (l *Loop) terminate(cause word) (from word, ok bool) {
 	from, ok = l.state.terminate(cause)
 	if ok && from.sleeping() {
@@ -92,11 +102,13 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 	return from, ok
 }
 
-// finish is what an ending loop does when it has run everything: it rejects what is pending, and has what that brings
-// run in another tick; then it waits for workers, of which none can wait for one of these promises any more. It tells
-// whether there is nothing left. Rejecting may bring any amount of work, and is not counted. If it brings none the loop
-// accepts no more than before: renewed here, whoever is quicker than the seal would keep it from its end. So would
-// handlers that make something pending whenever that is rejected, if it were renewed each time.
+// finish is the step of an ending loop that has run everything; it tells whether nothing is left. First it rejects
+// pending promises, and another tick runs the work that this causes. Then it waits for workers, none of which can still
+// wait for one of these promises. The work that rejections cause is not counted. The first rejections that cause work
+// also renew the accounts of grace. Later rejections do not: otherwise handlers that always leave another promise pending
+// could keep the loop from its end. The accounts are not renewed either when there was nothing to reject. The loop calls
+// finish again whenever something was submitted before it could seal its inboxes: so a goroutine that submits fast enough
+// could otherwise keep the loop from its end.
 func (l *Loop) finish() bool {
 	g := &l.grace
 	counts := g.counts
@@ -109,11 +121,11 @@ func (l *Loop) finish() bool {
 		g.rejected = true
 		return false
 	case more:
-		g.owes(1)
+		g.creditOwed(1)
 		return false
 	case l.guest.reject():
 		return false
-	case l.working():
+	case l.hasWorkers():
 		if l.rest() {
 			l.renewAll()
 		}
@@ -122,14 +134,14 @@ func (l *Loop) finish() bool {
 	return l.seal()
 }
 
-// end is the last thing that the loop's owner does.
+// end drops what is left and makes the loop Terminated. It is the last thing that the loop's owner does.
 func (l *Loop) end() {
 	l.discard()
-	l.batch, l.priority, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
+	l.externals, l.internals, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
 	l.dropTimers()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {
-		go l.complain("the poller was not closed properly", err, "kind", "poller")
+		go l.logError("the poller was not closed properly", err, "kind", "poller")
 	}
 	l.guest.end()
 	if l.probe != nil {
@@ -147,7 +159,7 @@ func (l *Loop) end() {
 	close(l.done)
 }
 
-// await waits for the end of the loop, or of ctx.
+// await waits for the end of the loop, or of ctx, whose error it then returns.
 func (l *Loop) await(ctx context.Context) error {
 	select {
 	case <-l.done:

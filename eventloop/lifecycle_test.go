@@ -2,6 +2,9 @@ package eventloop_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"runtime"
@@ -337,4 +340,52 @@ func TestUnusedLoopStartsNothing(t *testing.T) {
 		require.Less(t, goroutines, uint64(n/10), "%s of %d unused loops", name, n)
 		require.Less(t, threads, uint64(10), "%s of %d unused loops", name, n)
 	}
+}
+
+// In a coroutine that a callback resumes OnLoop is false, and Shutdown and Await wait for that callback, until their context
+// ends; the rest serves there as anywhere. The end then comes once the callback has returned.
+func TestCoroutineOfACallback(t *testing.T) {
+	l, ended := running(t, nil)
+	p, _, _ := l.NewPromise()
+	q, _, _ := l.NewPromise() // shows that the callback has returned
+	var log []string
+	require.NoError(t, onLoop(t, l, func() error {
+		briefly := func(wait func(ctx context.Context) error) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			defer cancel()
+			return wait(ctx)
+		}
+		next, stop := iter.Pull(func(yield func(error) bool) {
+			if l.OnLoop() {
+				log = append(log, "on the loop")
+			}
+			if !yield(errors.Join(l.Submit(func() { log = append(log, "task") }), l.SubmitInternal(func() { log = append(log, "internal task") }))) ||
+				!yield(briefly(func(ctx context.Context) error { _, err := p.Await(ctx); return err })) {
+				return
+			}
+			yield(briefly(l.Shutdown))
+		})
+		defer stop()
+		submitted, _ := next()
+		awaited, _ := next()
+		if !l.OnLoop() {
+			log = append(log, "not on the loop after a coroutine")
+		}
+		_, err := q.Await(t.Context())
+		ending, _ := next()
+		log = append(log, l.State().String())
+		return errors.Join(submitted, is(awaited, context.DeadlineExceeded), is(err, eventloop.ErrAwaitOnLoop), is(ending, context.DeadlineExceeded))
+	}))
+	require.NoError(t, <-ended)
+	require.Equal(t, []string{"terminating", "internal task", "task"}, log)
+	_, err := p.Await(t.Context())
+	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+}
+
+// is returns nil if err is what is wanted, or else why not.
+func is(err, wanted error) error {
+	if errors.Is(err, wanted) {
+		return nil
+	}
+	return fmt.Errorf("%v, want %v", err, wanted)
 }

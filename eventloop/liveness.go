@@ -11,17 +11,17 @@ import (
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
 // submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit
-// it only counts for Alive.
+// it only counts for Alive and Metrics, and on one that has ended for Metrics alone.
 func (l *Loop) Hold() (release func()) { return l.HoldNamed("") }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
-// of Promisify that has not returned. It is what WithAutoExit goes by, but may be asked of any loop. On the loop the
-// answer does not count the callback that asks; from another goroutine a loop that is running something is alive.
+// of Promisify that has not returned. WithAutoExit ends a loop when Alive would return false, but any loop has the method. A
+// callback of the loop that calls Alive does not count itself; for other goroutines a loop that runs a callback is alive.
 func (l *Loop) Alive() bool {
 	if l.OnLoop() {
 		return l.hasWork() || l.needed(l.guest.unneeded())
 	}
-	l.lockLiveness() // before the look at the state: what a loop that still sleeps lives by stays where it is
+	l.lockLiveness() // before the state is read: while the locks are held, a sleeping loop keeps its reasons to stay alive
 	defer l.unlockLiveness()
 	switch l.State() {
 	case StateTerminated:
@@ -32,8 +32,8 @@ func (l *Loop) Alive() bool {
 	return l.neededLocked(0)
 }
 
-// needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in the inbox keeps the loop alive. Of the
-// descriptors so many do not.
+// needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in an inbox keeps the loop alive. unneeded is
+// how many of the descriptors do not count.
 func (l *Loop) needed(unneeded int) bool {
 	if l.watches(unneeded) {
 		return true
@@ -43,12 +43,12 @@ func (l *Loop) needed(unneeded int) bool {
 	return l.neededLocked(unneeded)
 }
 
-// watches tells whether descriptors keep the loop alive, without the lock of their table, which may be long in coming
-// beside many who register. When the last of them goes, that is news, and wakes a loop that sleeps.
+// watches tells whether descriptors keep the loop alive. It does without the lock of their table, for which the loop
+// might wait long where many goroutines register. When the last registration ends, a sleeping loop is woken to ask again.
 func (l *Loop) watches(unneeded int) bool { return int(l.fds.size.Load()) > unneeded }
 
-// exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step to all who could give it a
-// reason to go on: what they bring is either found here or refused.
+// exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step for every goroutine that could
+// give the loop a reason to go on: its work is either found here or refused.
 func (l *Loop) exit() bool {
 	unneeded := l.guest.unneeded()
 	if l.watches(unneeded) {
@@ -59,12 +59,14 @@ func (l *Loop) exit() bool {
 	return !l.neededLocked(unneeded) && l.state.exit()
 }
 
+// neededLocked does what needed does, for a caller that already holds the locks of lockLiveness.
 func (l *Loop) neededLocked(unneeded int) bool {
 	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || len(l.fds.table) > unneeded ||
 		l.timers.wheel.Refs() != 0
 }
 
-// lockLiveness takes all locks at once, or none: who waits for one should not keep others from theirs.
+// lockLiveness takes the locks of everything that can keep a loop alive. When it finds one of them taken, it releases those
+// that it has and begins again later: if it waited while it held them, all who use them would wait, too.
 func (l *Loop) lockLiveness() {
 	locks := [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock}
 	free := func() bool {
@@ -93,6 +95,6 @@ func (l *Loop) unlockLiveness() {
 	l.timers.mu.Unlock()
 	l.fds.mu.Unlock()
 	for _, s := range [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock} {
-		s.courtesy()
+		s.yieldIfWanted()
 	}
 }

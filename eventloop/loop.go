@@ -1,6 +1,6 @@
 package eventloop
 
-// The loop itself: what it is made of, and one tick of it.
+// The loop itself: its fields, New, Submit, Run, and what one tick does.
 
 import (
 	"context"
@@ -15,70 +15,79 @@ import (
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
-// [New]; the zero Loop is none: Run panics. All methods may be called from any goroutine, also from the loop's own
-// callbacks.
+// [New]; Run panics on a zero Loop. All methods may be called from any goroutine, also from the loop's own callbacks.
 type Loop struct {
-	// Read by producers on every call and written only at the edges of sleep, so that a busy loop and busy producers
-	// share this line without moving it.
-	state    stateWord
-	earliest atomic.Int64   // no timer is due before it; written under the timers' lock
-	owner    atomic.Uintptr // the goroutine that runs the loop, 0 when there is none; written by it alone
-	express  bool           // nothing is to be looked at, or noted, of what Submit brings; fixed by New
-	_        [39]byte
+	// Producers read these on every call. They are written rarely (state when a sleep begins or ends), so that a busy loop
+	// and busy producers share the cache line without moving it.
+	state stateWord
+	// No timer is due before earliest (nanoseconds since anchor). Written under timers.mu, before the writer looks at state;
+	// the loop reads it without the lock, to arm the alarm.
+	earliest atomic.Int64
+	// Identity of the goroutine that runs callbacks, which may be a guest's coroutine; 0 for none. Goroutines compare it with
+	// their own.
+	owner   atomic.Uintptr
+	probe   *probe // measures callbacks; nil if no option asks for that; fixed by New
+	express bool   // no queue limit and no debug mode, so Submit may take its short path; fixed by New
+	_       [31]byte
 
 	inbox  inbox // external work
 	_      [64]byte
-	urgent urgent // all other work
+	urgent urgent // all other work that comes from any goroutine
 	_      [64]byte
 
-	// Touched by the loop's goroutine alone, except tickTime, which others may read.
-	tickTime atomic.Int64 // when the current tick began, in nanoseconds since anchor
-	probe    *probe       // what is measured; nil if nobody wants to know
-	batch    queue        // external tasks taken from the inbox
-	priority queue        // internal tasks taken from the inbox
-	ticks    queue        // see NextTick
-	micro    queue        // microtasks, those of other goroutines included once they are adopted
-	inMicro  bool         // ticks wait until there are no microtasks
-	draining bool         // a tick or a microtask runs
-	pauses   pauses       // lets others run while there is nothing to do
-	overload episode
-	breach   episode
-	runaway  episode
-	bounds   bounds      // what the tick may still do
-	chain    int64       // microtasks since there were none, less those that other goroutines account for
-	grace    grace       // what an ending loop still accepts from itself
-	polled   bool        // the tick has collected events; it does so once, also when it is resumed
-	calling  calling     // the callback that runs, or ran last
-	fault    *PanicError // a callback that did not return, not yet reported
-	sink     sink        // who hears of the next fault
-	alarm    alarm
-	forget   func() bool // ends the interest in Run's context
-	turned   turned      // what the loop has done, ever; anyone reads it
-	regions  regions     // of a trace
+	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
+	// and handover name the writers of their fields.
+	tickTime  atomic.Int64 // when the current tick began, in nanoseconds since anchor
+	externals queue        // external tasks taken from inbox
+	internals queue        // internal tasks taken from urgent
+	ticks     queue        // functions of NextTick
+	micro     queue        // microtasks; those of other goroutines once they are adopted
+	inMicro   bool         // microtasks are being drained: functions of NextTick wait until none is left
+	draining  bool         // a microtask or a function of NextTick runs
+	gather    gather       // lets batches of external tasks grow
+	pauses    pauses       // lets other goroutines run while there is nothing to do
+	handover  handover     // lets the loop run before wakers that go on computing
+	overload  episode      // the tick budget is exceeded
+	breach    episode      // the microtask budget is exceeded
+	runaway   episode      // the budget of internal tasks is exceeded
+	bounds    bounds       // what is left of the tick's bounds
+	chain     int64        // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
+	grace     grace        // what an ending loop still accepts from its own callbacks
+	polled    bool         // the tick has collected events; it does so once, also when it is resumed
+	calling   calling      // the callback that runs, or ran last
+	fault     *PanicError  // the panic, or Goexit, that is still to be reported
+	sink      sink         // where the next fault is reported
+	alarm     alarm        // wakes the loop at earliest
+	forget    func() bool  // stops watching Run's context; nil if it is not watched
+	counters  counters     // written by the loop, read by Metrics
+	regions   regions      // of a trace, if one is being written
 
+	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
 	fds      descriptors
 	promises *promise.Realm
 	workers  workers
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
-	share    *share       // of a group's tasks; nil if there is none; fixed by NewGroup
-	failure  error        // why the loop ended by itself; written by its owner before the end
-	notes    *ledger      // of debug mode; nil without
-	held     holds        // that are not released; guarded by the urgent inbox's lock
-	waiting  atomic.Int64 // accepted external tasks that have not started; counted only under a queue limit
+	share    *share  // the loop's share of its group's tasks; nil without a group; fixed by NewGroup
+	failure  error   // the error for which the loop ends itself, for Run; written before the loop asks for the end
+	notes    *ledger // nil without debug mode; has a lock of its own
+	held     holds   // the holds that are not released; guarded by the urgent inbox's lock
+	// Accepted external tasks that have not started, counted under a queue limit only. Producers add under the inbox's lock,
+	// and compare with the limit; the loop subtracts without the lock.
+	waiting atomic.Int64
 
 	// Fixed by New.
 	anchor time.Time
-	born   int64         // the same, in nanoseconds since epoch
-	wake   chan struct{} // capacity one: a wake-up in flight
-	done   chan struct{}
+	born   int64         // anchor in nanoseconds since epoch
+	wake   chan struct{} // has the wake-up in flight, if any: its capacity is one; see signal
+	done   chan struct{} // closed by the loop's owner at the end
 	config
 }
 
-// New creates a loop. Nothing runs and no goroutine is started until Run. Nothing of the operating system is held
-// before Run or RegisterFD, unless WithFastPathMode asks for it. It returns an error that names the option when an
-// option is out of range, or cannot be had.
+// New creates a loop. It starts no goroutine, and holds no resource of the operating system before Run or RegisterFD,
+// unless WithFastPathMode asks for one. The error names the option that is out of range, or that the system cannot
+// provide.
 func New(opts ...Option) (*Loop, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -92,7 +101,7 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.born = int64(l.anchor.Sub(epoch))
 	l.bounds.microtasks, l.bounds.internal = c.microtaskBudget, internalBudget
-	l.urgent.late = mostLate
+	l.urgent.foreignCredit = mostForeign
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.alarm.at = never
@@ -100,8 +109,12 @@ func New(opts ...Option) (*Loop, error) {
 	if l.debug {
 		l.notes = newLedger()
 	}
-	l.express = l.queueLimit == 0 && (l.probe == nil || !l.probe.stamps)
-	l.promises = promise.NewRealm(l, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
+	l.express = l.queueLimit == 0 && !l.debug
+	var scheduler promise.Scheduler = l
+	if l.debug {
+		scheduler = (*places)(l)
+	}
+	l.promises = promise.NewRealm(scheduler, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}
@@ -109,24 +122,24 @@ func New(opts ...Option) (*Loop, error) {
 }
 
 // Submit queues fn to run on the loop. Functions run in the order of their submission. The call never waits for the
-// loop, whatever the loop does; but a producer that is thousands of functions ahead lets other goroutines run now and
-// then. Once it has returned nil, fn runs exactly once unless the loop is ended by Close.
+// loop, whatever the loop does. But two kinds of producers yield now and then: one that is thousands of functions
+// ahead, and one whose loop often ran late because the goroutine that woke it went on computing. Once Submit has
+// returned nil, fn runs exactly once unless the loop is ended by Close.
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error {
-	// This is enqueue where nothing stands in the way, written out: what one producer does with the lock in hand is what
-	// ten of them wait for.
+	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
 	b := &l.inbox
 	q := &b.lane[external&1]
 	if fn != nil && l.express && b.tryAcquire() {
 		state := l.state.load()
-		if !state.ending() && !q.full() {
+		if !state.ending() && q.written != int(q.limit) {
 			q.push(fn)
 			wanted := b.wanted.Load()
 			storeRelease(&b.lock, freeWork)
 			if state.sleeping() {
-				l.unpark()
+				l.unparkFor(true)
 			}
 			if wanted != 0 {
 				giveWay(0)
@@ -139,19 +152,19 @@ func (l *Loop) Submit(fn func()) error {
 }
 
 // SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
-// waits. It is meant for completions, which must get through under any load: it is not subject to the queue limit, and
-// is accepted while the loop is ending, until everything has run; by then in bounded amounts, see [Loop.Shutdown]. A
-// producer that is far ahead gives way as it does in Submit.
+// waits. It is meant for completions, which must get through under any load: the queue limit does not apply, and a loop
+// that is ending still accepts bounded amounts, see [Loop.Shutdown]. A producer that is far ahead gives way as it does
+// in Submit.
 //
-// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended, was closed, or is ending and has had enough.
+// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended, was closed, or is ending and accepts no more.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, false) }
 
 // OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and costs a few
 // nanoseconds.
 //
 // It compares goroutines: in the body of a coroutine that a callback resumes (iter.Pull) it is false, although nothing
-// else of the loop runs meanwhile. There Await, and Shutdown, which would otherwise tell that they cannot wait, wait for
-// the callback that waits for them, until their context ends.
+// else of the loop runs meanwhile. Await and Shutdown then do not notice that they cannot wait: they wait for the
+// callback that waits for them, until their context ends.
 func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
 
 // State returns the loop's state at some moment during the call.
@@ -159,14 +172,14 @@ func (l *Loop) State() State { return l.state.load().state() }
 
 // Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
 //
-// It returns nil after Shutdown or auto-exit, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which
-// is a graceful shutdown, was what ended the loop; and an error of the system that made the loop shut down by itself.
-// At once it returns ErrReentrantRun from one of the loop's own callbacks, ErrLoopAlreadyRunning, or ErrLoopTerminated
-// when the loop is ending or has ended. If a callback calls runtime.Goexit the calling goroutine ends without returning
-// from Run, and the loop goes on without it; Done tells its end.
+// It returns nil after Shutdown or auto-exit, ErrLoopTerminated after Close, ctx.Err() if the end of ctx has shut the
+// loop down gracefully, or the system's error for which the loop has shut itself down. It returns at once with
+// ErrReentrantRun if one of the loop's own callbacks calls it, with ErrLoopAlreadyRunning if the loop is running, and
+// with ErrLoopTerminated if the loop is ending or has ended. If a callback calls runtime.Goexit, the calling goroutine
+// ends without returning from Run, and the loop goes on without it; Done tells its end.
 //
-// In profiles the goroutine has the label "loop" with the loop's id, beside those of ctx, as have those that callbacks
-// start; afterwards those of ctx. While a trace is written, the phases of each tick are regions.
+// In profiles the goroutine, and those that callbacks start, have the label "loop" with the loop's id beside the labels
+// of ctx. Afterwards it has those of ctx alone. While a trace is written, the phases of each tick are regions.
 func (l *Loop) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
 	if l.done == nil {
@@ -200,11 +213,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// turns runs tick after tick until the loop is to end. When a callback panicked, it is entered again and finishes the
-// tick behind that callback.
-func (l *Loop) turns() {
+// runTicks runs tick after tick until the loop is to end. If a callback does not return, runTicks is called once more: it then
+// goes on with the same tick, behind that callback.
+func (l *Loop) runTicks() {
 	resumed := l.fault != nil
-	l.draining = false // what did not return runs no more
+	l.draining = false // a callback that did not return runs no more
 	if l.probe != nil && resumed {
 		l.probe.unwound()
 	}
@@ -213,31 +226,30 @@ func (l *Loop) turns() {
 	l.guest.leave(l)
 }
 
-// tick is one turn of the loop; it returns false when there is to be no other. A resumed tick goes on where it was, with
-// what is left of its bounds: a callback that always panics begins nothing anew, and keeps nothing from running.
+// tick is one iteration of the loop; it returns false after the last one. A resumed tick goes on after the callback
+// that did not return, with what is left of its bounds: so a callback that always panics cannot starve the others.
 func (l *Loop) tick(resumed bool) bool {
 	if resumed {
 		l.checkpoint()
 	} else {
 		l.beginTick()
 	}
-	l.regions.enter(inTimers)
-	l.runTimers()
-	l.regions.enter(inInternal)
-	l.runInternal()
-	l.regions.enter(inExternal)
-	l.runExternal()
-	l.runGuest()
-	l.regions.enter(inMicrotasks)
-	l.checkpoint()
-	l.promises.Scavenge()
-	l.regions.enter(inSleep)
+	if l.regions.on {
+		l.workInRegions()
+	} else {
+		l.runTimers()
+		l.runInternal()
+		l.runExternal()
+		l.runGuest()
+		l.checkpoint()
+		l.promises.Scavenge()
+	}
 
 	switch w := l.state.load(); {
 	case w.closing():
 		return false
 	case l.polled && l.fds.called == len(l.fds.batch):
-		return true // resumed behind the last of its callbacks
+		return true // resumed after the last callback of its batch
 	case l.hasWork():
 	case w.ending():
 		return !l.finish()
@@ -245,7 +257,7 @@ func (l *Loop) tick(resumed bool) bool {
 	case l.runBackground():
 	case l.autoExit && l.exit():
 		l.guest.stuck()
-		return true // to the end, which pending promises hear of
+		return true // the next tick finds the loop ending, and rejects pending promises
 	default:
 		l.sleep()
 	}
@@ -261,7 +273,7 @@ func (l *Loop) beginTick() {
 	l.tickTime.Store(now)
 	l.polled = false
 	l.regions.look(l)
-	publish(&l.turned.ticks, l.turned.ticks.Load()+1)
+	publish(&l.counters.ticks, l.counters.ticks.Load()+1)
 	if l.probe != nil {
 		l.probe.tick(now)
 	}
@@ -271,11 +283,11 @@ func (l *Loop) beginTick() {
 	}
 }
 
-// runInternal runs internal tasks until none is left, also those that come meanwhile.
+// runInternal runs internal tasks, including those that arrive meanwhile, until none is left or a bound is reached.
 func (l *Loop) runInternal() {
 	t := &l.bounds
 	for l.internalWaiting() {
-		if l.priority.len() != 0 && l.microtasksDue() {
+		if l.internals.len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
 		switch {
@@ -285,35 +297,35 @@ func (l *Loop) runInternal() {
 			t.stopped, t.full = true, true
 			l.runaway.report(l, errRunaway)
 			return
-		case l.priority.len() == 0:
-			l.take(internal, &l.priority)
+		case l.internals.len() == 0:
+			l.take(internal, &l.internals)
 			continue
-		case t.inner.n != 0 && t.crowded || t.inner.over(l):
+		case t.inner.n != 0 && t.crowded || t.inner.expired(l):
 			t.stopped, t.full = true, true
 			return
 		}
 		t.internal--
 		if l.grace.counts {
-			l.runsInternal()
+			l.countInternal()
 		}
 		l.calling.kind = anInternal
 		if l.probe != nil {
-			l.probe.next(anInternal, &l.priority)
+			l.probe.next(anInternal, &l.internals)
 			continue
 		}
-		l.priority.pop()()
+		l.internals.pop()()
 	}
-	l.runaway.over()
+	l.runaway.end()
 }
 
-func (l *Loop) internalWaiting() bool { return l.priority.len() != 0 || l.urgent.has(internal) }
+func (l *Loop) internalWaiting() bool { return l.internals.len() != 0 || l.urgent.has(internal) }
 
-// runExternal runs external tasks up to the tick's budget, or until they have taken too long. Internal tasks that come
-// meanwhile go first.
+// runExternal runs external tasks up to the tick's budget, or until they have taken too long. Internal tasks that
+// arrive meanwhile go first.
 func (l *Loop) runExternal() {
 	t := &l.bounds
 	for {
-		if l.urgent.flags.Load() != 0 || l.micro.len()+l.ticks.len()+l.priority.len() != 0 {
+		if l.urgent.flags.Load() != 0 || l.micro.len()+l.ticks.len()+l.internals.len() != 0 {
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}
@@ -323,31 +335,31 @@ func (l *Loop) runExternal() {
 				}
 			}
 		}
-		if l.batch.len() == 0 {
+		if l.externals.len() == 0 {
 			if l.refill() {
 				continue
 			}
-			l.overload.over()
+			l.overload.end()
 			return
 		}
 		if l.state.load().closing() {
 			return
 		}
-		if t.tasks <= t.outer.at && l.tasksOver() {
+		if t.tasks <= t.outer.at && l.tasksSpent() {
 			return
 		}
 		t.tasks--
 		if l.grace.counts {
-			l.runsExternal()
+			l.countExternal()
 		}
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}
 		l.calling.kind = aTask
 		if l.probe != nil {
-			l.probe.next(aTask, &l.batch)
+			l.probe.next(aTask, &l.externals)
 		} else {
-			l.batch.pop()()
+			l.externals.pop()()
 		}
 		if t.crowded {
 			return
@@ -355,29 +367,33 @@ func (l *Loop) runExternal() {
 	}
 }
 
-// refill takes the external tasks from the inbox, when all that were taken before have run. It tells whether there are
-// any, or something has come that goes before them.
+// refill takes the next batch of external tasks from the inbox, when the one before has run. It returns true if it has
+// taken some, or if urgent work has arrived that goes before them.
 func (l *Loop) refill() bool {
-	if !l.mayHaveWork() && (l.fds.pending() || l.guest.ready() || !l.pause()) {
+	if l.mayHaveWork() {
+		l.gather.wait(l)
+	} else if l.fds.pending() || l.guest.ready() || !l.pause() {
 		return false
 	}
-	if l.inbox.mayHaveWork() && !l.pressed() && l.take(external, &l.batch) && l.batch.len() != 0 {
+	if l.inbox.mayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.len() != 0 {
+		l.gather.took(l.externals.len())
 		return true
 	}
+	l.gather.interrupted()
 	if l.urgent.mayHaveWork() && l.urgent.flags.Load() == 0 {
-		l.lock(&l.urgent.spinLock) // somebody has it, and is about to say what for
+		l.lock(&l.urgent.spinLock) // a producer holds it, and is about to set its flag
 		l.urgent.Unlock()
 	}
-	return l.pressed()
+	return l.urgentDue()
 }
 
-// pressed tells whether something has come that goes before external tasks, and may run in this tick.
-func (l *Loop) pressed() bool {
+// urgentDue tells whether urgent work waits that goes before external tasks and may run in this tick.
+func (l *Loop) urgentDue() bool {
 	flags := l.urgent.flags.Load()
 	return flags != 0 && (flags&(1<<internal) != 0 || !l.bounds.held)
 }
 
-// hasWork tells whether there may be something to run other than timers and what descriptors ask for.
+// hasWork tells whether there may be callbacks to run other than those of timers and descriptors.
 func (l *Loop) hasWork() bool {
-	return l.micro.len()+l.ticks.len()+l.batch.len()+l.priority.len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
+	return l.micro.len()+l.ticks.len()+l.externals.len()+l.internals.len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
 }

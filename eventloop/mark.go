@@ -1,46 +1,109 @@
 package eventloop
 
-// Marks: what producers leave with the functions that a loop with a probe is to run.
+// Marks: when, and in debug mode where, a function was submitted, for a loop with a probe.
 
 import "math/rand/v2"
 
-// mark is what a producer leaves with a function.
+// mark is what a producer notes beside a function.
 type mark struct {
-	accepted int64  // when, in nanoseconds since the loop's anchor; 0 if nobody has looked
+	accepted int64  // when, in nanoseconds since the loop's anchor; 0 if not noted
 	place    *place // in debug mode, where it was submitted
 }
 
-// marks are those of the functions of a chunk. A producer writes what is not zero, and the loop takes it back when it has read
-// it: where nothing is noted, as of most functions of a flood, the two do not move these lines between their processors.
+// marks are the marks of a chunk's functions. A producer writes only what is not zero, and the loop sets it to zero
+// again when it has read it. So where nothing is noted, as for most functions of a flood, these cache lines do not move
+// between producer and loop.
 type marks struct {
+	places   *[chunkSize]*place // nil without debug mode
 	accepted [chunkSize]int64
-	places   *[chunkSize]*place // nil if nobody was in debug mode
 }
 
-// In a flood a chunk is filled within floodTime; it is over when the loop sees that for so long none was. Meanwhile one
-// function in floodShare, and the first of each chunk, says when it was accepted. Nanoseconds.
+// A flood begins when a chunk is filled within floodTime. It is over, at the latest, when no chunk was begun for
+// floodOver. Both are nanoseconds. Meanwhile the time is noted for one function in floodShare, and for the first of
+// each chunk.
 const (
 	floodTime  = 100_000
 	floodOver  = 1_000_000
 	floodShare = 16
 )
 
-// mark is for a function that is about to be enqueued. What leave decides costs nothing here.
-func (p *probe) mark(at lane) (m mark) {
-	if at == microtask {
-		return m
-	}
-	if p.loop.debug {
-		m.place = p.loop.here()
+// stamp is called when a lane is filled up to queue.limit, and its chunk is not full. It notes the time beside the
+// function that is about to be pushed, and moves the limit to the next function whose time is to be noted. The functions
+// in between are pushed as on a loop without a probe. The caller holds the inbox's lock.
+func (p *probe) stamp(at lane, q *queue) {
+	i := at >> 1
+	now := p.acceptance()
+	q.tail.marks.accepted[q.written] = now
+	if p.every == 1 && q.written == 0 && q.before != 0 { // a further chunk
+		p.flood[i].Store(now-p.grown[i].Load() < floodTime)
+		p.grown[i].Store(now)
 	}
 	switch {
-	case !p.stamps || p.every > 1 || p.flood[at>>1].Load():
-	case p.loop.OnLoop() && p.now.kind != noCallback && p.now.timed:
-		m.accepted = max(p.now.start, 1) // one reading of the clock for each callback is enough
-	default:
-		m.accepted = max(p.loop.now(), 1)
+	case p.every > 1:
+		p.until[i] = int(rand.Uint32N(2*p.every - 1)) // every on average, and at random: the functions may have a pattern
+	case p.flood[i].Load():
+		p.until[i] = floodShare - 1
 	}
-	return m
+	p.limit(i, q, q.written+1)
+}
+
+// limit sets queue.limit to the next slot whose function's time is to be noted, which is p.until slots after the given
+// one. If the chunk ends before that, p.until keeps what is left of the distance. The caller holds the inbox's lock.
+func (p *probe) limit(i lane, q *queue, slot int) {
+	n := min(p.until[i], chunkSize-slot)
+	q.limit = int32(slot + n)
+	p.until[i] -= n
+}
+
+// acceptance returns the time to note for a function that is accepted now. For the functions that a callback submits, the
+// start of the callback is exact enough, and saves a reading of the clock.
+func (p *probe) acceptance() int64 {
+	if p.loop.OnLoop() && p.now.kind != noCallback && p.now.timed {
+		return max(p.now.start, 1)
+	}
+	return max(p.loop.now(), 1)
+}
+
+// extended sets the limit of a lane that was given another chunk. The caller holds the inbox's lock.
+func (p *probe) extended(at lane, q *queue) {
+	if p.stamps && at != microtask {
+		p.limit(at>>1, q, 0)
+	}
+}
+
+// exchanged notes that the loop has taken the functions of a lane, and put an empty queue in their place. The caller
+// holds the inbox's lock: so Metrics finds each function in exactly one place.
+func (p *probe) exchanged(at lane, taken, given *queue) {
+	i := at >> 1
+	publish(&p.left[i], int64(taken.len()))
+	if !p.stamps {
+		return
+	}
+	if taken.len() <= chunkSize && p.flood[i].Load() {
+		p.flood[i].Store(false)
+	}
+	if p.until[i] += int(taken.limit) - taken.written; p.every == 1 {
+		p.until[i] = 0 // the first of each batch is noted
+	}
+	if given.tail != nil {
+		p.limit(i, given, 0)
+	}
+}
+
+// endFloods ends the floods in which no chunk was begun for floodOver.
+func (p *probe) endFloods() {
+	for i := range p.flood {
+		if !p.flood[i].Load() || p.last-p.grown[i].Load() <= floodOver {
+			continue
+		}
+		at := lane(i << 1)
+		b := p.loop.inboxOf(at)
+		p.loop.lock(&b.spinLock)
+		p.flood[i].Store(false)
+		p.until[i] = 0
+		b.lane[at&1].limit = int32(b.lane[at&1].written)
+		b.Unlock()
+	}
 }
 
 // markedChunk returns a chunk with room for marks.
@@ -52,37 +115,7 @@ func (p *probe) markedChunk() *chunk {
 	return c
 }
 
-// markChunk is for the first function of a chunk that is not the first of its queue.
-func (p *probe) markChunk(at lane, m *mark) {
-	if p.stamps && p.every == 1 {
-		m.accepted = max(p.loop.now(), 1)
-		p.flood[at>>1].Store(m.accepted-p.grown[at>>1].Swap(m.accepted) < floodTime)
-	}
-}
-
-// leave puts m beside the function that was pushed last. With sampling one in every looks at the clock, and of a flood one in
-// floodShare: here, under the lock, where it is known which it is.
-func (p *probe) leave(at lane, q *queue, m mark) {
-	if m.accepted == 0 && p.stamps && at != microtask && p.isNext(at, q) {
-		m.accepted = max(p.loop.now(), 1)
-	}
-	q.mark(m)
-}
-
-func (p *probe) isNext(at lane, q *queue) bool {
-	if p.every == 1 {
-		return q.written%floodShare == 1
-	}
-	until := &p.until[at>>1]
-	if *until > 0 {
-		*until--
-		return false
-	}
-	*until = rand.Uint32N(2*p.every - 1) // about every, and no pattern of the functions' own
-	return true
-}
-
-// mark leaves m with the function that was pushed last.
+// mark puts m beside the function that was pushed last.
 func (q *queue) mark(m mark) {
 	marks := q.tail.marks
 	if marks == nil {
@@ -96,34 +129,31 @@ func (q *queue) mark(m mark) {
 	}
 }
 
-// nextMark takes what was left with the first function; there must be one, and no other queue was joined to this one.
-func (q *queue) nextMark() mark {
-	c, i := q.next()
-	m := c.markAt(i)
-	if m.accepted != 0 {
-		c.marks.accepted[i] = 0
-	}
-	if m.place != nil {
-		c.marks.places[i] = nil
-	}
-	return m
-}
-
-// peekMark is nextMark, but leaves it there.
-func (q *queue) peekMark() mark {
-	c, i := q.next()
-	return c.markAt(i)
-}
-
-// next returns where the first function is.
-func (q *queue) next() (c *chunk, i int) {
+// popMarked is pop for a queue to which no other was joined. It also takes out the function's mark.
+func (q *queue) popMarked() (fn func(), m mark) {
 	if q.read == chunkSize {
-		return q.head.next, 0
+		q.leave()
 	}
-	return q.head, q.read
+	c, i := q.head, q.read
+	fn, c.fns[i] = c.fns[i], nil
+	q.read++
+	q.before--
+	marks := c.marks
+	if marks == nil {
+		return fn, m
+	}
+	if m.accepted = marks.accepted[i]; m.accepted != 0 {
+		marks.accepted[i] = 0
+	}
+	if marks.places != nil {
+		m.place, marks.places[i] = marks.places[i], nil
+	}
+	return fn, m
 }
 
-func (c *chunk) markAt(i int) (m mark) {
+// peekMark returns the mark of the first function, which must be there. No other queue may have been joined to this one.
+func (q *queue) peekMark() (m mark) {
+	c, i := q.next()
 	if c.marks != nil {
 		m.accepted = c.marks.accepted[i]
 		if c.marks.places != nil {
@@ -131,4 +161,12 @@ func (c *chunk) markAt(i int) (m mark) {
 		}
 	}
 	return m
+}
+
+// next returns the chunk and the slot of the first function.
+func (q *queue) next() (c *chunk, i int) {
+	if q.read == chunkSize {
+		return q.head.next, 0
+	}
+	return q.head, int(q.read)
 }

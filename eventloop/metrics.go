@@ -8,51 +8,51 @@ import (
 	"github.com/turnloop/turnloop/internal/histogram"
 )
 
-// Metrics are figures of a loop at one moment. What is measured is there with [WithMetrics] only; Ticks, Wakes, Sleeps,
-// Pauses and the last five are always.
+// Metrics are figures of a loop at one moment. Ticks, Wakes, Sleeps, Pauses, and the numbers from Timers to Promises are
+// always there. The other figures are measured with [WithMetrics] only.
 type Metrics struct {
 	TPS         float64 // tasks, timers, microtasks and callbacks of descriptors that have run, per second over the last 10 s
-	Run         uint64  // the same, since New
-	Ticks       uint64  // turns of the loop since New
-	Wakes       uint64  // sleeps that somebody's wake-up has ended
-	Sleeps      uint64  // how often the loop has parked, for want of work
-	Pauses      uint64  // how often it has let other goroutines run instead, for them to bring some
+	Run         uint64  // how many of these have run since New
+	Ticks       uint64  // ticks since New
+	Wakes       uint64  // sleeps that a wake-up has ended
+	Sleeps      uint64  // times that the loop has parked, for want of work
+	Pauses      uint64  // times that it has let other goroutines run first, which may submit some
 	Utilization float64 // 0 to 1: the share of the last 10 s that the loop was not parked
 
-	Callback   Latency // how long the callbacks that Run counts took
-	QueueDelay Latency // how long tasks, external and internal, waited from acceptance, or the start of the callback that submitted them, to their start
+	Callback   Latency // durations of the callbacks that Run counts
+	QueueDelay Latency // from a task's acceptance, or the start of the callback that submitted it, to its start
 
-	// Functions that wait. Microtasks that the running callback has scheduled are not among them. Without WithMetrics,
-	// Current is what the loop has not taken yet, and the rest is 0.
+	// Functions that wait, without the microtasks that the running callback has scheduled. Without WithMetrics, Current is
+	// what the loop has not taken yet, and the rest is 0.
 	External, Internal, Microtasks Depth
 
-	Timers      int // that are pending
-	Descriptors int // that are registered
-	Workers     int // functions of Promisify of which the loop has not heard the outcome
-	Holds       int // that are not released
-	Promises    int // that are pending, and have handlers; of a chain, that at which it begins. As of the last turn; those of Promisify are Workers
+	Timers      int // pending timers
+	Descriptors int // registered descriptors
+	Workers     int // functions of Promisify whose outcome the loop has not received
+	Holds       int // holds that are not released
+	Promises    int // pending promises with handlers, as of the last tick; only the first of a chain; none of Promisify
 
-	loops int // that these are the figures of
+	loops int // number of loops whose figures these are
 }
 
-// Latency is a distribution of durations. Count, Mean and Max are exact for what was measured, the rest is within two per
-// cent.
+// Latency is a distribution of durations since New. Count, Mean and Max are exact for what was measured; the rest is
+// within two per cent. A Latency does not change, and any goroutine may read it.
 type Latency struct {
 	Count                         uint64
 	Mean, P50, P90, P95, P99, Max time.Duration
 
-	of *histogram.Histogram // never written once it is here
+	of *histogram.Histogram // read only; nil if nothing was measured
 }
 
 // Depth tells how many functions wait in a queue.
 type Depth struct {
 	Current int
-	Max     int     // the most that the loop has found when it came to the queue, or Metrics when it was called
-	EMA     float64 // moving average, in which what was a second ago counts half or less
+	Max     int     // the most that the loop has found when it looked at the queue, or Metrics when it was called
+	EMA     float64 // moving average, in which the depth of a second ago counts half or less
 }
 
-// AtMost returns how many of the durations did not exceed d, within two per cent of d: what the cumulative buckets of a
-// monitoring system count.
+// AtMost returns how many of the durations were at most d, within two per cent of d. The cumulative buckets of
+// monitoring systems count in this way.
 func (t Latency) AtMost(d time.Duration) uint64 {
 	if t.of == nil {
 		return 0
@@ -74,8 +74,9 @@ func latency(h *histogram.Histogram) Latency {
 		Max: time.Duration(h.Max()), of: h}
 }
 
-// Merge adds the figures of another loop, or of other loops, also to none, which is the zero Metrics: counts, depths and rates add up, the largest is the largest of
-// all, Utilization is that of the average loop, and quantiles are those of all callbacks together.
+// Merge adds the figures of one or more other loops; the zero Metrics are those of none. Counts, depths and rates add
+// up, a maximum is the largest of all, Utilization is that of the average loop, and quantiles are those of all
+// callbacks together.
 func (m *Metrics) Merge(o Metrics) {
 	m.TPS += o.TPS
 	m.Run += o.Run
@@ -117,13 +118,13 @@ func (d *Depth) merge(o Depth) {
 
 // Metrics returns the figures of the loop. Any goroutine may call it, at any time, also while a callback blocks the loop
 // and when the loop has ended; it waits for no callback. It takes some microseconds, and allocates some 20 KiB if there is
-// something to measure. The snapshot is coherent: it holds what all callbacks up to one have left, and nothing of the next.
+// something to measure. The snapshot is coherent: it has everything of all callbacks up to one, and nothing of the next.
 func (l *Loop) Metrics() Metrics {
 	m := Metrics{
-		Ticks:       uint64(l.turned.ticks.Load()),
-		Wakes:       uint64(l.turned.wakes.Load()),
-		Sleeps:      uint64(l.turned.sleeps.Load()),
-		Pauses:      uint64(l.turned.pauses.Load()),
+		Ticks:       uint64(l.counters.ticks.Load()),
+		Wakes:       uint64(l.counters.wakes.Load()),
+		Sleeps:      uint64(l.counters.sleeps.Load()),
+		Pauses:      uint64(l.counters.pauses.Load()),
 		Descriptors: int(l.fds.size.Load()),
 		Promises:    l.promises.Pending(),
 		loops:       1,
@@ -131,7 +132,7 @@ func (l *Loop) Metrics() Metrics {
 	l.lock(&l.timers.mu)
 	m.Timers = l.timers.wheel.Len()
 	l.timers.mu.Unlock()
-	l.timers.mu.courtesy()
+	l.timers.mu.yieldIfWanted()
 
 	p := l.probe
 	depth := [...]*Depth{&m.External, &m.Internal, &m.Microtasks}
@@ -145,14 +146,14 @@ func (l *Loop) Metrics() Metrics {
 	queued(external)
 	m.External.Current = max(m.External.Current+l.share.waiting(), 0)
 	l.inbox.Unlock()
-	l.inbox.courtesy()
+	l.inbox.yieldIfWanted()
 	u := &l.urgent
 	l.lock(&u.spinLock)
 	queued(internal)
 	queued(microtask)
-	m.Workers, m.Holds = int(u.begun-u.heard.Load()), u.holds
+	m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
 	u.Unlock()
-	u.courtesy()
+	u.yieldIfWanted()
 	if p != nil && l.metrics {
 		p.measure(&m, depth)
 	}
@@ -182,15 +183,16 @@ const (
 	slotTime = int64(100 * time.Millisecond)
 )
 
-// window counts what has happened in each slot of the last ten seconds.
+// window counts what has happened in each slot of the last ten seconds. The probe's mu guards it.
 type window struct {
-	newest int64 // number of the slot that is being filled, in slotTime since the loop's anchor
-	begins int64 // when that begins
-	runs   [slots10s]uint64
-	asleep [slots10s]int64
+	newest int64            // number of the slot that is being filled, in slotTime since the loop's anchor
+	begins int64            // when that slot begins, in nanoseconds since the anchor
+	runs   [slots10s]uint64 // callbacks that have run
+	asleep [slots10s]int64  // nanoseconds that the loop was parked
 }
 
-// slot returns the place of a moment, or false if it is long past.
+// slot moves the window forward to a moment, and returns the index of the moment's slot; false if the moment lies
+// before the window.
 func (w *window) slot(at int64) (int, bool) {
 	n := at / slotTime
 	w.newest = max(w.newest, n-slots10s)
@@ -225,8 +227,8 @@ func (w *window) parked(from, to int64) {
 	}
 }
 
-// rates returns what has run per second, and the share of the time that the loop was awake, in the last ten seconds or
-// since it was made. parkedAt is since when it sleeps, or -1.
+// rates returns callbacks per second, and the share of the time that the loop was awake, over the last ten seconds or
+// since New. parkedAt is when the loop went to sleep, or -1.
 func (w *window) rates(now, parkedAt int64) (tps, utilization float64) {
 	w.slot(now)
 	begin := max((w.newest-slots10s+1)*slotTime, 0)
@@ -248,7 +250,7 @@ func (w *window) rates(now, parkedAt int64) (tps, utilization float64) {
 // average is a moving average over time of how many functions wait.
 type average struct {
 	value float64
-	when  int64
+	when  int64 // time of the last note, in nanoseconds since the anchor
 }
 
 const (
@@ -260,7 +262,7 @@ func (a *average) note(now int64, n int) {
 	a.value, a.when = a.at(now, n), now
 }
 
-// at returns what the average is when n have waited since it was last noted.
+// at returns the average at now, if n functions have waited since the last note.
 func (a *average) at(now int64, n int) float64 {
 	passed := float64(max(now-a.when, 0))
 	return a.value + (float64(n)-a.value)*passed/(depthTau+passed)

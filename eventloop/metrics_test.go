@@ -3,6 +3,7 @@ package eventloop_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -326,6 +327,47 @@ func TestMetricsSamplingRange(t *testing.T) {
 	for _, n := range []int{0, -1, 1<<20 + 1} {
 		_, err := eventloop.New(eventloop.WithMetricsSampling(n))
 		require.ErrorContains(t, err, fmt.Sprintf("WithMetricsSampling(%d)", n))
+	}
+}
+
+// One function in n says how long it has waited, whether they come one by one or by the thousand, to a loop or to a group.
+func TestMetricsSampleWaiting(t *testing.T) {
+	const every, total = 16, 30_000
+	opts := []eventloop.Option{eventloop.WithMetrics(true), eventloop.WithMetricsSampling(every)}
+	type submitter interface{ Submit(fn func()) error }
+	for _, batch := range []int{1, 3, 50, 1000} {
+		waited := func(s submitter, blocked int) {
+			for range total / batch {
+				for range blocked {
+					require.NoError(t, s.Submit(func() { time.Sleep(time.Second) }))
+				}
+				synctest.Wait()
+				for range batch {
+					require.NoError(t, s.Submit(func() {}))
+				}
+				time.Sleep(2 * time.Second)
+			}
+		}
+		check := func(m eventloop.Metrics, blocked int) {
+			n := total/batch*blocked + total
+			require.EqualValues(t, n, m.Run)
+			require.InDelta(t, n/every, m.QueueDelay.Count, 7*math.Sqrt(total/every), "in batches of %d", batch)
+			require.InEpsilon(t, float64(total)/float64(n), float64(m.QueueDelay.Mean)/float64(time.Second), 0.15)
+			require.Equal(t, time.Second, m.QueueDelay.Max)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			l := observed(t, opts...)
+			waited(l, 1)
+			check(l.Metrics(), 1)
+		})
+		synctest.Test(t, func(t *testing.T) {
+			g := newGroup(t, 2, opts...)
+			result := runs(g, context.Background())
+			waited(g, 2)
+			require.NoError(t, g.Shutdown(context.Background()))
+			require.NoError(t, <-result)
+			check(g.Metrics(), 2)
+		})
 	}
 }
 

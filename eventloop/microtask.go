@@ -15,6 +15,9 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback
 	}
+	if !l.express && l.debug {
+		fn = l.placed(fn)
+	}
 	if !l.OnLoop() {
 		return l.enqueue(microtask, fn, false)
 	}
@@ -22,21 +25,27 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 		return ErrLoopTerminated
 	}
 	if l.urgent.has(microtask) {
-		l.adoptMicrotasks() // they were scheduled before
+		l.adoptMicrotasks() // those were scheduled before fn
 	}
-	l.micro.add(fn)
+	if l.micro.full() { // this is add, written out
+		l.micro.extend()
+	}
+	l.micro.push(fn)
 	return nil
 }
 
-// NextTick queues fn to run like a microtask, but before all microtasks that wait; scheduled by a microtask, behind
-// them (Node's process.nextTick). What it queues itself that way runs before them too: a chain of ticks that does not end
-// keeps all microtasks from running, and with them the handlers of promises, as in Node.
+// NextTick queues fn to run like a microtask, but before all microtasks that wait; or after them, if a microtask calls
+// NextTick (Node's process.nextTick). Functions that fn queues with NextTick go before those microtasks, too: an endless
+// chain keeps all microtasks from running, and with them the handlers of promises, as in Node.
 //
-// Any goroutine may call it; from another one, it is as if a microtask did. It counts for the microtask budget, costs
-// what ScheduleMicrotask costs, and returns the same errors.
+// Any goroutine may call it; a call off the loop counts as one by a microtask. fn counts for the microtask budget. It
+// costs what ScheduleMicrotask costs, and returns the same errors.
 func (l *Loop) NextTick(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback
+	}
+	if !l.express && l.debug {
+		fn = l.placed(fn)
 	}
 	if !l.OnLoop() {
 		return l.enqueue(microtask, func() { l.ticks.add(fn) }, false)
@@ -44,14 +53,14 @@ func (l *Loop) NextTick(fn func()) error {
 	if l.state.load().ending() && !l.admitOwn() {
 		return ErrLoopTerminated
 	}
-	if !l.draining { // the caller is no microtask; what a spent budget holds back does not go first
+	if !l.draining { // the caller is no microtask: fn goes before microtasks that a spent budget holds back
 		l.inMicro = false
 	}
 	l.ticks.add(fn)
 	return nil
 }
 
-// admitOwn is admit for what an ending loop schedules itself.
+// admitOwn is admit for a microtask that a callback of an ending loop schedules; it also charges the microtask.
 func (l *Loop) admitOwn() bool {
 	if l.state.load().closing() || !l.grace.accepts() {
 		return false
@@ -60,9 +69,9 @@ func (l *Loop) admitOwn() bool {
 	return true
 }
 
-// checkpoint runs ticks and microtasks until none is left or the budget is spent, and then reports the rejections that
-// nobody has handled. What a spent budget holds back waits for the next tick, so that timers, tasks and I/O progress
-// under an endless chain.
+// checkpoint runs functions of NextTick and microtasks until none is left or the budget is spent, and then reports the
+// rejections without a handler. What a spent budget holds back waits for the next tick, so that timers, tasks and I/O
+// make progress beside an endless chain.
 func (l *Loop) checkpoint() {
 	for more := !l.bounds.held; more; {
 		if l.urgent.has(microtask) {
@@ -76,65 +85,66 @@ func (l *Loop) checkpoint() {
 			l.inMicro = true
 			more = l.drain(&l.micro)
 		case l.promises.Unhandled():
-			for reports := true; more && reports; { // a round of them, before what the first one queues
+			for reports := true; more && reports; { // all of them, before functions that the first one queues
 				if more = l.spend(); more {
 					reports = l.promises.Checkpoint()
 				}
 			}
 		default:
 			l.bounds.microtasks, l.chain = l.microtaskBudget, 0
-			l.breach.over()
+			l.breach.end()
 			return
 		}
 	}
 }
 
-// drain runs functions from q until none is left, or the rest must wait; it tells whether to go on.
+// drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) drain(q *queue) bool {
 	l.draining, l.calling.kind = true, aMicrotask
-	if l.probe != nil {
-		l.drainObserved(q)
-	} else {
-		for q.len() != 0 && l.spend() {
-			if l.grace.counts {
-				l.runsJob(q)
-			}
-			q.pop()()
+	for q.len() != 0 && !l.state.load().closing() {
+		if l.bounds.microtasks == 0 {
+			l.overspend()
+			break
 		}
+		l.bounds.microtasks--
+		if l.grace.counts {
+			l.countJob(q)
+		}
+		if l.probe != nil {
+			l.probe.next(aMicrotask, q)
+			continue
+		}
+		q.pop()()
 	}
 	l.draining = false
 	return q.len() == 0
 }
 
-func (l *Loop) drainObserved(q *queue) {
-	for q.len() != 0 && l.spend() {
-		if l.grace.counts {
-			l.runsJob(q)
-		}
-		l.probe.next(aMicrotask, q)
-	}
-}
-
-// spend takes one microtask from the budget, and tells whether it may run. A budget that is spent is reported if it was
-// a chain that did it, and not many goroutines with a little each.
+// spend takes one microtask from the budget, and tells whether it may run.
 func (l *Loop) spend() bool {
 	if l.state.load().closing() {
 		return false
 	}
 	if l.bounds.microtasks == 0 {
-		l.bounds.held, l.bounds.full = true, true
-		l.draining = false // who hears of it is no microtask
-		budget := int64(l.microtaskBudget)
-		if l.chain += budget; l.chain >= budget {
-			l.breach.report(l, ErrMicrotaskBudget)
-		}
+		l.overspend()
 		return false
 	}
 	l.bounds.microtasks--
 	return true
 }
 
-// adoptMicrotasks appends what other goroutines scheduled to the loop's own. It takes as long for a million as for one.
+// overspend ends a checkpoint whose budget is spent while more microtasks wait. It reports a chain of microtasks that
+// has spent the budget, but not many goroutines with a few microtasks each.
+func (l *Loop) overspend() {
+	l.bounds.held, l.bounds.full = true, true
+	l.draining = false // the handler of the report is no microtask
+	budget := int64(l.microtaskBudget)
+	if l.chain += budget; l.chain >= budget {
+		l.breach.report(l, ErrMicrotaskBudget)
+	}
+}
+
+// adoptMicrotasks appends the microtasks that other goroutines have scheduled to the loop's own, in constant time.
 func (l *Loop) adoptMicrotasks() {
 	n := l.adopt()
 	l.chain -= int64(n) * foreignShare
@@ -144,23 +154,25 @@ func (l *Loop) adoptMicrotasks() {
 }
 
 const (
-	// foreignShare is how many microtasks one that another goroutine has scheduled accounts for, itself and what it brings.
+	// foreignShare is how many microtasks are attributed to one microtask that another goroutine has scheduled: that
+	// microtask, and those that it schedules in turn.
 	foreignShare = 64
 
-	// mostAdopted microtasks of other goroutines make a tick crowded: then it goes on to timers and I/O after a callback
-	// of each kind, for between any two callbacks there may be as many again.
+	// mostAdopted is how many microtasks of other goroutines a tick adopts before it is crowded. A crowded tick calls at
+	// most one more callback of each kind, and then ends. Otherwise other goroutines could schedule as many microtasks
+	// again before each further callback, and the tick would take very long.
 	mostAdopted = 1 << 13
 )
 
-// microtasksDue tells whether a microtask goes before the next callback: those that the last callback has left, and
-// those that came from elsewhere since. It is asked when it is known what the callback is, and right before it: of one
-// goroutine's microtask and later task, the microtask then comes first.
+// microtasksDue tells whether microtasks go before the next callback: microtasks that the last callback has left, or that
+// other goroutines have scheduled since. The loop calls it after it has found the next callback. So when a goroutine
+// schedules a microtask and then submits a task, the microtask runs first.
 func (l *Loop) microtasksDue() bool {
 	return l.micro.len()+l.ticks.len() != 0 || l.urgent.has(microtask)
 }
 
-// foreignDue tells whether microtasks have come from elsewhere that go before the next callback. It is asked under the lock
-// under which the callback is found, which may have been long in coming, and again when that has been taken anew.
+// foreignDue tells whether microtasks of other goroutines go before the next callback. The caller holds the lock under
+// which it finds that callback, and asks again whenever it has taken the lock anew, since waiting for it may take long.
 func (l *Loop) foreignDue() bool {
 	return l.urgent.has(microtask) && !l.bounds.held && !l.bounds.crowded
 }

@@ -4,5 +4,5 @@ package eventloop
 
 import "runtime"
 
-// nap lets other goroutines run; there is no portable way to let other threads.
+// nap lets other goroutines run; there is no portable way to let other threads run.
 func nap() { runtime.Gosched() }

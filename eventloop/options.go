@@ -15,8 +15,8 @@ const (
 	defaultTickBudget      = 1024
 	defaultMicrotaskBudget = 1024
 
-	// internalBudget is how many internal tasks a tick runs before timers and I/O get their turn. Internal work is
-	// meant to be finite, so this many in a row is taken to be a runaway.
+	// internalBudget is how many internal tasks a tick runs at most. Internal work is meant to be finite, so this many in
+	// a row is taken to be a runaway.
 	internalBudget = 100_000
 )
 
@@ -68,8 +68,8 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// WithLogger sets where faults go that no handler takes. The default is slog.Default at the time of logging. Records
-// carry the loop's id as "loop". It must not be nil.
+// WithLogger sets the logger for faults that no handler takes. The default is slog.Default at the time of logging.
+// Records carry the loop's id as "loop". It must not be nil.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -80,10 +80,10 @@ func WithLogger(logger *slog.Logger) Option {
 	}
 }
 
-// WithAutoExit makes Run return nil when nothing can happen any more: no queued work, no ref'd timer, no descriptor, no
-// hold, no function of Promisify that has not returned and whose context has not ended. The default is to sleep until
-// there is work. It is decided when the loop would sleep, and costs submitters nothing. The end is that of
-// [Loop.Shutdown]: promises that are pending keep no loop alive, are rejected, and their handlers run.
+// WithAutoExit makes Run return nil when nothing can happen any more: there is no queued work, no ref'd timer, no descriptor
+// and no hold, and each function of Promisify has returned, or its context has ended. The default is to sleep until there is
+// work. The loop decides this when it would sleep, so it costs submitters nothing. The end is that of
+// [Loop.Shutdown]: pending promises do not keep the loop alive; they are rejected, and their handlers run.
 func WithAutoExit(on bool) Option {
 	return func(c *config) error {
 		c.autoExit = on
@@ -103,8 +103,8 @@ func WithQueueLimit(n int) Option {
 	}
 }
 
-// WithTickBudget sets how many external tasks a tick runs before timers and I/O get their turn; they do so too when tasks
-// have taken about ten milliseconds. The default is 1024; it must be positive.
+// WithTickBudget sets how many external tasks a tick runs at most, before it goes on to I/O and timers. It also goes on
+// when tasks have taken about ten milliseconds. The default is 1024; it must be positive.
 func WithTickBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -116,7 +116,8 @@ func WithTickBudget(n int) Option {
 }
 
 // WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick. The
-// default is 1024; it must be positive.
+// default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks does not
+// depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from waiting.
 func WithMicrotaskBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -127,10 +128,11 @@ func WithMicrotaskBudget(n int) Option {
 	}
 }
 
-// WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload: with
-// ErrLoopOverloaded when a tick's budget is spent and external tasks remain, with ErrMicrotaskBudget when a
-// checkpoint's is, by what the loop has scheduled itself, and with an error that wraps ErrLoopOverloaded when internal
-// work does not come to an end. An episode is over when the queue has been empty. By default the latter two are logged. It must not be nil.
+// WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload. It gets
+// ErrLoopOverloaded when a tick's budget is spent and external tasks remain; ErrMicrotaskBudget when microtasks that
+// the loop itself has scheduled spend a checkpoint's budget; and an error that wraps ErrLoopOverloaded when internal
+// work does not come to an end. An episode is over when the queue has been empty. By default the first of
+// these errors is ignored, and the other two are logged. f must not be nil.
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -153,10 +155,10 @@ func WithPanicHandler(f func(*PanicError)) Option {
 	}
 }
 
-// WithUnhandledRejection sets a function that the loop calls once for each promise that was rejected and that nobody
-// has handled by the end of the microtask checkpoint; what it queues runs when all of these are reported, as in Node.
-// What an ending loop refuses, with ErrLoopTerminated, is not reported. By default rejections are logged. It must not
-// be nil.
+// WithUnhandledRejection sets a function that the loop calls once for each rejected promise that has no handler at the
+// end of the microtask checkpoint. Functions that it queues run when all these promises are reported, as in Node.
+// Promises that an ending loop refuses, with ErrLoopTerminated, are not reported. By default rejections are logged. It
+// must not be nil.
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -167,8 +169,9 @@ func WithUnhandledRejection(f func(*Promise, error)) Option {
 	}
 }
 
-// WithPromiseDebug records where each promise is created, and what it came from, so that the report of an unhandled
-// rejection, and a promise's String, tell the last sixteen of these places. It costs a stack trace for each promise.
+// WithPromiseDebug records where each promise is created, and the promise that it was derived from. The report of an
+// unhandled rejection, and a promise's String, show the last sixteen of these places. It costs a stack trace for each
+// promise.
 func WithPromiseDebug(on bool) Option {
 	return func(c *config) error {
 		c.promiseDebug = on
@@ -176,9 +179,10 @@ func WithPromiseDebug(on bool) Option {
 	}
 }
 
-// WithDebug records where tasks, timers, registrations, holds, functions of Promisify and promises are created, for
-// [Loop.Active], the error of Shutdown, the report of a stall and that of an unhandled rejection; it includes
-// [WithPromiseDebug]. It costs a stack trace, and memory, for each of them, and two readings of the clock for each callback.
+// WithDebug records where tasks, timers, microtasks, registrations, holds, functions of Promisify and promises are created,
+// for [Loop.Active], the error of Shutdown, the report of a stall and that of an unhandled rejection; it includes
+// [WithPromiseDebug]. The place of a promise's handler is where the promise was derived. It costs a stack trace, and memory,
+// for each of them, and two readings of the clock for each callback.
 func WithDebug(on bool) Option {
 	return func(c *config) error {
 		c.debug, c.promiseDebug = on, on || c.promiseDebug
@@ -186,8 +190,8 @@ func WithDebug(on bool) Option {
 	}
 }
 
-// WithWorkerLimit bounds how many functions given to Promisify run at once; more wait for their turn, in order. 0, the
-// default, is no limit.
+// WithWorkerLimit bounds how many functions given to Promisify run at once; more wait, in order. 0, the default, is no
+// limit.
 func WithWorkerLimit(n int) Option {
 	return func(c *config) error {
 		if n < 0 {
@@ -198,9 +202,9 @@ func WithWorkerLimit(n int) Option {
 	}
 }
 
-// WithMetrics has the loop measure what [Loop.Metrics] tells. The default is not to, which costs nothing. It takes some
-// 30 KiB; on the loop a reading of the clock for each callback and a few nanoseconds, and a reading for each Submit and
-// SubmitInternal elsewhere, unless they come in a flood. See [WithMetricsSampling] for less.
+// WithMetrics turns on what [Loop.Metrics] measures. The default is off, which costs nothing. It takes some 30 KiB; on
+// the loop a reading of the clock for each callback and a few nanoseconds; elsewhere a reading for each Submit and
+// SubmitInternal, unless they come in a flood. See [WithMetricsSampling] for less.
 func WithMetrics(on bool) Option {
 	return func(c *config) error {
 		c.metrics = on
@@ -208,8 +212,8 @@ func WithMetrics(on bool) Option {
 	}
 }
 
-// WithMetricsSampling has one in n callbacks timed, and of one in n functions the time of their acceptance noted; what runs
-// is counted all the same. The default is 1: all. n must be positive. It has no effect without WithMetrics.
+// WithMetricsSampling times one in n callbacks, and notes the acceptance of one in n functions; all callbacks are
+// counted all the same. The default is 1: all. n must be from 1 to 2^20. It has no effect without WithMetrics.
 func WithMetricsSampling(n int) Option {
 	return func(c *config) error {
 		if n < 1 || n > mostSampling {
@@ -222,18 +226,18 @@ func WithMetricsSampling(n int) Option {
 
 const mostSampling = 1 << 20
 
-// WithFastPathMode sets what the loop sleeps in; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
-// FastPathDisabled New makes a poller, which the loop holds until it has ended: a loop that is not going to run is
-// ended by Close, or else the garbage collector takes the poller with it.
+// WithFastPathMode sets where the loop parks; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
+// FastPathDisabled New makes a poller, which the loop holds until it has ended: close a loop that is not going to run,
+// or the poller stays until the garbage collector finds the loop.
 func WithFastPathMode(mode FastPathMode) Option {
 	return func(c *config) error {
-		c.fastPath = mode // which New checks
+		c.fastPath = mode // checked by New
 		return nil
 	}
 }
 
-// WithStrictMicrotaskOrdering has microtasks run after each callback of a descriptor. The default is after a batch of
-// at most 64, which costs less.
+// WithStrictMicrotaskOrdering runs microtasks after each callback of a descriptor. The default is after a batch of at
+// most 64, which costs less.
 func WithStrictMicrotaskOrdering(on bool) Option {
 	return func(c *config) error {
 		c.strictMicrotasks = on

@@ -11,36 +11,38 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// pauses are moments in which the loop lets other goroutines run before it goes to sleep, in the hope that one of them
-// submits something: one that waited for the task that has just run does. The loop then needs no wake-up, and the tick
-// goes on.
+// pauses are moments in which the loop lets other goroutines run before it goes to sleep. A goroutine that waited for the
+// task that has just run may then submit the next: the loop needs no wake-up, and the tick goes on.
 //
-// But a loop that lets others run is not woken by work; it gets on when its turn comes. Beside goroutines that compute
-// that takes as long as the runtime lets each of them run, times their number. So there are pauses only while the
+// But work does not wake a loop that has yielded: the loop runs again when it comes to the head of the scheduler's
+// queue. Beside goroutines that compute, that takes a time slice for each of them. So there are pauses only while the
 // processors are calm.
+//
+// Only the loop's goroutine touches them. Times are in nanoseconds since the loop's anchor.
 type pauses struct {
-	used  int   // in this tick
-	left  int   // before the loop sleeps, if they go on bringing nothing
+	used  int   // pauses of this tick
+	left  int   // how many pauses the idle moment may still have, as long as they bring no work
 	vain  int   // idle moments in a row whose first pause has brought nothing
-	skip  int   // idle moments to be passed over for that
-	lost  int64 // in long pauses, not yet forgiven
-	began int64 // when the tick did
-	since int64 // when the first one began of those that have come without a long time between two
-	clock int64 // when the last one but a few ended, or the tick began
+	skip  int   // idle moments to come that get no pause because of that
+	lost  int64 // nanoseconds in long pauses, less those forgiven
+	began int64 // when the tick began
+	since int64 // since then ticks have begun at most longPause apart, and no more than mostLost was lost
+	clock int64 // when the loop last read the clock: after one of the last few pauses, or when the tick began
 }
 
 const (
-	mostPauses = 16          // in a tick: bounds how old its time gets
-	perMoment  = 4           // in a row that bring nothing: what the other processor works on takes a moment
-	perClock   = 4           // between two looks at the clock, which costs a good part of what a pause saves
-	longPause  = 100_000     // nanoseconds, which a few goroutines with a little to do each need not take
+	mostPauses = 16          // in a tick: bounds the age of tickTime
+	perMoment  = 4           // in an idle moment: work that another processor is about to submit takes a while
+	perClock   = 4           // pauses between two looks at the clock, which cost a good part of what a pause saves
+	longPause  = 100_000     // nanoseconds: more than a few goroutines take that have little to do
 	mostLost   = 2_000_000   // nanoseconds, in long pauses, until the loop doubts that the processors are calm
-	forgiven   = 20          // so many nanoseconds make up for a lost one
-	steady     = 100_000_000 // nanoseconds, in which others that compute would have had their turn several times
-	nearTimer  = 1_000_000   // nanoseconds, within which a timer is not kept waiting by pauses
-	mostSkip   = 6           // of vain moments in a row, one in 2 to the power of this
+	forgiven   = 20          // nanoseconds of ticks that make up for one lost nanosecond
+	steady     = 100_000_000 // nanoseconds, in which goroutines that compute would have had several time slices
+	nearTimer  = 1_000_000   // nanoseconds before a timer in which there are no pauses
+	mostSkip   = 6           // the most that vain gets; then about one idle moment in 2^6 gets a pause
 )
 
+// begin renews the pauses for a tick that begins now.
 func (p *pauses) begin(now int64) {
 	if now-p.began > longPause {
 		p.since = now
@@ -49,11 +51,12 @@ func (p *pauses) begin(now int64) {
 	p.used, p.left, p.began, p.clock = 0, 0, now, now
 }
 
-// worthwhile tells whether all pauses of the tick are used: nearly each has brought work, or it would have gone to sleep.
-func (p *pauses) worthwhile() bool { return p.used == mostPauses }
+// exhausted tells whether all pauses of the tick are used. Nearly every pause has then brought work, or the loop would have
+// gone to sleep before.
+func (p *pauses) exhausted() bool { return p.used == mostPauses }
 
-// pause is for an idle moment: it lets other goroutines run, if that is likely to bring work soon, and tells whether it
-// has.
+// pause begins an idle moment: it lets other goroutines run, if that is likely to bring work, and tells whether work has
+// come.
 func (l *Loop) pause() bool {
 	p := &l.pauses
 	if p.left = 0; p.skip > 0 {
@@ -73,7 +76,7 @@ func (l *Loop) pause() bool {
 	return false
 }
 
-// pauseOn goes on with the pauses of an idle moment, before a sleep.
+// pauseOn goes on with the pauses of an idle moment, before a sleep, and tells whether work has come.
 func (l *Loop) pauseOn() bool {
 	p := &l.pauses
 	for p.left > 0 {
@@ -85,7 +88,7 @@ func (l *Loop) pauseOn() bool {
 	return false
 }
 
-// pauseOnce lets others run once, if there is to be a pause.
+// pauseOnce lets other goroutines run once, if there may be a pause now, and tells whether work has come.
 func (l *Loop) pauseOnce() bool {
 	p := &l.pauses
 	p.left--
@@ -94,21 +97,21 @@ func (l *Loop) pauseOnce() bool {
 		return false
 	}
 	p.used++
-	publish(&l.turned.pauses, l.turned.pauses.Load()+1)
+	publish(&l.counters.pauses, l.counters.pauses.Load()+1)
 	sched.Yield()
 	if l.probe != nil {
 		l.probe.between()
 	}
 	news := l.hasNews()
 	if !news || p.used%perClock == 0 {
-		l.judge(l.now())
+		l.measurePauses(l.now())
 	}
 	return news
 }
 
-// calm tells whether to count on calm. It is known, or the loop has found it out itself: for many turns of a
-// goroutine that computes it was never kept waiting. Who is asked may not get to it then, as the runtime lets those go
-// first that wake each other.
+// calm tells whether the processors count as calm: because some loop, or ask, has found them so, or because nothing has
+// kept this loop waiting for the time steady. Without the second reason a loop could stay in doubt for long: ask may get
+// no chance to run, since the runtime prefers goroutines that wake each other.
 func (l *Loop) calm() bool {
 	p := &l.pauses
 	now := l.born + p.clock
@@ -122,61 +125,76 @@ func (l *Loop) calm() bool {
 	return true
 }
 
-// judge looks how long the last few pauses have been, with the callbacks between them. The garbage collector makes a
-// pause long now and then.
-func (l *Loop) judge(now int64) {
+// measurePauses takes the time of the last few pauses, with the callbacks between them. One long pause proves nothing,
+// since the garbage collector causes some; long pauses of mostLost in all do.
+func (l *Loop) measurePauses(now int64) {
 	p := &l.pauses
 	took := now - p.clock
 	p.clock = now
-	if took <= longPause {
-		calm.confirm(l.born + now)
-	} else if p.lost += took; p.lost > mostLost {
-		calm.until.Store(0) // it may have been callbacks, as will soon be known
+	if took > longPause {
+		p.lost += took
+	}
+	if calm.learn(took, p.lost, l.born+now) {
 		p.lost, p.left, p.since = 0, 0, now
 	}
 }
 
-// calm is what the loops of the process know of its processors: whether who lets others run gets on again at once. A
-// loop that finds itself kept waiting has lost the time already; so whoever is in doubt does not try, but sends a
-// goroutine that has nothing to lose. What it finds serves all loops, also those that are yet to come, for as long as
-// one of them pauses again and again.
+// calm says whether the processors are calm, that is, whether a goroutine that yields runs again at once. All loops of
+// the process share it. A loop that yielded on busy processors to find out would lose time; so a loop in doubt has another
+// goroutine try (calmness.ask). What is found holds for as long as some loop confirms it again and again.
 var calm calmness
 
-// Both are in nanoseconds since epoch.
+// calmness has times in nanoseconds since epoch. Every loop, and ask, reads and writes both; a stale value costs a
+// pause too many or too few.
 type calmness struct {
-	until atomic.Int64 // known to be so
-	again atomic.Int64 // not to be asked before
+	until   atomic.Int64 // the processors count as calm until then; 0 if a loop has found that they are not
+	nextAsk atomic.Int64 // no loop has ask called before then; a compare-and-swap chooses the loop that does
 }
 
 var epoch = time.Now()
 
-// How long what is known counts; and while in doubt, for how long nobody asks again, and how long it takes until the
-// question is asked: a goroutine that starts at once would push aside one that the loop has just answered.
 const (
-	lasting  = 10 * time.Millisecond
-	askAgain = 5 * time.Millisecond
+	lasting  = 10 * time.Millisecond // how long the processors count as calm once that was found
+	askAgain = 5 * time.Millisecond  // the least time between two calls of ask
+	// askLater is the delay of a call of ask: its goroutine, if it started at once, would take the place (runnext) of one
+	// that the loop has just readied.
 	askLater = time.Millisecond
 )
 
+// is tells whether the processors count as calm at now. If not, it has ask called soon, at most once in askAgain.
 func (c *calmness) is(now int64) bool {
 	if now < c.until.Load() {
 		return true
 	}
-	if again := c.again.Load(); now >= again && c.again.CompareAndSwap(again, now+int64(askAgain)) {
+	if again := c.nextAsk.Load(); now >= again && c.nextAsk.CompareAndSwap(again, now+int64(askAgain)) {
 		time.AfterFunc(askLater, c.ask)
 	}
 	return false
 }
 
-// confirm says that it still is.
+// learn takes account of yields, of a loop or of one of its wakers, that took the given time and ended at now; lost is the
+// time that long yields have taken so far. Short yields confirm the calm. When lost is more than mostLost, learn ends the
+// calm and returns true: the loop is in doubt.
+func (c *calmness) learn(took, lost, now int64) (doubt bool) {
+	switch {
+	case took <= longPause:
+		c.confirm(now)
+	case lost > mostLost:
+		c.until.Store(0) // callbacks may have taken the time; ask will soon find out
+		return true
+	}
+	return false
+}
+
+// confirm prolongs the calm, if there is one. It does not end a doubt.
 func (c *calmness) confirm(now int64) {
 	if until := c.until.Load(); until != 0 && until-now < int64(lasting)/2 {
 		c.until.CompareAndSwap(until, now+int64(lasting))
 	}
 }
 
-// ask lets others run a few times, and looks how long that takes. Once it may take long by chance, because the system has
-// taken the processor away.
+// ask yields a few times, and looks how long that takes. One long yield may be chance, since the system may take the
+// processor away; two are an answer.
 func (c *calmness) ask() {
 	began, long := time.Now(), 0
 	for range 4 {
@@ -186,10 +204,10 @@ func (c *calmness) ask() {
 		}
 		if long == 2 {
 			now := time.Now()
-			c.again.Store(int64(now.Sub(epoch) + max(askAgain, 2*now.Sub(began))))
+			c.nextAsk.Store(int64(now.Sub(epoch) + max(askAgain, 2*now.Sub(began))))
 			return
 		}
 	}
-	c.again.Store(math.MinInt64) // who doubts it need not wait
+	c.nextAsk.Store(math.MinInt64) // the next doubt may ask at once
 	c.until.Store(int64(time.Since(epoch) + lasting))
 }

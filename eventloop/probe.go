@@ -1,6 +1,6 @@
 package eventloop
 
-// The probe: what a loop notes of its own callbacks when somebody wants to know.
+// The probe: what a loop measures of its callbacks, if an option asks for it.
 
 import (
 	"math"
@@ -10,50 +10,50 @@ import (
 	"github.com/turnloop/turnloop/internal/histogram"
 )
 
-// probe is there if an option asks for it, and nil otherwise: that is all that a loop without it looks at.
+// probe is nil unless an option asks for it: a loop without it looks at that pointer and nothing else.
 //
-// The loop writes what it has measured into the journal, and publishes how much is valid: no lock, no atomic
-// read-modify-write. Now and then, under mu, it empties the journal into what is kept. Whoever wants a figure takes mu,
-// empties the journal as far as it is published, and so finds everything up to some callback, and nothing of the next.
+// The loop writes each measurement into the journal, then publishes the number of valid entries: no lock, no atomic
+// read-modify-write. When the journal is full, the loop adds it to the totals, under mu. A reader takes mu and adds
+// what is published first, so it finds everything up to some callback, and nothing of the next.
 type probe struct {
-	// Read by producers for each function that they bring, and so apart from what the loop writes for each that it runs. Of
-	// these, New fixes the first three.
+	// Fixed by New. The loop reads these for each function that it runs, and producers for some that they submit: so they are
+	// apart from what either writes.
 	loop   *Loop
 	every  uint32 // one in so many callbacks is timed
-	stamps bool   // producers say when a function was accepted
+	stamps bool   // producers note when a function was accepted
+	exact  bool   // every callback is timed, and no place is noted
+	_      [64]byte
 
-	// flood tells producers that so many functions come to their lane that not each need look at the clock. Who makes a
-	// chunk decides, by when the last one was made, which is grown; the loop ends it.
-	flood [2]atomic.Bool
-	grown [2]atomic.Int64
-	until [2]uint32 // with sampling, functions until the next that says so; under the lock of the inbox
+	// For the external and the internal lane; written under the lock of the lane's inbox.
+	flood [2]atomic.Bool  // chunks fill so fast that the time is noted for some functions only; the loop clears it
+	grown [2]atomic.Int64 // when the first function of the last chunk was accepted
+	until [2]int          // functions beyond the lane's limit whose time is not noted either
 	_     [64]byte
 
 	stalls
 
-	// The loop's alone.
-	last    int64 // when the last callback returned, which is when the next begins; 0 if something came in between
-	skip    uint32
-	number  int64 // of callbacks that were not timed
-	exact   bool  // every callback is timed, and its place is nobody's concern
-	now     current
-	handler int64    // when the handler began that is running; 0 if none is
-	behind  [2]int64 // queue delay of the last function of each lane that knows when it was accepted
-	sampled [3]int64 // when the depth of each queue was last noted
+	// Owned by the loop's goroutine. Times are nanoseconds since the loop's anchor.
+	last      int64  // when the last callback returned, which is when the next starts; 0 if the loop did something else since
+	skip      uint32 // callbacks since the last that was timed
+	number    int64  // callbacks that were not timed, since New
+	now       current
+	handler   int64    // when the running handler began; 0 if none runs
+	lastDelay [2]int64 // queue delay, in each lane, of the last function whose time was noted
+	sampled   [3]int64 // when the depth of each queue was last noted
 
 	// Written by the loop with publish, read by anyone.
-	valid    atomic.Int64          // entries of the journal, and, above lengthBits, callbacks that were not timed since the last
-	running  atomic.Int64          // the running callback, or the one that ran last before a sleep; see runs
-	left     [3]atomic.Int64       // functions that wait in the loop's own queues: tasks, internal tasks, microtasks
-	accepted [3]atomic.Int64       // when the last of those that have begun, and of which it is known, was accepted
-	place    atomic.Pointer[place] // in debug mode, where the running callback comes from
-	most     [3]atomic.Int64       // of these, and of what had come to the inbox when the loop took it
+	valid    atomic.Int64          // lower lengthBits: number of journal entries; above: of callbacks since the last entry that were not timed
+	running  atomic.Int64          // callbackID of the running callback; when none runs, of the last one since the loop woke
+	left     [3]atomic.Int64       // functions in the loop's own queues: tasks, internal tasks, microtasks
+	accepted [3]atomic.Int64       // for each queue: acceptance time of the last function begun that has one noted
+	place    atomic.Pointer[place] // in debug mode, where the running callback was submitted
+	most     [3]atomic.Int64       // the most functions that were found in each queue
 
-	journal [journalLength]event
+	journal journal
 
 	mu       sync.Mutex // guards what follows, and the emptying of the journal
-	consumed int        // entries of the journal that are in what follows
-	untimed  int64      // callbacks that were not timed, likewise
+	consumed int        // journal entries that are in the totals below
+	untimed  int64      // callbacks counted in valid's upper bits that are in the totals below
 	total    uint64
 	callback histogram.Histogram
 	delay    histogram.Histogram
@@ -67,18 +67,28 @@ type probe struct {
 type current struct {
 	kind         kind
 	timed        bool
-	start, delay int64
+	start, delay int64 // nanoseconds; delay is -1 if it is not known
 }
 
-// event is an entry of the journal: a callback that was timed.
-type event struct {
-	end, took, delay int64 // delay is -1 if it is not known
-	runs             uint32
-	kind             kind
+// journal holds timed callbacks, in nanoseconds. An entry has the same index in each array, so that a column is added
+// up in one pass.
+type journal struct {
+	end, took, delay [journalLength]int64 // took is -1 for what is no callback; delay is -1 if it is not known
+	runs             [journalLength]runs
 }
+
+// runs has in its lowest bits the kind of a journal entry, and above them how many callbacks the entry counts: its own, and
+// those since the entry before that were not timed.
+type runs uint64
+
+func runsOf(k kind, n int64) runs { return runs(n<<kindBits | int64(k)) }
+
+func (r runs) kind() kind { return kind(r & (1<<kindBits - 1)) }
+
+func (r runs) count() int64 { return int64(r >> kindBits) }
 
 const (
-	journalLength = 64
+	journalLength = 64 // at most half of what lengthBits bits can count
 	lengthBits    = 8
 )
 
@@ -100,19 +110,15 @@ func newProbe(l *Loop) *probe {
 	return p
 }
 
-// took is told that the loop has taken a lane.
+// took notes that the loop has taken n functions from a lane.
 func (p *probe) took(at lane, n int) {
-	i := at >> 1
-	if n <= chunkSize && p.flood[i].Load() {
-		p.flood[i].Store(false)
-	}
 	if at == external {
 		n = max(n+p.loop.share.waiting(), 0)
 	}
-	p.noteDepth(int(i), n)
+	p.noteDepth(int(at>>1), n)
 }
 
-// glanceDepth is noteDepth before each callback: mostly there is nothing to note.
+// glanceDepth calls noteDepth if there is something to note. It is for use at each callback, where mostly there is not.
 func (p *probe) glanceDepth(i, n int) {
 	if int64(n) > p.most[i].Load() || p.last-p.sampled[i] >= depthEvery {
 		p.noteDepth(i, n)
@@ -133,32 +139,58 @@ func (p *probe) noteDepth(i, n int) {
 	p.mu.Unlock()
 }
 
-// next runs the first function of one of the loop's queues.
+// next runs the first function of one of the loop's queues, and measures it.
 func (p *probe) next(k kind, q *queue) {
 	i := k - aTask
-	var m mark
-	var n int
 	if k == aMicrotask {
-		n = p.loop.micro.len() + p.loop.ticks.len()
+		n := p.loop.micro.len() + p.loop.ticks.len()
 		p.glanceDepth(int(i), n)
-		n--
-	} else {
-		n = q.len() - 1
-		if m = q.nextMark(); m.accepted != 0 {
-			publish(&p.accepted[i], m.accepted)
-		}
+		publish(&p.left[i], int64(n-1))
+		p.call(k, mark{}, q.pop())
+		return
 	}
-	publish(&p.left[i], int64(n))
-	p.begin(k, m)
-	q.pop()()
-	p.end()
+	fn, m := q.popMarked()
+	if m.accepted != 0 {
+		publish(&p.accepted[i], m.accepted)
+	}
+	publish(&p.left[i], int64(q.len()))
+	p.call(k, m, fn)
 }
 
-// call runs a function that has waited in no queue.
+// call runs a function and measures it. For the usual case begin and end are written out here: calling them would be a
+// good part of what measuring costs.
 func (p *probe) call(k kind, m mark, fn func()) {
-	p.begin(k, m)
+	start := p.last
+	if !p.exact || start == 0 {
+		p.begin(k, m)
+		fn()
+		p.end()
+		return
+	}
+	publish(&p.running, int64(startedAt(k, start)))
+	delay := int64(-1)
+	if k <= anInternal {
+		if m.accepted != 0 {
+			p.lastDelay[k-aTask] = max(start-m.accepted, 0)
+		}
+		delay = p.lastDelay[k-aTask]
+	}
+	p.now = current{k, true, start, delay}
 	fn()
-	p.end()
+	if !p.now.timed { // fn was a group's runner, which is no callback itself
+		p.end()
+		return
+	}
+	now := p.loop.now()
+	p.last = now
+	if n := uint64(p.valid.Load()); n < journalLength { // then its upper bits are zero
+		j := &p.journal
+		j.end[n], j.took[n], j.delay[n], j.runs[n] = now, now-start, delay, runsOf(k, 1)
+		publish(&p.valid, int64(n+1))
+	} else {
+		p.note(now, now-start, delay, 1, k)
+	}
+	p.now.kind = noCallback
 }
 
 func (p *probe) begin(k kind, m mark) {
@@ -171,11 +203,12 @@ func (p *probe) begin(k kind, m mark) {
 	publish(&p.running, int64(startedAt(k, start)))
 	delay := int64(-1)
 	if k <= anInternal {
-		behind := &p.behind[k-aTask]
+		last := &p.lastDelay[k-aTask]
 		if m.accepted != 0 {
-			*behind = max(start-m.accepted, 0)
+			*last = max(start-m.accepted, 0)
 		}
-		if delay = *behind; m.accepted == 0 && p.every > 1 { // else its neighbours were accepted at about the same time
+		// A time that is not noted has two causes: a flood, in which the last delay is about right, or sampling.
+		if delay = *last; m.accepted == 0 && p.every > 1 {
 			delay = -1
 		}
 	}
@@ -183,18 +216,20 @@ func (p *probe) begin(k kind, m mark) {
 	c.kind, c.timed, c.start, c.delay = k, true, start, delay
 }
 
-// beginSlow is for whatever may be different: it returns when the callback has begun, or -1 if that is not to be known.
+// beginSlow begins a callback in debug mode, with sampling, or when the loop has done something else since the last
+// one. It returns the start, or -1 if this callback is not timed.
 func (p *probe) beginSlow(k kind, m mark) (start int64) {
 	if p.loop.debug {
-		publish(&p.running, 0) // so that nobody takes one's place for another's
+		publish(&p.running, 0) // so that no reader takes the new place for that of the last callback
 		p.place.Store(m.place)
 	}
 	if p.skip++; p.skip < p.every {
 		p.number++
 		publish(&p.running, int64(numbered(k, p.number)))
-		p.now.kind, p.now.timed = k, false
-		if m.accepted != 0 {
-			p.delayed(k, m)
+		c := &p.now
+		if c.kind, c.timed, c.delay = k, false, -1; m.accepted != 0 {
+			c.start = p.loop.now()
+			c.delay = max(c.start-m.accepted, 0)
 		}
 		return -1
 	}
@@ -205,104 +240,87 @@ func (p *probe) beginSlow(k kind, m mark) (start int64) {
 	return start
 }
 
-// delayed notes the queue delay of a function that is not timed itself.
-func (p *probe) delayed(k kind, m mark) {
-	now := p.loop.now()
-	p.note(now, 0, max(now-m.accepted, 0), 0, noCallback)
-}
-
 func (p *probe) end() {
 	c := &p.now
 	if !c.timed {
-		if c.kind != noCallback {
+		switch {
+		case c.kind == noCallback:
+			return
+		case c.delay >= 0:
+			p.note(c.start, -1, c.delay, 1, noCallback)
+		default:
 			publish(&p.valid, p.valid.Load()+1<<lengthBits)
-			c.kind = noCallback
 		}
+		c.kind = noCallback
 		return
 	}
 	now := p.loop.now()
 	p.last = now
-	if n := uint64(p.valid.Load()); n < journalLength { // and nothing untimed above
-		e := &p.journal[n] // field by field: the compiler copies a literal of this size
-		e.end, e.took, e.delay, e.runs, e.kind = now, now-c.start, c.delay, 1, c.kind
-		publish(&p.valid, int64(n+1))
-	} else {
-		p.note(now, now-c.start, c.delay, 1, c.kind)
-	}
+	p.note(now, now-c.start, c.delay, 1, c.kind)
 	c.kind = noCallback
 }
 
-// instead is told by the callback that is running that it is none, but calls some, each of which counts.
-func (p *probe) instead() {
+// beginRunner notes that the running function is a group's runner. A runner is no callback itself, but calls several; so
+// the sampling does not count it.
+func (p *probe) beginRunner() {
 	if p.now.timed {
 		p.skip = p.every
 	}
 	p.skip--
-	p.none()
+	p.clearRunning()
 }
 
-// none is told by such a callback that it has called the last.
-func (p *probe) none() {
+// clearRunning notes that no callback runs, within a runner.
+func (p *probe) clearRunning() {
 	p.now.timed, p.now.kind = false, noCallback
 	publish(&p.running, 0)
 }
 
-// note appends to the journal, together with the callbacks that were not timed since the last entry.
-func (p *probe) note(end, took, delay int64, runs uint32, k kind) {
+// note appends an entry to the journal. The entry also counts the callbacks since the entry before that were not timed.
+func (p *probe) note(end, took, delay, runs int64, k kind) {
 	v := p.valid.Load()
 	n := v & (1<<lengthBits - 1)
 	if n >= journalLength {
+		p.endFloods()
 		p.mu.Lock()
 		p.empty()
 		p.mu.Unlock()
 		v, n = 0, 0
 	}
-	e := &p.journal[n]
-	e.end, e.took, e.delay, e.runs, e.kind = end, took, delay, runs+uint32(v>>lengthBits), k
+	j := &p.journal
+	j.end[n], j.took[n], j.delay[n], j.runs[n] = end, took, delay, runsOf(k, runs+v>>lengthBits)
 	publish(&p.valid, n+1)
 }
 
-// empty moves what is in the journal to what is kept, and begins it anew. The loop's, under mu.
+// empty adds the journal to the totals, and begins it anew. Only the loop calls it, holding mu.
 func (p *probe) empty() {
-	for i := range p.flood {
-		if p.flood[i].Load() && p.last-p.grown[i].Load() > floodOver {
-			p.flood[i].Store(false)
-		}
-	}
 	p.read()
 	p.consumed, p.untimed = 0, 0
 	publish(&p.valid, 0)
 }
 
-// read moves what is in the journal to what is kept. Under mu.
+// read adds the published part of the journal to the totals. The caller holds mu.
 func (p *probe) read() {
 	v := p.valid.Load()
-	fresh := p.journal[p.consumed : v&(1<<lengthBits-1)]
-	p.consumed += len(fresh)
-	total := int64(0)
-	if len(fresh) > 0 {
-		total = -p.untimed // which the first of them counts again
-	}
-	apart := len(fresh) > 0 && !(p.window.current(fresh[0].end) && p.window.current(fresh[len(fresh)-1].end))
-	if apart || len(p.ring.events) != 0 {
-		total = p.readOneByOne(fresh, total)
-	} else {
-		for i := range fresh {
-			total += int64(fresh[i].runs)
-		}
-	}
-	for i := range fresh {
-		e := &fresh[i]
-		if e.kind-1 < lastCallback { // and not noCallback
-			p.callback.Record(e.took)
-		}
-		if e.delay >= 0 {
-			p.delay.Record(e.delay)
-		}
-	}
-	if len(fresh) > 0 {
+	j, from, to := &p.journal, p.consumed, int(v&(1<<lengthBits-1))
+	p.consumed = to
+	if from < to {
+		total := -p.untimed // these are in the totals already, and the first entry counts them, too
 		p.untimed = 0
-		p.ran(fresh[len(fresh)-1].end, total)
+		if len(p.ring.events) != 0 || !p.window.current(j.end[from]) || !p.window.current(j.end[to-1]) {
+			p.readOneByOne(from, to, total)
+		} else {
+			if p.exact { // an entry for each callback, and no others
+				total += int64(to - from)
+			} else {
+				for _, r := range j.runs[from:to] {
+					total += r.count()
+				}
+			}
+			p.ran(j.end[to-1], total)
+		}
+		p.callback.RecordAll(j.took[from:to])
+		p.delay.RecordRuns(j.delay[from:to]) // functions of a flood have the delay of the last one before them whose time was noted
 	}
 	if untimed := v >> lengthBits; untimed != p.untimed {
 		p.ran(p.loop.now(), untimed-p.untimed)
@@ -310,26 +328,30 @@ func (p *probe) read() {
 	}
 }
 
-// readOneByOne has each counted when it has ended, and recorded, and returns what is left to count at the end of the last.
-func (p *probe) readOneByOne(fresh []event, total int64) int64 {
-	for i := range fresh {
-		e := &fresh[i]
-		p.ran(e.end, total+int64(e.runs))
+// readOneByOne counts each entry at the time of its end, and adds it to the ring. It also sets took to -1 for entries that
+// are no callbacks, so that they are not counted as durations.
+func (p *probe) readOneByOne(from, to int, total int64) {
+	j := &p.journal
+	for i := from; i < to; i++ {
+		p.ran(j.end[i], total+j.runs[i].count())
 		total = 0
-		if e.kind != noCallback {
-			p.ring.add(record{end: e.end, took: e.took, kind: e.kind})
+		k := j.runs[i].kind()
+		if k != noCallback {
+			p.ring.add(record{end: j.end[i], took: j.took[i], kind: k})
+		}
+		if k > lastCallback {
+			j.took[i] = -1
 		}
 	}
-	return 0
 }
 
-// ran counts callbacks that have run by a moment. Under mu.
+// ran adds to the totals n callbacks that had run by the given time. The caller holds mu.
 func (p *probe) ran(by, n int64) {
 	p.total += uint64(n)
 	p.window.ran(by, uint64(n))
 }
 
-// park is told that the loop goes to sleep, or has ended.
+// park notes that the loop goes to sleep, or has ended.
 func (p *probe) park() {
 	now := p.loop.now()
 	publish(&p.running, 0)
@@ -345,7 +367,7 @@ func (p *probe) park() {
 	p.stalls.sleeps()
 }
 
-// tick is told that a turn begins.
+// tick notes that a tick begins.
 func (p *probe) tick(now int64) {
 	p.last = now
 	if len(p.ring.events) != 0 {
@@ -353,12 +375,12 @@ func (p *probe) tick(now int64) {
 	}
 }
 
-// unpark is told that the loop goes on, or begins, and why.
+// unpark notes that the loop begins, or goes on after a sleep; by is what has ended the sleep.
 func (p *probe) unpark(by kind) {
 	now := p.loop.now()
 	p.mu.Lock()
 	if p.parkedAt >= 0 {
-		if p.loop.turned.sleeps.Load() != 0 {
+		if p.loop.counters.sleeps.Load() != 0 {
 			p.ring.add(record{now, now - p.parkedAt, aPark, by})
 		}
 		p.window.parked(p.parkedAt, now)
@@ -371,21 +393,21 @@ func (p *probe) unpark(by kind) {
 	p.stalls.wakes(p.loop)
 }
 
-// turned is what the loop has done since it was made. It writes with publish, and anyone reads.
-type turned struct{ ticks, sleeps, wakes, pauses atomic.Int64 }
+// counters count what the loop has done since New. The loop writes them with publish; any goroutine may read them.
+type counters struct{ ticks, sleeps, wakes, pauses atomic.Int64 }
 
-// noteSleep is for a loop that is about to park.
+// noteSleep counts a sleep. The loop calls it right before it parks.
 func (l *Loop) noteSleep() {
-	publish(&l.turned.sleeps, l.turned.sleeps.Load()+1)
+	publish(&l.counters.sleeps, l.counters.sleeps.Load()+1)
 	if l.probe != nil {
 		l.probe.park()
 	}
 }
 
-// noteWake is for a loop that was parked, and tells whether somebody has woken it.
+// noteWake notes the end of a sleep. woken says that a wake-up has ended it.
 func (l *Loop) noteWake(woken bool) {
 	if woken {
-		publish(&l.turned.wakes, l.turned.wakes.Load()+1)
+		publish(&l.counters.wakes, l.counters.wakes.Load()+1)
 	}
 	if p := l.probe; p != nil {
 		by := noCallback

@@ -1,6 +1,6 @@
 package eventloop
 
-// Promises of the loop, and the workers whose results they are.
+// Promises of the loop, and the workers that settle some of them.
 
 import (
 	"context"
@@ -21,24 +21,31 @@ func (l *Loop) NewPromise() (p *Promise, resolve func(value any), reject func(re
 	return l.promises.New()
 }
 
-// Promises returns what makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so on. The
-// methods that are the loop's to call, as its documentation says, are not for others.
+// Promises returns the realm, which makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so
+// on. Only the loop may call those of its methods that its documentation reserves for the loop.
 func (l *Loop) Promises() *promise.Realm { return l.promises }
 
 // Promisify calls fn with ctx on a goroutine of its own, and returns a promise of what it returns. fn may block. See
 // [WithWorkerLimit] for how many do so at once.
 //
-// The promise is rejected with the error that fn returns; with a *PanicError when fn panics or calls runtime.Goexit; as
-// soon as ctx ends, with ctx.Err() or an error that wraps it and the cause (also if fn returns either); and at once
-// with ErrNilCallback, with ctx.Err(), or with ErrLoopTerminated once the loop is ending. When ctx ends, fn is not
-// called if it was waiting for its turn, and what it returns later is ignored; of an end of ctx and a return of fn at
-// the same time, either may count.
+// The promise is rejected
+//   - with the error that fn returns;
+//   - with a *PanicError when fn panics or calls runtime.Goexit;
+//   - with ctx.Err(), or an error that wraps it and the cause, as soon as ctx ends. It is the same error if fn itself
+//     returns ctx.Err() or the cause;
+//   - at once with ErrNilCallback if fn is nil, with such an error if ctx has ended, and with ErrLoopTerminated if the loop
+//     is ending or has ended.
 //
-// Until fn has returned, or ctx ended, it keeps an auto-exit loop alive, and Shutdown waits for it. Close does not
-// wait, starts nothing that has not started, and does not stop what has, which is what ctx is for. fn must not wait for
-// Shutdown, which waits for fn. Any goroutine may call it; elsewhere than on the loop, a function that fails at once may
-// count as an unhandled rejection before the caller gets to wait for it. It costs a goroutine and a wake-up; who calls it
-// while hundreds are under way lets other goroutines run now and then.
+// When ctx ends, fn is not called if it was waiting to start, and what it returns later is ignored. If ctx ends and fn
+// returns at the same time, either may count.
+//
+// Until fn has returned or ctx has ended, the call keeps an auto-exit loop alive, and Shutdown waits for it. So fn must not
+// wait for Shutdown. Close does not wait: functions that have not started do not start, and those that have started go on
+// until they return, so they should watch ctx.
+//
+// Any goroutine may call Promisify. When another goroutine than the loop's calls it, and fn fails at once, the promise may be
+// reported as an unhandled rejection before the caller can wait for it. A call costs a goroutine and a wake-up. A caller
+// with more than a hundred functions under way lets other goroutines run now and then.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
@@ -49,13 +56,18 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if err := l.addWorker(); err != nil {
 		return l.promises.Refused(err)
 	}
-	w := &work{loop: l, ctx: ctx, fn: fn}
+	return l.startWorker(ctx, fn)
+}
+
+// startWorker starts a worker that addWorker has counted.
+func (l *Loop) startWorker(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
+	w := &workItem{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
-	w.part = w.play
-	if l.notes != nil { // nobody else needs the clock
+	w.task = w.runOrFinish
+	if l.notes != nil { // only debug mode needs the clock
 		l.notes.put(w, l.now(), l.here())
 	}
-	run := w.part
+	run := w.task
 	if ctx.Done() != nil {
 		w.contested = true
 		forget := sched.AfterContext(ctx, func() { w.cancel(ctx) })
@@ -64,7 +76,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 			w.run()
 		}
 	}
-	l.workers.start(l.workerLimit, turn{w, run})
+	l.workers.start(l.workerLimit, queuedItem{w, run})
 	return &w.promise
 }
 
@@ -85,38 +97,41 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// isError is errors.Is for an error of somebody's own context, also for a target that cannot be compared: that is no other error.
+// isError is errors.Is, but false for a target that cannot be compared: the error of a context may have any type.
 func isError(err, target error) bool {
 	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
 }
 
-// work is one call of Promisify, with its promise in it: who holds that holds all of it, so it lets go of what it has
-// used, but for an outcome that waits in the inbox when Close drops it. The inbox counts it until the loop has heard of
-// its outcome.
-type work struct {
+// workItem is one call of Promisify, and contains its promise. A reference to the promise keeps the whole workItem in
+// memory, so its other fields are cleared once they are used. Only result and task may stay: if Close drops the outcome
+// from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem until the loop has
+// received the outcome.
+type workItem struct {
 	promise Promise
 	loop    *Loop
-	part    func() // play, bound once
+	task    func() // runOrFinish, bound once
 
-	// started is set by who takes fn and ctx: the worker to call it, or who drops it.
+	// started is set by the goroutine that takes fn and ctx: by the worker, which calls fn, or by another, which drops both.
 	ctx     context.Context
 	fn      func(context.Context) (any, error)
 	started atomic.Bool
 
-	// contested tells that ctx may end. Otherwise there is none but the worker to take what is here, and no flag is set.
+	// contested says that ctx may end, so that another goroutine than the worker may take fn, or settle first. If contested
+	// is false, the flags started and settled are not used. Promisify sets contested before the worker starts.
 	contested bool
 
-	// over is set by who has the outcome first, and writes it; the loop reads it.
-	over   atomic.Bool
-	failed bool
-	result any // the value; or the error, if it failed
+	// settled is set by the goroutine whose outcome is the first. That goroutine then writes the outcome, which the loop
+	// reads.
+	settled atomic.Bool
+	failed  bool
+	result  any // the value; or the error, if it failed
 }
 
-// take takes what a flag stands for, and tells whether nobody has before.
-func (w *work) take(flag *atomic.Bool) bool { return !w.contested || !flag.Swap(true) }
+// take sets a flag, and tells whether this call is the first to do so.
+func (w *workItem) take(flag *atomic.Bool) bool { return !w.contested || !flag.Swap(true) }
 
-// play is finish on the loop, and run elsewhere: one function for both, as long as the worker needs no more.
-func (w *work) play() {
+// runOrFinish calls finish on the loop, and run elsewhere: so one closure serves both, unless ctx may end.
+func (w *workItem) runOrFinish() {
 	if w.loop.OnLoop() {
 		w.finish()
 	} else {
@@ -124,14 +139,14 @@ func (w *work) play() {
 	}
 }
 
-// run is the worker's goroutine. runtime.Goexit cannot be stopped; the deferred functions are all that still runs then.
-func (w *work) run() {
+// run is the worker's goroutine. After runtime.Goexit only its deferred functions run.
+func (w *workItem) run() {
 	if !w.take(&w.started) {
 		return
 	}
 	ctx, fn := w.ctx, w.fn
 	w.ctx, w.fn = nil, nil
-	crew := w.loop.enlist() // first: who waits for workers after Close finds this one, or it finds the Close
+	crew := w.loop.enlist() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
 	if w.loop.state.load().closing() {
 		crew.leave()
 		w.loop.notes.drop(w)
@@ -151,7 +166,7 @@ func (w *work) run() {
 }
 
 // cancel is called, on a goroutine of its own, when the context ends.
-func (w *work) cancel(ctx context.Context) {
+func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
 		w.loop.notes.drop(w)
@@ -160,12 +175,12 @@ func (w *work) cancel(ctx context.Context) {
 	w.settle(nil, cancelled(ctx))
 }
 
-// call calls fn, unless ctx has ended while it waited for its turn, and returns a panic as an error, also one in a method
-// of the error that fn returns.
+// call calls fn, unless ctx has ended before, and returns what fn returns. A panic becomes an error. That includes a panic
+// in a method of the error that fn returned, since call uses these methods.
 func call(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
-		if !returned { // recover tells less: it returns nil for a panic(nil) too
+		if !returned { // recover does not tell: it returns nil for runtime.Goexit, too
 			value, err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
 		}
 	}()
@@ -174,43 +189,44 @@ func call(ctx context.Context, fn func(context.Context) (any, error)) (value any
 	} else {
 		value, err = fn(ctx)
 		if end := ctx.Err(); end != nil && (isError(err, end) || isError(err, context.Cause(ctx))) {
-			err = cancelled(ctx) // the same, whoever notices first
+			err = cancelled(ctx) // the same error as from cancel, which may have come first
 		}
 	}
 	returned = true
 	return value, err
 }
 
-// settle tells the loop the outcome; the first one counts. If the loop was closed, its end has answered.
-func (w *work) settle(value any, err error) {
-	if !w.take(&w.over) {
+// settle tells the loop the outcome; the first one counts. If the loop was closed, its end has rejected the promise.
+func (w *workItem) settle(value any, err error) {
+	if !w.take(&w.settled) {
 		return
 	}
 	if w.result = value; err != nil {
 		w.failed, w.result = true, err
 	}
-	if w.loop.enqueue(internal, w.part, true) != nil {
+	if w.loop.enqueue(internal, w.task, true) != nil {
 		w.result = nil
 	}
 }
 
-// finish is called on the loop.
-func (w *work) finish() {
-	w.loop.urgent.addHeard(1)
+// finish settles the promise. The loop calls it.
+func (w *workItem) finish() {
+	w.loop.urgent.addDelivered(1)
 	result := w.result
-	w.result, w.part = nil, nil
+	w.result, w.task = nil, nil
 	w.loop.promises.Finish(&w.promise, w.failed, result)
 }
 
-// addWorker counts a worker, if the loop is not ending. Elsewhere than on the loop this is decided under the lock that the
-// loop takes to see whether there is any.
+// addWorker counts a worker, unless the loop is ending. Off the loop it decides this under the lock that the loop takes
+// to look for workers.
 func (l *Loop) addWorker() error {
 	u := &l.urgent
+	if l.state.load().ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
+		l.yieldRefused()
+		return ErrLoopTerminated
+	}
 	if l.OnLoop() {
-		if l.state.load().ending() {
-			return ErrLoopTerminated
-		}
-		u.addHeard(-1)
+		u.addDelivered(-1)
 		return nil
 	}
 	l.lock(&u.spinLock)
@@ -218,51 +234,57 @@ func (l *Loop) addWorker() error {
 	if !refused {
 		u.begun++
 	}
-	working := int(u.begun - u.heard.Load())
-	due := u.begun%(chunkSize/workerShare) == 0 // to give way, if many work
+	working := int(u.begun - u.delivered.Load())
+	due := u.begun%perWay == 0 // to give way, if there are many workers
 	u.Unlock()
 	if refused {
-		l.turnAway()
+		l.yieldRefused()
 		return ErrLoopTerminated
 	}
-	if waiting := working * workerShare; u.wanted.Load() != 0 || due && waiting >= crowd {
+	if waiting := working * workerShare; u.wanted.Load() != 0 || due && waiting >= yieldBacklog {
 		giveWay(waiting)
 	}
 	return nil
 }
 
-// workerShare is how many functions that wait a worker counts for.
-const workerShare = 8
+// To giveWay a worker counts for workerShare waiting functions, so that callers give way while the run queue of their
+// processor still has room for the workers that they start. Workers that find it full go to the global run queue, from
+// which the runtime rarely takes a goroutine while a loop and a worker wake each other again and again.
+const (
+	workerShare = 32
+	perWay      = 16 // one call of Promisify in so many gives way
+)
 
-// working tells whether there are workers that the loop will hear of. In a loop that is ending there come no more: who
-// found it running has counted under the lock, or on the loop.
-func (l *Loop) working() bool {
+// hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
+// Promisify that found the loop not ending yet has been counted, under the lock or on the loop.
+func (l *Loop) hasWorkers() bool {
 	l.lock(&l.urgent.spinLock)
 	defer l.urgent.Unlock()
 	return l.urgent.workers()
 }
 
-// workers tells whether there are calls of Promisify whose outcome the loop has not heard of. Under the lock.
-func (u *urgent) workers() bool { return u.begun != u.heard.Load() }
+// workers tells whether there are calls of Promisify whose outcome the loop has not received. The caller holds the
+// lock.
+func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
 
-// addHeard is the loop's.
-func (u *urgent) addHeard(n int) { storeRelease(&u.heard, u.heard.Load()+uint32(n)) }
+// addDelivered adds n to delivered. Only the loop calls it.
+func (u *urgent) addDelivered(n int) { storeRelease(&u.delivered, u.delivered.Load()+uint32(n)) }
 
-// workers starts work, some of it later if there is a limit.
+// workers starts a goroutine for each workItem; under a limit, some of them later. Without a limit its fields stay zero.
 type workers struct {
-	mu      sched.Mutex
-	running int // how many, if there is a limit
-	waiting []turn
-	dropped int // of those that wait; they have started, as it were
+	mu      sched.Mutex  // guards the other fields
+	running int          // goroutines at work
+	waiting []queuedItem // in the order of the calls of Promisify
+	dropped int          // how many of waiting were cancelled: their started is set
 }
 
-// turn is work with what a goroutine does for it.
-type turn struct {
-	*work
+// queuedItem is a workItem with the function that a goroutine calls for it.
+type queuedItem struct {
+	*workItem
 	run func()
 }
 
-func (ws *workers) start(limit int, t turn) {
+func (ws *workers) start(limit int, t queuedItem) {
 	if limit == 0 {
 		sched.Go(t.run)
 		return
@@ -274,24 +296,24 @@ func (ws *workers) start(limit int, t turn) {
 		return
 	}
 	ws.running++
-	sched.Go(func() { ws.work(t.run) })
+	sched.Go(func() { ws.runItem(t.run) })
 }
 
-func (ws *workers) work(run func()) {
+func (ws *workers) runItem(run func()) {
 	defer ws.next() // also when run ends the goroutine
 	run()
 }
 
-// next gives the place of work that is done to the next that waits.
+// next is called when a workItem is done, and starts the first that waits in its place.
 func (ws *workers) next() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for len(ws.waiting) > 0 {
 		t := ws.waiting[0]
-		ws.waiting[0] = turn{}
+		ws.waiting[0] = queuedItem{}
 		ws.waiting = ws.waiting[1:]
 		if !t.started.Load() {
-			sched.Go(func() { ws.work(t.run) })
+			sched.Go(func() { ws.runItem(t.run) })
 			return
 		}
 		ws.dropped = max(0, ws.dropped-1)
@@ -300,18 +322,19 @@ func (ws *workers) next() {
 	ws.running--
 }
 
-// drop lets go of work that has no turn any more, when that is most of what waits.
+// drop counts a workItem that was cancelled while it waited. When most of those that wait were cancelled, it removes them.
 func (ws *workers) drop() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
-		ws.waiting = slices.DeleteFunc(ws.waiting, func(t turn) bool { return t.started.Load() })
+		ws.waiting = slices.DeleteFunc(ws.waiting, func(t queuedItem) bool { return t.started.Load() })
 		ws.dropped = 0
 	}
 }
 
-// abandon takes away what waits when the loop has ended. It runs, sees that, and lets go of its context and its function:
-// elsewhere, since that takes a while if there is much of it, and nobody waits for it.
+// abandon removes the work that still waits when the loop has ended. It calls run of each workItem all the same: run sees
+// the end, and only clears the context and the function. This may take a while and nobody waits for it, so it is done on
+// another goroutine.
 func (ws *workers) abandon() {
 	ws.mu.Lock()
 	waiting := ws.waiting
@@ -326,14 +349,14 @@ func (ws *workers) abandon() {
 	}
 }
 
-// unhandled reports a rejection that nobody has handled. That a loop which is ending has refused something is nobody's
-// fault.
+// unhandled reports a rejection without a handler. Rejections by which an ending loop refuses something are no faults,
+// and are not reported.
 func (l *Loop) unhandled(p *Promise, err error) {
 	switch {
 	case l.state.load().ending() && isError(err, ErrLoopTerminated):
 	case l.onUnhandled != nil:
-		l.handle(func() { l.onUnhandled(p, err) })
+		l.callHandler(func() { l.onUnhandled(p, err) })
 	default: // in debug mode err says where the promise comes from
-		l.handle(func() { l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) })
+		l.callHandler(func() { l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) })
 	}
 }

@@ -1,6 +1,6 @@
 package eventloop_test
 
-// Tests of Promisify: outcomes, contexts, limits, and the end.
+// Tests of Promisify: outcomes, contexts, limits, and what is kept.
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/garbage"
-	"github.com/turnloop/turnloop/internal/race"
 )
 
 var errWork = errors.New("work failed")
@@ -220,206 +218,6 @@ func TestWorkerLimit(t *testing.T) {
 	})
 }
 
-// Shutdown waits for workers, parked: in virtual time an hour passes only if nothing spins. Meanwhile the loop serves
-// what a worker asks of it, and the handlers run before the end. Then what is pending is rejected, and handlers run.
-func TestShutdownWaitsForWorkers(t *testing.T) {
-	for name, end := range map[string]func(l *eventloop.Loop) error{
-		"shutdown": func(l *eventloop.Loop) error {
-			require.NoError(t, l.Shutdown(context.Background()))
-			return nil
-		},
-		"context":   func(*eventloop.Loop) error { return context.DeadlineExceeded },
-		"auto-exit": func(*eventloop.Loop) error { return nil },
-		"never ran": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithAutoExit(name == "auto-exit"))
-			require.NoError(t, err)
-			began := time.Now()
-			var log []string
-			l.Promisify(context.Background(), func(context.Context) (any, error) {
-				time.Sleep(30 * time.Minute)
-				asked := make(chan struct{})
-				require.NoError(t, l.SubmitInternal(func() { log = append(log, "asked"); close(asked) }))
-				<-asked
-				time.Sleep(30 * time.Minute)
-				return "worked", nil
-			}).Then(func(v any) (any, error) { log = append(log, v.(string)); return nil, nil }, nil)
-			never, _, _ := l.NewPromise()
-			never.Catch(func(err error) (any, error) {
-				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				log = append(log, "rejected")
-				late, _, _ := l.NewPromise()
-				return late, nil
-			}).Catch(func(err error) (any, error) {
-				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				require.NoError(t, l.SubmitInternal(func() { log = append(log, "last task") }))
-				return nil, nil
-			})
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			if name != "context" {
-				ctx = context.Background()
-			}
-			ran := make(chan error, 1)
-			if name == "never ran" {
-				ran <- nil
-			} else {
-				go func() { ran <- l.Run(ctx) }()
-			}
-			synctest.Wait()
-			want := end(l)
-			require.ErrorIs(t, <-ran, want, name)
-			require.Equal(t, time.Hour, time.Since(began), name)
-			worked, rejected := []string{"asked", "worked"}, []string{"rejected", "last task"}
-			if name == "auto-exit" { // which the worker keeps from ending
-				require.Equal(t, append(worked, rejected...), log, name)
-			} else {
-				require.Equal(t, append(rejected, worked...), log, name)
-			}
-			runtime.KeepAlive(never) // which is garbage, handlers and all, when nobody has it
-			_, err = l.Promisify(context.Background(), ends["value"].fn).Await(context.Background())
-			require.ErrorIs(t, err, eventloop.ErrLoopTerminated, "%s: an ended loop refuses at once", name)
-		})
-	}
-}
-
-// An ending loop that never ran has nothing but a worker to wait for.
-func TestShutdownOfALoopThatNeverRanWaitsForItsWorker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		began := time.Now()
-		ch := l.Promisify(t.Context(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil }).ToChannel()
-		require.NoError(t, l.Shutdown(t.Context()))
-		require.Equal(t, time.Hour, time.Since(began))
-		require.Equal(t, eventloop.Result{Value: 1}, <-ch)
-	})
-}
-
-// Close waits for no worker: the promise is rejected, what waits for its turn never starts, also in an ending loop that
-// rests until workers are done.
-func TestCloseDoesNotWaitForWorkers(t *testing.T) {
-	for _, resting := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithWorkerLimit(1))
-			require.NoError(t, err)
-			began := time.Now()
-			first := l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil })
-			second := l.Promisify(context.Background(), func(context.Context) (any, error) { t.Error("started"); return 2, nil })
-			chs := []<-chan eventloop.Result{first.ToChannel(), second.ToChannel(),
-				first.Then(func(any) (any, error) { t.Error("handler"); return nil, nil },
-					func(error) (any, error) { t.Error("handler"); return nil, nil }).ToChannel()}
-			ran := make(chan error, 1)
-			go func() { ran <- l.Run(context.Background()) }()
-			synctest.Wait()
-			shut := make(chan error, 1)
-			if resting {
-				go func() { shut <- l.Shutdown(context.Background()) }()
-				synctest.Wait()
-				require.Equal(t, eventloop.StateTerminating, l.State())
-			}
-			require.NoError(t, l.Close())
-			require.ErrorIs(t, <-ran, eventloop.ErrLoopTerminated)
-			if resting {
-				require.ErrorIs(t, <-shut, eventloop.ErrLoopTerminated)
-			}
-			for i, ch := range chs {
-				require.ErrorIs(t, (<-ch).Err, eventloop.ErrLoopTerminated, "%d", i)
-			}
-			require.Zero(t, time.Since(began))
-			time.Sleep(2 * time.Hour) // the worker ends, and finds nobody
-		})
-	}
-}
-
-// Rows 54 and 56: resolve, reject, Then and the end of the loop race; one settlement counts, and every handler is
-// called once, with it.
-func TestSettlementRaces(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
-	require.NoError(t, err)
-	go l.Run(context.Background())
-	races := scale(200, 100_000, 1_000_000)
-	if race.Enabled {
-		races = max(races/10, 200)
-	}
-	for i := range races {
-		p, resolve, reject := l.NewPromise()
-		var calls [4]atomic.Int32
-		var got [4]any
-		var all sync.WaitGroup
-		ps := [4]*eventloop.Promise{}
-		for j := range ps {
-			all.Go(func() {
-				hear := func(v any) (any, error) { calls[j].Add(1); got[j] = v; return v, nil }
-				ps[j] = p.Then(hear, func(err error) (any, error) { return hear(err) })
-			})
-		}
-		all.Go(func() { resolve(i) })
-		all.Go(func() { reject(errWork) })
-		if i%2 == 0 {
-			require.NoError(t, l.Submit(func() { resolve(i) }))
-		}
-		all.Wait()
-		value, err := p.Await(t.Context())
-		if err != nil {
-			require.Same(t, errWork, err)
-			value = err
-		} else {
-			require.Equal(t, i, value)
-		}
-		for j := range ps {
-			_, err := ps[j].Await(t.Context())
-			require.NoError(t, err)
-			require.EqualValues(t, 1, calls[j].Load())
-			require.Equal(t, value, got[j])
-		}
-	}
-	require.NoError(t, l.Shutdown(context.Background()))
-}
-
-// Promises that nobody can settle any more are garbage, handlers and all, while the loop lives: the heap is back where
-// it was.
-func TestAbandonedPromisesAreCollected(t *testing.T) {
-	heap := func() int64 {
-		var m runtime.MemStats
-		garbage.Collect()
-		garbage.Collect()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
-	onLoop := func(f func()) {
-		done := make(chan struct{})
-		require.NoError(t, l.Submit(func() { f(); close(done) }))
-		<-done
-	}
-	const perTask = 1000
-	n := scale(10_000, 1_000_000, 1_000_000)
-	onLoop(func() {})
-	before := heap()
-	for range n / perTask {
-		onLoop(func() {
-			for range perTask {
-				p, _, _ := l.NewPromise()
-				p.Then(func(any) (any, error) { _ = p; return nil, nil }, nil)
-			}
-		})
-	}
-	for i := 0; ; i++ {
-		for range 100 { // each tick looks at about twenty
-			onLoop(func() {})
-		}
-		if i%(n/10_000) == 0 && heap()-before < 256<<10 {
-			break
-		}
-		require.Less(t, i, n/100, "the heap stays %d bytes larger", heap()-before)
-	}
-	require.NoError(t, l.Shutdown(context.Background()))
-}
-
 // A context that lives on, as that of a server, keeps nothing of what was done under it, or not done, however that ended.
 // Nor does the promise of it, or a queue what has no turn any more.
 func TestContextKeepsNoFinishedWork(t *testing.T) {
@@ -522,40 +320,6 @@ func TestCancelledWorkLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A worker that waits for a promise of an ending loop hears.
-func TestWorkerThatWaitsHearsOfTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		rung, ring, _ := l.NewPromise()
-		_, err = l.ScheduleTimer(time.Hour, func() { ring("too late") })
-		require.NoError(t, err)
-		ch := l.Promisify(t.Context(), func(ctx context.Context) (any, error) { return rung.Await(ctx) }).ToChannel()
-		go l.Run(t.Context())
-		synctest.Wait()
-		require.NoError(t, l.Shutdown(t.Context()))
-		require.ErrorIs(t, (<-ch).Err, eventloop.ErrLoopTerminated)
-	})
-}
-
-// A worker may ask for the end, and waits for it no longer than its context: it is one of those that the end waits for.
-func TestShutdownFromAWorker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		returned := make(chan error, 1)
-		go func() { returned <- l.Run(t.Context()) }()
-		synctest.Wait() // or else the end may come before Run, which then says so
-		ch := l.Promisify(t.Context(), func(ctx context.Context) (any, error) {
-			ctx, cancel := context.WithTimeout(ctx, time.Second)
-			defer cancel()
-			return nil, l.Shutdown(ctx)
-		}).ToChannel()
-		require.NoError(t, <-returned, "the shutdown goes on")
-		require.ErrorIs(t, (<-ch).Err, context.DeadlineExceeded)
-	})
-}
-
 // hostile are errors whose methods do not return.
 type hostile struct{ exit bool }
 
@@ -588,41 +352,6 @@ func TestPromisifySurvivesErrors(t *testing.T) {
 	require.NoError(t, l.Shutdown(context.Background()))
 }
 
-// Row 57: nobody but the channel's reader knows of the promise, or nobody but the handler's variables; the collector
-// runs and runs; at the end the waiter hears.
-func TestWaitersHearAtTheEnd(t *testing.T) {
-	for _, closing := range []bool{false, true} {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		go l.Run(context.Background())
-		var chs []<-chan eventloop.Result
-		for range 100 {
-			bare, _, _ := l.NewPromise()
-			derived, _, _ := l.NewPromise()
-			chs = append(chs, bare.ToChannel(), derived.Then(nil, nil).Finally(nil).ToChannel())
-		}
-		typed, _, _ := promise.New[string](l.Promises())
-		text := typed.ToChannel()
-		for range 5 {
-			garbage.Collect()
-			require.NoError(t, l.SubmitInternal(func() {}))
-		}
-		if closing {
-			require.NoError(t, l.Close())
-		} else {
-			require.NoError(t, l.Shutdown(context.Background()))
-		}
-		for _, ch := range chs {
-			r, ok := <-ch
-			require.True(t, ok)
-			require.ErrorIs(t, r.Err, eventloop.ErrLoopTerminated)
-			_, ok = <-ch
-			require.False(t, ok, "one outcome, then the channel is closed")
-		}
-		require.ErrorIs(t, (<-text).Err, eventloop.ErrLoopTerminated)
-	}
-}
-
 // The typed Promisify is the same, without casts.
 func TestTypedPromisify(t *testing.T) {
 	l, err := eventloop.New()
@@ -647,44 +376,4 @@ func onLoop(t *testing.T, l *eventloop.Loop, f func() error) error {
 	done := make(chan error, 1)
 	require.NoError(t, l.Submit(func() { done <- f() }))
 	return <-done
-}
-
-// A worker that begins to wait when Shutdown waits for it already hears at once, whatever it waits for.
-func TestWorkerThatBeginsToWaitDuringTheEnd(t *testing.T) {
-	for name, wait := range map[string]func(l *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result{
-		"old": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
-		"derived": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result {
-			return p.Then(nil, nil).ToChannel()
-		},
-		"new": func(l *eventloop.Loop, _ *eventloop.Promise) <-chan eventloop.Result {
-			q, _, _ := l.NewPromise()
-			return q.ToChannel()
-		},
-		"race of none": func(l *eventloop.Loop, _ *eventloop.Promise) <-chan eventloop.Result {
-			return l.Promises().Race().ToChannel()
-		},
-		"combined": func(l *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result {
-			return l.Promises().All(p, p).ToChannel()
-		},
-		"circle": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New()
-			require.NoError(t, err)
-			p, resolve, _ := l.NewPromise()
-			if name == "circle" {
-				resolve(l.Promises().All(p))
-			}
-			ch := l.Promisify(t.Context(), func(context.Context) (any, error) {
-				time.Sleep(time.Hour)
-				return nil, (<-wait(l, p)).Err
-			}).ToChannel()
-			go l.Run(t.Context())
-			synctest.Wait()
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
-			defer cancel()
-			require.NoError(t, l.Shutdown(ctx), name)
-			require.ErrorIs(t, (<-ch).Err, eventloop.ErrLoopTerminated, name)
-		})
-	}
 }

@@ -1,28 +1,27 @@
 package eventloop
 
-// The queue of functions that everything accepted waits in.
+// The queue in which accepted functions wait.
 
 import "sync"
 
 const chunkSize = 128
 
-// chunk is a run of queued functions. Whoever takes a function out clears its slot, so that a chunk that has been read
+// chunk is a run of queued functions. Taking a function out clears its slot, so that a chunk that has been read
 // to its end keeps nothing alive and is as good as new.
 type chunk struct {
-	next *chunk
-	end  int // slots that are used, unless the chunk is the last: all, if no other queue was joined behind it
-	fns  [chunkSize]func()
-
-	marks *marks // of the functions, or nil; as clean as these
+	next  *chunk
+	end   int    // slots to be read before the next chunk: all, unless another queue was joined to this chunk before it was full
+	marks *marks // of the functions, cleared with them; nil in chunks for loops without a probe
+	fns   [chunkSize]func()
 }
 
-// Chunks with marks, of which loops that measure nothing know nothing, and chunks without.
+// Clean chunks, without and with marks. Loops without a probe use none with marks.
 var (
 	chunks       = sync.Pool{New: func() any { return &chunk{end: chunkSize} }}
 	markedChunks = sync.Pool{New: func() any { return &chunk{end: chunkSize, marks: new(marks)} }}
 )
 
-// recycle gives a chunk back that is as good as new.
+// recycle gives a clean chunk back to its pool.
 func (c *chunk) recycle() {
 	if c.marks != nil {
 		markedChunks.Put(c)
@@ -32,13 +31,14 @@ func (c *chunk) recycle() {
 }
 
 // queue is a FIFO of functions in linked chunks; the zero value is ready. Push, pop and join are O(1) and move nothing.
-// It has no lock: whoever owns it says what guards it. Its positions are here and not in the chunks so that a producer
-// dirties no more than the slot it writes and the line of the lock that it holds anyway.
+// A queue has no lock; its owner says what guards it. The positions are in the queue and not in the chunks, so that a
+// producer writes to no cache lines but that of the slot and that of the lock, which it holds anyway.
 type queue struct {
 	head, tail *chunk
-	read       int // slots of head that have been read
-	written    int // slots of tail that have been written
-	before     int // functions queued before those in tail, less those that have been read: a producer need not count
+	read       int32 // slots of head that have been read
+	limit      int32 // slots of tail that Submit may fill without a call of probe.stamp: all, unless the queue is a lane with marks
+	written    int   // slots of tail that have been written
+	before     int   // functions in the chunks before tail, less all that were read; may be negative; push leaves it alone
 }
 
 func (q *queue) len() int { return q.before + q.written }
@@ -55,7 +55,7 @@ func (q *queue) grow(c *chunk) {
 	}
 	q.tail = c
 	q.before += q.written
-	q.written = 0
+	q.written, q.limit = 0, chunkSize
 }
 
 // push appends fn; the queue must not be full.
@@ -72,6 +72,7 @@ func (q *queue) add(fn func()) {
 	q.push(fn)
 }
 
+// extend makes the room for add: in the chunk of a queue that is empty, or in another chunk.
 func (q *queue) extend() {
 	if q.len() == 0 && q.tail != nil {
 		q.rewind()
@@ -82,11 +83,8 @@ func (q *queue) extend() {
 
 // pop takes the first function out; there must be one.
 func (q *queue) pop() func() {
-	if q.read == q.head.end {
-		c := q.head
-		q.head, q.read = c.next, 0
-		c.next, c.end = nil, chunkSize
-		c.recycle()
+	if int(q.read) == q.head.end {
+		q.leave()
 	}
 	p := &q.head.fns[q.read]
 	fn := *p
@@ -94,6 +92,14 @@ func (q *queue) pop() func() {
 	q.read++
 	q.before--
 	return fn
+}
+
+// leave recycles the chunk that has been read, and makes the next one the head.
+func (q *queue) leave() {
+	c := q.head
+	q.head, q.read = c.next, 0
+	c.next, c.end = nil, chunkSize
+	c.recycle()
 }
 
 // rewind makes a queue that has been read to its end ready to be written again, in the chunk that it still has.
@@ -105,14 +111,14 @@ func (q *queue) shrink() {
 		q.rewind()
 		q.tail.end = chunkSize
 		q.tail.recycle()
-		q.head, q.tail = nil, nil
+		q.head, q.tail, q.limit = nil, nil, 0
 	}
 }
 
-// few functions are moved one by one if there is room: each in a chunk of its own would take a hundred times the memory.
+// few is the most functions that join moves one by one, if there is room, rather than keep a chunk for so few.
 const few = 8
 
-// join takes all functions of other, of which none has been read, behind its own.
+// join moves all functions of other, of which none has been read, to the end of q.
 func (q *queue) join(other *queue) {
 	switch {
 	case other.len() == 0:

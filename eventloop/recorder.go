@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	"time"
 )
 
-// WithFlightRecorder keeps the last n things that the loop has done, for [Loop.DumpEvents] and [Loop.DumpTrace]: turns,
-// callbacks and handlers with what they took, sleeps and what ended them, stalls, the end. The default is 0: none. It takes
-// 24 bytes for each, and times all callbacks, also with WithMetricsSampling. A dump copies all of them, and a loop that has
+// WithFlightRecorder keeps the last n events, for [Loop.DumpEvents] and [Loop.DumpTrace]: ticks, callbacks and handlers
+// with their durations, sleeps and what ended them, stalls, the end. The default is 0: none. It takes 24 bytes for
+// each, and times all callbacks, also with WithMetricsSampling. A dump copies all of them, and a loop that has
 // something to record may have to wait for that: ten microseconds for some thousands. n must be from 0 to 2^20.
 func WithFlightRecorder(n int) Option {
 	return func(c *config) error {
@@ -28,18 +29,18 @@ func WithFlightRecorder(n int) Option {
 
 const mostEvents = 1 << 20
 
-// ring has the last events. The probe's lock guards it.
+// ring holds the last events. The probe's mu guards it.
 type ring struct {
 	events []record
 	next   int
-	total  uint64 // that it ever had
-	ticks  uint64 // turns among them
+	total  uint64 // events added since New
+	ticks  uint64 // ticks among them
 }
 
-// record is what is left of an event.
+// record is an event.
 type record struct {
-	end, took int64
-	kind, by  kind // by is what ended a sleep
+	end, took int64 // when it ended, in nanoseconds since the anchor, and its duration in nanoseconds
+	kind, by  kind  // by is what ended a sleep
 }
 
 func (r *ring) add(e record) {
@@ -62,8 +63,7 @@ func (r *ring) all() []record {
 	return slices.Concat(r.events[r.next:], r.events[:r.next])
 }
 
-// wakeReason tells what a loop that was parked has to do now: its last kind stands for nothing in particular, which
-// includes the end.
+// wakeReason returns the kind of work that a loop finds after its park; noCallback if it finds none, as at the end.
 func (l *Loop) wakeReason() kind {
 	switch {
 	case l.urgent.has(internal):
@@ -85,39 +85,45 @@ var (
 	errRecorder   = errors.New("eventloop: the flight recorder has not recorded what the loop has done")
 )
 
-// recorded returns what the recorder has, with what is running, and whether that is all that it should have: of the turns,
-// which the loop counts by itself, none may be missing. A recorder that records nothing looks like an idle loop.
+// recorded returns the recorder's events, and as the last one what the loop is doing now. The error says that there is no
+// recorder, or that the recorder has fewer ticks than the loop has counted: without that check a recorder that records
+// nothing would look like an idle loop.
 func (l *Loop) recorded() ([]record, error) {
 	p := l.probe
 	if p == nil || len(p.ring.events) == 0 {
 		return nil, errNoRecorder
 	}
 	ended := l.State() == StateTerminated // first: then all that follows is final
-	turns := uint64(l.turned.ticks.Load())
+	counted := uint64(l.counters.ticks.Load())
 	p.mu.Lock()
 	p.read()
 	events, ticks, parkedAt := p.ring.all(), p.ring.ticks, p.parkedAt
 	p.mu.Unlock()
+	// Events may be added late, since the loop, and the timer that notices stalls, read the clock before they take mu.
+	slices.SortStableFunc(events, func(a, b record) int { return cmp.Compare(a.end, b.end) })
 	now := l.now()
-	running := p.runs()
+	running := p.runningID()
 	switch k, since := running.kind(), running.since(); {
 	case ended:
+		if n := len(events); n > 0 {
+			parkedAt = max(parkedAt, events[n-1].end) // a stall may have been noticed late
+		}
 		events = append(events, record{parkedAt, 0, anEnd, noCallback})
 	case parkedAt >= 0:
 		events = append(events, record{now, now - parkedAt, aPark, noCallback})
 	case k != noCallback && since > 0 && !slices.ContainsFunc(events, func(e record) bool { return e.kind == k && e.end > since }):
 		events = append(events, record{now, now - since, k, noCallback})
 	}
-	if ticks+1 < turns { // the last may just have begun
-		return events, fmt.Errorf("%w: %d turns of %d", errRecorder, ticks, turns)
+	if ticks+1 < counted { // the last tick may just have begun
+		return events, fmt.Errorf("%w: %d ticks of %d", errRecorder, ticks, counted)
 	}
 	return events, nil
 }
 
-// DumpEvents writes what the flight recorder has as text, oldest first, a line for each: when it began, how long it took,
-// what it was. The last line is what the loop is doing now, or its end. Any goroutine may call it at any time, also while a callback blocks
-// the loop, from the report of a stall, and when the loop has ended. It returns an error if there is no recorder, if w
-// returns one, or, with everything written, if the recorder has missed something.
+// DumpEvents writes the flight recorder's events as text, oldest first, a line for each: its begin, its duration, its
+// kind. The last line is what the loop is doing now, or its end. Any goroutine may call it at any time, also while a
+// callback blocks the loop, from the report of a stall, and when the loop has ended. It returns an error if there is no
+// recorder, if w returns one, or, with everything written, if the recorder has missed something.
 func (l *Loop) DumpEvents(w io.Writer) error {
 	events, missed := l.recorded()
 	if events == nil && missed != nil {
@@ -138,13 +144,14 @@ func (e record) name() string {
 	return e.kind.String()
 }
 
-// DumpTrace writes the same as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome (about:tracing) read.
+// DumpTrace writes the same events as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome
+// (about:tracing) read.
 func (l *Loop) DumpTrace(w io.Writer) error {
 	type traced struct {
 		Name  string            `json:"name"`
 		Phase string            `json:"ph"`
-		At    float64           `json:"ts"` // microseconds
-		Took  float64           `json:"dur,omitempty"`
+		At    float64           `json:"ts"`            // microseconds
+		Took  *float64          `json:"dur,omitempty"` // Perfetto leaves out an event with a duration, ph X, that does not say it
 		PID   int               `json:"pid"`
 		TID   uint64            `json:"tid"`
 		Scope string            `json:"s,omitempty"`
@@ -156,9 +163,10 @@ func (l *Loop) DumpTrace(w io.Writer) error {
 	}
 	all := []traced{{Name: "thread_name", Phase: "M", PID: 1, TID: l.id, Args: map[string]string{"name": fmt.Sprint("loop ", l.id)}}}
 	for _, e := range events {
-		t := traced{Name: e.kind.String(), Phase: "X", At: float64(e.end-e.took) / 1000, Took: float64(e.took) / 1000, PID: 1, TID: l.id}
+		took := float64(e.took) / 1000
+		t := traced{Name: e.kind.String(), Phase: "X", At: float64(e.end-e.took) / 1000, Took: &took, PID: 1, TID: l.id}
 		if e.kind == aTick || e.kind == aStall || e.kind == anEnd {
-			t.Phase, t.Took, t.Scope = "i", 0, "t"
+			t.Phase, t.Took, t.Scope = "i", nil, "t"
 		}
 		if e.kind == aPark && e.by != noCallback {
 			t.Args = map[string]string{"woken by": e.by.String()}

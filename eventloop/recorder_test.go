@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime/pprof"
 	"runtime/trace"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -109,6 +110,98 @@ func TestFlightRecorderKeepsTheLast(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is added late stands where it belongs, and nothing behind the end.
+func TestFlightRecorderInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithFlightRecorder(100))
+		dump := func() (kinds []string) {
+			var b strings.Builder
+			require.NoError(t, l.DumpEvents(&b))
+			last := time.Duration(0)
+			for i, line := range slices.Collect(strings.Lines(b.String())) {
+				if f := strings.Fields(line); i > 0 {
+					at, err := time.ParseDuration(f[0])
+					require.NoError(t, err)
+					took, err := time.ParseDuration(f[1])
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, at+took, last, b.String())
+					last = at + took
+					kinds = append(kinds, f[2])
+				}
+			}
+			return kinds
+		}
+		l.AddStall(90 * time.Second)
+		require.NoError(t, l.Submit(blockHere(time.Minute)))
+		require.NoError(t, l.Submit(blockHere(time.Hour)))
+		time.Sleep(2 * time.Hour)
+		kinds := dump()
+		require.Greater(t, slices.Index(kinds, "stall"), slices.Index(kinds, "task"), kinds)
+		l.AddStall(time.Hour)
+		require.NoError(t, l.Close())
+		<-l.Done()
+		kinds = dump()
+		require.Equal(t, "end", kinds[len(kinds)-1])
+	})
+}
+
+// What happens at the same time stays in its order when the recorder has kept only the last of it.
+func TestFlightRecorderInOneMoment(t *testing.T) {
+	last := func(n int) (kinds []string) {
+		synctest.Test(t, func(t *testing.T) {
+			l := observed(t, eventloop.WithFlightRecorder(n))
+			require.NoError(t, l.Submit(func() {
+				_ = l.ScheduleMicrotask(func() {})
+				_ = l.NextTick(func() {})
+				_ = l.SubmitInternal(func() {})
+				_ = l.Submit(func() {})
+				_, _ = l.ScheduleTimer(0, func() {})
+			}))
+			synctest.Wait()
+			var b strings.Builder
+			require.NoError(t, l.DumpEvents(&b))
+			for i, line := range slices.Collect(strings.Lines(b.String())) {
+				if f := strings.Fields(line); i > 0 {
+					kinds = append(kinds, strings.Join(f[2:], " "))
+				}
+			}
+		})
+		return kinds
+	}
+	all := last(100)
+	require.Greater(t, len(all), 8)
+	for n := 1; n <= 8; n++ {
+		require.Equal(t, all[len(all)-n-1:], last(n), "and what the loop is doing now")
+	}
+}
+
+// A callback that is quicker than the clock has a duration in the trace, which is zero: Perfetto does not show it without.
+func TestTraceOfWhatTakesNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithFlightRecorder(100))
+		require.NoError(t, l.Submit(func() {}))
+		synctest.Wait()
+		var out bytes.Buffer
+		require.NoError(t, l.DumpTrace(&out))
+		var parsed struct {
+			TraceEvents []struct {
+				Name, Ph string
+				Dur      *float64
+			}
+		}
+		require.NoError(t, json.Unmarshal(out.Bytes(), &parsed))
+		tasks := 0
+		for _, e := range parsed.TraceEvents {
+			require.Equal(t, e.Ph == "X", e.Dur != nil, out.String())
+			if e.Name == "task" {
+				tasks++
+				require.Zero(t, *e.Dur)
+			}
+		}
+		require.Equal(t, 1, tasks)
+	})
 }
 
 // A recorder that is off, or that has missed what the loop has done, says so.

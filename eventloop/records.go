@@ -1,7 +1,7 @@
 package eventloop
 
-// Records: what a loop logs names whom it speaks of, as attributes. Each has the loop's id; "kind" is as in Activity, and
-// "id" says which timer, descriptor or threadlet.
+// Log records: their attributes. Each has the loop's id; "kind" is as in Activity, and "id" is that of the timer,
+// descriptor or threadlet.
 
 import (
 	"log/slog"
@@ -9,13 +9,13 @@ import (
 	"github.com/turnloop/turnloop/internal/guest"
 )
 
-// calling is a callback, as far as the loop knows it without a probe. The loop notes it before each, where it knows it anyway.
+// calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
 type calling struct {
 	kind kind
 	id   uint64 // of a timer or a threadlet; of a descriptor the tag of its registration
 }
 
-// attributes are those of a record that speaks of a callback.
+// attributes returns the attributes of a record about a callback. Only the loop calls it.
 func (l *Loop) attributes(of calling) []any {
 	as := []any{"kind", of.kind.String()}
 	switch of.kind {
@@ -34,19 +34,20 @@ func (l *Loop) attributes(of calling) []any {
 	return as
 }
 
-// queued tells how many functions of an urgent lane wait, those included that the loop has taken. The loop asks.
+// queued returns how many functions of an urgent lane wait, including those that the loop has taken. Only the loop
+// calls it.
 func (l *Loop) queued(at lane) int {
 	u := &l.urgent
 	l.lock(&u.spinLock)
 	n := u.lane[at&1].len()
 	u.Unlock()
 	if at == internal {
-		return n + l.priority.len()
+		return n + l.internals.len()
 	}
 	return n + l.micro.len() + l.ticks.len()
 }
 
-// descriptorOf finds the descriptor of a registration, unless that has ended.
+// descriptorOf returns the descriptor of a registration, or false if the registration has ended.
 func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
 	d := &l.fds
 	d.mu.Lock()
@@ -59,15 +60,15 @@ func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
 	return 0, false
 }
 
-// blame notes what has ended an attempt. A threadlet says itself which it was.
-func (l *Loop) blame(value any) {
+// noteFault notes the fault that has ended an attempt. A threadlet's fault has the threadlet's number.
+func (l *Loop) noteFault(value any) {
 	if f, ok := value.(guest.Fault); ok {
 		l.calling = calling{aThreadlet, f.Serial}
 	}
 	l.fault = faultOf(value)
 }
 
-// LogValue has an Activity logged as a group: kind, and what there is of name, detail and since.
+// LogValue makes slog log an Activity as a group: kind, and name, detail and since where they are set.
 func (a Activity) LogValue() slog.Value {
 	as := []slog.Attr{slog.String("kind", a.Kind)}
 	if a.Name != "" {
@@ -82,12 +83,15 @@ func (a Activity) LogValue() slog.Value {
 	return slog.GroupValue(as...)
 }
 
-// LogValue has a Stall logged as a group: loop, kind, running, stack, and from if it is known.
+// LogValue makes slog log a Stall as a group: loop, kind, running, stack, and from and hint if they are known.
 func (s Stall) LogValue() slog.Value {
 	as := []slog.Attr{slog.Uint64("loop", s.Loop), slog.String("kind", s.Kind), slog.Duration("running", s.Running),
 		slog.String("stack", string(s.Stack))}
 	if s.From != "" {
 		as = append(as, slog.String("from", s.From))
+	}
+	if s.Hint != "" {
+		as = append(as, slog.String("hint", s.Hint))
 	}
 	return slog.GroupValue(as...)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// storeRelease stores v so that whoever loads it sees all that was written before: what it takes to release a lock.
+// storeRelease stores v so that a goroutine that loads it sees all that was written before, as the release of a lock needs.
 func storeRelease(p *atomic.Uint32, v uint32) { p.Store(v) }
 
-// publish stores v likewise: a figure that one goroutine writes and others read.
+// publish stores v in the same way. It is for a figure that one goroutine writes and others read.
 func publish(p *plain.Int64, v int64) { p.Store(v) }

@@ -1,6 +1,6 @@
 package eventloop
 
-// What runs again and again: at a period, or at times that somebody tells.
+// Functions that run again and again: at a period, or at times that a function returns.
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Every runs fn on the loop every period, until stop is called or the loop ends. It keeps to its grid, whole periods
-// after the call, however long fn takes. Times that pass while fn runs are left out, so it never runs twice in a row to
-// catch up; one that passes while the loop does something else comes late, once.
+// Every runs fn on the loop every period, until stop is called or the loop ends. The times are whole periods after the
+// call, however long fn takes. Times that pass while fn runs are left out, so fn never runs twice in a row to catch up;
+// a time that passes while the loop does something else is served late, once.
 //
-// It is [Loop.Repeat] with such a grid, and returns the same errors, and one for a period that is not positive.
+// Every is [Loop.Repeat] with these times. It returns the same errors, and one for a period that is not positive.
 func (l *Loop) Every(period time.Duration, fn func()) (stop func(), err error) {
 	if period <= 0 {
 		return nil, fmt.Errorf("eventloop: Every(%v): the period must be positive", period)
@@ -23,9 +23,9 @@ func (l *Loop) Every(period time.Duration, fn func()) (stop func(), err error) {
 	}, fn)
 }
 
-// Repeat runs fn on the loop at each time that next tells, which is given the present and returns the next time after it;
-// the zero time ends it. When fn has returned, however it did, next is asked again: what has passed meanwhile is left
-// out. So a schedule is a function, and one for each day at three is
+// Repeat runs fn on the loop at the times that the function next returns. next gets the present time, and returns when fn
+// is to run after it, or the zero time to end. It is called again when fn has returned, or panicked: so times that pass
+// while fn runs are left out. A schedule for each day at three is
 //
 //	func(now time.Time) time.Time {
 //		at := time.Date(now.Year(), now.Month(), now.Day(), 3, 0, 0, 0, now.Location())
@@ -35,13 +35,13 @@ func (l *Loop) Every(period time.Duration, fn func()) (stop func(), err error) {
 //		return at
 //	}
 //
-// fn never runs before the time of the wall clock that next has told, also if the clock was set back meanwhile; that it
-// was set forward is noticed only when the wait is over.
+// fn never runs before the wall clock shows that time, even if the clock was set back meanwhile. A clock that was set
+// forward is noticed only when the wait is over.
 //
-// Until stop is called it keeps an auto-exit loop alive. After a stop on the loop fn does not begin again; elsewhere a
-// run that has begun goes on. Any goroutine may call Repeat and stop, stop as often as it likes. next is called by the
-// caller first and then on the loop, one call at a time, and must be quick. It costs a timer, and allocates nothing for each
-// run but what next does. Repeat returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+// Repeat keeps an auto-exit loop alive until stop is called or next returns the zero time. After a call of stop on the loop
+// fn does not run again; after one elsewhere a run that has begun goes on. Any goroutine may call Repeat, and may call stop
+// any number of times. Repeat calls next first, and the loop from then on; next must be quick. Repeat costs a timer, and a
+// run allocates only what next does. Repeat returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
 func (l *Loop) Repeat(next func(now time.Time) time.Time, fn func()) (stop func(), err error) {
 	if next == nil || fn == nil {
 		return nil, ErrNilCallback
@@ -58,28 +58,28 @@ func (l *Loop) Repeat(next func(now time.Time) time.Time, fn func()) (stop func(
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.timer == 0 { // otherwise it has fired, and there is another
+	if r.timer == 0 { // otherwise the first timer has fired, and fire has scheduled another
 		r.timer = first
 	}
 	return r.stop, nil
 }
 
-// repeated is something that runs again and again.
+// repeated is one call of Repeat.
 type repeated struct {
 	loop  *Loop
 	next  func(time.Time) time.Time
 	fn    func()
 	fired func()    // fire, bound once
-	due   time.Time // the loop's, once there is a timer
+	due   time.Time // when fn is to run; only the loop touches it once there is a timer
 
-	// mu is held on the loop over the scheduling of a timer: so a stop finds the timer there is. next and fn run without it,
-	// since they may call stop.
+	// mu guards what follows. The loop holds it while it schedules a timer, so that stop finds the new timer. The loop does
+	// not hold it while it calls the functions next and fn, which may call stop.
 	mu      sync.Mutex
 	timer   TimerID
 	stopped bool
 }
 
-// fire is called on the loop.
+// fire is the timer's function: it runs fn, unless the wall clock was set back.
 func (r *repeated) fire() {
 	r.mu.Lock()
 	stopped := r.stopped
@@ -87,14 +87,14 @@ func (r *repeated) fire() {
 	if stopped {
 		return
 	}
-	defer r.again() // also when fn does not return
+	defer r.reschedule() // also when fn does not return
 	if !time.Now().Before(r.due) {
 		r.fn()
 	}
 }
 
-// again waits for the next time.
-func (r *repeated) again() {
+// reschedule schedules the timer for the next time.
+func (r *repeated) reschedule() {
 	now := time.Now()
 	if r.due = r.next(now); r.due.IsZero() {
 		return

@@ -1,6 +1,6 @@
 package eventloop
 
-// Faults and overload: how what goes wrong in callbacks is contained, and who hears of it.
+// Faults and overload: how a failure in a callback is contained, and where it is reported.
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func (l *Loop) serve() {
 		l.owner.Store(0)
 		if !ended {
 			l.fault.Value = ErrGoexit
-			l.regions.current = nil // it has ended with its goroutine
+			l.regions.current = nil // the region has ended with its goroutine
 			sched.Go(l.serve)
 		}
 	}()
@@ -34,20 +34,20 @@ func (l *Loop) serve() {
 	l.end()
 }
 
-// attempt runs turns until the loop is to end, or until a callback does not return: then it notes the fault and returns
-// false (or, after runtime.Goexit, does not return at all). Guarding the turns as a whole instead of each callback makes
-// the guard free; what is left to run is in the loop, not on the stack.
+// attempt runs ticks until the loop is to end, and returns true. If a callback does not return, attempt notes the
+// fault: after a panic it returns false, after runtime.Goexit it does not return. One recover around all ticks, instead
+// of one for each callback, costs nothing; what is left to run is in the loop, not on the stack.
 func (l *Loop) attempt() (returned bool) {
 	defer func() {
 		if !returned {
-			l.blame(recover())
+			l.noteFault(recover())
 		}
 	}()
-	l.turns()
+	l.runTicks()
 	return true
 }
 
-// sink is somebody to tell about a fault. A fault of one sink goes to the next.
+// sink is a receiver of faults. A fault in one sink is reported to the next.
 type sink int
 
 const (
@@ -56,7 +56,7 @@ const (
 	toStderr
 )
 
-// report tells about the fault that ended the previous attempt, if there is one.
+// report reports the fault that ended the previous attempt, if there is one.
 func (l *Loop) report() {
 	fault, to, of := l.fault, l.sink, l.calling
 	l.fault = nil
@@ -69,9 +69,9 @@ func (l *Loop) report() {
 	l.sink = to + 1
 	var attributes []any
 	if to == toLogger {
-		attributes = l.attributes(of) // while the callback is still what ran last
+		attributes = l.attributes(of) // before callHandler, which notes another callback
 	}
-	l.handle(func() {
+	l.callHandler(func() {
 		switch to {
 		case toHandler:
 			l.onPanic(fault)
@@ -87,9 +87,9 @@ func (l *Loop) report() {
 // episode is a condition that lasts over many ticks and is reported once.
 type episode struct{ reported bool }
 
-func (e *episode) over() { e.reported = false }
+func (e *episode) end() { e.reported = false }
 
-// report tells about the condition, if it is new. It runs user code, as a callback does.
+// report reports err, once per episode. It runs user code, as a callback does.
 func (e *episode) report(l *Loop, err error) {
 	if e.reported {
 		return
@@ -97,12 +97,12 @@ func (e *episode) report(l *Loop, err error) {
 	e.reported = true
 	switch {
 	case l.onOverload != nil:
-		l.handle(func() { l.onOverload(err) })
-	case err != ErrLoopOverloaded: // a long queue is no fault; these are
+		l.callHandler(func() { l.onOverload(err) })
+	case err != ErrLoopOverloaded: // a long external queue is no fault, and is not logged; the others are
 		at, k := internal, anInternal
 		if err == ErrMicrotaskBudget {
 			at, k = microtask, aMicrotask
 		}
-		l.handle(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
+		l.callHandler(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
 	}
 }

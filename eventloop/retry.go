@@ -1,6 +1,6 @@
 package eventloop
 
-// Waiting as a promise, and trying again as one.
+// Sleep and Retry: waiting, and trying again, as promises.
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 )
 
 // Sleep returns a promise that is fulfilled with nil when d has passed. It is rejected as soon as ctx ends, as that of
-// [Loop.Promisify] is, and with ErrLoopTerminated when the loop shuts down, or is ending already. It keeps an auto-exit
-// loop alive as its timer does. Any goroutine may call it. It costs a timer and two promises, and for a context that can
-// end what context.AfterFunc costs.
+// [Loop.Promisify] is, and with ErrLoopTerminated when the loop shuts down, or is ending already. Its timer keeps an
+// auto-exit loop alive. Any goroutine may call it. It costs a timer and two promises, and context.AfterFunc for a
+// context that can end.
 func (l *Loop) Sleep(ctx context.Context, d time.Duration) *Promise {
 	if ctx.Err() != nil {
 		return l.promises.Rejected(cancelled(ctx))
@@ -49,21 +49,21 @@ func (l *Loop) Sleep(ctx context.Context, d time.Duration) *Promise {
 
 // Backoff says how often, and after which waits, [Retry] tries again.
 type Backoff struct {
-	Attempts int              // how often at most; 0 is without end
+	Attempts int              // the most attempts; 0 is no limit
 	First    time.Duration    // the wait after the first failure; each further one is twice the one before; 0 is none
 	Most     time.Duration    // the longest wait; 0 is no bound
-	Jitter   float64          // the share of each wait, from 0 to 1, that chance decides, so that those who failed together do not come back together
-	If       func(error) bool // called on the loop with a failure: whether another attempt is worth it; nil is always
+	Jitter   float64          // the share of each wait, from 0 to 1, that is random, lest all that failed together try again together
+	If       func(error) bool // tells, on the loop, whether an error is worth another attempt; nil is always
 }
 
-// Retry calls fn as [Promisify] does until it succeeds, and returns a promise of its value. Between two attempts nothing
-// waits but a timer. The promise is rejected with fn's last error, wrapped with the number of attempts, when b allows no
-// other one. When ctx or the loop ends, it is rejected with an error that wraps ctx.Err() or ErrLoopTerminated, and fn's
-// last one if there was any. Shutdown waits for an attempt that is under way, and its outcome counts; so who finds
-// ErrLoopTerminated knows that the work is not done, and may keep it for the next start.
+// Retry calls fn as [Promisify] does until it succeeds, and returns a promise of its value. Between two attempts there
+// is only a timer, no goroutine. When b allows no further attempt, the promise is rejected with fn's last error,
+// wrapped with the number of attempts. When ctx or the loop ends, it is rejected with an error that wraps ctx.Err() or
+// ErrLoopTerminated, and fn's last one if there was any. Shutdown waits for an attempt that is under way, and its
+// outcome counts; so ErrLoopTerminated says that the work is not done, and may be kept for the next start.
 //
 // It keeps an auto-exit loop alive. Any goroutine may call it. An attempt costs what Promisify costs, and a wait what
-// [Loop.Sleep] does. A nil fn is ErrNilCallback.
+// [Loop.Sleep] does. With a nil fn the promise is rejected with ErrNilCallback.
 func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Context) (T, error)) promise.Of[T] {
 	if fn == nil {
 		return promise.As[T](l.promises.Rejected(ErrNilCallback))
@@ -73,21 +73,37 @@ func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Conte
 	l.promises.Begin(&r.promise)
 	if l.OnLoop() {
 		r.attempt()
-	} else if err := l.SubmitInternal(r.attempt); err != nil {
+		return promise.As[T](&r.promise)
+	}
+	err := l.addWorker() // here, so that a caller that is far ahead of the loop gives way as one of Promisify does
+	if err == nil {
+		err = l.enqueue(internal, r.begin, true)
+	}
+	if err != nil {
 		return promise.As[T](l.promises.Refused(err))
 	}
 	return promise.As[T](&r.promise)
 }
 
-// retry is work that is tried until it succeeds, with its promise in it, which its handlers settle. It is the loop's. If
-// that refuses a handler, or is closed, its end answers for the promise.
+// retry is one call of Retry. Its promise is in it, and is settled by the handlers of the attempts. The loop's
+// goroutine owns it. If the loop refuses a handler, or is closed, the loop's end settles the promise.
 type retry struct {
 	promise Promise
 	loop    *Loop
 	ctx     context.Context
 	backoff Backoff
 	fn      func(context.Context) (any, error)
-	failed  int // attempts
+	failed  int // attempts that have failed
+}
+
+// begin makes the first attempt, which is counted as a worker already.
+func (r *retry) begin() {
+	if r.ctx.Err() != nil {
+		r.loop.urgent.addDelivered(1)
+		r.attempt() // which the context refuses
+		return
+	}
+	r.loop.startWorker(r.ctx, r.fn).Then(r.succeed, r.fail)
 }
 
 func (r *retry) attempt() {
@@ -102,7 +118,7 @@ func (r *retry) succeed(value any) (any, error) {
 func (r *retry) fail(err error) (any, error) {
 	returned := false
 	defer func() {
-		if !returned { // but for what If has done
+		if !returned { // If has panicked, or called Goexit
 			r.finish(true, &PanicError{Value: recover(), Stack: debug.Stack()})
 		}
 	}()
@@ -130,7 +146,7 @@ func (r *retry) finish(failed bool, result any) {
 	r.loop.promises.Finish(&r.promise, failed, result)
 }
 
-// wait is how long to wait after so many failures.
+// wait returns how long to wait after that many failures.
 func (b Backoff) wait(failures int) time.Duration {
 	d, doublings := time.Duration(never), failures-1
 	switch {

@@ -1,8 +1,8 @@
 package eventloop
 
-// What is running: the kinds of callbacks, and which one the loop is in, for whoever looks from elsewhere.
+// The running callback: its kind and its start, readable from other goroutines.
 
-// kind says what a callback is.
+// kind is the kind of a callback, or of what else the flight recorder keeps.
 type kind uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	aTick
 	aPark
 	aStall
-	aHandler // of panics, rejections or overload, or a logger: no callback that counts, but it may block the loop as one does
+	aHandler // of panics, rejections or overload, or a logger: does not count as a callback, but may block the loop like one
 	anEnd
 	kinds
 
@@ -29,9 +29,9 @@ var kindNames = [kinds]string{"none", "task", "internal", "microtask", "timer", 
 
 func (k kind) String() string { return kindNames[k] }
 
-// runs is a callback that runs: its kind, and when it began if that is known, which no two have in common that took any
-// time; else a number, counted.
-type runs int64
+// callbackID identifies a running callback by its kind and its start, in nanoseconds since the anchor; if it is not
+// timed, by its kind and a serial number. Two timed callbacks have the same start only if the first took no time.
+type callbackID int64
 
 const (
 	kindBits   = 4
@@ -39,41 +39,43 @@ const (
 	startShift = kindBits + 1
 )
 
-func (p *probe) runs() runs { return runs(p.running.Load()) }
+func (p *probe) runningID() callbackID { return callbackID(p.running.Load()) }
 
-func startedAt(k kind, start int64) runs { return runs(start<<startShift | isStart | int64(k)) }
+func startedAt(k kind, start int64) callbackID {
+	return callbackID(start<<startShift | isStart | int64(k))
+}
 
-func numbered(k kind, number int64) runs { return runs(number<<startShift | int64(k)) }
+func numbered(k kind, number int64) callbackID { return callbackID(number<<startShift | int64(k)) }
 
-func (r runs) kind() kind { return kind(r & (isStart - 1)) }
+func (r callbackID) kind() kind { return kind(r & (isStart - 1)) }
 
-// since returns when it began, 0 if that is not known.
-func (r runs) since() int64 {
+// since returns when the callback began, 0 if that is not known.
+func (r callbackID) since() int64 {
 	if r&isStart == 0 {
 		return 0
 	}
 	return int64(r >> startShift)
 }
 
-// unwound is told that what was running did not return.
+// unwound notes that the running callback did not return.
 func (p *probe) unwound() {
 	p.last = 0
 	switch {
 	case p.handler != 0:
-		p.handled()
+		p.endHandler()
 	case p.now.kind != noCallback:
 		p.end()
 	}
 }
 
-// between is told that something other than callbacks has taken time since the last one, and that none is running.
+// between notes that no callback runs, and that something else has taken time since the last.
 func (p *probe) between() {
 	p.last = 0
 	publish(&p.running, 0)
 }
 
-// handles is told that the loop calls a handler, or a logger; handled that it has returned.
-func (p *probe) handles() {
+// beginHandler notes that the loop calls a handler, or a logger; endHandler that it has returned.
+func (p *probe) beginHandler() {
 	p.handler = max(p.loop.now(), 1)
 	if p.loop.debug {
 		p.place.Store(nil)
@@ -81,7 +83,7 @@ func (p *probe) handles() {
 	publish(&p.running, int64(startedAt(aHandler, p.handler)))
 }
 
-func (p *probe) handled() {
+func (p *probe) endHandler() {
 	now := p.loop.now()
 	if len(p.ring.events) != 0 {
 		p.note(now, now-p.handler, -1, 0, aHandler)
@@ -90,14 +92,14 @@ func (p *probe) handled() {
 	p.between()
 }
 
-// handle calls a handler, or a logger.
-func (l *Loop) handle(f func()) {
+// callHandler calls a handler, or a logger.
+func (l *Loop) callHandler(f func()) {
 	l.calling.kind = aHandler
 	if l.probe == nil {
 		f()
 		return
 	}
-	l.probe.handles()
+	l.probe.beginHandler()
 	f()
-	l.probe.handled()
+	l.probe.endHandler()
 }

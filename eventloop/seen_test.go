@@ -272,7 +272,7 @@ func TestRecordsNameWhatTheySpeakOf(t *testing.T) {
 			if c.kind == "timer" {
 				require.EqualValues(t, id, found["id"])
 			}
-			if debug && c.message == "callback panicked" && c.kind != "microtask" {
+			if debug && c.message == "callback panicked" {
 				require.Contains(t, found["from"], "TestRecordsNameWhatTheySpeakOf")
 			}
 			log.Reset()
@@ -412,4 +412,17 @@ func TestEverythingOnUnderSiege(t *testing.T) {
 		require.Empty(t, l.Active())
 		require.Zero(t, l.Notes())
 	}
+}
+
+// A loop that measures and records does not go round when it has nothing to do.
+func TestIdleLoopMeasuresNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithMetrics(true), eventloop.WithFlightRecorder(100))
+		require.NoError(t, l.Submit(func() {}))
+		synctest.Wait()
+		before := l.Metrics()
+		time.Sleep(time.Hour)
+		after := l.Metrics()
+		require.Equal(t, [3]uint64{before.Ticks, before.Sleeps, before.Wakes}, [3]uint64{after.Ticks, after.Sleeps, after.Wakes})
+	})
 }

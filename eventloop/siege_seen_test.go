@@ -319,3 +319,102 @@ func TestMetricsAskedByAThousand(t *testing.T) {
 	require.Zero(t, m.Holds+m.External.Current)
 	require.Empty(t, l.Active())
 }
+
+// A loop that never runs, and one that has ended, tell what they are: nothing runs, nothing is kept, and what ran is counted.
+func TestSeenWithoutRun(t *testing.T) {
+	all := []eventloop.Option{eventloop.WithMetrics(true), eventloop.WithDebug(true), eventloop.WithFlightRecorder(64),
+		eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {})}
+	for name, c := range map[string]struct {
+		opts []eventloop.Option
+		end  func(l *eventloop.Loop) error
+		ran  int
+	}{
+		"plain, shutdown": {nil, func(l *eventloop.Loop) error { return l.Shutdown(t.Context()) }, 3},
+		"plain, close":    {nil, (*eventloop.Loop).Close, 0},
+		"all, shutdown":   {all, func(l *eventloop.Loop) error { return l.Shutdown(t.Context()) }, 3},
+		"all, close":      {all, (*eventloop.Loop).Close, 0},
+	} {
+		l, err := eventloop.New(c.opts...)
+		require.NoError(t, err)
+		dump := func() (last string) {
+			var b strings.Builder
+			if err := l.DumpEvents(&b); c.opts == nil {
+				require.ErrorContains(t, err, "WithFlightRecorder", name)
+				return ""
+			} else {
+				require.NoError(t, err, name)
+			}
+			lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+			return lines[len(lines)-1]
+		}
+		require.Zero(t, l.Metrics().Ticks, name)
+		require.Empty(t, l.Active(), name)
+		dump()
+		ran := 0
+		for range 3 {
+			require.NoError(t, l.Submit(func() { ran++ }))
+		}
+		release := l.HoldNamed("of the test")
+		m := l.Metrics()
+		require.Equal(t, []int{3, 1, 0}, []int{m.External.Current, m.Holds, int(m.Run)}, name)
+		require.Contains(t, fmt.Sprint(l.Active()), "hold of the test", name)
+		require.Contains(t, fmt.Sprint(l.Active()), "3 waiting", name)
+		require.NotContains(t, fmt.Sprint(l.Active()), "running", name)
+		require.NoError(t, c.end(l), name)
+		<-l.Done()
+		require.Equal(t, c.ran, ran, name)
+		if m = l.Metrics(); c.opts != nil {
+			require.EqualValues(t, ran, m.Run, name)
+			require.Regexp(t, ` 0s end$`, dump(), name)
+		}
+		require.Zero(t, m.External.Current+m.Workers+m.Timers, name)
+		require.Empty(t, l.Active(), name)
+		release()
+		require.NoError(t, l.AwaitWorkers(t.Context()), name)
+	}
+}
+
+// Many ask for everything without a pause, beside a flood, while the loop shuts down: it ends within its bound.
+func TestEndBesideAskersAndAFlood(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithMetrics(true), eventloop.WithFlightRecorder(1024), eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {}))
+	require.NoError(t, err)
+	go func() { _ = l.Run(context.Background()) }()
+	var others sync.WaitGroup
+	var accepted, ran atomic.Int64
+	stop := make(chan struct{})
+	for i := range 18 {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				switch {
+				case i >= 16:
+					if l.Submit(func() { ran.Add(1) }) == nil {
+						accepted.Add(1)
+					}
+				case i%3 == 0:
+					l.Metrics()
+				case i%3 == 1:
+					l.Active()
+				default:
+					if err := l.DumpEvents(io.Discard); err != nil {
+						t.Error(err)
+					}
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, l.Shutdown(ctx))
+	close(stop)
+	others.Wait()
+	require.Equal(t, accepted.Load(), ran.Load())
+	require.EqualValues(t, ran.Load(), l.Metrics().Run)
+	require.Empty(t, l.Active())
+}

@@ -1,30 +1,30 @@
 package eventloop
 
-// Slots: the registrations of descriptors where an event finds its own without a search.
+// Slots: a table in which an event finds the registration of its descriptor without a search.
 
 // registration is one watched descriptor, from RegisterFD to UnregisterFD.
 type registration struct {
-	events   IOEvents       // asked for
-	tag      uint32         // no other registration has it, so an event tells whose it is although the number was used again
+	events   IOEvents       // that were asked for
+	tag      uint32         // events carry it, and not the descriptor's number, which may be closed and used again
 	callback func(IOEvents) // nil in a slot that is free
 }
 
-// slots has each registration at its tag modulo the length, which is a power of two. Tags count up, and pass over those
-// whose slots are taken: so the tags in use differ modulo the length, and go on to differ when it is doubled. A slot is
-// soon used again, a tag only when the counter has wrapped and come round to it, long after the last event that carried
-// it. Only who has descriptors.mu changes it, and takes descriptors.look for that too; so either is enough to read it.
+// slots has each registration at its tag modulo the length of the table, which is a power of two. Tags count up, and skip
+// those whose slots are taken. So no two tags in use have the same slot, also when the length is doubled.
+// A slot is soon used again. A tag is used again only when the counter has gone through all numbers, long after the last
+// event that carried the tag. slots is changed with both descriptors.mu and descriptors.look held, so a reader needs only
+// one of them.
 type slots struct {
-	at    []registration // nil before the first
+	at    []registration // nil before the first registration
 	taken int
-	last  uint32 // tag that was given
+	last  uint32 // the last tag that was given
 }
 
-// leastSlots is what one registration takes, and those that come beside it.
+// leastSlots is the smallest table.
 const leastSlots = 4
 
-// next returns the tag for a registration that is about to be put, where there is room for one. At least a quarter of the
-// slots is free, and what is passed over now is not looked at again before the counter has come round, so it takes a few
-// looks on average.
+// next returns the tag for a registration that is about to be put; there must be room for it. It skips tags whose slots are
+// taken. At least a quarter of the slots is free, so this takes a few looks on average.
 func (s *slots) next() uint32 {
 	s.last++
 	for s.slot(s.last).callback != nil {
@@ -33,7 +33,7 @@ func (s *slots) next() uint32 {
 	return s.last
 }
 
-// larger returns what to replace at by so that there is room for one more, or nil if there is.
+// larger returns a larger copy of the table, or nil if the table has room for one more registration.
 func (s *slots) larger() []registration {
 	if 4*(s.taken+1) <= 3*len(s.at) {
 		return nil
@@ -47,13 +47,13 @@ func (s *slots) larger() []registration {
 	return l.at
 }
 
-// put takes the slot of a tag that next has returned since the last change.
+// put stores a registration in the slot of its tag. next must have returned the tag since the last change.
 func (s *slots) put(r registration) {
 	*s.slot(r.tag) = r
 	s.taken++
 }
 
-// find returns the registration that has the tag, or nil. It is valid until the next change.
+// find returns the registration that has the tag, or nil. The pointer is valid until slots changes.
 func (s *slots) find(tag uint32) *registration {
 	if len(s.at) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (s *slots) find(tag uint32) *registration {
 	return r
 }
 
-// remove frees the slot of a registration; with that of the last, the memory that many took.
+// remove frees the slot of a registration, and the memory of a large table if that was the last registration.
 func (s *slots) remove(tag uint32) {
 	*s.slot(tag) = registration{}
 	if s.taken--; s.taken == 0 && len(s.at) > leastSlots {

@@ -11,19 +11,22 @@ import (
 
 // The values of a spin lock.
 const (
-	freeEmpty = 0 // free; and what it guards is empty, if it says anything of that
+	freeEmpty = 0 // free; the queues that it guards, if any, are empty
 	locked    = 1
-	freeWork  = 2 // free, and not empty
+	freeWork  = 2 // free; they are not empty
 )
 
-// spinLock is held for a handful of instructions. It has no queue, so it is never handed to somebody who is not running;
-// and the loop, which has the most to lose, goes first.
+// spinLock is held for a handful of instructions. It has no queue, so it is never handed to a goroutine that is not
+// running. The loop, which has the most to lose, goes first.
 type spinLock struct {
+	// lock has one of the values above. An exchange takes it, its holder releases it, and the loop may read it without
+	// taking it.
 	lock atomic.Uint32
 
-	// wanted is set while the loop waits for the lock. Who gives it back then lets others run; who waits for it lets the
-	// loop have it. Otherwise, with one processor, the loop would get on only between two turns of a producer that spends
-	// most of its time with the lock.
+	// wanted is 1 while the loop waits for the lock; only the loop writes it. A goroutine that releases the lock then
+	// yields, and one that waits for it gives way to the loop. Otherwise, on one processor, each time that the loop runs
+	// it would find the lock held by a producer that holds it most of the time. A stale value costs a yield too many or
+	// too few.
 	wanted atomic.Uint32
 }
 
@@ -31,26 +34,27 @@ type spinLock struct {
 // it was taken.
 func (s *spinLock) tryAcquire() bool { return s.lock.Swap(locked) != locked }
 
-// Unlock is for locks that say nothing of what they guard.
+// Unlock releases a lock that guards no queues; that of an inbox has a method of its own.
 func (s *spinLock) Unlock() { storeRelease(&s.lock, freeEmpty) }
 
-// courtesy is for whoever has given the lock back, and holds no other.
-func (s *spinLock) courtesy() {
+// yieldIfWanted yields if the loop waits for the lock. The caller has released it, and holds no other.
+func (s *spinLock) yieldIfWanted() {
 	if s.wanted.Load() != 0 {
 		runtime.Gosched()
 	}
 }
 
-// lock takes a lock for the loop or for anybody else.
+// lock takes a lock. Any goroutine may call it, the loop's too.
 func (l *Loop) lock(s *spinLock) {
 	if !s.tryAcquire() {
 		l.lockSlow(s, patience, wait)
 	}
 }
 
-// lockSlow looks at a lock for as long as a holder that is running needs, then lets other goroutines run, of which it may
-// be one, then other threads: a holder whose thread the system has preempted gets on only when this one stops burning its
-// time. It returns false if it has given up.
+// lockSlow takes a lock that was found taken. It reads the lock as often as looks says, which takes about as long as a
+// running holder needs. Then it yields to other goroutines, one of which may be the holder, and begins again. After many
+// yields it yields to other threads, since the system may have preempted the holder's. Before each yield it calls quit;
+// if quit returns true, lockSlow gives up and returns false, without the lock.
 func (l *Loop) lockSlow(s *spinLock, looks int, quit func() bool) bool {
 	first := l.OnLoop()
 	if first {
@@ -73,14 +77,14 @@ func (l *Loop) lockSlow(s *spinLock, looks int, quit func() bool) bool {
 	return true
 }
 
-// wait is for who does not give up.
+// wait is the function quit for a caller that does not give up.
 func wait() bool { return false }
 
-// External work comes in streams: the sooner one of their producers gives way, the less it disturbs another, that has
-// the lock in its cache; and the longer they keep the loop away, the more it takes at once. Everything else is urgent,
-// also what the loop submits to itself: while it gives way, nothing runs.
+// Who waits for the lock of external work yields after few looks, since such work comes in streams: a producer that yields
+// soon disturbs the holder's cache less, and the longer the loop waits, the more tasks it takes at once. All other locks
+// are urgent, even for what the loop submits to itself: while the loop waits, no callback runs.
 const (
 	patience   = 512 // looks at a taken lock between two yields
-	brief      = 64  // the same, of a stream
-	yieldLimit = 16  // yields before the holder is taken to be preempted by the system
+	brief      = 64  // looks between two yields, for external work
+	yieldLimit = 16  // yields before lockSlow takes the holder to be preempted by the system
 )

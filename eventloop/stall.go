@@ -1,6 +1,6 @@
 package eventloop
 
-// Stalls: callbacks that keep the loop for too long, reported while they do.
+// Stalls: callbacks that block the loop for too long, reported while they do.
 
 import (
 	"bytes"
@@ -16,18 +16,19 @@ import (
 
 // Stall tells of a callback that blocks its loop.
 type Stall struct {
-	Loop    uint64        // its ID
-	Kind    string        // of the callback, as in [Activity]; handler of a handler or a logger
-	Running time.Duration // for at least so long
-	Stack   []byte        // of the loop's goroutine, now
-	From    string        // in debug mode, where the callback was submitted
+	Loop    uint64        // ID of the loop
+	Kind    string        // of the callback, as in [Activity]; "handler" for a handler or a logger
+	Running time.Duration // how long it has run, at least
+	Stack   []byte        // of the loop's goroutine, at this moment
+	From    string        // in debug mode, where the callback was submitted: the function, "at", file and line
+	Hint    string        // what to do about it, if the stack shows that
 }
 
-// WithStallThreshold has report called for each callback that runs for longer than d, once, while it still runs: within a
-// quarter of d of that moment. So it is for a handler, or a logger, that keeps the loop for so long. report is called on a
-// goroutine of its own, not on the loop, and may call any method of the loop. There is one report at a time: what blocks the
-// loop when one returns is reported next, and what has begun and ended meanwhile is not. A panic in it is logged. d must be
-// positive, report not nil.
+// WithStallThreshold has report called once for each callback that runs for longer than d, while it still runs: at most
+// a quarter of d later. Handlers and loggers count as callbacks here. report is called on a goroutine of its
+// own, not on the loop, and may call any method of the loop. Reports come one at a time. When one has returned, the
+// callback that blocks the loop then is next; callbacks that have begun and ended during a report are not reported, and
+// a report that never returns is the last. A panic in report is logged. d must be positive, report not nil.
 //
 // While the loop is awake a timer looks at it four times in d, but at most every 100 microseconds and at least every
 // second; while it is parked there is none. A callback costs two nanoseconds. To take the stack of one goroutine, the
@@ -45,19 +46,20 @@ func WithStallThreshold(d time.Duration, report func(Stall)) Option {
 	}
 }
 
-// stalls watches over the running callback: it looks now and then which one that is, and how long it has been that. Who
-// looks stops when the loop is asleep, and the loop starts it when it wakes; each writes its own flag before it looks at
-// the other's, so there is always somebody who watches a loop that is awake.
+// stalls watches the running callback: the function of a timer looks now and then which callback runs, and for how long
+// it has been the same. The timer is not set again while the loop is asleep, and the loop sets it when it wakes. The
+// timer's function clears armed before it reads asleep, and the loop clears asleep before it tries to set armed: so while
+// the loop is awake, the timer is set.
 type stalls struct {
-	timer     *time.Timer // nil if nobody wants to know
-	armed     atomic.Bool
-	asleep    atomic.Bool
-	goroutine atomic.Uint64 // that runs the loop, as stacks have it
+	timer     *time.Timer   // nil without WithStallThreshold
+	armed     atomic.Bool   // the timer is set, or its function runs
+	asleep    atomic.Bool   // the loop is parked, or has not begun
+	goroutine atomic.Uint64 // the loop's, by its number in stacks
 
-	// Who looks has these alone: it sets the timer again when it is done.
-	seen     runs  // the callback that was running
-	seenAt   int64 // when it was first seen, or began
-	reported runs
+	// Owned by the method look, the timer's function, which sets the timer again when it is done.
+	seen     callbackID // the callback that was running
+	seenAt   int64      // when it began, or was first seen; nanoseconds since the anchor
+	reported callbackID
 }
 
 func (p *probe) watchStalls() {
@@ -68,7 +70,7 @@ func (p *probe) watchStalls() {
 	}
 }
 
-// watched is told that the loop runs on the calling goroutine.
+// watched notes that the loop runs on the calling goroutine.
 func (s *stalls) watched() {
 	if s.timer != nil {
 		s.goroutine.Store(goroutineID())
@@ -91,17 +93,17 @@ func (s *stalls) wakes(l *Loop) {
 	}
 }
 
-// betweenLooks is how long the timer waits. It is bounded so that a tiny threshold takes no processor for itself, and
-// that the timer of a loop that has ended does not keep its memory for long.
+// betweenLooks returns the timer's interval. The lower bound keeps a tiny threshold from using up a processor; the
+// upper one lets the timer of an ended loop, and with it the loop's memory, go soon.
 func (l *Loop) betweenLooks() time.Duration {
 	return min(max(l.stallThreshold/4, 100*time.Microsecond), time.Second)
 }
 
-// look is called by the timer.
+// look is the timer's function.
 func (p *probe) look() {
 	defer p.lookAgain() // also if the report calls runtime.Goexit
 	s, l := &p.stalls, p.loop
-	now, running := l.now(), p.runs()
+	now, running := l.now(), p.runningID()
 	if running != s.seen {
 		s.seen, s.seenAt = running, now
 		if since := running.since(); since > 0 {
@@ -127,11 +129,15 @@ func (p *probe) lookAgain() {
 	s.timer.Reset(p.loop.betweenLooks())
 }
 
-func (p *probe) stalled(running runs, took time.Duration) {
-	stall := Stall{Loop: p.loop.id, Kind: running.kind().String(), Running: took, From: p.place.Load().String(),
+func (p *probe) stalled(running callbackID, took time.Duration) {
+	stall := Stall{Loop: p.loop.id, Kind: running.kind().String(), Running: took,
 		Stack: stackOf(p.stalls.goroutine.Load())}
-	if p.runs() != running {
-		return // it has just returned, and this is somebody else's stack
+	if from := p.place.Load(); from != nil {
+		stall.From = from.where()
+	}
+	stall.Hint = hintOf(running.kind(), stall.Stack)
+	if p.runningID() != running {
+		return // the callback has just returned, and the stack may be that of another one
 	}
 	p.mu.Lock()
 	p.read()
@@ -144,14 +150,27 @@ func (p *probe) stalled(running runs, took time.Duration) {
 			if fault.Value == nil {
 				fault.Value = ErrGoexit
 			}
-			p.loop.complain("the report of a stall panicked", fault, "kind", aStall.String(), "of", stall.Kind, "stack", string(fault.Stack))
+			p.loop.logError("the report of a stall panicked", fault, "kind", aStall.String(), "of", stall.Kind, "stack", string(fault.Stack))
 		}
 	}()
 	p.loop.onStall(stall)
 	returned = true
 }
 
-// goroutineID returns the number that the calling goroutine has in stacks: it is in their first line and nowhere else.
+// hintOf returns what to do about a threadlet that waits for a lock of package sync. If another threadlet of the loop
+// holds the lock while it waits, the loop is blocked for ever.
+func hintOf(kind kind, stack []byte) string {
+	if state, _, _ := bytes.Cut(stack, []byte("\n")); kind != aThreadlet || !bytes.Contains(state, []byte("[sync.")) {
+		return ""
+	}
+	if bytes.Contains(stack, []byte("\ncrypto/tls.(*Conn).")) {
+		return "a tls.Conn is used by two threadlets, and its lock stops the loop: use package threadlet/secure"
+	}
+	return "a threadlet waits for a lock of package sync, and the loop with it: if a threadlet of this loop has it, use threadlet.Mutex"
+}
+
+// goroutineID returns the calling goroutine's number in stacks. It is found only in the first line of the goroutine's
+// own stack.
 func goroutineID() uint64 {
 	var b [64]byte
 	line, _, _ := bytes.Cut(b[:runtime.Stack(b[:], false)], []byte(" ["))
@@ -159,7 +178,7 @@ func goroutineID() uint64 {
 	return id
 }
 
-// stackOf returns the stack of a goroutine, or nil if it is not among those that fit.
+// stackOf returns the stack of a goroutine, or nil if there is none in the first mostStacks bytes of all stacks.
 func stackOf(id uint64) []byte {
 	header := fmt.Appendf(nil, "goroutine %d ", id)
 	for size := 1 << 16; ; size *= 4 {
@@ -181,5 +200,5 @@ func stackOf(id uint64) []byte {
 	}
 }
 
-// mostStacks is how many bytes the stacks of all goroutines may take for one to be found among them.
+// mostStacks is how many bytes of stacks are searched for one.
 const mostStacks = 1 << 26

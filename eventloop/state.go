@@ -31,23 +31,23 @@ const (
 	StateTerminating State = 5 // the end was asked for
 )
 
-// word is a State together with how the loop came to its end. The causes are bits of the same word so that a
-// transition and its cause can never be seen apart.
+// word is a State together with the causes of the loop's end. They are bits of one word, so no reader sees a transition
+// without its cause.
 type word uint32
 
 const (
 	causeClose   word = 1 << (8 + iota) // nothing that is queued may start any more
-	causeContext                        // it was the end of Run's context that asked first
+	causeContext                        // the end of Run's context has begun the loop's end
 	causeMask    = causeClose | causeContext
 
-	// resting goes with Terminating: a loop that is ending sleeps too, while it waits for workers. It is the bit that
-	// Sleeping has, and no other state; those that end a loop, and no other, have the bit of Terminated.
-	resting = word(StateSleeping)
-	over    = word(StateTerminated)
+	// resting is added to Terminating while an ending loop waits for workers: it sleeps then, too. Of the states' numbers
+	// only that of Sleeping has this bit. endingBit is in the numbers of Terminating and Terminated, and in no other.
+	resting   = word(StateSleeping)
+	endingBit = word(StateTerminated)
 )
 
 func (w word) state() State {
-	if w&over != 0 {
+	if w&endingBit != 0 {
 		w &^= resting
 	}
 	return State(w &^ causeMask)
@@ -59,18 +59,18 @@ func (w word) closing() bool { return w&causeClose != 0 }
 func (w word) sleeping() bool { return w&resting != 0 }
 
 // ending tells whether external work is refused.
-func (w word) ending() bool { return w&over != 0 }
+func (w word) ending() bool { return w&endingBit != 0 }
 
-// The transitions. Each tells what the word becomes, and whether there is that way from it; the model (model_test.go)
+// The transitions. Each returns the next word, and whether this step may be taken from w; the model (model_test.go)
 // explores the protocol with them.
 
-// start is for the one Run.
+// start is the step of Run, which is taken once.
 func (w word) start() (next word, ok bool) { return word(StateRunning), w == word(StateAwake) }
 
-// sleep commits the loop to sleep; there is no way once it is ending.
+// sleep commits the loop to sleep; it may not be taken once the loop is ending.
 func (w word) sleep() (next word, ok bool) { return word(StateSleeping), w == word(StateRunning) }
 
-// rest commits an ending loop to sleep; there is no way once it is closed.
+// rest commits an ending loop to sleep; it may not be taken once the loop is closed.
 func (w word) rest() (next word, ok bool) { return w | resting, !w.closing() }
 
 // wake ends a sleep or a rest.
@@ -85,8 +85,8 @@ func (w word) wake() (next word, ok bool) {
 // exit is the step of a loop that ends by itself.
 func (w word) exit() (next word, ok bool) { return word(StateTerminating), w == word(StateRunning) }
 
-// terminate is the step towards the end. It never moves a loop backwards: a loop that is ending already only takes the
-// cause Close on top, and only while it has not ended; that ends its rest.
+// terminate is the step of a caller that asks for the end. On a loop that is ending, only Close may take it, until the
+// loop has ended: it adds its cause, and ends the loop's rest.
 func (w word) terminate(cause word) (next word, ok bool) {
 	switch {
 	case !w.ending():
@@ -100,16 +100,17 @@ func (w word) terminate(cause word) (next word, ok bool) {
 // terminated is the last step. The causes stay readable.
 func (w word) terminated() word { return w&causeMask | word(StateTerminated) }
 
-// stateWord is the word that producers, the loop and whoever ends it share. Writers: the loop (start, sleep, wake,
-// terminated), a producer that claims the one wake-up of a sleep (wake), and anyone who asks for the end (terminate).
-// The sleep protocol in wait.go says what each access pairs with.
+// stateWord is the word that producers, the loop, and callers of Shutdown and Close share. Writers: the loop (start,
+// sleep, rest, wake, exit, terminated), a producer that claims the one wake-up of a sleep (wake), and any goroutine that
+// asks for the end (terminate; terminated, if the loop never ran). The sleep protocol in wait.go says what each access
+// pairs with.
 type stateWord struct {
 	w atomic.Uint32
 }
 
 func (s *stateWord) load() word { return word(s.w.Load()) }
 
-// change makes a step from a word that was loaded, unless it was not to be made, or another came first.
+// change replaces from by next if ok allows this step and the word is still from. It tells whether it did.
 func (s *stateWord) change(from, next word, ok bool) bool {
 	return ok && s.w.CompareAndSwap(uint32(from), uint32(next))
 }
@@ -135,21 +136,21 @@ func (s *stateWord) rest() bool {
 	return s.change(from, next, ok)
 }
 
-// wake claims the wake-up of a sleeping loop: of all who try, one succeeds.
+// wake claims the wake-up of a sleeping loop: of all callers one succeeds.
 func (s *stateWord) wake() bool {
 	from := s.load()
 	next, ok := from.wake()
-	return s.change(from, next, ok) // only who wakes it changes a sleeper's
+	return s.change(from, next, ok) // if it fails, another goroutine has claimed the wake-up, as every change of this word by others does
 }
 
-// exit ends a loop that nothing keeps alive; it fails when somebody else does.
+// exit ends a loop that nothing keeps alive; it fails when another caller has ended it.
 func (s *stateWord) exit() bool {
 	from := s.load()
 	next, ok := from.exit()
 	return s.change(from, next, ok)
 }
 
-// terminate asks for the end and returns the word that it found. ok tells whether this call made the step.
+// terminate asks for the end and returns the word that it found. ok tells whether this call took the step.
 func (s *stateWord) terminate(cause word) (from word, ok bool) {
 	for {
 		from = s.load()
@@ -163,7 +164,7 @@ func (s *stateWord) terminate(cause word) (from word, ok bool) {
 	}
 }
 
-// terminated ends the loop; only the owner of an ending one does, and only Close may come before.
+// terminated ends the loop. Only the owner of an ending loop calls it. It tries again if a Close comes in between.
 func (s *stateWord) terminated() {
 	for {
 		if from := s.load(); s.change(from, from.terminated(), true) {

@@ -1,22 +1,22 @@
 package eventloop
 
-// A graceful end that is given so much time and no more.
+// StopGracefully: a graceful end within a bound of time.
 
 import (
 	"context"
 	"time"
 )
 
-// StopGracefully is Shutdown with a bound: what has not come to its end when grace has passed, or ctx has ended, is
-// dropped as by [Loop.Close]. A program stops its loop with it when it is told to end:
+// StopGracefully is Shutdown with a bound: what is left when grace has passed, or ctx has ended, is dropped as by
+// [Loop.Close]. A program that is told to end stops its loop with it:
 //
 //	context.AfterFunc(signals, func() { loop.StopGracefully(context.Background(), 10*time.Second) })
 //	err := loop.Run(context.Background())
 //
-// It returns nil when everything that was accepted has run; an error that wraps context.DeadlineExceeded, or ctx.Err(),
-// and tells what it has waited for, when the loop had to be closed; and what Shutdown returns to others than the first.
-// It does not wait for a callback that goes on after Close, nor for functions of Promisify, whose contexts the caller
-// ends: [Loop.Done] and [Loop.AwaitWorkers] do.
+// It returns nil when everything that was accepted has run. When the loop had to be closed, it returns an error that
+// wraps context.DeadlineExceeded, or ctx.Err(), and lists what the end still waited for. All callers but the first get
+// what Shutdown returns to them. It waits neither for a callback that goes on after Close (wait for [Loop.Done]) nor
+// for functions of Promisify (end their contexts, and call [Loop.AwaitWorkers]).
 //
 // Any goroutine may call it. From one of the loop's own callbacks it asks for the end and returns at once; the bound
 // holds all the same. It costs a timer of the runtime.
@@ -29,7 +29,7 @@ func (g *Group) StopGracefully(ctx context.Context, grace time.Duration) error {
 	return stopGracefully(ctx, grace, g, g.onLoop())
 }
 
-// stopper is what is stopped.
+// stopper is a Loop or a Group.
 type stopper interface {
 	Shutdown(ctx context.Context) error
 	Close() error
@@ -53,7 +53,7 @@ func stopGracefully(ctx context.Context, grace time.Duration, s stopper, inside 
 	defer cancel()
 	err := s.Shutdown(ctx)
 	if ctx.Err() != nil {
-		_ = s.Close() // which does nothing to what has ended
+		_ = s.Close() // does nothing if it has ended
 	}
 	return err
 }

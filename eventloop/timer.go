@@ -13,52 +13,52 @@ import (
 	"github.com/turnloop/turnloop/internal/wheel"
 )
 
-// never is the deadline that is not reached.
+// never is a deadline that is not reached.
 const never = math.MaxInt64
 
-// timers is the wheel shared by the loop, which fires, and everyone who schedules or cancels. Deadlines are nanoseconds
-// since the loop's anchor.
+// timers is the wheel: any goroutine schedules and cancels, only the loop fires. Deadlines are nanoseconds since the
+// loop's anchor.
 type timers struct {
-	mu     spinLock // guards wheel and closed, and the writing of earliest and background
+	mu     spinLock // guards wheel, closed and fresh, and the writing of Loop.earliest and background
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
-	fresh  int  // timers for the next second, less those cancelled, since the loop last had due ones; guarded by mu
+	fresh  int  // timers of less than a second that were scheduled since the loop last began to fire, less cancelled ones
 
-	background atomic.Int64 // no background timer is due before it
+	background atomic.Int64 // no background timer is due before it; the loop reads it without mu
 }
 
-// TimerTier says which timers go first when several are due, and which wait when there is much to do.
+// TimerTier says which timers go first when several are due, and which wait when the loop is busy.
 //
 //	func (t TimerTier) String() string // normal, critical or background
 type TimerTier = loopapi.TimerTier
 
 const (
-	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run until about 10 ms of a turn have passed; the
-	// rest waits, in order, for the next turn, so that a storm of them keeps nothing else from running.
+	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run for up to about 10 ms of a tick; the rest
+	// waits, in order, for the next tick, so that a storm of them keeps nothing else from running.
 	TimerNormal TimerTier = TimerTier(wheel.Normal)
 	// TimerCritical is for timers that are few, short, and must not wait for others: heartbeats, deadlines. Those that are
 	// due run before all normal ones, bounded likewise.
 	TimerCritical TimerTier = TimerTier(wheel.Critical)
-	// TimerBackground is for what can wait: sweeping, statistics. These run when the loop has nothing else to do; or, up
-	// to about 10 ms of a turn, when they are a second late.
+	// TimerBackground is for work that can wait: sweeping, statistics. These run when the loop has nothing else to do; or,
+	// for up to about 10 ms of a tick, when they are a second late.
 	TimerBackground TimerTier = TimerTier(wheel.Background)
 )
 
 // ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means now, but in a
-// later turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, and equal
+// later tick; one beyond the range of the clock never fires. Timers fire in order of their deadlines, and equal
 // deadlines in order of scheduling. A pending timer keeps an auto-exit loop alive unless [Loop.UnrefTimer] says
 // otherwise, and is dropped when the loop ends.
 //
-// Any goroutine may call it; it costs the same however many timers are pending, but for those due within about a
-// millisecond and far from the order of their deadlines, which cost the logarithm of their number. Who schedules
-// thousands of short ones lets other goroutines run now and then. It returns ErrNilCallback, or ErrLoopTerminated once the
-// loop is ending.
+// Any goroutine may call it. It costs the same however many timers are pending; only timers that are due within about a
+// millisecond, and scheduled far from the order of their deadlines, cost the logarithm of their number. A goroutine that
+// schedules thousands of short timers lets others run now and then. It returns ErrNilCallback, or ErrLoopTerminated once
+// the loop is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	return l.ScheduleTimerAs(TimerNormal, delay, fn)
 }
 
 // ScheduleTimerAs is ScheduleTimer for a timer of any tier. The order of deadlines holds within each tier. Costs,
-// threading and errors are the same, but for an error that says so if there is no such tier.
+// threading and errors are the same; there is one error more, for a tier that does not exist.
 func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error) {
 	switch {
 	case fn == nil:
@@ -79,7 +79,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	}
 	t := &l.timers
 	l.lock(&t.mu)
-	for t.wheel.Short() && !t.closed { // memory is made without the lock
+	for t.wheel.Short() && !t.closed { // memory is allocated without the lock
 		t.mu.Unlock()
 		m := new(wheel.Memory)
 		l.lock(&t.mu)
@@ -89,16 +89,20 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	}
 	if t.closed || l.state.load().ending() {
 		t.mu.Unlock()
-		l.turnAway()
+		l.yieldRefused()
 		return 0, ErrLoopTerminated
 	}
 	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)
 	if known != nil {
 		known(TimerID(id))
 	}
+	soonest := deadline
+	if delay <= 0 {
+		soonest = 0 // in the past by any clock, so that the loop need not read the clock to know that the timer is due
+	}
 	sooner := deadline < l.earliest.Load()
 	if sooner {
-		l.earliest.Store(deadline)
+		l.earliest.Store(soonest)
 	}
 	if tier == TimerBackground && deadline < t.background.Load() {
 		t.background.Store(deadline)
@@ -114,7 +118,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if sooner {
 		l.wakeIfSleeping()
 	}
-	if wanted != 0 || backlog >= crowd && !l.OnLoop() {
+	if wanted != 0 || backlog >= yieldBacklog && !l.OnLoop() {
 		giveWay(backlog)
 	}
 	return TimerID(id), nil
@@ -143,6 +147,7 @@ func (l *Loop) UnrefTimer(id TimerID) error {
 	return l.changeTimer(id, func(w *wheel.Wheel, id uint64) bool { return w.SetRef(id, false) })
 }
 
+// changeTimer calls change, which tells whether the timer is pending, under the lock.
 func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) error {
 	t := &l.timers
 	l.lock(&t.mu)
@@ -151,51 +156,53 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 	t.fresh = max(0, t.fresh+t.wheel.Len()-before)
 	unneeded := refs != 0 && t.wheel.Refs() == 0
 	t.mu.Unlock()
-	t.mu.courtesy()
+	t.mu.yieldIfWanted()
 	if !found {
 		return ErrTimerNotFound
 	}
 	if l.autoExit && unneeded {
-		l.wakeIfSleeping() // to see whether it should end
+		l.wakeIfSleeping() // to decide anew whether to end
 	}
 	return nil
 }
 
-// runTimers fires what is due at the tick's time, but nothing that is scheduled meanwhile: critical timers, then normal
-// ones, then background ones that have waited for too long; of each as many as there is time for. Behind one that did not
-// return it goes on.
+// runTimers fires the timers that are due at the tick's time: critical ones, then normal ones, then background ones
+// that are too late to wait any longer; of each tier as many as there is time for. Timers that are scheduled meanwhile
+// wait for the next tick. A resumed tick goes on after the timer that did not return.
 func (l *Loop) runTimers() {
 	d := &l.bounds.due
-	for !d.over {
-		if d.spent.n != 0 && l.bounds.crowded || d.spent.over(l) {
+	for !d.done {
+		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l) {
 			l.bounds.full = true
 			d.leave()
 		}
-		d.over = !l.fire(d)
+		d.done = !l.fire(d) || d.done
 	}
 }
 
-// due is what a turn may fire: of each tier the timers that were scheduled before the turn, with a deadline that is past.
+// due says what a tick may fire: of each tier the timers that were scheduled before the tick, with a deadline that is past.
 type due struct {
-	by     [wheel.Tiers]int64
-	limit  uint64
-	firing int   // tier, in the order of their urgency
-	spent  stint // on it
-	over   bool  // there is nothing more
-	idle   bool  // nothing, while timers of the other tiers are due
+	by     [wheel.Tiers]int64 // latest deadline of each tier, as the wheel numbers them
+	limit  uint64             // timers from this sequence number on wait for the next tick; 0 until the first look
+	firing int                // index in urgency of the tier that fires now
+	spent  stint              // time spent on that tier
+	done   bool               // no timer is left to fire
+	idle   bool               // only background timers fire, and only while no timer of another tier is due
 }
 
 // leave goes on to the next tier.
 func (d *due) leave() { d.firing, d.spent = d.firing+1, stint{} }
 
-// dueAt is for a turn that begins now.
-func (l *Loop) dueAt(now int64) due {
-	return due{by: [...]int64{now, now, now - latestBackground}, spent: stint{began: now}, over: now < l.earliest.Load()}
+// dueAt returns what a tick that begins now may fire.
+func dueAt(now int64) due {
+	return due{by: [...]int64{now, now, now - latestBackground}, spent: stint{began: now}}
 }
 
+// urgency has the tiers in the order in which they fire.
 var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Background}
 
-// fire runs the next timer that is due, or notes that there is none, and when there will be.
+// fire runs the next due timer, or returns false. When no other timer is due, it sets d.done, and stores the next
+// deadline in earliest.
 func (l *Loop) fire(d *due) (ok bool) {
 	t := &l.timers
 	l.lock(&t.mu)
@@ -209,11 +216,11 @@ func (l *Loop) fire(d *due) (ok bool) {
 	}
 	if d.idle && l.isDue(min(t.wheel.NextOf(wheel.Critical), t.wheel.NextOf(wheel.Normal))) {
 		t.mu.Unlock()
-		return false // the turn had no time for them, or it is their time by now; the next one begins with them
+		return false // timers of another tier are due by now: the next tick begins with them
 	}
 	if l.state.load().ending() {
 		t.mu.Unlock()
-		return false // what is due stays, and keeps alive what must hear that pending promises are rejected
+		return false // due timers stay until the end: their functions keep promises reachable that finish is to reject
 	}
 	var fn func()
 	var id uint64
@@ -223,12 +230,14 @@ func (l *Loop) fire(d *due) (ok bool) {
 			break
 		}
 	}
-	if !ok {
+	next := t.wheel.Next()
+	if !ok || next > d.by[wheel.Normal] { // so this is the tick's last timer
 		t.background.Store(t.wheel.NextOf(wheel.Background))
-		l.earliest.Store(t.wheel.Next())
+		l.earliest.Store(next)
+		d.done = true
 	}
 	t.mu.Unlock()
-	if !ok || l.state.load().closing() { // the last look before a callback: the locks may have been long in coming
+	if !ok || l.state.load().closing() { // the last look before a callback: the locks may have taken long
 		return false
 	}
 	if l.calling = (calling{aTimer, id}); l.probe != nil {
@@ -239,14 +248,15 @@ func (l *Loop) fire(d *due) (ok bool) {
 	return true
 }
 
-// isDue tells whether a deadline is past. It looks at the clock only for one that may be past before the turn ends.
+// isDue tells whether a deadline is past. It reads the clock only if the deadline is less than longestStint after the
+// tick's time.
 func (l *Loop) isDue(deadline int64) bool {
 	tick := l.tickTime.Load()
 	return deadline <= tick || deadline-tick < longestStint && deadline <= l.now()
 }
 
 // runBackground runs background timers that are due until there is something else to do, and tells whether there were
-// any. There is nothing else now.
+// any. Its caller has found nothing else to do.
 func (l *Loop) runBackground() (ran bool) {
 	now := l.tickTime.Load()
 	if now < l.timers.background.Load() {
@@ -254,7 +264,7 @@ func (l *Loop) runBackground() (ran bool) {
 	}
 	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
 	for l.fire(&d) {
-		if ran = true; l.hasNews() || l.hasWork() || d.spent.over(l) {
+		if ran = true; l.hasNews() || l.hasWork() || d.spent.expired(l) {
 			break
 		}
 	}
@@ -282,15 +292,15 @@ func (l *Loop) CurrentTickTime() time.Time {
 	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }
 
-// alarm wakes the loop at a deadline. Only the loop arms it; it rings on a goroutine of the runtime.
+// alarm wakes the loop at a deadline. Only the loop arms it; it rings on a goroutine of the runtime's.
 type alarm struct {
 	timer *sched.Timer
 	at    int64       // deadline that it was armed for; never, when it is not armed
-	rang  atomic.Bool // set before the ringing looks at the loop's state; see wait.go
+	rang  atomic.Bool // set by the ringing before it looks at the loop's state, cleared by the loop before it arms; see wait.go
 }
 
-// arm sees to it that the alarm rings at the deadline. An alarm that would ring earlier is left alone: one idle turn
-// then costs less than moving it each time that a timer is cancelled.
+// arm has the alarm ring at the deadline, or earlier. An alarm that is set for an earlier time stays so: an idle tick costs
+// less than setting the alarm anew whenever a timer is cancelled.
 func (a *alarm) arm(l *Loop, deadline int64) {
 	if a.rang.Load() {
 		a.rang.Store(false)

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// phases are the regions of a tick, in their order; sleep includes what descriptors bring.
+// phase is a part of a tick that is a region in traces; these are in their order.
 type phase int
 
 const (
@@ -25,14 +25,15 @@ const (
 
 var phaseNames = [phases]string{"timers", "internal", "tasks", "microtasks", "sleep", "descriptors"}
 
-// regions are there while a trace is being written. The loop looks for that once a tick.
+// regions mark the phases of a tick while a trace is written. The loop asks once a tick whether a trace is being written. Only
+// the loop's goroutine touches them.
 type regions struct {
 	on      bool
 	current *trace.Region
 	names   [phases]string
 }
 
-// look is for the beginning of a tick.
+// look is called when a tick begins: it notices that a trace has begun or ended.
 func (r *regions) look(l *Loop) {
 	if trace.IsEnabled() != r.on {
 		r.change(l)
@@ -54,6 +55,22 @@ func (r *regions) enter(p phase) {
 	}
 }
 
+// workInRegions runs the work of a tick, each phase in its region, and begins the region of the sleep.
+func (l *Loop) workInRegions() {
+	r := &l.regions
+	r.begin(inTimers)
+	l.runTimers()
+	r.begin(inInternal)
+	l.runInternal()
+	r.begin(inExternal)
+	l.runExternal()
+	l.runGuest()
+	r.begin(inMicrotasks)
+	l.checkpoint()
+	l.promises.Scavenge()
+	r.begin(inSleep)
+}
+
 func (r *regions) begin(p phase) {
 	r.leave()
 	r.current = trace.StartRegion(context.Background(), r.names[p])
@@ -66,8 +83,8 @@ func (r *regions) leave() {
 	}
 }
 
-// label gives the calling goroutine, which is going to run the loop, its label in profiles, beside those of ctx. What it
-// starts inherits them.
+// label gives the calling goroutine, which is going to run the loop, the labels of ctx and the loop's own label for profiles.
+// Goroutines that it starts inherit them.
 func (l *Loop) label(ctx context.Context) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("loop", strconv.FormatUint(l.id, 10))))
 }

@@ -10,36 +10,36 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// UnregisterFD ends a registration. When it has returned, on the loop, the callback does not start again, whatever has
-// happened. Called from another goroutine, it does not wait for a callback that the loop is just calling, which may go
-// on to use the descriptor: [Loop.UnregisterFDThen] tells when it may be closed. Any goroutine may call it, at the cost
-// of a system call.
+// UnregisterFD ends a registration. After a call on the loop the callback does not start again, whatever events have
+// happened. A call on another goroutine does not wait for a callback that the loop is just calling, which may go on to use
+// the descriptor: [Loop.UnregisterFDThen] tells when that may be closed. Any goroutine may call it, at the cost of a
+// system call.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
 // the registration has ended too. That the descriptor was closed before is not an error.
 func (l *Loop) UnregisterFD(fd int) error { return l.unregisterThen(fd, nil) }
 
-// UnregisterFDThen is UnregisterFD, and then calls then, once: the callback is not running any more and does not start
-// again, so then may close the descriptor. It is for whoever does not run on the loop, and for callbacks that should not
-// go on without it. It costs an internal task more.
+// UnregisterFDThen is UnregisterFD, and calls fn, once, when the callback is not running any more and cannot start again:
+// so fn may close the descriptor. It is for goroutines other than the loop's, and for callbacks that go on to use the
+// descriptor. It costs an internal task more.
 //
-// then runs on the loop, as SubmitInternal's functions do. If the loop ends before that, by Close as a rule, those that
-// are left run all the same, one at a time, on another goroutine, for which Done does not wait; a panic is then logged.
+// fn runs on the loop, as SubmitInternal's functions do. If the loop ends before that, by Close as a rule, fn runs all the
+// same, on another goroutine, for which Done does not wait. Such functions run one at a time, and their panics are logged.
 //
-// It returns ErrNilCallback if then is nil, and otherwise what UnregisterFD returns. With the system's error the
-// registration has ended, and then is called. It is not called with ErrFDNotRegistered; nor with ErrLoopTerminated, which
-// says that no callback will run any more: the descriptor may be closed at once.
-func (l *Loop) UnregisterFDThen(fd int, then func()) error {
-	if then == nil {
+// It returns ErrNilCallback if fn is nil, and otherwise what UnregisterFD returns. If the result is nil or the system's error,
+// the registration has ended, and fn is called. If it is ErrFDNotRegistered, fn is not called; nor if it is ErrLoopTerminated,
+// which says that no callback will run any more: the descriptor may be closed at once.
+func (l *Loop) UnregisterFDThen(fd int, fn func()) error {
+	if fn == nil {
 		return ErrNilCallback
 	}
-	return l.unregisterThen(fd, then)
+	return l.unregisterThen(fd, fn)
 }
 
-func (l *Loop) unregisterThen(fd int, then func()) error {
-	err := l.unregister(fd, then)
+func (l *Loop) unregisterThen(fd int, fn func()) error {
+	err := l.unregister(fd, fn)
 	if l.autoExit && l.fds.size.Load() == 0 {
-		l.wakeIfSleeping() // to see whether it should end
+		l.wakeIfSleeping() // to decide anew whether to end
 	}
 	if err != nil {
 		return loopapi.Wrap(err, "unregister descriptor %d", fd)
@@ -47,7 +47,7 @@ func (l *Loop) unregisterThen(fd int, then func()) error {
 	return nil
 }
 
-func (l *Loop) unregister(fd int, then func()) error {
+func (l *Loop) unregister(fd int, fn func()) error {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,9 +59,9 @@ func (l *Loop) unregister(fd int, then func()) error {
 	delete(d.table, fd)
 	l.notes.drop(registrationTag(r.tag))
 	l.change(func() { d.slots.remove(r.tag) })
-	d.counted()
-	if then != nil {
-		l.follow(then)
+	d.updateSize()
+	if fn != nil {
+		l.follow(fn)
 	}
 	if err := d.poller.Remove(fd, events); err != nil && !poller.Gone(err) {
 		return err
@@ -69,30 +69,31 @@ func (l *Loop) unregister(fd int, then func()) error {
 	return nil
 }
 
-// follow has then called on the loop, behind the callback that it may just be calling. The caller holds mu: there is no
-// moment at which an auto-exit loop has neither the registration nor this to live for.
-func (l *Loop) follow(then func()) {
+// follow has fn called on the loop, after the callback that the loop may be calling. The caller has held mu since it
+// removed the registration: so the registration or the internal task always keeps an auto-exit loop alive.
+func (l *Loop) follow(fn func()) {
 	d := &l.fds
 	d.orphans = l.callOrphans
-	last := &leaver{then: then}
+	last := &leaver{fn: fn}
 	l.change(func() { d.leaving.push(last) })
-	_ = l.enqueue(internal, l.callLeaving, true) // what a loop that has come to its end refuses, or drops, is still among the leaving
+	_ = l.enqueue(internal, l.callLeaving, true) // if the loop has ended and refuses or drops the task, fn is still in leaving
 }
 
-// callLeaving is an internal task for each of the leaving. It does without mu, for which many may wait who register.
+// callLeaving is the internal task for one of the functions in leaving: it calls the first of them. It does without mu,
+// which many goroutines that register may hold for long.
 func (l *Loop) callLeaving() {
 	d := &l.fds
 	l.lock(&d.look)
-	then := d.leaving.pop()
+	fn := d.leaving.pop()
 	d.look.Unlock()
-	then()
+	fn()
 }
 
-// leavers is a list, so that nothing is allocated under a lock that spins.
+// leavers is a list of functions of UnregisterFDThen. It is linked, so that nothing is allocated while look is held.
 type leavers struct{ first, last *leaver }
 
 type leaver struct {
-	then func()
+	fn   func()
 	next *leaver
 }
 
@@ -110,18 +111,18 @@ func (q *leavers) pop() func() {
 	if q.first = n.next; q.first == nil {
 		q.last = nil
 	}
-	return n.then
+	return n.fn
 }
 
 func (q *leavers) all() (left []func()) {
 	for n := q.first; n != nil; n = n.next {
-		left = append(left, n.then)
+		left = append(left, n.fn)
 	}
 	return left
 }
 
-// callOrphans calls the leaving of a loop that has ended, each on a goroutine of its own, which runtime.Goexit may end,
-// and one after the other: they may share what the loop's callbacks did.
+// callOrphans calls the functions that are left in leaving when the loop has ended. Each gets a goroutine of its own,
+// which runtime.Goexit may end. They run one after the other: they may share state as callbacks of a loop do.
 func (l *Loop) callOrphans(left []func()) {
 	fault := &PanicError{Value: ErrGoexit}
 	defer func() {
@@ -129,13 +130,13 @@ func (l *Loop) callOrphans(left []func()) {
 			sched.Go(func() { l.callOrphans(left[1:]) })
 		}
 		if fault != nil {
-			l.complain("callback panicked", fault, "kind", anInternal.String(), "stack", string(fault.Stack))
+			l.logError("callback panicked", fault, "kind", anInternal.String(), "stack", string(fault.Stack))
 		}
 	}()
 	fault = guarded(left[0])
 }
 
-// guarded calls fn and returns its panic.
+// guarded calls fn and returns its panic, or nil.
 func guarded(fn func()) (fault *PanicError) {
 	returned := false
 	defer func() {

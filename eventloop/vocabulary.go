@@ -1,7 +1,7 @@
 package eventloop
 
-// The vocabulary that users need, so that they import one package. The originals are in internal/loopapi, which all
-// contestants share; go doc does not look behind an alias, so what there is to know of each stands here.
+// The names that users need, so that they import one package. The originals are in internal/loopapi, which all
+// contestants share. go doc does not look behind an alias, so each is documented here.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is what every contestant of the tournament is, [Loop] among them:
+// EventLoop is the interface of every contestant of the tournament, [Loop] among them:
 //
 //	Run(ctx context.Context) error
 //	Shutdown(ctx context.Context) error
@@ -19,7 +19,7 @@ import (
 //	SubmitInternal(fn func()) error
 //	Close() error
 //
-// The interfaces below are capabilities beyond it. [Loop] has them all; of another loop a type assertion tells.
+// The interfaces below are further capabilities. [Loop] has them all; for another loop, ask with a type assertion.
 type EventLoop = loopapi.EventLoop
 
 // MicrotaskScheduler can run a function right after the callback that is running:
@@ -66,7 +66,7 @@ type Completer = loopapi.Completer
 //	OnLoop() bool
 type OwnerReporter = loopapi.OwnerReporter
 
-// Clock can tell the time that the current tick works with:
+// Clock can tell the time of the current tick:
 //
 //	CurrentTickTime() time.Time
 type Clock = loopapi.Clock
@@ -100,8 +100,8 @@ type TimerID = loopapi.TimerID
 //	func (e IOEvents) String() string // as in "read|write"
 type IOEvents = loopapi.IOEvents
 
-// The readiness events. EventError and EventHangup are delivered whether or not they were asked for, but for what
-// RegisterFD says of macOS and the BSDs.
+// The readiness events. EventError and EventHangup are delivered whether or not they were asked for; for the
+// exceptions on macOS and the BSDs see RegisterFD.
 const (
 	EventRead   IOEvents = 1 << iota // there is something to read, or the peer has finished sending
 	EventWrite                       // there is room to write, or a connect has ended
@@ -109,8 +109,8 @@ const (
 	EventHangup                      // the other side is gone
 )
 
-// Promise is a value that will be known later, or an error that will be: [promise.Promise], whose package has what
-// promises do, and their typed kind [promise.Of].
+// Promise is a value, or an error, that will be known later: [promise.Promise], whose package documents promises, and
+// has the typed [promise.Of].
 //
 //	func (p *Promise) Await(ctx context.Context) (any, error)
 //	func (p *Promise) Catch(onRejected func(error) (any, error)) *Promise
@@ -126,7 +126,7 @@ type Promise = promise.Promise
 //	Err   error // nil if and only if it was fulfilled
 type Result = promise.Result
 
-// AggregateError is why none of the promises of Any was fulfilled, [promise.AggregateError]:
+// AggregateError is the error when none of the promises of Any was fulfilled, [promise.AggregateError]:
 //
 //	Errors []error // of the promises, in their order
 //
@@ -148,21 +148,21 @@ var (
 	// ErrLoopAlreadyRunning is returned by Run of a loop that is running. A loop runs once: make another for another goroutine.
 	ErrLoopAlreadyRunning = loopapi.ErrLoopAlreadyRunning
 
-	// ErrLoopTerminated is returned by what a loop does not accept any more, since it is ending or has ended, and is what
-	// pending promises are rejected with. What was refused has not run and will not: drop it, or keep it for another loop.
-	// Run returns it after Close, and to who runs a loop again; Shutdown and Close to all but the first.
+	// ErrLoopTerminated is returned by calls that a loop refuses since it is ending or has ended, and pending promises are
+	// rejected with it. What was refused has not run and will not: drop it, or keep it for another loop. Run returns it
+	// after Close, and for a loop that has run before; Shutdown and Close return it to all callers but the first.
 	ErrLoopTerminated = loopapi.ErrLoopTerminated
 
-	// ErrLoopOverloaded is returned by Submit at WithQueueLimit: answer "busy" to whoever asked, and do not try again at
-	// once. OnOverload hears it when a tick's budget is spent, or when internal work does not come to an end: look at
-	// Metrics for what is too slow or too much.
+	// ErrLoopOverloaded is returned by Submit at WithQueueLimit: answer "busy" to the client, and do not try again at
+	// once. The function of WithOnOverload gets it when a tick's budget is spent, or when internal work does not come to
+	// an end: look at Metrics for what is too slow or too much.
 	ErrLoopOverloaded = loopapi.ErrLoopOverloaded
 
-	// ErrReentrantRun is returned by Run from one of the loop's own callbacks, which runs already: use Submit.
+	// ErrReentrantRun is returned by Run in one of the loop's own callbacks, since the loop runs already: use Submit.
 	ErrReentrantRun = loopapi.ErrReentrantRun
 
 	// ErrFastPathIncompatible is returned by RegisterFD under FastPathForced, and by SetFastPathMode with FastPathForced
-	// while descriptors are registered, which exclude each other: use FastPathAuto.
+	// while descriptors are registered. That mode and descriptors exclude each other: use FastPathAuto.
 	ErrFastPathIncompatible = loopapi.ErrFastPathIncompatible
 
 	// ErrFDAlreadyRegistered is returned by RegisterFD of a descriptor that is registered: change its events with
@@ -170,33 +170,33 @@ var (
 	ErrFDAlreadyRegistered = loopapi.ErrFDAlreadyRegistered
 
 	// ErrFDNotRegistered is returned by ModifyFD, UnregisterFD and UnregisterFDThen of a descriptor that is not
-	// registered: for who only wants it to be gone, that is no failure.
+	// registered. Ignore the error if the descriptor only had to be gone.
 	ErrFDNotRegistered = loopapi.ErrFDNotRegistered
 
-	// ErrPollerClosed is wrapped by the error of Run when the loop's descriptor of the system was closed by somebody else:
-	// look for code that closes a number twice. Methods of a loop that has ended return ErrLoopTerminated instead.
+	// ErrPollerClosed is wrapped by the error of Run when other code has closed the loop's own descriptor: look for code
+	// that closes a number twice. Methods of a loop that has ended return ErrLoopTerminated instead.
 	ErrPollerClosed = loopapi.ErrPollerClosed
 
 	// ErrTimerNotFound is returned by CancelTimer, RefTimer and UnrefTimer of a timer that has fired, was cancelled, or
-	// never was: for who only wants it not to fire, that is no failure.
+	// never was. If it only had not to fire, ignore this.
 	ErrTimerNotFound = loopapi.ErrTimerNotFound
 
-	// ErrMicrotaskBudget is what OnOverload hears when a checkpoint has run WithMicrotaskBudget microtasks, and the rest
-	// waits for the next tick: look for promises that resolve each other without end.
+	// ErrMicrotaskBudget is passed to the function of WithOnOverload when a checkpoint has spent WithMicrotaskBudget, and
+	// the rest waits for the next tick: look for promises that resolve each other without end.
 	ErrMicrotaskBudget = loopapi.ErrMicrotaskBudget
 
 	// ErrAwaitOnLoop is returned by Await on the promise's own loop, which it would block for ever: use Then there, or
 	// threadlet.Await in a threadlet.
 	ErrAwaitOnLoop = loopapi.ErrAwaitOnLoop
 
-	// ErrPromiseCycle is what a promise is rejected with that was resolved so that it would wait for itself: return
-	// another promise from its handler.
+	// ErrPromiseCycle is the reason of a promise whose resolution would make it wait for itself: return another promise
+	// from its handler.
 	ErrPromiseCycle = loopapi.ErrPromiseCycle
 
 	// ErrNilCallback is returned for a nil function where one is needed.
 	ErrNilCallback = loopapi.ErrNilCallback
 
-	// ErrNilReason is what a promise is rejected with that was rejected with a nil error: pass one that says why.
+	// ErrNilReason is the reason of a promise that was rejected with a nil error: pass an error that says why.
 	ErrNilReason = promise.ErrNilReason
 
 	// ErrGoexit is the Value of a PanicError for a callback that called runtime.Goexit, as t.FailNow does: return instead.

@@ -13,8 +13,8 @@ package eventloop
 //	the alarm         storing alarm.rang                loading alarm.rang to arm it anew
 //	a descriptor      storing fds.ready, by the watch   loading fds.ready
 //	a mode, a poller  storing fds.changed               loading fds.changed
-//	the end           leaving Sleeping for Terminating  being the one who has to signal
-//	                  or, at rest, taking Close on top
+//	the end           leaving Sleeping for Terminating  the park: this step claims the wake-up,
+//	                  or, at rest, adding Close         and its signal ends the park
 //	its last reason   releasing a hold, or a ref'd      asking needed, in an auto-exit loop
 //	to stay alive     timer or descriptor, under its lock
 
@@ -26,29 +26,31 @@ import (
 
 // sleep parks the loop until there may be something to do.
 func (l *Loop) sleep() {
-	if l.pauses.worthwhile() {
-		return // to another tick, which has pauses left
+	if l.pauses.exhausted() {
+		return // the next tick has new pauses
 	}
 	if l.pauseOn() {
 		return
 	}
-	if at := l.earliest.Load(); at != never && at <= l.now() {
+	if at := l.earliest.Load(); at <= l.tickTime.Load() || at != never && at <= l.now() {
 		return
 	}
 	l.micro.shrink()
 	l.ticks.shrink()
 	l.caughtUp()
+	l.prepareWake()
 	if !l.state.sleep() {
 		return // ending
 	}
 	l.noteSleep()
 	l.park()
-	l.noteWake(!l.state.wake()) // if it was not somebody's signal that ended the park
+	l.noteWake(!l.state.wake()) // if it was no waker, the loop itself leaves Sleeping
+	l.learnFromWake()
 	event := l.fds.pending()
 	if event {
-		l.tickTime.Store(l.now()) // what is called next was not ready before
+		l.tickTime.Store(l.now()) // the events that are served next were not ready before
 	}
-	l.fds.settle(event)
+	l.fds.choosePark(event)
 }
 
 // park waits until there may be something to do. The loop has committed to sleep.
@@ -62,21 +64,21 @@ func (l *Loop) park() {
 		timeout = time.Duration(max(0, at-l.now()))
 	}
 	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded()) {
-		return // if a producer has claimed the wake-up already, its signal ends the next park early, which does no harm
+		return // the signal of a producer that has claimed the wake-up already ends the next park early, which is harmless
 	}
 	switch {
 	case blocked:
 		l.wait(timeout)
 	case d.parking:
-		l.got(d.parker.Park())
+		l.takeEvents(d.parker.Park())
 	default:
 		sched.Await(l.wake)
 		<-l.wake
 	}
 }
 
-// rest parks a loop that is ending, and waits for workers, until there is something to run. Descriptors are not served
-// any more, so it parks on its channel.
+// rest parks a loop that is ending and waits for workers, until there is something to run; it tells whether it has
+// parked. Descriptors are not served any more, so it parks on its channel.
 func (l *Loop) rest() (parked bool) {
 	l.fds.endWatch()
 	l.fds.blocked.Store(nil)
@@ -94,10 +96,10 @@ func (l *Loop) rest() (parked bool) {
 	return parked
 }
 
-// hasNews tells whether others may have left something to do, besides an alarm.
+// hasNews tells whether other goroutines may have left something to do. It does not count the alarm.
 func (l *Loop) hasNews() bool { return l.mayHaveWork() || l.fds.news() }
 
-// wakeIfSleeping wakes the loop if it sleeps. Its caller has published what there is to see before.
+// wakeIfSleeping wakes the loop if it sleeps. The caller has published before what the loop is to see.
 func (l *Loop) wakeIfSleeping() {
 	if l.state.load().sleeping() {
 		l.unpark()
@@ -110,9 +112,9 @@ func (l *Loop) unpark() {
 	}
 }
 
-// signal ends the loop's park. Only who took the state from Sleeping to something else calls it. The channel is full
-// only when a late signal is in it, which serves as well. A late signal may go to a place that the loop has left
-// meanwhile: then it ends the next park there early.
+// signal ends the loop's park. Only the goroutine that has taken the state out of sleep calls it: so once for each
+// sleep. If the channel is full, it has the late signal of another sleep, which ends this park as well. A late signal
+// may reach a place that the loop has left: then it ends the next park there early.
 func (l *Loop) signal() {
 	if p := l.fds.blocked.Load(); p != nil {
 		l.wakePoller(*p, firstRetry)

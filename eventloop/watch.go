@@ -1,13 +1,13 @@
 package eventloop
 
-// Where the loop hears of descriptors. There are three places to park:
+// Where the loop waits for descriptors. There are three places to park:
 //
-//   - Its channel, as without descriptors. A watch, which waits for the system elsewhere, sets ready and wakes the loop
-//     like any producer; the loop collects without waiting. Work costs what it costs without descriptors, and an event
-//     costs the switch from one goroutine to the other.
-//   - The runtime's own poller, where the system's can be watched by it. An event costs what it costs a reader of a
-//     net.Conn, and waking the loop for work costs more than on the channel. So the loop goes there when events are
-//     what ends its sleeps.
+//   - Its channel, as without descriptors. A watch, which waits for the system on another goroutine, sets ready and wakes
+//     the loop like any producer; the loop collects without waiting. Work costs what it costs without descriptors, and
+//     an event costs the switch from one goroutine to the other.
+//   - The runtime's own poller, on systems where it can watch ours. An event costs what it costs a reader of a net.Conn,
+//     and waking the loop for work costs more than on the channel. So the loop goes there when events, not work, end its
+//     sleeps.
 //   - The system's poller, under FastPathDisabled or when all else fails: each wake-up is a system call to a blocked
 //     thread.
 
@@ -26,7 +26,7 @@ import (
 type FastPathMode int
 
 const (
-	// FastPathAuto parks the loop on a channel and has descriptors watched from elsewhere, so that waking it costs the
+	// FastPathAuto parks the loop on a channel and has another goroutine watch descriptors, so that waking it costs the
 	// same with and without descriptors. The poller is not touched before the first descriptor is registered.
 	FastPathAuto FastPathMode = iota
 	// FastPathForced is FastPathAuto without descriptors: to register one is an error.
@@ -49,10 +49,10 @@ func (m FastPathMode) String() string {
 	return fmt.Sprintf("FastPathMode(%d)", int(m))
 }
 
-// SetFastPathMode changes the mode and wakes the loop to take notice. Any goroutine may call it at any time. It returns
+// SetFastPathMode changes the mode, and wakes the loop to take notice. Any goroutine may call it at any time. It returns
 // ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is
-// ending, or the system's error, wrapped, when FastPathDisabled needs a poller and there is none to be had; then
-// nothing has changed.
+// ending, an error for a mode that does not exist, or the system's error, wrapped, when it has no poller for
+// FastPathDisabled. With an error nothing has changed.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	if err := l.setMode(mode); err != nil {
 		return loopapi.Wrap(err, "fast path mode %d", mode)
@@ -83,8 +83,8 @@ func (l *Loop) setMode(mode FastPathMode) error {
 	return nil
 }
 
-// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop has not ended. Only a loop
-// that never ran can be garbage without having ended, so nobody else has its poller then.
+// openPoller makes the poller if there is none. The caller holds mu and has seen that the loop is not ending. The cleanup
+// is for a loop that is garbage and has not ended: it never ran, so its poller is not in use.
 func (l *Loop) openPoller() error {
 	d := &l.fds
 	if d.poller != nil {
@@ -100,14 +100,14 @@ func (l *Loop) openPoller() error {
 	return nil
 }
 
-// rethink takes notice of a change: it begins or ends the watch, and decides what the loop sleeps in. A watch that
-// fails, or cannot be had, is tried again at the next change.
-func (l *Loop) rethink() {
+// chooseWatch looks at what has changed: it begins or ends the watch, and decides where the loop sleeps. A watch that
+// fails, or cannot begin, is tried again at the next change.
+func (l *Loop) chooseWatch() {
 	d := &l.fds
 	if !d.changed.Load() {
 		return
 	}
-	d.changed.Store(false) // first: what changes from now on is looked at again
+	d.changed.Store(false) // first: a change from now on sets it again
 	l.lock(&d.look)
 	mode, p := d.mode, d.poller
 	d.look.Unlock()
@@ -118,7 +118,7 @@ func (l *Loop) rethink() {
 	if d.own == nil {
 		d.own = p
 	}
-	d.parking, d.against = false, 0
+	d.parking, d.misplaced = false, 0
 	fault := d.fault.Swap(nil)
 	if watch && fault == nil && d.unwatch == nil {
 		stop, err := p.Watch(l.notify)
@@ -138,35 +138,37 @@ func (l *Loop) rethink() {
 		d.blocked.Store(&d.own)
 	}
 	if fault != nil {
-		l.handle(func() {
+		l.callHandler(func() {
 			l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", aDescriptor.String(), "error", *fault)
 		})
 	}
 }
 
-// settle learns from what ended a sleep where the next ones are spent best.
-func (d *descriptors) settle(event bool) {
+// choosePark learns from a sleep where to spend the next ones. event says that an event of a descriptor has ended the sleep.
+func (d *descriptors) choosePark(event bool) {
 	switch {
 	case d.parker == nil || event == d.parking:
-		d.against = 0
-	case d.against < enough:
-		d.against++
+		d.misplaced = 0
+	case d.misplaced < moveAfter:
+		d.misplaced++
 	case event:
 		d.endWatch()
-		d.parking, d.against = true, 0
+		d.parking, d.misplaced = true, 0
 		d.blocked.Store(&d.own)
 	default:
 		d.changed.Store(true) // back to the watch
 	}
 }
 
-// enough sleeps make a habit: to change places costs about as much as one in the wrong place wastes.
-const enough = 16
+// moveAfter is how many sleeps in a row have to be spent in the wrong place before the loop moves. A move costs about as
+// much as one such sleep wastes.
+const moveAfter = 16
 
-// notify is called by the watch, on a goroutine of the poller's.
+// notify is called by the watch, on a goroutine of the poller: with nil when there may be events, or with the error that
+// has ended the watch.
 func (l *Loop) notify(err error) {
 	if err != nil {
-		fault := err // err itself would then be allocated for each event
+		fault := err // a copy: otherwise err would be allocated for each event
 		l.fds.fault.Store(&fault)
 		l.fds.changed.Store(true)
 	} else {
@@ -175,51 +177,55 @@ func (l *Loop) notify(err error) {
 	l.wakeIfSleeping()
 }
 
+// endWatch ends the watch, if there is one. Only the loop calls it.
 func (d *descriptors) endWatch() {
 	if d.unwatch != nil {
 		d.unwatch()
 		d.unwatch = nil
-		d.ready.Store(false) // nobody may ask after it now; what was ready stays so
+		d.ready.Store(false) // perhaps no wait follows that would clear it; the poller still has the events
 	}
 }
 
-// news tells a loop that is about to sleep that there is something to look at, which may have come from elsewhere.
+// news tells whether the watch has reported events, or another goroutine has changed something, and the loop has not
+// looked yet.
 func (d *descriptors) news() bool { return d.ready.Load() || d.changed.Load() }
 
-// pending tells whether the loop has to see to descriptors before it may sleep.
+// pending tells whether the loop has to serve descriptors before it may sleep.
 func (d *descriptors) pending() bool {
 	return d.called < len(d.batch) || d.news() || d.unwatch != nil && !d.drained
 }
 
-// collect asks for events without waiting, if there may be some. A loop with a watch goes on to ask until there are
-// none, because only then will the watch tell of the next.
+// collect asks for events without waiting, if there may be some. A loop with a watch asks again and again until there
+// are none: only then does the watch report the next one.
 func (l *Loop) collect() {
 	d := &l.fds
 	if l.state.load().ending() {
 		return
 	}
-	l.rethink()
+	l.chooseWatch()
 	switch {
 	case d.unwatch != nil:
-		if d.ready.Load() || !d.drained || l.bounds.full { // a flood of anything may keep the watch waiting
+		// A flood, even one that the loop keeps up with, may keep the watch's goroutine from running.
+		if d.ready.Load() || !d.drained || l.bounds.full || l.tickTime.Load()-d.asked >= longestStint {
 			l.wait(0)
 		}
 	case d.blocked.Load() != nil && d.size.Load() > 0:
 		if l.wait(0); d.drained {
-			d.settle(false) // a busy loop need not ask if it is told
+			d.choosePark(false) // a busy loop does better with a watch than by asking in each tick
 		}
 	}
 }
 
-// wait asks the poller.
+// wait asks the poller for events, and waits for the first up to timeout: for ever if it is negative.
 func (l *Loop) wait(timeout time.Duration) {
-	l.fds.ready.Store(false) // first, so that what the watch tells of from now on is not lost
-	l.got(l.fds.own.Wait(timeout))
+	l.fds.asked = l.tickTime.Load()
+	l.fds.ready.Store(false) // first: what the watch reports from now on sets it again
+	l.takeEvents(l.fds.own.Wait(timeout))
 }
 
-// got takes what the poller has answered. A poller that fails has lost its descriptor to somebody who closed a number
-// that was not theirs: the loop cannot serve, so it ends, gracefully.
-func (l *Loop) got(batch []poller.Event, err error) {
+// takeEvents takes the poller's answer. A poller fails if other code has closed its descriptor by number: the loop cannot
+// serve descriptors then, so it ends, gracefully.
+func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	d := &l.fds
 	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
@@ -229,85 +235,89 @@ func (l *Loop) got(batch []poller.Event, err error) {
 	if len(d.strays) == 0 {
 		d.earlier = d.earlier[:0]
 	}
-	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // a batch need not hold all that there are
+	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // earlier strays stay, since a batch may lack some ready events
 	if err != nil {
 		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
-		go l.complain("the loop ends", l.failure, "kind", aDescriptor.String())
+		go l.logError("the loop ends", l.failure, "kind", aDescriptor.String())
 	}
 }
 
-// wakePoller ends the wait of a loop that blocks in the poller. Nobody else will, so a failure is not the last word.
+// wakePoller ends the wait of a loop that blocks in the poller. No other signal follows, so after a failure it tries again
+// when retry has passed, and then ever more rarely.
 func (l *Loop) wakePoller(p systemPoller, retry time.Duration) {
 	err := p.Wake()
 	if err == nil || errors.Is(err, ErrPollerClosed) {
 		return
 	}
 	time.AfterFunc(retry, func() { l.wakePoller(p, min(2*retry, time.Second)) })
-	go l.complain("the loop could not be woken; trying again", err, "kind", "poller")
+	go l.logError("the loop could not be woken; trying again", err, "kind", "poller")
 }
 
 const firstRetry = time.Millisecond
 
-// complain logs on a goroutine that has nothing to lose if the logger does not return.
-func (l *Loop) complain(msg string, err error, args ...any) {
+// logError logs. It is called on a goroutine that the loop does not wait for: a logger may block, panic or call
+// runtime.Goexit.
+func (l *Loop) logError(msg string, err error, args ...any) {
 	defer func() { _ = recover() }()
 	l.log().Error(msg, append([]any{"error", err}, args...)...)
 }
 
-// strayed deals with an event that is nobody's. Once, it is that of a registration that has ended since. Again, after
-// another wait, it comes from a descriptor that was closed under a duplicate, and goes on for ever: the poller can
-// only be made to forget everything. So it is when too many have strayed to remember them all.
-func (l *Loop) strayed(tag uint32) {
+// handleStray deals with an event whose tag belongs to no registration. The first time this is normal: the registration
+// has ended since the wait. When the tag comes again after another wait, its descriptor was closed while a duplicate is
+// open, and the event would come for ever: so the poller has to forget everything. It also has to when there are more
+// strays than are remembered.
+func (l *Loop) handleStray(tag uint32) {
 	d := &l.fds
 	if len(d.earlier) < mostEarlier+int(d.size.Load()) && !slices.Contains(d.earlier, tag) {
 		d.strays = append(d.strays, tag)
 		return
 	}
 	d.endWatch()
-	d.earlier = nil // also if it fails: the rest of the batch need not try again
-	forgot, lost, err := d.renew()
+	d.earlier = nil // first, since it may fail: then the rest of the batch does not try again
+	forgot, lost, err := d.resetPoller()
 	if !forgot {
 		l.suspend(err)
 		return
 	}
-	d.haunted = false
+	d.suspended = false
 	d.changed.Store(true) // watch again
 	if err != nil {
-		l.handle(func() {
+		l.callHandler(func() {
 			l.log().Error("descriptors are not watched any more", "kind", aDescriptor.String(), "id", lost, "error", err)
 		})
 	}
 }
 
-// suspend has the loop neither watch nor block for a while, because the poller goes on to report what the loop cannot
-// get rid of.
+// suspend has the loop neither watch nor block in the poller for a while: the poller would report the closed
+// descriptors again at once.
 func (l *Loop) suspend(err error) {
 	d := &l.fds
 	d.parker, d.parking = nil, false
 	d.blocked.Store(nil)
-	time.AfterFunc(ghostPause, func() {
+	time.AfterFunc(suspension, func() {
 		d.changed.Store(true)
 		l.wakeIfSleeping()
 	})
-	if !d.haunted {
-		d.haunted = true
-		l.handle(func() {
+	if !d.suspended {
+		d.suspended = true
+		l.callHandler(func() {
 			l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", aDescriptor.String(), "error", err)
 		})
 	}
 }
 
-// mostEarlier is how many strays are remembered, besides one for each descriptor that would have to be added again: that
-// each batch has some may also be because callbacks unregister each other's descriptors, for ever.
+// mostEarlier is how many strays are remembered, besides one for each registered descriptor. Strays in every batch may be
+// harmless, as when callbacks unregister each other's descriptors again and again; so the poller, to which every registered
+// descriptor has to be added again, is reset only when there are many.
 const mostEarlier = 1024
 
-// ghostPause is how long descriptors are then not served.
-const ghostPause = time.Millisecond
+// suspension is how long suspend leaves descriptors unserved.
+const suspension = time.Millisecond
 
-// renew makes the poller forget everything, and tells it again what is registered. If it did not forget, nothing has
-// changed. It cannot watch those that are lost any more.
-func (d *descriptors) renew() (forgot bool, lost []int, err error) {
+// resetPoller makes the poller forget everything, and adds all registered descriptors again. If forgot is false nothing
+// has changed. The descriptors in lost could not be added and are not watched any more; err says why.
+func (d *descriptors) resetPoller() (forgot bool, lost []int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.own.Reset(); err != nil {

@@ -167,29 +167,29 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, l.Submit(func() { close(ran) }))
 		<-ran
 	}
-	for range 4 * eventloop.Enough {
+	for range 4 * eventloop.MoveAfter {
 		at(exchange)
 		at(submit)
 	}
 	require.Zero(t, f.calls[opPark].Load(), "events and submissions in turn move nothing")
 	for range 3 {
 		watched := f.calls[opWatch].Load()
-		for range 2 * eventloop.Enough {
+		for range 2 * eventloop.MoveAfter {
 			at(exchange)
 		}
 		parked := f.calls[opPark].Load()
 		require.NotZero(t, parked, "events lead to Park")
-		for range 2 * eventloop.Enough {
+		for range 2 * eventloop.MoveAfter {
 			at(exchange)
 		}
-		require.GreaterOrEqual(t, f.calls[opPark].Load(), parked+2*eventloop.Enough-1, "and it stays there")
+		require.GreaterOrEqual(t, f.calls[opPark].Load(), parked+2*eventloop.MoveAfter-1, "and it stays there")
 		require.Equal(t, watched, f.calls[opWatch].Load())
-		for range 2 * eventloop.Enough {
+		for range 2 * eventloop.MoveAfter {
 			at(submit)
 		}
 		require.Equal(t, watched+1, f.calls[opWatch].Load(), "submissions lead back to the channel")
 		parked = f.calls[opPark].Load()
-		for range 2 * eventloop.Enough {
+		for range 2 * eventloop.MoveAfter {
 			at(submit)
 		}
 		require.Equal(t, parked, f.calls[opPark].Load(), "and it stays there")
@@ -259,7 +259,7 @@ func (s seat) take(t *testing.T, opts ...eventloop.Option) (*eventloop.Loop, *fa
 			stay = exchange
 		}
 	}
-	for range 4 * eventloop.Enough {
+	for range 4 * eventloop.MoveAfter {
 		eventually(t, asleep(l), "the loop sleeps")
 		stay()
 	}
@@ -392,7 +392,7 @@ func TestEarlyEndsOfWaits(t *testing.T) {
 		l := run(t, f, eventloop.WithFastPathMode(s.mode))
 		if s.silent {
 			exchange := echo(t, l)
-			for range 4 * eventloop.Enough {
+			for range 4 * eventloop.MoveAfter {
 				exchange()
 			}
 		}
@@ -427,4 +427,21 @@ func TestEarlyEndsOfWaits(t *testing.T) {
 		}
 		require.Equal(t, s.mode == eventloop.FastPathDisabled, ends > 0, "%s: %v", s.name, asked)
 	}
+}
+
+// A busy loop hears of events although its watch has no turn to tell it, as on one processor whose goroutines wake each
+// other without end.
+func TestBusyLoopAsksForEvents(t *testing.T) {
+	f := &fakePoller{}
+	l := run(t, f)
+	near, far := newPair(t)
+	var heard atomic.Bool
+	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) { heard.Store(true); _ = l.UnregisterFD(near) }))
+	eventually(t, asleep(l), "the loop sleeps")
+	f.mute.Store(true)
+	require.True(t, send(far, 1))
+	require.True(t, reaches(func() bool {
+		require.NoError(t, onLoop(t, l, func() error { return nil }))
+		return heard.Load()
+	}))
 }

@@ -1,7 +1,7 @@
 package gojaloop_test
 
-// Promises/A+ 1.1, on the host: each rule as a script that collects what happens. The promises are goja's; what is shown is
-// that they keep the rules when the host decides when their jobs run.
+// Promises/A+ 1.1, on the host: each rule as a script that collects what happens. The promises are goja's; the tests
+// show that they keep the rules when the host decides when their jobs run.
 
 import (
 	"context"
@@ -50,7 +50,8 @@ var aplusRules = []struct{ rule, script, want string }{
 
 func TestPromisesAPlus(t *testing.T) {
 	for _, c := range aplusRules {
-		// Each rule holds wherever the script runs: as a program, in a timer, in an immediate, in a tick, in a promise job.
+		// Each rule holds wherever the script runs: as a program, in a timer, in an immediate, in a nextTick
+		// function, in a promise job.
 		for _, where := range []string{"%", "setTimeout(() => {%})", "setImmediate(() => {%})", "process.nextTick(() => {%})", "queueMicrotask(() => {%})"} {
 			h := newHost(t)
 			var seen []string

@@ -1,7 +1,7 @@
 package gojaloop_test
 
-// The same scripts on this host and on goja_nodejs, with the same goja. The host has its delays of zero left at zero, as
-// goja_nodejs does.
+// The same scripts on this host and on goja_nodejs, with the same goja. Delays of zero stay zero on the host, as in
+// goja_nodejs.
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/turnloop/turnloop/gojaloop"
 )
 
-// benchScripts run N times what they are named for.
+// benchScripts run the operation in their name N times.
 var benchScripts = []struct{ name, script string }{
 	{"storm", `let n = 0; for (let i = 0; i < N; i++) setTimeout(() => { n++ }, 0)`},
 	{"chain", `let n = 0; function f() { if (++n < N) setTimeout(f, 0) } f()`},
@@ -58,7 +58,7 @@ func BenchmarkHost(b *testing.B) {
 	}
 }
 
-// submissions are calls from Go: of a Go function, and of a script's.
+// submissions are calls from Go, of a Go function and of a script's.
 var submissions = []struct {
 	name string
 	make func(*goja.Runtime) goja.Callable

@@ -1,43 +1,50 @@
-// Package gojaloop joins an event loop and a stock goja runtime: scripts get Node's timers, ticks, microtasks and
-// promises, and Go code gets a safe way in and out.
+// Package gojaloop joins an event loop and a stock goja runtime: scripts get Node's timers, nextTick functions,
+// microtasks and promises, and Go code gets a safe way in and out.
 //
 // # Threading rule
 //
-// A runtime belongs to its loop. Scripts run on the loop, and so does every function that a [Host] is given, unless it
-// says otherwise. [Host.Do], [Host.Submit], [Host.Run] and [Host.Close] may be called from any goroutine; all other
-// methods are for the loop: call them within Do or Submit, or from a Go function that a script has called. No goja.Value
-// but primitives may be used elsewhere, nor may a *goja.Exception; errors that leave the loop are [*Error], which may.
+// A runtime belongs to its loop. Scripts run on the loop, and so does every function given to a [Host], unless its
+// documentation says otherwise. Any goroutine may call [Host.Do], [Host.Submit], [Host.Run], [Host.Close] and the
+// other methods that say so. All remaining methods are for the loop: call them in a function given to Do or Submit,
+// or in a Go function that a script has called. On other goroutines only primitive values of scripts may be used, and
+// no *goja.Exception: exceptions leave the loop as [*Error], which any goroutine may use.
 //
 // # Order
 //
-// It is Node's. After each callback (a script, a function of Do or Submit, a timer, an immediate, the outcome of Go work)
-// the functions of process.nextTick run, then promise jobs and microtasks in the order in which they became due, and
-// again until there are none; then rejections that nobody has handled are told. Of a turn's callbacks, timers that are
-// due come first, then what other goroutines have brought, then immediates. A host's callbacks keep that order among
-// themselves, and take their turns with everything else on the loop: timers and immediates give way to it after about
-// ten milliseconds.
+// The order is Node's. A callback is a script, a function of Do or Submit, a timer, an immediate, or the outcome of
+// Go work. A checkpoint follows each callback: the functions of process.nextTick run, then promise jobs and
+// microtasks in the order in which they became due, and again until none are left; then the rejections that have no
+// handler are reported.
 //
-// goja runs promise jobs when the outermost call into it returns, which would be before ticks. So Go code enters scripts
-// through the host alone. Do not call into a runtime from a callback that was given to the loop itself.
+// A turn of the host runs the timers that are due, then the functions of other goroutines, then immediates. Turns
+// alternate with everything else on the loop; a long turn gives way to it after about ten milliseconds, and goes on
+// later.
+//
+// goja runs promise jobs when the outermost call into it returns, which would be before the nextTick functions. So Go
+// code must enter scripts through the host alone: do not call into a runtime from a callback that was given to the
+// loop itself.
 //
 // # Ends and errors
 //
-// An exception that nobody has caught goes to the script's process.on('uncaughtException'), else to
-// [WithUncaughtException], else it ends the program: nothing of the host runs any more, Run returns it, and if there is no Run, the
-// loop reports it as a panic. Rejections go the same way by their own names. A panic in a Go function that a script has
-// called is an exception if the function was given by [Host.Set] or [Host.Func]; in any other it passes by catch and
-// finally, as goja has it, and is then an uncaught one. Too deep a recursion ([WithMaxCallStack]) cannot be caught by
-// scripts either, and is an uncaught exception; and where goja ran promise jobs when either happened, those that were
-// ready are lost.
+// An exception that no script has caught goes to the script's listeners of process.on('uncaughtException'), else to
+// the function of [WithUncaughtException], else it ends the host: nothing of the host runs any more, and Run returns
+// the exception; if no Run waits, the loop reports it as a panic. A rejection without a handler goes to the listeners
+// of 'unhandledRejection', else to the function of [WithUnhandledRejection], else it counts as an uncaught exception.
 //
-// A script that does not end is ended by the context of Do or Run, by Close, and by the Close of its loop. goja has no
-// limit for memory.
+// A panic in a Go function that a script has called is an exception if the function was given by [Host.Set] or
+// [Host.Func]. A panic in any other Go function is an uncaught exception, and so is too deep a recursion
+// ([WithMaxCallStack]): goja skips catch and finally for both. If one of them happens while goja runs promise jobs,
+// the jobs that are ready are lost.
+//
+// A script that does not end is interrupted by the context of Do or Run, by Close, and by the Close of its loop.
+// [WithMemoryLimit] ends a host whose scripts keep too much memory. Interrupts and limits do not reach into a single
+// call of one of goja's own functions: docs/goja.md says what that means for untrusted scripts.
 //
 // # Timers
 //
-// By default they are Node's: setTimeout returns a Timeout, delays are whole milliseconds, and at least one. See
-// [WithHTMLTimers] and [WithZeroDelays].
+// Timers are Node's by default: setTimeout returns a Timeout, and delays are whole milliseconds, at least one.
+// [WithHTMLTimers] and [WithZeroDelays] change that.
 //
-// Timers of equal delay that one callback sets, within a millisecond, fire together; none fires early. In Node, whose
-// clock has whole milliseconds, one may.
+// Timers of equal delay that one callback sets within a millisecond fire together. No timer fires early; in Node,
+// whose clock has whole milliseconds, one may.
 package gojaloop

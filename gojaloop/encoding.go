@@ -1,6 +1,6 @@
 package gojaloop
 
-// Text and bytes: the decoders of the Encoding standard that are here, and base64 as the Infra standard forgives it.
+// Text and bytes: decoders of the Encoding standard, and the forgiving base64 of the Infra standard.
 
 import (
 	"encoding/base64"
@@ -11,7 +11,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// encodingLabels are the labels of the encodings that are here.
+// encodingLabels are the labels of each supported encoding.
 var encodingLabels = map[string][]string{
 	"utf-8":        {"unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "utf-8", "utf8", "x-unicode20utf8"},
 	"utf-16le":     {"csunicode", "iso-10646-ucs-2", "ucs-2", "unicode", "unicodefeff", "utf-16", "utf-16le"},
@@ -19,7 +19,7 @@ var encodingLabels = map[string][]string{
 	"windows-1252": {"ansi_x3.4-1968", "ascii", "cp1252", "cp819", "csisolatin1", "ibm819", "iso-8859-1", "iso-ir-100", "iso8859-1", "iso88591", "iso_8859-1", "iso_8859-1:1987", "l1", "latin1", "us-ascii", "windows-1252", "x-cp1252"},
 }
 
-// encodingOf returns the name of the encoding that has a label, "" if there is none.
+// encodingOf returns the encoding that has a label, "" if there is none.
 func encodingOf(label string) string {
 	label = strings.ToLower(strings.Trim(label, "\t\n\f\r "))
 	for name, labels := range encodingLabels {
@@ -39,11 +39,12 @@ var windows1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u
 type decoder struct {
 	name             string
 	fatal, ignoreBOM bool
-	rest             []byte // an incomplete character
+	rest             []byte // the bytes of an incomplete character
 	begun            bool   // the byte order mark has been looked for
 }
 
-// newDecoder returns a function of bytes and whether they are the last ones, that returns text, or null for an error.
+// newDecoder returns a function that decodes. Its arguments are bytes, and whether they are the last ones; it returns
+// text, or null for an error.
 func (h *Host) newDecoder(call goja.FunctionCall) goja.Value {
 	d := &decoder{name: call.Argument(0).String(), fatal: call.Argument(1).ToBoolean(), ignoreBOM: call.Argument(2).ToBoolean()}
 	return h.vm.ToValue(func(call goja.FunctionCall) goja.Value {
@@ -56,7 +57,7 @@ func (h *Host) newDecoder(call goja.FunctionCall) goja.Value {
 	})
 }
 
-// decodeUTF8 is "UTF-8 decode": with a byte order mark taken away, and what is wrong replaced.
+// decodeUTF8 is the standard's "UTF-8 decode": a byte order mark is removed, and malformed bytes are replaced.
 func (h *Host) decodeUTF8(call goja.FunctionCall) goja.Value {
 	b, _ := bytesOf(call.Argument(0))
 	d := decoder{name: "utf-8"}
@@ -97,7 +98,7 @@ func (d *decoder) decode(b []byte, last bool) (string, bool) {
 	return text, ok
 }
 
-// utf8 replaces each longest beginning of a character that does not go on by one U+FFFD, as the standard has it.
+// utf8 decodes UTF-8. As the standard says, one U+FFFD replaces each maximal subpart of an ill-formed sequence.
 func (d *decoder) utf8(out *strings.Builder, b []byte, last bool) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -120,7 +121,7 @@ func (d *decoder) utf8(out *strings.Builder, b []byte, last bool) bool {
 	return true
 }
 
-// subpart returns how many bytes at the start of b begin a character, at least 1.
+// subpart returns the length of the maximal subpart at the start of b, at least 1.
 func subpart(b []byte) int {
 	low, high, need := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {
@@ -185,7 +186,7 @@ func (d *decoder) utf16(out *strings.Builder, b []byte, last bool) bool {
 	return true
 }
 
-// atob decodes base64 into a string of which each character is a byte.
+// atob decodes base64 into a string with a character for each byte.
 func (h *Host) atob(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) == 0 {
 		panic(h.vm.NewTypeError("atob: 1 argument required, but only 0 present"))
@@ -201,7 +202,7 @@ func (h *Host) atob(call goja.FunctionCall) goja.Value {
 	return goja.StringFromUTF16(units)
 }
 
-// btoa encodes such a string.
+// btoa encodes a string with a character for each byte as base64.
 func (h *Host) btoa(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) == 0 {
 		panic(h.vm.NewTypeError("btoa: 1 argument required, but only 0 present"))
@@ -233,7 +234,7 @@ func forgivingBase64(s string) ([]byte, bool) {
 	return b, err == nil
 }
 
-// unbase64 makes bytes of base64.
+// unbase64 decodes percent-encoded base64 into bytes.
 func (h *Host) unbase64(call goja.FunctionCall) goja.Value {
 	b, ok := forgivingBase64(string(unescape(call.Argument(0).String())))
 	if !ok {
@@ -242,7 +243,7 @@ func (h *Host) unbase64(call goja.FunctionCall) goja.Value {
 	return h.buffer(b)
 }
 
-// unescape is the percent-decoding of URLs.
+// unescape decodes the percent-encoding of URLs.
 func unescape(s string) []byte {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -256,7 +257,7 @@ func unescape(s string) []byte {
 	return b
 }
 
-// hex returns the value of a digit, or -1.
+// hex returns the value of a hexadecimal digit, or -1.
 func hex(c byte) int {
 	if c >= 'A' && c <= 'F' {
 		c += 'a' - 'A'

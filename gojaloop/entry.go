@@ -1,8 +1,9 @@
 package gojaloop
 
-// Entries: each time that Go calls into the runtime, what a turn consists of, and the checkpoint behind each callback.
+// Entries: the calls from Go into the runtime, the phases of a turn, and the checkpoint behind each callback.
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -11,8 +12,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// phase is what comes next in a host's turn, in Node's order. A turn may be spread over several entries, and an entry may
-// run several short turns.
+// phase is the next step of a host's turn, in Node's order. A turn may be spread over several entries, and one entry
+// may run several short turns.
 type phase int
 
 const (
@@ -21,53 +22,54 @@ const (
 	checking              // immediates
 )
 
-// entry is one callback of the loop that runs scripts, and what is left of it to do.
+// entry is one callback of the loop that runs scripts, with what is left of it to do.
 type entry struct {
-	first func() // goes before anything else
-	fn    func() // what the entry is for; nil once it has begun, or if it is for the turn
-	then  phase  // what comes after fn
-	alone bool   // nothing does
-	begun bool   // the phase has
-	began time.Time
-	looks int  // at the turn
-	over  bool // the turn gives way
-	ran   bool // something ran since goja had a chance to run promise jobs
+	first       func()    // runs before anything else
+	fn          func()    // the entry's purpose; nil once it has begun, or if the entry only runs the turn
+	then        phase     // the phase that follows fn
+	alone       bool      // no phase follows fn
+	begun       bool      // the current phase has begun
+	began       time.Time // when the entry's part of the turn began
+	callbacks   int       // calls of nextCallback
+	done        bool      // the entry takes no more callbacks of the turn
+	mayHaveJobs bool      // something ran since goja last ran promise jobs; used if goja does not show its queue
 
 	calling bool // a timer or an immediate runs
-	threw   bool // it has thrown, so its checkpoint comes behind the next one of the phase, as in Node
+	threw   bool // the callback has thrown: its checkpoint follows the next callback of the phase, as in Node
 }
 
 const (
-	// longest is about how long one phase goes on before everything else on the loop has its turn.
+	// longest is about how long an entry runs callbacks of the turn before it gives way to the rest of the loop.
 	longest = 10 * time.Millisecond
-	// brief is about how long a host goes on to another turn of its own.
+	// brief is about how long an entry may have run to begin another turn.
 	brief = 250 * time.Microsecond
-	// lookEvery is after how many callbacks the clock is looked at.
+	// lookEvery is the number of callbacks between two looks at the clock.
 	lookEvery = 16
 )
 
-// enter runs an entry to its end: its callbacks, with a checkpoint behind each. On the loop, outside of the runtime. It
-// returns why it did not come to its end: the cause of an interrupt, or why the host has ended. Whatever else happens
-// goes to who has to hear of it.
+// enter runs an entry to its end: its callbacks, with a checkpoint behind each. On the loop, outside of the runtime.
+// Once the entry has begun, enter calls during, unless it is nil, with the entry's number; at the end it calls the
+// function that during returned. enter returns nil if the entry came to its end, else the cause of an interrupt, or
+// why the host has ended. All other errors are uncaught exceptions.
 func (h *Host) enter(e entry, during func(entry uint64) (stop func())) error {
-	if h.over != nil {
-		return h.over
+	if h.endErr != nil {
+		return h.endErr
 	}
 	if h.parked.Load() {
 		return ErrParked
 	}
 	if !h.guard.begin() {
-		h.end(h.guard.reason())
-		return h.over
+		h.end(h.guard.killCause())
+		return h.endErr
 	}
 	if during != nil {
 		defer during(h.guard.current())()
 	}
-	h.now = e
-	h.inside++
+	h.entry = e
+	h.depth++
 	left := false
 	defer func() {
-		h.inside--
+		h.depth--
 		if !left {
 			h.end(&eventloop.PanicError{Value: eventloop.ErrGoexit, Stack: debug.Stack()})
 		}
@@ -75,58 +77,66 @@ func (h *Host) enter(e entry, during func(entry uint64) (stop func())) error {
 		h.leave()
 	}()
 	var interrupted error
-	for h.over == nil {
+	for h.endErr == nil {
 		fault := h.call()
-		if interrupted = h.guard.why(); fault != nil && (interrupted != nil || h.broken()) {
+		if fault == nil && h.depth == 1 && h.calls.IsValid() && h.broken() {
+			fault = errLost
+		}
+		if interrupted = h.guard.interruptCause(); fault != nil && (interrupted != nil || h.broken()) {
 			h.interrupted(fault)
 			break
 		}
 		if fault != nil {
-			h.now.fn = nil
-			h.now.first = func() { h.uncaught(nil, fault, "uncaughtException") }
-		} else if !h.more() {
-			interrupted = nil // it came too late
+			h.entry.fn = nil
+			h.entry.first = func() { h.uncaught(nil, fault, "uncaughtException") }
+		} else if !h.unfinished() {
+			interrupted = nil // the interrupt came after the end
 			break
 		}
 	}
 	left = true
-	if h.over != nil {
-		return h.over
+	if h.endErr != nil {
+		return h.endErr
 	}
 	return interrupted
 }
 
-// interrupted sees to what an interrupt has left: nothing of it runs, but the host may live. So it is with what else
-// scripts cannot catch, if that has left the runtime in a state in which it must not be used any more.
+// errLost is the fault of an entry that goja has left as if nothing were wrong, with calls on its stacks: an exception
+// in "await" itself does that, and goja keeps it.
+var errLost = errors.New("gojaloop: an exception got lost in goja, which cannot go on")
+
+// interrupted drops the nextTick functions and rejections that an interrupt has left. The host goes on, unless it was
+// killed or the runtime is broken: then the host ends. Any other fault has broken the runtime, and ends the host too.
 func (h *Host) interrupted(fault error) {
-	h.ticks.clear()
-	h.rejections.waiting, h.rejections.order = nil, nil
-	why := h.guard.reason()
-	if cause := h.guard.why(); why == nil && cause != nil && h.broken() {
-		why = fmt.Errorf("%w: %w", ErrBroken, cause)
-	} else if why == nil && cause == nil {
+	h.dropLeft()
+	err := h.guard.killCause()
+	if cause := h.guard.interruptCause(); err == nil && cause != nil && h.broken() {
+		err = fmt.Errorf("%w: %w", ErrBroken, cause)
+	} else if err == nil && cause == nil {
 		e := h.asError(goja.Undefined(), fault)
 		e.Code = 1
-		why = e
+		err = e
 	}
-	if why != nil {
-		h.end(why)
+	if err != nil {
+		h.end(err)
 	}
 }
 
-// broken tells whether goja has come back without having cleaned up, as it does when something that scripts cannot catch
-// leaves an async function that was resumed, or a generator. Its next call would not return. Where goja does not show, it may be so.
+// broken tells whether goja has returned without unwinding its stacks, after which its next call would not return.
+// That happens when a fault that scripts cannot catch leaves an async function that was resumed, or a generator, and
+// when "await" itself throws. If goja does not show its stacks, the answer is yes.
 func (h *Host) broken() bool {
 	return !h.calls.IsValid() || !h.tries.IsValid() || h.calls.Len()+h.tries.Len() != 0
 }
 
-// call calls the frame. An exception is dealt with there; what comes out is what goja does not let scripts catch.
+// call calls the frame, which handles exceptions itself. call returns the faults that goja does not let scripts
+// catch, and panics of Go functions.
 func (h *Host) call() (err error) {
 	returned := false
 	defer func() {
 		if !returned {
 			if x := recover(); x != nil { // nil is runtime.Goexit
-				err = &eventloop.PanicError{Value: x, Stack: debug.Stack()}
+				err = asPanic(x)
 			}
 		}
 	}()
@@ -135,19 +145,21 @@ func (h *Host) call() (err error) {
 	return err
 }
 
-// next is the frame's: it returns what to call next. What comes first is the checkpoint of the callback before: ticks,
-// then promise jobs, for which it leaves, and when there are none, rejections. With an argument it is told of an exception.
+// next is called by the frame, and returns the function or object to call next, or undefined when the frame is to
+// return. First comes the checkpoint of the previous callback: nextTick functions, then promise jobs, which goja runs
+// when the frame returns, and rejections once no job is left. With an argument, next takes an exception that the
+// frame has caught.
 func (h *Host) next(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) != 0 {
-		h.now.threw = h.now.calling
-		return h.fail(call)
+		h.entry.threw = h.entry.calling
+		return h.reportUncaught(call)
 	}
 	if h.timers.current != nil {
-		h.timers.ran()
+		h.timers.finish()
 	}
-	n := &h.now
+	n := &h.entry
 	n.calling = false
-	for h.over == nil {
+	for h.endErr == nil {
 		if n.threw {
 			callback, fn := h.nextCallback()
 			n.threw = false
@@ -158,24 +170,24 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 			}
 		}
 		if f := n.first; f != nil {
-			n.first, n.ran = nil, true
+			n.first, n.mayHaveJobs = nil, true
 			f()
 			continue
 		}
 		if h.ticks.len() != 0 {
-			n.ran = true
+			n.mayHaveJobs = true
 			return h.ticks.pop().value(h)
 		}
 		if h.jobsWait() {
 			break
 		}
 		if h.rejections.due() {
-			n.ran = true
-			h.tellRejections()
+			n.mayHaveJobs = true
+			h.reportRejections()
 			continue
 		}
 		if fn := n.fn; fn != nil {
-			n.fn, n.ran = nil, true
+			n.fn, n.mayHaveJobs = nil, true
 			h.timers.callback++
 			h.advance(n.then)
 			fn()
@@ -191,7 +203,8 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// run runs a function of Submit, if it is one. What it panics with unwinds the frame: to its catch, or to call.
+// run calls fn, unless it is nil, and tells whether it did. A panic of fn unwinds the frame: an exception to the frame's
+// catch, anything else to the method call.
 func (h *Host) run(fn func(*goja.Runtime)) bool {
 	if fn == nil {
 		return false
@@ -200,40 +213,40 @@ func (h *Host) run(fn func(*goja.Runtime)) bool {
 	return true
 }
 
-// jobsWait tells whether promise jobs are ready, as far as can be known: where goja does not show its queue there may be
-// some behind every callback.
+// jobsWait tells whether promise jobs are ready. If goja does not show its queue, the answer is yes once after each
+// function that ran.
 func (h *Host) jobsWait() bool {
 	if h.jobs.IsValid() {
 		return h.jobs.Len() != 0
 	}
-	ran := h.now.ran
-	h.now.ran = false
-	return ran
+	may := h.entry.mayHaveJobs
+	h.entry.mayHaveJobs = false
+	return may
 }
 
-// advance goes on to a phase, because something has run that comes before it; unless timers were cut short, which then
-// still come first.
+// advance sets the turn's next phase, when a callback that belongs before that phase has run. A timing phase that was
+// cut short still comes first.
 func (h *Host) advance(to phase) {
-	if !h.cut {
+	if !h.timersCut {
 		h.phase = to
 	}
 }
 
-// nextCallback returns the next callback of the turn: a timer or an immediate, or a function from Go; neither if there is
-// none, or everything else on the loop should have its turn.
+// nextCallback returns the next callback of the turn: the object of a timer or an immediate, or a function from Go.
+// It returns neither if there is none, or if the entry should give way to the rest of the loop.
 func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
-	n := &h.now
-	n.ran, n.calling = true, false
+	n := &h.entry
+	n.mayHaveJobs, n.calling = true, false
 	h.timers.callback++
-	if n.alone || n.over || h.quiet() || h.parked.Load() {
-		n.over = true
+	if n.alone || n.done || h.nothingPending() || h.parked.Load() {
+		n.done = true
 		return nil, nil
 	}
-	if n.looks == 0 {
+	if n.callbacks == 0 {
 		n.began = time.Now()
 	}
-	if n.looks++; n.looks%lookEvery == 0 && !n.threw && h.schedule == nil && time.Since(n.began) > longest {
-		n.over, h.cut = true, h.phase == timing
+	if n.callbacks++; n.callbacks%lookEvery == 0 && !n.threw && h.schedule == nil && time.Since(n.began) > longest {
+		n.done, h.timersCut = true, h.phase == timing
 		return nil, nil
 	}
 	for {
@@ -247,7 +260,7 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 				n.calling = true
 				return t.object, nil
 			}
-			h.cut, n.begun = false, false
+			h.timersCut, n.begun = false, false
 			h.phase = polling
 		case polling:
 			if !n.begun {
@@ -255,7 +268,7 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 				h.inbox.take()
 			}
 			if fn, own := h.inbox.next(); own {
-				n.over = true
+				n.done = true
 				return nil, nil
 			} else if fn != nil {
 				return nil, fn
@@ -273,81 +286,81 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 			}
 			n.begun = false
 			h.phase = timing
-			if !h.another() {
-				n.over = true
+			if !h.anotherTurn() {
+				n.done = true
 				return nil, nil
 			}
 		}
 	}
 }
 
-// quiet tells whether the turn has nothing to do for sure.
-func (h *Host) quiet() bool {
+// nothingPending tells whether no timer, immediate or function is pending at all.
+func (h *Host) nothingPending() bool {
 	return len(h.timers.order) == 0 && !h.immediates.any() && !h.inbox.any()
 }
 
-// another tells whether to begin another turn in this entry: there is something to do, and it has not taken long, or what
-// has thrown waits for it. A schedule has its say behind each turn.
-func (h *Host) another() bool {
-	if h.schedule != nil && !h.now.threw {
+// anotherTurn tells whether this entry begins another turn: if something is to do and the entry has been brief. With a
+// schedule each turn is an entry of its own. After a throw, brevity and schedule do not matter: a checkpoint is to come.
+func (h *Host) anotherTurn() bool {
+	if h.schedule != nil && !h.entry.threw {
 		return false
 	}
 	now := h.timers.now()
-	if now-int64(h.now.began.Sub(h.timers.anchor)) > int64(brief) && !h.now.threw {
+	if now-int64(h.entry.began.Sub(h.timers.anchor)) > int64(brief) && !h.entry.threw {
 		return false
 	}
 	return h.immediates.any() || h.inbox.any() || h.timers.ready(now)
 }
 
-// more tells whether the entry has to go on, when goja has run the promise jobs.
-func (h *Host) more() bool {
-	n := &h.now
+// unfinished tells whether the entry goes on, after goja has run the promise jobs.
+func (h *Host) unfinished() bool {
+	n := &h.entry
 	switch {
 	case h.ticks.len() != 0 || h.rejections.due() || n.fn != nil || n.first != nil:
 		return true
-	case n.alone || n.over || h.quiet() || h.parked.Load():
+	case n.alone || n.done || h.nothingPending() || h.parked.Load():
 		return false
 	}
 	return n.begun || h.immediates.any() || h.inbox.any() || h.timers.ready(h.timers.now())
 }
 
-// leave sees to what is to come, when an entry is over. An ending loop has no turns for timers and immediates any more:
-// then the program ends when what was accepted from Go has run.
+// leave arranges what follows an entry: the rest of the turn, the alarm, the end of Run. A loop that is ending accepts no
+// more turns; the host then ends as soon as the functions from Go that it has accepted have run.
 func (h *Host) leave() {
-	if h.over != nil || h.parked.Load() {
+	if h.endErr != nil || h.parked.Load() {
 		return
 	}
-	if h.ending == nil && (h.cut || h.immediates.any() || h.inbox.any()) {
-		h.ask()
+	if h.ending == nil && (h.timersCut || h.immediates.any() || h.inbox.any()) {
+		h.requestTurn()
 	}
 	if h.ending == nil {
 		h.ending = h.timers.setAlarm()
 	}
 	switch {
-	case h.parked.Load(): // meanwhile, and its loop has been told to end
+	case h.parked.Load(): // parked meanwhile: the end of the loop does not end the host
 		h.ending = nil
 	case h.ending == nil:
-		h.settle()
+		h.queueConfirm()
 	case h.inbox.any():
-		h.ask()
+		h.requestTurn()
 	default:
 		h.end(h.ending)
 	}
 }
 
-// ask asks the loop to have the turn go on, behind what is queued there.
-func (h *Host) ask() {
-	if h.owed {
+// requestTurn queues the rest of the turn at the loop, behind what is queued there.
+func (h *Host) requestTurn() {
+	if h.turnQueued {
 		return
 	}
-	err := h.loop.Submit(h.goOn)
+	err := h.loop.Submit(h.turnFunc)
 	switch {
 	case err == nil:
 	case err == eventloop.ErrLoopTerminated && !h.inbox.any():
 		h.ending = err
 		return
-	default: // full, or ending; then it still takes this
-		if err := h.loop.SubmitInternal(h.goOn); err != nil {
+	default: // the loop is full or ending, and still takes an internal task
+		if err := h.loop.SubmitInternal(h.turnFunc); err != nil {
 			h.ending = err
 			if !h.parked.Load() {
 				h.end(err)
@@ -355,17 +368,18 @@ func (h *Host) ask() {
 			return
 		}
 	}
-	h.owed = true
+	h.turnQueued = true
 }
 
-// turn is the loop's callback for ask.
+// turn is the callback that requestTurn queues.
 func (h *Host) turn() {
-	h.owed = false
-	h.goAhead()
+	h.turnQueued = false
+	h.runTurn()
 }
 
-// goAhead runs what waits for an entry of its own, as far as it comes first, and goes on with the turn.
-func (h *Host) goAhead() {
+// runTurn runs the items of the inbox that need entries of their own, as long as one of them is first, and then goes
+// on with the turn. On the loop, outside of the runtime.
+func (h *Host) runTurn() {
 	if h.parked.Load() {
 		return
 	}
@@ -376,14 +390,14 @@ func (h *Host) goAhead() {
 		if began.IsZero() {
 			began = time.Now()
 		} else if h.schedule == nil && time.Since(began) > longest {
-			h.ask()
+			h.requestTurn()
 			return
 		}
 	}
 	_ = h.enter(entry{}, nil)
 }
 
-// protect calls a Go function within an entry. Whatever comes out of it is returned as an error, but for runtime.Goexit.
+// protect calls a Go function within an entry. It returns an exception or a panic as an error; runtime.Goexit passes.
 func (h *Host) protect(fn func() error) (err error) {
 	returned := false
 	defer func() {
@@ -398,7 +412,7 @@ func (h *Host) protect(fn func() error) (err error) {
 	return err
 }
 
-// recovered makes an error of what was recovered.
+// recovered makes an error of a recovered panic value.
 func (h *Host) recovered(x any) error {
 	switch x := x.(type) {
 	case nil: // runtime.Goexit
@@ -408,20 +422,28 @@ func (h *Host) recovered(x any) error {
 	case *goja.StackOverflowError:
 		return x
 	}
+	return asPanic(x)
+}
+
+// asPanic makes a PanicError of a recovered panic value, unless the value is one already.
+func asPanic(x any) *eventloop.PanicError {
+	if p, ok := x.(*eventloop.PanicError); ok {
+		return p
+	}
 	return &eventloop.PanicError{Value: x, Stack: debug.Stack()}
 }
 
-// tell has an entry of its own for what may throw.
-func (h *Host) tell(f func() error) {
+// runAlone runs f in an entry of its own, which no timer, immediate or function follows. An error of f is an uncaught exception.
+func (h *Host) runAlone(f func() error) {
 	_ = h.enter(entry{fn: func() {
 		if err := h.protect(f); err != nil {
 			h.uncaught(nil, err, "uncaughtException")
 		}
-	}, then: checking}, nil)
+	}, then: checking, alone: true}, nil)
 }
 
-// fail is for an exception that nobody has caught.
-func (h *Host) fail(call goja.FunctionCall) goja.Value {
+// reportUncaught passes its argument, an exception that no script has caught, to uncaught.
+func (h *Host) reportUncaught(call goja.FunctionCall) goja.Value {
 	h.uncaught(call.Argument(0), nil, "uncaughtException")
 	return goja.Undefined()
 }

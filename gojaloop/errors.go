@@ -1,6 +1,6 @@
 package gojaloop
 
-// Errors: what leaves the loop of an exception, and what becomes of one that nobody catches.
+// Errors: the form in which exceptions leave the loop, and the fate of uncaught ones.
 
 import (
 	"errors"
@@ -12,27 +12,27 @@ import (
 )
 
 var (
-	// ErrClosed is returned, alone or wrapped beside the reason, by a host whose program has ended.
+	// ErrClosed is the error of a host that has ended, alone or wrapped beside the reason.
 	ErrClosed = errors.New("gojaloop: the host is closed")
-	// ErrBroken is wrapped, beside the reason, by the error of a host that has ended because goja cannot be used after an
-	// interrupt that has hit an async function behind its first await, or a generator.
+	// ErrBroken is wrapped, beside the reason, by the error of a host that had to end because an interrupt hit an
+	// async function behind its first await, or a generator: goja cannot go on after that. Make a new host.
 	ErrBroken = errors.New("gojaloop: the runtime was interrupted where it cannot go on")
-	// ErrParked is returned for what would run now, by a host that was parked.
+	// ErrParked is the error of a call that has to enter the runtime at once, while the host is parked.
 	ErrParked = errors.New("gojaloop: the host is parked")
-	// ErrNotOnLoop is what a method that is for the loop panics with elsewhere.
+	// ErrNotOnLoop is the panic value of a method that is for the loop, called elsewhere.
 	ErrNotOnLoop = errors.New("gojaloop: called from elsewhere than the loop")
 )
 
-// Error is an exception, or the reason of a rejection, as Go sees it. It holds text and what was exported, and may be used
-// on any goroutine. It unwraps to the Go error that a script was given, if that is what it threw.
+// Error describes an exception, or the reason of a rejection, for Go. It holds text and a primitive value, and may be
+// used on any goroutine. It unwraps to the Go error that the script has thrown, if it was one.
 type Error struct {
 	Message string // the value as text: "TypeError: x is not a function"
 	Stack   string // where it was thrown, a line for each call, innermost first; empty if goja does not know
-	Value   any    // the value exported, if it is a primitive; else nil
-	Code    int    // with which Node would exit: 1; or 7, when it was thrown by a handler of uncaught exceptions
+	Value   any    // the value exported if it is a primitive, else nil
+	Code    int    // if it ends the host, Node's exit code: 1; 7 if a handler of uncaught exceptions threw it
 
 	cause  error
-	reason goja.Value // itself, for the runtime that it is of
+	thrown goja.Value // the value thrown; for vm's loop alone
 	vm     *goja.Runtime
 }
 
@@ -44,18 +44,18 @@ func (e *Error) Error() string {
 	return e.Message + "\n" + e.Stack
 }
 
-// Unwrap returns the Go error that the script has thrown, or nil.
+// Unwrap returns the Go error that the script has thrown, nil if it was another value.
 func (e *Error) Unwrap() error { return e.cause }
 
-// ExitError is what Run returns when a script has called process.exit, or has set process.exitCode, to other than 0.
+// ExitError is the error of Run for an exit code other than 0, from process.exit or process.exitCode.
 type ExitError struct{ Code int }
 
-// Error tells the code.
+// Error names the code.
 func (e *ExitError) Error() string { return fmt.Sprintf("gojaloop: exit code %d", e.Code) }
 
-// errorOf makes an Error of a value that was thrown. On the loop.
+// errorOf makes an Error of a thrown value; stack is used if the value has no stack of its own. On the loop.
 func (h *Host) errorOf(v goja.Value, stack []goja.StackFrame) *Error {
-	e := &Error{reason: v, vm: h.vm}
+	e := &Error{thrown: v, vm: h.vm}
 	if ex := h.vm.Try(func() { h.describe(e, v) }); ex != nil && e.Message == "" {
 		e.Message = "an exception that throws when it is looked at"
 	}
@@ -65,7 +65,7 @@ func (h *Host) errorOf(v goja.Value, stack []goja.StackFrame) *Error {
 	return e
 }
 
-// frames writes calls as a stack trace does, without those of the host.
+// frames formats calls as a stack trace does, without those of the host.
 func frames(stack []goja.StackFrame) string {
 	var b strings.Builder
 	for _, f := range stack {
@@ -81,7 +81,7 @@ func frames(stack []goja.StackFrame) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// describe fills in what asking the value tells, which may run scripts, and throw.
+// describe fills in e from the properties of the value. Reading them may run scripts, and throw.
 func (h *Host) describe(e *Error, v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -110,7 +110,7 @@ func (h *Host) describe(e *Error, v goja.Value) {
 	}
 }
 
-// cleanStack leaves the frames of a stack trace, without those of the host and without goja's offsets into its code.
+// cleanStack keeps the frames of a stack trace, without those of the host and without goja's offsets into its code.
 func cleanStack(s, message string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -131,7 +131,7 @@ func cleanStack(s, message string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isOwn tells whether a line of a stack trace is about a method of the host.
+// isOwn tells whether a line of a stack trace names a method of the host.
 func isOwn(line string) bool { return strings.Contains(line, "/gojaloop.") }
 
 func isNumber(s string) bool {
@@ -143,7 +143,7 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// portable makes an error that came out of the runtime one that may leave the loop.
+// portable turns an error from the runtime into one that may leave the loop. On the loop, before the entry ends.
 func (h *Host) portable(err error) error {
 	var (
 		ex    *goja.Exception
@@ -159,7 +159,7 @@ func (h *Host) portable(err error) error {
 	case errors.As(err, &deep):
 		return &Error{Message: "RangeError: Maximum call stack size exceeded"}
 	case errors.As(err, &inter):
-		if cause := h.guard.why(); cause != nil {
+		if cause := h.guard.interruptCause(); cause != nil {
 			return cause
 		}
 		return errInterrupted
@@ -169,10 +169,11 @@ func (h *Host) portable(err error) error {
 
 var errInterrupted = errors.New("gojaloop: interrupted")
 
-// valueOf makes a value to throw of an error: what was thrown, if it is of this runtime.
+// valueOf returns the value to throw for an error: the thrown value itself if it is of this runtime, else an Error
+// object that holds err. On the loop.
 func (h *Host) valueOf(err error) goja.Value {
-	if e, ok := err.(*Error); ok && e.vm == h.vm && e.reason != nil {
-		return e.reason
+	if e, ok := err.(*Error); ok && e.vm == h.vm && e.thrown != nil {
+		return e.thrown
 	}
 	var ex *goja.Exception
 	if errors.As(err, &ex) {
@@ -181,18 +182,26 @@ func (h *Host) valueOf(err error) goja.Value {
 	return h.vm.NewGoError(err)
 }
 
-// uncaught deals with an exception that nobody has caught. On the loop, in the frame.
+// uncaught passes an exception that no script has caught to the listeners, else to the handler, else it ends the
+// host. v is the thrown value, nil to take it from err; origin is the listeners' second argument. On the loop, in the
+// frame.
 func (h *Host) uncaught(v goja.Value, err error, origin string) {
 	var interrupted *goja.InterruptedError
-	if h.over != nil || errors.As(err, &interrupted) {
+	if h.endErr != nil || errors.As(err, &interrupted) {
 		return
 	}
 	if v == nil {
 		v = h.valueOf(err)
 	}
+	if h.listens("uncaughtExceptionMonitor") {
+		if second := h.emit("uncaughtExceptionMonitor", v, h.vm.ToValue(origin)); second != nil {
+			h.fatal(h.asError(nil, second), 7)
+			return
+		}
+	}
 	if h.listens("uncaughtException") {
-		if again := h.emit("uncaughtException", v, h.vm.ToValue(origin)); again != nil {
-			h.fatal(h.asError(nil, again), 7)
+		if second := h.emit("uncaughtException", v, h.vm.ToValue(origin)); second != nil {
+			h.fatal(h.asError(nil, second), 7)
 		}
 		h.immediates.addEmpty()
 		return
@@ -203,12 +212,13 @@ func (h *Host) uncaught(v goja.Value, err error, origin string) {
 		return
 	}
 	h.immediates.addEmpty()
-	if again := h.protect(func() error { h.onUncaught(e); return nil }); again != nil {
-		h.fatal(h.asError(nil, again), 7)
+	if second := h.protect(func() error { h.onUncaught(e); return nil }); second != nil {
+		h.fatal(h.asError(nil, second), 7)
 	}
 }
 
-// fatal ends the program because of an exception. Listeners of 'exit' hear of it, unless it comes from a handler.
+// fatal ends the host because of an exception. Listeners of 'exit' run first, unless a handler of uncaught exceptions
+// threw it, which is code 7.
 func (h *Host) fatal(e *Error, code int) {
 	e.Code = code
 	if p := h.process.object; p != nil && code == 1 && !h.exiting {
@@ -221,14 +231,14 @@ func (h *Host) fatal(e *Error, code int) {
 	h.end(e)
 }
 
-// asError is portable for an error that may be unknown, with the value that was thrown.
+// asError describes any error as an *Error. v is the thrown value; it may be nil if err is not.
 func (h *Host) asError(v goja.Value, err error) *Error {
 	var e *Error
 	switch err := h.portable(err); {
 	case err == nil:
 		e = h.errorOf(v, nil) // v is not nil then
 	case !errors.As(err, &e):
-		e = &Error{Message: err.Error(), cause: err, reason: v, vm: h.vm}
+		e = &Error{Message: err.Error(), cause: err, thrown: v, vm: h.vm}
 		var p *eventloop.PanicError
 		if errors.As(err, &p) {
 			e.Stack = string(p.Stack)
@@ -237,7 +247,7 @@ func (h *Host) asError(v goja.Value, err error) *Error {
 	return e
 }
 
-// newError makes an error with a code, as Node's own have.
+// newError makes an error object with a property code, as Node's own have.
 func (h *Host) newError(class, code, message string) *goja.Object {
 	e, err := h.vm.New(h.vm.Get(class), h.vm.ToValue(message))
 	if err != nil { // a script has replaced the class

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/dop251/goja"
@@ -31,7 +33,35 @@ func Example() {
 	// <nil>
 }
 
-// A call into a script that has a deadline, as in an HTTP handler.
+// A script with timers, fetch, and a Go function that takes time.
+func ExampleHost_Run() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "5") }))
+	defer server.Close()
+	err := run(`setTimeout(async () => console.log(await lookup('a') + Number(await (await fetch('` + server.URL + `')).text())), 1)`)
+	fmt.Println(err)
+	// Output:
+	// 12
+	// <nil>
+}
+
+func run(script string) error {
+	loop, err := eventloop.New()
+	if err != nil {
+		return err
+	}
+	host, err := gojaloop.New(loop)
+	if err != nil {
+		return err
+	}
+	host.Set("lookup", host.Promisify(func(_ context.Context, args []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
+		found := map[string]int{"a": 7}[args[0].String()] // on a goroutine of its own
+		return func(vm *goja.Runtime) (goja.Value, error) { return vm.ToValue(found), nil }, nil
+	}))
+	_, err = host.Run(context.Background(), "main.js", script)
+	return err
+}
+
+// A call of a script's function with a deadline, as in an HTTP handler.
 func ExampleHost_Do() {
 	loop, _ := eventloop.New()
 	go loop.Run(context.Background())

@@ -9,23 +9,25 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/dop251/goja"
 )
 
-// exchange is a request and its response. It belongs to the functions that the script has; when these are garbage the connection
-// is let go.
+// exchange is a request and its response. It belongs to the functions that the script has: when they are garbage, the
+// connection is released.
 type exchange struct {
 	host   *Host
 	ctx    context.Context
 	cancel context.CancelFunc
-	body   io.ReadCloser // the response's; of one worker at a time
+	body   io.ReadCloser // the response's; used by one worker at a time
 }
 
-// redirects is after how many redirects a request fails.
+// redirects is how many redirects a request follows at most.
 const redirects = 20
 
 var (
@@ -33,15 +35,16 @@ var (
 	errRedirects = errors.New("redirect count exceeded")
 )
 
-// request begins a request: of a method, a URL, pairs of header, a body or null, and what to do about redirects. It returns an
-// object with a promise of the response, a function that reads a chunk of its body, and one that ends it all.
+// request begins a request. Its arguments are a method, a URL, the header's pairs of name and value, a body or null,
+// and what to do about redirects. It returns an object with response (a promise of the response), read (reads a chunk
+// of the body) and abort (ends the request and the response).
 func (h *Host) request(call goja.FunctionCall) goja.Value {
 	x := &exchange{host: h}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	var body []byte
 	has := false
 	if b, ok := bytesOf(call.Argument(3)); ok {
-		body, has = append([]byte(nil), b...), true // a script may change its own
+		body, has = append([]byte(nil), b...), true // a copy: the script may change its own
 	}
 	method, url, mode := call.Argument(0).String(), call.Argument(1).String(), call.Argument(4).String()
 	header := http.Header{}
@@ -97,7 +100,7 @@ func (h *Host) request(call goja.FunctionCall) goja.Value {
 	return o
 }
 
-// describe makes what fetch needs of a response. On the loop.
+// describe makes the object that fetch needs of a response. On the loop.
 func (x *exchange) describe(r *http.Response, redirected bool) goja.Value {
 	vm := x.host.vm
 	var pairs []any
@@ -116,7 +119,7 @@ func (x *exchange) describe(r *http.Response, redirected bool) goja.Value {
 	return o
 }
 
-// read reads a chunk; null at the end. On a goroutine of its own.
+// read reads a chunk of the body, null at the end. On a goroutine of its own.
 func (x *exchange) read(ctx context.Context) (func(*goja.Runtime) (goja.Value, error), error) {
 	defer context.AfterFunc(ctx, x.cancel)()
 	b := make([]byte, 64<<10)
@@ -135,14 +138,14 @@ func (x *exchange) read(ctx context.Context) (func(*goja.Runtime) (goja.Value, e
 	return nil, err
 }
 
-// worker runs a function on a goroutine of its own and returns a script's promise of what it returns.
+// worker runs fn on a goroutine of its own, and returns a script's promise of its result. On the loop.
 func (h *Host) worker(fn func(context.Context) (func(*goja.Runtime) (goja.Value, error), error)) goja.Value {
 	return h.apply(h.Promisify(func(ctx context.Context, _ []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
 		return fn(ctx)
 	}), goja.Undefined(), nil)
 }
 
-// latin1 is how a header's value goes on the wire: a byte for each character.
+// latin1 returns a header's value as it is sent: a byte for each character.
 func latin1(s string) string {
 	b := make([]byte, 0, len(s))
 	for _, r := range s {
@@ -151,10 +154,10 @@ func latin1(s string) string {
 	return string(b)
 }
 
-// unquote takes back how names are written in forms.
+// unquote undoes the escapes of names in forms.
 var unquote = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
-// multipart parses a form of that type; null if it is none.
+// multipart parses a multipart form: a content type and the bytes. It returns null if they are no such form.
 func (h *Host) multipart(call goja.FunctionCall) goja.Value {
 	_, params, err := mime.ParseMediaType(call.Argument(0).String())
 	b, ok := bytesOf(call.Argument(1))
@@ -185,4 +188,25 @@ func (h *Host) multipart(call goja.FunctionCall) goja.Value {
 		}
 		parts = append(parts, o)
 	}
+}
+
+// errorCode returns Node's code for the error of a request without a response, "" if Node has none.
+func (h *Host) errorCode(call goja.FunctionCall) goja.Value {
+	code := ""
+	if o, ok := call.Argument(0).(*goja.Object); ok {
+		var number syscall.Errno
+		var lookup *net.DNSError
+		var err error
+		if v := o.Get("value"); v != nil {
+			err, _ = v.Export().(error)
+		}
+		switch {
+		case errors.As(err, &lookup):
+			code = "ENOTFOUND"
+		case errors.As(err, &number):
+			code = map[syscall.Errno]string{syscall.ECONNREFUSED: "ECONNREFUSED", syscall.ECONNRESET: "ECONNRESET", syscall.ETIMEDOUT: "ETIMEDOUT",
+				syscall.EHOSTUNREACH: "EHOSTUNREACH", syscall.ENETUNREACH: "ENETUNREACH", syscall.EPIPE: "EPIPE"}[number]
+		}
+	}
+	return h.vm.ToValue(code)
 }

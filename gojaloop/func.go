@@ -1,6 +1,6 @@
 package gojaloop
 
-// Go functions for scripts, whose panics are exceptions.
+// Go functions for scripts: their panics become exceptions.
 
 import (
 	"fmt"
@@ -11,7 +11,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Set defines a global, as [goja.Runtime.Set] does; a function is made one of [Host.Func] first. It is for the loop.
+// Set defines a global, as [goja.Runtime.Set] does. A function is passed through [Host.Func] first. It is for the
+// loop.
 func (h *Host) Set(name string, value any) error {
 	if reflect.ValueOf(value).Kind() == reflect.Func {
 		value = h.Func(value)
@@ -19,9 +20,9 @@ func (h *Host) Set(name string, value any) error {
 	return h.vm.Set(name, value)
 }
 
-// Func makes a function for scripts of a Go function, of any type that [goja.Runtime.ToValue] takes. When it panics the script
-// gets an Error object, whose property value is an *eventloop.PanicError. What goja itself throws so, and values and
-// *goja.Exception, are thrown as they are. It is for the loop, and panics if fn is no function.
+// Func makes a script's function of a Go function of any type that [goja.Runtime.ToValue] takes. A panic of it throws
+// an Error object whose property value is an *eventloop.PanicError; a panic with a goja.Value, a *goja.Exception or
+// another of goja's own types is thrown as it is. It is for the loop, and panics if fn is not a function.
 func (h *Host) Func(fn any) goja.Value {
 	switch f := fn.(type) {
 	case func(goja.FunctionCall) goja.Value:
@@ -51,7 +52,7 @@ func (h *Host) Func(fn any) goja.Value {
 	}).Interface())
 }
 
-// rethrow makes an exception of a panic.
+// rethrow turns a panic into an exception. Functions for scripts defer it.
 func (h *Host) rethrow() {
 	x := recover()
 	if x == nil { // there was none, or it is runtime.Goexit

@@ -1,10 +1,10 @@
 package gojaloop_test
 
-// Random programs, for which this host must print what Node prints. Who has Node runs it on new ones:
+// Random programs, for which this host must print what Node prints. With Node installed, new ones are tried by
 //
 //	go test -run '^$' -fuzz FuzzAgainstNode ./gojaloop
 //
-// and without -fuzz it compares with what Node has printed for some, which is recorded.
+// and without -fuzz the recorded output of Node for some of them is compared.
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ type generator struct {
 
 func (g *generator) mark() int { g.n++; return g.n }
 
-// body writes statements, nested at most so deep.
+// body writes statements. depth bounds how deep they nest.
 func (g *generator) body(depth, most int) {
 	for range 1 + g.IntN(most) {
 		g.statement(depth)

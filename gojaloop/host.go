@@ -1,6 +1,6 @@
 package gojaloop
 
-// The host itself: what it is made of, and how it comes to life and ends.
+// The host itself: its parts, its beginning and its end.
 
 import (
 	"errors"
@@ -16,69 +16,71 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Host is a runtime on a loop. Create one with [New]; several may share a loop, each with a runtime of its own. It
-// starts no goroutine, and needs no closing: with its loop, or when nobody has it any more and nothing of it is pending,
-// it is garbage.
+// Host joins a goja runtime to a loop. Create one with [New]. Several hosts may share a loop; each has a runtime of
+// its own. An idle host has no goroutine and needs no closing: it becomes garbage with its loop, or once nothing
+// refers to it and nothing of it is pending.
 type Host struct {
 	loop *eventloop.Loop
 	vm   *goja.Runtime
 
 	promise       *goja.Object  // the class Promise
-	resolve, then goja.Callable // its functions, as they were before scripts ran
-	thenValue     goja.Value
-	frame         goja.Callable // see prelude.go
+	resolve, then goja.Callable // Promise.resolve and then, saved before scripts can replace them
+	thenValue     goja.Value    // then, as a value
+	frame         goja.Callable // the JavaScript function that runs callbacks, see prelude.go
 
-	// Of the globals; see lazy.go. Made when they are first asked for.
+	// The globals, see lazy.go. Each is made on its first use.
 	globals      globals
 	modules      map[string]*goja.Object
-	natives, use goja.Value // what modules are given
+	natives, use goja.Value // the arguments of a module's function
 	client       *http.Client
 	registry     *require.Registry
 	stdout       io.Writer
 	stderr       io.Writer
 	sandbox      bool
-	signals      map[string]func() // that are asked for, by name, and what ends that
-	// What is seen of goja's insides, and not touched: the queue of promise jobs, and the calls and try statements that are
-	// under way. Each is invalid if goja has nothing of that name.
+	signals      map[string]func() // functions that stop listening to signals, by the signal's name
+	// Read-only views of goja's internals: the queue of promise jobs, the call stack, and the stack of try
+	// statements. Each is invalid if goja has no such field.
 	jobs, calls, tries reflect.Value
 
 	process process
 
-	schedule     Schedule // nil for the machine's time and the loop's timers
-	maxCallStack int
+	schedule     Schedule // nil: the machine's clock and the loop's timers
+	maxCallStack int      // calls that may be nested
 	onUncaught   func(*Error)
 	onUnhandled  func(*goja.Promise, *Error)
 
-	// What follows is touched on the loop alone.
-	over       error // why the program has ended; nil before
-	inside     int   // entries into the runtime that are under way, one within the other
-	now        entry // what runs, or ran last
-	phase      phase // what comes next in the turn
-	cut        bool  // timers were cut short: they come before anything else
-	owed       bool  // the loop has been asked to have the turn go on
-	goOn       func()
+	// The fields below belong to the loop, except parked and parts of the inbox.
+	endErr     error  // why the host has ended; nil until then
+	depth      int    // entries under way, one within the other
+	entry      entry  // the entry that runs, or ran last
+	phase      phase  // next phase of the turn
+	timersCut  bool   // the timing phase gave way: its rest comes before anything else
+	turnQueued bool   // turnFunc is queued at the loop
+	turnFunc   func() // the method turn
 	inbox      inbox
-	parked     atomic.Bool // nothing begins until Resume
-	ending     error       // the loop has refused to have the turn go on
+	parked     atomic.Bool // no callback begins until Resume; any goroutine sets it
+	ending     error       // why the loop takes no further turns; nil while it does
 	ticks      ticks
 	rejections rejections
 	timers     timers
 	immediates immediates
-	pending    int // Go work under way, and promises that Go is to settle, for which Run waits
-	awaited    map[*waiter]struct{}
+	pending    int                  // Go work under way, and promises that Go is to settle: Run waits for them
+	awaited    map[*waiter]struct{} // promises of Await that are pending
 	work       work
-	release    func() // of the loop's hold, while pending is not zero
-	runs       []*run // that wait until nothing is left to do
-	settling   bool   // confirm is queued at the loop, or runs
-	exiting    bool   // listeners of 'exit' run
+	release    func() // releases the hold on the loop; nil while pending is 0
+	runs       []*run // calls of Run that wait until nothing is left to do
+	confirming bool   // confirm is queued at the loop, or runs
+	exiting    bool   // listeners of 'exit' run, or one has thrown
 
 	guard guard
-	ended atomic.Pointer[error] // over, for other goroutines
+	ended atomic.Pointer[error] // endErr, for other goroutines
 }
 
-// New makes a host for a loop, and a runtime, unless [WithRuntime] gives one, with the globals that docs/goja.md lists.
-// They are made when a script first asks for them. Until the host is given something to run, its runtime and
-// methods are for who has made it. Any goroutine may call it. It returns an error when the loop or an option is nil, or an option is out of range.
+// New makes a host for a loop. It makes a runtime too, unless [WithRuntime] gives one, and adds the globals that
+// docs/goja.md lists; each is made when a script first asks for it. Any goroutine may call New. Until the host is
+// given something to run, its runtime and methods are for the goroutine that made it. New returns an error when the
+// loop or an option is nil, when an option is out of range or contradicts another, or when the runtime does not take
+// the globals.
 func New(l *eventloop.Loop, opts ...Option) (*Host, error) {
 	if l == nil {
 		return nil, errors.New("gojaloop: nil loop")
@@ -102,7 +104,8 @@ func New(l *eventloop.Loop, opts ...Option) (*Host, error) {
 	h.vm.SetMaxCallStackSize(h.maxCallStack)
 	h.vm.SetPromiseRejectionTracker(h.track)
 	h.guard.host = h
-	h.goOn = h.turn
+	h.guard.fuse.init()
+	h.turnFunc = h.turn
 	h.inbox.init(h)
 	h.timers.init(h)
 	h.immediates.init(h)
@@ -115,11 +118,12 @@ func New(l *eventloop.Loop, opts ...Option) (*Host, error) {
 // Loop returns the host's loop. Any goroutine may call it.
 func (h *Host) Loop() *eventloop.Loop { return h.loop }
 
-// Runtime returns the host's runtime, which is for the loop alone.
+// Runtime returns the host's runtime, which may be used on the loop alone.
 func (h *Host) Runtime() *goja.Runtime { return h.vm }
 
-// Err returns why the host has ended, nil before: an [*Error] for an exception that nobody has caught, an [*ExitError], the
-// error of Run's context, [eventloop.ErrLoopTerminated], or [ErrClosed]. Any goroutine may call it.
+// Err returns why the host has ended: an [*Error] for an uncaught exception, an [*ExitError], [ErrMemory], the error
+// of Run's context, [eventloop.ErrLoopTerminated], or [ErrClosed]; an error that wraps [ErrBroken] after an interrupt
+// that goja could not survive. It returns nil until the host has ended. Any goroutine may call it.
 func (h *Host) Err() error {
 	if err := h.ended.Load(); err != nil {
 		return *err
@@ -127,11 +131,11 @@ func (h *Host) Err() error {
 	return nil
 }
 
-// Close ends the program at once, also a script that runs: what is queued and pending is dropped. The loop goes on. It
-// does not wait. Any goroutine may call it; calling it again does nothing.
+// Close ends the host at once: a script that runs is interrupted, and everything queued or pending is dropped. The
+// loop goes on. Close does not wait. Any goroutine may call it; calling it again does nothing.
 func (h *Host) Close() { h.kill(ErrClosed) }
 
-// install defines what scripts see.
+// install puts the frame and the globals into the runtime.
 func (h *Host) install() error {
 	vm := h.vm
 	h.jobs = slice(reflect.ValueOf(vm).Elem(), "jobQueue")
@@ -154,7 +158,8 @@ func (h *Host) install() error {
 		return err
 	}
 	h.frame, _ = goja.AssertFunction(frame)
-	// Of what the runtime has already, its own process, console and the like stay; what makes callbacks must be the host's.
+	// A runtime of WithRuntime keeps its own process, console and the like. The functions that make callbacks must be
+	// the host's.
 	global := vm.GlobalObject()
 	for _, name := range []string{"setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"} {
 		if err := global.Delete(name); err != nil {
@@ -166,11 +171,14 @@ func (h *Host) install() error {
 			return err
 		}
 	}
+	if err := h.limitJSON(); err != nil {
+		return err
+	}
 	return global.SetPrototype(vm.NewDynamicObject(&h.globals))
 }
 
-// makeQueueMicrotask makes the function, and what microtasks hang on: a promise with a then of its own, which looks there
-// for the class of what it returns and finds that it is the ordinary one, whatever scripts do to Promise.
+// makeQueueMicrotask makes the function, and the resolved promise on which microtasks hang. The promise has own
+// properties then and constructor: so microtasks stay the same whatever scripts do to Promise.
 func (h *Host) makeQueueMicrotask() goja.Value {
 	js, resolve, _ := h.vm.NewPromise()
 	_ = resolve(goja.Undefined())
@@ -184,10 +192,10 @@ func (h *Host) makeQueueMicrotask() goja.Value {
 	if err != nil {
 		panic(err)
 	}
-	return h.apply(made, goja.Undefined(), []goja.Value{h.vm.ToValue(h.fail), h.vm.ToValue(h.invalidCallback), resolved})
+	return h.apply(made, goja.Undefined(), []goja.Value{h.vm.ToValue(h.reportUncaught), h.vm.ToValue(h.invalidCallback), resolved})
 }
 
-// slice returns a field that is a slice, or the zero Value.
+// slice returns the field of that name if it is a slice, else the zero Value.
 func slice(of reflect.Value, name string) reflect.Value {
 	if f := of.FieldByName(name); f.Kind() == reflect.Slice {
 		return f
@@ -203,13 +211,13 @@ func (h *Host) function(name string, length int, fn func(goja.FunctionCall) goja
 	return f
 }
 
-// end ends the program; the first reason counts. On the loop. What runs is interrupted, and goja forgets the promise
-// jobs that are ready.
+// end ends the host; the first reason counts. On the loop. An entry that runs is interrupted, and goja forgets the
+// promise jobs that are ready.
 func (h *Host) end(err error) {
-	if h.over != nil {
+	if h.endErr != nil {
 		return
 	}
-	h.over = err
+	h.endErr = err
 	h.ended.Store(&err)
 	h.ticks.clear()
 	h.rejections = rejections{}
@@ -225,34 +233,39 @@ func (h *Host) end(err error) {
 		w.reject(closed(err))
 	}
 	h.awaited = nil
-	if h.inside > 0 {
+	if h.depth > 0 {
 		h.guard.interrupt(h.guard.current(), err)
 	}
 	h.inbox.drop()
-	told := len(h.runs) > 0
+	reported := len(h.runs) > 0
 	for _, r := range h.runs {
 		r.finish(err)
 	}
 	h.runs = nil
 	var e *Error
-	if !told && errors.As(err, &e) {
-		_ = h.loop.SubmitInternal(func() { panic(e) }) // so that the loop reports it: it is never silent
+	if !reported && errors.As(err, &e) {
+		_ = h.loop.SubmitInternal(func() { panic(e) }) // the loop reports it, so that it is not silent
 	}
 }
 
-// kill is end from any goroutine.
+// kill is end for any goroutine. Elsewhere than on the loop it does not wait for the end.
 func (h *Host) kill(err error) {
 	if h.loop.OnLoop() {
 		h.end(err)
 		return
 	}
+	h.killFrom(h.loop, err)
+}
+
+// killFrom is kill for goroutines other than the loop's.
+func (h *Host) killFrom(loop *eventloop.Loop, err error) {
 	h.guard.kill(err)
-	if h.loop.SubmitInternal(func() { h.end(err) }) != nil {
+	if loop.SubmitInternal(func() { h.end(err) }) != nil {
 		h.ended.CompareAndSwap(nil, &err)
 	}
 }
 
-// hold counts what Run has to wait for, and keeps an auto-exit loop alive meanwhile.
+// hold adds n to the work that Run waits for, and keeps an auto-exit loop alive while there is any. On the loop.
 func (h *Host) hold(n int) {
 	h.pending += n
 	switch {

@@ -4,31 +4,47 @@ package gojaloop
 
 import "github.com/dop251/goja"
 
-// immediates are those of a host; touched on the loop alone.
+// immediates holds the immediates of a host. Used on the loop alone.
 type immediates struct {
 	host  *Host
-	batch queue // of the check phase that runs, or was cut short
-	fresh queue // set since
-	refs  int   // pending ones that keep Run waiting
+	batch queue // immediates of the check phase that runs, or was cut short
+	fresh queue // immediates that were set since that phase began
+	refs  int   // pending immediates with a ref, for which Run waits
 
-	proto *goja.Object // of Immediate
+	proto *goja.Object // prototype of Immediate
 	empty *goja.Object // a function that does nothing
-	apply *goja.Object // what an immediate with arguments calls
+	apply *goja.Object // calls the function of an immediate with arguments
 }
 
-// queue is a list of immediates.
+// queue is a doubly linked list of immediates.
 type queue struct{ head, tail *immediate }
 
-// immediate is one, and the object that scripts have.
+// immediate is a call of setImmediate, and implements its Immediate object.
 type immediate struct {
 	immediates *immediates
 	fn         goja.Value
-	args       []goja.Value
 	in         *queue // nil when it is not pending
 	prev, next *immediate
-	unref      bool
 	object     *goja.Object
-	props      properties
+	*immediateExtra
+	unref bool
+}
+
+// immediateExtra is the part of an immediate that few immediates need. All others share noImmediateExtra, which is never
+// written.
+type immediateExtra struct {
+	args  []goja.Value
+	props properties
+}
+
+var noImmediateExtra = new(immediateExtra)
+
+// own returns the immediate's own extra, which may be written.
+func (im *immediate) own() *immediateExtra {
+	if im.immediateExtra == noImmediateExtra {
+		im.immediateExtra = new(immediateExtra)
+	}
+	return im.immediateExtra
 }
 
 func (ims *immediates) init(h *Host) {
@@ -45,18 +61,21 @@ func (h *Host) setImmediate(call goja.FunctionCall) goja.Value {
 
 func (ims *immediates) add(fn goja.Value, args []goja.Value) *immediate {
 	h := ims.host
-	im := &immediate{immediates: ims, fn: fn, args: args}
+	im := &immediate{immediates: ims, fn: fn, immediateExtra: noImmediateExtra}
+	if args != nil {
+		im.own().args = args
+	}
 	im.object = h.vm.NewDynamicObject(im)
 	_ = im.object.SetPrototype(ims.prototype())
-	if h.over == nil {
+	if h.endErr == nil {
 		ims.fresh.push(im)
 		ims.refs++
 	}
 	return im
 }
 
-// addEmpty adds one that does nothing. Node does so when it has told of an uncaught exception, and behind it runs the ticks
-// that were left; where it stands among others can be seen.
+// addEmpty adds an immediate that does nothing. Node adds one after it has reported an uncaught exception, and runs
+// the remaining nextTick functions behind it; scripts can see its place among other immediates.
 func (ims *immediates) addEmpty() {
 	if ims.empty == nil {
 		ims.empty = ims.host.function("noop", 0, func(goja.FunctionCall) goja.Value { return goja.Undefined() })
@@ -83,10 +102,10 @@ func (ims *immediates) clear(im *immediate) {
 	}
 }
 
-// any tells whether there are any.
+// any tells whether an immediate is pending.
 func (ims *immediates) any() bool { return ims.batch.head != nil || ims.fresh.head != nil }
 
-// begin makes what was set so far the batch that runs; one that was cut short goes on first.
+// begin makes the immediates set so far the batch that runs. A batch that was cut short goes on first.
 func (ims *immediates) begin() {
 	if ims.batch.head == nil {
 		ims.batch, ims.fresh = ims.fresh, queue{}
@@ -96,7 +115,7 @@ func (ims *immediates) begin() {
 	}
 }
 
-// next takes the next immediate of the batch; nil if there is none.
+// next takes out the next immediate of the batch, nil if there is none.
 func (ims *immediates) next() *immediate {
 	im := ims.batch.head
 	if im != nil {
@@ -105,7 +124,7 @@ func (ims *immediates) next() *immediate {
 	return im
 }
 
-// drop forgets all immediates, when the host ends.
+// drop cancels all immediates, when the host ends.
 func (ims *immediates) drop() {
 	for _, q := range []*queue{&ims.batch, &ims.fresh} {
 		for im := q.head; im != nil; im = im.next {
@@ -140,7 +159,7 @@ func (q *queue) remove(im *immediate) {
 	im.prev, im.next, im.in = nil, nil, nil
 }
 
-// prototype returns that of Immediate.
+// prototype returns the prototype of Immediate, made on the first call.
 func (ims *immediates) prototype() *goja.Object {
 	if ims.proto != nil {
 		return ims.proto
@@ -182,7 +201,7 @@ func (ims *immediates) prototype() *goja.Object {
 	return ims.proto
 }
 
-// The goja.DynamicObject of an Immediate.
+// An immediate implements goja.DynamicObject, for its Immediate.
 
 func (im *immediate) Get(key string) goja.Value {
 	if key == onTimeout {
@@ -194,7 +213,7 @@ func (im *immediate) Get(key string) goja.Value {
 	return im.props.get(key)
 }
 
-func (im *immediate) Set(key string, v goja.Value) bool { return im.props.set(key, v) }
+func (im *immediate) Set(key string, v goja.Value) bool { return im.own().props.set(key, v) }
 func (im *immediate) Has(key string) bool               { return key == onTimeout || im.props.get(key) != nil }
-func (im *immediate) Delete(key string) bool            { return im.props.remove(key) }
+func (im *immediate) Delete(key string) bool            { return im.own().props.remove(key) }
 func (im *immediate) Keys() []string                    { return im.props.keys }

@@ -1,6 +1,6 @@
 package gojaloop
 
-// The inbox: what other goroutines have given the host to run.
+// The inbox: the functions that other goroutines have given the host to run.
 
 import (
 	"sync"
@@ -10,31 +10,31 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// inbox is where producers and the loop meet. One callback of the loop is under way to it while there is anything, so
-// that a thousand functions cost the loop one, and goja one call.
+// inbox takes functions from producers to the loop. At most one callback of the loop is queued for it, so that a
+// thousand functions cost the loop one callback, and goja one call.
 type inbox struct {
 	host *Host
 
 	mu          sync.Mutex  // guards first, last and armed; held over the loop's Submit, never over functions
-	first, last *chunk      // what is queued; nil if nothing is
-	armed       bool        // the loop has been asked to look here
-	filled      atomic.Bool // something is queued; changed under the lock, and the loop looks at it without
+	first, last *chunk      // the queue; nil when it is empty
+	armed       bool        // wake is queued at the loop
+	filled      atomic.Bool // the queue is not empty; changed under mu, read by the loop without it
 
-	batch *chunk                // taken from the queue, with something left in its first; the loop's
-	spare atomic.Pointer[chunk] // an empty one, from the loop to producers
-	ring  func()                // the loop's callback
+	batch *chunk                // what the loop has taken from the queue; nil or not empty; only the loop touches it
+	spare atomic.Pointer[chunk] // an empty chunk, given back by the loop to producers
+	wake  func()                // the method onWake
 }
 
-// chunk is a piece of a queue. Who has the piece has all of it: a producer under the lock, then the loop.
+// chunk is a piece of the queue. All of it has one owner: the producers under mu, then the loop.
 type chunk struct {
 	fns  [64]func(*goja.Runtime)
-	own  uint64 // a bit for each that wants an entry of its own, and no runtime
-	n    int    // how many are set
+	own  uint64 // a bit for each function that needs an entry of its own, and gets no runtime
+	n    int    // how many functions are set
 	at   int    // how many are taken
 	next *chunk
 }
 
-// item is a function, or something that wants an entry of its own.
+// item is a function of Submit, or one that needs an entry of its own.
 type item struct {
 	fn  func(*goja.Runtime)
 	own func()
@@ -42,11 +42,11 @@ type item struct {
 
 func (in *inbox) init(h *Host) {
 	in.host = h
-	in.ring = in.heard
+	in.wake = in.onWake
 }
 
-// add accepts an item, or returns why not. What was accepted runs, in order, unless the loop is closed or the host ends;
-// by a parked host, when it goes on.
+// add accepts an item, or returns why not. Accepted items run, in order, unless the loop is closed or the host ends;
+// on a parked host they run when it goes on. Any goroutine.
 func (in *inbox) add(it item) error {
 	h := in.host
 	in.mu.Lock()
@@ -62,7 +62,7 @@ func (in *inbox) add(it item) error {
 		return eventloop.ErrLoopTerminated
 	}
 	if !in.armed {
-		if err := h.loop.Submit(in.ring); err != nil {
+		if err := h.loop.Submit(in.wake); err != nil {
 			return err
 		}
 		in.armed = true
@@ -71,7 +71,7 @@ func (in *inbox) add(it item) error {
 	return nil
 }
 
-// put appends an item, under the lock.
+// put appends an item. The caller holds mu.
 func (in *inbox) put(it item) {
 	c := in.last
 	if c == nil || c.n == len(c.fns) {
@@ -94,22 +94,23 @@ func (in *inbox) put(it item) {
 	c.n++
 }
 
-// heard is the loop's callback. The next item asks again; what this entry leaves behind is asked for by the host.
-func (in *inbox) heard() {
+// onWake is the callback that add queues at the loop. From now on the next item queues another one. If this callback leaves
+// items in the inbox, the host asks for another entry.
+func (in *inbox) onWake() {
 	in.mu.Lock()
 	in.armed = false
 	in.mu.Unlock()
-	in.host.goAhead()
+	in.host.runTurn()
 }
 
-// take makes what is queued the batch, if that has run.
+// take makes the functions in the queue the batch, if the batch before has run. On the loop.
 func (in *inbox) take() {
 	if in.batch == nil && in.filled.Load() {
 		in.batch = in.taken()
 	}
 }
 
-// taken takes all that is queued.
+// taken empties the queue, and returns its chunks.
 func (in *inbox) taken() *chunk {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -119,17 +120,18 @@ func (in *inbox) taken() *chunk {
 	return c
 }
 
-// before puts a function before everything that is taken.
+// before puts a function before everything in the batch.
 func (in *inbox) before(fn func(*goja.Runtime)) {
 	c := &chunk{n: 1, next: in.batch}
 	c.fns[0] = fn
 	in.batch = c
 }
 
-// any tells whether there is anything that came before.
+// any tells whether an item is in the batch or in the queue.
 func (in *inbox) any() bool { return in.batch != nil || in.filled.Load() }
 
-// next takes the next function of the batch; nil if there is none, or if what comes next wants an entry of its own.
+// next takes out the next function of the batch. It returns nil if there is none. If the next one needs an entry of
+// its own, it stays in the batch, and own is true.
 func (in *inbox) next() (fn func(*goja.Runtime), own bool) {
 	c := in.batch
 	switch {
@@ -141,7 +143,7 @@ func (in *inbox) next() (fn func(*goja.Runtime), own bool) {
 	return in.pop(c), false
 }
 
-// own takes what comes next if it wants an entry of its own, else it returns nil.
+// own takes out the next function if it needs an entry of its own, else it returns nil.
 func (in *inbox) own() func() {
 	c := in.batch
 	if c == nil || c.own>>c.at&1 == 0 {
@@ -151,26 +153,27 @@ func (in *inbox) own() func() {
 	return func() { own(nil) }
 }
 
-// pop takes the first of the batch, which is in c.
+// pop takes out the first function of the batch. c is the batch's first chunk. A chunk is cleared as a whole, which
+// costs less than function by function while the garbage collector marks.
 func (in *inbox) pop(c *chunk) func(*goja.Runtime) {
 	fn := c.fns[c.at]
-	c.fns[c.at] = nil
 	if c.at++; c.at == c.n {
 		in.batch = c.next
+		clear(c.fns[:c.n])
 		c.own, c.n, c.at, c.next = 0, 0, 0, nil
 		in.spare.Store(c)
 	}
 	return fn
 }
 
-// drop forgets everything, when the host ends.
+// drop forgets all items, when the host ends.
 func (in *inbox) drop() {
 	for in.batch != nil || in.filled.Load() {
 		in.take()
 		c := in.batch
 		own := c.own>>c.at&1 != 0
 		if fn := in.pop(c); own {
-			fn(nil) // which finds that the host has ended, and tells who waits
+			fn(nil) // finds that the host has ended, and returns the error to its waiting caller
 		}
 	}
 }

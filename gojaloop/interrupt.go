@@ -1,6 +1,6 @@
 package gojaloop
 
-// Interrupts: how a script that does not end is ended from elsewhere.
+// Interrupts: how other goroutines end a script that does not end.
 
 import (
 	"sync"
@@ -10,34 +10,38 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// guard lets other goroutines interrupt what runs, and nothing else. goja's own flag outlives what it was meant for: set
-// too late, it hits the next call; and code of goja's may swallow it. So an interrupt names the entry that it is for, is
-// repeated as long as that goes on, and is taken back when it is over.
+// guard lets other goroutines interrupt one entry, and nothing else. goja's own interrupt is a flag that stays set: if it is
+// set when the entry is over, it ends the next call; and in some places goja clears the flag without ending the call. So an
+// interrupt of guard names its entry, is repeated as long as that entry runs, and is taken back when the entry is over.
 type guard struct {
 	host *Host
 
-	// entry is the number of the entry that runs, 0 when none does. Written by the loop, which then looks at busy; who
-	// interrupts sets busy and then looks at entry. So either it sees that the entry is over, or the loop waits for it.
+	// entry is the number of the entry that runs, 0 when none does. The loop writes entry, then reads busy; an
+	// interrupter writes busy, then reads entry. So either the interrupter sees that its entry is over, or the loop
+	// waits for it in finish.
 	entry atomic.Uint64
 	busy  atomic.Bool
-	last  uint64 // the loop's
+	last  uint64 // number of the last entry; only the loop touches it
 
-	watched atomic.Bool // a watch is armed: somebody looks now and then whether the loop was closed
+	watched atomic.Bool // a watch is armed, which looks for the loop's Close and at the heap
+	fuse    fuse        // used by the watch alone
 
 	mu     sync.Mutex
-	cause  error // of the interrupt that is under way; guarded by mu
-	killed error // why no entry is to begin any more; guarded by mu
-	dead   atomic.Bool
+	cause  error       // the cause of the interrupt under way; guarded by mu
+	killed error       // why no entry may begin any more; guarded by mu
+	dead   atomic.Bool // killed is set
 }
 
 const (
-	// again is after how long an interrupt that had no effect is repeated.
+	// again is the delay before an interrupt without effect is repeated.
 	again = 10 * time.Millisecond
-	// watchEvery is how soon a script that runs hears that its loop was closed.
+	// watchEvery is the delay between two looks of the watch.
 	watchEvery = 20 * time.Millisecond
+	// measureEvery is the delay between two looks of the watch if there is a memory limit.
+	measureEvery = 5 * time.Millisecond
 )
 
-// begin begins an entry, unless none is to begin any more.
+// begin begins an entry and arms the watch. It returns false when no entry may begin any more. On the loop.
 func (g *guard) begin() bool {
 	g.last++
 	g.entry.Store(g.last)
@@ -47,12 +51,12 @@ func (g *guard) begin() bool {
 	}
 	if !g.watched.Load() && !g.watched.Swap(true) {
 		loop := g.host.loop
-		time.AfterFunc(watchEvery, func() { g.watch(loop, g.entry.Load()) })
+		time.AfterFunc(g.every(), func() { g.watch(loop, g.entry.Load()) })
 	}
 	return true
 }
 
-// finish ends an entry, and takes back the interrupt if there was one.
+// finish ends the entry, and takes back its interrupt if there was one. On the loop.
 func (g *guard) finish() {
 	g.entry.Store(0)
 	if !g.busy.Load() {
@@ -65,9 +69,10 @@ func (g *guard) finish() {
 	g.busy.Store(false)
 }
 
+// current returns the number of the entry that runs, 0 when none does.
 func (g *guard) current() uint64 { return g.entry.Load() }
 
-// interrupt interrupts an entry, if it still runs. Any goroutine.
+// interrupt interrupts the entry of that number if it still runs; the first cause counts. Any goroutine.
 func (g *guard) interrupt(entry uint64, cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,7 +91,7 @@ func (g *guard) interrupt(entry uint64, cause error) {
 	})
 }
 
-// kill interrupts what runs, and lets nothing begin any more. Any goroutine.
+// kill interrupts the entry that runs, and lets no other begin; the first cause counts. Any goroutine.
 func (g *guard) kill(cause error) {
 	g.mu.Lock()
 	if g.killed == nil {
@@ -97,8 +102,8 @@ func (g *guard) kill(cause error) {
 	g.interrupt(g.entry.Load(), cause)
 }
 
-// why returns the reason of the interrupt that is under way, or nil.
-func (g *guard) why() error {
+// interruptCause returns the cause of the interrupt under way, or nil.
+func (g *guard) interruptCause() error {
 	if !g.busy.Load() {
 		return nil
 	}
@@ -107,19 +112,32 @@ func (g *guard) why() error {
 	return g.cause
 }
 
-// reason returns why no entry begins any more.
-func (g *guard) reason() error {
+// killCause returns why no entry may begin any more, or nil.
+func (g *guard) killCause() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.killed
 }
 
-// watch looks whether the loop was closed while an entry runs. It looks again as long as there are new entries, and then
-// rests until the next: a host at rest wakes nobody.
+// every returns the delay between two looks of the watch.
+func (g *guard) every() time.Duration {
+	if g.fuse.limit != 0 {
+		return measureEvery
+	}
+	return watchEvery
+}
+
+// watch looks at the host, again and again: it kills the host if its loop was closed while an entry runs, or if the heap
+// exceeds the memory limit. seen is the entry that the previous look has found; for the first look it is the current one.
+// When two looks in a row have found no entry, the watch rests until one begins, so that an idle host causes no wake-ups.
 func (g *guard) watch(loop *eventloop.Loop, seen uint64) {
 	entry := g.entry.Load()
 	if entry != 0 && loop.Closed() {
 		g.kill(eventloop.ErrLoopTerminated)
+		return
+	}
+	if g.fuse.blown() {
+		g.host.killFrom(loop, ErrMemory)
 		return
 	}
 	if entry == 0 && seen == 0 {
@@ -128,5 +146,5 @@ func (g *guard) watch(loop *eventloop.Loop, seen uint64) {
 			return
 		}
 	}
-	time.AfterFunc(watchEvery, func() { g.watch(loop, entry) })
+	time.AfterFunc(g.every(), func() { g.watch(loop, entry) })
 }

@@ -1,6 +1,6 @@
 package gojaloop
 
-// Globals that are made when a script first asks for them: an idle host pays for none.
+// Globals are made when a script first asks for them: an idle host pays for none.
 
 import (
 	"embed"
@@ -11,10 +11,10 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// makers make the globals, each at most once for a host. A name that stands for several things made together has its module make all.
+// makers make the globals by name, each at most once for a host. Globals of one module are made together.
 var makers map[string]func(*Host) goja.Value
 
-func init() { // refers to what refers to makers
+func init() { // an initializer would be a cycle: some makers use makers
 	makers = map[string]func(*Host) goja.Value{
 		"setTimeout":     func(h *Host) goja.Value { return h.function("setTimeout", 1, h.setTimeout) },
 		"setInterval":    func(h *Host) goja.Value { return h.function("setInterval", 1, h.setInterval) },
@@ -28,19 +28,21 @@ func init() { // refers to what refers to makers
 		"self":           func(h *Host) goja.Value { return h.vm.GlobalObject() },
 		"atob":           func(h *Host) goja.Value { return h.function("atob", 1, h.atob) },
 		"btoa":           func(h *Host) goja.Value { return h.function("btoa", 1, h.btoa) },
-		"Buffer":         (*Host).makeBuffer,
 		"require":        (*Host).makeRequire,
 	}
 	for module, names := range map[string][]string{
 		"events": {"DOMException", "Event", "CustomEvent", "ErrorEvent", "PromiseRejectionEvent", "MessageEvent", "EventTarget",
-			"AbortSignal", "AbortController", "MessagePort", "MessageChannel", "reportError"},
+			"AbortSignal", "AbortController", "reportError"},
+		"messages":    {"MessagePort", "MessageChannel"},
 		"performance": {"performance", "Performance", "PerformanceEntry", "PerformanceMark", "PerformanceMeasure"},
 		"clone":       {"structuredClone"},
 		"console":     {"console"},
 		"encoding":    {"TextEncoder", "TextDecoder"},
+		"buffer":      {"Buffer"},
 		"crypto":      {"crypto", "Crypto", "navigator", "Navigator"},
 		"streams":     {"ReadableStream", "ReadableStreamDefaultReader", "Blob", "File"},
-		"fetch":       {"fetch", "Headers", "FormData", "Request", "Response"},
+		"headers":     {"Headers"},
+		"fetch":       {"fetch", "FormData", "Request", "Response"},
 		"url":         {"URL", "URLSearchParams"},
 	} {
 		for _, name := range names {
@@ -53,14 +55,14 @@ func init() { // refers to what refers to makers
 var enumerable = []string{"global", "clearImmediate", "setImmediate", "clearInterval", "clearTimeout", "setInterval", "setTimeout",
 	"queueMicrotask", "structuredClone", "atob", "btoa", "performance", "fetch", "navigator", "crypto"}
 
-// outward are the globals that reach beyond the program, which a sandbox has not.
+// outward are the globals that reach beyond the program; a sandbox leaves them out.
 var outward = []string{"fetch", "require"}
 
-// globals is what the global object inherits from: it makes a global, and puts it on the global object. The
-// goja.DynamicObject of the prototype.
+// globals is the prototype of the global object, by goja.DynamicObject. It makes a global when it is asked for it,
+// and puts it on the global object.
 type globals struct {
 	host *Host
-	gone map[string]bool // made, or not wanted
+	gone map[string]bool // names of globals that were made already, or are left out
 }
 
 func (g *globals) Get(key string) goja.Value {
@@ -70,6 +72,7 @@ func (g *globals) Get(key string) goja.Value {
 	return g.make(key)
 }
 
+// make makes a global, and defines it on the global object. The caller has checked Has.
 func (g *globals) make(key string) goja.Value {
 	v := makers[key](g.host)
 	if g.gone == nil {
@@ -103,7 +106,7 @@ func (g *globals) Keys() (keys []string) {
 func (g *globals) Set(string, goja.Value) bool { return false }
 func (g *globals) Delete(string) bool          { return false }
 
-// without takes globals away for good.
+// without leaves out globals for good, or returns an error for an unknown name.
 func (g *globals) without(names []string) error {
 	for _, name := range names {
 		if _, ok := makers[name]; !ok {
@@ -117,8 +120,8 @@ func (g *globals) without(names []string) error {
 	return nil
 }
 
-// declare makes the globals that a script declares with var. The declaration would hide what is only inherited, and is to find what is there:
-// "var process = process || {}".
+// declare makes the globals that a script declares with var. The declaration would hide an inherited global; but "var
+// process = process || {}" must find it.
 func (g *globals) declare(program *ast.Program) {
 	for _, d := range program.DeclarationList {
 		for _, b := range d.List {
@@ -129,12 +132,13 @@ func (g *globals) declare(program *ast.Program) {
 	}
 }
 
-// sources are the modules in JavaScript: each a function of natives and a function that gets another module, which returns what it exports.
+// sources are the modules in JavaScript. Each is a function that returns its exports; it is given the natives, and a
+// function that returns another module.
 //
 //go:embed web/*.js
 var sources embed.FS
 
-// programs are the modules that were compiled, which all runtimes share.
+// programs are the modules compiled so far, common to all runtimes.
 var programs sync.Map // of name to func() *goja.Program
 
 func program(name string) *goja.Program {
@@ -148,7 +152,8 @@ func program(name string) *goja.Program {
 	return compile.(func() *goja.Program)()
 }
 
-// module returns what a module exports. It panics with an exception or an interrupt, as a function that a script calls may.
+// module returns the exports of a module, made on the first call. It panics with an exception or an interrupt, as a
+// function that a script calls may. On the loop.
 func (h *Host) module(name string) *goja.Object {
 	if m := h.modules[name]; m != nil {
 		return m
@@ -167,7 +172,8 @@ func (h *Host) module(name string) *goja.Object {
 	return m
 }
 
-// natives are the Go functions that the modules call, each made when it is first called. The goja.DynamicObject of "host".
+// natives implements the object "host" of the modules, a goja.DynamicObject. It makes each Go function on its first
+// use.
 type natives struct {
 	host *Host
 	made map[string]goja.Value

@@ -1,16 +1,16 @@
 package gojaloop
 
-// Ticks: the functions of process.nextTick. Microtasks are goja's promise jobs; see prelude.go.
+// The functions of process.nextTick. Microtasks are goja's promise jobs, see prelude.go.
 
 import "github.com/dop251/goja"
 
-// tick is a function that waits for the callback that runs to be over.
+// tick is a function of process.nextTick: it runs at the checkpoint of the current callback.
 type tick struct {
 	fn   *goja.Object
 	args []goja.Value
 }
 
-// value returns a function of no arguments.
+// value returns a function without arguments that calls the nextTick function.
 func (t tick) value(h *Host) goja.Value {
 	if len(t.args) == 0 {
 		return t.fn
@@ -18,7 +18,7 @@ func (t tick) value(h *Host) goja.Value {
 	return h.vm.ToValue(func(goja.FunctionCall) goja.Value { return h.apply(t.fn, goja.Undefined(), t.args) })
 }
 
-// apply calls a function from a Go function that a script has called; what it throws is thrown.
+// apply calls a script's function, from a Go function that a script has called. It throws what the function throws.
 func (h *Host) apply(fn, this goja.Value, args []goja.Value) goja.Value {
 	f, ok := goja.AssertFunction(fn)
 	if !ok {
@@ -36,13 +36,13 @@ func (h *Host) nextTick(call goja.FunctionCall) goja.Value {
 	if !ok {
 		panic(h.invalid(call.Argument(0), "callback"))
 	}
-	if h.over == nil {
+	if h.endErr == nil {
 		h.ticks.push(tick{fn, rest(call.Arguments, 1)})
 	}
 	return goja.Undefined()
 }
 
-// callable tells whether a value is a function.
+// callable returns a value as an object, and whether it is a function.
 func (h *Host) callable(v goja.Value) (*goja.Object, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -65,7 +65,7 @@ func rest(args []goja.Value, n int) []goja.Value {
 
 type ticks struct{ fifo[tick] }
 
-// fifo is a queue that lets go of what it has given out.
+// fifo is a queue that keeps no reference to what it has returned.
 type fifo[T any] struct {
 	items []T
 	head  int
@@ -97,7 +97,7 @@ func (q *fifo[T]) pop() T {
 
 func (q *fifo[T]) clear() { *q = fifo[T]{} }
 
-// invalidCallback is the prelude's: an error for an argument that should be a function.
+// invalidCallback is invalid for JavaScript: with a value, and the argument's name unless it is "callback".
 func (h *Host) invalidCallback(call goja.FunctionCall) goja.Value {
 	name := "callback"
 	if n := call.Argument(1); !goja.IsUndefined(n) {
@@ -106,7 +106,7 @@ func (h *Host) invalidCallback(call goja.FunctionCall) goja.Value {
 	return h.invalid(call.Argument(0), name)
 }
 
-// invalid makes Node's error for an argument that should be a function.
+// invalid makes Node's error for an argument that is not a function.
 func (h *Host) invalid(v goja.Value, name string) *goja.Object {
 	return h.newError("TypeError", "ERR_INVALID_ARG_TYPE", `The "`+name+`" argument must be of type function. Received `+received(v))
 }

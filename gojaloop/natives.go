@@ -1,6 +1,6 @@
 package gojaloop
 
-// The Go functions that the modules of the globals call.
+// The Go functions that the JavaScript modules of the globals call.
 
 import (
 	"crypto/rand"
@@ -19,7 +19,7 @@ import (
 
 var nativeFunctions map[string]func(*Host, goja.FunctionCall) goja.Value
 
-func init() { // some make modules, which have these
+func init() { // an initializer would be a cycle: some functions make modules, which use nativeFunctions
 	nativeFunctions = map[string]func(*Host, goja.FunctionCall) goja.Value{
 		"now": func(h *Host, _ goja.FunctionCall) goja.Value { return h.vm.ToValue(h.elapsed()) },
 		"timeOrigin": func(h *Host, _ goja.FunctionCall) goja.Value {
@@ -100,6 +100,8 @@ func init() { // some make modules, which have these
 		"parseForm":   (*Host).parseForm,
 		"writeForm":   (*Host).writeForm,
 		"wellFormed":  func(h *Host, call goja.FunctionCall) goja.Value { return h.vm.ToValue(call.Argument(0).String()) },
+		"nodeBuffer":  (*Host).nodeBuffer,
+		"errorCode":   (*Host).errorCode,
 		"request":     (*Host).request,
 		"multipart":   (*Host).multipart,
 		"listening":   (*Host).listening,
@@ -109,18 +111,18 @@ func init() { // some make modules, which have these
 	}
 }
 
-// elapsed is performance.now.
+// elapsed is performance.now: milliseconds since the host was made.
 func (h *Host) elapsed() float64 { return float64(h.timers.now()) / float64(time.Millisecond) }
 
 func (h *Host) buffer(b []byte) goja.Value { return h.vm.ToValue(h.vm.NewArrayBuffer(b)) }
 
-// arrayBuffer returns the ArrayBuffer that a value is, else an empty one.
+// arrayBuffer returns a value as an ArrayBuffer; for any other value, an empty one.
 func arrayBuffer(v goja.Value) goja.ArrayBuffer {
 	b, _ := v.Export().(goja.ArrayBuffer)
 	return b
 }
 
-// bytesOf returns what an ArrayBuffer or a view of one has, and false if a value is neither.
+// bytesOf returns the bytes of an ArrayBuffer or of a view of one, not copied; false for any other value.
 func bytesOf(v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -133,13 +135,13 @@ func bytesOf(v goja.Value) ([]byte, bool) {
 	return b, ok
 }
 
-// classes are of objects whose class goja does not tell.
+// classes names the classes that goja tells only by their exported types.
 var classes = map[reflect.Type]string{
 	reflect.TypeFor[goja.ArrayBuffer](): "ArrayBuffer", reflect.TypeFor[goja.Proxy](): "Proxy", reflect.TypeFor[[][2]any](): "Map",
 	reflect.TypeFor[[]any](): "Set", reflect.TypeFor[*goja.Promise](): "Promise", reflect.TypeFor[*big.Int](): "BigInt", reflect.TypeFor[string](): "Symbol",
 }
 
-// classOf returns what a value is by its insides, "" for a primitive.
+// classOf returns the class by which goja implements an object, "" for a primitive.
 func classOf(v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -154,23 +156,23 @@ func classOf(v goja.Value) string {
 	return class
 }
 
-// foreign tells whether an object is made of something in Go.
+// foreign tells whether an object wraps a Go value.
 func foreign(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	return ok && o.ExportType() != reflect.TypeFor[map[string]any]()
 }
 
-// report is for an exception that nobody can catch any more: it is thrown in a tick.
+// report makes its argument an uncaught exception. A nextTick function throws it, so that no caller can catch it.
 func (h *Host) report(call goja.FunctionCall) goja.Value {
 	v := call.Argument(0)
 	throw := h.vm.ToValue(func(goja.FunctionCall) goja.Value { panic(v) }).(*goja.Object)
-	if h.over == nil {
+	if h.endErr == nil {
 		h.ticks.push(tick{fn: throw})
 	}
 	return nil
 }
 
-// task has a function run as a callback of its own.
+// task runs a function in a callback of its own.
 func (h *Host) task(call goja.FunctionCall) goja.Value {
 	fn := call.Argument(0)
 	_ = h.Submit(func(*goja.Runtime) { h.apply(fn, goja.Undefined(), nil) })
@@ -179,20 +181,20 @@ func (h *Host) task(call goja.FunctionCall) goja.Value {
 
 // holdFor keeps Run waiting until the function that it returns is called.
 func (h *Host) holdFor(goja.FunctionCall) goja.Value {
-	if h.over != nil {
+	if h.endErr != nil {
 		return h.vm.ToValue(func() {})
 	}
 	h.hold(1)
 	held := true
 	return h.vm.ToValue(func() {
-		if held && h.over == nil {
+		if held && h.endErr == nil {
 			h.hold(-1)
 		}
 		held = false
 	})
 }
 
-// after sets a timer that keeps nothing running, and whose delay may be of any length.
+// after sets a timer without a ref, whose delay in milliseconds may be of any length.
 func (h *Host) after(call goja.FunctionCall) goja.Value {
 	const longest = float64(math.MaxInt64/2) / float64(time.Millisecond)
 	t := &timer{timers: &h.timers, fn: call.Argument(1), extra: none, unref: true}
@@ -210,7 +212,7 @@ func (h *Host) toLongLong(call goja.FunctionCall) goja.Value {
 	return h.vm.ToValue(int64(f))
 }
 
-// stackOf returns the frames of an error.
+// stackOf returns the frames of an Error object, "" for any other value.
 func (h *Host) stackOf(v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Error" {
@@ -223,7 +225,8 @@ func (h *Host) stackOf(v goja.Value) string {
 	return cleanStack(s.String(), "")
 }
 
-// about is what process tells of the program.
+// about returns the property of process that its argument names. In a sandbox only platform and arch have their real
+// values.
 func (h *Host) about(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	switch {

@@ -1,6 +1,6 @@
 package gojaloop
 
-// What goja_nodejs brings: Buffer and require; and what of Node is the host's own.
+// Buffer and require, which goja_nodejs brings; and signals.
 
 import (
 	"os"
@@ -13,7 +13,7 @@ import (
 	"github.com/dop251/goja_nodejs/url"
 )
 
-// load runs a loader of goja_nodejs, and returns what the module exports.
+// load runs a module loader of goja_nodejs, and returns the module's exports.
 func (h *Host) load(loader require.ModuleLoader) *goja.Object {
 	module, exports := h.vm.NewObject(), h.vm.NewObject()
 	_ = module.Set("exports", exports)
@@ -21,10 +21,11 @@ func (h *Host) load(loader require.ModuleLoader) *goja.Object {
 	return exports
 }
 
-func (h *Host) makeBuffer() goja.Value { return h.load(buffer.Require).Get("Buffer") }
+// nodeBuffer returns goja_nodejs's Buffer, which buffer.js completes.
+func (h *Host) nodeBuffer(goja.FunctionCall) goja.Value { return h.load(buffer.Require).Get("Buffer") }
 
-// makeRequire enables goja_nodejs's require, with goja_nodejs's own modules. In the host's own registry the module url has the
-// global classes.
+// makeRequire enables goja_nodejs's require and its modules. If the registry is the host's own, the modules url and
+// buffer export the global classes.
 func (h *Host) makeRequire() goja.Value {
 	registry := h.registry
 	if registry == nil {
@@ -32,12 +33,15 @@ func (h *Host) makeRequire() goja.Value {
 		for _, name := range []string{url.ModuleName, "node:" + url.ModuleName} {
 			registry.RegisterNativeModule(name, h.requireURL)
 		}
+		for _, name := range []string{buffer.ModuleName, "node:" + buffer.ModuleName} {
+			registry.RegisterNativeModule(name, h.requireBuffer)
+		}
 	}
 	registry.Enable(h.vm)
 	return h.vm.GlobalObject().Get("require")
 }
 
-// requireURL is goja_nodejs's module url, with the global classes.
+// requireURL loads goja_nodejs's module url, with the global classes.
 func (h *Host) requireURL(vm *goja.Runtime, module *goja.Object) {
 	url.Require(vm, module)
 	exports := module.Get("exports").ToObject(vm)
@@ -46,11 +50,18 @@ func (h *Host) requireURL(vm *goja.Runtime, module *goja.Object) {
 	}
 }
 
-// listening hears that listeners of an event of the process come or go. Signals are asked for while somebody listens.
+// requireBuffer loads the module buffer, with the global class.
+func (h *Host) requireBuffer(_ *goja.Runtime, module *goja.Object) {
+	_ = module.Get("exports").ToObject(h.vm).Set("Buffer", h.vm.GlobalObject().Get("Buffer"))
+}
+
+// listening is called when the first listener of an event of the process comes, and when the last one goes. While a
+// signal has listeners, a goroutine receives it. The goroutine ends with the last listener, with the host or with the
+// loop.
 func (h *Host) listening(call goja.FunctionCall) goja.Value {
 	name, listens := call.Argument(0).String(), call.Argument(1).ToBoolean()
-	sig, ok := map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM}[name]
-	if !ok || h.sandbox || h.over != nil {
+	sig, ok := map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}[name]
+	if !ok || h.sandbox || h.endErr != nil {
 		return nil
 	}
 	if stop := h.signals[name]; stop != nil {
@@ -66,24 +77,24 @@ func (h *Host) listening(call goja.FunctionCall) goja.Value {
 	if h.signals == nil {
 		h.signals = map[string]func(){}
 	}
-	came, over := make(chan os.Signal, 1), make(chan struct{})
+	came, stopped := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(came, sig)
 	h.signals[name] = func() {
 		signal.Stop(came)
-		close(over)
+		close(stopped)
 	}
 	loop := h.loop
 	go func() {
 		defer signal.Stop(came)
 		for {
 			select {
-			case <-over:
+			case <-stopped:
 				return
 			case <-loop.Done():
 				return
 			case <-came:
 				_ = h.Submit(func(vm *goja.Runtime) {
-					if err := h.emit(name, vm.ToValue(name), vm.ToValue(map[string]int{"SIGINT": 2, "SIGTERM": 15}[name])); err != nil {
+					if err := h.emit(name, vm.ToValue(name), vm.ToValue(map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGTERM": 15}[name])); err != nil {
 						panic(err)
 					}
 				})

@@ -15,8 +15,8 @@ import (
 // Option configures a host; see the With functions.
 type Option func(*Host) error
 
-// WithRuntime takes a runtime instead of making one. The host then owns it: nobody else may use it any more but on the
-// loop, and its promise rejection tracker and limit of the call stack are the host's. It must not be nil.
+// WithRuntime gives the host a runtime instead of a new one. The host then owns it: use the runtime on the loop only.
+// Its promise rejection tracker and call stack limit are the host's. It must not be nil.
 func WithRuntime(vm *goja.Runtime) Option {
 	return func(h *Host) error {
 		if vm == nil {
@@ -27,9 +27,9 @@ func WithRuntime(vm *goja.Runtime) Option {
 	}
 }
 
-// WithMaxCallStack sets how many calls may be nested, 5000 by default. A script that nests more is ended: goja does not
-// let it catch that. How long this takes grows with the square of the calls that go through functions of goja's own, as
-// of forEach. It must be positive.
+// WithMaxCallStack sets how many calls may be nested, 5000 by default. A deeper call is an uncaught exception: goja
+// does not let scripts catch it. The time that goja takes to unwind grows with the square of the nested calls through
+// its own functions, such as forEach. It must be positive.
 func WithMaxCallStack(n int) Option {
 	return func(h *Host) error {
 		if n <= 0 {
@@ -40,13 +40,15 @@ func WithMaxCallStack(n int) Option {
 	}
 }
 
-// WithoutGlobals leaves out globals by their names. It returns an error for a name that is none of the host's.
+// WithoutGlobals leaves out the globals of these names. New returns an error for a name that is not one of the host's
+// globals.
 func WithoutGlobals(names ...string) Option {
 	return func(h *Host) error { return h.globals.without(names) }
 }
 
-// WithSandbox leaves out what reaches beyond the program: fetch and require; and of process the environment, arguments, numbers, folder,
-// memory and signals, which are then empty or zero. What scripts print is printed, see [WithOutput]; time and random numbers are there.
+// WithSandbox leaves out fetch and require, the globals that reach beyond the program. Of process, the environment,
+// the arguments, paths, process numbers and memory figures are empty or zero, the working directory is "/", and
+// signals do not arrive. Output is still written, see [WithOutput]; time and random numbers stay.
 func WithSandbox() Option {
 	return func(h *Host) error {
 		h.sandbox = true
@@ -54,8 +56,9 @@ func WithSandbox() Option {
 	}
 }
 
-// WithOutput sets where console and process.stdout, and what writes errors there, write to: os.Stdout and os.Stderr by default. The
-// writers are used on the loop. They must not be nil.
+// WithOutput sets the writers for output (console.log, process.stdout) and for errors (console.error,
+// process.stderr): os.Stdout and os.Stderr by default. They are called on the loop, which waits for them. They must
+// not be nil.
 func WithOutput(stdout, stderr io.Writer) Option {
 	return func(h *Host) error {
 		if stdout == nil || stderr == nil {
@@ -66,7 +69,8 @@ func WithOutput(stdout, stderr io.Writer) Option {
 	}
 }
 
-// WithHTTPClient sets the client that fetch uses, http.DefaultClient by default; its CheckRedirect is fetch's. It must not be nil.
+// WithHTTPClient sets the client of fetch, http.DefaultClient by default. fetch uses a copy of it with a
+// CheckRedirect of its own. It must not be nil.
 func WithHTTPClient(c *http.Client) Option {
 	return func(h *Host) error {
 		if c == nil {
@@ -77,7 +81,8 @@ func WithHTTPClient(c *http.Client) Option {
 	}
 }
 
-// WithRegistry sets where require finds modules; by default in files, as goja_nodejs/require does. It must not be nil.
+// WithRegistry sets the registry in which require finds modules. By default it finds files, as goja_nodejs/require
+// does. It must not be nil.
 func WithRegistry(r *require.Registry) Option {
 	return func(h *Host) error {
 		if r == nil {
@@ -88,9 +93,9 @@ func WithRegistry(r *require.Registry) Option {
 	}
 }
 
-// WithHTMLTimers makes timers those of the HTML standard: setTimeout and setInterval return numbers; a delay may be 0,
-// and wraps beyond 2^31-1; timers that nest deeper than five levels wait at least 4 ms. Source text in place of a function
-// is not taken. By default timers are Node's.
+// WithHTMLTimers makes timers those of the HTML standard: setTimeout and setInterval return numbers; a delay may be
+// 0, and wraps beyond 2^31-1; timers that nest deeper than five levels wait at least 4 ms. A callback must still be a
+// function, not source text. By default timers are Node's.
 func WithHTMLTimers() Option {
 	return func(h *Host) error {
 		h.timers.html = true
@@ -98,8 +103,9 @@ func WithHTMLTimers() Option {
 	}
 }
 
-// WithZeroDelays lets a timeout of less than a millisecond have no delay, as goja_nodejs does. In Node, and by default,
-// it is one millisecond. An interval still waits for one.
+// WithZeroDelays lets a timeout of less than a millisecond have no delay, as in goja_nodejs. In Node, and by default,
+// such a delay is one millisecond; an interval's always is. New returns an error beside [WithHTMLTimers], which has
+// zero delays already.
 func WithZeroDelays() Option {
 	return func(h *Host) error {
 		h.timers.zero = true
@@ -107,9 +113,9 @@ func WithZeroDelays() Option {
 	}
 }
 
-// WithUncaughtException sets a function that is called on the loop for each exception that nobody has caught, and that
-// no listener of process.on('uncaughtException') has taken; the program then goes on. By default it ends. It must not be
-// nil. What it panics with ends the program.
+// WithUncaughtException sets a function for uncaught exceptions that have no listener of
+// process.on('uncaughtException'). It is called on the loop; afterwards the host goes on. By default such an
+// exception ends the host. It must not be nil. A panic of the function ends the host.
 func WithUncaughtException(f func(err *Error)) Option {
 	return func(h *Host) error {
 		if f == nil {
@@ -120,9 +126,10 @@ func WithUncaughtException(f func(err *Error)) Option {
 	}
 }
 
-// WithUnhandledRejection sets a function that is called on the loop for each promise whose rejection nobody has handled
-// by the end of the checkpoint, and that no listener of process.on('unhandledRejection') has taken. By default such a
-// rejection counts as an uncaught exception. It must not be nil. What it panics with ends the program.
+// WithUnhandledRejection sets a function for promises that are still rejected without a handler at the end of the
+// checkpoint, and that have no listener of process.on('unhandledRejection'). It is called on the loop; afterwards the
+// host goes on. By default such a rejection counts as an uncaught exception. It must not be nil. A panic of the
+// function ends the host.
 func WithUnhandledRejection(f func(p *goja.Promise, err *Error)) Option {
 	return func(h *Host) error {
 		if f == nil {

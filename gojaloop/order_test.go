@@ -1,6 +1,6 @@
 package gojaloop_test
 
-// The order in which things happen, and what becomes of what nobody catches: scripts, with what Node has printed.
+// The order of callbacks, and the ends by uncaught exceptions: scripts, compared with Node's output.
 
 import (
 	"bytes"
@@ -72,7 +72,7 @@ func byNode(t testing.TB, source string) string {
 	return fmt.Sprintf("%sexit code %d\n", out.String(), cmd.ProcessState.ExitCode())
 }
 
-// byHost runs a script with a host on a loop of its own, and returns the same.
+// byHost runs a script on a host with a loop of its own, and returns the same.
 func byHost(t testing.TB, source string) string {
 	h := newHost(t)
 	var out strings.Builder
@@ -123,7 +123,7 @@ func newHost(t testing.TB, opts ...gojaloop.Option) *gojaloop.Host {
 	return h
 }
 
-// What docs/goja.md says Node does otherwise, and no other test shows.
+// Differences from Node that docs/goja.md lists, and that no other test shows.
 func TestDifferencesFromNode(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"clearImmediate(7); console.log('nothing')", "nothing\nexit code 0\n"},

@@ -1,6 +1,6 @@
 package gojaloop
 
-// Parking: a host leaves its loop with all it has, and goes on elsewhere.
+// Parking: a host leaves its loop with everything pending, and goes on elsewhere.
 
 import (
 	"errors"
@@ -9,17 +9,18 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Park stops the host: the callback that runs, if one does, comes to its end with its ticks and promise jobs, and nothing
-// else begins until [Host.Resume]. Timers, immediates and functions of Submit stay as they are, and more are accepted.
-// The loop may end meanwhile, but for promises of Go that settle when the host is parked: these are lost to scripts. It
-// does not wait. Any goroutine may call it.
+// Park stops the host until [Host.Resume]. A callback that runs comes to its end, with its checkpoint; nothing else
+// begins. Timers, immediates and functions of Submit stay, and more are accepted. The loop may end meanwhile. If a Go
+// promise settles while the host is parked, its script's promise stays pending. Park does not wait. Any goroutine may
+// call it.
 func (h *Host) Park() { h.parked.Store(true) }
 
-// Resume has a parked host go on, on the same loop or on another. first, unless it is nil, runs before anything else.
+// Resume lets a parked host go on, on the same loop or on another. first, unless it is nil, runs before anything
+// else.
 //
-// It is for the loop when it is the same; else the loop before must have ended, the other must not run yet, and nobody may
-// be calling Do or Run meanwhile. It returns an error if the host is not parked or has ended, or what the loop's Submit
-// returns.
+// For the same loop, call it on that loop. For another loop, the previous one must have ended, the new one must not run
+// yet, and no call of Do or Run may be under way. It returns an error if the host is not parked or has ended, or if l
+// is nil; or the error of the loop's Submit.
 func (h *Host) Resume(l *eventloop.Loop, first func(*goja.Runtime)) error {
 	if err := h.Err(); err != nil {
 		return closed(err)
@@ -31,7 +32,7 @@ func (h *Host) Resume(l *eventloop.Loop, first func(*goja.Runtime)) error {
 	in.mu.Lock()
 	h.loop = l
 	in.armed = true
-	err := l.Submit(in.ring)
+	err := l.Submit(in.wake)
 	if err == nil {
 		h.parked.Store(false)
 	}
@@ -39,19 +40,19 @@ func (h *Host) Resume(l *eventloop.Loop, first func(*goja.Runtime)) error {
 	if err != nil {
 		return err
 	}
-	h.owed, h.ending, h.timers.alarm, h.phase = false, nil, 0, polling
+	h.turnQueued, h.ending, h.timers.alarm, h.phase = false, nil, 0, polling
 	if first != nil {
 		in.before(first)
 	}
 	return nil
 }
 
-// Pending returns how many timers and immediates that have a ref are pending. It is for the loop, and for whoever has parked
-// the host when its loop has ended.
+// Pending returns how many timers and immediates with a ref are pending. It is for the loop; while the host is parked
+// and its loop has ended, for the goroutine that parked it.
 func (h *Host) Pending() int { return h.timers.refs + h.immediates.refs }
 
-// Forget takes back all timers and immediates, as their clears do. It is for the loop, and for whoever has parked the
-// host when its loop has ended.
+// Forget cancels all timers and immediates, as their clear functions do. It is for the loop; while the host is parked
+// and its loop has ended, for the goroutine that parked it.
 func (h *Host) Forget() {
 	for _, l := range h.timers.order {
 		for l.head != nil {

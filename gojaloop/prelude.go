@@ -1,6 +1,6 @@
 package gojaloop
 
-// The JavaScript of the host: what has to be on goja's call stack, or is simply said best in JavaScript.
+// The host's own JavaScript: functions that must be on goja's call stack, or that are simplest in JavaScript.
 
 import "github.com/dop251/goja"
 
@@ -9,9 +9,9 @@ const internalFile = "gojaloop:internal"
 
 var prelude = goja.MustCompile(internalFile, `(function (next) {
 	'use strict'
-	// The frame keeps the call stack from being empty, so that goja does not run promise jobs before ticks. next runs Go
-	// callbacks itself; it returns a function for a tick, an object for a timer or an immediate, and undefined when goja is to run
-	// promise jobs. It is told of what nobody has caught.
+	// While the frame runs, the call stack is not empty, so goja does not run promise jobs before nextTick functions. next runs
+	// Go callbacks itself. It returns a nextTick function, an object for a timer or an immediate, and undefined when goja is to run
+	// promise jobs. An exception that no script has caught is its argument.
 	return function frame() {
 		for (;;) {
 			try {
@@ -28,7 +28,7 @@ var prelude = goja.MustCompile(internalFile, `(function (next) {
 	}
 })`, true)
 
-var microtaskPrelude = goja.MustCompile(internalFile, `(function (fail, invalid, resolved) {
+var microtaskPrelude = goja.MustCompile(internalFile, `(function (report, invalid, resolved) {
 	'use strict'
 	return function queueMicrotask(callback) {
 		if (typeof callback !== 'function') throw invalid(callback)
@@ -36,7 +36,7 @@ var microtaskPrelude = goja.MustCompile(internalFile, `(function (fail, invalid,
 			try {
 				callback()
 			} catch (e) {
-				fail(e)
+				report(e)
 			}
 		}
 		resolved.then(job)

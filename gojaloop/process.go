@@ -1,12 +1,12 @@
 package gojaloop
 
-// The process object: ticks, and the events of a program.
+// The process object, and the events of a program.
 
 import (
 	"github.com/dop251/goja"
 )
 
-// process is nil until a script has asked for it, as most of it is made then.
+// process is the process object. Its fields are nil until a script asks for it.
 type process struct {
 	object         *goja.Object
 	emit, listened goja.Callable
@@ -22,7 +22,7 @@ func (h *Host) makeProcess() *goja.Object {
 	return h.process.object
 }
 
-// listens tells whether scripts listen to an event of the process. In the frame.
+// listens tells whether an event of the process has listeners. In the frame.
 func (h *Host) listens(event string) bool {
 	if h.process.object == nil {
 		return false
@@ -31,19 +31,23 @@ func (h *Host) listens(event string) bool {
 	return err == nil && n.ToInteger() > 0
 }
 
-// emit tells the listeners of an event, until one throws. In the frame.
+// emit calls the listeners of an event, until one throws or panics, and returns that as an error. In the frame.
 func (h *Host) emit(event string, args ...goja.Value) error {
 	if h.process.object == nil {
 		return nil
 	}
-	_, err := h.process.emit(h.process.object, append([]goja.Value{h.vm.ToValue(event)}, args...)...)
-	return err
+	return h.protect(func() error {
+		_, err := h.process.emit(h.process.object, append([]goja.Value{h.vm.ToValue(event)}, args...)...)
+		return err
+	})
 }
 
-// exit is process.exit: listeners of 'exit' run, and nothing else.
+// exit is process.exit: listeners of 'exit' run, and then the host ends.
 func (h *Host) exit(call goja.FunctionCall) goja.Value {
 	if code := call.Argument(0); !goja.IsUndefined(code) {
-		_ = h.process.object.Set("exitCode", code)
+		if err := h.process.object.Set("exitCode", code); err != nil { // not a valid code
+			panic(err)
+		}
 	}
 	if !h.exiting {
 		if err := h.emitExit(); err != nil {
@@ -54,14 +58,15 @@ func (h *Host) exit(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// emitExit tells that the program is over. In the frame.
+// emitExit calls the listeners of 'exit'. If one of them throws, they are not called again. In the frame.
 func (h *Host) emitExit() error {
-	h.exiting = true
-	defer func() { h.exiting = false }()
 	if h.process.object == nil {
 		return nil
 	}
-	return h.emit("exit", h.vm.ToValue(h.exitCode()))
+	h.exiting = true
+	err := h.emit("exit", h.vm.ToValue(h.exitCode()))
+	h.exiting = err != nil
+	return err
 }
 
 func (h *Host) exitCode() int {

@@ -10,11 +10,12 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// Promise returns a script's promise that settles as p does: with the value as [goja.Runtime.ToValue] makes it, or with
-// the error as an exception: what a script threw, if it is of this host, else an Error object that has the Go error as
-// its property value. Run waits until p settles. A nil p stands for one that is fulfilled with undefined.
+// Promise returns a script's promise that settles as p does. It is fulfilled with p's value as [goja.Runtime.ToValue]
+// makes it, nil as undefined. It is rejected with the value that a script of this host threw, else with an Error
+// object whose property value is the Go error. Run waits until p settles. A nil p stands for one that is fulfilled
+// with undefined.
 //
-// It is for the loop. It may follow a promise of any loop.
+// It is for the loop, and panics with [ErrNotOnLoop] elsewhere. p may belong to any loop.
 func (h *Host) Promise(p *promise.Promise) goja.Value {
 	h.mustBeOnLoop()
 	js, resolve, reject := h.vm.NewPromise()
@@ -22,7 +23,7 @@ func (h *Host) Promise(p *promise.Promise) goja.Value {
 		_ = resolve(goja.Undefined())
 		return h.vm.ToValue(js)
 	}
-	if h.over != nil {
+	if h.endErr != nil {
 		return h.vm.ToValue(js)
 	}
 	h.hold(1)
@@ -39,7 +40,7 @@ func (h *Host) Promise(p *promise.Promise) goja.Value {
 // here returns a promise of the host's loop that follows p.
 func (h *Host) here(p *promise.Promise) *promise.Promise { return h.loop.Promises().Resolved(p) }
 
-// toValue is ToValue for what Go promises hold.
+// toValue is ToValue, with undefined for nil.
 func (h *Host) toValue(v any) goja.Value {
 	if v == nil {
 		return goja.Undefined()
@@ -53,17 +54,17 @@ func (h *Host) mustBeOnLoop() {
 	}
 }
 
-// Await returns a Go promise that settles as a script's promise does; any other value, also one with a method then,
-// counts as one, as in await. It is fulfilled with the value exported, and rejected with an [*Error], or with the Go error that
-// the script has thrown. The rejection is handled as far as the script goes. When the host ends, it is rejected with
-// [ErrClosed] and the reason; when the loop does, with eventloop.ErrLoopTerminated.
+// Await returns a Go promise that settles as v does. As with a script's await, v may be a promise, an object with a
+// method then, or any other value. The Go promise is fulfilled with the exported value. It is rejected with the Go
+// error that the script has thrown, else with an [*Error]; for scripts the rejection counts as handled. When the host
+// ends, it is rejected with [ErrClosed] and the reason; when the loop ends, with eventloop.ErrLoopTerminated.
 //
-// It is for the loop; the promise it returns may be awaited on any goroutine.
+// It is for the loop, and panics with [ErrNotOnLoop] elsewhere. Any goroutine may wait for the promise.
 func (h *Host) Await(v goja.Value) *promise.Promise {
 	h.mustBeOnLoop()
 	p, resolve, reject := h.loop.NewPromise()
-	if h.over != nil {
-		reject(closed(h.over))
+	if h.endErr != nil {
+		reject(closed(h.endErr))
 		return p
 	}
 	w := &waiter{reject}
@@ -96,31 +97,31 @@ func (h *Host) Await(v goja.Value) *promise.Promise {
 // waiter is a promise of Await that is pending.
 type waiter struct{ reject func(error) }
 
-// attach has one of two functions called with the outcome of v. It enters the runtime within an entry only: elsewhere
-// goja would run promise jobs before ticks.
+// attach arranges that the function fulfilled or rejected is called with the outcome of v. If no entry is under way, attach
+// makes one: otherwise goja would run promise jobs before nextTick functions.
 func (h *Host) attach(v, fulfilled, rejected goja.Value) (err error) {
 	then := func() {
 		if v, err = h.resolve(h.promise, v); err == nil {
 			_, err = h.then(v, fulfilled, rejected)
 		}
 	}
-	if h.inside > 0 {
+	if h.depth > 0 {
 		then()
 		return err
 	}
-	if over := h.enter(entry{fn: then, then: checking, alone: true}, nil); over != nil {
-		return closed(over)
+	if ended := h.enter(entry{fn: then, then: checking, alone: true}, nil); ended != nil {
+		return closed(ended)
 	}
 	return err
 }
 
-// Promisify returns a function for scripts that calls fn on a goroutine of its own, and returns a promise of what it
-// returns. fn may block. Of its arguments it may use primitives only. It returns a function that makes the value, which
-// is called on the loop, or nil for undefined; or an error, with which the promise is rejected as [Host.Promise] says. So
-// is it when either panics.
+// Promisify returns a function for scripts. A call of it calls fn on a goroutine of its own, and returns a promise.
+// fn may block, and may use only primitives among its arguments. On success fn returns a function that makes the
+// promise's value and is called on the loop, or nil for undefined. An error of either function rejects the promise as
+// [Host.Promise] says, and so does a panic.
 //
-// The context ends when fn has returned, when the host ends, and when the loop has ended. Run, Shutdown and an auto-exit
-// loop wait for fn. It is for the loop.
+// The context is common to all calls under way: it ends when none is left, when the host ends, and when the loop has ended.
+// Run, Shutdown and an auto-exit loop wait for fn. Promisify is for the loop, and panics if fn is nil.
 func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*goja.Runtime) (goja.Value, error), error)) goja.Value {
 	if fn == nil {
 		panic(eventloop.ErrNilCallback)
@@ -128,7 +129,7 @@ func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*
 	return h.function("", 0, func(call goja.FunctionCall) goja.Value {
 		args := rest(call.Arguments, 0)
 		js, resolve, reject := h.vm.NewPromise()
-		if h.over != nil {
+		if h.endErr != nil {
 			return h.vm.ToValue(js)
 		}
 		ctx := h.work.add(h.loop)
@@ -157,12 +158,12 @@ func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*
 	})
 }
 
-// settlement settles a script's promise that Go has to settle: with set, or if that fails with its error.
+// settlement settles a script's promise in an entry of its own: by set, or by reject with set's error. On the loop.
 func (h *Host) settlement(set func() error, reject func(any) error) {
-	if h.over != nil { // a program that has ended hears of nothing
+	if h.endErr != nil { // scripts of a host that has ended do not run
 		return
 	}
-	h.tell(func() error {
+	h.runAlone(func() error {
 		h.hold(-1)
 		if err := h.protect(set); err != nil {
 			return reject(h.valueOf(err))
@@ -171,7 +172,7 @@ func (h *Host) settlement(set func() error, reject func(any) error) {
 	})
 }
 
-// work is what the functions of Promisify that are under way have in common. On the loop.
+// work is the common context of the Promisify calls under way. Used on the loop alone.
 type work struct {
 	count  int
 	ctx    context.Context // nil while there are none

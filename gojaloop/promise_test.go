@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/dop251/goja"
@@ -149,7 +150,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// Settling from Go after the end is an error, and no deadlock.
+// Settling from Go after the end is an error, not a deadlock.
 func TestSettleAfterTheEnd(t *testing.T) {
 	h := running(t)
 	var resolve func(any) error
@@ -160,5 +161,57 @@ func TestSettleAfterTheEnd(t *testing.T) {
 	}
 	if err := h.Do(ctx, func(*goja.Runtime) error { return resolve(1) }); err != eventloop.ErrLoopTerminated {
 		t.Error(err)
+	}
+}
+
+// Go completes a promise of a script's twice and from many goroutines at once, and once more after the end: the first
+// completion counts, and no other does harm.
+func TestCompletedByMany(t *testing.T) {
+	h := running(t)
+	var seen []string // on the loop
+	for i := range 300 {
+		var resolveJS, rejectJS func(any) error
+		p, resolve, reject := h.Loop().NewPromise()
+		err := h.Do(ctx, func(vm *goja.Runtime) error {
+			var js *goja.Promise
+			js, resolveJS, rejectJS = vm.NewPromise()
+			vm.Set("a", h.Promise(p))
+			vm.Set("b", js)
+			vm.Set("note", func(s string) { seen = append(seen, s) })
+			_, err := vm.RunString("for (const p of [a, b]) p.then(() => note('settled'), () => note('settled'))")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := errors.New("too late, or not")
+		var all sync.WaitGroup
+		for k := range 4 {
+			all.Go(func() {
+				resolve(k)
+				reject(failed)
+			})
+			all.Go(func() {
+				if err := h.Do(ctx, func(*goja.Runtime) error { return errors.Join(resolveJS(k), rejectJS(k), resolveJS(k)) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if _, err := h.Run(ctx, "a.js", "Promise.allSettled([a, b])"); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(seen); got != "[settled settled]" {
+			t.Fatalf("round %d: %s", i, got)
+		}
+		seen = nil
+		if i == 299 {
+			h.Close()
+			resolve(1)
+			reject(failed)
+			if err := h.Do(ctx, func(*goja.Runtime) error { return resolveJS(1) }); err != gojaloop.ErrClosed {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package gojaloop
 
-// Rejections: those that nobody has handled are told when a checkpoint has run out of ticks and promise jobs.
+// Rejections: promises without a handler are reported when a checkpoint has run out of nextTick functions and promise
+// jobs.
 
 import (
 	"weak"
@@ -8,13 +9,13 @@ import (
 	"github.com/dop251/goja"
 )
 
-// rejections are of promises that had no handler when they were rejected. On the loop.
+// rejections holds promises that had no handler when they were rejected. Used on the loop alone.
 type rejections struct {
-	waiting map[*goja.Promise]struct{} // to be told
-	order   []*goja.Promise            // these, in order, and some that were handled meanwhile
-	handled []*goja.Promise            // handled after they were told
-	told    map[weakPromise]struct{}   // told, and not handled since
-	sweep   int                        // size of told at which the dead are dropped
+	waiting  map[*goja.Promise]struct{} // to be reported
+	order    []*goja.Promise            // the same in their order, and some that were handled meanwhile
+	handled  []*goja.Promise            // handled after they were reported
+	reported map[weakPromise]struct{}   // reported, and not handled since
+	sweep    int                        // size of reported at which dead promises are dropped
 }
 
 type weakPromise = weak.Pointer[goja.Promise]
@@ -23,13 +24,13 @@ type weakPromise = weak.Pointer[goja.Promise]
 func (h *Host) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	r := &h.rejections
 	switch {
-	case h.over != nil:
+	case h.endErr != nil:
 	case op == goja.PromiseRejectionReject:
 		r.add(p)
 	case !r.remove(p):
-		if w := weak.Make(p); len(r.told) > 0 {
-			if _, ok := r.told[w]; ok {
-				delete(r.told, w)
+		if w := weak.Make(p); len(r.reported) > 0 {
+			if _, ok := r.reported[w]; ok {
+				delete(r.reported, w)
 				r.handled = append(r.handled, p)
 			}
 		}
@@ -44,7 +45,7 @@ func (r *rejections) add(p *goja.Promise) {
 	r.order = append(r.order, p)
 }
 
-// remove takes out a promise that waits to be told, and says whether it did.
+// remove takes out a promise that waits to be reported, and tells whether there was one.
 func (r *rejections) remove(p *goja.Promise) bool {
 	if _, ok := r.waiting[p]; !ok {
 		return false
@@ -57,26 +58,32 @@ func (r *rejections) remove(p *goja.Promise) bool {
 
 func (r *rejections) due() bool { return len(r.order)+len(r.handled) != 0 }
 
-// note remembers a promise that was told, as long as it lives. Now and then it drops those that are garbage, so that
-// the map has at most about twice the entries that it needs.
+// note remembers a reported promise as long as it lives. Dead ones are dropped now and then, so that the map is at
+// most about twice as large as it needs to be.
 func (r *rejections) note(p *goja.Promise) {
-	if r.told == nil {
-		r.told = map[weakPromise]struct{}{}
+	if r.reported == nil {
+		r.reported = map[weakPromise]struct{}{}
 	}
-	r.told[weak.Make(p)] = struct{}{}
-	if len(r.told) < max(r.sweep, 64) {
+	r.reported[weak.Make(p)] = struct{}{}
+	if len(r.reported) < max(r.sweep, 64) {
 		return
 	}
-	for w := range r.told {
+	for w := range r.reported {
 		if w.Value() == nil {
-			delete(r.told, w)
+			delete(r.reported, w)
 		}
 	}
-	r.sweep = 2 * len(r.told)
+	r.sweep = 2 * len(r.reported)
 }
 
-// tellRejections tells the rejections that there are by now: first those that were handled late. In the frame.
-func (h *Host) tellRejections() {
+// dropLeft drops the nextTick functions and rejections that an interrupted script has left.
+func (h *Host) dropLeft() {
+	h.ticks.clear()
+	h.rejections.waiting, h.rejections.order = nil, nil
+}
+
+// reportRejections reports the rejections that there are by now. Those that were handled late come first. In the frame.
+func (h *Host) reportRejections() {
 	r := &h.rejections
 	late := r.handled
 	r.handled = nil
@@ -88,13 +95,13 @@ func (h *Host) tellRejections() {
 	batch := r.order
 	r.order = nil
 	for _, p := range batch {
-		if r.remove(p) && h.over == nil {
-			h.tellRejection(p)
+		if r.remove(p) && h.endErr == nil {
+			h.reportRejection(p)
 		}
 	}
 }
 
-func (h *Host) tellRejection(p *goja.Promise) {
+func (h *Host) reportRejection(p *goja.Promise) {
 	h.rejections.note(p)
 	reason := p.Result()
 	switch {
@@ -112,13 +119,16 @@ func (h *Host) tellRejection(p *goja.Promise) {
 	}
 }
 
-// asException makes an error of a reason that is none, as Node does.
+// asException returns the reason if it is an Error object, else an error that describes it, as Node does.
 func (h *Host) asException(reason goja.Value) goja.Value {
 	if o, ok := reason.(*goja.Object); ok && o.ClassName() == "Error" {
 		return reason
 	}
 	text := "an object"
 	h.vm.Try(func() { text = reason.String() })
+	if text == "[object Object]" {
+		text = "#<Object>"
+	}
 	e := h.newError("Error", "ERR_UNHANDLED_REJECTION", "This error originated either by throwing inside of an async function without a catch "+
 		"block, or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason \""+text+"\".")
 	_ = e.Set("name", "UnhandledPromiseRejection")

@@ -12,12 +12,13 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Submit queues fn to run on the loop, in the order of submission to the host. It does not wait. An exception or a panic
-// that comes out of fn is an uncaught exception. Ticks and promise jobs run behind each function; but functions that wait
-// when the host has its turn run in one callback of the loop, so one may overtake what was submitted to the loop itself.
+// Submit queues fn to run on the loop, in the order of submission to the host. It does not wait. A checkpoint follows
+// each function. An exception or a panic that comes out of fn is an uncaught exception. All functions that wait when
+// the host has its turn run in one callback of the loop, so fn may overtake tasks that were submitted to the loop
+// itself.
 //
-// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has ended, or what
-// the loop's Submit returns.
+// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has
+// ended, or the error of the loop's Submit.
 func (h *Host) Submit(fn func(vm *goja.Runtime)) error {
 	if fn == nil {
 		return eventloop.ErrNilCallback
@@ -25,7 +26,7 @@ func (h *Host) Submit(fn func(vm *goja.Runtime)) error {
 	return h.inbox.add(item{fn: fn})
 }
 
-// closed is the error of a host that has ended.
+// closed returns the error of a host that has ended, with the reason.
 func closed(why error) error {
 	if errors.Is(why, ErrClosed) || errors.Is(why, eventloop.ErrLoopTerminated) {
 		return why
@@ -33,19 +34,21 @@ func closed(why error) error {
 	return fmt.Errorf("%w: %w", ErrClosed, why)
 }
 
-// Do calls fn on the loop, waits until it has returned and ticks and promise jobs have run, and returns its error. A
-// script's exception that fn returns, or that comes out of it, arrives as an [*Error]; a panic as an
-// *eventloop.PanicError. From a function that a script has called, or from fn, Do calls fn at once, and what it leaves
-// runs later.
+// Do calls fn on the loop, waits until fn has returned and its checkpoint has run, and returns fn's error. A script's
+// exception that fn returns or lets pass arrives as an [*Error], a panic as an *eventloop.PanicError. In fn itself,
+// and in a Go function that a script has called, Do calls fn at once; the nextTick functions and promise jobs that it
+// leaves run later.
 //
-// When ctx ends, fn is not called if it has not begun; a script that runs is interrupted, what it left to be done at once
-// is dropped, also what waits for ticks and promise jobs, and Do returns ctx.Err(). The host goes on, unless that was in an
-// async function behind its first await, or in a generator: then it has ended, and the error wraps [ErrBroken] too. Go
-// code that blocks is not interrupted: Do waits for it.
+// If ctx ends before fn has begun, fn is not called. If ctx ends while a script runs, the script is interrupted, its
+// nextTick functions, promise jobs and unhandled rejections are dropped with all that waits for them, and Do returns
+// ctx.Err(). The host goes on, unless the interrupt hit an async function behind its first await, or a generator:
+// then the host has ended, and the error wraps [ErrBroken] too. Go code that blocks is not interrupted: Do waits for
+// it.
 //
-// Any goroutine may call it. It returns [ErrClosed] with the reason when the host has ended, eventloop.ErrLoopTerminated
-// when the loop has or is ending, and an error that wraps eventloop.ErrAwaitOnLoop from a callback of the loop that is no
-// script's, which could only wait for itself: there is Submit for that.
+// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has
+// ended, and eventloop.ErrLoopTerminated when the loop is ending or has ended. In a callback of the loop that does
+// not come from a script, Do would wait for itself: it returns an error that wraps eventloop.ErrAwaitOnLoop. Use
+// Submit there.
 func (h *Host) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 	if fn == nil {
 		return eventloop.ErrNilCallback
@@ -54,7 +57,7 @@ func (h *Host) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 		return err
 	}
 	if h.loop.OnLoop() {
-		if h.inside == 0 {
+		if h.depth == 0 {
 			return errWaits
 		}
 		return h.portable(h.protect(func() error { return fn(h.vm) }))
@@ -71,7 +74,7 @@ func (h *Host) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 		}
 		<-d.done
 	case <-h.loop.Done():
-		if !d.begun.Swap(true) { // dropped
+		if !d.begun.Swap(true) { // the loop has dropped the item
 			return eventloop.ErrLoopTerminated
 		}
 		<-d.done
@@ -81,12 +84,12 @@ func (h *Host) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 
 var errWaits = fmt.Errorf("gojaloop: Do would wait for its own loop: %w", eventloop.ErrAwaitOnLoop)
 
-// do is one call of Do. err is written before done is closed.
+// do is one call of Do. The loop writes err, and then closes done.
 type do struct {
 	host  *Host
 	ctx   context.Context
 	fn    func(*goja.Runtime) error
-	begun atomic.Bool // by the loop, or given up by the caller
+	begun atomic.Bool // the loop has begun the call, or the caller has given it up
 	done  chan struct{}
 	err   error
 }
@@ -108,25 +111,29 @@ func (d *do) run() {
 	err := h.enter(entry{fn: func() {
 		d.err = h.portable(h.protect(func() error { return d.fn(h.vm) }))
 		finished = true
+		if cause := h.guard.interruptCause(); cause != nil && errors.Is(d.err, cause) {
+			h.dropLeft() // now: handlers in Go are not interrupted, and would hear of the rejections
+		}
 	}, then: checking, alone: true}, during)
-	if err != nil && (!finished || d.err == nil || errors.Is(err, ErrBroken)) { // fn may have been told of the interrupt, and no more
+	if err != nil && (!finished || d.err == nil || errors.Is(err, ErrBroken)) { // otherwise fn has returned an error of its own after the interrupt, and that counts
 		d.err = err
-		if h.over != nil {
+		if h.endErr != nil {
 			d.err = closed(err)
 		}
 	}
 }
 
-// Run runs a script on the loop, and then waits until nothing is left to do: no timer or immediate with a ref, no Go work
-// that scripts wait for. It returns the script's value, of which only a primitive may be used elsewhere than on the loop
-// while that runs. The name is for stack traces.
+// Run runs a script on the loop, and waits until nothing is left to do: no timer or immediate with a ref, no Go work
+// that scripts wait for. It returns the script's value; while the loop runs, only a primitive may be used elsewhere.
+// name is the script's name in stack traces.
 //
-// If nobody runs the loop, Run does, until there is nothing left to do; and the loop ends with it. Otherwise it waits, and the host
-// may run other scripts. When ctx ends the program ends at once, and so does the host.
+// If the loop does not run yet, Run runs it on this goroutine, and the loop ends when nothing is left to do. Otherwise
+// Run waits, and the host may run other scripts meanwhile. After "go loop.Run(ctx)" the loop may not run yet: call Do
+// first, which waits until it does. When ctx ends, the host ends at once.
 //
-// It returns a *goja.CompilerSyntaxError; an [*Error] for an exception that nobody has caught; an [*ExitError] for an exit code
-// other than 0; ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; [ErrClosed] with the reason when
-// the host has ended before. Any goroutine may call it but the loop's, where it returns an error that wraps
+// It returns a *goja.CompilerSyntaxError; an [*Error] for an uncaught exception; an [*ExitError] for an exit code
+// other than 0; ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; or [ErrClosed] with the reason when
+// the host had ended before. Any goroutine may call it but the loop's, where it returns an error that wraps
 // eventloop.ErrAwaitOnLoop.
 func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error) {
 	if err := ctx.Err(); err != nil {
@@ -154,11 +161,11 @@ func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error)
 
 // run is one call of Run. The loop writes value and err, and then closes done.
 type run struct {
-	value goja.Value
-	err   error
-	over  bool
-	done  chan struct{}
-	stop  func() // ends the loop, if Run runs it
+	value    goja.Value
+	err      error
+	finished bool
+	done     chan struct{}
+	stop     func() // ends the loop, if Run runs it
 }
 
 func (r *run) finish(err error) {
@@ -166,10 +173,10 @@ func (r *run) finish(err error) {
 	if errors.As(err, &exit) && exit.Code == 0 {
 		err = nil
 	}
-	if r.over {
+	if r.finished {
 		return
 	}
-	if r.over, r.err = true, err; err != nil {
+	if r.finished, r.err = true, err; err != nil {
 		r.value = nil
 	}
 	close(r.done)
@@ -181,8 +188,8 @@ func (h *Host) runScript(ctx context.Context, script func(*goja.Runtime) (goja.V
 	defer stop()
 	r := &run{done: make(chan struct{}), stop: stop}
 	err := h.inbox.add(item{own: func() {
-		if h.over != nil {
-			r.finish(closed(h.over))
+		if h.endErr != nil {
+			r.finish(closed(h.endErr))
 			return
 		}
 		h.runs = append(h.runs, r)
@@ -211,15 +218,16 @@ func (h *Host) runScript(ctx context.Context, script func(*goja.Runtime) (goja.V
 	}
 }
 
-// idle tells whether there is nothing that Run has to wait for.
+// idle tells whether nothing is left that Run has to wait for.
 func (h *Host) idle() bool { return h.pending+h.timers.refs+h.immediates.refs == 0 && !h.inbox.any() }
 
-// settle has the loop confirm that nothing is left to do, behind what is queued already.
-func (h *Host) settle() {
-	if len(h.runs) == 0 || h.settling || !h.idle() {
+// queueConfirm queues confirm at the loop, behind what is queued already, if nothing is left to do and a Run waits
+// for that.
+func (h *Host) queueConfirm() {
+	if len(h.runs) == 0 || h.confirming || !h.idle() {
 		return
 	}
-	h.settling = true
+	h.confirming = true
 	if h.loop.Submit(h.confirm) != nil {
 		if err := h.loop.SubmitInternal(h.confirm); err != nil {
 			h.end(err)
@@ -227,18 +235,19 @@ func (h *Host) settle() {
 	}
 }
 
-// confirm ends what Run waits for, if nothing has come since; listeners of 'beforeExit' may bring something.
+// confirm ends the waiting calls of Run, if no work has come since queueConfirm. Listeners of 'beforeExit' run first, and may
+// cause new work.
 func (h *Host) confirm() {
-	if h.settling = false; h.over != nil || !h.idle() {
+	if h.confirming = false; h.endErr != nil || !h.idle() {
 		return
 	}
 	if h.process.object != nil {
-		h.settling = true // no entry of this one asks for another
-		h.tell(func() error { return h.emit("beforeExit", h.vm.ToValue(h.exitCode())) })
-		if h.over == nil && h.idle() {
-			h.tell(h.emitExit)
+		h.confirming = true // so that this entry does not queue confirm again
+		h.runAlone(func() error { return h.emit("beforeExit", h.vm.ToValue(h.exitCode())) })
+		if h.endErr == nil && h.idle() {
+			h.runAlone(h.emitExit)
 		}
-		if h.settling = false; h.over != nil || !h.idle() {
+		if h.confirming = false; h.endErr != nil || !h.idle() {
 			return
 		}
 	}

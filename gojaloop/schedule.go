@@ -1,6 +1,6 @@
 package gojaloop
 
-// Schedules: who decides, in place of the clock and the loop, when timers are due and when work of Go is done.
+// Schedules: a replacement for the clock, the loop's timers and the goroutines of Go work.
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// alarms are timers of a loop, which has them by these methods.
+// alarms are the timer methods that a loop has, and a Schedule too.
 type alarms interface {
 	ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error)
 	CancelTimer(id eventloop.TimerID) error
@@ -20,18 +20,19 @@ type alarms interface {
 	UnrefTimer(id eventloop.TimerID) error
 }
 
-// Schedule stands for what happens outside of a host: so that a script can be run under many orders, or under one again. Its
-// methods are called on the loop, and it calls what it is given on the loop, each in a callback of its own.
+// Schedule decides in place of the clock, the loop's timers and the goroutines of Go work, so that a script can be
+// run in many orders, or again in the same one. The host calls its methods on the loop. The schedule must call the
+// functions that it is given on the loop, each in a callback of its own.
 type Schedule interface {
 	alarms
 	// Now returns the time since the host was made. It never goes back.
 	Now() time.Duration
-	// Work has a function of Promisify called, which blocks the loop meanwhile.
+	// Work arranges a later call of fn, a function of Promisify. The call blocks the loop.
 	Work(fn func())
 }
 
-// WithSchedule sets the schedule. By default time is the machine's, timers are the loop's, and work of Go runs on goroutines
-// of its own. It must not be nil.
+// WithSchedule sets the schedule. By default time is the machine's, timers are the loop's, and Go work runs on
+// goroutines of its own. It must not be nil.
 func WithSchedule(s Schedule) Option {
 	return func(h *Host) error {
 		if s == nil {
@@ -42,7 +43,7 @@ func WithSchedule(s Schedule) Option {
 	}
 }
 
-// alarms returns who has the timers of the host's own.
+// alarms returns the schedule, else the loop.
 func (h *Host) alarms() alarms {
 	if h.schedule != nil {
 		return h.schedule
@@ -50,7 +51,7 @@ func (h *Host) alarms() alarms {
 	return h.loop
 }
 
-// begin begins work of Go.
+// begin starts Go work, and returns a promise of its outcome. On the loop.
 func (h *Host) begin(fn func() (any, error)) *promise.Promise {
 	if h.schedule == nil {
 		return h.loop.Promisify(context.Background(), func(context.Context) (any, error) { return fn() })
@@ -67,7 +68,7 @@ func (h *Host) begin(fn func() (any, error)) *promise.Promise {
 	return p
 }
 
-// caught calls a function, and makes an error of a panic.
+// caught calls fn, and returns a panic as an error.
 func caught(fn func() (any, error)) (v any, err error) {
 	defer func() {
 		if x := recover(); x != nil {

@@ -1,6 +1,6 @@
 package gojaloop
 
-// What scripts see of timers: the functions, and the Timeout objects.
+// The scripts' side of timers: the functions, and the Timeout objects.
 
 import (
 	"maps"
@@ -39,28 +39,28 @@ func (h *Host) setTimer(call goja.FunctionCall, repeat bool) goja.Value {
 	return t.object
 }
 
-// give makes a timer's object, and the timer pending.
+// give makes the object of a timer. It makes the timer pending too, unless the host has ended.
 func (ts *timers) give(t *timer) {
 	h := ts.host
 	t.object = h.vm.NewDynamicObject(t)
 	_ = t.object.SetPrototype(ts.prototype())
-	if h.over == nil {
+	if h.endErr == nil {
 		ts.insert(t, ts.start(t.delay))
 	} else {
 		t.cleared = true
 	}
 }
 
-// start is the time that a timer counts from. One without a delay counts from the beginning of the phase when there are no
-// others: then the clock makes no difference.
+// start returns the time from which a timer counts. A timer without a delay counts from the beginning of the phase if
+// no timer with a delay is pending: then its order does not depend on the clock.
 func (ts *timers) start(delay time.Duration) int64 {
 	if delay == 0 && len(ts.order) <= 1 && (len(ts.order) == 0 || ts.order[0].delay == 0) {
-		return ts.phase
+		return ts.phaseBegan
 	}
 	return ts.now()
 }
 
-// idOf returns the number that names a timer, which it has from now on.
+// idOf returns a timer's number, and gives it one on the first call.
 func (ts *timers) idOf(t *timer) uint64 {
 	if t.id == 0 {
 		ts.lastID++
@@ -75,7 +75,8 @@ func (ts *timers) idOf(t *timer) uint64 {
 	return t.id
 }
 
-// clearTimer is clearTimeout and clearInterval: it takes an object, a number, or the number as text.
+// clearTimer is clearTimeout and clearInterval. It takes an object, a number, or the number as text; anything else
+// does nothing.
 func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
 	v := call.Argument(0)
 	if o, ok := v.(*goja.Object); ok {
@@ -104,7 +105,7 @@ func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// prototype returns that of Timeout.
+// prototype returns the prototype of Timeout, made on the first call.
 func (ts *timers) prototype() *goja.Object {
 	if ts.proto != nil {
 		return ts.proto
@@ -143,7 +144,7 @@ func (ts *timers) prototype() *goja.Object {
 			return h.vm.ToValue(!this(call).unref)
 		},
 		"refresh": func(call goja.FunctionCall) goja.Value {
-			if t := this(call); !t.cleared && h.over == nil {
+			if t := this(call); !t.cleared && h.endErr == nil {
 				ts.remove(t)
 				ts.insert(t, ts.now())
 			}
@@ -161,7 +162,7 @@ func (ts *timers) prototype() *goja.Object {
 	return ts.proto
 }
 
-// class makes the prototype of objects that only the host makes, with a constructor that has a name and does nothing.
+// class makes the prototype of a class whose objects only the host makes: its constructor throws.
 func (h *Host) class(name string, methods map[string]func(goja.FunctionCall) goja.Value) *goja.Object {
 	proto := h.vm.NewObject()
 	constructor := h.function(name, 0, func(goja.FunctionCall) goja.Value { panic(h.vm.NewTypeError("Illegal constructor")) })
@@ -172,7 +173,7 @@ func (h *Host) class(name string, methods map[string]func(goja.FunctionCall) goj
 	return proto
 }
 
-// properties are what scripts have put on an object of ours.
+// properties are what scripts have set on one of the host's objects.
 type properties struct {
 	values map[string]goja.Value
 	keys   []string
@@ -199,11 +200,11 @@ func (p *properties) remove(key string) bool {
 	return true
 }
 
-// onTimeout is the property that the frame calls, on timers and immediates, so that "this" is the object. Scripts do not
-// see it among the keys.
+// onTimeout is the property of timers and immediates that the frame calls, so that "this" is the object. The keys
+// that scripts see do not include it.
 const onTimeout = "_onTimeout"
 
-// The goja.DynamicObject of a Timeout.
+// A timer implements goja.DynamicObject, for its Timeout.
 
 func (t *timer) Get(key string) goja.Value {
 	if key == onTimeout {

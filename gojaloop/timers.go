@@ -1,6 +1,6 @@
 package gojaloop
 
-// Timers: lists by delay, whose order is that of their first ones, with one timer of the loop for the earliest.
+// Timers: a list for each delay, a heap of the lists by expiry, and one timer of the loop for the earliest.
 
 import (
 	"math"
@@ -10,78 +10,78 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// timers are those of a host; touched on the loop alone. Times are nanoseconds since the anchor.
+// timers holds the timers of a host. Used on the loop alone. Times are nanoseconds since the anchor.
 type timers struct {
 	host   *Host
 	anchor time.Time
-	html   bool
-	zero   bool
+	html   bool // WithHTMLTimers
+	zero   bool // WithZeroDelays
 
-	lists    map[time.Duration]*list
-	order    []*list // a heap by expiry, then by age
-	recent   *list   // that was asked for last
-	newest   uint64  // of lists
-	callback uint64  // counts callbacks of scripts
-	refs     int     // timers that are pending and keep Run waiting
-	phase    int64   // until when the timers that run are due
-	set      uint64  // counts timers that were set
-	limit    uint64  // those set up to then run in this phase
-	current  *timer  // that runs, if it has to be seen to afterwards
-	level    int     // of nesting, of the timer that runs
-	ids      map[uint64]*timer
-	lastID   uint64
+	lists      map[time.Duration]*list
+	order      []*list           // a heap of the lists, by expiry, then by age
+	recent     *list             // the list that listOf has returned last
+	newest     uint64            // the last value that was given to an age
+	callback   uint64            // counts callbacks of scripts
+	refs       int               // pending timers with a ref, for which Run waits
+	phaseBegan int64             // when the timing phase began: timers due by then fire in it
+	set        uint64            // how many timers were set so far, refreshes and repeats included
+	lastBefore uint64            // the value of set when the phase began: timers set later wait for the next phase
+	current    *timer            // the timer that runs, if finish has something to do for it
+	level      int               // nesting level of the timer that runs
+	ids        map[uint64]*timer // pending timers that have a number
+	lastID     uint64
 
-	alarm   eventloop.TimerID // of the loop; 0 when none is pending
-	alarmAt int64
-	unref   bool // the alarm is, as no timer has a ref
-	ring    func()
+	alarm   eventloop.TimerID // the loop's timer; 0 when none is pending
+	alarmAt int64             // when the alarm rings
+	unref   bool              // the alarm has no ref, as no timer has one
+	onAlarm func()            // the alarm's callback
 
-	proto *goja.Object // of Timeout
-	apply *goja.Object // what a timer with arguments calls
+	proto *goja.Object // prototype of Timeout
+	apply *goja.Object // calls the function of a timer with arguments
 }
 
-// list is of timers of one delay, in the order in which they fire.
+// list holds the timers of one delay, in the order in which they fire.
 type list struct {
 	delay      time.Duration
 	head, tail *timer
-	last       *batch // that was begun
-	expiry     int64  // nothing is due before it
-	age        uint64
+	last       *batch // the batch begun last
+	expiry     int64  // no timer is due earlier
+	age        uint64 // grows whenever expiry changes: of equal expiry, the older list is first
 }
 
-// batch is of timers of one delay that one callback has set within a millisecond: they are due together, when the last
-// is. So what belongs together in Node, whose clock has whole milliseconds, stays together, and nothing is early.
+// batch is the timers of one delay that one callback has set within a millisecond: all are due when the last one is.
+// So timers that belong together in Node, whose clock has whole milliseconds, stay together, and none is early.
 type batch struct {
 	callback   uint64
 	began, due int64
 }
 
-// timer is a timeout or an interval, and the object that scripts have.
+// timer is a timeout or an interval, and implements its Timeout object.
 type timer struct {
 	timers     *timers
 	fn         goja.Value
 	delay      time.Duration
-	list       *list // that it is in; nil when it is not pending
+	list       *list // the list that it is in; nil when it is not pending
 	prev, next *timer
 	batch      *batch
-	set        uint64
+	set        uint64 // the value of timers.set when it was set
 	object     *goja.Object
 	*extra
 	repeat, unref, cleared bool
 }
 
-// extra is what few timers have. Of those that do not it is common to all, and nobody writes it.
+// extra is the part of a timer that few timers need. All others share the variable none, which is never written.
 type extra struct {
 	args  []goja.Value
-	id    uint64 // 0 until somebody asks; of HTML timers from the start
-	level int
-	began int64 // when an interval's callback began, which its next run counts from
+	id    uint64 // 0 until a script asks for it; HTML timers have it from the start
+	level int    // nesting level, of HTML timers
+	began int64  // when an interval's callback began; the next delay counts from there
 	props properties
 }
 
 var none = new(extra)
 
-// own returns the timer's own extra, to be written.
+// own returns the timer's own extra, which may be written.
 func (t *timer) own() *extra {
 	if t.extra == none {
 		t.extra = new(extra)
@@ -92,7 +92,7 @@ func (t *timer) own() *extra {
 func (ts *timers) init(h *Host) {
 	ts.host = h
 	ts.anchor = time.Now()
-	ts.ring = func() { h.timersDue() }
+	ts.onAlarm = func() { h.timersDue() }
 }
 
 func (ts *timers) now() int64 {
@@ -102,7 +102,7 @@ func (ts *timers) now() int64 {
 	return int64(time.Since(ts.anchor))
 }
 
-// coerce makes a delay of what a script gives.
+// coerce returns the delay that a script's argument stands for.
 func (ts *timers) coerce(v goja.Value, repeat bool) time.Duration {
 	var ms float64
 	if v != nil && !goja.IsUndefined(v) {
@@ -123,12 +123,12 @@ func (ts *timers) coerce(v goja.Value, repeat bool) time.Duration {
 }
 
 const (
-	// freeLevels is how deep HTML timers nest before they wait for at least leastNested.
+	// freeLevels is the nesting level beyond which HTML timers wait for at least leastNested.
 	freeLevels  = 6
 	leastNested = 4 * time.Millisecond
 )
 
-// insert makes a timer pending, with a delay from start on.
+// insert makes a timer pending. Its delay counts from start.
 func (ts *timers) insert(t *timer, start int64) {
 	delay := t.delay
 	if ts.html && t.level > freeLevels {
@@ -158,7 +158,7 @@ func (ts *timers) insert(t *timer, start int64) {
 	}
 }
 
-// listOf returns the list for a delay.
+// listOf returns the list of a delay, and makes it if need be, with the expiry of a timer that counts from start.
 func (ts *timers) listOf(delay time.Duration, start int64) *list {
 	l := ts.lists[delay]
 	if l == nil {
@@ -174,7 +174,7 @@ func (ts *timers) listOf(delay time.Duration, start int64) *list {
 	return l
 }
 
-// remove takes a timer out of its list.
+// remove takes a timer out of its list; one that is not pending stays as it is.
 func (ts *timers) remove(t *timer) {
 	l := t.list
 	if l == nil {
@@ -196,8 +196,8 @@ func (ts *timers) remove(t *timer) {
 	}
 }
 
-// begin begins a phase: what is due now, and was set before, fires in it.
-func (ts *timers) begin() { ts.phase, ts.limit = ts.now(), ts.set }
+// begin begins a timing phase: timers that are due and set by now fire in it.
+func (ts *timers) begin() { ts.phaseBegan, ts.lastBefore = ts.now(), ts.set }
 
 // earliest returns the first list that has a timer, with its expiry brought up to date; nil if there is none.
 func (ts *timers) earliest() *list {
@@ -211,8 +211,8 @@ func (ts *timers) earliest() *list {
 			continue
 		}
 		expiry := l.head.batch.due
-		if l.head.set > ts.limit && expiry <= ts.phase {
-			expiry = ts.phase + 1 // set in this phase, without a delay: it fires in the next one
+		if l.head.set > ts.lastBefore && expiry <= ts.phaseBegan {
+			expiry = ts.phaseBegan + 1 // set in this phase, without a delay: it fires in the next one
 		}
 		if expiry <= l.expiry {
 			return l
@@ -231,10 +231,10 @@ func (ts *timers) ready(now int64) bool {
 	return l != nil && l.expiry <= now
 }
 
-// next takes the next timer that is due in this phase; nil if there is none.
+// next takes out the next timer of this phase, nil if there is none.
 func (ts *timers) next() *timer {
 	l := ts.earliest()
-	if l == nil || l.expiry > ts.phase {
+	if l == nil || l.expiry > ts.phaseBegan {
 		return nil
 	}
 	t := l.head
@@ -248,14 +248,14 @@ func (ts *timers) next() *timer {
 	return t
 }
 
-// ran sees to a timer whose callback is over: an interval goes on, from where its callback began; so it drifts, as in
-// Node, and never overlaps itself.
-func (ts *timers) ran() {
+// finish finishes the current timer after its callback. An interval is set again, counted from where its callback began;
+// so it drifts, as in Node, and never overlaps itself.
+func (ts *timers) finish() {
 	t := ts.current
 	ts.current, ts.level = nil, 0
 	switch {
 	case t.list != nil: // refreshed
-	case t.repeat && !t.cleared && ts.host.over == nil:
+	case t.repeat && !t.cleared && ts.host.endErr == nil:
 		t.own().level = min(t.level, freeLevels) + 1
 		ts.insert(t, t.began)
 	case t.id != 0:
@@ -263,7 +263,7 @@ func (ts *timers) ran() {
 	}
 }
 
-// clear takes a timer back for good.
+// clear cancels a timer for good.
 func (ts *timers) clear(t *timer) {
 	ts.remove(t)
 	t.cleared = true
@@ -276,7 +276,7 @@ func (ts *timers) clear(t *timer) {
 	}
 }
 
-// drop forgets all timers, when the host ends.
+// drop cancels all timers, when the host ends.
 func (ts *timers) drop() {
 	for _, l := range ts.order {
 		for t := l.head; t != nil; t = t.next {
@@ -290,9 +290,9 @@ func (ts *timers) drop() {
 	}
 }
 
-// setAlarm has the loop's timer ring when the first timer is due. One that would ring too early is left alone, as long as
-// there are timers: an idle entry costs less than moving it whenever one is cleared. It returns the error of a loop that
-// refuses.
+// setAlarm sets the loop's timer, the alarm, for the first timer that is due, with a ref if any timer has one. An alarm
+// that would ring too early stays as it is while there are timers: an entry that finds nothing to do costs less than moving
+// the alarm whenever a timer is cleared. setAlarm returns the error of a loop that refuses the alarm.
 func (ts *timers) setAlarm() error {
 	loop := ts.host.alarms()
 	l := ts.earliest()
@@ -308,7 +308,7 @@ func (ts *timers) setAlarm() error {
 			_ = loop.CancelTimer(ts.alarm)
 		}
 		var err error
-		ts.alarm, err = loop.ScheduleTimer(time.Duration(l.expiry-ts.now()), ts.ring)
+		ts.alarm, err = loop.ScheduleTimer(time.Duration(l.expiry-ts.now()), ts.onAlarm)
 		if err != nil {
 			ts.alarm = 0
 			return err
@@ -325,7 +325,7 @@ func (ts *timers) setAlarm() error {
 	return nil
 }
 
-// timersDue is the alarm.
+// timersDue is the alarm's callback: an entry for the turn.
 func (h *Host) timersDue() {
 	h.timers.alarm = 0
 	_ = h.enter(entry{}, nil)

@@ -1,6 +1,6 @@
 package gojaloop_test
 
-// Timers on virtual time, and by the clock.
+// Timers on virtual time, and on the real clock.
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func TestHTMLTimers(t *testing.T) {
 	})
 }
 
-// Timers never fire early, and those of one callback and delay fire in one turn.
+// Timers never fire early. Timers of one callback and one delay fire in one turn.
 func TestTimersAreNeverEarlyAndKeepTogether(t *testing.T) {
 	h := newHost(t)
 	var set, fired []time.Time

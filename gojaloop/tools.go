@@ -1,6 +1,6 @@
 package gojaloop
 
-// What programs that run scripts for people need beyond what embedders do.
+// Methods for programs that run scripts as a command line does.
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// RunFunc is [Host.Run] for a function, which may run programs that were compiled before.
+// RunFunc is [Host.Run] with a function in place of the source. The function runs on the loop, and may run compiled
+// programs.
 func (h *Host) RunFunc(ctx context.Context, fn func(*goja.Runtime) (goja.Value, error)) (goja.Value, error) {
 	switch {
 	case fn == nil:
@@ -25,29 +26,30 @@ func (h *Host) RunFunc(ctx context.Context, fn func(*goja.Runtime) (goja.Value, 
 	return h.runScript(ctx, fn)
 }
 
-// Module returns what one of the host's own modules exports: inspect (with inspect, format and formatWithOptions, as Node's
-// util has them), events, encoding, performance, clone, console, crypto, streams, fetch, url or process. It panics if there is no such module.
-// It is for the loop.
+// Module returns the exports of one of the host's own modules: inspect (with inspect, format and formatWithOptions,
+// as Node's util has them), events, encoding, performance, clone, console, crypto, streams, fetch, url or process. It
+// panics if there is no such module. It is for the loop.
 func (h *Host) Module(name string) *goja.Object { return h.module(name) }
 
-// Thrown returns the value that an error stands for, if it was thrown in this host's runtime, else nil. It is for the loop.
+// Thrown returns the thrown value that e describes, nil if it is of another runtime. It is for the loop.
 func (h *Host) Thrown(e *Error) goja.Value {
 	if e.vm != h.vm {
 		return nil
 	}
-	return e.reason
+	return e.thrown
 }
 
-// StackOf returns the frames of an Error object as text, a line for each call, without those of the host; "" if it is none. It
-// is for the loop.
+// StackOf returns the frames of an Error object as text, a line for each call, without the host's own; "" for any
+// other value. It is for the loop.
 func (h *Host) StackOf(v goja.Value) string { return h.stackOf(v) }
 
-// Exit is process.exit, for Go: listeners of 'exit' run, and the host ends with an [*ExitError]. It is for a function that a
-// script has called, or that the host has.
+// Exit is process.exit for Go: listeners of 'exit' run, and the host ends with an [*ExitError]. Call it in a Go
+// function that a script has called, or in one that was given to the host.
 func (h *Host) Exit(code int) {
 	h.makeProcess()
 	h.exit(goja.FunctionCall{Arguments: []goja.Value{h.vm.ToValue(code)}})
 }
 
-// ClassOf returns what an object is by its insides, as "Map" or "Promise", and "" for a primitive. It is for the loop.
+// ClassOf returns the class by which goja implements an object, such as "Map" or "Promise"; "" for a primitive. It is
+// for the loop.
 func (h *Host) ClassOf(v goja.Value) string { return classOf(v) }

@@ -1,6 +1,6 @@
 package gojaloop
 
-// URLs for scripts: the parser of the URL standard, and what its forms look like.
+// URLs for scripts, by a parser of the URL standard; and the encoding of forms.
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/nlnwa/whatwg-url/url"
 )
 
-// parseURL parses a URL, relative to another if there is one, and returns its parts; null if it is none.
+// parseURL parses a URL, relative to a second one if that is given. It returns the parts, or null if it is not a URL.
 func (h *Host) parseURL(call goja.FunctionCall) goja.Value {
 	var base *url.Url
 	if b := call.Argument(1); !goja.IsUndefined(b) {
@@ -32,28 +32,28 @@ func parseFrom(ref string, base *url.Url) (*url.Url, error) {
 	return base.Parse(ref)
 }
 
-// setters are by the name of what they set.
+// setters set the parts of a URL, by the part's name.
 var setters = map[string]func(*url.Url, string){
 	"protocol": (*url.Url).SetProtocol, "username": (*url.Url).SetUsername, "password": (*url.Url).SetPassword, "host": (*url.Url).SetHost,
 	"hostname": (*url.Url).SetHostname, "port": (*url.Url).SetPort, "pathname": (*url.Url).SetPathname, "search": (*url.Url).SetSearch, "hash": (*url.Url).SetHash,
 }
 
-// changeURL sets a part of a URL, and returns all.
+// changeURL sets a part of a URL, and returns all parts.
 func (h *Host) changeURL(call goja.FunctionCall) goja.Value {
 	u, err := url.Parse(call.Argument(0).String())
-	if err != nil { // it has been parsed before
+	if err != nil { // it was a URL before
 		panic(h.vm.NewGoError(err))
 	}
 	setters[call.Argument(1).String()](u, call.Argument(2).String())
 	return h.parts(u)
 }
 
-// parts are what scripts see of a URL, in the order of web/url.js.
+// parts returns the parts of a URL, in the order that web/url.js expects.
 func (h *Host) parts(u *url.Url) goja.Value {
 	return h.vm.NewArray(u.Href(false), origin(u), u.Protocol(), u.Username(), u.Password(), u.Host(), u.Hostname(), u.Port(), u.Pathname(), u.Search(), u.Hash())
 }
 
-// origin is the serialization of a URL's origin.
+// origin returns the serialized origin of a URL.
 func origin(u *url.Url) string {
 	switch u.Scheme() {
 	case "http", "https", "ws", "wss", "ftp":
@@ -66,7 +66,7 @@ func origin(u *url.Url) string {
 	return "null"
 }
 
-// parseForm parses what is application/x-www-form-urlencoded, and returns pairs.
+// parseForm parses application/x-www-form-urlencoded text, and returns pairs of name and value.
 func (h *Host) parseForm(call goja.FunctionCall) goja.Value {
 	var pairs []any
 	for field := range strings.SplitSeq(call.Argument(0).String(), "&") {
@@ -78,7 +78,7 @@ func (h *Host) parseForm(call goja.FunctionCall) goja.Value {
 	return h.vm.NewArray(pairs...)
 }
 
-// formText decodes a name or a value; what is no UTF-8 is replaced.
+// formText decodes a name or a value of a form. Malformed UTF-8 is replaced.
 func formText(s string) string {
 	if !strings.ContainsAny(s, "+%") {
 		return s

@@ -125,6 +125,14 @@ func TestReadme(t *testing.T) {
 		if !strings.Contains(out, "--- PASS: TestConformance/impl=mine/D10_FIFO") {
 			t.Errorf("the suite says %s", out)
 		}
+		// A check that it does not pass ends neither the suite nor the program.
+		out = shell(t, dir, env, "TOURNAMENT_ROLE=test ./entrant -test.v -test.short "+
+			"-test.run '^TestConformance$/^impl=mine$/^(D06_PanicIsolation|D06_AbortWhileEnding|D10_FIFO)$' || true")
+		for _, line := range []string{"FAIL: TestConformance/impl=mine/D06_PanicIsolation", "PASS: TestConformance/impl=mine/D10_FIFO"} {
+			if !strings.Contains(out, "--- "+line) {
+				t.Errorf("%q is missing in what the suite says: %s", line, out)
+			}
+		}
 	})
 	t.Run("misuse", func(t *testing.T) {
 		main := strings.Replace(w.files["main.go"], `"mine"`, `"main"`, 1)

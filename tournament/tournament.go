@@ -29,9 +29,10 @@ type Entry struct {
 	Name       string // as in reports: letters, digits and dashes, with no number behind a dash
 	Philosophy string // one line: what the loop bets on
 
-	// New makes a loop. It is called from any goroutine, also several times at once, and often. It returns an error that wraps
-	// errors.ErrUnsupported when cfg asks for what the loop does not have, and takes all of cfg seriously otherwise. Nothing is asked
-	// in benchmarks. What the loop can do besides its five methods is found by type assertion: see package looptest.
+	// New makes a loop. It is called from any goroutine, also several times at once, and often. If cfg asks for something that
+	// the loop does not have, it returns an error that wraps errors.ErrUnsupported; otherwise the loop must do all that cfg asks
+	// for. In benchmarks cfg asks for nothing. What the loop can do besides its five methods is found by type assertion: see
+	// package looptest.
 	New looptest.Factory
 
 	// Divergences are the checks of the conformance suite that the loop is known not to meet, and why. A loop that fails any other is
@@ -39,7 +40,7 @@ type Entry struct {
 	Divergences map[string]string
 	MayDiverge  map[string]string
 
-	// VirtualTime says that the loop parks on channels only: checks of time then take none (see looptest.VirtualTime).
+	// VirtualTime says that the loop parks on channels only. Checks of time then run on virtual time (see looptest.VirtualTime).
 	VirtualTime bool
 
 	// Program and its arguments are for an entry in any language, instead of New: it speaks the line protocol that the README describes,

@@ -341,7 +341,7 @@ async function echo(count, conns) {
 	return BigInt(through[1]);
 }
 
-const pendings = [0, 1_000, 100_000, 1_000_000];
+const pendings = [0, 1_000, 100_000];
 const cells = new Map([
 	["Submit", submit],
 	["PingPongLatency/fd=0", (count) => pingPong(count, false)],

@@ -243,7 +243,7 @@ cells = {
     "Submit": submit,
     "PingPongLatency/fd=0": functools.partial(ping_pong, watching=False),
     "PingPongLatency/fd=1": functools.partial(ping_pong, watching=True),
-    **{f"Timer/op=cancel/pending={n}": functools.partial(cancel_timers, n=n) for n in (0, 1_000, 100_000, 1_000_000)},
+    **{f"Timer/op=cancel/pending={n}": functools.partial(cancel_timers, n=n) for n in (0, 1_000, 100_000)},
     **{f"Echo/conns={n}": functools.partial(echo, conns=n) for n in (64, 512, 1)},
 }
 

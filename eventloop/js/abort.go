@@ -26,9 +26,9 @@ func (j *JS) NewAbortController() *AbortController {
 func (c *AbortController) Signal() *AbortSignal { return c.signal }
 
 // Abort aborts the signal, and those that follow it, with a reason; nil stands for ErrAbort. The first call decides.
-// When it returns, the signals are aborted and contexts made from them are cancelled; their listeners have run if it
-// was called on the loop, and else are queued to run there ahead of other work. It returns ErrLoopTerminated if there
-// are listeners and the loop has ended.
+// When Abort returns, the signals are aborted and contexts made from them are cancelled. If it was called on the loop, the
+// listeners of the signals have run; otherwise they are queued to run on the loop ahead of other work. Abort returns
+// ErrLoopTerminated if there are listeners and the loop has ended.
 func (c *AbortController) Abort(reason error) error {
 	return c.signal.abort(cmp.Or(reason, ErrAbort))
 }
@@ -36,33 +36,33 @@ func (c *AbortController) Abort(reason error) error {
 // AbortSignal tells that something is not wanted any more (the DOM standard's AbortSignal). All methods may be called
 // from any goroutine.
 //
-// A signal that follows others ([JS.AnySignal] and the like) is held by them only while it has listeners, so one that
-// is forgotten is garbage although the others live on.
+// A signal that follows others ([JS.AnySignal] and the like) is held by them only while it has listeners. So a follower
+// that the program has dropped is garbage although the others live on.
 type AbortSignal struct {
 	js        *JS
-	following bool // it follows sources; it is never followed itself, its sources are
+	following bool // it follows the signals in sources; no signal follows it: a follower of it follows its sources
 
 	mu        sync.Mutex // guards what follows; may be held when that of a source is taken
 	reason    error      // nil until it is aborted
-	watchers  []*watcher // with some that were taken back, fewer than half
-	takenBack int        // how many
+	watchers  []*watcher // some of them, fewer than half, may have been taken back
+	takenBack int        // how many of watchers were taken back
 	followers map[weak.Pointer[AbortSignal]]follower
-	sweepAt   int            // number of followers at which to look for forgotten ones
+	sweepAt   int            // number of followers at which to drop those that are garbage
 	order     uint64         // of the latest follower
-	sources   []*AbortSignal // that it follows; none when aborted
-	inputs    []*AbortSignal // that it was made from, which what aborts them may need alive
+	sources   []*AbortSignal // the signals that it follows; none when aborted
+	inputs    []*AbortSignal // the signals that it was made from; held, because the timer of a signal that is garbage is cancelled
 }
 
-// follower is what a signal knows of one that follows it.
+// follower is a signal's record of another one that follows it.
 type follower struct {
-	order uint64
-	held  *AbortSignal // itself, while it has watchers
+	order uint64       // in which followers are aborted
+	held  *AbortSignal // the follower, while it has watchers
 }
 
-// watcher is a function that hears of the abort once.
+// watcher is a function that is called once, when the signal is aborted.
 type watcher struct {
 	fn     func(reason error) // nil when it was called or taken back; guarded by the signal's mu
-	onLoop bool               // a listener; others are called by whoever aborts
+	onLoop bool               // a listener, called on the loop; others are called on the goroutine that aborts
 }
 
 func (j *JS) newSignal() *AbortSignal { return &AbortSignal{js: j} }
@@ -74,9 +74,9 @@ func (j *JS) AbortedSignal(reason error) *AbortSignal {
 }
 
 // TimeoutSignal returns a signal that is aborted with ErrTimeout in ms milliseconds (the DOM standard's
-// AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer keeps those who listen to the
-// signal until it fires or they are taken back; when the signal is forgotten otherwise, the timer goes with it. It returns
-// an error that wraps ErrTime unless ms is between 0 and 2^53-1, and ErrLoopTerminated once the loop is ending.
+// AbortSignal.timeout). As in Node, it does not keep an auto-exit loop alive. The timer holds the signal's listeners until
+// it fires or they are taken back; when a signal without listeners is forgotten, its timer is cancelled. It returns an
+// error that wraps ErrTime unless ms is between 0 and 2^53-1, and ErrLoopTerminated once the loop is ending.
 func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 	if !(ms >= 0 && ms <= float64(maxID)) {
 		return nil, &DOMException{Name: "TypeError", Message: "the timeout is out of range", Err: ErrTime}
@@ -91,14 +91,14 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 		return nil, err
 	}
 	j.loop.UnrefTimer(id)
-	s := j.AnySignal(source) // which the timer holds while it has listeners
+	s := j.AnySignal(source) // source, and so the timer, holds s while s has listeners
 	runtime.AddCleanup(s, func(id eventloop.TimerID) { j.loop.CancelTimer(id) }, id)
 	return s, nil
 }
 
-// AnySignal returns a signal that is aborted as soon as one of signals is, with its reason; at once, if one is already
-// (the DOM standard's AbortSignal.any). The signals may be of different loops; listeners run on the loop of j.
-// None may be nil.
+// AnySignal returns a signal that is aborted as soon as one of signals is, with the same reason (the DOM standard's
+// AbortSignal.any). If one of them is aborted already, so is the new signal. The signals may be of different loops, and
+// none may be nil. Listeners of the new signal run on the loop of j.
 func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	s := &AbortSignal{js: j, following: true, inputs: slices.Clone(signals)}
 	var sources []*AbortSignal // some may be there more than once
@@ -122,7 +122,7 @@ func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	return s
 }
 
-// follow makes s follow sources, each once, until one is aborted, whose reason it returns.
+// follow makes s follow the sources, each once. If one is aborted already, it stops there and returns that one's reason.
 func (s *AbortSignal) follow(sources []*AbortSignal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *AbortSignal) follow(sources []*AbortSignal) error {
 	return nil
 }
 
-// adopt makes s be followed by f, and tells whether it was not before, or returns the reason if s is aborted.
+// adopt makes f follow s. added tells that f did not follow s before. If s is aborted, adopt returns the reason.
 func (s *AbortSignal) adopt(f *AbortSignal) (added bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,9 +177,9 @@ func (s *AbortSignal) Reason() error {
 // ThrowIfAborted returns the reason, or nil while the signal is not aborted: Go returns what JavaScript throws.
 func (s *AbortSignal) ThrowIfAborted() error { return s.Reason() }
 
-// OnAbort has fn called once, on the loop, when the signal is aborted. Listeners run in order. On a signal that is
-// aborted already it does nothing, as in the DOM: register first, then look. remove takes fn back, also while listeners
-// run; calling it again does nothing. A nil fn is ignored.
+// OnAbort arranges that fn is called once, on the loop, when the signal is aborted. Listeners run in order. On a signal that
+// is aborted already it does nothing, as in the DOM: call OnAbort first, then Aborted. remove takes fn back, also while
+// listeners run; calling it again does nothing. A nil fn is ignored.
 func (s *AbortSignal) OnAbort(fn func(reason error)) (remove func()) {
 	if fn == nil {
 		return func() {}
@@ -187,7 +187,7 @@ func (s *AbortSignal) OnAbort(fn func(reason error)) (remove func()) {
 	return s.watch(fn, true)
 }
 
-// watch adds a watcher and returns what takes it back.
+// watch adds a watcher, and returns a function that takes it back. On an aborted signal it does nothing.
 func (s *AbortSignal) watch(fn func(reason error), onLoop bool) (remove func()) {
 	w := &watcher{fn: fn, onLoop: onLoop}
 	s.mu.Lock()
@@ -219,7 +219,7 @@ func (s *AbortSignal) unwatch(w *watcher) {
 	}
 }
 
-// hold has the sources hold s, or nothing; the signal's mu is held.
+// hold(s) makes the sources of s hold s in memory, and hold(nil) makes them stop; the caller holds the mutex of s.
 func (s *AbortSignal) hold(held *AbortSignal) {
 	p := weak.Make(s)
 	for _, source := range s.sources {
@@ -234,18 +234,18 @@ func (s *AbortSignal) hold(held *AbortSignal) {
 
 // abort aborts s and its followers. All of them have the reason before any watcher is called.
 func (s *AbortSignal) abort(reason error) (err error) {
-	type told struct {
+	type aborted struct {
 		signal   *AbortSignal
 		watchers []*watcher
 	}
-	first, followers, ok := s.settle(reason)
+	first, followers, ok := s.setReason(reason)
 	if !ok {
 		return nil
 	}
-	all := []told{{s, first}}
+	all := []aborted{{s, first}}
 	for _, f := range followers {
-		if watchers, _, ok := f.settle(reason); ok {
-			all = append(all, told{f, watchers})
+		if watchers, _, ok := f.setReason(reason); ok {
+			all = append(all, aborted{f, watchers})
 		}
 	}
 	for _, t := range all {
@@ -261,8 +261,8 @@ func (s *AbortSignal) abort(reason error) (err error) {
 	return err
 }
 
-// settle gives the signal its reason, unless it has one, and returns who is to hear of it.
-func (s *AbortSignal) settle(reason error) (watchers []*watcher, followers []*AbortSignal, ok bool) {
+// setReason gives the signal its reason, unless it has one, and returns the watchers and the followers to notify.
+func (s *AbortSignal) setReason(reason error) (watchers []*watcher, followers []*AbortSignal, ok bool) {
 	s.mu.Lock()
 	if s.reason != nil {
 		s.mu.Unlock()
@@ -299,7 +299,7 @@ func (s *AbortSignal) claim(w *watcher, onLoop bool) (fn func(reason error)) {
 	return fn
 }
 
-// notify calls the listeners on the loop.
+// notify calls the listeners among watchers on the loop: at once if it is called there, and otherwise in an internal task.
 func (s *AbortSignal) notify(watchers []*watcher, reason error) error {
 	if !slices.ContainsFunc(watchers, func(w *watcher) bool { return w.onLoop }) {
 		return nil

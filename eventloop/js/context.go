@@ -9,8 +9,8 @@ import (
 )
 
 // Context returns a context derived from parent that is cancelled when the signal is aborted, with the reason as its
-// context.Cause; at once, on the aborting goroutine, before listeners run. Calling cancel releases what the context
-// holds, and should be done as soon as it is not needed. Any goroutine may call it.
+// context.Cause. It is cancelled by the goroutine that aborts the signal, before listeners run. cancel should be called as
+// soon as the context is not needed: it releases what the context holds. Any goroutine may call Context.
 func (s *AbortSignal) Context(parent context.Context) (ctx context.Context, cancel context.CancelFunc) {
 	ctx, cancelCause := context.WithCancelCause(parent)
 	remove := s.watch(cancelCause, false)
@@ -24,15 +24,15 @@ func (s *AbortSignal) Context(parent context.Context) (ctx context.Context, canc
 }
 
 // SignalFromContext returns a signal that is aborted when ctx is done, at once if it is already. The reason is the
-// context's cause, except that ErrAbort stands for context.Canceled and ErrTimeout for context.DeadlineExceeded, which
-// they are to errors.Is. Once the signal is garbage, ctx holds nothing of it, and a signal whose ctx is garbage is held
-// by nothing. Any goroutine may call it.
+// context's cause, with two exceptions: ErrAbort replaces context.Canceled, and ErrTimeout replaces
+// context.DeadlineExceeded. errors.Is(ErrTimeout, context.DeadlineExceeded) is true. ctx holds the signal in memory only
+// while the signal has listeners; the signal does not hold ctx in memory. Any goroutine may call it.
 func (j *JS) SignalFromContext(ctx context.Context) *AbortSignal {
 	if ctx.Err() != nil {
 		return j.AbortedSignal(contextReason(ctx))
 	}
 	source := j.newSignal()
-	stop := new(func() bool) // held by what ctx holds alone, for it leads to the signal's listeners
+	stop := new(func() bool) // it refers to the signal's listeners, so only the function that ctx holds may refer to it
 	*stop = context.AfterFunc(ctx, func() {
 		source.abort(contextReason(ctx))
 		runtime.KeepAlive(stop)

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// freeLevels is how deep timers nest before their delays are clamped: those of a nesting level greater than five,
-	// in the words of the HTML standard, which counts from zero.
+	// freeLevels is how deep timers nest before their delays are clamped. The HTML standard, which counts from zero, says
+	// "a nesting level greater than five".
 	freeLevels = 6
 	// leastNested is the least delay of timers that nest deeper.
 	leastNested = 4 * time.Millisecond
@@ -34,7 +34,7 @@ func coerceNode(ms float64) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// coerce is that of the adapter's timers.
+// coerce turns milliseconds into a delay by the rule of the adapter's timers.
 func (j *JS) coerce(ms float64) time.Duration {
 	if j.nodeTimers {
 		return coerceNode(ms)
@@ -50,7 +50,7 @@ func (j *JS) clamp(delay time.Duration, level int) time.Duration {
 	return delay
 }
 
-// following returns the first time that is whole periods after due, at least one, and not before now.
+// following returns the first time that is not before now and is one or more whole periods after due.
 func following(due, now time.Time, period time.Duration) time.Time {
 	due = due.Add(period)
 	missed := now.Sub(due)

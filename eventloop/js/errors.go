@@ -29,7 +29,7 @@ var (
 type DOMException struct {
 	Name    string // "AbortError", "TimeoutError", "InvalidStateError", "SyntaxError", "TypeError"
 	Message string
-	Err     error // what it is in Go's terms; may be nil
+	Err     error // the Go error that it stands for; may be nil
 }
 
 // Error returns name and message.

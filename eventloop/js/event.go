@@ -60,11 +60,11 @@ type EventTarget struct {
 	audiences map[string]audience
 }
 
-// audience is who listens to events of a type. Which entries are in a slice never changes, so that one can be walked
-// while others are made.
+// audience has the listeners of one type of event. The elements of order never change: when entries are dropped, order is
+// replaced by a new slice. So DispatchEvent can walk the old one.
 type audience struct {
 	entries map[*EventListener]*entry
-	order   []*entry // of adding, with some that were removed, fewer than half
+	order   []*entry // in order of adding; some of them, fewer than half, were removed
 }
 
 // entry is a listener that was added.
@@ -87,16 +87,16 @@ type listening struct {
 	signal *AbortSignal
 }
 
-// Once has a listener removed when it is first called.
+// Once removes a listener when it is first called.
 func Once() ListenerOption { return func(o *listening) { o.once = true } }
 
-// Until has a listener removed when signal is aborted; if it is already, the listener is not added. A nil
-// signal never is.
+// Until removes a listener when signal is aborted; if that has happened already, the listener is not added. A nil signal is
+// never aborted.
 func Until(signal *AbortSignal) ListenerOption { return func(o *listening) { o.signal = signal } }
 
-// AddEventListener has listener called for events of a type, in the order of adding. Adding one that is there already
-// does nothing, as in the DOM. During a dispatch it has an effect on the next one. Any goroutine may call it. It
-// returns ErrNilCallback for a nil listener or function.
+// AddEventListener adds a listener for events of a type. Listeners are called in the order of adding; adding one that is
+// there already does nothing, as in the DOM. A listener that is added during a dispatch is called in the next one. Any
+// goroutine may call it. It returns ErrNilCallback for a nil listener or function.
 func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts ...ListenerOption) error {
 	if listener == nil || listener.handle == nil {
 		return eventloop.ErrNilCallback

@@ -196,7 +196,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// What one dispatch did to an event does not stop the next.
+// An event that one dispatch has stopped can be dispatched again.
 func TestEventIsDispatchedAgain(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		w.run(func() {
@@ -211,7 +211,7 @@ func TestEventIsDispatchedAgain(t *testing.T) {
 	})
 }
 
-// Who hears of listeners that do not return: the handler, and else the loop's.
+// A listener that panics or exits is reported to the adapter's handler, or else to the loop's.
 func TestFaultsOfListeners(t *testing.T) {
 	for _, handler := range []bool{true, false} {
 		virtual(t, func(t *testing.T, w *world) {
@@ -249,7 +249,7 @@ func TestFaultsOfListeners(t *testing.T) {
 	}
 }
 
-// A handler that panics is reported by the loop, and what follows runs.
+// A panic handler that panics is reported by the loop, and the rest runs.
 func TestHandlerThatPanics(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		j, err := js.New(w.loop, js.WithPanicHandler(func(*eventloop.PanicError) { panic("handler") }))
@@ -270,8 +270,8 @@ func TestHandlerThatPanics(t *testing.T) {
 	})
 }
 
-// However many listeners there are, and in whatever order they go, those that stay are gone through a few times only, and
-// those that went leave little behind.
+// However many listeners there are, and in whatever order they are removed: the list of those that stay is copied a few
+// times only, and removed ones leave little behind.
 func TestManyListenersAreRemoved(t *testing.T) {
 	const n = 1 << 10
 	w := newWorld(t)
@@ -319,7 +319,7 @@ func TestManyListenersAreRemoved(t *testing.T) {
 	}
 }
 
-// What a listener holds is garbage when it was removed, though others stay.
+// A removed listener holds nothing any more, although others stay.
 func TestOthersDoNotHoldRemovedListeners(t *testing.T) {
 	w := newWorld(t)
 	c, target := w.NewAbortController(), w.NewEventTarget()

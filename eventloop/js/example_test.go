@@ -28,7 +28,7 @@ func runOn(program func(loop *eventloop.Loop, j *js.JS)) {
 	loop.Run(context.Background())
 }
 
-// What is set at once runs in Node's order.
+// Functions that are set at the same time run in Node's order.
 func Example() {
 	run(func(j *js.JS) {
 		j.SetTimeout(func() { fmt.Println("timeout") }, 5)
@@ -88,7 +88,7 @@ func ExampleJS_Unref() {
 	// Output: done
 }
 
-// Work that takes several turns lets timers through.
+// Work that is cut into immediates lets timers through.
 func ExampleJS_SetImmediate() {
 	run(func(j *js.JS) {
 		var work func()
@@ -129,7 +129,7 @@ func ExampleJS_TimeoutSignal() {
 	// true
 }
 
-// A timeout rejects the promise of blocking work, which hears of it through its context.
+// A timeout rejects the promise of blocking work; the work hears of it through its context.
 func ExampleJS_TimeoutSignal_promisify() {
 	runOn(func(loop *eventloop.Loop, j *js.JS) {
 		signal, err := j.TimeoutSignal(5)
@@ -173,7 +173,7 @@ func ExampleAbortSignal_Context() {
 	// Output: stopped: true
 }
 
-// A timer as a promise, and what comes first.
+// A timer as a promise, in a race.
 func ExampleJS_WithResolvers() {
 	run(func(j *js.JS) {
 		sleep := func(ms float64, value string) *eventloop.Promise {

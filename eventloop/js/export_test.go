@@ -6,7 +6,7 @@ import "time"
 
 const MaxID = maxID
 
-// SetLastID makes id the last one that was given out.
+// SetLastID makes id the last one that was used.
 func (j *JS) SetLastID(id ID) {
 	j.mu.Lock()
 	j.lastID = id
@@ -18,6 +18,13 @@ func (j *JS) Held() (timers, immediates int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.timers), len(j.immediates) + len(j.batch)
+}
+
+// Locked calls fn with the adapter's lock held.
+func (j *JS) Locked(fn func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	fn()
 }
 
 // Room returns for how many immediates the adapter keeps memory.
@@ -34,7 +41,7 @@ func (s *AbortSignal) Followers() int {
 	return len(s.followers)
 }
 
-// Sources returns how many signals s follows, those counted twice that it follows twice.
+// Sources returns how many signals s follows; one that it follows twice counts twice.
 func (s *AbortSignal) Sources() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +64,7 @@ func (t *EventTarget) Entries(typ string) int {
 
 func Coerce(ms float64) time.Duration { return coerce(ms) }
 
-// Following is the interval's next time, all in units from the same zero.
+// Following returns the next due time of an interval; all times are in the same unit, from the same zero.
 func Following(due, now, period time.Duration) time.Duration {
 	zero := time.Unix(0, 0)
 	return following(zero.Add(due), zero.Add(now), period).Sub(zero)

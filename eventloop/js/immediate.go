@@ -3,46 +3,59 @@ package js
 // Immediates: the check phase, which follows timers and tasks.
 
 import (
-	"cmp"
 	"runtime"
-	"slices"
+	"sort"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// phase is where the immediates are. Only holders of JS.mu change it:
+// phase is the state of the immediates; JS.mu guards it. A check is a task of the loop that begins the check phase. A round
+// is the time from the first immediate that waits for a check to the end of the phase that this check begins.
 //
 //	idle ──SetImmediate──▶ armed ──check, or a timer──▶ running ──step, the last──▶ idle
 //	                         ▲     that they precede       │
-//	                         └────── turn ── waiting ◀─────┘ if more were set meanwhile
+//	                         └── armCheck ── waiting ◀─────┘ if more were set meanwhile
 type phase int
 
 const (
 	idle    phase = iota // there are none
-	armed                // check is queued at the loop
-	running              // the batch runs, an internal task each; the loop may run timers in between, which then wait
-	waiting              // turn is a timer of the loop, which fires among the timers of the next turn
+	armed                // a check is queued at the loop
+	running              // the batch runs, an internal task for each; timers of this adapter that come due in between wait
+	waiting              // armCheck is a timer of the loop, which fires among the timers of the next tick
 )
 
-// keep is how long a batch an idle adapter keeps room for.
+// keep is the number of immediates for which an idle adapter keeps memory.
 const keep = 1024
 
+// immediate is one call of SetImmediate. Its function belongs to whoever sets taken: the loop, to call it, or the caller that
+// clears it. So the loop needs no lock for each immediate of a batch, and does not queue behind goroutines that hold it.
 type immediate struct {
-	id ID
-	fn func() // nil if it was cleared or has started
+	id    ID
+	fn    func()
+	taken atomic.Bool
+}
+
+// take returns the function, once, and then nil.
+func (im *immediate) take() (fn func()) {
+	if !im.taken.Swap(true) {
+		fn, im.fn = im.fn, nil
+	}
+	return fn
 }
 
 // SetImmediate runs fn once, on the loop, after the timers that are due and the tasks that are queued now, and returns
-// an id for ClearImmediate. Immediates run in order, and together: one joins those that wait already, before tasks that
-// were queued since. Those that are set while immediates run have their turn after timers and tasks had theirs (Node's
-// setImmediate; there is none in the HTML standard). An immediate keeps an auto-exit loop alive until it has run, and
-// Unref changes nothing about that (in Node it may).
+// an id for ClearImmediate (Node's setImmediate; there is none in the HTML standard). Immediates run in order, and
+// together: an immediate joins those that wait already, so it may run before tasks that were queued earlier than it.
+// Immediates that are set while immediates run wait until timers and tasks have run again. An immediate keeps an auto-exit
+// loop alive until it has run, and Unref does not change that (in Node it may).
 //
-// An immediate that a callback of a descriptor has set goes before the timers that are due then, as in Node, and so does
-// one that a task has set when more tasks wait than the loop runs in a turn: both also before tasks that are queued,
-// which those timers do not wait for. To the loop each immediate is an internal task: if there are more than 100,000 in
-// a turn they all run, but eventloop.WithOnOverload hears of it.
+// An immediate that a callback of a descriptor has set goes before the timers that are due then, as in Node, and so does one
+// that a task has set when more tasks wait than the loop runs in a tick. Both also go before queued tasks, since those
+// timers do not wait for tasks. To the loop each immediate is an internal task: if there are more than 100,000 in a tick,
+// all of them run, but the function of eventloop.WithOnOverload is called. In debug mode all immediates that run together
+// have the place at which the first of them was set.
 //
 // Any goroutine may call it; it costs a lock. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending,
 // ErrLoopOverloaded at the loop's queue limit, or ErrIDsExhausted.
@@ -50,14 +63,26 @@ func (j *JS) SetImmediate(fn func()) (ID, error) {
 	if fn == nil {
 		return 0, eventloop.ErrNilCallback
 	}
+	if j.ending() {
+		return 0, j.refuse()
+	}
 	id, backlog, err := j.setImmediate(fn)
 	if backlog%crowd == crowd-1 && !j.loop.OnLoop() {
-		runtime.Gosched() // as the loop does with producers that are ahead of it
+		runtime.Gosched() // as Submit does for a producer that is ahead of the loop
 	}
 	return id, err
 }
 
-// crowd is after how many immediates that wait who sets another gives way.
+// refuse yields, and returns the error of an ending loop. Its callers look at the loop's state without taking the lock: the
+// loop needs the lock for each immediate that is left, and would queue behind all goroutines that try again and again.
+func (j *JS) refuse() error {
+	if !j.loop.OnLoop() {
+		runtime.Gosched()
+	}
+	return eventloop.ErrLoopTerminated
+}
+
+// crowd is a number of waiting immediates: at each multiple of it, the goroutine that sets one gives way to the loop.
 const crowd = 256
 
 func (j *JS) setImmediate(fn func()) (id ID, backlog int, err error) {
@@ -73,43 +98,79 @@ func (j *JS) setImmediate(fn func()) (id ID, backlog int, err error) {
 	if j.setIn.IsZero() && j.loop.OnLoop() {
 		j.setIn = j.loop.CurrentTickTime()
 	}
-	j.immediates = append(j.immediates, immediate{id, fn})
+	j.immediates = append(j.immediates, immediate{id: id, fn: fn})
 	backlog = len(j.immediates)
-	first := j.phase == idle
-	if first {
-		j.phase = armed
-		j.checks++
+	var check func()
+	counted := false
+	switch {
+	case j.phase == idle:
+		check = j.arm()
+		counted = !j.named
+	case j.phase == armed && j.unsent > 0:
+		check = j.checkOfRound()
+	}
+	away := check != nil && !j.loop.OnLoop()
+	if away {
+		j.unsent++
 	}
 	j.mu.Unlock()
-	if first { // without the lock: a loop that has more tasks than it can run lets others run in this call, and wants the lock
-		err = j.submitCheck(id)
+	if check != nil { // without the lock, since Submit may yield to the loop, which may want the lock
+		err = j.submitCheck(id, check, counted)
+	}
+	if away {
+		j.mu.Lock()
+		j.unsent--
+		j.mu.Unlock()
 	}
 	return id, backlog, err
 }
 
-// submitCheck has the loop call check, for the immediate that was the first. If the loop takes no task it takes that one back;
-// but others may have been accepted behind it.
-func (j *JS) submitCheck(id ID) error {
-	err := j.loop.Submit(j.startCheck)
+// arm begins a round, and returns the check that the caller gives to the loop. mu is held.
+func (j *JS) arm() (check func()) {
+	j.phase, j.round = armed, j.round+1
+	if j.named = j.unsent > 0; j.named {
+		return j.checkOfRound()
+	}
+	j.checks++
+	return j.startCheck
+}
+
+// checkOfRound returns a check that does something in this round only. It is for a goroutine that sets an immediate while
+// another one has begun this round, or an earlier one, and has not yet given its check to the loop: that other goroutine
+// may be preempted, and the loop may end before it goes on. mu is held.
+func (j *JS) checkOfRound() func() {
+	round := j.round
+	return func() {
+		j.mu.Lock()
+		j.check(j.round == round)
+	}
+}
+
+// submitCheck gives a check to the loop, for the immediate with this id; counted says that it is in JS.checks. If the loop
+// refuses the check, the immediate is taken back. Others may have been set after it and count on the same check.
+func (j *JS) submitCheck(id ID, check func(), counted bool) error {
+	err := j.loop.Submit(check)
 	if err == nil {
 		return nil
 	}
 	j.mu.Lock()
-	im := j.findImmediate(id)
-	if im == nil {
-		err = nil // it went before a timer already, or was cleared
-	} else {
-		im.fn = nil
+	if im := j.findImmediate(id); im == nil || im.take() == nil {
+		err = nil // the immediate has run already, before a timer, or was cleared
 	}
-	others := slices.ContainsFunc(j.immediates, func(im immediate) bool { return im.fn != nil })
+	others := false
+	for i := range j.immediates {
+		others = others || !j.immediates[i].taken.Load()
+	}
 	if !others && j.phase == armed {
 		j.phase, j.immediates, j.setIn = idle, j.immediates[:0], time.Time{}
-		j.checks--
+		if counted {
+			j.checks--
+		}
 		j.mu.Unlock()
 		return err
 	}
 	j.mu.Unlock()
-	_ = j.loop.SubmitInternal(j.startCheck) // for the others, and for who counts the checks
+	_ = j.loop.SubmitInternal(check) // for the others, and because the check may be in JS.checks
 	return err
 }
 
@@ -125,32 +186,41 @@ func (j *JS) ClearImmediate(id ID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if im := j.findImmediate(id); im != nil {
-		im.fn = nil
+		im.take()
 	}
 }
 
-// findImmediate returns the immediate that has the id and has not started, or nil; mu is held.
+// findImmediate returns the immediate that has the id and has not started, or nil; mu is held. An immediate of the
+// batch may start at any time.
 func (j *JS) findImmediate(id ID) *immediate {
 	for _, list := range [...][]immediate{j.batch, j.immediates} {
-		i, found := slices.BinarySearchFunc(list, id, func(im immediate, id ID) int { return cmp.Compare(im.id, id) })
-		if found && list[i].fn != nil {
+		i := sort.Search(len(list), func(i int) bool { return list[i].id >= id })
+		if i < len(list) && list[i].id == id && !list[i].taken.Load() {
 			return &list[i]
 		}
 	}
 	return nil
 }
 
-// check begins a check phase with the immediates that are set by now. If those that it was queued for went before a
-// timer it does nothing: the ones that were set since have a check of their own, behind it.
-func (j *JS) check() {
+// checkLast is a check that names no round. Of several that are queued only the last does something, and only if no check
+// names the last round. An earlier one was queued for immediates that have run before a timer; immediates that were set
+// since have a later check.
+func (j *JS) checkLast() {
 	j.mu.Lock()
 	j.checks--
-	if j.checks > 0 || j.phase != armed {
+	j.check(j.checks == 0 && !j.named)
+}
+
+// check begins a check phase with the immediates that are set by now. It does nothing if they have begun, or if current is
+// false: then the check was queued for an earlier round. mu is held, and check releases it.
+func (j *JS) check(current bool) {
+	if !current || j.phase != armed {
 		j.mu.Unlock()
 		return
 	}
 	j.begin()
 	j.mu.Unlock()
+	j.steps++
 	j.step()
 }
 
@@ -160,27 +230,74 @@ func (j *JS) begin() {
 	j.batch, j.immediates = j.immediates, j.batch[:0]
 }
 
-// step runs one immediate of the batch, as a loop task of its own, so that microtasks follow each. Behind the last, and
-// its microtasks, it ends the phase.
+// step runs one immediate of the batch, as a task of its own, so that microtasks follow each immediate. The step after the
+// last immediate and its microtasks ends the phase.
 func (j *JS) step() {
-	j.mu.Lock()
-	var fn func()
-	for fn == nil && j.started < len(j.batch) {
-		fn, j.batch[j.started].fn = j.batch[j.started].fn, nil
-		j.started++
-	}
-	if fn == nil {
-		j.endCheck()
-		j.mu.Unlock()
+	j.steps--
+	if fn := j.take(); fn == nil {
 		return
+	} else if j.queueSteps() {
+		fn()
+	} else {
+		j.runRest(fn)
 	}
-	j.mu.Unlock()
-	j.loop.SubmitInternal(j.nextImmediate) // refused only when nothing runs any more
-	fn()
 }
 
-// endCheck ends the check phase; mu is held.
-func (j *JS) endCheck() {
+// take takes the next immediate out of the batch. If there is none it ends the phase, and returns nil. It takes the
+// lock only when no immediate of the batch is left.
+func (j *JS) take() (fn func()) {
+	for fn == nil {
+		if j.started == len(j.batch) && !j.endCheck() {
+			return nil
+		}
+		for ; fn == nil && j.started < len(j.batch); j.started++ {
+			fn = j.batch[j.started].take()
+		}
+	}
+	return fn
+}
+
+// queueSteps submits a step for the next immediate of the batch, and returns false if the loop refuses it. An ending loop
+// accepts only so many generations of tasks that submit others (eventloop.Loop.Shutdown). So on an ending loop queueSteps
+// submits the steps for all immediates of the batch at once: they then are of one generation.
+func (j *JS) queueSteps() bool {
+	n := 1
+	if j.ending() {
+		n = len(j.batch) - j.started + 1
+	}
+	for ; j.steps < n && j.loop.SubmitInternal(j.nextImmediate) == nil; j.steps++ {
+	}
+	return j.steps > 0
+}
+
+// runRest runs fn and what is left of the batch, all in this task. It is for an ending loop that accepts no more tasks:
+// immediates that were accepted run all the same, unless the loop is closed.
+func (j *JS) runRest(fn func()) {
+	defer func() {
+		if fn != nil { // it has not returned
+			j.runRest(j.take())
+		}
+	}()
+	for ; fn != nil && !j.closed(); fn = j.take() {
+		fn()
+	}
+	fn = nil
+}
+
+// closed tells whether nothing may start any more. It returns false for a Loop that does not say.
+func (j *JS) closed() bool {
+	l, ok := j.loop.(interface{ Closed() bool })
+	return ok && l.Closed()
+}
+
+// endCheck ends the check phase, if there is one. Immediates that were set meanwhile wait for armCheck, the function of a
+// timer; if an ending loop refuses the timer, they are the next batch. endCheck tells whether there is a next batch.
+func (j *JS) endCheck() (more bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.phase != running {
+		return false
+	}
 	j.batch, j.started = j.batch[:0], 0
 	if cap(j.batch) > keep {
 		j.batch = nil
@@ -188,19 +305,20 @@ func (j *JS) endCheck() {
 	j.phase = idle
 	if len(j.immediates) > 0 {
 		j.phase = waiting
-		j.hearOfTheEnd()
-		if _, err := j.loop.ScheduleTimer(0, j.nextTurn); err != nil {
-			j.loop.SubmitInternal(j.nextTurn) // the loop is ending: there are no more turns with timers
+		j.watchEnd()
+		if _, err := j.loop.ScheduleTimer(0, j.nextArm); err != nil {
+			j.begin() // there are no more ticks with timers
 		}
 	}
 	if j.late.Len() > 0 {
 		j.loop.SubmitInternal(j.nextLate)
 	}
+	return j.phase == running
 }
 
-// hearOfTheEnd sees to it that a turn that waits comes although the loop shuts down, and its timer with it: that rejects
-// what is pending. mu is held.
-func (j *JS) hearOfTheEnd() {
+// watchEnd makes sure that armCheck is called also if the loop shuts down and drops its timer. The end of the loop rejects
+// the promise JS.pending, whose handler then calls armCheck. mu is held.
+func (j *JS) watchEnd() {
 	if j.pending != nil {
 		return
 	}
@@ -210,47 +328,46 @@ func (j *JS) hearOfTheEnd() {
 		waits := j.phase == waiting
 		j.mu.Unlock()
 		if waits {
-			j.turn()
+			j.armCheck()
 		}
 		return nil, nil
 	})
 }
 
-// turn is called among the timers of the turn that follows a check phase, and has the next one follow the tasks of this
-// turn.
-func (j *JS) turn() {
+// armCheck is called among the timers of the tick that follows a check phase. It makes the next check phase follow the tasks
+// of this tick.
+func (j *JS) armCheck() {
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.enterTimers()
-	j.phase = armed
-	j.checks++
-	if j.loop.Submit(j.startCheck) != nil {
-		j.loop.SubmitInternal(j.startCheck)
+	check := j.arm()
+	j.mu.Unlock()
+	if j.loop.Submit(check) != nil && j.loop.SubmitInternal(check) != nil {
+		check() // the loop is ending, and takes no more tasks
 	}
 }
 
-// owesImmediates tells whether t, which is due, comes behind immediates that the loop's callbacks set before it began to
-// run timers, or that are left of a batch. They go first, now: if they waited for the tasks that are queued, so would
-// the timer. mu is held.
+// mustWaitForImmediates tells whether t, which is due, must wait for immediates: for those that callbacks set before the
+// loop began to run timers, or for those that are left of a batch. It also makes these immediates run now: if they waited
+// for the tasks that are queued, t would have to wait for the tasks, too. mu is held.
 //
-// What was set in this tick was set by its timers, if not by ours, and comes behind them all: behind those that fire in
-// this tick, that is. The loop leaves due timers for the next one when they take long, or when internal tasks, which
-// timers that wait for immediates run as, do; what the first ones have set then goes before the rest. Ticks are told
-// apart by their times; where the clock stood still between two, by t: set since then, without a delay, it does not fire in the
-// first of them.
-func (j *JS) owesImmediates(t *timer) bool {
+// Immediates that were set in this tick come after all timers that fire in this tick: only timers can have set them, of this
+// adapter or of others. But when timers take long, the loop leaves some due timers for the next tick; there the immediates
+// that the first timers have set go before these. Ticks are told apart by their times. Two ticks may have the same time:
+// then a timer that has no delay, and was set after that time, cannot be firing in the first of them.
+func (j *JS) mustWaitForImmediates(t *timer) bool {
 	now := j.loop.CurrentTickTime()
 	inTimers := j.inTimers && j.timersIn.Equal(now)
 	if j.phase == armed && j.late.Len() == 0 && !inTimers && !j.setIn.IsZero() {
 		if !j.setIn.Equal(now) || j.clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
 			j.begin()
-			j.loop.SubmitInternal(j.nextImmediate)
+			j.queueSteps()
 		}
 	}
 	return j.phase == running || j.late.Len() > 0
 }
 
-// runLate runs one timer that had to wait for immediates, as a loop task of its own; or none, when the loop drops timers.
+// runLate runs the first of the timers that had to wait for immediates, as a task of its own. On an ending loop, which drops
+// timers, it does nothing.
 func (j *JS) runLate() {
 	j.mu.Lock()
 	first := j.late.Front()
@@ -268,8 +385,8 @@ func (j *JS) runLate() {
 	t.run(round)
 }
 
-// enterTimers notes that the loop is running timers, until the internal task that it queues: the loop runs these next,
-// in this tick unless there are too many. mu is held.
+// enterTimers notes that the loop is running timers, until the internal task leaveTimers runs: the loop runs internal tasks
+// right after timers, unless there are too many for the tick. mu is held.
 func (j *JS) enterTimers() {
 	j.timersIn = j.loop.CurrentTickTime()
 	if !j.inTimers {

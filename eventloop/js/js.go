@@ -1,6 +1,6 @@
 package js
 
-// The adapter itself: what it needs of a loop, and what it is made of.
+// The adapter itself: the loop that it needs, and its parts.
 
 import (
 	"container/list"
@@ -14,7 +14,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// Loop is what the adapter needs of a loop. *eventloop.Loop is one.
+// Loop is the part of a loop that the adapter needs. *eventloop.Loop is one.
 type Loop interface {
 	Submit(fn func()) error
 	SubmitInternal(fn func()) error
@@ -38,27 +38,31 @@ type JS struct {
 	performance Performance
 	onPanic     func(*eventloop.PanicError)
 	nodeTimers  bool
-	level       int // timer nesting level of the callback that runs, 0 if it is no timer's; touched on the loop alone
+	level       int // nesting level of the timer whose callback runs, 0 if another callback runs; touched on the loop alone
+	steps       int // how many calls of the method step are queued at the loop; touched on the loop alone
 
-	// The functions that the loop is given again and again, made once.
-	startCheck, nextImmediate, nextTurn, nextLate, timersOver func()
+	// Functions that are given to the loop again and again: method values, made once.
+	startCheck, nextImmediate, nextArm, nextLate, timersOver func()
 
-	mu         sync.Mutex // guards what follows, and the timers; held over the loop's locks, never over callbacks
+	mu         sync.Mutex // guards what follows, and the timers; only callbacks of the loop hold it while they call the loop
 	lastID     ID
 	timers     map[ID]*timer
 	inTimers   bool      // the loop is running due timers; set by the first of ours
-	timersIn   time.Time // the tick that it is, if it is
-	late       list.List // of *timer: due, but behind immediates
+	timersIn   time.Time // time of the tick in which the loop does so
+	late       list.List // of *timer: timers that are due and have to wait for immediates
 	phase      phase
-	checks     int              // calls of check that the loop owes; all but the last were overtaken
-	setIn      time.Time        // the tick in which the loop's callbacks first set one of immediates; zero if none did
-	pending    *promise.Promise // is rejected when the loop shuts down; nil until somebody has to know
-	immediates []immediate      // wait for the next check phase
-	batch      []immediate      // of the check phase that runs; batch[:started] have started
-	started    int
+	round      uint64           // number of the last round; phase says what rounds and checks are
+	named      bool             // the checks of the last round are made by checkOfRound, and so name the round
+	checks     int              // checks without a round's name that are queued at the loop, or will be; only the last of them counts
+	unsent     int              // goroutines other than the loop that are about to give the loop a check
+	setIn      time.Time        // time of the tick in which a callback first set one of the immediates that wait; zero if none did
+	pending    *promise.Promise // rejected when the loop shuts down; nil before watchEnd
+	immediates []immediate      // of the next check phase
+	batch      []immediate      // of the check phase that runs; the loop alone changes it, and reads it without the lock
+	started    int              // batch[:started] have started; the loop alone touches it
 }
 
-// New creates an adapter for loop, whose time origin is now. It may be called before the loop runs. It returns an error
+// New creates an adapter for loop, with now as its time origin. It may be called before the loop runs. It returns an error
 // when loop or an option is nil.
 func New(loop Loop, opts ...Option) (*JS, error) {
 	if v := reflect.ValueOf(loop); loop == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -66,8 +70,8 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 	}
 	j := &JS{loop: loop, timers: map[ID]*timer{}}
 	j.performance.start()
-	j.startCheck, j.nextImmediate = j.check, j.step
-	j.nextTurn, j.nextLate, j.timersOver = j.turn, j.runLate, j.leaveTimers
+	j.startCheck, j.nextImmediate = j.checkLast, j.step
+	j.nextArm, j.nextLate, j.timersOver = j.armCheck, j.runLate, j.leaveTimers
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("js: option %d is nil", i)
@@ -83,8 +87,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 type Option func(*JS) error
 
 // WithPanicHandler sets a function that the loop calls, as a callback of its own, for each listener that panicked or
-// called runtime.Goexit. By default the loop is made to report it as a panic whose value is the *eventloop.PanicError.
-// It must not be nil.
+// called runtime.Goexit. By default the loop reports a panic whose value is that *eventloop.PanicError. f must not be nil.
 func WithPanicHandler(f func(*eventloop.PanicError)) Option {
 	return func(j *JS) error {
 		if f == nil {
@@ -95,8 +98,8 @@ func WithPanicHandler(f func(*eventloop.PanicError)) Option {
 	}
 }
 
-// WithNodeTimers makes delays those of Node instead of the HTML standard: what is less than one millisecond, more than
-// 2^31-1 or no number is one millisecond, and timers that nest wait no longer. It costs nothing.
+// WithNodeTimers makes delays those of Node instead of the HTML standard: a delay that is less than one millisecond, more
+// than 2^31-1 or no number is one millisecond, and nested timers need not wait longer. It costs nothing.
 func WithNodeTimers() Option {
 	return func(j *JS) error {
 		j.nodeTimers = true
@@ -104,8 +107,8 @@ func WithNodeTimers() Option {
 	}
 }
 
-// ID names a timer or an immediate. IDs are positive, at most 2^53-1, so that JavaScript can represent them, and never
-// used again.
+// ID names a timer or an immediate. IDs are positive, are never used again, and are at most 2^53-1, so that JavaScript can
+// represent them.
 type ID uint64
 
 const maxID ID = 1<<53 - 1

@@ -1,7 +1,7 @@
 package js
 
-// Microtasks and ticks: they are the loop's, so that all that runs between callbacks, also the handlers of promises,
-// has one order, which is Node's.
+// Microtasks and the functions of NextTick: they are the loop's, so that all that runs between callbacks, also the handlers
+// of promises, has one order, which is Node's.
 
 // QueueMicrotask queues fn to run on the loop after the current callback, and after NextTick's functions, before the
 // next callback (the HTML standard's queueMicrotask). Microtasks and the handlers of promises run in the order in which
@@ -13,8 +13,9 @@ package js
 func (j *JS) QueueMicrotask(fn func()) error { return j.loop.ScheduleMicrotask(fn) }
 
 // NextTick queues fn to run on the loop after the current callback and before its microtasks (Node's process.nextTick);
-// called by a microtask or a promise's handler, after all of these. Ticks that ticks queue run in the same drain.
+// called by a microtask or a promise's handler, after all of these. Functions that are queued by such functions run in the
+// same drain.
 //
-// It is the loop's NextTick. Any goroutine may call it; from another one it is as if a microtask did. On the loop it
-// takes no lock. It returns the errors of QueueMicrotask.
+// It is the loop's NextTick. Any goroutine may call it; a call from another goroutine counts as one by a microtask. On the
+// loop it takes no lock. It returns the errors of QueueMicrotask.
 func (j *JS) NextTick(fn func()) error { return j.loop.NextTick(fn) }

@@ -13,8 +13,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// step is a statement of a random program, which there is an interpreter for in each language. A and B are numbers to
-// say, or choose among the promises that there are by then.
+// step is a statement of a random program; each language has an interpreter for it. A and B are numbers to say, or choose
+// among the promises that there are by then.
 type step struct {
 	Do     string
 	A, B   int
@@ -32,7 +32,7 @@ func randomSteps(r *rand.Rand, depth int) (steps []step) {
 		switch s.Do {
 		case "after":
 			if depth > 0 {
-				continue // which of several timers is due is not up to the program then
+				continue // or the program would not decide which of several timers is due
 			}
 			fallthrough
 		case "tick", "job", "soon", "then", "both", "catch", "finally":

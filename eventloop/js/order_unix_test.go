@@ -12,8 +12,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop/js"
 )
 
-// Immediates that a callback of a descriptor sets run before timers, however late these are; and what the timers set
-// comes after.
+// Immediates that a callback of a descriptor sets run before timers, however late these are; immediates that the timers set
+// come after them.
 func TestImmediatesOfDescriptors(t *testing.T) {
 	w := newWorld(t)
 	r, wr, err := os.Pipe()

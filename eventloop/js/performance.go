@@ -18,7 +18,7 @@ type Performance struct {
 	origin  time.Time
 	mu      sync.Mutex         // guards what follows
 	entries []PerformanceEntry // in order of making
-	marks   map[string]float64 // times of the marks among them that were made last under their names
+	marks   map[string]float64 // by name, the time of the mark that was made last
 }
 
 // PerformanceEntry is a mark or a measure. Its JSON is that of JavaScript's toJSON.
@@ -63,9 +63,9 @@ func (p *Performance) MarkAt(name string, startTime float64, detail any) (Perfor
 	return p.add(PerformanceEntry{Name: name, EntryType: markType, StartTime: startTime, Detail: detail}), nil
 }
 
-// Measure records the time from the mark that was made last under the name startMark, or from the time origin if that is
-// "", to the one made last as endMark, or to now if that is "". It returns a DOMException "SyntaxError" that wraps
-// ErrNoMark if there is no such mark.
+// Measure records the time from one mark to another: from the last mark of the name startMark to the last one of the name
+// endMark. An empty startMark stands for the time origin, an empty endMark for now. If there is no such mark, Measure
+// returns a DOMException "SyntaxError" that wraps ErrNoMark.
 func (p *Performance) Measure(name, startMark, endMark string) (PerformanceEntry, error) {
 	start, end := 0.0, p.Now()
 	var err error

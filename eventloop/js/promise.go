@@ -9,8 +9,8 @@ import "github.com/turnloop/turnloop/eventloop"
 func (j *JS) Resolve(value any) *eventloop.Promise { return j.loop.Promises().Resolved(value) }
 
 // Reject returns a promise that is rejected with reason; a nil reason becomes an error that says so (ECMAScript's
-// Promise.reject). The loop reports it (eventloop.WithUnhandledRejection) unless somebody handles it by the end of the
-// microtask checkpoint; which may come before a handler that another goroutine attaches. Any goroutine may call it.
+// Promise.reject). The loop reports it (eventloop.WithUnhandledRejection) unless it is handled by the end of the
+// microtask checkpoint, which may come before a handler that another goroutine attaches. Any goroutine may call it.
 func (j *JS) Reject(reason error) *eventloop.Promise { return j.loop.Promises().Rejected(reason) }
 
 // All returns a promise of the values of ps, an []any in their order; it is rejected with the first error. Without ps
@@ -27,10 +27,10 @@ func (j *JS) AllSettled(ps ...*eventloop.Promise) *eventloop.Promise {
 }
 
 // Race returns a promise that settles as the first of ps does. Without ps it stays pending (ECMAScript's
-// Promise.race). What loses goes on; it leaves nothing of the race behind on the others. Any goroutine may call it.
+// Promise.race). The others go on, and the race leaves nothing attached to them. Any goroutine may call it.
 func (j *JS) Race(ps ...*eventloop.Promise) *eventloop.Promise { return j.loop.Promises().Race(ps...) }
 
-// Any returns a promise of the first value that there is among ps; when all are rejected, and also without ps, it is
+// Any returns a promise of the value of the first of ps that is fulfilled; when all are rejected, and also without ps, it is
 // rejected with an *eventloop.AggregateError (ECMAScript's Promise.any). Any goroutine may call it.
 func (j *JS) Any(ps ...*eventloop.Promise) *eventloop.Promise { return j.loop.Promises().Any(ps...) }
 

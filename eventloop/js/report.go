@@ -1,6 +1,6 @@
 package js
 
-// Listeners that do not return: how they are contained, and who hears of them.
+// Listeners that panic or end their goroutine: how they are contained, and reported.
 
 import (
 	"runtime/debug"
@@ -8,12 +8,12 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// each calls call with 0 to n-1. When a call panics, it is reported and the next one is made; so it is when one calls
-// runtime.Goexit, before the goroutine ends.
+// each calls call with 0 to n-1. A call that panics is reported, and the next one is made. If a call ends in runtime.Goexit,
+// the others are made before the goroutine ends.
 func (j *JS) each(n int, call func(i int)) {
 	next, fault := 0, (*eventloop.PanicError)(nil)
 	defer func() {
-		if fault != nil { // after a Goexit, which nothing stops; the loop will report it too
+		if fault != nil { // a call ended in runtime.Goexit, which cannot be stopped; the loop will report it, too
 			if fault.Value = eventloop.ErrGoexit; j.onPanic != nil {
 				j.report(fault)
 			}
@@ -29,7 +29,7 @@ func (j *JS) each(n int, call func(i int)) {
 	}
 }
 
-// attempt makes the calls from next on, until one does not return.
+// attempt makes the calls from next on, until one does not return; then it sets fault.
 func attempt(next *int, n int, call func(i int), fault **eventloop.PanicError) {
 	returned := false
 	defer func() {
@@ -44,7 +44,7 @@ func attempt(next *int, n int, call func(i int), fault **eventloop.PanicError) {
 	returned = true
 }
 
-// report tells about a listener's fault in a callback of its own, so that a handler that panics harms nobody.
+// report reports a listener's fault in a callback of its own, so that a panic handler that panics does no harm.
 func (j *JS) report(fault *eventloop.PanicError) {
 	j.loop.SubmitInternal(func() {
 		if j.onPanic == nil {

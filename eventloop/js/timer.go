@@ -9,31 +9,31 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// timer is a timeout or an interval. It is in the map until it has run for the last time or is cleared. The fields that
-// change are guarded by JS.mu; level is written by callbacks on the loop, under the lock, and read by them without.
+// timer is a timeout or an interval. It is in JS.timers until it has run for the last time or is cleared. JS.mu guards the
+// fields that change. Only callbacks on the loop write level, under JS.mu, so they may read it without.
 type timer struct {
 	js       *JS
 	id       ID
 	fn       func()
-	fired    func()        // fire, for this round
+	fired    func()        // calls fire with the current round
 	delay    time.Duration // as coerced
 	interval bool
 	unref    bool
-	level    int // nesting level of its callback
-	due      time.Time
-	round    int               // rises with each refresh; what the loop fires of earlier rounds is not heard
-	pending  eventloop.TimerID // of the loop's timer; 0 when that has fired, or is just being made
-	began    bool              // it has fired in this round
-	late     *list.Element     // its place among those that wait for immediates; nil when it does not
+	level    int               // nesting level of its callback
+	due      time.Time         // when it is to run next
+	round    int               // goes up with each refresh; when the loop's timer of an earlier round fires, it does nothing
+	pending  eventloop.TimerID // the loop's timer; 0 when that has fired, or is being made
+	began    bool              // the loop's timer has fired in this round
+	late     *list.Element     // its place among the timers that wait for immediates; nil when it does not wait
 }
 
 // SetTimeout runs fn once, on the loop, when at least ms milliseconds have passed, and returns an id for ClearTimeout.
-// Timers of equal delay run in the order of the calls, and one that is set by a timer runs in a later turn.
+// Timers of equal delay run in the order of the calls, and one that is set by a timer runs in a later tick.
 //
 // Delays follow the HTML standard: fractions are cut off; negative ones, NaN and infinities are 0, and those beyond
-// 2^31-1 (24.8 days) wrap as 32-bit integers do; timers that nest deeper than five levels wait at least 4 ms. (Node
-// makes all of these, and 0, 1 ms, and clamps no nested timers; see [WithNodeTimers].) A timer keeps an auto-exit loop alive unless Unref
-// says otherwise.
+// 2^31-1 (24.8 days) wrap as 32-bit integers do; timers that nest deeper than five levels wait at least 4 ms. (In Node a
+// delay that is out of range, or less than 1 ms, becomes 1 ms, and nested timers need not wait longer; see
+// [WithNodeTimers].) A timer keeps an auto-exit loop alive unless Unref says otherwise.
 //
 // Any goroutine may call it; it costs a lock, three small allocations, and what the loop's ScheduleTimer costs. It
 // returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrIDsExhausted.
@@ -53,6 +53,9 @@ func (j *JS) SetInterval(fn func(), ms float64) (ID, error) { return j.setTimer(
 func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 	if fn == nil {
 		return 0, eventloop.ErrNilCallback
+	}
+	if j.ending() {
+		return 0, j.refuse()
 	}
 	t := &timer{js: j, fn: fn, delay: j.coerce(ms), interval: interval, level: 1}
 	if j.loop.OnLoop() {
@@ -75,8 +78,8 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 	return id, nil
 }
 
-// begin begins a round. mu is held; begin gives it back before it calls the loop: who calls that may have to let others
-// run, and the loop wants the lock.
+// begin begins a round of the timer. mu is held when begin is called. begin releases it before it calls ScheduleTimer, which
+// may yield to the loop, and the loop may want mu.
 func (t *timer) begin() error {
 	j := t.js
 	now := time.Now()
@@ -89,20 +92,20 @@ func (t *timer) begin() error {
 	j.mu.Unlock()
 
 	pending, err := j.loop.ScheduleTimer(delay, fired)
-	if before != 0 { // now, so that a loop that ends by itself stays
+	if before != 0 { // only now, or an auto-exit loop might end between the two timers
 		_ = j.loop.CancelTimer(before)
 	}
 	if err != nil {
 		return err
 	}
 	j.mu.Lock()
-	over := j.timers[t.id] != t || t.round != round // somebody has its id, or has guessed it
-	if !over && !t.began {
+	changed := j.timers[t.id] != t || t.round != round // by another goroutine that has the id, or has guessed it
+	if !changed && !t.began {
 		t.pending = pending
 	}
 	unref := t.unref
 	j.mu.Unlock()
-	if over {
+	if changed {
 		_ = j.loop.CancelTimer(pending)
 	} else if unref {
 		t.applyRef()
@@ -110,9 +113,9 @@ func (t *timer) begin() error {
 	return nil
 }
 
-// ClearTimeout takes back a timeout or an interval, also from within its own callback. Its function does not start any
-// more, unless the loop is just about to while another goroutine clears it, and is garbage at once. An id that names
-// none does nothing. Any goroutine may call it.
+// ClearTimeout takes back a timeout or an interval, also from within its own callback. The function is garbage at once, and
+// does not start any more. (If another goroutine calls ClearTimeout while the loop is about to start the function, it may still
+// start.) An id that names none does nothing. Any goroutine may call it.
 func (j *JS) ClearTimeout(id ID) {
 	j.mu.Lock()
 	t := j.timers[id]
@@ -133,13 +136,14 @@ func (j *JS) ClearTimeout(id ID) {
 // ClearInterval is ClearTimeout: either takes the ids of both.
 func (j *JS) ClearInterval(id ID) { j.ClearTimeout(id) }
 
-// Ref makes a timer keep an auto-exit loop alive, as every timer does when it is set. An id that names none, or an
-// immediate, which does so anyway, does nothing. Any goroutine may call it.
+// Ref makes a timer keep an auto-exit loop alive, as every timer does when it is set. An id that names
+// no timer does nothing. That of an immediate does nothing either, because every immediate keeps the loop alive. Any
+// goroutine may call Ref.
 func (j *JS) Ref(id ID) { j.setRef(id, true) }
 
-// Unref lets an auto-exit loop end although the timer is pending. An id that names none does nothing; nor does one of an
-// immediate, for which the loop does not wait but only stays until it has run. (In Node, immediate.unref lets the process
-// end without it.) Any goroutine may call it.
+// Unref lets an auto-exit loop end although the timer is pending. An id that names no timer does nothing. That of an
+// immediate does nothing either: the loop stays until the immediate has run, which is soon. (In Node, immediate.unref lets
+// the process end without running the immediate.) Any goroutine may call Unref.
 func (j *JS) Unref(id ID) { j.setRef(id, false) }
 
 func (j *JS) setRef(id ID, ref bool) {
@@ -154,8 +158,8 @@ func (j *JS) setRef(id ID, ref bool) {
 	}
 }
 
-// HasRef tells whether id names a timer, or an immediate that has not started, that keeps an auto-exit loop alive: of
-// immediates, each does. Any goroutine may call it.
+// HasRef tells whether id names a timer that keeps an auto-exit loop alive, or an immediate that has not started: each of
+// these does. Any goroutine may call it.
 func (j *JS) HasRef(id ID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -179,7 +183,7 @@ func (j *JS) Refresh(id ID) error {
 	return t.begin()
 }
 
-// leaveLate takes the timer from among those that wait for immediates, if it is there; mu is held.
+// leaveLate takes the timer out of the list of timers that wait for immediates, if it is there; mu is held.
 func (t *timer) leaveLate() {
 	if t.late != nil {
 		t.js.late.Remove(t.late)
@@ -187,8 +191,9 @@ func (t *timer) leaveLate() {
 	}
 }
 
-// applyRef tells the loop of unref; mu is not held, so that of several who do so the last has to see what is wanted. A
-// timer that is not pending now is told about when it next is.
+// applyRef passes t.unref on to the loop's timer. mu is not held, so several goroutines may do this at once: each repeats it
+// until the value that it has passed on is the current one. If the loop's timer is not pending, ran passes the value on when
+// it makes the next one.
 func (t *timer) applyRef() {
 	j := t.js
 	wanted := func() (unref bool, pending eventloop.TimerID) {
@@ -197,15 +202,15 @@ func (t *timer) applyRef() {
 		return t.unref, t.pending
 	}
 	for unref, pending := wanted(); pending != 0; {
-		j.tellRef(unref, pending)
-		told, of := unref, pending
-		if unref, pending = wanted(); unref == told && pending == of {
+		j.setLoopRef(unref, pending)
+		passed, of := unref, pending
+		if unref, pending = wanted(); unref == passed && pending == of {
 			return
 		}
 	}
 }
 
-func (j *JS) tellRef(unref bool, pending eventloop.TimerID) {
+func (j *JS) setLoopRef(unref bool, pending eventloop.TimerID) {
 	if unref {
 		_ = j.loop.UnrefTimer(pending)
 	} else {
@@ -222,7 +227,7 @@ func (t *timer) fire(round int) {
 		return
 	}
 	t.pending, t.began = 0, true
-	if j.owesImmediates(t) {
+	if j.mustWaitForImmediates(t) {
 		t.late = j.late.PushBack(t)
 		j.mu.Unlock()
 		return
@@ -239,7 +244,7 @@ func (t *timer) run(round int) {
 	t.fn()
 }
 
-// ran sees to what follows, however the function ended.
+// ran schedules the next run of an interval, or forgets the timer, however the function has ended.
 func (t *timer) ran(round int) {
 	j := t.js
 	j.level = 0
@@ -252,10 +257,10 @@ func (t *timer) ran(round int) {
 		now := time.Now()
 		t.level = min(t.level, freeLevels) + 1
 		t.due = following(t.due, now, j.clamp(t.delay, t.level))
-		pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired) // on the loop it keeps nobody waiting
+		pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired) // on the loop ScheduleTimer does not yield, so mu may be held
 		if err == nil {
 			if t.pending = pending; t.unref {
-				j.tellRef(true, pending)
+				j.setLoopRef(true, pending)
 			}
 			return
 		}

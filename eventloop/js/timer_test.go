@@ -11,13 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"weak"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
-	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // The table is Web IDL's conversion to long, and what the HTML standard does with it.
@@ -206,7 +202,7 @@ func TestIntervalDoesNotDrift(t *testing.T) {
 	})
 }
 
-// A callback longer than the period leaves runs out, and none overlap; what comes between them is served.
+// A callback longer than the period makes an interval leave runs out; none overlap, and other work is served in between.
 func TestIntervalLeavesOutWhatItMissed(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		running := false
@@ -341,45 +337,6 @@ func TestUnrefLasts(t *testing.T) {
 	})
 }
 
-// A burst of immediates leaves no memory behind.
-func TestIdleAdapterKeepsLittleRoom(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		runs := 0
-		w.run(func() {
-			for range 5000 {
-				w.immediate(func() { runs++ })
-			}
-			w.timeout(1, func() {
-				if room := w.Room(); runs != 5000 || room > 2048 {
-					t.Errorf("after %d immediates there is room for %d", runs, room)
-				}
-			})
-		})
-	})
-}
-
-// A timer that was due, and waited for the immediate that shuts the loop down, is dropped like all others.
-func TestLateTimersAtShutdown(t *testing.T) {
-	loop, err := eventloop.New(eventloop.WithTickBudget(1), eventloop.WithOnOverload(func(error) {}))
-	require.NoError(t, err)
-	j, err := js.New(loop)
-	require.NoError(t, err)
-	var order []string
-	say := func(s string) func() { return func() { order = append(order, s) } }
-	require.NoError(t, loop.Submit(func() { // and more tasks wait than run in a turn, so that the timers' is next
-		_, err := j.SetTimeout(say("never"), 0)
-		require.NoError(t, err)
-		_, err = j.SetImmediate(func() {
-			say("immediate")()
-			require.NoError(t, loop.Shutdown(context.Background()))
-		})
-		require.NoError(t, err)
-	}))
-	require.NoError(t, loop.Submit(say("task")))
-	require.NoError(t, loop.Run(context.Background()))
-	require.Equal(t, []string{"immediate", "task"}, order)
-}
-
 func TestIDs(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		seen := map[js.ID]bool{}
@@ -413,174 +370,6 @@ func TestIDs(t *testing.T) {
 		})
 		w.want("immediate", "timer")
 	})
-}
-
-// What was cleared or has run is garbage while loop and adapter live on.
-func TestNothingIsKept(t *testing.T) {
-	loop, err := eventloop.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t)
-	w.loop.Close()
-	if w.JS, err = js.New(loop); err != nil {
-		t.Fatal(err)
-	}
-	before := runtime.NumGoroutine()
-	ended := make(chan error)
-	go func() { ended <- loop.Run(context.Background()) }()
-	type load [1024]byte
-	var held []weak.Pointer[load]
-	var cleared []func()
-	set := func(set func(fn func()) func()) {
-		l := new(load)
-		held = append(held, weak.Make(l))
-		cleared = append(cleared, set(func() { l[0]++ }))
-	}
-	for range 20 {
-		set(func(fn func()) func() { id := w.timeout(1e8, fn); return func() { w.ClearTimeout(id) } })
-		set(func(fn func()) func() { id := w.interval(1e8, fn); return func() { w.ClearInterval(id) } })
-		set(func(fn func()) func() { id := w.immediate(fn); return func() { w.ClearImmediate(id) } })
-		set(func(fn func()) func() { w.timeout(0, fn); return func() {} })
-		set(func(fn func()) func() { w.immediate(fn); return func() {} })
-		set(func(fn func()) func() { w.microtask(fn); return func() {} })
-		set(func(fn func()) func() { w.tick(fn); return func() {} })
-	}
-	if n := runtime.NumGoroutine(); n > before+1 {
-		t.Errorf("%d goroutines became %d", before, n)
-	}
-	for _, clear := range cleared {
-		clear()
-	}
-	settled := make(chan struct{}) // the timers and tasks from before have run
-	w.timeout(1, func() { w.immediate(func() { close(settled) }) })
-	<-settled
-	for i, p := range held {
-		if !garbage.Taken(p) {
-			t.Fatalf("%d is kept", i)
-		}
-	}
-	runtime.KeepAlive(w.JS)
-	loop.Shutdown(context.Background())
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-}
-
-// Everything at once from many goroutines, for the race detector: what was set and not cleared runs once.
-func TestFromManyGoroutines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		release := w.loop.Hold()
-		var runs, want int
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		for g := range 4 {
-			all.Go(func() {
-				set := 0
-				for i := range 200 {
-					run := func() { runs++ }
-					w.timeout(float64(i%7), run)
-					w.immediate(run)
-					w.tick(run)
-					w.microtask(run)
-					set += 4
-					id := w.timeout(1e6, run)
-					w.Unref(id)
-					w.Refresh(id)
-					w.ClearInterval(id)
-					w.ClearImmediate(w.immediate(func() {}))
-					n := 0
-					again := make(chan js.ID, 1)
-					again <- w.interval(float64(g), func() {
-						if n++; n == 3 {
-							w.ClearInterval(<-again)
-						} else if n > 3 {
-							t.Error("ran after it was cleared")
-						}
-					})
-				}
-				mu.Lock()
-				want += set
-				mu.Unlock()
-			})
-		}
-		go func() {
-			all.Wait()
-			release()
-		}()
-		w.run(func() {})
-		if runs != want {
-			t.Errorf("%d of %d ran", runs, want)
-		}
-		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
-			t.Errorf("holds %d timers and %d immediates", timers, immediates)
-		}
-	})
-}
-
-// askingLoop asks something of the adapter whenever that calls from elsewhere than the loop, as callbacks of the loop may do.
-type askingLoop struct {
-	js.Loop
-	ask func()
-}
-
-func (l *askingLoop) asks() {
-	if l.ask != nil && !l.OnLoop() {
-		l.ask()
-	}
-}
-
-func (l *askingLoop) Submit(fn func()) error { l.asks(); return l.Loop.Submit(fn) }
-func (l *askingLoop) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
-	l.asks()
-	return l.Loop.ScheduleTimer(delay, fn)
-}
-func (l *askingLoop) CancelTimer(id eventloop.TimerID) error { l.asks(); return l.Loop.CancelTimer(id) }
-func (l *askingLoop) RefTimer(id eventloop.TimerID) error    { l.asks(); return l.Loop.RefTimer(id) }
-func (l *askingLoop) UnrefTimer(id eventloop.TimerID) error  { l.asks(); return l.Loop.UnrefTimer(id) }
-
-// Who calls the loop may have to let others run, of which the loop is one; so the adapter holds no lock meanwhile that the
-// loop's callbacks want.
-func TestNoLockIsHeldOverTheLoop(t *testing.T) {
-	w := newWorld(t)
-	loop := &askingLoop{Loop: w.loop}
-	j, err := js.New(loop)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := 0
-	loop.ask = func() {
-		asked++
-		answered := make(chan struct{})
-		go func() {
-			j.HasRef(1)
-			close(answered)
-		}()
-		select {
-		case <-answered:
-		case <-time.After(10 * time.Second):
-			t.Error("the adapter calls the loop with its lock held")
-		}
-	}
-	nothing := func() {}
-	id, err := j.SetTimeout(nothing, 1e6)
-	immediate, err2 := j.SetImmediate(nothing)
-	interval, err3 := j.SetInterval(nothing, 1e6)
-	j.Unref(id)
-	j.Ref(id)
-	j.Unref(id)
-	err4 := j.Refresh(id)
-	j.ClearTimeout(id)
-	j.ClearInterval(interval)
-	j.ClearImmediate(immediate)
-	if err := errors.Join(err, err2, err3, err4); err != nil || t.Failed() {
-		t.Fatal(err)
-	}
-	if asked < 10 {
-		t.Errorf("the loop was called %d times", asked)
-	}
-	w.run(nothing)
 }
 
 // Refreshes, refs and firings at once: a timer fires behind its last refresh, and no more often than it is set.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// tickTime reads the clock from everywhere.
+// tickTime reads the tick time before Run, beside the ticks of a running loop, and after the end.
 func tickTime(t *trial) {
 	unused := t.make(Config{})
 	if unused.clock.CurrentTickTime().IsZero() {
@@ -47,7 +47,7 @@ func tickTime(t *trial) {
 			if k.name == "timer" && i%3 != 0 {
 				continue
 			}
-			for _, r := range again { // all have read since the last tick but one, and now they do beside the next
+			for _, r := range again { // each reader has read again, and goes on to read while the next tick begins
 				r <- struct{}{}
 			}
 			l.doIn(k, func() {})
@@ -63,7 +63,7 @@ func tickTime(t *trial) {
 	}
 }
 
-// tickTimeFresh compares with the time of day inside callbacks, after sleeps of various lengths.
+// tickTimeFresh compares the tick time inside callbacks with time.Now, after sleeps of various lengths.
 func tickTimeFresh(t *trial) {
 	l := t.start(Config{})
 	step := 1

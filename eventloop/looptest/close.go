@@ -1,6 +1,6 @@
 package looptest
 
-// Close (D16): the end at once. What is queued does not start, and nobody is waited for.
+// Close (D16): the end at once. Queued functions do not start, and Close does not wait for the running callback.
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// closeDrops closes a loop with work in all lanes, and more that the running callback adds.
+// closeDrops closes a loop with work in all lanes, to which the running callback adds more.
 func closeDrops(t *trial) {
 	l := t.start(Config{})
 	started := func(what string) func() {
@@ -45,7 +45,7 @@ func closeDrops(t *trial) {
 	time.Sleep(time.Millisecond)
 }
 
-// closeUnderLock holds a lock that the running callback wants.
+// closeUnderLock calls Close while it holds a lock that the running callback waits for.
 func closeUnderLock(t *trial) {
 	for _, k := range lanes {
 		l := t.start(Config{})
@@ -104,7 +104,7 @@ func closeOften(t *trial) {
 	}
 }
 
-// closeDuringShutdown overtakes a graceful end that is stuck behind a callback.
+// closeDuringShutdown calls Close while Shutdown waits behind a callback.
 func closeDuringShutdown(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
@@ -152,9 +152,9 @@ func closeWhileSleeping(t *trial) {
 	}
 }
 
-// runContext ends loops by the context of Run.
+// runContext ends loops through the context of Run.
 func runContext(t *trial) {
-	// Graceful: what was accepted runs.
+	// Graceful: accepted functions run.
 	l := t.make(Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	l.launch(ctx)
@@ -205,7 +205,7 @@ func runContext(t *trial) {
 	t.want("the next Run", l.runAgain(), loopapi.ErrLoopTerminated)
 }
 
-// runResults is the matrix of what Run returns by what ended the loop, and in which order (bugs.md 18).
+// runResults are the ways to end a loop, one or two after each other, with the result of Run (bugs.md 18).
 var runResults = []struct {
 	name string
 	end  func(l *loop, cancel func())

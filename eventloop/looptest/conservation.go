@@ -1,6 +1,6 @@
 package looptest
 
-// Conservation: what was accepted runs exactly once, in order, on the loop, and nothing runs after the end.
+// Conservation: accepted functions run exactly once, in order, on the loop, and nothing runs after the end.
 
 import (
 	"context"
@@ -12,22 +12,22 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ledger books the fate of every function that was submitted.
+// ledger records for every function whether it was accepted and how often it ran.
 type ledger struct {
 	t        *trial
 	ran      []atomic.Int32
 	accepted []atomic.Bool
 	inside   atomic.Int32 // callbacks that run at this moment
-	total    int          // callbacks that ran; only the loop touches it, so the race detector watches its owner
+	total    int          // callbacks that ran; only the loop touches it, so the race detector reports a second goroutine
 	ended    atomic.Bool  // nothing may start any more
-	late     atomic.Int32
+	late     atomic.Int32 // callbacks that started after ended was set
 }
 
 func newLedger(t *trial, n int) *ledger {
 	return &ledger{t: t, ran: make([]atomic.Int32, n), accepted: make([]atomic.Bool, n)}
 }
 
-// entry returns the function that books number i.
+// entry returns function i, which records its own run.
 func (b *ledger) entry(i int) func() {
 	return func() {
 		if b.ended.Load() {
@@ -51,7 +51,7 @@ func (b *ledger) submit(l *loop, k kind, i int) {
 	b.t.want(k.name, err, nil, loopapi.ErrLoopTerminated)
 }
 
-// audit compares. With all set every accepted function must have run.
+// audit checks that no refused function ran and, with all set, that every accepted one did.
 func (b *ledger) audit(what string, all bool) {
 	lost, rogue := 0, 0
 	for i := range b.ran {
@@ -70,7 +70,7 @@ func (b *ledger) audit(what string, all bool) {
 	}
 }
 
-// storm has producers submit to all queues at once, ends the loop in the midst of it, and returns the books.
+// storm lets producers submit to all queues at once, calls end while they do, and returns the ledger.
 func storm(t *trial, l *loop, each int, end func(b *ledger)) *ledger {
 	const producers = 3
 	ks := l.queues()
@@ -119,7 +119,7 @@ func conserveShutdown(t *trial) {
 	}
 }
 
-// settle gives stray callbacks a chance to show, and audits.
+// settle waits for late callbacks to show, reports them, and audits. The loop must have ended gracefully.
 func (b *ledger) settle(what string, l *loop) {
 	b.ended.Store(true)
 	if l.comp != nil {
@@ -132,13 +132,13 @@ func (b *ledger) settle(what string, l *loop) {
 	b.audit(what, true)
 }
 
-// conserveClose races producers with Close: what runs was accepted, once, and nothing starts after Close returned.
+// conserveClose races producers with Close: only accepted functions run, once, and none starts after Close has returned.
 func conserveClose(t *trial) {
 	for range t.scale(300) {
 		l := t.start(Config{})
 		var after atomic.Bool
 		var started atomic.Int32
-		// The callback that runs while Close returns may still look at the flag: one, and one only.
+		// One callback, the one that runs while Close returns, may still see the flag set.
 		watch := func() {
 			if after.Load() {
 				started.Add(1)
@@ -170,7 +170,7 @@ func conserveClose(t *trial) {
 	}
 }
 
-// submitDuringClose calls everything without pause while the loop is being closed (bugs.md 8, 30).
+// submitDuringClose calls every method without pause while the loop is being closed (bugs.md 8, 30).
 func submitDuringClose(t *trial) {
 	for round := range t.scale(300) {
 		l := t.start(Config{})
@@ -210,8 +210,8 @@ func conserveBeforeRun(t *trial) {
 	all := newLatch(n * len(ks))
 	for i := range n {
 		for j, k := range ks {
-			book := b.entry(i*len(ks) + j)
-			t.must(k.name+" before Run", k.run(l, func() { book(); all.done() }))
+			run := b.entry(i*len(ks) + j)
+			t.must(k.name+" before Run", k.run(l, func() { run(); all.done() }))
 			b.accepted[i*len(ks)+j].Store(true)
 		}
 	}
@@ -225,7 +225,7 @@ func conserveBeforeRun(t *trial) {
 	b.audit("what was accepted before Run", true)
 }
 
-// lifeWithoutWork checks that an idle loop stays, unless it was told to exit by itself.
+// lifeWithoutWork checks that Run of an idle loop without AutoExit does not return.
 func lifeWithoutWork(t *trial) {
 	l := t.make(Config{})
 	l.launch(context.Background())
@@ -239,7 +239,8 @@ func lifeWithoutWork(t *trial) {
 	l.finish()
 }
 
-// selfRequeue floods the external queue from within and looks for progress of everything else (bugs.md 46).
+// selfRequeue fills the external queue with tasks that submit themselves again, and checks that all other lanes make
+// progress (bugs.md 46).
 func selfRequeue(t *trial) {
 	l := t.start(Config{})
 	var stop atomic.Bool
@@ -261,12 +262,12 @@ func selfRequeue(t *trial) {
 		}
 	}
 	stop.Store(true)
-	l.sync() // now no callback is under way that has seen stop unset
+	l.sync() // waits for the callbacks that have seen stop unset
 	l.finish()
 }
 
-// orderModel runs random trees of callbacks, some of which panic, and compares the order with that of a model: three
-// lists, of which the microtasks go first, then the internal tasks, then the external ones.
+// orderModel runs random trees of callbacks, some of which panic, and compares their order with that of a model: three
+// lists, of which microtasks run first, then internal tasks, then external ones.
 func orderModel(t *trial) {
 	l := t.startHandled()
 	for seed := range t.scale(80) {
@@ -320,7 +321,7 @@ type node struct {
 	children []*node
 }
 
-// predict is the model.
+// predict returns the order in which the callbacks of a tree must run.
 func predict(root *node) []int {
 	const external, internal, micro = 0, 1, 2
 	var queues [3][]*node

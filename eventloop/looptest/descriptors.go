@@ -1,6 +1,6 @@
 package looptest
 
-// The descriptors of one check: made in pairs, booked, and closed when the loops of the check have ended.
+// The descriptors of one check: made in pairs, recorded, and closed when the loops of the check have ended.
 
 import (
 	"errors"
@@ -10,17 +10,18 @@ import (
 	"time"
 )
 
-// belongings are a trial's descriptors. Its methods may be called from any goroutine, callbacks included.
+// belongings are a trial's descriptors. Their methods may be called from any goroutine, callbacks included.
 type belongings struct {
-	mu     sync.Mutex
-	open   map[int]bool
-	vacant map[int]bool  // numbers that the check has closed: it alone chooses who gets them next
-	ready  []int         // reading ends of pipes that hold a byte for ever, not in use
-	lent   map[int]*loop // the others of these, and which loop has them
+	mu     sync.Mutex    // guards all below
+	open   map[int]bool  // open descriptors of the check
+	vacant map[int]bool  // numbers that the check has closed and reserves for itself
+	ready  []int         // unused reading ends of pipes that hold a byte for ever
+	lent   map[int]*loop // reading ends in use, by the loop that uses them
 }
 
-// book moves a fresh pair out of the way of the numbers that the system gives out.
-func (b *belongings) book(pair [2]int, err error) (near, far int, _ error) {
+// adopt records a fresh pair. Where numbers can be chosen it first moves the pair above the numbers that the system gives
+// out by itself.
+func (b *belongings) adopt(pair [2]int, err error) (near, far int, _ error) {
 	if err != nil {
 		return -1, -1, err
 	}
@@ -41,7 +42,7 @@ func (b *belongings) book(pair [2]int, err error) (near, far int, _ error) {
 	return pair[0], pair[1], nil
 }
 
-// double returns another number for what fd stands for.
+// double returns a duplicate of fd with a number that the check has not reserved.
 func (b *belongings) double(fd int) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +58,7 @@ func (b *belongings) double(fd int) (int, error) {
 	return d, err
 }
 
-// keep books an open number; the caller holds the lock.
+// keep records an open number. The caller holds mu.
 func (b *belongings) keep(fd int) {
 	if b.open == nil {
 		b.open, b.vacant, b.lent = map[int]bool{}, map[int]bool{}, map[int]*loop{}
@@ -71,14 +72,14 @@ func (b *belongings) close(fd int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.open[fd] {
-		return errBadDescriptor // the check is over: the number belongs to someone else
+		return errBadDescriptor // the check is over: the number may have another owner
 	}
 	delete(b.open, fd)
 	b.vacant[fd] = true
 	return closeDescriptor(fd)
 }
 
-// move gives the number to, which the check has closed, to what fd stands for, and closes fd.
+// move renumbers fd to the number to, which the check has closed, and frees the number fd.
 func (b *belongings) move(fd, to int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,9 +88,9 @@ func (b *belongings) move(fd, to int) error {
 	return moveTo(fd, to)
 }
 
-// reopen closes fd and gives its number to one of a fresh pair of sockets; far is the other one.
+// reopen closes fd and gives its number to the near end of a fresh pair of sockets. It returns the far end.
 func (b *belongings) reopen(fd int) (far int, err error) {
-	near, far, err := b.book(newSockets())
+	near, far, err := b.adopt(newSockets())
 	if err != nil {
 		return -1, err
 	}
@@ -99,7 +100,7 @@ func (b *belongings) reopen(fd int) (far int, err error) {
 	return far, b.move(near, fd)
 }
 
-// lend returns a descriptor that is ready for reading, and stays so. It comes back by giveBack, or when l has ended.
+// lend returns a descriptor that is always ready for reading, for use by l until giveBack or until l has ended.
 func (b *belongings) lend(l *loop) (int, error) {
 	b.mu.Lock()
 	if n := len(b.ready); n > 0 {
@@ -109,7 +110,7 @@ func (b *belongings) lend(l *loop) (int, error) {
 		return fd, nil
 	}
 	b.mu.Unlock()
-	near, far, err := b.book(newPipe())
+	near, far, err := b.adopt(newPipe())
 	if err != nil {
 		return -1, err
 	}
@@ -117,7 +118,7 @@ func (b *belongings) lend(l *loop) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lent[near] = l
-	delete(b.open, far) // the byte stays; checks that submit much would run out of numbers
+	delete(b.open, far) // the byte stays readable; open far ends would use up the numbers
 	return near, errors.Join(err, closeDescriptor(far))
 }
 
@@ -130,7 +131,7 @@ func (b *belongings) giveBack(fd int, l *loop) {
 	}
 }
 
-// giveAllBack is called when l has ended.
+// giveAllBack gives back all that l uses, when l has ended.
 func (b *belongings) giveAllBack(l *loop) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,14 +152,14 @@ func (b *belongings) closeAll() {
 	b.open, b.vacant, b.ready, b.lent = nil, nil, nil, nil
 }
 
-// numbers lists what is booked.
+// numbers returns the numbers of the check's open descriptors.
 func (b *belongings) numbers() []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Collect(maps.Keys(b.open))
 }
 
-// choosesNumbers ends the check where the system alone says which number a descriptor gets.
+// choosesNumbers ends the check as not applicable where the number of a descriptor cannot be chosen.
 func (t *trial) choosesNumbers() {
 	if !canChooseNumbers {
 		t.notApplicable("descriptor numbers cannot be chosen on this system")
@@ -177,7 +178,7 @@ func (t *trial) sockets() link { return t.linked(newSockets()) }
 func (t *trial) pipe() link { return t.linked(newPipe()) }
 
 func (t *trial) linked(pair [2]int, err error) link {
-	near, far, err := t.fds.book(pair, err)
+	near, far, err := t.fds.adopt(pair, err)
 	t.must("making a pair of descriptors", err)
 	return link{t, near, far}
 }
@@ -196,7 +197,7 @@ func (s link) send() {
 	}
 }
 
-// take gives near another number, which the check has closed, if it may choose.
+// take gives near the number, which the check has closed. It does nothing where numbers cannot be chosen.
 func (s *link) take(number int) {
 	if !canChooseNumbers {
 		return
@@ -205,7 +206,7 @@ func (s *link) take(number int) {
 	s.near = number
 }
 
-// drain reads until nothing is there.
+// drain reads until fd holds no more bytes.
 func drain(fd int) error {
 	var buf [4096]byte
 	for {
@@ -215,14 +216,14 @@ func drain(fd int) error {
 	}
 }
 
-// empty reads the byte that was sent.
+// empty waits for the byte that was sent and reads all that near holds.
 func (s link) empty() {
 	var buf [1]byte
 	_, err := arrival(s.near, buf[:], s.t.patience)
 	s.t.must("emptying a socket", errors.Join(err, drain(s.near)))
 }
 
-// arrival reads what has been written at the other end.
+// arrival reads bytes written at the other end. Where bytes travel it waits for them, for as long as patience.
 func arrival(fd int, buf []byte, patience time.Duration) (int, error) {
 	n, err := read(fd, buf)
 	for begin := time.Now(); bytesTravel && n == 0 && err == nil && time.Since(begin) < patience; {
@@ -232,7 +233,7 @@ func arrival(fd int, buf []byte, patience time.Duration) (int, error) {
 	return n, err
 }
 
-// fill writes until nothing fits, also when what was written has made room.
+// fill writes until no byte fits. Where bytes travel it goes on until no room has been made for a while.
 func fill(fd int) error {
 	const travel = 10 * time.Millisecond
 	var buf [4096]byte

@@ -2,7 +2,8 @@
 
 package looptest
 
-// Without a call for one thread, the process gets the signal; and not every system polls whatever there is.
+// The BSD systems: the signal goes to the process, as no call signals one thread, and descriptors are listed one by one,
+// as poll does not work on every kind of file.
 
 import "golang.org/x/sys/unix"
 

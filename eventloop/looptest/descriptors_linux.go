@@ -1,7 +1,7 @@
 package looptest
 
-// What only Linux has, or has cheaply: a signal to one thread, and poll, which tells in one call which of many numbers
-// are open, whatever they stand for.
+// What is different on Linux: a signal can be sent to one thread, and one call of poll tells which of many numbers are open,
+// whatever kind of file they are.
 
 import "golang.org/x/sys/unix"
 
@@ -10,7 +10,7 @@ func signalThread(pid, id int) error { return unix.Tgkill(pid, id, unix.SIGURG) 
 // listDescriptors returns the numbers of this process's open descriptors.
 func listDescriptors() []int {
 	var open []int
-	var asked [512]unix.PollFd // poll takes no more at once than a process may open
+	var asked [512]unix.PollFd // poll accepts at most as many as a process may open
 	for first := 0; first < scanned; first += len(asked) {
 		for i := range asked {
 			asked[i].Fd = int32(first + i)

@@ -2,7 +2,8 @@
 
 package looptest
 
-// Where the kit cannot make descriptors, the checks that need them are reported as n/a, and these are not called.
+// Systems on which the kit cannot make descriptors: checks that need them are reported as n/a, and these functions are
+// not called.
 
 import (
 	"errors"

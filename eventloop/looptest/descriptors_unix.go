@@ -2,7 +2,7 @@
 
 package looptest
 
-// Descriptors to try a loop with, where the kit can make them: system calls only.
+// Descriptors for the checks on Unix systems: system calls only.
 
 import (
 	"errors"
@@ -19,14 +19,14 @@ import (
 
 const (
 	canOpen          = true  // the kit can make descriptors
-	canChooseNumbers = true  // and say under which number
-	canInterrupt     = true  // signals are sent to threads
-	bytesTravel      = false // what was written is at the other end at once
+	canChooseNumbers = true  // the kit can choose their numbers
+	canInterrupt     = true  // interrupt sends signals
+	bytesTravel      = false // written bytes can be read at the other end at once
 )
 
-// The systems differ: epoll polls no regular file and tells of a hang-up that nobody asked for; kqueue has filters for
-// reading and for writing, polls every file, tells nothing without a filter, and of a hang-up without an error only who
-// writes.
+// The systems differ. epoll rejects regular files, and reports a hang-up whatever events are watched. kqueue accepts all
+// files, and reports only through its filters for reading and for writing: without a filter it reports nothing, and a
+// hang-up without an error goes to the filter for writing only.
 const (
 	filesArePolled   = runtime.GOOS != "linux"
 	hangupIsImplicit = runtime.GOOS == "linux"
@@ -37,11 +37,11 @@ var (
 	errNotPollable   error = unix.EPERM
 )
 
-// aside is where the descriptors of checks begin. The numbers that the system gives out by itself stay below, so that
+// aside is the lowest descriptor number of checks. The numbers that the system gives out by itself stay below, so that
 // no other part of the process takes a number that a check has closed and is about to use again.
 const aside = 100
 
-// scanned is how many descriptor numbers listDescriptors looks at.
+// scanned is the number of descriptor numbers that listDescriptors looks at, from 0 on.
 const scanned = 4096
 
 // newSockets returns a connected pair of stream sockets with the lowest numbers, non-blocking and closed on exec.
@@ -54,7 +54,7 @@ func newSockets() (pair [2]int, err error) {
 	return pair, prepare(pair)
 }
 
-// newPipe returns a pipe like newSockets does: read from the first, write to the second.
+// newPipe returns a pipe with the properties of newSockets: the reading end first, then the writing end.
 func newPipe() (pair [2]int, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -74,13 +74,13 @@ func prepare(pair [2]int) error {
 	return nil
 }
 
-// duplicate returns the lowest free number from lowest on for what fd stands for.
+// duplicate returns a duplicate of fd with the lowest free number from lowest on.
 func duplicate(fd, lowest int) (int, error) {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, lowest)
 	return n, os.NewSyscallError("fcntl", err)
 }
 
-// moveTo gives what fd stands for the number to, which must be free, and frees fd.
+// moveTo renumbers fd to the number to, which must be free, and frees the number fd.
 func moveTo(fd, to int) error {
 	got, err := duplicate(fd, to)
 	if err != nil {
@@ -94,7 +94,7 @@ func moveTo(fd, to int) error {
 
 func closeDescriptor(fd int) error { return os.NewSyscallError("close", unix.Close(fd)) }
 
-// read reads what is there; io.EOF is the end. With nothing there it returns no bytes and no error.
+// read reads without waiting. It returns 0 and nil when no bytes are there, io.EOF at the end.
 func read(fd int, buf []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, buf)
@@ -110,7 +110,7 @@ func read(fd int, buf []byte) (int, error) {
 	}
 }
 
-// write writes what fits; nothing is no error.
+// write writes without waiting as many bytes as fit; it returns 0 and nil when none fits.
 func write(fd int, data []byte) (int, error) {
 	for {
 		n, err := unix.Write(fd, data)
@@ -124,7 +124,7 @@ func write(fd int, data []byte) (int, error) {
 	}
 }
 
-// listEach returns which of the numbers from first on, and below end, are open.
+// listEach returns the open descriptors among the numbers from first to end, without end.
 func listEach(first, end int) (open []int) {
 	for fd := first; fd < end; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
@@ -134,13 +134,13 @@ func listEach(first, end int) (open []int) {
 	return open
 }
 
-// staysOpenOnExec tells whether a child process would get fd.
+// staysOpenOnExec reports whether a child process would inherit fd.
 func staysOpenOnExec(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC == 0
 }
 
-// processorTime is how long all threads of this process have been running.
+// processorTime returns the processor time of this process, or 0 if the system does not say.
 func processorTime() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
@@ -149,7 +149,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// interrupt sends a signal that Go programs ignore: to every thread where the system lists them, else to the process.
+// interrupt sends a signal that Go programs ignore, to every thread where the system lists them, else to the process.
 func interrupt() {
 	pid := unix.Getpid()
 	threads, err := os.ReadDir("/proc/self/task")

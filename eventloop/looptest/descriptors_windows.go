@@ -1,7 +1,7 @@
 package looptest
 
-// Descriptors to try a loop with on Windows: sockets, connected through the loopback interface. Their numbers are the
-// system's choice, nothing else can be polled, and there are no signals.
+// Descriptors for the checks on Windows: sockets, connected through the loopback interface. Their numbers are the
+// system's choice, only sockets can be polled, and there are no signals.
 
 import (
 	"errors"
@@ -37,7 +37,7 @@ var (
 	startWinsock = sync.OnceValue(func() error { return windows.WSAStartup(0x202, new(windows.WSAData)) })
 )
 
-// newSockets returns a connected pair of stream sockets, non-blocking, with little room for bytes on their way.
+// newSockets returns a connected pair of stream sockets, non-blocking, with small buffers.
 func newSockets() (pair [2]int, err error) {
 	if err := startWinsock(); err != nil {
 		return pair, os.NewSyscallError("WSAStartup", err)
@@ -75,7 +75,7 @@ func newSockets() (pair [2]int, err error) {
 	return [2]int{int(near), int(far)}, nil
 }
 
-// newSocket returns a socket. What it accepts has the same sizes of buffers.
+// newSocket returns a socket with small buffers. A connection that it accepts inherits their sizes.
 func newSocket() (windows.Handle, error) {
 	const room = 32 << 10
 	s, err := windows.WSASocket(windows.AF_INET, windows.SOCK_STREAM, windows.IPPROTO_TCP, nil, 0,
@@ -100,7 +100,7 @@ func unblock(s windows.Handle) error {
 	return nil
 }
 
-// newPipe returns sockets too: of pipes the system does not tell when they are ready.
+// newPipe returns sockets, as the system does not report when a pipe is ready.
 func newPipe() (pair [2]int, err error) { return newSockets() }
 
 func duplicate(int, int) (int, error) { return -1, errors.ErrUnsupported }
@@ -110,7 +110,7 @@ func closeDescriptor(fd int) error {
 	return os.NewSyscallError("closesocket", windows.Closesocket(windows.Handle(fd)))
 }
 
-// read reads what is there; io.EOF is the end. With nothing there it returns no bytes and no error.
+// read reads without waiting. It returns 0 and nil when no bytes are there, io.EOF at the end.
 func read(fd int, buf []byte) (int, error) {
 	var n, flags uint32
 	err := windows.WSARecv(windows.Handle(fd), buffer(buf), 1, &n, &flags, nil, nil)
@@ -123,7 +123,7 @@ func read(fd int, buf []byte) (int, error) {
 	return int(n), os.NewSyscallError("WSARecv", err)
 }
 
-// write writes what fits; nothing is no error.
+// write writes without waiting as many bytes as fit; it returns 0 and nil when none fits.
 func write(fd int, data []byte) (int, error) {
 	var n uint32
 	err := windows.WSASend(windows.Handle(fd), buffer(data), 1, &n, 0, nil, nil)
@@ -135,12 +135,12 @@ func write(fd int, data []byte) (int, error) {
 
 func buffer(b []byte) *windows.WSABuf { return &windows.WSABuf{Len: uint32(len(b)), Buf: &b[0]} }
 
-// listDescriptors lists none: what a handle stands for cannot be told.
+// listDescriptors returns nil: a handle does not say whether it is a descriptor.
 func listDescriptors() []int { return nil }
 
 func staysOpenOnExec(int) bool { return false }
 
-// processorTime is how long all threads of this process have been running.
+// processorTime returns the processor time of this process, or 0 if the system does not say.
 func processorTime() time.Duration {
 	var created, ended, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
@@ -149,7 +149,7 @@ func processorTime() time.Duration {
 	return ticks(kernel) + ticks(user)
 }
 
-// ticks are of 100 nanoseconds.
+// ticks converts a Filetime, which counts units of 100 nanoseconds.
 func ticks(t windows.Filetime) time.Duration {
 	return time.Duration(uint64(t.HighDateTime)<<32|uint64(t.LowDateTime)) * 100
 }

@@ -24,7 +24,7 @@ func Impatient(patience, limit time.Duration) Option {
 	return func(s *suite) { s.patience, s.limit = patience, limit }
 }
 
-// Outcomes runs all checks, as Run does, and counts their outcomes, without any effect on t. It gives up when the time is over.
+// Outcomes runs all checks, as Run does, and counts their outcomes, without any effect on t. It stops when the time is over.
 func Outcomes(t *testing.T, limit time.Duration, factory Factory, opts ...Option) map[string]int {
 	s := newSuite(t, factory, opts)
 	counts := map[string]int{}

@@ -1,6 +1,6 @@
 package looptest
 
-// Registered descriptors (IO): readiness, what is watched for, and what is refused.
+// Registered descriptors (IO): readiness, the watched events, and refused registrations.
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 const readWrite = loopapi.EventRead | loopapi.EventWrite
 
-// places are where registration calls come from.
-func (l *loop) places() map[string]func(fn func()) {
+// callers returns the ways to make a registration call, by name: from another goroutine, and on the loop.
+func (l *loop) callers() map[string]func(fn func()) {
 	return map[string]func(fn func()){"from another goroutine": func(fn func()) { fn() }, "on the loop": l.do}
 }
 
@@ -51,7 +51,7 @@ func ioEvents(t *trial) {
 	l.finish()
 }
 
-// ioLevel leaves data unread: the callback is called until it is gone, whatever it does meanwhile.
+// ioLevel leaves a byte unread: the callback is called until it has read the byte, even if it panics.
 func ioLevel(t *trial) {
 	l := t.startHandled()
 	for _, misbehave := range []func(){noop, func() { blowUp("in the callback of a descriptor") }} {
@@ -71,11 +71,11 @@ func ioLevel(t *trial) {
 	l.finish()
 }
 
-// ioModify changes what a descriptor is watched for, from the loop and from elsewhere.
+// ioModify changes the watched events of a descriptor, from the loop and from another goroutine.
 func ioModify(t *trial) {
 	l := t.start(Config{})
 	modify := func(fd int, events loopapi.IOEvents) { t.want("ModifyFD", l.fds.ModifyFD(fd, events), nil) }
-	for name, on := range l.places() {
+	for name, on := range l.callers() {
 		s := t.readyLink()
 		w := l.watch(s.near, 0, nil)
 		w.silent(0, "it is watched for nothing, %s", name)
@@ -88,7 +88,7 @@ func ioModify(t *trial) {
 			on(func() { modify(w.fd, loopapi.EventWrite) })
 			w.forget()
 			t.eventually(func() bool { return w.union.Load() != 0 }, "a call for writing after ModifyFD to writing, %s", name)
-			l.turn()
+			l.awaitEvents()
 			if got := loopapi.IOEvents(w.union.Load()); got != loopapi.EventWrite {
 				t.Errorf("after ModifyFD to writing %s the events are %b, want %b", name, got, loopapi.EventWrite)
 			}
@@ -99,7 +99,7 @@ func ioModify(t *trial) {
 		w.unregister()
 	}
 
-	// In its own callback, with nothing to read left to the system.
+	// In its own callback, with the byte unread.
 	s := t.readyLink()
 	w := l.watch(s.near, loopapi.EventRead, func(w *watch) { modify(w.fd, 0) })
 	w.await("there is a byte to read")
@@ -107,7 +107,7 @@ func ioModify(t *trial) {
 	l.finish()
 }
 
-// ioKnown registers twice, and names what is not registered.
+// ioKnown registers a descriptor twice, and modifies and unregisters descriptors that are not registered.
 func ioKnown(t *trial) {
 	l := t.make(Config{})
 	s, other := t.sockets(), t.sockets()
@@ -135,17 +135,17 @@ func ioKnown(t *trial) {
 	other.send()
 	s.send()
 	w.await("the first registration of two is the one that counts")
-	l.turn()
+	l.awaitEvents()
 	l.finish()
 }
 
-// ioRefused registers what the system cannot watch.
+// ioRefused registers descriptors that the system cannot watch.
 func ioRefused(t *trial) {
 	file, err := os.CreateTemp("", "looptest")
 	t.must("os.CreateTemp", err)
 	t.onCleanup(func() { file.Close(); os.Remove(file.Name()) })
 	s := t.sockets()
-	closed := 1 << 30 // nobody's, where a number that was closed may be anything's soon
+	closed := 1 << 30 // never open; a closed number may be in use again soon, unless the check reserves it
 	if canChooseNumbers {
 		closed, err = t.fds.double(s.near)
 		t.must("dup", err)
@@ -184,7 +184,7 @@ func ioRefused(t *trial) {
 		l.finish()
 		return
 	}
-	// The number that failed works as soon as there is something behind it.
+	// The number that was refused works once it is open.
 	twin, err := t.fds.double(s.near)
 	t.must("dup", err)
 	t.must("using a descriptor number again", t.fds.move(twin, closed))
@@ -195,7 +195,7 @@ func ioRefused(t *trial) {
 	l.finish()
 }
 
-// ioHangup closes the far end of what is watched for reading, for writing, and for nothing.
+// ioHangup closes the far end of descriptors that are watched for reading, for writing, and for no event.
 func ioHangup(t *trial) {
 	l := t.start(Config{})
 	interests := []loopapi.IOEvents{loopapi.EventRead, loopapi.EventWrite, readWrite}
@@ -206,7 +206,7 @@ func ioHangup(t *trial) {
 	for _, events := range interests {
 		told := broken
 		if events == loopapi.EventRead && !hangupIsImplicit {
-			told |= loopapi.EventRead // the reader hears of the end of what comes
+			told |= loopapi.EventRead // the filter for reading reports the end of the stream
 		}
 		s := t.sockets()
 		t.must("filling a socket", fill(s.near))
@@ -215,7 +215,7 @@ func ioHangup(t *trial) {
 				leave(w)
 			}
 		})
-		if !bytesTravel { // or else there may be room again, however long it was looked for
+		if !bytesTravel { // where bytes travel there may be room again, however long fill has waited
 			w.silent(0, "the socket is neither readable nor writable")
 		}
 		t.must("close", t.fds.close(s.far))
@@ -246,8 +246,8 @@ func ioHangup(t *trial) {
 	l.finish()
 }
 
-// ioMicrotasks lets many descriptors become ready at once. Their callbacks leave microtasks and tasks: no task may find
-// a microtask waiting, and no more than a batch of callbacks may go by without a checkpoint.
+// ioMicrotasks lets many descriptors become ready at once. Their callbacks leave microtasks and tasks: no task may start
+// while a microtask waits, and at most a batch of callbacks may run between two checkpoints.
 func ioMicrotasks(t *trial) {
 	const n, batch = 150, 64
 	l := t.start(Config{})
@@ -283,7 +283,7 @@ func ioMicrotasks(t *trial) {
 	l.finish()
 }
 
-// ioTickTime looks at the clock in a callback that ended a sleep.
+// ioTickTime reads the tick time in the callback of a descriptor that ended a sleep.
 func ioTickTime(t *trial) {
 	l := t.start(Config{})
 	const nap, margin, tries = 60 * time.Millisecond, 30 * time.Millisecond, 5
@@ -294,7 +294,7 @@ func ioTickTime(t *trial) {
 		age <- time.Since(l.clock.CurrentTickTime())
 	})
 	var got time.Duration
-	for range tries { // the machine may have stopped between the loop's look at the clock and the callback
+	for range tries { // the machine may have stalled between the loop's reading of the clock and the callback
 		l.rest()
 		time.Sleep(nap)
 		s.send()

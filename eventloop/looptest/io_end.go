@@ -1,6 +1,6 @@
 package looptest
 
-// The end of a loop with registered descriptors (IO): it comes, releases what is the loop's, and nothing else.
+// The end of a loop with registered descriptors (IO): it releases the loop's own descriptors and no others.
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ends are the ways to end a loop from outside, and what Run returns.
+// ends are the ways to end a loop from another goroutine, with the result of Run.
 var ends = []struct {
 	name string
 	end  func(l *loop, cancel func())
@@ -68,7 +68,7 @@ func ioEnd(t *trial) {
 	}
 }
 
-// opened lists the descriptors that are open now, were not before, and do not belong to the check.
+// opened returns the open descriptors that are not in before and do not belong to the check.
 func (t *trial) opened(before []int) []int {
 	mine := t.fds.numbers()
 	return slices.DeleteFunc(listDescriptors(), func(fd int) bool {
@@ -105,7 +105,7 @@ func ioRegisterRacesEnd(t *trial) {
 				if i == 4 {
 					ending.done()
 				}
-				runtime.Gosched() // or else the end waits until a time slice is over
+				runtime.Gosched() // lets the ending goroutine run before the time slice is over
 				err := l.fds.RegisterFD(fd, loopapi.EventRead, func(loopapi.IOEvents) {
 					if over.Load() {
 						t.Errorf("the callback of a descriptor was called after the end")
@@ -131,7 +131,7 @@ func ioRegisterRacesEnd(t *trial) {
 			t.want("UnregisterFD after the end", l.fds.UnregisterFD(links[0].near), gone, unknown)
 		}
 		if round == 0 {
-			before = listDescriptors() // whatever is made once per process has been made
+			before = listDescriptors() // includes what is made once per process
 		}
 		if t.failed() {
 			return
@@ -145,8 +145,8 @@ func ioRegisterRacesEnd(t *trial) {
 	}
 }
 
-// ioCloseOften has many callers end a loop with a descriptor registered, beside a user of descriptors who gets the
-// numbers that the loop gives back: none of them may be closed twice.
+// ioCloseOften lets many callers end a loop with a descriptor registered. Bystanders open descriptors that get the
+// numbers which the loop releases: the loop may close none of these a second time.
 func ioCloseOften(t *trial) {
 	s := t.sockets()
 	stop := t.bystanders()
@@ -178,8 +178,8 @@ func ioCloseOften(t *trial) {
 	s.alive("after many calls of Close")
 }
 
-// ioNewOwner wakes loops without pause while they are being closed, beside a user of descriptors who gets the numbers
-// that the loop gives back: a wake-up that comes too late must not reach him.
+// ioNewOwner wakes loops without pause while they are being ended. Bystanders open descriptors that get the numbers
+// which the loop releases: a late wake must not write to these.
 func ioNewOwner(t *trial) {
 	s := t.sockets()
 	stop := t.bystanders()
@@ -207,7 +207,7 @@ func ioNewOwner(t *trial) {
 					begun.done()
 				}
 				if n%16 == 15 {
-					time.Sleep(5 * time.Microsecond) // now and then the loop sleeps, and has to be woken
+					time.Sleep(5 * time.Microsecond) // the loop may fall asleep, so that the next call wakes it
 				}
 			}
 		})
@@ -220,7 +220,7 @@ func ioNewOwner(t *trial) {
 	stop()
 }
 
-// callLate opens descriptors, which get the numbers that the ended loop had, and then calls what would wake or end it.
+// callLate opens descriptors, which get numbers of the ended loop, and then makes the calls that would wake or end it.
 func (l *loop) callLate() {
 	t := l.trial
 	var pairs [4][2]int
@@ -239,7 +239,8 @@ func (l *loop) callLate() {
 	}
 }
 
-// bystanders open and close descriptors with the lowest numbers, and look at what they read from them.
+// bystanders starts goroutines that open and close descriptors with the lowest numbers, and check that no bytes arrive
+// there. stop waits for their end.
 func (t *trial) bystanders() (stop func()) {
 	var over atomic.Bool
 	user := func(open func() ([2]int, error)) {
@@ -265,7 +266,7 @@ func (t *trial) bystanders() (stop func()) {
 	return stop
 }
 
-// untouched closes a pair that nobody has written to, and whose numbers a loop may have had before.
+// untouched checks that a pair, to which the check has not written, holds no bytes and is open, and closes it.
 func (t *trial) untouched(pair [2]int) {
 	var buf [64]byte
 	for _, fd := range pair {
@@ -280,7 +281,7 @@ func (t *trial) untouched(pair [2]int) {
 	}
 }
 
-// ioCloseOnExec looks for descriptors that a child process would get.
+// ioCloseOnExec looks for descriptors of the loop that a child process would inherit.
 func ioCloseOnExec(t *trial) {
 	before := listDescriptors()
 	if len(before) == 0 {
@@ -291,7 +292,7 @@ func ioCloseOnExec(t *trial) {
 	l.launch(context.Background())
 	l.sync()
 	l.rest()
-	l.turn()
+	l.awaitEvents()
 	for _, fd := range t.opened(before) {
 		if staysOpenOnExec(fd) {
 			t.Errorf("descriptor %d, which the loop has opened, is not closed on exec", fd)

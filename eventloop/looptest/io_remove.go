@@ -1,6 +1,6 @@
 package looptest
 
-// Descriptors that go (IO): unregistered, closed, and numbers that are used again, also within one batch of events.
+// Removed descriptors (IO): unregistered, closed, and numbers that are used again, also within one batch of events.
 
 import (
 	"sync/atomic"
@@ -9,7 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ioUnregisterInBatch has 64 descriptors ready at once. The first callback unregisters the others: none of them is
+// ioUnregisterInBatch makes 64 descriptors ready at once. The first callback unregisters the others: none of them may be
 // called.
 func ioUnregisterInBatch(t *trial) {
 	const n = 64
@@ -33,7 +33,7 @@ func ioUnregisterInBatch(t *trial) {
 		}
 		l.together(links)
 		t.eventually(func() bool { return calls.Load() > 0 }, "one of %d ready descriptors to be called", n)
-		l.turn()
+		l.awaitEvents()
 		if got := calls.Load(); got != 1 {
 			t.Errorf("%d of %d ready descriptors were called although the first callback unregistered all others", got, n)
 		}
@@ -45,8 +45,8 @@ func ioUnregisterInBatch(t *trial) {
 	l.finish()
 }
 
-// ioReuseInBatch has the first callback of a batch close all other descriptors of it and register others under their
-// numbers: these get no event of their predecessors, and their own.
+// ioReuseInBatch lets the first callback of a batch close all its other descriptors and register new ones under their
+// numbers. The new ones must get their own events, and none of their predecessors'.
 func ioReuseInBatch(t *trial) {
 	const n = 32
 	t.choosesNumbers()
@@ -58,7 +58,7 @@ func ioReuseInBatch(t *trial) {
 	for range 3 {
 		successors := make([]*watch, n)
 		var replaced atomic.Bool
-		for first := range links { // whose far ends belong to the loop by now, if it has an event too early
+		for first := range links { // by index: after a premature event the loop already writes the far ends
 			l.watch(links[first].near, loopapi.EventRead, func(w *watch) {
 				if replaced.Swap(true) {
 					t.Errorf("a descriptor was called that had been unregistered and closed in the same batch")
@@ -68,7 +68,7 @@ func ioReuseInBatch(t *trial) {
 				for i := range links {
 					s := &links[i]
 					t.want("UnregisterFD", l.fds.UnregisterFD(s.near), nil)
-					if i != first { // the far end stays open: a stale event is still on its way
+					if i != first { // the old far end stays open, so that the stale event stays possible
 						far, err := t.fds.reopen(s.near)
 						t.want("using a descriptor number again", err, nil)
 						s.far = far
@@ -81,7 +81,7 @@ func ioReuseInBatch(t *trial) {
 		}
 		l.together(links)
 		t.eventually(replaced.Load, "one of %d ready descriptors to be called", n)
-		l.turn()
+		l.awaitEvents()
 		if t.failed() {
 			return
 		}
@@ -138,7 +138,7 @@ func ioUnregisterSelf(t *trial) {
 	l.finish()
 }
 
-// ioUnregisterForeign unregisters from another goroutine and makes the descriptor ready when that has returned.
+// ioUnregisterForeign unregisters from another goroutine and makes the descriptor ready after the call has returned.
 func ioUnregisterForeign(t *trial) {
 	l := t.start(Config{})
 	s := t.sockets()
@@ -155,14 +155,14 @@ func ioUnregisterForeign(t *trial) {
 		w.unregister()
 		s.send()
 		if i%8 == 0 {
-			l.turn()
+			l.awaitEvents()
 		}
 		s.empty()
 		if t.failed() {
 			return
 		}
 	}
-	// While events come all the time, only a call that is under way may still be seen.
+	// While events come all the time, a callback that has begun may still end after UnregisterFD.
 	for range few(20) {
 		s := t.readyLink()
 		w := l.watch(s.near, loopapi.EventRead, nil)
@@ -175,11 +175,11 @@ func ioUnregisterForeign(t *trial) {
 	l.finish()
 }
 
-// ioCloseFirst closes descriptors before they are unregistered. What UnregisterFD then returns is the loop's choice,
-// but it has to forget them.
+// ioCloseFirst closes descriptors before they are unregistered. The result of the first UnregisterFD is the loop's
+// choice, but the registration must be gone after it.
 func ioCloseFirst(t *trial) {
 	l := t.start(Config{})
-	for name, on := range l.places() {
+	for name, on := range l.callers() {
 		for _, ready := range []bool{false, true} {
 			s := t.sockets()
 			stale := l.watch(s.near, loopapi.EventRead, nil)
@@ -194,7 +194,7 @@ func ioCloseFirst(t *trial) {
 				err := l.fds.UnregisterFD(s.near)
 				t.want("the second UnregisterFD of a closed descriptor "+name, err, loopapi.ErrFDNotRegistered)
 			})
-			l.turn() // a call may have been under way
+			l.awaitEvents() // a callback may have been running
 			calls := stale.calls.Load()
 			fresh := t.sockets()
 			fresh.take(s.near)
@@ -220,8 +220,8 @@ func ioCloseFirst(t *trial) {
 	l.finish()
 }
 
-// ioDup keeps what a descriptor stood for open under another number when it is closed and unregistered. The system may
-// go on to report it, and no call can name it any more.
+// ioDup closes and unregisters a descriptor while a duplicate of it stays open. The system may go on to report the
+// closed one, and no call can name it any more.
 func ioDup(t *trial) {
 	t.choosesNumbers()
 	l := t.start(Config{})
@@ -245,7 +245,7 @@ func ioDup(t *trial) {
 	w.unregister()
 	t.must("close", t.fds.close(fresh.near))
 
-	// The number comes back for the very same thing.
+	// The duplicate moves to the closed number.
 	s = t.sockets()
 	stale = l.watch(s.near, loopapi.EventRead, nil)
 	twin, err := t.fds.double(s.near)
@@ -262,7 +262,7 @@ func ioDup(t *trial) {
 	l.finish()
 }
 
-// retentionIO looks at callbacks whose descriptors were unregistered, from the loop and from elsewhere.
+// retentionIO checks callbacks whose descriptors were unregistered, from the loop and from another goroutine.
 func retentionIO(t *trial) {
 	l := t.start(Config{})
 	links := make([]link, 50)
@@ -287,7 +287,7 @@ func retentionIO(t *trial) {
 			l.do(unregister)
 		}
 	}
-	l.turn()
+	l.awaitEvents()
 	l.rest()
 	t.collected("callbacks of unregistered descriptors on a living loop", ptrs)
 	l.finish()

@@ -1,6 +1,6 @@
 package looptest
 
-// Descriptors and everything else (IO): a loop that waits for the system is woken by all work, and all make progress.
+// Descriptors beside other work (IO): all work wakes a loop that waits in a system call, and all makes progress.
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ioLostWakeup repeats the exchanges of D03 with a descriptor registered, which no event comes from: the loop may now
-// sleep elsewhere. Then the descriptor itself is the one that wakes.
+// ioLostWakeup repeats the exchanges of D03 with a descriptor registered that has no events: the loop may now sleep in
+// a system call. Then events of the descriptor wake the loop.
 func ioLostWakeup(t *trial) {
 	l := t.start(Config{})
 	s := t.sockets()
@@ -34,8 +34,8 @@ func ioLostWakeup(t *trial) {
 	l.finish()
 }
 
-// ioForeignFirst has one goroutine schedule a microtask and then make a descriptor ready, on a loop that sleeps, that is
-// on its way there, and that is busy.
+// ioForeignFirst schedules a microtask from another goroutine and then makes a descriptor ready: on a sleeping loop, on
+// one that goes to sleep, and on a busy one. The microtask must run first.
 func ioForeignFirst(t *trial) {
 	l := t.start(Config{})
 	s := t.sockets()
@@ -69,7 +69,8 @@ func ioForeignFirst(t *trial) {
 	l.finish()
 }
 
-// ioRegisterAsleep registers and modifies from another goroutine while the loop sleeps and nothing else will wake it.
+// ioRegisterAsleep registers, modifies and unregisters from another goroutine while the loop sleeps and no other work
+// will wake it.
 func ioRegisterAsleep(t *trial) {
 	l := t.start(Config{})
 	s, ready := t.sockets(), t.readyLink()
@@ -96,7 +97,7 @@ func ioRegisterAsleep(t *trial) {
 	l.finish()
 }
 
-// mute has no more events until ModifyFD asks for them.
+// mute stops the events of the descriptor until the next ModifyFD.
 func mute(w *watch) { w.l.trial.want("ModifyFD to nothing", w.l.fds.ModifyFD(w.fd, 0), nil) }
 
 // ioBeforeRun registers, modifies and unregisters before Run.
@@ -154,7 +155,7 @@ func ioFromCallbacks(t *trial) {
 	})
 }
 
-// ioUnderLock calls with a lock held that the running callback of a descriptor wants.
+// ioUnderLock makes registration calls while it holds a lock that the running callback of a descriptor waits for.
 func ioUnderLock(t *trial) {
 	l := t.start(Config{})
 	s, other := t.readyLink(), t.sockets()
@@ -186,7 +187,7 @@ func ioUnderLock(t *trial) {
 	l.finish()
 }
 
-// ioAlwaysReady leaves descriptors ready for ever: everything else makes progress, and the loop can end.
+// ioAlwaysReady leaves descriptors ready for ever: all other work makes progress, and the loop can end.
 func ioAlwaysReady(t *trial) {
 	l := t.start(Config{})
 	watches := make([]*watch, 3)
@@ -213,7 +214,8 @@ func ioAlwaysReady(t *trial) {
 	l.finish()
 }
 
-// ioPanics has something that is always due panic each time: a descriptor, then a timer.
+// ioPanics runs a callback that panics every time: of a descriptor that is always ready, then of a timer without delay.
+// All other work makes progress.
 func ioPanics(t *trial) {
 	for _, culprit := range []string{"descriptor", "timer"} {
 		l := t.startHandled()
@@ -247,24 +249,24 @@ func ioPanics(t *trial) {
 			t.must("Submit", l.Submit(func() { ran.Add(1) }))
 		}
 		t.eventually(func() bool { return ran.Load() == tasks }, "%d tasks, beside a %s that always panics", tasks, culprit)
-		other := l.watch(t.readyLink().near, readWrite, nil) // last, for it would hide what the culprit does alone
+		other := l.watch(t.readyLink().near, readWrite, nil) // last: it would hide the effect of the culprit alone
 		t.eventually(func() bool { return other.calls.Load() > 2 },
 			"calls of a descriptor that is always ready, beside a %s that always panics", culprit)
 		l.finish()
 	}
 }
 
-// ioIdle registers descriptors that nothing comes from: the loop sleeps.
+// ioIdle registers descriptors that have no watched events: the loop sleeps.
 func ioIdle(t *trial) {
 	l := t.start(Config{})
 	for range 4 {
-		l.watch(t.sockets().near, loopapi.EventRead, readAll) // could be written to
-		l.watch(t.readyLink().near, 0, nil)                   // could be read from
+		l.watch(t.sockets().near, loopapi.EventRead, readAll) // writable only
+		l.watch(t.readyLink().near, 0, nil)                   // readable, and not watched for reading
 	}
 	if l.timers != nil {
 		l.timer(time.Hour, noop)
 	}
-	l.turn()
+	l.awaitEvents()
 	l.standsStill("descriptors are registered, and none is ready")
 	l.finish()
 }
@@ -278,9 +280,9 @@ func ioSignals(t *trial) {
 	l := t.start(Config{})
 	l.watch(t.sockets().near, loopapi.EventRead, readAll)
 	var stop atomic.Bool
-	var last, gap atomic.Int64 // when a signal was sent, and the longest time between two, in nanoseconds
+	var last, gap atomic.Int64 // the time of the latest signal since start, and the longest pause, in nanoseconds
 	start := time.Now()
-	pause := func() time.Duration { // the longest until now
+	pause := func() time.Duration { // returns the longest pause, including the one that lasts
 		gap.Store(max(gap.Load(), int64(time.Since(start))-last.Load()))
 		return time.Duration(gap.Load())
 	}
@@ -294,7 +296,7 @@ func ioSignals(t *trial) {
 	})
 	t.onCleanup(func() { stop.Store(true); <-storm })
 	var late time.Duration
-	for range tries { // a machine that is busy makes one timer late, or the storm pause, but not each time
+	for range tries { // a busy machine may make a timer late, or the storm pause, but not in every try
 		l.rest()
 		gap.Store(0)
 		begin, fired := time.Now(), make(chan time.Duration, 1)

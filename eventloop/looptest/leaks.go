@@ -1,6 +1,6 @@
 package looptest
 
-// Leaks: many lives leave no goroutine and no descriptor behind.
+// Leaks: many loops, made and ended in every way, leave no goroutine and no descriptor behind.
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// lives are the ways for a loop to come and go.
+// lives are the ways to make, use and end a loop.
 var lives = []struct {
 	name string
 	live func(t *trial)
@@ -89,10 +89,10 @@ func (l *loop) busy() {
 	}
 }
 
-// leaks lives many lives of each kind and counts before and after.
+// leaks counts goroutines and descriptors before and after many lives of each kind.
 func leaks(t *trial) {
 	for _, life := range lives {
-		life.live(t) // whatever is made once per process is made now
+		life.live(t) // makes what is made once per process
 		t.cleanup()
 		settled(runtime.NumGoroutine)
 		goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()
@@ -113,7 +113,7 @@ func leaks(t *trial) {
 	}
 }
 
-// reaches waits for the count to fall to limit.
+// reaches waits for the count to fall to limit, and reports whether it did within the trial's patience.
 func (t *trial) reaches(count func() int, limit int) bool {
 	for begin := time.Now(); time.Since(begin) < t.patience; time.Sleep(5 * time.Millisecond) {
 		if count() <= limit {
@@ -135,8 +135,8 @@ func settled(count func() int) {
 	}
 }
 
-// openDescriptors counts this process's descriptors where the kit can; elsewhere there are always none.
+// openDescriptors returns the number of this process's open descriptors, 0 where the kit cannot list them.
 func openDescriptors() int {
-	time.AfterFunc(time.Hour, func() {}).Stop() // the runtime opens two of its own for the first timer
+	time.AfterFunc(time.Hour, func() {}).Stop() // the first timer makes the runtime open two descriptors of its own
 	return len(listDescriptors())
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// autoExit runs a loop that exits by itself.
+// autoExit makes a loop with AutoExit, calls prepare, and then Run.
 func (t *trial) autoExit(prepare func(l *loop)) *loop {
 	l := t.make(Config{AutoExit: true})
 	prepare(l)
@@ -28,14 +28,14 @@ func (l *loop) exits(what string) {
 // stays expects Run not to return.
 func (l *loop) stays(what string) { l.staysUntil(time.Now().Add(time.Hour), what) }
 
-// staysUntil expects Run not to return before due, when what keeps the loop alive is over.
+// staysUntil expects Run not to return before due, the time at which the loop may end.
 func (l *loop) staysUntil(due time.Time, what string) {
 	if within(l.ended, 10*time.Millisecond) && time.Now().Before(due) {
 		l.trial.Fatalf("an auto-exit loop ended although it was kept alive by %s (Run returned %v)", what, l.err)
 	}
 }
 
-// exitEmpty exits with no work, and after work.
+// exitEmpty runs auto-exit loops without work, with work, and with a task that ends them.
 func exitEmpty(t *trial) {
 	l := t.autoExit(func(*loop) {})
 	l.exits("with no work at all")
@@ -88,7 +88,7 @@ func exitTimers(t *trial) {
 	l.exits("when a callback cancelled its last timer")
 }
 
-// exitUnref chooses which timers keep a loop alive.
+// exitUnref refs and unrefs timers: only ref'd ones keep a loop alive.
 func exitUnref(t *trial) {
 	var id loopapi.TimerID
 	dropped := func() { t.Errorf("a timer fired that did not keep the loop alive") }
@@ -110,7 +110,7 @@ func exitUnref(t *trial) {
 	t.want("UnrefTimer from another goroutine", l.refs.UnrefTimer(id), nil)
 	l.exits("when its last ref'd timer was unref'd from another goroutine while it slept")
 
-	// An unref'd timer still fires while something else keeps the loop alive, and takes no reference along.
+	// An unref'd timer still fires while another timer keeps the loop alive, and releases no reference then.
 	var fired atomic.Bool
 	due := time.Now().Add(t.span(30 * time.Millisecond))
 	l = t.autoExit(func(l *loop) {
@@ -131,7 +131,7 @@ func exitUnref(t *trial) {
 	})
 	l.exits("when a callback unref'd its last timer")
 
-	// Cancelling an unref'd timer gives nothing back that was not taken.
+	// Cancelling an unref'd timer releases no reference.
 	l = t.autoExit(func(l *loop) {
 		idle := l.timer(time.Hour, dropped)
 		t.want("UnrefTimer", l.refs.UnrefTimer(idle), nil)
@@ -143,7 +143,7 @@ func exitUnref(t *trial) {
 	l.exits("when its last timer was cancelled")
 }
 
-// exitHold keeps a loop alive by hand.
+// exitHold keeps loops alive with Hold and ends them by releases.
 func exitHold(t *trial) {
 	var first, second func()
 	l := t.autoExit(func(l *loop) { first, second = l.holder.Hold(), l.holder.Hold() })
@@ -168,7 +168,7 @@ func exitHold(t *trial) {
 	close(released)
 	l.exits("when a hold taken in a callback was released")
 
-	// What is submitted before the release is accepted and runs.
+	// A task submitted before the release is accepted and runs.
 	for range t.scale(200) {
 		var release func()
 		var ran atomic.Bool
@@ -182,7 +182,7 @@ func exitHold(t *trial) {
 	}
 }
 
-// exitRace submits just when the loop has run all it knows of and is about to leave: each function is run or refused.
+// exitRace submits when the loop has just run its last function and is about to exit: each function runs or is refused.
 func exitRace(t *trial) {
 	const most = 50
 	for round := range t.scale(6000) {

@@ -1,6 +1,6 @@
 package looptest
 
-// A contestant under trial, and the ways in which checks bring functions onto it.
+// A contestant under trial, and the ways in which checks run functions on it.
 
 import (
 	"context"
@@ -44,8 +44,8 @@ func (n need) String() string {
 	return strings.Join(names, ", ")
 }
 
-// loop is a contestant under trial. The capability fields are nil where it has none; a check only uses those that its
-// row in the table asks for, unless it looks first.
+// loop is a contestant under trial. A capability field is nil when the contestant lacks the capability. A check uses
+// only the capabilities of its row in the table, or tests the field for nil first.
 type loop struct {
 	EventLoop
 	micro  loopapi.MicrotaskScheduler
@@ -61,12 +61,12 @@ type loop struct {
 
 	trial     *trial
 	launched  atomic.Bool
-	goroutine atomic.Uintptr // who called Run; 0 before that
-	ended     chan struct{}  // closed when that goroutine is over
-	returned  bool           // Run came back; without it Goexit took the goroutine. Valid after ended
-	err       error          // what Run returned. Valid after ended
-	hooks     *hooks         // nil unless made by startHandled
-	letGo     func()         // ends the callback that holds the loop, where a situation of the matrix set it
+	goroutine atomic.Uintptr // the identity of the goroutine that called Run; 0 before that
+	ended     chan struct{}  // closed when that goroutine has ended
+	returned  bool           // Run returned; false if Goexit ended the goroutine. Valid after ended
+	err       error          // the result of Run. Valid after ended
+	hooks     *hooks         // nil unless made by makeHandled
+	letGo     func()         // ends the callback that holds the loop; set by situations of the matrix, else nil
 }
 
 func capabilities(el EventLoop) need {
@@ -99,7 +99,7 @@ func wrap(el EventLoop) *loop {
 	return l
 }
 
-// tryMake makes a loop that does not run yet; it is ended when the check is over.
+// tryMake makes a loop without running it, or returns the factory's error. The loop is ended when the check is over.
 func (t *trial) tryMake(cfg Config) (*loop, error) {
 	el, err := t.suite.factory(cfg)
 	if err != nil {
@@ -122,7 +122,7 @@ func (t *trial) make(cfg Config) *loop {
 	return l
 }
 
-// start makes a loop, runs it, and waits until it serves.
+// start makes a loop, runs it, and waits until it has run a task.
 func (t *trial) start(cfg Config) *loop {
 	l := t.make(cfg)
 	l.launch(context.Background())
@@ -130,7 +130,7 @@ func (t *trial) start(cfg Config) *loop {
 	return l
 }
 
-// makeHandled makes a loop with as many of its handlers set as the contestant supports; l.hooks tells which.
+// makeHandled makes a loop with all handlers set that the contestant supports; l.hooks says which these are.
 func (t *trial) makeHandled() *loop {
 	h := &hooks{}
 	onPanic := func(e *loopapi.PanicError) {
@@ -158,14 +158,14 @@ func (t *trial) startHandled() *loop {
 	return l
 }
 
-// hooks are the handlers of a loop made by startHandled.
+// hooks are the handlers of a loop made by makeHandled.
 type hooks struct {
 	hasPanic, hasOverload bool
 	panics                journal[*loopapi.PanicError]
 	inPanic, inOverload   oneShot
 }
 
-// oneShot runs the function it was armed with at the next call of fire only.
+// oneShot holds a function that only the next call of fire runs.
 type oneShot struct{ fn atomic.Pointer[func()] }
 
 func (o *oneShot) arm(fn func()) { o.fn.Store(&fn) }
@@ -176,7 +176,7 @@ func (o *oneShot) fire() {
 	}
 }
 
-// handledBudget is the tick budget of loops made by startHandled: small, so that overload is easy to bring about.
+// handledBudget is the tick budget of loops made by makeHandled: small, so that a few tasks cause an overload.
 const handledBudget = 4
 
 // launch calls Run on a goroutine of its own.
@@ -205,26 +205,26 @@ func (l *loop) result() error {
 	return l.err
 }
 
-// runAgain calls Run where it must return at once.
+// runAgain calls Run, which must return at once, and returns its result.
 func (l *loop) runAgain() (err error) {
 	l.trial.wait(l.trial.async(func() { err = l.Run(context.Background()) }), "a Run that must return at once")
 	return err
 }
 
-// shutdown calls Shutdown with a context that ends when patience does.
+// shutdown calls Shutdown with the trial's patience as the timeout.
 func (l *loop) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), l.trial.patience)
 	defer cancel()
 	return l.Shutdown(ctx)
 }
 
-// finish ends the loop gracefully and expects all to go well.
+// finish shuts the loop down and expects nil from Shutdown and from Run.
 func (l *loop) finish() {
 	l.trial.want("Shutdown", l.shutdown(), nil)
 	l.trial.want("Run after Shutdown", l.result(), nil)
 }
 
-// dispose ends the loop whatever its state.
+// dispose closes the loop in whatever state it is, and expects Close and Run to return.
 func (l *loop) dispose() {
 	t := l.trial
 	limit := t.patience
@@ -240,7 +240,7 @@ func (l *loop) dispose() {
 	}
 }
 
-// do runs fn as a task and waits for it. It also comes back when fn panics or exits.
+// do runs fn as a task and waits for its end, be that a return, a panic or Goexit.
 func (l *loop) do(fn func()) { l.doIn(lanes[0], fn) }
 
 func (l *loop) doIn(k kind, fn func()) {
@@ -258,7 +258,7 @@ func (t *trial) must(what string, err error) {
 	}
 }
 
-// hold keeps the loop inside an internal callback, so that work piles up behind it, until the gate is opened.
+// hold keeps the loop inside an internal task until the gate is opened, so that work piles up behind it.
 func (l *loop) hold() *gate {
 	g, inside := l.trial.gate(), make(chan struct{})
 	l.trial.must("SubmitInternal", l.SubmitInternal(func() { close(inside); g.wait() }))
@@ -272,9 +272,9 @@ func (l *loop) rest() {
 	case l.trial.virtual:
 		synctest.Wait()
 	case l.states != nil:
-		// A loop that was just woken may not have noticed yet: it has to be found asleep several times.
+		// A loop that has just been woken may still report that it sleeps, so one look is not enough.
 		asleep := 0
-		l.trial.byAndBy(func() bool {
+		l.trial.pollUntil(func() bool {
 			if l.states.State() == loopapi.StateSleeping {
 				asleep++
 			} else {
@@ -287,20 +287,20 @@ func (l *loop) rest() {
 	}
 }
 
-// refuses waits until the loop does not take external work any more.
+// refuses waits until Submit is refused.
 func (l *loop) refuses() {
 	l.trial.eventually(func() bool { return l.Submit(func() {}) != nil }, "Submit to be refused on a loop that is to end")
 }
 
-// kind is a way for a function to get to run on the loop.
+// kind is a way to run a function on the loop.
 type kind struct {
 	name  string
-	queue bool // functions wait in it in order of submission
+	queue bool // functions run in order of submission
 	has   func(l *loop) bool
 	run   func(l *loop, fn func()) error
 }
 
-// lanes are the kinds that take functions from users: all a contestant can have, the first two in every one.
+// lanes are the kinds through which users bring functions to a loop. Every contestant has tasks and internal tasks.
 var lanes = []kind{
 	{"task", true, func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.Submit(fn) }},
 	{"internal task", true, func(*loop) bool { return true },
@@ -314,15 +314,15 @@ var lanes = []kind{
 	ioLane,
 }
 
-// ioLane runs functions as callbacks of ready descriptors, in real time only: a loop that waits for the system stops a
-// bubble's clock.
+// ioLane runs functions as callbacks of ready descriptors. It works in real time only: a loop that waits in a system
+// call stops a bubble's clock.
 var ioLane = kind{"I/O callback", false,
 	func(l *loop) bool { return l.fds != nil && canOpen && !l.trial.virtual }, ioCallback}
 
-// handlers are the kinds that the loop calls of its own accord, on loops made by startHandled.
+// handlers are the kinds that run a function inside a handler of the loop, on loops made by startHandled.
 var handlers = []kind{
 	{"overload handler", false, func(l *loop) bool { return l.hooks.hasOverload }, func(l *loop, fn func()) error {
-		l.rest() // an episode is reported once: an earlier one must be over
+		l.rest() // an overload episode is reported once: the previous one must be over
 		l.hooks.inOverload.arm(fn)
 		return l.SubmitInternal(func() {
 			for range handledBudget + 1 {
@@ -355,12 +355,12 @@ func (l *loop) available() []kind {
 	return slices.DeleteFunc(slices.Clone(lanes), func(k kind) bool { return !k.has(l) })
 }
 
-// queues returns the lanes that are queues: all that the contestant has but timers and descriptors.
+// queues returns the contestant's lanes without timers and descriptors.
 func (l *loop) queues() []kind {
 	return slices.DeleteFunc(l.available(), func(k kind) bool { return !k.queue })
 }
 
-// journal collects what happened, in order, from any goroutine.
+// journal is an ordered list of entries. Its methods may be called from any goroutine.
 type journal[T any] struct {
 	mu      sync.Mutex
 	entries []T
@@ -405,7 +405,7 @@ func (l *latch) done() {
 	}
 }
 
-// wantOrder compares a journal with what was expected and shows where they part.
+// wantOrder compares the entries of a journal with the expected ones and reports the first difference.
 func wantOrder[T comparable](t *trial, what string, got, want []T) {
 	for i := range max(len(got), len(want)) {
 		switch {

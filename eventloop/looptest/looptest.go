@@ -1,7 +1,7 @@
-// Package looptest is the conformance kit for event loops: Run holds any loop to the requirements of
-// docs/requirements.md, one named sub-test per requirement, and says which rule broke and why it matters.
+// Package looptest is the conformance kit for event loops. Run checks a loop against the requirements of
+// docs/requirements.md in one named sub-test per requirement; a failure states the rule and why it matters.
 //
-// A loop of your own is held to it from one of your tests:
+// To check a loop of your own, call Run from one of your tests:
 //
 //	func TestConformance(t *testing.T) {
 //		looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) {
@@ -12,20 +12,20 @@
 //		}, looptest.Name("myloop"))
 //	}
 //
-// The loop has to have the five methods of EventLoop. What else it can do, the kit discovers by type assertion to the
-// capability interfaces that package eventloop exports (MicrotaskScheduler, TimerScheduler, TierScheduler,
-// TimerReferencer, StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar); a check that needs a capability which the
-// loop lacks is skipped as "n/a". A check that the loop is known to fail is declared with Diverges and is skipped with the reason;
-// when it passes after all the suite fails, so that the declarations stay true.
+// The loop must have the five methods of EventLoop. The kit discovers its other capabilities by type assertion to the
+// interfaces that package eventloop exports: MicrotaskScheduler, TimerScheduler, TierScheduler, TimerReferencer,
+// StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar. A check that needs a missing capability is
+// skipped as "n/a". Diverges declares a check that the loop is known to fail; that check is skipped with the declared
+// reason. The suite fails when a check passes although it is declared, so that the declarations stay true.
 //
-// Each sub-test is called impl=NAME/CHECK and leaves two attributes in the output of go test -v, so that reports can be
-// made from it: "outcome" (pass, fail, n/a or diverges) and "reason" (one line, empty for a pass).
+// Each sub-test is called impl=NAME/CHECK. It writes two attributes to the output of go test -v, for reports:
+// "outcome" (pass, fail, n/a or diverges) and "reason" (one line, empty for a pass).
 //
-// The kit waits up to ten seconds for something that must happen. Once it has waited in vain it goes on with less patience, so that a
-// loop that hangs or loses callbacks has its verdict in less than a minute.
+// The kit waits up to ten seconds for something that must happen. After the first wait in vain it waits for shorter
+// times, so that a loop that hangs or loses callbacks gets its verdict in less than a minute.
 //
-// Checks run one after the other, each on loops of its own, and every loop has ended before the next check begins.
-// Checks of allocation and of leaks look at the whole process: do not run other tests in parallel with the suite.
+// Checks run one after the other, each on loops of its own. Every loop has ended before the next check begins.
+// Checks of allocation and of leaks measure the whole process: do not run other tests in parallel with the suite.
 package looptest
 
 import (
@@ -37,31 +37,31 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is what a Factory makes; see package eventloop, which names the same interface.
+// EventLoop is the interface of the loops that a Factory makes. Package eventloop exports the same interface.
 type EventLoop = loopapi.EventLoop
 
-// Config is what a check asks of the loop that it gets. Zero values mean the loop's own defaults. A
-// factory that ignores what is asked for fails the check. The fields are:
+// Config is the configuration that a check wants for its loop. A zero value means the loop's own default. A
+// factory that ignores a field fails the check that sets it. The fields are:
 //
 //	AutoExit        bool                        // Run returns when nothing can happen any more
-//	QueueLimit      int                         // external tasks waiting before Submit is refused
+//	QueueLimit      int                         // external tasks that wait before Submit is refused
 //	TickBudget      int                         // external tasks per tick
 //	MicrotaskBudget int                         // microtasks per drain
 //	OnOverload      func(error)                 // overload, microtask budget and runaway reports
 //	OnPanic         func(*eventloop.PanicError) // called on the loop for each callback that panicked or exited
 //
-// Its method IsZero tells whether nothing is asked for.
+// The method IsZero reports whether all fields are zero.
 type Config = loopapi.Config
 
-// Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not have what cfg
-// asks for; the check is then reported as not applicable instead of failed. With VirtualTime it is called inside the
+// Factory makes a fresh loop. It returns an error that wraps errors.ErrUnsupported when the loop does not support cfg;
+// the check is then reported as not applicable instead of failed. With VirtualTime it is called inside the synctest
 // bubble, where it must make all channels and timers of the loop.
 type Factory func(cfg Config) (EventLoop, error)
 
-// Entry is a contestant of a tournament: its name and factory, and what Hold declares of it.
+// Entry is a contestant of a tournament: its name, its factory, and the options that Hold passes to Run.
 type Entry = loopapi.Entry
 
-// Hold is Run for an entry of a tournament.
+// Hold calls Run for an entry of a tournament, with the entry's name, time and divergences as options.
 func Hold(t *testing.T, e Entry, opts ...Option) {
 	opts = append(opts, Name(e.Name))
 	if e.VirtualTime {
@@ -82,24 +82,24 @@ type Option func(*suite)
 // Name sets the contestant's name in the sub-tests: impl=NAME/D03_LostWakeup.
 func Name(name string) Option { return func(s *suite) { s.name = name } }
 
-// VirtualTime says that the loop parks on channels only, so that checks of time may run in a testing/synctest bubble.
-// Without it they run in real time, with longer bounds.
+// VirtualTime declares that the loop parks on channels only. Checks of time then run in a testing/synctest bubble;
+// without it they run in real time, with longer bounds.
 func VirtualTime() Option { return func(s *suite) { s.virtual = true } }
 
-// Diverges declares that the loop is known not to meet a check, and why. The check still runs: when it passes after
-// all, the suite fails, so that the list of divergences stays true.
+// Diverges declares that the loop is known to fail a check, and why. The check still runs: the suite fails when the
+// check passes, so that the list of divergences stays true.
 func Diverges(check, reason string) Option {
 	return func(s *suite) { s.diverges[check] = divergence{reason: reason} }
 }
 
-// MayDiverge declares that the loop fails a check at times, and why: a race that it loses now and then. Unlike
-// Diverges it accepts a pass, so use it only where the failure cannot be provoked at will.
+// MayDiverge declares that the loop sometimes fails a check, and why: it may lose a race. Unlike Diverges it accepts a
+// pass, so use it only where the failure cannot be provoked at will.
 func MayDiverge(check, reason string) Option {
 	return func(s *suite) { s.diverges[check] = divergence{reason: reason, sometimes: true} }
 }
 
-// Modes tells how to set the loop's fast path mode, of which programs of random operations make use: 0 for automatic, 1
-// for forced, with which descriptors are incompatible, 2 for none.
+// Modes passes the function that sets the loop's fast path mode. Programs of random operations call it with 0 for
+// automatic, 1 for forced (incompatible with descriptors), and 2 for disabled.
 func Modes(set func(loop EventLoop, mode int) error) Option {
 	return func(s *suite) { s.setMode = set }
 }
@@ -131,11 +131,11 @@ type suite struct {
 	factory  Factory
 	setMode  func(loop EventLoop, mode int) error
 	has      need          // the contestant's capabilities
-	patience time.Duration // how long something that must happen may take
-	limit    time.Duration // how long one check may take, in real time
+	patience time.Duration // the longest wait for something that must happen
+	limit    time.Duration // the longest time for one check, in real time
 }
 
-// Run runs every check against loops made by factory.
+// Run runs every check, each as a sub-test of t, against loops made by factory.
 func Run(t *testing.T, factory Factory, opts ...Option) {
 	s := newSuite(t, factory, opts)
 	for name := range s.diverges {
@@ -169,7 +169,7 @@ func newSuite(t testing.TB, factory Factory, opts []Option) *suite {
 	return s
 }
 
-// report runs one check and turns its verdict into the fate of the sub-test t.
+// report runs one check and turns its verdict into the result and the attributes of the sub-test t.
 func (s *suite) report(t *testing.T, c *check) {
 	v := s.judge(t, c)
 	t.Attr("outcome", v.outcome)
@@ -192,7 +192,7 @@ const (
 
 type verdict struct{ outcome, reason string }
 
-// judge runs one check and weighs what it found against the declared divergences.
+// judge runs one check and compares its result with the declared divergences.
 func (s *suite) judge(t *testing.T, c *check) verdict {
 	if missing := c.needs &^ s.has; missing != 0 {
 		return verdict{outcomeNA, "no " + missing.String()}
@@ -217,8 +217,8 @@ func (s *suite) judge(t *testing.T, c *check) verdict {
 	return verdict{outcomeFail, "the check passes although a divergence is declared (" + d.reason + "): take it off the list"}
 }
 
-// despair shortens all waits after one in vain. The loop has failed by then; what is still to be said is how much else it does not
-// keep, and one that loses callbacks keeps so little that nobody would wait for the end.
+// despair shortens all later waits after a wait in vain. The loop has failed by then; the remaining checks only list its
+// other failures, and with full patience a loop that loses callbacks would take very long.
 func (s *suite) despair() {
 	const factor, least = 20, 50 * time.Millisecond
 	s.patience = max(s.patience/factor, min(s.patience, least))

@@ -10,11 +10,11 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// situation is a state of a loop together with the place from which it is looked at.
+// situation is a state of a loop together with the place from which methods are called.
 type situation struct {
 	name  string
 	over  bool                                // the loop has ended
-	enter func(t *trial, probe func(l *loop)) // calls probe there, once
+	enter func(t *trial, probe func(l *loop)) // brings a loop there and calls probe once
 }
 
 // situations are the columns of the matrix.
@@ -86,13 +86,13 @@ var situations = []situation{
 	}},
 }
 
-// The words of the matrix.
+// outcomes are the words of the matrix and the errors that they stand for.
 var outcomes = map[string]error{
 	"ok": nil, "terminated": loopapi.ErrLoopTerminated, "running": loopapi.ErrLoopAlreadyRunning,
 	"reentrant": loopapi.ErrReentrantRun, "unknown": loopapi.ErrTimerNotFound, "unregistered": loopapi.ErrFDNotRegistered,
 }
 
-// What no loop has given out, and no check has registered, yet.
+// An ID that no loop gives out, and a descriptor that no check registers.
 const (
 	anyTimer      = loopapi.TimerID(1 << 62)
 	anyDescriptor = 0
@@ -100,8 +100,8 @@ const (
 
 func noop() {}
 
-// matrix has a row for every method and a column for every situation; the last one of a row stands for the rest. "a|b"
-// allows both, "-" leaves the cell out: Run would block there.
+// matrix has a row for every method and a cell for every situation; the last cell of a row stands for the remaining
+// situations. "a|b" allows both results, "-" skips the cell: Run would block there.
 var matrix = []struct {
 	method string
 	has    func(l *loop) bool
@@ -167,7 +167,8 @@ func hasTimers(l *loop) bool { return l.timers != nil }
 func hasTiers(l *loop) bool  { return l.tiers != nil }
 func hasRefs(l *loop) bool   { return l.refs != nil }
 
-// shutdownHeld waits for the end, for which a loop that is held in a callback has to go on after a while.
+// shutdownHeld calls Shutdown. If a callback holds the loop, it lets the callback go after a while, as Shutdown waits
+// for it.
 func shutdownHeld(l *loop) error {
 	if l.letGo != nil {
 		defer time.AfterFunc(5*time.Millisecond, l.letGo).Stop()
@@ -211,7 +212,7 @@ func badInput(t *trial) {
 			})
 		}
 	}
-	// A loop that took nil in spite of its error would trip over it.
+	// A loop that queued nil in spite of its error would call it now.
 	l := t.start(Config{})
 	for _, row := range nilRows {
 		if row.has == nil || row.has(l) {

@@ -1,6 +1,6 @@
 package looptest
 
-// Memory: what is over is collectable (D10, Retention), and steady state does not allocate (D14).
+// Memory: finished callbacks are collectable (D10, Retention), and steady state does not allocate (D14).
 
 import (
 	"context"
@@ -15,16 +15,17 @@ import (
 	"github.com/turnloop/turnloop/internal/race"
 )
 
-// cargo is what callbacks capture in checks of retention: too big for the tiny allocator, which would keep neighbours.
+// cargo is captured by callbacks in checks of retention. It is too big for the tiny allocator, which frees objects only
+// together with their neighbours.
 type cargo struct{ bytes [256]byte }
 
-// loaded returns a function that captures a cargo of its own, and a weak pointer to that.
+// loaded returns a function that captures a cargo of its own and calls then, and a weak pointer to the cargo.
 func loaded(then func()) (func(), weak.Pointer[cargo]) {
 	c := &cargo{}
 	return func() { c.bytes[0]++; then() }, weak.Make(c)
 }
 
-// collected checks that the garbage collector gets all of ptrs.
+// collected checks that the garbage collector frees the targets of all ptrs.
 func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
 	var alive int
 	for range 20 {
@@ -38,7 +39,7 @@ func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
 		if alive == 0 {
 			return
 		}
-		garbage.DropStopped() // what the runtime holds of a contestant's timers, the contestant does not
+		garbage.DropStopped() // stopped timers are held by the runtime, not by the contestant
 		time.Sleep(time.Millisecond)
 	}
 	t.Errorf("%s: the captures of %d of %d are still reachable", what, alive, len(ptrs))
@@ -67,7 +68,7 @@ func retention(t *trial) {
 	runtime.KeepAlive(l)
 }
 
-// retentionInBatch looks at callbacks that have finished while a later one of the same batch still runs.
+// retentionInBatch checks finished callbacks while a later one of the same batch still runs.
 func retentionInBatch(t *trial) {
 	l := t.start(Config{})
 	for _, k := range l.queues() {
@@ -90,7 +91,7 @@ func retentionInBatch(t *trial) {
 	runtime.KeepAlive(l)
 }
 
-// retentionTimers looks at timers that fired or were cancelled, while others are still pending.
+// retentionTimers checks timers that have fired or were cancelled, while others are still pending.
 func retentionTimers(t *trial) {
 	l := t.start(Config{})
 	const n = 100
@@ -122,7 +123,7 @@ func retentionTimers(t *trial) {
 	runtime.KeepAlive(l)
 }
 
-// retentionDropped looks at what a closed loop dropped, while someone still refers to the loop.
+// retentionDropped checks the callbacks that a closed loop has dropped, while the loop is still referred to.
 func retentionDropped(t *trial) {
 	l := t.start(Config{})
 	var ptrs []weak.Pointer[cargo]
@@ -147,7 +148,8 @@ func retentionDropped(t *trial) {
 	runtime.KeepAlive(l)
 }
 
-// retentionOfLoop looks at whole loops that have ended and that no one refers to: their handlers' captures stand for them.
+// retentionOfLoop checks that ended loops are collectable when they are not referred to. The cargo captured by a loop's
+// handler stands for the loop.
 func retentionOfLoop(t *trial) {
 	var ptrs []weak.Pointer[cargo]
 	for i := range 10 {
@@ -180,8 +182,8 @@ func retentionOfLoop(t *trial) {
 	t.collected("loops that have ended", ptrs)
 }
 
-// allocFree measures op, which does batch operations and waits until the loop has worked them off. Allocations of other
-// goroutines and of growing buffers are few; one per operation is not.
+// allocFree checks that op does not allocate. op does batch operations and waits until the loop has run them. The limit
+// leaves room for allocations of other goroutines and of growing buffers, not for one per operation.
 func (t *trial) allocFree(what string, batch int, op func()) {
 	if race.Enabled {
 		t.notApplicable("the race detector makes pools forget")
@@ -210,7 +212,7 @@ func (t *trial) allocFree(what string, batch int, op func()) {
 
 const allocBatch = 2000
 
-// allocLane submits batches from this goroutine.
+// allocLane submits batches to a lane from the check's goroutine.
 func allocLane(k kind) func(t *trial) {
 	return func(t *trial) {
 		l := t.start(Config{})
@@ -272,7 +274,7 @@ func allocTimer(t *trial) {
 	l.finish()
 }
 
-// allocClock reads the tick time from outside and inside.
+// allocClock reads the tick time on the loop and from the check's goroutine.
 func allocClock(t *trial) {
 	l := t.start(Config{})
 	token := make(chan struct{}, 1)

@@ -104,7 +104,7 @@ func microtaskOfMicrotask(t *trial) {
 	l.finish()
 }
 
-// microtaskBudget fills drains up to the budget and beyond: the configured one and the default.
+// microtaskBudget queues microtasks up to the budget and beyond it, with a configured budget and with the default.
 func microtaskBudget(t *trial) {
 	for _, configured := range []int{64, 0} {
 		budget := configured
@@ -125,7 +125,7 @@ func microtaskBudget(t *trial) {
 					l.microtask(func() { ran.Add(1); order.add(i); all.done() })
 				}
 			}))
-			// Nothing else is queued, and nothing wakes the loop: it must go on by itself.
+			// No other work is queued and nothing wakes the loop: it must go on by itself.
 			t.wait(all.ch, "%d microtasks with a budget of %d; a loop must not sleep with microtasks pending", n, budget)
 			wantOrder(t, fmt.Sprintf("%d microtasks with a budget of %d", n, budget), order.all(), upTo(n))
 			l.sync()
@@ -143,7 +143,7 @@ func microtaskBudget(t *trial) {
 	}
 }
 
-// endlessChain looks for progress of all else under a microtask that reschedules itself for ever.
+// endlessChain checks that all other lanes make progress beside a microtask that reschedules itself for ever.
 func endlessChain(t *trial) {
 	l := t.start(Config{})
 	var stop atomic.Bool
@@ -169,7 +169,7 @@ func endlessChain(t *trial) {
 	l.finish()
 }
 
-// foreignMicrotasks schedules from other goroutines, also onto a sleeping loop.
+// foreignMicrotasks schedules microtasks from other goroutines, also on a sleeping loop.
 func foreignMicrotasks(t *trial) {
 	l := t.start(Config{})
 	const producers = 4
@@ -201,8 +201,8 @@ func foreignMicrotasks(t *trial) {
 	l.finish()
 }
 
-// foreignFirst has one goroutine schedule a microtask and then submit something of every other kind: to a loop that does
-// not run yet, that sleeps, that is on its way there, and that is busy.
+// foreignFirst schedules a microtask from another goroutine and then submits a function to every other lane: before Run,
+// on a sleeping loop, on one that goes to sleep, and on a busy one. The microtask must run first.
 func foreignFirst(t *trial) {
 	l := t.make(Config{})
 	l.foreignFirst("before Run", func() { l.launch(context.Background()) })
@@ -222,7 +222,7 @@ func foreignFirst(t *trial) {
 	l.finish()
 }
 
-// foreignFirst is one round; begin is called when all is submitted.
+// foreignFirst plays one round. It calls begin when all functions are submitted.
 func (l *loop) foreignFirst(where string, begin func()) {
 	t := l.trial
 	ks := []kind{lanes[2], lanes[1], lanes[0]} // a microtask, an internal task, and then a task
@@ -243,14 +243,14 @@ func (l *loop) foreignFirst(where string, begin func()) {
 	}
 }
 
-// occupy keeps the loop busy, with callbacks of all kinds that begin anew, until idle is called.
+// occupy keeps the loop busy with a task and a timer that submit themselves again, until idle is called.
 func (l *loop) occupy() (idle func()) {
 	t := l.trial
 	var stop atomic.Bool
 	t.onCleanup(func() { stop.Store(true) })
 	for _, k := range l.available() {
 		if k.name != "task" && k.name != "timer" {
-			continue // they would keep others from running
+			continue // an endless chain of these would keep other lanes from running
 		}
 		var again func()
 		again = busy(func() {
@@ -264,7 +264,7 @@ func (l *loop) occupy() (idle func()) {
 	}
 	return func() {
 		stop.Store(true)
-		l.sync() // now no callback is under way that has seen stop unset
+		l.sync() // waits for the callbacks that have seen stop unset
 	}
 }
 

@@ -1,6 +1,6 @@
 package looptest
 
-// Panics and runtime.Goexit in callbacks (D06): the loop carries on, and tells once.
+// Panics and runtime.Goexit in callbacks (D06): the loop goes on, and reports each once.
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ import (
 
 var errProbe = errors.New("the probe's own error")
 
-// blowUp panics with v; its name must appear in the stack that is reported.
+// blowUp panics with v. The reported stack must contain its name.
 func blowUp(v any) { panic(v) }
 
 type oddValue struct{ a, b int }
 
-// panicValues are the ways to panic, and what the report must hold.
+// panicValues are the ways to panic, with a check of the report.
 var panicValues = []struct {
 	name  string
 	blow  func()
@@ -40,7 +40,7 @@ var panicValues = []struct {
 	}},
 }
 
-// outOfRange panics by itself: an index that the compiler does not see.
+// outOfRange causes a runtime error, by an index that the compiler does not know.
 func outOfRange() int { return make([]int, 1)[len(os.Args)+1] }
 
 func isRuntimeError(e *loopapi.PanicError) bool {
@@ -48,7 +48,7 @@ func isRuntimeError(e *loopapi.PanicError) bool {
 	return errors.As(e, &r)
 }
 
-// panicReport checks value, stack and number of the reports for every way to panic, in every lane.
+// panicReport checks the number of reports, their value and their stack for every way to panic, in every lane.
 func panicReport(t *trial) {
 	l := t.startHandled()
 	if !l.hooks.hasPanic {
@@ -75,7 +75,7 @@ func panicReport(t *trial) {
 	l.finish()
 }
 
-// panicNilLegacy repeats panic(nil) as programs with GODEBUG=panicnil=1 see it: recover returns nil.
+// panicNilLegacy calls panic(nil) under GODEBUG=panicnil=1, where recover returns nil.
 func panicNilLegacy(t *trial) {
 	old, had := os.LookupEnv("GODEBUG")
 	t.onCleanup(func() {
@@ -105,7 +105,7 @@ func panicNilLegacy(t *trial) {
 	l.finish()
 }
 
-// panicIsolation panics in every kind of callback; all others run, once, in order.
+// panicIsolation panics in every kind of callback. The panic is reported, and later callbacks of all lanes run.
 func panicIsolation(t *trial) {
 	t.eachKind(func(l *loop, k kind) {
 		l.doIn(k, func() { blowUp("isolated") })
@@ -117,7 +117,7 @@ func panicIsolation(t *trial) {
 		l.sync()
 		most := 1
 		if k.name == "panic handler" {
-			most = 2 // the handler may be told of its own panic, but not for ever
+			most = 2 // the handler may be called once more, for its own panic
 		}
 		if n := l.hooks.panics.len(); l.hooks.hasPanic && (n < 1 || n > most) {
 			t.Errorf("a panic in a callback of the kind %s was reported %d times, want 1 to %d", k.name, n, most)
@@ -130,7 +130,7 @@ func panicIsolation(t *trial) {
 func panicsInBatch(t *trial) {
 	l := t.startHandled()
 	for _, k := range l.queues() {
-		n := max(few(1000), 300) // more than a chunk of any queue holds, two of ours
+		n := max(few(1000), 300) // more than one chunk of a queue
 		var order journal[int]
 		g := l.hold()
 		for i := range n {
@@ -160,7 +160,7 @@ var aborts = []struct {
 	call func()
 }{{"panic", func() { blowUp("abort") }}, {"Goexit", runtime.Goexit}}
 
-// microtasksAroundPanic checks that a panic takes neither the microtasks queued before it nor the rest of a drain.
+// microtasksAroundPanic checks that a panic loses neither the microtasks queued before it nor the rest of a drain.
 func microtasksAroundPanic(t *trial) {
 	l := t.startHandled()
 	for _, abort := range aborts {
@@ -197,7 +197,7 @@ func goexit(t *trial) {
 			l.sync()
 			reports := l.hooks.panics.all()[before:]
 			switch {
-			case !l.hooks.hasPanic || k.name == "panic handler": // the handler need not be told of its own end
+			case !l.hooks.hasPanic || k.name == "panic handler": // the Goexit of the handler itself need not be reported
 			case len(reports) != 1:
 				t.Errorf("Goexit in a callback of the kind %s was reported %d times, want once", k.name, len(reports))
 			case !errors.Is(reports[0], loopapi.ErrGoexit):
@@ -215,7 +215,7 @@ func goexit(t *trial) {
 	})
 }
 
-// abortWhileEnding panics and exits in callbacks that run during the end: of a running loop, and of one that never ran.
+// abortWhileEnding panics and exits in callbacks that run during Shutdown: of a running loop, and of one that never ran.
 func abortWhileEnding(t *trial) {
 	for _, running := range []bool{true, false} {
 		for _, abort := range aborts {

@@ -1,6 +1,6 @@
 package looptest
 
-// Programs: sequences of random operations, written as text, and the player that carries them out on a loop.
+// The player, which executes programs on a loop and compares every step with a sequential reference.
 
 import (
 	"context"
@@ -15,114 +15,20 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// A program is text in which each byte is an operation, so that any string is a program, also one that a fuzzer makes:
-//
-//	s i m   submit a task, an internal task, a microtask; a digit behind it says how many (repeats)
-//	t       schedule a timer; the digit says the delay (delays)
-//	c       cancel a timer; the digit says which, counted from the latest
-//	r u d   register, unregister, modify the descriptor of that digit (modulo slots); d takes turns between none and reading
-//	w       write a byte to the other end of it
-//	x X     close it and use its number again, after and before it is unregistered
-//	f       set the fast path mode of that digit (modulo 3), where the loop has modes
-//	p g     panic, runtime.Goexit: ends the function
-//	S C     Shutdown, Close
-//	( )     encloses what the functions, or the callback, of the operation before it do
-//	;       a new round: its operations come from another goroutine while a callback holds the loop
-//	.       a new round: its operations are those of one internal task
-//	:       a new round: its operations come from another goroutine one by one, each on a loop at rest
-//	!       at the beginning: a tick budget of 4 and a microtask budget of 8
-//
-// The first round comes before Run. Any other byte stands for one of these.
-const alphabet = "simtcrudwxXfpgSC();.:0123456789"
-
-var repeats = [10]int{1, 2, 3, 5, 9, 63, 64, 65, 129, 1100} // beyond chunks, rings and budgets as they are usual
-
-var (
-	delays     = [10]time.Duration{0, -1, 1, 3e3, 1e6, 1e6 + 1, 2e6, 3e6, farAway, 1<<63 - 1}
-	longDelays = [10]time.Duration{0, -1, 1, 1e3, 1e6, 1e6 + 1, 1e9, 36e11, 20 * 24 * 36e11, 1<<63 - 1} // for virtual time
-)
-
-const (
-	farAway       = time.Hour // a timer that nobody waits for in real time
-	slots         = 4         // descriptors
-	mostFunctions = 4000      // in a program; more are not submitted
-	mostBytes     = 200       // written to descriptors, whose callbacks may write
-	mostReopened  = 100       // descriptors; each costs more than the one before
-	mostDepth     = 40        // of brackets
-)
-
-// operation is one byte of a program with what belongs to it.
-type operation struct {
-	code  byte
-	digit int
-	body  []operation
-}
-
-// round is a part of a program whose operations come from one place.
-type round struct {
-	from       byte // '!' stands for before Run
-	operations []operation
-}
-
-// parse reads a program. There is no wrong one.
-func parse(program string) (rounds []round, small bool) {
-	program, small = strings.CutPrefix(program, "!")
-	rest := program
-	var sequence func(depth int) []operation
-	sequence = func(depth int) (list []operation) {
-		for rest != "" {
-			b := rest[0]
-			if strings.IndexByte(alphabet, b) < 0 {
-				b = alphabet[int(b)%len(alphabet)]
-			}
-			if strings.IndexByte(";.:", b) >= 0 {
-				return list // ends all brackets
-			}
-			rest = rest[1:]
-			switch {
-			case b == ')' && depth > 0:
-				return list
-			case b == '(' && depth < mostDepth:
-				body := sequence(depth + 1)
-				if len(list) > 0 {
-					list[len(list)-1].body = body
-				}
-			case '0' <= b && b <= '9':
-				if len(list) > 0 {
-					list[len(list)-1].digit = int(b - '0')
-				}
-			case b != '(' && b != ')':
-				list = append(list, operation{code: b})
-			}
-		}
-		return list
-	}
-	for from := byte('!'); ; {
-		rounds = append(rounds, round{from, sequence(0)})
-		if rest == "" {
-			return rounds, small
-		}
-		if from = rest[0]; strings.IndexByte(alphabet, from) < 0 {
-			from = alphabet[int(from)%len(alphabet)]
-		}
-		rest = rest[1:]
-	}
-}
-
-// Player plays programs of random operations on loops: each on a fresh one, whose every step is held to a sequential
-// reference. See the comment on the language in program.go.
+// Player plays programs of random operations, each on a fresh loop, and compares every step with a sequential
+// reference. The comment on alphabet in programtext.go describes the language.
 type Player struct{ suite *suite }
 
-// NewPlayer returns a player for the loops of factory. Options are those of Run: a declared divergence also tells the reference
-// what not to expect.
+// NewPlayer returns a player for the loops of factory. The options are those of Run: the reference does not expect what
+// a declared divergence excludes.
 func NewPlayer(t testing.TB, factory Factory, opts ...Option) *Player {
 	s := newSuite(t, factory, opts)
 	s.patience = min(s.patience, 5*time.Second)
 	return &Player{s}
 }
 
-// Play plays a program and returns what the loop did wrong. Programs with descriptors are played in real time, others
-// in virtual time if the player has the option.
+// Play plays a program and returns an error that describes what the loop did wrong, or nil. Programs with descriptors are
+// played in real time, others in virtual time if the player has the option VirtualTime.
 func (p *Player) Play(t *testing.T, program string) error {
 	c := check{name: "program", run: func(tr *trial) { play(tr, program) }}
 	c.timed = !usesDescriptors(parse(program))
@@ -159,8 +65,8 @@ type player struct {
 	t *trial
 	l *loop
 
-	// mu guards all below. It is held over each operation together with the entry in the books, so that the two are one
-	// step for the callbacks.
+	// mu guards all below. It is held over each operation together with its entry in rules, so that callbacks see both
+	// as one step.
 	mu     sync.Mutex
 	rules  *rules
 	inside int  // callbacks that have begun and not ended
@@ -168,12 +74,12 @@ type player struct {
 	links  [slots]*link
 	sent   int  // bytes written to descriptors
 	opened int  // descriptors whose number was used again
-	held   bool // a callback holds the loop; only the driver touches it
+	held   bool // a callback holds the loop; only the check's goroutine touches it
 
-	quiet chan struct{} // holds a token when nothing is left to happen by itself
+	quiet chan struct{} // holds a token when the loop has nothing left to run by itself
 }
 
-// play carries out a program to the end of the loop.
+// play plays a program on a fresh loop and then ends the loop.
 func play(t *trial, program string) {
 	rounds, small := parse(program)
 	p := &player{t: t, quiet: make(chan struct{}, 1)}
@@ -195,7 +101,7 @@ func play(t *trial, program string) {
 		p.end()
 		return
 	}
-	p.task(func() {}) // without it nothing would tell that Run has begun
+	p.task(func() {}) // settle waits for it, and so for the begin of Run
 	l.launch(context.Background())
 	p.settle()
 	for _, r := range rounds[1:] {
@@ -233,7 +139,7 @@ func (p *player) task(fn func()) {
 	p.submit(internal, fn)
 }
 
-// perform carries out operations one after the other, on the loop or from another goroutine.
+// perform performs operations one after the other, on the loop or from another goroutine.
 func (p *player) perform(list []operation, onLoop bool) {
 	for _, o := range list {
 		switch o.code {
@@ -255,12 +161,12 @@ func (p *player) perform(list []operation, onLoop bool) {
 		over := p.rules.ending && !onLoop && !p.held
 		p.mu.Unlock()
 		if over {
-			return // the loop goes its way at once: what follows would race with it
+			return // further operations would race with the end of the loop
 		}
 	}
 }
 
-// operate carries out one operation. The caller holds mu.
+// operate performs one operation other than p and g. The caller holds mu.
 func (p *player) operate(o operation, onLoop bool) {
 	body := func() { p.perform(o.body, true) }
 	switch o.code {
@@ -283,7 +189,7 @@ func (p *player) operate(o operation, onLoop bool) {
 		if set := p.t.suite.setMode; set != nil {
 			mode := o.digit % 3
 			if p.t.virtual {
-				mode %= 2 // the system's wait would stop the clock
+				mode %= 2 // in mode 2 the loop waits in a system call, which stops the virtual clock
 			}
 			p.rules.moded(mode, set(p.l.EventLoop, mode))
 		}
@@ -291,7 +197,7 @@ func (p *player) operate(o operation, onLoop bool) {
 		ctx := context.Background()
 		if !onLoop {
 			done, cancel := context.WithCancel(ctx)
-			cancel() // so that it does not wait
+			cancel() // so that Shutdown does not wait
 			ctx = done
 		}
 		p.rules.shutdown(p.l.Shutdown(ctx), onLoop)
@@ -303,11 +209,11 @@ func (p *player) operate(o operation, onLoop bool) {
 // submit submits a function. The caller holds mu.
 func (p *player) submit(lane int, body func()) {
 	k := lanes[lane]
-	id := p.rules.book()
+	id := p.rules.newFunction()
 	p.rules.submitted(lane, id, k.run(p.l, p.callback(body, func(now time.Time) { p.rules.ran(id, now) })))
 }
 
-// callback wraps a function in the books' entries on its begin and its end.
+// callback wraps a function in the entries of its begin and its end.
 func (p *player) callback(body func(), begins func(now time.Time)) func() {
 	return func() {
 		p.mu.Lock()
@@ -327,7 +233,7 @@ func (p *player) callback(body func(), begins func(now time.Time)) func() {
 	}
 }
 
-// timer schedules and cancels. The caller holds mu.
+// timer performs t and c. The caller holds mu.
 func (p *player) timer(o operation, body func()) {
 	r := p.rules
 	if o.code == 'c' {
@@ -343,12 +249,12 @@ func (p *player) timer(o operation, body func()) {
 	if p.t.virtual {
 		delay = longDelays[o.digit]
 	}
-	id, before := r.book(), time.Now()
+	id, before := r.newFunction(), time.Now()
 	timer, err := p.l.timers.ScheduleTimer(delay, p.callback(body, func(now time.Time) { r.ran(id, now) }))
 	r.timed(clocked{fn: id, id: timer, delay: delay, before: before, after: time.Now()}, err)
 }
 
-// descriptor registers and the like. The caller holds mu.
+// descriptor performs r, u, d, w, x and X. The caller holds mu.
 func (p *player) descriptor(o operation, body func()) {
 	n := o.digit % slots
 	if p.links[n] == nil {
@@ -396,7 +302,7 @@ func (p *player) descriptor(o operation, body func()) {
 	}
 }
 
-// ioCallback reads one byte, so that the rest is reported again.
+// ioCallback returns a descriptor's callback. It reads one byte only, so that further bytes are reported again.
 func (p *player) ioCallback(n, generation int, body func()) func(loopapi.IOEvents) {
 	var events loopapi.IOEvents
 	call := p.callback(body, func(time.Time) {
@@ -409,7 +315,7 @@ func (p *player) ioCallback(n, generation int, body func()) func(loopapi.IOEvent
 	return func(e loopapi.IOEvents) { events = e; call() }
 }
 
-// hush tells the driver that nothing is left to happen by itself, if it is so. The caller holds mu.
+// hush puts the token into quiet if no callback runs and the loop has nothing left to run by itself. The caller holds mu.
 func (p *player) hush() {
 	if p.inside == 0 && p.rules.idle() {
 		select {
@@ -419,7 +325,7 @@ func (p *player) hush() {
 	}
 }
 
-// settle waits until nothing is left to happen by itself.
+// settle waits until the loop has nothing left to run by itself.
 func (p *player) settle() {
 	p.mu.Lock()
 	select {
@@ -449,7 +355,7 @@ func (p *player) over() bool {
 	return p.rules.ending
 }
 
-// end ends the loop, if the program has not, and looks at what it has left.
+// end ends the loop, if the program has not, and checks the results of Shutdown and Run and the functions left over.
 func (p *player) end() {
 	l, t, r := p.l, p.t, p.rules
 	if !p.over() {

@@ -1,6 +1,6 @@
 package looptest
 
-// Programs worth playing: the ones with a name, each for one way to go wrong, and random ones.
+// Programs worth playing: named ones, each for one kind of fault, and random ones.
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// programs are short on purpose: they are where fuzzing starts from.
+// programs are the named programs. They are short on purpose, because fuzzing starts from them.
 var programs = []struct{ name, text string }{
 	{"nothing", ""},
 	{"each lane before Run", "simt0t4"},
@@ -55,7 +55,7 @@ var programs = []struct{ name, text string }{
 	{"the end with descriptors", ".r0(s)r1w0w1S;u0"},
 }
 
-// Programs are the texts to start fuzzing from; see Player.
+// Programs returns programs to start fuzzing from; see Player.
 func Programs() []string {
 	var texts []string
 	for _, p := range programs {
@@ -64,7 +64,7 @@ func Programs() []string {
 	return texts
 }
 
-// What random programs are made of. What ends much, or all, is rare.
+// The letters of random programs. Operations that end a function or the loop are rare.
 const (
 	common   = "ssssiiiimmmmttttcc(((((()))))000011223333444455566;.:"
 	rare     = "78pgfSC!"
@@ -88,7 +88,7 @@ func randomProgram(rng *rand.Rand, letters string, n int) string {
 	return ";:."[rng.IntN(3):][:rng.IntN(2)] + b.String()
 }
 
-// playMany plays the programs with names that are meant, and random ones.
+// playMany plays the named programs for which meant returns true, and n random ones, scaled.
 func playMany(t *trial, letters string, n int, meant func(text string) bool, play func(t *trial, program string)) {
 	texts := slices.DeleteFunc(Programs(), func(text string) bool { return !meant(text) })
 	for i := range t.scale(n) {
@@ -104,7 +104,7 @@ func playMany(t *trial, letters string, n int, meant func(text string) bool, pla
 	}
 }
 
-// playOne names the program in what it reports.
+// playOne plays one program, and names it in the first failure.
 func playOne(t *trial, text string, play func(t *trial, program string)) {
 	defer func() {
 		t.mu.Lock()

@@ -1,6 +1,6 @@
 package looptest
 
-// The queues: priority (D09), order and independence of the consumer (D10), overload (D17).
+// The queues: priority (D09), order and producers that do not wait (D10), overload (D17).
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// internalFirst queues external work before internal work, from outside and in the midst of a tick.
+// internalFirst queues external tasks before internal ones, from another goroutine and during a tick.
 func internalFirst(t *trial) {
 	l := t.start(Config{})
 	var seen journal[string]
@@ -19,7 +19,7 @@ func internalFirst(t *trial) {
 	for i := range 3 {
 		t.must("Submit", l.Submit(func() {
 			seen.add(fmt.Sprint("external ", i))
-			// Work that comes during the tick goes first, too: from this callback and from elsewhere.
+			// Internal tasks that come during the tick run first, too: from this callback and from another goroutine.
 			t.want("SubmitInternal from a callback", l.SubmitInternal(func() {
 				seen.add(fmt.Sprint("internal of external ", i))
 				t.want("SubmitInternal", l.SubmitInternal(seen.note(fmt.Sprint("internal of internal of external ", i))), nil)
@@ -46,7 +46,7 @@ func internalFirst(t *trial) {
 	l.finish()
 }
 
-// internalWhileTerminating submits internal work to a loop that is asked to end but still has a callback running.
+// internalWhileTerminating submits internal tasks to a loop that terminates while a callback still runs.
 func internalWhileTerminating(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
@@ -67,7 +67,7 @@ func internalWhileTerminating(t *trial) {
 	t.want("SubmitInternal after the end", l.SubmitInternal(noop), loopapi.ErrLoopTerminated)
 }
 
-// internalUnlimited piles up internal work that no one consumes.
+// internalUnlimited piles up internal tasks while the loop is held.
 func internalUnlimited(t *trial) {
 	l, err := t.tryMake(Config{QueueLimit: 4})
 	if err != nil {
@@ -87,7 +87,7 @@ func internalUnlimited(t *trial) {
 	l.finish()
 }
 
-// runaway runs internal chains beyond the bound for one tick.
+// runaway runs chains of internal tasks beyond the bound of one tick.
 func runaway(t *trial) {
 	var reports atomic.Int64
 	l := t.start(Config{OnOverload: func(error) { reports.Add(1) }})
@@ -112,7 +112,7 @@ func runaway(t *trial) {
 		t.Errorf("a chain of %d internal tasks was reported %d times, want once", bound+bound/2, got)
 	}
 
-	// An endless one lets timers through, but no external work.
+	// An endless chain lets timers fire, but lets no external task start.
 	var fired, external atomic.Bool
 	ran := 0
 	ended := make(chan struct{})
@@ -140,7 +140,7 @@ func runaway(t *trial) {
 	l.finish()
 }
 
-// fifo queues runs of many lengths, around the sizes at which chunked queues and rings turn over.
+// fifo queues sequences of many lengths, around the usual sizes of chunks and rings.
 func fifo(t *trial) {
 	l := t.start(Config{})
 	for _, k := range l.queues() {
@@ -201,7 +201,7 @@ func producerOrder(t *trial) {
 func submitDoesNotWait(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
-	n := max(t.scale(64_000), 10_000) // more than any buffer holds, also in a short run
+	n := max(t.scale(64_000), 10_000) // more than any buffer, also in a short run
 	all := newLatch(2 * n)
 	submitting := t.async(func() {
 		for range n {
@@ -230,8 +230,8 @@ func overloadEpisode(t *trial) {
 		want int64
 	}{{budget, 0}, {budget + 1, 1}, {budget - 1, 0}, {100 * budget, 1}, {100 * budget, 1}} {
 		before := reports.Load()
-		l.rest()      // what ran before has taken from the budget of its tick
-		g := l.hold() // an internal task: it takes nothing from the budget
+		l.rest()      // tasks that ran before have used up part of their tick's budget
+		g := l.hold() // an internal task, which uses no budget
 		all := newLatch(burst.n)
 		for range burst.n {
 			t.must("Submit", l.Submit(all.done))

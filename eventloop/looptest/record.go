@@ -1,6 +1,6 @@
 package looptest
 
-// The trial of one check: it records failures, keeps the watchdogs, and leaves nothing behind.
+// The trial of one check: it records failures, bounds the waits, and cleans up.
 
 import (
 	"errors"
@@ -16,27 +16,27 @@ import (
 	"github.com/turnloop/turnloop/internal/race"
 )
 
-// trial is one run of one check. Errorf may be called from any goroutine; Fatalf and everything that waits end the
-// check's goroutine and belong there only, never into a callback of the loop.
+// trial is one run of one check. Errorf may be called from any goroutine. Fatalf and the methods that wait end the
+// calling goroutine: call them on the check's goroutine only, never in a callback of the loop.
 type trial struct {
 	suite    *suite
 	virtual  bool          // runs in a bubble
-	patience time.Duration // how long something that must happen may take
+	patience time.Duration // the longest wait for something that must happen
 
-	mu       sync.Mutex
-	over     bool // later failures come from goroutines that were given up: ignored
+	mu       sync.Mutex // guards the fields up to cleanups
+	over     bool       // the verdict is made: failures of abandoned goroutines are ignored
 	failures []string
-	omitted  int
+	omitted  int    // the number of failures beyond maxFailures
 	na       string // why the check does not apply; empty if it does
 	cleanups []func()
 
 	fds belongings
 }
 
-// maxFailures bounds what one check reports: the first few tell the story.
+// maxFailures bounds the failures that one check reports.
 const maxFailures = 8
 
-// try runs c to its end, or gives it up when the watchdog barks.
+// try runs c and returns its verdict. It abandons c after the suite's limit. An expected failure gets less patience.
 func (s *suite) try(t *testing.T, c *check, expectFailure bool) verdict {
 	tr := &trial{suite: s, virtual: s.virtual && c.timed, patience: s.patience}
 	if expectFailure {
@@ -45,7 +45,7 @@ func (s *suite) try(t *testing.T, c *check, expectFailure bool) verdict {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// A bubble in which goroutines stay blocked for ever panics here.
+		// synctest.Test panics here if goroutines of the bubble stay blocked for ever.
 		defer func() {
 			if v := recover(); v != nil {
 				tr.Errorf("goroutines of the loop or its users stay blocked: %v", v)
@@ -67,7 +67,7 @@ func (s *suite) try(t *testing.T, c *check, expectFailure bool) verdict {
 	return tr.verdict()
 }
 
-// run runs the check on a goroutine of its own, so that Fatalf can end it, and cleans up.
+// run runs the check on a goroutine of its own, which Fatalf may end, and cleans up.
 func (t *trial) run(c *check) {
 	finished := make(chan struct{})
 	go func() {
@@ -125,7 +125,7 @@ func (t *trial) failed() bool {
 	return len(t.failures) > 0
 }
 
-// notApplicable ends the check without judgement.
+// notApplicable ends the check with the outcome n/a.
 func (t *trial) notApplicable(reason string) {
 	t.mu.Lock()
 	t.na = reason
@@ -133,7 +133,7 @@ func (t *trial) notApplicable(reason string) {
 	runtime.Goexit()
 }
 
-// onCleanup has fn called when the check is over, the last one first.
+// onCleanup registers fn to be called when the check is over. The last registered function is called first.
 func (t *trial) onCleanup(fn func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +146,7 @@ func (t *trial) cleanup() {
 		n := len(t.cleanups)
 		if n == 0 {
 			t.mu.Unlock()
-			t.fds.closeAll() // no loop is left that could use them
+			t.fds.closeAll() // all loops of the check have ended
 			return
 		}
 		fn := t.cleanups[n-1]
@@ -170,7 +170,7 @@ func (t *trial) want(what string, got error, allowed ...error) {
 	t.Errorf("%s returned %v, want %s", what, got, strings.Join(names, " or "))
 }
 
-// wait waits for ch and ends the check when that takes longer than patience.
+// wait waits for ch to be closed or to deliver, and fails and ends the check when that takes longer than patience.
 func (t *trial) wait(ch <-chan struct{}, format string, args ...any) {
 	t.waitFor(ch, t.patience, format, args...)
 }
@@ -192,8 +192,8 @@ func within(ch <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// eventually waits until cond holds. It looks without pause at first: what it waits for mostly takes less time than the
-// shortest sleep, in which a busy loop would only go round and round.
+// eventually waits until cond holds, and ends the check when that takes longer than patience. At first it looks without
+// a pause, as most conditions become true in less time than the shortest sleep.
 func (t *trial) eventually(cond func() bool, format string, args ...any) {
 	for range 100 {
 		if cond() {
@@ -201,11 +201,11 @@ func (t *trial) eventually(cond func() bool, format string, args ...any) {
 		}
 		runtime.Gosched()
 	}
-	t.byAndBy(cond, format, args...)
+	t.pollUntil(cond, format, args...)
 }
 
-// byAndBy waits until cond holds, and time passes between one look and the next.
-func (t *trial) byAndBy(cond func() bool, format string, args ...any) {
+// pollUntil is eventually with a sleep between one look and the next from the start.
+func (t *trial) pollUntil(cond func() bool, format string, args ...any) {
 	for deadline := time.Now().Add(t.patience); !cond(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited %v in vain for %s", t.patience, fmt.Sprintf(format, args...))
@@ -214,7 +214,7 @@ func (t *trial) byAndBy(cond func() bool, format string, args ...any) {
 	}
 }
 
-// span is d on virtual time, and longer where the machine's hiccups count.
+// span returns d on virtual time. In real time it returns a multiple of d, which stalls of the machine hardly reach.
 func (t *trial) span(d time.Duration) time.Duration {
 	switch {
 	case t.virtual:
@@ -225,9 +225,8 @@ func (t *trial) span(d time.Duration) time.Duration {
 	return 10 * d
 }
 
-// scale adapts how often a check does something to go test -short, and to the race detector, which is slow. A short run
-// checks all that a long one does, but hardly repeats it: a short suite that is run ten thousand times, as a soak does,
-// repeats everything ten thousand times, and the cheaper one run is the more often all of it is tried.
+// scale adapts a number of repetitions to go test -short and to the race detector, which is slow. A short run makes the same
+// checks as a long one, but repeats them less. Soak runs repeat the whole short suite many times instead.
 func (t *trial) scale(n int) int {
 	if testing.Short() {
 		n /= 100
@@ -238,7 +237,7 @@ func (t *trial) scale(n int) int {
 	return max(n, 2)
 }
 
-// few is n, and a tenth of it in a short run: for sizes, and for what is the same each time.
+// few returns n, and a tenth of it in a short run. It is for sizes, and for repetitions that are all alike.
 func few(n int) int {
 	if testing.Short() {
 		n = max(n/10, 1)
@@ -246,11 +245,11 @@ func few(n int) int {
 	return n
 }
 
-// busy makes a function for a loop to call again and again, without an end. It lets others have its processor, or else the
-// check would get one when the loop's time slice is over, or by way of a thread that the system has to wake.
+// busy wraps a callback that a loop calls again and again without an end. The wrapper yields the processor first;
+// otherwise the check would wait for the end of the loop's time slice, or for another thread to be woken.
 func busy(fn func()) func() { return func() { runtime.Gosched(); fn() } }
 
-// gate holds callbacks back until it is opened, at the latest when the check is over.
+// gate blocks callbacks until it is opened, at the latest when the check is over.
 type gate struct {
 	once sync.Once
 	ch   chan struct{}
@@ -280,7 +279,7 @@ func (t *trial) async(fn func()) <-chan struct{} {
 	return done
 }
 
-// parallel runs fn(0) to fn(n-1) at once and waits for all.
+// parallel runs fn(0) to fn(n-1) on goroutines of their own and waits for all.
 func (t *trial) parallel(n int, fn func(i int)) {
 	start := make(chan struct{})
 	all := make([]<-chan struct{}, n)

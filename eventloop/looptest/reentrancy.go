@@ -1,6 +1,6 @@
 package looptest
 
-// Calls from callbacks (D08): what may be called, what it returns, and who is on the loop.
+// Calls from callbacks (D08): allowed calls, their results, and OnLoop.
 
 import (
 	"context"
@@ -19,7 +19,7 @@ func reentrantRun(t *trial) {
 	})
 }
 
-// callsFromCallbacks submits from every kind of callback into every lane: at once accepted, and run later.
+// callsFromCallbacks submits from every kind of callback to every lane: accepted at once, and run later.
 func callsFromCallbacks(t *trial) {
 	t.eachKind(func(l *loop, k kind) {
 		all := newLatch(len(l.available()))
@@ -63,7 +63,7 @@ func endFromCallback(t *trial) {
 	})
 }
 
-// onLoop asks from everywhere.
+// onLoop calls OnLoop in callbacks, in other goroutines, on other loops, before Run and after the end.
 func onLoop(t *trial) {
 	neighbour := t.start(Config{})
 	is := func(l *loop, where string, want bool) {
@@ -95,7 +95,7 @@ func onLoop(t *trial) {
 	})
 	neighbour.finish()
 
-	// The goroutine that called Run is not on the loop any more once Run has returned.
+	// Once Run has returned, OnLoop is false on the goroutine that called it.
 	l := t.make(Config{})
 	t.must("Submit", l.Submit(func() { t.want("Shutdown", l.Shutdown(context.Background()), nil) }))
 	done := t.async(func() {
@@ -104,7 +104,7 @@ func onLoop(t *trial) {
 	})
 	t.wait(done, "Run to return")
 
-	// Work of a loop that never ran is run by someone, who then is the loop.
+	// The goroutine that runs the work of a loop which never ran is on the loop.
 	l = t.make(Config{})
 	t.must("Submit", l.Submit(func() { is(l, "in a callback that Shutdown runs on a loop that never ran", true) }))
 	t.want("Shutdown", l.shutdown(), nil)

@@ -228,7 +228,7 @@ func (l *reference) collect(wait time.Duration) {
 	l.mu.Lock()
 	l.drainWakePipe()
 	for i, p := range l.set[1:] {
-		l.book(l.polled[i], p.Revents)
+		l.note(l.polled[i], p.Revents)
 	}
 	clear(l.polled)
 	l.ready = l.found
@@ -243,8 +243,8 @@ func (l *reference) drainWakePipe() {
 	}
 }
 
-// book books what poll says about r.
-func (l *reference) book(r *registration, revents int16) {
+// note notes what poll says about r.
+func (l *reference) note(r *registration, revents int16) {
 	if revents&unix.POLLNVAL != 0 {
 		r.gone = true
 		return

@@ -175,7 +175,7 @@ func (l *reference) next() func() {
 	return nil
 }
 
-// slow tells whether external tasks have had their share of the turn.
+// slow tells whether external tasks have had their share of the tick.
 func (l *reference) slow() bool {
 	if l.sinceFirst.IsZero() {
 		l.sinceFirst = time.Now()

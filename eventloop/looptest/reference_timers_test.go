@@ -24,7 +24,7 @@ type pending []timer
 var tiers = [...]loopapi.TimerTier{loopapi.TimerCritical, loopapi.TimerNormal, loopapi.TimerBackground}
 
 const (
-	longestStint     = 10 * time.Millisecond // of the timers of a tier in a turn
+	longestStint     = 10 * time.Millisecond // of the timers of a tier in a tick
 	latestBackground = time.Second
 )
 
@@ -56,7 +56,7 @@ func (l *reference) expired() func() {
 		return l.pop(&l.popped)
 	}
 	now := l.now
-	if l.is("re-armed timers in the same turn") {
+	if l.is("re-armed timers in the same tick") {
 		now = time.Now()
 	}
 	if l.is("fires early") {
@@ -87,9 +87,9 @@ func (l *reference) resting() bool {
 	return l.empty()
 }
 
-// due takes a timer of a tier whose deadline is not after now, unless that tier has had its share of the turn.
+// due takes a timer of a tier whose deadline is not after now, unless that tier has had its share of the tick.
 func (l *reference) due(tier loopapi.TimerTier, now time.Time) func() {
-	endless := l.is("due timers have no bound") || l.is("re-armed timers in the same turn") ||
+	endless := l.is("due timers have no bound") || l.is("re-armed timers in the same tick") ||
 		l.is("critical timers have no bound") && tier == loopapi.TimerCritical
 	if ran := l.ranTimers[tier]; ran == 0 {
 		l.began[tier] = time.Now()
@@ -101,7 +101,7 @@ func (l *reference) due(tier loopapi.TimerTier, now time.Time) func() {
 		if t.deadline.After(now) {
 			return nil
 		}
-		if uint64(t.id) > l.tickStart && !l.is("re-armed timers in the same turn") {
+		if uint64(t.id) > l.tickStart && !l.is("re-armed timers in the same tick") {
 			continue
 		}
 		l.ranTimers[tier]++

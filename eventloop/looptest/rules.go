@@ -1,6 +1,6 @@
 package looptest
 
-// The rules: the sequential reference that the random operations of a program are held to.
+// The rules: the sequential reference for the random operations of a program.
 
 import (
 	"context"
@@ -12,22 +12,23 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// rules keeps the books of one loop: what it has accepted, and what may run next. It is told of each operation with
-// its result, and of each function that begins, in their order, which is one because the player issues operations only
-// from a callback, or while one holds the loop, or while the loop rests. Whose turn it is says turns.go.
+// rules models one loop: the functions that it has accepted, and those that may run next. The player records each
+// operation with its result, and each function that begins. All these entries have one order, because the player issues
+// operations only from a callback, or while a callback holds the loop, or while the loop rests. positions.go decides which
+// function may run next.
 type rules struct {
 	t         *trial
 	cfg       Config
-	functions int
-	last      time.Time // when the latest entry was made
-	now       time.Time // when the function began whose entry is being made
+	functions int       // the number of functions so far; a function's number is below it
+	last      time.Time // the time of the latest entry
+	now       time.Time // the begin of the function whose entry is being made
 	steps     int       // entries that may keep the loop going
 
-	queue     [3][]int  // what waits, by lane, in order of submission
+	queue     [3][]int  // the waiting functions by lane, in order of submission
 	scheduled []clocked // all timers ever accepted, in order of scheduling
 	watches   [slots]watched
 	mode      int
-	places    []place // where in a tick the loop may be; never empty
+	positions []position // the positions in a tick at which the loop may be; never empty
 
 	ending, closed bool
 }
@@ -41,19 +42,19 @@ type clocked struct {
 	gone          bool // fired or cancelled
 }
 
-// due is when a timer is due if it was scheduled at a time.
+// due returns the deadline of the timer if it was scheduled at from.
 func (c *clocked) due(from time.Time) time.Time { return from.Add(max(0, c.delay)) }
 
-// precedes tells whether a timer, scheduled earlier or not, has to fire before another one if both are due.
+// precedes reports whether c must fire before other when both are due. scheduledEarlier says whether c was scheduled first.
 func (c *clocked) precedes(other *clocked, scheduledEarlier bool) bool {
 	return scheduledEarlier && max(0, c.delay) <= max(0, other.delay) || c.due(c.after).Before(other.due(other.before))
 }
 
-// watched is a descriptor.
+// watched is the state of one descriptor.
 type watched struct {
 	registered, reading bool
-	generation          int // counts registrations
-	unread              int // bytes
+	generation          int // the number of registrations so far
+	unread              int // bytes that wait to be read
 }
 
 func newRules(t *trial, cfg Config) *rules {
@@ -61,16 +62,16 @@ func newRules(t *trial, cfg Config) *rules {
 		cfg.TickBudget, cfg.MicrotaskBudget = 1024, 1024
 	}
 	now := time.Now()
-	return &rules{t: t, cfg: cfg, last: now, places: []place{{since: now}}}
+	return &rules{t: t, cfg: cfg, last: now, positions: []position{{since: now}}}
 }
 
-// exempt tells whether one of the checks is a declared divergence.
+// exempt reports whether one of the checks is a declared divergence.
 func (s *suite) exempt(checks ...string) bool {
 	return slices.ContainsFunc(checks, func(name string) bool { _, ok := s.diverges[name]; return ok })
 }
 
-// book numbers a function.
-func (r *rules) book() int {
+// newFunction returns the number of a new function.
+func (r *rules) newFunction() int {
 	r.functions++
 	return r.functions - 1
 }
@@ -84,7 +85,7 @@ const (
 
 var laneNames = [3]string{"task", "internal task", "microtask"}
 
-// submitted books what became of a submission.
+// submitted records a submission and checks its result.
 func (r *rules) submitted(lane, id int, err error) {
 	r.last = time.Now()
 	r.steps++
@@ -101,7 +102,7 @@ func (r *rules) submitted(lane, id int, err error) {
 	}
 }
 
-// answer holds an error to what it has to be.
+// answer checks the result of a call: refusal if refuse is set, else nil.
 func (r *rules) answer(what string, err error, refuse bool, refusal error) {
 	switch {
 	case refuse && !errors.Is(err, refusal):
@@ -126,7 +127,7 @@ func (r *rules) cancelled(i int, err error) {
 	r.last = time.Now()
 	c := &r.scheduled[i]
 	what := fmt.Sprintf("CancelTimer of function %d, scheduled with %v", c.fn, c.delay)
-	if r.ending && !c.gone { // dropped at some moment of the end
+	if r.ending && !c.gone { // the end drops pending timers at a moment that is not known
 		r.t.want(what, err, nil, loopapi.ErrTimerNotFound)
 	} else {
 		r.answer(what, err, c.gone, loopapi.ErrTimerNotFound)
@@ -140,7 +141,7 @@ func (r *rules) shutdown(err error, onLoop bool) {
 		r.t.want("Shutdown from a callback of a loop that is ending", err, nil, loopapi.ErrLoopTerminated)
 	case onLoop || !r.ending && err == nil:
 		r.answer("Shutdown", err, false, nil)
-	case r.ending: // its context is over: it only asks
+	case r.ending: // the context has ended, so Shutdown does not wait
 		r.t.want("Shutdown", err, context.Canceled, loopapi.ErrLoopTerminated)
 	default:
 		r.t.want("Shutdown", err, context.Canceled)
@@ -182,7 +183,7 @@ func (r *rules) registered(n int, err error) {
 	}
 }
 
-// answerKnown is answer for the calls that need a registration. At the end registrations are dropped at some moment.
+// answerKnown is answer for the calls that need a registration. The end drops registrations at a moment that is not known.
 func (r *rules) answerKnown(what string, n int, err error) {
 	if r.ending {
 		r.t.want(what, err, nil, loopapi.ErrFDNotRegistered, loopapi.ErrLoopTerminated)
@@ -205,7 +206,7 @@ func (r *rules) modified(n int, err error) {
 	}
 }
 
-// idle tells whether nothing is left to happen by itself.
+// idle reports whether the loop has nothing left to run by itself.
 func (r *rules) idle() bool {
 	if r.closed {
 		return true
@@ -216,7 +217,7 @@ func (r *rules) idle() bool {
 	return r.ending || r.pending() < 0 && r.expected() < 0
 }
 
-// pending finds a timer that will fire by itself within the time that the player waits.
+// pending returns the index of a timer that will fire while the player waits, or -1.
 func (r *rules) pending() int {
 	return slices.IndexFunc(r.scheduled, func(c clocked) bool { return !c.gone && r.awaited(&c) })
 }
@@ -225,12 +226,12 @@ func (r *rules) awaited(c *clocked) bool {
 	return c.delay < farAway || r.t.virtual && c.delay != longDelays[9]
 }
 
-// expected finds a descriptor that is to be called.
+// expected returns the number of a descriptor whose callback must be called, or -1.
 func (r *rules) expected() int {
 	return slices.IndexFunc(r.watches[:], func(w watched) bool { return w.registered && w.reading && w.unread > 0 })
 }
 
-// longest is how long the timers that are awaited may take.
+// longest returns the longest delay of the timers that the player waits for.
 func (r *rules) longest() (d time.Duration) {
 	for i := range r.scheduled {
 		if c := &r.scheduled[i]; !c.gone && r.awaited(c) {
@@ -240,7 +241,7 @@ func (r *rules) longest() (d time.Duration) {
 	return d
 }
 
-// waiting says what has not happened.
+// waiting describes the functions, the timer and the descriptor that have not run yet.
 func (r *rules) waiting() string {
 	timer := r.pending()
 	if timer >= 0 {
@@ -250,7 +251,7 @@ func (r *rules) waiting() string {
 		r.queue[microtask], r.queue[internal], r.queue[external], timer, r.expected())
 }
 
-// queued is how many functions wait in lanes.
+// queued returns the number of functions that wait in the lanes.
 func (r *rules) queued() (n int) {
 	for _, q := range r.queue {
 		n += len(q)
@@ -258,7 +259,7 @@ func (r *rules) queued() (n int) {
 	return n
 }
 
-// finish looks at what is left when the loop has ended.
+// finish checks that a loop which ended without Close has left no function in its lanes.
 func (r *rules) finish() {
 	if r.queued() > 0 && !r.closed {
 		r.t.Errorf("the loop ended although %s", r.waiting())

@@ -1,6 +1,6 @@
 package looptest
 
-// Shutdown (D16): everything accepted runs, then nothing does.
+// Shutdown (D16): all accepted functions run, and none runs after the end.
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func (l *loop) chain(seen *journal[string]) error {
 
 var chainLinks = []string{"A", "B", "C", "D"}
 
-// shutdownChain ends a loop with a chain over all lanes in its queue: running, and never run.
+// shutdownChain shuts down a loop with a chain over all lanes in its queue.
 func shutdownChain(t *trial) {
 	var seen journal[string]
 	l := t.start(Config{})
@@ -48,7 +48,8 @@ func shutdownChain(t *trial) {
 	t.want("Run", l.result(), nil)
 }
 
-// shutdownDrains ends a loop with more in its queues than all budgets allow, and looks at who runs it.
+// shutdownDrains shuts down a loop with more work in its queues than all budgets allow. The work must run on Run's
+// goroutine.
 func shutdownDrains(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
@@ -78,7 +79,7 @@ func shutdownDrains(t *trial) {
 	t.want("Run", l.result(), nil)
 }
 
-// shutdownRefuses checks that new external work is refused from the first moment on.
+// shutdownRefuses checks that new tasks and timers are refused from the begin of Shutdown on.
 func shutdownRefuses(t *trial) {
 	l := t.start(Config{})
 	refused := func(where string) {
@@ -103,7 +104,7 @@ func shutdownRefuses(t *trial) {
 	t.want("Run", l.result(), nil)
 }
 
-// shutdownDropsTimers ends loops with timers pending.
+// shutdownDropsTimers shuts down loops with timers pending.
 func shutdownDropsTimers(t *trial) {
 	for _, d := range []time.Duration{t.span(20 * time.Millisecond), time.Hour, math.MaxInt64} {
 		l := t.start(Config{})
@@ -115,7 +116,7 @@ func shutdownDropsTimers(t *trial) {
 		}
 		t.want("Run", l.result(), nil)
 	}
-	// One that becomes due while the loop terminates is as pending as any.
+	// A timer that becomes due while the loop terminates is dropped, too.
 	l := t.start(Config{})
 	g := l.hold()
 	l.timer(30*time.Millisecond, func() { t.Errorf("a timer fired that became due while the loop terminated") })
@@ -130,7 +131,7 @@ func shutdownDropsTimers(t *trial) {
 	t.want("Run", l.result(), nil)
 }
 
-// shutdownTogether has many callers ask for the end at once.
+// shutdownTogether calls Shutdown from many goroutines at once.
 func shutdownTogether(t *trial) {
 	for range t.scale(100) {
 		l := t.start(Config{})
@@ -167,7 +168,7 @@ func shutdownContext(t *trial) {
 		want := context.DeadlineExceeded
 		if cancelled {
 			cancel()
-			ctx, cancel = context.WithCancel(context.Background()) // one whose time cannot be over before it is cancelled
+			ctx, cancel = context.WithCancel(context.Background()) // without a deadline, which might pass first
 			cancel()
 			want = context.Canceled
 		}
@@ -182,7 +183,7 @@ func shutdownContext(t *trial) {
 		}
 		t.want("Run", l.result(), nil)
 	}
-	// On an idle loop the end may come before the look at the context.
+	// An idle loop may have ended before Shutdown looks at the context.
 	l := t.start(Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -190,7 +191,7 @@ func shutdownContext(t *trial) {
 	t.want("Run", l.result(), nil)
 }
 
-// shutdownBeforeRun ends loops that never ran: what they accepted runs nevertheless.
+// shutdownBeforeRun shuts down loops that never ran: their accepted functions run nevertheless.
 func shutdownBeforeRun(t *trial) {
 	l := t.make(Config{})
 	t.want("Shutdown of an unused loop", l.shutdown(), nil)
@@ -229,7 +230,7 @@ func shutdownBeforeRun(t *trial) {
 	}
 }
 
-// shutdownRacesRun asks for the end at about the moment at which Run begins (bugs.md 9, 10).
+// shutdownRacesRun calls Shutdown or Close at about the moment at which Run begins (bugs.md 9, 10).
 func shutdownRacesRun(t *trial) {
 	for i := range t.scale(800) {
 		l := t.make(Config{})
@@ -254,7 +255,7 @@ func shutdownRacesRun(t *trial) {
 	}
 }
 
-// doneChannel follows the Done channel through several lives.
+// doneChannel checks that Done stays open while a callback runs, and is closed when Run has returned.
 func doneChannel(t *trial) {
 	closed := func(l *loop) bool {
 		select {

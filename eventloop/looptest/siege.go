@@ -1,7 +1,6 @@
 package looptest
 
-// Siege: goroutines that go on to submit, for ever and as fast as they can, and bursts that are long. Everything else gets
-// its turn all the same.
+// Siege: goroutines that submit for ever and as fast as they can, and long bursts. All other work must make progress.
 
 import (
 	"errors"
@@ -13,47 +12,46 @@ import (
 	"github.com/turnloop/turnloop/internal/race"
 )
 
-// besiegers is how many goroutines a flood has.
+// besiegers is the number of goroutines of a flood.
 const besiegers = 4
 
-// prompt is within what everything gets its turn, and the end comes. A loop needs a small part of it; the rest is for
-// machines that do other things as well.
+// prompt returns the time within which other work must run and a loop must end. A good loop needs a small part of it; the
+// rest is for busy machines.
 func prompt() time.Duration {
 	if race.Enabled {
-		return 5 * time.Second // everything takes many times as long
+		return 5 * time.Second // under the race detector everything takes many times as long
 	}
 	return time.Second
 }
 
-// tries is how often something may take longer than that before it counts: a machine that stalls does it now and then, a loop
-// each time.
+// tries is the number of attempts of which one must be prompt: a machine that stalls delays some, a bad loop all.
 const tries = 5
 
-// timerLane is the one of lanes that takes timers; the lanes before it are queues.
+// timerLane is the index of timers in lanes; the lanes before it are queues.
 const timerLane = microtask + 1
 
-// flood is functions of one kind that goroutines bring to a loop without end. They are faster than the loop, so that to
-// the loop its queue is never empty; and they go on when they are refused.
+// flood is a set of goroutines that submit functions of one kind without end. Together they are faster than the loop, so
+// that its queue is never empty. They go on after a refusal.
 type flood struct {
 	l     *loop
 	k     kind
-	most  int64 // functions of a goroutine that wait; it lets others run before it submits more, which bounds the memory
+	most  int64 // the bound of a goroutine's waiting functions; at the bound it yields, which limits the memory
 	from  [besiegers]besieger
-	over  []<-chan struct{}
+	over  []<-chan struct{} // closed when the goroutines have ended
 	stop  atomic.Bool
-	ended atomic.Bool // the end was asked for
-	shut  atomic.Bool // Close has returned
-	late  atomic.Int64
+	ended atomic.Bool  // refusals are expected
+	shut  atomic.Bool  // Close has returned
+	late  atomic.Int64 // functions that began after that
 }
 
-// besieger is one of its goroutines.
+// besieger holds the counts of one goroutine of a flood.
 type besieger struct {
 	accepted, refused int64
 	ran               atomic.Int64
 	_                 [64]byte
 }
 
-// flood begins one, and waits until all have got through to the loop.
+// flood starts a flood, and waits until functions of each goroutine have run.
 func (l *loop) flood(k kind) *flood {
 	t := l.trial
 	f := &flood{l: l, k: k, most: int64(max(few(1<<14), 1<<12))}
@@ -62,7 +60,7 @@ func (l *loop) flood(k kind) *flood {
 		f.over = append(f.over, t.async(func() { f.pour(&f.from[i]) }))
 	}
 	for i := range f.from {
-		t.byAndBy(func() bool { return f.from[i].ran.Load() > 100 }, "functions of a goroutine that floods the loop with %ss", k.name)
+		t.pollUntil(func() bool { return f.from[i].ran.Load() > 100 }, "functions of a goroutine that floods the loop with %ss", k.name)
 	}
 	return f
 }
@@ -92,7 +90,7 @@ func (f *flood) pour(b *besieger) {
 	}
 }
 
-// toil computes for about n nanoseconds, without a look at the clock.
+// toil computes for about n nanoseconds, without reading the clock.
 //
 //go:noinline
 func toil(n int) {
@@ -102,15 +100,15 @@ func toil(n int) {
 		x ^= x >> 17
 		x ^= x << 5
 	}
-	runtime.KeepAlive(x) // a result that nobody uses need not be computed
+	runtime.KeepAlive(x) // keeps the compiler from dropping the loop
 }
 
-// halt ends the flood. Its goroutines have been refused meanwhile, if the loop has ended. It returns how many functions were
-// accepted, and how many ran.
+// halt ends the flood, and returns the numbers of accepted functions and of those that ran. If the loop has ended, the
+// flood's goroutines are refused for a moment before that.
 func (f *flood) halt() (accepted, ran int64) {
 	t := f.l.trial
 	if f.ended.Load() {
-		time.Sleep(time.Millisecond) // somebody goes on against the closed door
+		time.Sleep(time.Millisecond) // meanwhile the goroutines submit to the ended loop
 	}
 	f.stop.Store(true)
 	for _, over := range f.over {
@@ -123,19 +121,19 @@ func (f *flood) halt() (accepted, ran int64) {
 	return accepted, ran
 }
 
-// relay is a flood that does not depend on who is faster: now and then a callback waits until another goroutine has submitted
-// the next functions, so that to the loop there are always more.
+// relay is a flood that does not depend on speed: the last function of each leg waits until another goroutine has
+// submitted the next leg, so that the loop always finds more.
 type relay struct {
 	l             *loop
 	k             kind
-	next, handed  chan struct{}
+	next, handed  chan struct{} // a callback asks for the next leg; the goroutine has submitted it
 	begun         *latch
-	over          <-chan struct{}
-	stop, ended   atomic.Bool
-	accepted, ran int // accepted is the other goroutine's, ran the loop's
+	over          <-chan struct{} // closed when the goroutine has ended
+	stop, ended   atomic.Bool     // submit no more; refusals are expected
+	accepted, ran int             // accepted is written by the goroutine, ran by the loop
 }
 
-// relay begins one, and waits until it is under way. Without stop it goes on until the loop has ended.
+// relay starts a relay, and waits until some legs have run. Without stop it goes on until the loop has ended.
 func (l *loop) relay(k kind) *relay {
 	t := l.trial
 	r := &relay{l: l, k: k, next: make(chan struct{}), handed: make(chan struct{}), begun: newLatch(10)}
@@ -155,7 +153,7 @@ func (l *loop) relay(k kind) *relay {
 	return r
 }
 
-// submit submits some functions, of which the last one waits for the next.
+// submit submits one leg: functions of which the last waits for the next leg.
 func (r *relay) submit() {
 	const leg = 64
 	for i := 0; i < leg && !r.stop.Load(); i++ {
@@ -180,8 +178,8 @@ func (r *relay) handOver() {
 	<-r.handed
 }
 
-// siege floods a loop with one kind and looks for progress of the others. The flood's own kind waits in the queue that the
-// flood has made, and tasks wait for internal tasks.
+// siege floods a lane and checks that the other lanes make progress. It leaves out the flooded lane, whose functions wait
+// in the same queue, and tasks in a flood of internal tasks, for which they must wait.
 func siege(lane int) func(t *trial) {
 	return func(t *trial) {
 		l := t.start(Config{})
@@ -214,8 +212,8 @@ func siege(lane int) func(t *trial) {
 	}
 }
 
-// bursts are finite, and all there when the first function begins. What is due by then has its turn after so many of them as
-// a turn has room for, and not after all.
+// bursts are finite and queued as a whole before the first function begins. A timer that is due by then must fire after at
+// most as many functions as ticks have room for, not after all.
 var bursts = []struct {
 	lane, n, most int
 }{
@@ -224,8 +222,8 @@ var bursts = []struct {
 	{microtask, 20_480, 3 * 1024},
 }
 
-// siegeBursts has a timer become due before a long burst of another kind begins, and then work of other kinds come in the
-// midst of many timers that are due together.
+// siegeBursts lets a timer become due before a long burst of each other lane begins, and then submits tasks in the midst
+// of many timers that are due together.
 func siegeBursts(t *trial) {
 	for _, b := range bursts {
 		l := t.start(Config{})
@@ -251,10 +249,10 @@ func siegeBursts(t *trial) {
 	}
 }
 
-// timerBurst lets many timers become due at once that take their time.
+// timerBurst lets many slow timers become due together. The first one submits tasks, which must run in their midst.
 func (l *loop) timerBurst() {
 	t := l.trial
-	const n, each, most = 50, 2 * time.Millisecond, 25 // which is as long as five turns may last
+	const n, each, most = 50, 2 * time.Millisecond, 25 // most timers last as long as five ticks
 	ran := 0                                           // only the loop touches it
 	ks := []kind{lanes[internal], lanes[external]}
 	at := make([]chan int, len(ks))
@@ -273,11 +271,11 @@ func (l *loop) timerBurst() {
 				time.Sleep(each)
 			})
 		}
-		time.Sleep(2 * time.Millisecond) // all are due before the next turn begins, by a clock of milliseconds too
+		time.Sleep(2 * time.Millisecond) // all are due before the next tick begins, also by a clock of milliseconds
 	})
 	for j, k := range ks {
 		if n := receive(t, at[j], "%s, behind a burst of timers", k.name); n > most {
-			t.Errorf("%s ran when %d timers of %v each had fired that were due together, want at most %d: timers have about 10 ms of a turn",
+			t.Errorf("%s ran when %d timers of %v each had fired that were due together, want at most %d: timers have about 10 ms of a tick",
 				k.name, n, each, most)
 		}
 	}
@@ -285,7 +283,7 @@ func (l *loop) timerBurst() {
 	t.want("Run", l.result(), loopapi.ErrLoopTerminated)
 }
 
-// receive waits for a value.
+// receive waits for a value and returns it. It ends the check when that takes longer than patience.
 func receive[T any](t *trial, ch <-chan T, format string, args ...any) (v T) {
 	t.wait(t.async(func() { v = <-ch }), format, args...)
 	return v

@@ -1,6 +1,6 @@
 package looptest
 
-// Ends under siege: they come, whatever goroutines and callbacks do meanwhile.
+// Ends under siege: a loop ends although goroutines and callbacks go on to submit.
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// way is a way to end a loop. It returns when the loop has ended.
+// way is a way to end a loop; end returns when the loop has ended.
 type way struct {
 	name string
 	end  func(l *loop, f *flood, cancel func())
@@ -36,7 +36,7 @@ var abrupt = []way{
 		l.trial.want("Run", l.result(), loopapi.ErrLoopTerminated)
 	}},
 	{"Close while a callback runs", func(l *loop, f *flood, _ func()) {
-		g := l.hold() // and more and more waits
+		g := l.hold() // the queue grows meanwhile
 		time.Sleep(time.Millisecond)
 		l.trial.want("Close", l.Close(), nil)
 		f.shut.Store(true)
@@ -45,7 +45,8 @@ var abrupt = []way{
 	}},
 }
 
-// endsUnderSiege floods loops with each kind, ends them in each way while the flood goes on, and then looks at the books.
+// endsUnderSiege floods loops with each lane, ends them in each way while the flood goes on, and calls audit with the
+// counts of the flood.
 func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int64)) {
 	for i, k := range lanes[:timerLane+1] {
 		for j, w := range ways {
@@ -117,10 +118,10 @@ func siegeClose(t *trial) {
 	})
 }
 
-// cycles are the kinds of what a callback submits, and what that submits, and so on for ever.
+// cycles are sequences of lanes: a callback submits the next one to the next lane of its cycle, for ever.
 var cycles = [][]int{{internal}, {microtask}, {internal, microtask}, {external, internal}, {external}}
 
-// selfFeeding shuts loops down whose callbacks begin anew whatever happens.
+// selfFeeding shuts down loops whose callbacks always submit another one.
 func selfFeeding(t *trial) {
 	for _, cycle := range cycles {
 		l := t.make(Config{})
@@ -134,7 +135,7 @@ func selfFeeding(t *trial) {
 			continue
 		}
 		l.launch(context.Background())
-		// Only the loop touches these two until it has ended.
+		// Only the loop touches accepted and ran until it has ended.
 		accepted, ran := 0, 0
 		going := newLatch(1000)
 		submit := func(lane int, fn func()) {

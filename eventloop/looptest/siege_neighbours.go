@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// neighbours compares loops, beside four goroutines a processor that compute, with what the runtime itself offers: timers
-// with those of package time, and round trips with a goroutine that takes functions from a channel. Each loop is fresh: what
-// one has learned of the processors another does not know. Most of the loops have to keep up.
+// neighbours runs loops beside four computing goroutines for each processor, and compares them with the runtime: timers
+// with those of package time, and tasks with functions sent over a channel to a goroutine. Each loop is fresh, as a loop
+// may adapt to the load. Most of the loops must keep up.
 func neighbours(t *trial) {
 	var stop atomic.Bool
 	t.onCleanup(func() { stop.Store(true) })
@@ -23,7 +23,7 @@ func neighbours(t *trial) {
 			}
 		}))
 	}
-	// The machine may have other neighbours at times, and they may keep just the loop waiting.
+	// Other processes may delay the loop at times: one good round is enough.
 	rounds := 3
 	if t.suite.exempt("Siege_Neighbours") {
 		rounds = 1
@@ -43,7 +43,9 @@ func neighbours(t *trial) {
 	}
 }
 
-// besideNeighbours looks at fresh loops until most of them have kept up, or have not; then it says how late the last one was.
+// besideNeighbours tries fresh loops, one after the other, until a majority has kept up or a majority has been late. A
+// majority is more than half the number loops. It returns "" if the majority has kept up, and otherwise describes how late
+// the last late loop was.
 func (t *trial) besideNeighbours(loops, samples int) (late string) {
 	for good, bad := 0, 0; ; {
 		l := t.start(Config{})
@@ -64,7 +66,8 @@ func (t *trial) besideNeighbours(loops, samples int) (late string) {
 	}
 }
 
-// keepsUp compares the worst of some samples. A loop may take twice as long, and a bit more.
+// keepsUp compares the longest of some samples of the loop with the longest of some samples of the runtime. The loop may
+// take twice as long, and the constant more besides. If it takes longer, keepsUp returns a description, otherwise "".
 func (l *loop) keepsUp(samples int) (late string) {
 	t := l.trial
 	const more = 50 * time.Millisecond
@@ -97,10 +100,10 @@ func (l *loop) keepsUp(samples int) (late string) {
 	return ""
 }
 
-// shortDelay is that of the timers which late schedules.
+// shortDelay is the delay of the timers that late schedules.
 const shortDelay = time.Millisecond
 
-// late is how late a timer is.
+// late schedules a timer of shortDelay and returns by how much it fired late.
 func (t *trial) late(schedule func(fn func())) (d time.Duration) {
 	due, fired := time.Now().Add(shortDelay), make(chan struct{})
 	schedule(func() { d = time.Since(due); close(fired) })
@@ -108,7 +111,7 @@ func (t *trial) late(schedule func(fn func())) (d time.Duration) {
 	return d
 }
 
-// roundTrip is how long it takes until something has run elsewhere, and its caller knows.
+// roundTrip submits a function and returns the time until the caller knows that it has run.
 func (t *trial) roundTrip(submit func(fn func())) time.Duration {
 	begin, ran := time.Now(), make(chan struct{})
 	submit(func() { close(ran) })

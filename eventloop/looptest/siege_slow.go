@@ -1,6 +1,6 @@
 package looptest
 
-// Tasks that are slow: what bounds a turn is not only how many there are.
+// Slow tasks: a tick is bounded in time, not only in the number of tasks.
 
 import (
 	"errors"
@@ -10,10 +10,9 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// slowTasks has many tasks wait that take their time, none of them long. What the first one brings has its turn in their
-// midst.
+// slowTasks queues many slow tasks. The first one schedules a timer, which must fire in their midst.
 func slowTasks(t *trial) {
-	const n, each, most = 50, 2 * time.Millisecond, 25 // which is as long as five turns may last
+	const n, each, most = 50, 2 * time.Millisecond, 25 // most tasks last as long as five ticks
 	l := t.start(Config{})
 	var ran atomic.Int64
 	at := make(chan int64, 1)
@@ -29,14 +28,15 @@ func slowTasks(t *trial) {
 	}
 	g.open()
 	if n := receive(t, at, "a timer, behind tasks that are slow"); n > most {
-		t.Errorf("a timer that was due fired when %d tasks of %v each had run, want at most %d: tasks have about 10 ms of a turn",
+		t.Errorf("a timer that was due fired when %d tasks of %v each had run, want at most %d: tasks have about 10 ms of a tick",
 			n, each, most)
 	}
 	t.want("Close", l.Close(), nil)
 	t.want("Run", l.result(), loopapi.ErrLoopTerminated)
 }
 
-// overloadOfSlowTasks submits as many tasks as a tick has for its budget, and one more, none of them quick.
+// overloadOfSlowTasks submits as many slow tasks as the tick budget allows, which is no overload, and on another loop one
+// task more, which is an overload.
 func overloadOfSlowTasks(t *trial) {
 	const budget, each = 20, time.Millisecond
 	for _, more := range []int{0, 1} {

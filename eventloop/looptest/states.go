@@ -1,6 +1,6 @@
 package looptest
 
-// States (D01, D04) and what every method does in each of them.
+// States (D01, D04): their order, their numbers, and the one Run of a loop.
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// zombie wakes a loop in every way while it terminates, and watches that its state never moves backwards.
+// zombie wakes a loop through every lane while it terminates, and checks that its state never moves backwards.
 func zombie(t *trial) {
 	for range t.scale(200) {
 		l := t.start(Config{})
@@ -21,7 +21,7 @@ func zombie(t *trial) {
 			last := l.states.State()
 			for looks := 1; !stop.Load(); looks++ {
 				if looks%64 == 0 {
-					runtime.Gosched() // small functions in a loop cannot be interrupted everywhere
+					runtime.Gosched() // this loop cannot be preempted on every system
 				}
 				s := l.states.State()
 				if backwards(last, s) {
@@ -32,7 +32,7 @@ func zombie(t *trial) {
 			}
 		})
 		waker := t.async(func() {
-			// Bounded: internal work is accepted while terminating, and would keep the loop from ever ending.
+			// Bounded: internal tasks are accepted while terminating, and would delay the end.
 			for i := 0; i < 200 && !stop.Load(); i++ {
 				for _, k := range l.available() {
 					_ = k.run(l, func() {})
@@ -56,7 +56,7 @@ func zombie(t *trial) {
 	zombieInCallback(t)
 }
 
-// zombieInCallback does the same step by step: the loop is asked to end while it cannot, and then woken.
+// zombieInCallback does the same step by step: Shutdown is called while a callback holds the loop, which is then woken.
 func zombieInCallback(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
@@ -87,7 +87,7 @@ func backwards(from, to loopapi.State) bool {
 	return false
 }
 
-// stateNumbers sees a loop through all of its states.
+// stateNumbers brings a loop into all of its states.
 func stateNumbers(t *trial) {
 	is := func(l *loop, where string, want loopapi.State) {
 		if got := l.states.State(); got != want {
@@ -111,7 +111,7 @@ func stateNumbers(t *trial) {
 	is(closed, "after Close of a loop that never ran", 1)
 }
 
-// runOnce lets many callers compete for Run.
+// runOnce calls Run from many goroutines at once.
 func runOnce(t *trial) {
 	for range t.scale(50) {
 		l := t.make(Config{})
@@ -143,7 +143,7 @@ func runOnce(t *trial) {
 	}
 }
 
-// runAfterEnd runs loops that have ended, whatever ended them.
+// runAfterEnd calls Run on loops that were ended in every way.
 func runAfterEnd(t *trial) {
 	for _, s := range situations {
 		if s.over {

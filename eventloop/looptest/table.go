@@ -1,20 +1,20 @@
 package looptest
 
-// The table of checks: what is required of a loop, one row each, and why.
+// The table of checks: one row for each requirement, with the reason.
 
 // check is one requirement.
 type check struct {
 	name  string
 	rule  string // printed when the check fails: the rule, and why it matters
 	needs need   // capabilities without which the check does not apply
-	timed bool   // a check of time: runs on virtual time where the contestant allows it
+	timed bool   // a check of time: runs on virtual time if the contestant declares VirtualTime
 	run   func(t *trial)
 }
 
 // wall and bubble are the values of check.timed.
 const wall, bubble = false, true
 
-// checks are all requirements, in the order in which they are checked. The codes are those of docs/requirements.md.
+// checks are all requirements in the order of the checks. The codes are those of docs/requirements.md.
 var checks = []check{
 	{"D01_NoZombie", "A wake-up never moves a loop that terminates back to life: states only change by " +
 		"compare-and-swap. A loop whose Terminating is overwritten runs for ever, and Shutdown hangs.",
@@ -189,9 +189,9 @@ var checks = []check{
 		needMicrotasks, wall, siege(microtask)},
 	{"Siege_Timers", "Goroutines that schedule timers that are due at once, without end, keep nothing else from its turn.",
 		needTimers, wall, siege(timerLane)},
-	{"Siege_Bursts", "A turn is bounded, however much waits: a timer has its turn in the midst of a long burst of anything, and " +
+	{"Siege_Bursts", "A tick is bounded, however much waits: a timer has its turn in the midst of a long burst of anything, and " +
 		"everything has in the midst of many timers that are due together.", needTimers, wall, siegeBursts},
-	{"Siege_SlowTasks", "A turn is bounded in time too: timers have their turn in the midst of tasks that are slow, however few " +
+	{"Siege_SlowTasks", "A tick is bounded in time too: timers have their turn in the midst of tasks that are slow, however few " +
 		"these are.", needTimers, bubble, slowTasks},
 	{"Siege_Shutdown", "Shutdown, and the end of Run's context, come although goroutines go on to submit: from then on the loop " +
 		"accepts only so much from elsewhere. What was accepted has run, the rest is refused.", 0, wall, siegeShutdown},
@@ -207,11 +207,11 @@ var checks = []check{
 		"time.", needTimers, bubble, neverEarly},
 	{"Timers_Punctual", "On an idle loop a timer fires within a millisecond of its deadline plus the runtime's own error.",
 		needTimers, bubble, punctual},
-	{"Timers_ZeroDelay", "Zero and negative delays mean now, in a later turn: never inside the call, never before the " +
+	{"Timers_ZeroDelay", "Zero and negative delays mean now, in a later tick: never inside the call, never before the " +
 		"microtasks of the caller.", needTimers, bubble, zeroDelay},
 	{"Timers_HugeDelay", "Huge delays never fire and never wrap around, and hide no other timer.", needTimers, bubble, hugeDelay},
 	{"Timers_400Days", "Timers work over more than a year: no counter of the clock wraps.", needTimers, bubble, fourHundredDays},
-	{"Timers_Rearm", "A timer that re-arms itself at zero delay starves nothing: a whole turn lies between two firings.",
+	{"Timers_Rearm", "A timer that re-arms itself at zero delay starves nothing: a whole tick lies between two firings.",
 		needTimers, wall, rearm},
 	{"Timers_BeforeRun", "Timers may be scheduled and cancelled before Run; the delay counts from the call.",
 		needTimers, bubble, timersBeforeRun},

@@ -1,6 +1,6 @@
 package looptest
 
-// The tiers of timers: who goes first, who waits, and that nobody waits for ever.
+// The tiers of timers: their order, the delay of background timers, and progress of all.
 
 import (
 	"math/rand/v2"
@@ -12,10 +12,10 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// byUrgency are the tiers, the most urgent first.
+// byUrgency lists the tiers, the most urgent first.
 var byUrgency = []loopapi.TimerTier{loopapi.TimerCritical, loopapi.TimerNormal, loopapi.TimerBackground}
 
-// latestBackground is how late background timers become, about, when there is always something else to do.
+// latestBackground is about the lateness of background timers on a loop that always has other work.
 const latestBackground = time.Second
 
 // tier schedules fn from any goroutine; a refusal is a failure.
@@ -27,13 +27,14 @@ func (l *loop) tier(tier loopapi.TimerTier, d time.Duration, fn func()) loopapi.
 	return id
 }
 
-// tierOrder has timers of all tiers become due together. The first one submits work, which goes before what can wait.
+// tierOrder lets timers of all tiers become due together. The first one submits tasks, which must run before the
+// background timers.
 func tierOrder(t *trial) {
 	l := t.start(Config{})
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range max(few(20), 5) {
 		const n = 60
-		var order []loopapi.TimerTier // the loop's until all have run
+		var order []loopapi.TimerTier // only the loop touches it until all have run
 		all := newLatch(n + 2)
 		last := func(name string) func() {
 			return func() {
@@ -74,7 +75,7 @@ func tierOrder(t *trial) {
 	l.finish()
 }
 
-// tierBackground: background timers wait for work, and for nothing else.
+// tierBackground measures the lateness of background timers on an idle loop and on one that always has work.
 func tierBackground(t *trial) {
 	l := t.start(Config{})
 	lateness := func() time.Duration {
@@ -87,12 +88,12 @@ func tierBackground(t *trial) {
 	}
 	if testing.Short() && !t.virtual {
 		l.finish()
-		return // what follows takes a second
+		return // the rest takes a second
 	}
 	idle := l.labour()
 	most := t.slack() + 20*time.Millisecond
 	if !t.virtual {
-		most += latestBackground // the machine may stand still now and then, for all of a second
+		most += latestBackground // the machine may stall
 	}
 	if late := lateness(); late < latestBackground/2 || late > latestBackground+most {
 		t.Errorf("on a loop with always something to do a background timer is %v late, want about %v", late, latestBackground)
@@ -101,7 +102,7 @@ func tierBackground(t *trial) {
 	l.finish()
 }
 
-// labour keeps the loop busy with a task that takes a millisecond, and submits itself, until idle is called.
+// labour keeps the loop busy with a task that takes a millisecond and submits itself again, until idle is called.
 func (l *loop) labour() (idle func()) {
 	var stop atomic.Bool
 	l.trial.onCleanup(func() { stop.Store(true) })
@@ -118,27 +119,30 @@ func (l *loop) labour() (idle func()) {
 	}
 }
 
-// tierStorm has many timers of a tier be due all the time, and take more of it than a turn has.
+// tierStorm keeps many timers of one tier due, which together take longer than a tick may last. All other work must make
+// progress.
 func tierStorm(t *trial) {
 	for _, stormy := range byUrgency {
 		l := t.start(Config{})
 		const timers = 20
 		var stop atomic.Bool
 		t.onCleanup(func() { stop.Store(true) })
-		var ran [timers]int // the loop's until it has ended
-		for i := range timers {
-			var again func()
-			again = func() {
-				ran[i]++
-				if time.Sleep(time.Millisecond); !stop.Load() {
-					l.tier(stormy, 0, again)
+		var ran [timers]int // only the loop touches it until it has ended
+		l.do(func() {       // so that all are scheduled before the first fires
+			for i := range timers {
+				var again func()
+				again = func() {
+					ran[i]++
+					if time.Sleep(time.Millisecond); !stop.Load() {
+						l.tier(stormy, 0, again)
+					}
 				}
+				l.tier(stormy, 0, again)
 			}
-			l.tier(stormy, 0, again)
-		}
+		})
 		rounds := few(10)
 		if !t.virtual {
-			rounds = 1 // of which each may take a second
+			rounds = 1 // a round may take a second
 		}
 		for range rounds {
 			for _, k := range l.available() {
@@ -162,13 +166,14 @@ func tierStorm(t *trial) {
 		l.sync()
 		l.finish()
 		if least, most := slices.Min(ran[:]), slices.Max(ran[:]); most-least > 1 {
-			t.Errorf("of timers of tier %d that re-arm themselves one fired %d times, and another %d: the rest of a turn keeps its order",
+			t.Errorf("of timers of tier %d that re-arm themselves one fired %d times, and another %d: the rest of a tick keeps its order",
 				stormy, most, least)
 		}
 	}
 }
 
-// inStorm waits for a callback of some kind, which may not run too early, nor too late on virtual time.
+// inStorm waits for the callback that run submits. It may run no earlier than least and, on virtual time, no later than
+// most.
 func (l *loop) inStorm(tier loopapi.TimerTier, what string, run func(fn func()), least, most time.Duration) {
 	begin, at := time.Now(), make(chan time.Duration, 1)
 	run(func() { at <- time.Since(begin) })
@@ -180,7 +185,7 @@ func (l *loop) inStorm(tier loopapi.TimerTier, what string, run func(fn func()),
 	}
 }
 
-// tierHandles uses the IDs of timers of each tier, and what must not be scheduled.
+// tierHandles cancels, refs and unrefs timers of each tier by their ID, and makes calls that must be refused.
 func tierHandles(t *trial) {
 	for _, tier := range byUrgency {
 		l := t.start(Config{})

@@ -24,8 +24,7 @@ func (l *loop) timer(d time.Duration, fn func()) loopapi.TimerID {
 	return id
 }
 
-// slack is by how much a deadline may be late, and how near to each other two deadlines may be without a promised order.
-// On virtual time nothing but the loop itself delays a timer.
+// slack returns by how much a timer may be late. On virtual time only the loop itself delays a timer.
 func (t *trial) slack() time.Duration {
 	if t.virtual {
 		return time.Millisecond
@@ -58,10 +57,10 @@ func timerOrder(t *trial) {
 	l.finish()
 }
 
-// firing is what is known of timers that were scheduled one after the other.
+// firing records timers that are scheduled one after the other, and the order in which they fire.
 type firing struct {
 	delays        []time.Duration
-	before, after []time.Time // the calls
+	before, after []time.Time // the times before and after each call
 	order         journal[int]
 	all           *latch
 }
@@ -74,7 +73,7 @@ func (f *firing) schedule(l *loop, delays ...time.Duration) {
 	}
 }
 
-// add adds a timer that schedule schedules.
+// add schedules one timer through schedule and records it.
 func (f *firing) add(d time.Duration, schedule func(d time.Duration, fn func())) {
 	i := len(f.delays)
 	f.delays = append(f.delays, d)
@@ -83,8 +82,8 @@ func (f *firing) add(d time.Duration, schedule func(d time.Duration, fn func()))
 	f.after = append(f.after, time.Now())
 }
 
-// check compares the order of firing with that of the deadlines. Time passes between the calls, unless it is virtual, and
-// on a busy machine it may be long: only what must hold in any case is checked.
+// check compares the order of firing with that of the deadlines. In real time much time may pass during a call, so check
+// compares only pairs whose order is certain.
 func (f *firing) check(t *trial) {
 	var tolerance time.Duration
 	if !t.virtual {
@@ -107,7 +106,7 @@ func (f *firing) check(t *trial) {
 	}
 }
 
-// neverEarly measures from before the call to inside the callback.
+// neverEarly measures the time from before the call until the callback.
 func neverEarly(t *trial) {
 	l := t.start(Config{})
 	unit := 100 * time.Microsecond
@@ -133,15 +132,15 @@ func neverEarly(t *trial) {
 			arm()
 			continue
 		}
-		// A callback that has been running for a while makes a cached time old.
+		// In a callback that has run for a while a cached time is old.
 		l.do(func() { time.Sleep(min(unit/10, time.Second)); arm() })
 	}
 	t.waitFor(all.ch, t.patience+time.Duration(n)*unit, "%d timers", n)
 	l.finish()
 }
 
-// punctual measures how late an idle loop is. In real time the machine may be busy: then one good measurement of a few
-// is enough, as a loop that is late is late in all of them.
+// punctual measures how late timers of an idle loop are. In real time, where the machine may be busy, one good
+// measurement of several is enough: a bad loop is late in all of them.
 func punctual(t *trial) {
 	l := t.start(Config{})
 	tries := 1
@@ -188,7 +187,7 @@ func (l *loop) lateness() (median, worst time.Duration) {
 	return late[len(late)/2], late[len(late)-1]
 }
 
-// zeroDelay checks that no delay means a later turn, not now.
+// zeroDelay checks that timers without delay fire after the running callback and its microtasks.
 func zeroDelay(t *trial) {
 	l := t.start(Config{})
 	for _, d := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
@@ -237,7 +236,7 @@ func hugeDelay(t *trial) {
 	l.finish()
 }
 
-// fourHundredDays passes a year and more, with timers far apart and a beat to keep the loop's clock moving.
+// fourHundredDays runs timers of up to 400 days, and a daily one that re-arms itself and keeps the loop's clock moving.
 func fourHundredDays(t *trial) {
 	if !t.virtual {
 		t.notApplicable("needs virtual time")
@@ -273,7 +272,7 @@ func fourHundredDays(t *trial) {
 	l.finish()
 }
 
-// rearm lets timers re-arm themselves without delay and looks for progress of everything else.
+// rearm lets timers re-arm themselves without delay and checks that all other work makes progress.
 func rearm(t *trial) {
 	l := t.start(Config{})
 	var stop atomic.Bool
@@ -294,7 +293,7 @@ func rearm(t *trial) {
 			t.wait(done, "%s %d, beside timers that re-arm themselves", k.name, i)
 		}
 	}
-	// Between two firings of a timer there is a whole turn: what its callback submitted runs first.
+	// Between two firings of a timer lies a whole tick: the task that its callback submitted runs first.
 	var seen journal[string]
 	ended := make(chan struct{})
 	rounds := 0
@@ -311,7 +310,7 @@ func rearm(t *trial) {
 	l.timer(0, turn)
 	t.wait(ended, "a timer to re-arm itself 20 times")
 	stop.Store(true)
-	l.sync() // now no callback is under way that has seen stop unset
+	l.sync() // waits for the callbacks that have seen stop unset
 	var want []string
 	for range rounds {
 		want = append(want, "timer", "task")
@@ -330,7 +329,7 @@ func timersBeforeRun(t *trial) {
 	time.Sleep(20 * time.Millisecond)
 	l.launch(context.Background())
 	l.sync()
-	fired.schedule(l, 30*time.Millisecond) // behind all that count from the call, and before the last if it counts from Run
+	fired.schedule(l, 30*time.Millisecond) // due last, unless the delays of the others count from Run
 	t.wait(fired.all.ch, "timers scheduled before Run, and one after")
 	fired.check(t)
 	l.finish()

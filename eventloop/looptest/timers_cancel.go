@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// cancelTimers takes timers back in every way and asks for the ones that are gone.
+// cancelTimers cancels timers in every way, and then cancels timers that are gone.
 func cancelTimers(t *trial) {
 	l := t.start(Config{})
 	gone := func(what string, id loopapi.TimerID) {
@@ -22,7 +22,7 @@ func cancelTimers(t *trial) {
 
 	delay := t.span(5 * time.Millisecond)
 	var id loopapi.TimerID
-	for begin := time.Now().Add(-delay); time.Since(begin) >= delay; { // a machine may stop for longer between two calls
+	for begin := time.Now().Add(-delay); time.Since(begin) >= delay; { // repeated if the machine stalled between two calls
 		var cancelled, fired atomic.Bool
 		begin = time.Now()
 		id = l.timer(delay, func() {
@@ -54,7 +54,7 @@ func cancelTimers(t *trial) {
 	l.sync()
 	gone("a timer that fired", id)
 
-	// Inside its own callback a timer has fired already.
+	// In its own callback a timer counts as fired.
 	ids, checked := make(chan loopapi.TimerID, 1), make(chan struct{})
 	ids <- l.timer(time.Millisecond, func() {
 		own := <-ids
@@ -64,14 +64,14 @@ func cancelTimers(t *trial) {
 	})
 	t.wait(checked, "a timer that cancels itself and schedules another")
 
-	time.Sleep(delay * 3 / 2) // what was cancelled would have fired by now
+	time.Sleep(delay * 3 / 2) // the cancelled timers would have fired by now
 	l.sync()
 	pending := l.timer(time.Hour, noop)
 	l.finish()
 	gone("a timer that the end dropped", pending)
 }
 
-// cancelInBatch has the first of several timers that are due together cancel the others.
+// cancelInBatch lets the first of several timers that are due together cancel all others but the last.
 func cancelInBatch(t *trial) {
 	l := t.start(Config{})
 	for range 5 {
@@ -104,7 +104,7 @@ func cancelInBatch(t *trial) {
 	l.finish()
 }
 
-// cancelRace cancels timers from other goroutines at about the time at which they fire.
+// cancelRace cancels timers from other goroutines at about the time of their deadline.
 func cancelRace(t *trial) {
 	l := t.start(Config{})
 	n := t.scale(800)
@@ -193,8 +193,8 @@ func foreignTimers(t *trial) {
 	l.finish()
 }
 
-// timerModel schedules and cancels at random and compares with a list that is sorted by deadline. On virtual time the
-// prediction is exact.
+// timerModel schedules and cancels at random, and compares the order of firing with a list sorted by deadline. It needs
+// virtual time, on which the prediction is exact.
 func timerModel(t *trial) {
 	if !t.virtual {
 		t.notApplicable("needs virtual time")
@@ -233,7 +233,7 @@ func timerModel(t *trial) {
 				t.want("CancelTimer of a pending timer", l.timers.CancelTimer(pending[i].id), nil)
 				pending = slices.Delete(pending, i, i+1)
 			default:
-				// One nanosecond past the slack, so that nothing is half way.
+				// One nanosecond past the slack, so that every timer has either fired or is clearly pending.
 				time.Sleep(spans[rng.IntN(len(spans))] + t.slack() + 1)
 				l.rest()
 				settle()

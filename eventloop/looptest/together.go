@@ -1,6 +1,6 @@
 package looptest
 
-// Programs played by several goroutines at once: what holds however they interleave.
+// Programs played by several goroutines at once, and the rules that hold in every interleaving.
 
 import (
 	"context"
@@ -13,38 +13,38 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// PlayTogether plays each round of a program from a goroutine of its own, all at the same time, and returns what the
-// loop did wrong: what was accepted runs once, in the order of its source and lane, or is dropped by Close; what was
-// refused or cancelled does not run. Operations on descriptors are left out.
+// PlayTogether plays each round of a program on a goroutine of its own, all at the same time. It returns an error that
+// describes what the loop did wrong, or nil. An accepted function runs once, in the order of its source and lane, or is
+// dropped by Close; a refused or cancelled one does not run. Operations on descriptors are skipped.
 func (p *Player) PlayTogether(t *testing.T, program string) error {
 	return p.judged(t, &check{name: "program", run: func(tr *trial) { playTogether(tr, program) }}, program)
 }
 
-// mostProducers is how many rounds of a program play together.
+// mostProducers is the largest number of rounds that are played; further rounds are skipped.
 const mostProducers = 6
 
 // crowd is the state of one program that is played together.
 type crowd struct {
 	t       *trial
 	l       *loop
-	fates   chan *fate // all functions
-	closed  atomic.Bool
-	ended   atomic.Bool
-	sources [mostProducers + 1]source // the last one is the loop, whose callbacks come one by one
-	inside  int                       // only the loop touches it, so the race detector watches its owner
+	fates   chan *fate                // all functions
+	closed  atomic.Bool               // Close was called
+	ended   atomic.Bool               // Shutdown or Close has returned
+	sources [mostProducers + 1]source // one for each goroutine; the last one is the loop
+	inside  int                       // running callbacks; only the loop touches it, so the race detector reports others
 }
 
-// source is where functions come from in one order. It belongs to the goroutine that plays, but for ran.
+// source is a goroutine that submits functions. Its fields belong to that goroutine, except for ran.
 type source struct {
-	issued [3]int // by lane
-	ran    [3]int // the latest that ran; only the loop touches it
+	issued [3]int // the number of submissions by lane
+	ran    [3]int // the number of the latest function that ran, by lane; only the loop touches it
 	timers []*fate
 }
 
-// fate is what becomes of a function.
+// fate records what becomes of a function.
 type fate struct {
 	runs                         atomic.Int32
-	accepted, cancelled, isTimer bool // the source writes them
+	accepted, cancelled, isTimer bool // written by the source
 	timer                        loopapi.TimerID
 }
 
@@ -77,7 +77,7 @@ func playTogether(t *trial, program string) {
 	c.audit()
 }
 
-// perform carries out operations as the source of that number.
+// perform performs operations as the source with the number from.
 func (c *crowd) perform(list []operation, from int) {
 	onLoop := from == mostProducers
 	for _, o := range list {
@@ -106,7 +106,7 @@ func (c *crowd) perform(list []operation, from int) {
 		case 'S':
 			ctx, cancel := context.WithCancel(context.Background())
 			if !onLoop {
-				cancel() // so that it does not wait
+				cancel() // so that Shutdown does not wait
 			}
 			c.t.want("Shutdown", c.l.Shutdown(ctx), nil, loopapi.ErrLoopTerminated, context.Canceled)
 			cancel()
@@ -119,7 +119,7 @@ func (c *crowd) perform(list []operation, from int) {
 	}
 }
 
-// book enters a function, unless there are too many.
+// book records a new function and returns its fate, or nil if there are too many.
 func (c *crowd) book() *fate {
 	f := &fate{}
 	select {
@@ -194,7 +194,7 @@ func (c *crowd) cancel(o operation, from int) {
 	}
 }
 
-// audit looks at the books when the loop has ended.
+// audit checks the fates of all functions when the loop has ended.
 func (c *crowd) audit() {
 	var lost, doubled, rogue, revived int
 	for range len(c.fates) {

@@ -1,22 +1,22 @@
 package looptest
 
-// Sleep and wake (D03, D07): no work is left lying while the loop sleeps.
+// Sleep and wake (D03, D07): no work waits while the loop sleeps.
 
 import (
 	"sync/atomic"
 	"time"
 )
 
-// stall is how long one exchange with an idle loop may take before it counts as delayed. A delay now and then is the
-// machine's; many of them are a loop that is woken by something else than the work.
+// An exchange with an idle loop that takes longer than stall counts as delayed. A busy machine delays a few; a loop that
+// is not woken by the work itself delays many.
 const (
 	stall      = 50 * time.Millisecond
-	stallsOK   = 10
-	spinRounds = 7 // rounds after which a player pauses, so that the loop is met awake, going to sleep, and asleep
+	stallsOK   = 10 // the allowed number of delayed exchanges
+	spinRounds = 7  // a player pauses every so many rounds, to meet the loop awake, going to sleep, and asleep
 )
 
 // pingPong passes a token between a goroutine and the loop through one lane, many times. Each exchange finds the loop
-// about to sleep; a loop that decides to sleep on old news never answers.
+// about to sleep; a loop that does not look at its queues again before it sleeps never answers.
 func pingPong(t *trial, k kind) {
 	l := t.start(Config{})
 	l.pingPong(k, t.scale(16000))
@@ -57,7 +57,7 @@ func pingPongExternal(t *trial)  { pingPong(t, lanes[0]) }
 func pingPongInternal(t *trial)  { pingPong(t, lanes[1]) }
 func pingPongMicrotask(t *trial) { pingPong(t, lanes[2]) }
 
-// pingPongMany has several players at once, on all lanes in turn: wakes coalesce, and none may swallow another.
+// pingPongMany has several players at once, on all lanes in turn: wakes coalesce, and none may be lost.
 func pingPongMany(t *trial) {
 	l := t.start(Config{})
 	ks := l.available()
@@ -81,7 +81,7 @@ func pingPongMany(t *trial) {
 	l.finish()
 }
 
-// earlierTimer schedules from another goroutine while the loop sleeps towards a far deadline (bugs.md 2).
+// earlierTimer schedules timers from another goroutine while the loop sleeps until a far deadline (bugs.md 2).
 func earlierTimer(t *trial) {
 	l := t.start(Config{})
 	l.earlierTimer(t.scale(800))
@@ -107,7 +107,7 @@ func (l *loop) earlierTimer(rounds int) {
 	}
 }
 
-// wakeStorm lets many producers fall upon a sleeping loop at the same moment, again and again.
+// wakeStorm lets many producers submit to a sleeping loop at the same moment, again and again.
 func wakeStorm(t *trial) {
 	l := t.start(Config{})
 	ks := l.available()

@@ -1,6 +1,6 @@
 package looptest
 
-// Registrations under observation, and callbacks of descriptors as one more lane.
+// Registrations whose callbacks are counted, and callbacks of descriptors as one more lane.
 
 import (
 	"errors"
@@ -16,23 +16,23 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// watch is a registration whose callback keeps the books.
+// watch is a registration whose callback records its calls.
 type watch struct {
 	l     *loop
 	fd    int
 	calls atomic.Int64
-	union atomic.Uint32 // of the events of all calls since the last look
-	again chan struct{} // holds a token when there was a call since the last look
+	union atomic.Uint32 // the union of the events of all calls since the last await or forget
+	again chan struct{} // holds a token when there was a call since then
 }
 
-// watch registers fd from the check's goroutine. then, if there is one, runs in the callback.
+// watch registers fd; call it on the check's goroutine. then, unless nil, runs in the callback.
 func (l *loop) watch(fd int, events loopapi.IOEvents, then func(w *watch)) *watch {
 	w, err := l.tryWatch(fd, events, then)
 	l.trial.must("RegisterFD", err)
 	return w
 }
 
-// tryWatch is watch for callbacks.
+// tryWatch is watch for any goroutine, callbacks included: it returns the error of RegisterFD.
 func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*watch, error) {
 	w := &watch{l: l, fd: fd, again: make(chan struct{}, 1)}
 	return w, l.fds.RegisterFD(fd, events, func(got loopapi.IOEvents) {
@@ -52,27 +52,27 @@ func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*
 	})
 }
 
-// readAll is what a well-behaved callback does.
+// readAll, as a callback, reads all bytes that the descriptor holds.
 func readAll(w *watch) {
 	if err := drain(w.fd); err != nil && !errors.Is(err, io.EOF) {
 		w.l.trial.Errorf("reading a descriptor in its callback: %v", err)
 	}
 }
 
-// leave unregisters the descriptor in its own callback.
+// leave, as a callback, unregisters the descriptor.
 func leave(w *watch) {
 	w.l.trial.want("UnregisterFD of the descriptor whose callback runs", w.l.fds.UnregisterFD(w.fd), nil)
 }
 
-// await waits for a call and returns the events of all calls since the last look.
+// await waits for a call and returns the union of the events since the last await or forget.
 func (w *watch) await(format string, args ...any) loopapi.IOEvents {
 	w.l.trial.wait(w.again, "the callback of a descriptor: %s", fmt.Sprintf(format, args...))
 	return loopapi.IOEvents(w.union.Swap(0))
 }
 
-// forget waits until no call of before is under way, and forgets them all.
+// forget waits for calls that have begun, and discards the record of all calls so far.
 func (w *watch) forget() {
-	w.l.turn()
+	w.l.awaitEvents()
 	select {
 	case <-w.again:
 	default:
@@ -80,9 +80,9 @@ func (w *watch) forget() {
 	w.union.Store(0)
 }
 
-// silent expects that the callback has not been called more than n times, and is not called again.
+// silent expects that the callback has been called n times in all, and is not called again in the next ticks.
 func (w *watch) silent(n int64, format string, args ...any) {
-	w.l.turn()
+	w.l.awaitEvents()
 	if got := w.calls.Load(); got != n {
 		w.l.trial.Errorf("the callback of a descriptor was called %d times, want %d: %s", got, n,
 			fmt.Sprintf(format, args...))
@@ -92,15 +92,15 @@ func (w *watch) silent(n int64, format string, args ...any) {
 // unregister ends the watch from the check's goroutine.
 func (w *watch) unregister() { w.l.trial.want("UnregisterFD", w.l.fds.UnregisterFD(w.fd), nil) }
 
-// turn waits until the loop has asked the system for ready descriptors, and has called them. The order within what it
-// got is not known: so it asks twice.
-func (l *loop) turn() {
+// awaitEvents waits until the loop has collected ready descriptors from the system and called their callbacks. It waits twice,
+// because the order within one batch is not known.
+func (l *loop) awaitEvents() {
 	for range 2 {
 		l.doIn(ioLane, noop)
 	}
 }
 
-// together makes links ready while the loop is busy, so that it finds them all at once.
+// together makes links ready while a callback holds the loop, so that the loop finds them in one batch.
 func (l *loop) together(links []link) {
 	g := l.hold()
 	for _, s := range links {
@@ -109,8 +109,8 @@ func (l *loop) together(links []link) {
 	g.open()
 }
 
-// ioCallback runs fn as the callback of a descriptor that is ready when it is registered, and is unregistered by the
-// callback. A call beyond the first is a failure.
+// ioCallback registers a ready descriptor whose callback unregisters it and then runs fn. It returns the error of
+// RegisterFD. A second call of the callback is a failure.
 func ioCallback(l *loop, fn func()) error {
 	t := l.trial
 	fd, err := t.fds.lend(l)
@@ -123,7 +123,7 @@ func ioCallback(l *loop, fn func()) error {
 			t.Errorf("the callback of a descriptor was called after it had unregistered itself")
 			return
 		}
-		// Another goroutine may just be ending the loop.
+		// Another goroutine may be ending the loop at this moment.
 		t.want("UnregisterFD of the descriptor whose callback runs", l.fds.UnregisterFD(fd), nil, loopapi.ErrLoopTerminated,
 			loopapi.ErrFDNotRegistered)
 		t.fds.giveBack(fd, l)
@@ -135,11 +135,10 @@ func ioCallback(l *loop, fn func()) error {
 	return err
 }
 
-// standsStill expects the loop to sleep on, and not to go round and round. One quiet moment is enough: what else makes
-// noise passes. Where the loop can tell the time of its tick, that stands still for a while, in which there is processor
-// time for it: this goroutine keeps a processor busy, so that a busy machine has to leave some to this process, and sleeps
-// in between, so that the loop's thread is the one that gets it. A short run mostly sleeps. Elsewhere the loop must use
-// next to no processor time.
+// standsStill expects the loop to sleep, and not to tick without work. One quiet moment is enough, as other causes of
+// ticks pass. If the loop has a clock, its tick time must stand still while the loop could have had processor time: this
+// goroutine keeps a processor busy, so that a busy machine gives some time to this process, and sleeps in between, so
+// that the loop's thread can use it. A short run mostly sleeps. A loop without a clock must use hardly any processor time.
 func (l *loop) standsStill(format string, args ...any) {
 	const moments, parts, nap = 3, 10, 2 * time.Millisecond
 	busy := 4 * time.Millisecond
@@ -157,7 +156,7 @@ func (l *loop) standsStill(format string, args ...any) {
 			for counted, all := 0, 0; counted < parts && all < 5*parts; all++ {
 				begin := time.Now()
 				time.Sleep(nap)
-				if time.Since(begin) < 2*nap { // else the machine had no time for the loop either
+				if time.Since(begin) < 2*nap { // after a longer nap the loop may have had no processor time either
 					counted++
 				}
 				spend(busy)
@@ -170,16 +169,16 @@ func (l *loop) standsStill(format string, args ...any) {
 	l.trial.Errorf("the loop goes round and round although it has nothing to do: %s", fmt.Sprintf(format, args...))
 }
 
-// idles tells whether the process uses less than a tenth of a processor for a while.
+// idles reports whether the process uses less than a tenth of a processor for a moment.
 func idles(moment time.Duration) bool {
 	before, begin := processorTime(), time.Now()
 	time.Sleep(moment)
 	return processorTime()-before < time.Since(begin)/10
 }
 
-// spend uses processor time, and gives way to other goroutines.
+// spend uses d of processor time, and yields to other goroutines.
 func spend(d time.Duration) {
 	for until := processorTime() + d; processorTime() < until; {
-		runtime.Gosched() // which takes long on a single processor, beside a loop that does go round and round
+		runtime.Gosched() // takes long on a single processor if the loop ticks without work
 	}
 }

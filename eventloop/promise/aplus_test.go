@@ -76,7 +76,7 @@ func (w world) rejected(check func(p *promise.Promise, settle func())) {
 	check(p, func() { reject(errTest) })
 }
 
-// derived calls check with a promise derived through each kind of handler, which is to do what fn does.
+// derived calls check with a promise derived through each kind of handler; the handler does what fn does.
 func (w world) derived(fn func() (any, error), check func(p *promise.Promise)) {
 	w.fulfilled(func(p *promise.Promise, settle func()) {
 		check(p.Then(func(any) (any, error) { return fn() }, nil))
@@ -357,7 +357,7 @@ func TestPromisesAPlus(t *testing.T) {
 	}
 }
 
-// GODEBUG=panicnil=1 makes panic(nil) what it was.
+// Under GODEBUG=panicnil=1 recover returns nil for panic(nil).
 func TestPanicNil(t *testing.T) {
 	t.Setenv("GODEBUG", "panicnil=1")
 	f, r := newRealm(promise.Config{})

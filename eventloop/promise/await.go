@@ -12,7 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// Outcome is how a promise of T settled. Exactly one of the fields says it: Err is nil if and only if it was fulfilled.
+// Outcome is how a promise of T settled: with Err if that is not nil, and otherwise with Value.
 type Outcome[T any] struct {
 	Value T
 	Err   error
@@ -21,8 +21,8 @@ type Outcome[T any] struct {
 // Result is how an untyped promise settled.
 type Result = Outcome[any]
 
-// Await blocks until the promise settles and returns its outcome; or, if ctx ends first, ctx.Err(). It handles the
-// rejection. It is for other goroutines: on the promise's own loop, which it would block for ever, it returns
+// Await blocks until the promise settles and returns its outcome, or ctx.Err() if ctx ends first. It counts as a handler
+// of the rejection. It is for other goroutines: on the promise's own loop, which it would block for ever, it returns
 // ErrAwaitOnLoop. A promise that is pending when its loop ends is rejected with ErrLoopTerminated.
 func (p *Promise) Await(ctx context.Context) (any, error) {
 	if p.realm.sched.OnLoop() {
@@ -41,58 +41,59 @@ func (p *Promise) Await(ctx context.Context) (any, error) {
 	if p.realm.waiters.remove(p, w) {
 		return nil, ctx.Err()
 	}
-	res := <-ch // settled first, and on its way
+	res := <-ch // the promise settled before ctx ended, and the outcome is on its way
 	return res.Value, res.Err
 }
 
 // ToChannel returns a new channel that receives the outcome once the promise settles, and is then closed. It counts
-// as a handler of the rejection. The channel has room for the outcome, so nobody waits for its receiver. Until it
-// settles the promise is kept alive; a promise that is pending when its loop ends is rejected with ErrLoopTerminated.
+// as a handler of the rejection. The channel has room for the outcome, so nothing waits for its receiver. The promise is
+// kept alive until it settles; if it is pending when its loop ends, it is rejected with ErrLoopTerminated.
 func (p *Promise) ToChannel() <-chan Result { return toChannel[any](p) }
 
 func toChannel[T any](p *Promise) <-chan Outcome[T] {
 	ch := make(channel[T], 1)
 	if p.realm.waiters.add(p, ch) == nil {
-		ch.hear(p)
+		ch.notify(p)
 	}
 	return ch
 }
 
-// listener hears of a promise that has settled, or counts as rejected, once: on the goroutine of its loop, or at once on
-// that of who wants to wait.
+// listener is notified once, when a promise has settled or counts as rejected: on the promise's loop; on the goroutine that
+// wants to wait, if the promise has settled before; or, behind thousands of others, on a goroutine made for that.
 type listener interface {
-	hear(p *Promise)
+	notify(p *Promise)
 }
 
 // channel is a listener with room for one outcome.
 type channel[T any] chan Outcome[T]
 
-func (ch channel[T]) hear(p *Promise) {
+func (ch channel[T]) notify(p *Promise) {
 	var o Outcome[T]
 	o.Value, o.Err = outcomeAs[T](p)
 	ch <- o
 	close(ch)
 }
 
-// waiters are all listeners of a realm. They hold their promises: somebody waits, so the promise and what it waits
-// for are needed.
+// waiters are all listeners of a realm. They keep their promises alive, and the promises that these wait for.
 type waiters struct {
-	// mu guards what follows. Listeners are added and removed by any goroutine, and taken by the loop when it settles
-	// a promise that has the bit waited: that is set under mu, so who adds is found by who settles, or finds it
-	// settled.
+	// mu guards what follows. Any goroutine adds and removes listeners. When the loop settles a promise whose state has the
+	// bit waited, it takes the promise's listeners. add sets that bit under mu: either the loop sees it and finds the
+	// listener, or add finds the promise settled.
 	mu    sched.Mutex
 	of    map[*Promise][]*waiter
-	peak  int  // size of the map, as it never shrinks
-	ended bool // nobody will settle what is pending
+	peak  int        // the most entries that the map had; a map never gives memory back
+	held  []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
+	ended bool       // end was called: no pending promise settles any more
 }
 
 // waiter is one listener in the list of its promise.
 type waiter struct {
 	listener
-	place int
+	place int // the waiter's index in the list
 }
 
-// add makes l hear of the outcome of p. It returns nil if p has settled or counts as rejected: ask for its outcome then.
+// add registers the listener l, to be notified when p settles. If p has settled or counts as rejected, add returns nil, and
+// p.outcome has the answer. Any goroutine may call it.
 func (ws *waiters) add(p *Promise, l listener) *waiter {
 	if p.settled() {
 		return nil
@@ -101,7 +102,7 @@ func (ws *waiters) add(p *Promise, l listener) *waiter {
 	defer ws.mu.Unlock()
 	answered := settledMask
 	if p.realm.end.Load() != nil {
-		answered |= rootMask // RejectAll, which has asked under mu who waits for a root, does not ask again
+		answered |= rootMask // RejectAll has collected, under mu, the roots that are waited for, and does not do so again
 	}
 	if ws.ended || !p.set(waited, answered) {
 		return nil
@@ -116,14 +117,14 @@ func (ws *waiters) add(p *Promise, l listener) *waiter {
 	return w
 }
 
-// remove takes w out, unless it has heard or is about to; it tells which.
+// remove takes w out. It returns false if w was notified, or is about to be.
 func (ws *waiters) remove(p *Promise, w *waiter) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	list := ws.of[p]
 	last := len(list) - 1
 	switch {
-	case last < 0: // taken
+	case last < 0: // notify or end has taken the list
 		return false
 	case last == 0:
 		ws.drop(p)
@@ -136,8 +137,7 @@ func (ws *waiters) remove(p *Promise, w *waiter) bool {
 	return true
 }
 
-// drop removes p from the map, under mu. A map with few of the entries that it has room for is replaced by a smaller
-// one.
+// drop removes p from the map; mu is held. A map with few of the entries that it has room for is replaced by a smaller one.
 func (ws *waiters) drop(p *Promise) {
 	delete(ws.of, p)
 	if n := len(ws.of); ws.peak > registryKeep && n < ws.peak/4 {
@@ -147,40 +147,70 @@ func (ws *waiters) drop(p *Promise) {
 	}
 }
 
-// answer tells the listeners of p, which has settled.
-func (ws *waiters) answer(p *Promise) {
+// notify notifies the listeners of p, which has settled. Only the loop calls it.
+func (ws *waiters) notify(p *Promise) {
 	ws.mu.Lock()
 	list := ws.of[p]
 	if list != nil {
 		ws.drop(p)
 	}
 	ws.mu.Unlock()
-	for _, w := range list {
-		w.hear(p)
+	now := min(len(list), notifyAtOnce)
+	notifyAll(p, list[:now]) // the first listener handles a rejection
+	if rest := list[now:]; len(rest) != 0 {
+		sched.Go(func() { notifyAll(p, rest) })
 	}
 }
 
-// end tells every listener; what is pending is over.
+// notifyAtOnce is how many listeners the loop notifies itself, of one promise, or of all at the end. A goroutine made for
+// that notifies the others: millions of them would hold up the loop, or its end.
+const notifyAtOnce = 1 << 12
+
+func notifyAll(p *Promise, list []*waiter) {
+	for _, w := range list {
+		w.notify(p)
+	}
+}
+
+// end notifies every listener, since no pending promise settles any more, and makes add accept none.
 func (ws *waiters) end() {
 	ws.mu.Lock()
 	of := ws.of
-	ws.of, ws.ended = nil, true
+	ws.of, ws.held, ws.ended = nil, nil, true
 	ws.mu.Unlock()
+	left := notifyAtOnce
 	for p, list := range of {
-		for _, w := range list {
-			w.hear(p)
+		if left -= len(list); left < 0 {
+			sched.Go(func() {
+				for p, list := range of {
+					notifyAll(p, list)
+				}
+			})
+			return
 		}
+		notifyAll(p, list)
+		delete(of, p)
 	}
 }
 
-// hasEnded tells whether nobody will settle what is pending.
+// hold keeps a root alive until the end. The loop has refused to settle it, so the end rejects it, for the handlers that it
+// has. Any goroutine may call it.
+func (ws *waiters) hold(p *Promise) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if !ws.ended {
+		ws.held = append(ws.held, p)
+	}
+}
+
+// hasEnded tells whether end was called.
 func (ws *waiters) hasEnded() bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return ws.ended
 }
 
-// promises returns those that have listeners, unless they are more than most; and how many they are.
+// promises returns the promises that have listeners, unless they are more than most; and how many there are.
 func (ws *waiters) promises(most int) (all []*Promise, n int) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -190,21 +220,21 @@ func (ws *waiters) promises(most int) (all []*Promise, n int) {
 	return all, n
 }
 
-// all returns all of them.
+// all returns all promises that have listeners.
 func (ws *waiters) all() []*Promise {
 	all, _ := ws.promises(math.MaxInt)
 	return all
 }
 
-// foreign makes p follow q of another realm, and is the value of p until p settles.
+// foreign makes p follow q, a promise of another realm. It is the value of p until p settles.
 type foreign struct {
 	p, q   *Promise
-	waiter *waiter // among those of q; touched on the loop of p alone
-	guest  bool    // p is a group's own: nobody else has it
+	waiter *waiter // p's listener in the list of q; nil if p does not wait; touched on the loop of p alone
+	guest  bool    // p was made for an element of a group, and nothing else refers to it
 }
 
-// follow makes f.p wait for f.q as any other goroutine would. Until that settles f.p is a root in its own realm, whose
-// end it must hear of.
+// follow makes f.p wait for f.q as any other goroutine would. Until f.q settles, f.p is a registered root of its own realm,
+// so the end of that realm rejects it.
 func (f *foreign) follow() {
 	p, q := f.p, f.q
 	p.source, p.value = nil, f
@@ -213,22 +243,22 @@ func (f *foreign) follow() {
 		return
 	}
 	if f.waiter = q.realm.waiters.add(q, f); f.waiter == nil {
-		f.hear(q)
+		f.notify(q)
 	}
 }
 
-// leave ends the waiting. It has handled the rejection that may come, as it would have by going on.
+// leave ends the waiting. A later rejection of f.q counts as handled, as it would if the waiting went on.
 func (f *foreign) leave() {
 	if f.waiter != nil {
-		f.q.set(handled, 0) // first: without a waiter it may be reported at once
+		f.q.set(handled, 0) // before the waiter is removed, or a rejection might be reported in between
 		f.q.realm.waiters.remove(f.q, f.waiter)
 		f.waiter = nil
 	}
 }
 
-func (f *foreign) hear(q *Promise) {
+func (f *foreign) notify(q *Promise) {
 	value, err := q.outcome()
-	_ = f.p.realm.sched.ScheduleMicrotask(func() { // what is refused is registered, and the end rejects it
+	refused := f.p.realm.sched.ScheduleMicrotask(func() {
 		if f.p.settled() {
 			return
 		}
@@ -238,4 +268,7 @@ func (f *foreign) hear(q *Promise) {
 			f.p.settle(fulfilled, value)
 		}
 	})
+	if refused != nil {
+		f.p.realm.waiters.hold(f.p) // the end finds f.p in the registry
+	}
 }

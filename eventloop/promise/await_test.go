@@ -18,7 +18,7 @@ import (
 	"github.com/turnloop/turnloop/internal/race"
 )
 
-// soon returns a context that ends a test that hangs.
+// soon returns a context whose end fails a test that hangs.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -98,7 +98,7 @@ func TestToChannel(t *testing.T) {
 	}
 }
 
-// The end of a context ends the waiting and leaves nothing behind, whatever the order in which they end.
+// The end of a context ends the waiting and leaves nothing behind, in whatever order several contexts end.
 func TestAwaitContext(t *testing.T) {
 	_, r, stop := startLoop(t, promise.Config{})
 	p, resolve, _ := r.New()
@@ -129,7 +129,7 @@ func TestAwaitContext(t *testing.T) {
 	resolve(1)
 	require.Equal(t, promise.Result{Value: 1}, receive(t, kept))
 
-	gone := func() weak.Pointer[promise.Promise] { // in a frame of its own, which keeps nothing
+	gone := func() weak.Pointer[promise.Promise] { // in a frame of its own, which then holds nothing
 		q, _, _ := r.New()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -141,7 +141,7 @@ func TestAwaitContext(t *testing.T) {
 	stop()
 }
 
-// Many waiters leave a map no bigger than a few need.
+// After many waiters the map is as small as a few need.
 func TestWaitersShrink(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	const n = 10_000
@@ -163,7 +163,7 @@ func TestWaitersShrink(t *testing.T) {
 	f.drain()
 }
 
-// A promise may follow one of another loop, and combine such.
+// A promise may follow one of another loop, and combinators take promises of other loops.
 func TestTwoLoops(t *testing.T) {
 	_, a, _ := startLoop(t, promise.Config{})
 	fb, b, _ := startLoop(t, promise.Config{})
@@ -200,7 +200,7 @@ func TestTwoLoops(t *testing.T) {
 	require.Equal(t, "settled", v)
 }
 
-// Of two loops, the end of either is heard on the other.
+// The end of either of two loops is heard on the other.
 func TestTwoLoopsEnd(t *testing.T) {
 	for _, first := range []string{"followed", "follower"} {
 		_, a, stopA := startLoop(t, promise.Config{})
@@ -227,8 +227,8 @@ func TestTwoLoopsEnd(t *testing.T) {
 	}
 }
 
-// Nothing waits at a promise of another loop for what is over: a group that was decided, or a loop that has ended. A
-// promise that others have too goes on following; and what was taken back has handled a rejection, on either loop.
+// A group that was decided, or a loop that has ended, leaves nothing waiting at a promise of another loop. A promise that
+// others have, too, goes on following. A reaction that was taken back has handled the rejection, on either loop.
 func TestNothingStaysAtAnotherLoop(t *testing.T) {
 	unhandled := promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { t.Error("reported: ", err) }}
 	fa, a := newRealm(unhandled)
@@ -267,7 +267,7 @@ func TestNothingStaysAtAnotherLoop(t *testing.T) {
 	require.Equal(t, 1, waiting())
 	late, _, rejectLate := b.New()
 	a.Race(a.Resolved(1), late)
-	rejectLate(errTest) // which is on its way when the group is decided
+	rejectLate(errTest) // the rejection is on its way when the group is decided
 	fa.tick(a)
 	reject(errTest)
 	fb.checkpoint(b)
@@ -296,7 +296,7 @@ func TestNothingStaysAtAnotherLoop(t *testing.T) {
 	}
 }
 
-// What the end of its own loop has settled, the loop of the promise it follows does not settle again.
+// A promise that the end of its own loop has settled is not settled again by the loop of the promise that it follows.
 func TestFollowedSettlesAfterTheEnd(t *testing.T) {
 	fa, a := newRealm(promise.Config{})
 	fb, b := newRealm(promise.Config{})

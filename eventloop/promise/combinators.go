@@ -1,6 +1,6 @@
 package promise
 
-// Promises of many: All, AllSettled, Race, Any.
+// Combinators, promises of several others: All, AllSettled, Race, Any.
 
 // All returns a promise of the values of ps, an []any in their order; it is rejected with the first error. Without ps
 // it is fulfilled at once. Each may be of any loop. ECMAScript: Promise.all.
@@ -12,26 +12,27 @@ func (r *Realm) AllSettled(ps ...*Promise) *Promise {
 	return combine(r, ps, newAllSettled[any](len(ps)))
 }
 
-// Race returns a promise that settles as the first of ps does. Without ps it stays pending. It leaves nothing behind
-// on the others. ECMAScript: Promise.race.
+// Race returns a promise that settles as the first of ps does. Without ps it stays pending. It leaves nothing attached to
+// the others. ECMAScript: Promise.race.
 func (r *Realm) Race(ps ...*Promise) *Promise { return combine(r, ps, race{}) }
 
-// Any returns a promise of the first value that there is among ps; when all are rejected, and also without ps, it is
+// Any returns a promise of the value of the first of ps that is fulfilled; when all are rejected, and also without ps, it is
 // rejected with an *AggregateError. ECMAScript: Promise.any.
 //
 // As in the other combinators, a nil *Promise stands for one that is fulfilled with nil.
 func (r *Realm) Any(ps ...*Promise) *Promise { return combine(r, ps, newFirst(len(ps))) }
 
-// rule is what tells the combinators apart: it is given the outcome of each promise once, and tells when the result
-// is decided.
+// rule is the part in which combinators differ: it gets the outcome of each promise once, and decides the result.
 type rule interface {
-	// see is given promise i, which has settled; it decides, or waits for more. last tells that there are no more.
-	see(i int, p *Promise, last bool) (decided bool, v any, e error)
-	// none decides the result without any promise, or not.
-	none() (decided bool, v any, e error)
+	// observe is called when p, the promise with index i, has settled; last says that all others have settled before. It
+	// returns whether the result is decided now, and the value or the error of the result.
+	observe(i int, p *Promise, last bool) (decided bool, v any, e error)
+	// ofNone returns the same for a combinator that was given no promises.
+	ofNone() (decided bool, v any, e error)
 }
 
-// group is a combinator at work. Its result has it for a value until it settles, and so holds what it waits for.
+// group is a combinator at work. Until the result settles, the group is in the result's field value: so the result keeps
+// alive the promises that it waits for.
 type group struct {
 	rule
 	result   *Promise
@@ -39,11 +40,11 @@ type group struct {
 	left     int // elements that have not settled
 }
 
-// element is the reaction of one promise of a group, and its own value. Its target is the result; it has a source until
-// it is called, or the result is decided.
+// element is a group's reaction to one of its promises. The reaction's value is the element itself, its target is the
+// group's result, and its source is the promise, until call has run or the result is decided.
 type element struct {
 	reaction
-	prev  *reaction // in the list of its source; nil in the first of that
+	prev  *reaction // the reaction before this one in the list of the source; nil if this is the first
 	index int
 }
 
@@ -55,7 +56,7 @@ func (p *Promise) promise() *Promise { return p }
 // combine makes a group's elements wait for ps and returns its result.
 func combine[P promiser](r *Realm, ps []P, rule rule) *Promise {
 	if len(ps) == 0 {
-		switch decided, value, err := rule.none(); {
+		switch decided, value, err := rule.ofNone(); {
 		case !decided:
 			return r.open()
 		case err != nil:
@@ -108,13 +109,13 @@ func (e *element) call(source *Promise) {
 	g := e.target.value.(*group)
 	e.drop()
 	g.left--
-	if decided, value, err := g.see(e.index, source, g.left == 0); decided {
+	if decided, value, err := g.observe(e.index, source, g.left == 0); decided {
 		g.result.cameThrough(source)
 		g.settle(value, err)
 	}
 }
 
-// settle settles the result, and takes the group's elements away from the promises that are still pending.
+// settle settles the result, and takes the group's elements off the promises that are still pending.
 func (g *group) settle(value any, err error) {
 	if err != nil {
 		g.result.settle(rejected, err)
@@ -132,11 +133,11 @@ func (g *group) settle(value any, err error) {
 	}
 }
 
-// drop makes e a reaction that does nothing, and keeps nothing alive.
+// drop turns e into a reaction that does nothing and keeps nothing alive.
 func (e *element) drop() { e.prev, e.target, e.source = nil, nil, nil }
 
-// detach takes e out of the list of what waits for p, if it is in there. Its group has handled the rejection that may
-// come.
+// detach takes e out of the list of reactions to p, if it is in there. A later rejection of p counts as handled by the
+// group.
 func (p *Promise) detach(e *element) {
 	p.set(handled, settledMask)
 	if p.last == nil || e.next == nil {
@@ -155,13 +156,13 @@ func (p *Promise) detach(e *element) {
 	e.next = nil
 	if f, ok := p.value.(*foreign); ok && f.guest {
 		f.leave()
-		if p.slot != 0 { // or else RejectAll has it in hand
+		if p.slot != 0 { // otherwise RejectAll has already taken p out of the registry
 			p.realm.registry.remove(p)
 		}
 	}
 }
 
-// all is the rule of All: the values so far.
+// all is the rule of All. It has the values so far.
 type all[T any] []T
 
 func newAll[T any](n int) *all[T] {
@@ -169,7 +170,7 @@ func newAll[T any](n int) *all[T] {
 	return &a
 }
 
-func (a *all[T]) see(i int, p *Promise, last bool) (bool, any, error) {
+func (a *all[T]) observe(i int, p *Promise, last bool) (bool, any, error) {
 	var err error
 	if (*a)[i], err = outcomeAs[T](p); err != nil || !last {
 		return err != nil, nil, err
@@ -177,9 +178,9 @@ func (a *all[T]) see(i int, p *Promise, last bool) (bool, any, error) {
 	return true, []T(*a), nil
 }
 
-func (a *all[T]) none() (bool, any, error) { return true, []T(*a), nil }
+func (a *all[T]) ofNone() (bool, any, error) { return true, []T(*a), nil }
 
-// allSettled is the rule of AllSettled: the outcomes so far.
+// allSettled is the rule of AllSettled. It has the outcomes so far.
 type allSettled[T any] []Outcome[T]
 
 func newAllSettled[T any](n int) *allSettled[T] {
@@ -187,7 +188,7 @@ func newAllSettled[T any](n int) *allSettled[T] {
 	return &a
 }
 
-func (a *allSettled[T]) see(i int, p *Promise, last bool) (bool, any, error) {
+func (a *allSettled[T]) observe(i int, p *Promise, last bool) (bool, any, error) {
 	o := &(*a)[i]
 	if o.Value, o.Err = outcomeAs[T](p); !last {
 		return false, nil, nil
@@ -195,24 +196,24 @@ func (a *allSettled[T]) see(i int, p *Promise, last bool) (bool, any, error) {
 	return true, []Outcome[T](*a), nil
 }
 
-func (a *allSettled[T]) none() (bool, any, error) { return true, []Outcome[T](*a), nil }
+func (a *allSettled[T]) ofNone() (bool, any, error) { return true, []Outcome[T](*a), nil }
 
 // race is the rule of Race.
 type race struct{}
 
-func (race) see(_ int, p *Promise, _ bool) (bool, any, error) {
+func (race) observe(_ int, p *Promise, _ bool) (bool, any, error) {
 	value, err := p.outcome()
 	return true, value, err
 }
 
-func (race) none() (bool, any, error) { return false, nil, nil }
+func (race) ofNone() (bool, any, error) { return false, nil, nil }
 
-// first is the rule of Any: the errors so far.
+// first is the rule of Any. It has the errors so far.
 type first AggregateError
 
 func newFirst(n int) *first { return &first{Errors: make([]error, n)} }
 
-func (f *first) see(i int, p *Promise, last bool) (bool, any, error) {
+func (f *first) observe(i int, p *Promise, last bool) (bool, any, error) {
 	value, err := p.outcome()
 	if err == nil {
 		return true, value, nil
@@ -224,4 +225,4 @@ func (f *first) see(i int, p *Promise, last bool) (bool, any, error) {
 	return true, nil, (*AggregateError)(f)
 }
 
-func (f *first) none() (bool, any, error) { return true, nil, (*AggregateError)(f) }
+func (f *first) ofNone() (bool, any, error) { return true, nil, (*AggregateError)(f) }

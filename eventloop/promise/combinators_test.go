@@ -69,7 +69,7 @@ func TestDecidedGroupLeaves(t *testing.T) {
 	require.Contains(t, pending.String(), "fulfilled")
 }
 
-// What decided groups take off a promise leaves the order of what stays, wherever it was and in whatever order they go.
+// When decided groups take their reactions off a promise, the others keep their order, whichever go and in whatever order.
 func TestDecidedGroupsLeaveTheOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	f, r := newRealm(promise.Config{})

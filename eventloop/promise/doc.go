@@ -15,49 +15,48 @@
 //
 // They are those of ECMAScript (ECMA-262, "Promise Objects"), and so of Promises/A+: the first decision counts;
 // handlers are called asynchronously, as microtasks, in the order in which they were attached; a handler's error or
-// panic rejects; a promise that is returned is followed; the order of jobs among each other and among microtasks is
-// the same to the turn. Instead of exceptions there are errors, and where ECMAScript follows anything with a method
-// then, this package follows a *Promise and an [Of]; what embeds one is a value. Two more differences: circles of
-// promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
+// panic rejects; a promise that is returned is followed; jobs come in the same order, among each other and among
+// microtasks. Instead of exceptions there are errors, and where ECMAScript follows anything with a method
+// then, this package follows a *Promise and an [Of]; a type that embeds one of them is a value. Two more differences:
+// circles of promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
 // ECMAScript rejects only a promise that follows itself; and a Finally function returns no promise to wait for.
 //
 // # Threading rule
 //
 // All methods of [Promise] and [Of], the combinators, and the functions that settle a promise may be called from any
-// goroutine. A [Realm] belongs to one loop. Its promises have one owner, the loop: only there do they change, and
-// handlers run. A call on the loop takes effect at once and takes no lock. A call from another goroutine is sent to
-// the loop as a microtask and takes effect there, behind what was sent before; so of handlers attached on the loop
-// and elsewhere, those elsewhere may come later than they were attached. Who settles is decided where resolve or
-// reject is called, and not by when the loop hears of it.
+// goroutine. A [Realm] belongs to one loop. The loop owns its promises: only there do they change, and only there do
+// handlers run. A call on the loop takes effect at once and takes no lock. A call from another goroutine is sent to the loop
+// as a microtask and takes effect there, behind what was sent before; so a handler that another goroutine attaches may come
+// behind one that is attached later on the loop. Of several calls of resolve and reject the first one counts, wherever it is
+// made, and not the first one to reach the loop.
 //
-// A rejection is unhandled if nobody has attached a handler, waits, or asks, by the end of the microtask checkpoint
-// in which it happened. That leaves other goroutines little time: who derives from a promise that may fail soon does
-// it on the loop, or before the work starts. What is rejected while rejections are reported has until the end of the
-// microtasks behind those reports.
+// A rejection is unhandled if by the end of the microtask checkpoint in which it happened no handler was attached, no
+// goroutine waits for the promise, and none has asked for its outcome. Other goroutines have little time for this. If a
+// promise may fail soon, attach its handlers on the loop, or before its work starts. A promise that is rejected while
+// rejections are reported has until the end of the microtasks that follow those reports.
 //
 // # The end of the loop
 //
-// When the loop shuts down, what is pending is rejected with ErrLoopTerminated, and handlers run; when it is closed,
-// they do not. Either way every Await and every channel has an answer, however it was timed, ErrLoopTerminated at worst;
-// a shutdown gives it at once, but for what waits for functions of Promisify that still run. After that promises
-// that would be pending (New) are rejected from the start, and resolve and reject do nothing. What settles at once is
-// what it would be (Resolved, Rejected, Try, All of none); what is derived from it is rejected, as no handler runs.
+// When the loop shuts down, pending promises are rejected with ErrLoopTerminated, and handlers run; when it is closed,
+// handlers do not run. Either way every Await and every channel gets an outcome, at worst ErrLoopTerminated, whenever it was
+// asked for. A shutdown gives it at once, except for promises that wait for functions of Promisify which still run. After
+// that New returns a rejected promise, and resolve and reject do nothing. Resolved, Rejected, Try, and All of no promises
+// return what they always do; but a promise that is derived from one of these is rejected, as no handler runs.
 //
-// A loop that is ending need not accept all that is asked of it. What it refuses is rejected with ErrLoopTerminated too,
-// without a call to handlers: what is derived on other goroutines, and what handlers would have settled. A decision that it
-// refuses is void.
+// A loop that is ending may refuse microtasks. A promise that would have been derived or settled in a refused one is
+// rejected with ErrLoopTerminated, and its handler is not called. A refused call of resolve or reject has no effect.
 //
 // # Memory
 //
-// A promise that nobody can settle, and nobody waits for on another goroutine, is garbage, with all that was derived
-// from it; the realm keeps it no longer than the tick. But one that a promise of another loop follows is kept, and that
-// promise too, until it settles or one of the loops ends. A promise keeps what it was derived from until it settles.
-// What has settled keeps its value and nothing else: no handler, and no promise. A decided Race, Any or All takes its
+// A promise that nothing can settle any more, and no other goroutine waits for, is garbage, with all that was derived
+// from it; the realm keeps it no longer than the tick. But a promise that is followed by a promise of another loop is kept,
+// and its follower too, until it settles or one of the loops ends. A pending promise keeps the one that it was derived from. A
+// settled promise keeps its value and nothing else: no handler, and no promise. A decided Race, Any or All takes its
 // reactions off the promises that are still pending, also those of other loops.
 //
 // # Cost
 //
 // A promise is one object, which also holds the handlers it was derived with; so a link of a chain is one allocation,
 // typed or not, plus what its handler returns when that does not fit into an interface as it is. Promises of New add
-// two functions, and a place in the registry of those that the end must find, once something is derived from them.
+// two functions, and a place in the registry of promises that the end must find, once something is derived from them.
 package promise

@@ -1,19 +1,23 @@
 package promise_test
 
-// Who hears of the end, and when.
+// Which promises and waiters hear of the end, and when.
 
 import (
 	"context"
+	"io"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Once the loop has rejected what was pending, and waits for its workers, nobody waits for what only resolve and reject
-// could settle: the answer is there at once, without a turn of the loop.
+// Once the loop has rejected pending promises, and waits for its workers, a promise that only resolve and reject could
+// settle has its answer at once, without a tick of the loop.
 func TestRootsAnswerAtOnce(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	_, other := newRealm(promise.Config{})
@@ -68,7 +72,7 @@ func TestRootsAnswerAtOnce(t *testing.T) {
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, derived), "when its source is")
 }
 
-// Who follows a promise is no root any more: the end reaches it through that promise, also if it is waited for.
+// A promise that follows another one is no root any more: the end reaches it through that one, also if it is waited for.
 func TestFollowersHearThroughOthers(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	root, _, _ := r.New()
@@ -94,8 +98,8 @@ func TestFollowersHearThroughOthers(t *testing.T) {
 	}
 }
 
-// What waits for a promise of Begin in several ways, and long ones, is in no circle, and hears when that is finished; a
-// circle does not wait for it.
+// Promises that wait for one of Begin, in several ways and through long chains, are in no circle, and hear when it is
+// finished. A circle does not wait for it.
 func TestEndTellsCirclesFromLongWays(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	var begun promise.Promise
@@ -120,7 +124,7 @@ func TestEndTellsCirclesFromLongWays(t *testing.T) {
 			if i != catch {
 				h = func(err error) (any, error) { return nil, err }
 			}
-			if way = way.Catch(h); i == 20 { // from where the search may come too
+			if way = way.Catch(h); i == 20 { // the search may come from here, too
 				_, resolve, _ := r.New()
 				resolve(r.All(way))
 			}
@@ -135,4 +139,50 @@ func TestEndTellsCirclesFromLongWays(t *testing.T) {
 	f.finish(r)
 	require.Equal(t, promise.Result{Value: "done"}, receive(t, long))
 	require.Equal(t, promise.Result{Value: []any{"done", "done", "done"}}, receive(t, both))
+}
+
+// The loop answers thousands of waiters itself, and leaves millions to another goroutine. All hear; meanwhile the loop goes
+// on, or ends.
+func TestManyWaitersHearElsewhere(t *testing.T) {
+	const many = 5 * promise.NotifyAtOnce
+	for _, ends := range []bool{false, true} {
+		for _, promises := range []int{1, many} {
+			unhandled := 0
+			_, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
+			loop := goroutine.ID()
+			var onLoop, elsewhere atomic.Int64
+			var rejects []func(error)
+			var first <-chan promise.Result
+			for range promises {
+				p, _, reject := r.New()
+				if rejects = append(rejects, reject); first == nil {
+					first = p.ToChannel()
+				}
+				p.OnHear(many/promises, func() {
+					if goroutine.ID() == loop {
+						onLoop.Add(1)
+					} else {
+						elsewhere.Add(1)
+					}
+				})
+			}
+			if ends {
+				r.End()
+			} else {
+				for _, reject := range rejects {
+					reject(io.EOF)
+				}
+			}
+			require.Error(t, receive(t, first).Err)
+			require.Eventually(t, func() bool { return onLoop.Load()+elsewhere.Load() == many }, 10*time.Second, time.Millisecond)
+			if promises == 1 || ends {
+				require.LessOrEqual(t, onLoop.Load(), int64(promise.NotifyAtOnce))
+			} else {
+				require.Zero(t, elsewhere.Load(), "each has few")
+			}
+			for r.Checkpoint() {
+			}
+			require.Zero(t, unhandled)
+		}
+	}
 }

@@ -1,6 +1,6 @@
 package promise
 
-// Errors, and what they tell.
+// The errors of promises, and their texts.
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// AggregateError is what Any rejects with: the errors of all promises, in their order.
+// AggregateError is the error of Any when all promises are rejected: their errors, in the order of the promises.
 type AggregateError struct {
 	Errors []error
 }
@@ -29,10 +29,10 @@ func (e *AggregateError) Error() string {
 // Unwrap returns the errors, so that errors.Is and errors.As look into each.
 func (e *AggregateError) Unwrap() []error { return e.Errors }
 
-// ErrNilReason is what a promise is rejected with when the reason that was given is nil.
+// ErrNilReason is the error of a promise that was rejected with a nil reason.
 var ErrNilReason = errors.New("promise: rejected with a nil error")
 
-// mustReason makes sure that a rejection can be told from a fulfilment by its error.
+// mustReason returns err, or ErrNilReason for nil: a rejection must have an error.
 func mustReason(err error) error {
 	if err == nil {
 		return ErrNilReason
@@ -40,7 +40,7 @@ func mustReason(err error) error {
 	return err
 }
 
-// originError is the error of an unhandled rejection, with the places that the promise came through.
+// originError is the error of an unhandled rejection, and a text of the places that the promise came through.
 type originError struct {
 	error
 	created string
@@ -49,7 +49,7 @@ type originError struct {
 func (e *originError) Error() string { return e.error.Error() + e.created }
 func (e *originError) Unwrap() error { return e.error }
 
-// explained adds to err where p was created, if that is known.
+// explained returns err with a text of where p was created, if that was recorded.
 func (p *Promise) explained(err error) error {
 	if p.origin == nil {
 		return err

@@ -154,7 +154,7 @@ func ExamplePromise_ToChannel() {
 	// Output: sent <nil>
 }
 
-// What nobody handles is reported when the microtasks have run.
+// A rejection that has no handler is reported when the microtasks have run.
 func ExampleConfig() {
 	loop, realm := newRealm(promise.Config{
 		OnUnhandled: func(_ *promise.Promise, err error) { fmt.Println("unhandled:", err) },

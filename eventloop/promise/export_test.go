@@ -1,6 +1,6 @@
 package promise
 
-// What white-box tests need of the package, and nothing else does.
+// Access to the package's inside, for white-box tests only.
 
 import (
 	"maps"
@@ -33,11 +33,11 @@ func (r *Realm) Intact() bool {
 	return vacant == r.registry.vacant
 }
 
-// Unseen is how many entries of the registry the scavenger has yet to look at.
+// Unseen returns how many entries of the registry the scavenger has yet to look at.
 func (r *Realm) Unseen() int { return r.registry.left }
 
-// Listeners returns how many listeners there are, of how many promises, and what their map has room for, or the longest
-// of their lists.
+// Listeners returns how many listeners there are, of how many promises, and the room of their map or of their longest
+// list, whichever is more.
 func (r *Realm) Listeners() (listeners, promises, room int) {
 	ws := &r.waiters
 	ws.mu.Lock()
@@ -48,6 +48,13 @@ func (r *Realm) Listeners() (listeners, promises, room int) {
 		room = max(room, cap(list))
 	}
 	return listeners, len(ws.of), room
+}
+
+// Held returns how many promises the loop has refused to settle and are held for that.
+func (r *Realm) Held() int {
+	r.waiters.mu.Lock()
+	defer r.waiters.mu.Unlock()
+	return len(r.waiters.held)
 }
 
 // Reactions returns how many reactions wait for p.
@@ -62,7 +69,22 @@ func (p *Promise) Reactions() (n int) {
 	}
 }
 
+// OnHear adds n listeners to p, each of which calls fn. They handle its rejection.
+func (p *Promise) OnHear(n int, fn func()) {
+	for range n {
+		p.realm.waiters.add(p, hearer(fn))
+	}
+}
+
+type hearer func()
+
+func (h hearer) notify(p *Promise) {
+	_, _ = p.outcome()
+	h()
+}
+
 const (
+	NotifyAtOnce = notifyAtOnce
 	RegistryKeep = registryKeep
 	ScavengeStep = scavengeStep
 )

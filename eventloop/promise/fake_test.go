@@ -24,7 +24,7 @@ type fake struct {
 	wake  chan struct{}
 
 	calls  atomic.Int64          // of ScheduleMicrotask
-	refuse func(call int64) bool // which of them are refused, counted from 1; nil is none
+	refuse func(call int64) bool // tells which calls are refused, counted from 1; nil refuses none
 }
 
 func newFake() *fake { return &fake{wake: make(chan struct{}, 1)} }
@@ -82,7 +82,7 @@ func (f *fake) drain() {
 	}
 }
 
-// tick is a turn of a loop that has only microtasks.
+// tick is a tick of a loop that has only microtasks.
 func (f *fake) tick(r *promise.Realm) {
 	f.drain()
 	r.Scavenge()

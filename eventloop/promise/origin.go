@@ -11,21 +11,22 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// origin is where a promise was created, and what it came from. It holds no promise.
+// origin is the place where a promise was created, and the places that it came through. It holds no promise.
 type origin struct {
 	place
 	from  *origin // of the promise that it was derived from
-	depth int     // how many there are before it
+	depth int     // how many origins there are before it
 
-	// followed are the places of the promise whose outcome it gets: the one that it was resolved with, or that decided a
-	// combinator. A copy, as what goes on for ever would otherwise keep all that it came through. Written on the loop.
+	// followed has the places of the promise whose outcome this one gets: the promise that it was resolved with, or the one
+	// that decided a combinator. It is a copy, since with pointers an endless chain of promises would keep all its origins.
+	// Written on the loop; any goroutine reads it.
 	followed atomic.Pointer[[]place]
 }
 
-// place is the stack on which a promise was created: enough of it to see past this package, and zeros.
+// place is the top of the stack on which a promise was created: enough of it to see past this package; unused entries are 0.
 type place [8]uintptr
 
-// mostPlaces is how many places are told of a promise.
+// mostPlaces is how many places of a promise are reported.
 const mostPlaces = 16
 
 func newOrigin(from *origin) *origin {
@@ -39,7 +40,7 @@ func newOrigin(from *origin) *origin {
 	return o
 }
 
-// shortened returns a copy of the last n, which holds nothing of those before.
+// shortened returns a copy of o and of the n-1 origins before it. The copy refers to no older origins.
 func (o *origin) shortened(n int) *origin {
 	c := &origin{place: o.place, depth: n - 1}
 	if n > 1 && o.from != nil {
@@ -48,7 +49,7 @@ func (o *origin) shortened(n int) *origin {
 	return c
 }
 
-// places returns what is known, the last first.
+// places returns the places that are known, the latest first.
 func (o *origin) places() (all []place) {
 	for ; o != nil && len(all) < mostPlaces; o = o.from {
 		all = append(all, o.place)
@@ -59,7 +60,7 @@ func (o *origin) places() (all []place) {
 	return all[:min(len(all), mostPlaces)]
 }
 
-// cameThrough notes that p gets the outcome of q.
+// cameThrough notes that p gets the outcome of q. On the loop.
 func (p *Promise) cameThrough(q *Promise) {
 	if p.origin != nil && q.origin != nil && q.origin != p.origin.from {
 		places := q.origin.places()
@@ -67,7 +68,7 @@ func (p *Promise) cameThrough(q *Promise) {
 	}
 }
 
-// created tells where p was created, and what it came from, or nothing if that was not recorded.
+// created returns a text of where p was created, and what it came from; "" if that was not recorded.
 func (p *Promise) created() string {
 	if p.origin == nil {
 		return ""
@@ -88,14 +89,14 @@ func (p *Promise) created() string {
 	return b.String()
 }
 
-// ownNames are what the names of functions begin with that make promises for others.
+// ownNames are the prefixes of functions of this module that make promises for their callers.
 var ownNames = []string{
 	"github.com/turnloop/turnloop/eventloop/promise.",
 	"github.com/turnloop/turnloop/eventloop/js.",
 	"github.com/turnloop/turnloop/eventloop.",
 }
 
-// String tells the first function on the stack that is not one of ours.
+// String names the first function on the stack that ownNames does not match, and its line.
 func (p *place) String() string {
 	for frames := runtime.CallersFrames(p[:]); ; {
 		f, more := frames.Next()

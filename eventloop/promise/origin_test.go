@@ -11,7 +11,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// The functions by which a promise comes into being, so that their names can be found in what is told of it.
+// Functions that make promises: their names are looked for in the texts about these.
 func first(r *promise.Realm) (*promise.Promise, func(error)) {
 	p, _, reject := r.New()
 	return p, reject
@@ -26,8 +26,8 @@ func together(r *promise.Realm, ps ...*promise.Promise) *promise.Promise { retur
 
 func pass(v any) (any, error) { return v, nil }
 
-// With Debug, a promise, and the report of its rejection, tell the places that it came through, the last first: those from
-// which it was derived, and those of the promise that it follows.
+// With Debug, a promise, and the report of its rejection, name the places that it came through, the last first: where the
+// promises were made that it was derived from, and those that it follows.
 func TestOrigins(t *testing.T) {
 	for _, debug := range []bool{true, false} {
 		var reported []string
@@ -71,7 +71,7 @@ func TestOrigins(t *testing.T) {
 
 var errOrigin = errors.New("lost temper")
 
-// A chain without end tells the last of its places, and keeps no others.
+// A chain without end names the last of its places, and keeps no others.
 func TestOriginsAreBounded(t *testing.T) {
 	f, r := newRealm(promise.Config{Debug: true})
 	p, resolve := another(r)

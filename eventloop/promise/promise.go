@@ -12,20 +12,21 @@ import (
 // Promise is a value that will be known later, or an error that will be. Make one with the methods of [Realm], or
 // from another promise with Then, Catch or Finally. All methods may be called from any goroutine.
 type Promise struct {
-	reaction // to what this promise was derived from, or follows
+	reaction // to the promise that this one was derived from, or follows
 
-	// state is below. Everyone reads it. Written by the loop, which settles; by anyone who claims the decision,
-	// starts to wait, or handles a rejection, each a bit of its own. A reader that finds it settled may read the reaction's
-	// value, which is written before, and never after.
+	// state consists of the bits below. Any goroutine reads it. The loop writes it to settle the promise. Any goroutine
+	// writes it to claim the decision, to wait, or to handle a rejection; each of these has a bit of its own. Who finds the
+	// promise settled may read the field value: it is written before that, and not afterwards.
 	state atomic.Uint32
-	slot  uint32 // place in the registry, from 1; the loop's
+	slot  uint32 // place in the registry, from 1; 0 if it has none; only the loop touches it
 	realm *Realm
-	last  *reaction // the last that waits for this one, and its next is the first; the loop's
+	last  *reaction // the last in the ring of reactions to this promise; last.next is the first; only the loop touches it
 
 	origin *origin // where the promise was created; nil without Config.Debug
 }
 
-// The state of a promise:
+// The state of a promise. The methods conclude and settle take it from one state to the next; the begin of the loop's end
+// changes no state, but open and claimed promises count as rejected from then on:
 //
 //	      conclude, by anyone          conclude, on the loop            settle, by the loop
 //	open ────────────────────▶ claimed ──────────────────────▶ pending ─────────────────────▶ fulfilled
@@ -33,23 +34,24 @@ type Promise struct {
 //	 │                          │ └────────────────── settle, by the loop ──────────────────▶ the same
 //	 └──────────────────────────┴──── the end of the loop has begun ────────────────────────▶ as good as rejected
 //
-// Only promises of New are ever open: derived ones are decided by what they wait for.
+// Only promises of Realm.open are open at first. All others are pending: the promise that they wait for decides them.
 const (
 	pending uint32 = 0
-	open    uint32 = 1 << iota // pending, and nobody has claimed the decision
+	open    uint32 = 1 << iota // pending, and the decision is not claimed
 	claimed                    // pending, and the decision is on its way to the loop, or was refused there
-	waited                     // pending, and the realm's waiters may have some for it
+	waited                     // pending, and the realm's waiters may have listeners for it
+	listed                     // pending, and it is in the registry, or has been
 	handled                    // a rejection is not, or will not be, reported
 	fulfilled
 	rejected
 
-	rootMask    = open | claimed // it waits for no other of its realm; once the end has begun, nothing but that settles it
+	rootMask    = open | claimed // a root: it waits for no promise of its realm, and once the end has begun only the end settles it
 	settledMask = fulfilled | rejected
 )
 
 func (p *Promise) settled() bool { return p.state.Load()&settledMask != 0 }
 
-// set adds a bit to the state, unless that has one of the bits of unless; it tells whether it did.
+// set adds a bit to the state and returns true, unless the state has one of the bits of unless.
 func (p *Promise) set(bit, unless uint32) bool {
 	for {
 		s := p.state.Load()
@@ -62,7 +64,7 @@ func (p *Promise) set(bit, unless uint32) bool {
 	}
 }
 
-// claim takes the decision about an open promise: of all who try, one succeeds.
+// claim takes the decision about an open promise: of all calls, one succeeds.
 func (p *Promise) claim() bool {
 	for {
 		s := p.state.Load()
@@ -75,20 +77,21 @@ func (p *Promise) claim() bool {
 	}
 }
 
-// isRoot tells whether p is pending, and only resolve and reject can settle it, or another loop. Once the end has begun,
-// it counts as rejected.
+// isRoot tells whether p is a pending root, which only resolve and reject, or another loop, can settle. Once the end has
+// begun, a root counts as rejected.
 func (p *Promise) isRoot() bool { return p.state.Load()&rootMask != 0 }
 
-// derive makes a root wait for another promise of its realm. On the loop.
-func (p *Promise) derive() {
+// clearRoot makes a root wait for another promise of its realm. On the loop.
+func (p *Promise) clearRoot() {
 	for s := p.state.Load(); s&rootMask != 0; s = p.state.Load() {
 		p.state.CompareAndSwap(s, s&^rootMask)
 	}
 }
 
-// conclude decides an open promise, from any goroutine. The decision is taken here, so that it belongs to the first who
-// calls, wherever; it takes effect on the loop. One that the loop refuses stays taken, and nothing comes of it but what
-// the end makes of every root (see registry.go).
+// conclude decides an open promise. Any goroutine may call it. The call claims the decision, so that the first call counts,
+// wherever it is made; the decision takes effect on the loop. If the loop refuses it, the promise stays claimed, and the end
+// rejects it as it does every root (see registry.go). Its maker may have dropped it by then: so conclude makes waiters hold
+// a listed promise, which the registry may hold only weakly. A promise that is listed later stays in registry.young.
 func (p *Promise) conclude(state uint32, value any) {
 	if p.realm.end.Load() != nil || !p.claim() {
 		return
@@ -97,14 +100,16 @@ func (p *Promise) conclude(state uint32, value any) {
 		p.concludeOnLoop(state, value)
 		return
 	}
-	_ = p.realm.sched.ScheduleMicrotask(func() { p.concludeOnLoop(state, value) })
+	if p.realm.sched.ScheduleMicrotask(func() { p.concludeOnLoop(state, value) }) != nil && p.state.Load()&listed != 0 {
+		p.realm.waiters.hold(p)
+	}
 }
 
 func (p *Promise) concludeOnLoop(state uint32, value any) {
 	switch end := p.realm.end.Load(); {
 	case p.settled(): // by RejectAll, meanwhile
 	case end != nil:
-		p.over(*end)
+		p.rejectAtEnd(*end)
 	case state == rejected:
 		p.settle(rejected, value)
 	default:
@@ -127,7 +132,8 @@ func (p *Promise) resolve(value any) {
 	}
 }
 
-// promised returns the promise that value is, typed or not, if it is one. A nil one stands for the value nil.
+// promised returns the promise that value is, typed or not; ok is false if value is no promise. A nil promise stands for the
+// value nil.
 func promised(value any) (q *Promise, ok bool) {
 	if q, ok = value.(*Promise); ok {
 		return q, true
@@ -138,20 +144,20 @@ func promised(value any) (q *Promise, ok bool) {
 	return nil, false
 }
 
-// isOwn tells a type of this package from one that embeds such a type, and so has its methods.
+// isOwn tells whether t is a type of this package. A user's type that embeds one has the same methods, but is not.
 func isOwn(t reflect.Type) bool { return t.PkgPath() == ownPackage }
 
 var ownPackage = reflect.TypeFor[Promise]().PkgPath()
 
-// follow makes p wait for q of its own realm: a job of its own asks q, as NewPromiseResolveThenableJob of ECMAScript does.
-// What may wait for itself, for all that is known, is registered: the end has to look.
+// follow makes p wait for q, a promise of its own realm. A job attaches it to q, as NewPromiseResolveThenableJob of
+// ECMAScript does. If p may wait for itself, it is registered, so that the end finds it.
 func (p *Promise) follow(q *Promise) {
 	circle, unknown := q.waitsFor(p)
 	if circle {
 		p.settle(rejected, loopapi.ErrPromiseCycle)
 		return
 	}
-	p.derive()
+	p.clearRoot()
 	switch g := &p.realm.registry; {
 	case unknown && p.slot == 0:
 		g.add(p)
@@ -163,11 +169,11 @@ func (p *Promise) follow(q *Promise) {
 	p.realm.enqueue(&p.reaction)
 }
 
-// cycleLimit is how far waitsFor looks: far enough for the cycles that people write, near enough to cost nothing.
+// cycleLimit is how many promises waitsFor looks at: enough for the cycles that people write, few enough to cost nothing.
 const cycleLimit = 32
 
-// waitsFor tells whether q is p or waits for it, through others of the realm; or that it has not seen all that q waits
-// for, which may be far, or a group's.
+// waitsFor tells whether q is p, or waits for p through other promises of the realm. unknown says that it has not looked at
+// everything that q waits for, since the chain is longer than cycleLimit, or leads to a group.
 func (q *Promise) waitsFor(p *Promise) (yes, unknown bool) {
 	for range cycleLimit {
 		if q == p {
@@ -182,8 +188,8 @@ func (q *Promise) waitsFor(p *Promise) (yes, unknown bool) {
 	return false, true
 }
 
-// settle gives a pending promise its outcome, makes jobs of what waits for it, and lets go of everything that it
-// needed to get there. On the loop.
+// settle gives a pending promise its outcome, makes jobs of the reactions to it, and drops the references that led to the
+// outcome. On the loop.
 func (p *Promise) settle(state uint32, value any) {
 	r := p.realm
 	p.value = value
@@ -205,15 +211,15 @@ func (p *Promise) settle(state uint32, value any) {
 		}
 	}
 	if old&waited != 0 {
-		r.waiters.answer(p) // which handles it, if anybody waits still
+		r.waiters.notify(p) // handles a rejection if a listener is left
 	}
 	if state == rejected && !isHandled {
 		r.noteUnhandled(p)
 	}
 }
 
-// over rejects a pending promise because of the end, which is nobody's fault.
-func (p *Promise) over(end error) {
+// rejectAtEnd rejects a pending promise because the loop ends. Such a rejection is no fault, and is not reported.
+func (p *Promise) rejectAtEnd(end error) {
 	p.set(handled, settledMask)
 	if g, ok := p.value.(*group); ok {
 		g.settle(nil, end)
@@ -228,8 +234,8 @@ func (p *Promise) settleAs(q *Promise) {
 	p.settle(q.state.Load()&settledMask, q.value)
 }
 
-// outcome returns what a promise has settled to, for somebody who handles it; and for one that is pending after the
-// end, the end.
+// outcome returns what a settled promise has settled to, and marks a rejection as handled. For a promise that is pending
+// after the end, it returns the error of the end.
 func (p *Promise) outcome() (any, error) {
 	switch s := p.state.Load(); {
 	case s&fulfilled != 0:
@@ -243,8 +249,8 @@ func (p *Promise) outcome() (any, error) {
 
 // String tells the promise's state, without its value.
 func (p *Promise) String() string {
-	// Read before the state: a root is as good as rejected when the end begins. What handlers and Finish may settle is
-	// only when nothing runs any more.
+	// These are read before the state. Once the end has begun, a root counts as rejected. Other promises do so only when
+	// nothing runs any more: until then handlers and Finish may settle them.
 	ending, ended := p.realm.end.Load() != nil, p.realm.waiters.hasEnded()
 	text := "pending promise"
 	switch s := p.state.Load(); {

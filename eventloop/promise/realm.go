@@ -7,44 +7,45 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// Scheduler is what a realm needs of a loop.
+// Scheduler is the part of a loop that a realm needs.
 type Scheduler interface {
 	// ScheduleMicrotask queues fn to run on the loop, behind all that were queued before it. It may be called from any
 	// goroutine. An error means that this fn will not run, and that the loop is ending or has ended. An ending loop runs
-	// what it has accepted, unless it is closed, calls RejectAll, and may accept a later call.
+	// what it has accepted, unless it is closed; calls RejectAll; and may accept a later fn although it has refused one.
 	ScheduleMicrotask(fn func()) error
 	// OnLoop tells whether the caller runs on the loop.
 	OnLoop() bool
 }
 
-// Config says how a realm behaves. The zero Config is a good one.
+// Config says how a realm behaves. The zero Config is valid: it reports nothing.
 type Config struct {
-	// OnUnhandled is called by Checkpoint, on the loop, once for each rejection that nobody has handled. The error is
-	// what the promise was rejected with; with Debug, its text tells where the promise was created. Nil means that
-	// nobody wants to know, and then nothing is recorded.
+	// OnUnhandled is called by Checkpoint, on the loop, once for each rejection that has no handler. The error is what
+	// the promise was rejected with; with Debug, its text tells where the promise was created. If it is nil, unhandled
+	// rejections are not noted.
 	OnUnhandled func(p *Promise, err error)
 	// Debug records where each promise is created. Off, it costs nothing; on, it costs a stack trace for each promise.
 	Debug bool
 }
 
-// Realm makes the promises of one loop, and knows what they have in common: the jobs that are due, the rejections that
-// nobody has handled, the waiters, the end. New, Resolved, Rejected, Try and the combinators may be called from any
-// goroutine; the other methods are for the loop and say so.
+// Realm makes the promises of one loop, and has what they share: the jobs that are due, the unhandled rejections, the
+// waiters, the end. New, Resolved, Rejected, Try and the combinators may be called from any goroutine. The other methods
+// are for the loop, and their comments say where they may be called.
 type Realm struct {
 	sched       Scheduler
 	step        func() // runs the first job; made once, so that scheduling a job allocates nothing
 	onUnhandled func(*Promise, error)
 	debug       bool
+	handlerFrom func(at *[8]uintptr) // tells the loop, before a handler is called, on which stack it was attached; nil if the loop does not ask
 
 	// Touched on the loop alone.
-	jobs      jobs // that are due
-	refused   jobs // that the loop did not accept; not empty only while they are dealt with
+	jobs      jobs // due, in order
+	refused   jobs // refused by the loop; empty except within enqueue
 	registry  registry
-	unhandled []*Promise // rejected, and without a handler when that happened; in order
-	reports   []*Promise // those of them that this round of reports has yet to look at
+	unhandled []*Promise // promises that had no handler when they were rejected, in order
+	reports   []*Promise // promises from unhandled that this round of reports has yet to look at
 
-	// end is why nothing is pending any more, nil before the end. Written once, by the loop; read by anyone who makes a
-	// promise or finds one pending.
+	// end is the error that pending promises are rejected with at the loop's end; nil before the end has begun. Written
+	// once, by the loop; read by any goroutine that makes a promise or finds one pending.
 	end atomic.Pointer[error]
 
 	waiters waiters
@@ -54,16 +55,19 @@ type Realm struct {
 func NewRealm(s Scheduler, c Config) *Realm {
 	r := &Realm{sched: s, onUnhandled: c.OnUnhandled, debug: c.Debug}
 	r.step = r.runJob
+	if told, ok := s.(interface{ HandlerFrom(at *[8]uintptr) }); ok {
+		r.handlerFrom = told.HandlerFrom
+	}
 	return r
 }
 
-// New returns a pending promise and the two functions that settle it: NewPromise and WithResolvers of other
-// vocabularies. The first call of either decides; later ones, and those after the end of the loop, do nothing. Both
-// may be called from any goroutine, and take effect on the loop: at once when called there, as a microtask otherwise.
-// resolve with a *Promise or an [Of] makes p follow that promise. reject with a nil error rejects with ErrNilReason.
+// New returns a pending promise and the two functions that settle it (ECMAScript's Promise.withResolvers). The first call
+// of either decides; later ones, and those after the end of the loop, do nothing. Both may be called from any goroutine,
+// and take effect on the loop: at once when called there, as a microtask otherwise. resolve with a *Promise or an [Of]
+// makes p follow that promise. reject with a nil error rejects with ErrNilReason.
 //
-// Once the loop rejects what is pending, p is rejected already. A decision that an ending loop does not accept any more
-// is void: p is rejected when it gets there.
+// Once the end of the loop has begun to reject pending promises, New returns a promise that already counts as rejected. An
+// ending loop may refuse a call of resolve or reject: then the call has no effect, and the end of the loop rejects p.
 func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason error)) {
 	p = r.open()
 	resolve = func(value any) { p.conclude(fulfilled, value) }
@@ -71,8 +75,8 @@ func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason e
 	return p, resolve, reject
 }
 
-// Resolved returns a promise that is fulfilled with value; or, when value is a *Promise or an [Of], one that follows it:
-// the same promise if it is of this realm.
+// Resolved returns a promise that is fulfilled with value. If value is a *Promise or an [Of], it returns that promise if
+// it is of this realm, and otherwise one that follows it.
 func (r *Realm) Resolved(value any) *Promise {
 	q, ok := promised(value)
 	switch {
@@ -101,20 +105,20 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
-// Refused is Rejected for what a loop refuses while it ends: it is nobody's fault, so nobody hears of it, and it queues
-// nothing.
+// Refused is Rejected for an ending loop that refuses something. Such a rejection is no fault, so it is not reported as
+// unhandled, and nothing is queued.
 func (r *Realm) Refused(reason error) *Promise { return r.settled(rejected, mustReason(reason)) }
 
-// Begin makes a zero Promise, part of something else perhaps, a pending one that only Finish settles. It costs less than
-// New: its maker holds it, and will finish it, so that RejectAll leaves it alone and need not find it. Any goroutine may
-// call it.
+// Begin makes p, a zero Promise that may be part of something else, a pending promise that only Finish settles. That costs
+// less than New: its maker holds p and will call Finish, so RejectAll leaves p alone, and p is not registered. Any
+// goroutine may call it.
 func (r *Realm) Begin(p *Promise) {
 	r.init(p)
 	p.value = begun{}
 }
 
-// Finish settles a promise of Begin: with a value, as resolve does; or, if what it stands for failed, with the error that
-// result is then. It is called once, on the loop.
+// Finish settles a promise of Begin. It rejects p with result, an error, if failed, and resolves p with result otherwise.
+// It is called once, on the loop.
 func (r *Realm) Finish(p *Promise, failed bool, result any) {
 	if failed {
 		p.settle(rejected, result)
@@ -123,10 +127,10 @@ func (r *Realm) Finish(p *Promise, failed bool, result any) {
 	}
 }
 
-// begun marks what is no root, although it waits for no other promise.
+// begun is the value of a pending promise of Begin. Such a promise waits for no other one, but is no root all the same.
 type begun struct{}
 
-// Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does of a handler's.
+// Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does for a handler.
 func (r *Realm) Try(fn func() (any, error)) *Promise {
 	if fn == nil {
 		return r.Rejected(loopapi.ErrNilCallback)
@@ -143,8 +147,8 @@ func (r *Realm) Try(fn func() (any, error)) *Promise {
 	return p
 }
 
-// open returns a pending promise that conclude may settle. Once the end has begun it is as good as rejected: conclude,
-// attach, add and outcome see to that.
+// open returns a pending promise that conclude may settle. Once the loop's end has begun, the promise counts as rejected:
+// conclude, attach, waiters.add and outcome look at Realm.end for that.
 func (r *Realm) open() *Promise {
 	p := r.pending()
 	p.state.Store(open)
@@ -166,7 +170,7 @@ func (r *Realm) init(p *Promise) {
 	}
 }
 
-// settled returns a promise that never was pending.
+// settled returns a promise that is settled from the start.
 func (r *Realm) settled(state uint32, value any) *Promise {
 	p := r.pending()
 	p.value = value
@@ -174,7 +178,7 @@ func (r *Realm) settled(state uint32, value any) *Promise {
 	return p
 }
 
-// jobs are reactions that are due, in order: a list through their next fields.
+// jobs is a list of reactions that are due, in order; reaction.next links them.
 type jobs struct{ head, tail *reaction }
 
 func (j *jobs) push(n *reaction) {
@@ -192,14 +196,14 @@ func (j *jobs) pop() *reaction {
 	if j.head = n.next; j.head == nil {
 		j.tail = nil
 	}
-	n.next = nil // what has run keeps nothing alive, and nothing keeps it
+	n.next = nil // a reaction that has run keeps no other alive
 	return n
 }
 
-// enqueue makes n a job. Each has one microtask that runs it, so that reactions and other microtasks keep the order in
-// which they were scheduled. Of one that an ending loop refuses no handler is called: what it was to settle is rejected,
-// which brings jobs of its own, refused or not. They are dealt with one after the other, as the chains are long at whose
-// end somebody waits.
+// enqueue makes n a job. Each job has a microtask that runs it, so reactions and other microtasks keep the order in which
+// they were scheduled. If an ending loop refuses the microtask, no handler of n is called, and the promise that n was to
+// settle is rejected. That makes the reactions to this promise jobs, and calls enqueue again. The list refused makes that a
+// loop instead of a recursion, since chains of promises may be long.
 func (r *Realm) enqueue(n *reaction) {
 	if r.sched.ScheduleMicrotask(r.step) == nil {
 		r.jobs.push(n)
@@ -211,7 +215,7 @@ func (r *Realm) enqueue(n *reaction) {
 	}
 }
 
-// reason is what the loop rejects with because it is ending.
+// reason returns the error with which an ending loop rejects promises.
 func (r *Realm) reason() error {
 	if end := r.end.Load(); end != nil {
 		return *end
@@ -219,6 +223,6 @@ func (r *Realm) reason() error {
 	return loopapi.ErrLoopTerminated
 }
 
-// runJob runs the first job. It is taken off the list before any of its code runs: should that end the goroutine, the
+// runJob runs the first job. The job is taken off the list before any of its code runs: if that ends the goroutine, the
 // next microtask finds the next job.
 func (r *Realm) runJob() { r.jobs.pop().run() }

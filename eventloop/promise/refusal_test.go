@@ -1,6 +1,6 @@
 package promise_test
 
-// What becomes of promises whose loop is ending, and refuses some of what is asked of it.
+// What becomes of promises when an ending loop refuses some of their microtasks.
 
 import (
 	"errors"
@@ -33,21 +33,21 @@ type ending struct {
 	f       *fake
 	other   *promise.Realm
 	otherF  *fake
-	work    promise.Promise // of a worker that runs until everybody else has an answer
+	work    promise.Promise // of a worker that runs until all others have an answer
 	closed  bool
 	waiting []*waiting
 }
 
-// waiting is somebody who waits for a promise.
+// waiting is a wait for a promise, and its answer.
 type waiting struct {
 	p    *promise.Promise
 	what string
-	work bool // it may take until the worker is done
+	work bool // its answer may take until the worker is done
 	ch   <-chan promise.Result
 	got  *promise.Result
 }
 
-// wait waits for p, on the loop and elsewhere.
+// wait waits for p, on the loop and on another goroutine.
 func (e *ending) wait(what string, p *promise.Promise) {
 	e.waiting = append(e.waiting, &waiting{p: p, what: what, ch: p.ToChannel()})
 	elsewhere(func() {
@@ -55,7 +55,7 @@ func (e *ending) wait(what string, p *promise.Promise) {
 	})
 }
 
-// waitForWork is wait for what may take until the worker is done.
+// waitForWork is wait for a promise whose answer may take until the worker is done.
 func (e *ending) waitForWork(what string, p *promise.Promise) {
 	e.wait(what, p)
 	for _, w := range e.waiting[len(e.waiting)-2:] {
@@ -81,15 +81,15 @@ func (e *ending) recovers() func(error) (any, error) {
 	return func(err error) (any, error) { return h(err) }
 }
 
-// finish runs everything, and rejects what is pending.
+// finish runs everything, and rejects pending promises.
 func (e *ending) finish() {
-	for range 2 { // what one loop settles the other one hears of
+	for range 2 { // each loop hears of promises that the other one settles
 		e.f.finish(e.Realm)
 		e.otherF.checkpoint(e.other)
 	}
 }
 
-// answered makes sure that everybody has an answer, and that all answers about a promise are the same.
+// answered makes sure that every wait has an answer, and that all answers about a promise are the same.
 func (e *ending) answered(when string, work bool) {
 	e.Helper()
 	now := map[*promise.Promise]promise.Result{}
@@ -200,7 +200,7 @@ var endings = map[string]func(e *ending) []func(){
 		circle := func(link func(*promise.Promise) *promise.Promise) *promise.Promise {
 			p, resolve, _ := e.New()
 			last := p
-			for range 40 { // more than the search sees
+			for range 40 { // longer than the search for circles looks
 				last = link(last)
 			}
 			resolve(last)
@@ -232,7 +232,7 @@ var endings = map[string]func(e *ending) []func(){
 				e.wait("circle with work", p)
 				e.wait("derived from a circle", p.Then(e.handler(1), nil))
 			},
-			func() { // no circle, and as long
+			func() { // a chain as long, and no circle
 				last := &e.work
 				for range 40 {
 					p, resolve, _ := e.New()
@@ -274,9 +274,9 @@ var refusals = map[string]func(k, call int64) bool{
 	"by chance":   func(k, call int64) bool { return rand.New(rand.NewPCG(uint64(k), uint64(call))).IntN(2) == 0 },
 }
 
-// Whatever an ending loop refuses, and whenever its end begins: everybody who waits has an answer when it has run what it
-// accepted, but for who waits for a worker, who has it when the worker is done. The answer is the same for all, and no
-// handler is called twice, elsewhere or too late.
+// Whatever an ending loop refuses, and whenever its end begins: every wait has an answer when the loop has run what it
+// accepted, or, if it is for a worker, when the worker is done. The answer is the same for all, and no handler is called
+// twice, on another goroutine or too late.
 func TestRefusals(t *testing.T) {
 	stride := int64(1)
 	if testing.Short() || race.Enabled {
@@ -326,7 +326,7 @@ func (e *ending) run(program func(e *ending) []func(), endAt int, turns bool, wh
 	return len(steps), e.f.calls.Load()
 }
 
-// A chain of any length ends with what is refused.
+// A chain of any length is rejected when the job at its beginning is refused.
 func TestRefusedChain(t *testing.T) {
 	links := 1_000_000
 	if testing.Short() {
@@ -347,7 +347,8 @@ func TestRefusedChain(t *testing.T) {
 	require.Equal(t, "fulfilled promise", p.String())
 }
 
-// What the loop refuses has the error of its end, and is nobody's fault, nor is what it was derived from.
+// A promise that the loop refuses has the error of its end. It is not reported as unhandled, nor is the one that it was
+// derived from.
 func TestRefusedIsHandled(t *testing.T) {
 	end := errors.New("this is the end")
 	for _, begun := range []bool{false, true} {
@@ -401,7 +402,7 @@ func TestRefusedIsHandled(t *testing.T) {
 	}
 }
 
-// What was refused keeps nothing of what it was to be made from.
+// A refused promise holds nothing of the promises and functions that it was to be made from.
 func TestRefusedKeepsNothing(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	f.refuse = func(int64) bool { return true }

@@ -1,25 +1,31 @@
 package promise
 
-// The registry: how the end of the loop finds the promises that are pending, without keeping them alive.
+// The registry: how the end of the loop finds the pending promises, without keeping them alive.
 //
-// What is in it, and why that is enough: a pending promise matters if a handler or a waiter would see it settle. It
-// is either a root, which only its resolve and reject can settle (or another loop, whose promise it follows), or waits
-// for others of its realm, and is settled through them.
-// So the registry holds roots, from the moment a first reaction is attached to them (a root without one shows its end
-// when it is asked); deriving a promise costs it nothing. Rejecting the roots reaches every promise that waits for
-// one, in the order and through the handlers that any rejection would take. And since a promise holds what it waits
-// for (reaction.source), a root cannot be collected while somebody holds a promise that waits for it. What waits on
-// other goroutines is in waiters, and held strongly. Beside the roots there are those that follow another promise and
-// may thereby wait for themselves, for all that is known: no root settles these.
+// What is in it, and why that is enough. A pending promise matters if a handler or a waiter would see it settle. There are
+// two kinds. A root is settled by its resolve and reject, or by the promise of another loop that it follows. Any other
+// promise waits for promises of its realm, and is settled through them. So the registry holds roots. It holds a root from
+// the moment at which a first reaction is attached to it; code that asks for the state of a root without reactions looks at
+// Realm.end instead. Deriving a promise costs the registry nothing. Rejecting the roots reaches every promise that waits for
+// one, in the order and through the handlers that any rejection would take. A promise holds the one that it waits for
+// (reaction.source), so a root cannot be collected while a promise that waits for it is held. Promises that other goroutines
+// wait for are in waiters, which holds them strongly. Besides roots, the registry holds promises that follow another one and
+// may thereby wait for themselves: no root settles these.
 //
-// When the loop ends, RejectAll sets end and then rejects the roots that are registered or waited for. From then on every
-// root counts as rejected: conclude lets it be, attach rejects it, and who wants to wait is answered at once. add looks
-// for the end under the lock under which RejectAll asks who waits, so who comes before is found, and who comes after
-// knows. Whether a promise is a root is in its state, and only the loop changes that, after the end by rejecting it alone;
-// so who sees the end sees that too. A decision that the loop refuses leaves the promise claimed, which is a root like any
-// other: however refusal, end and waiting follow each other, nothing has to be taken back. What is derived hears through
-// jobs, and what a job would have settled that the loop refuses is rejected instead (enqueue). So nobody is left waiting
-// but for promises of Begin.
+// The end. RejectAll sets Realm.end, and then rejects the roots that are registered or waited for. From then on every root
+// counts as rejected: conclude leaves it alone, attach rejects it, and a goroutine that wants to wait is answered at once.
+// waiters.add reads Realm.end under the lock under which RejectAll collects the roots that are waited for: RejectAll finds a
+// listener that was added before, and add sees the end after that. Whether a promise is a root is in its state; only the
+// loop changes that, and after the end only by rejecting the promise. So a goroutine that sees the end also sees whether the
+// promise is a root.
+//
+// Refused decisions. When the loop refuses a decision, the promise stays claimed, and remains a root like any other. So the
+// refusal, the end, and a goroutine that begins to wait may come in any order, and nothing has to be undone. But the maker
+// of the promise may then drop the last reference to it. So the registry goes on holding a claimed newcomer strongly, and
+// waiters holds a promise that was listed when it was claimed.
+//
+// Derived promises are rejected through jobs; if the loop refuses a job, the promise that it would have settled is rejected
+// (enqueue). So all that stays pending waits for promises of Begin.
 
 import (
 	"math"
@@ -31,30 +37,30 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// registry is a table of weak pointers. A promise's ID in it is its place, from 1, which the promise knows; so that a
-// promise that settles leaves at once, and only those that were collected wait for the scavenger. A weak pointer costs
-// more than the promise, and most promises settle in the tick that makes them; so newcomers are held as they are until
-// the next Scavenge. It is the loop's alone.
+// registry is a table of weak pointers. A promise knows its place in it (slot): so a promise that settles leaves at once,
+// and only entries of collected promises wait for the scavenger. A weak pointer costs more than the promise, and most
+// promises settle in the tick that makes them; so newcomers are held strongly until the next Scavenge. The loop alone
+// touches it, except pending.
 //
-// To ask a weak pointer for its promise may take long: when a collection is about to come to its end, which with a long
-// list of handlers may be its longer half, the runtime has who asks wait until it has. So nobody asks but the scavenger,
-// and it only when a collection has ended: then the next is far away, and without one there is nothing to find.
+// weak.Pointer.Value may take long: in the last part of a garbage collection, which a long list of handlers prolongs, the
+// runtime blocks the caller of Value until the collection has ended. So until the end of the loop only the scavenger calls
+// it, and only when a collection has just ended and the next is far away. Before that there is nothing to find anyway.
 type registry struct {
-	young   []*Promise // newcomers; those whose slot is youngSlot are still pending
-	entries []weak.Pointer[Promise]
-	vacant  int    // entries that are zero: their promises have settled
-	cursor  int    // where the scavenger goes on; it goes around
-	left    int    // entries that it has yet to look at
-	seen    uint32 // collections that had ended when it last began to
-	known   int    // what pending says
+	young     []*Promise // newcomers and claimed ones, held strongly; those whose slot is youngSlot are still pending
+	entries   []weak.Pointer[Promise]
+	vacant    int    // entries that are zero: their promises have settled or were collected
+	cursor    int    // index at which the scavenger goes on; it goes around
+	left      int    // entries that the scavenger has yet to look at
+	seen      uint32 // collections that had ended when left was set last
+	published int    // the last figure stored in pending
 
-	pending atomic.Int64 // entries that were not vacant after the last Scavenge; for other goroutines
+	pending atomic.Int64 // how many promises it had after the last Scavenge; any goroutine reads it
 }
 
 const (
 	scavengeStep = 20 // entries that every Scavenge looks at
-	scavengeRate = 2  // and how many more for each newcomer; with one, those that were collected could pile up
-	registryKeep = 64 // a table no longer than this is never replaced by a smaller one
+	scavengeRate = 2  // entries that it looks at besides, for each newcomer; with 1, entries of collected promises could pile up
+	registryKeep = 64 // a table with room for no more entries than this is never replaced by a smaller one
 
 	youngSlot = math.MaxUint32
 )
@@ -64,25 +70,29 @@ func (g *registry) add(p *Promise) {
 	g.young = append(g.young, p)
 }
 
-// promote gives the newcomers that are still pending their places in the table, and tells how many these are.
+// promote moves the newcomers that are still pending from young to the table, and returns their number. A promise whose
+// decision is claimed stays in young, which holds it strongly. Most of these settle soon. But if the loop has refused the
+// decision, perhaps nothing else holds the promise, and the end of the loop has to find it.
 func (g *registry) promote() int {
-	before := len(g.entries)
+	before, kept := len(g.entries), g.young[:0]
 	for _, p := range g.young {
-		if p.slot == youngSlot {
+		switch {
+		case p.slot != youngSlot: // it has settled
+		case p.state.Load()&claimed != 0:
+			kept = append(kept, p)
+		default:
 			g.entries = append(g.entries, weak.Make(p))
 			p.slot = uint32(len(g.entries))
 		}
 	}
-	if cap(g.young) > registryKeep {
+	clear(g.young[len(kept):])
+	if g.young = kept; len(kept) == 0 && cap(kept) > registryKeep {
 		g.young = nil
-	} else {
-		clear(g.young)
-		g.young = g.young[:0]
 	}
 	return len(g.entries) - before
 }
 
-// remove takes p out.
+// remove takes p out of the registry.
 func (g *registry) remove(p *Promise) {
 	if p.slot != youngSlot {
 		g.entries[p.slot-1] = weak.Pointer[Promise]{}
@@ -92,7 +102,7 @@ func (g *registry) remove(p *Promise) {
 	p.slot = 0
 }
 
-// trim shortens the table by what is vacant at its end.
+// trim cuts off the vacant entries at the end of the table.
 func (g *registry) trim() {
 	n := len(g.entries)
 	for ; n > 0 && g.entries[n-1] == (weak.Pointer[Promise]{}); n-- {
@@ -101,7 +111,7 @@ func (g *registry) trim() {
 	g.entries = shrunk(g.entries[:n])
 }
 
-// shrunk returns a table, or a shorter copy when it has more room than it will soon need.
+// shrunk returns table, or a copy with less room if it has more than it will soon need.
 func shrunk[E any](table []E) []E {
 	if n := len(table); cap(table) > registryKeep && n < cap(table)/4 {
 		return append(make([]E, 0, max(2*n, registryKeep)), table...)
@@ -109,8 +119,8 @@ func shrunk[E any](table []E) []E {
 	return table
 }
 
-// scavenge looks at the next n entries that no look has been taken at since the last collection. It drops those that were
-// collected, and fills what is vacant with the last entries.
+// scavenge looks at the next n entries, as long as there are some that it has not looked at since the last collection. It
+// drops entries of collected promises, and fills vacant places with the last entries.
 func (g *registry) scavenge(n int) {
 	if n := ended(); n != g.seen {
 		g.seen, g.left = n, len(g.entries)
@@ -126,13 +136,13 @@ func (g *registry) scavenge(n int) {
 		case e.Value() == nil:
 			*e = weak.Pointer[Promise]{}
 			g.vacant++
-			g.fill() // the place has another entry now, which is looked at the next time round
+			g.fill() // the entry that is moved here is looked at the next time round
 		}
 		g.cursor++
 	}
 }
 
-// fill moves the last entry that is alive to the place of the cursor, which is vacant.
+// fill moves the last entry whose promise is alive to the place of the cursor, which is vacant.
 func (g *registry) fill() {
 	for g.trim(); g.cursor < len(g.entries); g.trim() {
 		last := &g.entries[len(g.entries)-1]
@@ -149,7 +159,7 @@ func (g *registry) fill() {
 	}
 }
 
-// collections counts the garbage collections that have ended since somebody first asked.
+// collections counts the garbage collections that have ended. It begins to count with the first call of the function ended.
 var collections struct {
 	n     atomic.Uint32
 	begin sync.Once
@@ -160,7 +170,8 @@ func ended() uint32 {
 	return collections.n.Load()
 }
 
-// sentinel is something that each collection finds to be garbage, since nobody has it but its finalizer.
+// sentinel is an object to which only its finalizer refers. So each collection finds it to be garbage, and the finalizer runs.
+// The finalizer sets itself again for the next collection.
 type sentinel struct{ _ *sentinel }
 
 func found(s *sentinel) {
@@ -168,65 +179,72 @@ func found(s *sentinel) {
 	runtime.SetFinalizer(s, found)
 }
 
-// take empties the registry, and returns what was in it. These promises wait at no other loop any more.
+// take empties the registry, and returns the promises that were in it. Those that waited for promises of other loops stop
+// waiting.
 func (g *registry) take() (ps []*Promise) {
 	g.promote()
+	add := func(p *Promise) {
+		p.slot = 0
+		if f, ok := p.value.(*foreign); ok {
+			f.leave()
+		}
+		ps = append(ps, p)
+	}
 	for _, e := range g.entries {
 		if p := e.Value(); p != nil {
-			p.slot = 0
-			if f, ok := p.value.(*foreign); ok {
-				f.leave()
-			}
-			ps = append(ps, p)
+			add(p)
 		}
 	}
-	g.young, g.entries, g.vacant, g.cursor, g.left, g.known = nil, nil, 0, 0, 0, 0
+	for _, p := range g.young {
+		add(p)
+	}
+	g.young, g.entries, g.vacant, g.cursor, g.left, g.published = nil, nil, 0, 0, 0, 0
 	g.pending.Store(0)
 	return ps
 }
 
-// register makes a root known to RejectAll. Once that has been called it rejects the promise instead.
+// register makes a root known to RejectAll. Once RejectAll has been called, register rejects the root instead. On the loop.
 func (r *Realm) register(p *Promise) {
 	switch end := r.end.Load(); {
 	case end != nil:
-		p.over(*end)
+		p.rejectAtEnd(*end)
 	case p.slot == 0:
+		p.set(listed, 0)
 		r.registry.add(p)
 	}
 }
 
-// Scavenge lets go of the promises that have become pending since the last call, and looks at about twenty entries of
-// the registry of pending promises, and two more for each that it has got meanwhile, to drop those of promises that the
-// garbage collector has taken; each once after a collection. The loop calls it once a tick, on the loop, and always before it
-// sleeps.
+// Scavenge keeps the registry of pending promises small. From now on it holds newcomers only weakly. It drops entries of
+// promises that were collected: each call looks at about twenty entries, and at two more for each newcomer, and after a
+// garbage collection each entry is looked at once. The loop calls it once a tick and always before it sleeps.
 func (r *Realm) Scavenge() {
 	g := &r.registry
 	if len(g.young)+len(g.entries) != 0 {
 		g.scavenge(scavengeStep + scavengeRate*g.promote())
 	}
-	if n := len(g.entries) - g.vacant; n != g.known {
-		g.known = n
+	if n := len(g.young) + len(g.entries) - g.vacant; n != g.published {
+		g.published = n
 		g.pending.Store(int64(n))
 	}
 }
 
-// Pending returns how many promises the registry had when Scavenge was called last. Any goroutine may call it.
+// Pending returns how many promises the registry had at the last Scavenge. Any goroutine may call it.
 func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }
 
-// RejectAll rejects everything pending with err, and what is created from then on. It tells whether there was
-// anything: then reactions may have become microtasks, and the loop runs them. A loop that shuts down calls it, on
-// the loop, whenever it has run everything that was accepted, until it returns false. These rejections are not
-// reported as unhandled.
+// RejectAll rejects pending promises with err; promises that are made later count as rejected. It tells whether it has
+// rejected any: then reactions may have become microtasks, which the loop has to run. A loop that shuts down calls RejectAll
+// whenever it has run everything that was accepted, until RejectAll returns false. These rejections are not reported as
+// unhandled.
 //
-// A promise that waits for another one hears through that: a Catch on the way may turn the rejection into a value. When
-// it has returned false, and nothing is queued, all that is pending waits for promises of Begin.
+// A promise that waits for another one is rejected when that one is: so a Catch on the way may turn the rejection into a value.
+// When RejectAll has returned false, and nothing is queued, all that is pending waits for promises of Begin.
 func (r *Realm) RejectAll(err error) (more bool) {
 	first := r.end.CompareAndSwap(nil, &err)
 	end := *r.end.Load()
 	var followers []*Promise
 	reject := func(p *Promise) {
-		if !p.settled() { // with another, by a job that the loop refused
-			p.over(end)
+		if !p.settled() { // an earlier rejection, and a job that the loop refused, may have settled p
+			p.rejectAtEnd(end)
 			more = true
 		}
 	}
@@ -244,7 +262,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 			}
 		}
 	}
-	if more { // what it brings may settle the others
+	if more { // the reactions to these rejections may settle the followers
 		for _, p := range followers {
 			r.registry.add(p)
 		}
@@ -256,11 +274,11 @@ func (r *Realm) RejectAll(err error) (more bool) {
 	return more
 }
 
-// circles searches what ps wait for, and returns one promise of each circle: one that follows another, so that its
-// rejection is told to all handlers of the circle.
+// circles searches the promises that ps wait for, and returns one promise of each circle. It chooses one that follows
+// another, so that rejecting it reaches all handlers of the circle.
 func circles(ps []*Promise) (found []*Promise) {
-	above := map[*Promise]bool{}    // what was seen, and whether the search is still below it
-	from := map[*Promise]*Promise{} // from where the search came to it
+	above := map[*Promise]bool{}    // promises that were seen: true while the search is below them
+	from := map[*Promise]*Promise{} // the promise from which the search came to this one
 	for len(ps) > 0 {
 		p := ps[len(ps)-1]
 		if _, seen := above[p]; seen {
@@ -286,7 +304,7 @@ func circles(ps []*Promise) (found []*Promise) {
 	return found
 }
 
-// follows tells whether p is pending and will have the outcome of its source.
+// follows tells whether p is pending and will take over the outcome of its source as it is.
 func (p *Promise) follows() bool {
 	return p.source != nil && p.onRejected == nil && (p.value == nil || p.value == any(follow{}))
 }
@@ -305,9 +323,9 @@ func (p *Promise) sources(yield func(*Promise) bool) {
 	}
 }
 
-// End answers every waiter and drops the jobs: nothing runs on the loop any more. What is still pending counts as
-// rejected, with the error of RejectAll or else with ErrLoopTerminated. The loop's owner calls it last; it runs no
-// handler.
+// End answers every waiter, and drops the jobs: nothing runs on the loop any more. If there are thousands of waiters, most
+// are notified on another goroutine. What is still pending counts as rejected, with the error of RejectAll or else with
+// ErrLoopTerminated. The loop's owner calls it last; it runs no handler.
 func (r *Realm) End() {
 	err := loopapi.ErrLoopTerminated
 	r.end.CompareAndSwap(nil, &err)

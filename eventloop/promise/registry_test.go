@@ -1,14 +1,12 @@
 package promise_test
 
-// Tests of the registry: what it keeps, what it lets go, and what its memory comes to.
+// Tests of the registry: what it keeps, what it lets go, and how much memory it takes.
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"testing"
 	"weak"
 
@@ -26,7 +24,7 @@ func collect() {
 	}
 }
 
-// A chain that nobody can settle any more is collected, although the registry has its root.
+// A chain that nothing can settle any more is collected, although the registry has its root.
 func TestAbandonedChainIsCollected(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	root, last := func() (weak.Pointer[promise.Promise], weak.Pointer[promise.Promise]) {
@@ -51,7 +49,7 @@ func registered(r *promise.Realm) int {
 	return n
 }
 
-// Settled promises, jobs that have run, and what they were made of, are collected while their realm lives on.
+// Settled promises and jobs that have run are collected, with all that they were made of, while their realm lives on.
 func TestSettledIsCollected(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	type big struct{ _ [1 << 10]int }
@@ -87,7 +85,7 @@ func TestSettledIsCollected(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// What has run, and the realm, keep nothing of the list of jobs that it was in.
+// A job that has run keeps no other job of its list, nor does the realm.
 func TestJobsKeepNothing(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	p := r.Resolved(1)
@@ -99,192 +97,7 @@ func TestJobsKeepNothing(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// Row 57: a pending promise with a waiter and no other reference is not collected; the waiter hears at the end.
-func TestWaiterHearsAtTheEnd(t *testing.T) {
-	for name, end := range map[string]func(f *fake, r *promise.Realm){
-		"shutdown": func(f *fake, r *promise.Realm) { f.shutdown(r) },
-		"close":    func(f *fake, r *promise.Realm) { f.close(r) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			f, r := newRealm(promise.Config{})
-			recovered := 0
-			chs := func() []<-chan promise.Result {
-				root, _, _ := r.New()
-				bare, _, _ := r.New()
-				other, _, _ := r.New()
-				follower, follow, _ := r.New()
-				follow(other)
-				f.drain()
-				return []<-chan promise.Result{
-					bare.ToChannel(),
-					root.ToChannel(),
-					root.Then(increment, nil).Then(increment, nil).ToChannel(),
-					r.All(root, r.Resolved(1)).ToChannel(),
-					r.Race().ToChannel(),
-					follower.ToChannel(),
-					root.Catch(func(error) (any, error) { recovered++; return "recovered", nil }).ToChannel(),
-				}
-			}()
-			f.drain()
-			collect()
-			end(f, r)
-			last := len(chs) - 1
-			for _, ch := range chs[:last] {
-				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))
-			}
-			if name == "shutdown" {
-				require.Equal(t, promise.Result{Value: "recovered"}, receive(t, chs[last]))
-				require.Equal(t, 1, recovered)
-			} else {
-				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, chs[last]))
-				require.Zero(t, recovered, "Close runs nothing")
-			}
-		})
-	}
-}
-
-// At the end, the rejection takes the way of any other: through roots and handlers, in order. What somebody holds, or
-// holds something derived from, is reached however often the collector ran.
-func TestRejectAll(t *testing.T) {
-	unhandled := 0
-	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
-	var got, typed, silent, silent2, late probe
-	last := func() *promise.Promise {
-		p, _, _ := r.New()
-		got.on(p)
-		typed.on(promise.Then(promise.As[int](p), func(int) (int, error) { return 0, nil }).Untyped())
-		return p.Then(increment, nil).Then(increment, nil)
-	}()
-	unobserved, resolve, _ := r.New()
-	failing, _, _ := r.New()
-	failing.Catch(func(err error) (any, error) { return nil, fmt.Errorf("clean up: %w", err) })
-	var followed, after probe
-	recovers, _, _ := r.New()
-	follower, follow, _ := r.New()
-	followed.on(follower)
-	follow(recovers.Catch(func(error) (any, error) { return "recovered", nil }))
-	waited, _, _ := r.New()
-	waiter := waited.ToChannel()
-	f.drain()
-	sent, send, _ := r.New()
-	sent.Then(increment, nil)
-	var sender sync.WaitGroup
-	sender.Go(func() { send("on its way") })
-	sender.Wait()
-	collect()
-	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated))
-	require.Zero(t, got.calls(), "reactions are microtasks")
-	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, waiter))
-	unobserved2, _, _ := r.New()
-	silent2.on(unobserved2)
-	silent.on(unobserved)
-	resolve("too late")
-	p, resolve, _ := r.New()
-	resolve("too late")
-	late.on(p)
-	f.checkpoint(r)
-	after.on(follower)
-	f.checkpoint(r)
-	for _, probe := range []*probe{&got, &typed, &silent, &silent2, &late} {
-		probe.want(t, nil, loopapi.ErrLoopTerminated)
-	}
-	followed.want(t, "recovered", nil)
-	after.want(t, "recovered", nil)
-	got = probe{}
-	got.on(sent)
-	f.checkpoint(r)
-	got.want(t, nil, loopapi.ErrLoopTerminated)
-	got = probe{}
-	got.on(last)
-	f.checkpoint(r)
-	got.want(t, nil, loopapi.ErrLoopTerminated)
-	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
-	require.Zero(t, unhandled, "what the end rejects is nobody's fault")
-}
-
-// What runs during the end still works: settled promises, their handlers, errors of their own.
-func TestHandlersDuringTheEnd(t *testing.T) {
-	var unhandled []error
-	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
-		unhandled = append(unhandled, err)
-	}})
-	var log []any
-	own := errors.New("own")
-	p, _, _ := r.New()
-	p.Catch(func(error) (any, error) {
-		return r.Resolved("cleanup").Then(func(v any) (any, error) { log = append(log, v); return "done", nil }, nil), nil
-	}).Then(func(v any) (any, error) { log = append(log, v); return nil, own }, nil)
-	f.shutdown(r)
-	require.Equal(t, []any{"cleanup", "done"}, log)
-	require.Equal(t, []error{own}, unhandled)
-}
-
-// After the end everything has an answer: new promises and old ones, from any goroutine.
-func TestAfterTheEnd(t *testing.T) {
-	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
-	pending, resolve, reject := r.New()
-	locked, follow, _ := r.New()
-	follow(pending)
-	lost := r.Resolved(1).Then(increment, nil) // its job will not run
-	value := r.Resolved("v")
-	f.close(r)
-	resolve(1)
-	reject(errTest)
-	ctx := soon(t)
-	fresh, resolve, _ := r.New()
-	resolve(1)
-	for i, p := range []*promise.Promise{
-		pending, locked, lost, fresh, pending.Then(increment, nil), value.Then(increment, nil), fresh.Catch(nil),
-		r.Race(), r.Race(value), r.All(value), r.AllSettled(pending), r.Any(value), value.Finally(nil),
-		promise.Then(promise.As[int](value), func(int) (int, error) { return 0, nil }).Untyped(),
-	} {
-		_, err := p.Await(ctx)
-		require.ErrorIs(t, err, loopapi.ErrLoopTerminated, "Await %d", i)
-		require.ErrorIs(t, receive(t, p.ToChannel()).Err, loopapi.ErrLoopTerminated, "ToChannel %d", i)
-	}
-	require.Equal(t, "rejected promise", pending.String())
-	v, err := value.Await(ctx)
-	require.NoError(t, err)
-	require.Equal(t, "v", v)
-	_, err = r.Rejected(errTest).Await(ctx)
-	require.Equal(t, errTest, err)
-}
-
-// Waiters that come while the loop ends hear too, whichever comes first.
-func TestAwaitRacesWithTheEnd(t *testing.T) {
-	rounds := 2000
-	if testing.Short() {
-		rounds = 60
-	}
-	ctx := soon(t)
-	for i := range rounds {
-		f := newFake()
-		r := promise.NewRealm(f, promise.Config{})
-		stop := f.run(t, r)
-		p, resolve, _ := r.New()
-		var wg sync.WaitGroup
-		for _, wait := range []func(){
-			func() { <-p.ToChannel() },
-			func() { _, _ = p.Await(ctx) },
-			func() { _, _ = p.Then(increment, nil).Await(ctx) },
-			func() { q, _, _ := r.New(); _, _ = q.Then(increment, nil).Await(ctx) },
-			func() { _, _ = r.All(p, p).Await(ctx) },
-			func() { _, _ = r.Resolved(1).Finally(func() error { return nil }).Await(ctx) },
-			func() {
-				if i%3 == 0 {
-					resolve(1)
-				}
-			},
-		} {
-			wg.Go(wait)
-		}
-		stop()
-		wg.Wait()
-		require.NoError(t, ctx.Err())
-	}
-}
-
-// A million promises that nobody waits for leave a registry of the size of what lives, and no memory.
+// A million promises that nothing waits for leave a registry as small as the live ones need, and take no memory.
 func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -334,8 +147,8 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// However many promises are lost in each tick, and without a tick that makes none, the registry holds no more than a few
-// times those that were made since the last collection.
+// However many promises are lost in each tick, also if every tick makes some, the registry holds no more than a few times
+// as many as were made since the last collection.
 func TestSteadyLossesDoNotPileUp(t *testing.T) {
 	const ticks, perTick = 10, 10 * promise.ScavengeStep
 	f, r := newRealm(promise.Config{})
@@ -407,8 +220,8 @@ func TestRegistryModel(t *testing.T) {
 	runtime.KeepAlive(live)
 }
 
-// The scavenger looks at each entry once when a collection has ended, and else at none: the runtime may keep who asks a weak
-// pointer waiting until the collection that is under way has ended.
+// The scavenger looks at each entry once when a collection has ended, and otherwise at none: asking a weak pointer may block
+// until a collection that is under way has ended.
 func TestScavengerLooksOnceForEachCollection(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const n = 10 * promise.ScavengeStep
@@ -439,7 +252,8 @@ func TestScavengerLooksOnceForEachCollection(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// What settles leaves a vacant place, which the scavenger fills after a collection: the table becomes as short as what lives.
+// A promise that settles leaves a vacant place, which the scavenger fills after a collection: the table becomes as short as
+// the pending promises need.
 func TestVacantPlacesAreFilled(t *testing.T) {
 	const n, live = 10_000, 10
 	f, r := newRealm(promise.Config{})

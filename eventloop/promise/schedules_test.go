@@ -2,7 +2,7 @@
 
 package promise_test
 
-// The end of a loop under every schedule with a few preemptions, beside those who settle, derive and wait.
+// The end of a loop under every schedule with a few preemptions, beside goroutines that settle, derive and wait.
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ import (
 type scheduled struct {
 	*promise.Realm
 	owner   atomic.Uintptr
-	refused int // number of the call from elsewhere that is refused, from 1
+	refused int // number of the call from another goroutine that is refused, from 1
 
 	mu    sched.Mutex
 	calls int
@@ -54,7 +54,7 @@ func (s *scheduled) ScheduleMicrotask(fn func()) error {
 	return nil
 }
 
-// serve is the goroutine of the loop. It begins to end, and ends, as soon as it can and these say so.
+// serve is the goroutine of the loop. It begins to end, and ends, as soon as it can after the conditions hold.
 func (s *scheduled) serve(mayBegin, mayEnd func() bool) {
 	s.owner.Store(goroutine.ID())
 	for !s.ended {
@@ -105,7 +105,7 @@ func (c *crowd) consistent() error {
 	return nil
 }
 
-// crowds are what the workers do. No two of them wait for roots of one loop, in whose order there is no order.
+// crowds are what the workers do. No two of them wait for roots of the same loop, which have no order.
 var crowds = map[string]func(c *crowd) []func(){
 	"settle and wait": func(c *crowd) []func() {
 		p, resolve, reject := c.loop.New()
@@ -154,9 +154,9 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// Whoever waits while the loop ends has an answer, the same as all others, whichever call the loop refuses: nobody waits
-// for a loop that waits for its workers. TURNLOOP_PREEMPTIONS, TURNLOOP_SCHEDULES and TURNLOOP_TRACE are those of the
-// loop's schedules.
+// Every wait has an answer while the loop ends, the same as all others, whichever call the loop refuses: no worker waits for
+// a loop that waits for its workers. TURNLOOP_PREEMPTIONS, TURNLOOP_SCHEDULES and TURNLOOP_TRACE are as in the schedules of
+// the loop.
 func TestSchedules(t *testing.T) {
 	const refusals = 5 // more than any of the cases has calls, and none
 	preemptions := setting(t, "TURNLOOP_PREEMPTIONS", 1)

@@ -1,6 +1,6 @@
 package promise
 
-// Reactions: what is to happen when a promise settles, and how handlers are called.
+// Reactions: the work that follows when a promise settles, and how handlers are called.
 
 import (
 	"runtime/debug"
@@ -9,37 +9,38 @@ import (
 )
 
 // reaction waits for a promise. It is a part of the promise that it will settle, so that deriving a promise takes one
-// allocation, or of a combinator's element. It is in one list at a time: that of its source, or the realm's jobs.
-// It is the loop's from the moment it is in one.
+// allocation; or it is a part of a combinator's element. It is in one list at a time: that of its source, or the realm's
+// jobs. Once it is in a list, only the loop touches it.
 type reaction struct {
 	next       *reaction
-	source     *Promise // what it waits for; whoever holds a promise so holds what may still settle it
-	target     *Promise // what it settles
+	source     *Promise // the promise that it waits for; the reference keeps alive what may settle a pending promise
+	target     *Promise // the promise that it settles
 	onRejected func(error) (any, error)
 
-	// value is what to do with the settled source until the promise that this is a part of has settled: a handler, or nil,
-	// which passes the outcome on; or what else stands for how that promise will settle. Then it is its value, or error.
+	// value has two uses. While the promise that contains this reaction is pending, value says how it will settle: by a
+	// handler of the source's outcome; by that outcome itself, if value is nil; or by a follow, element, foreign, group or
+	// begun. When the promise has settled, value is the promise's value or error.
 	value any
 }
 
-// handler is what a reaction does with its settled source. Its dynamic types are functions, which fit into an interface
-// as they are: storing one allocates nothing.
+// handler is the step that a reaction takes when its source has settled. Its dynamic types are functions, which an interface
+// holds without an allocation.
 type handler interface {
 	call(source *Promise) (any, error)
 }
 
-// Then returns a promise of what the handler that applies returns. onFulfilled is called with the value once the
-// promise is fulfilled, onRejected with the error once it is rejected; on the loop, as a microtask, never before Then
-// has returned, and in the order of the calls to Then. (From another goroutine Then takes effect as a microtask.) A
-// nil handler passes the outcome on.
+// Then attaches two handlers, of which one is called when the promise has settled, and returns a promise of its result.
+// onFulfilled is called with the value if the promise is fulfilled, onRejected with the error if it is rejected; on the
+// loop, as a microtask, never before Then has returned, and in the order of the calls to Then. (From another goroutine Then
+// takes effect as a microtask.) A nil handler passes the outcome on.
 //
 // The new promise is rejected with the error that the handler returns, or with a *PanicError when it panics or calls
 // runtime.Goexit (which errors.Is finds as ErrGoexit). Otherwise it is fulfilled with the value; and if that is a
-// *Promise or an [Of], also of another loop, it follows that promise. One that would so wait for itself is rejected with
-// ErrPromiseCycle.
+// *Promise or an [Of], also of another loop, it follows that promise. If it would thereby wait for itself, it is rejected
+// with ErrPromiseCycle.
 //
-// On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated; so it is with
-// what an ending loop does not accept any more.
+// On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated; so it is if an
+// ending loop refuses the microtask that Then or the handler needs.
 func (p *Promise) Then(onFulfilled func(any) (any, error), onRejected func(error) (any, error)) *Promise {
 	var h handler
 	if onFulfilled != nil {
@@ -77,16 +78,17 @@ func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise 
 	return c
 }
 
-// refuse rejects a promise that nobody else knows yet, because the loop has not accepted what would have settled it.
+// refuse rejects a promise that no caller has yet, because the loop has refused the microtask that would have led to its
+// settlement.
 func (p *Promise) refuse() {
 	p.source, p.onRejected, p.value = nil, nil, p.realm.reason()
 	p.state.Store(rejected | handled)
 }
 
-// attach makes n wait for p, or a job if p has settled. On the loop.
+// attach makes n wait for p, or makes n a job if p has settled. On the loop.
 func (p *Promise) attach(n *reaction) {
 	if p.last == nil && p.isRoot() {
-		p.realm.register(p) // at the end this rejects it, right away
+		p.realm.register(p) // or rejects p, if the end has begun
 	}
 	switch s := p.state.Load(); {
 	case s&settledMask != 0:
@@ -108,7 +110,7 @@ func (p *Promise) attach(n *reaction) {
 func (n *reaction) run() {
 	source, target, onRejected := n.source, n.target, n.onRejected
 	if source == nil {
-		return // decided meanwhile: a group, or by the end
+		return // the group's result was decided meanwhile, by another element or by the end
 	}
 	var h handler
 	switch v := n.value.(type) {
@@ -135,18 +137,21 @@ func (n *reaction) run() {
 	if onRejected != nil {
 		h = catchFunc(onRejected)
 	}
+	if r := target.realm; r.handlerFrom != nil && target.origin != nil {
+		r.handlerFrom((*[8]uintptr)(&target.origin.place))
+	}
 	target.settleBy(h, source)
 }
 
-// void rejects, with the end, what a reaction would have settled.
+// void rejects the target of a refused job with the error of the end.
 func (n *reaction) void(end error) {
-	if n.source != nil { // or else it was decided meanwhile
-		n.target.over(end)
+	if n.source != nil { // otherwise the target was decided meanwhile
+		n.target.rejectAtEnd(end)
 	}
 }
 
-// settleBy settles p by what the handler makes of source. runtime.Goexit in it cannot be stopped: the deferred
-// function is all that still runs on this goroutine, and the loop goes on with another.
+// settleBy settles p with what the handler makes of source. If the handler calls runtime.Goexit, which cannot be stopped,
+// only deferred functions still run on this goroutine: one of them rejects p, and the loop goes on with another goroutine.
 func (p *Promise) settleBy(h handler, source *Promise) {
 	returned := false
 	defer func() {
@@ -167,7 +172,7 @@ func (p *Promise) settleBy(h handler, source *Promise) {
 func protect(h handler, source *Promise) (value any, err error) {
 	returned := false
 	defer func() {
-		if !returned { // recover tells less: it returns nil for a panic(nil) too
+		if !returned { // the result of recover does not tell this: it may be nil after a panic, too
 			value, err = nil, &loopapi.PanicError{Value: recover(), Stack: debug.Stack()}
 		}
 	}()
@@ -200,7 +205,8 @@ func (f catchFunc) call(source *Promise) (any, error) {
 	return f(err)
 }
 
-// call returns source itself to be followed, which passes its outcome on and takes as many turns as ECMAScript has it.
+// call returns source, which the derived promise then follows: so it gets the outcome of source, after as many microtasks as
+// in ECMAScript.
 func (f finallyFunc) call(source *Promise) (any, error) { return source, f() }
 
 func (f tryFunc) call(*Promise) (any, error) { return f() }

@@ -17,12 +17,12 @@ import (
 // Of is a promise of a T. It is as big as a pointer and is passed by value. The zero Of is no promise: it stands for nil
 // where a promise is returned, resolved with, or combined with others; its methods panic, but for String and Untyped.
 //
-// T may be a promise, as in Then[int, Of[string]]. The engine follows it, as any other; who asks for the T then gets a
-// promise that has settled as it did.
+// T may be a promise type, as in Then[int, Of[string]]. The engine follows such a promise as it follows any other. Await and
+// handlers then get, as the T, a promise that has settled with the same outcome.
 type Of[T any] struct{ p *Promise }
 
-// As views an untyped promise as one of T. If its value turns out to be of another type, who asks for it gets an
-// error instead; a nil value is the zero T. p must not be nil.
+// As views an untyped promise as one of T. If its value turns out to be of another type, Await and handlers get an error
+// instead; a nil value is the zero T. p must not be nil.
 func As[T any](p *Promise) Of[T] { return Of[T]{p} }
 
 // Untyped returns the promise as the engine knows it.
@@ -30,10 +30,10 @@ func (p Of[T]) Untyped() *Promise { return p.p }
 
 func (p Of[T]) promise() *Promise { return p.p }
 
-// view returns p as an Of, for who has no other name for its type.
+// view returns p as an Of[T], for code that does not know T.
 func (*Of[T]) view(p *Promise) any { return Of[T]{p} }
 
-// String is [Promise.String]; that of the zero Of says that it is one.
+// String is [Promise.String]; for the zero Of it returns "zero promise".
 func (p Of[T]) String() string {
 	if p.p == nil {
 		return "zero promise"
@@ -63,8 +63,8 @@ func Try[T any](r *Realm, fn func() (T, error)) Of[T] {
 	return Of[T]{r.Try(func() (any, error) { return fn() })}
 }
 
-// Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p passes by, and so does the
-// value if fn is nil: who asks for a U then gets an error if it is none, as with [As]. See [Promise.Then].
+// Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p is passed on, and so is the
+// value if fn is nil: if that is no U, asking for it gives an error, as with [As]. See [Promise.Then].
 func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
 	var h handler
 	if fn != nil {
@@ -73,8 +73,8 @@ func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
 	return Of[U]{p.p.then(h, nil)}
 }
 
-// Chain calls fn with the value of p, and returns a promise that follows the one fn returns. A rejection of p passes
-// by, and so does the value if fn is nil, as in [Then].
+// Chain calls fn with the value of p, and returns a promise that follows the one fn returns. A rejection of p is passed
+// on, and so is the value if fn is nil, as in [Then].
 func Chain[T, U any](p Of[T], fn func(T) (Of[U], error)) Of[U] {
 	var h handler
 	if fn != nil {
@@ -83,7 +83,7 @@ func Chain[T, U any](p Of[T], fn func(T) (Of[U], error)) Of[U] {
 	return Of[U]{p.p.then(h, nil)}
 }
 
-// Catch calls fn with the error of p, and returns a promise of what fn returns. A value of p passes by. See
+// Catch calls fn with the error of p, and returns a promise of what fn returns. A value of p is passed on. See
 // [Promise.Then].
 func (p Of[T]) Catch(fn func(error) (T, error)) Of[T] {
 	var h handler
@@ -161,13 +161,13 @@ func outcomeAs[T any](p *Promise) (T, error) {
 	return as[T](p, value)
 }
 
-// as returns the value of p as a T.
+// as returns value, to which p has settled, as a T; or an error if it is of another type.
 func as[T any](p *Promise, value any) (t T, err error) {
 	t, ok := value.(T)
 	if ok {
 		return t, nil
 	}
-	// The engine has followed what was a promise; p has settled to what it came to.
+	// If T is a promise type, p has followed the promise that it was resolved with. p has the same outcome, so p stands for it.
 	switch of := any((*T)(nil)).(type) {
 	case **Promise:
 		t, ok = any(p).(T)

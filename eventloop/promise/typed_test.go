@@ -70,7 +70,7 @@ func TestTyped(t *testing.T) {
 	require.Equal(t, []int{}, none)
 }
 
-// A value of another type is an error of whoever asks for it, and no panic. A nil is the zero value.
+// Asking for a value of another type gives an error, and no panic. A nil is the zero value.
 func TestWrongType(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
@@ -112,8 +112,8 @@ func TestTypedNil(t *testing.T) {
 	require.ErrorContains(t, err, "nil callback")
 }
 
-// A promise that a handler returns is followed, whatever it is known as: who asks for the promise gets one that has settled
-// so, and who asks for the value gets that.
+// A promise that a handler returns is followed, under every type that it may have. Asking for the promise gives one that has
+// settled in the same way; asking for the value gives that.
 func TestPromisesOfPromises(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
@@ -198,7 +198,7 @@ func TestPromisesOfPromises(t *testing.T) {
 	require.Equal(t, "deep", v)
 }
 
-// A nil promise, or a zero one, is a nil value; who asks for the promise gets one.
+// A nil promise, or a zero one, is a nil value; asking for the promise gives one.
 func TestNilPromises(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
@@ -227,7 +227,7 @@ func TestNilPromises(t *testing.T) {
 	require.Equal(t, "fulfilled promise", fmt.Sprint(one))
 }
 
-// What embeds a promise has its methods, and is a value.
+// A type that embeds a promise has its methods, but is a value.
 func TestEmbeddedPromises(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	type named struct {
@@ -248,7 +248,7 @@ func TestEmbeddedPromises(t *testing.T) {
 	require.Zero(t, v)
 }
 
-// A promise fits into the size class that its fields were chosen for.
+// A promise fits into the size class of the allocator that its fields were chosen for.
 func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(promise.Promise{}); size > 96 {
 		t.Errorf("a promise has %d bytes", size)

@@ -1,19 +1,19 @@
 package promise
 
-// Unhandled rejections: who is told when nobody has handled an error.
+// Unhandled rejections: how errors that have no handler are reported.
 
 import "errors"
 
-// Unhandled tells whether there may be rejections to report. On the loop; it costs two loads.
+// Unhandled tells whether Checkpoint may have something to report. On the loop; it costs two loads.
 func (r *Realm) Unhandled() bool { return len(r.reports)|len(r.unhandled) != 0 }
 
-// Checkpoint reports the next rejection that still nobody has handled, if there is one, and tells whether this round of
-// reports goes on. The loop calls it, on the loop, when a microtask checkpoint has found no more microtasks and Unhandled
-// says so; again as long as it returns true; and then goes on with the checkpoint.
+// Checkpoint reports the next rejection that still has no handler, if there is one, and tells whether this round of
+// reports goes on. The loop calls it when a microtask checkpoint has found no more microtasks and Unhandled returns true. It
+// calls again as long as Checkpoint returns true, and then goes on with the checkpoint.
 //
-// A round has the rejections that there were when it began: what is rejected meanwhile has its chance of a handler first,
-// as in HTML ("notify about rejected promises") and in Node. What is reported has left the round before: should
-// OnUnhandled panic or end the goroutine, the next call goes on behind it, whatever runs before that.
+// A round has the rejections that there were when it began. A promise that is rejected during a round waits for the next, so
+// that it may get a handler first, as in HTML ("notify about rejected promises") and in Node. A promise leaves the round
+// before it is reported: if OnUnhandled panics or ends the goroutine, the next call goes on with the next promise.
 func (r *Realm) Checkpoint() (more bool) {
 	if len(r.reports) == 0 {
 		r.reports, r.unhandled = r.unhandled, nil
@@ -35,12 +35,12 @@ func (r *Realm) Checkpoint() (more bool) {
 	return len(r.reports) != 0
 }
 
-// Waited returns the promises that goroutines, or other loops, wait for, unless they are more than most; and how many they
+// Waited returns the promises that other goroutines or loops wait for, unless they are more than most; and how many there
 // are. Any goroutine may call it.
 func (r *Realm) Waited(most int) (all []*Promise, n int) { return r.waiters.promises(most) }
 
-// isEnd tells whether err comes of the end, which is nobody's fault. Users' errors may panic when they are compared: by a
-// method Is or Unwrap, or by what they have in an interface.
+// isEnd tells whether err is the error of the loop's end, which is no fault. Comparing a user's error may panic, in its
+// methods Is and Unwrap or because it is not comparable; an error with which that happens is not that of the end.
 func (r *Realm) isEnd(err error) (is bool) {
 	end := r.end.Load()
 	if end == nil {
@@ -50,9 +50,9 @@ func (r *Realm) isEnd(err error) (is bool) {
 	return errors.Is(err, *end)
 }
 
-// noteUnhandled puts a rejected promise without a handler on the list. An empty microtask sees to it that there is a
-// checkpoint, also if nothing else is scheduled. If an ending loop refuses that, it reports nothing: else a handler that
-// rejects could keep it from its end.
+// noteUnhandled puts a rejected promise without a handler on the list. An empty microtask makes sure that there is a
+// checkpoint, also if nothing else is scheduled. If an ending loop refuses this microtask, the rejection is not reported:
+// otherwise handlers that reject could keep the loop from its end. On the loop.
 func (r *Realm) noteUnhandled(p *Promise) {
 	if r.onUnhandled == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Which rejections are reported at the end of a microtask checkpoint: each program names the errors of those.
+// Which rejections are reported at the end of a microtask checkpoint: each program names their errors.
 func TestUnhandled(t *testing.T) {
 	fail := func(text string) error { return errors.New(text) }
 	catch := func(error) (any, error) { return nil, nil }
@@ -167,7 +167,7 @@ func TestUnhandledDuringReports(t *testing.T) {
 	require.Equal(t, []string{"first", "third"}, got)
 }
 
-// A round of reports has what there was when it began, and each call of Checkpoint says whether it goes on.
+// A round of reports has the rejections that there were when it began; each call of Checkpoint says whether it goes on.
 func TestRounds(t *testing.T) {
 	var got []string
 	var r *promise.Realm
@@ -211,7 +211,7 @@ type hostile struct{ _ int }
 func (*hostile) Error() string { return "hostile" }
 func (*hostile) Is(error) bool { panic("compared") }
 
-// Whatever the error of the end, and that of a rejection: one is told from the other, and what cannot be is reported.
+// The error of the end is told from those of other rejections, whatever they are; one that cannot be compared is reported.
 func TestErrorsThatCannotBeCompared(t *testing.T) {
 	odd := func() []error {
 		return []error{uncomparable{[]int{}}, uncomparables{}, &hostile{},

@@ -2,13 +2,16 @@
 
 package threadlet
 
+// Accepting a connection where it takes several system calls.
+
 import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// acceptNonblock keeps programs from starting in between, which would inherit the descriptor.
+// acceptNonblock accepts a connection. The lock keeps the process from forking before the descriptor is close-on-exec: the
+// new program would inherit it.
 func acceptNonblock(fd int) (int, unix.Sockaddr, error) {
 	syscall.ForkLock.RLock()
 	accepted, from, err := unix.Accept(fd)

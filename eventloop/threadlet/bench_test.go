@@ -26,7 +26,7 @@ func within(tb testing.TB, fn func(l *eventloop.Loop), opts ...eventloop.Option)
 	}
 }
 
-// spent reports the processor time of what it returns the end of.
+// spent begins to measure processor time; the function that it returns ends that, and reports it.
 func spent(b *testing.B) (end func()) {
 	began := processorTime(b)
 	return func() { b.ReportMetric(float64(processorTime(b)-began)/float64(b.N), "cpu-ns/op") }
@@ -78,7 +78,7 @@ func BenchmarkYield(b *testing.B) {
 	})
 }
 
-// A function that begins and ends, beside that of a goroutine that says over a channel that it has.
+// A threadlet that begins and ends, beside a goroutine that reports its end over a channel.
 func BenchmarkSpawn(b *testing.B) {
 	b.Run("threadlets", func(b *testing.B) {
 		b.ReportAllocs()

@@ -13,22 +13,22 @@ import (
 type Chan[T any] struct {
 	home      home
 	buffer    []T // a ring
-	read, n   int // the oldest value, and how many
+	read, n   int // index of the oldest value, and how many there are
 	senders   waitlist[T]
 	receivers waitlist[*T]
 	closed    bool
 }
 
-// NewChan returns a channel of a loop with room for n values. Without room a Send waits for its Receive. It panics if n
-// is negative.
+// NewChan returns a channel of a loop with room for n values. With n = 0 each Send waits for its Receive. It panics if n is
+// negative. Any goroutine may call it.
 func NewChan[T any](l *eventloop.Loop, n int) *Chan[T] {
 	c := &Chan[T]{buffer: make([]T, n)}
 	c.home.s.Store(schedulerOf(l))
 	return c
 }
 
-// Send passes v on, and waits until there is room for it, or somebody to take it. With an error v was not passed on:
-// io.ErrClosedPipe when the channel is closed, ErrSignaled, eventloop.ErrLoopTerminated, ErrNotThreadlet.
+// Send passes v on, and waits until there is room for v or a receiver. With an error v was not passed on: io.ErrClosedPipe
+// when the channel is closed, ErrSignaled, eventloop.ErrLoopTerminated, or ErrNotThreadlet.
 func (c *Chan[T]) Send(v T) error {
 	t, err := c.home.caller()
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Chan[T]) Send(v T) error {
 // returns false.
 func (c *Chan[T]) TrySend(v T) bool { return c.home.onLoop() && !c.closed && c.put(v) }
 
-// put gives v to a receiver, or to the buffer if it has room.
+// put gives v to the first receiver that waits, or to the buffer. It returns false if there is no room.
 func (c *Chan[T]) put(v T) bool {
 	if w := c.receivers.wakeFirst(nil); w != nil {
 		*w.value = v
@@ -104,7 +104,7 @@ func (c *Chan[T]) TryReceive() (v T, ok bool) {
 	return c.get()
 }
 
-// get takes the oldest value, of the buffer or, if that has no room, of a sender.
+// get takes the oldest value: from the buffer, or, if that is empty, from the first sender that waits.
 func (c *Chan[T]) get() (v T, ok bool) {
 	if c.n == 0 {
 		if w := c.senders.wakeFirst(nil); w != nil {
@@ -122,7 +122,7 @@ func (c *Chan[T]) get() (v T, ok bool) {
 	return v, true
 }
 
-// Len returns how many values are in the buffer, to callers on the loop.
+// Len returns how many values are in the buffer. It is for the loop; elsewhere it returns 0.
 func (c *Chan[T]) Len() int {
 	if !c.home.onLoop() {
 		return 0
@@ -130,8 +130,8 @@ func (c *Chan[T]) Len() int {
 	return c.n
 }
 
-// Close ends the channel: those who wait to send get io.ErrClosedPipe; those who receive get what is in the buffer, and
-// then io.EOF. Threadlets and callbacks of the loop may call it, also again; elsewhere it returns ErrNotThreadlet.
+// Close ends the channel. Senders get io.ErrClosedPipe; receivers get what is in the buffer, and then io.EOF. Threadlets
+// and callbacks of the loop may call it, more than once, too; elsewhere it returns ErrNotThreadlet.
 func (c *Chan[T]) Close() error {
 	if !c.home.onLoop() {
 		return ErrNotThreadlet

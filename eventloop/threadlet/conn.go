@@ -16,23 +16,22 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Conn is a stream connection, TCP or Unix, of a loop. It is a net.Conn: what reads and writes these (crypto/tls, bufio,
-// http.ReadRequest) works with it within threadlets of its loop.
+// Conn is a stream connection, TCP or Unix, of a loop. It is a net.Conn: code that reads and writes these (crypto/tls,
+// bufio, http.ReadRequest) works with it in threadlets of its loop.
 //
-// Read, Write, SyscallConn, CloseRead, CloseWrite and Idle are for threadlets of its loop, and return [ErrNotThreadlet] to
-// others, with no effect. Close, Signal and the setting of deadlines may come from any goroutine; what they end they end on the loop,
-// soon. A Conn that was closed stays valid, and returns net.ErrClosed. When its loop ends it is closed.
+// Read, Write, CloseRead, CloseWrite, Idle, and the methods of what SyscallConn returns, are for threadlets of the loop.
+// Other callers get [ErrNotThreadlet], and nothing is done. Close, Signal and the setters of deadlines may be called from
+// any goroutine; they end waits on the loop, soon after the call. A closed Conn stays valid: its methods return
+// net.ErrClosed. The end of the loop closes it.
 //
-// A peer that always has something to read keeps nobody waiting: now and then an operation lets others go on, as Yield does.
+// A peer that always has something to read cannot keep the loop busy: now and then an operation lets others go on, as
+// Yield does.
 //
-// Locks that are held over a Read or a Write must be this package's. A tls.Conn has others: Handshake first, and then at
-// most one threadlet that reads and one that writes, and Close from anywhere. Two that read, or that write, at once
-// would block the loop for ever.
+// A lock that is held over a Read or a Write must be one of this package. A tls.Conn holds locks of package sync, so only
+// one threadlet may use it: two could stop the loop for ever. Package secure has TLS for several threadlets.
 type Conn struct {
 	desc
-	network       string
 	local, remote net.Addr
-	idles         int // calls of Idle
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -41,12 +40,12 @@ var _ net.Conn = (*Conn)(nil)
 func (c *Conn) Loop() *eventloop.Loop { return c.s.loop }
 
 func (c *Conn) opError(op string, err error) error {
-	return &net.OpError{Op: op, Net: c.network, Source: c.local, Addr: c.remote, Err: err}
+	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}
 }
 
-// Read reads up to len(p) bytes, and waits until there is one. It returns io.EOF when the peer has finished sending, and
-// otherwise a *net.OpError with the system's error, net.ErrClosed, os.ErrDeadlineExceeded, ErrSignaled,
-// eventloop.ErrLoopTerminated or ErrNotThreadlet in it.
+// Read reads up to len(p) bytes, and waits until there is one. It returns io.EOF when the peer has finished sending. Every
+// other error is a *net.OpError around the system's error, net.ErrClosed, os.ErrDeadlineExceeded, ErrSignaled, ErrDraining,
+// eventloop.ErrLoopTerminated or ErrNotThreadlet.
 func (c *Conn) Read(p []byte) (int, error) {
 	t, err := c.caller(&c.in)
 	if err != nil {
@@ -56,13 +55,13 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		// A read that has left room in its buffer has left nothing else, so the system is asked when it says that there is more.
-		if !c.in.drained || !c.watches(eventloop.EventRead) || t.boundary && t.s.closing {
+		// A read that did not fill its buffer has emptied the socket: the next one first waits until the system reports more.
+		if !c.in.drained || !c.watches(eventloop.EventRead) || t.boundary && t.s.draining {
 			n, again, err := sysRead(c.fd, p)
 			switch {
 			case n > 0:
 				c.in.drained, t.boundary = n < len(p), false
-				t.breathe()
+				t.countOperation()
 				return n, nil
 			case err != nil:
 				return 0, c.opError("read", os.NewSyscallError("read", err))
@@ -70,10 +69,10 @@ func (c *Conn) Read(p []byte) (int, error) {
 				return 0, io.EOF
 			}
 		}
-		if t.boundary && t.s.closing {
+		if t.boundary && t.s.draining {
 			err = ErrDraining
 		} else if err = c.wait(t, &c.in, reading, eventloop.EventRead); err == nil || err == ErrDraining {
-			err = c.usable(&c.in) // and try: data may have come at the same time
+			err = c.usable(&c.in) // nil: read again, since data may have arrived even with ErrDraining
 		}
 		if err != nil {
 			return 0, c.opError("read", err)
@@ -81,12 +80,16 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 }
 
-// Write writes all of p, and waits for as long as the system has no room for it. It returns how much the system took, and
-// if that is not all, why, as Read does. Nothing is kept in between: a peer that does not read makes its writers wait.
+// Write writes all of p, and waits whenever the system has no room for more. It returns how much the system has taken; if
+// that is not all, the error is one of those of Read. Nothing is buffered in between: a peer that does not read makes its
+// writers wait.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	t, err := c.caller(&c.out)
 	if err != nil {
 		return 0, c.opError("write", err)
+	}
+	if len(p) == 0 {
+		t.countOperation()
 	}
 	for n < len(p) {
 		m, again, err := sysWrite(c.fd, p[n:])
@@ -95,7 +98,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 		case err != nil:
 			return n, c.opError("write", os.NewSyscallError("write", err))
 		case m > 0:
-			t.breathe()
+			t.countOperation()
 			err = c.usable(&c.out)
 		case !again:
 			err = io.ErrUnexpectedEOF
@@ -111,7 +114,32 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close closes the connection; those who wait for it get net.ErrClosed, and so does whoever closes it again. Any goroutine
+// TryWrite writes as much of p as the system has room for now, and returns how much; it never waits. Callbacks of the loop
+// may call it, too. Deadlines do not apply. Its errors are those of Write; less than len(p) without an error means that
+// there is no room now.
+func (c *Conn) TryWrite(p []byte) (n int, err error) {
+	switch {
+	case !c.s.loop.OnLoop():
+		return 0, c.opError("write", ErrNotThreadlet)
+	case c.closing.Load():
+		return 0, c.opError("write", net.ErrClosed)
+	}
+	for n < len(p) {
+		m, again, err := sysWrite(c.fd, p[n:])
+		n += m
+		switch {
+		case err != nil:
+			return n, c.opError("write", os.NewSyscallError("write", err))
+		case again:
+			return n, nil
+		case m == 0:
+			return n, c.opError("write", io.ErrUnexpectedEOF)
+		}
+	}
+	return n, nil
+}
+
+// Close closes the connection. Threadlets that wait for it get net.ErrClosed, and so do later calls of Close. Any goroutine
 // may call it.
 func (c *Conn) Close() error {
 	if err := c.close(); err != nil {
@@ -120,7 +148,8 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Signal has those who wait for the connection get ErrSignaled, or the next one who would. Any goroutine may call it.
+// Signal ends all current waits for the connection with ErrSignaled; if there are none, the next wait ends so. Any goroutine
+// may call it.
 func (c *Conn) Signal() { c.signal() }
 
 // CloseRead shuts down the reading side: reads return io.EOF.
@@ -146,12 +175,13 @@ func (c *Conn) shutdown(sd *side, how int) error {
 // LocalAddr returns the address of this side.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr returns that of the peer.
+// RemoteAddr returns the address of the peer.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
-// SetDeadline sets when Read and Write stop waiting, with os.ErrDeadlineExceeded; the zero time is never. It counts for
-// who waits now, and for all later waits until it is set again. Any goroutine may call it, as SetReadDeadline and
-// SetWriteDeadline. It returns net.ErrClosed. It costs a timer for each wait.
+// SetDeadline sets the time at which Read and Write stop waiting, with os.ErrDeadlineExceeded; the zero time means never.
+// It applies to current waits and to all later ones until it is set again. SetDeadline, SetReadDeadline and
+// SetWriteDeadline may be called from any goroutine. They return net.ErrClosed if the connection is closed. A deadline costs
+// a timer for each wait.
 func (c *Conn) SetDeadline(at time.Time) error { return c.deadline(at, &c.in, &c.out) }
 
 // SetReadDeadline is SetDeadline for Read.
@@ -167,11 +197,13 @@ func (c *Conn) deadline(at time.Time, sides ...*side) error {
 	return nil
 }
 
-// Idle ends the interest of the calling threadlet in the connection, and has handle called in a new threadlet when there is something to
-// read (which may be the peer's end), when the deadline of reading has come, or when the connection is signaled. So a connection that
-// waits for a request needs no coroutine meanwhile. When handle returns and has not called Idle again, the connection is
-// closed. If it is closed before, or the loop ends, handle is not called. It returns what Read does, eventloop.ErrNilCallback, or
-// ErrDraining when the loop is about to end, which closes idle connections.
+// Idle lets a connection wait for its next request without a threadlet, and so without a coroutine: the calling threadlet
+// may end. handle is called in a new threadlet when there is something to read (maybe the peer's end), when the read
+// deadline has passed, or when the connection is signaled. If handle returns without having called Idle again, the
+// connection is closed. If the connection is closed before, or the loop ends, handle is not called.
+//
+// The errors are those of Read, eventloop.ErrNilCallback, and ErrDraining once the loop is about to end, which closes idle
+// connections.
 func (c *Conn) Idle(handle func(*Conn)) error {
 	t := Current()
 	switch {
@@ -181,7 +213,7 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 		return c.opError("read", eventloop.ErrNilCallback)
 	case c.closing.Load():
 		return c.opError("read", net.ErrClosed)
-	case c.s.closing:
+	case c.s.draining:
 		return c.opError("read", ErrDraining)
 	}
 	if err := t.enter(); err != nil {
@@ -195,34 +227,33 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 		c.s.wanted++
 	}
 	c.idle = func() { c.begin(handle) }
-	c.limitIdle()
+	c.startIdleDeadline()
 	if c.signaled.Load() {
 		c.resumeIdle()
 	}
 	return nil
 }
 
-// begin has handle called in a threadlet of its own, on the loop.
+// begin calls handle in a new threadlet of the connection's loop, and then closes the connection unless Idle was called
+// meanwhile. If the loop is ending and refuses the threadlet, begin closes the connection.
 func (c *Conn) begin(handle func(*Conn)) {
-	if _, err := Go(c.s.loop, func() { c.handle(handle) }); err != nil {
+	if _, err := Go(c.s.loop, func() {
+		idles := c.idles
+		c.called = false
+		defer func() {
+			if c.idles == idles {
+				c.closeLater()
+			}
+		}()
+		handle(c)
+	}); err != nil {
 		_ = c.close()
 	}
 }
 
-// handle calls handle, and closes the connection behind it unless it is idle.
-func (c *Conn) handle(handle func(*Conn)) {
-	idles := c.idles
-	c.called = false
-	defer func() {
-		if c.idles == idles {
-			_ = c.close()
-		}
-	}()
-	handle(c)
-}
-
 // SyscallConn returns the connection as the system knows it. Control, Read and Write of what it returns are for threadlets
-// of the loop. The descriptor is non-blocking and registered with the loop; who closes it closes somebody else's.
+// of the loop. The descriptor is non-blocking and registered with the loop. It must not be closed: the loop would go on to
+// use a number that may be another file's.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) {
 	if c.closing.Load() {
 		return nil, c.opError("raw", net.ErrClosed)
@@ -259,29 +290,29 @@ func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(f
 		return r.c.opError("raw", err)
 	}
 	if events != 0 {
-		t.breathe()
+		t.countOperation()
 	}
 	return nil
 }
 
-// Wrap takes a connection of package net over: c is closed, and what it was goes on as a Conn of the loop, without
-// deadlines. Any goroutine may call it, when nobody uses c any more. It returns an error for what is no stream socket, and
-// eventloop.ErrLoopTerminated once the loop has ended; c is closed all the same. It returns errors.ErrUnsupported where RegisterFD
-// watches no sockets, and on Windows.
+// Wrap makes a Conn of the loop of a connection of package net. It takes the socket over and closes c; deadlines of c are
+// lost. Any goroutine may call it, when c is not in use any more. It returns an error unless c is a stream socket,
+// eventloop.ErrLoopTerminated once the loop is ending, and errors.ErrUnsupported where RegisterFD watches no sockets. With
+// an error c is closed, too.
 func Wrap(l *eventloop.Loop, c net.Conn) (*Conn, error) {
 	local, remote := c.LocalAddr(), c.RemoteAddr()
 	fd, err := takeOver(c)
 	if err != nil {
 		return nil, fmt.Errorf("threadlet: Wrap of a %T: %w", c, err)
 	}
-	conn := &Conn{network: local.Network(), local: local, remote: remote}
+	conn := &Conn{local: local, remote: remote}
 	if err := schedulerOf(l).open(&conn.desc, fd); err != nil {
 		return nil, fmt.Errorf("threadlet: Wrap: %w", err)
 	}
 	return conn, nil
 }
 
-// takeOver returns another descriptor of a connection or a listener of package net, and closes that.
+// takeOver returns a duplicate of the descriptor of c, a connection or a listener of package net, and closes c.
 func takeOver(c io.Closer) (fd int, err error) {
 	defer func() {
 		if closed := c.Close(); err == nil {
@@ -302,8 +333,8 @@ func takeOver(c io.Closer) (fd int, err error) {
 	return fd, err
 }
 
-// Dial connects as net.Dialer.DialContext does, on a worker; the connection is a *[Conn] of the caller's loop.
-// It is for threadlets. It returns what DialContext returns, what Do returns, or what Wrap returns.
+// Dial connects as net.Dialer.DialContext does, on a worker goroutine, and returns a *[Conn] of the caller's loop. Only
+// threadlets may call it. The errors are those of DialContext, of Do and of Wrap.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t := Current()
 	if t == nil {
@@ -331,7 +362,8 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return c, nil
 }
 
-// handoff passes a connection from a worker to a threadlet that may not wait for it any more.
+// handoff passes a connection from a worker to a threadlet. If the threadlet has stopped waiting, give closes the
+// connection.
 type handoff struct {
 	mu    sync.Mutex
 	conn  net.Conn

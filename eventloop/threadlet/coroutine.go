@@ -1,6 +1,6 @@
 package threadlet
 
-// Coroutines, on which threadlets run one after the other. They are iter.Pull's.
+// Coroutines: goroutines of iter.Pull, each of which runs threadlets one after the other.
 
 import (
 	"iter"
@@ -12,69 +12,89 @@ import (
 	"github.com/turnloop/turnloop/internal/guest"
 )
 
-// coroutine is a goroutine that only runs while the loop's has handed over to it. All of it is touched on the loop alone.
+// coroutine is a goroutine that runs only while the loop's goroutine, or the driver (see suspend), has handed over to it.
+// Only code on the loop touches the fields.
 type coroutine struct {
 	s     *scheduler
-	t     *Threadlet // that it runs; nil while it is idle
-	id    uintptr    // of its goroutine
-	no    uint64     // the number of that, if somebody wants to know
-	base  uintptr    // of the goroutine that has resumed it
-	yield func(struct{}) bool
-	next  func() (struct{}, bool)
-	rest  *coroutine // in the list of those that are idle
-	quit  bool       // it is to end
-	spent bool       // it called runtime.Goexit, and takes whoever resumes it along
+	t     *Threadlet              // the threadlet that it runs; nil while it is idle
+	id    uintptr                 // identity of its goroutine
+	yield func(struct{}) bool     // hands back
+	next  func() (struct{}, bool) // hands over
+	rest  *coroutine              // the next one in the list of idle coroutines
 }
 
+// newCoroutine makes a coroutine. The caller must resume it before it makes another.
 func (s *scheduler) newCoroutine() *coroutine {
 	c := &coroutine{s: s}
-	c.next, _ = iter.Pull(c.run)
+	if s.body == nil {
+		s.body = s.coroutine()
+	}
+	s.made = c
+	c.next, _ = iter.Pull(s.body)
 	return c
 }
 
-// resume hands over to a coroutine until it waits, or is idle. The loop's owner is who runs.
+// resume hands over to a coroutine, and returns when that hands back: because its threadlet waits, or because it is idle.
+// Meanwhile the coroutine's goroutine is the loop's owner. (A new coroutine, whose id is not known yet, stores the owner
+// itself.) suspend does what resume does, for the driver.
 func (c *coroutine) resume() {
-	owner := c.s.owner
-	c.base = owner.Load()
-	guest.SetOwner(owner, c.id) // one that begins says itself who it is
-	before := c.s.seen.enter(c)
+	s := c.s
+	s.base = s.owner.Load()
+	guest.SetOwner(s.owner, c.id)
+	before := s.seen.enter(c)
 	c.next()
-	for c.s.asked {
-		c.s.asked = false
+	c.handedBack()
+	s.seen.back(before)
+	guest.SetOwner(s.owner, s.base)
+}
+
+// handedBack is called when a coroutine has handed back. If the coroutine wants the stack of its driver, which is the
+// caller, it gets the stack and goes on. If it is spent, a new goroutine resumes it: a coroutine that ends by
+// runtime.Goexit also ends the goroutine that has resumed it.
+func (c *coroutine) handedBack() {
+	for c.s.wantsTrace {
+		c.s.wantsTrace = false
 		c.s.trace = debug.Stack()
 		c.next()
 	}
-	c.s.seen.back(before)
-	guest.SetOwner(owner, c.base)
-	if c.spent {
+	if c.s.spent == c {
+		c.s.spent = nil
 		go c.next()
 	}
 }
 
-func (c *coroutine) run(yield func(struct{}) bool) {
-	c.yield, c.id = yield, goroutine.ID()
-	guest.SetOwner(c.s.owner, c.id)
-	c.s.seen.begins(c)
-	coroutines.add(c)
-	for !c.quit {
-		c.serve()
-		c.s.putIdle(c)
-		yield(struct{}{})
+// coroutine returns the function of every coroutine of s. Its frame and that of serve are at the bottom of every threadlet's
+// stack, so they are small.
+func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
+	return func(yield func(struct{}) bool) {
+		c := s.made
+		c.yield, c.id = yield, goroutine.ID()
+		guest.SetOwner(s.owner, c.id)
+		s.seen.begins(c)
+		coroutines.add(c)
+		for s.quitter != c {
+			c.serve()
+			s.putIdle(c)
+			yield(struct{}{})
+		}
+		coroutines.remove(c.id)
+		s.seen.ends(c)
+		guest.SetOwner(s.owner, s.base) // this goroutine ends, and another may soon have the same identity
 	}
-	coroutines.remove(c.id)
-	guest.SetOwner(c.s.owner, c.base) // its identity may soon be another's
 }
 
-// serve runs a threadlet, and then those that wait to begin, as long as nothing else is due, for which no switch is
-// needed.
+// serve runs the coroutine's threadlet, and then fresh threadlets, as long as nextFresh returns one: that saves a switch for
+// each.
 func (c *coroutine) serve() {
 	defer func() {
-		if c.t != nil { // it did not return
+		if c.t != nil { // the function of c.t has panicked, or called runtime.Goexit
 			c.failed(recover())
 		}
 	}()
 	for c.t != nil {
-		c.t.fn()
+		fn := c.t.fn
+		c.t.fn = nil // so that what fn refers to can be collected while it runs
+		fn()
 		t := c.t
 		c.t = nil
 		t.finish(nil)
@@ -82,8 +102,8 @@ func (c *coroutine) serve() {
 	}
 }
 
-// failed is the end of a threadlet that has panicked, or has called runtime.Goexit, in a deferred call above its stack.
-// Goexit cannot be stopped, but put off until the loop has gone on.
+// failed ends a threadlet that has panicked or called runtime.Goexit. It runs in a deferred call, above the threadlet's
+// frames. A Goexit cannot be stopped, but it is postponed: the coroutine hands back first, so that the loop goes on.
 func (c *coroutine) failed(value any) {
 	t := c.t
 	c.t = nil
@@ -92,27 +112,29 @@ func (c *coroutine) failed(value any) {
 		t.finish(eventloop.ErrLoopTerminated)
 		return
 	case nil:
-		value, c.spent = eventloop.ErrGoexit, true
+		value, c.s.spent = eventloop.ErrGoexit, c
 	}
 	fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
 	t.finish(fault)
-	c.s.fault, c.s.culprit = fault, t.serial
-	if c.spent {
+	c.s.fault, c.s.faultSerial = fault, t.serial
+	if c.s.spent == c {
 		coroutines.remove(c.id)
+		c.s.seen.ends(c)
 		c.yield(struct{}{})
-		runtime.Goexit() // it was no Goexit but a panic(nil) as the runtime had it once (GODEBUG=panicnil=1)
+		runtime.Goexit() // only a panic(nil) under GODEBUG=panicnil=1 needs this: it looks like a Goexit, but has been recovered
 	}
 }
 
 // end ends an idle coroutine.
 func (c *coroutine) end() {
-	c.quit = true
+	c.s.quitter = c
 	c.resume()
+	c.s.quitter = nil
 }
 
-// report has the loop report the fault of a threadlet as that of the callback that is running.
+// report panics with the fault of a threadlet, which the loop recovers and reports as it does a callback's panic.
 func (s *scheduler) report() {
 	fault := s.fault
 	s.fault = nil
-	panic(guest.Fault{PanicError: fault, Serial: s.culprit})
+	panic(guest.Fault{PanicError: fault, Serial: s.faultSerial})
 }

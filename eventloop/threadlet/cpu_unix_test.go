@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// processorTime is what the process has used, in nanoseconds: on a machine that others use too, wall time says little.
+// processorTime returns what the process has used, in nanoseconds: on a shared machine, wall time says little.
 func processorTime(b *testing.B) int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,62 +1,96 @@
 package threadlet
 
-// Descriptors of sockets: who waits for one to be ready, until when, and how it is closed. What a connection and a listener
-// make of it is in conn.go and listen.go.
+// Descriptors of sockets: waits for readiness, their deadlines and signals, and closing. Connections (conn.go) and listeners
+// (listen.go) are made of them.
 
 import (
 	"math"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// desc is a non-blocking socket of a loop. The loop alone touches it, but for what is said to be anybody's.
+// desc is a non-blocking socket of a loop. Only code on the loop touches it, except the fields that say otherwise.
 //
-// It is registered when somebody waits for it first, and stays so: whoever waits again finds it watched. What it is ready
-// for and nobody waits for would be told again and again; so that is not watched any more until somebody does.
+// The first wait registers the socket with the loop, and it stays registered: later waits cost no system call. The loop
+// reports readiness in every tick while it lasts. So when nothing waits for an event, onEvents removes it from the watched
+// events, and the next wait for this event adds it again (watch).
 type desc struct {
 	s  *scheduler
 	fd int
 
-	in, out side
-	watched eventloop.IOEvents // for what it is registered
-	known   bool               // it is registered
-	ready   func(eventloop.IOEvents)
-	idle    func() // called instead of whoever waits to read, if nobody does
-	called  bool   // so it was, and what it began has not run yet
-	gone    bool   // closed, here
-	listens bool   // it is a listener's
-	unlink  string // a file that goes with it; whoever sets closing removes it
+	in, out    side                     // in is for reading and accepting, out for writing
+	watched    eventloop.IOEvents       // the events that it is registered for
+	idles      uint32                   // calls of Idle so far
+	ready      func(eventloop.IOEvents) // onEvents, made once
+	idle       func()                   // starts the threadlet of an idle connection; nil if it is not idle
+	timer      eventloop.TimerID        // of an idle connection's deadline; 0 for none
+	prev, next *desc                    // in the list of open descriptors; guarded by descs.mu
 
-	closing  atomic.Bool // somebody, anywhere, has closed it
-	signaled atomic.Bool // set by anybody, taken back by the wait that hears of it
+	open     bool // it is in that list; guarded by descs.mu
+	known    bool // it is registered
+	deferred bool // it is in scheduler.deferred
+	called   bool // the function idle was called, and the threadlet that it starts has not run yet
+	gone     bool // the method shut was called, on the loop
+	listens  bool // it belongs to a listener
+
+	closing  atomic.Bool // the method close was called, on any goroutine
+	signaled atomic.Bool // set by signal on any goroutine; cleared on the loop when it ends a wait
 }
 
-// side is one direction.
+// side is one direction of a socket.
+//
+// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them. The list is linked
+// by Threadlet.next, which has no other use while a threadlet waits.
 type side struct {
-	waiters  waitlist[call]
-	only     waiter[call] // of whoever waits when nobody else does
-	told     int          // waiters that the system's word has woken, and that have not run yet
-	deadline atomic.Int64 // in nanoseconds since epoch, 0 for none; anybody's
-	drained  bool         // the last read has left nothing: to be asked again when the system says so
-	timer    eventloop.TimerID
+	first, last *Threadlet
+	deadline    atomic.Int64 // in nanoseconds since epoch, 0 for none; any goroutine may set it
+	waking      bool         // wakeFirst has woken a threadlet that has not run yet
+	drained     bool         // the last read has emptied the socket, so the next one waits until the system reports data
 }
 
-// call is what a waiter brings.
-type call struct {
-	timer eventloop.TimerID // of the deadline; 0 for none
-	told  bool              // it is one of the told
+func (sd *side) push(t *Threadlet) {
+	t.at = sd
+	if sd.last == nil {
+		sd.first = t
+	} else {
+		sd.last.next = t
+	}
+	sd.last = t
+}
+
+// runs is called when t, which was in the list, runs again.
+func (sd *side) runs(t *Threadlet) {
+	if t.woken {
+		t.woken, sd.waking = false, false
+	}
+}
+
+// leave takes t, which is in the list, out of it.
+func (sd *side) leave(t *Threadlet) {
+	var before *Threadlet
+	for o := sd.first; o != t; o = o.next {
+		before = o
+	}
+	if before == nil {
+		sd.first = t.next
+	} else {
+		before.next = t.next
+	}
+	if sd.last == t {
+		sd.last = before
+	}
+	t.at, t.next = nil, nil
 }
 
 var epoch = time.Now()
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// instant returns a point of time in nanoseconds since epoch; 0 for the zero time, and for no other.
+// instant returns a point of time in nanoseconds since epoch: 0 for the zero time, and at least 1 for every other.
 func instant(at time.Time) int64 {
 	if at.IsZero() {
 		return 0
@@ -68,78 +102,16 @@ func instant(at time.Time) int64 {
 	return max(1, from+left)
 }
 
-// open makes a desc of a descriptor, which it owns from now on. Any goroutine may call it. A loop that is ending has none
-// any more: what is added before it does so is found by its end, and what comes later is closed here.
-func (s *scheduler) open(d *desc, fd int) error {
-	d.s, d.fd = s, fd
-	d.ready = d.tell
-	s.descs.add(d)
-	if s.host.Ending() {
-		s.descs.close(d)
-		return eventloop.ErrLoopTerminated
-	}
-	return nil
-}
-
-// descs are the open descriptors of a loop, which end with it.
-type descs struct {
-	mu   sync.Mutex
-	open map[*desc]struct{}
-	n    atomic.Int32 // of them, for those who look without the lock
-}
-
-func (ds *descs) add(d *desc) {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	if ds.open == nil {
-		ds.open = map[*desc]struct{}{}
-	}
-	ds.open[d] = struct{}{}
-	ds.n.Add(1)
-}
-
-// close closes one that is open.
-func (ds *descs) close(d *desc) error {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	if _, is := ds.open[d]; !is {
-		return net.ErrClosed // with the loop
-	}
-	ds.n.Add(-1)
-	if delete(ds.open, d); len(ds.open) == 0 {
-		ds.open = nil // and the memory that many took
-	}
-	return sysClose(d.fd)
-}
-
-// end closes what is open. Nobody uses it any more.
-func (ds *descs) end() {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	for d := range ds.open {
-		d.gone = true
-		if !d.closing.Swap(true) {
-			d.removeFile()
-		}
-		_ = sysClose(d.fd)
-	}
-	ds.open = nil
-}
-
-func (d *desc) removeFile() {
-	if d.unlink != "" {
-		_ = os.Remove(d.unlink)
-	}
-}
-
-// caller returns the calling threadlet if it may use the descriptor now.
+// caller returns the calling threadlet. It returns ErrNotThreadlet if the caller is no threadlet of the loop, or else the
+// error of usable. At the end of the loop a threadlet may do mostOps more operations, as for a last message to its peer;
+// after these caller returns the error of enter.
 func (d *desc) caller(sd *side) (*Threadlet, error) {
 	t := Current()
 	if t == nil || t.s != d.s {
 		return nil, ErrNotThreadlet
 	}
-	if t.s.over && t.s.ops >= mostOps {
-		return t, t.enter() // it has had its chance to say goodbye
+	if t.s.terminated && t.s.ops >= mostOps {
+		return t, t.enter()
 	}
 	return t, d.usable(sd)
 }
@@ -154,19 +126,19 @@ func (d *desc) usable(sd *side) error {
 	return nil
 }
 
-// mostOps is how many operations in a row a threadlet has without a wait: a peer that never lets it wait keeps nobody else
-// from anything, and the loop not from its end.
+// mostOps is how many operations a threadlet may do in a row without a wait. So a peer that never makes it wait cannot keep
+// the loop from other work, nor from its end.
 const mostOps = 64
 
-// breathe is called after each operation that did not wait.
-func (t *Threadlet) breathe() {
-	if t.s.ops++; t.s.ops >= mostOps && !t.s.over {
-		t.s.resumeLater(t)
-		t.leave()
+// countOperation is called after each operation that did not wait. After mostOps of these it yields.
+func (t *Threadlet) countOperation() {
+	if t.s.ops++; t.s.ops >= mostOps && !t.s.terminated {
+		_ = suspend(t, yielding)
 	}
 }
 
-// wait waits until the side is ready, and returns what ends the wait otherwise.
+// wait waits until one of events happens on the side. It returns an error if it cannot watch for them, or if a signal,
+// Close, the deadline or the end of the loop ends the wait before.
 func (d *desc) wait(t *Threadlet, sd *side, why reason, events eventloop.IOEvents) error {
 	if err := t.enter(); err != nil {
 		return err
@@ -175,47 +147,87 @@ func (d *desc) wait(t *Threadlet, sd *side, why reason, events eventloop.IOEvent
 		d.signaled.Store(false)
 		return ErrSignaled
 	}
-	if err := d.watch(events); err != nil {
-		return err
+	if !d.watches(events) {
+		if err := d.watchLater(events); err != nil {
+			return err
+		}
 	}
 	return d.park(t, sd, why)
 }
 
-// park waits in the side's list until somebody wakes it there, or for the deadline.
+// park waits in the side's list until wakeFirst, wakeAll or the deadline ends the wait.
 func (d *desc) park(t *Threadlet, sd *side, why reason) error {
-	w := &sd.only
-	if w.t != nil {
-		w = new(waiter[call])
-	}
-	w.t = t
-	sd.waiters.push(w)
+	sd.push(t)
 	d.s.wanted++
-	d.limit(w, sd)
+	d.startDeadline(t, sd)
 	err := t.wait(why)
 	d.s.wanted--
-	w.leave()
-	if w.value.timer != 0 {
-		_ = t.s.loop.CancelTimer(w.value.timer)
-	}
-	if w.value.told {
-		sd.told--
-	}
-	w.t, w.value = nil, call{}
+	t.stopTimer()
+	sd.runs(t)
 	return err
 }
 
-// limit has the deadline end the wait of w. A loop that is ending refuses the timer, and ends the wait.
-func (d *desc) limit(w *waiter[call], sd *side) {
-	if w.value.timer != 0 {
-		_ = d.s.loop.CancelTimer(w.value.timer)
-		w.value.timer = 0
-	}
+// startDeadline starts the timer that ends the wait of t at the side's deadline, in place of the timer that t had.
+func (d *desc) startDeadline(t *Threadlet, sd *side) {
+	t.stopTimer()
 	if at := sd.deadline.Load(); at != 0 {
-		w.value.timer, _ = w.t.startTimer(time.Duration(at-now()), os.ErrDeadlineExceeded)
+		t.startTimer(time.Duration(at-now()), os.ErrDeadlineExceeded)
 	}
 }
 
-// watch has the system tell when the descriptor is ready for events, besides what it tells already.
+// deferWork leaves work on d to the loop, at the end of the turn: to watch for events that are waited for, or to close d.
+// These calls need more stack than everything else here, and each coroutine keeps the largest stack that it has needed. On
+// the loop's own goroutine they need such a stack only once.
+func (d *desc) deferWork() {
+	if !d.deferred {
+		d.deferred = true
+		d.s.deferred = append(d.s.deferred, d)
+	}
+}
+
+// watchLater has the loop watch for events at the end of the turn, for a wait that is about to begin; an error will end the
+// wait. If the places of registrations are recorded, it watches at once, so that the recorded place is the caller's.
+func (d *desc) watchLater(events eventloop.IOEvents) error {
+	if d.s.seen.places {
+		return d.watch(events)
+	}
+	d.deferWork()
+	return nil
+}
+
+// closeLater is close for a handler that has returned.
+func (d *desc) closeLater() {
+	if !d.closing.Swap(true) {
+		d.deferWork()
+	}
+}
+
+// runDeferred does the work that deferWork has left to the loop.
+func (s *scheduler) runDeferred() {
+	for i, d := range s.deferred {
+		s.deferred[i] = nil
+		d.deferred = false
+		if d.closing.Load() {
+			_ = d.shut()
+			continue
+		}
+		d.watchFor(&d.in, eventloop.EventRead)
+		d.watchFor(&d.out, eventloop.EventWrite)
+	}
+	s.deferred = s.deferred[:0]
+}
+
+// watchFor watches for events if a threadlet waits for them. An error ends the wait.
+func (d *desc) watchFor(sd *side, events eventloop.IOEvents) {
+	if sd.first == nil || d.watches(events) {
+		return
+	}
+	if err := d.watch(events); err != nil {
+		sd.wakeAll(err)
+	}
+}
+
+// watch adds events to those that the loop watches the descriptor for, and registers it the first time.
 func (d *desc) watch(events eventloop.IOEvents) error {
 	switch {
 	case !d.known:
@@ -233,47 +245,49 @@ func (d *desc) watch(events eventloop.IOEvents) error {
 	return nil
 }
 
-// watches tells whether the system will say when the descriptor is ready for events.
+// watches tells whether the loop watches the descriptor for all of events.
 func (d *desc) watches(events eventloop.IOEvents) bool { return d.known && d.watched&events == events }
 
-// tell is the callback of the registration. Whoever waits tries again; what they do not take is told again.
-func (d *desc) tell(events eventloop.IOEvents) {
+// onEvents is the callback of the registration. It wakes the first waiter of each side that is ready, and the waiter tries
+// its operation again. If the side is still ready afterwards, the loop reports that in the next tick. A side without waiters
+// is not watched any more.
+func (d *desc) onEvents(events eventloop.IOEvents) {
 	const failed = eventloop.EventError | eventloop.EventHangup
 	unwanted := eventloop.IOEvents(0)
 	if events&(eventloop.EventRead|failed) != 0 {
 		d.in.drained = false
-		if !d.in.tell() && !d.called && !d.resumeIdle() {
+		if !d.in.wakeFirst() && !d.called && !d.resumeIdle() {
 			unwanted |= eventloop.EventRead
 		}
 	}
 	if events&(eventloop.EventWrite|failed) != 0 {
-		if !d.out.tell() {
+		if !d.out.wakeFirst() {
 			unwanted |= eventloop.EventWrite
 		}
 	}
 	if unwanted &= d.watched; events&failed != 0 && unwanted == d.watched {
-		d.unwatch() // nobody waits, and this is told whether it is asked for or not
+		d.unwatch() // nothing waits, and failures are reported whatever events are watched
 	} else if unwanted != 0 && d.s.loop.ModifyFD(d.fd, d.watched&^unwanted) == nil {
 		d.watched &^= unwanted
 	}
 }
 
-// tell has the first who waits try again, and returns false if nobody does. Whoever was told and has not run yet goes
-// before others: what is left behind is told again, and until then it is neither anybody else's nor unwanted.
-func (sd *side) tell() bool {
-	if sd.told > 0 {
-		return true
-	}
-	w := sd.waiters.wakeFirst(nil)
-	if w == nil {
+// wakeFirst wakes the first threadlet that waits, and returns false if there is none. While a threadlet that it has woken
+// has not run yet, it wakes no other and returns true: the event is for that threadlet, and if something is left to read or
+// write after it, the loop reports the event again.
+func (sd *side) wakeFirst() bool {
+	switch t := sd.first; {
+	case sd.waking:
+	case t == nil:
 		return false
+	default:
+		t.woken, sd.waking = true, true
+		t.wake(nil)
 	}
-	w.value.told = true
-	sd.told++
 	return true
 }
 
-// resumeIdle calls who has nobody waiting.
+// resumeIdle starts the threadlet of an idle connection, and returns false if the connection is not idle.
 func (d *desc) resumeIdle() bool {
 	f := d.idle
 	if f == nil {
@@ -281,9 +295,9 @@ func (d *desc) resumeIdle() bool {
 	}
 	d.idle, d.called = nil, true
 	d.s.wanted--
-	if d.in.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.in.timer)
-		d.in.timer = 0
+	if d.timer != 0 {
+		_ = d.s.loop.CancelTimer(d.timer)
+		d.timer = 0
 	}
 	f()
 	return true
@@ -297,21 +311,24 @@ func (d *desc) unwatch() {
 	}
 }
 
-// wakeAll ends the waits of a side.
+// wakeAll ends all waits of a side with err, and tells whether there were any.
 func (sd *side) wakeAll(err error) (any bool) {
-	for sd.waiters.wakeFirst(err) != nil {
+	for sd.first != nil {
+		sd.first.wake(err)
 		any = true
 	}
 	return any
 }
 
-// close closes the descriptor; any goroutine may call it. Elsewhere than on the loop that is an internal task; if the loop
-// has no time left for it, its end does it.
+// close closes the descriptor, or returns net.ErrClosed if that was done before. Any goroutine may call it. Off the loop it
+// queues an internal task; if the loop does not run this task any more, the end of the loop closes the descriptor.
 func (d *desc) close() error {
 	if d.closing.Swap(true) {
 		return net.ErrClosed
 	}
-	d.removeFile()
+	if d.listens {
+		d.s.descs.removeFile(d)
+	}
 	if d.s.loop.OnLoop() {
 		return d.shut()
 	}
@@ -319,7 +336,7 @@ func (d *desc) close() error {
 	return nil
 }
 
-// shut is close on the loop.
+// shut is the part of close that is done on the loop: it ends the registration and all waits.
 func (d *desc) shut() error {
 	if d.gone {
 		return net.ErrClosed
@@ -329,8 +346,8 @@ func (d *desc) shut() error {
 		d.idle = nil
 		d.s.wanted--
 	}
-	if d.in.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.in.timer)
+	if d.timer != 0 {
+		_ = d.s.loop.CancelTimer(d.timer)
 	}
 	d.unwatch()
 	d.in.wakeAll(net.ErrClosed)
@@ -338,19 +355,21 @@ func (d *desc) shut() error {
 	return d.s.descs.close(d)
 }
 
-// signal ends the waits on the descriptor, or the next one; any goroutine may call it.
+// signal ends all current waits for the descriptor with ErrSignaled, or the next wait if there are none. Any goroutine may
+// call it.
 func (d *desc) signal() {
 	if d.signaled.Swap(true) {
 		return
 	}
 	if d.s.loop.OnLoop() {
-		d.hear()
+		d.deliverSignal()
 	} else {
-		_ = d.s.loop.SubmitInternal(d.hear)
+		_ = d.s.loop.SubmitInternal(d.deliverSignal)
 	}
 }
 
-func (d *desc) hear() {
+// deliverSignal ends the current waits if a signal is pending.
+func (d *desc) deliverSignal() {
 	if !d.signaled.Load() {
 		return
 	}
@@ -362,7 +381,7 @@ func (d *desc) hear() {
 	}
 }
 
-// setDeadline sets the deadline of sides; any goroutine may call it. Whoever waits is told by the loop.
+// setDeadline sets the deadline of sides. Any goroutine may call it; the loop applies it to current waits.
 func (d *desc) setDeadline(at time.Time, sides ...*side) error {
 	if d.closing.Load() {
 		return net.ErrClosed
@@ -379,25 +398,25 @@ func (d *desc) setDeadline(at time.Time, sides ...*side) error {
 	return nil
 }
 
-// renew has those who wait go by the deadlines that are set now.
+// renew starts the timers of all current waits anew, by the deadlines that are set now.
 func (d *desc) renew() {
 	for _, sd := range [...]*side{&d.in, &d.out} {
-		for w := sd.waiters.first; w != nil; w = w.next {
-			d.limit(w, sd)
+		for t := sd.first; t != nil; t = t.next {
+			d.startDeadline(t, sd)
 		}
 	}
-	d.limitIdle()
+	d.startIdleDeadline()
 }
 
-// limitIdle has the deadline of reading end the rest of who is idle.
-func (d *desc) limitIdle() {
-	if d.in.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.in.timer)
-		d.in.timer = 0
+// startIdleDeadline starts the timer that resumes an idle connection at its read deadline, in place of the one before.
+func (d *desc) startIdleDeadline() {
+	if d.timer != 0 {
+		_ = d.s.loop.CancelTimer(d.timer)
+		d.timer = 0
 	}
 	if at := d.in.deadline.Load(); at != 0 && d.idle != nil {
-		d.in.timer, _ = d.s.loop.ScheduleTimer(time.Duration(at-now()), func() {
-			d.in.timer = 0
+		d.timer, _ = d.s.loop.ScheduleTimer(time.Duration(at-now()), func() {
+			d.timer = 0
 			d.resumeIdle()
 		})
 	}

@@ -1,15 +1,15 @@
 package threadlet
 
-// Draining: what a server still does when its loop is shut down.
+// Draining: how the handlers of a server come to their end before its loop does.
 
 import "errors"
 
-// ErrDraining is returned to a threadlet that waits for the next request when its loop is about to end; see [Draining].
+// ErrDraining ends the wait for a next request when the loop is about to end; see [Draining].
 var ErrDraining = errors.New("threadlet: the loop is shut down")
 
-// Draining tells whether the loop of the calling threadlet is being shut down, and asks to be waited for: Shutdown of
-// the loop lets those who have called it come to their end, within its context, before it begins. A server's handler calls it
-// before each request:
+// Draining tells whether the loop of the calling threadlet is being shut down. It also makes Shutdown wait: before the loop
+// begins to end, the threadlets that have called Draining come to their end, as long as Shutdown's context lasts. The
+// handler of a server calls it before each request:
 //
 //	for !threadlet.Draining() {
 //		request, err := read(conn)
@@ -19,9 +19,10 @@ var ErrDraining = errors.New("threadlet: the loop is shut down")
 //		answer(conn, request)
 //	}
 //
-// A [Conn.Read] that has brought nothing since the last call then returns [ErrDraining], if nothing has arrived; whatever else the handler does goes
-// on. Meanwhile listeners are closed, and connections that are [Conn.Idle]. Close of the loop, the end of Run's
-// context, and a Shutdown from the loop itself wait for nobody. To others than threadlets it returns false.
+// Once Shutdown was called, a [Conn.Read] returns [ErrDraining] if nothing has arrived, and nothing was read since the last
+// call of Draining; everything else that the handler does goes on. Shutdown first closes listeners, and connections that are
+// idle ([Conn.Idle]). Close of the loop, the end of Run's context, and a Shutdown from the loop itself do not wait. Outside
+// of a threadlet Draining returns false.
 func Draining() bool {
 	t := Current()
 	if t == nil {
@@ -29,15 +30,15 @@ func Draining() bool {
 	}
 	if !t.drains {
 		t.drains = true
-		t.s.drains++
+		t.s.drainers++
 	}
 	t.boundary = true
-	return t.s.closing
+	return t.s.draining
 }
 
-// Drain begins that, and calls done when nobody is left who is waited for.
+// Drain begins the draining, and calls done when no threadlet that has called Draining is left, maybe at once.
 func (s *scheduler) Drain(done func()) {
-	s.closing = true
+	s.draining = true
 	s.onDrained = append(s.onDrained, done)
 	for _, d := range s.descs.all() {
 		if d.listens || d.idle != nil {
@@ -49,32 +50,21 @@ func (s *scheduler) Drain(done func()) {
 			t.wake(ErrDraining)
 		}
 	}
-	s.noneDrain()
+	s.callIfDrained()
 }
 
-// drained is the end of one that is waited for.
+// drained is called at the end of a threadlet that has called Draining.
 func (s *scheduler) drained() {
-	s.drains--
-	s.noneDrain()
+	s.drainers--
+	s.callIfDrained()
 }
 
-func (s *scheduler) noneDrain() {
-	if s.drains > 0 {
+func (s *scheduler) callIfDrained() {
+	if s.drainers > 0 {
 		return
 	}
 	for _, done := range s.onDrained {
 		done()
 	}
 	s.onDrained = nil
-}
-
-// all returns those that are open.
-func (ds *descs) all() []*desc {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	all := make([]*desc, 0, len(ds.open))
-	for d := range ds.open {
-		all = append(all, d)
-	}
-	return all
 }

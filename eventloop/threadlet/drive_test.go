@@ -1,6 +1,6 @@
 package threadlet_test
 
-// Direct switches: who waits resumes who is ready, without the loop. What the loop does in between must not show.
+// Direct switches: a threadlet that waits resumes the ready ones in the loop's place. That must not show.
 
 import (
 	"context"
@@ -40,7 +40,7 @@ var pairs = map[string]func(l *eventloop.Loop) [2]func() error{
 	},
 }
 
-// Pairs that switch for ever keep nothing else waiting, and no loop from its end.
+// Pairs that switch for ever keep neither other work waiting nor the loop from its end.
 func TestEndlessPairs(t *testing.T) {
 	for name, pair := range pairs {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestEndlessPairs(t *testing.T) {
 	}
 }
 
-// How many others may run before a timer that is due, an external task, and what goes before threadlets: a number that does not
+// How many threadlets may run before a due timer, an external task, and work that goes before threadlets: that does not
 // depend on how many are ready.
 func TestSwitchesAreCounted(t *testing.T) {
 	l := start(t)
@@ -117,8 +117,8 @@ func TestSwitchesAreCounted(t *testing.T) {
 	}))
 }
 
-// What fails in a threadlet that another has resumed ends it alone, is reported before others go on, and order and ownership
-// stay as they are.
+// A panic in a threadlet that another has resumed ends that one alone, and is reported before others go on. Order and
+// ownership stay as they are.
 func TestFaultOfTheDriven(t *testing.T) {
 	for _, how := range []string{"panic", "Goexit"} {
 		t.Run(how, func(t *testing.T) {
@@ -155,8 +155,8 @@ func TestFaultOfTheDriven(t *testing.T) {
 	}
 }
 
-// The end comes while a threadlet is resumed by another: who was woken before has what woke it; who has not begun
-// begins only if the loop runs what it has accepted.
+// The end comes while a threadlet is resumed by another. One that was woken before gets what has woken it. One that has not
+// begun begins only if the loop runs what it has accepted.
 func TestEndWithinASwitch(t *testing.T) {
 	for _, how := range []string{"Close", "Shutdown"} {
 		t.Run(how, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestEndWithinASwitch(t *testing.T) {
 			var got []int
 			var last error
 			began := false
-			require.NoError(t, do(t, l, func() { // so that there is a coroutine for who begins
+			require.NoError(t, do(t, l, func() { // leaves a coroutine for threadlets that begin
 				_, _ = threadlet.Go(l, func() { _ = threadlet.Yield() })
 				_ = threadlet.Yield()
 				_ = threadlet.Yield()
@@ -202,7 +202,7 @@ func TestEndWithinASwitch(t *testing.T) {
 	}
 }
 
-// play is a loop on which threadlets do what chance says, and what is known of it.
+// play is a loop on which threadlets do what chance says, and what the test knows of it.
 type play struct {
 	t    *testing.T
 	l    *eventloop.Loop
@@ -211,9 +211,9 @@ type play struct {
 	lock threadlet.Mutex
 	all  []*threadlet.Threadlet
 
-	inside       *threadlet.Threadlet // who runs
-	first        int                  // microtasks and internal tasks that go before whoever is resumed
-	excused      bool                 // who queued them has not waited
+	inside       *threadlet.Threadlet // that runs
+	first        int                  // microtasks and internal tasks that go before the next threadlet
+	excused      bool                 // the threadlet that queued them has not waited
 	begun, ended int
 	faults, told int
 	sent, got    int // through the channels
@@ -239,7 +239,7 @@ func (p *play) waits(op func() error) error {
 	return err
 }
 
-// goesFirst queues what runs before anybody is resumed.
+// goesFirst queues work that runs before the next threadlet is resumed.
 func (p *play) goesFirst() {
 	queue := p.l.ScheduleMicrotask
 	if p.rng.IntN(2) == 0 {
@@ -323,8 +323,8 @@ func (p *play) act() (err error) {
 	return err
 }
 
-// Whatever they do: one runs at a time, and what goes first has gone before; what is sent arrives once; who fails is told once;
-// and all end once, by themselves, by a deadlock, or when one of them ends the loop.
+// Whatever the threadlets do: one runs at a time, behind the work that goes first; a value that is sent arrives once; a
+// panic is reported once; and all end once, by themselves, by a deadlock, or when one of them ends the loop.
 func TestPlays(t *testing.T) {
 	for seed := range scale(300, 1000, 20_000) {
 		synctest.Test(t, func(t *testing.T) {

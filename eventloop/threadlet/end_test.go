@@ -17,7 +17,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
-// waits are all ways to wait for what never comes.
+// waits are all ways to wait for something that never comes.
 var waits = map[string]func(l *eventloop.Loop) error{
 	"sleep": func(*eventloop.Loop) error { return threadlet.Sleep(1 << 60) },
 	"await": func(l *eventloop.Loop) error {
@@ -33,7 +33,7 @@ var waits = map[string]func(l *eventloop.Loop) error{
 		if err != nil {
 			return err
 		}
-		if err = other.Join(background); err == nil { // the other was told first, and has ended
+		if err = other.Join(background); err == nil { // the other heard of the end first, and has ended
 			return eventloop.ErrLoopTerminated
 		}
 		return err
@@ -63,8 +63,7 @@ var waits = map[string]func(l *eventloop.Loop) error{
 	},
 }
 
-// Whatever a threadlet waits for, the end of the loop ends it; so do the deferred calls run, which cannot wait any more;
-// and nothing is left.
+// The end of the loop ends every wait. Then deferred calls run, which cannot wait any more, and nothing is left.
 func TestEndEndsWaits(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for name, wait := range waits {
@@ -100,7 +99,7 @@ func TestEndEndsWaits(t *testing.T) {
 	settled(t, before)
 }
 
-// settled waits for goroutines that have been told to end.
+// settled waits until goroutines that were told to end have ended.
 func settled(t *testing.T, before int) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
@@ -113,7 +112,7 @@ func settled(t *testing.T, before int) {
 	}
 }
 
-// What was accepted runs, unless the loop is closed; then Join tells that it never will.
+// A threadlet that was accepted runs, unless the loop is closed; then Join says that it never will.
 func TestEndBeforeTheBeginning(t *testing.T) {
 	for how, end := range map[string]func(*eventloop.Loop) error{
 		"Shutdown": func(l *eventloop.Loop) error { return l.Shutdown(background) },
@@ -151,7 +150,7 @@ func TestEndBeforeTheBeginning(t *testing.T) {
 	}
 }
 
-// Shutdown tells who waits only when everything that was accepted has run, which may be what they wait for.
+// Shutdown ends waits only when everything that was accepted has run: that may be what they wait for.
 func TestShutdownRunsWhatWasAccepted(t *testing.T) {
 	l, err := eventloop.New()
 	require.NoError(t, err)
@@ -182,7 +181,7 @@ func TestShutdownRunsWhatWasAccepted(t *testing.T) {
 	require.Len(t, got, n)
 }
 
-// Two that wake each other for ever, without a Yield, end with the loop.
+// Two threadlets that wake each other for ever, without a Yield, end with the loop.
 func TestEndOfPingPong(t *testing.T) {
 	l := start(t)
 	a, b := threadlet.NewChan[int](l, 0), threadlet.NewChan[int](l, 0)
@@ -206,7 +205,7 @@ func TestEndOfPingPong(t *testing.T) {
 	require.NoError(t, l.Shutdown(background))
 }
 
-// Panics and Goexit while a loop is closed are reported too, and end nobody else.
+// A panic or Goexit while the loop is closed is reported, too, and ends no other threadlet.
 func TestFaultsAtTheEnd(t *testing.T) {
 	opt, faults := sink()
 	l := start(t, opt)
@@ -227,7 +226,7 @@ func TestFaultsAtTheEnd(t *testing.T) {
 	require.Len(t, *faults, 2*n/3)
 }
 
-// Ten thousand that wait are told at once, and leave nothing behind.
+// Ten thousand that wait hear of the end at once, and leave nothing behind.
 func TestManyAtTheEnd(t *testing.T) {
 	const n = 10_000
 	before := runtime.NumGoroutine()
@@ -252,7 +251,7 @@ func TestManyAtTheEnd(t *testing.T) {
 	settled(t, before)
 }
 
-// Coroutines are kept for others, but not all of them.
+// Idle coroutines are kept for later threadlets, but not all of them.
 func TestPool(t *testing.T) {
 	before := runtime.NumGoroutine()
 	l := start(t)
@@ -267,7 +266,7 @@ func TestPool(t *testing.T) {
 	settled(t, before+1+threadlet.MostIdle)
 }
 
-// A loop that ends by itself says who waits for what can never come, once.
+// A loop that ends by itself reports, once, which threadlets wait for something that can never come.
 func TestDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder

@@ -29,7 +29,7 @@ func Example() {
 	// Output: 30
 }
 
-// Blocking work is done elsewhere, and does not block the loop.
+// Blocking work is done on another goroutine, and does not block the loop.
 func ExampleDo() {
 	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
 	_, _ = threadlet.Go(loop, func() {

@@ -1,6 +1,6 @@
 package threadlet
 
-// Which coroutine is this: a table from the identity of a goroutine to its coroutine.
+// The table from the identity of a goroutine to its coroutine, by which a threadlet knows itself.
 
 import (
 	"math/bits"
@@ -10,73 +10,79 @@ import (
 	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
-// coroutines are those of the process.
+// coroutines has all coroutines of the process.
 var coroutines table
 
 // current returns the coroutine on whose goroutine it is called, or nil.
 func current() *coroutine { return coroutines.find(goroutine.ID()) }
 
-// table is an open-addressed hash table that is read without a lock. A coroutine adds itself before it looks itself up,
-// and removes itself before its identity can be another's. So whoever looks finds an entry of their own or none, and what
-// others write meanwhile, to other slots, does not matter.
+// table is an open-addressed hash table that is read without a lock. A goroutine looks up no identity but its own. It adds
+// itself before it first does so, and removes itself before its identity can become another goroutine's. So nobody writes to
+// the entry that a goroutine looks up while it does so: concurrent writes are to other slots.
 type table struct {
-	slots atomic.Pointer[[]slot]
+	slots atomic.Pointer[slots]
 
-	mu   sync.Mutex // for those who write
-	live int
-	used int // slots that are not empty
+	mu   sync.Mutex // held by writers; guards what follows
+	live int        // coroutines in the table
+	used int        // slots that are not empty, also those of removed coroutines
 }
 
-// slot has no identity while it is empty, and a coroutine of nil when that was removed.
+// slot has the id 0 while it is empty. When a coroutine is removed, the slot keeps its id, and co becomes nil.
 type slot struct {
 	id atomic.Uintptr
 	co atomic.Pointer[coroutine]
 }
 
+type slots struct {
+	shift uint   // 64 minus the number of bits of an index
+	of    []slot // as many as a power of two
+}
+
 const smallest = 64 // slots
 
 func (tab *table) find(id uintptr) *coroutine {
-	p := tab.slots.Load()
-	if p == nil {
+	in := tab.slots.Load()
+	if in == nil {
 		return nil
 	}
-	slots := *p
-	for i := place(id, len(slots)); ; i = (i + 1) & (len(slots) - 1) {
-		switch slots[i].id.Load() {
+	for i := in.place(id); ; i++ {
+		at := &in.of[i&(len(in.of)-1)]
+		switch at.id.Load() {
 		case id:
-			return slots[i].co.Load()
+			return at.co.Load()
 		case 0:
 			return nil
 		}
 	}
 }
 
-// place spreads the addresses that identities are over a power of two.
-func place(id uintptr, n int) int {
-	return int(uint64(id) * 0x9E3779B97F4A7C15 >> (64 - bits.TrailingZeros(uint(n))))
+// place returns where the search for id begins. Identities are addresses, which it spreads.
+func (in *slots) place(id uintptr) int {
+	return int(uint64(id) * 0x9E3779B97F4A7C15 >> (in.shift & 63))
 }
 
 func (tab *table) add(c *coroutine) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	if p := tab.slots.Load(); p == nil || 2*(tab.used+1) > len(*p) {
+	if in := tab.slots.Load(); in == nil || 4*(tab.used+1) > 3*len(in.of) {
 		tab.rebuild()
 	}
-	tab.insert(*tab.slots.Load(), c)
+	tab.insert(tab.slots.Load(), c)
 	tab.live++
 }
 
-// insert takes a slot of the same identity, or one that is empty: never another's.
-func (tab *table) insert(slots []slot, c *coroutine) {
-	for i := place(c.id, len(slots)); ; i = (i + 1) & (len(slots) - 1) {
-		switch slots[i].id.Load() {
+// insert puts c into the slot that has its id, or into an empty one; never into one that has another id.
+func (tab *table) insert(in *slots, c *coroutine) {
+	for i := in.place(c.id); ; i++ {
+		at := &in.of[i&(len(in.of)-1)]
+		switch at.id.Load() {
 		case 0:
 			tab.used++
-			slots[i].co.Store(c)
-			slots[i].id.Store(c.id)
+			at.co.Store(c)
+			at.id.Store(c.id)
 			return
 		case c.id:
-			slots[i].co.Store(c)
+			at.co.Store(c)
 			return
 		}
 	}
@@ -85,30 +91,30 @@ func (tab *table) insert(slots []slot, c *coroutine) {
 func (tab *table) remove(id uintptr) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	slots := *tab.slots.Load()
-	for i := place(id, len(slots)); ; i = (i + 1) & (len(slots) - 1) {
-		if slots[i].id.Load() == id {
-			slots[i].co.Store(nil)
+	in := tab.slots.Load()
+	for i := in.place(id); ; i++ {
+		if at := &in.of[i&(len(in.of)-1)]; at.id.Load() == id {
+			at.co.Store(nil)
 			tab.live--
 			return
 		}
 	}
 }
 
-// rebuild makes a table of the right size for what lives.
+// rebuild replaces the slots by as many as the live coroutines need, and leaves removed ones behind. mu is held.
 func (tab *table) rebuild() {
 	n := smallest
-	for n < 4*(tab.live+1) {
+	for n < 2*(tab.live+1) {
 		n *= 2
 	}
-	next := make([]slot, n)
+	next := &slots{uint(64 - bits.TrailingZeros(uint(n))), make([]slot, n)}
 	tab.used = 0
-	if p := tab.slots.Load(); p != nil {
-		for i := range *p {
-			if c := (*p)[i].co.Load(); c != nil {
+	if in := tab.slots.Load(); in != nil {
+		for i := range in.of {
+			if c := in.of[i].co.Load(); c != nil {
 				tab.insert(next, c)
 			}
 		}
 	}
-	tab.slots.Store(&next)
+	tab.slots.Store(next)
 }

@@ -1,6 +1,6 @@
 package threadlet
 
-// Listeners: where connections come from.
+// Listeners: accepting connections, and serving each in a threadlet of its own.
 
 import (
 	"errors"
@@ -21,10 +21,12 @@ type listener struct {
 
 // Listen listens for stream connections as net.Listen does: on "tcp", "tcp4", "tcp6" or "unix". Any goroutine may call it.
 //
-// Accept is for threadlets of the loop, and returns a *[Conn] of it. When the system has no descriptors or no memory for
-// another connection, Accept waits for a while and tries again; the listener stays. It returns a *net.OpError with the
-// system's error, or what ends a wait, net.ErrClosed for one. Close may come from any goroutine. When its loop ends the listener is closed.
-// Listen returns net.Listen's errors, and those of [Wrap].
+// Accept of the listener is for threadlets of the loop, and returns a *[Conn] of the loop. When the system has no descriptor
+// or no memory for another connection, Accept pauses and tries again; the listener stays open. Accept returns a *net.OpError
+// around the system's error, or around what has ended the wait: net.ErrClosed, ErrSignaled, eventloop.ErrLoopTerminated; or
+// around ErrNotThreadlet. Close may be called from any goroutine; the end of the loop closes the listener, too.
+//
+// Listen returns the errors of net.Listen and of [Wrap].
 func Listen(l *eventloop.Loop, network, address string) (net.Listener, error) {
 	from, err := net.Listen(network, address)
 	if err != nil {
@@ -32,17 +34,19 @@ func Listen(l *eventloop.Loop, network, address string) (net.Listener, error) {
 	}
 	ln := &listener{address: from.Addr()}
 	ln.listens = true
-	if u, ok := from.(interface{ SetUnlinkOnClose(bool) }); ok { // a *net.UnixListener, where there are files for it
+	s := schedulerOf(l)
+	if u, ok := from.(interface{ SetUnlinkOnClose(bool) }); ok { // a *net.UnixListener, whose file must stay when takeOver closes it
 		u.SetUnlinkOnClose(false)
 		if name := from.Addr().String(); name != "" && name[0] != '@' {
-			ln.unlink = name
+			s.descs.keep(&ln.desc, name)
 		}
 	}
 	fd, err := takeOver(from)
 	if err == nil {
-		err = schedulerOf(l).open(&ln.desc, fd)
+		err = s.open(&ln.desc, fd)
 	}
 	if err != nil {
+		s.descs.removeFile(&ln.desc)
 		return nil, fmt.Errorf("threadlet: Listen: %w", err)
 	}
 	return ln, nil
@@ -69,30 +73,30 @@ func (ln *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// How long Accept waits when the system has no room for a connection.
+// The first and the longest pause of Accept when the system has no room for a connection.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// accept accepts a connection for the scheduler that to returns.
+// accept waits for a connection, and opens it on the scheduler that the function to returns.
 func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 	t, err := ln.caller(&ln.in)
 	pause := firstPause
 	for err == nil {
-		c := &Conn{network: ln.address.Network(), local: ln.address}
+		c := &Conn{local: ln.address}
 		fd, again, failed := sysAccept(ln.fd, c)
 		switch {
 		case failed == nil && !again:
 			if err := to().open(&c.desc, fd); err != nil {
 				return nil, err
 			}
-			t.breathe()
+			t.countOperation()
 			return c, nil
 		case again:
 			err = ln.wait(t, &ln.in, accepting, eventloop.EventRead)
 		case noRoom(failed):
-			// Nobody waits for the listener to be ready meanwhile, so it is not told again and again.
+			// A pause waits for no event of the listener. So the loop stops watching the listener, and does not spin.
 			err = ln.rest(t, pause)
 			pause = min(2*pause, lastPause)
 		default:
@@ -105,23 +109,30 @@ func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 	return nil, err
 }
 
-// rest waits for d, or for what ends waits for the listener.
+// unspecified tells whether a listener's address stands for all addresses of the machine. Then the local address of each
+// connection is one of them.
+func unspecified(a net.Addr) bool {
+	t, ok := a.(*net.TCPAddr)
+	return ok && (t.IP == nil || t.IP.IsUnspecified())
+}
+
+// rest waits for the time d. It ends early for the same reasons as a wait for a connection.
 func (ln *listener) rest(t *Threadlet, d time.Duration) error {
 	if err := t.enter(); err != nil {
 		return err
 	}
-	w := &waiter[call]{t: t}
-	ln.out.waiters.push(w) // a listener has nobody who writes; close wakes both sides
-	id, _ := t.startTimer(d, nil)
+	ln.out.push(t) // nothing else waits on this side of a listener; close wakes both sides
+	t.startTimer(d, nil)
 	err := t.wait(accepting)
-	w.leave()
-	_ = t.s.loop.CancelTimer(id)
+	t.stopTimer()
+	ln.out.runs(t)
 	return err
 }
 
-// Serve accepts connections, and has handle called for each in a threadlet of its own, until the listener is closed or
-// fails; it returns Accept's error then. A connection is closed when handle has returned, or panicked, unless it has made
-// it [Conn.Idle]. Serve is for threadlets of the listener's loop, and for listeners of [Listen].
+// Serve accepts connections and calls handle for each in a threadlet of its own, until the listener is closed or fails; then
+// it returns Accept's error. A connection is closed when handle has returned or panicked, unless handle has called
+// [Conn.Idle]. Serve is for threadlets of the listener's loop. A listener that is not from [Listen] is refused with
+// errors.ErrUnsupported, a nil handle with eventloop.ErrNilCallback.
 func Serve(ln net.Listener, handle func(*Conn)) error {
 	own, ok := ln.(*listener)
 	if !ok {
@@ -130,8 +141,8 @@ func Serve(ln net.Listener, handle func(*Conn)) error {
 	return own.serve(func() *scheduler { return own.s }, handle)
 }
 
-// ServeGroup is Serve for a server on all loops of a group: each connection belongs to the loop that has the fewest
-// when it is accepted, and stays there.
+// ServeGroup is Serve for a server on all loops of a group. Each connection belongs to the loop that has the fewest
+// connections when it is accepted, and stays there; handle runs on that loop.
 func ServeGroup(g *eventloop.Group, ln net.Listener, handle func(*Conn)) error {
 	own, ok := ln.(*listener)
 	if !ok {

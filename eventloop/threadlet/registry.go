@@ -1,6 +1,6 @@
 package threadlet
 
-// Who is there: for people who ask why something does not go on.
+// The threadlets of a loop and their stacks, for people who search for the cause of a hang.
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ import (
 // Info says what a threadlet is doing.
 type Info struct {
 	Threadlet *Threadlet
-	Serial    uint64    // counts the threadlets of its loop
+	Serial    uint64    // its number on the loop, from 1
 	State     string    // "fresh", "ready", "running" or "waiting"
 	Reason    string    // what it waits for: "sleep", "promise", "worker", "join", "mutex", "cond", "chan send", "chan receive", "read", "write", "accept"
-	Since     time.Time // the tick in which that began
-	Stack     []byte    // of one that has begun
+	Since     time.Time // time of the tick in which it was made, or its last wait began
+	Stack     []byte    // nil if it has not begun
 }
 
 func (i Info) String() string {
@@ -40,6 +40,7 @@ const (
 	reading
 	writing
 	accepting
+	yielding // no wait: it stays ready
 )
 
 var reasons = [...]string{sleeping: "sleep", promised: "promise", working: "worker", joining: "join", locking: "mutex",
@@ -48,10 +49,10 @@ var reasons = [...]string{sleeping: "sleep", promised: "promise", working: "work
 
 var phases = [...]string{fresh: "fresh", running: "running", waiting: "waiting", ready: "ready"}
 
-// Threadlets returns the threadlets of a loop that have not ended, in the order in which they came. Those who wait are
-// resumed for a moment, to say where they are; so it costs a stack trace for each, on the loop, and its callers elsewhere
-// wait until the loop gets round to it. Of a loop that does not run, or has ended, it returns none. Any goroutine may call
-// it.
+// Threadlets returns the threadlets of a loop that have not ended, in the order in which they were made. It resumes each
+// waiting threadlet for a moment to trace its stack, so it costs the loop a stack trace for each. Any goroutine may call it;
+// outside of the loop it blocks until the loop comes to it. Of a loop that has not begun to run, or has ended, it returns
+// none.
 func Threadlets(l *eventloop.Loop) []Info {
 	s := schedulerOf(l)
 	if l.OnLoop() {
@@ -84,15 +85,15 @@ func (s *scheduler) infos() []Info {
 	return infos
 }
 
-// stackOf has a threadlet trace its stack.
+// stackOf returns the stack of a threadlet, or nil if it has not begun.
 func (s *scheduler) stackOf(t *Threadlet) []byte {
 	switch {
 	case t.co == nil:
 		return nil
 	case t.phase == running:
 		return debug.Stack()
-	case t.co == s.driver: // it has resumed the caller, and cannot be resumed
-		s.asked = true
+	case t.co == s.driver: // the driver has resumed the caller, so the caller hands back to it to get its stack; see handedBack
+		s.wantsTrace = true
 		current().yield(struct{}{})
 	default:
 		s.tracing = true
@@ -104,8 +105,8 @@ func (s *scheduler) stackOf(t *Threadlet) []byte {
 	return stack
 }
 
-// Stuck reports a deadlock: the loop ends because nothing can happen any more, and there are threadlets that wait. It
-// happens once in the life of a loop.
+// Stuck logs a deadlock: the loop ends because nothing can happen any more, and threadlets wait. The loop calls it at most
+// once.
 func (s *scheduler) Stuck() {
 	if s.count == 0 {
 		return

@@ -1,6 +1,6 @@
 package threadlet
 
-// The scheduler of a loop's threadlets: who is ready, who is there, and the end.
+// The scheduler of a loop's threadlets: the queue of the ready ones, the list of all, idle coroutines, and the end.
 
 import (
 	"time"
@@ -10,51 +10,57 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// scheduler is the guest of a loop. The loop alone touches it.
+// scheduler is the guest of a loop (package guest). Only code on the loop touches it, except descs and seen.n, which any
+// goroutine may use.
 type scheduler struct {
 	loop  *eventloop.Loop
 	host  guest.Host
-	owner *atomic.Uintptr // the loop's
+	owner *atomic.Uintptr // identity of the goroutine that runs the loop; see guest.SetOwner
 
-	first, last    *Threadlet // that are ready, in the order in which they became so
-	eldest, newest *Threadlet // all that have not ended
-	blank          []Threadlet
-	serial         uint64 // of the newest
-	count          int    // of all
+	first, last    *Threadlet  // the queue: ready and fresh threadlets, in the order in which they are resumed
+	eldest, newest *Threadlet  // the list of the threadlets that have not ended
+	blank          []Threadlet // allocated, not used yet
+	serial         uint64      // serial number of the newest threadlet
+	count          int         // threadlets that have not ended
 
-	idle      *coroutine // those that have nothing to run
-	idles     int
-	unused    int  // the fewest that there were since relieve
-	relieving bool // relief is to be called
+	made        *coroutine                // the newest coroutine, whose body begins by looking here for itself
+	body        func(func(struct{}) bool) // the function of every coroutine; nil before the first
+	idle        *coroutine                // the list of coroutines without a threadlet
+	idles       int                       // how many coroutines are in that list
+	unused      int                       // the least value of idles since scheduleTrim: so many coroutines were not needed
+	trimPending bool                      // the timer of trimUnused is pending
 
-	ops   int // system calls of the running threadlet since it was resumed
-	spare int // threadlets that may still begin, or be resumed, in this turn
+	base    uintptr    // identity of the loop's goroutine while it has handed over to a coroutine
+	quitter *coroutine // the coroutine that is to end
+	spent   *coroutine // the coroutine whose threadlet has called runtime.Goexit; it ends its goroutine, and the one that resumes it
 
-	driver *coroutine // resumes others although it is none's turn but its own; nil if the loop does
-	asked  bool       // the driver is to say where it is
+	ops int // operations of the running threadlet since it was resumed; see countOperation
 
-	fault     *eventloop.PanicError // of a threadlet, not yet reported
-	over      bool                  // the loop ends, and nobody waits any more
-	left      int                   // turns that an ending loop still has while it waits for that
-	descs     descs                 // anybody's
-	known     int                   // descriptors that are registered
-	wanted    int                   // waits for descriptors, and connections that are idle
-	drains    int                   // threadlets that the end waits for
-	onDrained []func()              // called when there are none
-	closing   bool                  // the loop is about to end
-	tracing   bool                  // a threadlet is resumed to say where it is
-	trace     []byte
-	seen      seen
-	culprit   uint64 // whose the fault is
+	driver     *coroutine // the coroutine that resumes others in the loop's place, see suspend; nil while the loop does
+	wantsTrace bool       // a coroutine hands back to have its driver trace the driver's own stack; see stackOf
+
+	fault       *eventloop.PanicError // the panic of a threadlet that is not reported yet
+	terminated  bool                  // Reject was called: every wait ends with ErrLoopTerminated
+	turnsLeft   int                   // how many turns an ending loop gives before it calls Reject
+	descs       descs                 // the open descriptors
+	known       int                   // how many descriptors are registered
+	deferred    []*desc               // descriptors with deferred work, in this turn
+	wanted      int                   // waits for descriptors, plus idle connections
+	drainers    int                   // threadlets that Shutdown waits for
+	onDrained   []func()              // called when drainers is 0
+	draining    bool                  // Drain was called: the loop is about to end
+	tracing     bool                  // a threadlet is being resumed only to trace its stack
+	trace       []byte                // the stack that was traced
+	seen        seen
+	faultSerial uint64 // serial of the threadlet of fault
 }
 
 const (
-	mostIdle  = 256     // coroutines that are kept; their stacks are as large as they have had to be
-	fewIdle   = 8       // that are kept although nobody has needed them for a while
-	mostSpare = 8       // threadlets that begin or are resumed in one turn besides the first
-	mostTurns = 1 << 14 // of an ending loop that finds no end
+	mostIdle  = 256     // the most idle coroutines that are kept; each has a stack
+	fewIdle   = 8       // how many idle coroutines are kept even if none was needed for a while
+	mostTurns = 1 << 14 // turns of an ending loop before the waits of its threadlets are ended
 
-	reliefPause = time.Second
+	trimPause = time.Second // how long a coroutine must be idle before trimUnused ends it
 )
 
 func schedulerOf(l *eventloop.Loop) *scheduler {
@@ -62,10 +68,10 @@ func schedulerOf(l *eventloop.Loop) *scheduler {
 }
 
 func newScheduler(l any, h guest.Host) guest.Guest {
-	return &scheduler{loop: l.(*eventloop.Loop), host: h, owner: h.Owner(), left: mostTurns, seen: look(h)}
+	return &scheduler{loop: l.(*eventloop.Loop), host: h, owner: h.Owner(), turnsLeft: mostTurns, seen: look(h)}
 }
 
-// make returns a new threadlet. To ask for the memory of several at once costs a fraction.
+// make returns a new threadlet. It allocates several at once, which costs a fraction for each.
 func (s *scheduler) make() *Threadlet {
 	if len(s.blank) == 0 {
 		s.blank = make([]Threadlet, 4)
@@ -76,7 +82,7 @@ func (s *scheduler) make() *Threadlet {
 	return t
 }
 
-// enter takes a new threadlet in.
+// enter adds a new threadlet to the list of all and to the queue.
 func (s *scheduler) enter(t *Threadlet) {
 	s.serial++
 	s.count++
@@ -92,7 +98,7 @@ func (s *scheduler) enter(t *Threadlet) {
 	s.queue(t)
 }
 
-// forget takes out one that has ended.
+// forget takes a threadlet that has ended out of the list of all.
 func (s *scheduler) forget(t *Threadlet) {
 	s.count--
 	s.seen.left(t)
@@ -109,7 +115,7 @@ func (s *scheduler) forget(t *Threadlet) {
 	t.elder, t.younger = nil, nil
 }
 
-// resumeLater gives a threadlet its next turn when it is the turn of all that are ready now.
+// resumeLater makes a threadlet ready, behind all that are ready now.
 func (s *scheduler) resumeLater(t *Threadlet) {
 	t.phase = ready
 	s.seen.isReady(t)
@@ -137,15 +143,16 @@ func (s *scheduler) take() *Threadlet {
 // Ready tells whether a threadlet is ready.
 func (s *scheduler) Ready() bool { return s.first != nil }
 
-// Turn resumes the first threadlet that is ready.
+// Turn resumes the first threadlet of the queue, whose coroutine may resume others (see suspend). It panics with a
+// guest.Fault if one of them has panicked.
 func (s *scheduler) Turn() {
-	if s.host.Ending() && !s.over {
-		if s.left--; s.left < 0 {
+	if s.host.Ending() && !s.terminated {
+		if s.turnsLeft--; s.turnsLeft < 0 {
 			s.Reject()
 		}
 	}
-	s.spare = s.seen.most(mostSpare)
 	s.resume(s.take())
+	s.runDeferred()
 	if s.idles > mostIdle {
 		s.trim(mostIdle)
 	}
@@ -154,55 +161,32 @@ func (s *scheduler) Turn() {
 	}
 }
 
-// resume resumes a threadlet that was ready, or begins it.
+// resume switches to a threadlet, ready or fresh, and returns when its coroutine hands back.
 func (s *scheduler) resume(t *Threadlet) {
 	if t.phase == fresh {
 		s.begin(t, s.takeIdle())
 	}
-	t.phase = running
-	s.ops = 0
-	s.seen.goesOn(t)
+	s.goesOn(t)
 	t.co.resume()
 }
 
-// drive does on the coroutine of t, which is about to hand over to the loop, what the loop would do then: it resumes who is
-// ready. If it comes to be the turn of t itself that is true, and two switches of four were saved. What goes before
-// threadlets, and what only the loop can do, ends it.
-func (s *scheduler) drive(t *Threadlet) bool {
-	if s.driver != nil || s.first == t {
-		return false
-	}
-	s.driver = t.co
-	mine := false
-	for !mine && s.spare > 0 && s.fault == nil && s.Ready() && !s.host.Pressed() {
-		next := s.first
-		if next.phase == fresh && s.idle == nil {
-			break // a new coroutine inherits the labels of the goroutine that makes it
-		}
-		s.spare--
-		s.take()
-		if mine = next == t; !mine {
-			s.resume(next)
-		}
-	}
-	s.driver = nil
-	if mine {
-		t.phase = running
-		s.ops = 0
+func (s *scheduler) goesOn(t *Threadlet) {
+	t.phase = running
+	s.ops = 0
+	if s.seen.places {
 		s.seen.goesOn(t)
 	}
-	return mine
 }
 
-// begin has a coroutine run a threadlet when it is resumed.
+// begin gives a fresh threadlet to a coroutine, which runs it when it is resumed.
 func (s *scheduler) begin(t *Threadlet, c *coroutine) { t.phase, t.co, c.t = running, c, t }
 
-// nextFresh returns a threadlet that a coroutine may begin at once.
+// nextFresh gives the first threadlet of the queue to c, which runs it without a switch. It returns nil if that threadlet is
+// not fresh, or the turn must end.
 func (s *scheduler) nextFresh(c *coroutine) *Threadlet {
-	if t := s.first; t == nil || t.phase != fresh || s.spare == 0 || s.host.Pressed() {
+	if t := s.first; t == nil || t.phase != fresh || s.seen.turns || !s.host.Another() {
 		return nil
 	}
-	s.spare--
 	t := s.take()
 	s.begin(t, c)
 	return t
@@ -219,49 +203,51 @@ func (s *scheduler) takeIdle() *coroutine {
 	return c
 }
 
-// putIdle is called by a coroutine that is about to rest.
+// putIdle adds c to the idle coroutines. c calls it before it hands back.
 func (s *scheduler) putIdle(c *coroutine) {
 	c.rest = s.idle
 	s.idle = c
-	if s.idles++; s.idles > fewIdle && !s.relieving {
-		s.relieve()
+	if s.idles++; s.idles > fewIdle && !s.trimPending {
+		s.scheduleTrim()
 	}
 }
 
-// relieve has those ended, but for a few, that nobody has needed from one look to the next. When only few are left nobody
-// looks any more, so a loop that has nothing to do comes to rest.
-func (s *scheduler) relieve() {
+// scheduleTrim starts a timer for trimUnused, which ends the idle coroutines that were not needed meanwhile, except fewIdle
+// of them. When only these are left, no other timer is started, so a loop without work comes to rest.
+func (s *scheduler) scheduleTrim() {
 	s.unused = s.idles
-	id, err := s.loop.ScheduleTimerAs(eventloop.TimerBackground, reliefPause, s.relief)
-	if s.relieving = err == nil; s.relieving {
+	id, err := s.loop.ScheduleTimerAs(eventloop.TimerBackground, trimPause, s.trimUnused)
+	if s.trimPending = err == nil; s.trimPending {
 		_ = s.loop.UnrefTimer(id)
 	}
 }
 
-func (s *scheduler) relief() {
-	s.relieving = false
+func (s *scheduler) trimUnused() {
+	s.trimPending = false
 	if s.trim(max(s.idles-s.unused, fewIdle)); s.idles > fewIdle {
-		s.relieve()
+		s.scheduleTrim()
 	}
 }
 
-// trim ends idle coroutines until only so many are left.
+// trim ends idle coroutines until at most `to` are left.
 func (s *scheduler) trim(to int) {
 	for s.idles > to {
 		s.takeIdle().end()
 	}
 }
 
-// Reject tells all who wait that the loop ends.
+// Reject ends every wait with ErrLoopTerminated, the current ones and all that follow. It tells whether a threadlet is
+// ready.
 func (s *scheduler) Reject() bool {
-	s.over = true
+	s.terminated = true
 	for t := s.eldest; t != nil; t = t.younger {
 		t.wake(eventloop.ErrLoopTerminated)
 	}
 	return s.Ready()
 }
 
-// Leave runs every threadlet to its end; those that have not begun do not begin any more.
+// Leave runs every threadlet that has begun to its end, and ends the fresh ones without running them. If Turn panics in it,
+// the loop calls Leave again.
 func (s *scheduler) Leave() {
 	s.Reject()
 	for s.Ready() {
@@ -274,7 +260,7 @@ func (s *scheduler) Leave() {
 	s.trim(0)
 }
 
-// Unneeded returns how many registered descriptors there are if nobody waits for any, and otherwise 0.
+// Unneeded returns the number of registered descriptors if nothing waits for any of them, and otherwise 0.
 func (s *scheduler) Unneeded() int {
 	if s.wanted > 0 {
 		return 0
@@ -282,5 +268,5 @@ func (s *scheduler) Unneeded() int {
 	return s.known
 }
 
-// End releases what the loop held.
+// End closes the descriptors that are still open.
 func (s *scheduler) End() { s.descs.end() }

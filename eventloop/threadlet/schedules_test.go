@@ -19,15 +19,15 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// What may end a wait comes at once, from everywhere: data, the deadline, a signal, and the end. Each wait ends once, for a
-// reason that there was; so every wait that follows begins anew, and the last one ends too.
+// Everything that may end a wait comes at once, from everywhere: data, the deadline, a signal, and the end. Each wait ends
+// once, for a reason that there was; so every wait that follows begins anew, and the last one ends too.
 func TestSchedules(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	random := 3000
 	if n, err := strconv.Atoi(os.Getenv("TURNLOOP_SCHEDULES")); err == nil {
 		random = n / 60
 	}
-	// One takes half a minute, and two take hours: there are hundreds of steps, and a timer may fire at each of them.
+	// Two preemptions would take hours: there are hundreds of steps, and a timer may fire at each of them.
 	preemptions := 0
 	if os.Getenv("TURNLOOP_PREEMPTIONS") == "2" { // "make schedules"
 		preemptions = 1

@@ -1,7 +1,7 @@
 package threadlet
 
-// What the loop tells of its threadlets: how many there are, and, if somebody wants to know, where each comes from, what
-// it is doing, and on which goroutine it blocks the loop.
+// What the loop's probe learns of threadlets: how many there are, and, if an option asks for it, where each was made, what
+// it is doing, and on which goroutine it runs.
 
 import (
 	"sync/atomic"
@@ -9,30 +9,27 @@ import (
 	"github.com/turnloop/turnloop/internal/guest"
 )
 
-// seen is told what happens to the threadlets of a scheduler, and tells the loop. The loop's alone, but for n.
+// seen tells the loop what happens to the threadlets of a scheduler. Only code on the loop touches it, except n.
 type seen struct {
 	host   guest.Host
-	turns  bool // no two threadlets share a turn
-	places bool // where they come from is noted, and what they do
-	stacks bool // which goroutine runs is noted
-	n      *atomic.Int64
+	turns  bool                  // each turn has one threadlet, so that it can be timed
+	places bool                  // the loop wants to know where threadlets were made, and what they are doing
+	stacks bool                  // the loop wants to know which goroutine runs
+	nos    map[*coroutine]uint64 // the numbers of the coroutines' goroutines; nil if stacks is false
+	n      *atomic.Int64         // threadlets that have not ended; written on the loop, read by any goroutine
 }
 
 func look(h guest.Host) seen {
 	wanted := h.Looks()
-	return seen{h, wanted.Turns, wanted.Places, wanted.Stacks, new(atomic.Int64)}
-}
-
-// Count is how many there are that have not ended.
-func (s *scheduler) Count() int { return int(s.seen.n.Load()) }
-
-// most is how many threadlets may share a turn with the first, of n.
-func (s *seen) most(n int) int {
-	if s.turns {
-		return 0
+	s := seen{host: h, turns: wanted.Turns, places: wanted.Places, stacks: wanted.Stacks, n: new(atomic.Int64)}
+	if s.stacks {
+		s.nos = map[*coroutine]uint64{}
 	}
-	return n
+	return s
 }
+
+// Count returns how many threadlets have not ended. Any goroutine may call it.
+func (s *scheduler) Count() int { return int(s.seen.n.Load()) }
 
 func (s *seen) entered(t *Threadlet) {
 	guest.Publish(s.n, int64(t.s.count))
@@ -41,7 +38,8 @@ func (s *seen) entered(t *Threadlet) {
 	}
 }
 
-// from has a threadlet enter that was made elsewhere: here.
+// from returns the task that adds t to the scheduler, if Go was called on another goroutine. The place of that call is noted
+// as that of t.
 func (s *seen) from(t *Threadlet) (enter func()) {
 	here := s.host.Here()
 	return func() {
@@ -57,17 +55,18 @@ func (s *seen) left(t *Threadlet) {
 	}
 }
 
+// goesOn and suspends do something only if places is set. Their callers test this, because a call would cost more.
 func (s *seen) goesOn(t *Threadlet) {
-	if s.places {
-		s.host.Note(t.serial, nil, phases[running])
-		s.host.Runs(t.serial)
-	}
+	s.host.Note(t.serial, nil, phases[running])
+	s.host.Runs(t.serial)
 }
 
-func (s *seen) waits(t *Threadlet) {
-	if s.places {
-		s.host.Note(t.serial, nil, "waits for "+reasons[t.reason])
+func (s *seen) suspends(t *Threadlet) {
+	doing := phases[ready]
+	if t.phase == waiting {
+		doing = "waits for " + reasons[t.reason]
 	}
+	s.host.Note(t.serial, nil, doing)
 }
 
 func (s *seen) isReady(t *Threadlet) {
@@ -76,20 +75,23 @@ func (s *seen) isReady(t *Threadlet) {
 	}
 }
 
-// begins is told by a coroutine that has just begun.
+// begins is called by a new coroutine, on its goroutine.
 func (s *seen) begins(c *coroutine) {
 	if s.stacks {
-		c.no = s.host.Number()
-		s.host.Switch(c.no)
+		s.nos[c] = s.host.Number()
+		s.host.Switch(s.nos[c])
 	}
 }
 
-// enter is told of the coroutine that goes on, and back when the one before does.
+// ends is called by a coroutine that will run no other threadlet.
+func (s *seen) ends(c *coroutine) { delete(s.nos, c) }
+
+// enter is called before a switch to c. Its result is passed to back, which is called after the switch.
 func (s *seen) enter(c *coroutine) (before uint64) {
 	if s.stacks {
-		before = s.host.Switch(c.no)
+		return s.host.Switch(s.nos[c])
 	}
-	return before
+	return 0
 }
 
 func (s *seen) back(before uint64) {

@@ -1,6 +1,6 @@
 package threadlet_test
 
-// Tests of what is seen of threadlets: in Active, and in logs.
+// Tests of what Active and logs say of threadlets.
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,8 +34,8 @@ func spawnHere(t *testing.T, l *eventloop.Loop, fn func()) {
 	require.NoError(t, err)
 }
 
-// Threadlets that have not ended are told: how many there are; in debug mode each, with what it does, since when it is there,
-// and where it was made, on the loop or elsewhere; also in the error of a Shutdown that waits for them.
+// Active counts the threadlets that have not ended. In debug mode it lists each, with what it does, its age, and where it
+// was made, on the loop or elsewhere. So does the error of a Shutdown that waits for them.
 func TestActive(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestActive(t *testing.T) {
 
 func blockHere(d time.Duration) { time.Sleep(d) }
 
-// A threadlet that blocks its loop is reported, with its own stack; one that waits is none; each is measured by itself.
+// A threadlet that blocks its loop is reported, with its own stack. One that waits is not. Each is measured by itself.
 func TestStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reports := make(chan eventloop.Stall, 10)
@@ -112,7 +113,28 @@ func TestStalls(t *testing.T) {
 	})
 }
 
-// The record of a threadlet that panics says which.
+// A threadlet that waits for a lock of package sync, which another holds over a wait, stops the loop. The report says what
+// to do.
+func TestStallOfALock(t *testing.T) {
+	hints := make(chan string, 1)
+	l := start(t, eventloop.WithStallThreshold(5*time.Millisecond, func(s eventloop.Stall) {
+		if s.Hint != "" {
+			select {
+			case hints <- s.Hint:
+			default:
+			}
+		}
+	}))
+	var m sync.Mutex
+	spawnHere(t, l, func() { m.Lock(); _ = threadlet.Sleep(time.Hour) })
+	second, err := threadlet.Go(l, m.Lock)
+	require.NoError(t, err)
+	require.Contains(t, <-hints, "threadlet.Mutex")
+	m.Unlock()
+	require.NoError(t, second.Join(background))
+}
+
+// The log record of a panic names the threadlet.
 func TestRecords(t *testing.T) {
 	var log bytes.Buffer
 	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))), eventloop.WithDebug(true))

@@ -14,7 +14,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
-// One holds the lock at a time, also over waits, and those who wait get it in their order; signals take nobody's turn.
+// One threadlet holds the lock at a time, also over waits, and waiters get it in their order. A waiter that is signaled does
+// not take the lock from the next one.
 func TestMutex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := start(t)
@@ -123,7 +124,7 @@ func TestCond(t *testing.T) {
 				_ = m.Lock()
 				full += n
 				tell()
-				_ = threadlet.Yield() // who was told waits for the lock
+				_ = threadlet.Yield() // the waiter that tell has woken waits for the lock
 				m.Unlock()
 			}))
 			synctest.Wait()
@@ -145,8 +146,8 @@ func TestCond(t *testing.T) {
 	})
 }
 
-// A channel of threadlets and one of Go do the same under the same operations, chosen by chance: values in the order of
-// their senders, and those who wait served in theirs. Signals take waiters out.
+// A channel of threadlets and its model do the same under the same random operations: values come in the order of their
+// senders, and waiters are served in theirs. Signals take waiters out.
 func TestChanModel(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestChanModel(t *testing.T) {
 			room := rng.IntN(4)
 			l := start(t)
 			c := threadlet.NewChan[int](l, room)
-			// The model: what is in the channel, who waits to send what, who waits to receive.
+			// The model: the values in the channel, those of waiting senders, and the waiting receivers.
 			type wait struct {
 				th  *threadlet.Threadlet
 				n   int
@@ -250,7 +251,7 @@ func TestChanModel(t *testing.T) {
 	}
 }
 
-// Callbacks try; nobody else gets in.
+// Callbacks may try; other callers outside of threadlets are refused.
 func TestChanOfCallbacks(t *testing.T) {
 	l := start(t)
 	c := threadlet.NewChan[int](l, 1)

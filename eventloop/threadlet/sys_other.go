@@ -1,8 +1,8 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
 package threadlet
 
-// Systems whose sockets this package does not know: nothing is taken over, so nothing else is called.
+// Systems whose sockets this package does not know. sysDup fails, so there are no descriptors, and nothing else is called.
 
 import "errors"
 

@@ -2,7 +2,7 @@
 
 package threadlet
 
-// What sockets need of the system, on Unix. Descriptors are non-blocking; again says that there is nothing to do yet.
+// System calls of sockets on Unix. Descriptors are non-blocking; again means that the call would block now.
 
 import (
 	"net"
@@ -18,7 +18,7 @@ const (
 
 func sysRead(fd int, p []byte) (n int, again bool, err error) {
 	for {
-		n, err = unix.Read(fd, p)
+		n, err = receive(fd, p)
 		if err != unix.EINTR {
 			return verdict(n, err)
 		}
@@ -27,7 +27,7 @@ func sysRead(fd int, p []byte) (n int, again bool, err error) {
 
 func sysWrite(fd int, p []byte) (n int, again bool, err error) {
 	for {
-		n, err = unix.Write(fd, p)
+		n, err = send(fd, p)
 		if err != unix.EINTR {
 			return verdict(n, err)
 		}
@@ -41,7 +41,7 @@ func verdict(n int, err error) (int, bool, error) {
 	return max(n, 0), false, err
 }
 
-// sysAccept accepts a connection, and tells c who it is.
+// sysAccept accepts a connection, and sets the addresses of c.
 func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	for {
 		accepted, from, err := acceptNonblock(fd)
@@ -66,13 +66,7 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	}
 }
 
-// unspecified tells whether a listener has many addresses, of which a connection has one.
-func unspecified(a net.Addr) bool {
-	t, ok := a.(*net.TCPAddr)
-	return ok && (t.IP == nil || t.IP.IsUnspecified())
-}
-
-// noRoom tells whether a connection was not accepted for want of something that may come back.
+// noRoom tells whether accepting failed for want of descriptors or memory, which may come back.
 func noRoom(err error) bool {
 	return err == unix.EMFILE || err == unix.ENFILE || err == unix.ENOBUFS || err == unix.ENOMEM
 }
@@ -81,7 +75,7 @@ func sysShutdown(fd, how int) error { return unix.Shutdown(fd, how) }
 
 func sysClose(fd int) error { return unix.Close(fd) }
 
-// sysDup returns another descriptor of a socket, which is non-blocking as that is.
+// sysDup duplicates the descriptor of a stream socket. The duplicate is non-blocking if the original is.
 func sysDup(of uintptr) (int, error) {
 	kind, err := unix.GetsockoptInt(int(of), unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil {
@@ -96,7 +90,9 @@ func sysDup(of uintptr) (int, error) {
 func addressOf(sa unix.Sockaddr) net.Addr {
 	switch sa := sa.(type) {
 	case *unix.SockaddrInet4:
-		return &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
+		ip := make(net.IP, len(sa.Addr)) // a slice of sa.Addr would keep all of sa alive
+		copy(ip, sa.Addr[:])
+		return &net.TCPAddr{IP: ip, Port: sa.Port}
 	case *unix.SockaddrInet6:
 		a := &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
 		if sa.ZoneId != 0 {

@@ -11,20 +11,23 @@ import (
 )
 
 var (
-	// ErrSignaled is returned by what waited when its threadlet was signaled.
+	// ErrSignaled is the error of a wait whose threadlet or connection was signaled.
 	ErrSignaled = errors.New("threadlet: signaled")
-	// ErrNotThreadlet is returned to callers that cannot wait: they are no threadlet, or none of the loop in question.
+	// ErrNotThreadlet is returned to a caller that cannot wait: it is no threadlet, or a threadlet of another loop.
 	ErrNotThreadlet = errors.New("threadlet: the caller is not a threadlet of this loop")
 )
 
-// phase is what a threadlet is doing. Only the loop, on which everything of a threadlet happens, moves it:
+// phase is what a threadlet is doing. It changes on the loop only:
 //
 //	fresh ──▶ running ──▶ ended
-//	           │ ▲  │ ▲
-//	     Yield ▼ │  ▼ └── ready ◀── wake ── waiting
-//	          ready └──────────────────────▶
+//	          │  ▲   │
+//	    Yield │  │   │ wait
+//	          ▼  │   ▼
+//	         ready ◀── waiting
+//	             wake
 //
-// What waits is woken by whoever comes first, and is not waiting any more for those that come later.
+// The first wake of a wait makes the threadlet ready; later ones find it not waiting, and do nothing. The end of the loop
+// moves a fresh threadlet to ended.
 type phase uint8
 
 const (
@@ -41,30 +44,47 @@ type Threadlet struct {
 	fn func()
 
 	// Touched on the loop alone, by the scheduler and by the threadlet itself.
-	co       *coroutine // on which it runs; nil before it has begun and after its end
-	next     *Threadlet // in the queue of those that are ready
-	elder    *Threadlet // in the scheduler's list of all, as is younger
-	younger  *Threadlet
-	joiners  waitlist[struct{}] // threadlets of the loop
-	timer    *timer             // made when it is needed first
-	since    int64              // the tick in which its wait began
-	serial   uint64
-	waits    uint32 // how many there have been: what may end one late carries its number
-	refused  uint16 // since the loop's end was heard of
+	co       *coroutine // the coroutine that runs it; nil before it begins and after its end
+	next     *Threadlet // the next one in the scheduler's queue, or in the list of the side that it waits for
+	at       *side      // the side that it waits for; nil otherwise
+	elder    *Threadlet // the one before it in the scheduler's list of all
+	younger  *Threadlet // the next one in that list
+	extra    *extra     // nil until it is needed
+	since    int64      // time of the tick in which it was made, or its last wait began; see guest.Host.Tick
+	serial   uint64     // its number on the loop, from 1
+	waits    uint32     // waits so far; a wake for one wait carries its number, and does nothing in a later one
+	refused  uint16     // waits refused because the loop had ended
 	phase    phase
 	reason   reason // what it waits for
-	drains   bool   // it is waited for before the loop ends
-	boundary bool   // it has read nothing since it said so
+	woken    bool   // wakeFirst has woken it, and it has not run yet
+	drains   bool   // it has called Draining: Shutdown waits for its end
+	boundary bool   // it has read nothing since its last call of Draining
 
-	// signaled is set by Signal, on any goroutine, and taken back by the wait that hears of it, on the loop.
+	// signaled is set by Signal, on any goroutine, and cleared on the loop by the wait that it ends.
 	signaled atomic.Bool
 
-	// outside is closed at the end, for those who wait elsewhere. The first of them makes it; the end replaces it by one
-	// that is closed, so nobody makes one later.
+	// outside is closed at the end of the threadlet, for Join outside of the loop. The first such Join makes the channel.
+	// The end replaces it by one that is closed already, so that no later Join makes another.
 	outside atomic.Pointer[chan struct{}]
 
-	// result is that of the last wait, and at last of the threadlet itself, which is written before outside.
+	// result is the result of the last wait, and after the end the result of Join. The result of Join is written before
+	// outside is closed, so goroutines that have seen outside closed may read it.
 	result error
+}
+
+// extra is the part of a threadlet that few need.
+type extra struct {
+	joiners waitlist[struct{}] // threadlets of the loop that wait in Join
+	timer   eventloop.TimerID  // the timer that ends the wait with timeout; 0 unless it is pending
+	fire    func()             // called by the timer; made when it is first needed
+	timeout error
+}
+
+func (t *Threadlet) more() *extra {
+	if t.extra == nil {
+		t.extra = new(extra)
+	}
+	return t.extra
 }
 
 var closed = make(chan struct{})
@@ -73,11 +93,12 @@ func init() { close(closed) }
 
 // Go calls fn in a new threadlet of the loop. Any goroutine may call it, also before Run.
 //
-// From elsewhere it is a task, with the order, the promises and the errors of [eventloop.Loop.Submit]. From a callback or
-// a threadlet of the loop it allocates the Threadlet and nothing else in the steady state (four at a time, so whoever keeps
-// one keeps the memory of four); fn begins soon after the
-// caller has returned or waits; and it returns eventloop.ErrLoopTerminated once the end of the loop was asked for. A nil
-// fn is eventloop.ErrNilCallback.
+// Called in a callback or a threadlet of the loop, it starts fn soon after the caller has returned or waits. It returns
+// eventloop.ErrLoopTerminated once the end of the loop was asked for. It allocates the Threadlet and, in the steady state,
+// nothing else. Threadlets are allocated four at a time, so a pointer to one keeps the memory of four.
+//
+// Called elsewhere, it submits a task that begins fn, with the order, the guarantees and the errors of
+// [eventloop.Loop.Submit]. For a nil fn it returns eventloop.ErrNilCallback.
 func Go(l *eventloop.Loop, fn func()) (*Threadlet, error) {
 	if fn == nil {
 		return nil, eventloop.ErrNilCallback
@@ -114,35 +135,36 @@ func Current() *Threadlet {
 // Loop returns the loop that the threadlet belongs to.
 func (t *Threadlet) Loop() *eventloop.Loop { return t.s.loop }
 
-// Signal ends the wait of the threadlet with ErrSignaled: the one it is in, or the next one if it is in none, or one that
-// is about to end for another reason. Several signals before it hears of one are one. Any goroutine may call it; from
-// elsewhere than the loop it costs an internal task. To a threadlet that has ended it does nothing.
+// Signal ends the current wait of the threadlet with ErrSignaled. If the threadlet does not wait, or its wait is already
+// ending for another reason, the signal ends the next wait. Signals count as one until a wait has ended with it. Any
+// goroutine may call it; outside of the loop it costs an internal task. After the end of the threadlet it does nothing.
 func (t *Threadlet) Signal() {
 	if t.signaled.Swap(true) {
-		return // who set it tells the loop
+		return // the call that set the flag tells the loop
 	}
 	if t.s.loop.OnLoop() {
-		t.hear()
+		t.deliverSignal()
 	} else {
-		_ = t.s.loop.SubmitInternal(t.hear) // refused only by an end that every wait hears of
+		_ = t.s.loop.SubmitInternal(t.deliverSignal) // refused only at the end of the loop, which ends every wait
 	}
 }
 
-// hear ends a wait for a signal that nobody has taken. What wakes a threadlet has its reason then, and the signal is for
-// the next wait.
-func (t *Threadlet) hear() {
+// deliverSignal ends the current wait if a signal is pending. A threadlet that does not wait keeps the signal for its next
+// wait.
+func (t *Threadlet) deliverSignal() {
 	if t.phase == waiting && t.signaled.Load() {
 		t.signaled.Store(false)
 		t.wake(ErrSignaled)
 	}
 }
 
-// Join waits until fn has returned, and returns nil, or its panic as a *eventloop.PanicError (for runtime.Goexit with
-// eventloop.ErrGoexit in it), or eventloop.ErrLoopTerminated if the end of the loop has kept fn from running or has unwound it. If
-// ctx ends first it returns ctx.Err().
+// Join waits until fn has ended. It returns nil if fn has returned; a *eventloop.PanicError if fn has panicked or called
+// runtime.Goexit (then with eventloop.ErrGoexit in it); eventloop.ErrLoopTerminated if the end of the loop has kept fn from
+// running or has unwound it; ctx.Err() if ctx ends first.
 //
-// Any goroutine may call it. In a threadlet it suspends that, and returns what ends other waits too. In a callback of the
-// loop, and in the threadlet itself, it could only wait for ever, and returns eventloop.ErrAwaitOnLoop.
+// Any goroutine may call it. In a threadlet it suspends the caller, and may also return ErrSignaled or
+// eventloop.ErrLoopTerminated for the caller's own wait. In a callback of the loop, and in the threadlet itself, the wait
+// could never end: it returns eventloop.ErrAwaitOnLoop.
 func (t *Threadlet) Join(ctx context.Context) error {
 	self := Current()
 	switch {
@@ -166,7 +188,7 @@ func (t *Threadlet) Join(ctx context.Context) error {
 		defer stop()
 	}
 	node := &waiter[struct{}]{t: self}
-	t.joiners.push(node)
+	t.more().joiners.push(node)
 	if err := self.wait(joining); err != nil {
 		node.leave()
 		return err
@@ -174,7 +196,7 @@ func (t *Threadlet) Join(ctx context.Context) error {
 	return t.result
 }
 
-// joinOutside is Join for whoever may block.
+// joinOutside is Join for a caller that may block its goroutine.
 func (t *Threadlet) joinOutside(ctx context.Context) error {
 	done := t.outside.Load()
 	if done == nil {
@@ -193,19 +215,22 @@ func (t *Threadlet) joinOutside(ctx context.Context) error {
 	case <-*done:
 		return t.result
 	default:
-		return eventloop.ErrLoopTerminated // dropped before it was the scheduler's
+		return eventloop.ErrLoopTerminated // the loop has dropped the task that was to begin the threadlet
 	}
 }
 
-// finish is the end of a threadlet, on the loop.
+// finish ends a threadlet with err as its result, and every Join that waits for it. On the loop.
 func (t *Threadlet) finish(err error) {
-	t.phase, t.co, t.fn, t.timer, t.result = ended, nil, nil, nil, err
+	x := t.extra
+	t.phase, t.co, t.fn, t.extra, t.result = ended, nil, nil, nil, err
 	t.s.forget(t)
 	if t.drains {
 		t.s.drained()
 	}
-	for node := t.joiners.pop(); node != nil; node = t.joiners.pop() {
-		node.t.wake(nil)
+	if x != nil {
+		for node := x.joiners.pop(); node != nil; node = x.joiners.pop() {
+			node.t.wake(nil)
+		}
 	}
 	if done := t.outside.Swap(&closed); done != nil {
 		close(*done)

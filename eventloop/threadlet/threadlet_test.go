@@ -3,7 +3,6 @@ package threadlet_test
 // Tests of threadlets: beginning, waiting, and ending.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ func start(t *testing.T, opts ...eventloop.Option) *eventloop.Loop {
 	return l
 }
 
-// do runs fn in a threadlet of l, from elsewhere, and returns what Join does.
+// do runs fn in a threadlet of l, from another goroutine, and returns what Join returns.
 func do(t *testing.T, l *eventloop.Loop, fn func()) error {
 	t.Helper()
 	th, err := threadlet.Go(l, fn)
@@ -46,7 +45,7 @@ func do(t *testing.T, l *eventloop.Loop, fn func()) error {
 	return th.Join(background)
 }
 
-// scale is how much of something a test does: when it is to be short, as a rule, and in a soak.
+// scale returns how much of something a test does: short under -short, soak under TURNLOOP_SOAK, and otherwise normal.
 func scale(short, normal, soak int) int {
 	switch {
 	case os.Getenv("TURNLOOP_SOAK") != "":
@@ -74,7 +73,7 @@ func TestWhoIsWho(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		// A coroutine of its own cannot wait for it.
+		// A coroutine that a threadlet has made cannot wait for it.
 		next, stop := iter.Pull(func(yield func(error) bool) { yield(threadlet.Yield()) })
 		defer stop()
 		if err, _ := next(); err != threadlet.ErrNotThreadlet {
@@ -123,7 +122,7 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, "00 m 10 m 20 m 01 m 11 m 21 m", strings.Join(log, " "))
 }
 
-// Whoever yields for ever keeps nothing else from running, and no loop from its end.
+// Threadlets that yield for ever keep neither other work from running nor the loop from its end.
 func TestEndlessYield(t *testing.T) {
 	l := start(t)
 	ended := make(chan error, 1)
@@ -160,12 +159,14 @@ func culprit(how string) {
 		panic(errors.New("of the test"))
 	case "Goexit":
 		runtime.Goexit()
+	case "FailNow":
+		new(testing.T).FailNow()
 	}
 }
 
-// What goes wrong in a threadlet ends it, is reported once with the stack of its origin, and the loop goes on.
+// A panic, Goexit or a test's FailNow in a threadlet ends it, and is reported once, with the stack of its origin; the loop goes on.
 func TestFaults(t *testing.T) {
-	for _, how := range []string{"panic", "Goexit"} {
+	for _, how := range []string{"panic", "Goexit", "FailNow"} {
 		for _, when := range []string{"at once", "after a wait"} {
 			t.Run(how+" "+when, func(t *testing.T) {
 				opt, faults := sink()
@@ -181,10 +182,10 @@ func TestFaults(t *testing.T) {
 				var fault *eventloop.PanicError
 				require.ErrorAs(t, err, &fault)
 				require.Contains(t, string(fault.Stack), "culprit")
-				if how == "Goexit" {
-					require.ErrorIs(t, err, eventloop.ErrGoexit)
-				} else {
+				if how == "panic" {
 					require.ErrorContains(t, err, "of the test")
+				} else {
+					require.ErrorIs(t, err, eventloop.ErrGoexit)
 				}
 				for range 3 { // others run, also on the same coroutine
 					require.NoError(t, do(t, l, func() { _ = threadlet.Yield() }))
@@ -197,7 +198,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A threadlet that fails right after others that began with it, and in front of others.
+// A threadlet fails right behind others that began on the same coroutine, and in front of others.
 func TestFaultAmongOthers(t *testing.T) {
 	opt, faults := sink()
 	l := start(t, opt)
@@ -238,7 +239,7 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// Signal ends the wait that goes on, or the next one; several are one; and after it the threadlet waits as ever.
+// Signal ends the current wait, or the next one. Several count as one. After it the threadlet waits as ever.
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := start(t)
@@ -258,7 +259,7 @@ func TestSignal(t *testing.T) {
 	})
 }
 
-// What a wait was for comes when that is over: it ends no other.
+// An event that comes when its wait is over ends no other wait.
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := start(t)
@@ -392,7 +393,7 @@ func TestDo(t *testing.T) {
 	})
 }
 
-// A threadlet that does nothing but wait on is unwound when its loop ends, with its deferred calls.
+// A threadlet that goes on waiting at the end of its loop is unwound: its deferred calls run.
 func TestStubborn(t *testing.T) {
 	for _, end := range []func(*eventloop.Loop) error{(*eventloop.Loop).Close, func(l *eventloop.Loop) error { return l.Shutdown(background) }} {
 		opt, faults := sink()
@@ -413,41 +414,3 @@ func TestStubborn(t *testing.T) {
 		require.Empty(t, *faults)
 	}
 }
-
-func TestThreadlets(t *testing.T) {
-	l := start(t)
-	ch := threadlet.NewChan[int](l, 0)
-	waiter, err := threadlet.Go(l, func() { receiveHere(ch) })
-	require.NoError(t, err)
-	require.NoError(t, do(t, l, func() {}))
-	for range 2 { // asking changes nothing
-		infos := threadlet.Threadlets(l)
-		require.Len(t, infos, 1)
-		require.Same(t, waiter, infos[0].Threadlet)
-		require.Equal(t, "waiting", infos[0].State)
-		require.Equal(t, "chan receive", infos[0].Reason)
-		require.WithinDuration(t, time.Now(), infos[0].Since, time.Minute)
-		require.Contains(t, string(infos[0].Stack), "receiveHere")
-		require.Contains(t, infos[0].String(), "threadlet 1: waiting chan receive\n")
-	}
-	require.NoError(t, do(t, l, func() {
-		infos := threadlet.Threadlets(l)
-		if len(infos) != 2 || infos[1].State != "running" || !bytes.Contains(infos[1].Stack, []byte("TestThreadlets")) {
-			t.Errorf("%+v", infos)
-		}
-		if err := ch.Send(1); err != nil {
-			t.Error(err)
-		}
-	}))
-	require.NoError(t, waiter.Join(background))
-	require.Empty(t, threadlet.Threadlets(l))
-	require.NoError(t, l.Shutdown(background))
-	require.Empty(t, threadlet.Threadlets(l))
-	idle, err := eventloop.New()
-	require.NoError(t, err)
-	require.Empty(t, threadlet.Threadlets(idle))
-	require.NoError(t, idle.Close())
-}
-
-//go:noinline
-func receiveHere(ch *threadlet.Chan[int]) { _, _ = ch.Receive() }

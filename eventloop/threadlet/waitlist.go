@@ -1,12 +1,12 @@
 package threadlet
 
-// Who waits for one thing, in order.
+// Lists of threadlets that wait for the same thing, first come, first served.
 
-// waitlist is a queue of waiters. The loop alone touches it.
+// waitlist is a queue of waiters. Only code on the loop touches it.
 type waitlist[T any] struct{ first, last *waiter[T] }
 
-// waiter is a threadlet in a list, with what it brings or takes away. It is in the list until somebody pops it, or it
-// leaves because its wait has ended otherwise.
+// waiter is the place of a threadlet in a list, with a value that it brings or receives. It is in the list until it is
+// popped, or until it leaves because its wait has ended otherwise.
 type waiter[T any] struct {
 	t          *Threadlet
 	in         *waitlist[T]
@@ -51,8 +51,8 @@ func (w *waiter[T]) leave() {
 	w.in, w.prev, w.next = nil, nil, nil
 }
 
-// wakeFirst pops waiters until one was still waiting, and returns that; nil if there is none. One that a signal has woken
-// is in the list until it runs.
+// wakeFirst pops waiters until it finds one whose threadlet still waits, wakes that with err and returns it, or nil if there
+// is none. A waiter whose wait was ended by a signal stays in the list until its threadlet runs.
 func (l *waitlist[T]) wakeFirst(err error) *waiter[T] {
 	for w := l.pop(); w != nil; w = l.pop() {
 		if w.t.wake(err) {

@@ -1,5 +1,5 @@
-// Command http serves HTTP/1.1 on event loops, one for each processor, with a threadlet for each connection: handlers of package
-// net/http, in straight-line code, over TLS or without.
+// Command http serves HTTP/1.1 on event loops, one for each processor, with a threadlet for each connection. Handlers
+// are those of package net/http, in straight-line code, with TLS or without.
 //
 //	go run ./examples/http -addr localhost:8080
 //	curl localhost:8080; curl --data-binary @file localhost:8080/echo; curl localhost:8080/sleep?for=1s
@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run serves until the program is told to end.
+// run serves until SIGINT or SIGTERM.
 func run(addr, cert, key string) error {
 	s := &server{handler: handlers(), limits: usual}
 	if cert != "" {
@@ -59,7 +59,7 @@ func run(addr, cert, key string) error {
 	return group.Run(context.Background())
 }
 
-// listen accepts connections for all loops of a group.
+// listen accepts connections, and spreads them over the loops of a group.
 func (s *server) listen(group *eventloop.Group, addr string) (net.Listener, error) {
 	first := group.Loop(0)
 	listener, err := threadlet.Listen(first, "tcp", addr)
@@ -70,7 +70,8 @@ func (s *server) listen(group *eventloop.Group, addr string) (net.Listener, erro
 	return listener, err
 }
 
-// handlers are what there is to see. They wait as threadlets do; what computes for long, or blocks otherwise, goes through threadlet.Do.
+// handlers returns the pages. They may wait as threadlets do; long computations and other blocking calls go through
+// threadlet.Do.
 func handlers() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello\n") })

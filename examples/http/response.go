@@ -1,6 +1,6 @@
 package main
 
-// A response: as long as its end may come at once it is kept, and then it has a length; a longer one is sent in chunks.
+// A response. A short body is kept until its end, and is sent with its length; a longer one is sent in chunks.
 
 import (
 	"bufio"
@@ -9,41 +9,55 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
-// kept is how many bytes of a body wait for its end.
+// kept is how many bytes of a body are kept.
 const kept = 2048
 
-// response is an http.ResponseWriter and an http.Flusher.
+// response implements http.ResponseWriter and http.Flusher.
 type response struct {
 	r      *http.Request
 	out    *bufio.Writer
 	header http.Header
-	unread func() bool // tells whether a part of the request is left, after which there is no next one; nil for no
+	unread func() bool // tells whether a part of the request is left, so that no other can follow; nil: no
 
-	status  int         // 0 until it is decided
-	decided http.Header // as it was then
-	body    []byte      // that waits
-	size    int64       // bytes of the body
-	length  int64       // that was announced; -1 if none was
-	sent    bool        // the header
+	status  int         // 0 until WriteHeader
+	decided http.Header // the header at that time
+	body    []byte      // kept, not sent yet
+	size    int64       // bytes written by the handler
+	length  int64       // announced by the handler; -1 if not
+	sent    bool        // the header was sent
 	chunked bool
-	close   bool // the connection ends with this
+	close   bool // the connection ends after this response
+	stays   bool // an HTTP/1.0 client asks that it does not
 	err     error
 }
 
 func newResponse(r *http.Request, out *bufio.Writer) *response {
-	old := !r.ProtoAtLeast(1, 1)
-	return &response{r: r, out: out, header: http.Header{}, length: -1, close: r.Close || old}
+	stays := !r.ProtoAtLeast(1, 1) && listed(r.Header["Connection"], "keep-alive")
+	return &response{r: r, out: out, header: http.Header{}, length: -1, close: (r.Close || !r.ProtoAtLeast(1, 1)) && !stays, stays: stays}
 }
 
 func (w *response) Header() http.Header { return w.header }
 
-// WriteHeader decides about the status and the header. One of less than 200 is not sent.
+// WriteHeader fixes the status and the header. A status from 102 to 199 is sent at once, and another one follows; 100
+// and 101 are ignored: the server itself says 100, and does not change the protocol.
 func (w *response) WriteHeader(status int) {
-	if w.status != 0 || status < 200 {
+	if w.status != 0 {
+		return
+	}
+	if status < 100 || status > 999 {
+		panic(fmt.Sprintf("invalid status %d", status))
+	}
+	if status < 200 {
+		if status > 101 {
+			h := w.header.Clone()
+			h.Del("Content-Length") // of the response that follows
+			h.Del("Transfer-Encoding")
+			w.begin(status, h)
+			w.keep(w.out.Flush())
+		}
 		return
 	}
 	w.status, w.decided = status, w.header.Clone()
@@ -64,13 +78,13 @@ func bodiless(status int) bool {
 
 func (w *response) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	switch {
-	case bodiless(w.status):
+	if bodiless(w.status) {
 		return 0, http.ErrBodyNotAllowed
-	case w.length >= 0 && w.size+int64(len(p)) > w.length:
+	}
+	w.size += int64(len(p)) // also if it is too much: the connection ends then
+	if w.length >= 0 && w.size > w.length {
 		return 0, http.ErrContentLength
 	}
-	w.size += int64(len(p))
 	if !w.sent && len(w.body)+len(p) <= kept {
 		w.body = append(w.body, p...)
 		return len(p), nil
@@ -79,7 +93,7 @@ func (w *response) Write(p []byte) (int, error) {
 	return len(p), w.err
 }
 
-// Flush sends what there is.
+// Flush sends the header and the body so far.
 func (w *response) Flush() {
 	w.WriteHeader(http.StatusOK)
 	w.send(false, nil)
@@ -93,7 +107,7 @@ func (w *response) proceed() error {
 	return w.err
 }
 
-// finish sends what is left, and tells whether the connection can go on.
+// finish sends the rest, and tells whether another request may follow.
 func (w *response) finish() bool {
 	w.WriteHeader(http.StatusOK)
 	if w.unread != nil && w.unread() {
@@ -108,7 +122,7 @@ func (w *response) finish() bool {
 	return !w.close && whole && w.err == nil
 }
 
-// send sends what has waited, and more of the body. The header goes before it, once.
+// send sends the header, once, then the kept bytes and more.
 func (w *response) send(final bool, more []byte) {
 	if !w.sent {
 		w.sent = true
@@ -137,8 +151,8 @@ func (w *response) piece(p []byte) {
 
 func (w *response) sendHeader(final bool, more []byte) {
 	h := w.decided
-	w.close = w.close || strings.EqualFold(h.Get("Connection"), "close")
 	h.Del("Transfer-Encoding")
+	known := true // where the response ends
 	switch {
 	case bodiless(w.status):
 		h.Del("Content-Length")
@@ -146,24 +160,37 @@ func (w *response) sendHeader(final bool, more []byte) {
 	case w.length >= 0:
 	case final && (w.size > 0 || w.r.Method != http.MethodHead):
 		h.Set("Content-Length", strconv.FormatInt(w.size, 10))
-	case w.r.ProtoAtLeast(1, 1) && w.r.Method != http.MethodHead:
+	case w.r.Method == http.MethodHead:
+	case w.r.ProtoAtLeast(1, 1):
 		w.chunked = true
 		h.Set("Transfer-Encoding", "chunked")
+	default:
+		known = false
 	}
-	if _, given := h["Content-Type"]; !given && w.size > 0 {
-		h.Set("Content-Type", http.DetectContentType(slices.Concat(w.body, more[:min(len(more), 512)])))
+	if begin := slices.Concat(w.body, more[:min(len(more), 512)]); len(begin) > 0 && h["Content-Type"] == nil && h.Get("Content-Encoding") == "" {
+		h.Set("Content-Type", http.DetectContentType(begin))
 	}
 	if h.Get("Date") == "" {
 		h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	}
-	if w.close {
+	switch w.close = w.close || !known || listed(h["Connection"], "close"); {
+	case w.close && w.r.ProtoAtLeast(1, 1):
 		h.Set("Connection", "close")
+	case w.close && !listed(h["Connection"], "close"):
+		h.Del("Connection")
+	case w.stays && h["Connection"] == nil:
+		h.Set("Connection", "keep-alive")
 	}
-	text := http.StatusText(w.status)
+	w.begin(w.status, h)
+}
+
+// begin writes a status and a header.
+func (w *response) begin(status int, h http.Header) {
+	text := http.StatusText(status)
 	if text == "" {
-		text = "status code " + strconv.Itoa(w.status)
+		text = "status code " + strconv.Itoa(status)
 	}
-	w.write(fmt.Sprintf("HTTP/1.1 %03d %s\r\n", w.status, text))
+	w.write(fmt.Sprintf("HTTP/1.%d %d %s\r\n", min(w.r.ProtoMinor, 1), status, text))
 	w.keep(h.Write(w.out))
 	w.write("\r\n")
 }

@@ -1,53 +1,55 @@
 package main
 
-// A connection: the handshake, and then one request after the other, each with its deadlines.
+// A connection: the handshake, then one request after the other, each with its deadlines.
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/eventloop/threadlet/secure"
 )
 
-// limits are what a client may take.
+// limits bound what a client may use.
 type limits struct {
-	handshake, idle, header, request time.Duration // idle: until the next request begins; request: to read its body, and to write the response
-	headerBytes                      int64
-	linger                           time.Duration // for a client that is still sending when it has the last response
-	unread                           int64         // bytes of a body that its handler has left, read so that the connection can go on
+	handshake, idle, header, request time.Duration // idle: to the next request; request: for body and response
+	headerBytes                      int64         // of a request's line and header; the usual limit is net/http's
+	linger                           time.Duration // for a client that still sends after the last response
+	unread                           int64         // bytes that the handler left, read to reach the next request
 }
 
 var usual = limits{handshake: 5 * time.Second, idle: 2 * time.Minute, header: 10 * time.Second, request: time.Minute,
-	headerBytes: 1 << 20, linger: time.Second, unread: 256 << 10}
+	headerBytes: 1<<20 + 4096, linger: time.Second, unread: 256 << 10}
 
-// server serves connections. It is the same for all loops, and does not change.
+// server serves connections. All loops use the same one, and it does not change.
 type server struct {
 	handler http.Handler
-	tls     *tls.Config // nil without
+	tls     *tls.Config // nil without TLS
 	limits
 }
 
-// connection is one of them.
+// connection is one client's connection.
 type connection struct {
 	*server
-	net.Conn       // with TLS, if there is
+	net.Conn       // the TLS connection, if there is TLS
 	left     int64 // bytes that may be read
 	in       *bufio.Reader
 	out      *bufio.Writer
 	state    *tls.ConnectionState
-	lingers  bool // the client is still sending: to close at once would take the response from it
+	lingers  bool   // the client still sends: closing at once would lose the response
+	last     string // the method of the last request
 }
 
 var errTooLarge = errors.New("the header is too large")
 
-// Read reads no more than may be read.
+// Read reads at most the bytes left.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errTooLarge
@@ -61,13 +63,14 @@ func (s *server) serve(conn *threadlet.Conn) {
 	c := &connection{server: s, Conn: conn}
 	if s.tls != nil {
 		_ = conn.SetDeadline(time.Now().Add(s.handshake))
-		secure := tls.Server(conn, s.tls)
-		if secure.Handshake() != nil {
+		over := secure.Server(conn, s.tls)
+		if err := over.Handshake(); err != nil {
+			tellPlain(err)
 			return
 		}
-		defer secure.Close()
-		state := secure.ConnectionState()
-		c.Conn, c.state = secure, &state
+		defer over.Close()
+		state := over.ConnectionState()
+		c.Conn, c.state = over, &state
 	}
 	c.in, c.out = bufio.NewReader(c), bufio.NewWriter(c.Conn)
 	for !threadlet.Draining() && c.next() {
@@ -79,7 +82,19 @@ func (s *server) serve(conn *threadlet.Conn) {
 	}
 }
 
-// next answers a request, and tells whether there may be another one.
+// tellPlain answers a client that speaks HTTP where TLS is spoken.
+func tellPlain(err error) {
+	var wrong tls.RecordHeaderError
+	if !errors.As(err, &wrong) || wrong.Conn == nil {
+		return
+	}
+	switch string(wrong.RecordHeader[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO":
+		_, _ = io.WriteString(wrong.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+	}
+}
+
+// next answers a request, and tells whether another one may follow.
 func (c *connection) next() bool {
 	c.left = c.headerBytes
 	_ = c.SetDeadline(time.Now().Add(c.idle))
@@ -87,26 +102,36 @@ func (c *connection) next() bool {
 		return false
 	}
 	_ = c.SetDeadline(time.Now().Add(c.header))
+	if c.last != "" { // what ends within four bytes is no request: a client may append a line break to the one before
+		begin, err := c.in.Peek(4)
+		if err != nil {
+			return false
+		}
+		if c.last == http.MethodPost {
+			_, _ = c.in.Discard(len(begin) - len(bytes.TrimLeft(begin, "\r\n")))
+		}
+	}
 	r, err := http.ReadRequest(c.in)
 	var failed net.Error
 	switch {
-	case errors.Is(err, errTooLarge):
+	case err != nil && c.left <= 0:
 		return c.refuse(http.StatusRequestHeaderFieldsTooLarge)
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &failed):
+	case err == io.EOF, errors.As(err, &failed) && failed.Timeout():
 		return false
 	case err != nil:
 		return c.refuse(http.StatusBadRequest)
 	case r.ProtoMajor != 1:
 		return c.refuse(http.StatusHTTPVersionNotSupported)
-	case r.Host == "" && r.ProtoAtLeast(1, 1):
+	case r.Host == "" && r.ProtoAtLeast(1, 1) && r.Method != http.MethodConnect, !valid(r):
 		return c.refuse(http.StatusBadRequest)
 	}
-	c.left = 1<<63 - 1
+	c.left, c.last = 1<<63-1, r.Method
 	_ = c.SetDeadline(time.Now().Add(c.request))
 	return c.answer(r)
 }
 
-// refuse answers what is no request that can be understood, and what follows it is not, either.
+// refuse answers bytes that are not a valid request. The connection ends: what follows them cannot be understood
+// either.
 func (c *connection) refuse(status int) bool {
 	r := &http.Request{Method: http.MethodGet, ProtoMajor: 1, ProtoMinor: 1, Close: true}
 	w := newResponse(r, c.out)
@@ -115,24 +140,29 @@ func (c *connection) refuse(status int) bool {
 	return w.finish()
 }
 
-// answer has the handler answer a request.
+// answer calls the handler, and tells whether another request may follow.
 func (c *connection) answer(r *http.Request) (again bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	read := r
 	r = r.WithContext(ctx)
 	r.RemoteAddr, r.TLS = c.RemoteAddr().String(), c.state
 	w := newResponse(r, c.out)
-	expected := r.Header.Get("Expect")
-	body := &body{ReadCloser: r.Body, waits: strings.EqualFold(expected, "100-continue") && r.ProtoAtLeast(1, 1) && r.ContentLength != 0, w: w}
-	r.Body = body
-	if expected != "" && !strings.EqualFold(expected, "100-continue") {
-		w.close = true
+	expected, waits := r.Header.Get("Expect"), listed(r.Header["Expect"], "100-continue")
+	if expected != "" && !waits {
+		w.header.Set("Connection", "close")
 		w.WriteHeader(http.StatusExpectationFailed)
 		return w.finish()
 	}
+	body := &body{ReadCloser: r.Body, waits: waits && r.ProtoAtLeast(1, 1) && r.ContentLength != 0, w: w, read: read, r: r, limit: c.unread}
+	body.expected = body.waits
+	r.Body = body
 	w.close = w.close || threadlet.Draining()
 	w.unread = func() bool {
-		c.lingers = body.waits || !body.discard(r.ContentLength, c.unread)
+		if !body.expected && !body.closed {
+			body.discard()
+		}
+		c.lingers = !body.ended
 		return c.lingers
 	}
 	defer func() {
@@ -140,20 +170,31 @@ func (c *connection) answer(r *http.Request) (again bool) {
 			panic(p) // the loop reports it, and the connection ends
 		}
 	}()
-	c.handler.ServeHTTP(w, r)
+	if r.RequestURI == "*" && r.Method == http.MethodOptions {
+		w.header.Set("Content-Length", "0") // about the server, and no page
+	} else {
+		c.handler.ServeHTTP(w, r)
+	}
 	return w.finish()
 }
 
-// body asks for itself when it is read, if the client waits for that.
+// body is a request's body. If the client waits for "100 Continue", the first Read sends it.
 type body struct {
 	io.ReadCloser
-	waits bool
-	ended bool
-	size  int64 // bytes that were read
-	w     *response
+	waits    bool
+	expected bool // waits, from the beginning: whether the client sends a body that nobody has read is not known
+	closed   bool
+	ended    bool
+	size     int64 // bytes read so far
+	limit    int64 // bytes that are read when the rest is discarded
+	w        *response
+	read, r  *http.Request // as read, which gets the trailers, and the handler's
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
 	if b.waits {
 		b.waits = false
 		if !b.w.sent {
@@ -164,14 +205,24 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.size += int64(n)
-	b.ended = b.ended || err == io.EOF
+	if err == io.EOF {
+		b.ended, b.r.Trailer = true, b.read.Trailer
+	}
 	return n, err
 }
 
-// discard reads what is left of a body of so many bytes, -1 if nobody has said how many, and tells whether that was all.
-func (b *body) discard(length, limit int64) bool {
-	if !b.ended && length-b.size <= limit {
-		_, _ = io.CopyN(io.Discard, b, limit+1)
+// Close discards the rest, unless it is too long, so that the next request can be read.
+func (b *body) Close() error {
+	if !b.waits && !b.closed {
+		b.discard()
 	}
-	return b.ended
+	b.closed = true
+	return nil
+}
+
+// discard reads the rest of the body up to the limit, or nothing if the rest is known to be longer.
+func (b *body) discard() {
+	if !b.ended && b.read.ContentLength-b.size < b.limit {
+		_, _ = io.CopyN(io.Discard, b, b.limit+1)
+	}
 }

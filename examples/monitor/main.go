@@ -1,5 +1,6 @@
-// Command monitor serves a live page of an event loop: what it does, how long things take and wait, what keeps it alive,
-// what has blocked it. With it come the same figures for expvar and Prometheus, and the flight recorder's dumps.
+// Command monitor serves a live page of an event loop: its work, how long callbacks take and wait, what keeps it
+// alive, and what has blocked it. It also serves the figures for expvar and Prometheus, and the flight recorder's
+// dumps.
 //
 //	go run ./examples/monitor            the page is at http://localhost:8080
 //	curl localhost:8080/block?for=2s     blocks the loop, to see what that looks like
@@ -64,8 +65,8 @@ func run(addr string) error {
 	}
 }
 
-// work gives the loop something to do: bursts of tasks, some of which take longer, a timer that goes on, functions on
-// goroutines of their own, and something that holds it.
+// work gives the loop something to do: bursts of tasks, some of them long, a timer that repeats, functions on
+// goroutines of their own, and a hold.
 func work(ctx context.Context, loop *eventloop.Loop) {
 	loop.HoldNamed("monitor's example load")
 	var again func()

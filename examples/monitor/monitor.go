@@ -1,6 +1,6 @@
 package main
 
-// The monitor: what the page, expvar and Prometheus tell of a loop.
+// The monitor: the figures of a loop for the page, expvar and Prometheus.
 
 import (
 	_ "embed"
@@ -16,20 +16,20 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// monitor is the handler of the page. None of it waits for the loop, so it answers while a callback blocks that.
+// monitor is the handler of the page. It never waits for the loop, so it answers while a callback blocks the loop.
 type monitor struct {
 	loop *eventloop.Loop
 
 	mu      sync.Mutex
-	stalls  []stall // the last of them
-	stalled uint64  // how many there were
+	stalls  []stall // the latest ones; guarded by mu
+	stalled uint64  // how many there were; guarded by mu
 }
 
 // stall is a callback that has blocked the loop.
 type stall struct {
 	At    time.Time
 	Kind  string
-	Least time.Duration // it ran for at least so long
+	Least time.Duration // it ran for at least this long
 	From  string
 	Stack string
 }
@@ -39,7 +39,7 @@ const (
 	threshold  = 50 * time.Millisecond
 )
 
-// options are those that the figures need.
+// options returns the options of a loop that the figures need.
 func (m *monitor) options() []eventloop.Option {
 	return []eventloop.Option{
 		eventloop.WithMetrics(true),
@@ -56,7 +56,7 @@ func (m *monitor) noteStall(s eventloop.Stall) {
 	m.stalls = m.stalls[max(0, len(m.stalls)-mostStalls):]
 }
 
-// figures are what the page draws.
+// figures are the data of the page.
 type figures struct {
 	At      time.Time
 	Loop    uint64
@@ -163,7 +163,7 @@ func histogram(w io.Writer, loop uint64, name, help string, t eventloop.Latency)
 	fmt.Fprintf(w, "turnloop_%s_count{loop=\"%d\"} %d\n", name, loop, t.Count)
 }
 
-// bounds of the buckets, of which there may be as many as one likes: the loop knows finer ones.
+// bounds are the upper bounds of the buckets. Any may be chosen: the loop's own buckets are finer.
 var bounds = []time.Duration{
 	time.Microsecond, 10 * time.Microsecond, 100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond,
 	10 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, time.Second, 10 * time.Second,

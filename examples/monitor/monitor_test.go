@@ -1,5 +1,7 @@
 package main
 
+// The page, expvar and Prometheus agree with independent counts, and answer while the loop is blocked.
+
 import (
 	"context"
 	"encoding/json"
@@ -8,8 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -50,7 +50,7 @@ func get(t *testing.T, m *monitor, path string) string {
 	return w.Body.String()
 }
 
-// samples parses the text format of Prometheus, and checks what it promises of histograms.
+// samples parses the text format of Prometheus, and checks the format's rules for histograms.
 func samples(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	got := map[string]float64{}
@@ -95,8 +95,8 @@ func samples(t *testing.T, text string) map[string]float64 {
 	return got
 }
 
-// Under load, all that the page, expvar's figures and Prometheus tell agrees with what the callbacks have counted
-// themselves, on a clock that only they move.
+// Under load, all figures of the page, of expvar and of Prometheus agree with the callbacks' own counts, on a clock
+// that only callbacks move.
 func TestFiguresAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := monitored(t)
@@ -112,7 +112,7 @@ func TestFiguresAgree(t *testing.T) {
 				stalls++
 			}
 			if d > threshold && d <= threshold*5/4 {
-				d = threshold / 2 // too near to the threshold for a watch that looks four times in it
+				d = threshold / 2 // too close to the threshold for the watch, which looks four times in it
 			}
 			return func() {
 				began := time.Now()
@@ -140,9 +140,9 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("TPS is %v, want %v", got, want)
 		}
 		mu.Unlock()
-		time.Sleep(time.Minute) // which ends what has piled up
+		time.Sleep(time.Minute) // the backlog ends
 		before := l.Metrics()
-		const rounds = 25 // of which each wakes the loop once, and lets it sleep again
+		const rounds = 25 // each wakes the loop once, and lets it sleep again
 		for range rounds {
 			time.Sleep(time.Second)
 			_ = l.Submit(callback(time.Now(), true))
@@ -289,7 +289,7 @@ func below(vs []float64, d float64) func(func(float64) bool) {
 	}
 }
 
-// While many goroutines bring work and the page is asked, each answer agrees with what the callbacks have counted themselves,
+// While many goroutines submit work and others ask for the page, each answer agrees with the callbacks' own counts,
 // and the last one with all of it.
 func TestFiguresAgreeUnderLoad(t *testing.T) {
 	m := monitored(t)
@@ -316,7 +316,7 @@ func TestFiguresAgreeUnderLoad(t *testing.T) {
 	done := make(chan struct{})
 	go func() { work.Wait(); close(done) }()
 	ask := func() (f figures) {
-		least := ran.Load() - 1 // the last of them may not have returned yet
+		least := ran.Load() - 1 // the last callback may not have returned yet
 		if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
 			t.Fatal(err)
 		}
@@ -398,127 +398,5 @@ func TestAnswersWhileBlocked(t *testing.T) {
 	text := get(t, m, "/")
 	if found := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//|@import|url\(`).FindString(text); found != "" {
 		t.Errorf("the page needs the network: %s", found)
-	}
-}
-
-// shown is a duration as the page writes it.
-func shown(d time.Duration) string {
-	in := func(unit time.Duration, digits int, name string) string {
-		return strconv.FormatFloat(float64(d)/float64(unit)+1e-9, 'f', digits, 64) + " " + name // halves go up
-	}
-	switch {
-	case d < time.Microsecond:
-		return in(time.Nanosecond, 0, "ns")
-	case d < time.Millisecond:
-		return in(time.Microsecond, 1, "µs")
-	case d < time.Second:
-		return in(time.Millisecond, 1, "ms")
-	}
-	return in(time.Second, 2, "s")
-}
-
-// dark has the browser say that the user prefers that.
-const dark = "--blink-settings=preferredColorScheme=0"
-
-// In a browser the page shows the figures. TURNLOOP_SCREENSHOT is the folder where pictures of it go.
-func TestPageInABrowser(t *testing.T) {
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil && browser == "" {
-			browser = found
-		}
-	}
-	if browser == "" || testing.Short() {
-		t.Skip("there is no chromium")
-	}
-	m := monitored(t, eventloop.WithDebug(true))
-	m.loop.HoldNamed("the browser's")
-	server := httptest.NewServer(m)
-	defer server.Close()
-	for range 1234 {
-		if err := m.loop.SubmitInternal(func() {}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	release := make(chan struct{})
-	defer close(release)
-	_ = m.loop.Submit(func() { <-release })
-	for i := 0; i < 200 && m.figures().Stalled == 0; i++ {
-		time.Sleep(20 * time.Millisecond)
-	}
-	for range 56 {
-		_ = m.loop.Submit(func() {})
-	}
-	_, _ = m.loop.ScheduleTimer(time.Hour, func() {})
-	show := func(url string, args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(),
-			"--virtual-time-budget=4000", "--hide-scrollbars", "--window-size=1100,900"}, args...)
-		out, err := exec.CommandContext(ctx, browser, append(args, url)...).Output()
-		if err != nil {
-			t.Fatalf("%s: %v", browser, err)
-		}
-		return string(out)
-	}
-	text := show(server.URL, "--dump-dom")
-	var f figures // which are final but for times and rates, as the loop is blocked
-	if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
-		t.Fatal(err)
-	}
-	s := &f.Metrics
-	var rows []string
-	for _, c := range []struct {
-		name string
-		n    any
-	}{{"Run", 1234}, {"Ticks", s.Ticks}, {"Sleeps", s.Sleeps}, {"Wakes", s.Wakes}, {"Pauses", s.Pauses}, {"Timers", 1}, {"Descriptors", 0},
-		{"Workers", 0}, {"Holds", 1}, {"Promises", s.Promises}} {
-		rows = append(rows, fmt.Sprintf("<tr><td>%s</td><td>%v</td></tr>", c.name, c.n))
-	}
-	for name, l := range map[string]eventloop.Latency{"callback": s.Callback, "queue delay": s.QueueDelay} {
-		row := "<tr><td>" + name + "</td>"
-		for _, d := range []time.Duration{l.Mean, l.P50, l.P90, l.P95, l.P99, l.Max} {
-			row += "<td>" + shown(d) + "</td>"
-		}
-		rows = append(rows, row+fmt.Sprintf("<td>%d</td></tr>", l.Count))
-	}
-	for name, d := range map[string]eventloop.Depth{"External": s.External, "Internal": s.Internal, "Microtasks": s.Microtasks} {
-		if !regexp.MustCompile(fmt.Sprintf(`<tr><td>%s</td><td>%d</td><td>[0-9.]+</td><td>%d</td></tr>`, name, d.Current, d.Max)).MatchString(text) {
-			t.Errorf("the page does not show %s: %+v", name, d)
-		}
-	}
-	for _, want := range append(rows,
-		fmt.Sprintf(`<span id="loop">%d</span>`, m.loop.ID()),
-		`<div class="now" id="Waiting">56</div>`,
-		"hold the browser's",
-		"task running from",
-		`<span id="stalled" class="bad">1</span>`,
-		`<path d="M`,
-	) {
-		if !strings.Contains(text, want) {
-			t.Errorf("the page does not show %q", want)
-		}
-	}
-	folder := os.Getenv("TURNLOOP_SCREENSHOT")
-	if folder == "" {
-		return
-	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	live := monitored(t, eventloop.WithDebug(true))
-	work(t.Context(), live.loop)
-	_ = live.loop.Submit(func() { time.Sleep(2 * threshold) })
-	pictured := httptest.NewServer(live)
-	defer pictured.Close()
-	time.Sleep(2 * time.Second) // which leaves something to show
-	for name, args := range map[string][]string{
-		"monitor":             {"--window-size=1000,1000"},
-		"monitor-dark":        {"--window-size=1000,1000", dark},
-		"monitor-narrow":      {"--window-size=400,1000"},
-		"monitor-narrow-dark": {"--window-size=400,1000", dark},
-	} {
-		show(pictured.URL+"/?every=33", append(args, "--screenshot="+filepath.Join(folder, name+".png"))...)
 	}
 }

@@ -1,5 +1,5 @@
-// Package otel is an example: the figures of event loops as OpenTelemetry metrics. It is a module of its own, so that the
-// event loop needs nothing of it.
+// Package otel is an example: the figures of event loops as OpenTelemetry metrics. It is a module of its own, so that
+// the event loop does not depend on OpenTelemetry.
 package otel
 
 import (
@@ -12,8 +12,9 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Register has the meter observe the loops, which should have been made with eventloop.WithMetrics(true), whenever
-// somebody collects; in between it costs nothing. Each figure has the attribute "loop". The registration ends it.
+// Register has the meter observe the loops at each collection; between collections it costs nothing. The loops should
+// have been made with eventloop.WithMetrics(true). Each figure has the attribute "loop". Unregister of the
+// registration ends it.
 func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration, error) {
 	var all []metric.Observable
 	var failed error

@@ -14,7 +14,7 @@ import (
 	"github.com/turnloop/turnloop/examples/otel"
 )
 
-// What a reader collects is what the loop has done, on a clock that only its callbacks move; also while one blocks it.
+// A reader collects what the loop has done, on a clock that only its callbacks move; also while a callback blocks it.
 func TestCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := eventloop.New(eventloop.WithMetrics(true))
@@ -80,7 +80,7 @@ func TestCollect(t *testing.T) {
 	})
 }
 
-// collect returns the values by name and by the attribute beside "loop".
+// collect returns the values, by name and by the attribute beside "loop".
 func collect(t *testing.T, reader metric.Reader) map[string]float64 {
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(context.Background(), &all); err != nil {

@@ -31,7 +31,7 @@ import (
 
 const pages = "../../docs/recipes"
 
-// Every program of the pages has a test below; of the programs there is one for each page.
+// A page has at most one program, and each program has a test below.
 func TestEveryPageIsTested(t *testing.T) {
 	names, err := filepath.Glob(pages + "/*.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestEveryPageIsTested(t *testing.T) {
 	}
 }
 
-// The pages link to what there is, and only to that.
+// The pages link only to files that exist.
 func TestLinks(t *testing.T) {
 	names, _ := filepath.Glob(pages + "/*.md")
 	for _, name := range names {
@@ -76,7 +76,7 @@ func TestServer(t *testing.T) {
 			t.Fatalf("%q, %v", line, err)
 		}
 	}
-	p.stop() // although a connection is open
+	p.stop() // with a connection still open
 	if _, err := lines.ReadByte(); err == nil {
 		t.Error("the connection lives on")
 	}
@@ -170,7 +170,7 @@ func program(t *testing.T, recipe string) []byte {
 	return []byte(text + "\n")
 }
 
-// build builds it. The files' folder is in no module; the modules that they import are those of the workspace.
+// build builds a recipe's program. The folder is outside of all modules; imports come from the workspace.
 func build(t *testing.T, recipe string) (binary string) {
 	dir := t.TempDir()
 	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, recipe)
@@ -186,7 +186,7 @@ func build(t *testing.T, recipe string) (binary string) {
 	return binary
 }
 
-// process is a recipe's program that runs.
+// process is a running recipe.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -211,7 +211,7 @@ func start(t *testing.T, binary, dir string, in io.Reader, args ...string) *proc
 	return p
 }
 
-// line waits for a line that begins so, and returns the rest of it.
+// line waits for a line that begins with this text, and returns the rest of it.
 func (p *process) line(prefix string) string {
 	p.t.Helper()
 	for p.lines.Scan() {
@@ -223,7 +223,7 @@ func (p *process) line(prefix string) string {
 	return ""
 }
 
-// stop tells the program to end, and sees that it does, without an error.
+// stop tells the program to end, and checks that it ends without an error.
 func (p *process) stop() {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -236,7 +236,7 @@ func (p *process) stop() {
 	}
 }
 
-// certificate writes a certificate for localhost, and who trusts it.
+// certificate writes a certificate for localhost, and returns a pool that trusts it.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

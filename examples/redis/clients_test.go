@@ -1,6 +1,6 @@
 package main
 
-// Clients of all kinds: in pieces, slow, flooding, gone; and a server that is killed.
+// Clients of all kinds: sending in pieces, slow, flooding, gone; and a server that is killed.
 
 import (
 	"bufio"
@@ -23,35 +23,9 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// TestReplies are those commands and errors that the model does not know.
 func TestReplies(t *testing.T) {
 	c := serve(t, usual, nil).dial()
-	for _, step := range []struct{ request, reply string }{
-		{"PING", "PONG"}, {"PING hello", `"hello"`}, {"PING a b", "ERR wrong number of arguments for 'ping' command"}, {"ECHO hello", `"hello"`},
-		{"SELECT 0", "OK"}, {"SELECT 1", "ERR DB index is out of range"}, {"NOSUCH a", "ERR unknown command 'NOSUCH'"},
-		{"GET", "ERR wrong number of arguments for 'get' command"}, {"get a b", "ERR wrong number of arguments for 'get' command"},
-		{"HELLO", `["server" "redis" "version" "7.0.0" "proto" 2 "id" 1 "mode" "standalone" "role" "master" "modules" []]`},
-		{"HELLO 3", "NOPROTO unsupported protocol version"}, {"AUTH x", "ERR AUTH called without any password configured for the default user"},
-		{"CLIENT ID", "1"}, {"CLIENT SETNAME me", "OK"}, {"CLIENT GETNAME", `"me"`}, {"CLIENT SETINFO lib-name x", "OK"},
-		{"CLIENT NOSUCH", "ERR unknown subcommand or wrong number of arguments for 'NOSUCH'"}, {"COMMAND DOCS", "[]"},
-		{"CONFIG GET append*", `["appendonly" "no" "appendfsync" "no"]`}, {"CONFIG SET a b", "ERR unknown subcommand or wrong number of arguments for 'SET'"},
-		{"SET a 1 NX", "OK"}, {"SET a 2 NX", "nil"}, {"SET a 2 XX", "OK"}, {"SET b 2 XX", "nil"}, {"SET a 3 GET", `"2"`}, {"SET a 4 NX GET", `"3"`}, {"GET a", `"3"`},
-		{"SET a 1 EX 100", "OK"}, {"TTL a", "100"}, {"SET a 2 KEEPTTL", "OK"}, {"TTL a", "100"}, {"SET a 3", "OK"}, {"TTL a", "-1"}, {"TTL none", "-2"},
-		{"SET a 1 EX 0", "ERR invalid expire time in 'set' command"}, {"SET a 1 EX x", notInt}, {"SET a 1 EX", "ERR syntax error"},
-		{"SET a 1 NX XX", "ERR syntax error"}, {"SET a 1 EX 9223372036854775807", "ERR invalid expire time"}, {"SETEX a 100 v", "OK"}, {"TTL a", "100"},
-		{"EXPIREAT a 1", "1"}, {"GET a", "nil"}, {"SETNX a 1", "1"}, {"SETNX a 2", "0"}, {"GETSET a 5", `"1"`}, {"MSET a 1 b 2", "OK"}, {"MGET a none b", `["1" nil "2"]`},
-		{"MSET a 1 b", "ERR wrong number of arguments for MSET"}, {"INCR a", "2"}, {"DECR a", "1"}, {"DECRBY a 3", "-2"}, {"INCRBY a x", notInt},
-		{"SET a 9223372036854775807", "OK"}, {"INCR a", "ERR increment or decrement would overflow"}, {"DECRBY a -9223372036854775808", notInt},
-		{"RPUSH l a b c d", "4"}, {"LPOP l 2", `["a" "b"]`}, {"LPOP none 2", "nil"}, {"LPOP l -1", "ERR value is out of range, must be positive"}, {"LPOP l 0", "[]"},
-		{"GET l", wrongType}, {"SADD l x", wrongType}, {"SINTER a l", wrongType}, {"TYPE l", "list"}, {"LRANGE l x 1", notInt}, {"LRANGE l 0 -1", `["c" "d"]`},
-		{"HMSET h a 1 b 2", "OK"}, {"HMGET h a c", `["1" nil]`}, {"HSETNX h a 2", "0"}, {"HSETNX h d 2", "1"}, {"HEXISTS h d", "1"}, {"HSET h a", "ERR wrong number of arguments for 'hset' command"},
-		{"HINCRBY h a 9223372036854775807", "ERR increment or decrement would overflow"},
-		{"SADD s a", "1"}, {"SPOP s", `"a"`}, {"SPOP s", "nil"}, {"SPOP s 3", "[]"}, {"SADD s a", "1"}, {"SPOP s 3", `["a"]`}, {"EXISTS s", "0"},
-		{"SSCAN s 0", `["0" []]`}, {"SADD s one two", "2"}, {"SSCAN s 0 MATCH t* COUNT 100", `["0" ["two"]]`}, {"SSCAN s 0 COUNT 0", notInt}, {"SSCAN s x", "ERR invalid cursor"},
-		{"HSCAN h 0 MATCH a", `["0" ["a" "1"]]`}, {"SCAN 0 MATCH l", `["0" ["l"]]`}, {"SCAN 0 NOSUCH", "ERR syntax error"},
-		{"KEYS ?", `["b" "a" "l" "h" "s"]`}, {"DBSIZE", "5"}, {"UNWATCH", "OK"}, {"PUBLISH c m", "0"}, {"FLUSHALL", "OK"}, {"DBSIZE", "0"},
-		{"EXEC", "ERR EXEC without MULTI"}, {"DISCARD", "ERR DISCARD without MULTI"},
-	} {
+	for _, step := range replies {
 		got := c.do(strings.Fields(step.request)...)
 		if strings.HasPrefix(step.request, "KEYS") {
 			got, step.reply = sorted(got), sorted(step.reply)
@@ -72,7 +46,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// pipeline is a stream of requests, in both forms, with blank lines; and the replies to it.
+// pipeline returns a stream of requests, in both forms, with blank lines; and the replies to it.
 func pipeline() (stream []byte, replies string) {
 	s := []byte("PING\r\n\r\nset greeting \"hello\\x0aworld\"\r\n")
 	s = resp.AppendRequest(s, "GET", "greeting")
@@ -82,10 +56,11 @@ func pipeline() (stream []byte, replies string) {
 	s = append(s, "EXEC\nLRANGE l 0 -1\r\nnosuch\r\n"...)
 	s = resp.AppendRequest(s, "GET", "l")
 	return s, "+PONG\r\n+OK\r\n$11\r\nhello\nworld\r\n+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:1\r\n:1\r\n*1\r\n$300\r\n" + strings.Repeat("x", 300) +
-		"\r\n-ERR unknown command 'nosuch'\r\n-" + wrongType + "\r\n"
+		"\r\n-ERR unknown command 'nosuch', with args beginning with: \r\n-" + wrongType + "\r\n"
 }
 
-// TestPieces: it does not matter in which pieces requests arrive; and a client that has finished sending gets all replies, and then the end.
+// TestPieces: the pieces in which requests arrive make no difference. A client that has finished sending gets all
+// replies, and then the end.
 func TestPieces(t *testing.T) {
 	stream, want := pipeline()
 	for _, size := range []int{1, 2, 7, 100, len(stream)} {
@@ -138,7 +113,8 @@ func TestProtocolErrors(t *testing.T) {
 	}
 }
 
-// TestFloodWithoutReading: who sends and does not read is not read from any more, and others hear nothing of him.
+// TestFloodWithoutReading: the server stops reading from a client that sends and does not read. Other clients do not
+// notice.
 func TestFloodWithoutReading(t *testing.T) {
 	i := serve(t, usual, nil)
 	other, flood := i.dial(), i.dial()
@@ -159,7 +135,8 @@ func TestFloodWithoutReading(t *testing.T) {
 	})
 }
 
-// TestSlowSubscriber: one who does not read is disconnected when too much waits for him; nobody waits for him, and others get everything.
+// TestSlowSubscriber: a subscriber that does not read is disconnected when too much waits for it. No other client
+// waits for it, and all others get everything.
 func TestSlowSubscriber(t *testing.T) {
 	const size, messages = 100 << 10, 60
 	o := usual
@@ -204,7 +181,7 @@ func TestPubSub(t *testing.T) {
 	}
 	c.want(`["pong" ""]`, "PING")
 	c.want(`["pong" "p"]`, "PING", "p")
-	c.want("ERR Can't execute 'get': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT are allowed in this context", "GET", "a")
+	c.want("ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", "GET", "a")
 	c.want(`["unsubscribe" "none" 3]`, "UNSUBSCRIBE", "none")
 	c.want(`["punsubscribe" "[ab]" 2]`, "PUNSUBSCRIBE")
 	c.want(`["punsubscribe" nil 2]`, "PUNSUBSCRIBE")
@@ -213,12 +190,15 @@ func TestPubSub(t *testing.T) {
 	if got := c.reply(); !strings.HasSuffix(got, " 0]") {
 		t.Fatal(got)
 	}
-	c.want("PONG", "PING") // it is as before
+	c.want("PONG", "PING") // the connection works as before
 	p.want("0", "PUBLISH", "a", "x")
 	c.want("OK", "MULTI")
-	c.want("ERR SUBSCRIBE is not allowed in transactions", "SUBSCRIBE", "a")
-	c.want("EXECABORT Transaction discarded because of previous errors.", "EXEC")
-	c.want(`["subscribe" "a" 1]`, "SUBSCRIBE", "a")
+	c.want("QUEUED", "SUBSCRIBE", "a")
+	c.want(`[["subscribe" "a" 1]]`, "EXEC")
+	p.want("1", "PUBLISH", "a", "x")
+	if got := c.reply(); got != `["message" "a" "x"]` {
+		t.Error(got)
+	}
 	c.want("OK", "QUIT")
 	if _, err := c.in.ReadByte(); err != io.EOF {
 		t.Error(err)
@@ -240,7 +220,7 @@ func TestTransactions(t *testing.T) {
 	c.want("QUEUED", "INCR", "a")
 	c.want("OK", "DISCARD")
 	c.want("OK", "MULTI")
-	c.want("ERR unknown command 'NOSUCH'", "NOSUCH")
+	c.want("ERR unknown command 'NOSUCH', with args beginning with: ", "NOSUCH")
 	c.want("EXECABORT Transaction discarded because of previous errors.", "EXEC")
 	for _, step := range []struct {
 		change []string
@@ -248,7 +228,7 @@ func TestTransactions(t *testing.T) {
 	}{
 		{[]string{"SET", "a", "5"}, "nil"}, {[]string{"GET", "a"}, "[PONG]"}, {[]string{"DEL", "a"}, "nil"}, {[]string{"FLUSHALL"}, "[PONG]"},
 		{[]string{"SET", "a", "5"}, "nil"}, {[]string{"EXPIRE", "a", "100"}, "nil"}, {[]string{"FLUSHALL"}, "nil"}, {[]string{"RPUSH", "a", "x"}, "nil"},
-		{[]string{"LTRIM", "a", "0", "-1"}, "[PONG]"}, {[]string{"LPOP", "a"}, "nil"}, {[]string{"SET", "b", "1"}, "[PONG]"},
+		{[]string{"LTRIM", "a", "0", "-1"}, "nil"}, {[]string{"LPOP", "a"}, "nil"}, {[]string{"SET", "b", "1"}, "[PONG]"},
 	} {
 		c.want("OK", "WATCH", "a", "a")
 		other.do(step.change...)
@@ -266,7 +246,7 @@ func TestTransactions(t *testing.T) {
 	i.until("somebody watches", func() bool { return len(i.s.keys.watched) == 0 })
 }
 
-// TestExpiry: a key that has expired is gone from memory although nobody asks for it, and who watches it hears of it.
+// TestExpiry: an expired key is removed from memory without a lookup, and clients that watch it notice.
 func TestExpiry(t *testing.T) {
 	i := serve(t, usual, nil)
 	c := i.dial()
@@ -292,7 +272,7 @@ func TestLimits(t *testing.T) {
 	if got := i.dial().reply(); got != "ERR max number of clients reached" {
 		t.Error(got)
 	}
-	if _, err := c.in.ReadByte(); err != io.EOF { // it has said nothing
+	if _, err := c.in.ReadByte(); err != io.EOF { // no reply, only the end
 		t.Error(err)
 	}
 	i.until("it is still there", func() bool { return len(i.s.clients) == 0 })
@@ -310,7 +290,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestStop: a server that is told to end answers what has arrived, and has it in the file.
+// TestStop: a server that is told to end answers the requests that have arrived, and has them in the file.
 func TestStop(t *testing.T) {
 	file := new(memory)
 	i := serve(t, usual, file)
@@ -334,7 +314,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// process starts the server as a process of its own, with a file, and returns its address.
+// process starts the server in a process of its own, with a file, and returns its address.
 func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	cmd = exec.CommandContext(ctx, os.Args[0], "-addr", "127.0.0.1:0", "-append", file, "-fsync", fsync)
@@ -355,7 +335,7 @@ func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
 	return cmd, addr
 }
 
-// TestKill: a server that is killed while it writes has lost nothing of what it had said was done; and goes on from there.
+// TestKill: a server that is killed during writes has lost no change that it had confirmed, and goes on from there.
 func TestKill(t *testing.T) {
 	const conns = 8
 	rounds := 3

@@ -1,6 +1,6 @@
 package main
 
-// How requests find the commands that they name. Each file of commands adds its own.
+// Commands: their table, and how a request finds its command. Each file of commands adds its own.
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"maps"
 )
 
-// command is one of them. Its function must not wait: that is why nobody sees a command half done.
+// command is a command of Redis. run must not wait: so no client sees a command half done.
 type command struct {
-	words int  // of a request, the name among them; negative is so many at least
-	kind  kind // what else is to be known of it
+	words int  // number of words with the name; if negative, at least so many
+	kind  kind // what it does to keys and transactions
 	run   func(c *client, a [][]byte)
 }
 
@@ -19,18 +19,33 @@ type kind uint8
 
 const (
 	reads      kind = iota
-	writes          // it changes keys, and so the file
-	controls        // it runs between MULTI and EXEC, too
-	subscribes      // it is for subscribers, and not between MULTI and EXEC
+	writes          // changes keys, and is recorded in the file
+	controls        // runs between MULTI and EXEC too
+	subscribes      // allowed to subscribers
+	family          // the second word names the command
 )
 
-var commands = map[string]*command{}
+// commands are by their name, those of families by both words: first|second.
+var commands, subcommands = map[string]*command{}, map[string]*command{}
 
-// register adds commands. It is called by init functions.
+// register adds commands. Only init functions call it.
 func register(more map[string]*command) { maps.Copy(commands, more) }
 
-// find returns the command with a name, in whatever letters.
-func find(name []byte) *command {
+// find returns the command of a request, whose name may be in upper or lower case. It is nil if there is none, and a
+// family if the second word names none of it.
+func find(a [][]byte) *command {
+	cmd := named(a[0])
+	if cmd != nil && cmd.kind == family && len(a) > 1 {
+		if one := lookup(subcommands, bytes.Join(a[:2], []byte{'|'})); one != nil {
+			return one
+		}
+	}
+	return cmd
+}
+
+func named(name []byte) *command { return lookup(commands, name) }
+
+func lookup(in map[string]*command, name []byte) *command {
 	var lower [24]byte
 	if len(name) > len(lower) {
 		return nil
@@ -41,39 +56,70 @@ func find(name []byte) *command {
 		}
 		lower[i] = b
 	}
-	return commands[string(lower[:len(name)])]
+	return in[string(lower[:len(name)])]
 }
 
-// run runs a request, or keeps it for EXEC.
+// title returns the name of the command of a request, for errors.
+func title(a [][]byte) []byte {
+	name := bytes.ToLower(a[0])
+	if named(name).kind == family && len(a) > 1 {
+		name = append(append(name, '|'), bytes.ToLower(a[1])...)
+	}
+	return name
+}
+
+// run runs a request, or queues it for EXEC.
 func (c *client) run(a [][]byte) {
-	cmd := find(a[0])
+	cmd := find(a)
 	switch {
+	case cmd == nil && (is(a[0], "post") || is(a[0], "host:")): // a browser, made to send HTTP with commands in it
+		c.out, c.ends = nil, true
 	case cmd == nil:
-		c.refuse(fmt.Sprintf("ERR unknown command '%.128s'", a[0]))
+		c.refuse(a, unknown(a))
+	case cmd.kind == family && len(a) > 1:
+		c.refuse(a, fmt.Sprintf("unknown subcommand '%s'. Try %s HELP.", head(a[1], 128), bytes.ToUpper(a[0])))
 	case cmd.words > 0 && len(a) != cmd.words, len(a) < -cmd.words:
-		c.refuse(fmt.Sprintf("ERR wrong number of arguments for '%s' command", bytes.ToLower(a[0])))
-	case c.multi && cmd.kind == subscribes:
-		c.refuse(fmt.Sprintf("ERR %s is not allowed in transactions", bytes.ToUpper(a[0])))
+		c.refuse(a, fmt.Sprintf("wrong number of arguments for '%s' command", title(a)))
+	case c.subscribed() > 0 && !forSubscribers(cmd, a[0]):
+		c.refuse(a, fmt.Sprintf("Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", title(a)))
 	case c.multi && cmd.kind != controls:
 		c.enqueue(a)
-	case c.subscribed() > 0 && !forSubscribers(cmd, a[0]):
-		c.error(fmt.Sprintf("ERR Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT are allowed in this context", bytes.ToLower(a[0])))
 	default:
 		c.call(cmd, a)
 	}
 }
 
 func forSubscribers(cmd *command, name []byte) bool {
-	return cmd.kind == subscribes || bytes.EqualFold(name, []byte("ping")) || bytes.EqualFold(name, []byte("quit"))
+	return cmd.kind == subscribes || is(name, "ping") || is(name, "quit") || is(name, "reset")
 }
 
-// refuse answers a request that is none, which makes a transaction fail.
-func (c *client) refuse(why string) {
+// unknown says that there is no such command, and shows the beginning of the request.
+func unknown(a [][]byte) string {
+	var args []byte
+	for _, word := range a[1:] {
+		if len(args) >= 128 {
+			break
+		}
+		args = fmt.Appendf(args, "'%s' ", head(word, 128-len(args)))
+	}
+	return fmt.Sprintf("unknown command '%s', with args beginning with: %s", head(a[0], 128), args)
+}
+
+func head(word []byte, n int) []byte { return word[:min(n, len(word))] }
+
+// refuse answers a request that cannot be run. Within a transaction it makes EXEC fail; an EXEC itself ends the
+// transaction.
+func (c *client) refuse(a [][]byte, why string) {
 	c.broken = c.broken || c.multi
-	c.error(why)
+	if is(a[0], "exec") {
+		c.forget()
+		c.error("EXECABORT Transaction discarded because of: " + why)
+		return
+	}
+	c.error("ERR " + why)
 }
 
-// call runs a command, and notes in the file what it has changed.
+// call runs a command, and records its changes in the file.
 func (c *client) call(cmd *command, a [][]byte) {
 	c.server.commands++
 	before := c.keys.changes
@@ -90,7 +136,7 @@ func (c *client) call(cmd *command, a [][]byte) {
 	c.effect = nil
 }
 
-// amounts has the file say something else than the request: what the request has come to, whenever it is read.
+// amounts has the file record these words instead of the request: its effect, whenever it is replayed.
 func (c *client) amounts(words ...[]byte) { c.effect = words }
 
 func is(word []byte, lower string) bool { return bytes.EqualFold(word, []byte(lower)) }

@@ -3,16 +3,21 @@ package main
 // Debian's own clients: package redis-tools.
 
 import (
+	"bufio"
 	"context"
+	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
-// tool runs a program of redis-tools against a server, with some input. Where it is missing the test is left out.
+// tool runs a program of redis-tools against a server, with input. If the program is missing, the test is skipped.
 func tool(t *testing.T, addr, in, name string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath(name)
@@ -55,6 +60,91 @@ func TestRedisCLI(t *testing.T) {
 	}
 	if got := tool(t, i.addr, mass.String(), "redis-cli", "--pipe"); !strings.Contains(got, "errors: 0, replies: 1000") {
 		t.Errorf("--pipe: %q", got)
+	}
+}
+
+// own are requests that each server answers in its own way: about itself, or by a feature that only one of them has.
+var own = map[string]bool{"HELLO": true, "HELLO 3": true, "CLIENT ID": true, "COMMAND DOCS": true,
+	"CLIENT SETINFO lib-name x": true, "CONFIG GET append*": true, "CONFIG SET a b": true}
+
+// redis starts Debian's server, without persistence, and returns a connection.
+func redis(t *testing.T) *talk {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		program, err = exec.LookPath("redis-check-rdb") // the same program under another name
+	}
+	if err != nil {
+		t.Skip("left out: redis-server is missing (Debian: apt-get install redis-tools)")
+	}
+	dir, err := os.MkdirTemp("", "redis") // a short name: addresses of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	at := filepath.Join(dir, "s")
+	cmd := exec.Command(program, "--port", "0", "--unixsocket", at, "--save", "", "--appendonly", "no", "--databases", "1", "--dir", dir)
+	cmd.Args[0] = "redis-server"
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		conn, err := net.Dial("unix", at)
+		if err == nil {
+			t.Cleanup(func() { _ = conn.Close() })
+			_ = conn.SetDeadline(deadline)
+			return &talk{conn, t, bufio.NewReader(conn)}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// odd are unusual arguments.
+var odd = []string{"", "-0", "+1", "01", " 1", "1 ", "1.5", "0x1", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "\x00", strings.Repeat("9", 200),
+	"NX", "XX", "GET", "KEEPTTL", "EX", "PXAT", "EXAT", "COUNT", "MATCH", "*"}
+
+// The replies equal those of Debian's server, errors too, for the listed requests and for random ones.
+func TestRedisServer(t *testing.T) {
+	theirs, ours := redis(t), serve(t, usual, nil).dial()
+	for _, step := range replies {
+		if a := strings.Fields(step.request); !own[step.request] {
+			want := theirs.do(a...)
+			got := ours.do(a...)
+			if a[0] == "KEYS" {
+				want, got = sorted(want), sorted(got)
+			}
+			if got != want {
+				t.Errorf("%s: %s, and redis-server: %s", step.request, got, want)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 26))
+	for range 20_000 {
+		a := request(r)
+		if strings.HasPrefix(a[0], "P") || len(a) > 3 && a[3] == "PX" {
+			continue // time passes between the two replies
+		}
+		switch r.IntN(9) {
+		case 0, 1, 2:
+			a[1+r.IntN(len(a)-1)] = odd[r.IntN(len(odd))]
+		case 3:
+			a = append(a, odd[r.IntN(len(odd))])
+		case 4:
+			a = a[:len(a)-1]
+		}
+		want, got := theirs.do(a...), ours.do(a...)
+		if unordered[a[0]] {
+			want, got = sorted(want), sorted(got)
+		}
+		if got != want {
+			t.Fatalf("%q: %s, and redis-server: %s", a, got, want)
+		}
 	}
 }
 

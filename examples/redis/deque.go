@@ -2,7 +2,7 @@ package main
 
 // Lists: values in a ring, so that both ends are cheap.
 
-// deque is a list. Its place i is at (head+i) mod len(ring), which is a power of two.
+// deque is a list. Item i is at (head+i) mod len(ring); len(ring) is a power of two.
 type deque struct {
 	ring    [][]byte
 	head, n int
@@ -44,7 +44,7 @@ func (d *deque) popBack() []byte {
 	return v
 }
 
-// resize gives the ring room for n values, and not much more than eight times as much.
+// resize makes room for n values, and shrinks the ring when it is more than eight times too large.
 func (d *deque) resize(n int) {
 	size := max(4, len(d.ring))
 	if n > size {

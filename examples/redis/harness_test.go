@@ -1,6 +1,6 @@
 package main
 
-// What the tests share: servers in this process or one of their own, and clients.
+// Helpers of the tests: servers in this process or in one of their own, and clients.
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// asServer is set for processes that are the server: the test binary again.
+// asServer is the environment variable that makes this test binary the server.
 const asServer = "TURNLOOP_REDIS"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long something may take that takes no time on a machine that works.
+// patience is how long the test waits for something that takes no time on a working machine.
 const patience = time.Minute
 
 var usual = options{fsync: "no", outputLimit: 32 << 20, maxClients: 10000}
@@ -45,7 +45,7 @@ type instance struct {
 	ended chan error
 }
 
-// serve starts a server, with a file if there is one, and ends it with the test.
+// serve starts a server, with a file if one is given. It ends with the test.
 func serve(t *testing.T, o options, file logFile) *instance {
 	group, err := eventloop.NewGroup(1)
 	if err != nil {
@@ -87,7 +87,7 @@ func (i *instance) on(f func()) {
 	<-done
 }
 
-// until waits until f tells true on the loop.
+// until waits until f returns true on the loop.
 func (i *instance) until(what string, f func() bool) {
 	i.t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -121,7 +121,7 @@ func dial(t *testing.T, addr string) *talk {
 	return &talk{conn, t, bufio.NewReader(conn)}
 }
 
-// do sends a request, and returns the reply as text says it.
+// do sends a request, and returns the reply in the form of text.
 func (c *talk) do(words ...string) string {
 	c.t.Helper()
 	c.send(words...)
@@ -145,7 +145,7 @@ func (c *talk) reply() string {
 	return s
 }
 
-// want fails unless a request has this reply.
+// want sends a request, and fails unless this is the reply.
 func (c *talk) want(reply string, words ...string) {
 	c.t.Helper()
 	if got := c.do(words...); got != reply {
@@ -153,7 +153,7 @@ func (c *talk) want(reply string, words ...string) {
 	}
 }
 
-// text reads a reply: strings are in quotes, arrays in brackets.
+// text reads a reply as text: strings are in quotes, arrays in brackets.
 func text(in *bufio.Reader) (string, error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
@@ -187,7 +187,7 @@ func text(in *bufio.Reader) (string, error) {
 	return "", fmt.Errorf("%q is no reply", line)
 }
 
-// answer runs a request without a connection.
+// answer runs a request without a connection, and returns the reply.
 func (c *client) answer(words ...string) string {
 	a := make([][]byte, len(words))
 	for i, w := range words {
@@ -202,7 +202,7 @@ func (c *client) answer(words ...string) string {
 	return s
 }
 
-// loopless is a server whose loop does not run: commands wait for nothing.
+// loopless returns a server whose loop does not run: commands wait for nothing.
 func loopless(t *testing.T) *server {
 	loop, err := eventloop.New()
 	if err != nil {

@@ -13,8 +13,8 @@ type fields = table[[]byte]
 func init() {
 	hash := func(f func(*client, *fields, [][]byte) bool) func(*client, [][]byte) { return on(newTable[[]byte], f) }
 	register(map[string]*command{
-		"hset":    {-4, writes, hash(hset)},
-		"hmset":   {-4, writes, hash(hset)},
+		"hset":    {-4, writes, checked(pairs, hash(hset))},
+		"hmset":   {-4, writes, checked(pairs, hash(hset))},
 		"hsetnx":  {4, writes, hash(hsetnx)},
 		"hget":    {3, reads, hash(hget)},
 		"hmget":   {-3, reads, hash(hmget)},
@@ -24,19 +24,21 @@ func init() {
 		"hgetall": {2, reads, hash(items(true, true))},
 		"hkeys":   {2, reads, hash(items(true, false))},
 		"hvals":   {2, reads, hash(items(false, true))},
-		"hincrby": {4, writes, hash(hincrby)},
-		"hscan": {-3, reads, hash(func(c *client, t *fields, a [][]byte) bool {
-			return scan(c, t, a[2:], func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })
-		})},
+		"hincrby": {4, writes, checked(numbers(3), hash(hincrby))},
+		"hscan":   {-3, reads, checked(cursors(2), hash(scanOne(func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })))},
 	})
 }
 
-// hset is HMSET too, which says only that it is done.
-func hset(c *client, t *fields, a [][]byte) bool {
+// pairs checks that each name of a field has a value.
+func pairs(c *client, a [][]byte) bool {
 	if len(a)%2 != 0 {
-		c.error("ERR wrong number of arguments for 'hset' command")
-		return false
+		c.wrongCount(a)
 	}
+	return len(a)%2 == 0
+}
+
+// hset is HSET and HMSET. HMSET answers with OK only.
+func hset(c *client, t *fields, a [][]byte) bool {
 	added := 0
 	for i := 2; i < len(a); i += 2 {
 		if t.set(a[i], bytes.Clone(a[i+1])) {
@@ -95,13 +97,9 @@ func items(names, values bool) func(*client, *fields, [][]byte) bool {
 }
 
 func hincrby(c *client, t *fields, a [][]byte) bool {
-	n, ok := resp.ParseInt(a[3])
-	if !ok {
-		c.notInteger()
-		return false
-	}
+	n, _ := resp.ParseInt(a[3])
 	old, _ := t.get(a[2])
-	sum, ok := c.sum(old, n)
+	sum, ok := c.sum(old, n, "hash value is not an integer")
 	if ok {
 		t.set(a[2], decimal(sum))
 		c.int64(sum)
@@ -109,7 +107,7 @@ func hincrby(c *client, t *fields, a [][]byte) bool {
 	return ok
 }
 
-// What hashes and sets have in common.
+// Commands that hashes and sets have in common.
 
 func length[V any](c *client, t *table[V], _ [][]byte) bool {
 	c.int(t.len())

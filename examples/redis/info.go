@@ -5,36 +5,52 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-const version = "7.0.0" // whose commands these are
+const version = "7.0.0" // the version of Redis whose commands these are
 
 func init() {
 	register(map[string]*command{
 		"ping":   {-1, reads, ping},
 		"echo":   {2, reads, func(c *client, a [][]byte) { c.bulk(a[1]) }},
 		"quit":   {-1, controls, func(c *client, _ [][]byte) { c.ok(); c.ends = true }},
+		"reset":  {1, controls, reset},
 		"select": {2, reads, selectDB},
 		"hello":  {-1, reads, hello},
-		"auth": {-2, reads, func(c *client, _ [][]byte) {
-			c.error("ERR AUTH called without any password configured for the default user")
+		"auth": {-2, reads, func(c *client, a [][]byte) {
+			if c.authenticate(a[1:]) {
+				c.ok()
+			}
 		}},
-		"client":  {-2, reads, clientInfo},
-		"command": {-1, reads, commandInfo},
-		"config":  {-2, reads, config},
-		"info":    {-1, reads, info},
+		"info":   {-1, reads, info},
+		"client": {-2, family, nil}, "config": {-2, family, nil}, "command": {-1, family, list},
+	})
+	maps.Copy(subcommands, map[string]*command{
+		"client|id":      {2, reads, func(c *client, _ [][]byte) { c.int64(c.id) }},
+		"client|getname": {2, reads, getName},
+		"client|setname": {3, reads, func(c *client, a [][]byte) {
+			if c.rename(a[2]) {
+				c.ok()
+			}
+		}},
+		"client|setinfo": {4, reads, func(c *client, _ [][]byte) { c.ok() }},
+		"command|count":  {2, reads, func(c *client, _ [][]byte) { c.int(len(commands)) }},
+		"command|docs":   {-2, reads, func(c *client, _ [][]byte) { c.array(0) }},
+		"config|get":     {-3, reads, config},
 	})
 }
 
 func ping(c *client, a [][]byte) {
 	switch {
 	case len(a) > 2:
-		c.error("ERR wrong number of arguments for 'ping' command")
+		c.wrongCount(a)
 	case c.subscribed() > 0:
 		c.strings("pong", string(bytes.Join(a[1:], nil)))
 	case len(a) == 2:
@@ -45,56 +61,97 @@ func ping(c *client, a [][]byte) {
 }
 
 func selectDB(c *client, a [][]byte) {
-	if is(a[1], "0") {
-		c.ok()
-	} else {
+	switch n, ok := resp.ParseInt(a[1]); {
+	case !ok:
+		c.notInteger()
+	case n != int64(int32(n)):
+		c.error("ERR value is out of range, value must between -2147483648 and 2147483647")
+	case n != 0:
 		c.error("ERR DB index is out of range")
+	default:
+		c.ok()
 	}
 }
 
+// reset brings a connection into the state of a new one.
+func reset(c *client, _ [][]byte) {
+	c.forget()
+	c.unsubscribeAll()
+	c.name = ""
+	c.simple("RESET")
+}
+
+// authenticate checks a password, or a name and a password. The only user is default, and has none.
+func (c *client) authenticate(words [][]byte) bool {
+	switch {
+	case len(words) == 1:
+		c.error("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?")
+	case len(words) > 2:
+		c.syntax()
+	case string(words[0]) != "default":
+		c.error("WRONGPASS invalid username-password pair or user is disabled.")
+	default:
+		return true
+	}
+	return false
+}
+
+func getName(c *client, _ [][]byte) {
+	if c.name == "" {
+		c.null()
+	} else {
+		c.string(c.name)
+	}
+}
+
+func (c *client) rename(name []byte) bool {
+	for _, b := range name {
+		if b < '!' || b > '~' {
+			c.error("ERR Client names cannot contain spaces, newlines or special characters.")
+			return false
+		}
+	}
+	c.name = string(name)
+	return true
+}
+
 func hello(c *client, a [][]byte) {
-	if len(a) > 1 && !is(a[1], "2") {
-		c.error("NOPROTO unsupported protocol version")
-		return
+	if len(a) > 1 {
+		if n, ok := resp.ParseInt(a[1]); !ok {
+			c.error("ERR Protocol version is not an integer or out of range")
+			return
+		} else if n != 2 {
+			c.error("NOPROTO unsupported protocol version")
+			return
+		}
+	}
+	for i := 2; i < len(a); i++ {
+		switch rest := len(a) - i - 1; {
+		case is(a[i], "auth") && rest >= 2:
+			if !c.authenticate(a[i+1 : i+3]) {
+				return
+			}
+			i += 2
+		case is(a[i], "setname") && rest >= 1:
+			if i++; !c.rename(a[i]) {
+				return
+			}
+		default:
+			c.error(fmt.Sprintf("ERR Syntax error in HELLO option '%s'", a[i]))
+			return
+		}
 	}
 	c.list("server", "redis", "version", version, "proto", 2, "id", int(c.id), "mode", "standalone", "role", "master", "modules", []any{})
 }
 
-func clientInfo(c *client, a [][]byte) {
-	switch {
-	case is(a[1], "id") && len(a) == 2:
-		c.int64(c.id)
-	case is(a[1], "getname") && len(a) == 2:
-		c.string(c.name)
-	case is(a[1], "setname") && len(a) == 3:
-		c.name = string(a[2])
-		c.ok()
-	case is(a[1], "setinfo") && len(a) == 4:
-		c.ok()
-	default:
-		c.subcommand(a)
-	}
-}
-
-func commandInfo(c *client, a [][]byte) {
-	switch {
-	case len(a) > 1 && is(a[1], "count"):
-		c.int(len(commands))
-	case len(a) > 1: // its documentation, among others
-		c.array(0)
-	default:
-		c.array(len(commands))
-		for name, cmd := range commands {
-			c.list(name, cmd.words, []any{}, 0, 0, 0) // flags, and where its keys are
-		}
+func list(c *client, _ [][]byte) {
+	c.array(len(commands))
+	for name, cmd := range commands {
+		c.list(name, cmd.words, []any{}, 0, 0, 0) // no flags, no positions of keys
 	}
 }
 
 func config(c *client, a [][]byte) {
-	if !is(a[1], "get") || len(a) != 3 {
-		c.subcommand(a)
-		return
-	}
 	appends := "no"
 	if c.log != nil {
 		appends = "yes"
@@ -102,7 +159,7 @@ func config(c *client, a [][]byte) {
 	var found []string
 	for _, p := range [][2]string{{"appendonly", appends}, {"appendfsync", c.fsync}, {"databases", "1"}, {"save", ""},
 		{"maxclients", fmt.Sprint(c.maxClients)}, {"timeout", fmt.Sprint(int(c.timeout.Seconds()))}, {"proto-max-bulk-len", fmt.Sprint(resp.MaxBulk)}} {
-		if matches(string(a[2]), p[0]) {
+		if slices.ContainsFunc(a[2:], func(pattern []byte) bool { return matches(string(pattern), p[0]) }) {
 			found = append(found, p[:]...)
 		}
 	}

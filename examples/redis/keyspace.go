@@ -1,6 +1,6 @@
 package main
 
-// The keys: what they hold, when they expire, and who watches them.
+// The keys: their values, their expiry, and the clients that watch them.
 
 import (
 	"bytes"
@@ -8,24 +8,26 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// entry is what a key holds: a string, or something else.
+// entry is the value of a key: a string, or something else.
 type entry struct {
-	text    []byte            // nil if it is something else
+	text    []byte            // the string; nil if it is something else
 	other   any               // *deque, *table[[]byte] for a hash, *table[struct{}] for a set
 	expires int64             // milliseconds since 1970; 0 is never
-	timer   eventloop.TimerID // that removes it then
+	timer   eventloop.TimerID // removes it then; 0 without expiry
 }
 
-// keyspace is all keys. An entry that has expired is gone for whoever asks; a timer of the loop frees its memory although nobody does.
+// keyspace holds all keys. A lookup removes an entry that has expired; a timer of the loop removes it if there is no
+// lookup.
 type keyspace struct {
 	loop    *eventloop.Loop
 	entries *table[*entry]
 	watched map[string]map[*client]struct{}
 	now     func() int64     // milliseconds since 1970
-	record  func(a [][]byte) // tells the file; nil while that is read, when nothing expires, and without one
-	asleep  bool             // the file is read
+	record  func(a [][]byte) // appends to the file; nil without one, and while it is replayed
+	asleep  bool             // the file is being replayed: nothing expires
 	changes int64
 	expired int64
 }
@@ -35,7 +37,7 @@ func newKeyspace(loop *eventloop.Loop) *keyspace {
 		now: func() int64 { return time.Now().UnixMilli() }}
 }
 
-// find returns what a key holds, nil if there is no such key.
+// find returns the value of a key, nil if there is no such key.
 func (k *keyspace) find(key []byte) *entry {
 	e, ok := k.entries.get(key)
 	if !ok {
@@ -53,10 +55,10 @@ func (k *keyspace) find(key []byte) *entry {
 	return e
 }
 
-// lives tells whether an entry has not expired.
+// lives tells whether an entry has not expired yet.
 func (k *keyspace) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.now() < e.expires }
 
-// make returns what a key holds, and makes it if there is no such key.
+// make returns the value of a key, and makes an empty one if there is no such key.
 func (k *keyspace) make(key []byte) *entry {
 	e := k.find(key)
 	if e == nil {
@@ -66,7 +68,7 @@ func (k *keyspace) make(key []byte) *entry {
 	return e
 }
 
-// remove tells whether there was such a key.
+// remove removes a key, and tells whether there was one.
 func (k *keyspace) remove(key []byte) bool {
 	e, ok := k.entries.get(key)
 	if !ok {
@@ -78,7 +80,7 @@ func (k *keyspace) remove(key []byte) bool {
 	return true
 }
 
-// touch is called after each change of what a key holds: those who watch it hear of it, and so does the file.
+// touch counts a change of a key and marks the clients that watch it. Each change of a value must call it.
 func (k *keyspace) touch(key []byte) {
 	k.changes++
 	for c := range k.watched[string(key)] {
@@ -97,8 +99,8 @@ func (k *keyspace) expireAt(key []byte, e *entry, at int64) {
 	}
 }
 
-// wait sets the timer of an entry, which looks again whether the time has come: the clock of the wall may be set, and what is far away
-// is waited for in pieces.
+// wait sets the timer of an entry. The timer looks at the clock again and may wait longer: the wall clock may have
+// been set, and a long time is waited for in pieces.
 func (k *keyspace) wait(key string, e *entry) {
 	rest := min(max(0, e.expires-k.now()), int64(24*time.Hour/time.Millisecond))
 	e.timer, _ = k.loop.ScheduleTimer(time.Duration(rest)*time.Millisecond, func() {
@@ -109,7 +111,7 @@ func (k *keyspace) wait(key string, e *entry) {
 	})
 }
 
-// awaken lets what was read from the file expire.
+// awaken starts the expiry of what was read from the file.
 func (k *keyspace) awaken() {
 	k.asleep = false
 	for _, i := range k.entries.items {
@@ -133,10 +135,12 @@ func (k *keyspace) clear() {
 	k.entries = newTable[*entry]()
 }
 
+const notInteger = "value is not an integer or out of range"
+
 const wrongType = "WRONGTYPE Operation against a key holding the wrong kind of value"
 
-// on makes a command of f, which gets what a key holds, or if there is no such key what fresh makes, and tells whether it has changed that.
-// Nothing is kept that is empty.
+// on makes a command of f. f gets the value of the key, or one made by fresh if there is no such key, and tells
+// whether it has changed it. An empty value is removed.
 func on[T interface{ len() int }](fresh func() T, f func(c *client, v T, a [][]byte) (changed bool)) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
 		var v T
@@ -157,6 +161,29 @@ func on[T interface{ len() int }](fresh func() T, f func(c *client, v T, a [][]b
 			c.keys.make(a[1]).other = v
 			c.keys.touch(a[1])
 		}
+	}
+}
+
+// checked makes a command that looks at its words before it looks at a key. check tells whether they are right, or
+// answers.
+func checked(check func(c *client, a [][]byte) bool, run func(*client, [][]byte)) func(*client, [][]byte) {
+	return func(c *client, a [][]byte) {
+		if check(c, a) {
+			run(c, a)
+		}
+	}
+}
+
+// numbers checks that these words are numbers.
+func numbers(places ...int) func(*client, [][]byte) bool {
+	return func(c *client, a [][]byte) bool {
+		for _, i := range places {
+			if _, ok := resp.ParseInt(a[i]); !ok {
+				c.notInteger()
+				return false
+			}
+		}
+		return true
 	}
 }
 

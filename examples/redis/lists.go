@@ -15,12 +15,12 @@ func init() {
 	register(map[string]*command{
 		"lpush":  {-3, writes, list(push((*deque).pushFront))},
 		"rpush":  {-3, writes, list(push((*deque).pushBack))},
-		"lpop":   {-2, writes, list(pop((*deque).popFront))},
-		"rpop":   {-2, writes, list(pop((*deque).popBack))},
+		"lpop":   {-2, writes, checked(optional((*client).wrongCount), list(pop((*deque).popFront)))},
+		"rpop":   {-2, writes, checked(optional((*client).wrongCount), list(pop((*deque).popBack)))},
 		"llen":   {2, reads, list(func(c *client, d *deque, _ [][]byte) bool { c.int(d.len()); return false })},
-		"lrange": {4, reads, list(lrange)},
+		"lrange": {4, reads, checked(numbers(2, 3), list(lrange))},
 		"lindex": {3, reads, list(lindex)},
-		"ltrim":  {4, writes, list(ltrim)},
+		"ltrim":  {4, writes, checked(numbers(2, 3), list(ltrim))},
 	})
 }
 
@@ -36,14 +36,8 @@ func push(end func(*deque, []byte)) func(*client, *deque, [][]byte) bool {
 
 func pop(end func(*deque) []byte) func(*client, *deque, [][]byte) bool {
 	return func(c *client, d *deque, a [][]byte) bool {
-		n, many, ok := c.howMany(a)
-		n = min(n, d.len())
+		n, many := howMany(a, d.len())
 		switch {
-		case !ok:
-			return false
-		case n < 0:
-			c.error("ERR value is out of range, must be positive")
-			return false
 		case many && d.len() == 0:
 			c.out = resp.AppendNullArray(c.out)
 		case many:
@@ -58,42 +52,46 @@ func pop(end func(*deque) []byte) func(*client, *deque, [][]byte) bool {
 	}
 }
 
-// howMany reads the number that may stand behind a key.
-func (c *client) howMany(a [][]byte) (n int, many, ok bool) {
+// optional checks the optional number behind a key, and answers with tooMany if there are more words.
+func optional(tooMany func(c *client, a [][]byte)) func(*client, [][]byte) bool {
+	return func(c *client, a [][]byte) bool {
+		if len(a) > 3 {
+			tooMany(c, a)
+			return false
+		}
+		if len(a) == 3 {
+			if n, ok := resp.ParseInt(a[2]); !ok || n < 0 {
+				c.error("ERR value is out of range, must be positive")
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// howMany returns the optional number behind a key, at most limit. many tells whether it was given.
+func howMany(a [][]byte, limit int) (n int, many bool) {
 	if len(a) == 2 {
-		return 1, false, true
+		return min(1, limit), false
 	}
-	if len(a) > 3 {
-		c.syntax()
-		return 0, false, false
-	}
-	number, ok := resp.ParseInt(a[2])
-	if limit := int64(resp.MaxArgs); !ok || number > limit || number < -limit {
-		c.notInteger()
-		return 0, false, false
-	}
-	return int(number), true, true
+	number, _ := resp.ParseInt(a[2])
+	return int(min(number, int64(limit))), true
 }
 
 func lrange(c *client, d *deque, a [][]byte) bool {
-	if begin, end, ok := c.limits(a[2], a[3], d.len()); ok {
-		c.array(end - begin)
-		for i := begin; i < end; i++ {
-			c.bulk(d.at(i))
-		}
+	begin, end := limits(a[2], a[3], d.len())
+	c.array(end - begin)
+	for i := begin; i < end; i++ {
+		c.bulk(d.at(i))
 	}
 	return false
 }
 
-// limits reads two places of something that is so long, counted from its beginning, or below zero from its end, and returns
-// where what lies between them begins and ends.
-func (c *client) limits(from, to []byte, length int) (begin, end int, ok bool) {
-	first, ok1 := resp.ParseInt(from)
-	last, ok2 := resp.ParseInt(to)
-	if !ok1 || !ok2 {
-		c.notInteger()
-		return 0, 0, false
-	}
+// limits reads the first and the last index of a range; negative ones count from the end. It returns the range as
+// begin and end within length.
+func limits(from, to []byte, length int) (begin, end int) {
+	first, _ := resp.ParseInt(from)
+	last, _ := resp.ParseInt(to)
 	n := int64(length)
 	if first < 0 {
 		first = max(0, first+n)
@@ -102,18 +100,20 @@ func (c *client) limits(from, to []byte, length int) (begin, end int, ok bool) {
 		last += n
 	}
 	if last = min(last, n-1); first > last {
-		return 0, 0, true
+		return 0, 0
 	}
-	return int(first), int(last) + 1, true
+	return int(first), int(last) + 1
 }
 
-// lindex answers with a value, counted from the beginning, or below zero from the end.
+// lindex answers with the value at an index; a negative one counts from the end.
 func lindex(c *client, d *deque, a [][]byte) bool {
 	n, ok := resp.ParseInt(a[2])
 	if n < 0 {
 		n += int64(d.len())
 	}
 	switch {
+	case d.len() == 0:
+		c.null()
 	case !ok:
 		c.notInteger()
 	case n < 0 || n >= int64(d.len()):
@@ -125,17 +125,13 @@ func lindex(c *client, d *deque, a [][]byte) bool {
 }
 
 func ltrim(c *client, d *deque, a [][]byte) bool {
-	begin, end, ok := c.limits(a[2], a[3], d.len())
-	if !ok {
-		return false
-	}
-	before := d.len()
-	for range before - end {
+	begin, end := limits(a[2], a[3], d.len())
+	for range d.len() - end {
 		d.popBack()
 	}
 	for range min(begin, d.len()) {
 		d.popFront()
 	}
 	c.ok()
-	return d.len() < before
+	return true // also if nothing was cut off: so it is for those who watch the list
 }

@@ -1,7 +1,8 @@
 package main
 
-// The append-only file: the requests that have changed something, as clients send them. It is written by group commit: while one
-// piece is on its way to the disk the next one gathers, and all who wait for a piece wait for the same call of fsync.
+// The append-only file: the requests that have changed something, as clients send them. It is written by group
+// commit: while one piece is written to the disk, the next one gathers, and all clients that wait for a piece wait
+// for the same fsync.
 
 import (
 	"context"
@@ -18,7 +19,7 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// logFile is what is needed of an *os.File.
+// logFile is the part of *os.File that the log needs.
 type logFile interface {
 	io.ReadWriteSeeker
 	io.Closer
@@ -26,41 +27,44 @@ type logFile interface {
 	Truncate(size int64) error
 }
 
-// fileLog is the file and what it lacks. A nil one is none.
+// fileLog is the file, with the changes that it lacks. A nil one records nothing.
 type fileLog struct {
 	loop   *eventloop.Loop
-	always bool // a reply waits for the disk
-	second bool // the disk is told each second
+	always bool // replies wait for the disk
+	second bool // fsync each second
 
-	next    *piece // gathers
-	last    *piece // that is not on the disk yet, nil if there is none
-	wake    *threadlet.Chan[struct{}]
-	due     bool // the second is over
-	dirty   bool // since the last fsync something was written, or will be
-	grouped int  // 1 in a transaction, 2 if it has changed something
+	next     *piece // gathers; nil when it is empty
+	underWay *piece // commit writes it, or has been kept from it by the end of the loop; nil if there is none
+	last     *piece // the newest piece that is not on the disk yet; nil if there is none
+	wake     *threadlet.Chan[struct{}]
+	due      bool // the second is over: the next commit calls fsync
+	dirty    bool // an fsync is scheduled
+	grouped  int  // 1 in a transaction, 2 if it has changed something
 
-	// disk has the file, unless a worker has it, which may go on although nobody waits for it any more. Who wants it waits for that one.
+	// disk holds the file while it is free. A worker takes it, and gives it back; it may go on after its caller has
+	// stopped waiting, so the next user waits for it.
 	disk chan *disk
 }
 
-// disk is a file, and the error after which nothing more is written to it: there would be a gap.
+// disk is the file, and the first error: after it nothing more is written, which would leave a gap.
 type disk struct {
 	logFile
 	failed error
 }
 
-// piece is what is written together.
+// piece is a run of requests that are written together.
 type piece struct {
 	bytes    []byte
+	written  bool // or tried; set by whoever holds the disk
 	settled  promise.Of[struct{}]
 	settle   func(struct{})
 	hopeless func(error)
 }
 
-// backlog is how much may wait for the disk before those who change something wait too.
+// backlog is how many bytes may wait for the disk before replies wait too.
 const backlog = 64 << 20
 
-// openLog opens a file, and makes it and its name in the folder durable if it is new.
+// openLog opens a file. It syncs the folder, so that a new file's name is durable.
 func openLog(name string) (logFile, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -86,7 +90,7 @@ func newLog(loop *eventloop.Loop, file logFile, fsync string) (*fileLog, error) 
 	return l, nil
 }
 
-// append adds a request.
+// append adds a request to the next piece.
 func (l *fileLog) append(a [][]byte) {
 	p := l.next
 	if p == nil {
@@ -109,7 +113,7 @@ func (l *fileLog) append(a [][]byte) {
 	}
 }
 
-// group has the file say all or nothing of what f changes.
+// group calls f, and records its changes as one transaction: a replay has all of them or none.
 func (l *fileLog) group(f func()) {
 	if l == nil {
 		f()
@@ -124,7 +128,8 @@ func (l *fileLog) group(f func()) {
 	l.grouped = 0
 }
 
-// barrier waits, if that is asked for, until all that was appended is on the disk.
+// barrier waits until all that was appended is written: on the disk, with -fsync always; otherwise only if the
+// backlog is too long.
 func (l *fileLog) barrier() error {
 	if l == nil || l.last == nil || !l.always && (l.next == nil || len(l.next.bytes) < backlog) {
 		return nil
@@ -133,7 +138,7 @@ func (l *fileLog) barrier() error {
 	return err
 }
 
-// start begins to write.
+// start starts the threadlet that writes.
 func (l *fileLog) start() error {
 	_, err := threadlet.Go(l.loop, func() {
 		for {
@@ -148,10 +153,10 @@ func (l *fileLog) start() error {
 	return err
 }
 
-// commit writes a piece. What the disk does not take ends the server: it could promise nothing any more.
+// commit writes the next piece. An error ends the server, which could not keep its promises any more.
 func (l *fileLog) commit() error {
 	p, sync := l.next, l.always || l.due
-	l.next, l.due = nil, false
+	l.next, l.underWay, l.due = nil, p, false
 	l.dirty = l.dirty && !sync
 	err := threadlet.Do(context.Background(), func(context.Context) error {
 		d := <-l.disk
@@ -168,6 +173,7 @@ func (l *fileLog) commit() error {
 		}
 		return err
 	}
+	l.underWay = nil
 	if p != nil {
 		if l.last == p {
 			l.last = nil
@@ -177,9 +183,10 @@ func (l *fileLog) commit() error {
 	return nil
 }
 
-// write writes a piece, or nothing if there is none.
+// write writes a piece, unless it is nil or was written, and calls fsync if sync is set.
 func (d *disk) write(p *piece, sync bool) error {
-	if p != nil && d.failed == nil {
+	if p != nil && !p.written && d.failed == nil {
+		p.written = true
 		_, d.failed = d.Write(p.bytes)
 	}
 	if sync && d.failed == nil {
@@ -188,14 +195,16 @@ func (d *disk) write(p *piece, sync bool) error {
 	return d.failed
 }
 
-// close writes what is left. The loop has ended.
+// close writes the rest: also the piece that commit was to write, if the loop has ended before its worker took the disk. The loop
+// must have ended.
 func (l *fileLog) close() error {
 	d := <-l.disk
+	_ = d.write(l.underWay, false) // an error stays in failed
 	return errors.Join(d.write(l.next, true), d.Close())
 }
 
-// replay runs what a file says, and cuts off a request or a transaction that is not complete: the machine has stopped while it was
-// written, and nobody was told that it was done.
+// replay runs the requests of a file. It cuts off an incomplete request or transaction at the end: the machine
+// stopped during that write, and no client was told that it was done.
 func (l *fileLog) replay(s *server) error {
 	file := <-l.disk
 	defer func() { l.disk <- file }()
@@ -208,7 +217,7 @@ func (l *fileLog) replay(s *server) error {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			break
 		}
-		if err == nil && !changes(find(a[0])) {
+		if err == nil && !changes(find(a)) {
 			err = fmt.Errorf("%.64q changes nothing", a[0])
 		}
 		if err != nil {

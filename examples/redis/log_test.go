@@ -1,6 +1,6 @@
 package main
 
-// The append-only file: torn anywhere, on a disk that loses what was not synced, and on one that is full.
+// The append-only file: torn at any byte, on a disk that loses unsynced data, and on a full disk.
 
 import (
 	"bytes"
@@ -24,9 +24,9 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// memory is a file that can lose what was not synced.
+// memory is a file that can lose unsynced data.
 type memory struct {
-	mu     sync.Mutex // the server's workers write, the test looks
+	mu     sync.Mutex // guards the rest: the server's workers write, the test reads
 	data   []byte
 	at     int
 	synced int
@@ -82,21 +82,21 @@ func (m *memory) Sync() error {
 
 func (m *memory) Close() error { return nil }
 
-// powerLoss returns what a disk may have: all that was synced, and some of the rest.
+// powerLoss returns the content that a disk may have afterwards: all synced data, and some of the rest.
 func (m *memory) powerLoss() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return bytes.Clone(m.data[:m.synced+rand.IntN(len(m.data)-m.synced+1)])
 }
 
-// script changes something with each request, and has a transaction in it.
+// script is requests that each change something, with a transaction among them.
 var script = [][]string{
 	{"SET", "a", "1"}, {"RPUSH", "l", "x", "y"}, {"MULTI"}, {"INCR", "a"}, {"HSET", "h", "f", "v\r\n"}, {"EXEC"}, {"SADD", "s", "m", "n"}, {"LPOP", "l"},
 	{"SET", "b", "", "PXAT", "9999999999999"}, {"MULTI"}, {"DEL", "a"}, {"EXEC"}, {"PERSIST", "b"},
 }
 
-// TestTornTail: a file that ends anywhere brings what was complete, all of a transaction or nothing; the rest is cut off, and what is written then
-// can be read.
+// TestTornTail: from a file that ends anywhere, a server restores what was complete, a transaction entirely or not at
+// all. The rest is cut off, and what is written afterwards can be read.
 func TestTornTail(t *testing.T) {
 	stderr := os.Stderr
 	defer func() { os.Stderr = stderr }()
@@ -108,7 +108,7 @@ func TestTornTail(t *testing.T) {
 	}
 	s.log, s.keys.record = log, log.append
 	c := s.newClient(nil)
-	good := map[int]string{0: ""} // states, by what the file has then
+	good := map[int]string{0: ""} // states, by the length of the file
 	for _, a := range script {
 		c.answer(a...)
 		if !c.multi {
@@ -140,7 +140,7 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestDamage: what is wrong in the middle is no torn tail, and nothing is cut off.
+// TestDamage: an error in the middle is not a torn tail, and nothing is cut off.
 func TestDamage(t *testing.T) {
 	one := string(resp.AppendRequest(nil, "SET", "a", "1"))
 	for _, damage := range []string{"*3\r\n$x\r\n", "GET a\r\n", "nonsense\r\n", "*1\r\n$9\r\nSUBSCRIBE\r\n", "*1\r\n$3\r\nabcde\r\n"} {
@@ -152,8 +152,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestPowerLoss: with fsync always, whatever was answered is on the disk, whenever that loses the rest; and there are fewer syncs than
-// requests, since all who wait together wait for one.
+// TestPowerLoss: with fsync always, every answered change is on the disk, whenever that loses the rest. There are
+// fewer syncs than requests, since all that wait together wait for one.
 func TestPowerLoss(t *testing.T) {
 	const conns, each = 16, 50
 	file := new(memory)
@@ -211,7 +211,7 @@ func TestPowerLoss(t *testing.T) {
 	file.mu.Unlock()
 }
 
-// TestGroupCommit: who comes while the disk is at work waits for the next sync, with all others who do.
+// TestGroupCommit: requests that come during a sync all wait for the next one.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, err := eventloop.New()
@@ -259,7 +259,7 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
-// slow is a file whose sync takes its time.
+// slow is a file whose sync takes a while.
 type slow struct {
 	memory
 	took time.Duration
@@ -270,7 +270,7 @@ func (s *slow) Sync() error {
 	return s.memory.Sync()
 }
 
-// TestEverySecond: what was written is synced within a second, and without anything written nothing is.
+// TestEverySecond: what was written is synced within a second; without writes there is no sync.
 func TestEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, err := eventloop.New()
@@ -308,7 +308,33 @@ func TestEverySecond(t *testing.T) {
 	})
 }
 
-// TestFullDisk: a server that cannot write ends, and answers nobody that it has.
+// A piece whose write the loop refuses, since it is ending, is written when the log is closed: clients were told that it would be.
+func TestRefusedCommit(t *testing.T) {
+	loop, err := eventloop.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := new(memory)
+	l, err := newLog(loop, file, "no")
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := [][]byte{[]byte("SET"), []byte("a"), []byte("1")}
+	l.append(request)
+	if err := loop.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.commit(); err == nil {
+		t.Error("an ended loop has written")
+	}
+	l.append(request)
+	want := resp.AppendRequest(resp.AppendRequest(nil, request...), request...)
+	if err := l.close(); err != nil || !bytes.Equal(file.data, want) {
+		t.Errorf("the file has %q, %v; want %q", file.data, err, want)
+	}
+}
+
+// TestFullDisk: a server that cannot write ends, and confirms no change that is not in the file.
 func TestFullDisk(t *testing.T) {
 	file := &memory{broken: errors.New("no space left on device")}
 	o := usual
@@ -326,7 +352,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestOptions: what cannot be is said before anything is written.
+// TestOptions: an invalid option is an error before anything is written.
 func TestOptions(t *testing.T) {
 	o := usual
 	o.file, o.fsync = filepath.Join(t.TempDir(), "file"), "sometimes"

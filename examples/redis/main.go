@@ -1,5 +1,5 @@
-// Command redis is a server that clients of Redis can talk to: strings, lists, hashes, sets, expiry, transactions, pub/sub, and
-// an append-only file. All of it runs on one event loop, a threadlet for each connection, and there is no lock in it.
+// Command redis is a server for clients of Redis: strings, lists, hashes, sets, expiry, transactions, pub/sub, and an
+// append-only file. All of it runs on one event loop, with a threadlet for each connection and without a lock.
 //
 //	go run ./examples/redis -append appendonly.aof -fsync always
 //	redis-cli -p 6379 set greeting hello
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run serves until the program is told to end.
+// run serves until SIGINT or SIGTERM.
 func run(addr string, o options) error {
 	group, err := eventloop.NewGroup(1)
 	if err != nil {
@@ -56,7 +56,7 @@ func run(addr string, o options) error {
 	return errors.Join(group.Run(context.Background()), s.close())
 }
 
-// listen accepts connections.
+// listen accepts connections, each served by a threadlet.
 func (s *server) listen(addr string) (net.Listener, error) {
 	listener, err := threadlet.Listen(s.loop, "tcp", addr)
 	if err != nil {

@@ -1,6 +1,6 @@
 package main
 
-// The types beside a simple model of them, and tables while they are scanned.
+// A simple model of the types, and random requests.
 
 import (
 	"fmt"
@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 )
 
-// model is what the types of Redis are to somebody who has time: maps and slices, looked through from end to end.
+// model is the types of Redis without regard for speed: maps and slices, searched from end to end.
 type model struct {
 	now  int64
 	keys map[string]*held
@@ -40,7 +39,7 @@ func (h *held) kind() string {
 	return "string"
 }
 
-// get returns what a key holds, and whether that is of a kind, or nothing.
+// get returns the value of a key, and whether it is of that kind or missing.
 func (m *model) get(key, kind string) (h *held, ok bool) {
 	h = m.keys[key]
 	if h != nil && h.expires != 0 && h.expires <= m.now {
@@ -71,7 +70,7 @@ const (
 	notInt = "ERR value is not an integer or out of range"
 )
 
-// run is what a request comes to. Arrays without an order are sorted.
+// run returns the reply to a request. Arrays without an order are sorted.
 func (m *model) run(a []string) string {
 	key := ""
 	if len(a) > 1 {
@@ -301,7 +300,7 @@ func (m *model) hash(a []string, h *held) string {
 	}
 	sum, err := strconv.Atoi(v)
 	if err != nil || strconv.Itoa(sum) != v {
-		return notInt
+		return "ERR hash value is not an integer"
 	}
 	h.hash[a[2]] = strconv.Itoa(sum + n)
 	m.keys[key] = h
@@ -366,7 +365,7 @@ func (m *model) combined(a []string) string {
 // unordered are the commands whose arrays have no order.
 var unordered = map[string]bool{"HGETALL": true, "HKEYS": true, "SMEMBERS": true, "SUNION": true, "SINTER": true, "SDIFF": true}
 
-// request makes one by chance, of few keys, so that they meet, and few values.
+// request makes a random request, with few keys and values, so that requests meet.
 func request(r *rand.Rand) []string {
 	key := func() string { return fmt.Sprint("k", r.IntN(6)) }
 	value := func() string {
@@ -404,133 +403,4 @@ func sorted(reply string) string {
 	}
 	slices.Sort(all)
 	return array(all)
-}
-
-// TestModel: every reply is that of the model, whose time the test makes pass; and the file, read by another server, brings the same
-// state, whenever it is read.
-func TestModel(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 10
-	}
-	for round := range rounds {
-		r := rand.New(rand.NewPCG(uint64(round), 26))
-		s := loopless(t)
-		m := &model{now: 1000, keys: map[string]*held{}}
-		s.keys.now = func() int64 { return m.now }
-		file := new(memory)
-		log, err := newLog(s.loop, file, "no")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.log, s.keys.record = log, log.append
-		c := s.newClient(nil)
-		for step := range 2000 {
-			if r.IntN(4) == 0 {
-				m.now += int64(r.IntN(5))
-			}
-			a := request(r)
-			want, got := m.run(a), c.answer(a...)
-			if unordered[a[0]] {
-				got = sorted(got)
-			}
-			if got != want {
-				t.Fatalf("round %d, step %d: %q: %s, want %s", round, step, a, got, want)
-			}
-		}
-		if log.next == nil {
-			t.Fatal("nothing is in the file")
-		}
-		again := loopless(t)
-		again.keys.now = func() int64 { return m.now }
-		if err := again.restore(&memory{data: log.next.bytes}); err != nil {
-			t.Fatal(err)
-		}
-		if was, is := state(s), state(again); was != is {
-			t.Fatalf("round %d: the file brings\n%s\nand not\n%s", round, is, was)
-		}
-	}
-}
-
-// state is all that a server holds.
-func state(s *server) string {
-	c := s.newClient(nil)
-	var all []string
-	for _, i := range slices.Clone(s.keys.entries.items) {
-		e := s.keys.find([]byte(i.key))
-		if e == nil {
-			continue
-		}
-		line := fmt.Sprintf("%q %s %d ", i.key, typeOf(e), e.expires)
-		switch typeOf(e) {
-		case "string":
-			line += c.answer("GET", i.key)
-		case "list":
-			line += c.answer("LRANGE", i.key, "0", "-1")
-		case "hash":
-			line += sorted(c.answer("HGETALL", i.key))
-		case "set":
-			line += sorted(c.answer("SMEMBERS", i.key))
-		}
-		all = append(all, line)
-	}
-	slices.Sort(all)
-	return strings.Join(all, "\n")
-}
-
-// TestScan: who stays is seen, whatever comes and goes meanwhile.
-func TestScan(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		table := newTable[int]()
-		stays := map[string]bool{}
-		for i := range r.IntN(60) {
-			k := fmt.Sprint(i)
-			table.set([]byte(k), i)
-			if r.IntN(2) == 0 {
-				stays[k] = true
-			}
-		}
-		kept := maps.Clone(stays)
-		for cursor := 0; ; {
-			some, next := table.scan(cursor, 1+r.IntN(5))
-			for _, i := range some {
-				delete(stays, i.key)
-			}
-			if cursor = next; cursor == 0 {
-				break
-			}
-			for range r.IntN(4) {
-				k := fmt.Sprint(r.IntN(100))
-				if r.IntN(2) == 0 {
-					table.set([]byte(k), 0)
-				} else if _, there := table.places[k]; !kept[k] && table.remove([]byte(k)) != there {
-					t.Fatal("remove tells something else")
-				}
-			}
-			for k, i := range table.places {
-				if table.items[i].key != k {
-					t.Fatal("a place is wrong")
-				}
-			}
-		}
-		if len(stays) > 0 {
-			t.Fatalf("%v are not seen", stays)
-		}
-	}
-}
-
-func TestMatches(t *testing.T) {
-	for _, c := range []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"*", "", true}, {"*", "a/b:c", true}, {"", "", true}, {"", "a", false}, {"a*c", "abc", true}, {"a*c", "ab", false}, {"a?c", "a/c", true},
-		{"[a-c]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "dx", true}, {`\*`, "*", true}, {`\*`, "a", false}, {"a/*", "a/b", true}, {"[", "[", false},
-		{strings.Repeat("a*", 50) + "b", strings.Repeat("a", 5000), false},
-	} {
-		if got := matches(c.pattern, c.name); got != c.want {
-			t.Errorf("%q, %.20q: %v", c.pattern, c.name, got)
-		}
-	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// Publishers and subscribers. What is published must not wait for a subscriber that does not read, so each has a second threadlet, which
-// writes; and one that stays behind too far is disconnected.
+// Publishers and subscribers. A publisher must not wait for a subscriber that does not read. So each subscriber has a
+// second threadlet, which writes; a subscriber that falls too far behind is disconnected.
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// subscriptions is what a client has of them.
+// subscriptions are a client's.
 type subscriptions struct {
 	channels map[string]struct{}
 	patterns map[string]struct{}
-	writer   *threadlet.Threadlet // sends the replies, while there are subscriptions
+	writer   *threadlet.Threadlet // sends the replies; nil without subscriptions
 	wake     *threadlet.Chan[struct{}]
 }
 
@@ -61,7 +61,7 @@ func (c *client) subscribe(verb string, names [][]byte, mine *map[string]struct{
 	}
 }
 
-// unsubscribe ends the subscriptions with these names, without any all.
+// unsubscribe ends the subscriptions of these names; without names, all of them.
 func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]struct{}, all map[string]map[*client]struct{}) {
 	if len(names) == 0 {
 		for name := range mine {
@@ -78,7 +78,7 @@ func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]struct
 	}
 }
 
-// unsubscribeAll ends all, and says nothing.
+// unsubscribeAll ends all subscriptions without an answer.
 func (c *client) unsubscribeAll() {
 	for name := range c.subscriptions.channels {
 		leave(c.server.channels, name, c)
@@ -86,6 +86,7 @@ func (c *client) unsubscribeAll() {
 	for name := range c.subscriptions.patterns {
 		leave(c.server.patterns, name, c)
 	}
+	c.subscriptions.channels, c.subscriptions.patterns = nil, nil
 }
 
 func publish(c *client, a [][]byte) {
@@ -107,7 +108,7 @@ func publish(c *client, a [][]byte) {
 	c.int(receivers)
 }
 
-// push has the writer send what there is, unless it is too much already.
+// push has the writer send the output. A client with too much of it is disconnected.
 func (c *client) push() error {
 	if len(c.out) > c.outputLimit {
 		c.dropped++
@@ -127,7 +128,7 @@ func (c *client) startWriter() (err error) {
 	return err
 }
 
-// stopWriter waits until it has sent everything.
+// stopWriter waits until the writer has sent everything, and ends it.
 func (c *client) stopWriter() error {
 	if c.writer == nil {
 		return nil
@@ -139,7 +140,7 @@ func (c *client) stopWriter() error {
 	return err
 }
 
-// write is the writer. While it waits for the system to take what it has, more comes into the other buffer.
+// write is the writer. While a write waits, more output gathers in the other buffer.
 func (c *client) write() {
 	var sending []byte
 	for {
@@ -161,4 +162,4 @@ func (c *client) write() {
 	}
 }
 
-const lastWords = 5 * time.Second // that a connection has to take what is left for it
+const lastWords = 5 * time.Second // for a connection to take its last output

@@ -1,6 +1,6 @@
 package main
 
-// The server and its clients: a threadlet for each connection, which reads a request, runs it, and reads the next.
+// The server and its clients. A threadlet for each connection reads a request, runs it, and reads the next.
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ type options struct {
 	timeout     time.Duration
 }
 
-// server is what all connections share. Only threadlets and callbacks of the loop touch it, and no command waits for anything
-// while it runs; so there is no lock.
+// server is the state that all connections share. Only threadlets and callbacks of the loop use it, and no command
+// waits while it runs; so there is no lock.
 type server struct {
 	options
 	loop  *eventloop.Loop
@@ -30,8 +30,8 @@ type server struct {
 	began time.Time
 
 	clients  map[*client]struct{}
-	channels map[string]map[*client]struct{} // subscribers of each
-	patterns map[string]map[*client]struct{}
+	channels map[string]map[*client]struct{} // subscribers by channel
+	patterns map[string]map[*client]struct{} // subscribers by pattern
 
 	serial, accepted, refused, dropped, commands int64
 }
@@ -49,7 +49,7 @@ func newServer(loop *eventloop.Loop, o options) (*server, error) {
 	return s, s.restore(file)
 }
 
-// restore brings back what a file has, and goes on writing it.
+// restore loads the keys from a file, and opens it for further changes.
 func (s *server) restore(file logFile) error {
 	log, err := newLog(s.loop, file, s.fsync)
 	if err == nil {
@@ -63,7 +63,7 @@ func (s *server) restore(file logFile) error {
 	return log.start()
 }
 
-// close writes what the file lacks. The loop has ended.
+// close writes what the file lacks. The loop must have ended.
 func (s *server) close() error {
 	if s.log == nil {
 		return nil
@@ -72,7 +72,7 @@ func (s *server) close() error {
 }
 
 const (
-	flushAt    = 64 << 10 // bytes of replies that are sent although more requests are there
+	flushAt    = 64 << 10 // bytes of replies that are sent before more requests are run
 	queueLimit = 64 << 20 // bytes of requests between MULTI and EXEC
 )
 
@@ -83,10 +83,10 @@ type client struct {
 	name string
 	conn *threadlet.Conn
 	in   *resp.Reader
-	out  []byte // replies that wait to be sent
-	ends bool   // the connection ends when they are
+	out  []byte // replies not sent yet
+	ends bool   // the connection ends once they are sent
 
-	effect [][]byte // what the file gets instead of the request
+	effect [][]byte // recorded in the file instead of the request
 	transaction
 	subscriptions
 }
@@ -98,7 +98,7 @@ func (s *server) newClient(conn *threadlet.Conn) *client {
 	return c
 }
 
-// serve is the life of a connection. Serve closes it behind this.
+// serve serves a connection to its end; threadlet.Serve closes it then.
 func (s *server) serve(conn *threadlet.Conn) {
 	s.accepted++
 	c := s.newClient(conn)
@@ -131,7 +131,8 @@ func (s *server) serve(conn *threadlet.Conn) {
 	_ = c.flush()
 }
 
-// Read is what the reader of requests calls when it needs more: the time to answer those that it had.
+// Read reads for the parser of requests. The parser calls it when it needs more bytes: then the requests so far are
+// answered first.
 func (c *client) Read(p []byte) (int, error) {
 	if err := c.flush(); err != nil {
 		return 0, err
@@ -145,8 +146,8 @@ func (c *client) Read(p []byte) (int, error) {
 	return c.conn.Read(p)
 }
 
-// flush sends the replies, or has a subscriber's writer do it. No reply leaves before everything that it could tell of is on the disk,
-// if that is what the file is for.
+// flush sends the replies, or has a subscriber's writer send them. With -fsync always, the changes behind a reply are
+// on the disk before it leaves.
 func (c *client) flush() error {
 	if len(c.out) == 0 {
 		return nil
@@ -184,9 +185,12 @@ func (c *client) string(s string) { c.out = resp.AppendBulk(c.out, s) }
 func (c *client) null()           { c.out = resp.AppendNull(c.out) }
 func (c *client) array(n int)     { c.out = resp.AppendArray(c.out, n) }
 func (c *client) syntax()         { c.error("ERR syntax error") }
-func (c *client) notInteger()     { c.error("ERR value is not an integer or out of range") }
-func (c *client) subcommand(a [][]byte) {
-	c.error(fmt.Sprintf("ERR unknown subcommand or wrong number of arguments for '%.64s'", a[1]))
+
+func (c *client) notInteger() { c.error("ERR " + notInteger) }
+
+// wrongCount is the answer to a number of words that the table of commands does not know to be wrong.
+func (c *client) wrongCount(a [][]byte) {
+	c.error(fmt.Sprintf("ERR wrong number of arguments for '%s' command", title(a)))
 }
 
 func (c *client) truth(is bool) {

@@ -14,13 +14,11 @@ func init() {
 		"scard":     {2, reads, set(length)},
 		"sismember": {3, reads, set(contains)},
 		"smembers":  {2, reads, set(func(c *client, t *members, _ [][]byte) bool { return c.members(t) })},
-		"spop":      {-2, writes, set(spop)},
+		"spop":      {-2, writes, checked(optional(func(c *client, _ [][]byte) { c.syntax() }), set(spop))},
 		"sinter":    {-2, reads, combine(inter)},
 		"sunion":    {-2, reads, combine(union)},
 		"sdiff":     {-2, reads, combine(diff)},
-		"sscan": {-3, reads, set(func(c *client, t *members, a [][]byte) bool {
-			return scan(c, t, a[2:], func(i item[struct{}]) []string { return []string{i.key} })
-		})},
+		"sscan":     {-3, reads, checked(cursors(2), set(scanOne(func(i item[struct{}]) []string { return []string{i.key} })))},
 	})
 }
 
@@ -41,16 +39,10 @@ func sadd(c *client, t *members, a [][]byte) bool {
 	return t.len() > before
 }
 
-// spop removes members that chance chooses; the file says which.
+// spop removes random members; the file records which.
 func spop(c *client, t *members, a [][]byte) bool {
-	n, many, ok := c.howMany(a)
-	n = min(n, t.len())
+	n, many := howMany(a, t.len())
 	switch {
-	case !ok:
-		return false
-	case n < 0:
-		c.error("ERR value is out of range, must be positive")
-		return false
 	case many:
 		c.array(n)
 	case n == 0:
@@ -67,7 +59,7 @@ func spop(c *client, t *members, a [][]byte) bool {
 	return n > 0
 }
 
-// combine answers with what is made of several sets.
+// combine makes a command that answers with the set that how makes of several.
 func combine(how func(all []*members) *members) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
 		var all []*members
@@ -99,7 +91,8 @@ func union(all []*members) *members {
 func inter(all []*members) *members { return filter(all, true) }
 func diff(all []*members) *members  { return filter(all, false) }
 
-// filter returns what of the first set is in all the others, or in none of them.
+// filter returns the members of the first set that are in all the others if in is true, in none of them if it is
+// false.
 func filter(all []*members, in bool) *members {
 	result := newTable[struct{}]()
 next:

@@ -3,6 +3,8 @@ package main
 // Commands on strings and numbers.
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -13,8 +15,8 @@ func init() {
 	register(map[string]*command{
 		"get":    {2, reads, onText(func(c *client, old []byte, _ [][]byte) { c.reply(old) })},
 		"set":    {-3, writes, set},
-		"setex":  {4, writes, func(c *client, a [][]byte) { set(c, [][]byte{nil, a[1], a[3], []byte("ex"), a[2]}) }},
-		"setnx":  {3, writes, onText(func(c *client, old []byte, a [][]byte) { c.truth(old == nil && c.store(a[1], a[2]) != nil) })},
+		"setex":  {4, writes, func(c *client, a [][]byte) { set(c, [][]byte{a[0], a[1], a[3], []byte("ex"), a[2]}) }},
+		"setnx":  {3, writes, func(c *client, a [][]byte) { c.truth(c.keys.find(a[1]) == nil && c.store(a[1], a[2]) != nil) }},
 		"getset": {3, writes, onText(func(c *client, old []byte, a [][]byte) { c.reply(old); c.store(a[1], a[2]) })},
 		"getdel": {2, writes, onText(func(c *client, old []byte, a [][]byte) { c.reply(old); c.keys.remove(a[1]) })},
 		"mget":   {-2, reads, mget},
@@ -23,12 +25,12 @@ func init() {
 		"strlen": {2, reads, onText(func(c *client, old []byte, _ [][]byte) { c.int(len(old)) })},
 		"incr":   {2, writes, onText(func(c *client, old []byte, a [][]byte) { c.add(a[1], old, 1) })},
 		"decr":   {2, writes, onText(func(c *client, old []byte, a [][]byte) { c.add(a[1], old, -1) })},
-		"incrby": {3, writes, onText(addSome(1))},
-		"decrby": {3, writes, onText(addSome(-1))},
+		"incrby": {3, writes, checked(numbers(2), onText(addSome(1)))},
+		"decrby": {3, writes, checked(negatable, onText(addSome(-1)))},
 	})
 }
 
-// onText makes a command of f, which gets the string that a key holds, nil if there is no such key.
+// onText makes a command of f, which gets the string of the key, nil if there is no such key.
 func onText(f func(c *client, old []byte, a [][]byte)) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
 		e := c.keys.find(a[1])
@@ -43,7 +45,7 @@ func onText(f func(c *client, old []byte, a [][]byte)) func(*client, [][]byte) {
 	}
 }
 
-// reply answers with a string, or that there is none.
+// reply answers with a string, or with null for nil.
 func (c *client) reply(b []byte) {
 	if b == nil {
 		c.null()
@@ -52,7 +54,7 @@ func (c *client) reply(b []byte) {
 	}
 }
 
-// store has the key hold a copy of a string, for ever.
+// store sets a key to a copy of a string, without expiry.
 func (c *client) store(key, v []byte) *entry {
 	e := c.keys.make(key)
 	if e.text == nil || cap(e.text) > 2*len(v)+64 {
@@ -64,16 +66,16 @@ func (c *client) store(key, v []byte) *entry {
 	return e
 }
 
-// update has the key hold a string, for as long as before.
+// update sets a key to a string, and keeps its expiry.
 func (c *client) update(key, v []byte) {
 	c.keys.make(key).text = v
 	c.keys.touch(key)
 }
 
-// set knows the options NX, XX, GET, KEEPTTL, EX, PX, EXAT and PXAT.
+// set is SET, with the options NX, XX, GET, KEEPTTL, EX, PX, EXAT and PXAT.
 func set(c *client, a [][]byte) {
 	var onlyNew, onlyOld, keep, get bool
-	var at int64 // when it expires; 0 is never
+	var unit, amount []byte
 	for i := 3; i < len(a); i++ {
 		switch w := a[i]; {
 		case is(w, "nx") && !onlyOld:
@@ -82,20 +84,20 @@ func set(c *client, a [][]byte) {
 			onlyOld = true
 		case is(w, "get"):
 			get = true
-		case is(w, "keepttl") && at == 0:
+		case is(w, "keepttl") && unit == nil:
 			keep = true
-		case (is(w, "ex") || is(w, "px") || is(w, "exat") || is(w, "pxat")) && i+1 < len(a) && at == 0 && !keep:
+		case (is(w, "ex") || is(w, "px") || is(w, "exat") || is(w, "pxat")) && i+1 < len(a) && !keep && (unit == nil || bytes.EqualFold(w, unit)):
 			i++
-			var ok bool
-			if at, ok = c.moment(a[i], w[0]|0x20 == 'e', len(w) == 2); !ok {
-				return
-			}
-			if at <= 0 {
-				c.error("ERR invalid expire time in 'set' command")
-				return
-			}
+			unit, amount = w, a[i]
 		default:
 			c.syntax()
+			return
+		}
+	}
+	var at int64 // when the key expires; 0 is never
+	if unit != nil {
+		var ok bool
+		if at, ok = c.moment(a[0], amount, 1, unit[0]|0x20 == 'e', len(unit) == 2); !ok {
 			return
 		}
 	}
@@ -126,23 +128,32 @@ func set(c *client, a [][]byte) {
 	}
 }
 
-// moment reads a time, of seconds or milliseconds, from now or since 1970, and returns it in milliseconds since then.
-func (c *client) moment(b []byte, seconds, fromNow bool) (at int64, ok bool) {
+// moment reads a time in seconds or milliseconds, from now or since 1970, which is at least least, and returns it in
+// milliseconds since 1970.
+func (c *client) moment(command, b []byte, least int64, seconds, fromNow bool) (at int64, ok bool) {
 	at, ok = resp.ParseInt(b)
-	switch {
-	case !ok:
+	if !ok {
 		c.notInteger()
 		return 0, false
-	case at > math.MaxInt64/2000 || at < -math.MaxInt64/2000:
-		c.error("ERR invalid expire time")
-		return 0, false
-	case seconds:
+	}
+	var base int64
+	if fromNow {
+		base = c.keys.now()
+	}
+	ok = at >= least
+	if seconds {
+		ok = ok && at <= math.MaxInt64/1000 && at >= math.MinInt64/1000
 		at *= 1000
 	}
-	if fromNow && at > 0 {
-		at += c.keys.now()
+	if !ok || at > math.MaxInt64-base {
+		c.invalidExpiry(command)
+		return 0, false
 	}
-	return at, true
+	return at + base, true
+}
+
+func (c *client) invalidExpiry(command []byte) {
+	c.error(fmt.Sprintf("ERR invalid expire time in '%s' command", bytes.ToLower(command)))
 }
 
 func mget(c *client, a [][]byte) {
@@ -158,7 +169,7 @@ func mget(c *client, a [][]byte) {
 
 func mset(c *client, a [][]byte) {
 	if len(a)%2 == 0 {
-		c.error("ERR wrong number of arguments for MSET")
+		c.wrongCount(a)
 		return
 	}
 	for i := 1; i < len(a); i += 2 {
@@ -182,17 +193,27 @@ func appendTo(c *client, old []byte, a [][]byte) {
 
 func addSome(sign int64) func(*client, []byte, [][]byte) {
 	return func(c *client, old []byte, a [][]byte) {
-		if n, ok := resp.ParseInt(a[2]); !ok || sign < 0 && n == math.MinInt64 {
-			c.notInteger()
-		} else {
-			c.add(a[1], old, sign*n)
-		}
+		n, _ := resp.ParseInt(a[2])
+		c.add(a[1], old, sign*n)
 	}
 }
 
-// add adds to the number that a key holds.
+// negatable checks the number that DECRBY takes away.
+func negatable(c *client, a [][]byte) bool {
+	n, ok := resp.ParseInt(a[2])
+	switch {
+	case !ok:
+		c.notInteger()
+	case n == math.MinInt64:
+		c.error("ERR decrement would overflow")
+		return false
+	}
+	return ok
+}
+
+// add adds n to the number of a key, and answers with the sum.
 func (c *client) add(key, old []byte, n int64) {
-	if sum, ok := c.sum(old, n); ok {
+	if sum, ok := c.sum(old, n, notInteger); ok {
 		if old == nil {
 			old = []byte{}
 		}
@@ -201,12 +222,13 @@ func (c *client) add(key, old []byte, n int64) {
 	}
 }
 
-// sum adds a number to one that is written down; without one to zero.
-func (c *client) sum(old []byte, n int64) (sum int64, ok bool) {
+// sum adds n to the number in old, or to zero if old is nil. If old is not a number, it answers with an error, whose
+// text is what.
+func (c *client) sum(old []byte, n int64, what string) (sum int64, ok bool) {
 	ok = true
 	if old != nil {
 		if sum, ok = resp.ParseInt(old); !ok {
-			c.notInteger()
+			c.error("ERR " + what)
 			return 0, false
 		}
 	}

@@ -1,14 +1,14 @@
 package main
 
-// Tables: maps that can be looked through in steps while they change, and have a random element.
+// Tables: maps that can be scanned in steps while they change, and that can return a random item.
 
 import (
 	"math/rand/v2"
 	"slices"
 )
 
-// table keeps its items in a row without gaps: the last one takes the place of one that is removed. So an item only ever moves to a
-// lower place, and who goes through the row from its end to its beginning, in as many steps as he likes, sees each one that stays.
+// table keeps its items in a row without gaps: the last item takes the place of a removed one. So an item only ever
+// moves to a lower place. A scan from the end to the beginning, in any number of steps, sees each item that stays.
 type table[V any] struct {
 	places map[string]int
 	items  []item[V]
@@ -30,7 +30,7 @@ func (t *table[V]) get(key []byte) (value V, ok bool) {
 	return value, false
 }
 
-// set tells whether the key is new.
+// set stores a value, and tells whether the key is new.
 func (t *table[V]) set(key []byte, value V) bool {
 	if i, ok := t.places[string(key)]; ok {
 		t.items[i].value = value
@@ -42,7 +42,7 @@ func (t *table[V]) set(key []byte, value V) bool {
 	return true
 }
 
-// remove tells whether there was such a key.
+// remove removes a key, and tells whether there was one.
 func (t *table[V]) remove(key []byte) bool {
 	i, ok := t.places[string(key)]
 	if !ok {
@@ -62,10 +62,10 @@ func (t *table[V]) remove(key []byte) bool {
 	return true
 }
 
-// random returns an item of a table that is not empty.
+// random returns a random item. The table must not be empty.
 func (t *table[V]) random() item[V] { return t.items[rand.IntN(len(t.items))] }
 
-// scan returns some items, and the cursor for the next; 0 is both the beginning and the end.
+// scan returns at most count items, and the cursor for the next call. Cursor 0 is both the beginning and the end.
 func (t *table[V]) scan(cursor, count int) (some []item[V], next int) {
 	end := min(cursor, len(t.items))
 	if cursor == 0 {

@@ -1,6 +1,6 @@
 package main
 
-// Transactions: requests that are kept, and run together unless somebody has changed what is watched.
+// Transactions: requests that are queued, and run together unless a watched key has changed.
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// transaction is what a client has between WATCH, MULTI and EXEC.
+// transaction is the state of a client between WATCH, MULTI and EXEC.
 type transaction struct {
 	multi   bool
-	broken  bool // a request was none
+	broken  bool // a request was refused
 	queue   [][][]byte
-	size    int // bytes in it
+	size    int // bytes in the queue
 	watches []string
-	stale   bool // something that is watched was changed
+	stale   bool // a watched key has changed
 }
 
 func init() {
@@ -37,7 +37,7 @@ func multi(c *client, _ [][]byte) {
 	c.ok()
 }
 
-// enqueue keeps a request for EXEC.
+// enqueue queues a request for EXEC.
 func (c *client) enqueue(a [][]byte) {
 	own := make([][]byte, len(a))
 	for i, word := range a {
@@ -46,21 +46,21 @@ func (c *client) enqueue(a [][]byte) {
 	}
 	if c.size > queueLimit {
 		c.queue = nil
-		c.refuse("ERR the transaction is too big")
+		c.refuse(a, "the transaction is too big")
 		return
 	}
 	c.queue = append(c.queue, own)
 	c.simple("QUEUED")
 }
 
-// execute runs what was kept. Nothing else runs meanwhile, since no command waits.
+// execute runs the queued requests. Nothing else runs meanwhile, since no command waits.
 func execute(c *client, _ [][]byte) {
 	if !c.multi {
 		c.error("ERR EXEC without MULTI")
 		return
 	}
 	for _, key := range c.watches {
-		c.keys.find([]byte(key)) // one that has expired since was changed
+		c.keys.find([]byte(key)) // a key that has expired since WATCH was changed
 	}
 	t := c.transaction
 	c.forget()
@@ -75,7 +75,7 @@ func execute(c *client, _ [][]byte) {
 	c.array(len(t.queue))
 	c.log.group(func() {
 		for _, a := range t.queue {
-			c.call(find(a[0]), a)
+			c.call(find(a), a)
 		}
 	})
 }
@@ -89,7 +89,7 @@ func discard(c *client, _ [][]byte) {
 	c.ok()
 }
 
-// forget ends a transaction.
+// forget ends a transaction, and the watches with it.
 func (c *client) forget() {
 	c.unwatch()
 	c.transaction = transaction{}
@@ -101,7 +101,7 @@ func watch(c *client, a [][]byte) {
 		return
 	}
 	for _, key := range a[1:] {
-		c.keys.find(key) // what has expired before is no change
+		c.keys.find(key) // expired before WATCH: no change
 		k := string(key)
 		if c.keys.watched[k] == nil {
 			c.keys.watched[k] = map[*client]struct{}{}
@@ -121,7 +121,7 @@ func (c *client) unwatch() {
 	c.watches, c.stale = nil, false
 }
 
-// leave takes a client from those who are interested in something.
+// leave removes a client from the set in a map, and the set if it is empty then.
 func leave(all map[string]map[*client]struct{}, in string, c *client) {
 	if delete(all[in], c); len(all[in]) == 0 {
 		delete(all, in)

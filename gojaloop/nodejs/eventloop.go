@@ -1,10 +1,14 @@
-// Package nodejs has the names of github.com/dop251/goja_nodejs/eventloop, on this project's loop: whoever uses that
-// package changes one import line. What behaves otherwise is listed in docs/goja.md; the rest is as there.
+// Package nodejs has the names of github.com/dop251/goja_nodejs/eventloop, on this project's loop: users of that
+// package change one import line, to
+//
+//	eventloop "github.com/turnloop/turnloop/gojaloop/nodejs"
+//
+// docs/goja.md lists the differences of behaviour.
 //
 // # Threading rule
 //
-// The methods may be called from any goroutine, but for Run, Start, StartInForeground, Stop and Terminate, of which one
-// may be called at a time. The runtime, and values of it, are for functions that the loop runs.
+// Any goroutine may call the methods. Of Run, Start, StartInForeground, Stop and Terminate only one may be called at
+// a time. The runtime and its values may be used only in functions that the loop runs.
 package nodejs
 
 import (
@@ -29,17 +33,17 @@ type Timer struct{ object }
 // Interval is an interval of [EventLoop.SetInterval].
 type Interval struct{ object }
 
-// Immediate is here for its name: scripts have immediates of their own.
+// Immediate exists for its name: only scripts have immediates.
 type Immediate struct{}
 
-// object is what scripts would have. On the loop.
+// object is a timer as scripts know it. Used on the loop alone.
 type object struct {
-	value   goja.Value // nil until it has been set
+	value   goja.Value // what setTimeout or setInterval returned; nil until then
 	cleared bool
 }
 
-// EventLoop runs a goja runtime. Create one with [NewEventLoop]. It can be started again when it has stopped, and then goes
-// on with the timers and functions that it had.
+// EventLoop runs a goja runtime. Create one with [NewEventLoop]. After a stop it can be started again, and goes on
+// with its timers and functions.
 type EventLoop struct {
 	host *gojaloop.Host
 	vm   *goja.Runtime
@@ -47,35 +51,35 @@ type EventLoop struct {
 	enableConsole bool
 	registry      *require.Registry
 
-	setTimeout, setInterval, clearTimeout goja.Callable // as they were before scripts ran
+	setTimeout, setInterval, clearTimeout goja.Callable // saved before scripts can replace them
 
 	mu       sync.Mutex // guards what follows
 	running  bool
 	stopping bool
-	loop     *eventloop.Loop       // of this start
-	ended    chan struct{}         // closed when it has stopped
-	waiting  []func(*goja.Runtime) // for the next start
-	late     atomic.Bool           // there are such; changed under mu
+	loop     *eventloop.Loop       // the loop of the last start
+	ended    chan struct{}         // closed when what the last start began has ended
+	waiting  []func(*goja.Runtime) // functions for the next start
+	queued   atomic.Bool           // waiting is not empty; changed under mu
 
-	terminated atomic.Bool // until the next start; changed by who starts and stops
+	terminated atomic.Bool // from Terminate to the next start; written by their callers
 
-	panicked *eventloop.PanicError // what ended this start; the loop's, and Run's when it has stopped
+	panicked *eventloop.PanicError // the panic that has stopped the loop; owned by the loop, then by Run
 }
 
 // Option configures an EventLoop.
 type Option func(*EventLoop)
 
-// EnableConsole says whether the runtime gets the global console, which it does by default.
+// EnableConsole sets whether the runtime has the global console, which it has by default.
 func EnableConsole(enableConsole bool) Option {
 	return func(loop *EventLoop) { loop.enableConsole = enableConsole }
 }
 
-// WithRegistry sets the registry of modules that require finds; by default an empty one is made.
+// WithRegistry sets the registry in which require finds modules. By default it is a new one.
 func WithRegistry(registry *require.Registry) Option {
 	return func(loop *EventLoop) { loop.registry = registry }
 }
 
-// NewEventLoop makes a runtime and a loop for it, which does not run yet.
+// NewEventLoop makes a runtime and a loop for it. The loop does not run yet.
 func NewEventLoop(opts ...Option) *EventLoop {
 	l := &EventLoop{vm: goja.New(), enableConsole: true}
 	for _, opt := range opts {
@@ -92,7 +96,7 @@ func NewEventLoop(opts ...Option) *EventLoop {
 	l.host, err = gojaloop.New(newLoop(false), gojaloop.WithRuntime(l.vm), gojaloop.WithZeroDelays(), gojaloop.WithSandbox(),
 		gojaloop.WithUncaughtException(l.uncaught))
 	if err != nil {
-		panic(err) // of a fresh runtime: cannot be
+		panic(err) // a fresh runtime does not fail
 	}
 	l.host.Park()
 	l.setTimeout, _ = goja.AssertFunction(l.vm.Get("setTimeout"))
@@ -104,12 +108,12 @@ func NewEventLoop(opts ...Option) *EventLoop {
 func newLoop(autoExit bool) *eventloop.Loop {
 	l, err := eventloop.New(eventloop.WithAutoExit(autoExit))
 	if err != nil {
-		panic(err) // without options that could be wrong: cannot be
+		panic(err) // these options do not fail
 	}
 	return l
 }
 
-// uncaught logs an exception, and lets a Go panic come out of who runs the loop.
+// uncaught logs an exception. A Go panic stops the loop, and comes out of the function that runs it.
 func (l *EventLoop) uncaught(e *gojaloop.Error) {
 	if errors.As(e, &l.panicked) {
 		l.StopNoWait()
@@ -118,18 +122,18 @@ func (l *EventLoop) uncaught(e *gojaloop.Error) {
 	slog.Error("uncaught exception", "error", e)
 }
 
-// Run calls fn, runs the loop until there are no timers, immediates or functions left, or it is stopped, and returns.
-// If the loop is running it panics.
+// Run calls fn on the loop, and runs the loop on this goroutine until no timers, immediates or functions are left, or
+// until it is stopped. If the loop is running, Run panics.
 func (l *EventLoop) Run(fn func(*goja.Runtime)) { l.begin(fn, true)() }
 
-// Start runs the loop on a goroutine of its own, until it is stopped. If the loop is running it panics.
+// Start runs the loop on a goroutine of its own until it is stopped. If the loop is running, Start panics.
 func (l *EventLoop) Start() { go l.begin(nil, false)() }
 
-// StartInForeground runs the loop on this goroutine, until it is stopped. If the loop is running it panics. A panic of a Go
-// function comes out of it, when the callback's ticks and promise jobs have run.
+// StartInForeground runs the loop on this goroutine until it is stopped. If the loop is running, it panics. A panic
+// of a Go function comes out of it, after the callback's checkpoint.
 func (l *EventLoop) StartInForeground() { l.begin(nil, false)() }
 
-// begin claims the loop, and returns what runs it.
+// begin claims the loop, and returns the function that runs it.
 func (l *EventLoop) begin(first func(*goja.Runtime), autoExit bool) (run func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -147,7 +151,7 @@ func (l *EventLoop) begin(first func(*goja.Runtime), autoExit bool) (run func())
 		_ = l.host.Submit(fn)
 	}
 	l.waiting = nil
-	l.late.Store(false)
+	l.queued.Store(false)
 	return func() {
 		_ = loop.Run(context.Background())
 		<-loop.Done()
@@ -163,9 +167,9 @@ func (l *EventLoop) begin(first func(*goja.Runtime), autoExit bool) (run func())
 	}
 }
 
-// Stop stops the loop and waits until it has. What is queued and pending stays for the next start; it returns how many
-// timers, intervals and immediates that are. On a loop that does not run it only returns that. From a callback of the loop
-// it does not wait.
+// Stop stops the loop and waits until it has stopped; in a callback of the loop it does not wait. What is queued and
+// pending stays for the next start. Stop returns the number of pending timers, intervals and immediates, also for a
+// loop that does not run.
 func (l *EventLoop) Stop() int {
 	l.mu.Lock()
 	running, loop, ended := l.running, l.loop, l.ended
@@ -180,7 +184,7 @@ func (l *EventLoop) Stop() int {
 	return l.host.Pending()
 }
 
-// StopNoWait asks the loop to stop. On a loop that does not run it does nothing.
+// StopNoWait asks the loop to stop. If the loop does not run, it does nothing.
 func (l *EventLoop) StopNoWait() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,33 +197,33 @@ func (l *EventLoop) StopNoWait() {
 	}
 }
 
-// Terminate stops the loop, takes back all timers, intervals and immediates, and lets RunOnLoop, SetTimeout and
-// SetInterval fail until the next start. What RunOnLoop has accepted stays for that.
+// Terminate stops the loop, and cancels all timers, intervals and immediates. Until the next start, RunOnLoop,
+// SetTimeout and SetInterval fail. Functions that RunOnLoop has accepted stay for the next start.
 func (l *EventLoop) Terminate() {
 	l.Stop()
 	l.terminated.Store(true)
 	l.host.Forget()
 }
 
-// RunOnLoop has fn run on the loop, in the order of the calls; if it does not run, when it is started. It returns false
-// if the loop was terminated.
+// RunOnLoop queues fn to run on the loop, in the order of the calls. If the loop does not run, fn waits for the next
+// start. RunOnLoop returns false after Terminate.
 func (l *EventLoop) RunOnLoop(fn func(*goja.Runtime)) bool {
 	if l.terminated.Load() {
 		return false
 	}
-	if !l.late.Load() && l.host.Submit(fn) == nil {
+	if !l.queued.Load() && l.host.Submit(fn) == nil {
 		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) != 0 || l.host.Submit(fn) != nil { // the loop is ending by itself, as nothing was left to do
+	if len(l.waiting) != 0 || l.host.Submit(fn) != nil { // Submit also fails when the loop is ending because nothing was left to do
 		l.waiting = append(l.waiting, fn)
-		l.late.Store(true)
+		l.queued.Store(true)
 	}
 	return true
 }
 
-// SetTimeout has fn run on the loop once, when timeout has passed. It returns nil if the loop was terminated.
+// SetTimeout runs fn on the loop once, after timeout. It returns nil after Terminate.
 func (l *EventLoop) SetTimeout(fn func(*goja.Runtime), timeout time.Duration) *Timer {
 	t := new(Timer)
 	if !l.RunOnLoop(func(*goja.Runtime) { l.set(&t.object, l.setTimeout, fn, timeout) }) {
@@ -228,7 +232,7 @@ func (l *EventLoop) SetTimeout(fn func(*goja.Runtime), timeout time.Duration) *T
 	return t
 }
 
-// SetInterval has fn run on the loop every timeout. It returns nil if the loop was terminated.
+// SetInterval runs fn on the loop every timeout. It returns nil after Terminate.
 func (l *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration) *Interval {
 	i := new(Interval)
 	if !l.RunOnLoop(func(*goja.Runtime) { l.set(&i.object, l.setInterval, fn, timeout) }) {
@@ -237,7 +241,7 @@ func (l *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration) *
 	return i
 }
 
-// set sets a timer, with a delay of whole milliseconds, rounded up.
+// set sets a timer, with a delay in whole milliseconds, rounded up. On the loop.
 func (l *EventLoop) set(o *object, set goja.Callable, fn func(*goja.Runtime), timeout time.Duration) {
 	if o.cleared {
 		return
@@ -250,14 +254,14 @@ func (l *EventLoop) set(o *object, set goja.Callable, fn func(*goja.Runtime), ti
 	o.value, _ = set(nil, l.vm.ToValue(callback), l.vm.ToValue(int64(ms)))
 }
 
-// ClearTimeout takes back a timer that has not run. A nil one does nothing.
+// ClearTimeout cancels a timer that has not run. A nil timer does nothing.
 func (l *EventLoop) ClearTimeout(t *Timer) {
 	if t != nil {
 		l.clear(&t.object)
 	}
 }
 
-// ClearInterval takes back an interval. A nil one does nothing.
+// ClearInterval cancels an interval. A nil interval does nothing.
 func (l *EventLoop) ClearInterval(i *Interval) {
 	if i != nil {
 		l.clear(&i.object)

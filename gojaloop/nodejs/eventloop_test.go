@@ -1,12 +1,9 @@
 package nodejs_test
 
-// What this package has in common with goja_nodejs/eventloop, and what not. The common part runs on both; of the rest each
-// row of docs/goja.md has a test here.
+// What this package and goja_nodejs/eventloop have in common: most tests run on both.
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,7 +16,7 @@ import (
 	"github.com/turnloop/turnloop/gojaloop/nodejs"
 )
 
-// loop is what both have.
+// loop is the part of the API that both packages have.
 type loop interface {
 	Run(func(*goja.Runtime))
 	Start()
@@ -165,34 +162,6 @@ func TestTerminate(t *testing.T) {
 	})
 }
 
-// In goja_nodejs such a Run does not return: it waits for what was taken back.
-func TestRunAfterTerminateEnds(t *testing.T) {
-	l := nodejs.NewEventLoop()
-	set := make(chan struct{})
-	l.Start()
-	l.RunOnLoop(func(vm *goja.Runtime) {
-		run(t, vm, "setTimeout(() => {}, 1e6); setInterval(() => {}, 1); setImmediate(() => {})")
-		close(set)
-	})
-	<-set
-	l.Terminate()
-	l.Run(func(*goja.Runtime) {})
-}
-
-// In goja_nodejs Terminate runs what RunOnLoop has accepted, on the goroutine that calls it.
-func TestTerminateKeepsWhatWasAccepted(t *testing.T) {
-	l := nodejs.NewEventLoop()
-	ran := false
-	l.RunOnLoop(func(*goja.Runtime) { ran = true })
-	l.Terminate()
-	if ran {
-		t.Error("it runs without a loop")
-	}
-	if l.Run(func(*goja.Runtime) {}); !ran {
-		t.Error("it is lost")
-	}
-}
-
 func TestStopNoWaitFromTheLoop(t *testing.T) {
 	both(t, func(t *testing.T, l loop) {
 		n := 0
@@ -201,7 +170,8 @@ func TestStopNoWaitFromTheLoop(t *testing.T) {
 			vm.Set("note", func() { n++ })
 			run(t, vm, "setInterval(() => { note(); stop() }, 1)")
 		})
-		if n != 1 {
+		// An interval of goja_nodejs has a goroutine, which may have queued the next run already.
+		if _, there := l.(*other.EventLoop); n != 1 && !(there && n == 2) {
 			t.Errorf("%d runs", n)
 		}
 	})
@@ -261,65 +231,6 @@ func TestNothingIsLostBetweenStarts(t *testing.T) {
 			return
 		default:
 		}
-	}
-}
-
-// seen runs a script on a loop of this package, and returns what it has noted.
-func seen(t *testing.T, source string) string {
-	t.Helper()
-	var notes []string
-	nodejs.NewEventLoop().Run(func(vm *goja.Runtime) {
-		vm.Set("note", func(s goja.Value) { notes = append(notes, s.String()) })
-		run(t, vm, source)
-	})
-	return strings.Join(notes, " ")
-}
-
-func TestDifferences(t *testing.T) {
-	for _, c := range []struct{ what, source, want string }{
-		{"timers of equal delay run in the order in which they were set",
-			"for (let i = 0; i < 20; i++) setTimeout(() => note(i), 2)", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"},
-		{"there are process.nextTick and queueMicrotask, in Node's order",
-			"queueMicrotask(() => note('m')); process.nextTick(() => note('t')); Promise.resolve().then(() => note('p')); note('main')", "main t m p"},
-		{"what is no function is a TypeError", "try { setTimeout(5) } catch (e) { note(e.code) }", "ERR_INVALID_ARG_TYPE"},
-		{"a clear takes whatever it is given",
-			"clearTimeout(setInterval(() => note('no'), 1)); clearInterval(setTimeout(() => note('no'), 1)); clearTimeout('x'); clearImmediate({}); note('ok')", "ok"},
-		{"timers are Node's objects", "const t = setTimeout(() => {}, 1); note(t.constructor.name); note(t.hasRef()); note(typeof +t)", "Timeout true number"},
-		{"a timer without a ref keeps nothing running", "setTimeout(() => note('no'), 1e6).unref(); note('ok')", "ok"},
-		{"a callback's this is its timer", "setInterval(function () { note('once'); clearInterval(this) }, 1)", "once"},
-		{"an immediate that immediates set comes behind timers that are due",
-			"setImmediate(() => { setTimeout(() => note('timer'), 0); setImmediate(() => note('immediate')) })", "timer immediate"},
-		{"the web's globals are there, but for those that reach beyond the program",
-			"note(typeof URL); note(typeof AbortController); note(typeof fetch); note(Object.keys(process.env).length)", "function function undefined 0"},
-		{"a delay beyond 2^31-1 is one millisecond", "setInterval(function () { note('soon'); clearInterval(this) }, 2 ** 31)", "soon"},
-	} {
-		if got := seen(t, c.source); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
-		}
-	}
-}
-
-func TestExceptionsAreLogged(t *testing.T) {
-	var b bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
-	defer slog.SetDefault(before)
-	if got := seen(t, "setTimeout(() => { throw new Error('lost') }, 1); Promise.reject(new Error('rejected')); setTimeout(() => note('on'), 3)"); got != "on" {
-		t.Error(got)
-	}
-	if s := b.String(); !strings.Contains(s, "Error: lost") || !strings.Contains(s, "Error: rejected") {
-		t.Error(s)
-	}
-}
-
-func TestStopFromTheLoopDoesNotDeadlock(t *testing.T) {
-	l := nodejs.NewEventLoop()
-	l.Run(func(vm *goja.Runtime) {
-		vm.Set("stop", l.Stop)
-		run(t, vm, "setTimeout(() => {}, 1e6); setTimeout(() => stop(), 1)")
-	})
-	if n := l.Stop(); n != 1 {
-		t.Errorf("%d are pending", n)
 	}
 }
 

@@ -1,15 +1,15 @@
-// Events, abort signals and message channels, as the DOM and HTML standards have them.
+// Events and abort signals, as the DOM and HTML standards have them.
 (function (host, use) {
 'use strict'
 
 const platform = new WeakSet()
-// isPlatform tells whether a value is of one of the interfaces.
+// isPlatform tells whether a value is an object of one of the interfaces.
 function isPlatform(v) {
 	for (let p = v; p !== null; p = Object.getPrototypeOf(p)) if (platform.has(p)) return true
 	return false
 }
 
-// Every interface has its members enumerable, as Web IDL says.
+// idl makes the members of an interface enumerable, as Web IDL says.
 function idl(C, constants) {
 	platform.add(C.prototype)
 	for (const o of [C, C.prototype]) {
@@ -63,7 +63,7 @@ class DOMException extends Error {
 idl(DOMException, Object.fromEntries(Object.entries(codes).map(([name, code]) =>
 	[name.replace(/Error$/, '').replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase().replace('URLMISMATCH', 'URL_MISMATCH') + '_ERR', code])))
 
-// What only the dispatch may change of an event.
+// Functions for the parts of an event that only dispatch may change.
 let setTarget, flagsOf, makeTrusted
 
 class Event {
@@ -181,7 +181,7 @@ class MessageEvent extends Event {
 }
 idl(MessageEvent)
 
-// How a target's owner hears that listeners of a type come and go.
+// A target's method of this name is called when its listeners of a type have changed.
 const changed = Symbol('changed')
 let listenersOf
 
@@ -264,7 +264,7 @@ function dispatch(target, event, flags) {
 
 function fire(target, event) { return dispatch(target, event, flagsOf(makeTrusted(event))) }
 
-// An event handler attribute: onabort and the like, which is a listener that keeps its place.
+// handlerOf defines an event handler attribute, such as onabort: a listener that keeps its place when its function changes.
 function handlerOf(C, type) {
 	const handlers = new WeakMap()
 	Object.defineProperty(C.prototype, 'on' + type, {
@@ -299,7 +299,7 @@ class AbortSignal extends EventTarget {
 	#reason
 	#algorithms = new Set()
 	#sources = null // of a signal of any()
-	#dependents = new Set() // those that have listeners: without, they look here when they are asked
+	#dependents = new Set() // signals of any() that have listeners; the others look at their sources when they are read
 	static {
 		addAlgorithm = (s, f) => {
 			if (s.#aborted) return f()
@@ -346,7 +346,7 @@ class AbortSignal extends EventTarget {
 		this.#reason = s.#reason
 	}
 	[changed](type) { if (type === 'abort') this.#link() }
-	// Sources hold a signal of any() as long as somebody listens to it.
+	// Sources refer to a signal of any() while it has listeners or algorithms.
 	#link() {
 		if (!this.#sources) return
 		const listens = !this.#aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').length > 0)
@@ -391,87 +391,6 @@ class AbortController {
 }
 idl(AbortController)
 
-let entangle
-class MessagePort extends EventTarget {
-	#other = null
-	#queue = []
-	#started = false
-	#closed = false
-	#release = null
-	static {
-		entangle = (a, b) => { a.#other = b; b.#other = a }
-	}
-	constructor(key) {
-		if (key !== internal) throw new TypeError('Illegal constructor')
-		super()
-	}
-	postMessage(message, options) {
-		need(arguments, 1, 'postMessage')
-		const transfer = Array.isArray(options) ? options : dictionary(options).transfer || []
-		if ([...transfer].includes(this)) throw new DOMException('A port cannot be posted through itself', 'DataCloneError')
-		const data = use('clone').structuredClone(message, { transfer })
-		const to = this.#other
-		if (!to || to.#closed) return
-		to.#queue.push(data)
-		to.#deliver()
-	}
-	start() {
-		if (this.#started || this.#closed) return
-		this.#started = true
-		this.#deliver()
-	}
-	close() {
-		const other = this.#other
-		this.#end()
-		if (other) host.task(() => other.#end())
-	}
-	#end() {
-		if (this.#closed) return
-		this.#closed = true
-		this.#queue = []
-		this.#other = null
-		this.#hold()
-		host.task(() => fire(this, new Event('close')))
-	}
-	ref() { this.#hold(true); return this }
-	unref() { this.#hold(false); return this }
-	// A port that is listened to keeps the program alive, as in Node, until it is closed.
-	#hold(on = false) {
-		if (on && !this.#release && !this.#closed) {
-			this.#release = host.hold()
-		} else if (!on && this.#release) {
-			this.#release()
-			this.#release = null
-		}
-	}
-	[changed](type) {
-		if (type === 'message') this.#hold(listenersOf(this, 'message').length > 0)
-	}
-	#deliver() {
-		if (!this.#started) return
-		for (const data of this.#queue.splice(0)) {
-			host.task(() => { if (!this.#closed) fire(this, new MessageEvent('message', { data })) })
-		}
-	}
-}
-idl(MessagePort)
-handlerOf(MessagePort, 'message')
-handlerOf(MessagePort, 'messageerror')
-{
-	const d = Object.getOwnPropertyDescriptor(MessagePort.prototype, 'onmessage'), set = d.set
-	d.set = function (v) { set.call(this, v); this.start() }
-	Object.defineProperty(MessagePort.prototype, 'onmessage', d)
-}
-
-class MessageChannel {
-	#port1 = new MessagePort(internal)
-	#port2 = new MessagePort(internal)
-	constructor() { entangle(this.#port1, this.#port2) }
-	get port1() { return this.#port1 }
-	get port2() { return this.#port2 }
-}
-idl(MessageChannel)
-
 function reportError(e) {
 	need(arguments, 1, 'reportError')
 	host.report(e)
@@ -479,7 +398,7 @@ function reportError(e) {
 
 return {
 	DOMException, Event, CustomEvent, ErrorEvent, PromiseRejectionEvent, MessageEvent, EventTarget,
-	AbortSignal, AbortController, MessagePort, MessageChannel, reportError,
-	idl, isPlatform, need, dictionary, addAlgorithm, removeAlgorithm,
+	AbortSignal, AbortController, reportError,
+	idl, isPlatform, need, dictionary, addAlgorithm, removeAlgorithm, changed, listenersOf, fire, handlerOf,
 }
 })

@@ -1,4 +1,4 @@
-// What values look like to people: much as Node's util.inspect and util.format have it.
+// Values as text for people, much as Node's util.inspect and util.format show them.
 (function (host, use) {
 'use strict'
 const custom = Symbol.for('nodejs.util.inspect.custom')
@@ -107,11 +107,11 @@ function object(ctx, v, depth) {
 	} else if (cls === 'Set') {
 		const all = [...Set.prototype.values.call(v)]
 		braces[0] = prefix('Set', all.length) + '{'
-		items = () => all.map(x => show(ctx, x, depth + 1))
+		items = () => inner(ctx, () => all.map(x => show(ctx, x, depth + 1)))
 	} else if (cls === 'Map') {
 		const all = [...Map.prototype.entries.call(v)]
 		braces[0] = prefix('Map', all.length) + '{'
-		items = () => all.map(([k, x]) => `${show(ctx, k, depth + 1)} => ${show(ctx, x, depth + 1)}`)
+		items = () => inner(ctx, () => all.map(([k, x]) => `${show(ctx, k, depth + 1)} => ${show(ctx, x, depth + 1)}`))
 	} else if (ArrayBuffer.isView(v) && tagOf.call(v) !== undefined) {
 		array = true
 		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
@@ -137,7 +137,7 @@ function object(ctx, v, depth) {
 		if (keys.length === 0) return base
 	} else if (cls === 'Error') {
 		base = errorBase(ctx, v, keys)
-		keys = keys.filter(k => k !== 'stack' && k !== 'message')
+		keys = keys.filter(k => k !== 'stack' && k !== 'message' && !(k === 'name' && typeof v.name === 'string' && base.includes(v.name)) && !(k === 'value' && host.platform(v.value)))
 		if (has(v, 'cause') && !keys.includes('cause')) keys.push('cause')
 		if (Array.isArray(v.errors) && has(v, 'errors') && !keys.includes('errors')) keys.push('errors')
 		if (keys.length === 0) return base
@@ -151,7 +151,7 @@ function object(ctx, v, depth) {
 		braces[0] = prefix('Promise') + '{'
 		items = () => {
 			const [state, result] = host.stateOf(v)
-			return [state === 'pending' ? '<pending>' : (state === 'rejected' ? '<rejected> ' : '') + show(ctx, result, depth + 1)]
+			return inner(ctx, () => [state === 'pending' ? '<pending>' : (state === 'rejected' ? '<rejected> ' : '') + show(ctx, result, depth + 1)])
 		}
 	} else if (cls === 'WeakSet' || cls === 'WeakMap') {
 		braces[0] = prefix(cls) + '{'
@@ -191,6 +191,14 @@ function object(ctx, v, depth) {
 	return join(ctx, out, base, braces, array, depth, v)
 }
 
+// inner calls f with one more level of indentation.
+function inner(ctx, f) {
+	ctx.indent += 2
+	const out = f()
+	ctx.indent -= 2
+	return out
+}
+
 function elements(ctx, v, depth) {
 	const out = []
 	const most = Math.min(v.length, ctx.maxArrayLength)
@@ -224,7 +232,7 @@ function functionBase(f, name, tag) {
 	return `[${type}${n === '' ? ' (anonymous)' : `: ${n}`}]${tag !== '' && tag !== type ? ` [${tag}]` : ''}`
 }
 
-// errorBase is an error's stack with its message; goja's stack has no message line of its own in all cases.
+// errorBase returns an error's message and stack. It makes the message line itself: goja's stack does not always have one.
 function errorBase(ctx, e, keys) {
 	let head
 	try {
@@ -244,10 +252,7 @@ function property(ctx, v, k, depth, array) {
 	const d = Object.getOwnPropertyDescriptor(v, k) || { value: v[k], enumerable: true }
 	let text
 	if (d.value !== undefined || 'value' in d) {
-		const more = ctx.compact !== false ? 2 : 3
-		ctx.indent += more
-		text = show(ctx, d.value, depth + 1)
-		ctx.indent -= more
+		text = inner(ctx, () => show(ctx, d.value, depth + 1))
 	} else if (d.get !== undefined) {
 		text = d.set !== undefined ? '[Getter/Setter]' : '[Getter]'
 	} else {
@@ -261,16 +266,17 @@ function property(ctx, v, k, depth, array) {
 	return `${name}: ${text}`
 }
 
-// join lays entries out as Node does: on one line when they are short, arrays of many in columns.
+// join lays entries out as Node does: on one line when they are short, long arrays in columns.
 function join(ctx, out, base, braces, array, depth, v) {
 	const entries = out.length
+	if (entries === 0) return `${base ? `${base} ` : ''}${braces[0]}${braces[1]}`
 	if (array && entries > 6 && ctx.compact >= 1) out = columns(ctx, out, v)
 	if (ctx.compact !== false && ctx.level - depth < ctx.compact && entries === out.length) {
 		const start = out.length + ctx.indent + braces[0].length + base.length + 10
 		let length = out.length + start
 		for (const s of out) length += s.length
-		if (length <= ctx.breakLength && !(base + out.join('')).includes('\n') || out.length === 0) {
-			return `${base ? `${base} ` : ''}${braces[0]} ${out.join(', ')}${out.length ? ' ' : ''}${braces[1]}`
+		if (length <= ctx.breakLength && !(base + out.join('')).includes('\n')) {
+			return `${base ? `${base} ` : ''}${braces[0]} ${out.join(', ')} ${braces[1]}`
 		}
 	}
 	const pad = '\n' + ' '.repeat(ctx.indent)

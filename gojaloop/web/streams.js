@@ -192,7 +192,7 @@ class ReadableStream {
 		}, { highWaterMark: 0 })
 	}
 }
-// goja has no Symbol.asyncIterator of its own; who compiles for await to older JavaScript looks for this one.
+// goja has no Symbol.asyncIterator of its own; compilers of for await to older JavaScript use this one.
 const asyncIterator = Symbol.asyncIterator || Symbol.for('Symbol.asyncIterator')
 idl(ReadableStream)
 Object.defineProperty(ReadableStream.prototype, asyncIterator, { value: ReadableStream.prototype.values, writable: true, configurable: true })
@@ -227,7 +227,7 @@ class ReadableStreamDefaultReader {
 }
 idl(ReadableStreamDefaultReader)
 
-// bytesOf returns the bytes of a buffer or view, of its own.
+// bytesOf returns a copy of the bytes of a buffer or view.
 function bytesOf(v) {
 	if (ArrayBuffer.isView(v)) return new Uint8Array(v.buffer.slice(v.byteOffset, v.byteOffset + v.byteLength))
 	return new Uint8Array(v.slice(0))
@@ -246,7 +246,7 @@ function concat(chunks) {
 	return out
 }
 
-// typeOf makes a MIME type of what is given for one.
+// mime returns a script's value as a MIME type, '' if it cannot be one.
 function mime(v) {
 	v = `${v}`
 	return /^[\x20-\x7e]*$/.test(v) ? v.toLowerCase() : ''
@@ -294,7 +294,7 @@ class Blob {
 	}
 }
 idl(Blob)
-// owned lends a new blob its bytes without copying them.
+// owned passes bytes to a new blob without copying them.
 const owned = Object.assign([], { bytes: null })
 function blobOf(bytes, type) {
 	owned.bytes = bytes

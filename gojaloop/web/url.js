@@ -13,7 +13,7 @@ const inspected = Symbol.for('nodejs.util.inspect.custom')
 let begin, listOf
 class URLSearchParams {
 	#list = [] // of [name, value], in order
-	#changed = null // called with what the URL's query is now
+	#changed = null // called with the URL's new query
 	static {
 		listOf = p => p.#list
 		begin = (p, query, changed) => {
@@ -46,13 +46,13 @@ class URLSearchParams {
 		}
 		this.#list = [...values]
 	}
-	#tell() { if (this.#changed) this.#changed(host.writeForm(this.#list)) }
+	#update() { if (this.#changed) this.#changed(host.writeForm(this.#list)) }
 	get size() { return this.#list.length }
 	append(name, value) {
 		listOf(this)
 		needed(arguments, 2)
 		this.#list.push([text(name), text(value)])
-		this.#tell()
+		this.#update()
 	}
 	delete(name, value = undefined) {
 		listOf(this)
@@ -60,7 +60,7 @@ class URLSearchParams {
 		name = text(name)
 		if (value !== undefined) value = text(value)
 		this.#list = this.#list.filter(p => p[0] !== name || value !== undefined && p[1] !== value)
-		this.#tell()
+		this.#update()
 	}
 	get(name) {
 		listOf(this)
@@ -94,11 +94,11 @@ class URLSearchParams {
 			this.#list = this.#list.filter((p, j) => p[0] !== name || j === i)
 			this.#list[i] = [name, value]
 		}
-		this.#tell()
+		this.#update()
 	}
 	sort() {
 		this.#list.sort((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)
-		this.#tell()
+		this.#update()
 	}
 	forEach(callback, thisArg = undefined) {
 		listOf(this)
@@ -117,7 +117,7 @@ Object.defineProperty(URLSearchParams.prototype, inspected, { configurable: true
 	return `URLSearchParams ${pairs.length ? `{ ${pairs.join(', ')} }` : '{}'}`
 } })
 
-// Iterators look at the list as it is when they go on.
+// Each step of an iterator reads the current list.
 const cursors = new WeakMap()
 const next = { next() {
 	const c = cursors.get(this)
@@ -154,7 +154,7 @@ function invalid(input, base) {
 
 const names = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash']
 class URL {
-	#parts // by the numbers of names
+	#parts // in the order of names
 	#params = null
 	constructor(url, base = undefined) {
 		if (arguments.length === 0) throw fault(new TypeError('The "url" argument must be specified'), 'ERR_MISSING_ARGS')

@@ -1,41 +1,41 @@
-// Package alternateone is the safety-first loop of the tournament: it bets that a loop whose correctness can be seen,
-// and which checks itself at every step, is worth more than one that is fast.
+// Package alternateone is the safety-first loop of the tournament: it prefers correctness that can be seen, and checks at
+// every step, to speed.
 //
 // # What it bets on
 //
-// One lock. All that is handed in, tasks, internal work, microtasks and timers, meets the loop under a single mutex,
-// and so do the decisions: what is accepted, what runs next, whether to sleep, and that the end has come. What runs
-// next is decided in one function that sees all queues at one moment. There is no window between looking and acting, so
-// there is no protocol of flags and re-checks to get wrong.
+// One lock. Tasks, internal tasks, microtasks and timers are handed in under a single mutex. Under the same mutex the loop
+// decides what is accepted, what runs next, whether to sleep, and that the end has come. One function decides what runs
+// next, and sees all queues at one moment. No work can come between a look and the action that follows from it, so there
+// is no protocol of flags and re-checks to get wrong.
 //
-// Invariants, always on. Queues, heap and map, state table, descriptor table, the owning goroutine and the books of
-// what was accepted are checked in constant time at each operation, and in full at the end. A violated invariant panics
-// with a LoopError that tells operation, phase, cause and context; the isolation of callbacks does not swallow it, and
-// a loop in which one was found accepts nothing any more.
+// Invariants, always on. Queues, timer heap and map, state, descriptor table, the owning goroutine and the counts of
+// accepted work are checked in constant time at each operation, and in full at the end. A violated invariant panics with a
+// LoopError that holds operation, phase, cause and context. The isolation of callbacks passes this panic on, and the
+// broken loop accepts nothing any more.
 //
-// Errors that explain. Every error but a context's is a LoopError, in which errors.Is finds the sentinel; a panic is
-// reported with the kind and number of the task and the number of the loop. The phases of a shutdown are logged at
-// debug level.
+// Errors that explain. Every error except a context's is a LoopError, in which errors.Is finds the sentinel. A panic is
+// reported with the kind and number of the task and the number of the loop. The phases of a shutdown are logged at debug
+// level.
 //
-// A poller that nothing can race with. One lock is held across the poll and while an I/O callback runs. So no callback
-// runs once an UnregisterFD has returned, whoever called it, and an event that belongs to no registration is known to
-// be a ghost at once. A goroutine that comes to register announces itself, wakes the loop, and is let in before the
-// loop goes on.
+// A poll without races. One lock is held during the poll and while an I/O callback runs. So no callback runs once
+// UnregisterFD has returned, on any goroutine, and an event without a registration can only come from a duplicate that has
+// outlived its registration. A goroutine that registers announces itself, wakes the loop, and is let in before the loop
+// goes on.
 //
 // # What it gives up
 //
-// Throughput under contention: each callback costs the loop a turn at the lock that all producers want. Microtasks take
-// that lock too, also on the loop.
+// Throughput under contention: for each callback the loop takes the lock that all producers want. Microtasks take that
+// lock too, also on the loop.
 //
-// Latency: the loop sleeps in the system's poller, and a wake-up is always a write to the wake descriptor. Producers
-// that find the loop asleep all write, each for itself.
+// Latency: the loop sleeps in the system's poller, and a wake-up is always a write to the wake descriptor. All producers
+// that find the loop asleep write, each for itself.
 //
 // Concurrency of registration: while an I/O callback runs, another goroutine that registers, modifies or unregisters
-// waits for it. A callback that waits for such a goroutine deadlocks; callbacks may do the same themselves.
+// waits for it. A callback that waits for such a goroutine deadlocks; the callback itself may make these calls.
 //
-// Scale of timers: insert and cancel take the logarithm of the number of pending timers, and a map.
+// Scale of timers: insert and cancel take the logarithm of the number of pending timers, and a map operation.
 //
-// Forgiveness: where another loop would limp on, this one panics. It has no auto-exit.
+// Tolerance: where another loop would go on in a bad state, this one panics. It has no auto-exit.
 package alternateone
 
 import "github.com/turnloop/turnloop/internal/loopapi"
@@ -46,16 +46,16 @@ const (
 		"waits for the callback"
 	lateMicrotasks = "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those that " +
 		"are ready by then"
-	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
-	countedTasks = "a turn runs external tasks up to a number, however long that takes"
+	allDueTimers = "a tick runs every timer that was due when it began, however long that takes"
+	countedTasks = "a tick runs external tasks up to a number, however long that takes"
 	untilEmpty   = "the end has come when all queues are empty, and until then internal work and microtasks are accepted " +
 		"from everybody"
 	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
 		"like any goroutine"
 )
 
-// Entry enters this loop into the tournament. Its divergences are the checks that the design does not meet; those that it does not
-// meet on some machines, and at some times, may diverge.
+// Entry returns this loop's entry for the tournament. Divergences are the checks that the design always fails, MayDiverge
+// those that it fails on some machines or at some times.
 func Entry() loopapi.Entry {
 	return loopapi.Entry{
 		Name:       "alternateone",

@@ -1,6 +1,6 @@
 package alternateone
 
-// Errors that say what happened where: LoopError for the loop's own, PanicError for callbacks that did not return.
+// The errors: LoopError for failed operations of the loop, PanicError for callbacks that did not return.
 
 import (
 	"errors"
@@ -9,17 +9,17 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ErrInvariant is in the chain of every LoopError that the loop panics with: a belief of the loop about itself turned
-// out to be false. That is a defect of the loop, never of its user.
+// ErrInvariant is in the chain of every LoopError with which the loop panics: an invariant of the loop does not hold. That
+// is a defect of the loop, never of its user.
 var ErrInvariant = errors.New("invariant violated")
 
-// LoopError is the type of every error of this package but those of a context, and what a violated invariant panics
-// with. The sentinel errors of package loopapi are found in it with errors.Is.
+// LoopError is the type of every error of this package except those of a context, and of the panic value of a violated
+// invariant. errors.Is finds the sentinel errors of package loopapi in it.
 type LoopError struct {
-	Op      string         // what was being done: the method's name, or the loop's own step
-	Phase   string         // in which state of the loop
-	Cause   error          // what was wrong
-	Context map[string]any // what one would ask next: the loop's id, lengths, limits
+	Op      string         // the operation: the method's name, or the loop's own step
+	Phase   string         // the state of the loop
+	Cause   error          // the reason
+	Context map[string]any // details: the loop's id, lengths, limits
 }
 
 // Error returns all four fields in one line.
@@ -30,7 +30,7 @@ func (e *LoopError) Error() string {
 // Unwrap returns the cause.
 func (e *LoopError) Unwrap() error { return e.Cause }
 
-// Kind is what a callback was called as.
+// Kind is the kind of a callback.
 type Kind string
 
 // The kinds of callbacks.
@@ -45,13 +45,13 @@ const (
 	KindLogger          Kind = "logger"
 )
 
-// PanicError tells about a callback that did not return, whose it was and where. The *loopapi.PanicError in it, which
-// errors.As finds too, has the value and the stack.
+// PanicError reports a callback that did not return. The *loopapi.PanicError in it, which errors.As finds too, has the
+// value and the stack.
 type PanicError struct {
 	*loopapi.PanicError
 	Kind   Kind
-	TaskID uint64 // counts what the loop accepted, a timer's is its TimerID; of I/O, registrations; 0 for handlers
-	LoopID uint64 // counts the loops of this process
+	TaskID uint64 // the number of the accepted task or timer (its TimerID), or of the registration; 0 for handlers
+	LoopID uint64 // the number of the loop in this process
 }
 
 // Error returns all but the stack in one line.
@@ -62,8 +62,8 @@ func (e *PanicError) Error() string {
 // Unwrap returns the *loopapi.PanicError.
 func (e *PanicError) Unwrap() error { return e.PanicError }
 
-// fail makes the error of an operation. The context is pairs of key and value. After a violated invariant it tells of
-// that, too.
+// fail makes the error of an operation. context is a list of keys and values in turn. After a violated invariant the error
+// wraps that, too.
 func (l *Loop) fail(op string, cause error, context ...any) *LoopError {
 	if broken := l.broken.Load(); broken != nil {
 		cause = fmt.Errorf("%w: %w", cause, broken)
@@ -75,11 +75,11 @@ func (l *Loop) fail(op string, cause error, context ...any) *LoopError {
 	return e
 }
 
-// violated panics: an invariant does not hold. The loop is not to be trusted from here on, so it accepts nothing any
-// more, and panics on its own goroutine as well: whoever recovers from this panic does not save it.
+// violated panics because an invariant does not hold. The loop is marked as broken: it accepts nothing any more, and panics
+// on its own goroutine as well, even if the caller recovers from this panic.
 func (l *Loop) violated(op string, what error, context ...any) {
 	e := l.fail(op, fmt.Errorf("%w: %w", ErrInvariant, what), context...)
 	l.broken.CompareAndSwap(nil, e)
-	_ = l.poller.Wake() // a sleeping loop hears of it; that this fails matters less than e
+	_ = l.poller.Wake() // so that a sleeping loop sees broken; an error matters less than e
 	panic(e)
 }

@@ -13,9 +13,9 @@ import (
 // Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
 //
 // It returns nil after Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which is a graceful
-// shutdown, was what ended the loop. At once it returns ErrReentrantRun from one of the loop's own callbacks,
-// ErrLoopAlreadyRunning, or ErrLoopTerminated. If a callback calls runtime.Goexit the calling goroutine ends without
-// returning from Run, and the loop goes on without it. A violated invariant panics with a *LoopError.
+// shutdown, has ended the loop. It returns at once with ErrReentrantRun from one of the loop's own callbacks, with
+// ErrLoopAlreadyRunning, or with ErrLoopTerminated. If a callback calls runtime.Goexit, the calling goroutine ends without
+// returning from Run, and the loop continues on another one. A violated invariant panics with a *LoopError.
 func (l *Loop) Run(ctx context.Context) error {
 	const op = "Run"
 	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
@@ -54,13 +54,13 @@ func (l *Loop) claim(op string) error {
 	return nil
 }
 
-// Shutdown ends the loop gracefully: it refuses new external work, runs what was accepted with whatever internal work
-// and microtasks that brings, drops pending timers, and releases its descriptors. It blocks until then or until ctx is
-// done, which ends the waiting only. From one of the loop's own callbacks it only asks, and returns at once. On a loop
-// that never ran it runs what was accepted, on a goroutine of its own.
+// Shutdown ends the loop gracefully: it refuses new external work, runs all accepted work with the internal tasks and
+// microtasks that this brings, drops pending timers, and releases its descriptors. It blocks until then, or until ctx is
+// done; the latter does not stop the shutdown. From one of the loop's own callbacks it only asks for the end, and returns
+// at once. On a loop that never ran it runs the accepted work on a goroutine of its own.
 //
-// The call that brings the end about returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between. Any
-// other call waits likewise, and returns ErrLoopTerminated or ctx.Err().
+// The first call returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between. Any other call waits as
+// well, and returns ErrLoopTerminated or ctx.Err().
 func (l *Loop) Shutdown(ctx context.Context) error {
 	const op = "Shutdown"
 	from, first := l.terminate(op, causeShutdown)
@@ -79,7 +79,8 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// await waits for the end of the loop, or of ctx. When both have come the loop counts.
+// await waits for the end of the loop and returns nil, or for the end of ctx and returns its error. When both have come it
+// returns nil.
 func (l *Loop) await(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -94,9 +95,10 @@ func (l *Loop) await(ctx context.Context) error {
 	}
 }
 
-// Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
-// not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock; Done
-// tells when that has returned too. It returns ErrLoopTerminated when the loop has ended or was closed before.
+// Close ends the loop at once: queued work is dropped, and no callback starts after Close has returned, except one that
+// the loop was about to call. Close does not wait for that one, nor for a running callback, so it may be called under any
+// lock. Done is closed when these have returned. Close returns ErrLoopTerminated when the loop has ended or was closed
+// before.
 func (l *Loop) Close() error {
 	const op = "Close"
 	from, ok := l.terminate(op, causeClose)
@@ -104,7 +106,7 @@ func (l *Loop) Close() error {
 		return l.fail(op, loopapi.ErrLoopTerminated)
 	}
 	if from == awake {
-		l.serve() // there is nothing to run; it goes through the phases
+		l.serve() // runs no callback, only the phases of the end
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func (l *Loop) Close() error {
 // descriptors.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-// cause is what ended the loop: who asked first, or a Close, which overtakes the others.
+// cause is the cause of the loop's end: the first one, or Close, which overtakes the others.
 type cause string
 
 const (
@@ -122,14 +124,13 @@ const (
 	causeClose    cause = "Close"
 )
 
-// terminate asks for the end, and wakes the loop to hear of it. It returns the state that it found, and whether it has
-// changed anything.
+// terminate asks for the end and wakes the loop. It returns the state that it found, and whether it has changed anything.
 func (l *Loop) terminate(op string, why cause) (from loopapi.State, ok bool) {
 	from, ok = l.end(op, why)
 	switch {
 	case ok && from == sleeping:
 		l.wake(op)
-	case ok && from == awake && l.broken.Load() != nil: // it cannot run, so nobody else would release what it holds
+	case ok && from == awake && l.broken.Load() != nil: // the loop cannot run any more, and so not release its descriptors
 		l.abandon()
 		return from, false
 	}
@@ -158,7 +159,7 @@ func (l *Loop) end(op string, why cause) (from loopapi.State, ok bool) {
 }
 
 // serve runs the loop to its end on the calling goroutine. runtime.Goexit in a callback ends that goroutine and cannot
-// be stopped, so the loop then goes on with a new one, where this one stopped: all that takes is in the loop's fields.
+// be stopped, so serve then continues on a new goroutine, behind that callback. Its progress is in the loop's fields.
 func (l *Loop) serve() {
 	ended := false
 	defer func() {
@@ -166,7 +167,7 @@ func (l *Loop) serve() {
 		switch {
 		case ended:
 			close(l.done)
-		case l.fault != nil: // nothing but Goexit leaves one behind
+		case l.fault != nil: // only Goexit leaves a fault behind
 			l.fault.Value = loopapi.ErrGoexit
 			go l.serve()
 		default:
@@ -182,8 +183,9 @@ func (l *Loop) serve() {
 	ended = true
 }
 
-// abandon releases what can be: while a violated invariant, of this loop or of one that a callback has called, panics
-// its way up, or at the end of a loop that was broken before it ran.
+// abandon marks the loop as broken and releases its resources. It is called while the panic of a violated invariant, of
+// this loop or of another one that a callback has called, unwinds the stack, and at the end of a loop that was broken
+// before it ran.
 func (l *Loop) abandon() {
 	l.broken.CompareAndSwap(nil, l.fail("tick", fmt.Errorf("%w: a panic that is not a callback's own", ErrInvariant)))
 	l.stopWatching()
@@ -191,15 +193,15 @@ func (l *Loop) abandon() {
 	close(l.done)
 }
 
-// phases are the steps of the end, in order. A phase is over when done returns true, which is called with both locks;
-// until then the loop works on. Close has left nothing for the first three.
+// phases are the steps of the end, in order. done is called with both locks held. A phase is over when done returns true;
+// until then the loop works on. After Close the first three have nothing to do.
 var phases = [...]struct {
 	name string
 	done func(l *Loop, op string) bool
 }{
-	{"ingress", func(l *Loop, _ string) bool { return l.external.length == 0 }}, // nothing new is let in any more
+	{"ingress", func(l *Loop, _ string) bool { return l.external.length == 0 }}, // new external tasks are refused
 	{"internal", func(l *Loop, _ string) bool { return l.internal.length == 0 }},
-	{"microtasks", func(l *Loop, _ string) bool { // which may bring internal work, and that microtasks
+	{"microtasks", func(l *Loop, _ string) bool { // microtasks may bring internal tasks, and those microtasks
 		l.sealed = l.waiting() == 0
 		return l.sealed
 	}},
@@ -210,7 +212,7 @@ var phases = [...]struct {
 		l.timers.drop()
 		return true
 	}},
-	{"descriptors", func(l *Loop, op string) bool { // the user's stay open
+	{"descriptors", func(l *Loop, op string) bool { // the user's descriptors stay open
 		for fd, w := range l.table.watch {
 			if err := w.check(fd); err != nil {
 				l.violated(op, err, "descriptor", fd)
@@ -224,7 +226,7 @@ var phases = [...]struct {
 	}},
 }
 
-// shutDown goes through the phases. After runtime.Goexit in a callback it is called again, and goes on where it was.
+// shutDown runs the phases. After runtime.Goexit in a callback it is called again, and goes on with the same phase.
 func (l *Loop) shutDown() {
 	for ; l.phase < len(phases); l.phase++ {
 		if l.logged == l.phase {
@@ -249,7 +251,7 @@ func (l *Loop) phaseDone() bool {
 	return p.done(l, "shutdown phase "+p.name)
 }
 
-// audit closes the books: all that was accepted was started or dropped, and work was dropped only by Close.
+// audit checks that all accepted work was started or dropped, and that only Close has dropped other work than timers.
 func (l *Loop) audit(op string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

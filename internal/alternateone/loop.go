@@ -1,6 +1,6 @@
 package alternateone
 
-// The loop itself: what it is made of, one tick of it, and the one place where it is decided what runs next.
+// The loop: its fields, its tick, and the one function that decides what runs next.
 
 import (
 	"fmt"
@@ -18,45 +18,45 @@ import (
 //
 // There are two locks. A goroutine that holds table.mu may take mu, never the other way round.
 type Loop struct {
-	// mu is the lock of the whole ingress subsystem. Producers take it to hand something in, the loop to decide what
-	// runs next and whether to sleep, and whoever ends the loop. It is never held over a callback, nor over a system
-	// call but at the end of the loop or of faith in it: the close of the poller, and a violation's wake-up. It guards:
+	// mu is the lock of the whole ingress. Producers hold it to hand in work, the loop to decide what runs next and whether
+	// to sleep, and callers of Shutdown and Close to end the loop. It is never held during a callback. It is held during a
+	// system call in two cases only: the close of the poller, and the wake-up after a violated invariant. It guards:
 	mu        sync.Mutex
 	external  queue
 	internal  queue
 	micro     line
 	timers    timers
-	ids       uint64 // of the last task or timer that was accepted
+	ids       uint64 // the number of the last accepted task or timer
 	cause     cause  // of the end; after Close nothing may start any more
 	sealed    bool   // the end has found all queues empty: nothing is accepted any more
-	announced uint64 // goroutines that came to change the table
-	admitted  uint64 // those of them that have been let in and are out again
+	announced uint64 // the number of goroutines that have come to change the table
+	admitted  uint64 // the number of these that have left it again
 
 	// gone is signalled whenever admitted grows. The loop waits for it, with mu.
 	gone sync.Cond
 
-	state    stateWord                 // written under mu, read by anyone
-	broken   atomic.Pointer[LoopError] // the first violated invariant; written by who found it, read by all
-	retrying atomic.Bool               // a wake-up failed and will be tried again
+	state    stateWord                 // written under mu, read by any goroutine
+	broken   atomic.Pointer[LoopError] // the first violated invariant; written by the goroutine that finds it, read by all
+	retrying atomic.Bool               // a wake-up has failed and will be tried again
 	owner    atomic.Uintptr            // the goroutine that runs the loop, 0 when there is none; written by it alone
-	tickTime atomic.Int64              // nanoseconds since anchor; written by the owner, read by anyone
+	tickTime atomic.Int64              // nanoseconds since anchor; written by the owner, read by any goroutine
 
 	table table // the registered descriptors, under a lock of their own
 
-	// The owner's alone.
-	holding   bool   // it holds table.mu
-	midTick   bool   // the tick's callbacks are not done; a goroutine that replaces the owner goes on there
-	drained   bool   // the tick left no work behind
-	timerEnd  uint64 // timers with a greater id came after the tick's beginning
-	microLeft int    // of the microtask budget, until all have run
-	taskLeft  int    // of the tick's budget of external tasks
-	innerLeft int    // of the tick's budget of internal tasks
+	// Only the owner touches these.
+	holding   bool   // the owner holds table.mu
+	midTick   bool   // the tick's callbacks are not done; a goroutine that replaces the owner goes on with them
+	drained   bool   // the tick has left no work behind
+	timerEnd  uint64 // timers with a greater id were scheduled after the begin of the tick
+	microLeft int    // the rest of the microtask budget, renewed when no microtask is left
+	taskLeft  int    // the rest of the tick's budget of external tasks
+	innerLeft int    // the rest of the tick's budget of internal tasks
 	overload  episode
 	breach    episode
 	runaway   episode
 	fault     *PanicError // a callback that did not return, not yet reported
-	phase     int         // of the shutdown
-	logged    int         // phases of it that were logged
+	phase     int         // the index of the current phase of the shutdown
+	logged    int         // the number of phases that were logged
 	unwatch   func() bool // stops watching Run's context
 
 	// Fixed by New.
@@ -66,18 +66,18 @@ type Loop struct {
 	config
 }
 
-// Submit queues fn to run on the loop, behind all that was submitted before. It never waits for a callback; once it has
-// returned nil, fn runs exactly once unless the loop is ended by Close. It takes the loop's lock.
+// Submit queues fn to run on the loop, behind all tasks submitted before. It never waits for a callback. Once it has
+// returned nil, fn runs exactly once unless Close ends the loop. It takes the loop's lock.
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at Config.QueueLimit.
 func (l *Loop) Submit(fn func()) error { return l.enqueue("Submit", KindTask, fn) }
 
-// SubmitInternal queues fn ahead of everything that Submit queues. It is not subject to the queue limit, and works
-// while the loop is ending, until everything has run. It returns ErrNilCallback, or ErrLoopTerminated after that.
+// SubmitInternal queues fn ahead of all tasks of Submit. The queue limit does not apply to it. It is accepted while the
+// loop is ending, until all work has run; after that it returns ErrLoopTerminated. For a nil fn it returns ErrNilCallback.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue("SubmitInternal", KindInternal, fn) }
 
-// ScheduleMicrotask queues fn to run behind the callback that is running, before the next one starts. It costs what
-// Submit costs, also on the loop. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
+// ScheduleMicrotask queues fn to run behind the running callback, before the next one starts. It costs as much as Submit,
+// also on the loop. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return l.enqueue("ScheduleMicrotask", KindMicrotask, fn)
 }
@@ -96,8 +96,8 @@ func (l *Loop) enqueue(op string, kind Kind, fn func()) error {
 	return nil
 }
 
-// accept decides and enqueues under one lock, so that what was accepted is found by the loop. It tells whether the loop
-// is asleep, as it is to everyone until it has got up by itself: each of them wakes it.
+// accept decides and enqueues under one lock, so that the loop finds all accepted work. It reports whether the loop is
+// asleep. The loop counts as asleep until it has woken up by itself: each caller until then wakes it.
 func (l *Loop) accept(op string, kind Kind, fn func()) (asleep bool, refused error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,16 +124,16 @@ func (l *Loop) accept(op string, kind Kind, fn func()) (asleep bool, refused err
 	return l.state.load() == sleeping, nil
 }
 
-// waiting returns how much work is queued, but for timers. The caller holds the lock.
+// waiting returns the number of queued functions, without timers. The caller holds mu.
 func (l *Loop) waiting() int { return l.external.length + l.internal.length + l.micro.len() }
 
-// ending tells whether external work and timers are refused. The caller holds the lock.
+// ending reports whether external work and timers are refused. The caller holds mu.
 func (l *Loop) ending() bool {
 	state := l.state.load()
 	return state == terminating || state == terminated || l.broken.Load() != nil
 }
 
-// OnLoop tells whether the caller runs on the loop, that is, within one of its callbacks. It is exact and cheap.
+// OnLoop reports whether the caller runs on the loop, that is, within one of its callbacks. It is exact and cheap.
 func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
 
 // State returns the loop's state at some moment during the call.
@@ -145,8 +145,8 @@ func (l *Loop) State() loopapi.State {
 	return s
 }
 
-// CurrentTickTime returns when the current tick began, or when it got up from its sleep. It never goes back. Any
-// goroutine may call it; it reads no clock and allocates nothing.
+// CurrentTickTime returns the time at which the current tick began or has woken from its sleep. It never goes back. Any
+// goroutine may call it; it reads no clock and does not allocate.
 func (l *Loop) CurrentTickTime() time.Time {
 	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }
@@ -154,17 +154,17 @@ func (l *Loop) CurrentTickTime() time.Time {
 // now reads the clock: nanoseconds since the anchor, monotonic.
 func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
 
-// tick is one turn of the loop.
+// tick is one iteration of the loop.
 func (l *Loop) tick() {
 	if l.work() && l.drained {
-		runtime.Gosched() // who waited for a callback hands in its next before the loop decides to sleep
+		runtime.Gosched() // a goroutine that has waited for a callback may submit again before the loop decides to sleep
 	}
 	l.poll()
 	l.checkpoint()
 }
 
 // work runs the timers that are due, the internal tasks, and the external ones up to the budget, each with its
-// microtasks.
+// microtasks. It reports whether it ran any.
 func (l *Loop) work() (some bool) {
 	if !l.midTick {
 		l.beginTick()
@@ -212,15 +212,15 @@ func (l *Loop) readClock(op string) {
 	l.tickTime.Store(now)
 }
 
-// job is a callback, and what it is called as.
+// job is a callback with its kind.
 type job struct {
 	kind Kind
 	task
 }
 
 // next decides what runs next: microtasks first, then the timers that were due when the tick began, then internal
-// tasks, then external ones. All is decided at one moment, under the lock, so no other order can come about. It takes
-// what it decides on; a Close that comes later finds that running.
+// tasks, then external ones. It decides under the lock, so that no other order is possible, and takes the callback out of
+// its queue: a later Close finds it running. ok is false if there is nothing to run.
 func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -263,17 +263,17 @@ func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 	return j, true
 }
 
-// check holds the loop to what must be true at each step: who runs it, and that it is still sound.
+// check checks at each step that the loop is not broken and that the caller is its owner. The caller holds mu.
 func (l *Loop) check(op string) {
 	if broken := l.broken.Load(); broken != nil {
-		panic(broken) // found elsewhere, or recovered from in a callback
+		panic(broken) // found on another goroutine, or recovered from in a callback
 	}
 	if !l.OnLoop() {
 		l.violated(op, fmt.Errorf("goroutine %#x runs the loop, its owner is %#x", goroutine.ID(), l.owner.Load()))
 	}
 }
 
-// watchBudgets tells what is to be reported.
+// watchBudgets returns the error to report when a budget has just been spent, or nil. The caller holds mu.
 func (l *Loop) watchBudgets(onlyMicrotasks bool) error {
 	if l.micro.len() == 0 {
 		l.microLeft = l.microtaskBudget
@@ -290,10 +290,10 @@ func (l *Loop) watchBudgets(onlyMicrotasks bool) error {
 	return nil
 }
 
-// episode is the time from when a budget is spent until the queue is empty.
+// episode is the time from the moment at which a budget is spent until the queue is empty. It is true in that time.
 type episode bool
 
-// begins tells, once, that it has begun.
+// begins updates the episode, and reports whether it has begun now.
 func (e *episode) begins(waiting, budgetLeft int) bool {
 	begins := !bool(*e) && waiting > 0 && budgetLeft == 0
 	*e = episode(waiting > 0 && (bool(*e) || begins))

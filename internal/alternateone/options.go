@@ -1,6 +1,6 @@
 package alternateone
 
-// Options of New: what can be asked, with zero values and ranges.
+// The options of New, with their zero values and ranges.
 
 import (
 	"errors"
@@ -13,11 +13,11 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-// internalBudget is how many internal tasks a tick runs before timers and I/O get their turn. So many in a row are
-// taken to be a runaway.
+// internalBudget is the number of internal tasks of a tick, after which timers and I/O run. More in a row count as a
+// runaway.
 const internalBudget = 100_000
 
-// config is what New fixes.
+// config is the configuration of a loop. New sets it; it does not change.
 type config struct {
 	id              uint64
 	queueLimit      int
@@ -30,11 +30,11 @@ type config struct {
 
 var loopIDs atomic.Uint64
 
-// Option asks for what loopapi.Config has no field for.
+// Option sets an option for which loopapi.Config has no field.
 type Option func(*config) error
 
-// WithLogger sets where faults go that no handler takes and, at debug level, the phases of a shutdown. The default is
-// slog.Default at the time of logging. It must not be nil.
+// WithLogger sets the logger for faults that no handler takes and, at debug level, for the phases of a shutdown. The
+// default is slog.Default at the time of logging. logger must not be nil.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
@@ -46,7 +46,7 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or
-// called runtime.Goexit. It takes the place of Config.OnPanic and is told more. It must not be nil.
+// called runtime.Goexit. It replaces Config.OnPanic and gets more details. f must not be nil.
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -57,11 +57,11 @@ func WithPanicHandler(f func(*PanicError)) Option {
 	}
 }
 
-// New creates a loop, which holds descriptors of the system's poller until it has ended: a loop that is never run has
-// to be closed or shut down.
+// New creates a loop, which holds descriptors of the system's poller until it has ended: a loop that is never run must
+// be closed or shut down.
 //
-// It serves QueueLimit, TickBudget (1024 by default), MicrotaskBudget (1024), OnOverload and OnPanic. AutoExit is an
-// error that wraps errors.ErrUnsupported; values out of range are errors that name the field or option.
+// It supports QueueLimit, TickBudget (1024 by default), MicrotaskBudget (1024), OnOverload and OnPanic. For AutoExit it
+// returns an error that wraps errors.ErrUnsupported; for a value out of range, an error that names the field or option.
 func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
 	c, err := newConfig(cfg, opts)
 	var p *poller.Poller

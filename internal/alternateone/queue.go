@@ -1,7 +1,7 @@
 package alternateone
 
-// The queues as data structures: chunks for tasks, a slice for microtasks. They know no lock and no loop. Each
-// operation checks what it believes in constant time, and returns an error where that does not hold.
+// The queues as data structures: chunks for tasks, a slice for microtasks. They have no lock and do not know the loop.
+// Each operation checks its invariants in constant time, and returns an error if one does not hold.
 
 import (
 	"errors"
@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// task is a function that was accepted, and the number that it got.
+// task is an accepted function with its number.
 type task struct {
 	fn func()
 	id uint64
 }
 
-// ledger is the fate of what was accepted: it waits, was started, or was dropped.
+// ledger counts the accepted tasks of a queue, and those of them that were started or dropped. The others wait.
 type ledger struct{ accepted, started, dropped uint64 }
 
-// balance checks that nothing was lost or doubled, given how many wait.
+// balance checks that no task was lost or doubled, given the number of waiting ones.
 func (b *ledger) balance(waiting int) error {
 	if waiting < 0 || b.accepted != b.started+b.dropped+uint64(waiting) {
 		return fmt.Errorf("%d were accepted, but %d started, %d were dropped and %d wait",
@@ -27,7 +27,7 @@ func (b *ledger) balance(waiting int) error {
 	return nil
 }
 
-// The errors of an order that is lost.
+// The errors of a queue that is out of order.
 var (
 	errSlotTaken = errors.New("the slot to write is taken")
 	errSlotEmpty = errors.New("the slot to read is empty")
@@ -36,17 +36,17 @@ var (
 
 const chunkSize = 128
 
-// chunk is a piece of a queue. Tasks are in slots[read:write]; all other slots are empty.
+// chunk is a part of a queue. Tasks are in slots[read:write]; all other slots are empty.
 type chunk struct {
 	slots       [chunkSize]task
 	read, write int
 	next        *chunk
 }
 
-// chunks recycles. A chunk is cleared in full before it gets here.
+// chunks is the pool of free chunks. A chunk is cleared in full before it is put here.
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// queue is a list of chunks, of which only the last is not written to its end. An empty queue keeps its last chunk.
+// queue is a list of chunks. All chunks but the last are written to their end. An empty queue keeps its last chunk.
 type queue struct {
 	ledger
 	head, tail *chunk
@@ -112,7 +112,7 @@ func (q *queue) pop() (task, error) {
 			c.read, c.write = 0, 0
 		} else {
 			q.head = c.next
-			*c = chunk{} // in full, whatever was used
+			*c = chunk{} // in full, whichever slots were used
 			chunks.Put(c)
 		}
 	}
@@ -124,7 +124,7 @@ func (q *queue) drop() {
 	q.head, q.tail, q.length = nil, nil, 0
 }
 
-// line is the queue of microtasks: a slice, of which the part before head has been taken.
+// line is the queue of microtasks: a slice, of which the part before head has been popped.
 type line struct {
 	ledger
 	tasks []task
@@ -147,7 +147,7 @@ func (q *line) push(t task) error {
 	if q.head < 0 || q.head > len(q.tasks) {
 		return errPositions
 	}
-	if len(q.tasks) == cap(q.tasks) && q.head > len(q.tasks)/2 { // then moving down costs less than the pops before it did
+	if len(q.tasks) == cap(q.tasks) && q.head > len(q.tasks)/2 { // moving the rest costs less than the pops before it
 		n := copy(q.tasks, q.tasks[q.head:])
 		clear(q.tasks[n:])
 		q.tasks, q.head = q.tasks[:n], 0

@@ -16,9 +16,9 @@ const allEvents = loopapi.EventRead | loopapi.EventWrite | loopapi.EventError | 
 
 var errUnknownEvents = errors.New("unknown events")
 
-// RegisterFD calls callback on the loop whenever fd is ready for one of events, level-triggered, and when it has an
-// error or was hung up. It works before Run, and from any goroutine: a sleeping loop is woken to let the caller in.
-// While an I/O callback runs, another goroutine waits for that callback, so a callback must not wait for one that
+// RegisterFD makes the loop call callback whenever fd is ready for one of events, level-triggered, and when it has an
+// error or was hung up. Any goroutine may call it, also before Run: a sleeping loop is woken to let the caller in. While
+// an I/O callback runs, a caller on another goroutine waits for it, so an I/O callback must not wait for a goroutine that
 // registers.
 //
 // It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, or the system's error
@@ -40,7 +40,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 		w = &watch{fd: fd, tag: uint32(t.number), id: t.number, events: events, callback: callback}
 		w.call = func() { w.callback(w.ready) }
 		err := l.poller.Add(fd, events, w.tag)
-		if errors.Is(err, syscall.EEXIST) { // it was closed under its watch, and has come back from a duplicate
+		if errors.Is(err, syscall.EEXIST) { // fd was closed while it was watched, and was made again from a duplicate
 			err = l.poller.Modify(fd, events, events, w.tag)
 		}
 		if err == nil {
@@ -50,7 +50,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	})
 }
 
-// ModifyFD replaces what fd is watched for. It may be called where RegisterFD may. It returns ErrFDNotRegistered,
+// ModifyFD replaces the watched events of fd. It may be called where RegisterFD may. It returns ErrFDNotRegistered,
 // ErrLoopTerminated once the loop has ended, or the system's error.
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return l.change("ModifyFD", fd, events, func(w *watch) error {
@@ -68,7 +68,7 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	})
 }
 
-// UnregisterFD ends the watch of fd: when it has returned, the callback does not start any more. It may be called where
+// UnregisterFD ends the watch of fd: the callback does not start after UnregisterFD has returned. It may be called where
 // RegisterFD may, before or after fd is closed. It returns ErrFDNotRegistered, or ErrLoopTerminated once the loop has
 // ended.
 func (l *Loop) UnregisterFD(fd int) error {
@@ -80,18 +80,18 @@ func (l *Loop) UnregisterFD(fd int) error {
 			return loopapi.ErrFDNotRegistered
 		}
 		delete(l.table.watch, fd)
-		// It fails when fd is closed. Should a duplicate go on reporting, its events belong to no watch; see poll.
+		// Remove fails when fd is closed. If a duplicate goes on reporting, its events belong to no watch; see poll.
 		_ = l.poller.Remove(fd, w.events)
 		return nil
 	})
 }
 
-// change runs f with the table locked, and hands it the watch of fd.
+// change runs f with the table locked, and passes it the watch of fd, or nil. It wraps f's error.
 func (l *Loop) change(op string, fd int, events loopapi.IOEvents, f func(*watch) error) error {
 	if events&^allEvents != 0 {
 		return l.fail(op, fmt.Errorf("%w: %#x", errUnknownEvents, uint32(events)), "descriptor", fd)
 	}
-	if !l.OnLoop() || !l.holding { // not within an I/O callback, which runs under the loop's own lock
+	if !l.OnLoop() || !l.holding { // an I/O callback runs while the loop holds the lock of the table
 		asleep := l.announce()
 		defer l.leave()
 		if asleep {
@@ -112,8 +112,9 @@ func (l *Loop) change(op string, fd int, events loopapi.IOEvents, f func(*watch)
 	return nil
 }
 
-// announce makes the loop let the caller in: it is counted under the lock of the sleep decision, so a loop that is
-// awake does not go to sleep before the caller was in, and one that sleeps is seen sleeping here.
+// announce makes the loop let the caller in, and reports whether the loop must be woken for that. It counts under the lock
+// of the sleep decision: a loop that is awake does not go to sleep before the caller was in, and a loop that sleeps is
+// seen here.
 func (l *Loop) announce() (asleep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +122,7 @@ func (l *Loop) announce() (asleep bool) {
 	return l.state.load() == sleeping
 }
 
-// leave tells the loop that the caller was in. The loop checks the count; see letIn.
+// leave tells the loop that the caller has left the table. The loop waits for the count in letIn.
 func (l *Loop) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +130,7 @@ func (l *Loop) leave() {
 	l.gone.Signal()
 }
 
-// over tells whether the loop has ended, or, unless it has to have ended for good, is about to.
+// over reports whether the loop has ended or, if forGood is false, is ending. The caller holds table.mu.
 func (l *Loop) over(forGood bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 package alternateone
 
-// Calling callbacks, and what becomes of those that do not return.
+// Calling callbacks, and reporting those that do not return.
 
 import (
 	"errors"
@@ -20,10 +20,10 @@ func (l *Loop) call(j job) {
 	l.report()
 }
 
-// invoke runs a callback and notes how it failed. After runtime.Goexit it does not return; serve goes on from there.
+// invoke runs a callback and stores its failure in fault. After runtime.Goexit it does not return; serve goes on then.
 //
-// A violated invariant is not the callback's fault, so it is passed on: of this loop or of any other that the callback
-// has called.
+// The panic of a violated invariant, of this loop or of another one that the callback has called, is not the callback's
+// fault and is passed on.
 func (l *Loop) invoke(j job) {
 	if state := l.State(); state == terminated || state == sleeping {
 		l.violated("callback", fmt.Errorf("a callback is to start in the state %v", state), "kind", j.kind, "task", j.id)
@@ -43,8 +43,8 @@ func (l *Loop) invoke(j job) {
 	returned = true
 }
 
-// report tells about the last fault: the panic handler, or else the logger. A fault of the one goes to the next, and
-// one of the logger to the standard error.
+// report reports the last fault to the panic handler, or to the logger if there is none. A fault of the handler goes to the
+// logger, and a fault of the logger to the standard error.
 func (l *Loop) report() {
 	for l.fault != nil {
 		fault := l.fault
@@ -63,14 +63,14 @@ func (l *Loop) report() {
 	}
 }
 
-// handler makes a job of what the loop calls by itself.
+// handler makes the job of a handler or of the logger.
 func handler(kind Kind, fn func()) job { return job{kind, task{fn: fn}} }
 
 // print is the last resort, when the logger fails.
 func (e *PanicError) print() { fmt.Fprintf(os.Stderr, "%v\n%s", e, e.Stack) }
 
-// overloadJob makes the callback that reports a spent budget. A long queue is no fault, and goes to the handler only;
-// the others are logged where there is none.
+// overloadJob makes the callback that reports a spent budget to the handler. Without a handler a long queue of tasks, which
+// is no fault, is not reported; the other budgets are logged.
 func (l *Loop) overloadJob(cause error) (job, bool) {
 	e := l.fail("tick", cause,
 		"external", l.external.length, "internal", l.internal.length, "microtasks", l.micro.len())
@@ -84,5 +84,5 @@ func (l *Loop) overloadJob(cause error) (job, bool) {
 	}), true
 }
 
-// log calls the logger, which is the user's code as well.
+// log calls the logger as a callback, as it is the user's code.
 func (l *Loop) log(write func()) { l.call(handler(KindLogger, write)) }

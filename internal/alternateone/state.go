@@ -1,6 +1,6 @@
 package alternateone
 
-// The loop's state, and the table of all the ways from one state to the next. There is no other way to change it.
+// The loop's state, and the table of all its transitions.
 
 import (
 	"fmt"
@@ -32,13 +32,14 @@ var legal = [...]uint8{
 	terminated:  0,
 }
 
-// stateWord is the state. Its writers hold the loop's lock, so a compare-and-swap that fails is a writer that does not:
-// a violated invariant. Readers need no lock, but only one that holds it reads a state that stays.
+// stateWord is the state. Its writers hold mu, so a failed compare-and-swap means a writer without the lock: a violated
+// invariant. Readers need no lock, but the state may change at once unless they hold it.
 type stateWord struct{ w atomic.Int32 }
 
 func (s *stateWord) load() loopapi.State { return loopapi.State(s.w.Load()) }
 
-// move takes a step between two states, if the table has it and the state is still from.
+// move changes the state from one to another, if the table has this transition and the state still is from. The caller
+// holds mu.
 func (s *stateWord) move(from, to loopapi.State) error {
 	if from < 0 || int(from) >= len(legal) || to < 0 || legal[from]&(1<<to) == 0 {
 		return fmt.Errorf("no transition leads from %v to %v", from, to)
@@ -49,7 +50,7 @@ func (s *stateWord) move(from, to loopapi.State) error {
 	return nil
 }
 
-// transition moves the loop to a state. The caller holds the lock.
+// transition moves the loop to a state, and panics if the table has no such transition. The caller holds mu.
 func (l *Loop) transition(op string, to loopapi.State) {
 	if err := l.state.move(l.state.load(), to); err != nil {
 		l.violated(op, err)

@@ -1,6 +1,6 @@
 package alternateone
 
-// The registered descriptors, the poll, and the lock that is held across it and while an I/O callback runs.
+// The registered descriptors, the poll, and the lock that is held during it and while an I/O callback runs.
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-// readiness is what the loop needs of package poller, whose contract holds. It is the seam for faults in tests.
+// readiness has the methods of package poller that the loop uses, with their contract. Tests replace it to cause faults.
 type readiness interface {
 	Add(fd int, events loopapi.IOEvents, tag uint32) error
 	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
@@ -27,8 +27,8 @@ type readiness interface {
 // watch is a registered descriptor.
 type watch struct {
 	fd       int
-	tag      uint32 // of this registration only: an event with another tag is its predecessor's
-	id       uint64
+	tag      uint32 // of this registration only: an event with another tag belongs to a former registration
+	id       uint64 // the number of the registration; the tag is its lower half
 	events   loopapi.IOEvents
 	callback func(loopapi.IOEvents)
 	ready    loopapi.IOEvents // what call passes to callback
@@ -47,17 +47,17 @@ func (w *watch) check(fd int) error {
 	return nil
 }
 
-// table is all watches. Its lock is held for every look and change, by the loop also across the poll and while an I/O
-// callback runs. Other goroutines announce themselves before they take it (see announce), so that the loop wakes up
-// and lets them in; callbacks find it held by their own goroutine (Loop.holding).
+// table holds all watches. mu is held for every access; the loop also holds it during the poll and while an I/O callback
+// runs. Other goroutines announce themselves before they take it (see announce), so that the loop wakes up and lets them
+// in. I/O callbacks find it held by their own goroutine (Loop.holding).
 type table struct {
-	mu     sync.Mutex
+	mu     sync.Mutex // guards all below
 	watch  map[int]*watch
-	number uint64 // of the last registration
+	number uint64 // the number of the last registration
 	stale  bool   // the last rebuild failed
 }
 
-// find returns the watch that an event belongs to, or nil for an event of one that is gone.
+// find returns the watch to which an event belongs, or nil if that has been unregistered.
 func (t *table) find(e poller.Event) *watch {
 	if w := t.watch[e.FD]; w != nil && w.tag == e.Tag {
 		return w
@@ -75,8 +75,8 @@ func (l *Loop) unlockTable() {
 	l.table.mu.Unlock()
 }
 
-// letIn waits until those who have announced themselves by now have been in the table. Without it the loop, which is
-// already running, would win the lock again and again from goroutines that have to wake up first.
+// letIn waits until all goroutines that have announced themselves by now have left the table. Without it the loop, which is
+// already running, would win the lock again and again from goroutines that must wake up first.
 func (l *Loop) letIn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *Loop) letIn() {
 	}
 }
 
-// poll waits for readiness as long as there is nothing else to do, and runs the callbacks of what is ready.
+// poll waits for ready descriptors until there is other work, and runs their callbacks.
 func (l *Loop) poll() {
 	l.letIn()
 	l.lockTable()
@@ -107,7 +107,7 @@ func (l *Loop) poll() {
 		l.violated("poll", fmt.Errorf("the loop's own descriptors do not work: %w", err))
 	}
 	for _, e := range events {
-		if l.table.find(e) == nil { // nobody can have changed the table since: it is of a duplicate that outlived its watch
+		if l.table.find(e) == nil { // the table has not changed since: the event is from a duplicate that outlived its watch
 			l.rebuild()
 			break
 		}
@@ -127,7 +127,7 @@ func (l *Loop) poll() {
 	}
 }
 
-// ioBatch is how many I/O callbacks run between two microtask checkpoints.
+// ioBatch is the number of I/O callbacks between two microtask checkpoints.
 const ioBatch = 64
 
 func (l *Loop) dispatch(w *watch, e poller.Event) {
@@ -140,10 +140,9 @@ func (l *Loop) dispatch(w *watch, e poller.Event) {
 	}
 }
 
-// decide is the sleep decision. The lock is held through it, and everything that could be work is handed in under the
-// same lock: there is no moment at which work can come unseen. It returns how long to wait, and false for no poll at
-// all. The state says Sleeping from here until getUp; whoever hands something in meanwhile writes to the wake
-// descriptor.
+// decide is the sleep decision. It holds mu, and all work is handed in under mu, so no work can come unseen. It returns the
+// timeout of the poll, and false for no poll at all. If the loop may sleep, the state is Sleeping from here until getUp:
+// goroutines that hand in work meanwhile write to the wake descriptor.
 func (l *Loop) decide() (timeout time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +150,7 @@ func (l *Loop) decide() (timeout time.Duration, ok bool) {
 	if l.state.load() != running || l.announced > l.admitted {
 		return 0, false
 	}
-	if err := l.timers.check(0); err != nil { // the sleep relies on the first one
+	if err := l.timers.check(0); err != nil { // the timeout relies on the first timer
 		l.violated("sleep", err, "pending", len(l.timers.order))
 	}
 	deadline, now := l.timers.earliest(), l.now()
@@ -165,7 +164,7 @@ func (l *Loop) decide() (timeout time.Duration, ok bool) {
 	return time.Duration(deadline - now), true
 }
 
-// getUp ends the sleep, unless the end of the loop has done so.
+// getUp ends the sleep, unless the end of the loop has already changed the state, and updates the tick time.
 func (l *Loop) getUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +175,8 @@ func (l *Loop) getUp() {
 	l.readClock("wake")
 }
 
-// mayDispatch tells whether another I/O callback may start. It lets in who came meanwhile, before it does.
+// mayDispatch reports whether another I/O callback may start. Before that it lets in the goroutines that have come
+// meanwhile.
 func (l *Loop) mayDispatch() bool {
 	may, guests := l.lookAround()
 	if guests {
@@ -195,13 +195,13 @@ func (l *Loop) lookAround() (may, guests bool) {
 	return l.state.load() == running, l.announced > l.admitted
 }
 
-// rebuild makes the system forget descriptors that nobody can name any more, because they were closed while a duplicate
-// stays open. Callbacks and tags stay. What fails is logged, once until it works again, and tried again when the next
-// such event comes.
+// rebuild makes the system forget descriptors that no call can name any more, because they were closed while a duplicate
+// stays open. Callbacks and tags stay. A failure is logged, once until rebuild works again, and the next event of this kind
+// calls rebuild again.
 func (l *Loop) rebuild() {
 	err := l.poller.Reset()
 	if err != nil {
-		time.Sleep(time.Millisecond) // the event is there again at once, and would keep a processor busy
+		time.Sleep(time.Millisecond) // the event is reported again at once, and would keep a processor busy
 	} else {
 		for _, w := range l.table.watch {
 			err = errors.Join(err, l.poller.Add(w.fd, w.events, w.tag))
@@ -215,7 +215,8 @@ func (l *Loop) rebuild() {
 	l.table.stale = err != nil
 }
 
-// wake writes to the wake descriptor. Any goroutine calls it, without a lock. The logger's fault is not the caller's.
+// wake writes to the wake descriptor. Any goroutine may call it; no lock is held. A failure is logged. A panic of the
+// logger goes to the standard error, not to the caller.
 func (l *Loop) wake(op string) {
 	if err := l.tryWake(); err != nil {
 		defer func() {
@@ -227,9 +228,9 @@ func (l *Loop) wake(op string) {
 	}
 }
 
-// tryWake sees to it that the loop wakes up, unless it has ended. What failed is tried again a little later, once for
-// all who fail until then; only the first of them hears of it. The mark goes before the next write, so that who still
-// finds it knows that a write is to come.
+// tryWake makes the loop wake up, unless it has ended. After a failure it tries again a little later, once for all callers
+// that fail until then; only the first of these gets the error. retrying is reset before the next write, so that a caller
+// that finds it set can rely on a write to come.
 func (l *Loop) tryWake() error {
 	err := l.poller.Wake()
 	if err == nil || errors.Is(err, loopapi.ErrPollerClosed) || l.retrying.Swap(true) {

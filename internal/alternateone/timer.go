@@ -1,6 +1,6 @@
 package alternateone
 
-// Timers: a binary heap for their order, a map for their names, and checks that the two agree.
+// Timers: a binary heap for their order, a map for their IDs, and checks that the two agree.
 
 import (
 	"container/heap"
@@ -11,14 +11,14 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// never is the deadline that is not reached.
+// never is a deadline that is never reached.
 const never = math.MaxInt64
 
 // timer is a pending timer. Deadlines are nanoseconds since the loop's anchor.
 type timer struct {
-	id       loopapi.TimerID // also the order of scheduling
+	id       loopapi.TimerID // IDs are in the order of scheduling
 	deadline int64
-	at       int // its place in the heap
+	at       int // the index in the heap
 	fn       func()
 }
 
@@ -46,19 +46,19 @@ var (
 	errTimerOrder = errors.New("the heap of timers is out of order")
 )
 
-// timersKeep is how many entries are kept for reuse, and up to how many the map is worth keeping when it is empty.
+// timersKeep is the number of free timers that are kept for reuse. An empty map that has held more timers is dropped.
 const timersKeep = 1024
 
-// timers is the pending timers. It knows no lock and no clock.
+// timers holds the pending timers. It has no lock and no clock.
 type timers struct {
-	ledger // cancelled ones count as dropped
+	ledger // cancelled timers count as dropped
 	order  order
 	byID   map[loopapi.TimerID]*timer
-	most   int // in the map since it was made
-	spare  []*timer
+	most   int      // the largest length of byID since it was made
+	spare  []*timer // free timers
 }
 
-// check is the constant-time check after a change at place i of the heap.
+// check is the constant-time check after a change at index i of the heap.
 func (ts *timers) check(i int) error {
 	o := ts.order
 	if len(o) != len(ts.byID) {
@@ -76,7 +76,7 @@ func (ts *timers) check(i int) error {
 	return ts.balance(len(o))
 }
 
-// audit checks everything.
+// audit checks all timers.
 func (ts *timers) audit() error {
 	for i := range ts.order {
 		if err := ts.check(i); err != nil {
@@ -107,7 +107,7 @@ func (ts *timers) insert(id loopapi.TimerID, deadline int64, fn func()) error {
 	return ts.check(t.at)
 }
 
-// take removes a timer from heap and map.
+// take removes a timer from heap and map, and returns its function and its number.
 func (ts *timers) take(t *timer) (task, error) {
 	at := t.at
 	if at < 0 || at >= len(ts.order) || ts.order[at] != t || ts.byID[t.id] != t {
@@ -126,7 +126,7 @@ func (ts *timers) take(t *timer) (task, error) {
 	return taken, nil
 }
 
-// cancel tells whether there was such a timer.
+// cancel drops a timer, and reports whether it was pending.
 func (ts *timers) cancel(id loopapi.TimerID) (bool, error) {
 	t := ts.byID[id]
 	if t == nil {
@@ -140,7 +140,7 @@ func (ts *timers) cancel(id loopapi.TimerID) (bool, error) {
 	return true, ts.check(at)
 }
 
-// earliest returns the first deadline.
+// earliest returns the first deadline, or never if no timer is pending.
 func (ts *timers) earliest() int64 {
 	if len(ts.order) == 0 {
 		return never
@@ -148,12 +148,12 @@ func (ts *timers) earliest() int64 {
 	return ts.order[0].deadline
 }
 
-// due tells whether the first timer is due now, and was not scheduled after the one named limit.
+// due reports whether the first timer is due at now, and its ID is not above limit.
 func (ts *timers) due(now int64, limit uint64) bool {
 	return ts.earliest() <= now && uint64(ts.order[0].id) <= limit
 }
 
-// pop takes the first timer. There must be one.
+// pop takes the first timer out. At least one must be pending.
 func (ts *timers) pop() (task, error) {
 	first := *ts.order[0]
 	t, err := ts.take(ts.order[0])
@@ -172,9 +172,9 @@ func (ts *timers) drop() {
 	ts.order, ts.byID, ts.spare = nil, nil, nil
 }
 
-// ScheduleTimer runs fn once on the loop, when at least delay has passed; zero or less means now, but in a later turn.
-// Any goroutine may call it; it takes the loop's lock, and the logarithm of the number of pending timers. It returns
-// ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+// ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means as soon as
+// possible, in a later tick. Any goroutine may call it. It takes the loop's lock, and time in proportion to the logarithm of
+// the number of pending timers. It returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
 	const op = "ScheduleTimer"
 	if fn == nil {
@@ -210,8 +210,8 @@ func (l *Loop) insertTimer(op string, delay time.Duration, fn func()) (id loopap
 	return id, earlier && l.state.load() == sleeping
 }
 
-// CancelTimer takes back a timer that has not fired. Any goroutine may call it; it costs what ScheduleTimer costs. It
-// returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the end, or never was.
+// CancelTimer cancels a pending timer. Any goroutine may call it, at the cost of ScheduleTimer. It returns
+// ErrTimerNotFound if no pending timer has the ID: it has fired, is firing, was cancelled or was dropped at the end.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	const op = "CancelTimer"
 	if !l.cancelTimer(op, id) {

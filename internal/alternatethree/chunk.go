@@ -4,20 +4,21 @@ package alternatethree
 
 import "sync"
 
-// chunkSize is how many functions a chunk holds: enough to make the cost of a chunk small, few enough to keep it so.
+// chunkSize is the number of functions of a chunk: enough to make the cost of a chunk per function small, few enough to
+// keep chunks small.
 const chunkSize = 128
 
-// chunk is a piece of a list. fns[begin:end] are queued.
+// chunk is a part of a list. fns[begin:end] are queued.
 type chunk struct {
 	fns        [chunkSize]func()
 	begin, end int
 	next       *chunk
 }
 
-// chunks are the chunks that nobody uses, all of them zero.
+// chunks is the pool of free chunks, all of them zero.
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// list is a queue. It has no lock: whoever owns the list guards it. No chunk of a list is empty.
+// list is a queue. It has no lock: the owner of the list guards it. No chunk of a list is empty.
 type list struct{ head, tail *chunk }
 
 func (q *list) empty() bool { return q.head == nil }
@@ -32,7 +33,7 @@ func (q *list) push(fn func()) {
 	c.end++
 }
 
-// pop takes the first function of a list that is not empty. Its slot is cleared at once, so that what it captures is
+// pop takes the first function of a list that is not empty. It clears the slot at once, so that the function's captures are
 // garbage when it has run, however long the rest of the chunk takes.
 func (q *list) pop() func() {
 	c := q.head
@@ -61,8 +62,8 @@ func (q *list) splice(other list) {
 	q.tail = other.tail
 }
 
-// recycle gives a chunk back, cleared in full: every slot, whatever the indices say. So a chunk from the pool is as
-// good as new, and nothing is kept alive by a slot that was forgotten.
+// recycle puts a chunk into the pool, with all its slots cleared, whatever the indices say. So a chunk from the pool is as
+// good as new, and no forgotten slot keeps anything alive.
 func recycle(c *chunk) {
 	*c = chunk{}
 	chunks.Put(c)

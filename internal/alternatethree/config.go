@@ -1,6 +1,6 @@
 package alternatethree
 
-// What a loop can be asked for.
+// The options of a loop.
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// The defaults, and what is fixed.
+// The defaults, and the fixed numbers.
 const (
 	defaultTickBudget      = 1024
 	defaultMicrotaskBudget = 1024
 	ioBatch                = 64 // callbacks of descriptors between two microtask checkpoints
 )
 
-// Option sets what loopapi.Config has no field for.
+// Option sets an option for which loopapi.Config has no field.
 type Option func(*Loop)
 
-// WithLogger sets where errors go that no method returns and no handler takes. The default, also for nil, is
+// WithLogger sets the logger for errors that no method returns and no handler takes. The default, also for nil, is
 // slog.Default at the time of logging.
 func WithLogger(logger *slog.Logger) Option { return func(l *Loop) { l.logger = logger } }
 
@@ -45,5 +45,5 @@ func (l *Loop) configure(cfg loopapi.Config, opts []Option) error {
 	return nil
 }
 
-// log returns the logger of the options, or else the default at this time.
+// log returns the logger of the options, or the current default.
 func (l *Loop) log() *slog.Logger { return cmp.Or(l.logger, slog.Default()) }

@@ -1,6 +1,6 @@
 package alternatethree
 
-// Faults: how a callback that does not return is contained, and who hears of it, and of overload.
+// Faults: containing and reporting callbacks that do not return, and reporting overload.
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // serve runs the loop to its end on the calling goroutine. If a callback calls runtime.Goexit, which nothing can stop,
-// the loop goes on with a new goroutine. What is left to do is in the loop and not on the stack, so nothing is lost.
+// the loop continues on a new goroutine. Its progress is in its fields and not on the stack, so nothing is lost.
 func (l *Loop) serve() {
 	l.owner.Store(goroutine.ID())
 	finished := false
@@ -39,8 +39,8 @@ func (l *Loop) call(fn func()) {
 	}
 }
 
-// protect runs fn and tells whether it returned. If not, the fault is noted. It looks the same for a panic, which is
-// over when protect returns, and for Goexit, from which protect does not return: that is how serve tells them apart.
+// protect runs fn and reports whether it returned; if not, it stores the fault. After a panic protect returns; after Goexit
+// it does not, and so serve tells them apart.
 func (l *Loop) protect(fn func()) (returned bool) {
 	defer func() {
 		if !returned {
@@ -51,8 +51,8 @@ func (l *Loop) protect(fn func()) (returned bool) {
 	return true
 }
 
-// report tells of the fault that was noted, if there is one: the handler, or the logger. When telling does not return,
-// that is a fault as well, and goes to the logger, and then to the standard error.
+// report reports the stored fault, if there is one, to the handler, or to the logger without a handler. A handler or logger
+// that does not return is a fault as well: it goes to the logger, and after that to the standard error.
 func (l *Loop) report() {
 	for l.fault != nil {
 		fault := l.fault
@@ -70,12 +70,12 @@ func (l *Loop) report() {
 	l.told = 0
 }
 
-// internalBudget is how many internal tasks one tick runs. Internal work comes to an end, so that many is a mistake.
+// internalBudget is the number of internal tasks of one tick. More of them count as a runaway.
 const internalBudget = 100_000
 
 var errRunaway = fmt.Errorf("%w: more than %d internal tasks in one tick", loopapi.ErrLoopOverloaded, internalBudget)
 
-// overload reports a spent budget to OnOverload, once until reported is reset. Without a handler it is logged, but for a
+// overload reports a spent budget to OnOverload, once until reported is reset. Without a handler it is logged, except for a
 // long external queue, which is no fault.
 func (l *Loop) overload(reported *bool, err error) {
 	if *reported {

@@ -2,7 +2,7 @@
 
 package alternatethree
 
-// Registration of descriptors, where the system has readiness.
+// Registration of descriptors, on systems that report readiness.
 
 import (
 	"errors"
@@ -14,12 +14,13 @@ import (
 
 var _ loopapi.FDRegistrar = (*Loop)(nil)
 
-// RegisterFD calls callback on the loop whenever fd is ready for one of events, and for EventError and EventHangup,
-// asked for or not. It is level-triggered: who does not read what is there is called again. Any goroutine may call it,
-// also while the loop sleeps, and before Run. The descriptor stays the caller's, who unregisters it before closing it.
+// RegisterFD makes the loop call callback whenever fd is ready for one of events, and for EventError and EventHangup,
+// whether asked for or not. It is level-triggered: the callback is called again until it has read all bytes. Any goroutine
+// may call RegisterFD, also while the loop sleeps, and before Run. The descriptor stays the caller's; unregister it before
+// you close it.
 //
 // It returns ErrNilCallback, ErrLoopTerminated once the end of the loop was asked for, ErrFDAlreadyRegistered, or the
-// system's error, wrapped: EBADF, EPERM for what cannot be polled, ENOMEM, ENOSPC. It costs a system call.
+// system's error, wrapped: EBADF, EPERM for a descriptor that cannot be polled, ENOMEM, ENOSPC. It costs a system call.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	if callback == nil {
 		return loopapi.ErrNilCallback
@@ -39,7 +40,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	r.ask(events)
 	err := l.poller.Add(fd, r.asked, r.tag)
 	if errors.Is(err, unix.EEXIST) {
-		// Left by a registration that ended while the number meant something else. It is ours now.
+		// The poller still watches fd for a former registration, which ended while the number stood for another descriptor.
 		err = l.poller.Modify(fd, 0, r.asked, r.tag)
 	}
 	if err != nil {
@@ -50,8 +51,8 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	return nil
 }
 
-// ModifyFD changes the events that fd is watched for. Events that are not asked for any more are not delivered from
-// then on, even if they have been collected already. Any goroutine may call it.
+// ModifyFD changes the watched events of fd. Events that are not watched any more are not delivered from then on, even
+// if they have been collected already. Any goroutine may call it.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, in which
 // case the registration stays as it was. It costs a system call.
@@ -68,13 +69,12 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return wrap(err, "modify descriptor %d", fd)
 }
 
-// UnregisterFD ends the watch of fd. When it has returned, on the loop, the callback does not start again, also if fd
-// was ready already; called from another goroutine it does not wait for a callback that the loop is just calling. Any
-// goroutine may call it.
+// UnregisterFD ends the watch of fd. After a call on the loop the callback does not start again, even if fd was ready
+// already. A call from another goroutine does not wait for a callback that the loop is just calling. Any goroutine may
+// call it.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; the
-// registration has ended then nevertheless. That the system does not know fd any more, because it was closed, is not an
-// error. It costs a system call.
+// registration has ended even then. A descriptor that was closed before is not an error. It costs a system call.
 func (l *Loop) UnregisterFD(fd int) error {
 	t := &l.table
 	t.mu.Lock()

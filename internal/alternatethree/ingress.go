@@ -1,6 +1,6 @@
 package alternatethree
 
-// Ingress: where functions come in from any goroutine, and where the end is decided.
+// Ingress: accepting functions from any goroutine, and deciding the end.
 
 import (
 	"sync"
@@ -12,8 +12,8 @@ import (
 // ingress is the only place where producers and the loop meet. Producers append, the loop takes whole lists at once, so
 // the lock is held for a few instructions.
 //
-// The state becomes Terminating under the same lock, and so does the ingress become sealed. What was accepted is
-// therefore found by the loop before it ends, and "accepted" is never a guess.
+// The state becomes Terminating under the same lock, and the ingress is sealed under it. So the loop finds all accepted
+// functions before it ends.
 type ingress struct {
 	mu         sync.Mutex // guards all below; nothing else is locked and no user code is called under it
 	external   list
@@ -22,12 +22,12 @@ type ingress struct {
 	sealed     bool  // nothing is accepted any more, in no lane
 	result     error // what Run returns
 
-	// urgent tells that internal or microtasks is not empty. It is written under mu. The loop reads it without, between
-	// callbacks: it may see the function a callback later, but sees for certain, under mu, before it sleeps or ends.
+	// urgent says that internal or microtasks is not empty. It is written under mu. Between callbacks the loop reads it
+	// without mu: it may see a function one callback later. Before it sleeps or ends it looks under mu.
 	urgent atomic.Bool
 
-	// waiting counts the external tasks that were accepted and have not started, if there is a queue limit. Submit
-	// adds under mu, so that the limit is exact; the loop subtracts without.
+	// waiting is the number of accepted external tasks that have not started, if there is a queue limit. Submit adds under
+	// mu, so that the limit is exact; the loop subtracts without mu.
 	waiting atomic.Int64
 }
 
@@ -38,13 +38,13 @@ type ingress struct {
 // queue limit. It costs one lock, and a system call when the loop sleeps.
 func (l *Loop) Submit(fn func()) error { return l.enqueue(&l.in.external, fn) }
 
-// SubmitInternal queues fn ahead of all that Submit queues: no external task starts while an internal one waits. It is
+// SubmitInternal queues fn ahead of all tasks of Submit: no external task starts while an internal one waits. It is
 // never refused for load, and is accepted until the loop has ended. Otherwise it is like Submit.
 //
 // It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(&l.in.internal, fn) }
 
-// enqueue decides about fn and adds it, in one step under the lock, and then sees to it that the loop is awake.
+// enqueue accepts and adds fn, in one step under the lock, and then wakes the loop if it sleeps.
 func (l *Loop) enqueue(lane *list, fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
@@ -76,8 +76,8 @@ func (l *Loop) accept(lane *list, fn func()) error {
 	return nil
 }
 
-// collect takes what the ingress holds; the external tasks once those that it took before have run. Only the loop calls
-// it.
+// collect takes all functions of the ingress, but external tasks only when those taken before have run. Only the loop
+// calls it.
 func (l *Loop) collect() {
 	in := &l.in
 	in.mu.Lock()
@@ -94,7 +94,7 @@ func (l *Loop) collect() {
 	}
 }
 
-// empty tells whether the loop has taken everything. The caller holds mu.
+// empty reports whether the loop has taken everything. The caller holds mu.
 func (in *ingress) empty() bool {
 	return in.external.empty() && in.internal.empty() && in.microtasks.empty()
 }

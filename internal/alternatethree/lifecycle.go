@@ -73,18 +73,18 @@ func (l *Loop) terminate(result error) (from loopapi.State, first bool) {
 	return from, first
 }
 
-// drained is what an ending loop asks where others sleep: is everything done? If so, nothing is accepted from then on.
+// drained reports whether an ending loop has run everything. If so it seals the ingress: nothing is accepted any more.
 func (l *Loop) drained() bool {
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	if !l.hasWork() && l.in.empty() {
 		l.in.sealed = true
 	}
-	return l.in.sealed // also by Close, whatever is left
+	return l.in.sealed // Close seals the ingress, too, whatever is left
 }
 
-// end is the last that the owner of a loop does, phase by phase: queues, timers, descriptors, poller, and those who
-// wait. The ingress is sealed, so nothing comes in any more. A phase that ran already does nothing.
+// end is the owner's last step. It drops queues, timers and descriptors, closes the poller, and releases the goroutines
+// that wait for the end. The ingress is sealed, so no work comes any more. Steps that ran before have no effect.
 func (l *Loop) end() {
 	l.external, l.internal, l.micro = list{}, list{}, ring{}
 	l.ready, l.called = nil, 0

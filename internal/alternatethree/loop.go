@@ -1,6 +1,6 @@
 package alternatethree
 
-// The loop: what it is made of, and one tick of it.
+// The loop: its fields and its tick.
 
 import (
 	"context"
@@ -51,7 +51,7 @@ type Loop struct {
 	done   chan struct{} // closed by end
 }
 
-// systemPoller is what the loop needs of the operating system: see package poller, which gives it, for the contract.
+// systemPoller has the methods of poller.Poller that the loop uses; package poller has the contract.
 type systemPoller interface {
 	Add(fd int, events loopapi.IOEvents, tag uint32) error
 	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
@@ -111,9 +111,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.in.result
 }
 
-// tick is one turn of the loop. It returns false when there is to be no other. A resumed tick goes on behind the
-// callback that took its goroutine away; it skips the timers, for one that always does so must not keep the rest from
-// running.
+// tick is one iteration of the loop. It returns false when it was the last one. A resumed tick goes on behind the callback
+// that has ended its goroutine by Goexit. It skips the timers, so that a timer that always calls Goexit does not keep other
+// work from running.
 func (l *Loop) tick(resumed bool) bool {
 	if resumed {
 		l.checkpoint()
@@ -144,7 +144,8 @@ func (l *Loop) beginTick() {
 	}
 }
 
-// runInternal runs internal tasks, also those that come meanwhile, and tells whether none is left and others may run.
+// runInternal runs internal tasks, also those that come meanwhile. It reports whether none is left, so that other work may
+// run.
 func (l *Loop) runInternal() bool {
 	for {
 		if l.in.urgent.Load() {
@@ -190,13 +191,12 @@ func (l *Loop) runExternal() {
 	}
 }
 
-// hasWork tells whether the loop has something to run that it has taken already.
+// hasWork reports whether the loop has taken functions that have not run yet.
 func (l *Loop) hasWork() bool {
 	return !l.micro.empty() || !l.internal.empty() || !l.external.empty()
 }
 
-// OnLoop tells whether the caller runs on the loop, within one of its callbacks. It is exact and costs a few
-// nanoseconds.
+// OnLoop reports whether the caller runs on the loop, within one of its callbacks. It is exact and cheap.
 func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
 
 // State returns the loop's state at some moment during the call.

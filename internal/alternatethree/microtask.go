@@ -52,7 +52,7 @@ func (r *ring) shrink() {
 }
 
 // ScheduleMicrotask queues fn to run on the loop right after the current callback, before anything else; from another
-// goroutine, after the callback that is running. Microtasks run in the order of scheduling, whoever scheduled them, and
+// goroutine, after the running callback. Microtasks run in the order of scheduling, from whatever goroutines, and
 // one that a microtask queues runs in the same checkpoint. Past the microtask budget of a checkpoint the rest waits for
 // the next tick.
 //

@@ -1,6 +1,6 @@
 package alternatethree
 
-// The state: one atomic word, and the only transitions that there are.
+// The state: one atomic word, and all its transitions.
 
 import (
 	"sync/atomic"
@@ -23,8 +23,8 @@ import (
 // Each is a compare-and-swap, so none can overwrite a transition that it did not see: a loop that wakes up
 // and finds Terminating leaves it alone.
 
-// stateWord holds the state. Everyone reads it. The loop writes it (start, sleep, terminated), and so does who wakes the
-// loop (wake), or asks for its end (terminate, under the ingress's lock).
+// stateWord holds the state. Any goroutine reads it. The loop writes it (start, sleep, terminated), and so do goroutines
+// that wake the loop (wake) or ask for its end (terminate, under the ingress's lock).
 type stateWord struct{ v atomic.Int32 }
 
 func (s *stateWord) load() loopapi.State { return loopapi.State(s.v.Load()) }
@@ -39,7 +39,7 @@ func (s *stateWord) start() bool { return s.swap(loopapi.StateAwake, loopapi.Sta
 // sleep commits the loop to sleep.
 func (s *stateWord) sleep() bool { return s.swap(loopapi.StateRunning, loopapi.StateSleeping) }
 
-// wake ends a sleep. Of all who try one succeeds.
+// wake ends a sleep. Of several callers one gets true.
 func (s *stateWord) wake() bool { return s.swap(loopapi.StateSleeping, loopapi.StateRunning) }
 
 // terminate moves a loop that is not ending yet towards its end, and returns the state that it found.

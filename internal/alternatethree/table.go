@@ -1,7 +1,7 @@
 package alternatethree
 
-// The table of descriptors: who watches what, and the dispatch to them in two steps. Collect, under the lock; then
-// execute, without it.
+// The table of descriptors, and the dispatch of events in two steps: collect the registrations under the lock, then call
+// them without it.
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ const always = loopapi.EventError | loopapi.EventHangup
 // registration is one watched descriptor, from RegisterFD to UnregisterFD.
 type registration struct {
 	fd    int
-	tag   uint32           // no other registration has it: an event tells whose it is although the number was used again
-	asked loopapi.IOEvents // what the poller watches for; guarded by the table's lock
+	tag   uint32           // of this registration only, so that its events are known even if the number was used again
+	asked loopapi.IOEvents // the events that the poller watches; guarded by the table's lock
 
 	// wanted are the events to deliver: what was asked for, and those that always are. It is 0 once the registration has
 	// ended. It is written under the table's lock, and read by the loop without just before the call.
@@ -58,8 +58,8 @@ type readiness struct {
 // ghostPause is how long the loop stops at a descriptor that it cannot get rid of, which is reported at once again.
 const ghostPause = time.Millisecond
 
-// collectReady notes who is to be called for events: the first step of the dispatch. A descriptor that was closed
-// before it was unregistered makes itself known by events that belong to nobody.
+// collectReady stores the registrations to call for events: the first step of the dispatch. Events without a registration
+// reveal a descriptor that was closed before it was unregistered; collectReady then rebuilds the poller's set.
 func (l *Loop) collectReady(events []poller.Event) {
 	l.ready, l.called = l.ready[:0], 0
 	if !l.table.collect(events, &l.ready) {
@@ -76,7 +76,7 @@ func (l *Loop) collectReady(events []poller.Event) {
 	}
 }
 
-// collect appends those who wait for events to ready. It tells whether the poller reports a descriptor that it must
+// collect appends the registrations of events to ready. It reports whether the poller reports a descriptor that it must
 // forget.
 func (t *table) collect(events []poller.Event, ready *[]readiness) (ghost bool) {
 	t.mu.RLock()
@@ -98,8 +98,8 @@ func (t *table) remove(r *registration) {
 	t.size.Store(int64(len(t.entries)))
 }
 
-// rebuild makes the poller forget everything, and tells it again what is registered. It is the only way to get rid of a
-// closed descriptor of which a duplicate is open. It tells whether the poller forgot; if not, nothing has changed.
+// rebuild resets the poller and adds all registrations again. It is the only way to get rid of a closed descriptor of which
+// a duplicate is open. forgot is false if the reset has failed; then nothing has changed.
 func (t *table) rebuild(p systemPoller) (forgot bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +125,8 @@ func (t *table) drop() {
 	t.size.Store(0)
 }
 
-// runReady calls those who wait for the descriptors that were ready. Each is looked at again before the call: a
-// registration that ended meanwhile, or does not want the event any more, is passed over.
+// runReady calls the callbacks of the ready descriptors. It checks each registration again before the call, and skips one
+// that has ended meanwhile or does not want the event any more.
 func (l *Loop) runReady() {
 	for l.called < len(l.ready) && !l.state.ending() {
 		next := l.ready[l.called]
@@ -142,7 +142,7 @@ func (l *Loop) runReady() {
 	}
 }
 
-// wrap says what was attempted when err happened; no error stays none.
+// wrap returns an error that wraps err and says what was attempted, or nil if err is nil.
 func wrap(err error, format string, args ...any) error {
 	if err == nil {
 		return nil

@@ -23,18 +23,18 @@ type timer struct {
 	index    int // in the heap
 }
 
-// spareTimers are the timers that nobody uses, all of them zero.
+// spareTimers is the pool of free timers, all of them zero.
 var spareTimers = sync.Pool{New: func() any { return new(timer) }}
 
-// timers are what is pending. Any goroutine inserts and cancels; only the loop pops.
+// timers holds the pending timers. Any goroutine inserts and cancels; only the loop pops.
 type timers struct {
 	mu     sync.Mutex // guards all below; nothing else is locked and no user code is called under it
 	heap   timerHeap
 	byID   map[loopapi.TimerID]*timer
 	lastID loopapi.TimerID
 
-	// first is the heap's first deadline, never when it is empty. It is written under mu after each change of the heap and
-	// read without, by a loop that only asks whether lingering is worth its while: what counts is verified under mu.
+	// first is the heap's first deadline, or never if the heap is empty. It is written under mu after each change of the
+	// heap. The loop reads it without mu to decide whether to yield before a sleep; before the sleep it looks under mu.
 	first atomic.Int64
 }
 
@@ -42,7 +42,7 @@ type timers struct {
 const heapKeep = 1024
 
 // ScheduleTimer runs fn once on the loop, when delay has passed and never before. Zero and negative delays mean now, in
-// a later turn; one beyond the range of the clock never fires. Timers fire in order of their deadlines, equal deadlines
+// a later tick; one beyond the range of the clock never fires. Timers fire in order of their deadlines, equal deadlines
 // in order of scheduling. What is pending when the loop ends is dropped.
 //
 // Any goroutine may call it. It costs the logarithm of the number of pending timers. It returns ErrNilCallback, or
@@ -67,7 +67,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	return id, nil
 }
 
-// insert returns 0 when the loop is ending: what could only be dropped is not accepted.
+// insert adds a timer, and reports whether it is the first one. It returns the ID 0 when the loop is ending.
 func (l *Loop) insert(deadline int64, fn func()) (id loopapi.TimerID, first bool) {
 	t := &l.timers
 	t.mu.Lock()
@@ -84,9 +84,8 @@ func (l *Loop) insert(deadline int64, fn func()) (id loopapi.TimerID, first bool
 	return tm.id, tm.index == 0
 }
 
-// CancelTimer takes back a timer that has not fired; what its function captured is garbage at once. Any goroutine may
-// call it, at the cost of ScheduleTimer. It returns ErrTimerNotFound if the timer has fired, was cancelled or dropped,
-// or never was.
+// CancelTimer cancels a pending timer; its function is garbage at once. Any goroutine may call it, at the cost of
+// ScheduleTimer. It returns ErrTimerNotFound if no pending timer has the ID: it has fired, or was cancelled or dropped.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	t := &l.timers
 	t.mu.Lock()
@@ -138,7 +137,7 @@ func (t *timers) popDue(now int64) func() {
 	return t.remove(t.heap[0])
 }
 
-// timeout is how long the loop may sleep from now on: not at all when it is zero, for ever when it is negative.
+// timeout returns how long the loop may sleep from now on: not at all if it is zero, for ever if it is negative.
 func (t *timers) timeout(now int64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,8 +147,8 @@ func (t *timers) timeout(now int64) time.Duration {
 	return time.Duration(max(0, t.heap[0].deadline-now))
 }
 
-// runTimers fires what was due before the tick's time. What the callbacks schedule cannot be due before it, not even
-// without delay, and so waits for a later turn: a timer that re-arms itself starves nothing.
+// runTimers fires the timers that were due before the tick's time. Timers that the callbacks schedule are not due before
+// it, not even without delay, and so wait for a later tick: a timer that re-arms itself starves nothing.
 func (l *Loop) runTimers() {
 	for now := l.tickTime.Load(); ; {
 		fn := l.timers.popDue(now)

@@ -6,16 +6,16 @@ import "github.com/turnloop/turnloop/internal/loopapi"
 const (
 	lateMicrotasks = "microtasks of other goroutines are looked for after a callback, so they run behind the first one of a " +
 		"loop that wakes"
-	allDueTimers = "a turn runs every timer that was due when it began, however long that takes"
-	countedTasks = "a turn runs external tasks up to a number, however long that takes"
+	allDueTimers = "a tick runs every timer that was due when it began, however long that takes"
+	countedTasks = "a tick runs external tasks up to a number, however long that takes"
 	untilEmpty   = "the lanes of internal tasks and microtasks are sealed when they are found empty, and accept from everybody " +
 		"until then"
 	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
 		"like any goroutine"
 )
 
-// Entry enters this loop into the tournament. Its divergences are the checks that the design does not meet; those that it does not
-// meet on some machines, and at some times, may diverge.
+// Entry returns this loop's entry for the tournament. Divergences are the checks that the design always fails, MayDiverge
+// those that it fails on some machines or at some times.
 func Entry() loopapi.Entry {
 	return loopapi.Entry{
 		Name:       "alternatetwo",

@@ -20,19 +20,19 @@ const (
 	pageSize  = 256
 )
 
-// A descriptor's word holds what it is watched for, two flags, and a version that every registration renews. Events
+// A descriptor's word holds its watched events, two flags, and a version that changes with every registration. Events
 // carry the version in the poller's tag.
 const (
 	liveFlag     = 1 << 8 // registered
-	busyFlag     = 1 << 9 // somebody is changing the entry and the poller's set
+	busyFlag     = 1 << 9 // a goroutine is changing the entry and the poller's set
 	versionShift = 32
 	interest     = uint64(loopapi.EventRead | loopapi.EventWrite)
 	unaskedFor   = loopapi.EventError | loopapi.EventHangup
 )
 
-// descriptor is an entry of the table. Who changes it raises busyFlag by compare-and-swap and lowers it with a store
-// when the poller agrees; another one who wants to change the same descriptor yields meanwhile, the loop's dispatch
-// does not. The callback is stored while busy, and read between two loads of the same word.
+// descriptor is an entry of the table. A goroutine that changes it raises busyFlag by compare-and-swap, changes the
+// poller's set, and lowers the flag with a store. Meanwhile other goroutines that change the same descriptor yield; the
+// loop's dispatch does not wait. The callback is stored while busy, and read between two loads of the same word.
 type descriptor struct {
 	word     atomic.Uint64
 	callback atomic.Pointer[func(loopapi.IOEvents)]
@@ -58,7 +58,7 @@ func (d *descriptor) free(word uint64) {
 // table finds a descriptor by its number. Pages are made on first use and stay until the loop ends.
 type table struct {
 	pages   atomic.Pointer[[tableSize / pageSize]atomic.Pointer[[pageSize]descriptor]]
-	watched atomic.Int32 // registered descriptors; written by who registers, read by the loop
+	watched atomic.Int32 // the number of registered descriptors; written with each registration, read by the loop
 }
 
 // find returns the entry of fd, or nil if there is no page for it.
@@ -74,8 +74,8 @@ func (t *table) find(fd int) *descriptor {
 	return &page[fd%pageSize]
 }
 
-// entry returns the entry of fd, which must be in range. A page that drop has taken away meanwhile is nobody's, and
-// as good.
+// entry returns the entry of fd, which must be in range. If drop removes the page meanwhile, the entry is in no table,
+// which does no harm.
 func (t *table) entry(fd int) *descriptor {
 	if t.pages.Load() == nil {
 		t.pages.CompareAndSwap(nil, new([tableSize / pageSize]atomic.Pointer[[pageSize]descriptor]))
@@ -93,7 +93,7 @@ func (t *table) entry(fd int) *descriptor {
 	return &p[fd%pageSize]
 }
 
-// drop lets go of all entries; the poller is closed, so nothing is registered any more.
+// drop drops all entries. The poller is closed, so no descriptor can be registered any more.
 func (t *table) drop() {
 	if pages := t.pages.Load(); pages != nil {
 		for i := range pages {
@@ -102,8 +102,8 @@ func (t *table) drop() {
 	}
 }
 
-// dispatch calls back for the rest of the batch. Each event is held against its descriptor's word at the last moment,
-// so what a callback before it has changed counts.
+// dispatch calls the callbacks of the rest of the batch. It compares each event with its descriptor's word just before the
+// call, so that it respects the changes of earlier callbacks.
 func (l *Loop) dispatch() {
 	for l.next < len(l.events) && !l.state.ending() {
 		e := l.events[l.next]
@@ -114,7 +114,7 @@ func (l *Loop) dispatch() {
 		}
 		word := d.word.Load()
 		switch {
-		case word&busyFlag != 0: // readiness stays, and is reported again
+		case word&busyFlag != 0: // the descriptor stays ready and is reported again
 			continue
 		case word&liveFlag == 0 || uint32(word>>versionShift) != e.Tag:
 			l.stale(e)
@@ -131,13 +131,13 @@ func (l *Loop) dispatch() {
 	l.events, l.next = nil, 0
 }
 
-// ghost is an event that nothing registered stands behind. One that comes again from another wait comes for ever: its
-// descriptor was closed without being unregistered, while a duplicate is open.
+// ghost is an event without a registration. A ghost that a second wait reports again would come for ever: its descriptor
+// was closed without being unregistered, while a duplicate is open.
 type ghost struct {
 	event poller.Event
-	wait  int // in which it was seen
-	waits int
-	stays bool // the poller could not be made to forget it
+	wait  int  // the number of the wait that reported it
+	waits int  // the number of waits so far
+	stays bool // the last reset of the poller has failed
 }
 
 func (l *Loop) stale(e poller.Event) {
@@ -151,13 +151,13 @@ func (l *Loop) stale(e poller.Event) {
 	}
 }
 
-// rebuild begins with an empty set and adds what is registered. An entry that somebody changes meanwhile is waited
-// for: it may have been added before or after, and to add it again does no harm.
+// rebuild empties the poller's set and adds all registered descriptors again. It waits for an entry that is being changed:
+// that may be in the new set already, and to add it twice does no harm.
 func (l *Loop) rebuild() {
 	told := l.ghost.stays
 	err := l.poller.Reset()
 	if l.ghost.stays = err != nil; l.ghost.stays {
-		time.Sleep(time.Millisecond) // it is reported at once again, and must not burn a processor
+		time.Sleep(time.Millisecond) // the ghost is reported again at once, and must not keep a processor busy
 		if !told {
 			slog.Default().Error("alternatetwo: reset of the poller failed", "error", err)
 		}
@@ -185,7 +185,7 @@ func (l *Loop) rebuild() {
 			d.word.Store(word)
 		}
 	}
-	if lost != nil { // told in the end: a logger may panic
+	if lost != nil { // logged last, as a logger may panic
 		slog.Default().Error("alternatetwo: watches lost", "error", errors.Join(lost...))
 	}
 }

@@ -2,7 +2,7 @@
 
 package alternatetwo
 
-// Registration, on systems whose poller takes descriptors. Elsewhere the loop does not have these methods.
+// Registration, on systems whose poller supports descriptors. On other systems the loop does not have these methods.
 
 import (
 	"errors"
@@ -12,10 +12,11 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// RegisterFD calls back on the loop while fd is ready, level-triggered; errors and hang-ups also unasked. Any
-// goroutine may call it, also before Run. It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once
-// the loop is ending, the system's error wrapped, and for a descriptor of 65,536 or more one that wraps EMFILE. The
-// loop never closes fd; unregister it before you do. Cost: the system call, and an allocation for the callback.
+// RegisterFD makes the loop call callback while fd is ready for one of events, level-triggered, and after errors and
+// hang-ups, whether asked for or not. Any goroutine may call it, also before Run. It returns ErrNilCallback,
+// ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, the system's error wrapped, and for a descriptor of
+// 65,536 or more an error that wraps EMFILE. The loop never closes fd; unregister it before you close it. Cost: the system
+// call, and an allocation for the callback.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	switch {
 	case callback == nil:
@@ -71,7 +72,7 @@ func (l *Loop) UnregisterFD(fd int) error {
 	if err != nil {
 		return err
 	}
-	// A descriptor that was closed before has left the set by itself, and so may its number's next owner.
+	// A descriptor that was closed before has left the set by itself; so may have another one under the same number.
 	err = l.poller.Remove(fd, loopapi.IOEvents(word&interest))
 	l.table.watched.Add(-1)
 	d.free(word)
@@ -81,7 +82,7 @@ func (l *Loop) UnregisterFD(fd int) error {
 	return pollerError("unregister", fd, err)
 }
 
-// registered finds a live entry and raises its busyFlag.
+// registered returns the live entry of fd with its busyFlag raised, and the word before that.
 func (l *Loop) registered(fd int) (*descriptor, uint64, error) {
 	if l.state.load()&^causes == terminated {
 		return nil, 0, loopapi.ErrLoopTerminated

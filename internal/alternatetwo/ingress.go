@@ -19,18 +19,18 @@ const (
 	countMask   = 1<<31 - 1
 )
 
-// segment is a run of slots. A producer that finds the claim word below segmentSize owns the slot of that number, and
-// the one that finds exactly segmentSize owes the next segment. In the pool the word stays above segmentSize, so a
-// producer that still holds a pointer to a segment that was read long ago finds no slot in it, whenever it gets on.
+// segment is an array of slots. A producer that finds the claim word below segmentSize owns the slot of that number; the
+// producer that finds exactly segmentSize must append the next segment. In the pool the word stays above segmentSize, so a
+// late producer with a pointer to a segment that was read long ago finds no slot in it.
 type segment struct {
-	claim atomic.Uint64 // producers add; closing sets closedLane; the next incarnation's first owner stores
-	_     [56]byte      // the slots are the consumer's business, too
+	claim atomic.Uint64 // producers add; closing sets closedLane; append stores when it uses the segment again
+	_     [56]byte      // keeps the slots, which the consumer writes, on other cache lines
 	slots [segmentSize]unsafe.Pointer
 	next  atomic.Pointer[segment] // stored once by the owner of the append, loaded by the consumer
 }
 
-// accepted returns how many slots of a segment with this claim word are given away. Beyond segmentSize it tells only
-// that there is another segment, or soon will be.
+// accepted returns the number of claimed slots of a segment with this claim word. A result above segmentSize means that
+// there is another segment, or soon will be.
 func accepted(word uint64) uint32 {
 	if word&closedLane != 0 {
 		return uint32(word >> frozenShift & countMask)
@@ -38,21 +38,20 @@ func accepted(word uint64) uint32 {
 	return uint32(word)
 }
 
-// lane is a queue of functions with many producers and one consumer. The step that accepts a function, one atomic
-// addition to the claim word, is the step that puts it into the order, and the one that reads whether the lane is
-// closed.
+// lane is a queue of functions with many producers and one consumer. One atomic addition to the claim word accepts a
+// function, determines its place in the order, and reads whether the lane is closed.
 //
-// Segments are pooled per lane and never shared with another: a late producer may claim a slot in a later incarnation
-// of the segment that it looked at, which is as good a place as any, but only in its own lane.
+// Segments are pooled per lane and never shared with another lane. A late producer may claim a slot in a segment that has
+// been reused since it looked: that is a valid place, but only in the same lane.
 type lane struct {
 	tail atomic.Pointer[segment] // where producers claim; stored by the owner of an append
 	pool sync.Pool               // of segments; the consumer puts, the owner of an append gets
 	_    [64]byte
 
-	// The consumer's.
+	// Only the consumer touches these.
 	head  *segment
-	read  uint32 // slots of head that have been read
-	limit uint32 // slots of head known to be claimed
+	read  uint32 // the number of slots of head that have been read
+	limit uint32 // the number of slots of head that are known to be claimed
 	_     [40]byte
 }
 
@@ -81,8 +80,8 @@ func (q *lane) push(fn func()) bool {
 	}
 }
 
-// append links a segment that holds p already behind the full segment s. Only one producer gets here for each s. The
-// new segment has no free slot before it is the tail: late producers could fill it up, and the tail would go back.
+// append links a segment that already holds p behind the full segment s. Only one producer calls it for each s. The new
+// segment has no free slot before it is the tail. Otherwise late producers could fill it up, and the tail would go back.
 func (q *lane) append(s *segment, p unsafe.Pointer) {
 	n, _ := q.pool.Get().(*segment)
 	if n == nil {
@@ -95,8 +94,8 @@ func (q *lane) append(s *segment, p unsafe.Pointer) {
 	s.next.Store(n)
 }
 
-// awaitTail waits until there is a segment with room behind s. Looking at the pointer alone would not do: s may come
-// back.
+// awaitTail waits until there is a segment with room behind s. It also looks at the claim word, because s itself may become
+// the tail again.
 func (q *lane) awaitTail(s *segment) {
 	for tries := 1; q.tail.Load() == s && s.claim.Load() > segmentSize && s.claim.Load()&closedLane == 0; tries++ {
 		if tries%32 == 0 {
@@ -105,7 +104,7 @@ func (q *lane) awaitTail(s *segment) {
 	}
 }
 
-// close refuses everything from now on. Any goroutine may call it, and call it again.
+// close makes the lane refuse all functions from now on. Any goroutine may call it, also repeatedly.
 func (q *lane) close() {
 	for {
 		s := q.tail.Load()
@@ -122,7 +121,8 @@ func (q *lane) close() {
 
 func closedWord(word uint64) uint64 { return closedLane | word<<frozenShift | word }
 
-// seal closes the lane if everything accepted has been taken, and tells whether it is closed and empty. Consumer only.
+// seal closes the lane if all accepted functions have been popped, and reports whether it is closed and empty. Consumer
+// only.
 func (q *lane) seal() bool {
 	word := q.head.claim.Load()
 	if word&closedLane == 0 && word == uint64(q.read) {
@@ -132,14 +132,14 @@ func (q *lane) seal() bool {
 	return word&closedLane != 0 && accepted(word) == q.read
 }
 
-// empty tells whether nothing is accepted that has not been taken. Consumer only. A function whose producer is between
-// claim and publication counts as there, so the loop does not sleep over it.
+// empty reports whether all accepted functions have been popped. Consumer only. A function whose producer is between claim
+// and publication counts as accepted, so the loop does not sleep before it has run.
 func (q *lane) empty() bool {
 	return q.read == accepted(q.head.claim.Load())
 }
 
-// pop takes the first function, or returns nil when there is none, or when its producer has yet to publish it. Consumer
-// only. It clears the slot that it reads and no other.
+// pop takes the first function. It returns nil when there is none, or when its producer has not published it yet. Consumer
+// only. It clears only the slot that it reads.
 func (q *lane) pop() func() {
 	if q.read == q.limit && !q.refresh() {
 		return nil
@@ -161,7 +161,7 @@ func (q *lane) refresh() bool {
 	if q.read == segmentSize {
 		next := s.next.Load()
 		if next == nil {
-			if !q.empty() { // its producer has yet to link it
+			if !q.empty() { // a producer has not linked the next segment yet
 				runtime.Gosched()
 			}
 			return false
@@ -174,7 +174,7 @@ func (q *lane) refresh() bool {
 	return q.read < q.limit
 }
 
-// drop closes the lane and forgets what is in it. Consumer only.
+// drop closes the lane and drops its functions. Consumer only.
 func (q *lane) drop() {
 	q.close()
 	for !q.empty() {

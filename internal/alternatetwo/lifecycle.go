@@ -73,7 +73,7 @@ func (l *Loop) terminate(cause uint32) (from uint32, ok bool) {
 	return from, ok
 }
 
-// end is the owner's last act.
+// end drops all that is left, releases the resources, and closes done. It is the owner's last step.
 func (l *Loop) end() {
 	l.external.drop()
 	l.internal.drop()
@@ -94,7 +94,7 @@ func (l *Loop) end() {
 	close(l.done)
 }
 
-// serve runs the loop to its end. runtime.Goexit in a callback takes the goroutine, so the loop goes on with another.
+// serve runs the loop to its end. runtime.Goexit in a callback ends the goroutine, so the loop continues on another one.
 func (l *Loop) serve() {
 	ended := false
 	defer func() {
@@ -111,8 +111,8 @@ func (l *Loop) serve() {
 	l.end()
 }
 
-// interrupted runs turns, and tells whether a callback cut them short instead of the end. One deferred call around
-// all of them isolates every callback for free: what remains to be done is in the loop, not on the stack.
+// interrupted runs ticks. It returns true when a callback has panicked, false at the end of the loop. One deferred call
+// around all ticks isolates every callback at no cost per callback: the loop's progress is in its fields, not on the stack.
 func (l *Loop) interrupted() (cut bool) {
 	cut = true
 	defer func() {
@@ -121,13 +121,13 @@ func (l *Loop) interrupted() (cut bool) {
 		}
 	}()
 	resumed := l.fault != nil
-	for l.report(); l.turn(resumed); resumed = false {
+	for l.report(); l.tick(resumed); resumed = false {
 	}
 	return false
 }
 
-// report tells of the last fault: the handler, of the handler's own fault the logger, of the logger's the standard
-// error.
+// report reports the last fault to the handler, a fault of the handler to the logger, and a fault of the logger to the
+// standard error.
 func (l *Loop) report() {
 	fault := l.fault
 	if fault == nil {

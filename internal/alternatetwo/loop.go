@@ -1,6 +1,6 @@
 package alternatetwo
 
-// The loop: what it is made of, and one turn of it.
+// The loop: its fields and its tick.
 
 import (
 	"context"
@@ -56,10 +56,10 @@ type Loop struct {
 	ranAway    bool
 	linger     lingering
 	fault      *loopapi.PanicError // a callback that did not return, not reported yet
-	told       int                 // who was told of it: see report
-	events     []poller.Event      // a batch, and how far it was dispatched
-	next       int
-	polled     int64 // when the poller was last asked
+	told       int                 // the stage of its report: see report
+	events     []poller.Event      // a batch of events
+	next       int                 // the first event of the batch that was not dispatched
+	polled     int64               // the time of the last poll
 	ghost      ghost
 	unwatch    func() bool
 
@@ -124,7 +124,8 @@ func (l *Loop) Submit(fn func()) error {
 	return l.enter(&l.external, fn)
 }
 
-// submitLimited takes a place first. One that is taken is given back by whoever takes the function out.
+// submitLimited is Submit under a queue limit. It counts the function in waiting first; the loop subtracts it again when
+// it takes the function out.
 func (l *Loop) submitLimited(fn func()) error {
 	for {
 		n := l.waiting.Load()
@@ -193,9 +194,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// turn is one tick; it returns false when the loop is to end. After a callback that did not return, the tick is resumed
-// behind it: its budgets stand, and its timers had their turn.
-func (l *Loop) turn(resumed bool) bool {
+// tick is one tick; it returns false when the loop is to end. After a callback that did not return, the tick is resumed
+// behind it: it keeps its budgets and does not run timers again.
+func (l *Loop) tick(resumed bool) bool {
 	if resumed {
 		l.state.swap(sleeping, running) // the logger may have failed in the midst of a sleep
 		l.checkpoint()
@@ -211,7 +212,7 @@ func (l *Loop) turn(resumed bool) bool {
 	case l.state.closing():
 		return false
 	case l.state.ending():
-		l.external.close() // the loop may be here before whoever asked for the end gets to it
+		l.external.close() // terminate may have set the state and not yet closed the lane
 		return l.hasWork() || !l.seal()
 	case l.next < len(l.events): // the rest of a batch
 	case l.hasWork() || l.timeout() == 0:
@@ -235,13 +236,13 @@ func (l *Loop) beginTick() {
 	}
 }
 
-// hasWork tells whether anything is queued.
+// hasWork reports whether any function is queued.
 func (l *Loop) hasWork() bool {
 	return !l.micro.empty() || !l.internal.empty() || !l.external.empty() || !l.foreign.empty()
 }
 
-// seal closes what is left to close, if there is nothing more to run. The internal lane is the last one: until it is
-// closed the loop has run everything that could submit to it.
+// seal closes the lanes if nothing is left to run, and reports whether all are closed and empty. The internal lane is
+// closed last, when the loop has run everything that could submit to it.
 func (l *Loop) seal() bool {
 	return l.micro.empty() && l.external.seal() && l.foreign.seal() && l.internal.seal()
 }
@@ -258,7 +259,7 @@ func (l *Loop) runInternal() {
 		}
 		fn := l.internal.pop()
 		if fn == nil {
-			continue // not published yet, but what was submitted behind it may be
+			continue // not published yet, while functions behind it may be
 		}
 		l.innerLeft--
 		fn()

@@ -13,14 +13,14 @@ const (
 )
 
 // ring is a queue of functions that only the loop touches, so it needs neither lock nor atomic; other goroutines
-// reach it through a lane. What finds the ring full, or an overflow before it, goes to the overflow, which moves into
-// the ring when that is empty: so the order of pushes is that of pops.
+// reach it through a lane. A function goes to the overflow if the ring is full or there already is an overflow. The
+// overflow moves into the ring when that is empty, so functions are popped in the order of pushes.
 type ring struct {
 	buf        []func() // its length is a power of two
 	head, tail uint32   // of the next pop and push, equal when the ring is empty; they count on and wrap
-	stop       uint32   // where push may not go: a ring's length behind head, or at tail while there is an overflow
+	stop       uint32   // the tail at which push overflows: a ring's length behind head, or tail while there is an overflow
 	spill      []func() // the overflow
-	spilled    int      // functions of the overflow that have moved on
+	spilled    int      // the number of functions of the overflow that have moved into the ring
 }
 
 func (r *ring) empty() bool { return r.head == r.tail }
@@ -62,8 +62,8 @@ func (r *ring) pop() func() {
 	return fn
 }
 
-// refill moves as much of the overflow into the empty ring as it holds. When most of the overflow has moved, the rest
-// goes to the front, so that an overflow that never gets empty does not grow for ever.
+// refill moves as much of the overflow into the empty ring as the ring can hold. When most of the overflow has moved, the
+// rest goes to the front, so that an overflow that never becomes empty does not grow for ever.
 func (r *ring) refill() {
 	n := min(len(r.spill)-r.spilled, len(r.buf))
 	moving := r.spill[r.spilled : r.spilled+n]
@@ -89,9 +89,9 @@ func (r *ring) refill() {
 }
 
 // ScheduleMicrotask queues fn to run after the current callback and before the next. Microtasks run in the order of
-// scheduling, whoever scheduled them. Any goroutine may call it; on the loop it takes no lock, no atomic
-// read-modify-write and no allocation, unless there is work of other goroutines to take in first. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from
-// another goroutine, is about to.
+// scheduling, from whatever goroutines. Any goroutine may call it. On the loop it takes no lock, no atomic
+// read-modify-write and no allocation, unless microtasks of other goroutines must be taken in first. It returns
+// ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from another goroutine, is about to end.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
@@ -103,18 +103,18 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 		return loopapi.ErrLoopTerminated
 	}
 	if !l.foreign.empty() {
-		l.adopt() // they were scheduled before
+		l.adopt() // microtasks that were scheduled before fn
 	}
 	l.micro.push(fn)
 	return nil
 }
 
-// adopt moves what other goroutines have scheduled so far into the ring. It waits for a producer between claim and
-// publication, for others behind that one may have returned, and what comes now must not overtake them. It does not wait
-// for producers to stop.
+// adopt moves the microtasks that other goroutines have scheduled so far into the ring. It waits for a producer between
+// claim and publication: calls behind that one may have returned, and later microtasks must not overtake theirs. It does
+// not wait for later producers.
 func (l *Loop) adopt() {
 	q := &l.foreign
-	end := q.tail.Load() // does not come back meanwhile: only the loop puts segments into the pool
+	end := q.tail.Load() // is not reused meanwhile: only the loop puts segments into the pool
 	n := min(accepted(end.claim.Load()), segmentSize)
 	for !q.empty() && (q.head != end || q.read < n) {
 		if fn := q.pop(); fn != nil {
@@ -123,14 +123,14 @@ func (l *Loop) adopt() {
 	}
 }
 
-// afterCallback is the microtask checkpoint that follows each callback; the usual one finds nothing.
+// afterCallback is the microtask checkpoint that follows each callback. It is cheap when there are no microtasks.
 func (l *Loop) afterCallback() {
 	if !l.micro.empty() || !l.foreign.empty() {
 		l.checkpoint()
 	}
 }
 
-// checkpoint runs microtasks until there are none, or the budget is spent: then the rest waits for the next tick.
+// checkpoint runs microtasks until none is left or the budget is spent; then the rest waits for the next tick.
 func (l *Loop) checkpoint() {
 	for !l.microHeld {
 		if !l.foreign.empty() {

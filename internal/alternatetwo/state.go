@@ -23,7 +23,7 @@ const (
 	causes       = closeCause | contextCause
 )
 
-// state is written by the loop (start, sleep, wake, end) and by whoever asks for the end; producers read it with each
+// state is written by the loop (start, sleep, wake, end) and by callers of terminate; producers read it with each
 // submission. It has cache lines of its own, so that no other write makes producers fetch it again.
 type state struct {
 	_    [64]byte
@@ -36,8 +36,8 @@ func (s *state) ending() bool              { return s.word.Load()&endBit != 0 }
 func (s *state) closing() bool             { return s.word.Load()&closeCause != 0 }
 func (s *state) swap(from, to uint32) bool { return s.word.CompareAndSwap(from, to) }
 
-// terminate asks for the end and returns the word that it found. ok tells whether it changed anything: a loop that is
-// ending already only takes Close on top, and one that has ended takes nothing.
+// terminate asks for the end and returns the word that it found. ok reports whether it changed anything: a loop that is
+// ending accepts only a Close, and a loop that has ended accepts nothing.
 func (s *state) terminate(cause uint32) (from uint32, ok bool) {
 	for {
 		from = s.load()

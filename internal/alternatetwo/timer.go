@@ -10,7 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// timers is shared by the loop, which fires, and everyone who schedules or cancels.
+// timers is shared by the loop, which fires timers, and the goroutines that schedule or cancel them.
 type timers struct {
 	earliest atomic.Int64 // no timer is due before it; written under mu, read by each tick and by the sleep decision
 	mu       sync.Mutex   // guards wheel; never held over a callback
@@ -25,7 +25,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback
 	}
-	now := max(l.now(), l.tickTime.Load()+1) // not due in the tick that is under way
+	now := max(l.now(), l.tickTime.Load()+1) // so that it is not due in the current tick
 	deadline := now
 	if delay > 0 {
 		if deadline += int64(delay); deadline < 0 {
@@ -50,8 +50,8 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	return loopapi.TimerID(id), nil
 }
 
-// CancelTimer takes back a timer; its function is garbage at once. It returns ErrTimerNotFound when the timer is not
-// pending: it fired, was cancelled or dropped, or never was.
+// CancelTimer cancels a pending timer; its function is garbage at once. Any goroutine may call it. It returns
+// ErrTimerNotFound when no pending timer has the ID: it has fired, or was cancelled or dropped.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	l.timers.mu.Lock()
 	found := l.timers.wheel.remove(uint64(id))
@@ -62,7 +62,7 @@ func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	return nil
 }
 
-// runTimers fires what is due at the tick's time.
+// runTimers fires the timers that are due at the tick's time.
 func (l *Loop) runTimers() {
 	now := l.tickTime.Load()
 	t := &l.timers
@@ -81,7 +81,7 @@ func (l *Loop) runTimers() {
 	}
 }
 
-// drop forgets all timers. The loop is ending, so none can follow.
+// drop drops all timers. The loop is ending, so no timer can be scheduled any more.
 func (t *timers) drop() {
 	t.mu.Lock()
 	t.wheel = wheel{}
@@ -91,7 +91,7 @@ func (t *timers) drop() {
 // now reads the monotonic clock, in nanoseconds since the anchor.
 func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
 
-// CurrentTickTime returns when the current tick, or the latest, began. It never goes back and reads no clock.
+// CurrentTickTime returns the time at which the current or latest tick began. It never goes back and reads no clock.
 func (l *Loop) CurrentTickTime() time.Time {
 	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }

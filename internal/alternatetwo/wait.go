@@ -11,9 +11,9 @@ package alternatetwo
 //	the end           leaving Sleeping           being the one who wakes
 //	a descriptor      the system                 the wait itself
 //
-// Who reads Sleeping and raises the flag waking writes the eventfd; who finds it raised leaves that to the other. The
-// loop lowers it after each wait and before it looks for work. So work whose producer found the flag raised is looked
-// for after that, and a write that arrives late ends the next wait early, which does no harm.
+// A producer that reads Sleeping and raises the flag waking writes the eventfd; a producer that finds it raised leaves the
+// write to the other one. The loop lowers the flag after each wait and before it looks for work. So the loop then finds the
+// work of a producer that found the flag raised. A write that arrives late ends the next wait early, which does no harm.
 
 import (
 	"errors"
@@ -26,8 +26,8 @@ import (
 
 const (
 	pollInterval = 10_000    // nanoseconds between two looks at the descriptors of a loop that has other work
-	mostYields   = 128       // granted to a tick
-	mostLulls    = 8         // of them spent without a look at the clock
+	mostYields   = 128       // the most yields of a tick
+	mostLulls    = 8         // the most of these that lull spends, without reading the clock
 	lingerTime   = 20_000    // nanoseconds: about what a blocking wait and the wake from it cost
 	gatherTime   = 2_000     // nanoseconds that a stream of tasks is given to get ahead
 	nearTimer    = 1_000_000 // nanoseconds, within which a timer is not kept waiting by lulls
@@ -35,18 +35,18 @@ const (
 	slowBan      = 4         // times what a tick with slow yields took, so that they take a fifth of the time at most
 )
 
-// lingering is the budget for letting other goroutines run before the loop blocks: whoever waited for its last
-// callback then finds it awake. It grows while that brings work, and shrinks to one yield while it does not, so it
-// never costs much more than the wait that it spares. On a machine that is busy computing a yield takes long, and a
-// loop in it is not woken by work; then there is none for a while.
+// lingering is the budget of yields before the loop blocks: a goroutine that has waited for the last callback then finds
+// the loop awake. It grows while yields bring work, and shrinks to one yield while they do not, so that it never costs much
+// more than the wait that it saves. On busy processors a yield takes long, and work cannot wake a loop that yields: then
+// there are no yields for a while.
 type lingering struct {
-	yields int   // granted to each tick
-	left   int   // of this tick's
-	hits   int   // of this tick's that brought work
-	banned int64 // until then there are none
+	yields int   // the yields of each tick
+	left   int   // the yields that this tick has left
+	hits   int   // the yields of this tick that brought work
+	banned int64 // there are no yields until this time, in nanoseconds since anchor
 }
 
-// judge sets the budget of the tick that begins now by what the last one made of its own, and how long it took.
+// judge sets the budget of the tick that begins now, from the hits of the last tick and the time that it took.
 func (p *lingering) judge(now, took int64) {
 	used := p.yields - p.left
 	switch {
@@ -62,10 +62,10 @@ func (p *lingering) judge(now, took int64) {
 	p.left, p.hits = p.yields, 0
 }
 
-// lull yields when external work has run dry after so many tasks, and tells whether there is work of any kind then. It
-// goes on in the same tick, so it leaves timers and descriptors their turn. More than one task in a row is taken for a
-// stream: then it yields for a moment, because a loop at its producer's heels has the two of them wait for each other's
-// cache lines.
+// lull yields when no external task is left after ran tasks, and reports whether there is work of any kind then. As the
+// same tick goes on, it does not yield if timers are near or descriptors are registered. More than one task in a row counts
+// as a stream: then it yields for a moment, because a loop that follows its producer too closely makes both wait for each
+// other's cache lines.
 func (l *Loop) lull(ran int) bool {
 	p := &l.linger
 	if p.left == 0 || p.yields-p.left >= mostLulls || !l.micro.empty() || l.table.watched.Load() != 0 ||
@@ -86,8 +86,7 @@ func (l *Loop) lull(ran int) bool {
 	return true
 }
 
-// lingered yields for as long as the tick may and no timer is due, and tells whether there is something to do after
-// all.
+// lingered yields as often as the tick may while no timer is due, and reports whether there is something to do after all.
 func (l *Loop) lingered() bool {
 	p := &l.linger
 	begin := l.now()
@@ -119,12 +118,12 @@ func (l *Loop) sleep() {
 		return
 	}
 	l.poll(timeout)
-	l.state.swap(sleeping, running) // unless it is ending
+	l.state.swap(sleeping, running) // no effect if the loop is ending
 	l.tickTime.Store(l.now())
 }
 
-// timeout is how long until the first timer; negative is for ever. It is computed anew for each wait, so a wait that
-// a signal ended early moves no deadline.
+// timeout returns the time until the first timer; a negative one means for ever. It is computed for each wait, so a wait
+// that a signal ended early moves no deadline.
 func (l *Loop) timeout() time.Duration {
 	deadline := l.timers.earliest.Load()
 	if deadline == noDeadline {
@@ -140,7 +139,7 @@ func (l *Loop) poll(timeout time.Duration) {
 		l.waking.Store(false)
 	}
 	if err != nil {
-		time.Sleep(time.Millisecond) // it may last, and must not burn a processor
+		time.Sleep(time.Millisecond) // the error may persist, and must not keep a processor busy
 		slog.Default().Error("alternatetwo: wait failed", "error", err)
 	}
 	l.events, l.next = events, 0
@@ -155,11 +154,11 @@ func (l *Loop) wake() {
 	}
 }
 
-// signal writes the eventfd. While that fails the flag stays raised, and the attempt is repeated.
+// signal writes the eventfd. After a failure the flag stays raised, and signal is repeated a little later.
 func (l *Loop) signal() {
 	if err := l.poller.Wake(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
 		time.AfterFunc(time.Millisecond, l.signal)
-		defer func() { _ = recover() }() // a producer has no part in what the logger does
+		defer func() { _ = recover() }() // a panic of the logger must not reach a producer
 		slog.Default().Error("alternatetwo: wake failed", "error", err)
 	}
 }

@@ -12,7 +12,7 @@ const (
 	levelSlots = 1 << levelBits
 	levels     = 11 // 66 bits hold every deadline, so none wraps
 	noDeadline = math.MaxInt64
-	indexBits  = 28 // of a timer's identity; the rest is a number that is given out once
+	indexBits  = 28 // the bits of a timer's ID for its node; the rest is a number that is used once
 	arenaChunk = 256
 )
 
@@ -38,7 +38,7 @@ type slot struct {
 type wheel struct {
 	cursor   int64 // every deadline in the wheel is at or after it
 	pending  int
-	issued   uint64 // identities given out
+	issued   uint64 // the number of IDs given out
 	occupied [levels]uint64
 	slots    *[levels * levelSlots]slot // made with the first timer
 	arena    []*[arenaChunk]node
@@ -48,7 +48,7 @@ type wheel struct {
 
 func (w *wheel) node(i uint32) *node { return &w.arena[i/arenaChunk][i%arenaChunk] }
 
-// insert adds a timer. now is a time at which nothing in the wheel is overdue by more than what pop will find.
+// insert adds a timer and returns its ID. now moves the cursor of an empty wheel.
 func (w *wheel) insert(deadline, now int64, fn func()) uint64 {
 	if w.slots == nil {
 		w.slots = new([levels * levelSlots]slot)
@@ -78,7 +78,7 @@ func (w *wheel) take() uint32 {
 	return w.used
 }
 
-// link puts a node behind all others of its slot. One whose deadline is past goes where the cursor is.
+// link puts a node behind all others of its slot. A node whose deadline is past goes to the slot of the cursor.
 func (w *wheel) link(i uint32, n *node) {
 	at := max(n.deadline, w.cursor)
 	level := max(bits.Len64(uint64(at^w.cursor))-1, 0) / levelBits
@@ -96,7 +96,7 @@ func (w *wheel) link(i uint32, n *node) {
 	s.last = i
 }
 
-// remove takes a pending timer out and tells whether there was one.
+// remove removes a timer, and reports whether it was pending.
 func (w *wheel) remove(id uint64) bool {
 	i := uint32(id & (1<<indexBits - 1))
 	if i == 0 || i > w.used {
@@ -110,7 +110,7 @@ func (w *wheel) remove(id uint64) bool {
 	return true
 }
 
-// unlink takes a node out of its slot and gives it back. The arena of a burst is given up with its last timer.
+// unlink removes a node from its slot and frees it. The arena of a burst is freed with its last timer.
 func (w *wheel) unlink(i uint32, n *node) {
 	s := &w.slots[n.place]
 	if n.prev == 0 {
@@ -149,7 +149,7 @@ func (w *wheel) earliest() (place int, begin int64) {
 	return -1, noDeadline
 }
 
-// next returns a time before which nothing is due: the first deadline, unless timers were cancelled.
+// next returns a time before which no timer is due: the first deadline, unless timers were cancelled.
 func (w *wheel) next() int64 {
 	place, _ := w.earliest()
 	if place < 0 {
@@ -158,7 +158,7 @@ func (w *wheel) next() int64 {
 	return w.slots[place].min
 }
 
-// pop takes out the first timer that is due at now, or returns nil.
+// pop removes the first timer that is due at now and returns its function, or nil if there is none.
 func (w *wheel) pop(now int64) func() {
 	for {
 		place, begin := w.earliest()

@@ -1,5 +1,5 @@
-// Package contestants is the list of the loops in this module that compete. Everything that goes through the contestants reads it:
-// the tournament, which adds those from elsewhere, the rules of the tree, the mutants and the long tests.
+// Package contestants lists the loops of this module that compete. The tournament, which adds entries from elsewhere, the
+// rules of the tree, the mutants and the long tests read the list.
 package contestants
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/production"
 )
 
-// All returns them in the order of reports. The first is the loop that the others are there to be held against.
+// All returns the contestants in the order of reports. The first is the loop with which the others are compared.
 func All() []loopapi.Entry {
 	return []loopapi.Entry{
 		production.Entry(),

@@ -1,11 +1,11 @@
-// Package echo is the client of all benchmarks of echo servers, those of the tournament and those in other languages: the same requests,
-// sent in the same way, whoever serves.
+// Package echo is the client of all benchmarks of echo servers, those of the tournament and those in other languages. It
+// sends the same requests in the same way to every server.
 //
-// Client and server share the processors of what may be a small machine. A goroutine per connection takes more of two
-// processors than the leanest servers do, and figures would tell about the client. So on Linux it is one thread over epoll that makes
-// the fewest system calls which a request takes, a read, a write and its share of a wait, and leaves the server the other
-// processor. Elsewhere it is a goroutine per connection on one processor: a weaker measure, but the same for all
-// contestants, and timings of different machines are not compared.
+// Client and server may share the processors of a small machine. There a goroutine per connection takes more processor
+// time than the leanest servers do, and the figures would measure the client. So on Linux the client is one thread over
+// epoll. It makes the fewest system calls for a request, which are a read, a write and a share of a wait, and leaves the
+// other processors to the server. On other systems the client is a goroutine per connection on one processor. This is a
+// weaker measure, but the same for all contestants, and timings of different machines are not compared.
 package echo
 
 import (
@@ -13,31 +13,32 @@ import (
 	"fmt"
 )
 
-// MessageSize is how many bytes each request has, and its echo.
+// MessageSize is the number of bytes of each request and of its echo.
 const MessageSize = 64
 
-// A Client holds connections to a server. The process that ends closes them.
+// A Client holds connections to a server. They stay open until the process ends.
 type Client interface {
 	// Exchange sends n requests over all connections, each connection one at a time, and compares every echo.
 	Exchange(n int) error
 }
 
-// Dialers are the ways to connect to a server at an address of IPv4, by name. Not every system has all.
+// Dialers are the ways to connect to a server at an IPv4 address, by name. A system may lack some.
 var Dialers = map[string]func(addr string, conns int) (Client, error){Net: dialNet}
 
-// Net is a goroutine per connection, which every system has.
+// Net is the name of the client with a goroutine per connection, which every system has.
 const Net = "net"
 
-// Dial connects in the leanest way that the system has.
+// Dial connects with the leanest client of the system, Usual.
 func Dial(addr string, conns int) (Client, error) { return Dialers[Usual](addr, conns) }
 
-// A dialogue is what is said on a connection: no two requests are equal, also on different connections.
+// A dialogue makes the requests of a connection and checks the responses. No two requests are equal, on whatever
+// connections.
 type dialogue struct {
 	conn     int
 	count    uint64
 	request  [MessageSize]byte
 	response [MessageSize]byte
-	got      int // bytes of the response
+	got      int // the number of bytes of the response that have arrived
 }
 
 // next makes the next request.
@@ -66,7 +67,7 @@ func (d *dialogue) check() error {
 	return nil
 }
 
-// lost is the error of a connection that ended.
+// lost returns the error of a request that gets no echo.
 func (d *dialogue) lost(err error) error {
 	return fmt.Errorf("connection %d: request %d has no echo: %w", d.conn, d.count, err)
 }

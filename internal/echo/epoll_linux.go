@@ -1,6 +1,6 @@
-// The lean client: one thread, epoll, no allocation, and system calls of which the Go scheduler hears nothing. They return at
-// once, since no socket blocks; to leave the processor for each and to take it again costs this client so much that the
-// fastest servers would wait for it.
+// The lean client: one thread, epoll, no allocation, and reads and writes as raw system calls, which the Go scheduler does
+// not see. They return at once, as no socket blocks. Ordinary system calls would leave and take the processor each time,
+// which makes this client so slow that the fastest servers would wait for it.
 
 package echo
 
@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usual is the leanest client.
+// Usual is the name of the leanest client.
 const Usual = "epoll"
 
 func init() { Dialers[Usual] = dialEpoll }
 
-// epollClient holds non-blocking sockets, which the process that ends closes.
+// epollClient holds non-blocking sockets, which stay open until the process ends.
 type epollClient struct {
 	poller    int
 	fds       []int
@@ -118,13 +118,13 @@ func raw(call uintptr, fd int, p []byte) (n int, errno unix.Errno) {
 	return int(r), errno
 }
 
-// receive takes what has arrived on a connection, and tells whether the echo is complete.
+// receive reads the bytes that have arrived on a connection, and reports whether the echo is complete.
 func (c *epollClient) receive(i int) (answered bool, err error) {
 	d := &c.dialogues[i]
 	n, errno := raw(unix.SYS_READ, c.fds[i], d.response[d.got:])
 	switch {
 	case errno == unix.EAGAIN, errno == unix.EINTR:
-		return false, nil // it is reported again if there is something
+		return false, nil // epoll reports the socket again when it has bytes
 	case errno != 0:
 		return false, d.lost(fmt.Errorf("read: %w", errno))
 	case n == 0:

@@ -1,4 +1,4 @@
-// The client that every system has: a goroutine per connection.
+// The client of every system: a goroutine per connection.
 
 package echo
 

@@ -2,5 +2,5 @@
 
 package echo
 
-// Usual is the leanest client.
+// Usual is the name of the leanest client.
 const Usual = Net

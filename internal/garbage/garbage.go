@@ -1,4 +1,4 @@
-// Package garbage runs the garbage collector for tests that look at what is left.
+// Package garbage runs the garbage collector for tests that check what is still reachable.
 package garbage
 
 import (
@@ -9,13 +9,13 @@ import (
 	"weak"
 )
 
-// one guards the number of processors: of two who change it at once, one would put back what the other had set.
+// one guards GOMAXPROCS. If two goroutines changed it at once, one of them would restore the setting of the other.
 var one sync.Mutex
 
-// Collect is runtime.GC on one processor. On several, the runtime's sweepers wait for each other by going round and
-// round: on a busy machine, where one's thread has to wait for its turn, a collection of a small heap takes milliseconds
-// of processor time instead of a tenth of one, and tests collect hundreds of times. It is not for use beside tests that set
-// the number of processors themselves.
+// Collect is runtime.GC on one processor. On several processors the runtime's sweepers spin while they wait for each
+// other. On a busy machine, where a sweeper's thread may have to wait for a processor, this makes a collection of a small
+// heap many times as expensive, and tests collect hundreds of times. Do not use Collect beside tests that set the number of
+// processors themselves.
 func Collect() {
 	one.Lock()
 	defer one.Unlock()
@@ -23,8 +23,8 @@ func Collect() {
 	runtime.GC()
 }
 
-// DropStopped makes Go's runtime let go of the timers that were stopped, and so of what their functions capture: it does so
-// by itself only when they are more than a quarter of a processor's timers. It costs a thousand timers.
+// DropStopped makes Go's runtime drop stopped timers, and so the captures of their functions. By itself the runtime drops
+// them only when they are more than a quarter of a processor's timers. DropStopped makes a thousand timers.
 func DropStopped() {
 	one.Lock()
 	defer one.Unlock()
@@ -33,7 +33,8 @@ func DropStopped() {
 	for i := range timers {
 		timers[i] = time.AfterFunc(math.MaxInt64, func() {})
 	}
-	// The last one stands behind the others until the scheduler has looked: stopped ones at the end go without such a look.
+	// The runtime removes stopped timers at the end of its list at once. The last timer keeps the others from the end until
+	// the scheduler has looked at them.
 	last := len(timers) - 1
 	for _, t := range timers[:last] {
 		t.Stop()
@@ -42,8 +43,8 @@ func DropStopped() {
 	timers[last].Stop()
 }
 
-// Until collects until done says so, and reports whether it did within a thousand collections. What is garbage may outlive
-// one or two: a register or a dead slot of a stack still has it, and cleanups run on a goroutine of their own.
+// Until collects until done returns true, and reports whether it did within a thousand collections. Garbage may outlive one
+// or two: a register or a dead slot of a stack may still refer to it, and cleanups run on a goroutine of their own.
 func Until(done func() bool) bool {
 	for range 1000 {
 		Collect()
@@ -55,10 +56,10 @@ func Until(done func() bool) bool {
 	return false
 }
 
-// Taken tells whether the collector has taken, after however many collections, what p points to.
+// Taken collects as Until does, and reports whether the target of p was collected.
 func Taken[T any](p weak.Pointer[T]) bool { return Until(func() bool { return p.Value() == nil }) }
 
-// Closed tells whether the collector closes c, after however many collections: by a cleanup, say.
+// Closed collects as Until does, and reports whether c was closed, for instance by a cleanup.
 func Closed(c <-chan struct{}) bool {
 	return Until(func() bool {
 		select {

@@ -2,6 +2,6 @@
 
 package goroutine
 
-// id returns the address of the runtime's descriptor of the running goroutine (g). The runtime never moves a descriptor
-// and keeps those of ended goroutines for new ones.
+// id returns the address of the runtime's descriptor of the running goroutine (g). The runtime never moves a descriptor,
+// and reuses those of ended goroutines for new ones.
 func id() uintptr

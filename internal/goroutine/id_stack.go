@@ -2,6 +2,6 @@
 
 package goroutine
 
-// The identity of a goroutine where there is no assembly for it.
+// The identity of a goroutine on architectures without an assembly stub.
 
 func id() uintptr { return stackID() }

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// header is what the first line of a stack trace starts with; the goroutine's number follows.
+// header is the beginning of the first line of a stack trace; the goroutine's number follows.
 const header = "goroutine "
 
 // buffers are recycled because runtime.Stack makes its argument escape.
 var buffers = sync.Pool{New: func() any { return new([len(header) + 20]byte) }}
 
-// stackID returns the number that the runtime gives each goroutine, as it appears in a stack trace. Numbers are counted
-// up, so on a 64-bit machine none is used twice; on a 32-bit one they start over after 2^32 goroutines.
+// stackID returns the runtime's number of the calling goroutine, which it takes from a stack trace. Numbers count up: on a
+// 64-bit machine none is used twice, on a 32-bit one they start over after 2^32 goroutines.
 func stackID() uintptr {
 	b := buffers.Get().(*[len(header) + 20]byte)
 	n := runtime.Stack(b[:], false)
@@ -24,7 +24,7 @@ func stackID() uintptr {
 		id = 10*id + uintptr(c-'0')
 	}
 	buffers.Put(b)
-	if id == 0 { // the one number in 2^32 that would be no identity
+	if id == 0 { // the one number in 2^32 that is not allowed as an identity
 		id--
 	}
 	return id

@@ -1,5 +1,5 @@
-// Package guest is what a loop and a scheduler that is built on it know of each other. The scheduler that there is is
-// that of package threadlet; users of the loop see nothing of this.
+// Package guest is the interface between a loop and a scheduler that is built on it, the guest. Package threadlet is the
+// only guest. Users of the loop do not see this package.
 package guest
 
 import (
@@ -10,75 +10,75 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// Guest has turns of its own on a loop. The loop alone calls its methods.
+// Guest runs threadlets in turns on a loop. Unless a method says otherwise, only the loop calls it.
 type Guest interface {
-	// Ready tells whether it wants a turn.
+	// Ready reports whether the guest wants a turn.
 	Ready() bool
-	// Turn is one, as a callback is one: other work goes on between two of them. It may panic with a Fault.
+	// Turn runs one turn. It counts as a callback: other work runs between two turns. It may panic with a Fault.
 	Turn()
-	// Drain says that the loop is about to end. The guest brings what it serves to an end, and calls done when it has, maybe at
-	// once. It may be called more than once.
+	// Drain announces that the loop is about to end. The guest ends the work that it serves, and then calls done, which may
+	// be at once. Drain may be called more than once.
 	Drain(done func())
-	// Count is how many there are that have not ended. Any goroutine may call it.
+	// Count returns the number of threadlets that have not ended. Any goroutine may call it.
 	Count() int
-	// Unneeded returns how many descriptors the guest has registered, if nothing waits for any of them: these keep no loop
-	// alive.
+	// Unneeded returns the number of registered descriptors that do not keep the loop alive: all that the guest has
+	// registered if no threadlet waits for any of them, and otherwise none.
 	Unneeded() int
-	// Stuck says that a loop ends because nothing can happen any more.
+	// Stuck announces that the loop ends because nothing can happen any more.
 	Stuck()
-	// Reject says that a loop that ends has run everything. Whoever still waits hears it in the turns that follow. It
-	// tells whether there will be some.
+	// Reject announces that an ending loop has run everything. Threadlets that still wait are told in the turns that
+	// follow. Reject reports whether there will be such turns.
 	Reject() bool
-	// End releases what the guest holds of the system: the loop has ended. It is the last call, also of a loop that never
-	// ran, and then by whoever has ended it.
+	// End releases the guest's system resources when the loop has ended. It is the last call. On a loop that never ran, the
+	// goroutine that has ended it calls End.
 	End()
-	// Leave is the last call but that of End; or, when it panics with a Fault, it is called again. Nothing further may start, and what has
-	// started comes to its end.
+	// Leave ends the threadlets that have started and lets no other start. It is the last call before End. After a panic
+	// with a Fault it is called again.
 	Leave()
 }
 
-// Host is the guest's side of a loop. Its methods are for callbacks of the loop.
+// Host is the guest's view of a loop. Unless a method says otherwise, call it in callbacks of the loop only.
 type Host interface {
-	// Owner is where the loop has the identity of the goroutine that runs it; see SetOwner.
+	// Owner returns the variable that holds the identity of the goroutine that runs the loop; see SetOwner.
 	Owner() *atomic.Uintptr
-	// Pressed tells whether there is something that goes before the guest's next turn.
-	Pressed() bool
-	// Ending tells whether the end was asked for.
+	// Another reports whether a turn may go on with one more threadlet. If it returns true, this counts as one more turn.
+	Another() bool
+	// Ending reports whether the end was asked for.
 	Ending() bool
-	// Tick is the time of the current tick, on a clock that When reads.
+	// Tick returns the time of the current tick, which When converts.
 	Tick() int64
-	// When may be called from anywhere.
+	// When converts a time of Tick. Any goroutine may call it.
 	When(tick int64) time.Time
-	// Log is the loop's logger.
+	// Log returns the loop's logger.
 	Log() *slog.Logger
-	// Looks tells what somebody wants to know; see Looks. It does not change.
+	// Looks returns what is being observed. It does not change.
 	Looks() Looks
-	// Here is where the caller is, for Note. Any goroutine may call it.
+	// Here returns the caller's place, for Note. Any goroutine may call it.
 	Here() any
-	// Note says of one of those that Count counts, by its number, where it was made, and what it is doing; Runs, that it goes
-	// on; Forget, that it has ended. They are for Looks.Places.
+	// Note records the place where the threadlet with that serial number was made, and what it is doing; Runs records that
+	// it goes on; Forget, that it has ended. They serve Looks.Places.
 	Note(serial uint64, from any, doing string)
 	Runs(serial uint64)
 	Forget(serial uint64)
-	// Switch says on which goroutine the turn goes on, by the number that Number returns to it, and returns on which it was.
-	// They are for Looks.Stacks.
+	// Switch records the goroutine on which the turn goes on, and returns the one before. Number returns the number of the
+	// calling goroutine, for Switch. They serve Looks.Stacks.
 	Switch(goroutine uint64) (before uint64)
 	Number() uint64
 }
 
-// Looks are what somebody wants to know of a guest.
+// Looks says what is being observed of a guest.
 type Looks struct {
-	Turns  bool // how long each turn takes: so no two should share one
-	Places bool // where each comes from, and what it is doing
-	Stacks bool // where a turn blocks
+	Turns  bool // the time that each turn takes: no two threadlets should share a turn
+	Places bool // the origin of each threadlet, and what it is doing
+	Stacks bool // the place where a turn blocks
 }
 
-// Fault is what Turn and Leave panic with: the loop reports the error that is in it, which has the stack of its origin.
+// Fault is the value with which Turn and Leave panic. The loop reports the error in it, which has the stack of its origin.
 type Fault struct {
 	*loopapi.PanicError
-	Serial uint64 // of whose it is
+	Serial uint64 // the number of the threadlet that has failed
 }
 
-// Seat returns the guest of a loop, which take makes if there is none. Any goroutine may call it; of several that take
-// makes at the same time all but one are forgotten. Package eventloop sets it.
+// Seat returns the guest of a loop. If there is none, take makes it. Any goroutine may call Seat; if several calls make a
+// guest at the same time, all but one guest are dropped. Package eventloop sets Seat.
 var Seat func(loop any, take func(loop any, h Host) Guest) Guest

@@ -9,11 +9,11 @@ import (
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// SetOwner says which goroutine runs a loop from now on. Its caller has run it until now.
+// SetOwner sets the goroutine that runs a loop from now on. The caller must have been that goroutine until now.
 func SetOwner(p *atomic.Uintptr, id uintptr) {
 	sched.Hand(id)
 	p.Store(id)
 }
 
-// Publish stores a figure that one goroutine writes and others read.
+// Publish stores a figure that only one goroutine writes and others read.
 func Publish(p *plain.Int64, v int64) { p.Store(v) }

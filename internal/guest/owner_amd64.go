@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// SetOwner says which goroutine runs a loop from now on. Its caller has run it until now.
+// SetOwner sets the goroutine that runs a loop from now on. The caller must have been that goroutine until now.
 //
-// A plain store is enough, which on this architecture others see in the order in which it was written. Who asks whether
-// they are the owner compares with their own identity: the owner finds its own store, or that of the goroutine that handed
-// over to it; and one that has the identity of a goroutine that has ended began after that one's last store.
+// A plain store is enough: on this architecture stores become visible in the order of writing. A goroutine that asks
+// whether it is the owner compares the stored identity with its own. The owner sees its own store, or that of the
+// goroutine that handed over to it. A goroutine with the identity of an ended one began after the last store of that one.
 func SetOwner(p *atomic.Uintptr, id uintptr) { *(*uintptr)(unsafe.Pointer(p)) = id }
 
-// Publish stores a figure that one goroutine writes and others read. See SetOwner.
+// Publish stores a figure that only one goroutine writes and others read. A plain store is enough, as in SetOwner.
 func Publish(p *atomic.Int64, v int64) { *(*int64)(unsafe.Pointer(p)) = v }

@@ -133,6 +133,42 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// However large the sum is, the mean is right, also when such sums are merged.
+func TestLargeSums(t *testing.T) {
+	h := new(histogram.Histogram)
+	const v = int64(1 << 43)
+	for range 1 << 10 {
+		h.Record(v)
+	}
+	for range 30 {
+		again := *h
+		h.Merge(&again)
+		require.EqualValues(t, v, h.Mean())
+		require.Positive(t, h.Sum())
+	}
+	require.EqualValues(t, int64(math.MaxInt64), h.Sum())
+}
+
+// RecordAll and RecordRuns are Record for each, and pass over those that are negative.
+func TestRecordAll(t *testing.T) {
+	for name := range distributions {
+		all, runs, single := new(histogram.Histogram), new(histogram.Histogram), new(histogram.Histogram)
+		vs := []int64{-1, math.MinInt64, math.MaxInt64}
+		for i, v := range append(draw(name, 1000), vs[2]) {
+			for range 1 + i%3 {
+				vs = append(vs, v)
+				single.Record(v)
+			}
+			vs = append(vs, -v-1)
+		}
+		single.Record(vs[2])
+		all.RecordAll(vs)
+		runs.RecordRuns(vs)
+		require.Equal(t, single, all)
+		require.Equal(t, single, runs)
+	}
+}
+
 func TestRecordAllocatesNothing(t *testing.T) {
 	h := new(histogram.Histogram)
 	require.Zero(t, testing.AllocsPerRun(100, func() { h.Record(12345) }))

@@ -1,12 +1,14 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Command idle runs loops that have descriptors registered and nothing to do, one in each place where a loop can park,
-// so that a tracer can show that they make no system calls: see "make trace-idle".
+// Command idle runs loops that have descriptors registered and nothing to do, one for each place where a loop can park, and
+// a server of threadlets with ten thousand connections. A tracer can then show that they make no system calls: see "make
+// trace-idle".
 package main
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,16 +19,19 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// exchanges are how many events a loop is given before it is left alone, by which it learns to wait for events.
+// exchanges is the number of events by which a loop learns to wait for events, before it is left alone.
 const exchanges = 1000
 
-// observed has all that a loop can tell of itself turned on.
+// observed are the options that turn on all observation of a loop.
 var observed = []eventloop.Option{
 	eventloop.WithMetrics(true),
 	eventloop.WithDebug(true),
 	eventloop.WithFlightRecorder(4096),
 	eventloop.WithStallThreshold(50*time.Millisecond, func(s eventloop.Stall) { fmt.Printf("idle: stall: %+v\n", s) }),
 }
+
+// peers keeps connections reachable: otherwise the garbage collector would close them.
+var peers []io.Closer
 
 func main() {
 	if err := run(); err != nil {
@@ -52,6 +57,11 @@ func run() error {
 			fmt.Printf("idle: a loop that %s%s\n", place.what, what)
 		}
 	}
+	n, err := idleServer()
+	if err != nil {
+		return fmt.Errorf("a server of threadlets: %w", err)
+	}
+	fmt.Printf("idle: a server of threadlets with %d connections\n", n)
 	fmt.Println("idle: ready")
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, os.Interrupt, syscall.SIGTERM)
@@ -59,7 +69,7 @@ func run() error {
 	return nil
 }
 
-// idle starts a loop, and leaves it when it has answered so many events.
+// idle starts a loop, and returns when the loop has answered that number of events.
 func idle(events int, opts ...eventloop.Option) error {
 	loop, err := eventloop.New(opts...)
 	if err != nil {
@@ -84,6 +94,7 @@ func idle(events int, opts ...eventloop.Option) error {
 	}
 	go func() { _ = loop.Run(context.Background()) }()
 	peer := os.NewFile(uintptr(far), "peer")
+	peers = append(peers, peer)
 	for b := make([]byte, 1); events > 0; events-- {
 		if _, err := peer.Write(b); err != nil {
 			return err

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// prefix begins the text of every error of the vocabulary, and of what wraps one, and comes once.
+// prefix begins the text of every error of this package, and of every error that wraps one. It appears once in a text.
 const prefix = "eventloop: "
 
-// The sentinel errors. Contestants return them as they are or wrapped; test with errors.Is.
+// The sentinel errors. Contestants return them, plain or wrapped; test with errors.Is.
 var (
 	ErrLoopAlreadyRunning   = errors.New(prefix + "already running")
 	ErrLoopTerminated       = errors.New(prefix + "terminated")
@@ -30,7 +30,7 @@ var (
 // PanicError reports a callback that did not return: it panicked, or it called runtime.Goexit, in which case Value is
 // ErrGoexit. A panic(nil) under GODEBUG=panicnil=1 has the Value nil.
 type PanicError struct {
-	Value any    // what was passed to panic
+	Value any    // the argument of panic
 	Stack []byte // the goroutine's stack at the panic, as debug.Stack formats it
 }
 
@@ -45,8 +45,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Wrap returns an error that says what was attempted when err, which must not be nil, happened. Both its text and that of
-// the sentinel errors say whose they are, and so it says it once. errors.Is and errors.As find err in it.
+// Wrap returns an error that wraps err and says what was attempted. err must not be nil. The prefix that both the new text
+// and the text of err may have appears once. errors.Is and errors.As find err in it.
 func Wrap(err error, format string, args ...any) error {
 	text := prefix + fmt.Sprintf(format, args...) + ": "
 	return &attempt{text + strings.TrimPrefix(err.Error(), prefix), err}

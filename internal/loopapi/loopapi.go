@@ -1,5 +1,5 @@
-// Package loopapi is the vocabulary that every contestant of the tournament speaks: the EventLoop interface, the
-// optional capabilities, and the types in their signatures. Package eventloop re-exports all of it for users.
+// Package loopapi has the interfaces of the tournament's contestants: EventLoop, the optional capabilities, and the types
+// in their signatures. Package eventloop re-exports all of it for users.
 package loopapi
 
 import (
@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// EventLoop is what every contestant is. All methods may be called from any goroutine.
+// EventLoop is the interface that every contestant has. All methods may be called from any goroutine.
 type EventLoop interface {
 	// Run runs the loop on the calling goroutine and blocks until the loop has fully stopped. It returns nil after
-	// Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx is what ended the loop.
+	// Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx has ended the loop.
 	Run(ctx context.Context) error
-	// Shutdown stops accepting external work, runs all that was accepted, and blocks until the loop has stopped or
+	// Shutdown stops accepting external work, runs all accepted work, and blocks until the loop has stopped or
 	// ctx is done. Called from one of the loop's own callbacks it only asks for the end and returns nil at once.
 	Shutdown(ctx context.Context) error
-	// Submit queues fn for the loop. It never waits for the loop to consume.
+	// Submit queues fn for the loop. It never waits for the loop to run anything.
 	Submit(fn func()) error
 	// SubmitInternal queues fn ahead of all external work. It is never refused for load.
 	SubmitInternal(fn func()) error
-	// Close ends the loop without running what is queued, and does not wait for a running callback.
+	// Close ends the loop and drops queued work. It does not wait for a running callback.
 	Close() error
 }
 
@@ -39,13 +39,13 @@ type TimerScheduler interface {
 	CancelTimer(id TimerID) error
 }
 
-// TimerTier says which timers go first when several are due, and which wait when there is much to do.
+// TimerTier is the urgency of a timer.
 type TimerTier uint8
 
-// The tiers. Of those that are due critical timers go first; background ones wait until there is nothing else to do, or
-// until they are a second late.
+// The tiers. Of the timers that are due critical ones fire first. Background timers wait until the loop has no other work,
+// or until they are a second late.
 const (
-	TimerNormal TimerTier = iota // what ScheduleTimer makes
+	TimerNormal TimerTier = iota // the tier of ScheduleTimer
 	TimerCritical
 	TimerBackground
 )
@@ -78,7 +78,7 @@ type TimerReferencer interface {
 type IOEvents uint32
 
 // The readiness events. EventError and EventHangup are delivered whether or not they were asked for, as far as the system
-// tells of them then.
+// reports them then.
 const (
 	EventRead IOEvents = 1 << iota
 	EventWrite
@@ -89,7 +89,7 @@ const (
 // eventNames are the names of the readiness events, from the lowest bit on.
 var eventNames = [...]string{"read", "write", "error", "hangup"}
 
-// String returns the events' names, as in "read|write"; "none" for none; and in hexadecimal what has no name.
+// String returns the events' names, as in "read|write"; "none" for none. Unknown bits are in hexadecimal.
 func (e IOEvents) String() string {
 	if e == 0 {
 		return "none"
@@ -114,23 +114,23 @@ type FDRegistrar interface {
 	UnregisterFD(fd int) error
 }
 
-// StateReporter is the capability to tell the loop's state.
+// StateReporter is the capability to report the loop's state.
 type StateReporter interface {
 	State() State
 }
 
-// Completer is the capability to tell the loop's end: the channel closes when nothing will ever run again and all
+// Completer is the capability to report the loop's end: the channel closes when nothing will ever run again and all
 // resources are released.
 type Completer interface {
 	Done() <-chan struct{}
 }
 
-// OwnerReporter is the capability to tell whether the caller runs on the loop.
+// OwnerReporter is the capability to report whether the caller runs on the loop.
 type OwnerReporter interface {
 	OnLoop() bool
 }
 
-// Clock is the capability to tell the time that the current tick works with.
+// Clock is the capability to report the time of the current tick.
 type Clock interface {
 	CurrentTickTime() time.Time
 }
@@ -152,7 +152,7 @@ const (
 	StateTerminating State = 5 // the end was asked for
 )
 
-// String returns the state's name, or the number of what is no state, as in "State(7)".
+// String returns the state's name; for a number that is no state, the number as in "State(7)".
 func (s State) String() string {
 	switch s {
 	case StateAwake:
@@ -169,37 +169,38 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", int32(s))
 }
 
-// Config is what a loop can be asked to be when it is made. Zero values mean the loop's own defaults. A loop that does not
-// have something that is asked for refuses with an error that wraps errors.ErrUnsupported.
+// Config is the configuration of a new loop. A zero value means the loop's own default. The constructor of a loop that does
+// not support a field returns an error that wraps errors.ErrUnsupported.
 type Config struct {
 	AutoExit        bool              // Run returns when nothing can happen any more
-	QueueLimit      int               // external tasks waiting before Submit is refused
+	QueueLimit      int               // external tasks that wait before Submit is refused
 	TickBudget      int               // external tasks per tick
 	MicrotaskBudget int               // microtasks per drain
 	OnOverload      func(error)       // overload, microtask budget and runaway reports
 	OnPanic         func(*PanicError) // called on the loop for each callback that panicked or exited
 }
 
-// IsZero tells whether nothing is asked for, which every loop can be.
+// IsZero reports whether all fields are zero. Every loop supports the zero Config.
 func (c Config) IsZero() bool {
 	return !c.AutoExit && c.QueueLimit == 0 && c.TickBudget == 0 && c.MicrotaskBudget == 0 && c.OnOverload == nil && c.OnPanic == nil
 }
 
-// Entry is one contestant of a tournament: who it is, how its loops are made, and what it is known not to keep.
+// Entry is one contestant of a tournament: its name, its constructor, and the checks that it is known to fail.
 type Entry struct {
 	Name       string // as in reports; letters, digits and dashes
 	Philosophy string // one line
 
-	// New makes a loop. It returns an error that wraps errors.ErrUnsupported for what the loop cannot be asked to be.
+	// New makes a loop. It returns an error that wraps errors.ErrUnsupported if the loop does not support the Config.
 	New func(Config) (EventLoop, error)
 
-	Divergences map[string]string // check of the conformance kit -> why the loop is known not to meet it
-	MayDiverge  map[string]string // the same for checks that it fails only when it loses a race
+	Divergences map[string]string // check of the conformance kit -> why the loop is known to fail it
+	MayDiverge  map[string]string // the same for checks that the loop fails only when it loses a race
 	VirtualTime bool              // parks on channels only, so that checks of time may run in a testing/synctest bubble
 	Folder      string            // where its package is in this repository, empty for one from elsewhere
 }
 
-// NewOf makes an Entry's New of a loop's own constructor: where that fails there is no loop, and not an interface that holds a nil one.
+// NewOf makes an Entry's New from a loop's own constructor. When the constructor fails, the result is a nil interface, not
+// an interface that holds a nil loop.
 func NewOf[L EventLoop](construct func(Config) (L, error)) func(Config) (EventLoop, error) {
 	return func(cfg Config) (EventLoop, error) {
 		loop, err := construct(cfg)

@@ -3,7 +3,7 @@ package main
 // The mutants of what every program would write again: the bounded end, waiting and trying again, what repeats.
 var helperMutants = []mutant{
 	{"stop-without-close", "eventloop/stop.go",
-		"\tif ctx.Err() != nil {\n\t\t_ = s.Close() // which does nothing to what has ended\n\t}\n", "",
+		"\tif ctx.Err() != nil {\n\t\t_ = s.Close() // does nothing if it has ended\n\t}\n", "",
 		"what exceeds its grace period goes on", "^TestStopGracefully$"},
 	{"stop-inside-without-close", "eventloop/stop.go",
 		"\t\t\t\t_ = s.Close()\n\t\t\t}", "\t\t\t}",
@@ -21,8 +21,8 @@ var helperMutants = []mutant{
 		"start.Add((now.Sub(start)/period + 1) * period)", "now.Add(start.Sub(start) + period)",
 		"an interval leaves its grid", "^TestEvery$"},
 	{"repeat-ends-with-a-panic", "eventloop/repeat.go",
-		"\tdefer r.again() // also when fn does not return\n\tif !time.Now().Before(r.due) {\n\t\tr.fn()\n\t}\n",
-		"\tif !time.Now().Before(r.due) {\n\t\tr.fn()\n\t}\n\tr.again()\n",
+		"\tdefer r.reschedule() // also when fn does not return\n\tif !time.Now().Before(r.due) {\n\t\tr.fn()\n\t}\n",
+		"\tif !time.Now().Before(r.due) {\n\t\tr.fn()\n\t}\n\tr.reschedule()\n",
 		"a panic ends an interval", "^TestEvery$"},
 	{"repeat-early", "eventloop/repeat.go",
 		"\tif !time.Now().Before(r.due) {\n\t\tr.fn()\n\t}\n", "\tr.fn()\n",
@@ -49,7 +49,7 @@ var helperMutants = []mutant{
 		"fmt.Errorf(\"%w; attempt %d: %w\", end, r.failed, err)", "end",
 		"who is told of the end does not hear why the work was not done", "^TestRetryEnds$"},
 	{"retry-panic-hangs", "eventloop/retry.go",
-		"\t\tif !returned { // but for what If has done\n", "\t\tif false && !returned {\n",
+		"\t\tif !returned { // If has panicked, or called Goexit\n", "\t\tif false && !returned {\n",
 		"a panic in If leaves a promise pending for ever", "^TestRetry"},
 	{"backoff-exceeds-most", "eventloop/retry.go",
 		"\t\td = min(d, b.Most)\n", "",

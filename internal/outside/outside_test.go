@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +47,31 @@ func main() {
 	fmt.Println(host.Run(context.Background(), "main.js", "6 * 7"))
 }
 `},
+	{"goja_nodejs", ours + "/gojaloop", ours + "/gojaloop/nodejs", `package main
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja_nodejs/eventloop"
+)
+
+func main() {
+	loop := eventloop.NewEventLoop()
+	loop.Run(func(vm *goja.Runtime) { fmt.Println(vm.RunString("6 * 7")) })
+}
+`},
+}
+
+// move changes a program's import as the pages tell users of goja_nodejs to.
+func move(t *testing.T, program string) string {
+	t.Helper()
+	said := regexp.MustCompile("Change the import of `(.*?)` to `(.*?)`")
+	change := said.FindStringSubmatch(read(t, filepath.Join(root, "docs/recipes/moving.md")))
+	if other := said.FindStringSubmatch(read(t, filepath.Join(root, "docs/goja.md"))); change == nil || !slices.Equal(change, other) {
+		t.Fatalf("the pages say %q and %q", change, other)
+	}
+	return strings.Replace(program, change[1], change[2], 1)
 }
 
 // TestUsers: a module that gets one of ours and imports its package has a program that builds and runs. Nothing is replaced, and
@@ -65,6 +92,9 @@ func TestUsers(t *testing.T) {
 				_, text, _ := strings.Cut(read(t, filepath.Join(root, "README.md")), "```go\n")
 				u.program, _, _ = strings.Cut(text, "```")
 			}
+			if u.name == "goja_nodejs" {
+				u.program = move(t, u.program)
+			}
 			write(t, filepath.Join(dir, "main.go"), u.program)
 			run(t, dir, env, "go", "mod", "init", "example.org/mine")
 			run(t, dir, env, "go", "get", u.gets)
@@ -74,6 +104,30 @@ func TestUsers(t *testing.T) {
 				t.Errorf("the user's go.mod is\n%s", text)
 			}
 		})
+	}
+}
+
+// TestInstall: the command that docs/loopjs.md installs runs.
+func TestInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	const command = "go install github.com/turnloop/turnloop/gojaloop/cmd/loopjs@latest"
+	if !strings.Contains(read(t, filepath.Join(root, "docs/loopjs.md")), "\n"+command+"\n") {
+		t.Errorf("the page does not say %s", command)
+	}
+	version, err := outside.Version(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	env := append(serve(t), "GOBIN="+dir, "GOOS=", "GOARCH=") // the machine's, since GOBIN is for nothing else
+	run(t, dir, env, strings.Fields(command)...)
+	for args, want := range map[string]string{"--version": "loopjs " + version, "-p await(6*7)": "42"} {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "loopjs"), strings.Fields(args)...)
+		if out, err := cmd.Output(); strings.TrimSpace(string(out)) != want {
+			t.Errorf("loopjs %s: %q, %v, want %s", args, out, err, want)
+		}
 	}
 }
 

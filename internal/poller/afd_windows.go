@@ -1,6 +1,7 @@
 package poller
 
-// What Windows has: AFD, the driver behind sockets, polls one of them once; a completion port tells that it has.
+// The system calls on Windows. AFD, the driver behind sockets, polls a socket once; the end of the poll arrives at a
+// completion port.
 
 import (
 	"errors"
@@ -49,9 +50,9 @@ func openAFD(port windows.Handle) (afd windows.Handle, err error) {
 	return afd, nil
 }
 
-// baseHandle returns what AFD knows a socket by: other software may have put itself around it.
+// baseHandle returns the handle by which AFD knows a socket. Layered software may have wrapped it in another handle.
 func baseHandle(fd int) (base windows.Handle, err error) {
-	const sioBaseHandle, sioBSPHandlePoll = 0x48000022, 0x4800001d // some of that software refuses the first
+	const sioBaseHandle, sioBSPHandlePoll = 0x48000022, 0x4800001d // some layered software refuses the first
 	var errs [2]error
 	for i, code := range [len(errs)]uint32{sioBaseHandle, sioBSPHandlePoll} {
 		var n uint32
@@ -64,14 +65,15 @@ func baseHandle(fd int) (base windows.Handle, err error) {
 	return 0, os.NewSyscallError("WSAIoctl", errs[0])
 }
 
-// request is the memory of a poll. From begin until the port has told that it is over the system writes to it: it may
-// neither be used for another nor be collected.
+// request is the memory of a poll. The system writes to it from begin until the end of the poll arrives at the port: until
+// then it must be neither used for another poll nor collected.
 type request struct {
-	info   [4]uint64          // a pollInfo
+	info   [4]uint64          // a pollInfo with the size of the C structure
 	status windows.Overlapped // begins with the IO_STATUS_BLOCK
 }
 
-// pollInfo is AFD_POLL_INFO for one handle. In C it has 32 bytes everywhere, in Go less on 386: it aligns less there.
+// pollInfo is AFD_POLL_INFO for one handle. The C structure has 32 bytes everywhere; this one is smaller on 386, where
+// Go's alignment is smaller.
 type pollInfo struct {
 	timeout   int64
 	handles   uint32
@@ -81,7 +83,8 @@ type pollInfo struct {
 	status    uint32
 }
 
-// begin polls a socket for AFD's events. If it returns nil the port will tell, also of a poll that is over at once.
+// begin polls a socket for AFD's events. If it returns nil, the end of the poll will arrive at the port, also if the poll
+// ends at once.
 func (r *request) begin(afd, base windows.Handle, events uint32, context uintptr) error {
 	const ioctlAFDPoll = 0x00012024
 	info := (*pollInfo)(unsafe.Pointer(&r.info))
@@ -93,7 +96,8 @@ func (r *request) begin(afd, base windows.Handle, events uint32, context uintptr
 	return failure(status)
 }
 
-// found returns what a poll that is over was ended by: no event at all if it was cancelled.
+// found returns the events that have ended a poll, none if it was cancelled, or the socket's error. The poll must have
+// ended.
 func (r *request) found() (uint32, error) {
 	err := failure(r.status.Internal)
 	if info := (*pollInfo)(unsafe.Pointer(&r.info)); err == nil && info.handles > 0 {
@@ -105,10 +109,11 @@ func (r *request) found() (uint32, error) {
 	return 0, err
 }
 
-// cancel ends a poll, unless it is over. The port tells of that too.
+// cancel ends a poll, unless it has ended. The end arrives at the port as usual.
 func (r *request) cancel(afd windows.Handle) { _ = windows.CancelIoEx(afd, &r.status) }
 
-// failure is nil for a status that is no error, which is to say that the port tells of it.
+// failure returns the error of a status, or nil if the status is no error. If a request has no error, its end arrives at the
+// port.
 func failure(status uintptr) error {
 	switch s := windows.NTStatus(status); {
 	case s < 0xc0000000:
@@ -120,18 +125,19 @@ func failure(status uintptr) error {
 	}
 }
 
-// completions are what the port has told.
+// completions are packets taken from the port.
 type completions struct {
-	n       uint32
+	n       uint32          // the number of valid entries
 	entries [batch]struct { // OVERLAPPED_ENTRY
 		key     uintptr
-		context uintptr // of a poll what begin was given; zero for a packet that was posted
+		context uintptr // the context given to begin; zero for a packet sent by post
 		status  uintptr
 		bytes   uint32
 	}
 }
 
-// wait takes what is at the port, waiting up to timeout for the first, by the system's clock.
+// wait takes packets from the port. It waits up to timeout for the first packet, or without limit if timeout is negative.
+// The system measures the timeout in steps of its own clock.
 func (c *completions) wait(port windows.Handle, timeout time.Duration) error {
 	ok, _, err := syscall.SyscallN(queuedCompletionStatuses.Addr(), uintptr(port), uintptr(unsafe.Pointer(&c.entries)),
 		batch, uintptr(unsafe.Pointer(&c.n)), uintptr(milliseconds(timeout)), 0)
@@ -145,7 +151,7 @@ func (c *completions) wait(port windows.Handle, timeout time.Duration) error {
 	return os.NewSyscallError("GetQueuedCompletionStatusEx", err)
 }
 
-// milliseconds rounds up, so that a wait is not over too early. The largest number means for ever.
+// milliseconds rounds up, so that a wait does not end early. A negative duration becomes INFINITE.
 func milliseconds(d time.Duration) uint32 {
 	switch {
 	case d < 0:

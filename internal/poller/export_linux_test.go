@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Milliseconds is the timeout that epoll gets.
+// Milliseconds returns the timeout passed to epoll_wait.
 var Milliseconds = milliseconds
 
-// LookInVain is a look that finds nothing, with what comes right behind it, before anybody can be told. It tells whether
-// there is to be another look.
+// LookInVain looks and must find nothing, calls behind, and only then lets the runtime's poller be unmuted. It
+// reports whether there must be another look.
 func (p *Poller) LookInVain(t *testing.T, behind func()) (again bool) {
 	events, _, err := p.fetch(0)
 	if len(events) != 0 || err != nil {
@@ -26,7 +26,7 @@ func (p *Poller) LookInVain(t *testing.T, behind func()) (again bool) {
 	return again
 }
 
-// BreakWake puts a descriptor that cannot be written in the place of the eventfd.
+// BreakWake replaces the eventfd by a descriptor that cannot be written.
 func (p *Poller) BreakWake(t *testing.T) {
 	fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *Poller) BreakWake(t *testing.T) {
 	}
 }
 
-// FillCounter leaves no room for another wake-up in the eventfd's counter.
+// FillCounter fills the eventfd's counter, so that it has no room for another wake-up.
 func (p *Poller) FillCounter(t *testing.T) {
 	var most [8]byte
 	binary.NativeEndian.PutUint64(most[:], math.MaxUint64-1)

@@ -6,20 +6,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Handles are those of the poller's own.
+// Handles returns the poller's own handles.
 func (p *Poller) Handles() []int { return []int{int(p.port), int(p.afd)} }
 
-// Polls is how many sockets are being polled.
+// Polls returns the number of sockets that are being polled.
 func (p *Poller) Polls() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.polls
 }
 
-// Slots is how many sockets there is room for.
+// Slots returns the number of slots.
 func (p *Poller) Slots() int { return len(p.slots) }
 
-// Crowd has n sockets become ready without a Wait, as a watch may, and returns those that the next Wait looks at first.
+// Crowd makes n sockets ready without a Wait, as a watch may, and returns those that the next Wait looks at first.
 func (p *Poller) Crowd(t *testing.T, n int) (first []int) {
 	for c := new(completions); len(p.ready) < n; {
 		if err := p.block(c, nil); err != nil {
@@ -32,7 +32,7 @@ func (p *Poller) Crowd(t *testing.T, n int) (first []int) {
 	return first
 }
 
-// FailPoll has the poll of the only socket fail.
+// FailPoll makes the poll of the only socket fail.
 func (p *Poller) FailPoll(t *testing.T, fd int) {
 	s := p.sockets[fd]
 	s.cancel(p.afd)
@@ -40,5 +40,5 @@ func (p *Poller) FailPoll(t *testing.T, fd int) {
 		t.Fatal(err)
 	}
 	s.status.Internal = uintptr(windows.STATUS_UNSUCCESSFUL)
-	p.settle(&p.raw)
+	p.processEnds(&p.raw)
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Gone tells whether an error of Remove says that there was nothing to remove any more: the descriptor was closed, or its
-// number has come to mean something else.
+// Gone reports whether an error of Remove means that there was nothing to remove: the descriptor was closed, or its number
+// has been given to another one.
 func Gone(err error) bool {
 	return errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EPERM)
 }

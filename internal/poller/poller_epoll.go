@@ -19,29 +19,31 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Supported tells whether descriptors can be added on this system.
+// Supported says whether descriptors can be added on this system.
 const Supported = true
 
-// Poller is an epoll descriptor and an eventfd to wake it by.
+// Poller is an epoll descriptor and an eventfd that wakes it.
 type Poller struct {
-	mu     sync.RWMutex // held for reading over each use of the descriptors but the owner's, for writing to close them
+	// mu guards the fields up to conn. Goroutines other than the owner hold it for reading while they use a descriptor;
+	// it is held for writing to set, replace or close one.
+	mu     sync.RWMutex
 	closed bool
 	epoll  int
-	wake   int
-	outer  *os.File        // an epoll set with epoll in it, for the runtime's own poller; nil until it is needed
-	number int             // of outer
-	conn   syscall.RawConn // of outer
-	parked atomic.Bool     // Park is going on
+	wake   int             // the eventfd
+	outer  *os.File        // an epoll set that contains epoll, for the runtime's own poller; nil until Park or Watch
+	number int             // the descriptor of outer
+	conn   syscall.RawConn // the connection of outer
+	parked atomic.Bool     // the owner is in Park
 
-	// The owner's.
+	// The fields below belong to the owner.
 	raw     [batch]unix.EpollEvent
 	events  [batch]Event
-	look    func(uintptr) bool // is lookOnce, which returns found and failure
+	look    func(uintptr) bool // the method lookOnce; its results are found and failure
 	found   []Event
 	failure error
-	streak  int  // Waits without a timeout in a row that found something
-	muted   bool // outer does not hear of epoll
-	crowd   int  // grows while linger brings many events; below zero, how long it is not tried
+	streak  int  // the number of consecutive Waits with timeout 0 that found events
+	muted   bool // outer does not watch epoll
+	crowd   int  // grows while linger finds many events; below zero it counts the calls in which linger does nothing
 }
 
 // New makes a poller. It holds two descriptors until Close.
@@ -91,7 +93,7 @@ func (p *Poller) lockedControl(op, fd int, events loopapi.IOEvents, tag uint32) 
 		return loopapi.ErrPollerClosed
 	case fd < 0 || fd > math.MaxInt32:
 		return os.NewSyscallError("epoll_ctl", unix.EBADF)
-	case p.owns(fd): // a number that the user has closed
+	case p.owns(fd): // the caller means a descriptor that it has closed
 		return os.NewSyscallError("epoll_ctl", unix.EBADF)
 	}
 	return p.control(op, fd, events, tag)
@@ -118,7 +120,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	return events, err
 }
 
-// collect is a Wait that tells whether a wake-up was among what it found.
+// collect is Wait, and also returns whether a wake-up or a signal came.
 func (p *Poller) collect(timeout time.Duration) (events []Event, woken bool, err error) {
 	events, woken, err = p.fetch(timeout)
 	if p.conn == nil || timeout != 0 || err != nil {
@@ -171,7 +173,8 @@ func (p *Poller) fetch(timeout time.Duration) (events []Event, woken bool, err e
 	return events, woken, nil
 }
 
-// glance is an epoll_wait that does not wait, and so need not tell the scheduler of it; as the runtime's own does not.
+// glance is epoll_wait without waiting. It does not block, so it uses a raw system call, which does not tell Go's scheduler;
+// the runtime's own poller does the same.
 func (p *Poller) glance() (int, error) {
 	for {
 		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT,
@@ -179,23 +182,23 @@ func (p *Poller) glance() (int, error) {
 		switch errno {
 		case 0:
 			return int(n), nil
-		case unix.EINTR: // who does not wait wants to know
+		case unix.EINTR: // a caller that does not wait needs the answer
 		default:
 			return 0, errno
 		}
 	}
 }
 
-// drain resets the eventfd's counter. EAGAIN would say that it is zero.
+// drain resets the eventfd's counter. An error could only be EAGAIN: the counter is zero.
 func (p *Poller) drain() {
 	var counter [8]byte
 	_, _ = unix.Read(p.wake, counter[:])
 }
 
-// file makes the runtime's own poller, for which an epoll descriptor is a file like any other, watch this one: a
-// goroutine that parks there blocks no thread, and hears of an event as fast as a reader of a net.Conn. There is another
-// set in between, so that the runtime can be left in peace. Of sets in sets the system allows no more than a hundred to
-// watch one thing.
+// file makes the runtime's own poller watch p.epoll, which it can do as with any other file. A goroutine that waits for such
+// a file blocks no thread, and an event resumes it as fast as a reader of a net.Conn. What the runtime watches is an outer
+// epoll set that contains p.epoll: so looked can mute it. The system allows at most a hundred nested sets to watch one
+// descriptor.
 func (p *Poller) file() error {
 	if p.conn != nil {
 		return nil
@@ -205,8 +208,8 @@ func (p *Poller) file() error {
 		return os.NewSyscallError("epoll_create1", err)
 	}
 	if err := errors.Join(
-		os.NewSyscallError("fcntl", unix.SetNonblock(fd, true)), // or else the runtime would not take it
-		hear(fd, unix.EPOLL_CTL_ADD, p.epoll, true),
+		os.NewSyscallError("fcntl", unix.SetNonblock(fd, true)), // the runtime watches non-blocking files only
+		setNested(fd, unix.EPOLL_CTL_ADD, p.epoll, true),
 	); err != nil {
 		_ = unix.Close(fd)
 		return err
@@ -214,7 +217,7 @@ func (p *Poller) file() error {
 	file := os.NewFile(uintptr(fd), "epoll")
 	conn, err := file.SyscallConn()
 	if err == nil {
-		err = file.SetReadDeadline(time.Time{}) // fails if the runtime did not take it
+		err = file.SetReadDeadline(time.Time{}) // fails if the runtime does not watch the file
 	}
 	if err != nil {
 		_ = file.Close()
@@ -227,8 +230,8 @@ func (p *Poller) file() error {
 	return nil
 }
 
-// hear sets whether one set hears of another.
-func hear(outer, op, inner int, on bool) error {
+// setNested adds or changes inner in the epoll set outer, which watches inner if on is set.
+func setNested(outer, op, inner int, on bool) error {
 	e := unix.EpollEvent{Fd: int32(inner)}
 	if on {
 		e.Events = unix.EPOLLIN
@@ -236,31 +239,33 @@ func hear(outer, op, inner int, on bool) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(outer, op, inner, &e))
 }
 
-// busy is how many looks in a row find something where the owner does not need to be told of events: each would wake a
-// thread of the runtime, for nothing.
+// busy is the number of consecutive looks with events after which the runtime's poller is muted. A busy owner finds
+// events by itself, and each notification would wake a thread of the runtime for nothing.
 const busy = 3
 
-// looked follows each look, and mutes the runtime's poller while they find something. When it hears again it is told of
-// what comes from then on, and not for sure of what came before: then again is true, for one more look.
+// looked is called after each look, that is, each Wait with timeout 0; found says that it found events. looked mutes the
+// runtime's poller after a few looks with events, and unmutes it after a look without. Events that came before it was
+// unmuted may not be reported, so looked then returns again, to ask for one more look.
 func (p *Poller) looked(found bool) (again bool, err error) {
 	switch {
 	case !found:
 		p.streak = 0
 		if p.muted {
 			p.muted = false
-			return true, hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, true)
+			return true, setNested(p.number, unix.EPOLL_CTL_MOD, p.epoll, true)
 		}
 	case p.streak < busy:
 		p.streak++
 	case !p.muted:
 		p.muted = true
-		return false, hear(p.number, unix.EPOLL_CTL_MOD, p.epoll, false)
+		return false, setNested(p.number, unix.EPOLL_CTL_MOD, p.epoll, false)
 	}
 	return false, nil
 }
 
-// Park waits for events, for ever, without blocking a thread for longer than a moment. The runtime asks for edges, and
-// forgets what came before a Read has begun; the first look is therefore within it.
+// Park waits for events without a timeout, and blocks a thread for a moment at most. The runtime's poller is edge-triggered,
+// and forgets edges that came before a Read began. So Park must look for events after the Read has begun: Read calls p.look
+// first, and waits for an edge only if p.look has found nothing.
 func (p *Poller) Park() ([]Event, error) {
 	if err := p.file(); err != nil {
 		return nil, err
@@ -279,10 +284,10 @@ func (p *Poller) Park() ([]Event, error) {
 	return nil, p.interrupted(err)
 }
 
-// linger looks for events while the runtime does not hear of them, and blocks the thread for a moment if there are none.
-// Where many come from elsewhere, more of them have come until the thread is awake again than until the runtime would have
-// run the owner, and each costs less. Where one or two come at a time, they are answers for which the runtime is faster:
-// then linger is given up for a while.
+// linger looks for events while the runtime's poller is muted, and blocks the thread for a moment if there are none.
+// When events come in crowds, more of them have come by the time the thread wakes than by the time the runtime would have
+// run the owner, so each event costs less. When one or two come at a time, such as answers to what the loop has sent, the
+// runtime is faster: linger then does nothing for a while.
 func (p *Poller) linger() (events []Event, woken bool, err error) {
 	if p.crowd < 0 {
 		if p.crowd++; p.crowd == 0 {
@@ -292,7 +297,7 @@ func (p *Poller) linger() (events []Event, woken bool, err error) {
 	}
 	events, woken, err = p.fetch(0)
 	if len(events) == 0 && !woken && err == nil {
-		runtime.Gosched() // who is ready to run has its turn before the thread blocks
+		runtime.Gosched() // lets ready goroutines run before the thread blocks
 		events, woken, err = p.fetch(moment)
 	}
 	if p.crowd = min(p.crowd+len(events)-few, mostCrowd); p.crowd < 0 {
@@ -302,8 +307,8 @@ func (p *Poller) linger() (events []Event, woken bool, err error) {
 }
 
 const (
-	moment    = time.Millisecond // the shortest that the system measures
-	few       = 3                // events; fewer at a time, on average, are no crowd
+	moment    = time.Millisecond // the shortest timeout of epoll_wait
+	few       = 3                // a smaller average of events at a time is no crowd
 	newCrowd  = 16
 	mostCrowd = 256
 	noCrowd   = -300
@@ -315,7 +320,8 @@ func (p *Poller) lookOnce(uintptr) (done bool) {
 	return len(p.found) > 0 || woken || p.failure != nil
 }
 
-// interrupted tells what ended a Read: nil, if it was a deadline in the past, which somebody who wakes or stops sets.
+// interrupted handles the error of a Read. If Wake or stop has ended the Read by a deadline in the past, interrupted removes
+// the deadline, and returns nil unless that fails. It returns any other error.
 func (p *Poller) interrupted(err error) error {
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -323,7 +329,8 @@ func (p *Poller) interrupted(err error) error {
 	return p.outer.SetReadDeadline(time.Time{})
 }
 
-// Watch has a goroutine of its own look for edges. Within one Read none is forgotten.
+// Watch starts a goroutine that calls notify for each edge. It stays in one Read for as long as the watch lasts, since the
+// runtime's poller forgets edges that come between two Reads.
 func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	if err := p.file(); err != nil {
 		return nil, err
@@ -337,7 +344,7 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 				notify(nil)
 				return false
 			})
-			err = p.interrupted(err) // also by a wake-up that was late; first, so that it does not undo what stop does
+			err = p.interrupted(err) // before the look at stopping, so that it does not undo the deadline of stop
 			if stopping.Load() {
 				return
 			}
@@ -358,7 +365,7 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 // longAgo is a deadline that ends a Read at once.
 var longAgo = time.Unix(1, 0)
 
-// Wake ends a Wait.
+// Wake ends a Wait or a Park.
 func (p *Poller) Wake() error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -373,7 +380,7 @@ func (p *Poller) Wake() error {
 	return writeWake(p.wake, one[:])
 }
 
-// Reset begins anew with an empty set.
+// Reset replaces the epoll set by an empty one.
 func (p *Poller) Reset() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -388,7 +395,7 @@ func (p *Poller) Reset() error {
 	p.epoll = epoll
 	err = p.watchWake()
 	if err == nil && p.outer != nil {
-		err = hear(p.number, unix.EPOLL_CTL_ADD, epoll, true)
+		err = setNested(p.number, unix.EPOLL_CTL_ADD, epoll, true)
 	}
 	if err != nil {
 		p.epoll = old
@@ -396,7 +403,7 @@ func (p *Poller) Reset() error {
 		return err
 	}
 	p.streak, p.muted, p.crowd = 0, false, newCrowd
-	_ = unix.Close(old) // the new one serves; what this says changes nothing
+	_ = unix.Close(old) // an error changes nothing: the new set is in use
 	return nil
 }
 
@@ -419,8 +426,7 @@ func (p *Poller) Close() error {
 		os.NewSyscallError("close", unix.Close(p.wake)))
 }
 
-// milliseconds rounds up, so that a Wait is not over too early, and keeps within the 32 bits that the system has for
-// it.
+// milliseconds rounds up, so that a Wait does not return early, and stays within 32 bits, as epoll_wait requires.
 func milliseconds(d time.Duration) int {
 	switch {
 	case d < 0:

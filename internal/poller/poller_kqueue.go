@@ -16,33 +16,36 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Supported tells whether descriptors can be added on this system.
+// Supported says whether descriptors can be added on this system.
 const Supported = true
 
-// Poller is a kqueue and a pipe to wake it by, which works on all of these systems alike.
+// Poller is a kqueue and a pipe that wakes it. A pipe works alike on all of these systems.
 //
-// The filter for reading ends when the peer has finished sending, and the one for writing when nothing that is written
-// would arrive, also because this side has finished sending. So the first tells of no Hangup unless there is an error.
+// The filter for reading reports EV_EOF when the peer has finished sending. The filter for writing reports it when written
+// bytes would not arrive, also because this side has finished sending. So only EV_EOF for writing, or with an error, is a
+// Hangup.
 type Poller struct {
-	mu     sync.RWMutex // held for reading over each use of the descriptors but the owner's, for writing to close them
+	// mu guards the fields up to wake. Goroutines other than the owner hold it for reading while they use a descriptor;
+	// it is held for writing to replace or close one.
+	mu     sync.RWMutex
 	closed bool
 	queue  int
-	wake   [2]int // of the pipe: read here, write there
+	wake   [2]int // the pipe: the reading end, the writing end
 
-	drained chan struct{} // of capacity one: to the watch, that Wait has found nothing
+	drained chan struct{} // of capacity one: tells the watch that Wait has found nothing
 
-	// The owner's.
+	// The fields below belong to the owner.
 	raw    [batch]words
 	events [batch]Event
 }
 
-// words is the memory of a Kevent_t without its type: there, the field that holds a tag is a pointer on most of these
-// systems, and neither the collector nor a stack that grows may take a tag for one.
+// words is the memory of a Kevent_t without pointers. In a Kevent_t the field for the tag is a pointer on most of these
+// systems, and neither the garbage collector nor a growing stack may take a tag for a pointer.
 type words [unsafe.Sizeof(unix.Kevent_t{}) / unsafe.Sizeof(uintptr(0))]uintptr
 
 func (w *words) kevent() *unix.Kevent_t { return (*unix.Kevent_t)(unsafe.Pointer(w)) }
 
-// tag is the field that the system hands back with each event.
+// tag returns the field that the system returns with each event.
 func (w *words) tag() *uintptr { return (*uintptr)(unsafe.Pointer(&w.kevent().Udata)) }
 
 func kevents(w []words) []unix.Kevent_t { return unsafe.Slice(w[0].kevent(), len(w)) }
@@ -70,7 +73,8 @@ func kqueue() (int, error) {
 	return queue, nil
 }
 
-// openPipe keeps Go from forking before the pipe is closed on exec, which macOS cannot do at once.
+// openPipe makes the pipe. It holds ForkLock until the pipe is marked as closed on exec, because macOS cannot make a pipe
+// that is marked from the start.
 func (p *Poller) openPipe() error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -100,7 +104,8 @@ func (p *Poller) Modify(fd int, old, events loopapi.IOEvents, tag uint32) error 
 // Remove ends the watch of fd.
 func (p *Poller) Remove(fd int, events loopapi.IOEvents) error { return p.replace(fd, events, 0, 0) }
 
-// replace brings the filters of fd from old to events: one each for reading and writing.
+// replace changes the filters of fd, one for reading and one for writing, from old to events. After an error fd has no
+// filter that it did not have before.
 func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -109,10 +114,10 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 		return loopapi.ErrPollerClosed
 	case fd < 0 || fd > math.MaxInt32:
 		return os.NewSyscallError("kevent", unix.EBADF)
-	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // a number that the user has closed
+	case fd == p.queue || fd == p.wake[0] || fd == p.wake[1]: // the caller means a descriptor that it has closed
 		return os.NewSyscallError("kevent", unix.EBADF)
 	}
-	if (old|events)&(loopapi.EventRead|loopapi.EventWrite) == 0 { // no filter would tell
+	if (old|events)&(loopapi.EventRead|loopapi.EventWrite) == 0 { // no filter to change: only check that fd is open
 		_, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 		return os.NewSyscallError("fcntl", err)
 	}
@@ -120,13 +125,13 @@ func (p *Poller) replace(fd int, old, events loopapi.IOEvents, tag uint32) error
 	if err == nil {
 		err = p.changeAll(fd, old&^events, unix.EV_DELETE, 0)
 	}
-	if err != nil { // all of it or nothing
+	if err != nil { // no filter may be left of a failed call
 		_ = p.changeAll(fd, events&^old, unix.EV_DELETE, 0)
 	}
 	return err
 }
 
-// changeAll changes the filters for events.
+// changeAll applies flags to the filters for events.
 func (p *Poller) changeAll(fd int, events loopapi.IOEvents, flags int, tag uint32) error {
 	var errs [len(filters)]error
 	for i, f := range filters {
@@ -137,7 +142,7 @@ func (p *Poller) changeAll(fd int, events loopapi.IOEvents, flags int, tag uint3
 	return errors.Join(errs[:]...)
 }
 
-// filters are one each for reading and writing.
+// filters are the filters for reading and for writing.
 var filters = [2]struct {
 	event  loopapi.IOEvents
 	filter int
@@ -163,7 +168,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		limit = &ts
 	}
 	n, err := unix.Kevent(p.queue, nil, kevents(p.raw[:]), limit)
-	for timeout == 0 && errors.Is(err, unix.EINTR) { // who does not wait wants to know
+	for timeout == 0 && errors.Is(err, unix.EINTR) { // a caller that does not wait needs the answer
 		n, err = unix.Kevent(p.queue, nil, kevents(p.raw[:]), limit)
 	}
 	if errors.Is(err, unix.EINTR) {
@@ -207,12 +212,12 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	return events, nil
 }
 
-// Watch blocks a thread in the system: the runtime's own poller does not take a kqueue. What is ready stays so until
-// the owner has dealt with it, so the watch blocks again only when a Wait has found nothing.
+// Watch blocks a thread in kevent, as the runtime's own poller cannot watch a kqueue. Ready descriptors stay ready until
+// the owner has served them, so the watch blocks again only after a Wait that has found nothing.
 func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	select {
-	case <-p.drained: // before the watch
+	case <-p.drained: // left from before the watch
 	default:
 	}
 	go func() {
@@ -243,7 +248,7 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	}, nil
 }
 
-// drain empties the pipe. EAGAIN would say that it is empty.
+// drain empties the pipe. An error could only be EAGAIN: the pipe is empty.
 func (p *Poller) drain() {
 	var bytes [64]byte
 	for {
@@ -263,7 +268,7 @@ func (p *Poller) Wake() error {
 	return writeWake(p.wake[1], []byte{1})
 }
 
-// Reset begins anew with an empty queue.
+// Reset replaces the kqueue by an empty one.
 func (p *Poller) Reset() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -281,7 +286,7 @@ func (p *Poller) Reset() error {
 		_ = unix.Close(queue)
 		return err
 	}
-	_ = unix.Close(old) // the new one serves; what this says changes nothing
+	_ = unix.Close(old) // an error changes nothing: the new queue is in use
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-// Signals end a Wait early and are no errors; it is for the caller to wait for what is left.
+// Signals end a Wait early and are no errors; the caller must wait for the rest of the time.
 func TestInterruptions(t *testing.T) {
 	p := open(t)
 	runtime.LockOSThread()
@@ -41,7 +41,7 @@ func TestInterruptions(t *testing.T) {
 	require.Greater(t, waits, 1, "no signal has ended a Wait: this test has tested nothing")
 }
 
-// A wake-up for which the counter has no room is there already.
+// If the counter has no room for a wake-up, another one is pending already.
 func TestWakeOfAFullEventfd(t *testing.T) {
 	p := open(t)
 	p.FillCounter(t)
@@ -50,7 +50,7 @@ func TestWakeOfAFullEventfd(t *testing.T) {
 	wait(t, p, 0)
 }
 
-// A wake-up that cannot be written is told of: the owner would sleep for ever (bugs.md row 6).
+// Wake returns the error of a wake-up that cannot be written: otherwise the owner would sleep for ever (bugs.md row 6).
 func TestWakeThatFails(t *testing.T) {
 	p := open(t)
 	p.BreakWake(t)
@@ -68,7 +68,7 @@ func TestMilliseconds(t *testing.T) {
 	}
 }
 
-// What comes between a look that finds nothing and the runtime's poller hearing again is found by one more look.
+// One more look finds the events that come between a look that finds nothing and the unmuting of the runtime's poller.
 func TestEventBehindALook(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Supported tells whether descriptors can be added on this system.
+// Supported says whether descriptors can be added on this system.
 const Supported = false
 
 // Poller waits for wake-ups on a channel.
@@ -20,7 +20,7 @@ type Poller struct {
 	wake   chan struct{} // of capacity one
 }
 
-// New makes a poller. It holds nothing of the system.
+// New makes a poller. It holds no descriptors.
 func New() (*Poller, error) { return &Poller{wake: make(chan struct{}, 1)}, nil }
 
 func (p *Poller) open() error {
@@ -85,7 +85,7 @@ func (p *Poller) Wake() error {
 	return nil
 }
 
-// Reset has nothing to forget.
+// Reset does nothing, as no descriptor can be added. It returns ErrPollerClosed after Close.
 func (p *Poller) Reset() error { return p.open() }
 
 // Close ends the poller.

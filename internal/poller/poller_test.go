@@ -24,7 +24,7 @@ func open(t *testing.T) *poller.Poller {
 	return p
 }
 
-// wait is a Wait that finds nothing ready.
+// wait is a Wait that must find nothing ready.
 func wait(t *testing.T, p *poller.Poller, timeout time.Duration) {
 	t.Helper()
 	events, err := p.Wait(timeout)
@@ -32,7 +32,7 @@ func wait(t *testing.T, p *poller.Poller, timeout time.Duration) {
 	require.Empty(t, events)
 }
 
-// watch starts a watch that leaves a token for each notice, if there is none.
+// watch starts a watch that leaves a token in the channel for each notice, unless one is there already.
 func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) {
 	noticed = make(chan struct{}, 1)
 	stop, err := p.Watch(func(err error) {
@@ -48,7 +48,7 @@ func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) 
 	return noticed, stop
 }
 
-// notice waits for the watch.
+// notice waits for a notice of the watch.
 func notice(t *testing.T, noticed chan struct{}) {
 	t.Helper()
 	select {
@@ -58,7 +58,7 @@ func notice(t *testing.T, noticed chan struct{}) {
 	}
 }
 
-// Wake-ups before and during a Wait end it, and all that came before it ended are used up: the next Wait is not disturbed.
+// Wake-ups before and during a Wait end it. It uses up all that came before its end: the next Wait is not disturbed.
 func TestWake(t *testing.T) {
 	p := open(t)
 	for range 3 {
@@ -154,7 +154,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// Many wake and register while the owner waits and closes.
+// Many goroutines wake and register while the owner waits and closes.
 func TestCloseUnderFire(t *testing.T) {
 	rounds := 100
 	if testing.Short() {

@@ -2,7 +2,7 @@
 
 package poller
 
-// What epoll and kqueue have in common.
+// The code that epoll and kqueue share.
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeWake writes to a wake descriptor. EAGAIN says that it has no room, so a wake-up is there already.
+// writeWake writes token to a wake descriptor. EAGAIN means that the descriptor is full, so that a wake-up waits already.
 func writeWake(fd int, token []byte) error {
 	for {
 		_, err := unix.Write(fd, token)

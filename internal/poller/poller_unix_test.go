@@ -48,7 +48,7 @@ func take(t *testing.T, fd int) {
 	require.NoError(t, err)
 }
 
-// ready returns what is ready now, merged by tag.
+// ready returns the events that are ready now, merged by tag.
 func ready(t *testing.T, p *poller.Poller) map[uint32]loopapi.IOEvents {
 	t.Helper()
 	events, err := p.Wait(0)
@@ -93,7 +93,7 @@ func TestReadiness(t *testing.T) {
 	require.Equal(t, tags{1<<32 - 1: read}, ready(t, p), "all bits of a tag come back")
 }
 
-// A Wait that has begun sees a descriptor that is added, or gets ready, meanwhile.
+// A Wait that has begun returns a descriptor that is added, or becomes ready, meanwhile.
 func TestReadinessWhileWaiting(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)
@@ -112,159 +112,7 @@ func TestReadinessWhileWaiting(t *testing.T) {
 	}
 }
 
-// What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
-func TestWatch(t *testing.T) {
-	rounds := 10_000
-	if runtime.GOMAXPROCS(0) == 1 {
-		rounds = 1000
-	}
-	if testing.Short() {
-		rounds = 200
-	}
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	noticed, stop := watch(t, p)
-	defer stop()
-	until := func(want tags) {
-		for {
-			got := ready(t, p)
-			if len(got) > 0 {
-				require.Equal(t, want, got)
-				return
-			}
-			notice(t, noticed)
-		}
-	}
-	for range rounds {
-		go unix.Write(b, []byte{1})
-		until(tags{1: read})
-		take(t, a)
-		require.Empty(t, ready(t, p))
-	}
-	for range rounds {
-		go p.Modify(a, read, read|write, 1)
-		until(tags{1: write})
-		require.NoError(t, p.Modify(a, read|write, read, 1))
-		require.Empty(t, ready(t, p))
-	}
-	c, d := pair(t)
-	put(t, d)
-	for tag := uint32(2); tag < uint32(rounds); tag++ {
-		go p.Add(c, read, tag)
-		until(tags{tag: read})
-		require.NoError(t, p.Remove(c, read))
-		require.Empty(t, ready(t, p))
-	}
-}
-
-// A watch that was stopped is silent, and another may follow. Neither leaves anything behind.
-func TestWatchStops(t *testing.T) {
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	var before map[int]bool
-	for i := range 200 {
-		if i == 1 { // what the first needed is kept for the next
-			before = descriptors()
-		}
-		var stopped atomic.Bool
-		stop, err := p.Watch(func(err error) {
-			if stopped.Load() || err != nil {
-				t.Errorf("notified, with error %v, after the watch was stopped: %v", err, stopped.Load())
-			}
-		})
-		require.NoError(t, err)
-		if i%2 == 0 {
-			put(t, b)
-			require.Equal(t, tags{1: read}, ready(t, p))
-			take(t, a)
-			require.Empty(t, ready(t, p))
-		}
-		stop()
-		stopped.Store(true)
-	}
-	put(t, b)
-	require.Equal(t, before, descriptors())
-}
-
-// Park is a Wait: it takes events that were there before it and that come during it, and wake-ups of both kinds. Watches in
-// between change nothing.
-func TestPark(t *testing.T) {
-	rounds := 10_000
-	if testing.Short() || runtime.GOMAXPROCS(0) == 1 {
-		rounds = 1000
-	}
-	p := open(t)
-	parker, ok := any(p).(poller.Parker)
-	if !ok {
-		t.Skip("the runtime's poller cannot watch this system's")
-	}
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	watchdog := time.AfterFunc(time.Minute, func() { panic("parked for ever") })
-	defer watchdog.Stop()
-	var wakers sync.WaitGroup
-	for i := range rounds {
-		watchdog.Reset(time.Minute)
-		switch i % 4 {
-		case 0:
-			put(t, b)
-		case 1:
-			wakers.Go(func() { _, _ = unix.Write(b, []byte{1}) })
-		case 2:
-			require.NoError(t, p.Wake())
-		case 3:
-			wakers.Go(func() { _ = p.Wake() })
-		}
-		for events := []poller.Event(nil); ; {
-			var err error
-			events, err = parker.Park()
-			require.NoError(t, err)
-			if i%4 > 1 {
-				require.Empty(t, events)
-				break
-			}
-			if len(events) > 0 { // and not a wake-up that was late
-				require.Equal(t, []poller.Event{{FD: a, Tag: 1, Events: read}}, events)
-				take(t, a)
-				break
-			}
-		}
-		wakers.Wait()
-		if i%100 == 0 {
-			noticed, stop := watch(t, p)
-			put(t, b)
-			for len(ready(t, p)) == 0 {
-				notice(t, noticed)
-			}
-			take(t, a)
-			stop()
-		}
-	}
-	require.NoError(t, p.Reset())
-	require.NoError(t, p.Wake())
-	_, err := parker.Park()
-	require.NoError(t, err)
-}
-
-// A watch that has nothing to tell costs nothing.
-func TestWatchRests(t *testing.T) {
-	p := open(t)
-	a, _ := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	var notices atomic.Int32
-	stop, err := p.Watch(func(error) { notices.Add(1) })
-	require.NoError(t, err)
-	defer stop()
-	time.Sleep(20 * time.Millisecond) // nothing is to happen in this time
-	require.LessOrEqual(t, notices.Load(), int32(1), "one notice at the beginning")
-	require.Empty(t, ready(t, p))
-	time.Sleep(20 * time.Millisecond)
-	require.LessOrEqual(t, notices.Load(), int32(2))
-}
-
-// Looks that find something, many in a row, then one that does not: what comes after it is told of, in whatever place.
+// After many looks in a row with events and then one without, later events are reported, wherever the owner waits.
 func TestBusyThenIdle(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)
@@ -327,7 +175,7 @@ func TestBusyThenIdle(t *testing.T) {
 	}
 }
 
-// More descriptors than one Wait returns all get their turn.
+// More descriptors than one Wait returns are all returned in the end.
 func TestMoreThanABatch(t *testing.T) {
 	p := open(t)
 	const n = 300
@@ -393,7 +241,7 @@ func TestBadDescriptors(t *testing.T) {
 	}
 }
 
-// closed returns a number that was a descriptor and is none.
+// closed returns the number of a descriptor that was closed.
 func closed(t *testing.T) int {
 	fds := [2]int{}
 	require.NoError(t, unix.Pipe(fds[:]))
@@ -402,7 +250,7 @@ func closed(t *testing.T) int {
 	return fds[1]
 }
 
-// Its own descriptors are no user's: a number that the user closed may be one of them now.
+// The poller's own descriptors cannot be added: a number that the user has closed may be one of them now.
 func TestOwnDescriptorsAreRefused(t *testing.T) {
 	_, over := watch(t, open(t)) // has the runtime make a poller, which is nobody's here
 	over()
@@ -421,7 +269,7 @@ func TestOwnDescriptorsAreRefused(t *testing.T) {
 	wait(t, p, forever)
 }
 
-// A descriptor that was closed under a duplicate is reported for ever, and only Reset ends that.
+// A descriptor that was closed while a duplicate is open is reported for ever, and only Reset ends that.
 func TestReset(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)
@@ -443,7 +291,7 @@ func TestReset(t *testing.T) {
 	wait(t, p, forever)
 }
 
-// Wake-ups that race with the end reach no descriptor that has the number of one of the poller's afterwards.
+// Wake-ups that race with Close write to no descriptor that has got a number of the poller's since.
 func TestWakeNeverReachesAnother(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {

@@ -12,54 +12,55 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Supported tells whether descriptors can be added on this system: sockets, by their handles.
+// Supported says whether descriptors can be added on this system: sockets, by their handles.
 const Supported = true
 
-// Poller is a completion port, and a handle to AFD whose polls of sockets complete there. A poll tells once that a
-// socket is ready. So a socket that Wait has returned is polled again by the next Wait: it comes at once if it is still
-// ready.
+// Poller is a completion port, and a handle to AFD whose polls of sockets complete there. A poll reports once that a
+// socket is ready. So Wait polls the sockets again that the previous Wait has returned: a socket that is still ready is
+// reported at once.
 //
-// A peer that has finished sending is EventRead. A connection that was reset, or refused, is EventError and
-// EventHangup, and what was asked for, because nothing would block.
+// When the peer has finished sending, EventRead is reported. A connection that was reset or refused is reported with
+// EventError, EventHangup and all wanted events, because no call on it would block.
 type Poller struct {
-	mu       sync.Mutex // guards what follows down to failure; not held while waiting
+	mu       sync.Mutex // guards the fields up to failure; not held while waiting
 	closed   bool
 	port     windows.Handle
 	afd      windows.Handle
-	sockets  map[int]*socket            // those that are registered
-	leaving  map[windows.Handle]*socket // those that are not, and are being polled
-	slots    []*socket                  // those that are registered, and those that are being polled
-	free     []int                      // places in slots
-	polls    int                        // going on
-	ready    []*socket                  // not returned yet
-	returned []*socket                  // by the last Wait
-	woken    bool                       // by a Wake that no Wait has answered
-	posted   bool                       // a packet for it is at the port
-	failure  error                      // that the next Wait returns
+	sockets  map[int]*socket            // registered sockets, by descriptor
+	leaving  map[windows.Handle]*socket // removed sockets that are still being polled, by base handle
+	slots    []*socket                  // the sockets in sockets and leaving, by slot; nil where free
+	free     []int                      // free slots
+	polls    int                        // the number of polls that have not ended
+	ready    []*socket                  // ready sockets that no Wait has returned yet
+	returned []*socket                  // sockets that the last Wait has returned
+	woken    bool                       // there is a Wake that no Wait has answered yet
+	posted   bool                       // a packet that post has sent is at the port
+	failure  error                      // the error that the next Wait returns
 
-	drained chan struct{} // of capacity one: to the watch, that Wait has found nothing
+	drained chan struct{} // of capacity one: tells the watch that Wait has found nothing
 
-	// The owner's.
+	// The fields below belong to the owner.
 	raw    completions
 	events [batch]Event
 }
 
-// socket is a registration. It is being polled, among the ready, or among the returned.
+// socket is a registration. At any time a socket is either being polled, or in Poller.ready, or in Poller.returned.
 type socket struct {
 	request
 	fd      int
-	base    windows.Handle
+	base    windows.Handle // the handle by which AFD knows the socket
 	slot    int
 	tag     uint32
 	wanted  loopapi.IOEvents
-	asked   uint32 // AFD's events, of the poll
-	found   uint32 // the same, and not of a former tag
+	asked   uint32 // the events of AFD that the poll asks for
+	found   uint32 // the events of AFD that the last poll has found; zero after a change of the tag
 	polled  bool
-	stale   bool // what the poll finds is not to count
+	stale   bool // the result of the poll is to be ignored
 	removed bool
 }
 
-// active keeps each Poller until its last poll is over, as the system knows addresses in its slots.
+// active keeps each Poller from being collected until its last poll has ended, as the system writes to memory in its
+// slots.
 var active sync.Map
 
 // New makes a poller. It holds two handles until Close.
@@ -84,7 +85,7 @@ func New() (*Poller, error) {
 	return p, nil
 }
 
-// Add watches the socket fd. What is none gets WSAENOTSOCK.
+// Add watches the socket fd. The error is WSAENOTSOCK if fd is no socket.
 func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +99,7 @@ func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
 	if err != nil {
 		return err
 	}
-	if s := p.leaving[base]; s != nil { // AFD mixes up two polls of one socket: the next begins when the last is over
+	if s := p.leaving[base]; s != nil { // AFD confuses two polls of one socket, so the next poll begins when this one has ended
 		delete(p.leaving, base)
 		s.fd, s.tag, s.wanted, s.stale, s.removed = fd, tag, events, true, false
 		p.sockets[fd] = s
@@ -119,7 +120,7 @@ func (p *Poller) Add(fd int, events loopapi.IOEvents, tag uint32) error {
 	return nil
 }
 
-// Modify changes what fd is watched for. A poll that asks for less is cancelled, and begun anew when the port has told.
+// Modify changes what fd is watched for. A poll that asks for fewer events is cancelled, and processEnds begins another one.
 func (p *Poller) Modify(fd int, _, events loopapi.IOEvents, tag uint32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +128,7 @@ func (p *Poller) Modify(fd int, _, events loopapi.IOEvents, tag uint32) error {
 	if err != nil {
 		return err
 	}
-	if tag != s.tag { // maybe another socket, if the one of before was closed
+	if tag != s.tag { // the number may belong to another socket, if the previous one was closed
 		base, err := baseHandle(fd)
 		if err != nil {
 			return err
@@ -167,19 +168,19 @@ func (p *Poller) refuse(fd int) error {
 	switch {
 	case p.closed:
 		return loopapi.ErrPollerClosed
-	case fd == int(p.port) || fd == int(p.afd): // a number that the user has closed
+	case fd == int(p.port) || fd == int(p.afd): // the caller means a socket that it has closed
 		return os.NewSyscallError("NtDeviceIoControlFile", syscall.EBADF)
 	}
 	return nil
 }
 
-// How events are AFD's.
+// The events of AFD for reading, and for a broken connection.
 const (
 	readable = afdReceive | afdAccept | afdDisconnect
 	broken   = afdAbort | afdConnectFail
 )
 
-// interest is what to poll for.
+// interest returns the events of AFD to poll for.
 func (s *socket) interest() uint32 {
 	asked := uint32(broken | afdLocalClose)
 	if s.wanted&loopapi.EventRead != 0 {
@@ -191,7 +192,7 @@ func (s *socket) interest() uint32 {
 	return asked
 }
 
-// ready is what was found and is wanted now.
+// ready returns the found events that are wanted now, and errors.
 func (s *socket) ready() (events loopapi.IOEvents) {
 	if s.found&(readable|broken) != 0 {
 		events |= loopapi.EventRead
@@ -215,7 +216,8 @@ func (p *Poller) poll(s *socket) error {
 	return err
 }
 
-// forget ends a registration. The slot of one that is being polled gets free later.
+// forget ends a registration. A socket that is being polled keeps its slot until processEnds sees the end of the poll. The
+// caller holds mu.
 func (p *Poller) forget(s *socket) {
 	delete(p.sockets, s.fd)
 	s.removed = true
@@ -232,8 +234,8 @@ func (p *Poller) release(s *socket) {
 	p.free = append(p.free, s.slot)
 }
 
-// pollAgain polls what is still registered, and forgets what has been closed. What else keeps a poll from beginning is
-// no matter of the socket's, and the owner must know.
+// pollAgain polls a socket unless it was removed. It forgets a socket that cannot be polled. The usual reason is that the
+// socket was closed. Any other error is not the socket's fault, and the next Wait returns it. The caller holds mu.
 func (p *Poller) pollAgain(s *socket) {
 	if s.removed {
 		return
@@ -265,7 +267,7 @@ func (p *Poller) reset() error {
 	return nil
 }
 
-// Close waits until the polls that it has cancelled are over: not for long, as it is only for the sake of memory.
+// Close cancels all polls, and waits for their ends for up to a second, so that their memory can be collected.
 func (p *Poller) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -277,7 +279,7 @@ func (p *Poller) Close() error {
 		if p.raw.wait(p.port, max(time.Until(deadline), 0)) != nil {
 			break
 		}
-		p.settle(&p.raw)
+		p.processEnds(&p.raw)
 	}
 	if p.polls == 0 {
 		active.Delete(p)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,114 +32,6 @@ var (
 	ioctlsocket = winsock.NewProc("ioctlsocket")
 	setsockopt  = winsock.NewProc("setsockopt")
 )
-
-func TestMain(m *testing.M) {
-	if err := windows.WSAStartup(0x202, new(windows.WSAData)); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
-var loopback = [4]byte{127, 0, 0, 1}
-
-func socket(t *testing.T) windows.Handle {
-	s, err := windows.Socket(windows.AF_INET, windows.SOCK_STREAM, windows.IPPROTO_TCP)
-	require.NoError(t, err)
-	return s
-}
-
-// listen makes a listening socket.
-func listen(t *testing.T) (windows.Handle, windows.Sockaddr) {
-	s := socket(t)
-	t.Cleanup(func() { _ = windows.Closesocket(s) })
-	require.NoError(t, windows.Bind(s, &windows.SockaddrInet4{Addr: loopback}))
-	require.NoError(t, windows.Listen(s, 1))
-	address, err := windows.Getsockname(s)
-	require.NoError(t, err)
-	return s, address
-}
-
-// pair makes a connected pair of non-blocking stream sockets.
-func pair(t *testing.T) (a, b int) {
-	listener, address := listen(t)
-	defer windows.Closesocket(listener)
-	near := socket(t)
-	require.NoError(t, windows.Connect(near, address))
-	far, _, err := accept.Call(uintptr(listener), 0, 0)
-	require.NotEqual(t, ^uintptr(0), far, "accept: %v", err)
-	for _, s := range []windows.Handle{near, windows.Handle(far)} {
-		unblock(t, s)
-		t.Cleanup(func() { _ = windows.Closesocket(s) })
-	}
-	return int(near), int(far)
-}
-
-func unblock(t *testing.T, s windows.Handle) {
-	const fionbio = 0x8004667e
-	yes := uint32(1)
-	result, _, err := ioctlsocket.Call(uintptr(s), fionbio, uintptr(unsafe.Pointer(&yes)))
-	require.Zero(t, result, "ioctlsocket: %v", err)
-}
-
-// send writes a byte, and is for goroutines of their own as well.
-func send(fd int) error {
-	var n uint32
-	return windows.WSASend(windows.Handle(fd), &windows.WSABuf{Len: 1, Buf: new(byte)}, 1, &n, 0, nil, nil)
-}
-
-func receive(fd int) error {
-	var n, flags uint32
-	return windows.WSARecv(windows.Handle(fd), &windows.WSABuf{Len: 1, Buf: new(byte)}, 1, &n, &flags, nil, nil)
-}
-
-func put(t *testing.T, fd int)   { require.NoError(t, send(fd)) }
-func take(t *testing.T, fd int)  { require.NoError(t, receive(fd)) }
-func shut(t *testing.T, fd int)  { require.NoError(t, windows.Closesocket(windows.Handle(fd))) }
-func reset(t *testing.T, fd int) { linger(t, fd); shut(t, fd) }
-
-// linger has the close of a socket reset its connection.
-func linger(t *testing.T, fd int) {
-	option := [2]uint16{1, 0}
-	result, _, err := setsockopt.Call(uintptr(fd), windows.SOL_SOCKET, windows.SO_LINGER,
-		uintptr(unsafe.Pointer(&option)), unsafe.Sizeof(option))
-	require.Zero(t, result, "setsockopt: %v", err)
-}
-
-type tags = map[uint32]loopapi.IOEvents
-
-// ready returns what is ready now.
-func ready(t *testing.T, p *poller.Poller) tags {
-	t.Helper()
-	events, err := p.Wait(0)
-	require.NoError(t, err)
-	merged := tags{}
-	for _, e := range events {
-		merged[e.Tag] |= e.Events
-	}
-	return merged
-}
-
-// becomes waits until the poller reports want: another socket hears of what one has done some time later.
-func becomes(t *testing.T, p *poller.Poller, want tags, what string) {
-	t.Helper()
-	var got tags
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if got = ready(t, p); len(got) == len(want) && equal(got, want) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	require.Equal(t, want, got, what)
-}
-
-func equal(a, b tags) bool {
-	for tag, events := range a {
-		if b[tag] != events {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
 
 func TestReadiness(t *testing.T) {
 	p := open(t)
@@ -174,7 +65,7 @@ func TestReadiness(t *testing.T) {
 	becomes(t, p, tags{1<<32 - 1: read}, "all bits of a tag come back")
 }
 
-// A Wait that has begun sees a socket that is added, changed, or gets ready, meanwhile.
+// A Wait that has begun returns a socket that is added, changed, or becomes ready, meanwhile.
 func TestReadinessWhileWaiting(t *testing.T) {
 	for name, act := range map[string]func(p *poller.Poller, a, b int){
 		"added":    func(p *poller.Poller, a, b int) { _, _ = p.Add(a, read, 1), send(b) },
@@ -242,142 +133,7 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// What gets ready after a Wait that found nothing is told of: by data, by registration, by a change of interest.
-func TestWatch(t *testing.T) {
-	rounds := 1000
-	if testing.Short() {
-		rounds = 100
-	}
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	noticed, stop := watch(t, p)
-	defer stop()
-	until := func(want tags) {
-		t.Helper()
-		for {
-			if got := ready(t, p); len(got) > 0 {
-				require.Equal(t, want, got)
-				return
-			}
-			notice(t, noticed)
-		}
-	}
-	sent := make(chan error)
-	for range rounds {
-		go func() { sent <- send(b) }()
-		until(tags{1: read})
-		until(tags{1: read})
-		take(t, a)
-		require.Empty(t, ready(t, p))
-		require.NoError(t, <-sent) // before the next: of two at once, Wine refuses one
-	}
-	for range rounds {
-		go p.Modify(a, read, read|write, 1)
-		until(tags{1: write})
-		require.NoError(t, p.Modify(a, read|write, read, 1))
-		require.Empty(t, ready(t, p))
-	}
-	c, d := pair(t)
-	put(t, d)
-	for tag := uint32(2); tag < uint32(rounds); tag++ {
-		go p.Add(c, read, tag)
-		until(tags{tag: read})
-		require.NoError(t, p.Remove(c, read))
-		require.Empty(t, ready(t, p))
-	}
-}
-
-// A watch that was stopped is silent, and another may follow. What it took before, and a wake-up, are there afterwards.
-func TestWatchStops(t *testing.T) {
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	before := runtime.NumGoroutine()
-	for i := range 50 {
-		var stopped atomic.Bool
-		notices := make(chan struct{}, 1000)
-		stop, err := p.Watch(func(err error) {
-			if stopped.Load() || err != nil {
-				t.Errorf("notified, with error %v, after the watch was stopped: %v", err, stopped.Load())
-			}
-			notices <- struct{}{}
-		})
-		require.NoError(t, err)
-		notice(t, notices)
-		require.Empty(t, ready(t, p))
-		switch i % 3 {
-		case 1:
-			put(t, b)
-			notice(t, notices)
-		case 2:
-			require.NoError(t, p.Wake())
-		}
-		stop()
-		stopped.Store(true)
-		switch i % 3 {
-		case 1:
-			require.Equal(t, tags{1: read}, ready(t, p))
-			take(t, a)
-		case 2:
-			wait(t, p, forever)
-		}
-		require.Empty(t, ready(t, p))
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
-}
-
-// What the watch has taken from the port is not returned if its registration has ended, or became another, since.
-func TestWatchedButChanged(t *testing.T) {
-	p := open(t)
-	noticed, stop := watch(t, p)
-	defer stop()
-	notice(t, noticed)
-	for name, change := range map[string]func(a int) error{
-		"removed": func(a int) error { return p.Remove(a, read) },
-		"muted":   func(a int) error { return p.Modify(a, read, 0, 1) },
-	} {
-		a, b := pair(t)
-		require.NoError(t, p.Add(a, read, 1))
-		require.Empty(t, ready(t, p))
-		put(t, b)
-		notice(t, noticed)
-		require.NoError(t, change(a))
-		require.Empty(t, ready(t, p), name)
-	}
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	require.Empty(t, ready(t, p))
-	put(t, b)
-	notice(t, noticed)
-	require.NoError(t, p.Modify(a, read, read|write, 2))
-	for got := ready(t, p); len(got) == 0; got = ready(t, p) {
-		notice(t, noticed)
-	}
-	becomes(t, p, tags{2: read | write}, "it is what it has become")
-}
-
-// A watch that has nothing to tell costs nothing, neither in a poller where nothing happens nor beside a ready socket.
-func TestWatchRests(t *testing.T) {
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	var notices atomic.Int32
-	stop, err := p.Watch(func(error) { notices.Add(1) })
-	require.NoError(t, err)
-	defer stop()
-	require.Empty(t, ready(t, p))
-	time.Sleep(20 * time.Millisecond) // nothing is to happen in this time
-	require.LessOrEqual(t, notices.Load(), int32(1), "one notice at the beginning")
-	put(t, b)
-	time.Sleep(20 * time.Millisecond)
-	require.LessOrEqual(t, notices.Load(), int32(2))
-	becomes(t, p, tags{1: read}, "the byte")
-	time.Sleep(20 * time.Millisecond)
-	require.LessOrEqual(t, notices.Load(), int32(2), "the next Wait finds out by itself")
-}
-
-// More sockets than one Wait returns all get their turn.
+// More sockets than one Wait returns are all returned in the end.
 func TestMoreThanABatch(t *testing.T) {
 	p := open(t)
 	const n = 300
@@ -395,7 +151,7 @@ func TestMoreThanABatch(t *testing.T) {
 	require.Len(t, seen, n)
 }
 
-// What is ready behind a whole batch of sockets that were removed is found: nobody would tell of it again.
+// Wait finds a ready socket behind a whole batch of removed ones: it would not be reported again.
 func TestBatchOfRemoved(t *testing.T) {
 	p := open(t)
 	const n = 257
@@ -441,7 +197,7 @@ func TestBadDescriptors(t *testing.T) {
 	require.Empty(t, ready(t, p))
 }
 
-// Its own handles are no user's.
+// The poller's own handles cannot be added.
 func TestOwnHandlesAreRefused(t *testing.T) {
 	p := open(t)
 	for _, fd := range p.Handles() {
@@ -455,8 +211,8 @@ func TestOwnHandlesAreRefused(t *testing.T) {
 	}
 }
 
-// A socket that is closed while it is watched is forgotten, whether or not the poller has heard of that when its number
-// is used again.
+// A socket that is closed while it is watched is forgotten, whether or not the poller has seen that when the number is used
+// again.
 func TestClosedSockets(t *testing.T) {
 	for name, between := range map[string]func(*poller.Poller){
 		"at once":      func(*poller.Poller) {},
@@ -483,7 +239,7 @@ func TestClosedSockets(t *testing.T) {
 	}
 }
 
-// The memory of polls that were cancelled outlives them, and is used again afterwards.
+// The memory of cancelled polls stays until they have ended, and is used again after that.
 func TestPollsEnd(t *testing.T) {
 	p := open(t)
 	a, b := pair(t)
@@ -516,7 +272,7 @@ func TestPollsEnd(t *testing.T) {
 	put(t, a)
 }
 
-// Many register, change and remove while the owner waits, with a watch and without, and closes.
+// Many goroutines register, change and remove while the owner waits, with a watch and without, and closes.
 func TestRegistrationsUnderFire(t *testing.T) {
 	for round := range 20 {
 		p := open(t)

@@ -1,6 +1,6 @@
 package poller
 
-// How a Poller hears of its polls: in Wait, or through a watch.
+// The ends of polls: collected in Wait, or by a watch.
 
 import (
 	"errors"
@@ -13,8 +13,9 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// settle takes note of polls that are over, and begins those anew that were cancelled.
-func (p *Poller) settle(c *completions) {
+// processEnds handles the ends of polls, and polls again the sockets whose polls are stale or have found no wanted event.
+// The caller holds mu.
+func (p *Poller) processEnds(c *completions) {
 	for _, e := range c.entries[:c.n] {
 		if e.context == 0 {
 			p.posted = false
@@ -25,7 +26,7 @@ func (p *Poller) settle(c *completions) {
 		p.polls--
 		found, err := s.request.found()
 		closed := found&afdLocalClose != 0 || errors.Is(err, windows.WSAENOTSOCK)
-		if err != nil { // it is the socket's own; the next poll tells more, if there is more to tell
+		if err != nil { // the error is the socket's own; the next poll reports more, if there is more
 			found = broken
 		}
 		switch {
@@ -46,7 +47,7 @@ func (p *Poller) settle(c *completions) {
 	}
 }
 
-// Wait waits for events, and may be as late as the system's clock is coarse.
+// Wait waits for events. It may return late by a step of the system's clock.
 func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	began := time.Now()
 	p.mu.Lock()
@@ -68,7 +69,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 			if err != nil {
 				return nil, err
 			}
-			p.settle(&p.raw)
+			p.processEnds(&p.raw)
 		}
 		events := p.collect()
 		if timeout > 0 {
@@ -76,7 +77,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 		}
 		switch {
 		case len(events) > 0:
-		case len(p.ready) > 0: // a batch of what has been removed, or is not wanted any more, was before them
+		case len(p.ready) > 0: // all sockets of this batch were removed or have no wanted event any more
 			continue
 		case p.failure != nil:
 			err := p.failure
@@ -87,7 +88,7 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 			case p.drained <- struct{}{}:
 			default:
 			}
-		default: // the system's clock was early, or what came was no event
+		default: // the system's clock was early, or no packet was an event
 			continue
 		}
 		p.woken = false
@@ -95,7 +96,8 @@ func (p *Poller) Wait(timeout time.Duration) ([]Event, error) {
 	}
 }
 
-// collect makes events of a batch of what is ready, if it still is registered and wanted.
+// collect returns the events of a batch of ready sockets, without those that were removed or have no wanted event any
+// more. The caller holds mu.
 func (p *Poller) collect() []Event {
 	events := p.events[:0]
 	n := min(len(p.ready), batch)
@@ -111,12 +113,12 @@ func (p *Poller) collect() []Event {
 	return events
 }
 
-// Watch blocks a thread at the port. What has come there is for the next Wait. It blocks again only when a Wait has
-// found nothing: until then Wait looks at the port itself, and not all sockets are polled.
+// Watch blocks a thread at the port, and keeps the events that arrive for the next Wait. It blocks again only after a Wait
+// that has found nothing: until then Wait looks at the port itself, and not all sockets are polled.
 func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 	stopping, ended := make(chan struct{}), make(chan struct{})
 	select {
-	case <-p.drained: // before the watch
+	case <-p.drained: // left from before the watch
 	default:
 	}
 	go func() {
@@ -143,20 +145,21 @@ func (p *Poller) Watch(notify func(error)) (stop func(), err error) {
 			select {
 			case <-ended:
 				return
-			case <-time.After(time.Second): // it could not be posted
+			case <-time.After(time.Second): // the packet could not be posted
 			}
 		}
 	}, nil
 }
 
-// block returns when there is something for the next Wait, or the watch is to stop.
+// block waits until there is an event or an error for the next Wait, or the watch is to stop. It returns an error of the
+// port.
 func (p *Poller) block(c *completions, stopping chan struct{}) error {
 	for {
 		if err := c.wait(p.port, -1); err != nil {
 			return err
 		}
 		p.mu.Lock()
-		p.settle(c)
+		p.processEnds(c)
 		something := len(p.ready) > 0 || p.failure != nil
 		p.mu.Unlock()
 		select {
@@ -181,7 +184,7 @@ func (p *Poller) Wake() error {
 	return p.post()
 }
 
-// post sends a packet to the port, if none is there.
+// post sends a packet to the port, unless one is there already. The caller holds mu.
 func (p *Poller) post() error {
 	if p.posted {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Entry is the production loop's.
+// Entry returns the tournament's entry of the production loop.
 func Entry() loopapi.Entry {
 	return loopapi.Entry{
 		Name:        "main",
@@ -17,7 +17,7 @@ func Entry() loopapi.Entry {
 	}
 }
 
-// New makes a loop as cfg asks, and as the options ask that have no place there.
+// New makes a loop from cfg, and from options for which cfg has no field.
 func New(cfg loopapi.Config, options ...eventloop.Option) (loopapi.EventLoop, error) {
 	options = append(options, eventloop.WithAutoExit(cfg.AutoExit), eventloop.WithQueueLimit(cfg.QueueLimit))
 	if cfg.TickBudget != 0 {
@@ -34,7 +34,7 @@ func New(cfg loopapi.Config, options ...eventloop.Option) (loopapi.EventLoop, er
 	}
 	loop, err := eventloop.New(options...)
 	if err != nil {
-		return nil, err // and not an interface that holds a nil loop
+		return nil, err // a nil interface, not one that holds a nil loop
 	}
 	return loop, nil
 }

@@ -1,7 +1,8 @@
 //go:build !race
 
-// Package race tells tests whether the race detector runs: it makes everything slow, and sync.Pool forget on purpose.
+// Package race tells tests whether the race detector runs. The detector slows everything down, and makes sync.Pool drop
+// objects at random.
 package race
 
-// Enabled says that the race detector runs.
+// Enabled reports whether the race detector runs.
 const Enabled = false

@@ -1,2 +1,2 @@
-// Package resp is the protocol of Redis, version 2: requests as clients send them, and replies as they expect them.
+// Package resp reads requests and writes replies of the protocol of Redis, version 2.
 package resp

@@ -1,51 +1,49 @@
 package resp
 
-// Lines of words, as somebody types them: words stand between spaces, and may be quoted.
+// Inline requests, as typed by hand: lines of words that are separated by spaces and may be quoted.
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
-const spaces = " \t\r\x00"
+const (
+	spaces = " \t\n\v\f\r\x00" // may stand before a word, and behind a quoted one
+	ends   = " \t\n\r\x00"     // end a word without quotes
+)
 
-// split returns the words of a line, in memory of their own, and tells whether its quotes are in order.
+// split returns the words of a line, in memory of their own. ok is false if the quotes are not balanced.
 func split(line []byte) (words [][]byte, ok bool) {
 	for i := 0; ; {
-		for i < len(line) && space(line[i]) {
+		for i < len(line) && among(spaces, line[i]) {
 			i++
 		}
 		if i == len(line) {
 			return words, true
 		}
 		word := []byte{}
-		switch quote := line[i]; quote {
-		case '"', '\'':
-			if word, i, ok = quoted(line, i+1, quote); !ok {
-				return nil, false
+		for ; i < len(line) && !among(ends, line[i]); i++ {
+			if line[i] == '"' || line[i] == '\'' { // also in the middle of a word, which ends with the quotes
+				if word, i, ok = quoted(word, line, i+1, line[i]); !ok {
+					return nil, false
+				}
+				break
 			}
-		default:
-			for ; i < len(line) && !space(line[i]); i++ {
-				word = append(word, line[i])
-			}
+			word = append(word, line[i])
 		}
 		words = append(words, word)
 	}
 }
 
-func space(c byte) bool {
-	for i := range len(spaces) {
-		if c == spaces[i] {
-			return true
-		}
-	}
-	return false
-}
+func among(set string, c byte) bool { return strings.IndexByte(set, c) >= 0 }
 
-// quoted returns what stands up to the closing quote, behind which a word must end, and where that is.
-func quoted(line []byte, i int, quote byte) (word []byte, end int, ok bool) {
-	word = []byte{}
+// quoted appends the text from i to the closing quote, without escapes, to a word, and returns the index behind the
+// quote too. ok is false unless there is a closing quote and a space behind it.
+func quoted(word, line []byte, i int, quote byte) (longer []byte, end int, ok bool) {
 	for ; i < len(line); i++ {
 		switch c := line[i]; {
 		case c == quote:
-			return word, i + 1, i+1 == len(line) || space(line[i+1])
+			return word, i + 1, i+1 == len(line) || among(spaces, line[i+1])
 		case c == '\\' && i+1 < len(line) && quote == '"':
 			i++
 			switch c = line[i]; c {

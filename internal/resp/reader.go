@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// What a request may have. Memory is not taken for what is announced, but for what has arrived.
+// The limits of a request. A Reader allocates memory for the bytes that have arrived, not for an announced length.
 const (
 	MaxBulk    = 512 << 20 // bytes of an argument
 	MaxRequest = 1 << 30   // bytes of a request
@@ -21,45 +21,46 @@ const (
 	keptArgs   = 1 << 10
 )
 
-// ProtocolError says what is wrong with a request. What follows it cannot be understood either.
+// ProtocolError says what is wrong with a request. Nothing behind that request can be read either.
 type ProtocolError string
 
 func (e ProtocolError) Error() string { return "Protocol error: " + string(e) }
 
-// Reader reads requests. It asks its source only when it has no complete request, so who has to be answered before that
-// may wait can be answered in the source's Read.
+// Reader reads requests. It calls its source's Read only when it has no complete request. So a server may send its
+// pending replies in that Read, before it waits.
 type Reader struct {
 	src  io.Reader
 	buf  []byte
-	base int64 // where in the stream buf begins
+	base int64 // the offset in the stream at which buf begins
 
-	begin, at, end int    // of buf: the request begins, is read up to here, and has arrived up to there
-	spans          []span // its arguments, counted from begin: buf moves as it grows
+	begin, at, end int    // indices in buf: the begin of the request, the next byte to read, the end of the arrived bytes
+	spans          []span // the arguments of the request, counted from begin, as buf moves when it grows
 	args           [][]byte
 }
 
 type span struct{ from, to int }
 
-// NewReader returns a Reader of what src brings.
+// NewReader returns a Reader that reads from src.
 func NewReader(src io.Reader) *Reader { return &Reader{src: src} }
 
-// Buffered returns how many bytes have arrived that are of no request that was returned.
+// Buffered returns the number of bytes that have arrived behind the last returned request.
 func (r *Reader) Buffered() int { return r.end - r.at }
 
-// Offset returns where in the stream the last request ends that was returned.
+// Offset returns the offset in the stream at which the last returned request ends.
 func (r *Reader) Offset() int64 { return r.base + int64(r.at) }
 
-// Request returns the words of the next request, at least one. They are the caller's until it calls again. At the end it
-// returns io.EOF, and in the middle of a request io.ErrUnexpectedEOF; otherwise the source's error, or a ProtocolError.
+// Request returns the words of the next request, at least one. They are valid until the next call. At the end of the
+// stream it returns io.EOF, in the middle of a request io.ErrUnexpectedEOF. Other errors are the source's, or a
+// ProtocolError.
 func (r *Reader) Request() ([][]byte, error) {
 	for {
 		r.release()
-		line, err := r.line()
+		line, err := r.line("too big inline request")
 		if err != nil {
 			return nil, err
 		}
 		if len(line) == 0 || line[0] != '*' {
-			words, ok := split(line)
+			words, ok := split(bytes.TrimSuffix(line, []byte{'\r'}))
 			if !ok {
 				return nil, ProtocolError("unbalanced quotes in request")
 			}
@@ -68,7 +69,7 @@ func (r *Reader) Request() ([][]byte, error) {
 			}
 			continue
 		}
-		n, ok := ParseInt(line[1:])
+		n, ok := number(line)
 		if !ok || n > MaxArgs {
 			return nil, ProtocolError("invalid multibulk length")
 		}
@@ -89,14 +90,14 @@ func (r *Reader) Request() ([][]byte, error) {
 
 // bulk reads an argument.
 func (r *Reader) bulk() error {
-	line, err := r.line()
+	line, err := r.line("too big bulk count string")
 	if err != nil {
 		return err
 	}
-	if len(line) == 0 || line[0] != '$' {
-		return ProtocolError(fmt.Sprintf("expected '$', got %q", line[:min(1, len(line))]))
+	if !bytes.HasPrefix(line, []byte{'$'}) {
+		return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:min(1, len(line))]))
 	}
-	n, ok := ParseInt(line[1:])
+	n, ok := number(line)
 	if !ok || n < 0 || n > MaxBulk {
 		return ProtocolError("invalid bulk length")
 	}
@@ -118,16 +119,29 @@ func (r *Reader) bulk() error {
 	return nil
 }
 
-// line returns a line without its end. It is good until the next fill.
-func (r *Reader) line() ([]byte, error) {
+// number reads the line of a length, which ends in \r, behind its first byte.
+func number(line []byte) (n int64, ok bool) {
+	digits, ok := bytes.CutSuffix(line[1:], []byte{'\r'})
+	if !ok {
+		return 0, false
+	}
+	return ParseInt(digits)
+}
+
+// line returns the next line without the \n at its end; tooLong is what is wrong with a longer one. The line is valid
+// until the next fill.
+func (r *Reader) line(tooLong ProtocolError) ([]byte, error) {
 	for seen := 0; ; {
 		if i := bytes.IndexByte(r.buf[r.at+seen:r.end], '\n'); i >= 0 {
 			line := r.buf[r.at : r.at+seen+i]
 			r.at += seen + i + 1
-			return bytes.TrimSuffix(line, []byte{'\r'}), nil
+			return line, nil
 		}
 		if seen = r.end - r.at; seen > MaxLine {
-			return nil, ProtocolError("too big inline request")
+			if r.buf[r.at] == '*' && r.at == r.begin {
+				tooLong = "too big mbulk count string"
+			}
+			return nil, tooLong
 		}
 		if err := r.fill(); err != nil {
 			return nil, err
@@ -135,7 +149,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// release gives up the last request, and what it has needed beyond the usual.
+// release forgets the last request, and frees the memory that it needed beyond the usual.
 func (r *Reader) release() {
 	r.begin = r.at
 	r.spans, r.args = r.spans[:0], r.args[:0]
@@ -151,7 +165,7 @@ func (r *Reader) release() {
 	}
 }
 
-// fill reads more, and makes room for it if there is none.
+// fill reads more bytes, and makes room for them if there is none.
 func (r *Reader) fill() error {
 	if r.end == len(r.buf) {
 		into := r.buf
@@ -176,7 +190,8 @@ func (r *Reader) fill() error {
 	return err
 }
 
-// ParseInt reads a number as Redis does: nothing before it, nothing behind it, and no zeros that say nothing.
+// ParseInt reads a number as Redis does: a decimal number without a plus sign, without leading zeros, and without any
+// other text.
 func ParseInt(b []byte) (n int64, ok bool) {
 	digits := bytes.TrimPrefix(b, []byte{'-'})
 	if len(digits) == 0 || digits[0] == '+' || digits[0] == '-' || digits[0] == '0' && len(b) > 1 {

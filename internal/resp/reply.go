@@ -1,17 +1,17 @@
 package resp
 
-// Replies, and requests as a client sends them, each appended to what is to be sent.
+// Replies, and a client's requests, each appended to a buffer.
 
 import "strconv"
 
-// AppendSimple appends a line that says how it went.
+// AppendSimple appends a simple string, such as OK. s must not contain a line break.
 func AppendSimple(b []byte, s string) []byte {
 	b = append(b, '+')
 	b = append(b, s...)
 	return append(b, "\r\n"...)
 }
 
-// AppendError appends an error, whose first word is its kind.
+// AppendError appends an error, whose first word is its kind. Line breaks become spaces.
 func AppendError(b []byte, s string) []byte {
 	b = append(b, '-')
 	from := len(b)
@@ -27,17 +27,17 @@ func AppendError(b []byte, s string) []byte {
 // AppendInt appends a number.
 func AppendInt(b []byte, n int64) []byte { return head(b, ':', n) }
 
-// AppendBulk appends bytes.
+// AppendBulk appends a bulk string, which may contain any bytes.
 func AppendBulk[T string | []byte](b []byte, v T) []byte {
 	b = head(b, '$', int64(len(v)))
 	b = append(b, v...)
 	return append(b, "\r\n"...)
 }
 
-// AppendNull appends that there is nothing.
+// AppendNull appends the null bulk string.
 func AppendNull(b []byte) []byte { return append(b, "$-1\r\n"...) }
 
-// AppendNullArray appends that there is no array.
+// AppendNullArray appends the null array.
 func AppendNullArray(b []byte) []byte { return append(b, "*-1\r\n"...) }
 
 // AppendArray appends the beginning of an array; its n elements follow.

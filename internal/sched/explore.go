@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Case is what goroutines do together. All of them, and those that they start with Go, run to their end.
+// Case is a set of goroutines to be played together. All of them, and those that they start with Go, run to their end.
 type Case struct {
 	Threads []Thread
-	Parked  bool         // the first one goes on alone until it blocks, and only then do the others begin
-	Check   func() error // looks at what has become of it, when all have ended
+	Parked  bool         // the first goroutine runs alone until it blocks; only then the others begin
+	Check   func() error // checks the outcome when all goroutines have ended
 }
 
 // Thread is one goroutine of a case.
@@ -21,11 +21,11 @@ type Thread struct {
 	Run  func()
 }
 
-// Switch is a step at which it was not the obvious goroutine that went on: the one that was running or, if that could
-// not, the first that could. Goroutines are numbered in order of appearance.
+// Switch is a step at which the schedule did not choose the default, which is the running goroutine or, if that cannot
+// run, the first one that can. Goroutines are numbered in order of appearance.
 type Switch struct{ Step, To int }
 
-// Trace is all switches of a schedule. It tells the schedule.
+// Trace is the list of all switches of a schedule. It determines the schedule.
 type Trace []Switch
 
 func (t Trace) String() string {
@@ -39,7 +39,7 @@ func (t Trace) String() string {
 	return b.String()
 }
 
-// ParseTrace reads what String has written.
+// ParseTrace reads a trace from the text that String returns.
 func ParseTrace(text string) (Trace, error) {
 	var t Trace
 	for _, field := range strings.Fields(text) {
@@ -52,19 +52,19 @@ func ParseTrace(text string) (Trace, error) {
 	return t, nil
 }
 
-// Failure is a schedule that went wrong.
+// Failure is a schedule that ended in an error.
 type Failure struct {
 	Err   error
 	Trace Trace
-	Log   string // its steps, each before it was taken
+	Log   string // the steps of the schedule, one a line
 }
 
 func (f *Failure) Error() string { return fmt.Sprintf("%v\nschedule: %v\n%s", f.Err, f.Trace, f.Log) }
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Bounded runs every schedule that has at most so many preemptions, or the first most of them if most is not 0. A
-// preemption is a switch away from a goroutine that could have gone on and has not yielded. It returns how many
-// schedules it ran, the last of which failed if there is a failure.
+// Bounded runs every schedule with at most that number of preemptions, or the first most of them if most is not 0. A
+// preemption is a switch away from a goroutine that could run on and has not yielded. Bounded stops at the first failure,
+// and returns it and the number of schedules that it ran.
 func Bounded(preemptions, most int, make func() Case) (schedules int, failure *Failure) {
 	type decision struct{ chosen, of int }
 	var path []decision
@@ -98,12 +98,12 @@ func Bounded(preemptions, most int, make func() Case) (schedules int, failure *F
 	}
 }
 
-// Random runs so many schedules that chance decides. How readily they switch is up to chance too. The same seed gives
-// the same schedules.
+// Random runs count random schedules, which preempt at a random rate. The same seed gives the same schedules. Random stops
+// at the first failure, and returns it and the number of schedules that it ran.
 func Random(seed uint64, count int, make func() Case) (schedules int, failure *Failure) {
 	for i := range count {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		one := 1 << (1 + r.IntN(6)) // in so many points there is a preemption
+		one := 1 << (1 + r.IntN(6)) // this run preempts at one point in so many
 		failure := try(make, func(s *schedule, held bool) int {
 			if held && r.IntN(one) != 0 {
 				return 0
@@ -151,7 +151,7 @@ func try(make func() Case, choose func(*schedule, bool) int) *Failure {
 	return &Failure{err, s.trace, log}
 }
 
-// check plays, and has the case look at the outcome.
+// check plays the schedule and calls the case's Check.
 func (s *schedule) check(make func() Case) error {
 	c, err := s.play(make)
 	if err == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Exploring tells whether schedules decide who goes on. Then nothing may depend on chance.
+// Exploring says whether schedules decide which goroutine runs. If so, the code under test must not depend on chance.
 const Exploring = false
 
 // Mutex is sync.Mutex.
@@ -18,22 +18,23 @@ type Mutex = sync.Mutex
 // Timer is time.Timer.
 type Timer = time.Timer
 
-// Point is a place at which another goroutine may go on: before a shared access that is no atomic of ours.
+// Point is a point at which another goroutine may run. Call it before a shared access that is not through this package or
+// sched/atomic.
 func Point() {}
 
-// Await goes before an operation that blocks until one of the channels has something, or is closed.
+// Await must be called before an operation that blocks until one of the channels has a value or is closed.
 func Await(...<-chan struct{}) {}
 
-// Until goes before a loop that waits for a condition.
+// Until must be called before a loop that waits for a condition.
 func Until(func() bool) {}
 
 // Yield is runtime.Gosched.
 func Yield() { runtime.Gosched() }
 
-// Hand goes where a goroutine lets another go on in its place.
+// Hand must be called where a goroutine lets another one, whose identity is given, run in its place.
 func Hand(uintptr) {}
 
-// Go calls f on a goroutine of its own.
+// Go calls f on a new goroutine.
 func Go(f func()) { go f() }
 
 // Since is time.Since.
@@ -45,5 +46,5 @@ func AfterFunc(d time.Duration, f func()) *Timer { return time.AfterFunc(d, f) }
 // AfterContext is context.AfterFunc.
 func AfterContext(ctx context.Context, f func()) (stop func() bool) { return context.AfterFunc(ctx, f) }
 
-// The compiler hands on the body of what is inlined here, so that whoever imports this package can inline it too.
+// With this call of Lock and Unlock the compiler exports their bodies, so that importers of this package can inline them.
 var _ = func(m, n *Mutex) { m.Lock(); n.Unlock() }

@@ -2,7 +2,7 @@
 
 package sched
 
-// The points at which a schedule may let another goroutine go on.
+// The points at which a schedule may let another goroutine run.
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 
 const Exploring = true
 
-// active is the schedule that is going on.
+// active is the schedule that is being played, or nil.
 var active atomic.Pointer[schedule]
 
-// mine returns the schedule if the caller is the one of its goroutines that has the token.
+// mine returns the active schedule if the calling goroutine belongs to it and has its token, else nil.
 func mine() *schedule {
 	if s := active.Load(); s != nil && s.holder.Load() == goroutine.ID() {
 		return s
@@ -26,22 +26,22 @@ func mine() *schedule {
 	return nil
 }
 
-// Point is a place at which another goroutine may go on.
+// Point is a point at which another goroutine may run.
 func Point() {
 	if s := mine(); s != nil {
 		s.point(nil, false)
 	}
 }
 
-// Until is a point at which the caller goes on only when cond holds. cond may look at values that have points.
+// Until is a point behind which the caller runs only when cond holds. cond may use operations that are points.
 func Until(cond func() bool) {
 	if s := mine(); s != nil {
 		s.point(cond, false)
 	}
 }
 
-// Await is a point at which the caller goes on only when a receive from one of the channels would not block. A channel
-// without room is one that is closed, and never sent to.
+// Await is a point behind which the caller runs only when a receive from one of the channels would not block. An
+// unbuffered channel may only be closed, never sent to.
 func Await(channels ...<-chan struct{}) {
 	Until(func() bool {
 		for _, c := range channels {
@@ -60,14 +60,14 @@ func Await(channels ...<-chan struct{}) {
 	})
 }
 
-// Yield is a point at which it costs nothing to let another goroutine go on.
+// Yield is a point at which a switch to another goroutine does not count as a preemption.
 func Yield() {
 	if s := mine(); s != nil {
 		s.point(nil, true)
 	}
 }
 
-// Hand says that the goroutine with this identity goes on in place of the caller, which waits for it.
+// Hand gives the token to the goroutine with the identity id, which runs in place of the caller; the caller waits for it.
 func Hand(id uintptr) {
 	if s := active.Load(); s != nil && id != 0 {
 		s.holder.Store(id)
@@ -83,7 +83,8 @@ func Go(f func()) {
 	go f()
 }
 
-// Since tells, while a schedule goes on, its own time, which moves when a timer fires and at no other time.
+// Since returns the time of the active schedule, whose clock moves only when a timer fires. Without a schedule it is
+// time.Since.
 func Since(t time.Time) time.Duration {
 	if s := active.Load(); s != nil {
 		return s.clock
@@ -91,19 +92,19 @@ func Since(t time.Time) time.Duration {
 	return time.Since(t)
 }
 
-// Timer is a timer of AfterFunc. In a schedule it may fire at any point once it is set, so it is one more goroutine:
-// that is what a deadline means to who shares memory with it. One that is a lifetime away never fires: who waits for
-// nothing else is in a deadlock.
+// Timer is a timer of AfterFunc. In a schedule it is one more goroutine: it may fire at any point once it is set, as the
+// code under test must not rely on the time of a deadline. A timer with a delay of Lifetime or more never fires: if all
+// goroutines wait for such timers, that is a deadlock.
 type Timer struct {
-	real *time.Timer
+	real *time.Timer // nil in a schedule
 	f    func()
-	set  *thread // it fires when this goroutine begins
+	set  *thread // the goroutine whose begin is the firing of the timer
 }
 
 // Lifetime is longer than any schedule.
 const Lifetime time.Duration = 1 << 61
 
-// AfterFunc has f called when d has passed.
+// AfterFunc calls f on a goroutine of its own when d has passed.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{f: f}
 	if mine() == nil {
@@ -114,7 +115,7 @@ func AfterFunc(d time.Duration, f func()) *Timer {
 	return t
 }
 
-// Reset is that of time.Timer; so is Stop.
+// Reset behaves as that of time.Timer, and so does Stop.
 func (t *Timer) Reset(d time.Duration) bool {
 	if t.real != nil {
 		return t.real.Reset(d)
@@ -146,7 +147,8 @@ func (t *Timer) Stop() bool {
 	return was
 }
 
-// AfterContext makes f another goroutine of the schedule when ctx ends, if ctx is one of the test's, which knows how.
+// AfterContext makes f another goroutine of the schedule when ctx ends, if ctx has a method AfterFunc, as the contexts of
+// the tests have. Otherwise it is context.AfterFunc.
 func AfterContext(ctx context.Context, f func()) (stop func() bool) {
 	if c, ok := ctx.(interface{ AfterFunc(func()) func() bool }); ok && mine() != nil {
 		return c.AfterFunc(f)
@@ -154,7 +156,7 @@ func AfterContext(ctx context.Context, f func()) (stop func() bool) {
 	return context.AfterFunc(ctx, f)
 }
 
-// Mutex is a sync.Mutex with a point before Lock, which waits there for its turn.
+// Mutex is a sync.Mutex with a point before Lock, at which the caller waits until the mutex is free.
 type Mutex struct {
 	mu   sync.Mutex
 	held atomic.Bool

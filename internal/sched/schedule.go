@@ -18,36 +18,37 @@ import (
 type thread struct {
 	name   string
 	run    func()
-	timer  bool // begins only when its timer fires; that it never does is no deadlock
+	timer  bool // a timer, which begins when it fires; if it never does, that is no deadlock
 	began  bool
 	ended  bool
-	until  func() bool   // goes on only when it holds; nil is always
-	resume chan struct{} // the token
+	until  func() bool   // the goroutine may run only when until returns true; nil is always
+	resume chan struct{} // passes the token to the goroutine
 }
 
 func (t *thread) ready() bool { return !t.ended && (t.until == nil || t.until()) }
 
-// schedule runs goroutines one at a time. Who has the token runs, and decides at its next point who has it next.
+// schedule runs goroutines one at a time. The goroutine that has the token runs; at its next point it chooses the
+// goroutine that gets the token.
 type schedule struct {
 	threads []*thread
 	current *thread
 	holder  atomic.Uintptr // the goroutine that has the token; 0 while it is being passed on
 	clock   time.Duration
 
-	// choose picks among those that can go on. If the caller can, it is the first, and held tells so; to choose another
-	// is then a preemption, unless it has yielded.
+	// choose returns the index in options of the goroutine to run next. If held is set, the first option is the calling
+	// goroutine, which has not yielded: to choose another one is a preemption.
 	choose  func(s *schedule, held bool) int
-	options []*thread
-	alone   bool // the first goroutine goes on alone until it blocks
+	options []*thread // the goroutines that can run
+	alone   bool      // the first goroutine runs alone until it blocks
 	step    int
 	trace   Trace
-	log     *strings.Builder // where each step is noted, if anybody wants to know
+	log     *strings.Builder // the log of all steps, or nil
 
 	err  error
 	over chan struct{}
 }
 
-// bound is how many steps a schedule may take; one that takes more goes on for ever.
+// bound is the largest number of steps of a schedule; one that takes more counts as endless.
 const bound = 20_000
 
 var (
@@ -72,7 +73,7 @@ func (s *schedule) play(make func() Case) (Case, error) {
 
 func newSignal() chan struct{} { return make(chan struct{}, 1) }
 
-// point is called by who has the token.
+// point chooses the next goroutine, and returns when the caller is chosen and until holds. The caller must have the token.
 func (s *schedule) point(until func() bool, yields bool) {
 	me := s.current
 	s.holder.Store(0)
@@ -91,7 +92,7 @@ func (s *schedule) point(until func() bool, yields bool) {
 	s.holder.Store(goroutine.ID())
 }
 
-// pass gives the token on.
+// pass gives the token to another goroutine, which begins if it has not begun.
 func (s *schedule) pass(from, to *thread) {
 	if from != nil && from.resume == nil {
 		from.resume = newSignal()
@@ -109,7 +110,7 @@ func (s *schedule) pass(from, to *thread) {
 	}()
 }
 
-// end is the end of a goroutine of the schedule.
+// end ends a goroutine of the schedule and passes the token on, or ends the schedule.
 func (s *schedule) end(me *thread) {
 	s.holder.Store(0)
 	me.ended = true
@@ -120,7 +121,8 @@ func (s *schedule) end(me *thread) {
 	}
 }
 
-// pick decides who goes on; nobody does at the end, which is a failure if somebody would.
+// pick returns the goroutine that runs next. It returns nil at the end of the schedule, and sets err if some goroutine has
+// not ended.
 func (s *schedule) pick(me *thread, yields bool) *thread {
 	s.step++
 	s.options = s.options[:0]
@@ -140,7 +142,7 @@ func (s *schedule) pick(me *thread, yields bool) *thread {
 		s.err = errEndless
 		return nil
 	case !left:
-		return nil // timers that are still set have nobody left to wake
+		return nil // only timers are left, and no goroutine waits for them
 	case len(s.options) == 0:
 		s.err = errDeadlock
 		return nil
@@ -170,7 +172,7 @@ func (s *schedule) index(t *thread) int {
 	panic("sched: a goroutine of another schedule")
 }
 
-// note logs who is about to do what.
+// note logs the goroutine's next step, with its place in the code under test.
 func (s *schedule) note(me *thread) {
 	if s.log == nil {
 		return

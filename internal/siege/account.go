@@ -2,7 +2,7 @@
 
 package main
 
-// What is counted of a siege, and what the counts must be.
+// The counts of a siege, and what they must be.
 
 import (
 	"time"
@@ -17,7 +17,7 @@ func (c cell) sums(s *site) (all []sums) {
 	return all
 }
 
-// backlog is what waits, of what is known to run.
+// backlog is the number of callbacks that wait, of floods whose callbacks are known to run.
 func (c cell) backlog(s *site) (n int64) {
 	for _, f := range c.floods() {
 		if f.law != nothing {
@@ -27,7 +27,7 @@ func (c cell) backlog(s *site) (n int64) {
 	return n
 }
 
-// drained waits until what was accepted has run.
+// drained waits until everything accepted has run, and tells whether it has.
 func (c cell) drained(s *site, limit time.Duration) bool {
 	for until := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
 		rest := false
@@ -40,7 +40,8 @@ func (c cell) drained(s *site, limit time.Duration) bool {
 	}
 }
 
-// underWay waits until a call of each flood is accepted, or refused if it is to be; all: of each of its goroutines.
+// underWay waits until a call of each flood is accepted, or refused if it is to be; if all is set, a call of each of its
+// goroutines.
 func (c cell) underWay(s *site, all bool, limit time.Duration) {
 	for until := time.Now().Add(limit); time.Now().Before(until) && !c.begun(s, all); time.Sleep(time.Millisecond) {
 	}
@@ -79,7 +80,7 @@ func (s *site) awaitEnd(limit time.Duration) bool {
 	}
 }
 
-// account compares what was handed over with what has run.
+// account compares the calls with the callbacks that have run.
 func (o *outcome) account(s *site, before []sums, result <-chan error) {
 	for i, f := range o.floods() {
 		o.accountOf(f, before[i], s.of(f))
@@ -105,10 +106,10 @@ func (o *outcome) account(s *site, before []sums, result <-chan error) {
 	}
 }
 
-// accountOf is for one flood, by the figures before the call for the end, and after it all.
+// accountOf is account for one flood, by its figures before the call for the end and at last.
 func (o *outcome) accountOf(f *flood, before, after sums) {
-	if after.twisted > 0 {
-		o.problem(lasting, "%s: %d callbacks have run twice, or out of turn", f.name, after.twisted)
+	if after.disordered > 0 {
+		o.problem(lasting, "%s: %d callbacks have run twice, or out of turn", f.name, after.disordered)
 	}
 	switch {
 	case o.life == closing, f.law == nothing:
@@ -127,7 +128,7 @@ func (o *outcome) accountOf(f *flood, before, after sums) {
 	}
 }
 
-// counted sees that each probe has probed, or is known to be late.
+// counted checks that each probe was answered, or is known to be late.
 func (o *outcome) counted(b *battery) {
 	for p, n := range b.counts() {
 		if n == 0 && !(o.own() | o.free()).has(probe(p)) && o.gaps[p] <= strict.gap {
@@ -136,10 +137,10 @@ func (o *outcome) counted(b *battery) {
 	}
 }
 
-// later follows what is under way to its end, but for the probes that the flood may hold up.
+// later waits for the end of the gaps that are under way, except those of probes that the flood may hold up.
 func (o *outcome) later(b *battery, limit time.Duration) {
 	but := o.own() | o.free()
-	b.settled(but, limit)
+	b.awaitPending(but, limit)
 	for p, gap := range b.gaps() {
 		if !but.has(probe(p)) {
 			o.gaps[p] = gap

@@ -2,7 +2,7 @@
 
 package main
 
-// Beside goroutines that compute, and without a flood: what a loop that has little to do makes of its turns.
+// A loop that has little to do, beside goroutines that compute, and without a flood.
 
 import (
 	"context"
@@ -11,20 +11,22 @@ import (
 	"time"
 )
 
-// besides takes the worst of a few timers and of a few round trips, on fresh loops, and the median of these; the same
-// with time.AfterFunc and a channel in between.
+// besides takes the worst of a few timers and of a few round trips, on fresh loops, and the median of these. In between it
+// does the same with time.AfterFunc and a channel.
 func (c cell) besides(o *outcome, newLoop maker) error {
 	const loops, each = 5, 15
 	stop := compute(c.neighbours * c.procs)
 	defer stop()
 	var timers, trips, plainTimers, plainTrips []time.Duration
 	for range loops {
+		// The loop's goroutine is the last to be started, so it is the next to run. One that is started behind it takes that
+		// place, and the loop then begins when each neighbour has had a turn.
+		p := newPlain()
 		s, err := newSite(newLoop)
 		if err != nil {
 			return err
 		}
 		var timer, trip, plainTimer, plainTrip time.Duration
-		p := newPlain()
 		fired := make(chan time.Duration, 1)
 		for range each {
 			from := time.Now()

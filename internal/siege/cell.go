@@ -34,23 +34,23 @@ func (l life) ends() bool  { return l == shutdown || l == closing || l == whole 
 
 const many = 1_000_000 // calls of a burst
 
-// terms are what a cell is tried under.
+// terms are the conditions of a try.
 type terms struct {
 	newLoop  maker
 	window   time.Duration // of a flood
-	patience time.Duration // for what takes no time: to begin, to drain, to end when the flood is over
-	longest  time.Duration // how long a gap is followed that is there at the end of the window
+	patience time.Duration // for steps that take no time: to begin, to drain, to end when the flood is over
+	longest  time.Duration // how long a gap is followed beyond the end of the window
 	giveUp   time.Duration // how long the end may take beyond what is allowed, before the flood is stopped
 	allow    bounds
 	yards    *yards
 }
 
-// ordinary terms are those of all runs; tests have less time.
+// ordinary returns the terms of all runs; tests have less time.
 func ordinary(window time.Duration, yards *yards) *terms {
 	return &terms{sound, window, 20 * time.Second, 4 * time.Second, 2 * time.Second, strict, yards}
 }
 
-// cell is what is tried.
+// cell is one combination to try.
 type cell struct {
 	flood      *flood
 	second     *flood // at the same time, or nil
@@ -71,7 +71,7 @@ func (c cell) String() string {
 	return fmt.Sprintf("%s, %d goroutines, %d processors, %d neighbours each, %s", c.name(), c.goroutines, c.procs, c.neighbours, c.life)
 }
 
-// flags is how to try it again.
+// flags returns the flags that try the cell again.
 func (c cell) flags() string {
 	exactly := func(f *flood) string { return "'^" + regexp.QuoteMeta(f.name) + "$'" }
 	with := ""
@@ -82,7 +82,7 @@ func (c cell) flags() string {
 		c.neighbours, c.life)
 }
 
-// floods are the one or two.
+// floods returns the cell's floods, one or two.
 func (c cell) floods() []*flood {
 	if c.second != nil {
 		return []*flood{c.flood, c.second}
@@ -90,7 +90,7 @@ func (c cell) floods() []*flood {
 	return []*flood{c.flood}
 }
 
-// own are the probes that queue behind what is handed over; free are those that may be kept waiting.
+// own returns the probes that queue behind the flood's callbacks; free returns those that it may keep waiting.
 func (c cell) own() (s probeSet) {
 	for _, f := range c.floods() {
 		s |= f.own
@@ -105,17 +105,18 @@ func (c cell) free() (s probeSet) {
 	return s
 }
 
-// outcome is what was found.
+// outcome is the result of a cell.
 type outcome struct {
 	cell
 	gaps     [probes]time.Duration
 	plain    yard
 	sums     []sums        // of each flood
 	waited   int64         // calls whose callbacks had not run when the window was over
-	grew     bool          // more and more
+	left     int64         // the same when the end was asked for
+	grew     bool          // the backlog grew in the window
 	end      time.Duration // from the call to Done
-	ended    bool          // it came before the flood was stopped
-	heap     uint64        // the most there was
+	ended    bool          // the end came before the flood was stopped
+	heap     uint64        // the largest, in bytes
 	capped   bool          // the flood was stopped for want of memory
 	reports  int64
 	problems []problem
@@ -133,7 +134,7 @@ func (o *outcome) total() (n sums) {
 	return n
 }
 
-// attempt tries a cell once. The yardstick is measured before, unless it is only asked for if the loop needs it.
+// attempt tries a cell once. It measures the yardstick first, or, on demand, only after a problem.
 func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, err error) {
 	began := time.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
@@ -144,7 +145,7 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 		if err := c.besides(o, on.newLoop); err != nil {
 			return o, err
 		}
-		o.judge(on.allow)
+		o.check(on.allow)
 		return o, nil
 	}
 	if !on.yards.onDemand {
@@ -157,19 +158,19 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 		return o, err
 	}
 	lasting := slices.Clone(o.problems)
-	o.judge(on.allow)
+	o.check(on.allow)
 	if on.yards.onDemand && o.wrong() {
-		// For as long as it has gone on for the loop: the worst of a longer time is worse.
+		// For as long as the loop was besieged: the worst of a longer time is worse.
 		if o.plain, err = on.yards.of(c, max(on.window, min(time.Since(loopBegan), mostWindow)), anew); err != nil {
 			return o, err
 		}
 		o.problems = lasting
-		o.judge(on.allow)
+		o.check(on.allow)
 	}
 	return o, nil
 }
 
-// besiege lets the floods loose on a loop.
+// besiege starts the floods on a loop, and ends the loop.
 func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	memory := watchMemory()
 	defer func() { memory.over.Store(true) }()
@@ -197,7 +198,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	}
 	var joins []func(limit time.Duration) bool
 	for _, f := range c.floods() {
-		joins = append(joins, f.let(s, c.goroutines, calls))
+		joins = append(joins, f.start(s, c.goroutines, calls))
 	}
 	join := func() bool {
 		all := true
@@ -231,6 +232,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 		}
 	}
 	before := c.sums(s)
+	o.left = c.backlog(s)
 	b.stop.Store(true)
 	asked := time.Now()
 	result := make(chan error, 1)
@@ -269,7 +271,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	return nil
 }
 
-// watch has a flood go on for the window, and takes the gaps.
+// watch lets the flood go on for the window, and reads the gaps.
 func (c cell) watch(ctx context.Context, on *terms, o *outcome, s *site, b *battery) {
 	sleep(ctx, on.window/2)
 	middle := c.backlog(s)
@@ -282,8 +284,8 @@ func (c cell) watch(ctx context.Context, on *terms, o *outcome, s *site, b *batt
 }
 
 const (
-	growing    = 1.3     // times what waited in the middle of the window
-	fewWaiting = 100_000 // calls that wait, which are no backlog
+	growing    = 1.3     // times the backlog in the middle of the window
+	fewWaiting = 100_000 // waiting calls that are no backlog
 )
 
 func sleep(ctx context.Context, d time.Duration) {

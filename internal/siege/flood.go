@@ -2,31 +2,33 @@
 
 package main
 
-// What a flood is, and how one is let loose.
+// What a flood is, and how one is started.
 
 import (
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// law says what becomes of what a flood's calls hand over.
+// law says how often the functions that a flood's calls hand over must run.
 type law int
 
 const (
-	nothing law = iota // they hand nothing over
-	exactly            // what was accepted runs once
-	wanted             // what was handed over before the end began runs once; what came later, once at most
-	pending            // what was accepted runs once, unless the loop ends before
+	nothing law = iota // the calls hand over none
+	exactly            // a function that was accepted runs once
+	wanted             // one that was handed over before the end began runs once; a later one, once at most
+	pending            // one that was accepted runs once, unless the loop ends before
 )
 
-// flood is calls without end.
+// flood is an endless series of calls.
 type flood struct {
 	name string
 	like manner
 	law  law
-	// own are the probes that queue behind what the flood hands over; free are those that it may keep waiting.
+	// own are the probes that queue behind the flood's functions; free are those that it may keep waiting.
 	own, free probeSet
 	refused   bool // all calls are to be refused
 	opts      []eventloop.Option
@@ -37,12 +39,12 @@ type flood struct {
 // flooder is a goroutine's part of a flood.
 type flooder struct {
 	call   func() (accepted bool)
-	finish func() // when it is over
+	finish func() // called when the flood is over
 }
 
-// let starts a flood of so many goroutines, or chains. Each makes calls until the site's stop, or so many. join waits for
-// the goroutines, and tells whether they came back.
-func (f *flood) let(s *site, goroutines, calls int) (join func(limit time.Duration) bool) {
+// start starts a flood of so many goroutines, or chains. Each makes calls until the site's stop, or so many. join waits for
+// the goroutines, and tells whether they have ended.
+func (f *flood) start(s *site, goroutines, calls int) (join func(limit time.Duration) bool) {
 	var all sync.WaitGroup
 	for range goroutines {
 		t := s.newTally(f)
@@ -92,16 +94,25 @@ func asks(call func(s *site)) func(s *site, t *tally) flooder {
 	}
 }
 
-// chain is work that, each time it runs, hands itself over again. It counts on the loop.
+// chain is a function that hands itself over again each time it runs. It counts on the loop.
 func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder {
 	return func(s *site, t *tally) flooder {
 		var fn func()
-		hand := func() {
+		var hand func()
+		hand = func() {
 			t.begun.Add(1)
-			if again(s, fn) == nil {
+			err := again(s, fn)
+			if err == nil {
 				t.accepted.Add(1)
 			}
 			t.calls.Add(1)
+			if errors.Is(err, eventloop.ErrLoopOverloaded) { // beside a flood at the limit: the next tick may have room
+				_, _ = s.loop.ScheduleTimer(0, func() {
+					if s.enter(); !s.stop.Load() {
+						hand()
+					}
+				})
+			}
 		}
 		fn = func() {
 			s.enter()
@@ -110,7 +121,7 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 				hand()
 			}
 		}
-		// By the lane that nothing else keeps waiting.
+		// An internal task, since no other flood keeps it waiting.
 		if err := s.loop.SubmitInternal(func() { s.enter(); hand() }); err != nil {
 			s.fault("a chain was not begun: " + err.Error())
 		}
@@ -118,11 +129,11 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 	}
 }
 
-var floods = append(append(append(append(calls, descriptors...), promises...), scripts...), chains...)
+var floods = slices.Concat(calls, descriptors, promises, parts, scripts, chains)
 
-// none is no flood at all, to tell what the loop does by itself.
+// none is no flood: it shows what the loop does by itself.
 var none = flood{name: "nothing", like: quiet, feeds: true,
 	begin: func(_ *site, t *tally) flooder { t.accepted.Add(1); return flooder{} }}
 
-// microtasks are the probes that use the lane that other goroutines' microtasks come by.
+// microtasks are the probes that use the lane for microtasks of other goroutines.
 var microtasks = set(microtaskProbe, promiseProbe)

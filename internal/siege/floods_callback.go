@@ -2,7 +2,7 @@
 
 package main
 
-// The floods that callbacks make: each begins itself anew.
+// The floods that callbacks make: each callback starts the next.
 
 import (
 	"context"
@@ -17,7 +17,7 @@ var chains = []flood{
 		begin: chain(func(s *site, fn func()) error { return s.loop.SubmitInternal(fn) })},
 	{name: "chain of microtasks", like: feeds, feeds: true, law: exactly,
 		begin: chain(func(s *site, fn func()) error { return s.loop.ScheduleMicrotask(fn) })},
-	// Ticks go before microtasks by intent, as in Node.
+	// NextTick's functions go before microtasks by intent, as in Node.
 	{name: "chain of ticks", like: feeds, feeds: true, law: exactly, free: microtasks,
 		begin: chain(func(s *site, fn func()) error { return s.loop.NextTick(fn) })},
 	{name: "chain of timers at 0", like: feeds, feeds: true,
@@ -46,7 +46,7 @@ func interval(s *site, t *tally) flooder {
 	return flooder{}
 }
 
-// follow has each handler make the promise of the next.
+// follow is a chain of handlers, each of which makes the promise of the next.
 func follow(s *site, t *tally) flooder {
 	var next func(any) (any, error)
 	next = func(any) (any, error) {
@@ -62,7 +62,7 @@ func follow(s *site, t *tally) flooder {
 	return flooder{}
 }
 
-// serve is the ordinary serve loop: whatever comes of one call, there is another.
+// serve is the usual serve loop: each call is followed by another, whatever its outcome.
 func serve(s *site, t *tally) flooder {
 	var next func() error
 	next = func() error {

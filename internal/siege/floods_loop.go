@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// idleTimer is far away.
+// idleTimer is a delay longer than any cell.
 const idleTimer = time.Hour
 
 var calls = []flood{
@@ -36,7 +36,7 @@ var calls = []flood{
 	{name: "ScheduleTimer(1ms)", like: sends, law: pending, own: set(timerProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(time.Millisecond, t.next()); return err })},
 	{name: "ScheduleTimerAs critical", like: sends, law: pending, own: set(timerProbe), begin: tiered(eventloop.TimerCritical)},
-	// They wait for all that the probes bring, and nothing for them.
+	// Background timers wait for all probes, and no probe waits for them.
 	{name: "ScheduleTimerAs background", like: sends, law: pending, begin: tiered(eventloop.TimerBackground)},
 	{name: "ScheduleTimer, CancelTimer", like: alarms, begin: cancelled},
 	{name: "CancelTimer of none", like: locks, refused: true,
@@ -57,7 +57,7 @@ func tiered(tier eventloop.TimerTier) func(s *site, t *tally) flooder {
 	})
 }
 
-// cancelled schedules timers and takes them back; each is taken back or has run.
+// cancelled schedules timers and cancels them; each is cancelled or has run.
 func cancelled(s *site, t *tally) flooder {
 	return flooder{call: func() bool {
 		o := &one{t: t}
@@ -80,7 +80,7 @@ func referenced(s *site, _ *tally) flooder {
 	return flooder{call: func() bool { return s.loop.UnrefTimer(id) == nil && s.loop.RefTimer(id) == nil }}
 }
 
-// switched changes what the loop sleeps in; one of the modes is refused while there are descriptors.
+// switched changes the loop's mode of sleeping; one of the modes is refused while there are descriptors.
 func switched(s *site, _ *tally) flooder {
 	modes := []eventloop.FastPathMode{eventloop.FastPathDisabled, eventloop.FastPathAuto, eventloop.FastPathForced}
 	n := 0
@@ -94,12 +94,12 @@ var descriptors = []flood{
 	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
 	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
 	{name: "RegisterFD, UnregisterFDThen", like: systems, law: pending, own: set(internalProbe), free: set(taskProbe), begin: followed},
-	// What it costs is its error.
+	// Its cost is that of the error.
 	{name: "RegisterFD again", like: litters, refused: true, begin: again},
 	{name: "ModifyFD", like: systems, begin: modified},
 }
 
-// end is a descriptor that is writable always, and readable if there is something to read.
+// end returns a descriptor that is always writable, and readable if something is set.
 func (s *site) end(something bool) int {
 	fd, far, err := pair()
 	if err != nil {
@@ -134,19 +134,19 @@ func readied(s *site, _ *tally) flooder {
 	}}
 }
 
-// followed registers again only when it was told that the last registration is over. What is told when the loop has ended is
-// no callback of the loop.
+// followed registers again only when the last registration is known to be over. A notification after the loop's end is no
+// callback of the loop.
 func followed(s *site, t *tally) flooder {
 	fd := s.end(true)
 	return flooder{call: func() bool {
 		if s.register(fd, eventloop.EventRead) != nil {
 			return false
 		}
-		told, o := make(chan struct{}), &one{t: t}
-		if s.loop.UnregisterFDThen(fd, func() { o.count(); close(told) }) != nil {
+		over, o := make(chan struct{}), &one{t: t}
+		if s.loop.UnregisterFDThen(fd, func() { o.count(); close(over) }) != nil {
 			return false
 		}
-		<-told
+		<-over
 		return true
 	}}
 }
@@ -165,7 +165,7 @@ func again(s *site, _ *tally) flooder {
 	}}
 }
 
-// modified has a descriptor watched for what is there, and for what is not.
+// modified watches a descriptor for an event that is there, and for one that is not, in turn.
 func modified(s *site, _ *tally) flooder {
 	fd := s.end(false)
 	if err := s.register(fd, eventloop.EventRead); err != nil {

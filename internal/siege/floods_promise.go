@@ -28,10 +28,12 @@ var promises = []flood{
 	{name: "NewPromise, forgotten", like: litters, begin: asks(func(s *site) { s.loop.NewPromise() })},
 	{name: "Then of settled", like: makes, law: wanted, own: microtasks, begin: then(true)},
 	{name: "Then of pending", like: makes, own: microtasks, begin: then(false)},
+	{name: "Then of pending, settled", like: makes, law: wanted, own: microtasks, begin: gathered},
+	{name: "ToChannel of one, settled", like: litters, own: microtasks, begin: crowded},
 	{name: "Resolved", like: litters, begin: asks(func(s *site) { s.loop.Promises().Resolved(1) })},
-	// What nobody handles is reported on the loop.
-	{name: "Rejected", like: makes, own: microtasks,
-		begin: asks(func(s *site) { s.loop.Promises().Rejected(eventloop.ErrGoexit) })},
+	// Unhandled rejections are reported on the loop.
+	{name: "Rejected", like: logs, law: wanted, own: microtasks,
+		begin: kept(func(s *site, o *one) { s.loop.Promises().Rejected(unhandled{o}) })},
 	{name: "All", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).All)},
 	{name: "AllSettled", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).AllSettled)},
 	{name: "Race", like: toils, law: wanted, own: microtasks, begin: combined((*promise.Realm).Race)},
@@ -39,7 +41,8 @@ var promises = []flood{
 	{name: "Await of settled", like: litters, own: microtasks, begin: awaits(true)},
 	{name: "Await of pending", like: makes, own: microtasks, begin: awaits(false)},
 	{name: "ToChannel of settled", like: litters, own: microtasks, begin: channels(true)},
-	{name: "ToChannel of pending", like: makes, own: microtasks, begin: channels(false)},
+	// Each goroutine makes hundreds of promises before it waits, so it computes in whole slices of the scheduler.
+	{name: "ToChannel of pending", like: litters, own: microtasks, begin: channels(false)},
 	{name: "Promisify", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: promisify(false)},
 	{name: "Promisify[T]", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: kept(typed)},
 	{name: "Promisify, two workers", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe),
@@ -47,7 +50,7 @@ var promises = []flood{
 	{name: "Promisify, context ended", like: makes, law: wanted, own: microtasks, begin: promisify(true)},
 }
 
-// kept is calls of which each has a promise, whose handler is to run.
+// kept is a flood of calls, each with a promise whose handler is to run.
 func kept(call func(s *site, o *one)) func(s *site, t *tally) flooder {
 	return func(s *site, t *tally) flooder {
 		return flooder{call: func() bool {
@@ -57,6 +60,11 @@ func kept(call func(s *site, o *one)) func(s *site, t *tally) flooder {
 	}
 }
 
+// unhandled is the reason of a rejection that is to be reported.
+type unhandled struct{ *one }
+
+func (unhandled) Error() string { return "unhandled" }
+
 func combined(combine func(r *promise.Realm, ps ...*promise.Promise) *promise.Promise) func(s *site, t *tally) flooder {
 	return kept(func(s *site, o *one) {
 		r := s.loop.Promises()
@@ -64,11 +72,9 @@ func combined(combine func(r *promise.Realm, ps ...*promise.Promise) *promise.Pr
 	})
 }
 
-// typed is for the loop itself, which the generic function wants.
 func typed(s *site, o *one) {
-	l, ok := s.loop.(*eventloop.Loop)
-	if !ok {
-		s.fault("it is not the loop itself")
+	l, err := s.native()
+	if err != nil {
 		return
 	}
 	eventloop.Promisify(context.Background(), l, func(context.Context) (int, error) { return 1, nil }).
@@ -92,7 +98,50 @@ func then(settled bool) func(s *site, t *tally) flooder {
 	}
 }
 
-// awaits waits for one promise after the other. What is pending is rejected at the loop's end, so that it never hangs.
+// crowd is how many handlers, or channels, one promise has before it is settled.
+const crowd = 100_000
+
+// gathered settles promises that have many handlers.
+func gathered(s *site, t *tally) flooder {
+	p, resolve, _ := s.loop.NewPromise()
+	n := 0
+	settle := func() {
+		resolve(nil)
+		p, resolve, _ = s.loop.NewPromise()
+	}
+	return flooder{finish: settle, call: func() bool {
+		o := &one{t: t}
+		p.Then(o.fulfilled, o.rejected)
+		if n++; n%crowd == 0 {
+			settle()
+		}
+		return true
+	}}
+}
+
+// crowded settles promises that have many channels.
+func crowded(s *site, _ *tally) flooder {
+	p, resolve, _ := s.loop.NewPromise()
+	n := 0
+	var waiting []<-chan eventloop.Result
+	settle := func() {
+		resolve(nil)
+		for _, ch := range waiting {
+			<-ch
+		}
+		waiting = waiting[:0]
+		p, resolve, _ = s.loop.NewPromise()
+	}
+	return flooder{finish: settle, call: func() bool {
+		waiting = append(waiting, p.ToChannel())
+		if n++; n%crowd == 0 {
+			settle()
+		}
+		return true
+	}}
+}
+
+// awaits waits for one promise after the other. The loop's end rejects a pending promise, so the flood never hangs.
 func awaits(settled bool) func(s *site, t *tally) flooder {
 	return func(s *site, _ *tally) flooder {
 		p := s.loop.Promises().Resolved(1)
@@ -109,12 +158,12 @@ func awaits(settled bool) func(s *site, t *tally) flooder {
 	}
 }
 
-// channels has a number of channels open, and hears from each.
+// channels keeps a number of channels open, and receives from each.
 func channels(settled bool) func(s *site, t *tally) flooder {
 	return func(s *site, _ *tally) flooder {
 		const most = 256
 		var waiting []<-chan eventloop.Result
-		hear := func() bool {
+		receive := func() bool {
 			r := <-waiting[0]
 			if _, more := <-waiting[0]; more {
 				s.fault("a channel of ToChannel has two values")
@@ -131,11 +180,11 @@ func channels(settled bool) func(s *site, t *tally) flooder {
 				}
 				waiting = append(waiting, q.ToChannel())
 				resolve(nil)
-				return len(waiting) < most || hear()
+				return len(waiting) < most || receive()
 			},
 			finish: func() {
 				for len(waiting) > 0 {
-					hear()
+					receive()
 				}
 			},
 		}

@@ -5,6 +5,9 @@ package main
 // The floods of package js.
 
 import (
+	"context"
+	"errors"
+
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
 )
@@ -17,9 +20,24 @@ var scripts = []flood{
 		s.js.ClearInterval(id)
 		return err
 	})},
+	{name: "js Refresh", like: alarms, begin: refreshed(1)},
+	{name: "js Refresh, far", like: alarms, begin: refreshed(1e6)},
+	{name: "js Ref, Unref", like: locks, begin: func(s *site, _ *tally) flooder {
+		id, err := s.js.SetTimeout(func() { s.enter() }, 1e6)
+		if err != nil {
+			s.fault(err.Error())
+		}
+		return flooder{call: func() bool { s.js.Unref(id); s.js.Ref(id); return s.js.HasRef(id) }}
+	}},
 	// To the loop an immediate is an internal task.
 	{name: "js SetImmediate", like: makes, law: pending, own: set(internalProbe), free: set(taskProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.js.SetImmediate(t.next()); return err })},
+	{name: "js SetImmediate, ClearImmediate", like: makes, own: set(internalProbe), free: set(taskProbe),
+		begin: each(func(s *site, _ *tally) error {
+			id, err := s.js.SetImmediate(func() { s.enter() })
+			s.js.ClearImmediate(id)
+			return err
+		})},
 	{name: "js NextTick", like: sends, law: exactly, own: microtasks,
 		begin: each(func(s *site, t *tally) error { return s.js.NextTick(t.next()) })},
 	{name: "js QueueMicrotask", like: sends, law: exactly, own: microtasks,
@@ -30,7 +48,7 @@ var scripts = []flood{
 		begin: aborts(func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal {
 			return j.AnySignal(j.NewAbortController().Signal(), signal)
 		})},
-	// One may be aborted before there is a listener, which then never hears.
+	// A signal may be aborted before its listener is added, which is then never called.
 	{name: "js TimeoutSignal", like: makes, own: set(timerProbe),
 		begin: func(s *site, t *tally) flooder {
 			return flooder{call: func() bool {
@@ -42,7 +60,13 @@ var scripts = []flood{
 				return err == nil
 			}}
 		}},
-	{name: "js DispatchEvent", like: makes, law: exactly, own: set(taskProbe), begin: dispatched},
+	{name: "js OnAbort, Context", like: litters, begin: asks(func(s *site) {
+		remove := s.signal.OnAbort(func(error) { s.enter() })
+		_, cancel := s.signal.Context(context.Background())
+		cancel()
+		remove()
+	})},
+	{name: "js DispatchEvent", like: serves, law: exactly, own: set(taskProbe), begin: dispatched},
 	{name: "js AddEventListener, Remove", like: litters, begin: listening},
 	{name: "js Promise", like: toils, law: wanted, own: microtasks,
 		begin: kept(func(s *site, o *one) {
@@ -50,6 +74,20 @@ var scripts = []flood{
 			p.Then(o.fulfilled, o.rejected)
 			resolve(s.js.Resolve(eventloop.StateAwake))
 		})},
+}
+
+// refreshed refreshes one timer, and sets another when that has fired.
+func refreshed(ms float64) func(s *site, t *tally) flooder {
+	return func(s *site, _ *tally) flooder {
+		var id js.ID
+		return flooder{call: func() bool {
+			err := s.js.Refresh(id)
+			if errors.Is(err, js.ErrNoTimer) {
+				id, err = s.js.SetTimeout(func() { s.enter() }, ms)
+			}
+			return err == nil
+		}}
+	}
 }
 
 // aborts aborts signals that have a listener each.
@@ -64,17 +102,17 @@ func aborts(of func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal) func(s *s
 	}
 }
 
-// dispatched has the loop dispatch one event after the other at a target.
+// dispatched makes the loop dispatch one event after the other at a target.
 func dispatched(s *site, t *tally) flooder {
 	target := s.js.NewEventTarget()
-	var heard func() // of the event that is dispatched; on the loop
-	if err := target.AddEventListener("flood", js.NewEventListener(func(*js.Event) { heard() })); err != nil {
+	var listen func() // of the event that is dispatched; on the loop
+	if err := target.AddEventListener("flood", js.NewEventListener(func(*js.Event) { listen() })); err != nil {
 		s.fault(err.Error())
 	}
 	return flooder{call: func() bool {
 		fn := t.next()
 		return s.loop.Submit(func() {
-			heard = fn
+			listen = fn
 			if _, err := target.DispatchEvent(js.NewEvent("flood")); err != nil {
 				s.fault(err.Error())
 			}

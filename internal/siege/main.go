@@ -127,7 +127,7 @@ func lifeOf(text string) life { return life(text) }
 // The window of a flood.
 const leastWindow, mostWindow, quickWindow = 200 * time.Millisecond, time.Second, 150 * time.Millisecond
 
-// hung is what no cell may take.
+// hung is longer than any cell may take.
 const hung = 3 * time.Minute
 
 func besiege(ctx context.Context, opt options) error {

@@ -13,11 +13,11 @@ import (
 
 const (
 	mostHeap = 3 << 30   // past which a flood is stopped
-	remarked = 256 << 20 // that is worth a word
+	remarked = 256 << 20 // that is worth a word in the report
 	littered = 64 << 20  // that is worth a collection
 )
 
-// memory is how much there is, and the end of a flood that takes too much.
+// memory measures the memory in use, and stops a flood that takes too much.
 type memory struct {
 	most   atomic.Uint64
 	capped atomic.Bool
@@ -40,14 +40,14 @@ func watchMemory() *memory {
 	return m
 }
 
-// used is what is in use, what is not collected yet included.
+// used returns the bytes in use, garbage that is not collected yet included.
 func used() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64() + sample[1].Value.Uint64()
 }
 
-// tidy gets rid of what the last cell has left.
+// tidy frees the memory that the last cell has left.
 func tidy() {
 	if used() > littered {
 		debug.FreeOSMemory()

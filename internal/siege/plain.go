@@ -6,6 +6,8 @@ package main
 // writes, besieged in the same way by as many goroutines beside the same neighbours.
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,14 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// manner is what a flood amounts to where there is no loop.
+// manner is the kind of work that a flood amounts to without a loop.
 type manner int
 
 const (
 	quiet   manner = iota // none
 	sends                 // blocking sends to the channel
-	makes                 // the same of functions that are made for it, with what a promise takes of memory
+	makes                 // the same, each of a new function, with the memory of a promise
+	logs                  // the same, and the function logs an error
 	toils                 // the same at the cost of some promises
+	serves                // the same as makes, and the function itself does as much
 	litters               // memory only
 	feeds                 // functions that send themselves again
 	reads                 // loads of an atomic
@@ -36,6 +40,7 @@ type plain struct {
 	stop  atomic.Bool
 	ended atomic.Bool // the flood is refused
 	done  chan struct{}
+	ran   atomic.Int64 // functions
 	mu    sync.Mutex
 	free  []func()
 }
@@ -50,9 +55,10 @@ func newPlain() *plain {
 				break
 			}
 			fn()
+			p.ran.Add(1)
 		}
 		close(p.done)
-		for range p.tasks { // who waits to send must not wait for ever
+		for range p.tasks { // senders must not wait for ever
 		}
 	}()
 	return p
@@ -74,6 +80,16 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 				p.tasks <- func() { kept[0] = nil }
 			}
 		}, nil
+	case logs:
+		logger := slog.New(counter{new(atomic.Int64)})
+		return func() {
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() {
+					kept[0] = nil
+					logger.Error("unhandled", "kind", "promise", "error", errors.ErrUnsupported)
+				}
+			}
+		}, nil
 	case toils:
 		return func() {
 			for range 8 {
@@ -81,6 +97,16 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 			}
 			if kept := litter(); !p.ended.Load() {
 				p.tasks <- func() { kept[0] = nil }
+			}
+		}, nil
+	case serves:
+		return func() {
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() {
+					p.mu.Lock()
+					kept[0] = litter()[0]
+					p.mu.Unlock()
+				}
 			}
 		}, nil
 	case litters:
@@ -113,7 +139,7 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 	return nil, nil
 }
 
-// litter makes about as much as a promise and its handlers are.
+// litter allocates about as much as a promise and its handlers.
 //
 //go:noinline
 func litter() []*[96]byte { return []*[96]byte{new([96]byte), new([96]byte)} }
@@ -160,9 +186,16 @@ func (p *plain) probe() (*battery, error) {
 		_ = files[0].SetDeadline(time.Now())
 	}()
 	b.echo(files[0])
-	for _, kind := range []probe{taskProbe, internalProbe, promiseProbe, microtaskProbe} {
-		b.ask(kind, func(done func()) error { p.tasks <- done; return nil })
+	// The functions are made anew, as those of the loop's probers are. Beside a flood of garbage that can take longest: a
+	// goroutine that allocates has to assist the collector.
+	for _, kind := range []probe{taskProbe, internalProbe, microtaskProbe} {
+		b.ask(kind, func(done func()) error { p.tasks <- func() { done() }; return nil })
 	}
+	b.ask(promiseProbe, func(done func()) error {
+		kept := litter()
+		p.tasks <- func() { kept[0] = nil; done() }
+		return nil
+	})
 	g := &b.gauges[timerProbe]
 	var arm func()
 	arm = func() {
@@ -178,26 +211,28 @@ func (p *plain) probe() (*battery, error) {
 	return b, nil
 }
 
-// yard is what the yardstick has suffered.
+// yard is a measurement of the yardstick.
 type yard struct {
 	gaps [probes]time.Duration
 	end  time.Duration
+	each time.Duration // for each function of the flood, while that goes on
 	turn time.Duration // what a goroutine that only computes waits for its turn
 }
 
-// or is the worse of two.
+// or returns the worse of two, figure by figure.
 func (y yard) or(z yard) yard {
 	for p := range y.gaps {
 		y.gaps[p] = max(y.gaps[p], z.gaps[p])
 	}
 	y.end = max(y.end, z.end)
+	y.each = max(y.each, z.each)
 	y.turn = max(y.turn, z.turn)
 	return y
 }
 
-const yardPatience = 4 * time.Second // for what takes no time, and for a gap that is there when the window ends
+const yardPatience = 4 * time.Second // for steps that take no time, and for a gap that is under way when the window ends
 
-// measure besieges the loop of channels for a while, or with so many calls, if there is a number of them.
+// measure besieges the loop of channels for the window, or with so many calls of each goroutine unless calls is 0.
 func measure(like []manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
 	p := newPlain()
 	b, err := p.probe()
@@ -208,6 +243,7 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 	stopNeighbours := compute(neighbours)
 	var flooders sync.WaitGroup
 	turn := turns()
+	began, ran := time.Now(), p.ran.Load()
 	b.reset()
 	for i := range goroutines * len(like) {
 		m := like[i%len(like)]
@@ -233,7 +269,8 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 	} else {
 		time.Sleep(window)
 	}
-	b.settled(0, yardPatience)
+	y.each = time.Since(began) / time.Duration(max(1, p.ran.Load()-ran))
+	b.awaitPending(0, yardPatience)
 	y.gaps = b.gaps()
 	y.turn = turn()
 	channel := max(y.gaps[taskProbe], y.gaps[internalProbe], y.gaps[promiseProbe], y.gaps[microtaskProbe])
@@ -257,8 +294,8 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 	return y, nil
 }
 
-// turns starts a goroutine that computes, as a loop does that has always something to do, and looks at the clock. worst
-// stops it when it has its next turn, and is the longest that it has waited for one.
+// turns starts a goroutine that computes, as a loop that always has work does, and looks at the clock. worst stops it at its
+// next turn, and returns the longest time that it has waited for one.
 func turns() (worst func() time.Duration) {
 	var over atomic.Bool
 	found := make(chan time.Duration, 1)

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// choice is what the flags leave.
+// choice is what the flags select.
 type choice struct {
 	floods     *regexp.Regexp
 	with       *regexp.Regexp // the floods that go on at the same time, of which one is drawn for each cell; or nil
@@ -18,7 +18,7 @@ type choice struct {
 	procs      []int
 	neighbours []int
 	lives      []life
-	sample     bool // nothing was said of floods: some pairs of them are tried too
+	sample     bool // no flag selects floods: some pairs of them are tried too
 }
 
 // How many pairs there are in a sample, and in that of a quick run. They have few goroutines and no neighbours: two floods
@@ -50,7 +50,7 @@ func (ch choice) goroutinesOf(f *flood, l life) []int {
 	return ch.goroutines
 }
 
-// cells are all there are.
+// cells returns all cells of the choice.
 func (ch choice) cells(rng *rand.Rand) (all []cell) {
 	add := func(f *flood, l life) {
 		for _, procs := range ch.procs {
@@ -106,7 +106,7 @@ func (ch choice) paired(c *cell, rng *rand.Rand) bool {
 	return true
 }
 
-// plan puts them in order: first each flood once in each life and a sample of pairs, and then the rest. It tells how many
+// plan orders the cells: first each flood once in each life and a sample of pairs, and then the rest. It returns how many
 // the first are.
 func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	order = ch.cells(rng)
@@ -134,11 +134,11 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// A quick run has so many of these.
+// The numbers of bursts, and of cells without a flood, in a quick run.
 const quickBursts, quickBesides = 4, 1
 
-// quick is what a minute is enough for: each flood once, on a loop that lives and then shuts down, and on one that is closed;
-// then a few bursts, a few pairs, and a loop beside neighbours.
+// quick returns cells for about a minute: each flood once, on a loop that lives and then shuts down, and on one that is
+// closed; then a few bursts, a few pairs, and a loop beside neighbours.
 func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	drawn := func(l life) []cell {
 		ch := ch

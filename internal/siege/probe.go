@@ -41,19 +41,19 @@ func set(ps ...probe) (s probeSet) {
 
 func (s probeSet) has(p probe) bool { return s&(1<<p) != 0 }
 
-// pace is what a prober waits between two, so that the loop gets to rest too.
+// pace is a prober's pause between two probes, so that the loop comes to rest too.
 const pace = time.Millisecond
 
-// gauge keeps the worst gap of a probe, one that has not come to its end included.
+// gauge keeps the worst gap of a probe, including one that is under way.
 type gauge struct {
 	count atomic.Int64
 	worst atomic.Int64
-	since atomic.Int64 // when what is under way began; 0 if nothing is
+	since atomic.Int64 // when the gap under way began; 0 if there is none
 }
 
 func (g *gauge) begin() { g.since.Store(now()) }
 
-// due begins a gap at a moment that may be still to come.
+// due begins a gap at a moment that may lie in the future.
 func (g *gauge) due(at int64) { g.since.Store(at) }
 
 func (g *gauge) end() {
@@ -74,7 +74,7 @@ func (g *gauge) pending() time.Duration {
 // gap is the worst up to now.
 func (g *gauge) gap() time.Duration { return max(time.Duration(g.worst.Load()), g.pending()) }
 
-// battery is the probes of a site, or of what it is compared with.
+// battery is the probes of a site, or of the yardstick.
 type battery struct {
 	gauges [probes]gauge
 	stop   atomic.Bool
@@ -82,7 +82,7 @@ type battery struct {
 	all    sync.WaitGroup
 }
 
-// ask probes by a call that has done called, or fails.
+// ask probes by a call that arranges a call of done, or fails.
 func (b *battery) ask(p probe, call func(done func()) error) {
 	g := &b.gauges[p]
 	answer := make(chan struct{}, 1)
@@ -133,7 +133,7 @@ func (b *battery) echo(near *os.File) {
 	}()
 }
 
-// reset forgets the gaps so far. What is under way counts from now on.
+// reset forgets the gaps so far. A gap that is under way counts from now on.
 func (b *battery) reset() {
 	for p := range b.gauges {
 		g := &b.gauges[p]
@@ -148,8 +148,8 @@ func (b *battery) reset() {
 // ready waits until every probe has been answered.
 func (b *battery) ready(limit time.Duration) bool { return b.answered([probes]int64{}, 0, limit) }
 
-// settled waits until what is under way now has been answered, but for some probes, and tells whether it was.
-func (b *battery) settled(but probeSet, limit time.Duration) bool {
+// awaitPending waits until the probes that are under way now have been answered, except some, and tells whether they were.
+func (b *battery) awaitPending(but probeSet, limit time.Duration) bool {
 	var counts [probes]int64
 	for p := range counts {
 		counts[p] = b.gauges[p].count.Load()

@@ -2,7 +2,7 @@
 
 package main
 
-// What is told of the cells.
+// The report of the cells.
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func (o *outcome) row() string {
 			if o.free().has(p) {
 				mark = "~"
 			}
-			cellText = mark + short(o.gaps[p]) + o.against(o.plain.gaps[p])
+			cellText = mark + short(o.gaps[p]) + o.besidePlain(o.plain.gaps[p])
 		}
 		text += fmt.Sprintf(" %15s", cellText)
 	}
@@ -45,7 +45,7 @@ func (o *outcome) row() string {
 		if !o.ended {
 			end = ">" + end
 		}
-		end += o.against(o.plain.ending())
+		end += o.besidePlain(o.plain.ending())
 	}
 	text += fmt.Sprintf(" %15s  %s", end, o.verdict())
 	if o.heap > remarked {
@@ -54,15 +54,15 @@ func (o *outcome) row() string {
 	return text
 }
 
-// against is what the yardstick has taken, if it was asked.
-func (o *outcome) against(plain time.Duration) string {
+// besidePlain returns the yardstick's time as text, if it was measured.
+func (o *outcome) besidePlain(plain time.Duration) string {
 	if o.plain == (yard{}) {
 		return ""
 	}
 	return "/" + short(plain)
 }
 
-// conclude tells what was violated, the worst first.
+// conclude reports the violations, the worst first.
 func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, interrupted bool) error {
 	var bad, full []*outcome
 	for _, o := range outcomes {
@@ -75,9 +75,9 @@ func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, int
 	}
 	slices.SortFunc(bad, func(a, b *outcome) int {
 		switch {
-		case a.badly() > b.badly():
+		case a.excess() > b.excess():
 			return -1
-		case a.badly() < b.badly():
+		case a.excess() < b.excess():
 			return 1
 		}
 		return 0
@@ -144,7 +144,7 @@ func (o *outcome) finding() finding {
 	return f
 }
 
-// export writes what was found into a file.
+// export writes the outcomes into a file.
 func export(path string, outcomes []*outcome) error {
 	all := []finding{}
 	for _, o := range outcomes {

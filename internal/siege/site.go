@@ -2,10 +2,11 @@
 
 package main
 
-// The site: one loop under siege, and what is counted of the calls that besiege it.
+// The site: one loop under siege, and the counts of the calls that besiege it.
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/js"
 )
 
-// loop is what is besieged: *eventloop.Loop, or one with a flaw.
+// loop is a loop to besiege: *eventloop.Loop, or one with a flaw.
 type loop interface {
 	js.Loop
 	eventloop.FDRegistrar
@@ -43,10 +44,12 @@ const (
 	over         // Done is closed
 )
 
-// site is a loop that runs, with what has been sent to it.
+// site is a running loop, with the tallies of its floods.
 type site struct {
 	loop loop
 	js   *js.JS
+
+	signal *js.AbortSignal // shared by all goroutines of a flood; never aborted
 
 	stop  atomic.Bool // the flood is to stop
 	phase atomic.Int32
@@ -56,10 +59,19 @@ type site struct {
 
 	mu      sync.Mutex // guards what follows
 	tallies []*tally
-	wrong   []string // what no figure tells
+	wrong   []string // faults that no figure shows
 	cleanup []func() // when the loop has ended
 
 	returned chan error // what Run returned
+}
+
+// native returns the loop for calls that only *eventloop.Loop has. A loop with a flaw is none; that is a fault of the site.
+func (s *site) native() (*eventloop.Loop, error) {
+	if l, ok := s.loop.(*eventloop.Loop); ok {
+		return l, nil
+	}
+	s.fault("it is not the loop itself")
+	return nil, errors.ErrUnsupported
 }
 
 // newSite starts a loop.
@@ -74,19 +86,26 @@ func newSite(newLoop maker, opts ...eventloop.Option) (*site, error) {
 	if s.js, err = js.New(l); err != nil {
 		return nil, err
 	}
+	s.signal = s.js.NewAbortController().Signal()
 	go func() { s.returned <- l.Run(context.Background()) }()
 	return s, nil
 }
 
-// counter is a logger's handler that only counts.
+// counter is a logger's handler that only counts. To a flood of rejections its records are callbacks.
 type counter struct{ n *atomic.Int64 }
 
 func (c counter) Enabled(context.Context, slog.Level) bool { return true }
 func (c counter) WithAttrs([]slog.Attr) slog.Handler       { return c }
 func (c counter) WithGroup(string) slog.Handler            { return c }
 
-func (c counter) Handle(context.Context, slog.Record) error {
+func (c counter) Handle(_ context.Context, r slog.Record) error {
 	c.n.Add(1)
+	r.Attrs(func(a slog.Attr) bool {
+		if u, ok := a.Value.Any().(unhandled); ok {
+			u.run()
+		}
+		return true
+	})
 	return nil
 }
 
@@ -127,20 +146,20 @@ func (s *site) clean() {
 
 const marks = 64
 
-// tally counts the calls of one flooder, and what became of them. The flooder has marks functions to hand over, and
-// hands over the next one when the last was accepted; so the loop, which runs them in order, must run one after the
-// other, and neither a loss nor a double can be made good by the other.
+// tally counts the calls of one flooder, and what became of them. The flooder has a ring of functions, and hands over the
+// next one when the last was accepted. So the loop must run them in the order of the ring, and a lost function cannot make
+// up for one that ran twice.
 type tally struct {
-	site     *site
-	flood    *flood
-	begun    atomic.Int64 // calls that have begun
-	calls    atomic.Int64 // calls that have returned
-	accepted atomic.Int64
-	_        [40]byte     // what the loop writes is not on the flooder's line
-	ran      atomic.Int64 // callbacks that have started
-	twisted  atomic.Int64 // of which out of turn, or twice
-	_        [48]byte
-	mark     [marks]func()
+	site       *site
+	flood      *flood
+	begun      atomic.Int64 // calls that have begun
+	calls      atomic.Int64 // calls that have returned
+	accepted   atomic.Int64
+	_          [40]byte     // the loop's fields are not on the flooder's cache line
+	ran        atomic.Int64 // callbacks that have started
+	disordered atomic.Int64 // callbacks that ran out of order, or twice
+	_          [48]byte
+	mark       [marks]func()
 }
 
 func (s *site) newTally(f *flood) *tally {
@@ -149,7 +168,7 @@ func (s *site) newTally(f *flood) *tally {
 		t.mark[i] = func() {
 			s.enter()
 			if n := t.ran.Add(1) - 1; n%marks != int64(i) {
-				t.twisted.Add(1)
+				t.disordered.Add(1)
 			}
 		}
 	}
@@ -162,7 +181,7 @@ func (s *site) newTally(f *flood) *tally {
 // next is the function for the next call.
 func (t *tally) next() func() { return t.mark[t.accepted.Load()%marks] }
 
-// one is for calls whose callbacks come in no order: it tells by itself that it ran twice.
+// one is the callback of a call without an order: it notices itself that it ran twice.
 type one struct {
 	t   *tally
 	ran atomic.Bool
@@ -173,11 +192,11 @@ func (o *one) run() {
 	o.count()
 }
 
-// count is run for what need not be on the loop.
+// count is run for a callback that need not be on the loop.
 func (o *one) count() {
 	o.t.ran.Add(1)
 	if o.ran.Swap(true) {
-		o.t.twisted.Add(1)
+		o.t.disordered.Add(1)
 	}
 }
 
@@ -185,24 +204,24 @@ func (o *one) fulfilled(any) (any, error)  { o.run(); return nil, nil }
 func (o *one) rejected(error) (any, error) { o.run(); return nil, nil }
 
 // sums are the figures of all tallies of a flood.
-type sums struct{ goroutines, begun, calls, accepted, ran, twisted int64 }
+type sums struct{ goroutines, begun, calls, accepted, ran, disordered int64 }
 
-// waiting is what has been accepted, and has not run.
+// waiting is the number of functions that were accepted and have not run.
 func (n sums) waiting() int64 { return n.accepted - n.ran }
 
 func (n sums) and(m sums) sums {
 	return sums{n.goroutines + m.goroutines, n.begun + m.begun, n.calls + m.calls, n.accepted + m.accepted, n.ran + m.ran,
-		n.twisted + m.twisted}
+		n.disordered + m.disordered}
 }
 
-// of adds up what there is of a flood. What has run is read first: it can only be more than that.
+// of adds up the tallies of a flood. ran is read first: it only grows, so waiting is never too small.
 func (s *site) of(f *flood) (n sums) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.tallies {
 		if t.flood == f {
 			ran := t.ran.Load()
-			n = n.and(sums{1, t.begun.Load(), t.calls.Load(), t.accepted.Load(), ran, t.twisted.Load()})
+			n = n.and(sums{1, t.begun.Load(), t.calls.Load(), t.accepted.Load(), ran, t.disordered.Load()})
 		}
 	}
 	return n

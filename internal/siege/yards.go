@@ -2,15 +2,15 @@
 
 package main
 
-// What the yardstick has taken, so that it need not be measured for every cell.
+// Measurements of the yardstick, which need not be repeated for every cell.
 
 import "time"
 
-// yards are the yardsticks of the run so far, by what they depend on: a few measurements each.
+// yards are the measurements of the run so far, a few for each key.
 type yards struct {
 	// measure takes one measurement; calls are those of each goroutine, or 0 for the window.
 	measure  func(like []manner, goroutines, neighbours, calls int, window time.Duration) (yard, error)
-	onDemand bool // only for what would be too long otherwise
+	onDemand bool // measure only when a time exceeds its bound
 	seen     map[yardKey][]yard
 }
 
@@ -20,10 +20,10 @@ type yardKey struct {
 	burst                         bool
 }
 
-// remembered is how many measurements count, so that the worst of ever more does not excuse everything.
+// remembered is how many measurements count: the worst of ever more would excuse everything.
 const remembered = 3
 
-// of is the yardstick for a cell: the worst of what was measured last, of which anew is one more measurement.
+// of returns the yardstick for a cell: the worst of the last measurements, after one more if anew is set.
 func (ys *yards) of(c cell, window time.Duration, anew bool) (worst yard, err error) {
 	key := yardKey{c.flood.like, quiet, c.goroutines, c.procs, c.neighbours, c.life == burst}
 	if c.second != nil {

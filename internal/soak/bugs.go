@@ -2,18 +2,21 @@
 
 package main
 
-// The bugs that other event loops had, and what would find each of them here.
+// The bugs that other event loops had, and the tests that would find each of them here.
 
 // bug is one row. A test is "package: Test/subtest" as go test would print it, but for the contestant's name in sub-tests
 // of the conformance kit; "soak: name" is a station of this tool.
 type bug struct {
 	what  string
 	tests []string
-	why   string // in what way the tests hold it, where that is not plain
+	why   string // how the tests find it, where that is not plain
 }
 
 // kit is where the checks of the conformance kit run against the production loop, in Auto and in Disabled mode.
 const kit = "eventloop: TestConformance/"
+
+// threads is where the tests of threadlets are.
+const threads = "eventloop/threadlet: "
 
 // bugs are the rows in order; the first is number one.
 var bugs = []bug{
@@ -125,4 +128,49 @@ var bugs = []bug{
 		"eventloop/js: TestNothingIsKept", kit + "Retention_Loop", "soak: tasks"}, ""},
 	{"Children inherit or break the loop's descriptors", []string{"eventloop: TestChildrenGetNoDescriptors", kit + "IO_CloseOnExec",
 		"internal/poller: TestDescriptorsAreNotInherited"}, ""},
+	{"A lock of a goroutine to its thread is fatal beside coroutines", []string{threads + "TestLockedToAThread"},
+		"the loop's goroutine may be locked, and threadlets between waits; a process of its own shows that the runtime ends a program in which one waits locked"},
+	{"runtime.Goexit in a coroutine ends who has resumed it", []string{threads + "TestFaults", threads + "TestFaultOfTheDriven/Goexit",
+		threads + "TestFaultAmongOthers", threads + "TestPlays"}, "a test's FailNow is one of the ways"},
+	{"Coroutines that wait for ever leak unseen", []string{threads + "TestManyAtTheEnd", threads + "TestEndEndsWaits", threads + "TestPlays",
+		threads + "TestThreadlets", threads + "TestDeadlock"}, "goroutines are counted after the end, and no threadlet is listed any more"},
+	{"A closed connection has no addresses, or panics", []string{threads + "TestClosed", threads + "TestInterruptions",
+		threads + "TestEndClosesDescriptors"}, "every method of the type is called"},
+	{"What is kept for a peer that does not read grows without bound", []string{threads + "TestPeersThatNeverRead",
+		"eventloop/threadlet/secure: TestPeerThatDoesNotRead", "examples/redis: TestFloodWithoutReading", "examples/redis: TestSlowSubscriber"}, ""},
+	{"Deadlines are missing, or ignored", []string{threads + "TestDeadlines", threads + "TestAllAtOnce",
+		"eventloop/threadlet/secure: TestInterrupted", "examples/http: TestDeadlines"}, ""},
+	{"A listener without free descriptors spins, or ends", []string{threads + "TestNoDescriptors"}, ""},
+	{"A lock that is held over a wait freezes the loop", []string{"eventloop/threadlet/secure: TestSeveral",
+		"eventloop/threadlet/secure: TestPeerThatDoesNotRead", "eventloop/threadlet/secure: TestInterrupted", threads + "TestMutex",
+		threads + "TestStallOfALock"}, "of package sync; TLS has locks of threadlets instead, and who waits for another kind is told"},
+	{"An interrupt is lost in promise code", []string{"gojaloop: TestInterrupts/promise_jobs", "gojaloop: TestInterrupts/ticks",
+		"gojaloop: TestInterrupts/async", "gojaloop: TestLateInterruptHitsNobody", "gojaloop/cmd/loopjs: TestInterrupt/endless_promises"}, ""},
+	{"Scripts whose timers are pending cannot be stopped", []string{"gojaloop: TestCloseWithTimersPending",
+		"gojaloop: TestShutdownWithScriptsPending", "gojaloop: TestEndsAtAnyMoment", "gojaloop/nodejs: TestTerminate",
+		"gojaloop/cmd/loopjs: TestInterrupt/timers"}, ""},
+	{"A settlement from Go after the end deadlocks", []string{"gojaloop: TestSettleAfterTheEnd", "gojaloop: TestEndsAtAnyMoment",
+		"gojaloop/nodejs: TestRunAfterTerminateEnds"}, ""},
+	{"A forgotten interval keeps a program alive without a word", []string{"gojaloop/cmd/loopjs: TestTraceAlive",
+		"eventloop: TestActive"}, ""},
+	{"Rejections of one run fail the next, or nobody hears of them", []string{"gojaloop: TestRejectionsStayWithTheirRun",
+		"gojaloop: TestNeverSilent", "gojaloop: TestNeverSilentAtShutdown", "gojaloop: TestListenersHearEachOnce",
+		"gojaloop/nodejs: TestExceptionsAreLogged"}, ""},
+	{"A program that awaits what never settles ends as if it had succeeded", []string{"gojaloop/cmd/loopjs: TestCommand/never_settles"},
+		"with Node's exit code 13"},
+	{"A completion that is called twice panics in the host", []string{"gojaloop: TestCompletedByMany"}, ""},
+	{"Source maps are wrong where a module is wrapped", []string{
+		"gojaloop/cmd/loopjs: TestCommand/exception_in_required_TypeScript",
+		"gojaloop/cmd/loopjs: TestCommand/exception_in_TypeScript_while_it_is_required",
+		"gojaloop/cmd/loopjs: TestCommand/exception_in_TypeScript"}, ""},
+	{"A delay that is sampled by a timer keeps idle loops awake, and is wrong", []string{"eventloop: TestIdleLoopMeasuresNothing", "eventloop: TestMetricsOnVirtualTime", "eventloop: TestMetricsSampleWaiting"},
+		"on virtual time nothing is due while the loop is idle; `make trace-idle` counts the system calls of a process"},
+	{"A recorder that records nothing looks healthy", []string{"eventloop: TestFlightRecorderTestsItself",
+		"eventloop: TestFlightRecorderInOrder"}, ""},
+	{"Faults that are injected and never hit pass for tests", []string{"eventloop: TestFaultsThatNeverHappen", "eventloop: TestFaults"},
+		"each life of a loop counts the hits of its fault, and fails with none"},
+	{"A profile of all goroutines crashes beside coroutines", []string{threads + "TestProfileOfGoroutines",
+		threads + "TestThreadletsOfTheDriven"}, ""},
+	{"Work that is stolen runs twice, or not at all", []string{"eventloop: TestGroupConserves", "eventloop: TestGroupSteals",
+		"eventloop: TestGroupClose"}, ""},
 }

@@ -21,7 +21,7 @@ import (
 type flaw struct {
 	name   string
 	check  func(r *run, newLoop maker)
-	target int64 // in which it must
+	target int64 // steps in which it must
 	flawed func(l loop) loop
 }
 
@@ -118,7 +118,7 @@ func canary(r *run) {
 	}
 }
 
-// meddler does something else with one task of each so many.
+// meddler gives one of each so many tasks to submit instead of the loop.
 type meddler struct {
 	loop
 	each   int64
@@ -159,7 +159,7 @@ func (s *stuck) Shutdown(ctx context.Context) error {
 	return s.loop.Shutdown(ctx)
 }
 
-// sleepy holds a task back until something else wakes it, at times.
+// sleepy submits a task late, at times.
 type sleepy struct {
 	loop
 	n int
@@ -186,14 +186,14 @@ func leaky(leak func()) func(l loop) loop {
 	}
 }
 
-// eager has timers fire early.
+// eager makes timers fire early.
 type eager struct{ loop }
 
 func (e *eager) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
 	return e.loop.ScheduleTimer(delay*9/10, fn)
 }
 
-// tardy has one timer in a hundred fire late.
+// tardy makes one timer in a hundred fire late.
 type tardy struct {
 	loop
 	n int

@@ -2,7 +2,7 @@
 
 package main
 
-// docs/reliability.md: what this tool knows by itself, and what its last run has found.
+// docs/reliability.md: what this tool knows by itself, and the findings of its last run.
 
 import (
 	"errors"
@@ -14,31 +14,34 @@ import (
 	"time"
 )
 
-// What runs have found stands between these, and stays as it is when the rest is written anew.
+// The findings of runs stand between these lines, and stay when the rest is written anew.
 const (
 	runBegin  = "<!-- The last run, written by make soak. -->\n"
 	runEnd    = "<!-- The end of the last run. -->\n"
 	longBegin = "<!-- Runs of single stations, written by make soak ARGS='-only NAME -write docs/reliability.md'. -->\n"
 	longEnd   = "<!-- The end of the runs of single stations. -->\n"
+	gapsBegin = "<!-- The worst gaps, written by each run of the siege's station. -->\n"
+	gapsEnd   = "<!-- The end of the worst gaps. -->\n"
 )
 
 const (
 	noRun  = "No run has been recorded: `make soak` records one.\n"
 	noLong = "None has been recorded.\n"
+	noGaps = "None have been recorded: `make soak ARGS='-only siege -write docs/reliability.md'` records them.\n"
 )
 
 // rung is a kind of check.
 type rung struct{ what, proves, command string }
 
-// ladder is how the loop is verified, from the abstract to the long.
+// ladder lists the kinds of checks, from the most abstract to the longest.
 var ladder = []rung{
-	{"conformance kit", "each requirement has a check of its own, each check fails on a loop with the mistake it is for", "make test"},
+	{"conformance kit", "each requirement has a check of its own, each check fails on a loop with the mistake it is for", "make test-full"},
 	{"model", "no order of steps of the protocol for sleep, wake and end loses work, wakes twice or hangs; seeded mistakes are found", "make model"},
 	{"schedules", "the same of the code itself, run step by step under a scheduler that chooses who goes next", "make schedules"},
-	{"random operations", "long sequences of calls end as on a loop that is too simple to be wrong", "make test"},
+	{"random operations", "long sequences of calls end as on a loop that is too simple to be wrong", "make test-full"},
 	{"fuzzing", "the same for sequences that are chosen by what code they reach", "make fuzz"},
 	{"mutants", "a change of the code that breaks it is found by a test", "make mutants"},
-	{"faults", "each operation of the poller fails, at its first calls and with up to seven errors, and each descriptor it creates is refused: there is an error and no leak", "make test"},
+	{"faults", "each operation of the poller fails, at its first calls and with up to seven errors, and each descriptor it creates is refused: there is an error and no leak", "make test-full"},
 	{"races and platforms", "the race detector, 32 bits, one processor, no asynchronous preemption, Windows",
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
 	{"siege", "whoever floods the loop, and whatever computes beside it: each kind of work gets through, the end comes, and nothing is lost, doubled or late for it",
@@ -47,7 +50,7 @@ var ladder = []rung{
 	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
 }
 
-// header is how the document begins, and by which it is known.
+// header is the beginning of the document, by which it is recognized.
 const header = "<!-- Written by internal/soak:"
 
 // writable tells whether the document can be written: it is this tool's, or there is none yet.
@@ -73,30 +76,42 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// write brings the document up to date, and renews what is found by a run, if there is one: all that the last one has
-// found, or only what there is of the stations that were chosen.
+// findings are what runs have found, as the document tells it.
+type findings struct {
+	run  string // of the last run of all stations
+	long string // of runs of single stations
+	gaps string // of the last run that besieged a loop
+}
+
+// write brings the document up to date. With the record of a run, it replaces the findings of the last run, or only those of
+// the stations that were chosen.
 func write(path string, rec *record, chosen bool) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	run, long := found(string(old))
+	f := found(string(old))
 	switch {
 	case rec == nil:
 	case chosen:
 		for _, r := range rec.results {
 			if l := longRunOf(rec, r, time.Now()); l.reached > 0 || l.failures > 0 {
-				long = addLong(long, l)
+				f.long = addLong(f.long, l)
 			}
 		}
 	default:
-		run = rec.section()
+		f.run = rec.section()
 	}
-	return os.WriteFile(path, []byte(document(run, long)), 0o644)
+	if rec != nil {
+		if gaps := rec.gaps(); gaps != "" {
+			f.gaps = gaps
+		}
+	}
+	return os.WriteFile(path, []byte(document(f)), 0o644)
 }
 
-// found is what runs have found, by a document: the last one of all stations, and those of single ones.
-func found(doc string) (run, long string) {
+// found returns the findings in a document.
+func found(doc string) findings {
 	section := func(begin, end, none string) string {
 		_, rest, _ := strings.Cut(doc, begin)
 		if text, _, found := strings.Cut(rest, end); found {
@@ -104,10 +119,10 @@ func found(doc string) (run, long string) {
 		}
 		return none
 	}
-	return section(runBegin, runEnd, noRun), section(longBegin, longEnd, noLong)
+	return findings{section(runBegin, runEnd, noRun), section(longBegin, longEnd, noLong), section(gapsBegin, gapsEnd, noGaps)}
 }
 
-// longRun is what there is of one station on one commit, all its runs together.
+// longRun is the sum of all runs of one station on one commit.
 type longRun struct {
 	station, target, environ string // environ: with the commit
 	reached, failures, runs  int64
@@ -122,9 +137,9 @@ func longRunOf(rec *record, r *run, now time.Time) longRun {
 		r.took.Round(time.Second), now.UTC().Format(time.DateOnly)}
 }
 
-// addLong adds a run to the table. Runs of one commit, with nothing changed, add up on whatever machine, of which the last
-// is named; one of another commit takes the place of what there is of the station, for what was reached was reached by
-// that code. A run of code that is no commit takes nobody's place.
+// addLong adds a run to the table. Runs of one clean commit add up, on whatever machine; the last machine is named. A run of
+// another commit replaces the station's row, which is about other code. A run of changed code does not replace the row of a
+// clean commit.
 func addLong(text string, l longRun) string {
 	var lines []string
 	at := -1
@@ -180,8 +195,8 @@ func parseLong(line string) (l longRun, ok bool) {
 	return l, errors.Join(errs[:]...) == nil
 }
 
-// document renders all of it.
-func document(run, long string) string {
+// document renders the whole document.
+func document(f findings) string {
 	var b strings.Builder
 	b.WriteString(header + ` "make soak" renews it, "make reliability" all but what runs have found. -->
 
@@ -197,7 +212,7 @@ the bugs that other event loops had.
 	for _, r := range ladder {
 		row(&b, r.what, r.proves, "`"+r.command+"`")
 	}
-	b.WriteString("\n## The last soak\n\n" + runBegin + run + runEnd)
+	b.WriteString("\n## The last soak\n\n" + runBegin + f.run + runEnd)
 	b.WriteString(`
 ## Stations for themselves
 
@@ -207,7 +222,14 @@ The short suite is that of the packages that a program imports (eventloop, promi
 from many cases takes some by chance, and an exploration ends early. The loops that main is compared with are in the rounds of ` + "`go test -race`" + ` too;
 the tournament's own tests run in CI only.
 
-` + longBegin + long + longEnd)
+` + longBegin + f.long + longEnd)
+	b.WriteString(`
+## Worst gaps under siege
+
+Each row is the worst of all cells that a run of the station ` + "`siege`" + ` has tried: of each probe, but for floods of its own kind; beside it, in the
+same cell, that of a channel, time.AfterFunc or a goroutine that reads.
+
+` + gapsBegin + f.gaps + gapsEnd)
 	b.WriteString(`
 ## Bugs of other event loops
 

@@ -39,9 +39,9 @@ const (
 // race is one life, shaped by the bits of its dice.
 func race(r *run, newLoop maker, dice uint64) {
 	throw := func(n uint64) int {
-		got := dice % n
+		value := dice % n
 		dice = dice/n | dice<<48
-		return int(got)
+		return int(value)
 	}
 	mode := auto
 	if throw(16) == 0 {
@@ -55,7 +55,7 @@ func race(r *run, newLoop maker, dice uint64) {
 	how, running, hurry, amount := throw(3), throw(8) != 0, throw(64), 1+throw(mostEach)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var ran [racers][mostEach]uint8 // touched by the loop, and when it has ended
+	var ran [racers][mostEach]uint8 // touched by the loop, and by race when it has ended
 	var accepted [racers][mostEach]bool
 	var over atomic.Bool
 	returned := startIf(running, l, ctx)
@@ -116,7 +116,7 @@ func race(r *run, newLoop maker, dice uint64) {
 	r.reached.Add(racers)
 }
 
-// startIf runs the loop, or not, and returns what tells the result of Run.
+// startIf runs the loop, or not, and returns a channel with the result of Run.
 func startIf(running bool, l loop, ctx context.Context) <-chan error {
 	returned := make(chan error, 1)
 	if running {
@@ -127,7 +127,7 @@ func startIf(running bool, l loop, ctx context.Context) <-chan error {
 	return returned
 }
 
-// rightResult tells what Run may return. A Run that comes after the end is told so.
+// rightResult tells whether Run may return err. A Run that comes after the end returns an error that says so.
 func rightResult(err error, how int, running bool) bool {
 	if !running {
 		return err == nil
@@ -138,11 +138,11 @@ func rightResult(err error, how int, running bool) bool {
 	return how == 0 && err == nil || how == 2 && errors.Is(err, context.Canceled)
 }
 
-// lifecycles lives all kinds of lives, and counts what is open and what runs before and after.
+// lifecycles lives all kinds of lives, and counts descriptors and goroutines before and after.
 func lifecycles(r *run, newLoop maker) {
 	goroutines := runtime.NumGoroutine()
 	r.ended("the first life", func() { live(r, newLoop, 1<<20-1) }) // whatever is made once per process is made now
-	r.settle(func() bool { return runtime.NumGoroutine() <= goroutines })
+	r.waitUntil(func() bool { return runtime.NumGoroutine() <= goroutines })
 	descriptors := openDescriptors()
 	goroutines = runtime.NumGoroutine()
 	var m memory
@@ -154,7 +154,7 @@ func lifecycles(r *run, newLoop maker) {
 				r.reached.Add(1)
 			}
 		}
-		r.settle(func() bool { return runtime.NumGoroutine() <= goroutines }) // some are about to end
+		r.waitUntil(func() bool { return runtime.NumGoroutine() <= goroutines }) // some are about to end
 		if n := runtime.NumGoroutine(); n > goroutines {
 			r.failf("%d goroutines became %d", goroutines, n)
 		}
@@ -163,12 +163,12 @@ func lifecycles(r *run, newLoop maker) {
 		}
 		m.checkpoint(r)
 	}
-	m.judge(r)
+	m.check(r)
 	r.notef("%d goroutines and %d descriptors before and after", goroutines, descriptors)
 }
 
-// settle waits until something holds, for a while that does not count the time in which the machine stood still.
-func (r *run) settle(holds func() bool) {
+// waitUntil waits until a condition holds, for a while in which the standstills of the machine do not count.
+func (r *run) waitUntil(holds func() bool) {
 	const while = time.Second
 	for stood := while; stood > while/2; {
 		from := time.Now()
@@ -182,7 +182,7 @@ func (r *run) settle(holds func() bool) {
 	}
 }
 
-// live is one life: what the loop is used for, and how it ends, are bits of its dice.
+// live is one life: the bits of its dice say what the loop is used for, and how it ends.
 func live(r *run, newLoop maker, dice uint64) {
 	bit := func(n int) bool { return dice>>n&1 != 0 }
 	mode := auto
@@ -239,7 +239,7 @@ func openDescriptors() int {
 	return len(entries)
 }
 
-// sockets returns a connected pair that no child gets and nobody blocks in.
+// sockets returns a connected pair that is non-blocking and closed on exec.
 func sockets() (pair [2]int, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

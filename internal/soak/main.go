@@ -1,9 +1,9 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-// Command soak does for as long as it is given what is too long for every run of the tests, and writes what it reached
-// into docs/reliability.md: see "make soak". It is made of stations, each of which counts something towards a target,
-// and has a share of the time; tests that are at work when it is up are finished. The first is a canary: loops with a
-// flaw each, which the other stations' own checks must find, or else the whole run is worth nothing.
+// Command soak runs, for a given time, checks that are too long for every run of the tests, and writes its results into
+// docs/reliability.md: see "make soak". It is made of stations, each of which counts something towards a target, and
+// has a share of the time; tests that are at work when it is up are finished. The first is a canary: loops with a flaw
+// each, which the other stations' own checks must find, or else the whole run is worth nothing.
 package main
 
 import (
@@ -64,7 +64,7 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 	if budget <= 0 {
 		return errors.New("-budget is not positive")
 	}
-	// Not after hours, and never over what is not ours.
+	// Checked now: a failure after hours would lose the run, and another file must not be overwritten.
 	if err := writable(path); err != nil {
 		return fmt.Errorf("-write: %w", err)
 	}
@@ -207,10 +207,17 @@ func (rec *record) section() string {
 			fmt.Fprintf(&b, "- %s: %s\n", r.name, first)
 		}
 	}
-	for _, r := range rec.results {
-		b.WriteString(r.table)
-	}
 	return b.String() + "\n"
+}
+
+// gaps renders the table of worst gaps; empty if no loop was besieged.
+func (rec *record) gaps() string {
+	for _, r := range rec.results {
+		if r.table != "" {
+			return fmt.Sprintf("\n%s cells in %v. On %s.\n\n%s\n", count(r.reached.Load()), r.took.Round(time.Second), rec.environ, r.table)
+		}
+	}
+	return ""
 }
 
 // count writes a number in groups of three.

@@ -2,7 +2,7 @@
 
 package main
 
-// The station that runs the command siege, and the table of what it has found.
+// The station that runs the command siege, and the table of its findings.
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// cell is what siege tells of one of its cells.
+// cell is what siege reports of one of its cells.
 type cell struct {
 	Cell, Flood, Second string
 	Neighbours          int
@@ -25,7 +25,7 @@ type cell struct {
 	Problems, Again     string
 }
 
-// besieged runs siege for what is left of the station's time. What is violated there is a failure here.
+// besieged runs siege for the rest of the station's time. A violation there is a failure here.
 func besieged(r *run) {
 	until, _ := r.ctx.Deadline()
 	if r.over() {
@@ -60,11 +60,11 @@ func besieged(r *run) {
 		}
 		return
 	}
-	r.judgeCells(cells, work.failed > 0)
+	r.addFindings(cells, work.failed > 0)
 }
 
-// judgeCells takes over what siege has found.
-func (r *run) judgeCells(cells []cell, failed bool) {
+// addFindings adds the findings of siege to the run.
+func (r *run) addFindings(cells []cell, failed bool) {
 	for _, c := range cells {
 		if c.Violated {
 			r.missf("%s: %s; again: %s", c.Cell, c.Problems, c.Again)
@@ -77,7 +77,7 @@ func (r *run) judgeCells(cells []cell, failed bool) {
 	r.table = gapTable(cells)
 }
 
-// worst is the longest that something has taken, and what the yardstick has in the same cell.
+// worst is the longest time of a kind, and the yardstick's in the same cell.
 type worst struct {
 	took, plain time.Duration
 	flood       string
@@ -100,7 +100,7 @@ func (w worst) cells() []string {
 	return []string{ms(w.took), ms(w.plain), w.flood}
 }
 
-// lines are the rows of the table: what is measured, in which lives, and which probe's gap it is; none is the end.
+// lines are the rows of the table: what is measured, in which lives, and the probe whose gap it is; no probe is the end.
 var lines = []struct{ what, lives, probe string }{
 	{"timer of 1 ms", "living whole", "timer"},
 	{"descriptor, a byte there and back", "living whole", "descriptor"},
@@ -118,8 +118,6 @@ var lines = []struct{ what, lives, probe string }{
 // gapTable is the worst of each kind, without and with neighbours that compute.
 func gapTable(cells []cell) string {
 	var b strings.Builder
-	b.WriteString("\n### Worst gaps under siege\n\n" +
-		"Of each probe, but for floods of its own kind; beside it, in the same cell, that of a channel, time.AfterFunc or a goroutine that reads.\n\n")
 	table(&b, "", "worst, the flood alone", "the yardstick's", "flood", "worst, beside 4 goroutines a processor that compute",
 		"the yardstick's", "flood")
 	for _, l := range lines {

@@ -18,7 +18,7 @@ type station struct {
 	name, proves string
 	target       int64
 	unit         string
-	share        int // of the time; 0 is what it takes
+	share        int // of the time; 0 is as long as it takes
 	do           func(r *run)
 }
 
@@ -26,7 +26,7 @@ type station struct {
 type run struct {
 	station
 	ctx     context.Context // ends with the station's time, when it is stopped, or with the program
-	begun   context.Context // the same but for the time: for what is to be finished then
+	begun   context.Context // the same without the time: for work that is finished after it
 	stop    context.CancelFunc
 	seed    uint64
 	control *control
@@ -38,7 +38,7 @@ type run struct {
 	mu              sync.Mutex // guards the two below
 	failures, notes []string
 	skipped         string // why this machine cannot do it
-	table           string // more that the document tells of it
+	table           string // of worst gaps; empty unless it besieges
 	took            time.Duration
 }
 
@@ -87,21 +87,21 @@ func (r *run) over() bool { return r.reached.Load() >= r.target || r.ctx.Err() !
 
 const mostFailures = 10 // after which a station gives up
 
-// failf tells what is wrong. The station goes no further.
+// failf notes a failure, and ends the station.
 func (r *run) failf(format string, args ...any) {
 	r.missf(format, args...)
 	r.stop()
 }
 
-// missf tells what is wrong, and the station goes on until there is too much of it.
+// missf notes a failure. The station goes on until there are mostFailures.
 func (r *run) missf(format string, args ...any) {
 	r.mu.Lock()
 	if len(r.failures) < mostFailures {
 		r.failures = append(r.failures, fmt.Sprintf(format, args...))
 	}
-	enough := len(r.failures) == mostFailures
+	tooMany := len(r.failures) == mostFailures
 	r.mu.Unlock()
-	if enough {
+	if tooMany {
 		r.stop()
 	}
 }
@@ -144,7 +144,7 @@ func (r *run) outcome() string {
 // random makes a source for one of a station's goroutines.
 func (r *run) random(goroutine uint64) *rand.Rand { return rand.New(rand.NewPCG(r.seed, goroutine)) }
 
-// longStall is what no exchange with the loop may take, unless the machine stood still.
+// longStall is the longest time of an exchange with the loop, unless the machine stood still.
 const longStall = 100 * time.Millisecond
 
 // exchanged notes how long an exchange with the loop took.
@@ -181,7 +181,7 @@ func (r *run) await(came <-chan struct{}) bool {
 	}
 }
 
-// ended does what ends something, and tells whether that came to an end itself. What does not is left behind.
+// ended calls do, which ends something, and tells whether do returned in time. Otherwise its goroutine is left behind.
 func (r *run) ended(what string, do func()) bool {
 	came := make(chan struct{})
 	go func() {
@@ -204,7 +204,7 @@ func (r *run) shutdown(l loop) {
 	})
 }
 
-// control is two goroutines that pass a token over a channel, without any loop: what they suffer is the machine's.
+// control is two goroutines that pass a token over a channel, without any loop: their delays are the machine's.
 type control struct {
 	mu    sync.Mutex // guards the two below
 	gaps  []gap
@@ -255,7 +255,7 @@ func (c *control) note(g gap, pause time.Duration) {
 	}
 }
 
-// during is for how long the machine stood still between two moments. It waits until the control is past them.
+// during returns for how long the machine stood still between two moments. It waits until the control is past them.
 func (c *control) during(from, to time.Time) (sum time.Duration) {
 	time.Sleep(20 * time.Millisecond)
 	c.mu.Lock()

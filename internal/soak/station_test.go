@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -140,7 +141,7 @@ func TestSection(t *testing.T) {
 	s := station{name: "one", proves: "something", target: 1_000_000, unit: "steps", do: func(r *run) { r.reached.Add(999_999) }}
 	r := s.start(t.Context(), 7, time.Second)
 	rec := &record{environ: "commit abc", results: []*run{r}}
-	doc := document(rec.section(), noLong)
+	doc := document(findings{rec.section(), noLong, noGaps})
 	for _, want := range []string{"| one | something | 1 000 000 steps | 999 999 | 7 |", "the target was not reached", "commit abc"} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("%q is missing in\n%s", want, doc)
@@ -167,7 +168,7 @@ func TestSiege(t *testing.T) {
 	r := station{name: "siege", target: 9, unit: "cells", share: 1}.begin(t.Context(), 1, time.Hour)
 	defer r.control.close()
 	defer r.stop()
-	r.judgeCells(made(`[
+	r.addFindings(made(`[
 		{"Flood": "A", "Life": "living", "Gaps": {"timer": [2000000, 1000000]}},
 		{"Flood": "B", "Second": "C", "Life": "whole", "Gaps": {"timer": [3000000, 1000000]}, "End": [50000, 0]},
 		{"Flood": "D", "Life": "living", "Neighbours": 4, "Gaps": {"timer": [90000000, 80000000]}},
@@ -176,7 +177,17 @@ func TestSiege(t *testing.T) {
 	if r.failed() || r.reached.Load() != 5 {
 		t.Errorf("%s: %q", r.outcome(), r.failures)
 	}
-	doc := document((&record{results: []*run{r}}).section(), noLong)
+	path := filepath.Join(t.TempDir(), "doc.md")
+	other := &run{station: station{name: "tasks", target: 1, unit: "tasks"}}
+	// A later run without the station leaves the table as it is.
+	if err := errors.Join(write(path, &record{results: []*run{r}}, true), write(path, &record{results: []*run{other}}, false)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(text)
 	for _, want := range []string{
 		"| timer of 1 ms | 3.0 ms | 1.0 ms | B + C | 90.0 ms | 80.0 ms | D |",
 		"| timer of 1 ms, during a burst of a million calls | 500.0 ms | 0.0 ms | E | - | - | - |",
@@ -191,12 +202,12 @@ func TestSiege(t *testing.T) {
 	if again := document(found(doc)); again != doc {
 		t.Error("the table does not stay")
 	}
-	r.judgeCells(made(`[{"Cell": "A, 8 goroutines", "Violated": true, "Problems": "timer 1s", "Again": "go run it"}]`), true)
+	r.addFindings(made(`[{"Cell": "A, 8 goroutines", "Violated": true, "Problems": "timer 1s", "Again": "go run it"}]`), true)
 	if want := "A, 8 goroutines: timer 1s; again: go run it"; len(r.failures) != 1 || r.failures[0] != want {
 		t.Errorf("%q, want %q", r.failures, want)
 	}
 	silent := station{}.begin(t.Context(), 1, time.Hour)
-	silent.judgeCells(nil, true)
+	silent.addFindings(nil, true)
 	silent.control.close()
 	if !silent.failed() {
 		t.Error("that siege fails by itself is not told")
@@ -299,7 +310,7 @@ func TestLongRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, long := found(string(text))
+		long := found(string(text)).long
 		for _, w := range want {
 			if !strings.Contains(long, w) {
 				t.Errorf("%q is missing in\n%s", w, long)

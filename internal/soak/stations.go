@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/contestants"
 )
 
-// loop is what the stations ask of a loop, so that the canary can put a flaw between.
+// loop is the part of a loop that the stations use; the canary puts flaws between.
 type loop interface {
 	Run(ctx context.Context) error
 	Shutdown(ctx context.Context) error
@@ -33,7 +33,7 @@ type loop interface {
 type maker func(mode eventloop.FastPathMode) (loop, error)
 
 func sound(mode eventloop.FastPathMode) (loop, error) {
-	return eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithOnOverload(func(error) {})) // which is wanted here
+	return eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithOnOverload(func(error) {})) // overload is wanted here
 }
 
 const auto, forced, disabled = eventloop.FastPathAuto, eventloop.FastPathForced, eventloop.FastPathDisabled
@@ -65,9 +65,12 @@ func stations() []station {
 		{"go test GOMAXPROCS=1", "the short tests on one processor", 100, "rounds", 2,
 			runs(suite{packages: product, env: []string{"GOMAXPROCS=1"}, atOnce: 5})},
 		{"short suite", "no test of the short suite ever fails", 10_000, "runs", 40, runs(suite{packages: product, atOnce: 5})},
-		// Some take minutes each: behind all others, for the last to take no time from them.
+		// Some take minutes each: they come last, and take no time from the others.
 		{"long tests", "the tests that race, repeat or explore, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
 			runs(suite{packages: product[:1], env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
+		{"threadlets", "connections come and go and leave nothing, and a wait ends once whatever comes at once, at full length (TURNLOOP_SOAK=1)",
+			int64(len(longThreadlets)), "tests", 6,
+			runs(suite{packages: []string{"./eventloop/threadlet"}, env: []string{"TURNLOOP_SOAK=1"}, each: longThreadlets})},
 	}
 }
 
@@ -85,6 +88,8 @@ func withContestants(packages []string) []string {
 var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
 	loops   = withContestants(product)
+
+	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce"}
 
 	// The shortest first. The model takes gigabytes of memory.
 	longTests = []string{"TestFewThatBeginAnewBesideMany", "TestWhatComesToAnEndIsAccepted", "TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",

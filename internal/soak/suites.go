@@ -32,7 +32,7 @@ type suite struct {
 	missing  func() string // what this machine does not have for it
 }
 
-// failuresFolder keeps the output of what failed.
+// failuresFolder keeps the output of failures.
 const failuresFolder = "bin/soak-failures"
 
 // goCommand is the go command, which the Makefile may choose.
@@ -47,11 +47,11 @@ type tally struct {
 	output         []byte // of the last failure
 }
 
-// mostTime is what no process may take; a long test is a thing of its own. It is far more than any takes on a busy
-// machine: what takes longer hangs.
+// mostTime is far longer than any process takes on a busy machine, mostTimeOfLong than any long test: a process that takes
+// longer hangs.
 const mostTime, mostTimeOfLong = 10 * time.Minute, time.Hour
 
-// once runs a program in a folder, and counts it unless it was stopped. One that takes longer than it may has failed.
+// once runs a program in a folder, and counts it unless it was stopped. A program that takes longer than limit has failed.
 func (t *tally) once(ctx context.Context, limit time.Duration, folder string, env []string, program string, args ...string) {
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -60,7 +60,7 @@ func (t *tally) once(ctx context.Context, limit time.Duration, folder string, en
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for this program to pass on
-	// By this signal a Go program tells where it hangs.
+	// At this signal a Go program prints its stacks.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
@@ -80,7 +80,7 @@ func (t *tally) once(ctx context.Context, limit time.Duration, folder string, en
 	}
 }
 
-// runs returns what compiles a suite's tests, and runs them until the station is over.
+// runs returns a function that compiles a suite's tests, and runs them until the station is over.
 func runs(s suite) func(r *run) {
 	return func(r *run) {
 		if s.missing != nil {
@@ -162,24 +162,24 @@ func (s suite) one(r *run, limit time.Duration, i int, binary string, args []str
 	name := strings.NewReplacer("/", "-", " ", "-", ".", "").Replace(fmt.Sprintf("%s-%s-%d", r.name, s.packages[i], time.Now().UnixNano()))
 	path := filepath.Join(failuresFolder, name+".txt")
 	note := fmt.Sprintf("%s %s\n%s", s.packages[i], strings.Join(args, " "), t.output)
-	told := fmt.Sprintf("%s fails: %s; see %s", s.packages[i], firstFailure(t.output), path)
+	message := fmt.Sprintf("%s fails: %s; see %s", s.packages[i], firstFailure(t.output), path)
 	err := os.MkdirAll(failuresFolder, 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(note), 0o644)
 	}
 	if err != nil {
-		told += fmt.Sprintf(", which could not be written: %v", err)
+		message += fmt.Sprintf(", which could not be written: %v", err)
 	}
 	if stopAtFirst {
 		fmt.Println(note)
-		r.failf("%s", told)
+		r.failf("%s", message)
 	} else {
-		r.missf("%s", told)
+		r.missf("%s", message)
 	}
 	return false
 }
 
-// firstFailure is the line that tells most: the last if none looks like a failure.
+// firstFailure returns the line that says most: the last one if none looks like a failure.
 func firstFailure(output []byte) string {
 	best, last := "", ""
 	for line := range strings.Lines(string(output)) {

@@ -17,7 +17,7 @@ import (
 
 const checkpoints = 10
 
-// tasks has two producers submit in all lanes, in batches, for the loop to be now and then asleep and now and then far
+// tasks runs two producers that submit batches in all lanes, so that the loop is now and then asleep, and now and then far
 // behind.
 func tasks(r *run, newLoop maker) {
 	l, err := newLoop(auto)
@@ -38,14 +38,14 @@ func tasks(r *run, newLoop maker) {
 		m.checkpoint(r)
 	}
 	r.shutdown(l)
-	m.judge(r)
+	m.check(r)
 }
 
 // produce submits batches, each of which has run before the next, until the station has reached its goal.
 func produce(r *run, l loop, goroutine, goal int64) {
 	random := r.random(uint64(goroutine))
 	var ran atomic.Int64
-	var last [4]int // what ran last in each lane, which only the loop touches: the race detector watches
+	var last [4]int // the last function that ran in each lane; only the loop touches it, as the race detector checks
 	done := make(chan struct{}, 1)
 	var batch, expected int64
 	one := func() {
@@ -88,7 +88,7 @@ func produce(r *run, l loop, goroutine, goal int64) {
 		}
 		r.reached.Add(batch)
 	}
-	for range 100 { // what runs twice may do so later
+	for range 100 { // a second run may come later
 		runtime.Gosched()
 	}
 	if got := ran.Load(); got != expected {
@@ -96,7 +96,7 @@ func produce(r *run, l loop, goroutine, goal int64) {
 	}
 }
 
-// memory follows what a process uses.
+// memory records how much memory the process uses.
 type memory struct {
 	heap, resident []int64
 }
@@ -115,8 +115,8 @@ const (
 	residentSlack = 24 << 20
 )
 
-// judge compares the last half of the checkpoints with the first: what leaks shows in all of them.
-func (m *memory) judge(r *run) {
+// check compares the last half of the checkpoints with the first: a leak shows in all of them.
+func (m *memory) check(r *run) {
 	if len(m.heap) < 4 {
 		return
 	}
@@ -148,7 +148,7 @@ func kibibytes(sizes []int64) string {
 	return strings.Join(words, " ")
 }
 
-// residentBytes is what the process has in memory, where the system tells, else zero.
+// residentBytes returns the size of the process in memory, where the system tells it, else 0.
 func residentBytes() int64 {
 	line, _ := os.ReadFile("/proc/self/statm")
 	fields := strings.Fields(string(line))

@@ -73,7 +73,7 @@ func (x *exchange) lanes() int {
 	return len(laneNames)
 }
 
-// ask has one lane wake the loop, after a delay if it is that of timers, and waits for the answer.
+// ask wakes the loop by one lane, after a delay if it is that of timers, and waits for the answer.
 func (x *exchange) ask(lane int, delay time.Duration) {
 	due := time.Now()
 	var err error
@@ -145,7 +145,7 @@ func wakes(mode eventloop.FastPathMode, descriptor bool) func(r *run, newLoop ma
 // signals interrupts all threads thousands of times in a second, while loops in each place answer in each lane.
 func signals(r *run, newLoop maker) {
 	kinds := []os.Signal{syscall.SIGURG, syscall.SIGUSR1, syscall.SIGALRM}
-	caught := newCatcher(kinds[1:]) // Go has use for the first itself
+	caught := newCatcher(kinds[1:]) // Go itself uses the first
 	defer signal.Stop(caught)
 	var all sync.WaitGroup
 	for i, place := range []struct {

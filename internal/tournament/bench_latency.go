@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/gojabaseline"
-	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
@@ -38,7 +37,8 @@ func latencies(r *bench) {
 	}
 }
 
-// watching are the variants of a cell on a loop without descriptors, and on one with a registered one on which nothing happens.
+// watching returns two variants of a cell: on a loop without descriptors, and on a loop with one registered descriptor on
+// which nothing happens.
 func watching(cell func(*bench)) []Variant {
 	watched := func(b *testing.B, c Contestant) {
 		r := start(b, c)
@@ -50,73 +50,6 @@ func watching(cell func(*bench)) []Variant {
 		{Name: "fd=1", Run: watched, Controls: map[string]func(*testing.B){
 			BlockingControl: func(b *testing.B) { watched(b, Blocking()) },
 		}},
-	}
-}
-
-// BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them. In two cells the submitter
-// waits for the task, which leaves its processor to the loop; in the other it goes on computing.
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
-			Op: "one wake",
-			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors; the submitter " +
-				"waits, or goes on computing for up to a millisecond (then=busy)",
-			Why:   "how fast an idle loop reacts on a processor that is awake, also when it watches sockets, and when whoever woke it has more to do",
-			Needs: []record.Need{{Values: 1000}},
-		},
-		Variants: append(watching(func(r *bench) { r.wakes(func(*atomic.Bool) {}) }), Variant{
-			Name: "then=busy", Core: true, Run: func(b *testing.B, c Contestant) { start(b, c).wakes(computeUntil) },
-		}),
-	})
-}
-
-// wakes measures wakes of a parked loop, after each of which the submitter does what then does.
-func (r *bench) wakes(then func(begun *atomic.Bool)) {
-	var h histogram
-	var submitted time.Time
-	var begun atomic.Bool
-	task := func() {
-		h.record(time.Since(submitted))
-		begun.Store(true)
-		r.done()
-	}
-	for range r.b.N {
-		r.idle()
-		begun.Store(false)
-		submitted = time.Now()
-		r.submit(task)
-		then(&begun)
-		r.wait()
-	}
-	h.report(r.b)
-}
-
-// computeUntil computes until the task has begun, but no longer than goroutines that submit something often go on for.
-func computeUntil(begun *atomic.Bool) {
-	const longest = time.Millisecond
-	x := uint64(1)
-	for begin := time.Now(); !begun.Load() && time.Since(begin) < longest; {
-		x = compute(x)
-	}
-}
-
-// idle pauses until the loop is parked. The pause is the same for all contestants and many times what any of them needs from
-// its last task to its wait; a loop that reports its state is asked in addition. It yields instead of sleeping: a sleep
-// would let the processor go cold, and the result would tell how fast the machine warms up.
-func (r *bench) idle() {
-	const pause = 20 * time.Microsecond
-	for begin := time.Now(); time.Since(begin) < pause; {
-		runtime.Gosched()
-	}
-	states, ok := r.EventLoop.(loopapi.StateReporter)
-	if !ok {
-		return
-	}
-	for deadline := time.Now().Add(time.Minute); states.State() != loopapi.StateSleeping; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			r.b.Fatalf("an idle loop does not sleep: it is %v", states.State())
-		}
 	}
 }
 
@@ -143,12 +76,19 @@ func busyNeighbours(b *testing.B, c Contestant) {
 	r.roundTrips()
 }
 
-// roundTrips measures each of b.N round trips.
+// roundTrips measures b.N round trips one by one, or as many as fit into a few windows of time. Beside goroutines that
+// compute, a round trip takes either a microsecond or a time slice of each of them. So the first round trips do not tell how
+// many of the next ones fit into a given time.
 func (r *bench) roundTrips() {
+	const longest = 4 * schedulerSlices
 	var h histogram
 	task := r.done
+	began := time.Now()
 	for range r.b.N {
 		begin := time.Now()
+		if begin.Sub(began) > longest {
+			break
+		}
 		r.submit(task)
 		r.wait()
 		h.record(time.Since(begin))
@@ -180,7 +120,8 @@ func besideGarbage(b *testing.B, c Contestant) {
 	r.roundTrips()
 }
 
-// allocator starts a goroutine that replaces what it holds, some megabytes of small objects, by others, over and over, until leave is called.
+// allocator starts a goroutine that holds some megabytes of small objects, and replaces them by new ones over and over until
+// leave is called.
 func allocator() (leave func()) {
 	type node struct {
 		_ [56]byte
@@ -281,8 +222,8 @@ func init() {
 	})
 }
 
-// internalPriority has each of the external tasks submit itself again, and starts busy goroutines that compute for the time that is
-// measured: beside them the preparation would take seconds.
+// internalPriority has each of the external tasks submit itself again. As many goroutines as busy says compute while it
+// measures, but not before that: beside them the preparation would take seconds.
 func internalPriority(b *testing.B, c Contestant, busy int) {
 	const flood = 10_000
 	r := start(b, c)
@@ -384,15 +325,15 @@ func init() {
 	})
 }
 
-// halfLoad is that at half of the rate at which the baseline can run the same tasks. An iteration is very many
-// tasks, since one stall makes thousands of them late.
+// halfLoad is BenchmarkOpenLoopLatency at half of the rate at which the baseline can run the same tasks. An iteration is very
+// many tasks, since one stall makes thousands of them late.
 func halfLoad(b *testing.B, c Contestant) {
 	tasks := 1_000_000
 	if testing.Short() {
 		tasks = 10_000
 	}
 	openLoop(b, c, b.N*tasks, 2*fastest(b, Contestant{Entry: gojabaseline.Entry()}))
-	b.ReportMetric(0, "ns/op") // the mean is no time of an iteration
+	b.ReportMetric(0, "ns/op") // not reported: the mean latency is not the time of an iteration
 }
 
 func openLoop(b *testing.B, c Contestant, tasks int, interval time.Duration) {
@@ -415,9 +356,9 @@ func fastest(b *testing.B, c Contestant) time.Duration {
 	return took[len(took)/2] / tasks
 }
 
-// schedule submits n tasks, one each interval, and returns how late each ran and how long all took. The k-th task to run is the
-// k-th submitted, so it knows when it was due without carrying the time; a producer or a loop that falls behind delays all that
-// follow, and all of that delay counts.
+// schedule submits n tasks, one each interval, and returns how late each ran and how long all took. The k-th task to run is
+// the k-th that was submitted, so it knows when it was due without carrying the time. A producer or a loop that falls behind
+// delays all tasks that follow, and this whole delay counts.
 func (r *bench) schedule(n int, interval time.Duration) (*histogram, time.Duration) {
 	var h histogram
 	var begin time.Time

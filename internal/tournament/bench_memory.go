@@ -63,7 +63,7 @@ func lives(b *testing.B, c Contestant) {
 	b.StopTimer()
 }
 
-// small asks a control with a fixed buffer for one that fits a loop with little to do.
+// small returns the configuration that makes a control use a small buffer, as fits a loop with little to do.
 func small(c Contestant) looptest.Config {
 	if c.Bounded {
 		return looptest.Config{QueueLimit: SmallBuffer}
@@ -81,21 +81,17 @@ func init() {
 			Why:      "how many loops and timers fit, and whether one bad minute costs memory for ever",
 		},
 		Variants: []Variant{
-			footprintOf("loop", true, idleLoops, nil), footprintOf("timer", true, pendingTimers, runtimeTimers),
-			footprintOf("task", true, queuedTasks, nil), burstFootprint,
+			footprintOf("loop", true, "", idleLoops, nil),
+			footprintOf("timer", true, "to schedule so many timers takes longer than a glance", pendingTimers, runtimeTimers),
+			footprintOf("task", true, "", queuedTasks, nil),
+			footprintOf("burst", false, "to queue a million tasks takes longer than a glance", drainedBurst, nil),
 		},
 	})
 }
 
-var burstFootprint = func() Variant {
-	v := footprintOf("burst", false, drainedBurst, nil)
-	v.Long = "to queue a million tasks takes longer than a glance"
-	return v
-}()
-
 // footprintOf is a cell that takes a measurement.
-func footprintOf(what string, core bool, loop, runtime measurement) Variant {
-	v := Variant{Name: "what=" + what, Core: core, Run: func(b *testing.B, c Contestant) { footprint(b, c, loop) }}
+func footprintOf(what string, core bool, long string, loop, runtime measurement) Variant {
+	v := Variant{Name: "what=" + what, Core: core, Long: long, Run: func(b *testing.B, c Contestant) { footprint(b, c, loop) }}
 	if runtime != nil {
 		v.Controls = map[string]func(*testing.B){RuntimeControl: func(b *testing.B) { footprint(b, Contestant{}, runtime) }}
 	}
@@ -208,7 +204,7 @@ func drainedBurst(b *testing.B, c Contestant, sums map[string]float64) {
 	release := r.pileUp(scaled(1_000_000, 10_000))
 	release()
 	r.wait()
-	for range 1000 { // life goes on: a loop may need some turns to let memory go
+	for range 1000 { // a few more tasks, since a loop may need some ticks to give memory back
 		r.submit(r.done)
 		r.wait()
 	}
@@ -227,8 +223,8 @@ func (r *bench) pileUp(n int) (release func()) {
 	return func() { close(gate) }
 }
 
-// live returns the memory statistics with everything collected that can be. Pools keep what they hold for two
-// collections.
+// live returns the memory statistics after everything was collected that can be. It collects more than once, since pools keep
+// what they hold for two collections.
 func live() (m runtime.MemStats) {
 	for range 3 {
 		runtime.GC()

@@ -18,8 +18,8 @@ const (
 	storm = 10_000 // timeouts that one task sets: so many that setting them takes longer than they do
 )
 
-// promiseOps are the cells. All that handlers hand on fits into an interface without an allocation, so that what is
-// counted is the promises' own.
+// promiseOps are the cells. The values that handlers return fit into an interface without an allocation, so that only the
+// allocations of the promises are counted.
 var promiseOps = []struct {
 	name string
 	run  func(*bench, promiser) // ends with done
@@ -40,8 +40,12 @@ func init() {
 				GojaControl: func(b *testing.B) { runProgram(b, crowd, programs[op.name]) },
 			},
 		}
-		if op.name == "promisify" {
+		switch op.name {
+		case "then":
+		case "promisify":
 			v.Controls[GoroutineControl] = handOver
+		default:
+			v.Long = "chains and Promisify are enough for a glance"
 		}
 		variants = append(variants, v)
 	}
@@ -129,7 +133,7 @@ func (r *bench) arrivals(n int, next func()) func() {
 func combineAll(r *bench, promises promiser) {
 	r.combine(promises, func(ps []*promise.Promise, next func()) {
 		promises.Promises().All(ps...).Then(func(v any) (any, error) {
-			// The first and the last tell of all: they are the last and the first to be settled.
+			// It is enough to look at the first and the last value: the promises are settled in the opposite order.
 			if values := v.([]any); len(values) != len(ps) || values[0] != 0 || values[len(ps)-1] != len(ps)-1 {
 				r.fail(errWrongValue)
 				return nil, nil
@@ -161,8 +165,8 @@ func (r *bench) combine(promises promiser, wait func(ps []*promise.Promise, next
 	})
 }
 
-// promisify waits for the result of one function after the other. Each runs on another goroutine, and knows how many
-// did.
+// promisify waits for the result of one function after the other. Each runs on another goroutine, and returns how many have
+// run.
 func promisify(r *bench, promises promiser) {
 	calls, n := 0, 0
 	fn := func(context.Context) (any, error) {
@@ -185,8 +189,8 @@ func promisify(r *bench, promises promiser) {
 	r.submit(again)
 }
 
-// handOver is promisify without a loop: the same function, and a channel for each call, as that has a promise of its own.
-// It is watched as the loops are: a timer costs every switch of goroutines something.
+// handOver is promisify without a loop: the same function, with a channel for each call in place of the promise. It has a
+// watchdog as the loops have one, since a pending timer makes every switch of goroutines a little slower.
 func handOver(b *testing.B) {
 	b.ReportAllocs()
 	calls := 0
@@ -209,8 +213,8 @@ func handOver(b *testing.B) {
 	}
 }
 
-// BenchmarkSetTimeout is about timeouts as JavaScript has them. It is no matter of waiting: by the time that a storm is
-// set and half of it cleared, the rest is due.
+// BenchmarkSetTimeout is about timeouts as JavaScript has them. It measures no waiting: when all timeouts of a storm are set
+// and half of them cleared, the others are already due.
 func init() {
 	register(Benchmark{
 		Benchmark: record.Benchmark{

@@ -55,7 +55,7 @@ func init() {
 	})
 }
 
-// host makes a host on c's loop, or skips the cell. Its delays of zero are left at zero, as goja_nodejs leaves them.
+// host makes a host on c's loop, or skips the cell. A delay of zero stays zero, as in goja_nodejs.
 func host(b *testing.B, c Contestant) *gojaloop.Host {
 	b.Helper()
 	made, err := c.New(looptest.Config{})

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/echo"
@@ -32,6 +34,7 @@ func init() {
 				"end, beside goroutines that say over a channel that they have",
 			Why:      "straight-line code that waits pays a switch each time, and a life for each connection",
 			Unscored: ofOne,
+			Needs:    []record.Need{{Window: 60 * time.Millisecond}}, // several slices of the scheduler, and collections
 		},
 		Variants: []Variant{
 			{Name: "op=switch", Run: switches, Controls: map[string]func(*testing.B){GoroutineControl: switchGoroutines}},
@@ -60,7 +63,7 @@ func (r *bench) begin(loop *eventloop.Loop, fn func()) *threadlet.Threadlet {
 	return t
 }
 
-// spending reports, when what it returns is called, the processor time that each operation has taken.
+// spending returns a function that reports how much processor time each operation has taken since spending was called.
 func spending(b *testing.B) (report func()) {
 	before := processorTime(b)
 	return func() { b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op") }
@@ -162,7 +165,7 @@ func init() {
 	}{{conns: 64}, {conns: 512}, {conns: 512, idle: true}, {conns: 4096}, {conns: 1}} {
 		name, handle, long := fmt.Sprintf("conns=%d", v.conns), straight, ""
 		if v.idle {
-			name, handle = name+"/wait=idle", idling
+			name, handle = "wait=idle/"+name, idling
 		}
 		if v.conns != 64 {
 			long = "64 connections are enough for a glance"
@@ -188,25 +191,57 @@ func init() {
 	})
 }
 
-// straight is what a goroutine would do with a connection.
+// straight serves a connection as a goroutine would. Its buffer is on the heap, as that of a goroutine with a net.Conn always
+// is; on the stack it would double the size of the stack.
 func straight(r *bench, c *threadlet.Conn) {
+	r.lost(echoOver(c))
+}
+
+// echoOver serves one connection until that fails, and returns why.
+func echoOver(conn net.Conn) error {
 	for buf := make([]byte, readSize); ; {
-		n, err := c.Read(buf)
-		if err == nil {
-			_, err = c.Write(buf[:n])
-		}
+		n, err := conn.Read(buf)
 		if err != nil {
-			r.lost(err)
-			return
+			return err
+		}
+		if _, err := conn.Write(buf[:n]); err != nil {
+			return err
 		}
 	}
 }
 
 // lost fails the cell, unless the client has closed the connection or the loop ends.
 func (r *bench) lost(err error) {
-	if !errors.Is(err, io.EOF) && !errors.Is(err, threadlet.ErrDraining) && !errors.Is(err, eventloop.ErrLoopTerminated) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, threadlet.ErrDraining) && !errors.Is(err, eventloop.ErrLoopTerminated) {
 		r.fail(err)
 	}
+}
+
+// borrowing waits for something to read without a buffer: all connections share one, as a loop runs one threadlet at a time.
+func borrowing() func(*bench, *threadlet.Conn) {
+	buf := make([]byte, readSize)
+	return func(r *bench, c *threadlet.Conn) {
+		raw, err := c.SyscallConn()
+		for err == nil {
+			n, failed := 0, error(nil)
+			err = raw.Read(func(fd uintptr) bool {
+				n, failed = unix.Read(int(fd), buf)
+				if failed == nil && n > 0 {
+					failed = writeAll(int(fd), buf[:n])
+				}
+				return !errors.Is(failed, unix.EAGAIN) && !errors.Is(failed, unix.EINTR)
+			})
+			if err = errors.Join(err, failed); err == nil && n == 0 {
+				err = io.EOF
+			}
+		}
+		r.lost(err)
+	}
+}
+
+// waiting is like idling, but the connection waits without a threadlet for its first request, too.
+func waiting(r *bench, c *threadlet.Conn) {
+	r.lost(c.Idle(func(c *threadlet.Conn) { idling(r, c) }))
 }
 
 // idling reads once, answers, and lets the connection wait without a threadlet, and without a buffer.
@@ -249,16 +284,22 @@ func serveWithThreadlets(b *testing.B, c Contestant, handle func(*bench, *thread
 }
 
 func init() {
-	const conns = 4096
-	held := func(what string, serve func(*testing.B, Contestant) string) Variant {
+	const (
+		conns = 4096
+		again = 10 * time.Millisecond   // long enough for a server to wait again after an answer; nothing tells when it does
+		rest  = 2200 * time.Millisecond // long enough for a loop to end the coroutines that were not needed for a second
+	)
+	held := func(what string, serve func(*testing.B, Contestant) string, rest time.Duration) Variant {
 		return Variant{
 			Name: "what=" + what, Long: "thousands of connections take longer than a glance",
 			Run: func(b *testing.B, c Contestant) {
-				footprint(b, c, func(b *testing.B, c Contestant, sums map[string]float64) { connections(b, sums, serve(b, c), conns) })
+				footprint(b, c, func(b *testing.B, c Contestant, sums map[string]float64) {
+					connections(b, sums, serve(b, c), conns, rest)
+				})
 			},
 			Controls: map[string]func(*testing.B){NetControl: func(b *testing.B) {
 				footprint(b, Contestant{}, func(b *testing.B, _ Contestant, sums map[string]float64) {
-					connections(b, sums, serveWithNet(b), conns)
+					connections(b, sums, serveWithNet(b), conns, again)
 				})
 			}},
 		}
@@ -268,26 +309,27 @@ func init() {
 	}
 	register(Benchmark{
 		Benchmark: record.Benchmark{
-			Name: "ConnectionFootprint", Category: Threadlets, Units: []string{"B/conn"},
+			Name: "ConnectionFootprint", Category: Threadlets, Units: []string{"B/conn", "resident-B/conn"},
 			Op: "one measurement of live heap and stacks after collection",
-			Measures: "bytes of heap and stacks for each of 4096 connections of a server that have carried a request and wait for the next: in Read, " +
-				"with a buffer of 4096 bytes as beside it with package net, or idle",
+			Measures: "bytes of heap and stacks, and of resident memory, for each of 4096 connections of a server that have carried a request and wait " +
+				"for the next: in Read, with a buffer of 4096 bytes as beside it with package net; with a buffer that is taken when there is " +
+				"something to read (borrowed); or idle from the first, on a loop that has come to rest",
 			Why:      "how many connections fit that say little",
 			Unscored: ofOne,
 		},
-		Variants: []Variant{held("blocked", with(straight)), held("idle", with(idling))},
+		Variants: []Variant{held("blocked", with(straight), again), held("borrowed", with(borrowing()), again), held("idle", with(waiting), rest)},
 	})
 }
 
 // connections adds what each connection of a server holds.
-func connections(b *testing.B, sums map[string]float64, addr string, conns int) {
+func connections(b *testing.B, sums map[string]float64, addr string, conns int, rest time.Duration) {
 	skipIfTooMany(b, conns)
-	holds := func() uint64 {
+	holds := func() (used, resident uint64) {
 		runtime.Gosched()
 		m := live()
-		return m.HeapAlloc + m.StackInuse
+		return m.HeapAlloc + m.StackInuse, residentMemory()
 	}
-	before := holds()
+	before, residentBefore := holds()
 	client, err := startEchoClient(echo.Usual, addr, conns, patience(b))
 	if err != nil {
 		b.Fatal(err)
@@ -296,6 +338,10 @@ func connections(b *testing.B, sums map[string]float64, addr string, conns int) 
 	if _, err := client.run(conns, patience(b)); err != nil { // until the last answer is written and read
 		b.Fatal(err)
 	}
-	time.Sleep(10 * time.Millisecond) // the server waits again: nothing tells when
-	sums["B/conn"] += bytes(before, holds(), conns)
+	time.Sleep(rest)
+	after, residentAfter := holds()
+	sums["B/conn"] += bytes(before, after, conns)
+	if residentAfter > 0 {
+		sums["resident-B/conn"] += bytes(residentBefore, residentAfter, conns)
+	}
 }

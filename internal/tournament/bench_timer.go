@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-const batch = 128 // operations in one task, so that a loop which defers work to its next turn is not asked to defer all of it
+const batch = 128 // operations in one task, so that a loop which defers work to its next tick is not asked to defer all of it
 
 func init() {
 	register(Benchmark{
@@ -42,8 +42,8 @@ func timerVariants() (variants []Variant) {
 	} {
 		for _, pending := range op.pendings {
 			long := ""
-			if pending == 1_000_000 {
-				long = "to schedule a million timers takes longer than a glance"
+			if pending > 1000 {
+				long = "to schedule so many timers takes longer than a glance"
 			}
 			variants = append(variants, Variant{
 				Name: fmt.Sprintf("op=%s/pending=%d", op.name, pending), Core: true, Long: long,
@@ -73,7 +73,7 @@ func timerVariants() (variants []Variant) {
 	return variants
 }
 
-// others is how many other timers are pending.
+// others returns how many other timers are pending during the benchmark.
 func others(b *testing.B, pending int) int {
 	switch {
 	case probing(b):
@@ -136,7 +136,7 @@ func cancelOnLoop(r *bench, timers loopapi.TimerScheduler) {
 			}
 		}
 		if i == n {
-			// One turn more: what was only deferred so far is part of the price.
+			// One more task: if the loop has deferred a part of the work to its next tick, that part is measured, too.
 			r.onLoop(r.Submit(r.done))
 			return
 		}
@@ -183,8 +183,8 @@ func fireInRuntime(b *testing.B) {
 	<-fired
 }
 
-// Requests have the same timeout each, so that the oldest would be the first to fire, and most are answered in the order in which
-// they came: so many are under way at any time.
+// This many requests are under way at any time. All have the same timeout, so that the timer of the oldest would fire first. Most
+// are answered in the order in which they came.
 const (
 	underWay = 1000
 	timeout  = 30 * time.Minute
@@ -236,7 +236,7 @@ func init() {
 			Op:       "one timer",
 			Measures: "how long after its deadline a timer fires, of 16 that are always pending for 1 to 3 ms, on a loop that has nothing else to do",
 			Why:      "polling, pacing and animation want the moment that they asked for",
-			// In less than a few of their delays only the first timers show.
+			// A window shorter than a few of the delays would show the first timers only.
 			Needs: []record.Need{{Window: 20 * time.Millisecond, Values: 1000}},
 		},
 		Variants: []Variant{{
@@ -255,7 +255,8 @@ func latenessOnLoop(b *testing.B, c Contestant) {
 	}, r.submit, r.wait)
 }
 
-// latenessInRuntime has callbacks on goroutines of their own, which take turns by a lock: a loop has that for nothing.
+// latenessInRuntime uses the runtime's timers. Their callbacks run on goroutines of their own, and a lock makes them run one
+// at a time, as a loop's callbacks do without a lock.
 func latenessInRuntime(b *testing.B) {
 	var mu sync.Mutex
 	over := make(chan struct{})
@@ -269,8 +270,8 @@ func latenessInRuntime(b *testing.B) {
 	}, locked, func() { <-over })
 }
 
-// lateness has b.N timers fire, and reports how late they do. run calls a function where schedule may be called, and where it
-// calls its callbacks one at a time.
+// lateness has b.N timers fire, and reports how late they do. run calls a function in the place from which schedule may be
+// called; the callbacks of schedule run there, too, one at a time.
 func lateness(b *testing.B, done func(), schedule func(time.Duration, func()), run func(func()), wait func()) {
 	const pending = 16
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -38,14 +38,14 @@ type Benchmark struct {
 	Variants         []Variant
 }
 
-// schedulerSlices is a window in which the Go scheduler hands each of some goroutines that compute several of its slices, of ten
-// milliseconds each.
+// schedulerSlices is a window of time in which each of a few goroutines that compute gets several time slices of Go's
+// scheduler. A slice is ten milliseconds.
 const schedulerSlices = 300 * time.Millisecond
 
 // Variant is one cell of a benchmark for each contestant.
 type Variant struct {
 	Name string // as in the cell's name, such as op=fire/pending=0; empty where there is only one
-	Core bool   // part of the core set, over which contestants are ranked: asks for nothing that the reference does not have
+	Core bool   // in the core set, over which contestants are ranked: needs only capabilities that the reference has
 	Long string // why a quick run leaves it out; empty if it does not
 
 	// Run measures b.N operations of a contestant's loop. It skips the cell with "n/a: " and a reason where the loop lacks something.

@@ -17,6 +17,11 @@ func TestBenchmarks(t *testing.T) {
 	if len(slices.Compact(unique)) != len(cells) {
 		t.Error("two cells share a name")
 	}
+	for i, name := range unique[1:] {
+		if strings.HasPrefix(name, unique[i]+"/") {
+			t.Errorf("%s is what a pattern that selects %s selects too", name, unique[i])
+		}
+	}
 	controls := map[string]bool{}
 	for _, c := range field.Contestants {
 		controls[c.Name] = true

@@ -12,8 +12,9 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-// blocking runs what was submitted, calls those whose descriptors are ready, and blocks in the system's poller until there is
-// more. It has the interface's shape, not its promises: no Submit may run at the same time as, or after, the end.
+// blocking runs what was submitted, calls the callbacks of descriptors that are ready, and blocks in the system's poller until
+// there is more. It has the methods of the interface, but does not keep its promises: no Submit may run at the same time as the
+// end, or after it.
 type blocking struct {
 	poller *poller.Poller
 	done   chan struct{}
@@ -53,7 +54,7 @@ func (l *blocking) Submit(fn func()) error {
 	first := len(l.tasks) == 1
 	l.mu.Unlock()
 	if !first {
-		return nil // who came first has woken the loop
+		return nil // an earlier caller has woken the loop
 	}
 	return l.poller.Wake()
 }

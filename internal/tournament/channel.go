@@ -11,8 +11,8 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// channel is a goroutine that ranges over a buffered channel of functions. It has the interface's shape, not its
-// promises: Submit blocks while the buffer is full, and no Submit may run at the same time as, or after, the end.
+// channel is a goroutine that ranges over a buffered channel of functions. It has the methods of the interface, but does not
+// keep its promises: Submit blocks while the buffer is full, and no Submit may run at the same time as the end, or after it.
 type channel struct {
 	tasks   chan func()
 	end     sync.Once
@@ -20,8 +20,8 @@ type channel struct {
 	done    chan struct{}
 }
 
-// The buffers of the control. Producers that hand over tasks without a pause seldom wait with the usual one. It takes 32 KiB, which
-// would be all that is measured where loops are made and ended; there the small one is enough.
+// The buffers of the control. With the usual one, producers that submit without a pause seldom have to wait. It takes 32 KiB,
+// which would be most of what is measured where many loops are made and ended; there the small one is enough.
 const (
 	usualBuffer = 4096
 	SmallBuffer = 128

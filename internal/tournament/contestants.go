@@ -18,7 +18,8 @@ import (
 
 // Contestant is one competitor, or one control to measure the competitors by.
 type Contestant struct {
-	// New is nil for a control that is not a loop, or takes part in some benchmarks only; these know it by name.
+	// New is nil for a control that is not a loop, or that takes part in some benchmarks only. Those benchmarks have a function
+	// for it, by its name.
 	looptest.Entry
 	Note    string // what to know about all its figures
 	Ranked  bool   // false for controls
@@ -34,13 +35,13 @@ type Program struct {
 	Args             []string
 }
 
-// A Field is who takes part in a tournament, in the order of reports, and what it turns on.
+// A Field says who takes part in a tournament, in the order of reports, and in which roles.
 type Field struct {
 	Contestants []Contestant
 	record.Roles
 }
 
-// The names of what the ratios are to, and of the controls that stand for what Go itself and others offer.
+// The names of the reference, to which ratios are taken, and of the controls, which are what Go itself and others offer.
 const (
 	ChannelControl   = "channel"   // tasks
 	RuntimeControl   = "runtime"   // timers
@@ -48,6 +49,7 @@ const (
 	BlockingControl  = "blocking"  // descriptors
 	NetControl       = "net"       // servers
 	GnetControl      = "gnet"      // servers
+	RedisControl     = "redis"     // servers
 	GojaControl      = "goja"      // promises, scripts
 	GoroutineControl = "goroutine" // promises, threadlets
 )
@@ -154,6 +156,9 @@ func controls() []Contestant {
 				"does. It can run more of them. It is a framework, with connections, buffers, and a queue for what a socket does not take at once; "+
 				"the contestants' servers are a callback over raw descriptors that has none of these: a message that does not fit into a "+
 				"socket's buffer in one piece fails the cell. So this comparison flatters the loops."),
+		control(RedisControl, "control for servers: redis-server, as it is installed",
+			"it keeps nothing on disk (no snapshots, no append-only file), and has what the server beside it lacks: expiry, eviction, "+
+				"a hundred more commands."),
 		control(GojaControl, "control for promises and scripts: programs in JavaScript on goja_nodejs' loop, which is baseline's",
 			"its figures are an interpreter's, which is what such a program pays, and not those of the loop below "+
 				"alone: so they do not count as baseline's."),

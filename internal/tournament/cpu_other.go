@@ -16,3 +16,6 @@ func processorTime(b *testing.B) time.Duration {
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
+
+// residentMemory is how many bytes of this process are in memory, 0 if that is not known.
+func residentMemory() uint64 { return 0 }

@@ -1,5 +1,5 @@
-// The client of BenchmarkEcho as a process of its own, as clients are, so that no contestant shares its scheduler and collector
-// with it. It is the test binary again.
+// The client of BenchmarkEcho. It is a process of its own, as clients are, so that no contestant shares a scheduler and a
+// garbage collector with it. Its program is the test binary.
 
 //go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
 
@@ -25,8 +25,8 @@ const (
 
 func init() { roles[clientRole] = func(Field) int { return echoClientMain() } }
 
-// An echoClient is the client process as the benchmark sees it: it takes a number of requests in a line, and answers with a
-// line when they are through.
+// An echoClient is the client process as the benchmark sees it. The benchmark writes a number of requests to it as a line, and
+// the client answers with a line when they are done.
 type echoClient struct {
 	cmd      *exec.Cmd
 	commands *os.File
@@ -70,7 +70,8 @@ func startEchoClient(kind, addr string, conns int, limit time.Duration) (*echoCl
 	return c, nil
 }
 
-// run has the client send n requests, and returns how long they took by its clock: the way of the command is not part of it.
+// run has the client send n requests, and returns how long they took by the client's clock. So the time that the command takes
+// to reach the client does not count.
 func (c *echoClient) run(n int, limit time.Duration) (time.Duration, error) {
 	if _, err := fmt.Fprintln(c.commands, n); err != nil {
 		return 0, fmt.Errorf("asking the client: %w", err)

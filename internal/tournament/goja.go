@@ -11,8 +11,8 @@ import (
 	"github.com/turnloop/turnloop/internal/gojabaseline"
 )
 
-// programs do in JavaScript what the benchmarks of the same names do in Go. Each is a function of how many operations
-// there are to do and how many make a round; it calls done or fail at the end.
+// programs do in JavaScript what the benchmarks of the same names do in Go. Each is a function with two parameters: how many
+// operations to do, and how many of them make a round. At the end it calls done or fail.
 var programs = map[string]string{
 	"then": inRounds + `(n, next) => {
 		let resolve, p = new Promise(r => { resolve = r });
@@ -119,8 +119,7 @@ func (r *bench) onRuntime(loop *gojabaseline.Loop, fn func(*goja.Runtime) error)
 	}
 }
 
-// promisifier returns a function that runs another on a goroutine and returns a promise of its result, which is how
-// often that happened.
+// promisifier returns a function that counts its calls on another goroutine, and returns a promise of the count.
 func promisifier(r *bench, loop *gojabaseline.Loop, vm *goja.Runtime) func() *goja.Promise {
 	calls := 0
 	fn := func() int {

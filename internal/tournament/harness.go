@@ -17,22 +17,22 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// probing tells that the result of this call is thrown away: asked for a fixed count, testing calls a benchmark with b.N = 1
-// first. Preparations that take long are left out then.
+// probing tells whether the result of this call will be thrown away: package testing, if it is asked for a fixed count, first
+// calls a benchmark with b.N = 1. Benchmarks then leave out preparations that take long.
 func probing(b *testing.B) bool {
 	count, fixed := strings.CutSuffix(flag.Lookup("test.benchtime").Value.String(), "x")
 	return b.N == 1 && fixed && count != "1"
 }
 
-// bench is a running loop under measurement. Tasks tell the benchmark's goroutine that they are through; a watchdog
-// tells it that they will never be, so that waiting costs one channel receive and still ends.
+// bench is a running loop under measurement. The benchmark's goroutine waits on a channel. Tasks send to it when they are
+// done, and a watchdog sends to it when they will not be: so waiting costs one receive, and always ends.
 type bench struct {
 	looptest.EventLoop
 	b        *testing.B
 	verdicts chan bool
 	watchdog *time.Timer
 	stopped  chan struct{}
-	stop     func() // ends the loop; once is enough, the end of the benchmark does it too
+	stop     func() // ends the loop; the end of the benchmark calls it if nothing else has
 }
 
 // start makes c's loop and runs it until it has run a task. The loop ends with the benchmark, untimed.
@@ -84,10 +84,10 @@ func (r *bench) shutdown() {
 	}
 }
 
-// done is a task's word that all is through. One wait answers one done.
+// done is called by a task when all is done. It ends one call of wait.
 func (r *bench) done() { r.verdicts <- true }
 
-// fail is for errors on other goroutines than the benchmark's: it ends the wait.
+// fail is for errors on goroutines other than the benchmark's. It ends the call of wait, which then fails the benchmark.
 func (r *bench) fail(err error) {
 	r.b.Error(err)
 	r.giveUp()
@@ -132,7 +132,7 @@ func (r *bench) countdown(n int) func() {
 	}
 }
 
-// skipIfUnsupported turns an honest "not mine" into a skipped cell.
+// skipIfUnsupported skips the cell if err says that the loop does not have the capability.
 func skipIfUnsupported(b *testing.B, what string, err error) {
 	if errors.Is(err, errors.ErrUnsupported) {
 		b.Helper()
@@ -202,8 +202,8 @@ func (r *bench) javascript() *js.JS {
 	return adapter
 }
 
-// rounds has the loop do b.N operations, in rounds of at most size. A round is over, and the next begins, when it calls
-// next; after the last one that says done.
+// rounds has the loop do b.N operations, in rounds of at most size. It calls round for each of them. When round calls the
+// function next, the next round begins, or, after the last one, the benchmark is done.
 func (r *bench) rounds(size int, round func(n int, next func())) {
 	left := r.b.N
 	var next func()

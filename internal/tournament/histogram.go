@@ -50,11 +50,12 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return h.max
 }
 
-// report makes the mean the benchmark's ns/op and adds the quantiles that enough values lie beyond. Each value contains the price of
-// one reading of the clock, which is taken off.
+// report reports the mean as the benchmark's ns/op, and those quantiles beyond which there are enough values. Each value
+// contains the time that one reading of the clock takes, which is subtracted.
 func (h *histogram) report(b *testing.B) { h.reportWith(b, 10) }
 
-// reportWith is report for benchmarks that cannot have many values: it says how many must lie beyond a quantile.
+// reportWith is report for benchmarks that cannot have many values. beyond is how many values must lie beyond a quantile that
+// is reported.
 func (h *histogram) reportWith(b *testing.B, beyond int) {
 	clock := clockReading()
 	report := func(ns float64, unit string) { b.ReportMetric(max(0, ns-float64(clock)), unit) }
@@ -69,7 +70,7 @@ func (h *histogram) reportWith(b *testing.B, beyond int) {
 	report(float64(h.max), "max-ns/op")
 }
 
-// clockReading is what passes by the clock between two readings with nothing between them: half of those do not take less.
+// clockReading returns the median time between two readings of the clock with nothing between them.
 func clockReading() time.Duration {
 	var gaps [1001]time.Duration
 	for i := range gaps {

@@ -1,4 +1,5 @@
-// The roles of a process: the runner starts its own program anew for every cell, so that whatever has the benchmarks in it runs them.
+// The roles of a process. The runner starts its own program again for every cell, so any program that contains the benchmarks
+// can run them.
 
 package tournament
 
@@ -12,7 +13,8 @@ import (
 	cells "github.com/turnloop/turnloop/internal/tournament/bench"
 )
 
-// roles are what a process of this program can be instead of what it was started for, by the value of an environment variable.
+// roles are the functions that a process of this program can run instead of its main function. The value of an environment
+// variable names the role.
 var roles = map[string]func(Field) (code int){}
 
 const roleVariable = cells.RoleVariable
@@ -34,7 +36,7 @@ func (f Field) Role() {
 // Test behaves like a test binary of the field: TestConformance for every ranked contestant, and all benchmarks. It takes the flags of
 // such a binary from the command line, and ends the process.
 func (f Field) Test() {
-	// Several benchmarks are overloads, and a loop's report of one must not get between the results.
+	// Several benchmarks overload the loop, and a loop's report of that must not get between the results.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	testing.Main(regexp.MatchString, []testing.InternalTest{{Name: "TestConformance", F: f.Conform}}, f.benchmarks(), nil)
 }

@@ -75,7 +75,7 @@ func BenchmarkRearmTiers(b *testing.B) {
 	}
 }
 
-// A turn of the loop in which no timer is due.
+// A tick of the loop in which no timer is due.
 func BenchmarkNothingDue(b *testing.B) {
 	w := filled(1000, 1)
 	now := int64(0)

@@ -9,7 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/wheel"
 )
 
-// Each visits the timers that are pending, and no other, with what they were inserted with.
+// Each visits all pending timers and no others, with the values of their Insert.
 func TestEach(t *testing.T) {
 	type timer struct {
 		deadline int64

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// What the tests of the package's outside need of its inside.
+// Access to internals for tests in package wheel_test.
 const (
 	BlockNodes  = blockNodes
 	SpareBlocks = spareBlocks
@@ -60,7 +60,7 @@ func (w *Wheel) Levels(tier Tier) (n int) {
 // InHeap returns how many timers of a tier are not in its run although they have come near.
 func (w *Wheel) InHeap(tier Tier) int { return len(w.orders[tier].near.heap) }
 
-// Check returns an error when the wheel is not as the comments at order, near, slot and slab say.
+// Check returns an error when the wheel violates an invariant in the comments of order, near, slot and slab.
 func (w *Wheel) Check() error {
 	found := 0
 	for t := range w.orders {

@@ -1,25 +1,26 @@
 package wheel
 
-// near orders the timers of the current tick and earlier, by (deadline, sequence). Most timers come in about the order
-// in which they will fire, a burst of timers without delay above all: those make up the run, a sorted list in which
-// nothing is compared or moved but at its end. The others are in the heap, a binary one in which each timer knows its
-// position. Any timer can be removed from either.
+// near orders the timers of the current tick and earlier, by (deadline, sequence). Most timers are inserted in about the
+// order in which they will fire, such as a burst of timers without delay. These are in the run, a sorted list that is
+// compared and changed at its end only. The other timers are in a binary heap, in which each timer knows its position.
+// Any timer can be removed from either.
 type near struct {
-	count    int   // timers in run and heap
-	earliest *node // of both; nil when there is none
-	run      list  // has a timer before the heap has one; may have none thereafter
-	heap     []*node
+	count    int     // the number of timers in run and heap
+	earliest *node   // the earliest timer of run and heap; nil when count is 0
+	run      list    // the sorted list; gets a timer that comes while near is empty; may be empty while the heap has timers
+	heap     []*node // a binary heap by earlier
 }
 
 const (
-	// runSteps is how many timers a new one may pass at the end of the run, on its way to its place there. That is enough
-	// for goroutines that read the clock in one order and insert in another, and costs others little.
+	// runSteps is the number of timers that a new one may pass on its way from the end of the run to its place. That is
+	// enough for goroutines that read the clock in one order and insert in another, and costs other timers little.
 	runSteps = 4
 
 	// heapKept is the capacity that the heap keeps whatever its length.
 	heapKept = 256
 )
 
+// push adds a timer that is in no list.
 func (q *near) push(s *slab, n *node) {
 	q.count++
 	if q.count == 1 {
@@ -38,7 +39,8 @@ func (q *near) push(s *slab, n *node) {
 			break
 		}
 		if steps == runSteps {
-			// The last one goes too: a few that came long before their time would else keep all others out of the run.
+			// The last timer of the run moves to the heap, too. Otherwise a few timers with late deadlines, inserted early,
+			// would keep all others out of the run.
 			last := s.at(q.run.tail)
 			q.run.unlink(s, last)
 			q.pushHeap(last)
@@ -51,7 +53,7 @@ func (q *near) push(s *slab, n *node) {
 	q.run.insert(s, after, n)
 }
 
-// remove takes out a timer that is in near.
+// remove removes a timer that is in near.
 func (q *near) remove(s *slab, n *node) {
 	q.count--
 	if n.where == inRun {
@@ -73,7 +75,7 @@ func (q *near) remove(s *slab, n *node) {
 	}
 }
 
-// removeHeap takes out the timer at position pos of the heap.
+// removeHeap removes the timer at position pos of the heap.
 func (q *near) removeHeap(pos int) {
 	last := len(q.heap) - 1
 	moved := q.heap[last]
@@ -86,8 +88,8 @@ func (q *near) removeHeap(pos int) {
 			q.down(pos, moved)
 		}
 	}
-	// Halve at a quarter, so that a burst's memory goes as the burst goes and no sequence of operations reallocates
-	// more often than once per as many operations as it copies.
+	// Halve at a quarter of the capacity: the memory of a burst is freed as the burst is worked off, and copying costs
+	// constant time per operation.
 	if c := cap(q.heap); c > heapKept && last < c/4 {
 		q.heap = append(make([]*node, 0, c/2), q.heap...)
 	}
@@ -100,7 +102,7 @@ func (q *near) pushHeap(n *node) {
 	q.up(len(q.heap)-1, n)
 }
 
-// up puts n at position pos of the heap or above.
+// up puts n at position pos of the heap, or moves it towards the root.
 func (q *near) up(pos int, n *node) {
 	for pos > 0 {
 		parent := (pos - 1) / 2
@@ -113,7 +115,7 @@ func (q *near) up(pos int, n *node) {
 	q.set(pos, n)
 }
 
-// down puts n at position pos of the heap or below.
+// down puts n at position pos of the heap, or moves it towards the leaves.
 func (q *near) down(pos int, n *node) {
 	for {
 		child := 2*pos + 1
@@ -137,7 +139,7 @@ func (q *near) set(pos int, n *node) {
 	n.pos = uint32(pos)
 }
 
-// earlier is the order in which timers fire.
+// earlier reports whether a fires before b.
 func earlier(a, b *node) bool {
 	if a.deadline != b.deadline {
 		return a.deadline < b.deadline

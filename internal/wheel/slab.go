@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// An id is generation<<indexBits | index. The index says where the timer's node is; the generation grows by one each
-// time the node is given back, so that an old id does not name the node's next timer. At one insertion per 25 ns, all
-// of them on one node, 36 bits of generation last for about half an hour. So they must not wrap: a node whose
-// generations are used up is never used again, which costs its few bytes once per 2^36 insertions. The generation 0 is
-// never given out; it marks such a node, and makes 0 an id that names nothing.
+// An id is generation<<indexBits | index. The index says where the timer's node is. The generation grows by one each
+// time the node is released, so that an old id does not name the node's next timer. The 36 bits of generation can be used
+// up: in about half an hour by an insertion per 25 ns, all of them on one node. They must not wrap, so a node whose
+// generations are used up is never used again; that costs its few bytes once per 2^36 insertions. The generation 0 marks
+// such a node. No timer has it, so 0 is no timer's id.
 const (
 	indexBits  = 28
 	indexMask  = 1<<indexBits - 1
@@ -18,23 +18,31 @@ const (
 	maxBlocks  = 1 << (indexBits - blockBits)
 )
 
-// spareBlocks is the number of blocks without a timer that are kept, so that a load that swings by less than they hold
-// does not allocate.
+// spareBlocks is the number of blocks without a timer that are kept. While the number of timers varies by less than these
+// blocks hold, nothing is allocated.
 const spareBlocks = 1
 
-// none is no index.
+// A directory of more than keptEntries is given up when no timer is left. A new one begins at a generation that no node has
+// used. This is done only while that generation is below lowGenerations: so a node that was hardly used loses no more than
+// half of its generations.
+const (
+	keptEntries    = 16
+	lowGenerations = 1 << (63 - indexBits)
+)
+
+// none stands for no index.
 const none = math.MaxUint32
 
-// node is the memory of one timer, or of none. Lists link nodes by index: the garbage collector then has one pointer
-// to follow per timer.
+// node is the memory of one timer, or idle. Lists link nodes by index, so that the garbage collector follows one pointer
+// per timer only.
 type node struct {
 	fn         func()
-	deadline   int64
-	seq        uint64
-	id         uint64 // of the timer that is here, or of the next one that will be
-	next, prev uint32 // in a list: the neighbours
-	pos        uint32 // in the heap: the position
-	where      uint16
+	deadline   int64  // in nanoseconds
+	seq        uint64 // the number of the insertion
+	id         uint64 // the id of the timer; while the node is idle, the id of its next timer
+	next, prev uint32 // the neighbours in a list, or none
+	pos        uint32 // the position in the heap
+	where      uint16 // idle, inRun, inHeap, or a slot
 	tier       Tier
 	ref        bool
 }
@@ -49,32 +57,46 @@ const (
 
 func (n *node) index() uint32 { return uint32(n.id & indexMask) }
 
-// block is the unit in which nodes are allocated and let go. It is small, so that a wheel with one timer is.
+// block is the unit in which nodes are allocated and freed. It is small, so that a wheel with one timer is small.
 type block struct {
 	nodes      [blockNodes]node
 	free       uint64 // bit i: nodes[i] can be used
-	live       int    // timers in the block; less than the bits missing in free when nodes are used up
-	next, prev *block // in slab.room
+	live       int    // timers in the block; fewer than the zero bits of free if generations are used up
+	next, prev *block // the neighbours in slab.room
 }
 
-// slab hands out nodes.
+// highest returns the highest generation of the nodes; false if one has used up its generations.
+func (b *block) highest() (generation uint64, ok bool) {
+	for i := range b.nodes {
+		g := b.nodes[i].id >> indexBits
+		if g == 0 {
+			return 0, false
+		}
+		generation = max(generation, g)
+	}
+	return generation, true
+}
+
+// slab allocates and releases nodes.
 type slab struct {
 	directory []entry
 	room      *block // list of the blocks with a bit in free
-	spare     *block // to be the next one; nil if that is to be made
-	empty     int    // blocks in room without a timer
-	vacant    int    // list of the entries without a block that can have one: number+1, 0 ends it
-	live      int    // pending timers
+	spare     *block // the block that grow will use; nil if grow must allocate one
+	empty     int    // the number of blocks in room without a timer
+	vacant    int    // number+1 of the first entry that can get a block again; 0 if there is none
+	live      int    // the number of pending timers
+	first     uint64 // the generation of a new entry, if it is not 1
+	usedUp    bool   // a node has used up its generations
 }
 
-// entry is what is known of a block, by index>>blockBits. It outlives the block's memory.
+// entry describes a block; its place in the directory is index>>blockBits. It outlives the block's memory.
 type entry struct {
-	block      *block
-	generation uint64 // without a block: the first that its nodes have not used
-	nextVacant int
+	block      *block // nil while there is none
+	generation uint64 // without a block: the first generation that no node of the entry has used
+	nextVacant int    // without a block: number+1 of the next entry without a block; 0 at the end
 }
 
-// alloc returns an idle node, whose id is that of the new timer. The caller must set where.
+// alloc returns an idle node with the id of the new timer. The caller must set where.
 func (s *slab) alloc() *node {
 	b := s.room
 	if b == nil {
@@ -93,7 +115,7 @@ func (s *slab) alloc() *node {
 	return &b.nodes[i]
 }
 
-// release makes a node idle again, and lets its block go if there are enough spare ones.
+// release makes a node idle again, and frees its block if the block has no timer left and there are enough spare blocks.
 func (s *slab) release(n *node) {
 	i := n.index()
 	b := s.directory[i>>blockBits].block
@@ -118,9 +140,12 @@ func (s *slab) release(n *node) {
 	default:
 		s.empty++
 	}
+	if s.live == 0 && len(s.directory) > keptEntries {
+		s.beginAnew()
+	}
 }
 
-// find returns the node of a pending timer, or nil.
+// find returns the node of the pending timer with the id, or nil.
 func (s *slab) find(id uint64) *node {
 	i := uint32(id & indexMask)
 	if int(i>>blockBits) >= len(s.directory) {
@@ -137,12 +162,12 @@ func (s *slab) find(id uint64) *node {
 	return n
 }
 
-// at returns the node of an index that is in use.
+// at returns the node with an index that is in use.
 func (s *slab) at(i uint32) *node {
 	return &s.directory[i>>blockBits].block.nodes[i%blockNodes]
 }
 
-// grow adds a block to room.
+// grow adds a block to room and returns it.
 func (s *slab) grow() *block {
 	number := s.vacant - 1
 	if number >= 0 {
@@ -152,7 +177,7 @@ func (s *slab) grow() *block {
 		if number == maxBlocks {
 			panic("wheel: too many timers")
 		}
-		s.directory = append(s.directory, entry{generation: 1})
+		s.directory = append(s.directory, entry{generation: max(s.first, 1)})
 	}
 	e := &s.directory[number]
 	b := s.spare
@@ -169,21 +194,46 @@ func (s *slab) grow() *block {
 	return b
 }
 
-// discard lets the memory of a block go that holds no timers and is not in room. Its nodes will go on from the highest
-// generation among them; if that is used up, the block does not come back.
+// discard frees the memory of a block that holds no timers and is not in room. The entry's next block begins with the
+// highest generation of these nodes; if a node has used up its generations, the entry gets no other block.
 func (s *slab) discard(number uint32) {
 	e := &s.directory[number]
-	for i := range e.block.nodes {
-		g := e.block.nodes[i].id >> indexBits
-		if g == 0 {
-			e.block = nil
-			return
-		}
-		e.generation = max(e.generation, g)
-	}
+	highest, ok := e.block.highest()
 	e.block = nil
+	if !ok {
+		s.usedUp = true
+		return
+	}
+	e.generation = max(e.generation, highest)
 	e.nextVacant = s.vacant
 	s.vacant = int(number) + 1
+}
+
+// beginAnew gives up the directory of a slab that holds no timers. One of the blocks in room becomes the spare block.
+func (s *slab) beginAnew() {
+	if s.usedUp {
+		return // not every generation is known
+	}
+	first := s.first
+	for i := range s.directory {
+		e := &s.directory[i]
+		first = max(first, e.generation)
+		if e.block != nil {
+			highest, ok := e.block.highest()
+			if !ok {
+				return
+			}
+			first = max(first, highest)
+		}
+	}
+	if first >= lowGenerations {
+		return
+	}
+	for s.room != nil {
+		s.spare = s.room
+		s.leaveRoom(s.room)
+	}
+	s.directory, s.vacant, s.empty, s.first = nil, 0, 0, first
 }
 
 func (s *slab) enterRoom(b *block) {

@@ -178,7 +178,7 @@ func TestMemoryFallsBack(t *testing.T) {
 			if _, now := w.Blocks(); now > wheel.SpareBlocks {
 				t.Errorf("%s: %d blocks are kept, want at most %d", name, now, wheel.SpareBlocks)
 			}
-			if grown := heap() - before; grown > 128<<10 {
+			if grown := heap() - before; grown > 24<<10 {
 				t.Errorf("%s: %d B remain of a burst of %d timers in %d tiers", name, grown, n, used)
 			} else {
 				t.Logf("%s: %d B remain of a burst of %d timers in %d tiers", name, grown, n, used)
@@ -192,6 +192,36 @@ func TestMemoryFallsBack(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A directory that begins anew knows the ids of the block that was used most, which is the one that stays.
+func TestDirectoryBeginsAnew(t *testing.T) {
+	var w wheel.Wheel
+	insert := func() uint64 { return w.Insert(wheel.Normal, 1e9, func() {}, true) }
+	var ids []uint64
+	for range 50 {
+		ids = append(ids, insert())
+		w.Remove(ids[len(ids)-1])
+	}
+	for range 20 * wheel.BlockNodes {
+		ids = append(ids, insert())
+	}
+	for _, id := range ids {
+		w.Remove(id)
+	}
+	if ever, now := w.Blocks(); ever != 0 || now != 0 {
+		t.Fatalf("a directory of %d blocks, %d with memory; want it to begin anew", ever, now)
+	}
+	for range 100 {
+		id := insert()
+		for _, stale := range ids {
+			if stale == id || w.Remove(stale) {
+				t.Fatalf("id %#x names timer %#x, too", stale, id)
+			}
+		}
+		w.Remove(id)
+		ids = append(ids, id)
 	}
 }
 

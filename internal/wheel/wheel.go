@@ -1,19 +1,18 @@
 // Package wheel keeps timers in the order of their deadlines, as a pure data structure: no locks, no clock, no
-// goroutines. Its owner inserts deadlines on a monotonic scale of its own and asks what is due.
+// goroutines. Its owner inserts deadlines on a monotonic scale of its own and pops the timers that are due.
 //
-// Deadlines are exact nanoseconds and the timers of a tier come out strictly by (deadline, order of insertion). Insert
-// and Remove take constant time for timers beyond the current tick of about a millisecond, however many are pending.
-// Within it they do too for timers that come in about the order of their deadlines; others cost the logarithm of the
-// number of such timers there.
+// Deadlines are exact nanoseconds, and the timers of a tier are popped strictly by (deadline, order of insertion). The
+// wheel divides time into ticks of about a millisecond. Insert and Remove take constant time for timers beyond the current
+// tick, however many are pending. Within the current tick they take constant time for timers that are inserted in about
+// the order of their deadlines, and the logarithm of their number for the others.
 //
-// This file is what the owner sees; order.go is the wheel proper, near.go orders the current tick, slab.go holds the
+// This file has the exported methods; order.go is the wheel proper, near.go orders the current tick, slab.go holds the
 // memory of the timers.
 package wheel
 
 import "math"
 
-// Tier says which of the timers a timer competes with: each tier has an order of its own and is popped by itself. When
-// to pop which is up to the owner.
+// Tier is a class of timers. Each tier has an order of its own and is popped separately; the owner decides when.
 type Tier uint8
 
 const (
@@ -25,22 +24,22 @@ const (
 // Tiers is the number of tiers.
 const Tiers = 3
 
-// Wheel is a set of pending timers. The zero value is empty and ready. It is not safe for concurrent use. Its methods
-// take the tiers above and panic at any other.
+// Wheel is a set of pending timers. The zero value is empty and ready for use. It is not safe for concurrent use. Its
+// methods panic if a tier is none of the above.
 type Wheel struct {
 	orders [Tiers]order
-	slab   slab // of all tiers, as is the sequence
-	seq    uint64
-	refs   int
-	popped uint64
+	slab   slab   // the memory of the timers of all tiers
+	seq    uint64 // the sequence number of the next Insert, whatever its tier
+	refs   int    // the number of pending timers with ref
+	popped uint64 // the ID of the timer popped last
 }
 
 // PopDue removes the earliest timer of a tier, by (deadline, sequence), and returns its function, provided that its
 // deadline is not after now and its sequence number is less than before. A caller that passes the Seq of the start of
-// its phase thus never runs what the phase itself inserted. When nothing is due the call costs a few comparisons.
+// its phase thus never runs a timer inserted in that phase. A call without a due timer costs a few comparisons.
 //
-// After PopDue(tier, now, Seq()) returned false for a now below math.MaxInt64, NextOf(tier) is after now: an owner that
-// has popped what is due of all tiers, and sleeps until Next, does not spin.
+// After PopDue(tier, now, Seq()) has returned false for a now below math.MaxInt64, NextOf(tier) is after now. So an owner
+// that has popped all due timers of all tiers, and sleeps until Next, does not spin.
 func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool) {
 	o := &w.orders[tier]
 	for o.near.count == 0 {
@@ -63,11 +62,11 @@ func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool)
 	return fn, true
 }
 
-// Popped returns the ID of the timer that PopDue has removed last.
+// Popped returns the ID of the timer that PopDue has popped last.
 func (w *Wheel) Popped() uint64 { return w.popped }
 
-// Next returns a lower bound of the earliest deadline of all tiers, which is exact as long as nothing was removed, and
-// math.MaxInt64 when nothing is pending but timers that never fire.
+// Next returns a lower bound of the earliest deadline of all tiers; it is exact as long as no timer was removed. It
+// returns math.MaxInt64 when no timers are pending but those that never fire.
 func (w *Wheel) Next() int64 {
 	next := int64(math.MaxInt64)
 	for i := range w.orders {
@@ -78,7 +77,7 @@ func (w *Wheel) Next() int64 {
 	return next
 }
 
-// NextOf returns for one tier what Next returns for all.
+// NextOf is Next for one tier.
 func (w *Wheel) NextOf(tier Tier) int64 {
 	if o := &w.orders[tier]; !o.empty() {
 		return o.next()
@@ -86,19 +85,19 @@ func (w *Wheel) NextOf(tier Tier) int64 {
 	return math.MaxInt64
 }
 
-// Memory is what a wheel needs now and then to insert another timer.
+// Memory is a block of memory for timers.
 type Memory = block
 
-// Short tells whether the next Insert will allocate, unless Provide comes before: an owner that inserts under a lock
-// need not do that there.
+// Short reports whether the next Insert will allocate a Memory. An owner that inserts under a lock can allocate it outside
+// of the lock and hand it over by Provide.
 func (w *Wheel) Short() bool { return w.slab.room == nil && w.slab.spare == nil }
 
-// Provide gives the wheel memory of its own for the next time that it is short.
+// Provide gives the wheel a fresh Memory for the next Insert that needs one.
 func (w *Wheel) Provide(m *Memory) { w.slab.spare = m }
 
-// Insert adds a timer that is due at deadline, in nanoseconds and at least 0. A deadline in the past is due at once,
-// in its place by deadline; math.MaxInt64 means never. The timer counts in Refs if ref is set. The id is not 0 and is
-// never used again, in whatever tier. Insert panics when 2^28 timers are pending.
+// Insert adds a timer that is due at deadline, in nanoseconds and at least 0. A timer with a deadline in the past is due
+// at once, ordered by that deadline; math.MaxInt64 means never. The timer counts in Refs if ref is set. The id is not 0
+// and is never used again in any tier. Insert panics when 2^28 timers are pending.
 func (w *Wheel) Insert(tier Tier, deadline int64, fn func(), ref bool) (id uint64) {
 	o := &w.orders[tier]
 	n := w.slab.alloc()
@@ -112,8 +111,7 @@ func (w *Wheel) Insert(tier Tier, deadline int64, fn func(), ref bool) (id uint6
 	return n.id
 }
 
-// Remove takes a pending timer out and lets go of its function at once. It returns false when the timer has been
-// popped or removed, or never was.
+// Remove removes a pending timer and drops its function at once. It returns false when no pending timer has the id.
 func (w *Wheel) Remove(id uint64) bool {
 	n := w.slab.find(id)
 	if n == nil {
@@ -124,7 +122,7 @@ func (w *Wheel) Remove(id uint64) bool {
 	return true
 }
 
-// SetRef says whether a pending timer counts in Refs. It returns false when there is no such timer.
+// SetRef sets whether a pending timer counts in Refs. It returns false when no pending timer has the id.
 func (w *Wheel) SetRef(id uint64, ref bool) bool {
 	n := w.slab.find(id)
 	if n == nil {
@@ -139,8 +137,8 @@ func (w *Wheel) SetRef(id uint64, ref bool) bool {
 	return true
 }
 
-// Seq returns the sequence number that the next Insert will get, whatever its tier. It grows by one per Insert and does
-// not wrap within five centuries of an insertion per nanosecond.
+// Seq returns the sequence number of the next Insert, whatever its tier. It grows by one per Insert, and would wrap only
+// after five centuries of an insertion per nanosecond.
 func (w *Wheel) Seq() uint64 { return w.seq }
 
 // Len returns the number of pending timers.
@@ -149,7 +147,8 @@ func (w *Wheel) Len() int { return w.slab.live }
 // Refs returns the number of pending timers that were inserted, or last set, with ref.
 func (w *Wheel) Refs() int { return w.refs }
 
-// Each calls f for each pending timer, in no order. It takes time in proportion to the most that have been pending.
+// Each calls f for each pending timer, in no particular order. It takes time in proportion to the largest number of timers
+// that have been pending at once.
 func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
 	for i := range w.slab.directory {
 		b := w.slab.directory[i].block
@@ -164,7 +163,7 @@ func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
 	}
 }
 
-// drop ends a timer that has been taken out of its order.
+// drop releases a timer that has been removed from its order.
 func (w *Wheel) drop(n *node) {
 	if n.ref {
 		w.refs--

@@ -1,6 +1,6 @@
 package main
 
-// --trace-alive: what keeps a program from its end.
+// --trace-alive: why a program does not end.
 
 import (
 	"fmt"
@@ -10,32 +10,32 @@ import (
 	"github.com/dop251/goja"
 )
 
-// alive tells why a program does not end: when it has been at rest for a time, and when it is asked.
+// alive prints what keeps a program alive: once after a delay, and at each Ctrl-C.
 type alive struct {
 	p     *program
-	after time.Duration
-	over  chan struct{}
+	after time.Duration // the delay
+	ended chan struct{} // closed when the program has ended
 
 	mu   sync.Mutex
 	work map[uint64]work // Go work under way; guarded by mu
-	last uint64
+	last uint64          // key given last; guarded by mu
 }
 
-// work is something that a script waits for, and that is done in Go.
+// work is Go work that a script waits for.
 type work struct {
 	what  string
 	since time.Time
 }
 
 func newAlive(p *program, after time.Duration) *alive {
-	a := &alive{p: p, after: after, over: make(chan struct{}), work: map[uint64]work{}}
+	a := &alive{p: p, after: after, ended: make(chan struct{}), work: map[uint64]work{}}
 	go a.watch()
 	return a
 }
 
-func (a *alive) stop() { close(a.over) }
+func (a *alive) stop() { close(a.ended) }
 
-// install has the functions that set timers remember where they were called.
+// install replaces the functions that set timers by ones that remember their callers. On the loop.
 func (a *alive) install(p *program) error {
 	made, err := p.vm.RunProgram(ownSource("alive"))
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *alive) install(p *program) error {
 	return err
 }
 
-// working notes Go work that begins, and returns what ends it.
+// working notes that Go work begins, and returns the function to call at its end. Any goroutine may call both.
 func (p *program) working(what string) (done func()) {
 	a := p.alive
 	if a == nil {
@@ -67,18 +67,18 @@ func (p *program) working(what string) (done func()) {
 	}
 }
 
-// watch tells once when nothing has run for a time.
+// watch prints once, after the delay.
 func (a *alive) watch() {
 	select {
-	case <-a.over:
+	case <-a.ended:
 	case <-time.After(a.after):
-		a.tell(fmt.Sprintf("after %v", a.after), 2*time.Second)
+		a.report(fmt.Sprintf("after %v", a.after), 2*time.Second)
 	}
 }
 
-// tell tells what the program waits for, or what it is doing if that is not over in a time. Any goroutine but the loop's may
-// call it.
-func (a *alive) tell(why string, patience time.Duration) {
+// report prints what the program waits for. If a callback does not end within patience, it prints the callback's
+// place in the script. Any goroutine but the loop's may call it.
+func (a *alive) report(why string, patience time.Duration) {
 	lines := make(chan []string, 1)
 	err := a.p.host.Submit(func(vm *goja.Runtime) {
 		list, err := a.p.call("alive")
@@ -96,7 +96,7 @@ func (a *alive) tell(why string, patience time.Duration) {
 	var texts []string
 	select {
 	case texts = <-lines:
-	case <-a.over:
+	case <-a.ended:
 		return
 	case <-time.After(patience):
 		texts = []string{"a callback that does not return:\n" + where()}

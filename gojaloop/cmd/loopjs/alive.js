@@ -1,7 +1,7 @@
 // For --trace-alive: the functions that set timers remember where they were called.
 (function (stackOf) {
 'use strict'
-const pending = new Map() // what is pending, by object
+const pending = new Map() // descriptions of pending timers and requests, by object
 const place = () => {
 	const line = stackOf(new Error('here')).split('\n').map(l => l.trim()).find(l => l.startsWith('at '))
 	return line ? ' ' + line : ''

@@ -1,7 +1,7 @@
 package main
 
-// From source to a program of goja: what goja can read is left as it is; TypeScript, JSX, ES modules and what else goja lacks go
-// through esbuild, one file at a time, with a source map.
+// Compiling: source that goja can read stays as it is. TypeScript, JSX, ES modules and other syntax that goja lacks
+// pass through esbuild, one file at a time, with a source map.
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -19,41 +21,44 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// unit is a compiled file.
+// unit is a compiled module.
 type unit struct {
 	esm     bool
-	async   bool     // it awaits at its top
-	imports []string // of an ES module, in order
+	async   bool                // the module awaits at its top
+	dynamic bool                // the module imports dynamically
+	imports []string            // specifiers of an ES module's imports, in order
+	names   map[string][]string // names imported from each, by specifier
 	program *goja.Program
 }
 
-// wrapper is what a module's code becomes the body of. What the last ones are for: import.meta, the way to imports, and the
-// exports of an ES module that awaits at its top.
-const wrapper = "exports, require, module, __filename, __dirname, __meta, __import, __exports"
+// wrapper lists the parameters of the function whose body is a module's code. The last five serve import.meta,
+// imports, the exports of an ES module that awaits at its top, and dynamic imports.
+const wrapper = "exports, require, module, __filename, __dirname, __meta, __import, __exports, $import, __dynamic"
 
-// dynamic begins what compiled code requires in place of a dynamic import.
-const dynamic = "loopjs:import:"
+// importCalls redirects esbuild's form of a dynamic import, which calls require, to the loader. Columns stay the
+// same.
+var importCalls = strings.NewReplacer(".then(() => __toESM(require(", ".then(() => __toESM($import(", ".then(() => __toESM(__require(", ".then(() => __toESM(__dynamic(")
 
-// syntaxError is an error of a source that cannot be compiled.
+// syntaxError is the error of a source that cannot be compiled.
 type syntaxError struct {
 	file    string
-	line    int // 1 is the first; 0 if it is not known
-	column  int // 1 is the first
+	line    int // from 1; 0 if it is not known
+	column  int // from 1
 	width   int
-	text    string // the line
+	text    string // the line of the source
 	message string
 }
 
 func (e *syntaxError) Error() string { return "SyntaxError: " + e.message }
 
-// compiler compiles files, each once. Its methods may be called on any goroutine.
+// compiler compiles modules, each source once. Any goroutine may call its methods.
 type compiler struct {
 	resolver *resolver
 	mu       sync.Mutex
 	units    map[string]*unit // by file and source; guarded by mu
 }
 
-// file compiles a file.
+// file compiles the module in a file.
 func (c *compiler) file(name string) (*unit, error) {
 	source, err := readSource(name)
 	if err != nil {
@@ -78,7 +83,7 @@ func (c *compiler) file(name string) (*unit, error) {
 	return u, nil
 }
 
-// script compiles what is no module, if goja can read it as it is.
+// script compiles a source as a script, or returns an error if goja cannot read it as one.
 func (c *compiler) script(name, source string) (*goja.Program, error) {
 	if ambiguous.MatchString(source) {
 		return nil, errAwaits
@@ -90,10 +95,10 @@ func (c *compiler) script(name, source string) (*goja.Program, error) {
 	return goja.CompileAST(p, false)
 }
 
-// ambiguous is an await that goja, where there is no async function, takes for a name, which is called or the like.
+// ambiguous finds an await that goja would take for a variable's name, since it is not in an async function.
 var ambiguous = regexp.MustCompile("\\bawait\\s*[(\\[+/`-]")
 
-// exportNames returns what a file exports by name, as far as it says so itself.
+// exportNames returns the names of a file's own exports; nil if they cannot be found out.
 func (c *compiler) exportNames(name string) []string {
 	source, err := readSource(name)
 	if err != nil {
@@ -112,11 +117,11 @@ func (c *compiler) exportNames(name string) []string {
 	return meta.Outputs["out.js"].Exports
 }
 
-// format is what a file is by its name and its package.
+// format is the kind of a module, by its file's name and its package.
 type format int
 
 const (
-	unknown format = iota // what its syntax tells
+	unknown format = iota // the syntax decides
 	commonJS
 	module
 )
@@ -130,13 +135,13 @@ func (c *compiler) formatOf(file string) format {
 	}
 	if m := c.resolver.manifestOf(filepath.Dir(file)); m != nil && m.Type == "module" {
 		return module
-	} else if m != nil && m.Type == "commonjs" {
+	} else if m != nil && m.Type == "commonjs" && plain(file) { // in TypeScript the syntax decides
 		return commonJS
 	}
 	return unknown
 }
 
-// compile compiles the source of a module.
+// compile compiles the source of a module, without esbuild if goja can read it.
 func (c *compiler) compile(file, source string) (*unit, error) {
 	source = strings.TrimPrefix(source, "\ufeff")
 	f := c.formatOf(file)
@@ -151,10 +156,34 @@ func (c *compiler) compile(file, source string) (*unit, error) {
 	if err == nil && (otherwise != nil || !u.esm) {
 		return &unit{program: p}, nil
 	}
+	if otherwise == nil && u.esm && f == commonJS {
+		return nil, outsideModule(file, source)
+	}
 	return u, otherwise
 }
 
-// plain tells whether goja may be able to read a file as it is.
+// moduleStatement finds the first statement that only an ES module may have.
+var moduleStatement = regexp.MustCompile(`(?m)^[ \t]*(import|export)\b`)
+
+// outsideModule is Node's error for an import or an export in a file that is CommonJS by its name or package.
+func outsideModule(file, source string) error {
+	e := &syntaxError{file: file, message: "Cannot use import statement outside a module"}
+	at := moduleStatement.FindStringSubmatchIndex(source)
+	if at == nil {
+		return e
+	}
+	if source[at[2]:at[3]] == "export" {
+		e.message = "Unexpected token 'export'"
+	}
+	before := source[:at[2]]
+	e.line = strings.Count(before, "\n") + 1
+	start := strings.LastIndexByte(before, '\n') + 1
+	e.column, e.width = at[2]-start+1, at[3]-at[2]
+	e.text, _, _ = strings.Cut(source[start:], "\n")
+	return e
+}
+
+// plain tells whether goja may be able to read a file without esbuild, by its extension.
 func plain(file string) bool {
 	switch filepath.Ext(file) {
 	case ".ts", ".tsx", ".mts", ".cts", ".jsx":
@@ -163,7 +192,8 @@ func plain(file string) bool {
 	return true
 }
 
-// compilePlain compiles CommonJS as it is. The wrapper is put around its syntax tree, so that positions are those of the source.
+// compilePlain compiles CommonJS without esbuild. It puts the wrapper around the syntax tree, not the text, so that
+// positions stay the source's.
 func compilePlain(file, source string) (*goja.Program, error) {
 	body, err := goja.Parse(file, hideShebang(source))
 	if err != nil {
@@ -179,7 +209,7 @@ func compilePlain(file, source string) (*goja.Program, error) {
 	return goja.CompileAST(body, false)
 }
 
-// hideShebang makes the first line a comment, if it is for the shell.
+// hideShebang turns a first line for the shell into a comment.
 func hideShebang(source string) string {
 	if strings.HasPrefix(source, "#!") {
 		return "//" + source[2:]
@@ -187,8 +217,9 @@ func hideShebang(source string) string {
 	return source
 }
 
-// transform compiles with esbuild.
+// transform compiles a module by esbuild.
 func (c *compiler) transform(file, source string, f format) (*unit, error) {
+	source = hideShebang(source)
 	out, err := c.build(file, source, f, api.FormatCommonJS)
 	if err == errAwaits {
 		out, err = c.build(file, source, f, api.FormatESModule)
@@ -196,7 +227,9 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	code := out.code
+	code := importCalls.Replace(out.code)
+	out.unit.dynamic = code != out.code
+	out.unit.names = namesOf(code, !plain(file))
 	head := "(function (" + wrapper + ") {"
 	if out.unit.esm {
 		head += `"use strict";`
@@ -216,8 +249,43 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	return out.unit, nil
 }
 
-// exportsObject is where esbuild's output defines a module's exports.
+// exportsObject finds where esbuild's output defines a module's exports.
 var exportsObject = regexp.MustCompile(`(?m)^var (\w+) = \{\};\n__export\(\w+, `)
+
+// These find, in esbuild's output, the variable of an import, the function that gives it its value in a module that
+// awaits, and the uses of an imported name.
+var (
+	importVariable = regexp.MustCompile(`(?m)^var (import_[\w$]+) = (?:__toESM\()?(?:require\(("(?:[^"\\]|\\.)*")\)|(require_[\w$]+)\(\))`)
+	importFunction = regexp.MustCompile(`(?m)^var (require_[\w$]+) = __commonJS\(\{\n.*\n\s*module\.exports = __import\(("(?:[^"\\]|\\.)*")\)`)
+	importUse      = regexp.MustCompile(`(\(\) => )?\b(import_[\w$]+)\.([\w$]+)`)
+)
+
+// namesOf returns the names that a module uses of each import, by specifier. In TypeScript, re-exports are left out:
+// they may be types, which nothing exports.
+func namesOf(code string, typed bool) map[string][]string {
+	functions, variables, names := map[string]string{}, map[string]string{}, map[string][]string{}
+	for _, m := range importFunction.FindAllStringSubmatch(code, -1) {
+		functions[m[1]] = m[2]
+	}
+	for _, m := range importVariable.FindAllStringSubmatch(code, -1) {
+		quoted := m[2]
+		if quoted == "" {
+			quoted = functions[m[3]]
+		}
+		if specifier, err := strconv.Unquote(quoted); err == nil {
+			variables[m[1]] = specifier
+		}
+	}
+	if len(variables) == 0 {
+		return nil
+	}
+	for _, m := range importUse.FindAllStringSubmatch(code, -1) {
+		if specifier, ok := variables[m[2]]; ok && !(typed && m[1] != "") && !slices.Contains(names[specifier], m[3]) {
+			names[specifier] = append(names[specifier], m[3])
+		}
+	}
+	return names
+}
 
 type built struct {
 	unit      *unit
@@ -225,20 +293,20 @@ type built struct {
 	sourceMap []byte
 }
 
-// errAwaits tells that a module awaits at its top, for which its output has to be an ES module.
+// errAwaits is the error for a module that awaits at its top: esbuild must write it as an ES module.
 var errAwaits = errors.New("await at the top of a module")
 
-// lacking is what goja has not, and esbuild can say otherwise.
+// lacking are the features that goja lacks, and that esbuild can replace.
 var lacking = map[string]bool{"async-generator": false, "for-await": false, "dynamic-import": false}
 
-// build runs esbuild over one file, whose imports stay calls.
+// build runs esbuild over one file, whose imports stay calls. to is the format of the output.
 func (c *compiler) build(file, source string, f format, to api.Format) (*built, error) {
 	const (
-		added   = "\nexport {}" // makes it a module
-		own     = "own"         // the file
-		wrapped = "wrapped"     // what has its exports
-		imports = "imports"     // what it imports
-		ending  = ".source"     // of names, as esbuild has rules of its own for .mjs
+		added   = "\nexport {}" // makes the source an ES module
+		own     = "own"         // namespace of the file
+		wrapped = "wrapped"     // namespace of the entry point that takes the file's exports
+		imports = "imports"     // namespace of imported modules
+		ending  = ".source"     // suffix of names: esbuild has rules of its own for .mjs
 	)
 	if f == module {
 		source += added
@@ -253,8 +321,6 @@ func (c *compiler) build(file, source string, f format, to api.Format) (*built, 
 				return api.OnResolveResult{Path: "exports", Namespace: wrapped}, nil
 			case a.Kind == api.ResolveEntryPoint || a.Namespace == wrapped:
 				return api.OnResolveResult{Path: file + ending, Namespace: own}, nil
-			case a.Kind == api.ResolveJSDynamicImport:
-				return api.OnResolveResult{Path: dynamic + a.Path, External: true}, nil
 			case a.Kind == api.ResolveJSImportStatement && to == api.FormatESModule:
 				return api.OnResolveResult{Path: a.Path + ending, Namespace: imports}, nil
 			}
@@ -278,9 +344,13 @@ func (c *compiler) build(file, source string, f format, to api.Format) (*built, 
 	})
 	if len(result.Errors) > 0 {
 		if to == api.FormatCommonJS && strings.HasPrefix(result.Errors[0].Text, "Top-level await is currently not supported") {
+			if f == commonJS {
+				return nil, ofMessage(api.Message{Text: "await is only valid in async functions and the top level bodies of modules", Location: result.Errors[0].Location}, file)
+			}
 			return nil, errAwaits
 		}
-		if l := result.Errors[0].Location; f == module && l != nil && l.Line > strings.Count(source, "\n") { // the error is where the source was added to
+		// An error behind the end of the source is in the added text.
+		if l := result.Errors[0].Location; f == module && l != nil && l.Line > strings.Count(source, "\n") {
 			return c.build(file, strings.TrimSuffix(source, added), unknown, to)
 		}
 		return nil, ofMessage(result.Errors[0], file)
@@ -326,7 +396,7 @@ func loaderOf(file string) api.Loader {
 	return api.LoaderJSX
 }
 
-// tsconfig returns the tsconfig.json that a folder belongs to, or "".
+// tsconfig returns the tsconfig.json of a folder or of the nearest one above, "" if there is none in the package.
 func tsconfig(dir string) string {
 	for {
 		if file := filepath.Join(dir, "tsconfig.json"); isFile(file) {
@@ -340,7 +410,7 @@ func tsconfig(dir string) string {
 	}
 }
 
-// readSource reads a file, and tells what is wrong as Node does.
+// readSource returns the text of a file.
 func readSource(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	return string(text), err

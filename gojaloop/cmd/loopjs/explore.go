@@ -1,7 +1,7 @@
 package main
 
-// --explore and --seed: a script runs under many legal orders of timers, and of files and requests, on virtual time. What
-// happens in one run follows from its seed.
+// --explore and --seed: a script runs in many legal orders of timers, files and requests, on virtual time. A seed
+// determines all that happens in its run.
 
 import (
 	"bytes"
@@ -12,10 +12,12 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/gojaloop"
+	"golang.org/x/term"
 )
 
 // explore runs the script as often as the options say, until a run fails, and returns the exit code.
@@ -32,15 +34,19 @@ func explore(o *options, c *compiler) int {
 		}
 		return code
 	}
-	outputs := map[string][]uint64{} // seeds by what is printed
+	var done atomic.Uint64 // runs that have ended
+	defer showProgress(&done, o.explore)()
+	outputs := map[string][]uint64{} // seeds by their output
 	var order []string
 	long := 0 // runs that did not end
 	for seed := uint64(1); seed <= uint64(o.explore); seed++ {
 		var stdout, all bytes.Buffer
 		code, tooLong := once(ctx, o, c, seed, io.MultiWriter(&stdout, &all), &all)
 		if ctx.Err() != nil {
+			fmt.Fprintf(os.Stderr, "loopjs: interrupted in run %d of %d; none before it fails\n", seed, o.explore)
 			return interruptedCode
 		}
+		done.Store(seed)
 		if tooLong {
 			long++
 		}
@@ -74,7 +80,30 @@ func explore(o *options, c *compiler) int {
 	return 0
 }
 
-// once runs the script under the order of a seed, and returns its exit code, and whether it had to be ended.
+// showProgress says once a second how many runs have ended, until stop is called. It does nothing without a terminal.
+func showProgress(done *atomic.Uint64, runs int) (stop func()) {
+	if !term.IsTerminal(int(os.Stderr.Fd())) {
+		return func() {}
+	}
+	stopped := make(chan struct{})
+	ticker := time.NewTicker(time.Second)
+	go func() {
+		for {
+			select {
+			case <-ticker.C:
+				fmt.Fprintf(os.Stderr, "loopjs: %d of %d runs\n", done.Load(), runs)
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return func() {
+		ticker.Stop()
+		close(stopped)
+	}
+}
+
+// once runs the script in the order of a seed. It returns the exit code, and whether the run had to be ended.
 func once(ctx context.Context, o *options, c *compiler, seed uint64, stdout, stderr io.Writer) (code int, tooLong bool) {
 	w := &world{chance: rand.New(rand.NewPCG(seed, 0))}
 	script := rand.New(rand.NewPCG(seed, 1))
@@ -94,46 +123,46 @@ func once(ctx context.Context, o *options, c *compiler, seed uint64, stdout, std
 	return code, w.tooLong
 }
 
-// epoch is when virtual time begins.
+// epoch is where virtual time begins.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const (
-	// lifetime is how much virtual time a run has, and most how many steps.
+	// lifetime and most are the virtual time and the number of steps after which a run is ended.
 	lifetime = time.Hour
 	most     = 1_000_000
 )
 
-// world is what is outside of a script: time, timers, and the work of Go, in an order of chance. It has one callback queued at
-// the loop while anything is to come; each runs one thing. All of it is the loop's.
+// world is the host's schedule: it has virtual time, and runs timers and Go work in random order. While events are
+// pending, one callback is queued at the loop, which runs at most one of them. Used on the loop alone.
 type world struct {
 	chance  *rand.Rand
 	loop    *eventloop.Loop
 	host    *gojaloop.Host
 	now     time.Duration
-	events  []*event
+	events  []*event // pending, in no order
 	last    eventloop.TimerID
-	armed   bool
-	looks   int // at the clock
-	seen    int // of these at the last step
+	armed   bool // step is queued at the loop
+	looks   int  // how often Now was called
+	seen    int  // the value of looks at the last step
 	steps   int
 	tooLong bool
 }
 
-// event is something that is to come: nobody knows of it before its time.
+// event is a timer or Go work that is pending.
 type event struct {
 	id  eventloop.TimerID
 	at  time.Duration
 	run func()
 }
 
-// Now is the time. Looking at it takes some, so that a script that waits for it comes to an end.
+// Now returns the virtual time. Each call takes some, so that a script that polls the clock comes to an end.
 func (w *world) Now() time.Duration {
 	w.looks++
 	w.now += time.Duration(1 + w.chance.IntN(20_000))
 	return w.now
 }
 
-// ScheduleTimer has a function called when a time is over, or some time later.
+// ScheduleTimer arranges a call of fn after the delay, sometimes a little later.
 func (w *world) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
 	late := time.Duration(0)
 	if w.chance.IntN(4) == 0 {
@@ -142,7 +171,7 @@ func (w *world) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID
 	return w.add(max(delay, 0)+late, fn)
 }
 
-// Work has a function called after a time of chance.
+// Work arranges a call of fn after a random time.
 func (w *world) Work(fn func()) {
 	takes := w.some(time.Millisecond)
 	switch n := w.chance.IntN(10); {
@@ -179,7 +208,7 @@ func (w *world) find(id eventloop.TimerID) int {
 	return slices.IndexFunc(w.events, func(e *event) bool { return e.id == id })
 }
 
-// CancelTimer takes a timer back.
+// CancelTimer cancels a timer.
 func (w *world) CancelTimer(id eventloop.TimerID) error {
 	i := w.find(id)
 	if i < 0 {
@@ -189,12 +218,12 @@ func (w *world) CancelTimer(id eventloop.TimerID) error {
 	return nil
 }
 
-// RefTimer and UnrefTimer do nothing: the host counts what a program waits for.
+// RefTimer and UnrefTimer do nothing: the host itself counts what Run waits for.
 func (w *world) RefTimer(eventloop.TimerID) error   { return nil }
 func (w *world) UnrefTimer(eventloop.TimerID) error { return nil }
 
-// step lets some time pass, and runs what is due first. When the script has had nothing to do since the last step, the time
-// is that of what comes next.
+// step lets some time pass, and runs the first event if it is due then. If the script has not asked for the time since the
+// last step, it counts as idle, and time passes until that event.
 func (w *world) step() {
 	w.armed = false
 	if w.steps++; w.steps > most || w.now > lifetime {

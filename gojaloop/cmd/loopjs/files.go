@@ -1,18 +1,19 @@
 package main
 
-// The file system, for node:fs. Each operation takes what the script gave, exported, and may run on any goroutine.
+// The file system, for node:fs. Each operation takes the script's arguments, exported, and may run on any goroutine.
 
 import (
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// failure is an error as Node tells it.
+// failure is an error with the properties that Node gives it.
 type failure struct {
 	Code, Message, Syscall, Path, Dest string
 	Errno                              int
@@ -26,6 +27,7 @@ var fileOperations = map[string]struct {
 	"append": {"open", func(a arguments) (any, error) { return nil, write(a, os.O_APPEND) }},
 	"chmod":  {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), fs.FileMode(a.number(1))) }},
 	"copy":   {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1)) }},
+	"cp":     {"cp", func(a arguments) (any, error) { return nil, copyTree(a) }},
 	"exists": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
 	"lstat":  {"lstat", func(a arguments) (any, error) { return stat(os.Lstat(a.text(0))) }},
 	"mkdir":  {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
@@ -54,7 +56,7 @@ var fileOperations = map[string]struct {
 		return nil, os.Chtimes(a.text(0), at(1), at(2))
 	}},
 	"write": {"open", func(a arguments) (any, error) { return nil, write(a, os.O_TRUNC) }},
-	// What is read of the standard input: some bytes, or none at its end.
+	// The next bytes of the standard input, none at its end.
 	"stdin": {"read", func(arguments) (any, error) {
 		b := make([]byte, 64<<10)
 		n, err := os.Stdin.Read(b)
@@ -65,7 +67,7 @@ var fileOperations = map[string]struct {
 	}},
 }
 
-// arguments are what a script gave, exported.
+// arguments are a script's arguments, exported.
 type arguments []any
 
 func (a arguments) text(i int) string {
@@ -104,7 +106,8 @@ func readFile(path string) (any, error) {
 	return b, err
 }
 
-// write writes data, the second argument, to a file; the third is Node's flag.
+// write writes the second argument to the file that the first names. The third is Node's flag, which overrides how;
+// the fourth is the mode.
 func write(a arguments, how int) error {
 	flags := os.O_CREATE | os.O_WRONLY | how
 	if f := a.text(2); strings.HasPrefix(f, "a") {
@@ -143,7 +146,37 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, b, info.Mode().Perm())
 }
 
-// makeFolder returns the first folder that it made, if it made those above too.
+// copyTree copies a file, or a folder with everything in it, and replaces files that exist.
+func copyTree(a arguments) error {
+	from, to := a.text(0), a.text(1)
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		there := filepath.Join(to, relative)
+		switch {
+		case d.IsDir() && !a.flag(2):
+			return &fs.PathError{Op: "cp", Path: from, Err: syscall.EISDIR}
+		case d.IsDir():
+			return os.MkdirAll(there, 0o777)
+		case d.Type()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			_ = os.Remove(there)
+			return os.Symlink(link, there)
+		}
+		return copyFile(path, there)
+	})
+}
+
+// makeFolder makes a folder. If the second argument says so, it makes the folders above too, and returns the first
+// folder that it made.
 func makeFolder(a arguments) (any, error) {
 	path := a.text(0)
 	if !a.flag(1) {
@@ -189,7 +222,8 @@ func unlink(path string) error {
 	return os.Remove(path)
 }
 
-// list returns what is in a folder: a name, where it is, and what it is.
+// list returns the entries of the folder at: name, parent, path relative to folder, and kind. If deep is set, it
+// returns those of subfolders too.
 func list(folder, at string, deep bool) ([]any, error) {
 	entries, err := os.ReadDir(at)
 	if err != nil {
@@ -240,11 +274,14 @@ func stat(info fs.FileInfo, err error) (any, error) {
 	}, nil
 }
 
-// numbers are errors by name, with their texts.
-var numbers = []struct {
+// errorName is an error of the system, with Node's name and text.
+type errorName struct {
 	err        syscall.Errno
 	name, text string
-}{
+}
+
+// numbers lists the errors that have a name; any other is EIO.
+var numbers = []errorName{
 	{syscall.ENOENT, "ENOENT", "no such file or directory"},
 	{syscall.EEXIST, "EEXIST", "file already exists"},
 	{syscall.EACCES, "EACCES", "permission denied"},
@@ -261,19 +298,28 @@ var numbers = []struct {
 	{syscall.EROFS, "EROFS", "read-only file system"},
 	{syscall.EBADF, "EBADF", "bad file descriptor"},
 	{syscall.EPIPE, "EPIPE", "broken pipe"},
+	{syscall.ESRCH, "ESRCH", "no such process"},
 }
 
-// asFailure makes an error what Node would tell.
+// asFailure returns an error as Node reports it.
 func asFailure(err error, call string, a arguments) *failure {
 	f := &failure{Code: "EIO", Message: err.Error(), Syscall: call, Path: a.text(0), Errno: -5}
 	var p *fs.PathError
-	if errors.As(err, &p) && p.Path == "" { // of a descriptor
+	if errors.As(err, &p) && p.Path == "" { // an error of a descriptor
 		f.Syscall, f.Path = p.Op, ""
+	}
+	if call == "rm" && errors.Is(err, fs.ErrNotExist) {
+		f.Syscall = "lstat"
 	}
 	if call == "rename" || call == "copyfile" || call == "symlink" {
 		f.Dest = a.text(1)
 	}
+	var number syscall.Errno
+	exact := errors.As(err, &number) && slices.ContainsFunc(numbers, func(n errorName) bool { return n.err == number })
 	for _, n := range numbers {
+		if exact && n.err != number {
+			continue
+		}
 		if errors.Is(err, n.err) || n.err == syscall.ENOENT && errors.Is(err, fs.ErrNotExist) || n.err == syscall.EEXIST && errors.Is(err, fs.ErrExist) {
 			f.Code, f.Errno, f.Message = n.name, -int(n.err), n.text
 			break

@@ -2,13 +2,16 @@
 
 package main
 
-// What needs signals, pipes that break, or a terminal.
+// Tests that need signals, broken pipes or a terminal.
 
 import (
 	"bufio"
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -89,7 +92,7 @@ func TestInterrupt(t *testing.T) {
 			}
 			l := readLines(t, out)
 			l.await("ready")
-			// Two signals at once may be one, so where more than one is needed there are as many as it takes.
+			// Two signals at once may be delivered as one, so signals are sent until enough have arrived.
 			for over := false; !over; {
 				if err := cmd.Process.Signal(os.Interrupt); err != nil {
 					t.Fatal(err)
@@ -99,7 +102,7 @@ func TestInterrupt(t *testing.T) {
 					again = nil
 				}
 				select {
-				case <-l.came: // what it prints, or the end
+				case <-l.came: // another line, or the end
 					for range l.came {
 					}
 					over = true
@@ -117,7 +120,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Who reads no more ends the program, and quietly.
+// A reader that closes the pipe ends the program, quietly.
 func TestBrokenPipe(t *testing.T) {
 	t.Parallel()
 	cmd := loopjs(t, t.TempDir(), "-e", "setInterval(() => console.log('x'.repeat(10000)), 1)")
@@ -180,18 +183,60 @@ func TestTraceAlive(t *testing.T) {
 	}
 }
 
-// On a terminal: lines are edited, arrows bring the last ones back, and Ctrl-C ends what runs, but not the session.
-func TestTerminal(t *testing.T) {
+// The commands of docs/loopjs.md, without the first one, which installs loopjs: another test covers it where the
+// modules are served.
+func TestDocsCommands(t *testing.T) {
 	t.Parallel()
-	cmd := loopjs(t, t.TempDir())
+	text, err := os.ReadFile("../../../docs/loopjs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```\n")
+	block, _, _ = strings.Cut(block, "```")
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	dir := folder(t, files{"sizes.ts": "import { readdir, stat } from 'node:fs/promises'\nfor (const name of await readdir(process.argv[2]!)) console.log(name, (await stat(name)).size as number)\n",
+		"race.js": "let data\nrequire('fs').readFile(__filename, (e, d) => { data = d })\nsetTimeout(() => console.log(data.length > 0), 50)\n"})
+	wants := map[string]string{"sizes.ts": "sizes.ts ", "-p": "404\n", "--explore": "--seed "}
+	commands := 0
+	for line := range strings.Lines(block) {
+		line, ok := strings.CutPrefix(strings.TrimSpace(line), "loopjs ")
+		if !ok {
+			continue
+		}
+		commands++
+		sh := exec.Command("sh", "-c", `exec "$0" `+strings.ReplaceAll(line, "http://localhost:8080", server.URL), os.Args[0])
+		sh.Dir, sh.Env = dir, loopjs(t, dir).Env
+		out, _ := sh.CombinedOutput()
+		name, _, _ := strings.Cut(line, " ")
+		if want := wants[name]; want == "" || !strings.Contains(string(out), want) {
+			t.Errorf("loopjs %s prints %q, without %q", line, out, want)
+		}
+	}
+	if commands != len(wants) {
+		t.Errorf("the page has %d commands of loopjs, want %d", commands, len(wants))
+	}
+}
+
+// session starts loopjs on a terminal of so many columns.
+func session(t *testing.T, columns uint16) (cmd *exec.Cmd, terminal *os.File, l *lines) {
+	t.Helper()
+	cmd = loopjs(t, t.TempDir())
 	cmd.Env = append(cmd.Env, "TERM=xterm")
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 200})
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: columns})
 	if err != nil {
 		t.Skip("there is no pseudo-terminal:", err)
 	}
-	defer terminal.Close()
-	l := readLines(t, terminal)
-	// Each is awaited in words that are not typed so. What interrupts comes when what it interrupts has begun.
+	t.Cleanup(func() { _ = terminal.Close() })
+	return cmd, terminal, readLines(t, terminal)
+}
+
+// On a terminal: lines are edited, arrows bring the last ones back, and Ctrl-C ends what runs, but not the session.
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	cmd, terminal, l := session(t, 200)
+	// The test waits for text that differs from what it has typed. An interrupt is sent when the code to be
+	// interrupted has begun.
 	for _, s := range []struct{ keys, want string }{
 		{"", "loopjs"},
 		{"'fir' + 'st'\r", "'first'"},
@@ -218,4 +263,58 @@ func TestTerminal(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// A session can be ended whatever a line does: in Go code of goja's that no interrupt reaches, in a place that goja
+// cannot leave, and behind a callback that does not return.
+func TestTerminalEnds(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		steps []string // keys, and the text to wait for behind them
+	}{
+		{"native code", []string{"[].indexOf.call({ get length() { console.log('be' + 'gun'); return 2 ** 53 } }, 1)\r", "begun", "\x03", "it does not end", "\x03", ""}},
+		{"behind an await", []string{"(async () => { await 1; console.log('be' + 'gun'); for (;;); })()\r", "begun", "\x03", "the session ends"}},
+		{"a timer", []string{"setTimeout(() => { console.log('be' + 'gun'); for (;;); }, 1); 0\r", "begun", ".exit\r", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd, terminal, l := session(t, 200)
+			l.await("loopjs")
+			for i := 0; i < len(c.steps); i += 2 {
+				if _, err := io.WriteString(terminal, c.steps[i]); err != nil {
+					t.Fatal(err)
+				}
+				if c.steps[i+1] != "" {
+					l.await(c.steps[i+1])
+				}
+				if i == 0 { // what has begun goes on to where it does not end
+					time.Sleep(300 * time.Millisecond)
+				}
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// A session follows the size of its window, from line to line.
+func TestTerminalIsResized(t *testing.T) {
+	t.Parallel()
+	cmd, terminal, l := session(t, 20)
+	l.await("loopjs")
+	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 200}); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 60)
+	for _, s := range []struct{ keys, want string }{{"'fir' + 'st'\r", "'first'"}, {"'" + long + "'.length\r", long}, {"", "60"}, {".exit\r", ""}} {
+		if _, err := io.WriteString(terminal, s.keys); err != nil {
+			t.Fatal(err)
+		}
+		if s.want != "" {
+			l.await(s.want)
+		}
+	}
+	_ = cmd.Wait()
 }

@@ -1,6 +1,6 @@
 package main
 
-// A line that a person has typed: a script whose declarations stay; and one that awaits is made an async function.
+// Lines of a session: a line is a script whose declarations stay; a line that awaits becomes an async function.
 
 import (
 	"errors"
@@ -13,10 +13,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// errIncomplete tells that there is more to come.
+// errIncomplete is the error of a line that needs another one.
 var errIncomplete = errors.New("incomplete")
 
-// evaluateLine runs a line, and returns its value: of one that awaits, a promise. On the loop.
+// evaluateLine runs a line, and returns its value. If the line awaits, the value is a promise. On the loop.
 func (p *program) evaluateLine(name, code string) (v goja.Value, awaits bool, err error) {
 	p.texts[name] = code
 	if t := strings.TrimSpace(code); strings.HasPrefix(t, "{") && !strings.HasSuffix(t, ";") {
@@ -39,21 +39,27 @@ func (p *program) evaluateLine(name, code string) (v goja.Value, awaits bool, er
 		v, err := p.vm.RunProgram(program)
 		return v, false, err
 	}
-	code, names, err := asyncLine(code)
-	if err != nil {
+	line, names, err := asyncLine(code)
+	if err != nil && importStatement.MatchString(code) {
+		return nil, false, p.thrown(p.newError("SyntaxError", "Cannot use an import statement in a session: there is const x = await import('x')"))
+	} else if err != nil {
 		return nil, false, p.thrown(p.errorValue(asSyntaxError(err, name, code)))
 	}
 	for _, n := range names {
-		_, _ = p.vm.RunString("var " + n) // fails if there is one by let, which then is assigned to
+		_, _ = p.vm.RunString("var " + n) // fails for a name declared by let, which is then assigned to
 	}
-	v, err = p.vm.RunScript(name, code)
+	v, err = p.vm.RunScript(name, line)
 	return v, true, err
 }
 
-// dynamicImport is how a script imports.
+// importStatement finds the import statements of a module; scripts have none.
+var importStatement = regexp.MustCompile(`(?m)^\s*import\s*["'{*\w]`)
+
+// dynamicImport finds the dynamic imports of a script.
 var dynamicImport = regexp.MustCompile(`\bimport\s*\(`)
 
-// withoutTypes makes JavaScript that goja can read of TypeScript and newer JavaScript, each statement on a line of its own.
+// withoutTypes turns TypeScript and newer JavaScript into JavaScript that goja can read, with each statement on a
+// line of its own.
 func withoutTypes(name, code string) (string, error) {
 	supported := map[string]bool{"async-generator": false, "for-await": false}
 	result := api.Transform(code, api.TransformOptions{Loader: api.LoaderTS, Target: api.ES2022, Supported: supported, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
@@ -62,6 +68,13 @@ func withoutTypes(name, code string) (string, error) {
 		e := ofMessage(result.Errors[0], name)
 		if text := e.Error(); strings.Contains(text, "end of input") || strings.Contains(text, "Unterminated template") {
 			return "", errIncomplete
+		}
+		// esbuild reports an open template as an open string. If closing it makes the code valid, or makes another
+		// error, it was a template.
+		if open := "Unterminated string literal"; result.Errors[0].Text == open && !strings.HasSuffix(code, "`") {
+			if closed := api.Transform(code+"`", api.TransformOptions{Loader: api.LoaderTS}); len(closed.Errors) == 0 || closed.Errors[0].Text != open {
+				return "", errIncomplete
+			}
 		}
 		return "", e
 	}
@@ -74,8 +87,9 @@ type edit struct {
 	text     string
 }
 
-// asyncLine makes an async function of statements that await, each of which begins a line. What they declare is assigned to
-// variables outside, whose names it returns; the value of the last one, if it is an expression, is what the promise gives.
+// asyncLine turns statements that await into a call of an async function. Each statement begins a line. Declared
+// variables become global variables, whose names are returned. The promise's value is that of the last statement, if
+// it is an expression.
 func asyncLine(code string) (string, []string, error) {
 	const head = "(async () => {\n"
 	source := head + code + "\n})()"
@@ -135,7 +149,7 @@ func asyncLine(code string) (string, []string, error) {
 	return b.String(), names, nil
 }
 
-// targets returns the names that a pattern declares.
+// targets returns the names that a binding pattern declares.
 func targets(x ast.Expression) (names []string) {
 	switch x := x.(type) {
 	case *ast.Identifier:

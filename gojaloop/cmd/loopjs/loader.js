@@ -1,9 +1,8 @@
 // Modules at run time: CommonJS, with its cache, and ES modules, which are linked and evaluated as the standard has it.
 (function (go, builtin, isBuiltin) {
 'use strict'
-const DYNAMIC = 'loopjs:import:'
-const cache = Object.create(null) // of CommonJS, by file
-const records = new Map() // of what ES modules import, by file or "node:" name
+const cache = Object.create(null) // CommonJS modules, by file
+const records = new Map() // modules that ES modules import, by file or "node:" name
 
 class Module {
 	constructor(file, parent) {
@@ -39,12 +38,18 @@ function nodeModules(dir) {
 	}
 }
 
+// absent returns a note for error messages if a module is one of Node's that loopjs does not have.
+const nodeOnly = /^(node:)?(async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|http|http2|https|inspector|net|punycode|repl|stream|sys|test|tls|trace_events|tty|v8|vm|wasi|worker_threads|zlib)(\/|$)/
+const absent = name => nodeOnly.test(name) ? ' (Node has it, loopjs does not)' : ''
+
 function find(specifier, from, esm) {
 	const r = go.resolve(specifier, from, esm)
 	if (r.file !== undefined) return r.file
-	const e = new Error(r.message)
-	e.code = r.code
-	if (r.code === 'MODULE_NOT_FOUND') e.requireStack = [from]
+	const { code } = r
+	const message = r.message.replace(/(?=\n)|$/, absent(specifier))
+	const e = new Error(esm && /^ERR_PACKAGE_PATH|^ERR_MODULE_NOT/.test(code) && !message.includes(' imported from ') ? `${message} imported from ${from}` : message)
+	e.code = !esm && code === 'ERR_MODULE_NOT_FOUND' ? 'MODULE_NOT_FOUND' : code
+	if (code === 'MODULE_NOT_FOUND') e.requireStack = [from]
 	throw e
 }
 
@@ -59,7 +64,7 @@ function checked(specifier) {
 }
 
 function unknownBuiltin(name) {
-	const e = new Error('No such built-in module: ' + name)
+	const e = new Error('No such built-in module: ' + name + absent(name))
 	e.code = 'ERR_UNKNOWN_BUILTIN_MODULE'
 	return e
 }
@@ -74,15 +79,12 @@ function requireFrom(from, specifier, parent) {
 }
 
 function requireOf(module) {
-	const require = specifier => {
-		if (typeof specifier === 'string' && specifier.startsWith(DYNAMIC)) return thenable(specifier.slice(DYNAMIC.length), module.filename)
-		return requireFrom(module.filename, specifier, module)
-	}
+	const require = specifier => requireFrom(module.filename, specifier, module)
 	require.resolve = specifier => isBuiltin(checked(specifier)) ? specifier : find(specifier, module.filename, false)
 	require.resolve.paths = () => module.paths
 	require.main = main
-	require.cache = cache
 	require.extensions = Module._extensions
+	require.cache = cache
 	return require
 }
 
@@ -107,11 +109,17 @@ function load(file, parent) {
 	return run(m, unit)
 }
 
+// call runs the code of a CommonJS module.
+function call(m, unit, dir) {
+	const dynamic = dynamicOf(m.filename)
+	go.call(unit.run, m.exports, m.exports, requireOf(m), m, m.filename, dir, ...(unit.dynamic ? [undefined, undefined, undefined, dynamic, dynamic] : []))
+}
+
 function run(m, unit) {
 	cache[m.filename] = m
 	let ended = false
 	try {
-		go.call(unit.run, m.exports, m.exports, requireOf(m), m, m.filename, m.path)
+		call(m, unit, m.path)
 		ended = true
 	} finally {
 		if (!ended) delete cache[m.filename]
@@ -133,7 +141,7 @@ function loadJSON(file, parent) {
 	return m.exports
 }
 
-// ES modules. A record is linked, busy (it or what it imports is being evaluated), waiting (for what awaits), done, or failed.
+// ES modules. A record is linked, busy (the module or one of its imports is being evaluated), waiting (for a module that awaits), done, or failed.
 
 function linkSpecifier(specifier, from) {
 	if (isBuiltin(specifier)) {
@@ -199,21 +207,39 @@ function evaluate(r) {
 function start(r) {
 	if (r.cjs) return undefined
 	const { file, unit } = r
+	for (const [specifier, names] of Object.entries(unit.names)) checkNames(r, specifier, names)
 	const m = r.module = { exports: {} }
 	const get = name => {
-		if (typeof name !== 'string') return undefined // what keeps the exports in an output
-		if (name.startsWith(DYNAMIC)) return thenable(name.slice(DYNAMIC.length), file)
+		if (typeof name !== 'string') return undefined // a call with the exports, which keeps them in esbuild's output
 		const dep = r.names.get(name)
 		return dep === undefined ? requireFrom(file, name, null) : namespace(dep, r)
 	}
 	const meta = {
 		dirname: go.dirname(file), filename: file, url: go.toURL(file), main: r === mainRecord,
-		resolve: name => isBuiltin(name) ? (name.startsWith('node:') ? name : 'node:' + name) : go.toURL(find(name, file, true)),
+		resolve(name) {
+			if (isBuiltin(name)) return name.startsWith('node:') ? name : 'node:' + name
+			if (/^(\.{1,2}|)\/|^file:/.test(name)) return new URL(name, go.toURL(file)).href // the file need not exist
+			return go.toURL(find(name, file, true))
+		},
 	}
-	return go.call(unit.run, undefined, m.exports, get, m, file, meta.dirname, meta, get, m.exports)
+	const dynamic = dynamicOf(file)
+	return go.call(unit.run, undefined, m.exports, get, m, file, meta.dirname, meta, get, m.exports, dynamic, dynamic)
 }
 
-// namespace is what an import of a record gets. The mark __esModule keeps the code that imports from adding a default.
+// checkNames throws if a module imports a name that an evaluated module does not export.
+function checkNames(r, specifier, names) {
+	const dep = r.names.get(specifier)
+	if (dep === undefined || dep.state !== 'done') return
+	const has = dep.cjs ? namespace(dep, r) : dep.module.exports
+	for (const name of names) {
+		if (name in has || dep.cjs && dep.exports !== null && dep.exports !== undefined && name in Object(dep.exports)) continue
+		throw go.missingExport(r.file, specifier, name, !dep.cjs || isBuiltin(specifier) ? `The requested module '${specifier}' does not provide an export named '${name}'`
+			: `Named export '${name}' not found. The requested module '${specifier}' is a CommonJS module, which may not support all module.exports as named exports.\n`
+			+ `CommonJS modules can always be imported via the default export, for example using:\n\nimport pkg from '${specifier}';\nconst { ${name} } = pkg;\n`)
+	}
+}
+
+// namespace returns the object that an import of a record gets. Its mark __esModule keeps the importing code from adding a default.
 function namespace(r, importer) {
 	if (!r.cjs) return r.module === undefined ? forward(r) : Object.defineProperty(r.module.exports, '__esModule', { value: true })
 	const babel = importer !== undefined && !importer.strict && r.exports !== null && typeof r.exports === 'object' && r.exports.__esModule
@@ -228,7 +254,7 @@ function namespace(r, importer) {
 	return r[kept] = ns
 }
 
-// forward is for a module of a cycle that has not begun: what it exports can be named, and be used later.
+// forward returns the namespace of a module in a cycle that has not begun: its exports have names now, and values later.
 function forward(r) {
 	const ns = Object.defineProperty({}, '__esModule', { value: true })
 	for (const name of go.exportNames(r.file)) {
@@ -246,14 +272,17 @@ const importFrom = (specifier, from) => new Promise(resolve => {
 	resolve(p === undefined ? namespace(r) : p.then(() => namespace(r)))
 })
 
-// thenable is what compiled code gets for a dynamic import: it copies the properties, and keeps the prototype.
+// thenable returns the object that compiled code gets for a dynamic import. That code copies the properties, and keeps the prototype.
 const thenable = (specifier, from) => Object.create({ then(resolve, reject) { importFrom(specifier, from).then(resolve, reject) } })
+
+// dynamicOf returns the function import for the code of a file.
+const dynamicOf = file => specifier => thenable(specifier, file)
 
 let main, mainRecord
 
 return {
 	Module,
-	// runMain runs a file as the program. It returns a promise if that is an ES module that awaits.
+	// runMain runs a file as the program. It returns a promise if the file is an ES module that awaits.
 	runMain(file) {
 		const unit = file.endsWith('.json') ? { esm: false } : go.compile(file)
 		if (unit.esm) {
@@ -271,7 +300,7 @@ return {
 	runSource(file, unit) {
 		if (!unit.esm) {
 			const m = new Module(file, null)
-			return void go.call(unit.run, m.exports, m.exports, requireOf(m), m, file, '.')
+			return void call(m, unit, '.')
 		}
 		const r = mainRecord = { file, state: 'linked', unit, deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
 		for (const name of unit.imports) {
@@ -282,7 +311,7 @@ return {
 		}
 		return evaluate(r)
 	},
-	// globals is what a script that is no module has, in a folder.
+	// globals returns the variables of a script that is no module; file is a name in its folder.
 	globals(file) {
 		const m = new Module(file, null)
 		m.filename = file

@@ -1,10 +1,12 @@
-// Command loopjs runs JavaScript and TypeScript on an event loop and goja: scripts, modules, and lines that a person types.
+// Command loopjs runs JavaScript and TypeScript on an event loop and goja: scripts, modules, and interactive
+// sessions.
 //
-// docs/loopjs.md tells what it can; loopjs --help is a screen of it.
+// docs/loopjs.md describes it; loopjs --help is a summary.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +22,7 @@ func command(args []string) int {
 	o, err := parseOptions(args)
 	switch {
 	case err != nil:
-		return complain(os.Stderr, err)
+		return printError(os.Stderr, err)
 	case o.help:
 		fmt.Print(usage)
 		return 0
@@ -42,7 +44,7 @@ func command(args []string) int {
 	return execute(o, c)
 }
 
-// execute runs one program.
+// execute runs one program, and returns its exit code.
 func execute(o *options, c *compiler) int {
 	p, err := newProgram(o, c, os.Stdout, os.Stderr)
 	if err != nil {
@@ -59,14 +61,15 @@ func execute(o *options, c *compiler) int {
 	return p.run(ctx)
 }
 
-// check compiles a file, and tells what is wrong with its syntax.
+// check compiles a file, prints a syntax error if it has one, and returns the exit code.
 func check(o *options, c *compiler) int {
 	file, err := filepath.Abs(o.file)
 	if err == nil {
 		if found := c.resolver.fileOrFolder(file); found != "" {
-			file = found
+			_, err = c.file(found)
+		} else {
+			err = errors.New("Error: Cannot find module '" + file + "'")
 		}
-		_, err = c.file(file)
 	}
 	if err == nil {
 		return 0
@@ -78,7 +81,7 @@ func check(o *options, c *compiler) int {
 	return 1
 }
 
-// version is that of the module that the command was built from.
+// version returns the version of the module from which the command was built.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The tests run the command as people do: this program, which in this environment is the command.
+// The tests run the command as users do: with an environment variable set, this test binary is the command.
 const asCommand = "LOOPJS_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// loopjs makes the command, in a folder. It is ended if it takes a minute.
+// loopjs returns the command, to be run in a folder. It is killed after a minute.
 func loopjs(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	executable, err := os.Executable()
@@ -33,12 +33,13 @@ func loopjs(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), asCommand+"=1", "NAME=value")
+	// Under the race detector a process sleeps for a second before it ends, unless it is told not to.
+	cmd.Env = append(os.Environ(), asCommand+"=1", "NAME=value", "GORACE=atexit_sleep_ms=10")
 	cmd.WaitDelay = time.Second
 	return cmd
 }
 
-// run runs it, and returns what it prints and its exit code.
+// run runs the command, and returns its output and its exit code.
 func run(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -72,18 +73,20 @@ func folder(t testing.TB, files map[string]string) string {
 
 type files = map[string]string
 
-// commandCases are command lines with what they print, exactly, and what is among the errors. DIR stands for the folder.
+// commandCases are command lines with their exact output, and texts that the errors contain. DIR stands for the
+// folder.
 var commandCases = []struct {
 	name   string
 	args   []string
 	stdin  string
 	files  files
 	stdout string
-	stderr []string // each is somewhere; empty: nothing is printed there
+	stderr []string // texts among the errors; empty: there are no errors
 	code   int
 }{
 	{name: "eval", args: []string{"-e", "console.log(1 + 1, process.argv.length, process.argv[1])", "a"}, stdout: "2 2 a\n"},
 	{name: "print", args: []string{"-p", "({ a: [1, 2] })"}, stdout: "{ a: [ 1, 2 ] }\n"},
+	{name: "print code", args: []string{"-p", "-e", "1 + 1"}, stdout: "2\n"},
 	{name: "print awaited", args: []string{"-p", "await Promise.resolve('text')"}, stdout: "text\n"},
 	{name: "print types", args: []string{"-p", "let n: number = 5; n"}, stdout: "5\n"},
 	{name: "standard input", stdin: "console.log(typeof require, __filename)", stdout: "function [stdin]\n"},
@@ -126,6 +129,19 @@ var commandCases = []struct {
 		"main.js": "const p = './m.mjs'; import('./m.mjs').then(m => console.log(m.a)).then(() => import(p)).then(m => console.log(m.default)).then(() => import('./no.mjs')).catch(e => console.log(e.code))",
 		"m.mjs":   "export const a = 1\nexport default 'd'",
 	}, stdout: "1\nd\nERR_MODULE_NOT_FOUND\n"},
+	{name: "dynamic import by a variable", args: []string{"main.mjs"}, files: files{
+		"main.mjs":                    "const [a, b] = ['p', './no.mjs']\nconsole.log((await import(a)).default)\nimport(b).catch(e => console.log(e.code))\n",
+		"node_modules/p/package.json": `{"exports": {"import": "./m.mjs", "require": "./c.cjs"}}`,
+		"node_modules/p/m.mjs":        "export default 'esm'", "node_modules/p/c.cjs": "module.exports = 'cjs'",
+	}, stdout: "esm\nERR_MODULE_NOT_FOUND\n"},
+	{name: "shebang of a module", args: []string{"main.mjs"}, files: files{"main.mjs": "#!/usr/bin/env loopjs\nconsole.log(import.meta.resolve('./no.js').endsWith('/no.js'))\n"}, stdout: "true\n"},
+	{name: "missing export", args: []string{"main.mjs"}, files: files{"main.mjs": "import { a, nope } from './x.mjs'\nconsole.log(a, nope)\n", "x.mjs": "export const a = 1"},
+		stderr: []string{"DIR/main.mjs:1\nimport { a, nope } from './x.mjs'\n            ^^^^\n\nSyntaxError: The requested module './x.mjs' does not provide an export named 'nope'\n"}, code: 1},
+	{name: "missing export of a module that awaits", args: []string{"main.mjs"}, files: files{"main.mjs": "import d from './x.mjs'\nawait 1\nconsole.log(d)\n", "x.mjs": "export * from './y.mjs'", "y.mjs": "export const a = 1"},
+		stderr: []string{"does not provide an export named 'default'"}, code: 1},
+	{name: "missing export of CommonJS", args: []string{"main.mjs"}, files: files{"main.mjs": "import d, { a, nope } from './x.cjs'\nconsole.log(d, a, nope)\n", "x.cjs": "exports.a = 1"},
+		stderr: []string{"SyntaxError: Named export 'nope' not found. The requested module './x.cjs' is a CommonJS module"}, code: 1},
+	{name: "types are passed on", args: []string{"main.ts"}, files: files{"main.ts": "export { T } from './t'\nimport { T, f } from './t'\nconsole.log(f({ n: 1 } as T))\n", "t.ts": "export interface T { n: number }\nexport const f = (t: T) => t.n\n"}, stdout: "1\n"},
 	{name: "type module", args: []string{"src/main"}, files: files{
 		"package.json": `{"type": "module", "imports": {"#x": "./src/x.js"}, "name": "self", "exports": {"./x": "./src/x.js"}}`,
 		"src/main.js":  "import { x } from '#x'\nimport { x as y } from 'self/x'\nconsole.log(x === y, typeof module)\n", "src/x.js": "export const x = {}",
@@ -148,12 +164,22 @@ var commandCases = []struct {
 	{name: "exception", args: []string{"main.js"}, files: files{"main.js": "function f() {\n\tthrow new TypeError('wrong')\n}\nsetTimeout(() => f(), 1)\n"},
 		stderr: []string{"DIR/main.js:2\n\tthrow new TypeError('wrong')\n\t      ^\n\nTypeError: wrong\n    at f (DIR/main.js:2:8)\n    at DIR/main.js:4:"}, code: 1},
 	{name: "exception with properties", args: []string{"-e", "throw Object.assign(new Error('x'), { code: 'E', n: [1] })"}, stderr: []string{"[eval]:1\n", "Error: x\n    at [eval]:1:", "{\n  code: 'E',\n  n: [ 1 ]\n}\n"}, code: 1},
-	{name: "exception of another kind", args: []string{"-e", "throw { a: 1 }"}, stderr: []string{"Uncaught:\n{ a: 1 }\n"}, code: 1},
+	{name: "exception of another kind", args: []string{"-e", "throw { a: 1 }"}, stderr: []string{"\n[eval]:1\nthrow { a: 1 }\n^\n{ a: 1 }\n"}, code: 1},
 	{name: "exception in TypeScript", args: []string{"main.ts"}, files: files{"main.ts": "interface Unused {\n  a: string\n}\n\nfunction f(n: number): never {\n  throw new RangeError('far ' + n)\n}\nconst g = (x: unknown): void => f(x as number)\ng(5)\n"},
 		stderr: []string{"DIR/main.ts:6\n  throw new RangeError('far ' + n)\n        ^\n\nRangeError: far 5\n    at f (DIR/main.ts:6:9)\n    at g (DIR/main.ts:8:33)\n    at DIR/main.ts:9:1"}, code: 1},
 	{name: "exception in an imported module that awaits", args: []string{"main.mjs"}, files: files{"main.mjs": "import './bad.ts'\n", "bad.ts": "const n: number = await 1\nif (n) throw new Error('bad')\n"},
 		stderr: []string{"DIR/bad.ts:2\nif (n) throw new Error('bad')\n             ^\n\nError: bad\n"}, code: 1},
+	{name: "exception in required TypeScript", args: []string{"main.cts"}, files: files{
+		"main.cts": "interface Unused { a: string }\nconst bad: { f(n: number): void } = require('./bad.ts')\nbad.f(1)\n",
+		"bad.ts":   "type T = {\n  a: number\n}\n\nexports.f = (n: number): never => {\n  throw new Error('bad ' + n)\n}\n"},
+		stderr: []string{"DIR/bad.ts:6\n  throw new Error('bad ' + n)\n        ^\n\nError: bad 1\n    at DIR/bad.ts:6:9\n    at DIR/main.cts:3:5"}, code: 1},
+	{name: "exception in TypeScript while it is required", args: []string{"main.js"}, files: files{"main.js": "require('./bad.cts')\n", "bad.cts": "enum E {\n  A,\n}\nthrow new Error('bad ' + E.A)\n"},
+		stderr: []string{"DIR/bad.cts:4\nthrow new Error('bad ' + E.A)\n      ^\n\nError: bad 0\n    at DIR/bad.cts:4:7"}, code: 1},
 	{name: "exception is handled", args: []string{"-e", "process.on('uncaughtException', (e, o) => console.log(o, e.message)); setTimeout(() => console.log('on'), 1); throw new Error('x')"}, stdout: "uncaughtException x\non\n"},
+	{name: "exception in a listener of exit", args: []string{"-e", "process.on('exit', () => { console.log('exit'); throw new Error('x') })"}, stdout: "exit\n", stderr: []string{"Error: x\n    at [eval]:1:"}, code: 1},
+	{name: "string is thrown", args: []string{"main.js"}, files: files{"main.js": "throw 'text'\n"}, stderr: []string{"\nDIR/main.js:1\nthrow 'text'\n^\ntext\n"}, code: 1},
+	{name: "kills itself", args: []string{"-e", "process.on('SIGTERM', s => { console.log(s); process.exit(3) }); setInterval(() => {}, 1000); process.kill(process.pid, 'SIGTERM')"}, stdout: "SIGTERM\n", code: 3},
+	{name: "warning", args: []string{"-e", "process.on('warning', w => console.log(w.name, w.message)); process.emitWarning('m', 'Kind')"}, stdout: "Kind m\n", stderr: []string{") Kind: m\n"}},
 	{name: "rejection", args: []string{"-e", "Promise.reject(new Error('r')); setTimeout(() => console.log('never'), 50)"}, stderr: []string{"Error: r\n"}, code: 1},
 	{name: "rejection with a number", args: []string{"-e", "Promise.reject(5)"}, stderr: []string{"ERR_UNHANDLED_REJECTION", `with the reason "5"`}, code: 1},
 	{name: "module rejects", args: []string{"-e", "await 1; throw new Error('late')"}, stderr: []string{"Error: late\n"}, code: 1},
@@ -179,6 +205,8 @@ var commandCases = []struct {
 	{name: "input is read", args: []string{"-e", "let t = ''; process.stdin.setEncoding('utf8').on('data', d => t += d).on('end', () => console.log(t.length))"}, stdin: strings.Repeat("é", 100000), stdout: "100000\n"},
 	{name: "input is iterated", args: []string{"-e", "let n = 0; for await (const c of process.stdin) n += c.length; console.log(n)"}, stdin: strings.Repeat("x", 100000), stdout: "100000\n"},
 	{name: "input is read at once", args: []string{"-p", "require('fs').readFileSync(0, 'utf8').trim()"}, stdin: "text\n", stdout: "text\n"},
+	{name: "readline", args: []string{"-e", "const rl = require('readline').createInterface({ input: process.stdin }); for await (const l of rl) console.log('<' + l + '>')"}, stdin: "a\r\nb\n\nc", stdout: "<a>\n<b>\n<>\n<c>\n"},
+	{name: "questions", args: []string{"-e", "const rl = require('readline/promises').createInterface(process.stdin, process.stdout); const a = await rl.question('a? '), b = await rl.question('b? '); rl.close(); console.log(a, b)"}, stdin: "1\n2\n3\n", stdout: "a? b? 1 2\n"},
 	{name: "exit while input is open", args: []string{"-e", "process.stdin.on('data', () => process.exit(3))"}, stdin: "x", code: 3},
 }
 

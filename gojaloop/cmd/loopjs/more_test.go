@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A screen has 24 lines of 80 columns, one of which is the next prompt's.
+// The help fits on a screen of 24 lines of 80 columns, one of which is the next prompt's.
 func TestHelpFitsAScreen(t *testing.T) {
 	t.Parallel()
 	stdout, stderr, code := run(t, loopjs(t, t.TempDir(), "--help"))
@@ -23,11 +23,11 @@ func TestHelpFitsAScreen(t *testing.T) {
 	}
 }
 
-// Scripts whose output Node has printed, which the host's tests have too: here with everything that the command adds. Only those
-// whose order does not hang on how long a millisecond is.
+// Scripts of the host's tests, with Node's output: here with everything that the command adds. Scripts whose order
+// depends on the length of a millisecond are left out.
 func TestAsNode(t *testing.T) {
 	const order = "../../testdata/order"
-	for _, name := range []string{"async_functions", "before_exit", "exit_code", "exit_now", "emitter"} {
+	for _, name := range []string{"async_functions", "before_exit", "before_exit_slow", "exit_code", "exit_now", "emitter"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want, err := os.ReadFile(filepath.Join(order, name+".txt"))
@@ -42,15 +42,36 @@ func TestAsNode(t *testing.T) {
 	}
 }
 
+// Scripts as people write them, with Node's output: "node x.js" in their folder, and the exit code as the last line.
+func TestOrdinaryScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.*js")
+	if err != nil || len(scripts) < 6 {
+		t.Fatal(scripts, err)
+	}
+	for _, script := range scripts {
+		t.Run(filepath.Base(script), func(t *testing.T) {
+			t.Parallel()
+			want, err := os.ReadFile(script + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdout, stderr, code := run(t, loopjs(t, "testdata", filepath.Base(script)))
+			if got := fmt.Sprintf("%sexit code %d\n", stdout, code); got != string(want) {
+				t.Errorf("it prints\n%s\nand by Node it would print\n%s\n%s", got, want, stderr)
+			}
+		})
+	}
+}
+
 func TestSession(t *testing.T) {
 	t.Parallel()
-	const input = "const x = await Promise.resolve(41)\nx + 1\nlet {a, ...r} = await {a: 1, b: 2}, q\nr\nfunction f() {\n  return 5\n}\nf()\n" +
+	const input = "const x = await Promise.resolve(41)\nx + 1\nlet {a, ...r} = await {a: 1, b: 2}, q\nr\nfunction f() {\n  return 5\n}\nf()\nlet t = `two\nlines`\nt\nimport fs from 'fs'\n" +
 		"throw new Error('no')\n{a: 1}\nfoo bar\nconst fs = await import('node:fs')\ntypeof fs.readFileSync\nlet n: number = 3\nn\n_ + 1\n" +
 		"await Promise.reject(new Error('rejected'))\nsetTimeout(() => { throw 1 }, 1); await new Promise(r => setTimeout(r, 50))\nprocess.exitCode = 3\n"
 	cmd := loopjs(t, t.TempDir(), "-i")
 	cmd.Stdin = strings.NewReader(input)
 	stdout, stderr, code := run(t, cmd)
-	for _, want := range []string{"> 42\n", "> { b: 2 }\n", "> ... ... undefined\n> 5\n", "Uncaught Error: no\n    at [repl]:1:7\n", "> { a: 1 }\n", "SyntaxError: Unexpected identifier 'bar'",
+	for _, want := range []string{"> 42\n", "> { b: 2 }\n", "> ... ... undefined\n> 5\n", "> ... undefined\n> 'two\\nlines'\n", "Uncaught SyntaxError: Cannot use an import statement", "Uncaught Error: no\n    at [repl]:1:7\n", "> { a: 1 }\n", "SyntaxError: Unexpected identifier 'bar'",
 		"> 'function'\n", "> 3\n> 4\n", "Uncaught Error: rejected\n", "Uncaught 1\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("there is no %q", want)
@@ -66,7 +87,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// A race shows under some order, and its seed repeats it.
+// A race shows in some order, and its seed repeats it.
 func TestExplore(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, files{
@@ -110,7 +131,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// What scripts commonly need of Node's modules: each line prints true.
+// The parts of Node's modules that scripts commonly need: each line prints true.
 func TestNodeModules(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, files{"main.mjs": `
@@ -156,6 +177,8 @@ assert.throws(() => e.emit('error', new Error('e')), /^Error: e$/)
 is(await util.promisify((a, cb) => cb(null, a + 1))(1), 2)
 is(util.inspect({ a: [1] }), '{ a: [ 1 ] }')
 is(await sleep(1, 'slept'), 'slept')
+is(await util.promisify(setTimeout)(1, 'v'), 'v')
+is(await util.promisify(setImmediate)('w'), 'w')
 let ticks = 0
 for await (const x of every(1, 't')) if (++ticks === 3) { is(x, 't'); break }
 is(fileURLToPath(pathToFileURL('/a b')), '/a b')
@@ -166,7 +189,7 @@ assert.deepStrictEqual(new Map([[1, { a: new Set([1]) }]]), new Map([[1, { a: ne
 assert.throws(() => assert.deepStrictEqual({ a: 1 }, { a: '1' }), { code: 'ERR_ASSERTION' })
 console.log(n)
 `})
-	if stdout, stderr, code := run(t, loopjs(t, dir, "main.mjs")); stdout != "23\n" || code != 0 {
+	if stdout, stderr, code := run(t, loopjs(t, dir, "main.mjs")); stdout != "25\n" || code != 0 {
 		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
 	}
 }

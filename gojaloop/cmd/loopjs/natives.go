@@ -1,14 +1,16 @@
 package main
 
-// The Go functions that the modules in JavaScript call.
+// The Go functions for the modules in JavaScript.
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"os/user"
@@ -50,7 +52,7 @@ func (p *program) natives() goja.Value {
 			}
 			return nil
 		},
-		// As Function.prototype.call, which would be seen in stack traces.
+		// Function.prototype.call, but invisible in stack traces.
 		"call": func(call goja.FunctionCall) goja.Value {
 			f, _ := goja.AssertFunction(call.Argument(0))
 			v, err := f(call.Argument(1), call.Arguments[2:]...)
@@ -77,6 +79,12 @@ func (p *program) natives() goja.Value {
 		"exportNames": func(call goja.FunctionCall) goja.Value {
 			return p.vm.ToValue(p.compiler.exportNames(text(call, 0)))
 		},
+		"missingExport": func(call goja.FunctionCall) goja.Value {
+			return p.missingExport(text(call, 0), text(call, 1), text(call, 2), text(call, 3))
+		},
+		"kill": func(call goja.FunctionCall) goja.Value {
+			return p.outcome(nil, kill(int(call.Argument(0).ToInteger()), int(call.Argument(1).ToInteger())))
+		},
 		"read": func(call goja.FunctionCall) goja.Value {
 			source, err := readSource(text(call, 0))
 			if err != nil {
@@ -101,7 +109,7 @@ func (p *program) natives() goja.Value {
 			return nil
 		},
 		"unsettled": func(goja.FunctionCall) goja.Value {
-			p.tellUnsettled()
+			p.warnUnsettled()
 			return nil
 		},
 	} {
@@ -121,7 +129,7 @@ func (p *program) compileFile(call goja.FunctionCall) goja.Value {
 	return p.unitValue(u)
 }
 
-// unitValue is a unit as loader.js has it.
+// unitValue returns a unit as an object for loader.js.
 func (p *program) unitValue(u *unit) goja.Value {
 	run, err := p.vm.RunProgram(u.program)
 	if err != nil {
@@ -129,16 +137,22 @@ func (p *program) unitValue(u *unit) goja.Value {
 	}
 	o := p.vm.NewObject()
 	_ = o.Set("esm", u.esm)
+	_ = o.Set("dynamic", u.dynamic)
 	imports := make([]any, len(u.imports))
 	for i, name := range u.imports {
 		imports[i] = name
 	}
 	_ = o.Set("imports", p.vm.NewArray(imports...))
 	_ = o.Set("run", run)
+	names := p.vm.NewObject()
+	for specifier, list := range u.names {
+		_ = names.Set(specifier, list)
+	}
+	_ = o.Set("names", names)
 	return o
 }
 
-// exported returns the arguments behind the first as Go has them. Data is copied: a script may change its own.
+// exported returns all arguments but the first, exported. Data is copied, since the script may change its own.
 func (p *program) exported(call goja.FunctionCall) arguments {
 	var all arguments
 	for _, v := range call.Arguments[1:] {
@@ -151,7 +165,7 @@ func (p *program) exported(call goja.FunctionCall) arguments {
 	return all
 }
 
-// operate runs an operation on files. Any goroutine may call it.
+// operate runs a file operation by its name. Any goroutine may call it.
 func operate(name string, a arguments) (any, *failure) {
 	if name == "chdir" {
 		if err := os.Chdir(a.text(0)); err != nil {
@@ -170,7 +184,7 @@ func operate(name string, a arguments) (any, *failure) {
 	return v, nil
 }
 
-// outcome is what fs.js gets of an operation.
+// outcome returns the result of a file operation as an object for fs.js.
 func (p *program) outcome(v any, f *failure) goja.Value {
 	o := p.vm.NewObject()
 	switch v := v.(type) {
@@ -193,7 +207,7 @@ func (p *program) outcome(v any, f *failure) goja.Value {
 	return o
 }
 
-// plain makes an ordinary object of a map.
+// plain returns a map as an ordinary object, and any other value by ToValue.
 func (p *program) plain(v any) goja.Value {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -206,7 +220,7 @@ func (p *program) plain(v any) goja.Value {
 	return o
 }
 
-// fileLater runs an operation on a goroutine of its own, and returns a promise.
+// fileLater runs a file operation on a goroutine of its own, and returns a promise of its outcome.
 func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 	name, args := call.Argument(0).String(), p.exported(call)
 	what := "file: " + name + " " + args.text(0)
@@ -228,33 +242,27 @@ func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 	return promise
 }
 
+// hash returns the hash of data, or its HMAC if there is a key. The arguments are the algorithm, the data and the
+// key.
 func (p *program) hash(call goja.FunctionCall) goja.Value {
-	b, _ := call.Argument(1).Export().(goja.ArrayBuffer)
-	var sum []byte
-	switch name := call.Argument(0).String(); name {
-	case "md5":
-		s := md5.Sum(b.Bytes())
-		sum = s[:]
-	case "sha1":
-		s := sha1.Sum(b.Bytes())
-		sum = s[:]
-	case "sha256":
-		s := sha256.Sum256(b.Bytes())
-		sum = s[:]
-	case "sha512":
-		s := sha512.Sum512(b.Bytes())
-		sum = s[:]
-	default:
-		panic(p.newError("Error", "Digest method not supported: "+name))
+	make, ok := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[call.Argument(0).String()]
+	if !ok {
+		panic(p.newError("Error", "Digest method not supported: "+call.Argument(0).String()))
 	}
-	return p.vm.ToValue(p.vm.NewArrayBuffer(sum))
+	h := make()
+	if key, ok := call.Argument(2).Export().(goja.ArrayBuffer); ok {
+		h = hmac.New(make, key.Bytes())
+	}
+	b, _ := call.Argument(1).Export().(goja.ArrayBuffer)
+	h.Write(b.Bytes())
+	return p.vm.ToValue(p.vm.NewArrayBuffer(h.Sum(nil)))
 }
 
 func (p *program) classOf(call goja.FunctionCall) goja.Value {
 	return p.vm.ToValue(p.host.ClassOf(call.Argument(0)))
 }
 
-// about is what does not change while the program runs.
+// about returns facts that stay the same while the program runs: arguments, machine, user.
 func (p *program) about() goja.Value {
 	executable, err := os.Executable()
 	if err != nil {

@@ -36,26 +36,26 @@ Exit codes are Node's: 1 uncaught exception or rejection, 9 wrong option, 13 an
 await at the top that never ends, 130 interrupted; else process.exitCode.
 `
 
-// options are what the command line says.
+// options are the options and arguments of the command line.
 type options struct {
-	code        *string // of -e and -p
+	code        *string // of -e and -p; nil without them
 	print       bool
 	interactive bool
 	check       bool
 	help        bool
 	version     bool
-	alive       time.Duration // 0 if nobody wants to know
+	alive       time.Duration // of --trace-alive; 0 without it
 	stall       time.Duration
 	explore     int
 	seed        *uint64
 	file        string
-	args        []string // the script's
-	own         []string // loopjs's
+	args        []string // the script's arguments
+	own         []string // loopjs's arguments
 
-	random goja.RandSource // nil for the ordinary one
+	random goja.RandSource // nil: goja's own
 }
 
-// parseOptions reads a command line, as Node does: what comes behind the file is the script's.
+// parseOptions reads a command line as Node does: the arguments behind the file are the script's.
 func parseOptions(args []string) (*options, error) {
 	o := &options{}
 	for len(args) > 0 {
@@ -84,6 +84,11 @@ func parseOptions(args []string) (*options, error) {
 		var err error
 		switch name {
 		case "-e", "--eval", "-p", "--print", "-pe":
+			// -p -e code prints the code's value.
+			if (arg == "-p" || arg == "--print") && len(args) > 0 && (args[0] == "-e" || args[0] == "--eval") {
+				o.print = true
+				continue
+			}
 			var code string
 			code, err = next()
 			o.code, o.print = &code, o.print || name != "-e" && name != "--eval"
@@ -147,8 +152,8 @@ func duration(name, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// complain tells what is wrong with the command line, and returns the exit code.
-func complain(w io.Writer, err error) int {
+// printError prints an error of the command line, and returns the exit code.
+func printError(w io.Writer, err error) int {
 	fmt.Fprintf(w, "loopjs: %v\nloopjs --help tells the options.\n", err)
 	return 9
 }

@@ -1,10 +1,26 @@
-// What comes before a script: the modules of Node, by name, and what goja lacks of the language.
+// This runs before a script: Node's modules by name, and parts of the language that goja lacks.
 (function (go) {
 'use strict'
 for (const name of ['asyncIterator', 'dispose', 'asyncDispose']) {
 	if (!(name in Symbol)) Object.defineProperty(Symbol, name, { value: Symbol.for('Symbol.' + name) })
 }
 go.asyncIterator = Symbol.asyncIterator
+
+// goja takes the language that toLocaleString is given for a radix. All languages look as English here.
+const fixed = (n, least, most) => {
+	const text = n.toFixed(most)
+	return most > least ? text.replace(new RegExp(`\\.?0{1,${most - least}}$`), '') : text
+}
+Object.defineProperty(Number.prototype, 'toLocaleString', { writable: true, configurable: true, value: { toLocaleString(_, o = {}) {
+	const n = Number(this), percent = o.style === 'percent', money = o.style === 'currency'
+	if (!Number.isFinite(n)) return Number.isNaN(n) ? 'NaN' : n < 0 ? '-∞' : '∞'
+	const least = o.minimumFractionDigits === undefined ? money ? 2 : 0 : o.minimumFractionDigits
+	const most = o.maximumFractionDigits === undefined ? Math.max(least, percent ? 0 : money ? 2 : 3) : o.maximumFractionDigits
+	const [whole, part] = fixed(Math.abs(percent ? n * 100 : n), Math.min(least, most), most).split('.')
+	const text = (o.useGrouping === false ? whole : whole.replace(/\B(?=(\d{3})+$)/g, ',')) + (part === undefined ? '' : '.' + part)
+	const symbol = money ? { USD: '$', EUR: '€', GBP: '£', JPY: '¥' }[o.currency] || o.currency + '\xa0' : ''
+	return (n < 0 || Object.is(n, -0) ? '-' : '') + symbol + text + (percent ? '%' : '')
+} }.toLocaleString })
 go.inspect = (v, o) => go.module('inspect').inspect(v, o)
 
 const article = t => /^(string|number|boolean|object|function|symbol|bigint)/.test(t) ? 'of type ' + t : t
@@ -17,11 +33,12 @@ go.invalidType = (name, expected, v) => {
 	return Object.assign(new TypeError(`The "${name}" argument must be ${article(expected)}.${received}`), { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
-// Where each module is: in a file of its own, or under a name in another.
+// The place of each module: a file of its own, or a name in another.
 const places = {
 	assert: m => m('assert'), 'assert/strict': m => m('assert').strict, events: m => m('events'), fs: m => m('fs'), 'fs/promises': m => m('fs').promises,
 	os: m => m('os'), path: m => m('path'), 'path/posix': m => m('path').posix, process: m => m('process'), timers: m => m('timers'),
 	'timers/promises': m => m('timers').promises, url: m => m('url'), util: m => m('util'), 'util/types': m => m('util').types, module: () => loader.Module,
+	readline: m => m('readline'), 'readline/promises': m => m('readline').promises,
 }
 for (const name of ['buffer', 'console', 'constants', 'crypto', 'perf_hooks', 'querystring', 'string_decoder']) places[name] = m => m('other')[name]
 go.builtins = Object.keys(places).sort()
@@ -32,7 +49,7 @@ function file(name) {
 	if (m === undefined) made.set(name, m = go.source(name)(go, file))
 	return m
 }
-// The files of modules ask for each other by the names of modules, and for what is no module by the name of its file.
+// In these files require takes the name of a module, or the name of a file that is no module.
 const require = name => name === 'deep' || !(name in places) ? file(name) : builtin(name)
 function builtin(name) {
 	name = String(name).replace(/^node:/, '')
@@ -47,7 +64,7 @@ go.deepEqual = (a, b, strict) => require('deep').equal(a, b, strict)
 const loader = go.source('loader')(go, builtin, isBuiltin)
 builtin('process')
 
-// Who listens to signals is known off the loop too.
+// Other goroutines must know whether SIGINT has listeners.
 for (const name of ['on', 'addListener', 'once', 'prependListener', 'prependOnceListener', 'off', 'removeListener', 'removeAllListeners', 'emit']) {
 	const f = process[name]
 	process[name] = { [name](...args) {
@@ -59,7 +76,7 @@ for (const name of ['on', 'addListener', 'once', 'prependListener', 'prependOnce
 	} }[name]
 }
 
-// main waits for a program that awaits: when it never ends, the exit code says so.
+// main gets the promise of a program that awaits: if the promise never settles, the exit code says so.
 function main(promise) {
 	if (promise === undefined) return
 	let pending = true, idle = false

@@ -18,17 +18,17 @@ import (
 	"github.com/turnloop/turnloop/gojaloop"
 )
 
-// sources are the modules in JavaScript.
+// sources are loopjs's own modules in JavaScript.
 //
 //go:embed prelude.js loader.js alive.js node/*.js
 var sources embed.FS
 
-// internal begins the names of our own sources, which stack traces leave out.
+// internal begins the names of loopjs's own sources. Stack traces leave them out.
 const internal = "gojaloop:internal/loopjs/"
 
 var compiled sync.Map // of name to *goja.Program
 
-// ownSource returns one of our own sources, compiled.
+// ownSource returns one of loopjs's own sources, compiled on the first call.
 func ownSource(name string) *goja.Program {
 	if p, ok := compiled.Load(name); ok {
 		return p.(*goja.Program)
@@ -45,7 +45,7 @@ func ownSource(name string) *goja.Program {
 	return p
 }
 
-// program is a script that runs, or is about to.
+// program is one script with its loop and its host.
 type program struct {
 	options *options
 	stdout  io.Writer
@@ -55,19 +55,19 @@ type program struct {
 	loop     *eventloop.Loop
 	host     *gojaloop.Host
 
-	// What follows is the loop's.
+	// What follows is used on the loop alone.
 	vm       *goja.Runtime
 	modules  *goja.Object      // what prelude.js returns
-	arrow    *goja.Symbol      // under which a SyntaxError has where it is
-	texts    map[string]string // sources that are in no file, by name
+	arrow    *goja.Symbol      // property of a SyntaxError: the source line, with a mark
+	texts    map[string]string // sources that are not in a file, by name
 	mainName string
 
 	signals signals
-	alive   *alive // nil if nobody wants to know
-	session *repl  // nil if there is none
+	alive   *alive // nil without --trace-alive
+	session *repl  // nil unless interactive
 }
 
-// newProgram makes the loop and the host. The compiler may be common to several programs.
+// newProgram makes the loop and the host. Several programs may share the compiler.
 func newProgram(o *options, c *compiler, stdout, stderr io.Writer, more ...gojaloop.Option) (*program, error) {
 	p := &program{options: o, compiler: c, stdout: stdout, stderr: stderr, texts: map[string]string{}, arrow: goja.NewSymbol("arrow")}
 	var loopOptions []eventloop.Option
@@ -99,7 +99,7 @@ func (p *program) run(ctx context.Context) int {
 	return p.exitCode(err)
 }
 
-// exitCode is that of a program that has ended with an error, which it tells if nobody has.
+// exitCode returns the exit code of a program that has ended with err, and prints err if that has not been done.
 func (p *program) exitCode(err error) int {
 	var exit *gojaloop.ExitError
 	var e *gojaloop.Error
@@ -116,13 +116,13 @@ func (p *program) exitCode(err error) int {
 		fmt.Fprintln(p.stderr, e.Error())
 		return max(e.Code, 1)
 	}
-	if !errors.Is(err, gojaloop.ErrClosed) { // by --explore
+	if !errors.Is(err, gojaloop.ErrClosed) { // --explore has closed the host
 		fmt.Fprintln(p.stderr, "loopjs:", err)
 	}
 	return 1
 }
 
-// install makes what scripts see beyond the host's globals.
+// install adds loopjs's modules and globals to the host's. On the loop.
 func (p *program) install() error {
 	made, err := p.vm.RunProgram(ownSource("prelude"))
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *program) call(name string, args ...goja.Value) (goja.Value, error) {
 	return f(goja.Undefined(), args...)
 }
 
-// main runs what the options ask for.
+// main runs the program that the options name: code, the standard input or a file. On the loop.
 func (p *program) main() (goja.Value, error) {
 	o := p.options
 	if o.code != nil || o.file == "-" {
@@ -171,7 +171,7 @@ func (p *program) main() (goja.Value, error) {
 	return nil, err
 }
 
-// find returns the main file.
+// find returns the file of the main module, by Node's rules.
 func (p *program) find(name string) (string, error) {
 	file, err := filepath.Abs(name)
 	if err != nil {
@@ -191,7 +191,7 @@ func (p *program) find(name string) (string, error) {
 	return found, nil
 }
 
-// evaluate runs code that is in no file: a script, unless it is a module by its syntax.
+// evaluate runs code that is not in a file, as a script unless its syntax is a module's. On the loop.
 func (p *program) evaluate() error {
 	name, code := "[eval]", ""
 	if p.options.code != nil {
@@ -237,7 +237,7 @@ func (p *program) evaluate() error {
 	return err
 }
 
-// printAwaited is for -p of what only an async function, or TypeScript, can say.
+// printAwaited prints the value of code for -p that goja cannot read as a script: it awaits, or is TypeScript.
 func (p *program) printAwaited(name, code string) error {
 	v, _, err := p.evaluateLine(name, code)
 	if err == errIncomplete {
@@ -249,8 +249,8 @@ func (p *program) printAwaited(name, code string) error {
 	return p.awaited(v, func(v goja.Value) { p.print(v) }, nil)
 }
 
-// awaited calls a function with a value, or with what a promise is fulfilled with; failed, unless it is nil, with the reason of a
-// rejection, which else counts as uncaught.
+// awaited calls f with a value, or once a promise is fulfilled with the promise's value. It calls failed with the
+// reason of a rejection; if failed is nil, the rejection counts as uncaught. On the loop.
 func (p *program) awaited(v goja.Value, f, failed func(goja.Value)) error {
 	promise, ok := v.Export().(*goja.Promise)
 	if !ok {

@@ -1,6 +1,6 @@
 package main
 
-// Read, evaluate, print: a session, on a terminal with history and editing, or line by line.
+// The interactive session, on a terminal with history and editing, or line by line.
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/gojaloop"
@@ -30,10 +31,10 @@ A promise that is awaited is waited for; _ is the last value.
 `
 )
 
-// repl is a session. Its methods are for the goroutine that reads, but Write.
+// repl is a session. Its methods are for the goroutine that reads, except Write, which any goroutine may call.
 type repl struct {
 	p     *program
-	lines *bufio.Reader // where there is no terminal
+	lines *bufio.Reader // the input without a terminal
 
 	mu       sync.Mutex // guards reading, and writes to the terminal
 	terminal *term.Terminal
@@ -61,11 +62,11 @@ func interact(o *options, c *compiler) int {
 			if err := p.install(); err != nil {
 				return nil, err
 			}
-			// What Run waits for, until the session is over.
+			// Run waits for this promise, which settles when the session is over.
 			wait, _ := goja.AssertFunction(p.host.Promisify(func(ctx context.Context, _ []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
 				select {
 				case <-over:
-				case <-ctx.Done(): // process.exit
+				case <-ctx.Done(): // by process.exit
 				}
 				return nil, nil
 			}))
@@ -83,34 +84,38 @@ func interact(o *options, c *compiler) int {
 		r.loop()
 	}()
 	select {
-	case code := <-ended: // process.exit
+	case code := <-ended: // by process.exit, or an interrupt
 		r.leave()
+		if errors.Is(p.host.Err(), gojaloop.ErrBroken) {
+			fmt.Fprintln(r, "goja cannot go on where it was interrupted: the session ends")
+		}
 		return code
 	case <-read:
 	}
 	_ = p.host.Submit(func(*goja.Runtime) { p.host.Exit(p.exitCodeSet()) })
 	close(over)
-	return <-ended
+	select {
+	case code := <-ended:
+		return code
+	case <-time.After(patience): // a callback does not end
+		return interruptedCode
+	}
 }
 
-// exitCodeSet is process.exitCode.
+// exitCodeSet returns process.exitCode. On the loop.
 func (p *program) exitCodeSet() int {
 	return int(p.vm.Get("process").ToObject(p.vm).Get("exitCode").ToInteger())
 }
 
 func (r *repl) newTerminal() *term.Terminal {
-	t := term.NewTerminal(struct {
+	return term.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{r.input, os.Stdout}, prompt)
-	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
-		_ = t.SetSize(w, h)
-	}
-	return t
 }
 
-// keys is the terminal's input. It notes a Ctrl-C, which term.Terminal does not tell from the end; and what was typed ahead,
-// while the terminal was as programs have it, ends lines in another way.
+// keys is the terminal's input. It notes a Ctrl-C, which term.Terminal does not distinguish from the end. It also
+// changes the line ends of text that was typed ahead, before the terminal was in raw mode.
 type keys struct {
 	from        io.Reader
 	interrupted bool
@@ -127,7 +132,7 @@ func (k *keys) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write is where scripts print: between a prompt and what is typed the terminal has to draw both again.
+// Write prints for scripts. While a line is being typed, the terminal draws the prompt and the line again.
 func (r *repl) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +142,7 @@ func (r *repl) Write(b []byte) (int, error) {
 	return os.Stdout.Write(b)
 }
 
-// leave puts the terminal back, when the program ends while somebody types.
+// leave restores the terminal, when the program ends while a line is being typed.
 func (r *repl) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +163,7 @@ func (r *repl) cooked() {
 
 var errInterrupted = errors.New("interrupted")
 
-// readLine reads a line. It returns io.EOF at the end, and errInterrupted for a Ctrl-C.
+// readLine reads a line. It returns io.EOF at the end of the input, and errInterrupted for a Ctrl-C.
 func (r *repl) readLine(prompt string) (string, error) {
 	if r.terminal == nil {
 		fmt.Print(prompt)
@@ -175,6 +180,9 @@ func (r *repl) readLine(prompt string) (string, error) {
 		return "", err
 	}
 	cookedState, r.reading = state, true
+	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 { // the window may have another size by now
+		_ = r.terminal.SetSize(w, h)
+	}
 	r.terminal.SetPrompt(prompt)
 	r.mu.Unlock()
 	line, err := r.terminal.ReadLine()
@@ -197,7 +205,7 @@ func (r *repl) readLine(prompt string) (string, error) {
 	return line, err
 }
 
-// loop reads and evaluates until the input is over.
+// loop reads and evaluates lines until the input ends.
 func (r *repl) loop() {
 	fmt.Fprintf(r, "%s: .help tells what there is\n", version())
 	text, at, stopping := "", prompt, false
@@ -235,7 +243,7 @@ func (r *repl) loop() {
 	}
 }
 
-// command runs what begins with a dot. It returns false if that ends the session.
+// command runs a line that begins with a dot. It returns false if that ends the session.
 func (r *repl) command(line string) bool {
 	name, rest, _ := strings.Cut(line, " ")
 	switch name {
@@ -256,9 +264,10 @@ func (r *repl) command(line string) bool {
 	return true
 }
 
-// evaluate runs what was typed, waits for what it awaits, and prints the value. It returns false if there is more to come.
+// evaluate runs the typed text, waits if it awaits, and prints the value. It returns false if the text needs another
+// line.
 func (r *repl) evaluate(text string) (complete bool) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := r.interruptible()
 	defer stop()
 	settled := make(chan struct{})
 	finish := sync.OnceFunc(func() { close(settled) })
@@ -278,7 +287,7 @@ func (r *repl) evaluate(text string) (complete bool) {
 		}
 		return r.p.awaited(v, done, func(reason goja.Value) {
 			defer finish()
-			fmt.Fprintln(r, "Uncaught "+r.p.inspect(reason))
+			fmt.Fprintln(r, "Uncaught "+r.shown(reason))
 		})
 	})
 	var e *gojaloop.Error
@@ -292,14 +301,14 @@ func (r *repl) evaluate(text string) (complete bool) {
 		text := e.Error()
 		_ = r.p.host.Do(context.Background(), func(*goja.Runtime) error {
 			if v := r.p.host.Thrown(e); v != nil {
-				text = r.p.inspect(v)
+				text = r.shown(v)
 			}
 			return nil
 		})
 		fmt.Fprintln(r, "Uncaught "+text)
 		return true
 	case err != nil:
-		if !errors.Is(err, gojaloop.ErrClosed) { // process.exit
+		if !errors.Is(err, gojaloop.ErrClosed) { // not by process.exit
 			fmt.Fprintln(r, err)
 		}
 		return true
@@ -313,16 +322,56 @@ func (r *repl) evaluate(text string) (complete bool) {
 	return true
 }
 
-// uncaught tells of an exception that happens between lines; the session goes on. On the loop.
+// interruptible returns a context that Ctrl-C ends, until stop is called. If the script goes on all the same, a
+// message says so, and another Ctrl-C ends the process. The terminal must not be in raw mode.
+func (r *repl) interruptible() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	pressed, done := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(pressed, os.Interrupt)
+	go func() {
+		select {
+		case <-done:
+			return
+		case <-pressed:
+		}
+		cancel()
+		late := time.AfterFunc(patience, func() { fmt.Fprintln(r, "(it does not end: Ctrl-C once more ends the session)") })
+		defer late.Stop()
+		select {
+		case <-done:
+		case <-pressed:
+			os.Exit(interruptedCode)
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(pressed)
+		close(done)
+		cancel()
+	}
+}
+
+// uncaught prints an exception of a callback; the session goes on. On the loop.
 func (r *repl) uncaught(e *gojaloop.Error) {
 	text := e.Error()
 	if v := r.p.host.Thrown(e); v != nil {
-		text = r.p.inspect(v)
+		text = r.shown(v)
 	}
 	fmt.Fprintln(r, "Uncaught "+text)
 }
 
-// defineGlobals gives scripts that are in no file what modules have.
+// shown returns a thrown value as text, without the brackets that inspect puts around an error without a stack. On
+// the loop.
+func (r *repl) shown(v goja.Value) string {
+	text := r.p.inspect(v)
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Error" {
+		if head, ok := strings.CutPrefix(text, "["+o.String()+"]"); ok {
+			return o.String() + head
+		}
+	}
+	return text
+}
+
+// defineGlobals gives scripts that are not in a file the variables that modules have.
 func (p *program) defineGlobals(name string) error {
 	dir, err := os.Getwd()
 	if err != nil {

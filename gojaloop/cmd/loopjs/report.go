@@ -1,12 +1,13 @@
 package main
 
-// What is printed of errors: where in the source, and the stack.
+// Printing of errors: the line of the source, and the stack.
 
 import (
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 	"github.com/turnloop/turnloop/gojaloop"
 )
 
-// uncaught ends the program, unless it is a session, because of an exception that nobody has caught. On the loop.
+// uncaught prints an uncaught exception, and ends the program unless it is a session. On the loop.
 func (p *program) uncaught(e *gojaloop.Error) {
 	if p.session != nil {
 		p.session.uncaught(e)
@@ -28,7 +29,7 @@ func (p *program) uncaught(e *gojaloop.Error) {
 	p.host.Exit(1)
 }
 
-// report tells of an exception as Node does. On the loop.
+// report returns an exception as text, as Node prints it. On the loop.
 func (p *program) report(e *gojaloop.Error) string {
 	v := p.host.Thrown(e)
 	o, ok := v.(*goja.Object)
@@ -36,6 +37,9 @@ func (p *program) report(e *gojaloop.Error) string {
 		text := e.Message
 		if v != nil {
 			text = p.inspect(v)
+		}
+		if where := p.where(e.Stack); where != "" {
+			return "\n" + strings.TrimSuffix(where, "\n") + p.show(v) + "\n"
 		}
 		return "Uncaught:\n" + text + "\n"
 	}
@@ -56,10 +60,10 @@ func (p *program) report(e *gojaloop.Error) string {
 	return b.String()
 }
 
-// frame is a line of a stack trace: where something is, at the end of the line.
+// frame matches a line of a stack trace: a file, a line and a column at its end.
 var frame = regexp.MustCompile(`(?m)^\s*at (?:.* \()?(.+?):(\d+):(\d+)\)?$`)
 
-// where shows the line of the source that a stack trace begins with, and the place in it.
+// where returns the source line of a stack trace's first frame with a mark under the column, or "".
 func (p *program) where(stack string) string {
 	m := frame.FindStringSubmatch(stack)
 	if m == nil {
@@ -74,7 +78,7 @@ func (p *program) where(stack string) string {
 	return arrow(m[1], line, column, 1, text) + "\n"
 }
 
-// line returns a line of a source.
+// line returns a line of a source, counted from 1.
 func (p *program) line(name string, n int) (string, bool) {
 	text, ok := p.texts[name]
 	if !ok {
@@ -97,10 +101,10 @@ func (p *program) line(name string, n int) (string, bool) {
 	return strings.TrimSuffix(lines[n-1], "\r"), true
 }
 
-// longest is how much of a line is shown: a bundle may have everything on one.
+// longest is the length in bytes up to which a line is shown: a bundle may have everything on one line.
 const longest = 400
 
-// arrow is a line of a source with a mark below it. Columns count from one.
+// arrow returns a line of a source, with a mark of that width below it. Columns count from 1.
 func arrow(name string, line, column, width int, text string) string {
 	head := fmt.Sprintf("%s:%d\n", name, line)
 	if len(text) > longest {
@@ -119,7 +123,7 @@ func arrow(name string, line, column, width int, text string) string {
 	return head + text + "\n" + pad.String() + strings.Repeat("^", max(width, 1)) + "\n"
 }
 
-// errorValue makes an error that a script can catch of what compiling or reading has brought. On the loop.
+// errorValue returns an error of compiling or reading as a value that a script can catch. On the loop.
 func (p *program) errorValue(err error) goja.Value {
 	var s *syntaxError
 	if !errors.As(err, &s) {
@@ -132,6 +136,28 @@ func (p *program) errorValue(err error) goja.Value {
 	return e
 }
 
+// missingExport returns the error of an import that the module does not export. It shows the line that has the name
+// and the specifier.
+func (p *program) missingExport(file, specifier, name, message string) goja.Value {
+	e := p.newError("SyntaxError", message)
+	source, ok := p.texts[filepath.Base(file)]
+	if !ok {
+		source, _ = readSource(file)
+	}
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	if name == "default" {
+		word = regexp.MustCompile(`\b(import|export)\b`)
+	}
+	for i, line := range strings.Split(source, "\n") {
+		if at := word.FindStringIndex(line); at != nil && strings.Contains(line, specifier) {
+			text := arrow(file, i+1, len([]rune(line[:at[0]]))+1, at[1]-at[0], strings.TrimSuffix(line, "\r"))
+			_ = e.DefineDataPropertySymbol(p.arrow, p.vm.ToValue(text), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+			break
+		}
+	}
+	return e
+}
+
 func (p *program) newError(class, message string) *goja.Object {
 	e, err := p.vm.New(p.vm.Get(class), p.vm.ToValue(message))
 	if err != nil {
@@ -140,7 +166,7 @@ func (p *program) newError(class, message string) *goja.Object {
 	return e
 }
 
-// thrown is a value as an error that RunFunc takes for an exception.
+// thrown returns an error that RunFunc takes for an exception with the value v. On the loop.
 func (p *program) thrown(v goja.Value) error {
 	ex := p.vm.Try(func() { panic(v) })
 	if ex == nil {
@@ -149,12 +175,12 @@ func (p *program) thrown(v goja.Value) error {
 	return ex
 }
 
-// tellUnsettled tells that the main module awaits what never comes.
-func (p *program) tellUnsettled() {
+// warnUnsettled warns that the main module awaits a promise that never settles.
+func (p *program) warnUnsettled() {
 	fmt.Fprintf(p.stderr, "Warning: Detected unsettled top-level await at %s\n", p.mainName)
 }
 
-// asSyntaxError makes an error of goja's ours.
+// asSyntaxError makes a syntaxError of an error of goja's.
 func asSyntaxError(err error, name, source string) error {
 	var list parser.ErrorList
 	var c *goja.CompilerSyntaxError
@@ -181,10 +207,10 @@ func asSyntaxError(err error, name, source string) error {
 
 var gojaPosition = regexp.MustCompile(`^.*: Line (\d+):(\d+) (.*?)(?: \(and \d+ more errors\))?$`)
 
-// found is what esbuild has found in place of what it expected.
+// found matches esbuild's error for an unexpected token.
 var found = regexp.MustCompile(`^(?:Expected .* but found|Unexpected) ("(?:[^"\\]|\\.)*"|end of file)(?: in .*)?$`)
 
-// ofMessage makes a SyntaxError of esbuild's message, in Node's words where there are such.
+// ofMessage makes a syntaxError of esbuild's message, in Node's words where Node has some.
 func ofMessage(m api.Message, name string) error {
 	s := &syntaxError{file: name, message: m.Text}
 	if l := m.Location; l != nil {
@@ -203,6 +229,8 @@ func ofMessage(m api.Message, name string) error {
 		}
 	} else if n := already.FindStringSubmatch(m.Text); n != nil {
 		s.message = "Identifier '" + n[1] + "' has already been declared"
+	} else if strings.HasSuffix(m.Text, `" must be initialized`) && strings.HasPrefix(m.Text, `The constant "`) {
+		s.message = "Missing initializer in const declaration"
 	} else if m.Text == "Unterminated string literal" {
 		s.message = "Invalid or unexpected token"
 	}

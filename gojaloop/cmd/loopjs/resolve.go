@@ -1,7 +1,7 @@
 package main
 
-// Where a module is: Node's rules for relative files, node_modules, exports and imports of package.json; and TypeScript's for
-// file names without or with another extension.
+// Resolving modules: Node's rules for relative files, node_modules, and exports and imports of package.json; and
+// TypeScript's for file names without or with another extension.
 
 import (
 	"bytes"
@@ -14,18 +14,18 @@ import (
 	"sync"
 )
 
-// extensions are tried behind a name, in this order.
+// extensions are tried after a name, in this order.
 var extensions = []string{".js", ".json", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}
 
-// written is what may stand in a source for a file in TypeScript.
+// written lists, by the extension that a source writes, the TypeScript extensions that the file may have instead.
 var written = map[string][]string{".js": {".ts", ".tsx", ".jsx"}, ".jsx": {".tsx"}, ".mjs": {".mts"}, ".cjs": {".cts"}}
 
-// notFound is the error of a module that is nowhere.
+// notFound is the error of a module that cannot be resolved, with Node's code.
 type notFound struct{ code, message string }
 
 func (e *notFound) Error() string { return e.message }
 
-// manifest is what counts of a package.json.
+// manifest is the part of a package.json that resolving needs.
 type manifest struct {
 	dir     string
 	Name    string
@@ -35,13 +35,15 @@ type manifest struct {
 	Imports map[string]json.RawMessage
 }
 
-// resolver finds modules. Its methods may be called on any goroutine.
+// resolver finds modules. Any goroutine may call its methods.
 type resolver struct {
 	mu        sync.Mutex
-	manifests map[string]*manifest // by folder; nil where there is none. Guarded by mu
+	manifests map[string]*manifest // by folder; nil for a folder without one. Guarded by mu
+	mapped    map[string]string    // files by folder and specifier, see mappedFile. Guarded by mu
 }
 
-// resolve returns the file that a specifier names in a file, or in a folder if from ends with a separator.
+// resolve returns the file that a specifier names in the file from, or in the folder from if it ends with a
+// separator.
 func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 	dir := filepath.Dir(from)
 	if u, ok := strings.CutPrefix(specifier, "file:"); ok {
@@ -78,6 +80,9 @@ func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 		}
 		file = r.file(filepath.Join(m.dir, filepath.FromSlash(target)))
 	default:
+		if file = r.mappedFile(specifier, dir); file != "" {
+			break
+		}
 		var err error
 		if file, err = r.inPackages(specifier, dir, esm); err != nil {
 			return "", err
@@ -92,7 +97,7 @@ func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 	return file, nil
 }
 
-// missing is what Node says of a module that is nowhere.
+// missing returns Node's error for a module that does not exist.
 func missing(specifier, dir, from string, esm bool) error {
 	if !esm {
 		return &notFound{"MODULE_NOT_FOUND", "Cannot find module '" + specifier + "'\nRequire stack:\n- " + from}
@@ -107,7 +112,7 @@ func missing(specifier, dir, from string, esm bool) error {
 	return &notFound{"ERR_MODULE_NOT_FOUND", "Cannot find " + what + " '" + name + "' imported from " + from}
 }
 
-// inPackages looks in node_modules of a folder and of those above.
+// inPackages looks in the node_modules of a folder and of the folders above.
 func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 	name, rest, _ := strings.Cut(specifier, "/")
 	if strings.HasPrefix(name, "@") {
@@ -133,7 +138,7 @@ func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 	}
 }
 
-// exported finds what a package exports under a subpath.
+// exported returns the file that a package exports under a subpath.
 func (r *resolver) exported(m *manifest, subpath string, esm bool) (string, error) {
 	key := "."
 	if subpath != "" {
@@ -167,7 +172,8 @@ func hasSubpaths(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// match finds a key in a table of exports or imports, whose keys may have one star; the longest that fits counts.
+// match looks up a key in a table of exports or imports. A key of the table may have one star; the longest key that
+// fits counts.
 func match(table map[string]json.RawMessage, key string, esm bool) (string, bool) {
 	if v, ok := table[key]; ok && !strings.Contains(key, "*") {
 		return target(v, "", esm)
@@ -192,7 +198,7 @@ func match(table map[string]json.RawMessage, key string, esm bool) (string, bool
 	return found, ok
 }
 
-// target chooses among conditions, in the order in which they are written, and alternatives.
+// target chooses among the conditions and alternatives of a table's value, in the order in which they are written.
 func target(v json.RawMessage, star string, esm bool) (string, bool) {
 	var text string
 	if json.Unmarshal(v, &text) == nil && text != "" {
@@ -269,7 +275,7 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// manifestOf returns the package.json that a folder belongs to, or nil.
+// manifestOf returns the package.json of a folder or of the nearest one above, or nil.
 func (r *resolver) manifestOf(dir string) *manifest {
 	for {
 		if m := r.manifestIn(dir); m != nil {
@@ -305,7 +311,7 @@ func (r *resolver) manifestIn(dir string) *manifest {
 	return m
 }
 
-// fromURLPath makes a file's name of the path of a file URL.
+// fromURLPath returns the file name for the path of a file URL.
 func fromURLPath(path string) string {
 	if filepath.Separator == '\\' {
 		path = strings.TrimPrefix(path, "/")
@@ -313,7 +319,7 @@ func fromURLPath(path string) string {
 	return filepath.FromSlash(path)
 }
 
-// toURL makes the file URL of a file's name.
+// toURL returns the file URL of a file.
 func toURL(file string) string {
 	path := filepath.ToSlash(file)
 	if !strings.HasPrefix(path, "/") {

@@ -1,19 +1,21 @@
 package main
 
-// Ctrl-C: the first ends the program, unless it listens; the next ends it at once.
+// Ctrl-C: the first ends the program, unless the script listens to it; the next ends the process at once.
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/dop251/goja"
 )
 
 const (
-	// interruptedCode is what shells have for an end by SIGINT.
+	// interruptedCode is the exit code that shells give an end by SIGINT.
 	interruptedCode = 130
 	// patience is how long an interrupted program may take to end.
 	patience = time.Second
@@ -21,29 +23,29 @@ const (
 
 type signals struct {
 	handled     atomic.Bool // the script listens to SIGINT; written by the loop
-	interrupted atomic.Bool // the program was ended by one
+	interrupted atomic.Bool // a SIGINT has ended the program
 }
 
-// watch sees to signals until stop is called. end ends the program.
+// watch handles SIGINT until stop is called. end ends the program.
 func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
-	came, over := make(chan os.Signal, 4), make(chan struct{})
+	came, stopped := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(came, os.Interrupt)
 	go func() {
-		heard := new(atomic.Bool) // the script has had a chance to hear of the last one
-		heard.Store(true)
+		delivered := new(atomic.Bool) // the loop has run since the last signal, so listeners were called
+		delivered.Store(true)
 		for {
 			select {
-			case <-over:
+			case <-stopped:
 				return
 			case <-came:
 			}
 			if p.alive != nil {
-				p.alive.tell("interrupted", 100*time.Millisecond)
+				p.alive.report("interrupted", 100*time.Millisecond)
 			}
-			if s.handled.Load() && heard.Load() {
-				heard = new(atomic.Bool)
-				told := heard
-				if p.host.Submit(func(*goja.Runtime) { told.Store(true) }) != nil { // it has heard, and has ended
+			if s.handled.Load() && delivered.Load() {
+				delivered = new(atomic.Bool)
+				current := delivered
+				if p.host.Submit(func(*goja.Runtime) { current.Store(true) }) != nil { // the host has ended
 					time.AfterFunc(patience, func() { os.Exit(interruptedCode) })
 				}
 				continue
@@ -57,6 +59,21 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 	}()
 	return func() {
 		signal.Stop(came)
-		close(over)
+		close(stopped)
 	}
+}
+
+// kill is process.kill.
+func kill(pid, sig int) *failure {
+	process, err := os.FindProcess(pid)
+	if err == nil {
+		err = process.Signal(syscall.Signal(sig))
+		if errors.Is(err, os.ErrProcessDone) {
+			err = syscall.ESRCH
+		}
+	}
+	if err != nil {
+		return asFailure(err, "kill", nil)
+	}
+	return nil
 }

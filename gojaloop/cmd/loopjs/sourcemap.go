@@ -1,14 +1,15 @@
 package main
 
-// Source maps as goja wants them.
+// Source maps: from esbuild's form to goja's.
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// adjust makes a map of esbuild's one for goja: the names of sources without what was put around them, a line more at the beginning, for the
-// wrapper, and columns that count from one, as goja looks them up and reports them.
+// adjust changes esbuild's source map to what goja expects. The names of sources lose the namespace in front and the
+// ending. The map gets one more line at the beginning, for the line that the wrapper puts in front of the code.
+// Columns count from 1, both those of the code, which goja looks up, and those of the sources, which goja reports.
 func adjust(sourceMap []byte, namespace, ending string) []byte {
 	var m struct {
 		Version  int      `json:"version"`
@@ -50,7 +51,8 @@ func adjust(sourceMap []byte, namespace, ending string) []byte {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// decodeVLQ decodes the numbers of a segment: five bits a digit, the least significant first, whose lowest is the sign.
+// decodeVLQ decodes the numbers of a segment. A digit has five bits, and the least significant digit is first; the
+// lowest bit of a number is its sign.
 func decodeVLQ(s string) (values []int) {
 	n, shift := 0, 0
 	for i := range len(s) {

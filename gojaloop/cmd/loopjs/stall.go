@@ -1,6 +1,6 @@
 package main
 
-// --stall: callbacks that block the loop, and where in the script.
+// --stall: callbacks that block the loop, and their places in the script.
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// sampling is how long the script is looked at: goja's profiler looks every ten milliseconds.
+// sampling is how long the profiler watches the script; it takes a sample every ten milliseconds.
 const sampling = 60 * time.Millisecond
 
-// stalled reports a callback while it blocks the loop. goja's profiler tells where the script is, as it may be asked from
-// elsewhere than the loop.
+// stalled reports a callback while it blocks the loop. goja's profiler, which any goroutine may use, tells the place
+// in the script.
 func (p *program) stalled(s eventloop.Stall) {
 	stack := where()
 	if stack == "" {
@@ -26,10 +26,10 @@ func (p *program) stalled(s eventloop.Stall) {
 	fmt.Fprintf(p.stderr, "loopjs: a callback has run for more than %v\n%s", s.Running.Round(time.Millisecond), stack)
 }
 
-// profiling is held while goja's profiler runs, of which there is one.
+// profiling is held while goja's profiler runs: the process has only one.
 var profiling sync.Mutex
 
-// where returns what was most often seen running in a moment, as the lines of a stack trace.
+// where profiles for a moment, and returns the stack sampled most often as the lines of a stack trace.
 func where() string {
 	profiling.Lock()
 	defer profiling.Unlock()

@@ -1,4 +1,4 @@
-setTimeout(() => console.log('timeout'), 60)
+setTimeout(() => console.log('timeout'), 400)
 setImmediate(() => console.log('immediate'))
 process.nextTick(() => console.log('tick'))
 Promise.resolve().then(() => console.log('promise'))

@@ -14,7 +14,7 @@ type (
 	Pointer[T any] = atomic.Pointer[T]
 )
 
-// The compiler hands on the body of what is inlined here, so that whoever imports this package can inline it too.
+// With these calls the compiler exports the bodies of the methods, so that importers of this package can inline them.
 var _ = func(b *Bool, i *Int32, l *Int64, u *Uint32, p *Pointer[int], q *Uintptr) {
 	b.Store(b.Load() || b.Swap(true))
 	i.Store(i.Load() + i.Swap(1) + i.Add(1))

@@ -8,7 +8,8 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// Uintptr has no points: it holds whose something is, and who compares that with itself sees what it wrote itself.
+// Uintptr has no points: it holds the identity of an owner, and a goroutine that compares it with its own identity sees its
+// own store.
 type Uintptr = atomic.Uintptr
 
 // Bool is atomic.Bool with a point before each access; so are the others.

@@ -32,7 +32,7 @@ func ConformanceArgs(impl string) []string {
 
 type checkState struct {
 	status, outcome, reason string
-	over                    bool // another check began after it; its status comes only when all are over
+	over                    bool // another check has begun after it; testing prints the statuses when all checks are over
 	log                     []string
 }
 
@@ -98,7 +98,7 @@ func (st *checkState) attr(key, value string) {
 	}
 }
 
-// check settles the outcome. What the suite says about itself never outweighs a failed or unfinished test.
+// check decides the outcome. A failed or unfinished test counts more than what the suite prints about it.
 func (st *checkState) check(name string) Check {
 	c := Check{Name: name, Outcome: st.outcome, Reason: st.reason}
 	switch {

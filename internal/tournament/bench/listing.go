@@ -19,7 +19,8 @@ func ListArgs(names []string) []string {
 	return []string{"-test.run=^$", "-test.bench=" + strings.Join(patterns, "|"), "-test.benchtime=1x", "-test.v"}
 }
 
-// RunArgs are the flags with which the binary runs one cell so many times, with benchtime as testing takes it.
+// RunArgs are the flags with which the binary runs one cell the given number of times, with benchtime as the value of
+// -test.benchtime.
 func RunArgs(name, benchtime string, times int) []string {
 	return []string{"-test.run=^$", "-test.bench=" + Pattern(name), "-test.benchtime=" + benchtime, "-test.count=" + strconv.Itoa(times)}
 }
@@ -43,7 +44,7 @@ type Listing struct {
 	open   string
 }
 
-// Open returns the cell that has begun and not ended: the one to blame when the process does not get through.
+// Open returns the cell that has begun and not ended. If the process dies or hangs, it is because of this cell.
 func (l *Listing) Open() string { return l.open }
 
 // Line takes the next line, which was read at the time at.

@@ -54,7 +54,7 @@ func WithImpl(printed, impl string) string {
 	}
 	rest := strings.IndexAny(after, "/")
 	if rest < 0 {
-		// The last element: what follows the contestant is at most the GOMAXPROCS suffix.
+		// The contestant is the last element, so at most the GOMAXPROCS suffix follows its name.
 		rest = len(after)
 		if _, parts := benchfmt.Name(printed).Parts(); len(parts) > 0 && parts[len(parts)-1][0] == '-' {
 			rest -= len(parts[len(parts)-1])

@@ -15,7 +15,7 @@ type Output struct {
 	Units   []string // unit metadata lines
 }
 
-// ParseOutput finds the results of cell name in the output of its process, which are so many.
+// ParseOutput finds the results of the cell called name in the output of its process. There must be as many as times says.
 func ParseOutput(text, name string, times int) ([]Output, error) {
 	var outs []Output
 	var units []string

@@ -13,13 +13,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/turnloop/turnloop/internal/tournament"
 )
 
-// The exit codes. An interrupt exits as a shell reports it, and so do the other requests to end.
+// The exit codes. A program that was ended by a signal exits with the code by which shells report that signal.
 const (
 	exitOK          = 0
 	exitFailed      = 1 // the run failed; for compare: there is a significant regression
@@ -117,8 +118,11 @@ func parse(flags *flag.FlagSet, args []string, n int, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
+	if late := slices.IndexFunc(flags.Args(), func(arg string) bool { return strings.HasPrefix(arg, "-") }); late >= 0 {
+		return usagef("flags come first, and %s does not", flags.Arg(late))
+	}
 	if flags.NArg() != n {
-		return usagef("takes %d arguments, got %d: %q", n, flags.NArg(), flags.Args())
+		return usagef("takes %s, got %q", []string{"no argument", "one argument", "two arguments"}[n], flags.Args())
 	}
 	return nil
 }

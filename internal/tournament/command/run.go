@@ -19,6 +19,7 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 	"github.com/turnloop/turnloop/internal/tournament/runner"
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 // runFlags are the flags of tournament run.
@@ -29,8 +30,8 @@ type runFlags struct {
 	command  string
 	dirty    bool
 	programs programs
-	given    programs // those of them that flags name
-	worlds   string   // folder of the others
+	given    programs // the entrants in other languages that flags name
+	worlds   string   // the folder of further ones
 }
 
 func (p program) run(ctx context.Context, args []string, stdout, stderr *os.File) error {
@@ -121,7 +122,7 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	flags := flag.NewFlagSet("tournament run", flag.ContinueOnError)
 	flags.StringVar(&cfg.Mode, "mode", record.Full, "`full` or quick; quick is a glance, and every report says so")
 	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` to aim for, without the build (default 10m, quick 1m)")
-	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, quick 8; fewer than 6 give no intervals)")
+	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, or as many, from 6 on, as the budget allows; quick 8; fewer than 6 give no intervals)")
 	flags.StringVar(&cfg.Out, "out", defaultOut, "`folder` for the results")
 	flags.StringVar(&cfg.Name, "name", "", "`name` of the run in reports (default: the last element of -out)")
 	flags.StringVar(&f.results, "results", defaultResults, "`file` for the report besides the one in -out; empty: none")
@@ -144,7 +145,7 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	return f, f.complete(given)
 }
 
-// crowd is how many threads per processor may still be meant; beyond that only the scheduler would be measured.
+// crowd is the most threads per processor that a run accepts: with more, it would measure only the scheduler.
 const crowd = 4
 
 // complete fills in defaults and refuses what makes no sense.
@@ -153,6 +154,9 @@ func (f *runFlags) complete(given map[string]bool) error {
 	budget, rounds := 10*time.Minute, 10
 	switch cfg.Mode {
 	case record.Full:
+		if !given["rounds"] {
+			cfg.LeastRounds = stats.FewestRounds
+		}
 	case record.Quick:
 		// With fewer rounds no rank test on a few hundred comparisons could ever be significant.
 		budget, rounds = time.Minute, 8
@@ -211,7 +215,7 @@ func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", path)
 	}
-	// Reports replace their file whole, so what counts is whether the folder takes a new one.
+	// A report replaces its file by a new one, so the folder has to be writable, and not the file.
 	probe, err := os.CreateTemp(filepath.Dir(path), ".tournament-*")
 	if err != nil {
 		return err
@@ -242,7 +246,7 @@ func describe(cfg *runner.Config, field tournament.Field) {
 	}
 }
 
-// commandLine is how to repeat the run: every flag that is not its default, and the seed is left to chance again.
+// commandLine returns the command that repeats the run: with every flag that is not its default, but without the seed.
 func commandLine(cfg *runner.Config, f *runFlags, invocation string) string {
 	if f.command != "" {
 		return f.command

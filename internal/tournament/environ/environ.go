@@ -21,14 +21,14 @@ type Env struct {
 	CPU        string   `json:"cpu"`
 	Cores      int      `json:"cores"`                // logical processors that this process may use
 	Processors string   `json:"processors,omitempty"` // which these are, as in "0-1,4"
-	Machine    string   `json:"machine,omitempty"`    // the same for runs on the same machine, and tells nothing else about it
+	Machine    string   `json:"machine,omitempty"`    // a hash that is the same for all runs on this machine, and tells nothing else about it
 	MemoryMiB  int64    `json:"memory_mib"`
 	Kernel     string   `json:"kernel"`
 	Governor   string   `json:"governor,omitempty"`
 	Container  string   `json:"container,omitempty"` // which kind, empty outside of one
 	CPULimit   string   `json:"cpu_limit,omitempty"` // in processors, from the control group
 	MemLimit   string   `json:"memory_limit,omitempty"`
-	GOMAXPROCS int      `json:"gomaxprocs"` // that the cells run with
+	GOMAXPROCS int      `json:"gomaxprocs"` // the value that the cells run with
 	GOGC       string   `json:"gogc"`
 	GOMEMLIMIT string   `json:"gomemlimit"`
 	GODEBUG    string   `json:"godebug,omitempty"`
@@ -86,8 +86,8 @@ func Differences(a, b Env) []string {
 	return out
 }
 
-// Settings lists the runtime's settings that differ. They may be what a comparison is about, but change within one run they
-// must not.
+// Settings lists the runtime's settings that differ. They may differ between two runs, and be what a comparison is about; but
+// they must not change within one run.
 func Settings(a, b Env) []string {
 	var out []string
 	for _, s := range [][3]string{
@@ -100,7 +100,7 @@ func Settings(a, b Env) []string {
 	return out
 }
 
-// identity makes an identity for this purpose alone of one that machines keep to themselves.
+// identity returns a hash of a machine's identity, which itself should not be published.
 func identity(id string) string {
 	if id == "" {
 		return ""
@@ -157,8 +157,8 @@ func timeNowCost() float64 {
 	return costs[batches/2]
 }
 
-// Stolen returns for how long the host has kept processors from this machine while it had work for them, all of them together; 0 if
-// that is unknown, as it is but on Linux.
+// Stolen returns for how long this machine had work for its processors and its host ran something else on them, summed up over
+// all processors. It returns 0 if that is unknown, as on all systems but Linux.
 func Stolen() time.Duration { return stolen(firstLine("/proc/stat")) }
 
 // stolen reads the line of all processors, the eighth figure of which counts hundredths of a second.

@@ -26,8 +26,8 @@ func (e *Env) machine() {
 	e.CPULimit, e.MemLimit = cgroupLimits("/sys/fs/cgroup", ownCgroups())
 }
 
-// machineID returns what distinguishes this machine from others: the identity that it was installed with; in a container that has
-// none, that of the kernel's current run.
+// machineID returns what distinguishes this machine from others: the identity that the system got when it was installed; in a
+// container without one, the identity of the kernel's current boot.
 func machineID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id", "/proc/sys/kernel/random/boot_id"} {
 		if id := firstLine(file); id != "" {
@@ -120,7 +120,7 @@ func cgroupKind(cgroups string) string {
 		for line := range strings.Lines(cgroups) {
 			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 			for dir := range strings.SplitSeq(fields[len(fields)-1], "/") {
-				// The group of an engine's own service is on the host.
+				// The group of the engine's own service belongs to the host, not to a container.
 				if strings.Contains(dir, k.mark) && !strings.HasSuffix(dir, ".service") {
 					return k.kind
 				}

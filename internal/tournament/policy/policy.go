@@ -1,5 +1,5 @@
-// Package policy is what Turnloop demands of its own loops: the bars of the specification. The parts that measure and judge know
-// no contestant's name; here they are.
+// Package policy has what Turnloop demands of its own loops: the bars of the specification. This is the only package that
+// names contestants; those that measure and compare know no names.
 package policy
 
 import "github.com/turnloop/turnloop/internal/tournament/stats"
@@ -39,7 +39,7 @@ var Bars = stats.Policy{
 			What: "WakeFromIdle with a descriptor to without, median", Bench: "WakeFromIdle/fd=1", Unit: "p50-sec/op",
 			Per: "WakeFromIdle/fd=0", Limit: 1.2,
 		},
-		// Against a loop that blocks as soon as it has nothing to do. The rivals do not: what comes at once finds them awake.
+		// The comparison is with a loop that blocks as soon as it has nothing to do. The rivals stay awake for a moment.
 		{What: "PingPongLatency with a descriptor", Bench: "PingPongLatency/fd=1", Over: "blocking", Limit: 0.10},
 		{
 			What: "WakeFromIdle with a descriptor, median", Bench: "WakeFromIdle/fd=1", Unit: "p50-sec/op",
@@ -72,13 +72,29 @@ var Bars = stats.Policy{
 		{What: "threadlet echo, 64 connections, processor time", Bench: "ThreadletEcho/conns=64", Unit: "cpu-sec/op", Over: "net", Limit: 0.90},
 		{What: "threadlet echo, 512 connections, processor time", Bench: "ThreadletEcho/conns=512", Unit: "cpu-sec/op", Over: "net", Limit: 0.93},
 		{
-			What: "threadlet echo, 512 connections that idle, processor time", Bench: "ThreadletEcho/conns=512/wait=idle", Unit: "cpu-sec/op",
+			What: "threadlet echo, 512 connections that idle, processor time", Bench: "ThreadletEcho/wait=idle/conns=512", Unit: "cpu-sec/op",
 			Over: "net", Limit: 0.87,
 		},
 		{What: "threadlet echo, 64 connections, requests per second", Bench: "ThreadletEcho/conns=64", Over: "net", Limit: 1.0, Rate: true},
 		{What: "threadlet echo, 512 connections, requests per second", Bench: "ThreadletEcho/conns=512", Over: "net", Limit: 1.0, Rate: true},
-		{What: "memory of a connection that is read from", Bench: "ConnectionFootprint/what=blocked", Unit: "B/conn", Over: "net", Limit: 1.05},
-		{What: "memory of an idle connection", Bench: "ConnectionFootprint/what=idle", Unit: "B/conn", Over: "net", Limit: 0.1},
+		{What: "connection blocked in Read, heap and stack", Bench: "ConnectionFootprint/what=blocked", Unit: "B/conn", Over: "net", Limit: 1.05},
+		{What: "connection blocked in Read, resident", Bench: "ConnectionFootprint/what=blocked", Unit: "resident-B/conn", Over: "net", Limit: 1.05},
+		{What: "connection with a borrowed buffer, heap and stack", Bench: "ConnectionFootprint/what=borrowed", Unit: "B/conn", Over: "net", Limit: 0.5},
+		{What: "connection with a borrowed buffer, resident", Bench: "ConnectionFootprint/what=borrowed", Unit: "resident-B/conn", Over: "net", Limit: 0.5},
+		{What: "idle connection, heap and stack", Bench: "ConnectionFootprint/what=idle", Unit: "B/conn", Over: "net", Limit: 0.1},
+		{What: "idle connection, resident", Bench: "ConnectionFootprint/what=idle", Unit: "resident-B/conn", Over: "net", Limit: 0.1},
+		{What: "RESP server, processor time", Bench: "RESP/pipeline=1", Unit: "cpu-sec/op", Over: "net", Limit: 0.9},
+		{What: "RESP server, requests per second", Bench: "RESP/pipeline=1", Over: "net", Limit: 1.1, Rate: true},
+		{What: "RESP server, processor time", Bench: "RESP/pipeline=1", Unit: "cpu-sec/op", Over: "redis", Limit: 1.2},
+		{What: "RESP server, requests per second", Bench: "RESP/pipeline=1", Over: "redis", Limit: 0.9, Rate: true},
+		{What: "RESP server, 16 in a pipeline, processor time", Bench: "RESP/pipeline=16", Unit: "cpu-sec/op", Over: "net", Limit: 0.9},
+		{What: "RESP server, 16 in a pipeline, requests per second", Bench: "RESP/pipeline=16", Over: "net", Limit: 1.1, Rate: true},
+		{What: "RESP server, 16 in a pipeline, processor time", Bench: "RESP/pipeline=16", Unit: "cpu-sec/op", Over: "redis", Limit: 1.05},
+		{What: "RESP server, 16 in a pipeline, requests per second", Bench: "RESP/pipeline=16", Over: "redis", Limit: 0.9, Rate: true},
+		{What: "metrics off", Bench: "Metrics/metrics=off", Elsewhere: "level with a build without them", Note: "there is no such build; compare BenchmarkMetrics of eventloop at two commits"},
+		{What: "metrics, recording", Bench: "Metrics/metrics=off", Elsewhere: "at most 5 ns besides the clock", Note: "only the loop's own tests reach it: BenchmarkRecording of eventloop"},
+		{What: "metrics, exact, to none", Bench: "Metrics/metrics=exact", Minus: "Metrics/metrics=off", Limit: 30e-9},
+		{What: "metrics, sampled, to none", Bench: "Metrics/metrics=sampled", Per: "Metrics/metrics=off", Limit: 2.5},
 		{What: "script, storm of setTimeout(0)", Bench: "Script/op=storm", Over: "goja", Limit: 0.40},
 		{What: "script, chain of setTimeout(0)", Bench: "Script/op=chain", Over: "goja", Limit: 0.45},
 		{What: "script, setTimeout and clearTimeout", Bench: "Script/op=clear", Over: "goja", Limit: 0.67},

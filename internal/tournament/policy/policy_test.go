@@ -273,17 +273,23 @@ func TestBarsOfThreadlets(t *testing.T) {
 		"ThreadletEcho/conns=64@main": jitter(10000, 0.01), "ThreadletEcho/conns=64@net": jitter(9000, 0.01),
 		"ThreadletEcho/conns=64@main@cpu-sec/op": jitter(8000, 0.01), "ThreadletEcho/conns=64@net@cpu-sec/op": jitter(10000, 0.01),
 		"ConnectionFootprint/what=idle@main@B/conn": flat(300), "ConnectionFootprint/what=idle@net@B/conn": flat(2000),
+		"Metrics/metrics=off@main": jitter(10, 0.01), "Metrics/metrics=exact@main": jitter(46, 0.01), "Metrics/metrics=sampled@main": jitter(20, 0.01),
 	}
 	var got []string
 	for _, b := range analyse(values).Bars {
-		if strings.HasPrefix(b.What, "threadlet") || strings.HasPrefix(b.What, "memory of a") {
+		if strings.HasPrefix(b.What, "threadlet") || strings.HasPrefix(b.What, "idle") || strings.HasPrefix(b.What, "metrics") {
 			got = append(got, strings.ReplaceAll(strings.Join([]string{b.What, b.Demand, string(b.State), b.Note}, " | "), "\u00a0", " "))
 		}
 	}
 	want := []string{
 		"threadlet echo, 64 connections, processor time | at most 0.90 × net | met | ",
 		"threadlet echo, 64 connections, requests per second | at least 1.00 × net | missed | by 10 %",
-		"memory of an idle connection | at most 0.10 × net | missed | by 50 %",
+		"idle connection, heap and stack | at most 0.10 × net | missed | by 50 %",
+		"idle connection, resident | at most 0.10 × net | not measured | main in ConnectionFootprint/what=idle: not measured",
+		"metrics off | level with a build without them | not measured | there is no such build; compare BenchmarkMetrics of eventloop at two commits",
+		"metrics, recording | at most 5 ns besides the clock | not measured | only the loop's own tests reach it: BenchmarkRecording of eventloop",
+		"metrics, exact, to none | at most 30.0 ns more | missed | by 20 %",
+		"metrics, sampled, to none | at most 2.5 × | met | ",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("bars:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

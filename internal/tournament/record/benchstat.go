@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Benchstat returns the command that compares everybody in file with the reference. benchstat's base is the first column, which is who was
-// measured first unless the order is given; rounds are shuffled.
+// Benchstat returns the command that compares everybody in file with the reference. benchstat compares with the first column,
+// so the command gives the order: otherwise the first column would be whoever was measured first, which is chance.
 func (r *Run) Benchstat(file string) string {
 	first := r.Reference()
 	var names []string

@@ -35,23 +35,25 @@ type Run struct {
 	Benchmarks []Benchmark  `json:"benchmarks"` // in the order of reports
 	Cells      []Cell       `json:"cells"`
 	Checks     []Conformity `json:"conformance,omitempty"`
-	OverBy     string       `json:"over_budget,omitempty"` // why the budget could not hold
-	StartupNS  int64        `json:"startup_ns"`            // what a process costs that measures nothing
+	OverBy     string       `json:"over_budget,omitempty"` // why the run needs more time than its budget
+	Dropped    int          `json:"dropped,omitempty"`     // rounds that were asked for, and for which the budget had no time
+	StartupNS  int64        `json:"startup_ns"`            // how long a process takes that measures nothing
 	Raw        Seal         `json:"raw"`                   // of raw.txt
 	Blocks     bool         `json:"blocks,omitempty"`      // all contestants of a benchmark ran back to back
 	RoundNS    int64        `json:"round_ns,omitempty"`    // what a round is planned to take
 	MeasuredNS int64        `json:"measured_ns,omitempty"` // the part of it that is measured
 }
 
-// Roles are who a report turns on. A run has none without a subject, and need not have the others.
+// Roles name the contestants that have a special part in reports. Without a subject a run has no roles; the others may be
+// missing.
 type Roles struct {
 	Subject   string `json:"subject,omitempty"`   // the contestant whose run this is: reports speak of it first
 	Reference string `json:"reference,omitempty"` // the contestant that ratios are to
-	Control   string `json:"control,omitempty"`   // the control that does nothing but what all loops have to do
+	Control   string `json:"control,omitempty"`   // the plainest control: it does only what every loop has to do
 }
 
-// roles returns the roles. Runs that do not say have the order in which contestants have always been listed: the subject, its
-// rivals, the reference, and the controls, the plainest first.
+// roles returns the roles. In an older run, which does not record them, they follow from the order of the contestants: the
+// subject, its rivals, the reference, and the controls, the plainest first.
 func (r *Run) roles() Roles {
 	if r.Roles != (Roles{}) {
 		return r.Roles
@@ -125,7 +127,7 @@ type Impl struct {
 type Cell struct {
 	bench.Cell
 	Of        string        `json:"control_of,omitempty"` // the contestant that a control pair's second label runs
-	Iters     int           `json:"iterations,omitempty"` // fixed for all rounds
+	Iters     int           `json:"iterations,omitempty"` // fixed for all rounds but the first, which corrects the plan
 	Setup     time.Duration `json:"setup_ns,omitempty"`
 	ColdNS    float64       `json:"cold_ns_per_op,omitempty"` // from the listing
 	Untimed   bool          `json:"untimed,omitempty"`        // reports no time
@@ -196,7 +198,7 @@ type Benchmark struct {
 	Long map[string]string `json:"long,omitempty"` // its cells that a quick run leaves out, and why
 }
 
-// A Need is what a benchmark's own phenomenon demands of a measurement in every round, whatever the budget.
+// A Need is what a measurement has to have in every round, whatever the budget, for the benchmark to show what it is about.
 type Need struct {
 	Variant string        `json:"variant,omitempty"`   // the variant that it holds for; empty: all that have none of their own
 	Window  time.Duration `json:"window_ns,omitempty"` // least time that is measured

@@ -66,9 +66,9 @@ func Read(dir string) (*Run, []byte, error) {
 	return r, raw, nil
 }
 
-// whole tells whether the text has what the run says: of each cell one result or failure in each round, and nothing else. This is all
-// that is known of runs without a seal, and what a description that was changed afterwards does not agree with. An interrupted run may
-// have less.
+// whole checks that the text agrees with run.json: it must have one result or failure of each cell in each round, and nothing
+// else. An interrupted run may have less. This finds a run.json that was changed afterwards, and it is the only check for runs
+// without a seal.
 func (r *Run) whole(raw []byte) error {
 	if len(raw) > 0 && raw[len(raw)-1] != '\n' && r.Complete {
 		return errors.New("is cut off in the middle of a line")
@@ -114,7 +114,7 @@ func (r *Run) whole(raw []byte) error {
 	return nil
 }
 
-// Lacks lists what the run does not say of itself, and so cannot be checked. Runs say less the older they are.
+// Lacks lists what the run does not record, so that it cannot be checked. Older runs record less.
 func (r *Run) Lacks() []string {
 	var out []string
 	if r.Complete && r.Raw == (Seal{}) {

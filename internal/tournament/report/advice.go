@@ -16,17 +16,18 @@ import (
 
 // advice is the section.
 func (d *document) advice() section {
-	out := []block{
-		para("By need, from nothing but the figures of this run. A multiple is of the best."),
-		d.needs(),
-		para("By loop. “Best” includes what is not distinguishable from the best ranked loop; figures that are not scored do not count here."),
-	}
+	loops := table{words: 2, head: []string{"loop", "what the figures say of it"}}
 	for _, impl := range d.a.Run.Impls {
 		if impl.Ranked {
-			out = append(out, heading{3, impl.Name}, d.portrait(impl))
+			loops.rows = append(loops.rows, words("`"+impl.Name+"`", strings.Join(d.portrait(impl), " ")))
 		}
 	}
-	return section{"When to choose which loop", "By need and by loop, from nothing but the figures.", out}
+	return section{"When to choose which loop", "By need and by loop, from nothing but the figures.", []block{
+		para("By need; a multiple is of the best."),
+		d.needs(),
+		para("By loop. “Best” includes what is not distinguishable from the best ranked loop; figures that are not scored do not count here."),
+		loops,
+	}}
 }
 
 // needs says for each need which loops serve it best.
@@ -64,7 +65,8 @@ func (d *document) needs() bullets {
 	return out
 }
 
-// contenders returns the first and those not separated from it, and the others with their distance.
+// contenders returns the names of the first loop and of those that the run does not separate from it, and those of the others
+// with how far behind they are.
 func contenders(st stats.Standing) (names, behind []string) {
 	for i, p := range st.Places {
 		switch {
@@ -153,7 +155,7 @@ func (d *document) portrait(impl record.Impl) bullets {
 	return append(out, d.promises(impl.Name)...)
 }
 
-// reason says what the figures have for a loop.
+// reason says for what the figures speak in favour of a loop.
 func (d *document) reason(impl string, best int) string {
 	var first []string
 	for _, c := range d.a.Categories {
@@ -177,7 +179,8 @@ type distance struct {
 	ratio float64
 }
 
-// distance is how far e is behind the best ranked loop, if it is so beyond noise: one that is not ranked may be ahead of all.
+// distance returns how far e is behind the best ranked loop, and false if it is not behind beyond noise. A contestant that is
+// not ranked may be ahead of all ranked ones.
 func (d *document) distance(row *stats.Row, e *stats.Entry) (distance, bool) {
 	far := distance{row: row}
 	least := 0.0
@@ -235,7 +238,7 @@ func figureName(row *stats.Row) string {
 	return spaced(row.Bench)
 }
 
-// grouped names rows by benchmark: alone where all of the benchmark's scored rows are among them, else with the variants.
+// grouped names rows by their benchmarks. It adds the variants where not all scored rows of a benchmark are among the rows.
 func (d *document) grouped(rows []*stats.Row) []string {
 	variants := map[string][]string{}
 	var names []string

@@ -31,15 +31,15 @@ type (
 	}
 	cell struct {
 		text string
-		key  float64 // what to sort by, if by; else the figure that the text begins with, if it does
-		kind string  // of the key, such as a unit: keys of different kinds are not compared
+		key  float64 // what to sort by, if by is set; otherwise the cell sorts by the figure at the begin of its text, if any
+		kind string  // the kind of the key, such as a unit; keys of different kinds are not compared
 		by   bool
 	}
 	details struct {
 		summary string
 		inside  []block
 	}
-	// A section stands behind the picture: what it says in one line is seen, the rest when somebody asks.
+	// A section stands behind the picture. Its one-line summary is shown, and the rest when the reader opens it.
 	section struct {
 		title  string
 		lead   string
@@ -82,7 +82,7 @@ func unitKind(unit string) string {
 	return unitName(unit)
 }
 
-// sorted returns the cell with what it sorts by.
+// sorted returns the cell with its sort key set.
 func (c cell) sorted() cell {
 	if c.by {
 		return c

@@ -17,7 +17,7 @@ import (
 
 var screenshots = flag.String("screenshots", "", "`folder` for pictures of the pages that the browser tests have seen")
 
-// A browser is a headless Chromium with one page, driven over a pipe by the DevTools protocol: JSON, each message ended by a zero
+// A browser is a headless Chromium with one page and the test that is at it, driven over a pipe by the DevTools protocol: JSON, each message ended by a zero
 // byte, commands on its descriptor 3, answers and events on its descriptor 4.
 type browser struct {
 	t       *testing.T
@@ -86,7 +86,7 @@ func chromium(t *testing.T) *browser {
 		}
 		t.Errorf("%s cannot be removed", profile)
 	})
-	deadline := time.Now().Add(2 * time.Minute) // for all that a test does
+	deadline := time.Now().Add(5 * time.Minute) // for all that tests do
 	in.SetWriteDeadline(deadline)
 	out.SetReadDeadline(deadline)
 	target := b.call("Target.createTarget", args{"url": "about:blank"})["targetId"]

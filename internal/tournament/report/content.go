@@ -12,19 +12,15 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// most is how many sentences of the verdict stand before everything else; what it says beyond follows in a section of its own.
-const most = 5
-
 const continued = "The verdict, continued"
 
-// front is what is seen without asking: the verdict and the picture.
+// front is what the reader sees without opening anything: the verdict and the picture.
 func (d *document) front() []block {
 	var out []block
 	if label := d.label(); label != "" {
 		out = append(out, para("**"+plain(label)+"**"))
 	}
-	verdict := d.verdict()
-	for _, s := range verdict[:min(most, len(verdict))] {
+	for _, s := range d.headline() {
 		out = append(out, para(s))
 	}
 	return out
@@ -33,13 +29,15 @@ func (d *document) front() []block {
 // sections returns what stands behind the picture. base leads to the run's folder, runs are other runs to point to.
 func (d *document) sections(base string, runs []link) []section {
 	var out []section
-	if verdict := d.verdict(); len(verdict) > most {
-		s := section{title: continued, lead: verdict[most]}
-		for _, sentence := range verdict[most+1:] {
-			s.inside = append(s.inside, para(sentence))
-		}
+	if s, ok := d.dearer(); ok {
 		out = append(out, s)
 	}
+	more := d.addenda()
+	s := section{title: continued, lead: more[0]}
+	for _, sentence := range more[1:] {
+		s.inside = append(s.inside, para(sentence))
+	}
+	out = append(out, s)
 	if len(d.a.Bars) > 0 {
 		out = append(out, d.bars())
 	}
@@ -53,7 +51,7 @@ func (d *document) blocks(base string, runs []link) []block {
 		out = append(out, figure{pictures[len(pictures)-1]})
 	}
 	if t := d.gridTable(); len(t.rows) > 0 {
-		out = append(out, para("Each cell: the median as a multiple of the best ranked one's, and the median itself. Bold: the best. “~”: not told apart from it."), t)
+		out = append(out, para("Each cell: a multiple of the best ranked one's, as the median of ratios within rounds, and the median itself. Bold: the best. “~”: not told apart from it."), t)
 	}
 	if s := d.without(); s != "" {
 		out = append(out, para(s))
@@ -128,11 +126,15 @@ func (d *document) summary() string {
 	return s
 }
 
+// bars lists the demands, those that are missed first.
 func (d *document) bars() section {
-	var missed []string
 	counts := map[bool]map[stats.State]int{true: {}, false: {}} // of the subject, of others
 	t := table{words: 4, head: []string{"what", "bar", "measured", "result"}}
-	for _, b := range d.a.Bars {
+	order := []stats.State{stats.Missed, stats.NotMeasured, stats.Met}
+	bars := slices.SortedStableFunc(slices.Values(d.a.Bars), func(x, y stats.Bar) int {
+		return cmp.Compare(slices.Index(order, x.State), slices.Index(order, y.State))
+	})
+	for _, b := range bars {
 		subject := b.Of == d.a.Run.Subject()
 		counts[subject][b.State]++
 		result := string(b.State)
@@ -149,22 +151,16 @@ func (d *document) bars() section {
 		if !subject {
 			what = fmt.Sprintf("`%s` in %s", b.Of, what)
 		}
-		if b.State == stats.Missed {
-			missed = append(missed, fmt.Sprintf("%s (%s; demanded: %s)", what, b.Measured, b.Demand))
-		}
 		t.rows = append(t.rows, []cell{{text: what}, {text: b.Demand}, {text: cmp.Or(b.Measured, "–")}, {text: result}})
 	}
 	tally := func(n map[stats.State]int) string {
 		return fmt.Sprintf("%d met, %d missed, %d not measured", n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
 	}
-	intro := fmt.Sprintf("What the specification demands of `%s`: %s.", d.a.Run.Subject(), tally(counts[true]))
+	lead := fmt.Sprintf("What the specification demands of `%s`: %s.", d.a.Run.Subject(), tally(counts[true]))
 	if len(counts[false]) > 0 {
-		intro += fmt.Sprintf(" What is expected among the rivals, at the end of the table: %s.", tally(counts[false]))
+		lead += fmt.Sprintf(" What is expected among the rivals: %s.", tally(counts[false]))
 	}
-	if len(missed) > 0 {
-		intro += " Missed: " + strings.Join(missed, "; ") + "."
-	}
-	return section{"Bars", intro, []block{para("Values are medians with their 95 % intervals; a bar is met or missed by the median."), t}}
+	return section{"Bars", lead, []block{para("Values are medians with their 95 % intervals; a bar is met or missed by the median."), t}}
 }
 
 func (d *document) ranking() section {

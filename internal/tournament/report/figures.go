@@ -67,7 +67,7 @@ func (d *document) categoryTable(category string) table {
 	t := table{head: append([]string{"benchmark"}, codes(impls)...)}
 	for _, row := range d.a.Rows {
 		if row.Category != category || !slices.ContainsFunc(impls, row.Has) {
-			continue // absences says why it is missing
+			continue // the table of absences says why there is none
 		}
 		name := spaced(row.Bench)
 		if unit := unitName(row.Unit); unit != "time" {

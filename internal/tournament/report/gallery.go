@@ -1,4 +1,5 @@
-// The gallery: runs of several machines on one page. Each keeps to itself: figures are ratios within one run, times are not shown.
+// The gallery: runs of several machines on one page. Runs are not compared with each other: figures are ratios within one run,
+// and times are not shown.
 
 package report
 
@@ -19,7 +20,7 @@ import (
 type exhibit struct {
 	*document
 	name string
-	page string // its own, as a path from the gallery; empty if there is none
+	page string // the run's own page, as a path from the gallery; empty if there is none
 }
 
 // WriteGallery writes a page at path that shows the runs in dirs side by side.

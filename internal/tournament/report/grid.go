@@ -10,7 +10,8 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// A grid has a column for each contestant that competes; the others stand aside, where they have a figure.
+// A grid has a column for each contestant that competes. Contestants that do not compete are shown beside the columns, on the
+// lines on which they have a figure.
 type grid struct {
 	impls  []string
 	groups []gridGroup
@@ -25,7 +26,7 @@ type gridGroup struct {
 // A gridLine is a benchmark.
 type gridLine struct {
 	row   *stats.Row
-	best  string // who is the best of those that are ranked, empty if none of them has a figure
+	best  string // the best ranked contestant, empty if no ranked one has a figure
 	tiles []tile // one for each column
 	aside []tile
 }
@@ -40,7 +41,7 @@ type tile struct {
 	step  int            // of the scale, noStep without a ratio
 }
 
-// scale are the upper ends of the steps of the colour scale; what is beyond has one more.
+// scale has the upper ends of the steps of the colour scale. Ratios beyond the last one have a step of their own.
 var scale = []float64{1.1, 1.5, 2, 4, 10, 30}
 
 const noStep = -1
@@ -58,7 +59,7 @@ func step(ratio float64) int {
 	return len(scale)
 }
 
-// tileText writes a ratio as briefly as it goes, "1" for who is the measure.
+// tileText writes a ratio as briefly as possible, and "1" for the contestant to which the ratios are taken.
 func tileText(ratio float64, measure bool) string {
 	if measure {
 		return "1"
@@ -87,8 +88,8 @@ func (d *document) grid() grid {
 	return g
 }
 
-// without says which benchmarks there are of which nobody has a figure, which units none of their cells has, and which contestants
-// have no figure at all; nothing if there are none.
+// without lists the benchmarks of which nobody has a figure, the declared units that no cell has, and the contestants that
+// have no figure at all. It returns nothing if there are none of these.
 func (d *document) without() string {
 	var benches, units, impls, parts []string
 	for _, b := range d.a.Run.Benchmarks {
@@ -101,7 +102,7 @@ func (d *document) without() string {
 				}
 			}
 		}
-		if len(empty) == rows { // also where not one was found
+		if len(empty) == rows { // also if there are no rows
 			empty = []string{b.Name}
 		}
 		benches = append(benches, empty...)
@@ -157,7 +158,7 @@ func (d *document) tile(row *stats.Row, e *stats.Entry, best string) tile {
 	}
 	t.ratio = d.a.Over(row.Bench, row.Unit, e.Impl, best)
 	t.step = step(t.ratio.Center)
-	if !t.ratio.OK() { // nothing divides by zero
+	if !t.ratio.OK() { // the best figure is zero, so there is no ratio
 		switch {
 		case !d.ratiosOnly:
 			t.text = stats.Format(e.Value.Center, row.Unit)
@@ -187,7 +188,7 @@ func (l *gridLine) tile(impl string) *tile {
 	return nil
 }
 
-// lineName splits a benchmark's name into what it is and which variant: "Timer", "op=cancel pending=1000".
+// lineName splits the name of a row into the benchmark and its variant: "Timer", "op=cancel pending=1000".
 func lineName(row *stats.Row) (name, variant string) {
 	name, variant, _ = strings.Cut(row.Bench, "/")
 	variant = strings.ReplaceAll(variant, "/", " ")
@@ -197,7 +198,7 @@ func lineName(row *stats.Row) (name, variant string) {
 	return name, variant
 }
 
-// aligned gives the grid the lines of all benchmarks, so that it can stand beside that of a run which has others.
+// aligned gives the grid a line for each benchmark that any run has, so that it can stand beside the grids of other runs.
 func (d *document) aligned(g grid, all []*stats.Row) grid {
 	out := grid{impls: g.impls}
 	for _, row := range all {

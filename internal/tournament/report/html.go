@@ -1,4 +1,5 @@
-// The page: the picture first, every cell of it open to questions, the tables folded behind it. It needs nothing else.
+// The page: the picture first, whose cells open when they are clicked, and the tables folded below it. It is one file that
+// needs no other.
 
 package report
 
@@ -101,7 +102,7 @@ func writeScale(b *strings.Builder) {
 	for i, label := range scaleLabels() {
 		fmt.Fprintf(b, `<span><i class="s%d"></i>%s</span>`, i, label)
 	}
-	b.WriteString(`</p><p class="soft">Each cell: the median as a multiple of the best ranked loop's; “~”: not told apart from it. ` +
+	b.WriteString(`</p><p class="soft">Each cell: a multiple of the best ranked loop's, as the median of ratios within rounds; “~”: not told apart from it. ` +
 		"A cell opens to its rounds, the reason for it, and the command that repeats it.</p>\n")
 }
 
@@ -184,7 +185,7 @@ func writeHTML(b *strings.Builder, bl block) {
 		b.WriteString("</ul>\n")
 	case code:
 		fmt.Fprintf(b, "<pre><code>%s</code></pre>\n", html.EscapeString(string(v)))
-	case figure: // the page has its own, which answers questions
+	case figure: // the page draws its own, whose cells can be opened
 	case table:
 		fmt.Fprintf(b, `<div class="scroll"><table class="sortable words%d%s"><thead><tr>`, max(v.words, 1), broad(len(v.head)))
 		for _, h := range v.head {
@@ -210,7 +211,7 @@ func writeHTML(b *strings.Builder, bl block) {
 	}
 }
 
-// broad marks tables that need a wide screen to be tables: on others each row is a list.
+// broad marks tables with many columns, which are shown as tables only on wide screens: on others each row becomes a list.
 func broad(columns int) string {
 	switch {
 	case columns > 9:

@@ -11,83 +11,64 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// figureByFigure counts what the scored headlines show against the best other ranked loop, and lists where the subject takes more.
+// figureByFigure counts what the scored headlines show against the best other ranked loop.
 func (d *document) figureByFigure() string {
-	var of []stats.Match
-	for _, m := range d.a.ToBest {
-		if m.Scored && m.Headline {
-			of = append(of, m)
-		}
-	}
+	of := d.scored(true)
 	if len(of) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Figure by figure, against the best other ranked loop, `%s` is %s. %s", d.a.Run.Subject(), outcomes(of), large(of))
+	return fmt.Sprintf("Against the best other ranked loop `%s` is %s.%s", d.a.Run.Subject(), outcomes(of), worst(of))
 }
 
-// beyondMedians does so with what medians do not show, against the best other ranked loop and against the reference.
+// beyondMedians counts the same for high quantiles and means, which medians do not show.
 func (d *document) beyondMedians() string {
-	var out []string
-	for _, of := range []struct {
-		whom string
-		all  []stats.Match
-	}{{"the best other ranked loop", d.a.ToBest}, {"`" + d.a.Run.Reference() + "`", d.a.ToReference}} {
-		var details []stats.Match
-		for _, m := range of.all {
-			if m.Scored && !m.Headline {
-				details = append(details, m)
-			}
-		}
-		if len(details) > 0 {
-			out = append(out, fmt.Sprintf("In tails, and in means where the headline is a median, it is against %s %s. %s", of.whom, outcomes(details), large(details)))
-		}
+	of := d.scored(false)
+	if len(of) == 0 {
+		return ""
 	}
-	return strings.Join(out, " ")
+	return fmt.Sprintf("In tails and means `%s` is %s.%s", d.a.Run.Subject(), outcomes(of), worst(of))
 }
 
-// notScored names what does not count and is worse than the best other ranked loop or the reference.
+// scored returns the scored matches against the best other ranked loop: those of headlines, or those of the figures that
+// headlines hide.
+func (d *document) scored(headlines bool) []stats.Match {
+	return slices.DeleteFunc(slices.Clone(d.a.ToBest), func(m stats.Match) bool { return !m.Scored || m.Headline != headlines })
+}
+
+// notScored lists the figures that do not count and in which the subject is worse than the best other ranked loop or the
+// reference.
 func (d *document) notScored() string {
-	var worse []string
-	seen := map[string]bool{}
-	for _, m := range append(slices.Clone(d.a.ToBest), d.a.ToReference...) {
-		key := m.Bench + m.Unit + m.To
-		if !m.Scored && (m.Large() || m.Outcome == stats.Behind) && !seen[key] {
-			seen[key] = true
-			worse = append(worse, named(m))
-		}
-	}
+	worse := slices.DeleteFunc(d.larger(), func(m stats.Match) bool { return m.Scored || !m.Large() })
 	if len(worse) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Not scored, but above 1.1×: %s.", list(worse))
+	return fmt.Sprintf("Not scored, but above 1.1×: %s.%s", count(len(worse), "figure"), worst(worse))
 }
 
-// outcomes counts what matches show: "ahead in 3 of 10, within 10 % in 2 (shown), behind in 1; in 4 neither is shown".
+// outcomes counts what matches show.
 func outcomes(of []stats.Match) string {
 	n := map[stats.Outcome]int{}
 	for _, m := range of {
 		n[m.Outcome]++
 	}
-	return fmt.Sprintf("ahead in %d of %s, within %s in %d (shown by a test of equivalence) and behind in %d; in %d none of this is shown",
+	return fmt.Sprintf("ahead in %d of %s, within %s in %d, behind in %d, and in %d nothing is shown",
 		n[stats.Ahead], count(len(of), "figure"), stats.FormatPercent(stats.Margin), n[stats.Within], n[stats.Behind], n[stats.Open])
 }
 
-// large lists every match in which the subject takes more than 1.1 times as much, the largest first.
-func large(of []stats.Match) string {
-	all := slices.DeleteFunc(slices.Clone(of), func(m stats.Match) bool { return !m.Large() })
-	if len(all) == 0 {
-		return "In none does it take more than 1.1×."
+// worst names the match in which the subject takes most, if that is more than 1.1 times as much.
+func worst(of []stats.Match) string {
+	if len(of) == 0 {
+		return ""
 	}
-	slices.SortStableFunc(all, func(x, y stats.Match) int { return cmp.Compare(y.Ratio.Center, x.Ratio.Center) })
-	var items []string
-	for _, m := range all {
-		items = append(items, named(m))
+	m := slices.MaxFunc(of, func(x, y stats.Match) int { return cmp.Compare(x.Ratio.Center, y.Ratio.Center) })
+	if !m.Large() {
+		return ""
 	}
-	return fmt.Sprintf("Above 1.1×: %s.", list(items))
+	return fmt.Sprintf(" At worst: %s, %s `%s`.", matchName(m), stats.FormatRatio(m.Ratio.Center), m.To)
 }
 
-// named writes a match: "Timer op=fire (1.24× `alternatetwo`, behind)".
-func named(m stats.Match) string {
+// matchName is a match's figure: "Timer op=fire", "WakeFromIdle fd=0 p99".
+func matchName(m stats.Match) string {
 	unit := unitName(m.Unit)
 	switch {
 	case unit == "time" && !m.Headline:
@@ -95,17 +76,46 @@ func named(m stats.Match) string {
 	case unit == "time" || unit == "p50":
 		unit = ""
 	}
-	return fmt.Sprintf("%s (%s `%s`, %s)", strings.TrimSpace(spaced(m.Bench)+" "+unit), stats.FormatRatio(m.Ratio.Center), m.To, m.Outcome)
+	return strings.TrimSpace(spaced(m.Bench) + " " + unit)
+}
+
+// larger returns every match in which the subject takes more than 1.1 times as much, or is shown to be behind, the largest first.
+func (d *document) larger() []stats.Match {
+	all := slices.DeleteFunc(slices.Concat(d.a.ToBest, d.a.ToReference), func(m stats.Match) bool { return !m.Large() && m.Outcome != stats.Behind })
+	slices.SortStableFunc(all, func(x, y stats.Match) int { return cmp.Compare(y.Ratio.Center, x.Ratio.Center) })
+	seen := map[stats.Match]bool{} // the best other may be the reference
+	return slices.DeleteFunc(all, func(m stats.Match) bool {
+		key := stats.Match{Bench: m.Bench, Unit: m.Unit, To: m.To}
+		was := seen[key]
+		seen[key] = true
+		return was
+	})
+}
+
+// dearer lists the figures in which the subject takes more.
+func (d *document) dearer() (section, bool) {
+	t := table{words: 4, head: []string{"figure", "to", "shown", "counts", "ratio", "95 % interval"}}
+	for _, m := range d.larger() {
+		counts := "no"
+		switch {
+		case m.Scored && m.Headline:
+			counts = "yes"
+		case m.Scored:
+			counts = "by its median"
+		}
+		t.rows = append(t.rows, []cell{{text: matchName(m)}, {text: "`" + m.To + "`"}, {text: string(m.Outcome)}, {text: counts},
+			ratioCell(m.Ratio.Center), rangeCell(stats.FormatRatioRange(m.Ratio), m.Ratio, "×")})
+	}
+	lead := fmt.Sprintf("%s above 1.1× the best other ranked loop or %s, whether shown or not, or shown to be behind.",
+		count(len(t.rows), "figure"), d.reference())
+	return section{fmt.Sprintf("Where `%s` takes more", d.a.Run.Subject()), lead, []block{t}}, len(t.rows) > 0
 }
 
 // matched is the table of all matches.
 func (d *document) matched() []block {
 	t := table{words: 3, head: []string{"figure", "to", "shown", "ratio", "95 % interval", "p of a difference", "p of more than 10 % apart"}}
 	for _, m := range append(slices.Clone(d.a.ToBest), d.a.ToReference...) {
-		name := spaced(m.Bench)
-		if unit := unitName(m.Unit); unit != "time" || !m.Headline {
-			name += ", " + strings.Replace(unit, "time", "mean", 1)
-		}
+		name := matchName(m)
 		if !m.Scored {
 			name += " (not scored)"
 		}

@@ -1,4 +1,5 @@
-// Panels: what a cell of the grid opens to. One for each benchmark holds all contestants' rounds, and what is to be said of each.
+// Panels: what a cell of the grid shows when it is opened. There is one for each benchmark. It has the rounds of all
+// contestants, and a text about each.
 
 package report
 
@@ -93,7 +94,7 @@ func (d *document) doubts(l gridLine, t tile) []block {
 	return out
 }
 
-// flagText is what a flag says, where it may tell of absolute figures.
+// flagText returns the text of a flag, without absolute figures where the document has ratios only.
 func (d *document) flagText(f stats.Flag) string {
 	if d.ratiosOnly {
 		return ""
@@ -183,7 +184,7 @@ func (d *document) writeRounds(b *strings.Builder, l gridLine, everyone []tile) 
 	b.WriteString(`<p class="soft">Dots: rounds, as multiples of the best one's median. Bars: 95 % intervals of the medians.</p>`)
 }
 
-// command repeats a cell beside the best of its line and its reference, and leaves all reports as they are.
+// command returns a command that measures a cell again, beside the best of its line and the reference, and changes no report.
 func (d *document) command(l gridLine, impl string) string {
 	run := d.a.Run
 	i := slices.IndexFunc(run.Cells, func(c record.Cell) bool { return c.Bench == l.row.Bench && c.Impl == impl })
@@ -196,7 +197,7 @@ func (d *document) command(l gridLine, impl string) string {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
-	const here = "\x00" // in no name
+	const here = "\x00" // a mark that occurs in no name
 	filter := regexp.QuoteMeta(bench.WithImpl(run.Cells[i].Name, here))
 	filter = "^" + strings.Replace(filter, here, "("+strings.Join(names, "|")+")", 1) + "$"
 	flags := fmt.Sprintf("-mode=%s -rounds=%d -budget=20s -conformance=false \\\n  -filter='%s'", run.Mode, run.Rounds, filter)
@@ -211,7 +212,7 @@ func (d *document) command(l gridLine, impl string) string {
 	return s
 }
 
-// program is how the tournament is called: as in the run's own command, if that calls it.
+// program returns the words that call the tournament: those of the command that made the run, if it has them.
 func (d *document) program() string {
 	if i := strings.LastIndex(d.a.Run.Command, " run -"); i > 0 {
 		return d.a.Run.Command[:i]

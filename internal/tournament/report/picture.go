@@ -114,7 +114,7 @@ func (d *document) pictures() []*picture {
 	return []*picture{overview, whole}
 }
 
-// meanTile is a contestant's place in a standing.
+// meanTile returns the tile of a contestant's mean in a standing.
 func meanTile(st stats.Standing, impl string) tile {
 	t := tile{impl: impl, text: "–", step: noStep}
 	i := slices.IndexFunc(st.Places, func(p stats.Place) bool { return p.Impl == impl })
@@ -185,9 +185,9 @@ func (p *picture) draw(width float64) string {
 	return b.String()
 }
 
-// besideTiles names who stands aside, the nearest to the best first, as far as there is room.
+// besideTiles names the contestants that have no column, the nearest to the best first, as many as there is room for.
 func besideTiles(aside []tile) string {
-	const room, more = 26, 5 // characters, and those of how many more there are
+	const room, more = 26, 5 // characters of the whole text, and of the number of those that are left out
 	sorted := slices.SortedStableFunc(slices.Values(aside), func(a, b tile) int { return cmp.Compare(a.ratio.Center, b.ratio.Center) })
 	s := ""
 	for i, t := range sorted {
@@ -214,8 +214,8 @@ func firstClass(first bool) string {
 	return ""
 }
 
-// stemmed splits a contestant's name after what it shares with all that it shares much with, so that columns may be narrow: "alternate",
-// "one".
+// stemmed splits a contestant's name after the prefix that it shares with similar names, such as "alternate" and "one", so that
+// columns can be narrow.
 func stemmed(impl string, impls []string) (stem, rest string) {
 	const least = 4
 	stem = impl

@@ -24,8 +24,9 @@ const (
 	PageFile    = "index.html"
 )
 
-// Write analyses the run in dir, holds it against a policy, and writes all reports into it. With results not empty, the text report is written there
-// as well, with paths that lead from there to dir, and the verdict goes into the README.md beside it, if that has a place. It returns the verdict for a terminal.
+// Write analyses the run in dir, checks it against a policy, and writes all reports into dir. If results is not empty, the
+// text report is written to that path, too, with links that lead to dir, and the verdict is put into the README.md beside it,
+// if that has a place for it. Write returns the verdict for a terminal.
 func Write(dir, results string, policy stats.Policy) (verdict string, err error) {
 	a, err := stats.Load(dir)
 	if err != nil {
@@ -76,7 +77,7 @@ func Write(dir, results string, policy stats.Policy) (verdict string, err error)
 // terminal is the verdict without markup.
 func (d *document) terminal() string {
 	var b strings.Builder
-	for _, s := range append([]string{d.label()}, d.verdict()...) {
+	for _, s := range append([]string{d.label()}, append(d.headline(), d.noise())...) {
 		if s != "" {
 			b.WriteString(strings.NewReplacer("`", "", "**", "").Replace(s) + "\n")
 		}
@@ -123,7 +124,7 @@ func others(dir, from string) []link {
 			continue
 		}
 		if run, err := record.Load(folder); err != nil || run.Mode != record.Full {
-			continue // a glance is not kept
+			continue // only full runs are listed
 		}
 		if rel, err := filepath.Rel(from, filepath.Join(folder, ResultsFile)); err == nil {
 			out = append(out, link{filepath.Base(folder), filepath.ToSlash(rel)})
@@ -149,7 +150,8 @@ type document struct {
 	a     *stats.Analysis
 	impls []string // contestants with any figure, in the order of the run
 
-	// ratiosOnly leaves absolute figures out: they stand beside those of another machine, with which they are never compared.
+	// ratiosOnly leaves absolute figures out, on a page that also shows runs of other machines: absolute figures of different
+	// machines are never compared.
 	ratiosOnly bool
 }
 
@@ -193,7 +195,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Label says what must be known before anything else, empty for a full and complete run.
+// Label says what a reader must know first: that a run is not full or not complete. For other runs it is empty.
 func (d *document) label() string {
 	var parts []string
 	run := d.a.Run

@@ -69,7 +69,7 @@ func TestTheReportTurnsOnTheRoles(t *testing.T) {
 		run.Roles = record.Roles{Subject: "alternatetwo", Reference: "baseline", Control: "channel"}
 		return text
 	})
-	if !strings.Contains(rival, "against the best other ranked loop, `alternatetwo` is") {
+	if !strings.Contains(rival, "Against the best other ranked loop `alternatetwo` is") {
 		t.Errorf("with another subject:\n%.1500s", rival)
 	}
 	without := reported(t, func(run *record.Run, text string) string {

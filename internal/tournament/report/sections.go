@@ -16,6 +16,29 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
+// provisional says who is ranked without having been held to the conformance suite. A loop that loses work may be fast.
+func (d *document) provisional() string {
+	held := func(impl string) bool {
+		return slices.ContainsFunc(d.a.Run.Checks, func(c record.Conformity) bool { return c.Impl == impl && len(c.Checks) > 0 })
+	}
+	var ranked, unheld []string
+	for _, impl := range d.a.Run.Impls {
+		if d.a.Ranked(impl.Name) {
+			ranked = append(ranked, impl.Name)
+			if !held(impl.Name) {
+				unheld = append(unheld, impl.Name)
+			}
+		}
+	}
+	switch len(unheld) {
+	case 0:
+		return ""
+	case len(ranked):
+		return "This ranking is provisional: the conformance suite was not run."
+	}
+	return "This ranking is provisional: the conformance suite was not run on " + list(codes(unheld)) + "."
+}
+
 // conformance shows how far each contestant meets the requirements: a table by group, then every deviation.
 func (d *document) conformance() section {
 	var out []block
@@ -80,7 +103,7 @@ func (d *document) conformance() section {
 	return section{"Conformance", d.conforming(held), out}
 }
 
-// conformity counts a contestant's checks; those that do not apply count neither way.
+// conformity counts the checks of a contestant, without those that do not apply.
 func (d *document) conformity(impl string) (passed, total, diverges int) {
 	for _, c := range d.a.Run.Checks {
 		if c.Impl != impl {
@@ -186,7 +209,8 @@ func groupOutcome(outcomes map[string]bench.Check, names []string) cell {
 	return cell{text: strings.Join(parts, ", "), key: float64(count[bench.Pass]) / float64(applicable), by: true}
 }
 
-// deviations lists what a contestant fails and where it diverges, with the reasons: what has one reason stands together.
+// deviations lists the checks that a contestant fails or diverges from, with the reasons. Checks with the same reason stand
+// together.
 func deviations(c record.Conformity) block {
 	failed, diverging := 0, 0
 	names, order := map[[2]string][]string{}, [][2]string{}
@@ -247,13 +271,11 @@ func (d *document) caveats() section {
 	if lacks := run.Lacks(); len(lacks) > 0 {
 		items = append(items, "This run does not say "+list(lacks)+": it was made before runs did, or where it cannot be found out. So it cannot be checked.")
 	}
-	for _, impl := range run.Impls {
-		if impl.Note != "" {
-			items = append(items, fmt.Sprintf("`%s`: %s", impl.Name, plain(impl.Note)))
-		}
-	}
 	if run.Mode == record.Quick {
 		items = append(items, "Quick mode: each measurement lasts a few milliseconds, and benchmarks that take long to prepare, and some variants of others, are left out.")
+	}
+	if run.Dropped > 0 {
+		items = append(items, fmt.Sprintf("The budget had no time for %s more: every interval is wider for it.", count(run.Dropped, "round")))
 	}
 	if run.OverBy != "" {
 		items = append(items, "The budget did not suffice: "+plain(run.OverBy)+".")
@@ -283,6 +305,15 @@ func (d *document) caveats() section {
 	items = append(items, d.pairItem())
 
 	out := []block{items}
+	notes := table{words: 2, head: []string{"contestant", "what to know of its figures"}}
+	for _, impl := range run.Impls {
+		if impl.Note != "" {
+			notes.rows = append(notes.rows, words("`"+impl.Name+"`", capital(plain(impl.Note))))
+		}
+	}
+	if len(notes.rows) > 0 {
+		out = append(out, notes)
+	}
 	kinds := map[string]table{}
 	var order []string
 	for _, f := range d.a.Flags {

@@ -24,11 +24,11 @@ var palette = []struct{ light, dark string }{
 	{"#8a6d00", "#e0c04c"}, // ochre
 }
 
-// A shade is a step of the scale of ratios: what lies behind a figure, and the figure.
+// A shade is the colours of one step of the scale of ratios: of the background and of the figure on it.
 type shade struct{ back, text string }
 
-// shades are the steps from the best, blue, to the worst, orange, which nobody takes for each other, and whose ends stand out from the
-// background in both schemes.
+// shades are the steps from the best, in blue, to the worst, in orange. Nobody takes these two for each other, and both ends
+// stand out from the background in both schemes.
 var shades = []struct{ light, dark shade }{
 	{shade{"#0b5cab", "#ffffff"}, shade{"#5aa5f2", "#06101c"}},
 	{shade{"#86b6e3", "#0d1c2c"}, shade{"#2b6299", "#f2f8ff"}},

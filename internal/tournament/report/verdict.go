@@ -11,8 +11,12 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// verdict says who wins, by how much, and how sure that is.
-func (d *document) verdict() []string {
+// verdict says who wins, by how much, and how sure that is. It consists of the few sentences that stand before everything
+// else, and of the addenda.
+func (d *document) verdict() []string { return slices.Concat(d.headline(), d.addenda()) }
+
+// headline is what a reader takes away, at most five short paragraphs.
+func (d *document) headline() []string {
 	a := d.a
 	var out []string
 	if len(a.Overall.Rows) > 0 {
@@ -27,13 +31,77 @@ func (d *document) verdict() []string {
 	if len(out) == 0 {
 		out = append(out, "There is no verdict: there is no figure to rank by.")
 	}
-	for _, s := range []string{d.figureByFigure(), d.beyondMedians(), d.notScored(), d.otherWeights(), d.byCategories(), d.besideControl(),
-		d.tallyOf(stats.Allocations, "number of allocations")} {
-		if s != "" {
-			out = append(out, strings.TrimSpace(s))
+	out[0] = join(out[0], d.provisional())
+	return append(out, spoken(d.figureByFigure(), join(d.beyondMedians(), d.notScored()), d.tally())...)
+}
+
+// addenda is what the headline leaves out.
+func (d *document) addenda() []string {
+	return append(spoken(d.otherWeights(), d.byCategories(), d.besideControl(), d.tallyOf(stats.Allocations, "number of allocations")), d.noise())
+}
+
+// spoken drops what is empty.
+func spoken(sentences ...string) []string {
+	var out []string
+	for _, s := range sentences {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
 		}
 	}
-	return append(out, d.noise())
+	return out
+}
+
+func join(sentences ...string) string { return strings.Join(spoken(sentences...), " ") }
+
+// tally says how many bars the subject meets, and how much of its lead is due to wake-ups.
+func (d *document) tally() string {
+	n := map[stats.State]int{}
+	for _, b := range d.a.Bars {
+		if b.Of == d.a.Run.Subject() {
+			n[b.State]++
+		}
+	}
+	bars := ""
+	if total := n[stats.Met] + n[stats.Missed] + n[stats.NotMeasured]; total > 0 {
+		bars = fmt.Sprintf("Of %s that the specification sets `%s`, it meets %d and misses %d; %d not measured.", count(total, "bar"),
+			d.a.Run.Subject(), n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
+	}
+	return join(d.withoutWakes(), bars)
+}
+
+// withoutWakes says who leads, and by how much, if wake-ups do not count: once against the reference, and once over all
+// figures.
+func (d *document) withoutWakes() string {
+	same := func(x, y stats.Place) bool { return x.Impl == y.Impl && x.Mean.Center == y.Mean.Center }
+	var leads []string
+	said := ""
+	for _, w := range d.a.Weightings {
+		if w.Name != stats.NoWakes {
+			continue
+		}
+		for _, of := range []struct {
+			st, declared stats.Standing
+			what         string
+		}{{w.Overall, d.a.Overall, ""}, {w.Wide, d.a.Wide, " over all figures"}} {
+			places := ranked(of.st)
+			if len(places) < 2 || slices.EqualFunc(places, ranked(of.declared), same) { // there were no wake-ups
+				continue
+			}
+			who := fmt.Sprintf("`%s` leads `%s` ", places[0].Impl, places[1].Impl)
+			lead := "by " + stats.FormatRatio(places[1].ToFirst.Center) + of.what
+			if places[1].Tied {
+				lead += " (not separated)"
+			}
+			if who != said {
+				said, lead = who, who+lead
+			}
+			leads = append(leads, lead)
+		}
+	}
+	if len(leads) == 0 {
+		return ""
+	}
+	return "Without wake-ups " + list(leads) + "."
 }
 
 // wider tells whether the standing without the reference says something new.
@@ -41,7 +109,7 @@ func (d *document) wider() bool {
 	return len(d.a.Wide.Rows) > len(d.a.Overall.Rows) && len(d.a.Wide.Places) > 1 && d.a.Wide.Places[1].Rank > 0
 }
 
-// wideWinner is the same without the reference, shorter where it says the same.
+// wideWinner says who wins without the reference, and is shorter if that is the same contestant.
 func (d *document) wideWinner() string {
 	st := d.a.Wide
 	first, second := st.Places[0], st.Places[1]
@@ -54,8 +122,8 @@ func (d *document) wideWinner() string {
 		stats.FormatRatioRange(second.ToFirst))
 }
 
-// anyTied tells whether the first is not separated from everybody else. Who is not need not be the second: an interval may
-// be so wide that it reaches over others.
+// anyTied tells whether there is a contestant that the run does not separate from the first. It need not be the second: the
+// interval of a later one may be so wide that it reaches to the first.
 func anyTied(st stats.Standing) bool {
 	return slices.ContainsFunc(st.Places, func(p stats.Place) bool { return p.Tied })
 }
@@ -72,7 +140,7 @@ func (d *document) winner(st stats.Standing, over string) string {
 	return s
 }
 
-// first is one sentence on a standing.
+// first returns one sentence about the first of a standing.
 func (d *document) first(st stats.Standing, over string) string {
 	ranked := slices.DeleteFunc(slices.Clone(st.Places), func(p stats.Place) bool { return p.Rank == 0 })
 	if len(ranked) == 0 {
@@ -141,8 +209,8 @@ func (d *document) whyNot(impl string) string {
 	return "does not pass the conformance suite"
 }
 
-// byCategories says in which categories the subject is first, in which this cannot be told, in which it is not, and whether it costs more than the reference in
-// any.
+// byCategories says in which categories the subject is first, in which it is not, in which that cannot be told, and whether it
+// takes more than the reference in any.
 func (d *document) byCategories() string {
 	var first, level, behind, worse, open, absent []string
 	compared := 0
@@ -204,7 +272,8 @@ func (d *document) byCategories() string {
 	return s
 }
 
-// but names who would be ahead of the first of a standing on the figures that they have, and has no rank because they lack others.
+// but names the contestants that would be ahead of the first of a standing by the figures that they have, but have no rank
+// because they lack others.
 func but(st stats.Standing) string {
 	var names []string
 	for _, p := range st.Places {
@@ -218,7 +287,7 @@ func but(st stats.Standing) string {
 	return " (though " + list(names) + ")"
 }
 
-// besideControl holds the subject against the bare channel, which is no loop and has no rank.
+// besideControl compares the subject with the bare channel, which is no loop and has no rank.
 func (d *document) besideControl() string {
 	var less, more []string
 	for _, c := range d.a.Categories {
@@ -253,7 +322,7 @@ func (d *document) besideControl() string {
 		d.a.Run.Control(), d.a.Run.Subject(), strings.Join(parts, " and "))
 }
 
-// otherWeights says whether the first stays first when figures count differently, and how much of its lead is due to wake-ups.
+// otherWeights says whether the first stays first when figures count differently.
 func (d *document) otherWeights() string {
 	if len(d.a.Weightings) < 2 {
 		return ""
@@ -278,7 +347,7 @@ func underWeights(all []stats.Weighting, what string, pick func(stats.Weighting)
 	if !ok || len(ranked(pick(all[0]))) < 2 {
 		return ""
 	}
-	total, wakes := 0, ""
+	total := 0
 	var others []string
 	for _, w := range all[1:] {
 		places := ranked(pick(w))
@@ -289,14 +358,6 @@ func underWeights(all []stats.Weighting, what string, pick func(stats.Weighting)
 		if lead := places[0]; lead.Impl != first.Impl {
 			others = append(others, fmt.Sprintf("%s, where `%s` is", w.Name, lead.Impl))
 		}
-		if w.Name == stats.NoWakes {
-			apart := ""
-			if places[1].Tied {
-				apart = ", which this run does not separate"
-			}
-			wakes = fmt.Sprintf(" Without wake-ups `%s` leads `%s` by %s%s.", places[0].Impl, places[1].Impl,
-				stats.FormatRatio(places[1].ToFirst.Center), apart)
-		}
 	}
 	stays := "stays first"
 	if anyTied(pick(all[0])) {
@@ -306,10 +367,10 @@ func underWeights(all []stats.Weighting, what string, pick func(stats.Weighting)
 	case total == 0:
 		return ""
 	case len(others) == 0:
-		return fmt.Sprintf("%s `%s` %s by each of %s.%s", what, first.Impl, stays, count(total, "other weighting"), wakes)
+		return fmt.Sprintf("%s `%s` %s by each of %s.", what, first.Impl, stays, count(total, "other weighting"))
 	}
-	return fmt.Sprintf("%s `%s` %s by %d of %s, and not: %s.%s", what, first.Impl, stays, total-len(others), count(total, "other weighting"),
-		strings.Join(others, "; "), wakes)
+	return fmt.Sprintf("%s `%s` %s by %d of %s, and not: %s.", what, first.Impl, stays, total-len(others), count(total, "other weighting"),
+		strings.Join(others, "; "))
 }
 
 // tallyOf says where a detail of the subject is measurably worse than the reference's, and how often that cannot be told.
@@ -350,7 +411,7 @@ func (d *document) tallyOf(unit, what string) string {
 		list(worse), open)
 }
 
-// noise says what differences mean nothing.
+// noise says which differences are so small that they mean nothing.
 func (d *document) noise() string {
 	n := d.a.Noise
 	counts := fmt.Sprintf(", nor are differences of bytes and counts up to %s.", stats.FormatPercent(stats.CountFloor))

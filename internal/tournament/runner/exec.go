@@ -1,4 +1,4 @@
-// One child process: its output, its time, and its end, which nothing can put off.
+// One child process: its output, its time, and how it is ended in every case.
 
 package runner
 

@@ -4,7 +4,7 @@ package runner
 
 import "syscall"
 
-// bindLife has the kernel kill the child when the runner dies without the chance to do so: testing's own timeout does not
-// cover benchmarks. The signal comes when the starting thread ends; no goroutine here locks its thread, so that is the end of
-// the process.
+// bindLife has the kernel kill the child when the runner dies before it can do so itself: the timeout of package testing does
+// not cover benchmarks. The kernel sends the signal when the thread ends that started the child. No goroutine here is locked
+// to its thread, so that is at the end of the process.
 func bindLife(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

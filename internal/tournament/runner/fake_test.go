@@ -4,7 +4,10 @@ package runner
 
 import (
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,11 +47,28 @@ func fakeCell(b *testing.B, work time.Duration) {
 	if stalls.Add(1) == 1 && behaves("stall", b.Name()) {
 		time.Sleep(50 * time.Millisecond) // the machine stands still while a process's first measurement runs
 	}
+	if slowed(b) {
+		work = 40 * time.Millisecond
+	}
 	for range b.N {
 		for start := time.Now(); time.Since(start) < work; {
 		}
 	}
 }
+
+// slow tells that the machine is slow while this process lives.
+var slow = sync.OnceValue(func() bool {
+	times, _ := strconv.Atoi(os.Getenv("FAKE_SLOW_TIMES"))
+	for i := range times { // each process that measures takes one
+		if f, err := os.OpenFile(filepath.Join(os.Getenv("FAKE_SLOW"), strconv.Itoa(i)), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			return f.Close() == nil
+		}
+	}
+	return false
+})
+
+// slowed tells that this measurement is made while the machine is slow.
+func slowed(b *testing.B) bool { return os.Getenv("FAKE_SLOW") != "" && b.N > 1 && slow() }
 
 func fakeBenchmark(b *testing.B, work time.Duration, variants ...string) {
 	if os.Getenv("FAKE") == "" {
@@ -86,13 +106,25 @@ func TestConformance(t *testing.T) {
 	}
 	for _, impl := range []string{"alpha", "beta"} {
 		t.Run("impl="+impl, func(t *testing.T) {
+			if behaves("crash", t.Name()) {
+				os.Exit(7)
+			}
 			t.Run("D01_States", func(t *testing.T) {
 				t.Attr("outcome", "pass")
 				t.Attr("reason", "")
 			})
 			t.Run("D02_Order", func(t *testing.T) {
-				if behaves("hang", t.Name()) {
+				switch {
+				case behaves("hang", t.Name()):
 					hang()
+				case behaves("crash", t.Name()):
+					os.Exit(7)
+				case behaves("kill", t.Name()):
+					self, _ := os.FindProcess(os.Getpid())
+					_ = self.Kill()
+					hang()
+				case behaves("leave", t.Name()):
+					os.Exit(0)
 				}
 				if impl == "beta" {
 					t.Attr("outcome", "diverges")

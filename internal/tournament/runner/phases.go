@@ -18,13 +18,13 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// list finds out about each cell whether the contestant has it and what it takes to prepare, by running it for one iteration.
+// list runs each cell for one iteration, to find out whether the contestant has it and how long its preparation takes.
 func (r *runner) list(ctx context.Context) error {
 	filter, err := regexp.Compile(r.Filter)
 	if err != nil {
 		return err
 	}
-	for range 5 { // the fastest start is the one that nothing else delayed
+	for range 5 { // the fastest start counts, as nothing else has delayed it
 		empty := r.child(bench.RunArgs("none", "1x", 1), nil).run(ctx)
 		if empty.err != nil {
 			return fmt.Errorf("the program that has the benchmarks does not start: %w\n%s", empty.err, empty.output)
@@ -78,7 +78,7 @@ func (r *runner) list(ctx context.Context) error {
 	return nil
 }
 
-// forget takes those out of the record whom the filter leaves no cell: they are not missing.
+// forget removes the contestants for which the filter leaves no cell from the record, so that they do not count as missing.
 func (r *runner) forget() {
 	r.rec.Impls = slices.DeleteFunc(slices.Clone(r.rec.Impls), func(impl record.Impl) bool {
 		return !slices.ContainsFunc(r.rec.Cells, func(c record.Cell) bool { return c.Impl == impl.Name })
@@ -137,7 +137,7 @@ func (r *runner) listImpl(ctx context.Context, impl string) error {
 
 // listed notes what the listing tells about a cell.
 func (r *runner) listed(c *record.Cell, l bench.Listed) {
-	// The listing's single iteration is no preparation.
+	// The time of the single iteration is subtracted: it is no part of the preparation.
 	c.Setup, c.ColdNS, c.Untimed = max(l.Setup-time.Duration(l.ColdNS), 0), l.ColdNS, l.Untimed
 	c.NA = strings.TrimPrefix(l.Skipped, "n/a: ")
 	if l.Failed != "" {
@@ -171,8 +171,8 @@ func (r *runner) arrange() {
 	})
 }
 
-// addControlPairs gives the ranked contestants in turn a second label, in the first benchmark of every category and in each fifth
-// after it, of those that count. Whatever differs between the labels is noise.
+// addControlPairs adds a second label for one contestant in some benchmarks: in the first scored benchmark of each category,
+// and in every fifth after it. The ranked contestants take turns. Whatever differs between the two labels is noise.
 func (r *runner) addControlPairs() {
 	var ranked []string
 	for _, impl := range r.rec.Impls {
@@ -227,15 +227,15 @@ func rotated(names []string, n int) []string {
 	return slices.Concat(names[n:], names[:n])
 }
 
-// conform holds every contestant to the conformance suite, each in a process of its own. Nothing is measured, and a suite waits more than
-// it computes: so a glance has several of them at once.
+// conform runs the conformance suite for every contestant, each in a process of its own. Nothing is measured, and a suite
+// waits more than it computes. So one process for each processor runs at a time, and two in a quick run.
 func (r *runner) conform(ctx context.Context) error {
 	if !r.Conformance {
 		return nil
 	}
-	together := 1
+	together := r.Procs
 	if r.Mode == record.Quick {
-		together = 2 * r.Procs
+		together *= 2
 	}
 	r.Progress.Phase("conformance", len(r.rec.Impls))
 	places, outs := make(chan struct{}, together), make([]chan outcome, len(r.rec.Impls))
@@ -279,7 +279,7 @@ func (r *runner) suite(impl string) child {
 	}
 	c := r.child(args, nil)
 	c.timeout *= 5
-	// For the case that the watchdog dies before the suite.
+	// testing's own timeout is for the case that the runner dies before the suite.
 	c.args = append(c.args, "-test.timeout="+(c.timeout+5*grace).String())
 	return c
 }
@@ -296,92 +296,13 @@ func (r *runner) conformity(impl string, out outcome) record.Conformity {
 		got.Note = "not held to the suite"
 	}
 	if out.err != nil && len(got.Checks) > 0 && len(got.Failed()) == 0 {
-		// Something outside the checks, such as a declared divergence from a check that does not exist.
+		// Something other than a check has failed, such as a declared divergence from a check that does not exist.
 		got.Checks = append(got.Checks, bench.Check{Name: "Suite", Outcome: bench.Fail, Reason: r.reason(out).Error()})
 	}
 	return got
 }
 
-// warmUp runs every cell once, discards the figures, and plans the rounds with what it has learned.
-func (r *runner) warmUp(ctx context.Context) error {
-	t := tuningFor(r.Mode)
-	startup := time.Duration(r.rec.StartupNS)
-	r.Progress.Phase("warm-up", r.running())
-	cells := pointers(r.rec.Cells)
-	for _, i := range order(r.rec.Seed, 0, r.rec.Cells) {
-		c := cells[i]
-		for c.Runs() && c.WarmNS == 0 {
-			if err := r.warm(ctx, c, t); err != nil {
-				return err
-			}
-		}
-	}
-	again := slices.DeleteFunc(suspects(cells), func(c *record.Cell) bool { return r.rec.Benchmark(c.Bench).Unscored != "" })
-	if len(again) > 0 {
-		r.Progress.Phase("warm-up again of what was far slower than others", len(again))
-	}
-	for _, c := range again {
-		first := c.WarmNS
-		if err := r.warm(ctx, c, t); err != nil {
-			return err
-		}
-		c.WarmNS = min(first, c.WarmNS)
-	}
-	var running []*record.Cell
-	for _, c := range cells {
-		if c.Runs() {
-			running = append(running, c)
-		}
-	}
-	if len(running) == 0 {
-		return errors.New("no cell got through the warm-up")
-	}
-	// The conformance suite has no fixed length. Measuring gets at least half the budget, also when that exceeds it.
-	left := max(r.budgetLeft(), r.Budget/2)
-	round, measured := plan(r.rec, running, t, startup, left)
-	r.rec.RoundNS, r.rec.MeasuredNS = int64(round), int64(measured)
-	r.Progress.Say("plan: %d rounds of %d cells, %v each, of which %v measure and %v start and prepare processes; %v in all, after %v so far",
-		r.rec.Rounds, len(running), tenths(round), tenths(measured), tenths(round-measured),
-		(round * time.Duration(r.rec.Rounds)).Round(time.Second), time.Since(r.from).Round(time.Second))
-	if need := round * time.Duration(r.rec.Rounds); need > r.budgetLeft()+r.Budget/10 {
-		r.rec.OverBy = fmt.Sprintf("%d rounds of %d cells need about %v, %v of the budget are left",
-			r.rec.Rounds, len(running), need.Round(time.Second), max(r.budgetLeft(), 0).Round(time.Second))
-		r.Progress.Say("over budget: %s", r.rec.OverBy)
-	}
-	return nil
-}
-
-// warm runs a cell once and notes what an iteration takes. Only what ends the whole run is an error.
-func (r *runner) warm(ctx context.Context, c *record.Cell, t tuning) error {
-	r.Progress.Step("warm-up "+short(c.Name), r.budgetLeft())
-	began := time.Now()
-	w := t.warming(c, r.rec.Need(c.Bench))
-	outs, err := r.measure(ctx, c, w.benchtime, w.times)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if reason, skipped := errors.AsType[errSkipped](err); skipped {
-		c.NA = string(reason)
-		return nil
-	}
-	if err != nil {
-		r.failed(c, 0, err)
-		return nil
-	}
-	wall := time.Since(began) / time.Duration(w.times)
-	times := make([]float64, 0, w.times)
-	for _, out := range outs {
-		showed := warmth{iters: out.Iters, nsPerOp: out.NsPerOp, timed: w.timed, wall: wall}
-		times = append(times, perIteration(showed, c.Setup, fixed(c, time.Duration(r.rec.StartupNS))))
-	}
-	slices.Sort(times)
-	c.WarmNS = times[(len(times)-1)/2] // of two the shorter: a stall makes none shorter
-	return nil
-}
-
-func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
-
-// measure runs a cell in a process of its own, so many times there.
+// measure runs a cell the given number of times in a process of its own.
 func (r *runner) measure(ctx context.Context, c *record.Cell, benchtime string, times int) ([]bench.Output, error) {
 	if p, ok := r.Speaks[c.Impl]; ok {
 		return p.measure(ctx, c, benchtime, times, r.Timeout)
@@ -409,9 +330,9 @@ func (r *runner) child(args []string, onLine func(string, time.Time)) child {
 	}
 }
 
-// reason makes one line of a process's end: what killed it, or else what its benchmark complained about last.
+// reason makes one line of a process's end: what killed it, or else what its benchmark said last.
 func (r *runner) reason(out outcome) error {
-	var fatal, complaint string
+	var fatal, lastError string
 	for line := range strings.Lines(out.output) {
 		line = strings.TrimSpace(line)
 		for _, mark := range []string{"panic: ", "fatal error: "} {
@@ -420,10 +341,10 @@ func (r *runner) reason(out outcome) error {
 			}
 		}
 		if pos, text, ok := strings.Cut(line, ": "); ok && strings.Contains(pos, ".go:") && !strings.Contains(pos, " ") {
-			complaint = text
+			lastError = text
 		}
 	}
-	if why := cmp.Or(fatal, complaint); why != "" && !errors.Is(out.err, errHung) {
+	if why := cmp.Or(fatal, lastError); why != "" && !errors.Is(out.err, errHung) {
 		return fmt.Errorf("%w: %s", out.err, why)
 	}
 	return out.err

@@ -17,8 +17,8 @@ import (
 type tuning struct {
 	warm      time.Duration // measured time of each of a cell's warm-ups
 	least     time.Duration // measured time below which a figure means little
-	enough    time.Duration // measured time above which a cell that needs no more only gets slower, not better
-	most      time.Duration // measured time of one that needs more
+	enough    time.Duration // the most measured time of a cell that needs no more; beyond it figures do not get better
+	most      time.Duration // the most measured time of a cell that needs more
 	maxSetup  time.Duration // preparation that a benchmark may take per process; 0: any
 	maxWindow time.Duration // window that a benchmark may need; 0: any
 	values    int           // a benchmark's least number of values is divided by this
@@ -27,66 +27,88 @@ type tuning struct {
 func tuningFor(mode string) tuning {
 	if mode == record.Quick {
 		return tuning{
-			warm: 2 * time.Millisecond, least: 2 * time.Millisecond, enough: 200 * time.Millisecond, most: 200 * time.Millisecond,
+			warm: 2 * time.Millisecond, least: 2 * time.Millisecond, enough: 150 * time.Millisecond, most: 200 * time.Millisecond,
 			maxSetup: 250 * time.Millisecond, maxWindow: 100 * time.Millisecond, values: 10,
 		}
 	}
-	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, enough: 300 * time.Millisecond, most: 2 * time.Second, values: 1}
+	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, enough: 240 * time.Millisecond, most: 3500 * time.Millisecond, values: 1}
 }
 
-// needed returns how long a cell has to be measured, so that its benchmark gets the window and the values that it needs. A contestant
-// so slow that the values would take longer than any measurement should gets fewer: its quantiles are then not reported.
+// needed returns how long a cell has to be measured, so that its benchmark gets the window and the values that it needs. If the
+// values would take longer than t.most, quantiles are not reported, and a quarter of t.most is enough for the other figures.
 func (t tuning) needed(c *record.Cell, need record.Need) time.Duration {
-	values := float64(need.Values/t.values) * c.WarmNS
-	return max(need.Window, time.Duration(math.Min(values, float64(t.most))))
+	values := t.valuesTake(c, need)
+	if t.lacks(c, need) {
+		values = float64(t.most) / 4
+	}
+	return max(need.Window, time.Duration(values))
 }
 
-// dear is a preparation that benchmarks make once per process only, and testing's search for the count would make often.
-const dear = 20 * time.Millisecond
+// valuesTake returns how many nanoseconds the cell takes for the values that its benchmark needs.
+func (t tuning) valuesTake(c *record.Cell, need record.Need) float64 {
+	return float64(need.Values/t.values) * c.WarmNS
+}
 
-// fixed is what a process of the cell costs beyond its iterations. The benchmark function is called twice: testing probes it
-// with one iteration first, and each call prepares anew, unless that is dear. What reports no time is all iterations.
+// lacks tells that the cell gets fewer values than its benchmark needs.
+func (t tuning) lacks(c *record.Cell, need record.Need) bool {
+	return t.valuesTake(c, need) > float64(t.most)
+}
+
+// A preparation that takes longer than costly is costly. A benchmark makes a costly preparation only once per process. Any other
+// one it makes each time that package testing calls it, which is several times when testing searches for the number of iterations.
+const costly = 20 * time.Millisecond
+
+// fixed returns how long a process of the cell takes beyond its iterations. The benchmark function is called twice, since
+// testing calls it with one iteration first. Each call prepares anew, unless preparing is costly. For a cell that reports no time
+// everything counts as iterations.
 func fixed(c *record.Cell, startup time.Duration) time.Duration {
 	switch {
 	case c.Untimed:
 		return startup
-	case c.Setup > dear:
+	case c.Setup > costly:
 		return startup + c.Setup
 	}
 	return startup + 2*c.Setup
 }
 
-// cost is what a process of the cell is expected to take.
+// cost returns how long a process of the cell is expected to take.
 func cost(c *record.Cell, startup time.Duration) time.Duration {
 	return fixed(c, startup) + time.Duration(float64(c.Iters)*c.WarmNS)
 }
 
+// Values are rare if a window gives at most one in each time of this length. The first values may come much sooner than the others.
+// A count that was predicted from the first ones would then make the measurement take minutes.
+const rare = time.Millisecond
+
 // A warming is how a cell is warmed up.
 type warming struct {
 	benchtime string        // the value of -test.benchtime
-	timed     time.Duration // the same where it is a time
-	times     int           // in one process
+	timed     time.Duration // the value of benchtime if it is a time; 0 if it is a count
+	times     int           // how often the cell is run in one process
 }
 
-// warming chooses. A time lets testing find the count, at the price of several preparations; where these are dear, the count
-// is a guess from the listing's single iteration, which is slower than later ones are.
+// warming decides how to warm a cell up. If it is given a time, testing finds the count, at the price of several preparations.
+// If preparations are costly, the count is guessed from the single iteration of the listing, which is slower than later ones.
 //
-// A phenomenon that takes a window shows itself in a window only. Without one several short measurements are made, as far as their
-// preparations allow, so that a stall of the machine spoils one of them.
+// A benchmark that needs a window is measured once, for that long. For others several short measurements are made, if their
+// preparations allow that, so that a stall of the machine spoils only one of them.
 func (t tuning) warming(c *record.Cell, need record.Need) warming {
 	switch {
-	case c.Setup > dear && c.ColdNS <= 0:
+	case need.Values > 0 && need.Window/time.Duration(need.Values) >= rare:
+		return warming{benchtime: strconv.Itoa(max(1, need.Values/t.values/4)) + "x", times: 1}
+	case c.Setup > costly && c.ColdNS <= 0:
 		return warming{benchtime: "1x", times: 1}
-	case c.Setup > dear:
-		return warming{benchtime: strconv.Itoa(max(1, min(1000, int(float64(t.warm)/c.ColdNS)))) + "x", times: 1}
+	case c.Setup > costly:
+		fill := float64(max(t.warm, need.Window))
+		return warming{benchtime: strconv.Itoa(max(1, min(1000, int(fill/c.ColdNS)))) + "x", times: 1}
 	case need.Window > t.warm:
 		return warming{benchtime: need.Window.String(), timed: need.Window, times: 1}
 	}
-	several := int(min(max(dear/2/max(c.Setup, 1), 1), 3))
+	several := int(min(max(costly/2/max(c.Setup, 1), 1), 3))
 	return warming{benchtime: t.warm.String(), timed: t.warm, times: several}
 }
 
-// overshoot is by how much testing exceeds the time it was asked to fill, usually.
+// overshoot is a factor: package testing usually takes so many times the time that it was asked to fill.
 const overshoot = 1.2
 
 // A warmth is what the warm-up of a cell showed.
@@ -97,10 +119,9 @@ type warmth struct {
 	wall    time.Duration
 }
 
-// perIteration estimates the time of one iteration in nanoseconds. Benchmarks may report as ns/op what is only a part of an
-// iteration (the latency of a wake, without the pause before it), more than it (the latency of overlapping tasks), or nothing
-// at all. What they cannot hide is how many iterations testing needed to fill the time, nor the wall clock where the
-// iterations are most of it.
+// perIteration estimates the time of one iteration in nanoseconds. What benchmarks report as ns/op may be only a part of an
+// iteration (the latency of a wake-up, without the pause before it), more than one (the latency of overlapping tasks), or
+// nothing at all. But it is known how many iterations testing needed to fill the given time, and how long the process took.
 func perIteration(w warmth, setup, fixed time.Duration) float64 {
 	n := float64(w.iters)
 	ns := math.Max(w.nsPerOp, float64(w.timed)/n)
@@ -116,8 +137,8 @@ func perIteration(w warmth, setup, fixed time.Duration) float64 {
 	return math.Max(ns, 0.1)
 }
 
-// suspects returns the cells whose warm-up took far longer than that of the others in their benchmark. They may be slow, or a
-// pause of the machine may have filled the whole warm-up, and a plan made from that would measure next to nothing of them.
+// suspects returns the cells whose warm-up took far longer than that of the others in their benchmark. Such a cell may be slow.
+// Or a pause of the machine has filled the whole warm-up, and a plan that was made from it would measure next to nothing.
 func suspects(cells []*record.Cell) []*record.Cell {
 	const far = 4
 	groups := map[string][]float64{}
@@ -141,8 +162,8 @@ func suspects(cells []*record.Cell) []*record.Cell {
 // plan fixes the iterations of all cells that run, for the given number of rounds in the given time. It returns the
 // expected duration of one round, and how much of that is measured; the rest goes into starting processes and preparing them.
 //
-// Every cell gets the same share of the time, and spends it as its benchmark's common count demands, but not less than its
-// benchmark needs. What reports no time is measured once.
+// Every cell gets the same share of the time, but not less than its benchmark needs. The share becomes a count, common to all
+// cells of the benchmark. A cell that reports no time is measured once.
 func plan(run *record.Run, cells []*record.Cell, t tuning, startup, left time.Duration) (round, measured time.Duration) {
 	perRound := float64(left) / float64(run.Rounds)
 	var needs []time.Duration
@@ -178,7 +199,8 @@ func plan(run *record.Run, cells []*record.Cell, t tuning, startup, left time.Du
 	return round, measured
 }
 
-// evenly returns the share of each, when those who need more than a share get what they need.
+// evenly divides a total into equal shares, except that those who need more than a share get what they need. It returns the
+// share of the others.
 func evenly(total time.Duration, needs []time.Duration) time.Duration {
 	slices.SortFunc(needs, func(a, b time.Duration) int { return cmp.Compare(b, a) })
 	for i, need := range needs {
@@ -197,12 +219,12 @@ const (
 	atLeast = 0.25
 )
 
-// share fixes the iterations of a benchmark's cells, so that they take each on average.
+// share fixes the iterations of a benchmark's cells, so that on average a cell takes the time given by each.
 //
 // All contestants get the same count, so that what is spread over the iterations (a queue that grows, a first allocation) is
-// spread alike. There are two exceptions. One so slow that its count would leave the others little time gets fewer, to fill
-// atMost shares. One so fast that it would be measured for less than atLeast, half the least meaningful time, or what the
-// benchmark needs, gets more.
+// spread alike. There are two exceptions. A contestant so slow that this count would leave the others little time gets a
+// smaller one, which fills atMost shares. A contestant so fast that it would be measured for less than atLeast shares, than
+// half the least meaningful time, or than the benchmark needs, gets a larger one.
 func share(group []*record.Cell, each time.Duration, t tuning, need record.Need) {
 	slowest := slices.SortedFunc(slices.Values(group), func(a, b *record.Cell) int { return cmp.Compare(b.WarmNS, a.WarmNS) })
 	budget, total := float64(each)*float64(len(group)), 0.0
@@ -239,8 +261,8 @@ func roundIters(n float64) int {
 	return i
 }
 
-// leaveOutVariants takes benchmarks out of a quick run, for all contestants alike: those without which a glance can do, and those that
-// need more than a glance.
+// leaveOutVariants takes cells out of a quick run, for all contestants alike: those that are marked as long, and those that
+// need a longer window than such a run has.
 func leaveOutVariants(run *record.Run, t tuning) {
 	if t.maxWindow == 0 {
 		return
@@ -255,7 +277,7 @@ func leaveOutVariants(run *record.Run, t tuning) {
 	}
 }
 
-// leaveOutSlow takes out of a quick run those whose preparation alone would exceed its limit.
+// leaveOutSlow takes cells out of a quick run whose preparation alone would take longer than the run allows.
 func leaveOutSlow(run *record.Run, t tuning) {
 	if t.maxSetup == 0 {
 		return

@@ -109,7 +109,7 @@ func TestPerIteration(t *testing.T) {
 }
 
 // TestNeeds: a benchmark gets the window and the values that it needs, what is left of the time goes to the others, and no cell takes
-// longer than a window or the longest measurement.
+// longer than a window or the longest measurement, nor that in vain.
 func TestNeeds(t *testing.T) {
 	const ms = time.Millisecond
 	tune := tuning{least: 10 * ms, enough: time.Second, most: time.Second, values: 1}
@@ -121,20 +121,20 @@ func TestNeeds(t *testing.T) {
 	slow, none := planned("Slices", "slow", 10e6, 0), planned("Slices/none", "x", 1000, 0)
 	tails, never := planned("Tails", "x", 20_000, 0), planned("Tails", "slow", 10e6, 0)
 	cells := []*record.Cell{plain, slices, slow, none, tails, never}
-	round, _ := plan(run, cells, tune, 0, 17*time.Second)
+	round, _ := plan(run, cells, tune, 0, 10*time.Second)
 	for _, c := range []struct {
 		cell *record.Cell
 		want int
 	}{
-		// 1700 ms a round, of which 300 and 300, and a second of the one that has no thousand values in it, are taken.
-		{plain, 333_000}, {slices, 300_000}, {slow, 30}, {none, 33_000}, {tails, 1000}, {never, 100},
+		// 1000 ms a round, of which 300 and 300, and a quarter of the second in which one has no thousand values, are taken.
+		{plain, 500_000}, {slices, 300_000}, {slow, 30}, {none, 50_000}, {tails, 1000}, {never, 25},
 	} {
 		if c.cell.Iters != c.want {
 			t.Errorf("%s of %s runs %d iterations, want %d", c.cell.Bench, c.cell.Impl, c.cell.Iters, c.want)
 		}
 	}
-	if round > 1750*ms {
-		t.Errorf("a round takes %v, want about 1.7s", round)
+	if round > 1050*ms {
+		t.Errorf("a round takes %v, want about a second", round)
 	}
 	if got := tuningFor(record.Quick).needed(tails, run.Need("Tails")); got != 2*ms {
 		t.Errorf("a quick run needs %v of a thousand values of 20 µs, want a tenth", got)
@@ -143,7 +143,7 @@ func TestNeeds(t *testing.T) {
 
 func TestWarming(t *testing.T) {
 	const ms = time.Millisecond
-	tune := tuning{warm: 10 * ms}
+	tune := tuning{warm: 10 * ms, values: 1}
 	for _, c := range []struct {
 		setup, window time.Duration
 		cold          float64
@@ -154,6 +154,7 @@ func TestWarming(t *testing.T) {
 		{5 * ms, 0, 100, warming{"10ms", 10 * ms, 2}},
 		{15 * ms, 0, 100, warming{"10ms", 10 * ms, 1}},
 		{ms, 300 * ms, 100, warming{"300ms", 300 * ms, 1}},
+		{time.Second, 200 * ms, 1e6, warming{"200x", 0, 1}},
 		{time.Second, 0, 100_000, warming{"100x", 0, 1}},
 		{time.Second, 0, 10, warming{"1000x", 0, 1}},
 		{time.Second, 0, 1e9, warming{"1x", 0, 1}},
@@ -161,6 +162,16 @@ func TestWarming(t *testing.T) {
 	} {
 		if got := tune.warming(&record.Cell{Setup: c.setup, ColdNS: c.cold}, record.Need{Window: c.window}); got != c.want {
 			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}
+
+// TestWarmingOfRareValues: where each value takes its time, a part of them is the warm-up, whatever the first one took.
+func TestWarmingOfRareValues(t *testing.T) {
+	tune := tuning{warm: 10 * time.Millisecond, values: 1}
+	for values, want := range map[int]warming{100: {benchtime: "25x", times: 1}, 101: {benchtime: "1000x", times: 1}} {
+		if got := tune.warming(&record.Cell{Setup: time.Second, ColdNS: 1000}, record.Need{Window: 100 * time.Millisecond, Values: values}); got != want {
+			t.Errorf("%d values: %+v, want %+v", values, got, want)
 		}
 	}
 }

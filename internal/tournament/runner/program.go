@@ -60,7 +60,7 @@ func (p Program) list(ctx context.Context, limit time.Duration) (names []string,
 	return names, err
 }
 
-// measure runs a cell so many times in a process of its own. With a benchtime that is a time it finds the count first.
+// measure runs a cell the given number of times in a process of its own. If benchtime is a time, it finds the count first.
 func (p Program) measure(ctx context.Context, c *record.Cell, benchtime string, times int, limit time.Duration) ([]bench.Output, error) {
 	var outs []bench.Output
 	err := p.talk(ctx, limit, func(t *talk) error {
@@ -93,8 +93,8 @@ type talk struct {
 	out *bufio.Reader
 }
 
-// talk starts the program, has fn talk to it, and ends it as the protocol says. A program that takes longer than it may is killed, with
-// all that it has started.
+// talk starts the program, calls fn to talk to it, and ends it as the protocol says. A program that takes longer than limit is
+// killed, with all processes that it has started.
 func (p Program) talk(ctx context.Context, limit time.Duration, fn func(*talk) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: killed after %v", errHung, limit))
 	defer cancel()

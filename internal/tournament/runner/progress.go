@@ -34,7 +34,8 @@ func NewProgress(f *os.File) Progress {
 	return &plain{out: f}
 }
 
-// estimate predicts the rest of the rounds: the planned time of what is to come, times how wrong the plan has been.
+// estimate predicts how long the rest of the rounds will take: its planned time, multiplied by the ratio of real to planned time
+// so far.
 type estimate struct {
 	ahead         time.Duration
 	planned, took time.Duration

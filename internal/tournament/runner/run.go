@@ -20,21 +20,22 @@ import (
 // Config says what to run.
 type Config struct {
 	record.Options
-	Bench      string             // the program whose benchmarks are run: with the environment's role it acts as their test binary
-	Cells      []string           // all cells that it has, by name
-	Out        string             // folder of results
-	Seed       uint64             // of the shuffles, 0: a random one
-	Fresh      bool               // do not resume an interrupted run
-	Procs      int                // GOMAXPROCS of the cells
-	Timeout    time.Duration      // of one cell
-	Source     record.Source      // what the binary was built from
-	Command    string             // how to repeat this
-	Speaks     map[string]Program // who is a program that speaks the line protocol, by name
-	Roles      record.Roles       // who the reports turn on
-	Impls      []record.Impl      // everyone who may take part
-	Benchmarks []record.Benchmark // descriptions
-	Env        []string           // of the children; nil: this process's
-	Progress   Progress
+	LeastRounds int                // rounds that are kept where the budget has no time for all of Rounds; 0: all
+	Bench       string             // the program whose benchmarks are run; with its role in the environment it acts as a test binary
+	Cells       []string           // all cells that it has, by name
+	Out         string             // folder of results
+	Seed        uint64             // of the shuffles, 0: a random one
+	Fresh       bool               // do not resume an interrupted run
+	Procs       int                // GOMAXPROCS of the cells
+	Timeout     time.Duration      // of one cell
+	Source      record.Source      // what the binary was built from
+	Command     string             // how to repeat this
+	Speaks      map[string]Program // who is a program that speaks the line protocol, by name
+	Roles       record.Roles       // who the reports turn on
+	Impls       []record.Impl      // everyone who may take part
+	Benchmarks  []record.Benchmark // descriptions
+	Env         []string           // of the children; nil: this process's
+	Progress    Progress
 }
 
 // ErrInterrupted says that the run was ended from outside. What it has measured is kept; Run's error says more.
@@ -53,7 +54,7 @@ type runner struct {
 	head []string  // configuration lines that the binary prints
 	from time.Time // start of this session
 
-	stolen time.Duration // by the host, until then
+	stolen time.Duration // processor time that the host had stolen when this session started
 }
 
 // Run runs the tournament, or the rest of an interrupted one, and returns its description. The results are in cfg.Out
@@ -128,6 +129,11 @@ func (r *runner) open() error {
 // resumable returns the interrupted run in the folder if it can go on, and otherwise why not.
 func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 	before, err := record.Load(r.dir)
+	var asked record.Options
+	if err == nil {
+		asked = before.Options
+		asked.Rounds += before.Dropped
+	}
 	switch {
 	case record.Missing(err):
 		return nil, ""
@@ -137,7 +143,7 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 		return nil, "the interrupted run is ignored, as asked"
 	case !before.Planned:
 		return nil, "the interrupted run had not begun to measure"
-	case before.Options != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
+	case asked != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
 		return nil, "the interrupted run had other flags"
 	case before.Binary.SHA256 != now.Binary.SHA256 || before.Source != now.Source:
 		return nil, "the interrupted run measured another binary or commit"
@@ -150,7 +156,7 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 		return nil, err.Error()
 	}
 	r.raw, r.done = raw, done
-	before.Raw = record.Seal{} // broken by what is appended from now on, until the end seals it again
+	before.Raw = record.Seal{} // no longer valid once something is appended; the end of the run makes a new one
 	if err := record.Save(r.dir, before); err != nil {
 		return nil, err.Error()
 	}
@@ -211,38 +217,67 @@ func (r *runner) header() []string {
 
 // rounds runs what is left of all rounds.
 func (r *runner) rounds(ctx context.Context) error {
-	startup := time.Duration(r.rec.StartupNS)
-	est := estimate{}
-	total := 0
+	est := r.expect(1)
+	whole := len(r.done) == 0
 	for round := 1; round <= r.rec.Rounds; round++ {
-		for i := range r.rec.Cells {
-			if c := &r.rec.Cells[i]; c.Runs() && !r.done[record.Done{Round: round, Name: c.Name}] {
-				est.add(cost(c, startup))
-				total++
-			}
+		began := time.Now()
+		if err := r.round(ctx, round, &est); err != nil {
+			return err
+		}
+		if round > 1 || !whole || r.rec.Rounds == 1 {
+			continue
+		}
+		if err := r.correct(time.Since(began)); err != nil {
+			return err
+		}
+		est = r.expect(2)
+	}
+	return nil
+}
+
+// expect announces the rounds that are left, and returns what they are expected to take.
+func (r *runner) expect(first int) (est estimate) {
+	total := 0
+	for round := first; round <= r.rec.Rounds; round++ {
+		ahead, cells := r.ahead(round)
+		est.add(ahead)
+		total += cells
+	}
+	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d", r.rec.Rounds-first+1, r.running(), r.rec.Seed), total)
+	return est
+}
+
+// ahead returns what is left of a round: its planned time, and its cells.
+func (r *runner) ahead(round int) (planned time.Duration, cells int) {
+	for _, c := range r.measured() {
+		if !r.done[record.Done{Round: round, Name: c.Name}] {
+			planned += cost(c, time.Duration(r.rec.StartupNS))
+			cells++
 		}
 	}
-	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d",
-		r.rec.Rounds, r.running(), r.rec.Seed), total)
-	for round := 1; round <= r.rec.Rounds; round++ {
-		for _, i := range order(r.rec.Seed, round, r.rec.Cells) {
-			c := &r.rec.Cells[i]
-			if r.done[record.Done{Round: round, Name: c.Name}] || !c.Runs() {
-				continue
-			}
-			r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), est.left())
-			began := time.Now()
-			if err := r.cell(ctx, c, round); err != nil {
-				return err
-			}
-			est.done(cost(c, startup), time.Since(began))
+	return planned, cells
+}
+
+// round measures what is left of a round.
+func (r *runner) round(ctx context.Context, round int, est *estimate) error {
+	for _, i := range order(r.rec.Seed, round, r.rec.Cells) {
+		c := &r.rec.Cells[i]
+		if r.done[record.Done{Round: round, Name: c.Name}] || !c.Runs() {
+			continue
 		}
+		r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), est.left())
+		began := time.Now()
+		if err := r.cell(ctx, c, round); err != nil {
+			return err
+		}
+		est.done(cost(c, time.Duration(r.rec.StartupNS)), time.Since(began))
 	}
 	return nil
 }
 
 // cell measures one cell once. Only what ends the whole run is an error; a failure of the cell is recorded.
 func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
+	began := time.Now()
 	outs, err := r.measure(ctx, c, strconv.Itoa(c.Iters)+"x", 1)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -250,6 +285,10 @@ func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
 	if err != nil {
 		r.failed(c, round, err)
 		return record.Save(r.dir, r.rec)
+	}
+	if round == 1 && tuningFor(r.Mode).lacks(c, r.rec.Need(c.Bench)) { // it was slow in the warm-up only, perhaps
+		showed := warmth{iters: outs[0].Iters, nsPerOp: outs[0].NsPerOp, wall: time.Since(began)}
+		c.WarmNS = min(c.WarmNS, perIteration(showed, c.Setup, fixed(c, time.Duration(r.rec.StartupNS))))
 	}
 	line := outs[0].Line
 	if c.Of != "" {

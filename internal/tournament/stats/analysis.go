@@ -21,9 +21,9 @@ type Analysis struct {
 	Noise       Noise       `json:"noise"`
 	Rows        []*Row      `json:"rows"`
 	Categories  []Category  `json:"categories"`
-	Overall     Standing    `json:"overall"`               // against the reference, on what it can do
-	Wide        Standing    `json:"wide"`                  // without the reference, on all that counts
-	Weightings  []Weighting `json:"weightings"`            // the same by other weights, the declared ones first
+	Overall     Standing    `json:"overall"`               // ratios to the reference, over the benchmarks that it can run
+	Wide        Standing    `json:"wide"`                  // without the reference, over all benchmarks that count
+	Weightings  []Weighting `json:"weightings"`            // both standings by other weights, those by the declared weights first
 	ToBest      []Match     `json:"subject_to_best_other"` // the subject against the best other ranked loop
 	ToReference []Match     `json:"subject_to_reference"`
 	Bars        []Bar       `json:"bars"`
@@ -49,10 +49,10 @@ type Row struct {
 type Entry struct {
 	Impl    string   `json:"impl"`
 	Absent  string   `json:"absent,omitempty"` // why there is no figure
-	NA      bool     `json:"na,omitempty"`     // because the contestant has no such capability
+	NA      bool     `json:"na,omitempty"`     // it is absent because the contestant lacks the capability
 	Value   Interval `json:"value"`
 	Ratio   Interval `json:"ratio"`
-	P       float64  `json:"p"` // against the reference, corrected
+	P       float64  `json:"p"` // p-value of the comparison with the reference, corrected
 	Verdict Verdict  `json:"verdict,omitempty"`
 	Best    bool     `json:"best,omitempty"` // no ranked contestant is faster beyond noise
 	Iters   int      `json:"iterations,omitempty"`
@@ -73,7 +73,7 @@ type Detail struct {
 	Unit     string              `json:"unit"`
 	Values   map[string]Interval `json:"values"`             // by contestant
 	Ratios   map[string]Interval `json:"ratios,omitempty"`   // to the row's reference, of judged units where both are positive
-	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against it, of judged units
+	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against the row's reference, of judged units
 }
 
 // Uncertain tells whether the comparison of a contestant with the reference says nothing: no difference was found, and the ratio
@@ -83,8 +83,7 @@ func (d *Detail) Uncertain(impl string) bool {
 	return ok && d.Verdicts[impl] == Same && ratio.Hi > 2*ratio.Lo
 }
 
-// The details that are held against the reference: how slow the slowest are, what all cost together where the headline is a
-// quantile, and what the collector gets to do.
+// The details that are compared with the reference: high quantiles; the mean where the headline is a median; and allocations.
 const (
 	Tail        = "p99-sec/op"
 	FarTail     = "p99.9-sec/op"
@@ -92,13 +91,13 @@ const (
 	Allocations = "allocs/op"
 )
 
-// Hides tells whether a detail shows what the row's headline does not: high quantiles, and the mean behind a median. A time beside a
-// headline of another kind, as beside processor time, is a further figure and no more.
+// Hides tells whether the row's headline hides what a detail in this unit shows: a high quantile, or the mean where the
+// headline is a median. A time beside a headline of another kind, such as processor time, is only a further figure.
 func (r *Row) Hides(unit string) bool {
 	return unit == Tail || unit == FarTail || unit == Mean && strings.HasPrefix(r.Unit, "p50-")
 }
 
-// Judges tells whether a detail of the row is held against others.
+// Judges tells whether a detail of the row is compared with the reference, and so gets a verdict.
 func (r *Row) Judges(unit string) bool { return unit == Allocations || r.Hides(unit) }
 
 // Load analyses the run in a folder, if it is sound.
@@ -233,7 +232,7 @@ func (a *Analysis) cell(bench, impl string) *record.Cell {
 	return nil
 }
 
-// absent says why a contestant has no figure, and whether that is so because it cannot have one.
+// absent says why a contestant has no figure. na says that it lacks the capability.
 func (a *Analysis) absent(bench, impl string) (why string, na bool) {
 	c := a.cell(bench, impl)
 	switch {
@@ -275,8 +274,8 @@ func (r *Row) Has(impl string) bool {
 	return e != nil && e.Value.OK()
 }
 
-// compare tests every entry against its reference, every ranked one against the fastest of its row, and the judged details
-// against the reference. Each of the three families is corrected for its size.
+// compare makes three families of tests, each corrected for its size: every entry against its reference, every ranked entry
+// against the fastest of its row, and the judged details against the reference.
 func (a *Analysis) compare() {
 	var toReference, toFastest []float64
 	var entries, rivals []*Entry

@@ -1,4 +1,4 @@
-// The bars: what is demanded of the subject, and of one rival among the rivals, held against what was measured.
+// The bars: what is demanded of the subject, and of one rival compared with the others, and whether it was met.
 
 package stats
 
@@ -30,8 +30,8 @@ const (
 	NotMeasured State = "not measured"
 )
 
-// A Policy is what its owner demands of one contestant, and of rivals among themselves. It is applied to runs of which that contestant
-// is the subject.
+// A Policy is what is demanded of one contestant, and of its rivals compared with each other. It applies only to runs whose
+// subject that contestant is.
 type Policy struct {
 	Of      string // the contestant
 	Rivals  []string
@@ -39,21 +39,25 @@ type Policy struct {
 	Firsts  []First
 }
 
-// A Demand is a row of the table. It is listed where its benchmark was to run.
+// A Demand is a row of the table of bars. The table lists it if the run includes its benchmark.
 type Demand struct {
 	What  string
 	Bench string
 	Unit  string  // a base unit; empty: time per operation
 	Over  string  // divide by this contestant's figure in the same benchmark; Best: by the best other ranked loop's
 	Per   string  // or by the subject's own figure in this benchmark
+	Minus string  // or subtract the subject's own figure in this benchmark
 	Limit float64 // at most
 	Rate  bool    // compare operations per second instead of times: the limit is then the least
 	Clock bool    // the limit holds where time.Now takes 40 ns, and scales with it
-	Floor string  // the contestant that does what the subject builds on, and nothing else; told of when the bar is missed
-	Plain string  // the benchmark of the floor, if it has no part in this one
+	Floor string  // a contestant that does only what the subject builds on; its figure is shown when the bar is missed
+	Plain string  // the benchmark to take the floor's figure from, if the floor does not run this one
+
+	// Elsewhere is a demand that no benchmark measures, in words, listed beside others of Bench. Note says where it is checked.
+	Elsewhere, Note string
 }
 
-// A First is what a rival has to be first of the rivals in, by geometric mean over the benchmarks.
+// A First demands that a rival is the first of the rivals, by its geometric mean over some benchmarks.
 type First struct {
 	Of, What string
 	Benches  []string
@@ -64,7 +68,8 @@ const referenceClock = 40 // ns
 // Best stands for whichever of the other ranked loops has the least.
 const Best = "best"
 
-// bestOf returns the other ranked loop that has the least in a benchmark; the reference, if none has anything.
+// bestOf returns the ranked loop other than the subject that has the least in a benchmark. If none has a figure, it returns
+// the reference.
 func (a *Analysis) bestOf(bench, unit string) string {
 	name, least := a.Run.Reference(), math.Inf(1)
 	for _, impl := range a.ranked() {
@@ -75,7 +80,7 @@ func (a *Analysis) bestOf(bench, unit string) string {
 	return name
 }
 
-// Hold holds the run against a policy: its bars, and those that hold for every subject.
+// Hold checks the run against the bars of a policy, and against those that every subject has to meet.
 func (a *Analysis) Hold(p Policy) {
 	a.Bars = nil
 	if p.Of != a.Run.Subject() || !a.knows(p.Of) {
@@ -118,6 +123,9 @@ func (a *Analysis) exists(bench string) bool {
 
 // hold checks one demand.
 func (a *Analysis) hold(d Demand) Bar {
+	if d.Elsewhere != "" {
+		return Bar{What: d.What, Demand: d.Elsewhere, State: NotMeasured, Note: d.Note}
+	}
 	unit := d.Unit
 	if unit == "" {
 		unit = machineUnit
@@ -140,6 +148,9 @@ func (a *Analysis) hold(d Demand) Bar {
 	case d.Per != "":
 		otherBench = d.Per
 		b.Demand = fmt.Sprintf("at most %.2g ×", limit)
+	case d.Minus != "":
+		otherBench = d.Minus
+		b.Demand = "at most " + show(limit) + " more"
 	case d.Clock:
 		limit *= a.Run.Env.TimeNowNS / referenceClock
 		b.Demand = fmt.Sprintf("at most %s where time.Now takes %d ns; it takes %.3g ns here: %s",
@@ -166,6 +177,8 @@ func (a *Analysis) hold(d Demand) Bar {
 		value = reference.over(value)
 	case d.Over != "" || d.Per != "":
 		value = value.over(reference)
+	case d.Minus != "":
+		value = value.minus(reference)
 	}
 	got := value.interval()
 	b.Measured = show(got.Center)
@@ -184,8 +197,8 @@ func (a *Analysis) hold(d Demand) Bar {
 	return b
 }
 
-// first tells whether a rival is the first of them: it holds its figures against those of the one that comes closest. Without
-// the benchmark there is no bar.
+// first checks whether a rival is the first of the rivals: it compares the rival's mean with that of the one that comes closest.
+// If the run does not have the benchmarks, there is no bar.
 func (a *Analysis) first(f First, rivals []string) []Bar {
 	b := Bar{Of: f.Of, What: f.What, Demand: "first of the rivals", State: NotMeasured}
 	closest := none
@@ -260,7 +273,7 @@ func (a *Analysis) meanBars() []Bar {
 			break
 		}
 		if st.ranks() < 2 {
-			continue // to be the first of one is no merit
+			continue // there is only one contestant to be the first of
 		}
 		ahead, _ := st.First()
 		if first.State != Missed {
@@ -297,7 +310,7 @@ func (a *Analysis) meanBars() []Bar {
 	return []Bar{first, worst}
 }
 
-// ranks returns how many are ranked.
+// ranks returns how many contestants of the standing are ranked.
 func (s Standing) ranks() int {
 	n := 0
 	for _, p := range s.Places {

@@ -1,4 +1,5 @@
-// The change of a series between two runs: relative to what did not change, its size, and the smallest that would have shown.
+// The change of a series between two runs: relative to contestants that did not change, its size, and the smallest change that
+// would have been found.
 
 package stats
 
@@ -19,10 +20,11 @@ import (
 type anchors struct {
 	impls         []string
 	before, after *Analysis
-	machine       map[string][2]series // without the contestant: how fast the others of them were, over all they have
+	machine       map[string][2]series // by contestant: how fast all other anchors were, over all their benchmarks
 }
 
-// newAnchors finds them: who matches the pattern and is in both runs; without one the reference and the controls.
+// newAnchors finds the anchors: the contestants that are in both runs and match the pattern; without a pattern the reference
+// and the controls.
 func newAnchors(before, after *Analysis, unchanged *regexp.Regexp) *anchors {
 	a := &anchors{before: before, after: after, machine: map[string][2]series{}}
 	for _, impl := range after.Run.Impls {
@@ -39,8 +41,8 @@ func newAnchors(before, after *Analysis, unchanged *regexp.Regexp) *anchors {
 }
 
 // relative returns the logarithms of a figure of time in both runs, relative to those of the anchors in the same benchmark and
-// round. Without one there they are relative to what the anchors do in all benchmarks of that round, and without any at all
-// they are as measured.
+// round. If no anchor has the benchmark, they are relative to what the anchors do in all benchmarks of that round. If there are
+// no anchors, they are as measured.
 func (a *anchors) relative(f figure) (before, after series) {
 	was, is := a.before.samples.series[f], a.after.samples.series[f]
 	if old, new := a.beside(f); old != nil {
@@ -50,7 +52,7 @@ func (a *anchors) relative(f figure) (before, after series) {
 	return was.log().minus(machine[0]), is.log().minus(machine[1])
 }
 
-// beside returns the geometric means of the anchors but f's own contestant that both runs have in f's benchmark.
+// beside returns the geometric means, in f's benchmark, of the anchors that both runs have there, without f's own contestant.
 func (a *anchors) beside(f figure) (before, after series) {
 	var old, new []series
 	for _, impl := range a.impls {
@@ -74,7 +76,8 @@ func ownLabel(label string) string {
 	return label
 }
 
-// speed returns how slow the anchors but one were in each round of both runs, as logarithms; nothing where there is none.
+// speed returns how slow the anchors, without the one named by but, were in each round of both runs, as logarithms. It
+// returns nothing if no anchor is left.
 func (a *anchors) speed(but string) [2]series {
 	if got, ok := a.machine[but]; ok {
 		return got
@@ -106,7 +109,7 @@ func (s series) log() series {
 	return out
 }
 
-// minus subtracts other in each round; all of s if there is no other, and only common rounds else.
+// minus subtracts other from s in the rounds that both have. If other is empty, it returns s.
 func (s series) minus(other series) series {
 	if len(other) == 0 {
 		return s
@@ -120,12 +123,12 @@ func (s series) minus(other series) series {
 	return out
 }
 
-// A steady mean is one of logarithms over figures, for each round of both runs, made to show what they have in common: each weighs
-// as precisely as it was measured, and what is far off in a round counts as if it were a little off. Else the few that jump
-// would hide what happens to the many that stand still.
+// A steadyMean is the mean of the logarithms of several figures, for each round of both runs. It is made to show what the
+// figures have in common: a figure that was measured more precisely has more weight, and a value that is far from its figure's
+// median counts as if it were at a limit. Otherwise a few figures that vary much would hide a change of all others.
 //
-// How precise a figure is and what is far off is decided from both runs together, and so in the same way for each round of
-// either: a test of the means is as exact as one of single figures.
+// Weights and limits are computed from both runs together, so they are the same for each round of either run. A test of such
+// means is therefore as exact as one of single figures.
 type steadyMean struct {
 	before, after series
 	weights       []float64 // of the figures; 1 in all
@@ -161,7 +164,7 @@ func newSteadyMean(of []Delta) steadyMean {
 		m.weights = append(m.weights, weight)
 		for run, mean := range means {
 			for round := range mean {
-				off := 0.0 // also of what was lost in this round
+				off := 0.0 // a figure without a value in this round counts as its median
 				if v, ok := p.values[run][round]; ok {
 					off = math.Max(-p.limit, math.Min(p.limit, v-p.median))
 				}
@@ -172,7 +175,7 @@ func newSteadyMean(of []Delta) steadyMean {
 	return m
 }
 
-// spread returns the median of two series together and the normal deviation from it, estimated robustly.
+// spread returns the median of all values of two series, and a robust estimate of their standard deviation.
 func spread(a, b series) (median, deviation float64) {
 	values := slices.AppendSeq(slices.Collect(maps.Values(a)), maps.Values(b))
 	slices.Sort(values)
@@ -218,16 +221,15 @@ func (s series) raised(by float64) series {
 	return out
 }
 
-// needed returns what a shift between series of logarithms has to exceed to be found, when chance is allowed the share alpha, and by how
-// much an estimate of it may be short of it, but for one time in ten. Both series are at the same level. The first is infinite if no shift, however large,
-// would be significant.
+// needed returns two bounds for a shift between two series of logarithms, which are at the same level: chance is what a measured
+// shift has to exceed to be significant at the level alpha; short is by how much a measured shift is below the true one, at
+// most, nine times in ten. chance is infinite if no shift, however large, would be significant.
 //
-// What chance does is the larger of two estimates: what the spread of both series makes likely, and what these very values would
-// need to pass the test. An estimate may be short by what its own spread makes likely, and a little more, since the spread is an
-// estimate too.
+// chance is the larger of two estimates: what the spread of both series makes likely, and the shift that these very values need
+// to pass the test. Both bounds use Student's distribution, since the spread itself is only an estimate.
 func needed(old, level series, alpha float64) (chance, short float64) {
 	steps := differences(level, old) // by which the new values have to rise to pass the old ones
-	const beyond = 1e-9              // what is rounded must not make a tie
+	const beyond = 1e-9              // so that rounding makes no tie
 	i := sort.Search(len(steps), func(i int) bool {
 		return steps[i] > 0 && mannWhitney(old, level.raised(steps[i]+beyond)) <= alpha
 	})
@@ -240,9 +242,9 @@ func needed(old, level series, alpha float64) (chance, short float64) {
 	return math.Max(steps[i], studentQuantile(1-alpha/2, freedom)*deviation), studentQuantile(0.95, freedom) * deviation
 }
 
-// seesInMean returns the smallest slowdown of all figures alike that is found in their steady mean nine times in ten. How much of a slowdown
-// such a mean shows, and how steady it is then, depends on its size: a figure that moves far from where it was counts for less. So
-// sizes are tried, up to a doubling.
+// seesInMean returns the smallest slowdown that, if it affects all figures alike, is found in their steady mean nine times in
+// ten. How much of a slowdown the mean shows depends on its size, since values far from the median are limited. So sizes are
+// tried, up to a doubling.
 func seesInMean(of []Delta, alpha, floor float64) float64 {
 	seen := func(by float64) bool {
 		moved := make([]Delta, len(of))
@@ -297,8 +299,8 @@ func mannWhitney(a, b series) float64 {
 	return benchmath.AssumeNothing.Compare(a.sample(), b.sample()).P
 }
 
-// benjaminiHochberg adjusts p-values of a family so that of what falls below a level, no more than that share is to be expected by
-// chance; where nothing differs, something falls below it as often as the level says.
+// benjaminiHochberg adjusts the p-values of a family so that, of those below a level, the share expected to be there by chance is
+// at most that level. If nothing differs, the chance that any is below the level is the level.
 func benjaminiHochberg(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

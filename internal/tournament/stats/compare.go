@@ -18,8 +18,8 @@ import (
 // A Comparison holds two runs against each other, in three families of tests: each contestant as a whole, each in every
 // category, and every figure of each.
 type Comparison struct {
-	Floor      float64  // the largest noise floor of times in the two runs; a figure\'s is that of its category
-	MeanFloor  float64  // the same for geometric means
+	Floor      float64  // the largest noise floor of times in the two runs; single figures have that of their category
+	MeanFloor  float64  // the noise floor of geometric means
 	Unchanged  []string // the contestants that show how fast the machine was
 	Overall    []Delta  // by contestant
 	Categories []Delta  // by contestant and category
@@ -37,27 +37,28 @@ type Delta struct {
 	Unit     string
 	Old, New Interval // of single figures, as measured
 	Over     int      // figures in a mean
-	Change   float64  // new / old - 1; of times, after that of the unchanged contestants has been taken out
+	Change   float64  // new / old - 1; for times, relative to the change of the unchanged contestants
 	P        float64  // corrected within the family
 	Verdict  Verdict
 
-	old, new series  // what is tested: of times, logarithms of ratios within rounds
-	shift    float64 // of times, by how much the new are above the old
+	old, new series  // the values that are tested; for times, logarithms of ratios within rounds
+	shift    float64 // for times, by how much the new values are above the old ones
 	of       []Delta // the figures of a mean
-	alpha    float64 // the chance that it alone is allowed
+	alpha    float64 // the significance level of this single test
 	floor    float64 // changes up to this are noise
 }
 
-// The three families share the five per cent of chance that a comparison of equals may raise an alarm. The means are few and
-// decide first; in the last two a share of what is listed may be chance, and where nothing has changed the list is empty
-// as often as the share says.
+// A comparison of two equal runs may raise an alarm with a chance of five per cent, which the three families share. For the
+// overall means this bounds the chance of any false alarm. For categories and for figures it bounds the expected share of false
+// alarms among those that are listed; if nothing has changed, it bounds the chance that anything is listed.
 const (
 	overallShare  = 0.02
 	categoryShare = 0.01
 	figureShare   = 0.02
 )
 
-// Blind is the change that a comparison must be able to see in some contestant: a doubling. One that would miss it is refused.
+// Blind is the change that a comparison must be able to find in at least one contestant, a doubling. A comparison that would
+// miss even that is refused.
 const Blind = 1.0
 
 // Machines returns why timings of two runs must not be compared, nothing if they may.
@@ -115,7 +116,7 @@ func Compare(before, after *Analysis, impls, unchanged *regexp.Regexp) Compariso
 	return c
 }
 
-// or returns the larger floors of two runs.
+// or returns the larger floor of two runs, for each kind of floor.
 func (n Noise) or(other Noise) Noise {
 	out := Noise{Floor: math.Max(n.Floor, other.Floor), Steady: math.Max(n.Steady, other.Steady), Categories: map[string]float64{}}
 	for _, categories := range []map[string]float64{n.Categories, other.Categories} {
@@ -177,7 +178,7 @@ func labels(run *record.Run) []string {
 	return out
 }
 
-// judgeMeans decides on a family of means. A mean of one figure is a figure, with its floor.
+// judgeMeans decides on a family of means. A mean of a single figure has the floor of that figure.
 func judgeMeans(family []Delta, correct func([]float64) []float64, share float64, noise Noise) {
 	ps := make([]float64, len(family))
 	for i, d := range family {
@@ -204,14 +205,14 @@ func judgeFigures(family []Delta, noise Noise) {
 		d := &family[i]
 		d.P, d.Verdict = p, verdictOn(1+d.Change, p <= figureShare, noise.In(d.Category).floor(d.Unit))
 		if d.Unit == "B/op" && math.Abs(d.New.Center-d.Old.Center) <= 1 {
-			d.Verdict = Same // it is a whole number, so a step of one may be rounding
+			d.Verdict = Same // the figure is a whole number, and a difference of one may come from rounding
 		}
 		d.alpha, d.floor = figureShare/float64(len(family)), noise.In(d.Category).floor(d.Unit)
 	}
 }
 
-// Sees returns the smallest slowdown that the comparison would find here nine times in ten, infinite if it could find none. It is
-// known of times only.
+// Sees returns the smallest slowdown of this figure or mean that the comparison would find nine times in ten, infinite if it
+// could find none. It is defined for times only.
 func (d Delta) Sees() float64 {
 	if !IsTime(d.Unit) {
 		return math.Inf(1)
@@ -224,7 +225,7 @@ func (d Delta) Sees() float64 {
 	return math.Expm1(math.Max(chance, math.Log1p(d.floor)) + short)
 }
 
-// verdictOn says what a ratio is that is or is not beyond chance.
+// verdictOn returns the verdict on a ratio. certain says that the ratio is beyond chance.
 func verdictOn(ratio float64, certain bool, floor float64) Verdict {
 	switch {
 	case !certain || deviation(ratio) <= floor:
@@ -291,7 +292,7 @@ func (a *Analysis) headlineUnit(bench string) string {
 
 func (f figure) String() string { return fmt.Sprintf("%s, %s, %s", f.bench, f.impl, f.unit) }
 
-// lost returns why a run lacks a figure that an older one has, and whether that is so by choice.
+// lost returns why a run lacks a figure that an older one has. excused says that it was left out by choice.
 func (a *Analysis) lost(f figure, old *record.Run) (why string, excused bool) {
 	cell := a.cell(f.bench, f.impl)
 	switch {

@@ -19,7 +19,7 @@ const (
 	Behind Outcome = "behind"
 )
 
-// Margin is how far apart two loops may be that are level.
+// Margin is how far apart two loops may be and still count as level.
 const Margin = 0.10
 
 // A Match is one figure of the subject against that of another.
@@ -30,16 +30,16 @@ type Match struct {
 	Headline bool     `json:"headline"` // not a further unit of its row
 	To       string   `json:"to"`
 	Ratio    Interval `json:"ratio"`    // within rounds
-	Differ   float64  `json:"p_differ"` // the chance of such a difference between equals, corrected
-	Level    float64  `json:"p_within"` // the chance to look so level beyond the margin, corrected
+	Differ   float64  `json:"p_differ"` // p-value of the test that the two differ, corrected
+	Level    float64  `json:"p_within"` // p-value of the test that they differ by less than Margin, corrected
 	Outcome  Outcome  `json:"outcome"`
 }
 
-// Large tells whether the subject takes more than Margin longer or larger, as the median has it, shown or not.
+// Large tells whether, by the median ratio, the subject takes more than Margin more. The difference need not be significant.
 func (m Match) Large() bool { return m.Ratio.Center > 1+Margin }
 
-// matches holds the subject against the best other ranked loop where best is true, and else against the reference. Headlines and
-// details are corrected each among themselves.
+// matches compares the subject with the best other ranked loop if best is set, and otherwise with the reference. The p-values of
+// headlines are corrected as one family, those of details as another.
 func (a *Analysis) matches(best bool) []Match {
 	var headlines, details []Match
 	for _, row := range a.Rows {
@@ -84,7 +84,8 @@ func (a *Analysis) match(row *Row, unit string, best bool) (Match, bool) {
 	return m, true
 }
 
-// decide corrects a family and says what each match shows. What is shown to be level is level, also if there is a difference.
+// decide corrects the p-values of a family, and sets what each match shows. A match that is shown to be level counts as level
+// also if a difference is shown.
 func (a *Analysis) decide(family []Match) {
 	differ, level := make([]float64, len(family)), make([]float64, len(family))
 	for i, m := range family {
@@ -115,8 +116,8 @@ func (s series) negative() series {
 	return out
 }
 
-// signedRank is Wilcoxon's test for pairs, one-sided and exact: the probability of values that lie so far below the limit, if they were
-// as likely to lie above it.
+// signedRank is Wilcoxon's signed-rank test, one-sided and exact. It returns the probability that the values are so far below
+// the limit, if they were as likely to be above it.
 func signedRank(values series, limit float64) float64 {
 	var off []float64
 	for _, v := range values {
@@ -144,7 +145,7 @@ func signedRank(values series, limit float64) float64 {
 		}
 		i = j
 	}
-	ways := make([]float64, total+1) // the share of all signs that gives each sum
+	ways := make([]float64, total+1) // for each sum, the share of all combinations of signs that give it
 	ways[0] = 1
 	for _, r := range ranks {
 		for sum := total; sum >= 0; sum-- {

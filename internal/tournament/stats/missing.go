@@ -8,8 +8,8 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// Unmeasured returns the units that a benchmark declares and that none of its cells has, if it has any figure at all: a quantile
-// without enough values beyond it, or a name that is wrong.
+// Unmeasured returns the units that a benchmark declares and that none of its cells has. A quantile without enough values beyond
+// it is one of these, and so is a misspelt name. It returns nothing for a benchmark without any figure.
 func (a *Analysis) Unmeasured(b record.Benchmark) []string {
 	has, any := map[string]bool{}, false
 	for bench, units := range a.samples.units {

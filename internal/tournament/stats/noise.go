@@ -1,4 +1,4 @@
-// Noise: what the same contestant under two labels differs by, which is what nobody's figure is believed within.
+// Noise: how far the same contestant under two labels differs from itself. Smaller differences are not believed.
 
 package stats
 
@@ -15,14 +15,14 @@ import (
 type Noise struct {
 	Categories map[string]float64 `json:"by_category"` // Floor, by category
 
-	Floor  float64 `json:"floor"`         // largest deviation of a pair's ratio from 1
-	Mean   float64 `json:"geomean_floor"` // the same for the geometric mean over the pairs, to the far end of its interval
-	Steady float64 `json:"steady_floor"`  // by how much their mean differs in which each pair weighs as precisely as it was measured
+	Floor  float64 `json:"floor"`         // largest deviation of a pair's ratio from 1; if there is one pair, of the far end of its interval
+	Mean   float64 `json:"geomean_floor"` // deviation from 1 of the far end of the interval of the geometric mean over the pairs
+	Steady float64 `json:"steady_floor"`  // deviation of the steadyMean over the pairs
 	Pairs  []Pair  `json:"pairs"`         // empty: the floors are assumed
 }
 
-// In returns the noise of one category: the largest deviation among its own pairs. They are few and may agree by chance, so it is not
-// smaller than that of the mean over all pairs. A category without a pair has the floor of all.
+// In returns the noise of one category. Its Floor is the largest deviation among the category's pairs, but at least Mean: a category
+// has few pairs, which may agree by chance. A category without a pair has the Floor of the whole run.
 func (n Noise) In(category string) Noise {
 	if floor, ok := n.Categories[category]; ok {
 		n.Floor = floor
@@ -73,6 +73,9 @@ func noise(run *record.Run, samples *Samples) Noise {
 		n.Floor, n.Mean, n.Steady = assumedFloor, assumedFloor, assumedFloor
 		return n
 	}
+	if only := n.Pairs[0]; len(n.Pairs) == 1 && only.Ratio.Bounded() { // a single pair may agree by chance, so its whole interval counts as noise
+		n.Floor = math.Max(deviation(only.Ratio.Lo), deviation(only.Ratio.Hi))
+	}
 	n.Mean, n.Steady = n.Floor, n.Floor
 	if mean := geomean(all).interval(); mean.Bounded() {
 		n.Mean = math.Min(n.Floor, math.Max(deviation(mean.Lo), deviation(mean.Hi)))
@@ -99,7 +102,7 @@ func IsTime(unit string) bool {
 	return name == "sec" || strings.HasSuffix(name, "-sec")
 }
 
-// floor returns what a ratio of single cells has to deviate from 1 to count.
+// floor returns by how much a ratio of single cells has to deviate from 1 to count.
 func (n Noise) floor(unit string) float64 {
 	if IsTime(unit) {
 		return n.Floor

@@ -23,8 +23,8 @@ func (a *Analysis) Rounds(bench, impl, unit string) []Round {
 	return out
 }
 
-// Over returns the ratio of one contestant's figure to another's, taken within rounds, none for an analysis that was not made
-// from samples.
+// Over returns the ratio of one contestant's figure to another's, taken within rounds. If the analysis was not made from samples,
+// there is no ratio.
 func (a *Analysis) Over(bench, unit, impl, to string) Interval {
 	if a.samples == nil {
 		return none

@@ -8,16 +8,16 @@
 // and the reference: categories count alike, within them benchmarks, within these variants (weighting.go). So nobody's score
 // depends on who else takes part. Who lacks a figure has no rank.
 //
-// The subject is held against the best other ranked loop, and against the reference, figure by figure (match.go): by a signed-rank
-// test of a difference and by two one-sided tests of being further apart than a margin, each corrected within its family by
-// Benjamini and Hochberg. What neither shows is open, which is not the same as level.
+// The subject is compared with the best other ranked loop, and with the reference, figure by figure (match.go). A signed-rank
+// test shows that two differ; two one-sided tests show that they are no further apart than a margin. Each is corrected within
+// its family by the method of Benjamini and Hochberg. If neither shows anything, the result is open, which is not level.
 //
 // Two runs are compared (compare.go) contestant by contestant, by category, and figure by figure, relative to contestants that are
 // taken to be unchanged. The three families share the chance of a false alarm. A comparison tells the smallest slowdown that
 // it finds nine times in ten.
 //
-// Noise is what control pairs show: one contestant under two labels. Whatever is smaller than that in its category does not count,
-// however certain it is.
+// The noise floor of a category is found from control pairs, which are one contestant under two labels. A difference smaller than
+// the floor does not count, however certain it is.
 package stats
 
 import (
@@ -66,7 +66,7 @@ func Read(raw io.Reader, name string) (*Samples, error) {
 		}
 		return func(r *benchfmt.Result) string { return p.Project(r).Get(p.Fields()[0]) }
 	}
-	// /impl, /gomaxprocs and round are projected before .fullname, which is then what is left of the name.
+	// .fullname is projected last: it then has what /impl, /gomaxprocs and round have left of the name.
 	impl, _, round, bench := project("/impl"), project("/gomaxprocs"), project("round"), project(".fullname")
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s series) interval() Interval {
 	return Interval{Center: sum.Center, Lo: sum.Lo, Hi: sum.Hi, N: len(s)}
 }
 
-// over returns the ratio of the series in each round that has both. Values that are not positive have no ratio.
+// over returns the ratio of s to other in each round that both have. Values that are not positive have no ratio.
 //
 // Ratios are taken within a round because what slows the machine down for a while then slows both sides.
 func (s series) over(other series) series {

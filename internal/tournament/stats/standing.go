@@ -15,10 +15,10 @@ import (
 // A Standing ranks contestants by a geometric mean. What counts is fixed by the benchmarks and the reference: a contestant that
 // joins, leaves, or lacks a figure changes nobody else's mean. One that lacks a figure has no rank.
 type Standing struct {
-	Reference string    `json:"reference"`         // whose geometric mean is 1
-	Rows      []string  `json:"rows,omitempty"`    // what counts
-	Weights   []float64 `json:"weights,omitempty"` // how much each of them does; 1 in all
-	Missing   []string  `json:"missing,omitempty"` // what does not, and why
+	Reference string    `json:"reference"`         // the contestant whose geometric mean is 1
+	Rows      []string  `json:"rows,omitempty"`    // the rows that count
+	Weights   []float64 `json:"weights,omitempty"` // the weight of each of these rows; 1 in all
+	Missing   []string  `json:"missing,omitempty"` // the rows that do not count, and why
 	Places    []Place   `json:"places"`            // the ranked, best first, then the others
 }
 
@@ -31,7 +31,7 @@ type Place struct {
 	Score   float64  `json:"score"`           // the mean of the figures themselves, in nanoseconds and bytes: it depends on nobody else
 	Mean    Interval `json:"mean"`            // of the ratios to the reference
 	ToFirst Interval `json:"to_first"`        // of the ratios to the first
-	Tied    bool     `json:"tied"`            // not separated from the first by this run
+	Tied    bool     `json:"tied"`            // this run does not separate it from the first
 }
 
 // A Category is a group of benchmarks with its own geometric means.
@@ -40,7 +40,8 @@ type Category struct {
 	Standing
 }
 
-// FewestRounds is how many values an interval of their median needs. A mean over figures needs them from every cell.
+// FewestRounds is the least number of values for which the median has an interval. A mean over figures needs as many from every
+// cell.
 const FewestRounds = 6
 
 // Ranked tells whether a contestant takes part in the ranking.
@@ -56,7 +57,7 @@ func (a *Analysis) Unranked(impl string) string {
 			continue
 		}
 		if failed := c.Failed(); len(failed) > 0 {
-			const few = 5 // the matrix has them all
+			const few = 5 // the most checks that are named here; the report's table of the suite has all
 			why := "fails " + strings.Join(failed[:min(few, len(failed))], ", ")
 			if more := len(failed) - few; more > 0 {
 				why += fmt.Sprintf(" and %d more", more)
@@ -81,7 +82,7 @@ func (a *Analysis) ranked() []string {
 	return out
 }
 
-// overall ranks against the reference, over the core set where the run declares one, and of it what the reference has.
+// overall ranks by ratios to the reference, over the rows that the reference has: of the core set, if the run declares one.
 func (a *Analysis) overall() Standing { return a.overallBy(declared) }
 
 func (a *Analysis) overallBy(w weighting) Standing {
@@ -101,7 +102,8 @@ func (a *Analysis) core() []*Row {
 	})
 }
 
-// wide ranks the others relative to the subject, over all rows: also those for which the reference has no capability.
+// wide ranks without the reference, by ratios to the subject, over all rows: also those for which the reference lacks the
+// capability.
 func (a *Analysis) wide() Standing { return a.wideBy(declared) }
 
 func (a *Analysis) wideBy(w weighting) Standing {
@@ -153,8 +155,8 @@ func (a *Analysis) categories() []Category {
 	return out
 }
 
-// standing ranks members over the scored rows that somebody has, or that fixedBy has if it is given. Means are relative to the
-// reference, where it has a figure.
+// standing ranks members over the scored rows that any of them has, or, if fixedBy is given, over those that fixedBy has. Means
+// are of ratios to the reference, over the rows that it has.
 func (a *Analysis) standing(w weighting, rows []*Row, members []string, reference, fixedBy string) Standing {
 	st := Standing{Reference: reference}
 	var counted []*Row

@@ -18,8 +18,8 @@ type Weighting struct {
 type weighting struct {
 	name   string
 	groups func(row *Row) []string // the groups that share their parent's weight alike, the largest first
-	tails  bool                    // the 99th percentile instead of the headline, where there is one
-	leaves func(row *Row) bool     // rows that do not count; nil: all do
+	other  string                  // a unit that counts in place of the headline where that is a median; empty: the headline counts
+	leaves func(row *Row) bool     // tells which rows do not count; nil: all do
 }
 
 // declared is the weighting that decides: categories count alike, within them benchmarks, within these variants. So neither a
@@ -37,12 +37,13 @@ var wakes = []string{"PingPongLatency", "WakeFromIdle", "OpenLoopLatency", "Cros
 // NoWakes is the name of the weighting without them.
 const NoWakes = "without wake-ups"
 
-// weightings are the others, which show what hangs on the choice.
+// weightings returns the standings by weightings other than the declared one, to show how much depends on the choice.
 func (a *Analysis) weightings() []Weighting {
 	all := []weighting{
 		{name: "each benchmark alike", groups: byBenchmark},
 		{name: "each figure alike", groups: byFigure},
-		{name: "99th percentiles instead of medians", groups: byCategory, tails: true},
+		{name: "99th percentiles instead of medians", groups: byCategory, other: Tail},
+		{name: "means instead of medians", groups: byCategory, other: Mean},
 		{name: NoWakes, groups: byCategory, leaves: func(row *Row) bool { return slices.Contains(wakes, benchmarkOf(row)) }},
 		{name: NoWakes + ", each figure alike", groups: byFigure, leaves: func(row *Row) bool { return slices.Contains(wakes, benchmarkOf(row)) }},
 	}
@@ -58,7 +59,7 @@ func (a *Analysis) weightings() []Weighting {
 	return out
 }
 
-// bare returns the standing without what it is made of, which the declared one tells.
+// bare returns the standing without its rows and weights.
 func (s Standing) bare() Standing { return Standing{Reference: s.Reference, Places: s.Places} }
 
 // benchmarkOf is the name of a row's benchmark, without the variant.
@@ -103,8 +104,8 @@ func (w weighting) weigh(rows []*Row) []float64 {
 
 // unit returns the unit of a row that counts.
 func (w weighting) unit(a *Analysis, row *Row) string {
-	if w.tails && slices.Contains(a.samples.units[row.Bench], Tail) {
-		return Tail
+	if w.other != "" && row.Hides(w.other) && slices.Contains(a.samples.units[row.Bench], w.other) {
+		return w.other
 	}
 	return row.Unit
 }

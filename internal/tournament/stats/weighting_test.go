@@ -161,7 +161,8 @@ func TestWeightings(t *testing.T) {
 	}
 	want := map[string]string{
 		declared.name: "main", "each benchmark alike": "main", "each figure alike": "main", "99th percentiles instead of medians": "main",
-		NoWakes: "rival", NoWakes + ", each figure alike": "rival",
+		"means instead of medians": "main",
+		NoWakes:                    "rival", NoWakes + ", each figure alike": "rival",
 	}
 	if !maps.Equal(first, want) {
 		t.Errorf("first by weighting %v, want %v", first, want)

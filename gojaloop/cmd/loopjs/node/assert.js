@@ -19,10 +19,14 @@ class AssertionError extends Error {
 
 function fail(message, otherwise, options) {
 	if (message instanceof Error) throw message
+	if (options.plain) { // Node does not mark these messages as generated
+		delete options.plain
+		throw new AssertionError({ ...options, message: otherwise() })
+	}
 	throw new AssertionError({ ...options, message: message === undefined ? otherwise() : message, generated: message === undefined })
 }
 
-// differ shows what differs line by line: with a minus what is expected, with a plus what there is.
+// differ shows the differences line by line: a minus marks expected lines, a plus actual ones.
 function differ(actual, expected) {
 	const a = show(actual).split('\n'), e = show(expected).split('\n'), out = []
 	let start = 0, end = 0
@@ -52,12 +56,15 @@ assert.notStrictEqual = (a, e, m) => { if (Object.is(a, e)) fail(m, () => `Expec
 assert.deepEqual = (a, e, m) => { if (!deep(a, e, false)) fail(m, () => `Expected values to be loosely deep-equal:\n\n${show(a)}\n\nshould loosely deep-equal\n\n${show(e)}`, { actual: a, expected: e, operator: 'deepEqual' }) }
 assert.notDeepEqual = (a, e, m) => { if (deep(a, e, false)) fail(m, () => `Expected "actual" not to be loosely deep-equal to: ${show(e)}`, { actual: a, expected: e, operator: 'notDeepEqual' }) }
 assert.deepStrictEqual = (a, e, m) => { if (!deep(a, e, true)) fail(m, simple('Expected values to be strictly deep-equal:', '!==', a, e), { actual: a, expected: e, operator: 'deepStrictEqual' }) }
-assert.notDeepStrictEqual = (a, e, m) => { if (deep(a, e, true)) fail(m, () => `Expected "actual" not to be strictly deep-equal to: ${show(e)}`, { actual: a, expected: e, operator: 'notDeepStrictEqual' }) }
+assert.notDeepStrictEqual = (a, e, m) => { if (deep(a, e, true)) fail(m, () => `Expected "actual" not to be strictly deep-equal to:${one(e) && typeof e !== 'object' ? ' ' : '\n\n'}${show(e)}${typeof e === 'object' ? '\n' : ''}`, { actual: a, expected: e, operator: 'notDeepStrictEqual' }) }
 assert.match = (s, r, m) => { if (!r.test(s)) fail(m, () => `The input did not match the regular expression ${r}. Input:\n\n${go.inspect(s)}\n`, { actual: s, expected: r, operator: 'match' }) }
 assert.doesNotMatch = (s, r, m) => { if (r.test(s)) fail(m, () => `The input was expected to not match the regular expression ${r}. Input:\n\n${go.inspect(s)}\n`, { actual: s, expected: r, operator: 'doesNotMatch' }) }
-assert.ifError = v => { if (v !== null && v !== undefined) throw v instanceof Error ? v : new AssertionError({ message: `ifError got unwanted exception: ${go.inspect(v)}`, actual: v, expected: null, operator: 'ifError' }) }
+assert.ifError = v => { if (v !== null && v !== undefined) throw new AssertionError({ message: `ifError got unwanted exception: ${typeof v === 'object' && typeof v.message === 'string' ? v.message || v.constructor.name : go.inspect(v)}`, actual: v, expected: null, operator: 'ifError' }) }
 
-// expected checks what was thrown against a class, a function, a regular expression, or an object of properties.
+// Comparison is the class under which a message shows the actual and the expected properties of an error.
+class Comparison {}
+
+// expected checks a thrown value against a class, a function, a regular expression, or an object of properties.
 function expected(e, want, message, operator) {
 	if (want === undefined || typeof want === 'string') return
 	const options = { actual: e, expected: want, operator }
@@ -65,18 +72,23 @@ function expected(e, want, message, operator) {
 		if (!want.test(String(e))) fail(message, () => `The input did not match the regular expression ${want}. Input:\n\n${go.inspect(String(e))}\n`, options)
 	} else if (typeof want === 'function') {
 		if (want.prototype !== undefined && e instanceof want) return
-		if (want === Error || Error.isPrototypeOf(want)) throw e
+		if (want === Error || Error.isPrototypeOf(want)) {
+			fail(message, () => `The error is expected to be an instance of "${want.name}". Received ${e instanceof Error ? `"${e.name}"\n\nError message:\n\n${e.message}` : `"${go.inspect(e, { depth: -1 })}"`}`, options)
+		}
 		if (want.call({}, e) !== true) fail(message, () => `The ${want.name ? `"${want.name}" ` : ''}validation function is expected to return "true".`, options)
 	} else {
 		for (const k of [...Object.keys(want), ...(want instanceof Error ? ['name', 'message'] : [])]) {
 			if (want[k] instanceof RegExp && typeof e[k] === 'string' ? !want[k].test(e[k]) : !deep(e[k], want[k], true)) {
-				fail(message, () => `Expected values to be strictly deep-equal:\n${differ(e, want)}`, options)
+				const of = x => Object.assign(new Comparison(), Object.fromEntries(Object.keys(want).filter(n => n in x).map(n => [n, want[n] instanceof RegExp && x !== want && typeof x[n] === 'string' && want[n].test(x[n]) ? want[n] : x[n]])))
+				fail(message, () => `Expected values to be strictly deep-equal:\n${differ(of(Object(e)), of(want))}`, options)
 			}
 		}
 	}
 }
-const missing = (what, want, message) => fail(typeof want === 'string' ? undefined : message, () => `Missing expected ${what}${want && want.name ? ` (${want.name})` : ''}${typeof want === 'string' ? ': ' + want : '.'}`,
-	{ operator: what === 'exception' ? 'throws' : 'rejects', expected: want })
+const missing = (what, want, message) => fail(undefined, () => `Missing expected ${what}${want && want.name ? ` (${want.name})` : ''}${typeof want === 'string' ? ': ' + want : message ? ': ' + message : '.'}`,
+	{ plain: true, operator: what === 'exception' ? 'throws' : 'rejects', expected: want })
+
+const unwanted = (what, e, want, message) => `Got unwanted ${what}${typeof want === 'string' ? ': ' + want : message ? ': ' + message : '.'}\nActual message: "${e && e.message}"`
 
 assert.throws = (f, want, message) => {
 	if (typeof f !== 'function') throw go.invalidType('fn', 'function', f)
@@ -94,7 +106,7 @@ assert.doesNotThrow = (f, want, message) => {
 	try {
 		f()
 	} catch (e) {
-		fail(typeof want === 'string' ? want : message, () => `Got unwanted exception.\nActual message: "${e && e.message}"`, { actual: e, expected: want, operator: 'doesNotThrow' })
+		fail(undefined, () => unwanted('exception', e, want, message), { plain: true, actual: e, expected: want, operator: 'doesNotThrow' })
 	}
 }
 assert.rejects = async (p, want, message) => {
@@ -112,7 +124,7 @@ assert.doesNotReject = async (p, want, message) => {
 	try {
 		await (typeof p === 'function' ? p() : p)
 	} catch (e) {
-		fail(typeof want === 'string' ? want : message, () => `Got unwanted rejection.\nActual message: "${e && e.message}"`, { actual: e, expected: want, operator: 'doesNotReject' })
+		fail(undefined, () => unwanted('rejection', e, want, message), { plain: true, actual: e, expected: want, operator: 'doesNotReject' })
 	}
 }
 assert.AssertionError = AssertionError

@@ -1,4 +1,4 @@
-// Whether two values are equal in depth, as node:assert and node:util have it.
+// Deep equality of two values, as in node:assert and node:util.
 (function (go) {
 'use strict'
 const own = Object.prototype.hasOwnProperty

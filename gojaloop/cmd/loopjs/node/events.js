@@ -32,7 +32,7 @@ function add(e, type, f, first) {
 	set(e, type, first ? [f, ...list] : [...list, f])
 	const most = e.getMaxListeners()
 	if (most > 0 && list.length + 1 === most + 1) {
-		process.emitWarning(`Possible EventEmitter memory leak detected. ${list.length + 1} ${String(type)} listeners added to [${e.constructor.name}]. Use emitter.setMaxListeners() to increase limit`)
+		process.emitWarning(`Possible EventEmitter memory leak detected. ${list.length + 1} ${String(type)} listeners added to [${e.constructor.name}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`, 'MaxListenersExceededWarning')
 	}
 	return e
 }
@@ -114,7 +114,7 @@ EventEmitter.once = (e, type, options = {}) => new Promise((resolve, reject) => 
 	if (type !== 'error') e.once('error', failed)
 	if (signal) signal.addEventListener('abort', stop)
 })
-// on is an async iterator of what is emitted.
+// on returns an async iterator over the events of a type.
 EventEmitter.on = (e, type, options = {}) => {
 	const queue = [], waiting = []
 	let over = false, error

@@ -58,13 +58,14 @@ function error(f) {
 	return e
 }
 
-// Each operation: its name in Go, what becomes of the arguments, and of the result.
+// Each operation: its name in Go, a function that converts the arguments, and one that converts the result.
 const same = () => undefined
 const operations = {
 	access: ['access', p => [pathOf(p)], same],
 	appendFile: ['append', (p, data, o) => [pathOf(p), bytesOf(data, optionsOf(o).encoding), optionsOf(o).flag || 'a', modeOf(optionsOf(o).mode)], same],
 	chmod: ['chmod', (p, mode) => [pathOf(p), modeOf(mode)], same],
 	copyFile: ['copy', (from, to) => [pathOf(from, 'src'), pathOf(to, 'dest')], same],
+	cp: ['cp', (from, to, o) => [pathOf(from, 'src'), pathOf(to, 'dest'), Boolean(o && o.recursive)], same],
 	lstat: ['lstat', p => [pathOf(p)], s => new Stats(s)],
 	mkdir: ['mkdir', (p, o) => [pathOf(p), Boolean(o && o.recursive)], made => made === null ? undefined : made],
 	mkdtemp: ['mkdtemp', p => [pathOf(p, 'prefix')], made => made],
@@ -88,6 +89,12 @@ const fs = {}, promises = {}
 const named = (name, f) => Object.defineProperty(f, 'name', { value: name, configurable: true })
 for (const [name, [op, before, after]] of Object.entries(operations)) {
 	fs[name + 'Sync'] = named(name + 'Sync', function (p, a, b) {
+		if (name === 'readFile' && typeof p === 'number' && p > 2) {
+			const parts = [], part = Buffer.alloc(65536)
+			for (let n; (n = fs.readSync(p, part)) > 0;) parts.push(Buffer.from(part.subarray(0, n)))
+			return text(Buffer.concat(parts), optionsOf(a))
+		}
+		if ((name === 'writeFile' || name === 'appendFile') && typeof p === 'number' && p > 2) return void fs.writeSync(p, typeof a === 'string' ? a : Buffer.from(bytesOf(a)))
 		if (name === 'readFile' && p === 0) return text(readAllStdin(), optionsOf(a))
 		if (name === 'writeFile' && (p === 1 || p === 2)) return void process[p === 1 ? 'stdout' : 'stderr'].write(typeof a === 'string' ? a : Buffer.from(bytesOf(a)))
 		if ((name === 'stat' || name === 'lstat') && a && a.throwIfNoEntry === false && !fs.existsSync(p)) return undefined
@@ -127,6 +134,14 @@ function readAllStdin() {
 }
 
 promises.constants = fs.constants = { F_OK: 0, X_OK: 1, W_OK: 2, R_OK: 4, COPYFILE_EXCL: 1 }
+require('fd')(fs, promises, { error, pathOf, modeOf, bytesOf, text, optionsOf, Stats, Buffer })
+// Functions that loopjs lacks throw when they are called: a script may only test for them, or import them along with others.
+for (const [name, instead] of Object.entries({ createReadStream: 'fs.open and FileHandle.read', createWriteStream: 'fs.open and FileHandle.write', watch: 'fs.stat', watchFile: 'fs.stat' })) {
+	fs[name] = named(name, () => {
+		const what = name.startsWith('create') ? 'streams of files' : 'watching of files'
+		throw Object.assign(new Error(`fs.${name}: loopjs has no ${what}; there is ${instead}`), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })
+	})
+}
 fs.promises = promises
 fs.Stats = Stats
 fs.Dirent = Dirent

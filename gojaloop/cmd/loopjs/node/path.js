@@ -3,7 +3,7 @@
 'use strict'
 const check = (p, name = 'path') => { if (typeof p !== 'string') throw go.invalidType(name, 'string', p) }
 
-// tidy takes out "." and ".." of a name, without what is before the root.
+// tidy resolves "." and ".." in a name; ".." at the root of an absolute name is the root.
 function tidy(p, absolute) {
 	const out = []
 	for (const part of p.split('/')) {

@@ -1,4 +1,4 @@
-// What the program is of the process object: its arguments, its input, and whether it is on a terminal.
+// The part of the process object that depends on the program: arguments, standard input, and terminals.
 (function (go, require) {
 'use strict'
 process.argv = go.about.argv
@@ -12,9 +12,22 @@ process.cpuUsage = () => ({ user: Math.round(process.uptime() * 1e6), system: 0 
 process.features = {}
 process.config = { variables: {} }
 process.emitWarning = (warning, options, code) => {
-	const type = typeof options === 'string' ? options : options && options.type || (warning instanceof Error ? warning.name : 'Warning')
-	code = code || options && options.code
-	go.print(true, `(loopjs:${process.pid}) ${code ? `[${code}] ` : ''}${type}: ${warning instanceof Error ? warning.message : warning}\n`)
+	const type = typeof options === 'string' ? options : options && options.type || 'Warning'
+	const w = warning instanceof Error ? warning : Object.assign(new Error(warning), { name: type })
+	code = typeof code === 'string' ? code : options && options.code
+	if (code) w.code = code
+	process.nextTick(() => {
+		go.print(true, `(loopjs:${process.pid}) ${w.code ? `[${w.code}] ` : ''}${w.name}: ${w.message}\n`)
+		process.emit('warning', w)
+	})
+}
+const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGUSR1: 10, SIGUSR2: 12, SIGTERM: 15 }
+process.kill = (pid, signal = 'SIGTERM') => {
+	const n = typeof signal === 'number' ? signal : numbers[signal]
+	if (n === undefined) throw Object.assign(new TypeError(`Unknown signal: ${signal}`), { code: 'ERR_UNKNOWN_SIGNAL' })
+	const { failure } = go.kill(pid, n)
+	if (failure) throw Object.assign(new Error(`kill ${failure.code}`), { errno: failure.errno, code: failure.code, syscall: 'kill' })
+	return true
 }
 
 for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
@@ -22,7 +35,7 @@ for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
 		const d = Object.getOwnPropertyDescriptor(shape, name)
 		const stream = d.get.call(process)
 		const tty = go.tty(fd)
-		stream.isTTY = tty.is
+		stream.isTTY = tty.is || undefined
 		if (tty.is) Object.defineProperty(stream, 'columns', { get: () => go.tty(fd).columns || 80, configurable: true })
 		else delete stream.columns
 		stream.getWindowSize = () => [go.tty(fd).columns || 80, 24]
@@ -51,7 +64,7 @@ for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
 	} })
 }
 
-// The standard input: an emitter that begins to read when somebody listens, and an async iterator.
+// The standard input: an emitter that begins to read when it has listeners, and an async iterator.
 function makeStdin() {
 	const EventEmitter = require('events'), { Buffer } = require('buffer')
 	const stdin = new EventEmitter()

@@ -20,5 +20,10 @@ const parse = text => {
 			pathname, path: pathname + (search || ''), href: text }
 	}
 }
-return { URL, URLSearchParams, fileURLToPath, pathToFileURL, parse, format: u => typeof u === 'string' ? u : String(u.href || u), resolve: (from, to) => new URL(to, new URL(from, 'resolve://')).href.replace(/^resolve:\/\//, '') }
+return { URL, URLSearchParams, fileURLToPath, pathToFileURL, parse, format(u) {
+	if (typeof u === 'string' || u instanceof URL) return String(u)
+	const protocol = u.protocol ? u.protocol.replace(/:?$/, ':') : '', host = u.host || (u.hostname ? u.hostname + (u.port ? ':' + u.port : '') : '')
+	const search = u.search || (u.query && typeof u.query === 'object' ? '?' + require('querystring').stringify(u.query) : '')
+	return protocol + (u.slashes || host ? '//' : '') + (u.auth ? u.auth + '@' : '') + host + (u.pathname || '') + search.replace(/^(?!\?|$)/, '?') + (u.hash || '').replace(/^(?!#|$)/, '#')
+}, resolve: (from, to) => new URL(to, new URL(from, 'resolve://')).href.replace(/^resolve:\/\//, '') }
 })

@@ -4,7 +4,7 @@
 const { inspect, format, formatWithOptions } = go.module('inspect')
 const kept = new WeakSet()
 
-// what names functions are promisified by
+// the property that holds a function's own promisified form
 const custom = Symbol.for('nodejs.util.promisify.custom')
 function promisify(f) {
 	if (typeof f !== 'function') throw go.invalidType('original', 'function', f)
@@ -16,6 +16,9 @@ function promisify(f) {
 	return Object.defineProperty(promisified, custom, { value: promisified })
 }
 promisify.custom = custom
+for (const f of [setTimeout, setImmediate]) {
+	if (!f[custom]) Object.defineProperty(f, custom, { configurable: true, get: () => require('timers').promises[f.name] })
+}
 
 function callbackify(f) {
 	return function (...args) {
@@ -50,13 +53,59 @@ const types = {
 	isGeneratorFunction: f => typeof f === 'function' && /^(static\s+)?function\s*\*|^\*/.test(Function.prototype.toString.call(f)),
 }
 
+// parseArgs reads a command line by a description of its options.
+function parseArgs({ args = process.argv.slice(2), options = {}, strict = true, allowPositionals = !strict, allowNegative = false, tokens = false } = {}) {
+	const values = Object.create(null), positionals = [], seen = []
+	const fail = (code, message) => { throw Object.assign(new TypeError(message), { code: 'ERR_PARSE_ARGS_' + code }) }
+	const set = (name, value, raw, index, inlineValue) => {
+		const o = options[name]
+		if (strict && o === undefined) fail('UNKNOWN_OPTION', `Unknown option '${raw}'${allowPositionals ? `. To specify a positional argument starting with a '-', place it at the end of the command after '--', as in '-- "${raw}"` : ''}`)
+		if (strict && o.type === 'string' && typeof value !== 'string') fail('INVALID_OPTION_VALUE', `Option '${o.short ? `-${o.short}, ` : ''}--${name} <value>' argument missing`)
+		if (strict && o.type === 'boolean' && typeof value === 'string') fail('INVALID_OPTION_VALUE', `Option '${o.short ? `-${o.short}, ` : ''}--${name}' does not take an argument`)
+		seen.push({ kind: 'option', name, rawName: raw, index, value: typeof value === 'string' ? value : undefined, inlineValue })
+		if (o && o.multiple) (values[name] = values[name] || []).push(value)
+		else values[name] = value
+	}
+	const takes = name => options[name] !== undefined && options[name].type === 'string'
+	for (let i = 0; i < args.length; i++) {
+		const a = args[i], at = i
+		if (a === '--') {
+			seen.push({ kind: 'option-terminator', index: i })
+			for (const p of args.slice(i + 1)) positionals.push(p)
+			if (strict && !allowPositionals && i + 1 < args.length) fail('UNEXPECTED_POSITIONAL', `Unexpected argument '${args[i + 1]}'. This command does not take positional arguments`)
+			break
+		}
+		if (a.startsWith('--')) {
+			const eq = a.indexOf('=', 3), name = eq < 0 ? a.slice(2) : a.slice(2, eq)
+			if (eq >= 0) set(name, a.slice(eq + 1), '--' + name, at, true)
+			else if (allowNegative && name.startsWith('no-') && options[name.slice(3)] && options[name.slice(3)].type === 'boolean') set(name.slice(3), false, a, at)
+			else if (takes(name) && i + 1 < args.length && !(strict && args[i + 1].startsWith('-') && args[i + 1].length > 1)) set(name, args[++i], a, at, false)
+			else set(name, true, a, at)
+		} else if (a.startsWith('-') && a.length > 1) {
+			for (let k = 1; k < a.length; k++) {
+				const short = a[k], found = Object.entries(options).find(([, o]) => o.short === short), name = found ? found[0] : short
+				if (!takes(name)) set(name, true, '-' + short, at)
+				else if (k + 1 < a.length) { set(name, a.slice(k + 1), '-' + short, at, true); break }
+				else if (i + 1 < args.length) set(name, args[++i], '-' + short, at, false)
+				else set(name, true, '-' + short, at)
+			}
+		} else {
+			if (!allowPositionals) fail('UNEXPECTED_POSITIONAL', `Unexpected argument '${a}'. This command does not take positional arguments`)
+			seen.push({ kind: 'positional', index: i, value: a })
+			positionals.push(a)
+		}
+	}
+	for (const [name, o] of Object.entries(options)) if (o.default !== undefined && values[name] === undefined) values[name] = o.default
+	return { values, positionals, ...(tokens ? { tokens: seen } : {}) }
+}
+
 function isDeepStrictEqual(a, b) { return go.deepEqual(a, b, true) }
 
 const escapes = /[\u001b\u009b][[\]()#;?]*(?:[0-9]{1,4}(?:;[0-9]{0,4})*)?[0-9A-PR-TZcf-nq-uy=><~]/g
 const styles = { bold: [1, 22], italic: [3, 23], underline: [4, 24], red: [31, 39], green: [32, 39], yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39] }
 
 return {
-	inspect, format, formatWithOptions, promisify, callbackify, deprecate, inherits, types, isDeepStrictEqual,
+	inspect, format, formatWithOptions, promisify, callbackify, deprecate, inherits, types, isDeepStrictEqual, parseArgs,
 	TextEncoder, TextDecoder, isArray: Array.isArray,
 	stripVTControlCharacters: s => String(s).replace(escapes, ''),
 	styleText: (style, text) => [].concat(style).reduce((t, s) => `\u001b[${styles[s][0]}m${t}\u001b[${styles[s][1]}m`, text),

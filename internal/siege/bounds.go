@@ -2,57 +2,60 @@
 
 package main
 
-// What a loop may take, and what it has done wrong.
+// The bounds of a loop's times, and what violates them.
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
-// bounds are what a loop may take. What the yardstick takes a few times is allowed in any case, because it is the machine
-// that is slow then.
+// bounds are the longest times that a loop may take. A few times the yardstick's time is always allowed: then the machine is
+// slow.
 type bounds struct {
 	gap      time.Duration // of any probe
 	closing  time.Duration // from Close to Done
 	shutdown time.Duration // from Shutdown to Done, for a loop that has a processor
 	late     time.Duration // of a timer in a burst, or beside neighbours, beyond the yardstick
-	times    time.Duration // what the yardstick takes
+	times    time.Duration // so many times the yardstick's time is allowed
 	besides  float64       // the same beside neighbours
+	asOne    bool          // the yardstick's worst probe counts for each probe
 }
 
 // The bounds for a machine of one's own, and for one that others use too: there a thread may have to wait for its processor
-// whenever it needs one, and the loop is one goroutine where the yardstick is several.
+// whenever it needs one. The loop is one goroutine where the yardstick is several: while it waits to serve one probe, the
+// others wait as long.
 var (
-	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, 1.5}
-	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, 3}
+	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, 1.5, false}
+	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, 3, true}
 )
 
-// How many turns what has to be done may take, where those who compute are the flood, and where there are neighbours too:
-// that of who asks, of the loop, perhaps of who holds a lock that it needs, and again of who asks.
+// How many turns on a processor an exchange may take, without neighbours and with them: the caller's, the loop's, perhaps
+// that of the holder of a lock, and the caller's again.
 const mostTurns, turnsBeside = 2, 4
 
-// kind says what a problem is worth.
+// kind says how much a problem counts.
 type kind int
 
 const (
-	lasting kind = iota // one is enough
+	lasting kind = iota // it counts at once
 	timing              // it may have been the machine, so it is tried again
-	backlog             // what a flood hands over outruns the loop, and its own kind has to queue
-	slow                // the machine is shared, or who computes in the loop's place has waited for its turn as long
+	backlog             // the flood outruns the loop, and probes of its kind have to queue
+	slow                // the machine is shared, or a goroutine that computes in the loop's place has waited as long for its turn
 )
 
 // problem is something that is wrong.
 type problem struct {
-	kind  kind
-	text  string
-	badly float64 // times what is allowed; 0 if it is never allowed
+	kind   kind
+	text   string
+	excess float64 // times what is allowed; 0 if it is never allowed
 }
 
 func (o *outcome) problem(k kind, format string, args ...any) {
 	o.problems = append(o.problems, problem{kind: k, text: fmt.Sprintf(format, args...)})
 }
 
-// late finds a problem in what took longer than the strict bounds allow, which is none that counts if these do.
+// late adds a problem if took exceeds the strict bound; the problem is only slow if took is within allow.
 func (o *outcome) late(k kind, what string, took, plain time.Duration, allow bounds, most func(b bounds) time.Duration) {
 	if took <= most(strict) {
 		return
@@ -61,18 +64,18 @@ func (o *outcome) late(k kind, what string, took, plain time.Duration, allow bou
 		k = slow
 	}
 	text := what + " " + short(took)
-	if o.plain != (yard{}) { // it was asked
+	if o.plain != (yard{}) { // it was measured
 		text += ", the yardstick's " + short(plain)
 	}
 	o.problems = append(o.problems, problem{k, text, float64(took) / float64(max(most(allow), 1))})
 }
 
-// judge compares what was measured with what is allowed.
-func (o *outcome) judge(allow bounds) {
+// check compares the measured times with the bounds.
+func (o *outcome) check(allow bounds) {
 	if o.life.lives() {
 		for p := range probes {
 			if !o.free().has(p) {
-				o.judgeGap(p, allow)
+				o.checkGap(p, allow)
 			}
 		}
 	}
@@ -101,8 +104,14 @@ func (o *outcome) judge(allow bounds) {
 	}
 }
 
-// ending is what the end of the yardstick's loop takes. A loop that ends has to have a turn for it, whoever else computes; a
-// channel that is closed needs none.
+// behind is the time that a probe, or the end, takes the yardstick's loop if so many functions of the flood go before it, as
+// they do in a loop whose queues have no bound.
+func (y yard) behind(waiting int64, took time.Duration) time.Duration {
+	return took + time.Duration(waiting)*y.each
+}
+
+// ending is the time that the end of the yardstick's loop takes. A loop needs a turn on a processor to end; a channel that
+// is closed needs none.
 func (y yard) ending() time.Duration { return max(y.end, y.turn) }
 
 func (o *outcome) turns() time.Duration {
@@ -112,18 +121,23 @@ func (o *outcome) turns() time.Duration {
 	return mostTurns * o.plain.turn
 }
 
-// mostEnd is what the end may take. Before it Shutdown runs what waits, for which a loop that shares a processor has a part
-// of it.
+// mostEnd is the longest time that the end may take. Shutdown first runs what waits, on the loop's share of a processor.
 func (o *outcome) mostEnd(b bounds) time.Duration {
 	if o.life == closing {
 		return max(b.closing, b.times*o.plain.end, o.turns())
 	}
-	return max(b.shutdown*time.Duration(1+o.neighbours), b.times*o.plain.end, o.turns())
+	return max(b.shutdown*time.Duration(1+o.neighbours), b.times*o.plain.behind(o.left, o.plain.end), o.turns())
 }
 
-// judgeGap is for one probe of a loop that lives.
-func (o *outcome) judgeGap(p probe, allow bounds) {
+// checkGap is check for one probe of a loop that lives.
+func (o *outcome) checkGap(p probe, allow bounds) {
 	gap, plain := o.gaps[p], o.plain.gaps[p]
+	if allow.asOne {
+		plain = slices.Max(o.plain.gaps[:])
+	}
+	if o.own().has(p) {
+		plain = o.plain.behind(o.waited, plain)
+	}
 	k := timing
 	switch {
 	case o.own().has(p) && o.grew:
@@ -144,32 +158,32 @@ func (o *outcome) count(k kind) (n int) {
 	return n
 }
 
-// wrong tells whether there is something that counts.
+// wrong tells whether there is a problem that counts.
 func (o *outcome) wrong() bool { return o.count(lasting)+o.count(timing) > 0 }
 
-// badly is how bad the worst is.
-func (o *outcome) badly() (worst float64) {
+// excess is that of the worst problem that counts.
+func (o *outcome) excess() (worst float64) {
 	for _, p := range o.problems {
 		if p.kind == lasting {
 			return 1e9
 		}
 		if p.kind == timing {
-			worst = max(worst, p.badly)
+			worst = max(worst, p.excess)
 		}
 	}
 	return worst
 }
 
-// better tells which of two that are wrong is less so.
+// better returns the less wrong of two outcomes.
 func better(a, b *outcome) *outcome {
-	if b.badly() < a.badly() {
+	if b.excess() < a.excess() {
 		return b
 	}
 	return a
 }
 
-// confirm tries a cell, and twice more if it may have been the machine: a time counts if it is exceeded in two of three.
-// What is wrong for good counts at once.
+// confirm tries a cell, and up to twice more if the machine may be at fault: a time counts if it is exceeded in two of three
+// tries. A lasting problem counts at once.
 func confirm(attempt func(anew bool) (*outcome, error)) (*outcome, error) {
 	var bad, good *outcome
 	tries := 0
@@ -188,7 +202,7 @@ func confirm(attempt func(anew bool) (*outcome, error)) (*outcome, error) {
 		case o.count(lasting) > 0:
 			o.tries, o.failed = tries+1, 1
 			return o, nil
-		case bad != nil: // what both have shown
+		case bad != nil: // the second that is wrong
 			o = better(bad, o)
 			o.tries, o.failed = tries+1, 2
 			return o, nil

@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows
 
 package threadlet_test
 
@@ -17,8 +17,8 @@ import (
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
-// A server with one client in the middle of a request, one between two, one idle, one that no longer asks: Shutdown lets the first finish, tells the
-// second, and waits for nobody else.
+// A server has a client in the middle of a request, one between two requests, an idle one, and one that asks no more.
+// Shutdown lets the first finish, tells the second, and waits for no other.
 func TestDrain(t *testing.T) {
 	unchanged(t)
 	l := start(t)
@@ -42,7 +42,7 @@ func TestDrain(t *testing.T) {
 			}
 			_, _ = io.WriteString(c, line)
 		}
-		ended["slow"] = threadlet.Sleep(time.Millisecond) // nobody is in a hurry
+		ended["slow"] = threadlet.Sleep(time.Millisecond) // waits still work
 	})
 	var bystander error
 	_, err := threadlet.Go(l, func() { bystander = threadlet.Sleep(time.Hour) })
@@ -84,7 +84,7 @@ func TestDrain(t *testing.T) {
 	require.ErrorIs(t, bystander, eventloop.ErrLoopTerminated)
 }
 
-// Who does not come to an end within the context is told that the loop ends.
+// A threadlet that does not end within the context hears that the loop ends.
 func TestDrainIsBounded(t *testing.T) {
 	l := start(t)
 	var got error
@@ -103,4 +103,81 @@ func TestDrainIsBounded(t *testing.T) {
 	require.NoError(t, th.Join(background))
 	require.ErrorIs(t, got, eventloop.ErrLoopTerminated)
 	require.False(t, threadlet.Draining())
+}
+
+// The end of a group waits, within the context, for the handlers on all of its loops. Those that take longer hear that the loop
+// ends.
+func TestDrainOfAGroup(t *testing.T) {
+	for _, enough := range []bool{true, false} {
+		unchanged(t)
+		const loops = 3
+		g, err := eventloop.NewGroup(loops)
+		require.NoError(t, err)
+		ran := make(chan error, 1)
+		go func() { ran <- g.Run(background) }()
+		ln, err := threadlet.Listen(g.Loop(0), "tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		works, ended := make(chan *threadlet.Chan[int], loops), make(chan error, loops)
+		_, err = threadlet.Go(g.Loop(0), func() {
+			_ = threadlet.ServeGroup(g, ln, func(c *threadlet.Conn) {
+				threadlet.Draining()
+				if _, err := c.Read(make([]byte, 1)); err != nil {
+					t.Error(err)
+				}
+				work := threadlet.NewChan[int](c.Loop(), 0)
+				works <- work
+				_, err := work.Receive()
+				if err == nil {
+					_, err = io.WriteString(c, "y")
+				}
+				ended <- err
+			})
+		})
+		require.NoError(t, err)
+		var conns [loops]net.Conn
+		for i := range conns {
+			conns[i] = dial(t, ln.Addr())
+			_, err := io.WriteString(conns[i], "x")
+			require.NoError(t, err)
+		}
+		handlers := []*threadlet.Chan[int]{<-works, <-works, <-works}
+		ctx, cancel := context.WithTimeout(background, time.Minute)
+		if !enough {
+			ctx, cancel = context.WithTimeout(background, 20*time.Millisecond)
+		}
+		done := make(chan error, 1)
+		go func() { done <- g.Shutdown(ctx) }()
+		want := eventloop.ErrLoopTerminated
+		if enough {
+			want = nil
+			for i := range loops { // each loop has a connection, and still takes tasks
+				for begun := false; !begun; {
+					require.NoError(t, do(t, g.Loop(i), func() { begun = threadlet.Draining() }))
+				}
+				require.NoError(t, do(t, g.Loop(i), func() {
+					for _, work := range handlers {
+						work.TrySend(1) // does nothing on another loop
+					}
+				}))
+			}
+		}
+		for range loops {
+			require.ErrorIs(t, <-ended, want)
+		}
+		err = <-done
+		if enough {
+			require.NoError(t, err)
+			for _, c := range conns {
+				p := make([]byte, 1)
+				_, err := io.ReadFull(c, p)
+				require.NoError(t, err)
+				require.Equal(t, "y", string(p))
+			}
+		} else if !errors.Is(err, context.DeadlineExceeded) && err != nil {
+			t.Error(err)
+		}
+		<-g.Done()
+		require.NoError(t, <-ran)
+		cancel()
+	}
 }

@@ -1,0 +1,159 @@
+package eventloop_test
+
+// Handing over: when wakers yield, and that the loop then goes first.
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Wakers yield when the loop has come late again and again, for as long as it would, and only while the processors are calm.
+func TestHandover(t *testing.T) {
+	const few, many = 200, 2000 // sleeps
+	type phase struct {
+		sleeps     int
+		late       func(n int) bool
+		calm       bool
+		most       int // of them timed
+		yields     int // at least
+		mostYields int
+	}
+	never := func(int) bool { return false }
+	always := func(int) bool { return true }
+	for name, phases := range map[string][]phase{
+		"waits":                {{few, never, true, few / 10, 0, 0}},
+		"computes":             {{many, always, true, 10, many - 100, many}},
+		"late once in a while": {{many, func(n int) bool { return n%50 < 3 }, true, many / 8, 0, 0}},
+		"not calm":             {{few, always, false, 10, 0, 0}},
+		"computes, then waits": {{many, always, true, 10, many - 100, many}, {1000, never, true, 100, 0, 600}, {few, never, true, few / 10, 0, 0}},
+		"waits, then computes": {{few, never, true, few / 10, 0, 0}, {many, always, true, 10, many - 100, many}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := pausing(t)
+			for _, p := range phases {
+				timed, yields := 0, 0
+				for n := range p.sleeps {
+					eventloop.SetCalm(p.calm)
+					late := time.Microsecond
+					if p.late(n) {
+						late = time.Millisecond
+					}
+					clock, yield := l.SleepOf(late)
+					if clock {
+						timed++
+					}
+					if yield {
+						yields++
+					}
+				}
+				require.NotZero(t, timed)
+				require.LessOrEqual(t, timed, p.most)
+				require.GreaterOrEqual(t, yields, p.yields)
+				require.LessOrEqual(t, yields, p.mostYields)
+			}
+		})
+	}
+}
+
+// Sleeps that nobody ends count no further: their number would wrap on a system of 32 bits.
+func TestHandoverOfUnwokenSleeps(t *testing.T) {
+	l := pausing(t)
+	for range 3 {
+		require.Zero(t, l.SleepUnwoken())
+	}
+}
+
+// When a waker is to yield the task has run before the waker goes on, where both have one processor.
+func TestWakerYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go func() { _ = l.Run(t.Context()) }()
+	const wakes = 610 // once in 61 the scheduler looks first at those who have yielded
+	first := func(handOver bool) (n int) {
+		for range wakes {
+			for l.State() != eventloop.StateSleeping {
+				runtime.Gosched()
+			}
+			if handOver {
+				l.HandOver()
+			}
+			var begun atomic.Bool
+			require.NoError(t, l.Submit(func() { begun.Store(true) }))
+			if begun.Load() {
+				n++
+			}
+			for !begun.Load() {
+				runtime.Gosched()
+			}
+		}
+		return n
+	}
+	require.Less(t, first(false), wakes/2)
+	require.Greater(t, first(true), wakes-5) // any may have the processor taken away
+	require.NoError(t, l.Shutdown(t.Context()))
+}
+
+// Who wakes a loop of a group yields to it, too.
+func TestGroupWakerYields(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	g := newGroup(t, 2)
+	result := runs(g, t.Context())
+	const wakes = 200
+	n := 0
+	for range wakes {
+		for i := range 2 {
+			for g.Loop(i).State() != eventloop.StateSleeping {
+				runtime.Gosched()
+			}
+		}
+		g.HandOver()
+		var begun atomic.Bool
+		require.NoError(t, g.Submit(func() { begun.Store(true) }))
+		if begun.Load() {
+			n++
+		}
+		for !begun.Load() {
+			runtime.Gosched()
+		}
+	}
+	require.Greater(t, n, wakes-5) // any may have the processor taken away
+	require.NoError(t, g.Shutdown(t.Context()))
+	require.NoError(t, <-result)
+}
+
+// Who submits to a group does not let others run while it has a lock that the loop it wakes wants.
+func TestGroupWakerHoldsNoLock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	g := newGroup(t, 2)
+	result := runs(g, t.Context())
+	held := 0
+	for range 20 {
+		for i := range 2 {
+			for g.Loop(i).State() != eventloop.StateSleeping {
+				runtime.Gosched()
+			}
+		}
+		g.HandOver()
+		var ran, looked atomic.Bool
+		go func() {
+			if !g.LocksFree() {
+				held++
+			}
+			looked.Store(true)
+		}()
+		require.NoError(t, g.Submit(func() { ran.Store(true) }))
+		for !ran.Load() || !looked.Load() {
+			runtime.Gosched()
+		}
+	}
+	require.Less(t, held, 10) // one that has the processor taken away looks like it
+	require.NoError(t, g.Shutdown(t.Context()))
+	require.NoError(t, <-result)
+}

@@ -1,0 +1,257 @@
+package js_test
+
+// Tests of what abort signals hold, and what holds them.
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"weak"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/race"
+)
+
+// A follower that nothing else holds is garbage, unless it has listeners and something can abort it: then it hears. Sources
+// do not pile up followers that are garbage.
+func TestFollowersAreHeldByListeners(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	makers := map[string]func() *js.AbortSignal{
+		"any":              func() *js.AbortSignal { return w.AnySignal(c.Signal()) },
+		"any any":          func() *js.AbortSignal { return w.AnySignal(w.AnySignal(c.Signal()), w.NewAbortController().Signal()) },
+		"context":          func() *js.AbortSignal { return w.SignalFromContext(ctx) },
+		"any of a context": func() *js.AbortSignal { return w.AnySignal(w.SignalFromContext(ctx)) },
+		"timeout":          func() *js.AbortSignal { return w.timeoutSignal(1e9) },
+	}
+	type pair struct {
+		plain, heard weak.Pointer[js.AbortSignal]
+		remove       func()
+	}
+	pairs := map[string]*pair{}
+	for name, maker := range makers {
+		s := maker()
+		pairs[name] = &pair{weak.Make(maker()), weak.Make(s), s.OnAbort(func(error) {})}
+	}
+	uncancelled, lost := context.WithCancel(context.Background())
+	_ = lost
+	endless := map[string]*js.AbortSignal{
+		"any of a forgotten controller": w.AnySignal(w.NewAbortController().Signal()),
+		"background":                    w.SignalFromContext(context.Background()),
+		"forgotten context":             w.SignalFromContext(uncancelled),
+	}
+	forgotten := map[string]weak.Pointer[js.AbortSignal]{}
+	for name, s := range endless {
+		s.OnAbort(func(error) {})
+		forgotten[name] = weak.Make(s)
+	}
+	uncancelled, endless = nil, nil
+	for range 3 {
+		garbage.Collect()
+	}
+	for name, p := range forgotten {
+		if !garbage.Taken(p) {
+			t.Errorf("%s: kept although nobody can abort it", name)
+		}
+	}
+	for name, p := range pairs {
+		if !garbage.Taken(p.plain) {
+			t.Errorf("%s: kept without listeners", name)
+		}
+		if p.heard.Value() == nil {
+			t.Errorf("%s: lost although it has a listener", name)
+		}
+		p.remove()
+		p.remove = nil
+	}
+	for name, p := range pairs {
+		if !garbage.Taken(p.heard) {
+			t.Errorf("%s: kept although its listener was removed", name)
+		}
+	}
+	for i := range 5000 {
+		w.AnySignal(c.Signal())
+		if i%100 == 0 {
+			garbage.Collect()
+		}
+		if n := c.Signal().Followers(); n > 4000 {
+			t.Fatalf("%d forgotten followers", n)
+		}
+	}
+	heard := make(chan string, len(makers))
+	for name, maker := range makers {
+		if name != "timeout" {
+			maker().OnAbort(func(error) { heard <- name })
+		}
+	}
+	for range 2 {
+		collected := make(chan struct{})
+		runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, collected)
+		garbage.Collect()
+		<-collected
+	}
+	release := w.loop.Hold()
+	defer release()
+	go w.loop.Run(context.Background())
+	c.Abort(nil)
+	cancel()
+	for range len(makers) - 1 {
+		<-heard
+	}
+}
+
+// countingLoop counts the timers that are pending.
+type countingLoop struct {
+	js.Loop
+	pending atomic.Int64
+}
+
+func (l *countingLoop) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	id, err := l.Loop.ScheduleTimer(delay, func() { l.pending.Add(-1); fn() })
+	if err == nil {
+		l.pending.Add(1)
+	}
+	return id, err
+}
+
+func (l *countingLoop) CancelTimer(id eventloop.TimerID) error {
+	err := l.Loop.CancelTimer(id)
+	if err == nil {
+		l.pending.Add(-1)
+	}
+	return err
+}
+
+// Timeouts that are forgotten leave no timer and no memory; those that have a listener, directly or not, fire.
+func TestForgottenTimeouts(t *testing.T) {
+	n := 100_000
+	if testing.Short() || race.Enabled {
+		n = 10_000
+	}
+	w := newWorld(t)
+	loop := &countingLoop{Loop: w.loop}
+	var err error
+	if w.JS, err = js.New(loop); err != nil {
+		t.Fatal(err)
+	}
+	heap := func() uint64 {
+		garbage.Collect()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	heard := make(chan error, 3)
+	hear := func(reason error) { heard <- reason }
+	w.timeoutSignal(1).OnAbort(hear)
+	w.AnySignal(w.timeoutSignal(1), w.NewAbortController().Signal()).OnAbort(hear)
+	ctx, cancel := w.timeoutSignal(1).Context(context.Background())
+	defer cancel()
+	for range n {
+		w.timeoutSignal(1e9)
+		w.timeoutSignal(1e9).OnAbort(func(error) { t.Error("called") })()
+	}
+	pending := loop.pending.Load()
+	for idle := 0; pending != 3 && idle < 20; idle++ {
+		runtime.GC() // again and again: a collection on one processor does not run cleanups that others have found
+		runtime.Gosched()
+		if n := loop.pending.Load(); n != pending {
+			pending, idle = n, 0
+		}
+	}
+	if pending != 3 {
+		t.Errorf("%d timers are pending, want 3", pending)
+	}
+	if after := heap(); after > before+4<<20 {
+		t.Errorf("the heap grew from %d to %d bytes", before, after)
+	}
+	release := w.loop.Hold()
+	go w.loop.Run(context.Background())
+	for range 2 {
+		if reason := <-heard; reason != js.ErrTimeout {
+			t.Error(reason)
+		}
+	}
+	<-ctx.Done()
+	if cause := context.Cause(ctx); cause != js.ErrTimeout {
+		t.Error(cause)
+	}
+	release()
+	<-w.loop.Done()
+}
+
+// The same in a bubble of synctest: the goroutine that takes the timer back is not of the bubble, and must not wake the
+// loop.
+func TestForgottenTimeoutsInABubble(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		release := w.loop.Hold()
+		go w.loop.Run(context.Background())
+		for range 100 {
+			w.timeoutSignal(1e9)
+		}
+		for range 10 {
+			synctest.Wait() // the loop sleeps
+			runtime.GC()
+			runtime.Gosched()
+		}
+		release()
+		<-w.loop.Done()
+	})
+}
+
+// countingContext tells when a function that was registered with it is taken back.
+type countingContext struct {
+	context.Context
+	done  chan struct{}
+	taken chan struct{}
+	fn    func() // that was registered
+}
+
+func (c *countingContext) Done() <-chan struct{} { return c.done }
+
+func (c *countingContext) AfterFunc(fn func()) func() bool {
+	c.fn = fn
+	return func() bool {
+		close(c.taken)
+		return true
+	}
+}
+
+// A context holds nothing of a signal that is garbage.
+func TestContextForgetsSignals(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	ctx := &countingContext{Context: context.Background(), done: make(chan struct{}), taken: make(chan struct{})}
+	w.SignalFromContext(ctx)
+	if !garbage.Closed(ctx.taken) {
+		t.Error("the context still holds it")
+	}
+	runtime.KeepAlive(ctx)
+}
+
+// A context that was released is not held by the signal.
+func TestSignalForgetsContexts(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	c := w.NewAbortController()
+	collected := make(chan struct{})
+	func() {
+		type key struct{}
+		value := new([64]byte)
+		runtime.AddCleanup(value, func(c chan struct{}) { close(c) }, collected)
+		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
+		release()
+	}()
+	if !garbage.Closed(collected) {
+		t.Error("the signal still holds it")
+	}
+	runtime.KeepAlive(c)
+}

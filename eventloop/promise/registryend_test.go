@@ -1,0 +1,280 @@
+package promise_test
+
+// Tests of the registry at the end of a loop: who is told, and what handlers may still do.
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/loopapi"
+)
+
+// Row 57: a pending promise with a waiter and no other reference is not collected; the waiter hears at the end.
+func TestWaiterHearsAtTheEnd(t *testing.T) {
+	for name, end := range map[string]func(f *fake, r *promise.Realm){
+		"shutdown": func(f *fake, r *promise.Realm) { f.shutdown(r) },
+		"close":    func(f *fake, r *promise.Realm) { f.close(r) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, r := newRealm(promise.Config{})
+			recovered := 0
+			chs := func() []<-chan promise.Result {
+				root, _, _ := r.New()
+				bare, _, _ := r.New()
+				other, _, _ := r.New()
+				follower, follow, _ := r.New()
+				follow(other)
+				f.drain()
+				return []<-chan promise.Result{
+					bare.ToChannel(),
+					root.ToChannel(),
+					root.Then(increment, nil).Then(increment, nil).ToChannel(),
+					r.All(root, r.Resolved(1)).ToChannel(),
+					r.Race().ToChannel(),
+					follower.ToChannel(),
+					root.Catch(func(error) (any, error) { recovered++; return "recovered", nil }).ToChannel(),
+				}
+			}()
+			f.drain()
+			collect()
+			end(f, r)
+			last := len(chs) - 1
+			for _, ch := range chs[:last] {
+				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ch))
+			}
+			if name == "shutdown" {
+				require.Equal(t, promise.Result{Value: "recovered"}, receive(t, chs[last]))
+				require.Equal(t, 1, recovered)
+			} else {
+				require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, chs[last]))
+				require.Zero(t, recovered, "Close runs nothing")
+			}
+		})
+	}
+}
+
+// At the end, the rejection takes the way of any other: through roots and handlers, in order. It reaches every promise that
+// is held, itself or through one derived from it, however often the collector ran.
+func TestRejectAll(t *testing.T) {
+	unhandled := 0
+	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
+	var got, typed, silent, silent2, late probe
+	last := func() *promise.Promise {
+		p, _, _ := r.New()
+		got.on(p)
+		typed.on(promise.Then(promise.As[int](p), func(int) (int, error) { return 0, nil }).Untyped())
+		return p.Then(increment, nil).Then(increment, nil)
+	}()
+	unobserved, resolve, _ := r.New()
+	failing, _, _ := r.New()
+	failing.Catch(func(err error) (any, error) { return nil, fmt.Errorf("clean up: %w", err) })
+	var followed, after probe
+	recovers, _, _ := r.New()
+	follower, follow, _ := r.New()
+	followed.on(follower)
+	follow(recovers.Catch(func(error) (any, error) { return "recovered", nil }))
+	waited, _, _ := r.New()
+	waiter := waited.ToChannel()
+	f.drain()
+	sent, send, _ := r.New()
+	sent.Then(increment, nil)
+	var sender sync.WaitGroup
+	sender.Go(func() { send("on its way") })
+	sender.Wait()
+	collect()
+	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	require.Zero(t, got.calls(), "reactions are microtasks")
+	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, waiter))
+	unobserved2, _, _ := r.New()
+	silent2.on(unobserved2)
+	silent.on(unobserved)
+	resolve("too late")
+	p, resolve, _ := r.New()
+	resolve("too late")
+	late.on(p)
+	f.checkpoint(r)
+	after.on(follower)
+	f.checkpoint(r)
+	for _, probe := range []*probe{&got, &typed, &silent, &silent2, &late} {
+		probe.want(t, nil, loopapi.ErrLoopTerminated)
+	}
+	followed.want(t, "recovered", nil)
+	after.want(t, "recovered", nil)
+	got = probe{}
+	got.on(sent)
+	f.checkpoint(r)
+	got.want(t, nil, loopapi.ErrLoopTerminated)
+	got = probe{}
+	got.on(last)
+	f.checkpoint(r)
+	got.want(t, nil, loopapi.ErrLoopTerminated)
+	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
+	require.Zero(t, unhandled, "what the end rejects is nobody's fault")
+}
+
+// During the end handlers still work: on settled promises, and with errors of their own.
+func TestHandlersDuringTheEnd(t *testing.T) {
+	var unhandled []error
+	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+		unhandled = append(unhandled, err)
+	}})
+	var log []any
+	own := errors.New("own")
+	p, _, _ := r.New()
+	p.Catch(func(error) (any, error) {
+		return r.Resolved("cleanup").Then(func(v any) (any, error) { log = append(log, v); return "done", nil }, nil), nil
+	}).Then(func(v any) (any, error) { log = append(log, v); return nil, own }, nil)
+	f.shutdown(r)
+	require.Equal(t, []any{"cleanup", "done"}, log)
+	require.Equal(t, []error{own}, unhandled)
+}
+
+// After the end everything has an answer: new promises and old ones, from any goroutine.
+func TestAfterTheEnd(t *testing.T) {
+	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
+	pending, resolve, reject := r.New()
+	locked, follow, _ := r.New()
+	follow(pending)
+	lost := r.Resolved(1).Then(increment, nil) // its job will not run
+	value := r.Resolved("v")
+	f.close(r)
+	resolve(1)
+	reject(errTest)
+	ctx := soon(t)
+	fresh, resolve, _ := r.New()
+	resolve(1)
+	for i, p := range []*promise.Promise{
+		pending, locked, lost, fresh, pending.Then(increment, nil), value.Then(increment, nil), fresh.Catch(nil),
+		r.Race(), r.Race(value), r.All(value), r.AllSettled(pending), r.Any(value), value.Finally(nil),
+		promise.Then(promise.As[int](value), func(int) (int, error) { return 0, nil }).Untyped(),
+	} {
+		_, err := p.Await(ctx)
+		require.ErrorIs(t, err, loopapi.ErrLoopTerminated, "Await %d", i)
+		require.ErrorIs(t, receive(t, p.ToChannel()).Err, loopapi.ErrLoopTerminated, "ToChannel %d", i)
+	}
+	require.Equal(t, "rejected promise", pending.String())
+	v, err := value.Await(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "v", v)
+	_, err = r.Rejected(errTest).Await(ctx)
+	require.Equal(t, errTest, err)
+}
+
+// Waiters that come while the loop ends hear too, whichever comes first.
+func TestAwaitRacesWithTheEnd(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 60
+	}
+	ctx := soon(t)
+	for i := range rounds {
+		f := newFake()
+		r := promise.NewRealm(f, promise.Config{})
+		stop := f.run(t, r)
+		p, resolve, _ := r.New()
+		var wg sync.WaitGroup
+		for _, wait := range []func(){
+			func() { <-p.ToChannel() },
+			func() { _, _ = p.Await(ctx) },
+			func() { _, _ = p.Then(increment, nil).Await(ctx) },
+			func() { q, _, _ := r.New(); _, _ = q.Then(increment, nil).Await(ctx) },
+			func() { _, _ = r.All(p, p).Await(ctx) },
+			func() { _, _ = r.Resolved(1).Finally(func() error { return nil }).Await(ctx) },
+			func() {
+				if i%3 == 0 {
+					resolve(1)
+				}
+			},
+		} {
+			wg.Go(wait)
+		}
+		stop()
+		wg.Wait()
+		require.NoError(t, ctx.Err())
+	}
+}
+
+// A promise whose settlement an ending loop has refused has its handlers called by the end, although nothing of the user's
+// refers to it any more.
+func TestRefusedIsNotForgotten(t *testing.T) {
+	for name, settle := range map[string]func(r, other *promise.Realm, got *probe) func(){
+		"resolve": func(r, _ *promise.Realm, got *probe) func() {
+			p, resolve, _ := r.New()
+			got.on(p)
+			return func() { resolve(1) }
+		},
+		"reject": func(r, _ *promise.Realm, got *probe) func() {
+			p, _, reject := r.New()
+			got.on(p)
+			return func() { reject(errTest) }
+		},
+		"another loop's promise": func(r, other *promise.Realm, got *probe) func() {
+			q, resolve, _ := other.New()
+			got.on(r.Resolved(q))
+			return func() { resolve(1) }
+		},
+		"another loop's promise in a group": func(r, other *promise.Realm, got *probe) func() {
+			q, resolve, _ := other.New()
+			got.on(r.All(q))
+			return func() { resolve(1) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, r := newRealm(promise.Config{})
+			otherF, other := newRealm(promise.Config{})
+			var got probe
+			conclude := settle(r, other, &got)
+			f.tick(r)
+			r.Scavenge() // newcomers are held weakly from here on
+			f.refuse = func(int64) bool { return true }
+			elsewhere(conclude)
+			elsewhere(func() { otherF.owner.Store(goroutine.ID()); otherF.checkpoint(other) })
+			f.refuse, conclude = nil, nil
+			for range 3 {
+				garbage.Collect()
+				r.Scavenge()
+			}
+			require.Zero(t, got.calls())
+			f.shutdown(r)
+			got.want(t, nil, loopapi.ErrLoopTerminated)
+		})
+	}
+}
+
+// Of promises whose decision an ending loop has refused, only those that have handlers are held until the end: the others could
+// be any number.
+func TestRefusedWithoutHandlersIsForgotten(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	var got probe
+	later, resolveLater, _ := r.New()
+	attach := func() { got.on(later) }
+	elsewhere(func() { attach() }) // its microtask has not run when the decision is refused
+	f.refuse = func(int64) bool { return true }
+	elsewhere(func() {
+		for range 1000 {
+			_, resolve, _ := r.New()
+			resolve(1)
+			_, _, reject := r.New()
+			reject(errTest)
+		}
+		resolveLater(1)
+	})
+	require.Zero(t, r.Held())
+	f.refuse, later, resolveLater, attach = nil, nil, nil, nil
+	f.tick(r)
+	for range 3 {
+		garbage.Collect()
+		r.Scavenge()
+	}
+	require.Equal(t, 1, r.Pending())
+	require.Zero(t, got.calls())
+	f.shutdown(r)
+	got.want(t, nil, loopapi.ErrLoopTerminated)
+}

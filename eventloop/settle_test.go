@@ -1,0 +1,140 @@
+package eventloop_test
+
+// Tests of a loop's promises: settlement races, memory, and those who wait at the end.
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/race"
+)
+
+// Rows 54 and 56: resolve, reject, Then and the end of the loop race; one settlement counts, and every handler is
+// called once, with it.
+func TestSettlementRaces(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	races := scale(200, 100_000, 1_000_000)
+	if race.Enabled {
+		races = max(races/10, 200)
+	}
+	for i := range races {
+		p, resolve, reject := l.NewPromise()
+		var calls [4]atomic.Int32
+		var got [4]any
+		var all sync.WaitGroup
+		ps := [4]*eventloop.Promise{}
+		for j := range ps {
+			all.Go(func() {
+				hear := func(v any) (any, error) { calls[j].Add(1); got[j] = v; return v, nil }
+				ps[j] = p.Then(hear, func(err error) (any, error) { return hear(err) })
+			})
+		}
+		all.Go(func() { resolve(i) })
+		all.Go(func() { reject(errWork) })
+		if i%2 == 0 {
+			require.NoError(t, l.Submit(func() { resolve(i) }))
+		}
+		all.Wait()
+		value, err := p.Await(t.Context())
+		if err != nil {
+			require.Same(t, errWork, err)
+			value = err
+		} else {
+			require.Equal(t, i, value)
+		}
+		for j := range ps {
+			_, err := ps[j].Await(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, 1, calls[j].Load())
+			require.Equal(t, value, got[j])
+		}
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Promises that nobody can settle any more are garbage, handlers and all, while the loop lives: the heap is back where
+// it was.
+func TestAbandonedPromisesAreCollected(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		garbage.Collect()
+		garbage.Collect()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	onLoop := func(f func()) {
+		done := make(chan struct{})
+		require.NoError(t, l.Submit(func() { f(); close(done) }))
+		<-done
+	}
+	const perTask = 1000
+	n := scale(10_000, 1_000_000, 1_000_000)
+	onLoop(func() {})
+	before := heap()
+	for range n / perTask {
+		onLoop(func() {
+			for range perTask {
+				p, _, _ := l.NewPromise()
+				p.Then(func(any) (any, error) { _ = p; return nil, nil }, nil)
+			}
+		})
+	}
+	for i := 0; ; i++ {
+		for range 100 { // each tick looks at about twenty
+			onLoop(func() {})
+		}
+		if i%(n/10_000) == 0 && heap()-before < 256<<10 {
+			break
+		}
+		require.Less(t, i, n/100, "the heap stays %d bytes larger", heap()-before)
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}
+
+// Row 57: nobody but the channel's reader knows of the promise, or nobody but the handler's variables; the collector
+// runs and runs; at the end the waiter hears.
+func TestWaitersHearAtTheEnd(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		var chs []<-chan eventloop.Result
+		for range 100 {
+			bare, _, _ := l.NewPromise()
+			derived, _, _ := l.NewPromise()
+			chs = append(chs, bare.ToChannel(), derived.Then(nil, nil).Finally(nil).ToChannel())
+		}
+		typed, _, _ := promise.New[string](l.Promises())
+		text := typed.ToChannel()
+		for range 5 {
+			garbage.Collect()
+			require.NoError(t, l.SubmitInternal(func() {}))
+		}
+		if closing {
+			require.NoError(t, l.Close())
+		} else {
+			require.NoError(t, l.Shutdown(context.Background()))
+		}
+		for _, ch := range chs {
+			r, ok := <-ch
+			require.True(t, ok)
+			require.ErrorIs(t, r.Err, eventloop.ErrLoopTerminated)
+			_, ok = <-ch
+			require.False(t, ok, "one outcome, then the channel is closed")
+		}
+		require.ErrorIs(t, (<-text).Err, eventloop.ErrLoopTerminated)
+	}
+}

@@ -1,0 +1,116 @@
+package threadlet
+
+// The open descriptors of a loop: how they come to it, and how its end closes what is left.
+
+import (
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// open gives fd to d, which owns it from now on. Any goroutine may call it. Once the loop is ending, open closes fd and
+// returns ErrLoopTerminated. It adds d to the list before it asks whether the loop is ending: so either open sees the end,
+// or the end finds d in the list.
+func (s *scheduler) open(d *desc, fd int) error {
+	d.s, d.fd = s, fd
+	d.ready = d.onEvents
+	s.descs.add(d)
+	if s.host.Ending() {
+		s.descs.close(d)
+		return eventloop.ErrLoopTerminated
+	}
+	return nil
+}
+
+// descs has the open descriptors of a loop; the end of the loop closes them. Any goroutine may use it.
+type descs struct {
+	mu    sync.Mutex       // guards first, files, and writes of n
+	first *desc            // the list of all
+	files map[*desc]string // the paths of listeners' files; the call that sets a listener's closing removes its file
+	n     atomic.Int32     // how many are open; read without the lock
+}
+
+func (ds *descs) add(d *desc) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	d.open, d.next = true, ds.first
+	if d.next != nil {
+		d.next.prev = d
+	}
+	ds.first = d
+	ds.n.Add(1)
+}
+
+// close closes d; it returns net.ErrClosed if the end of the loop has done so.
+func (ds *descs) close(d *desc) error {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if !d.open {
+		return net.ErrClosed
+	}
+	if d.next != nil {
+		d.next.prev = d.prev
+	}
+	if d.prev != nil {
+		d.prev.next = d.next
+	} else {
+		ds.first = d.next
+	}
+	d.open, d.prev, d.next = false, nil, nil
+	ds.n.Add(-1)
+	return sysClose(d.fd)
+}
+
+// end closes all descriptors that are open. The loop has ended, so nothing uses them any more.
+func (ds *descs) end() {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for d := ds.first; d != nil; d = ds.first {
+		d.gone = true
+		if !d.closing.Swap(true) {
+			ds.remove(d)
+		}
+		_ = sysClose(d.fd)
+		ds.first = d.next
+		d.open, d.prev, d.next = false, nil, nil
+	}
+}
+
+// all returns the descriptors that are open.
+func (ds *descs) all() []*desc {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	all := make([]*desc, 0, ds.n.Load())
+	for d := ds.first; d != nil; d = d.next {
+		all = append(all, d)
+	}
+	return all
+}
+
+// keep notes the file of a listener.
+func (ds *descs) keep(d *desc, name string) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if ds.files == nil {
+		ds.files = map[*desc]string{}
+	}
+	ds.files[d] = name
+}
+
+// removeFile removes the file of a listener, if it has one.
+func (ds *descs) removeFile(d *desc) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	ds.remove(d)
+}
+
+// remove is removeFile for a caller that holds mu.
+func (ds *descs) remove(d *desc) {
+	if name, is := ds.files[d]; is {
+		delete(ds.files, d)
+		_ = os.Remove(name)
+	}
+}

@@ -1,0 +1,133 @@
+package threadlet_test
+
+// Threadlets as the runtime sees them: goroutines that take turns on the loop's thread.
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// startLocked is start with a goroutine that stays locked to its thread.
+func startLocked(t *testing.T) *eventloop.Loop {
+	t.Helper()
+	l, err := eventloop.New(eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+	require.NoError(t, err)
+	go func() {
+		runtime.LockOSThread()
+		_ = l.Run(background)
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-l.Done()
+	})
+	return l
+}
+
+// On a loop whose goroutine is locked to its thread, and on any other, threadlets lock themselves between waits: they wait,
+// resume one another, fail and end as ever. The runtime ends a program in which one waits while it is locked, which a
+// process of its own shows.
+func TestLockedToAThread(t *testing.T) {
+	const child = "TURNLOOP_TEST_LOCKED"
+	starts := map[string]func(*testing.T) *eventloop.Loop{
+		"locked loop": startLocked,
+		"loop":        func(t *testing.T) *eventloop.Loop { opt, _ := sink(); return start(t, opt) },
+	}
+	for name, begin := range starts {
+		if which := os.Getenv(child); which == name {
+			t.Log(do(t, begin(t), func() {
+				runtime.LockOSThread()
+				_ = threadlet.Yield()
+			}))
+			return
+		} else if which != "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			l := begin(t)
+			a, b := threadlet.NewChan[int](l, 0), threadlet.NewChan[int](l, 0)
+			lock := func() {
+				runtime.LockOSThread()
+				runtime.UnlockOSThread()
+			}
+			for i := range 2 * threadlet.MostIdle { // more than one that is kept
+				_, err := threadlet.Go(l, func() {
+					lock()
+					for range 3 {
+						_, _ = a.Receive()
+						lock()
+						_ = b.Send(1)
+					}
+					if i%2 == 0 {
+						panic("of the test")
+					}
+				})
+				require.NoError(t, err)
+			}
+			require.NoError(t, do(t, l, func() {
+				for range 3 * 2 * threadlet.MostIdle {
+					lock()
+					_ = a.Send(1)
+					_, _ = b.Receive()
+				}
+				lock()
+				_ = threadlet.Sleep(time.Millisecond)
+				_ = threadlet.Threadlets(l)
+			}))
+			left, err := threadlet.Go(l, func() { lock(); _ = threadlet.Sleep(time.Hour); lock() })
+			require.NoError(t, err)
+			require.NoError(t, l.Shutdown(background))
+			require.NoError(t, left.Join(background))
+
+			cmd := exec.Command(os.Args[0], "-test.run=^TestLockedToAThread$", "-test.count=1")
+			cmd.Env = append(os.Environ(), child+"="+name)
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err, "a threadlet may wait while it is locked: the documentation says otherwise")
+			require.Contains(t, string(out), "OS thread locking")
+		})
+	}
+}
+
+// The profile of all goroutines, which others and threadlets ask for while threadlets hand over to one another, has those
+// that wait.
+func TestProfileOfGoroutines(t *testing.T) {
+	l := start(t)
+	quit := threadlet.NewChan[int](l, 0)
+	_, err := threadlet.Go(l, func() { receiveHere(quit) })
+	require.NoError(t, err)
+	var switches atomic.Int64
+	for _, turn := range pairs["Chan"](l) {
+		_, err := threadlet.Go(l, func() {
+			for turn() == nil {
+				switches.Add(1)
+			}
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, do(t, l, func() {})) // all before it have begun
+	profile := func() {
+		for _, detail := range []int{0, 1, 2} {
+			var b bytes.Buffer
+			if err := pprof.Lookup("goroutine").WriteTo(&b, detail); err != nil || detail > 0 && !strings.Contains(b.String(), "receiveHere") {
+				t.Errorf("detail %d: %v\n%s", detail, err, &b)
+			}
+		}
+	}
+	for range scale(3, 30, 30) {
+		before := switches.Load()
+		profile()
+		require.NoError(t, do(t, l, profile))
+		require.Greater(t, switches.Load(), before)
+	}
+}

@@ -1,0 +1,101 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows
+
+package threadlet_test
+
+// Servers and connections for the tests.
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// unchanged fails the test if descriptors or goroutines are left after all other clean-ups.
+func unchanged(t *testing.T) {
+	_ = descriptors(t)
+	goroutines, fds := runtime.NumGoroutine(), descriptors(t)
+	t.Cleanup(func() {
+		settled(t, goroutines+2) // of the runtime's and of package testing's own
+		deadline := time.Now().Add(10 * time.Second)
+		for descriptors(t) > fds+2 { // those of the runtime's poller may be new
+			if time.Now().After(deadline) {
+				t.Fatalf("%d descriptors, there were %d", descriptors(t), fds)
+			}
+			runtime.Gosched()
+		}
+	})
+}
+
+// listen starts a server on a loop, and returns its address.
+func listen(t *testing.T, l *eventloop.Loop, network string, handle func(*threadlet.Conn)) net.Addr {
+	t.Helper()
+	address := "127.0.0.1:0"
+	if network == "unix" {
+		dir, err := os.MkdirTemp("", "threadlet")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		address = filepath.Join(dir, "s")
+	}
+	ln, err := threadlet.Listen(l, network, address)
+	require.NoError(t, err)
+	_, err = threadlet.Go(l, func() {
+		if err := threadlet.Serve(ln, handle); !errors.Is(err, net.ErrClosed) && !errors.Is(err, eventloop.ErrLoopTerminated) {
+			t.Errorf("Serve: %v", err)
+		}
+	})
+	require.NoError(t, err)
+	return ln.Addr()
+}
+
+func echo(c *threadlet.Conn) { _, _ = io.Copy(struct{ io.Writer }{c}, struct{ io.Reader }{c}) }
+
+func dial(t *testing.T, to net.Addr) net.Conn {
+	t.Helper()
+	c, err := net.Dial(to.Network(), to.String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// pair returns a connection of a loop, and its peer.
+func pair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	near, err := net.Dial("tcp", ln.Addr().String())
+	require.NoError(t, err)
+	far, err := ln.Accept()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = far.Close() })
+	c, err := threadlet.Wrap(l, near)
+	require.NoError(t, err)
+	require.Equal(t, far.RemoteAddr().String(), c.LocalAddr().String())
+	require.Equal(t, far.LocalAddr().String(), c.RemoteAddr().String())
+	return c, far.(*net.TCPConn)
+}
+
+// waiting waits until a threadlet of the loop waits for the given reason.
+func waiting(t *testing.T, l *eventloop.Loop, reason string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		for _, i := range threadlet.Threadlets(l) {
+			if i.Reason == reason {
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody waits for %s: %v", reason, threadlet.Threadlets(l))
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package threadlet_test
+
+// What the tests ask of the system.
+
+import (
+	"errors"
+	"net"
+	"testing"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// descriptors would count those of the process; handles are of many kinds here, and come and go with the runtime's threads.
+func descriptors(*testing.T) int { return 0 }
+
+// local is the network that the tests have besides TCP: not every Windows has Unix sockets.
+const local = "tcp"
+
+// isSocket returns an error if the handle is no socket.
+func isSocket(fd uintptr) error {
+	_, err := windows.Getsockname(windows.Handle(fd))
+	return err
+}
+
+// isReset tells whether err says that the peer has reset the connection.
+func isReset(err error) bool {
+	return errors.Is(err, windows.WSAECONNRESET) || errors.Is(err, windows.WSAECONNABORTED)
+}
+
+// quickPair is pair.
+func quickPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) { return pair(t, l) }

@@ -1,0 +1,157 @@
+package threadlet
+
+// System calls of sockets on Windows. Sockets are non-blocking; again means that the call would block now.
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	shutRead  = windows.SHUT_RD
+	shutWrite = windows.SHUT_WR
+)
+
+// A call without an OVERLAPPED is synchronous. It posts nothing to a completion port, even if package net has associated
+// the socket with its own port.
+
+func sysRead(fd int, p []byte) (n int, again bool, err error) {
+	var got, flags uint32
+	buf := windows.WSABuf{Len: uint32(min(len(p), 1<<30)), Buf: unsafe.SliceData(p)}
+	err = windows.WSARecv(windows.Handle(fd), &buf, 1, &got, &flags, nil, nil)
+	if err == windows.WSAESHUTDOWN { // by CloseRead
+		return 0, false, nil
+	}
+	return verdict(int(got), err)
+}
+
+// mostWritten is how many bytes one write may pass to the system. Without a limit, a system that has room for one byte
+// would take and buffer all of them.
+const mostWritten = 64 << 10
+
+func sysWrite(fd int, p []byte) (n int, again bool, err error) {
+	var sent uint32
+	buf := windows.WSABuf{Len: uint32(min(len(p), mostWritten)), Buf: unsafe.SliceData(p)}
+	err = windows.WSASend(windows.Handle(fd), &buf, 1, &sent, 0, nil, nil)
+	return verdict(int(sent), err)
+}
+
+func verdict(n int, err error) (int, bool, error) {
+	switch err {
+	case nil:
+		return n, false, nil
+	case windows.WSAEWOULDBLOCK:
+		return 0, true, nil
+	}
+	return 0, false, err
+}
+
+var acceptSocket = windows.NewLazySystemDLL("ws2_32.dll").NewProc("accept")
+
+// sysAccept accepts a connection, and sets the addresses of c.
+func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
+	for {
+		s, from, err := accept(fd)
+		switch err {
+		case nil:
+			if err := prepare(s); err != nil {
+				_ = windows.Closesocket(s)
+				return 0, false, err
+			}
+			c.remote = addressOf(from)
+			if unspecified(c.local) {
+				if sa, err := windows.Getsockname(s); err == nil {
+					c.local = addressOf(sa)
+				}
+			}
+			if _, tcp := c.local.(*net.TCPAddr); tcp {
+				_ = windows.SetsockoptInt(s, windows.IPPROTO_TCP, windows.TCP_NODELAY, 1) // as package net does
+			}
+			return int(s), false, nil
+		case windows.WSAEWOULDBLOCK:
+			return 0, true, nil
+		case windows.WSAECONNRESET, windows.WSAECONNABORTED:
+		default:
+			return 0, false, err
+		}
+	}
+}
+
+// accept accepts a connection. The lock keeps the process from starting a program before the socket is not inheritable.
+func accept(fd int) (s windows.Handle, from windows.Sockaddr, err error) {
+	var name windows.RawSockaddrAny
+	size := int32(unsafe.Sizeof(name))
+	syscall.ForkLock.RLock()
+	r, _, err := acceptSocket.Call(uintptr(fd), uintptr(unsafe.Pointer(&name)), uintptr(unsafe.Pointer(&size)))
+	if s = windows.Handle(r); s != windows.InvalidHandle {
+		_ = windows.SetHandleInformation(s, windows.HANDLE_FLAG_INHERIT, 0)
+		err = nil
+	}
+	syscall.ForkLock.RUnlock()
+	if err == nil {
+		from, _ = name.Sockaddr() // nil for a Unix socket without a name
+	}
+	return s, from, err
+}
+
+// prepare makes a socket non-blocking.
+func prepare(s windows.Handle) error {
+	const setNonblocking = 0x8004667e // FIONBIO
+	yes, n := uint32(1), uint32(0)
+	return os.NewSyscallError("ioctlsocket", windows.WSAIoctl(s, setNonblocking, (*byte)(unsafe.Pointer(&yes)), 4, nil, 0, &n, nil, 0))
+}
+
+// noRoom tells whether accepting failed for want of sockets or memory, which may come back.
+func noRoom(err error) bool { return err == windows.WSAEMFILE || err == windows.WSAENOBUFS }
+
+func sysShutdown(fd, how int) error { return windows.Shutdown(windows.Handle(fd), how) }
+
+func sysClose(fd int) error { return windows.Closesocket(windows.Handle(fd)) }
+
+const typeOption = 0x1008 // SO_TYPE
+
+// sysDup duplicates the handle of a stream socket, and makes the duplicate non-blocking.
+func sysDup(of uintptr) (int, error) {
+	kind, err := windows.GetsockoptInt(windows.Handle(of), windows.SOL_SOCKET, typeOption)
+	if err != nil {
+		return 0, err
+	}
+	if kind != windows.SOCK_STREAM {
+		return 0, windows.WSAEPROTOTYPE
+	}
+	var info windows.WSAProtocolInfo
+	if err := windows.WSADuplicateSocket(windows.Handle(of), windows.GetCurrentProcessId(), &info); err != nil {
+		return 0, os.NewSyscallError("WSADuplicateSocket", err)
+	}
+	const same = -1 // take it from info
+	s, err := windows.WSASocket(same, same, same, &info, 0, windows.WSA_FLAG_OVERLAPPED|windows.WSA_FLAG_NO_HANDLE_INHERIT)
+	if err != nil {
+		return 0, os.NewSyscallError("WSASocket", err)
+	}
+	if err := prepare(s); err != nil {
+		_ = windows.Closesocket(s)
+		return 0, err
+	}
+	return int(s), nil
+}
+
+func addressOf(sa windows.Sockaddr) net.Addr {
+	switch sa := sa.(type) {
+	case *windows.SockaddrInet4:
+		return &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
+	case *windows.SockaddrInet6:
+		a := &net.TCPAddr{IP: sa.Addr[:], Port: sa.Port}
+		if sa.ZoneId != 0 {
+			a.Zone = strconv.Itoa(int(sa.ZoneId))
+		}
+		return a
+	case *windows.SockaddrUnix:
+		return &net.UnixAddr{Name: sa.Name, Net: "unix"}
+	}
+	return &net.UnixAddr{Net: "unix"}
+}

@@ -1,0 +1,141 @@
+package main
+
+// The types compared with their model, and tables while they are scanned.
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestModel: every reply is the model's, on a clock that the test moves; and the file, replayed by another server at
+// any time, gives the same state.
+func TestModel(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 10
+	}
+	for round := range rounds {
+		r := rand.New(rand.NewPCG(uint64(round), 26))
+		s := loopless(t)
+		m := &model{now: 1000, keys: map[string]*held{}}
+		s.keys.now = func() int64 { return m.now }
+		file := new(memory)
+		log, err := newLog(s.loop, file, "no")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.log, s.keys.record = log, log.append
+		c := s.newClient(nil)
+		for step := range 2000 {
+			if r.IntN(4) == 0 {
+				m.now += int64(r.IntN(5))
+			}
+			a := request(r)
+			want, got := m.run(a), c.answer(a...)
+			if unordered[a[0]] {
+				got = sorted(got)
+			}
+			if got != want {
+				t.Fatalf("round %d, step %d: %q: %s, want %s", round, step, a, got, want)
+			}
+		}
+		if log.next == nil {
+			t.Fatal("nothing is in the file")
+		}
+		again := loopless(t)
+		again.keys.now = func() int64 { return m.now }
+		if err := again.restore(&memory{data: log.next.bytes}); err != nil {
+			t.Fatal(err)
+		}
+		if was, is := state(s), state(again); was != is {
+			t.Fatalf("round %d: the file brings\n%s\nand not\n%s", round, is, was)
+		}
+	}
+}
+
+// state is everything that a server holds.
+func state(s *server) string {
+	c := s.newClient(nil)
+	var all []string
+	for _, i := range slices.Clone(s.keys.entries.items) {
+		e := s.keys.find([]byte(i.key))
+		if e == nil {
+			continue
+		}
+		line := fmt.Sprintf("%q %s %d ", i.key, typeOf(e), e.expires)
+		switch typeOf(e) {
+		case "string":
+			line += c.answer("GET", i.key)
+		case "list":
+			line += c.answer("LRANGE", i.key, "0", "-1")
+		case "hash":
+			line += sorted(c.answer("HGETALL", i.key))
+		case "set":
+			line += sorted(c.answer("SMEMBERS", i.key))
+		}
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// TestScan: a scan returns each item that stays, whatever is added and removed meanwhile.
+func TestScan(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		table := newTable[int]()
+		stays := map[string]bool{}
+		for i := range r.IntN(60) {
+			k := fmt.Sprint(i)
+			table.set([]byte(k), i)
+			if r.IntN(2) == 0 {
+				stays[k] = true
+			}
+		}
+		kept := maps.Clone(stays)
+		for cursor := 0; ; {
+			some, next := table.scan(cursor, 1+r.IntN(5))
+			for _, i := range some {
+				delete(stays, i.key)
+			}
+			if cursor = next; cursor == 0 {
+				break
+			}
+			for range r.IntN(4) {
+				k := fmt.Sprint(r.IntN(100))
+				if r.IntN(2) == 0 {
+					table.set([]byte(k), 0)
+				} else if _, there := table.places[k]; !kept[k] && table.remove([]byte(k)) != there {
+					t.Fatal("remove tells something else")
+				}
+			}
+			for k, i := range table.places {
+				if table.items[i].key != k {
+					t.Fatal("a place is wrong")
+				}
+			}
+		}
+		if len(stays) > 0 {
+			t.Fatalf("%v are not seen", stays)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"*", "", true}, {"*", "a/b:c", true}, {"", "", true}, {"", "a", false}, {"a*c", "abc", true}, {"a*c", "ab", false}, {"a?c", "a/c", true},
+		{"[a-c]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "dx", true}, {`\*`, "*", true}, {`\*`, "a", false}, {"a/*", "a/b", true}, {"[", "[", false},
+		{strings.Repeat("a*", 50) + "b", strings.Repeat("a", 5000), false},
+	} {
+		if got := matches(c.pattern, c.name); got != c.want {
+			t.Errorf("%q, %.20q: %v", c.pattern, c.name, got)
+		}
+	}
+}

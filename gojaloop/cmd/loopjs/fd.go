@@ -1,0 +1,116 @@
+package main
+
+// Opened files, for node:fs, by the system's descriptors.
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// opened holds the files that scripts have opened. Files that no script closes are closed by the end of the process.
+var opened sync.Map // of int to *os.File
+
+func init() {
+	opened.Store(0, os.Stdin)
+	type operation = func(arguments) (any, error)
+	for name, run := range map[string]operation{
+		"fopen": openFile,
+		"fclose": func(a arguments) (any, error) {
+			f, ok := opened.LoadAndDelete(int(a.number(0)))
+			if !ok {
+				return nil, badDescriptor("close")
+			}
+			return nil, f.(*os.File).Close()
+		},
+		"fread":  withFile("read", readOpened),
+		"fwrite": withFile("write", writeOpened),
+		"fstat":  withFile("fstat", func(f *os.File, _ arguments) (any, error) { return stat(f.Stat()) }),
+		"ftruncate": withFile("ftruncate", func(f *os.File, a arguments) (any, error) {
+			return nil, f.Truncate(int64(a.number(1)))
+		}),
+		"fsync": withFile("fsync", func(f *os.File, _ arguments) (any, error) { return nil, f.Sync() }),
+	} {
+		call := strings.TrimPrefix(name, "f")
+		if call != "open" && call != "read" && call != "write" && call != "close" {
+			call = name
+		}
+		op := fileOperations[name]
+		op.syscall, op.run = call, run
+		fileOperations[name] = op
+	}
+}
+
+// badDescriptor returns the error for a descriptor without an opened file.
+func badDescriptor(call string) error { return &fs.PathError{Op: call, Err: syscall.EBADF} }
+
+func withFile(call string, f func(*os.File, arguments) (any, error)) func(arguments) (any, error) {
+	return func(a arguments) (any, error) {
+		file, ok := opened.Load(int(a.number(0)))
+		if !ok {
+			return nil, badDescriptor(call)
+		}
+		v, err := f(file.(*os.File), a)
+		if p, ok := err.(*fs.PathError); ok {
+			err = &fs.PathError{Op: p.Op, Err: p.Err}
+		}
+		return v, err
+	}
+}
+
+func openFile(a arguments) (any, error) {
+	mode := fs.FileMode(0o666)
+	if m := a.number(2); m != 0 {
+		mode = fs.FileMode(m)
+	}
+	flags := map[string]int{"r": os.O_RDONLY, "r+": os.O_RDWR, "w": os.O_WRONLY | os.O_CREATE | os.O_TRUNC, "w+": os.O_RDWR | os.O_CREATE | os.O_TRUNC,
+		"a": os.O_WRONLY | os.O_CREATE | os.O_APPEND, "a+": os.O_RDWR | os.O_CREATE | os.O_APPEND}
+	name := strings.NewReplacer("x", "", "s", "").Replace(a.text(1))
+	how, ok := flags[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: a.text(0), Err: syscall.EINVAL}
+	}
+	if strings.Contains(a.text(1), "x") {
+		how |= os.O_EXCL
+	}
+	f, err := os.OpenFile(a.text(0), how, mode)
+	if err != nil {
+		return nil, err
+	}
+	fd := int(f.Fd())
+	opened.Store(fd, f)
+	return fd, nil
+}
+
+// readOpened reads at most as many bytes as the second argument says, at the position that the third gives, if that
+// is not negative.
+func readOpened(f *os.File, a arguments) (any, error) {
+	b := make([]byte, min(int(a.number(1)), 16<<20))
+	var n int
+	var err error
+	if at := a.number(2); at >= 0 {
+		n, err = f.ReadAt(b, int64(at))
+	} else if len(b) > 0 {
+		n, err = f.Read(b)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return b[:n], err
+}
+
+func writeOpened(f *os.File, a arguments) (any, error) {
+	var data []byte
+	if len(a) > 1 {
+		data, _ = a[1].([]byte)
+	}
+	if at := a.number(2); at >= 0 {
+		n, err := f.WriteAt(data, int64(at))
+		return n, err
+	}
+	n, err := f.Write(data)
+	return n, err
+}

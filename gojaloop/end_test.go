@@ -1,0 +1,165 @@
+package gojaloop_test
+
+// Ends of the host, of its loop, of both; nothing is left behind.
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/gojaloop"
+)
+
+// Functions that are accepted while the loop shuts down still run.
+func TestAcceptedRunsAtShutdown(t *testing.T) {
+	for range 50 {
+		h := running(t)
+		ran, accepted := 0, 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for h.Submit(func(*goja.Runtime) { ran++ }) == nil {
+				accepted++
+			}
+		}()
+		runtime.Gosched()
+		h.Loop().Shutdown(ctx)
+		<-done
+		<-h.Loop().Done()
+		if ran != accepted {
+			t.Fatalf("%d of %d", ran, accepted)
+		}
+	}
+}
+
+func TestShutdownWithScriptsPending(t *testing.T) {
+	h := running(t)
+	done := make(chan error)
+	go func() {
+		_, err := h.Run(ctx, "a.js", "setInterval(() => {}, 1); setTimeout(() => {}, 1e6); new Promise(() => {}); (function f() { setImmediate(f) })()")
+		done <- err
+	}()
+	time.Sleep(5 * time.Millisecond) // so that it is probably running
+	if err := h.Loop().Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != eventloop.ErrLoopTerminated {
+		t.Error(err)
+	}
+}
+
+func TestCloseWithTimersPending(t *testing.T) {
+	h := running(t)
+	done := make(chan error)
+	go func() {
+		_, err := h.Run(ctx, "a.js", "setInterval(() => {}, 1); setTimeout(() => {}, 1e6)")
+		done <- err
+	}()
+	time.AfterFunc(5*time.Millisecond, h.Close)
+	if err := <-done; err != gojaloop.ErrClosed {
+		t.Error(err)
+	}
+	if err := h.Do(ctx, func(*goja.Runtime) error { return nil }); err != gojaloop.ErrClosed {
+		t.Error(err)
+	}
+}
+
+func TestAutoExit(t *testing.T) {
+	l, _ := eventloop.New(eventloop.WithAutoExit(true))
+	h, _ := gojaloop.New(l)
+	n := 0
+	h.Set("count", func() { n++ })
+	h.Submit(func(vm *goja.Runtime) {
+		vm.RunString(`
+			setTimeout(() => { count(); setImmediate(() => { count(); setTimeout(count, 2) }) }, 2)
+			setInterval(() => {}, 1e6).unref()`)
+	})
+	if err := l.Run(ctx); err != nil || n != 3 {
+		t.Errorf("%v, %d", err, n)
+	}
+}
+
+// Hosts to which nothing refers are garbage, whether their loops live or not.
+func TestHostsLeaveNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	l, _ := eventloop.New()
+	go l.Run(ctx)
+	begun := make(chan struct{})
+	l.Submit(func() { close(begun) })
+	<-begun
+	collected := make(chan struct{}, 100)
+	for range 20 {
+		h, err := gojaloop.New(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Run(ctx, "a.js", "setTimeout(() => {}, 1); new Promise(() => {}); process.on('exit', () => {})"); err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(h, func(int) { collected <- struct{}{} }, 0)
+	}
+	for n := 0; n < 15; {
+		runtime.GC()
+		select {
+		case <-collected:
+			n++
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	l.Shutdown(ctx)
+	for runtime.NumGoroutine() > before {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// The cost of an idle host beyond its loop and its runtime, whose class Promise is made already. Globals are made
+// when scripts first ask for them.
+func TestIdleHostsAreSmall(t *testing.T) {
+	const n = 1000
+	settled := func() (stats runtime.MemStats) {
+		for range 3 { // what other tests have left in pools and to cleanups goes with the second and third
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&stats)
+		return stats
+	}
+	size := func(make func() any) int {
+		kept := []any{make()} // one-time allocations do not count
+		before := settled()
+		for range n {
+			kept = append(kept, make())
+		}
+		after := settled()
+		runtime.KeepAlive(kept)
+		return (int(after.HeapAlloc) - int(before.HeapAlloc)) / n
+	}
+	type both struct {
+		loop *eventloop.Loop
+		vm   *goja.Runtime
+	}
+	bare := size(func() any {
+		l, _ := eventloop.New()
+		vm := goja.New()
+		vm.RunString("Promise.resolve(); (() => {})()") // goja makes these on their first use
+		return both{l, vm}
+	})
+	host := size(func() any {
+		return newHostOnly(t)
+	})
+	if extra := host - bare; extra > 8<<10 {
+		t.Errorf("a host costs %d bytes, a runtime and a loop %d: %d more", host, bare, extra)
+	} else {
+		t.Logf("a host costs %d bytes, a runtime and a loop %d", host, bare)
+	}
+}
+
+func newHostOnly(t testing.TB) *gojaloop.Host {
+	l, _ := eventloop.New()
+	h, err := gojaloop.New(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

@@ -1,0 +1,5 @@
+process.on('uncaughtExceptionMonitor', (e, origin) => console.log('monitor', e.message, origin))
+process.once('uncaughtException', e => console.log('caught', e.message))
+process.on('exit', c => console.log('exit', c))
+setTimeout(() => { throw new Error('first') }, 1)
+setTimeout(() => { throw new Error('second') }, 20)

@@ -1,0 +1,89 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package main
+
+// The floods of what only the loop itself has: waits and intervals, threadlets, and what looks into it.
+
+import (
+	"context"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+var parts = []flood{
+	{name: "Sleep(1ms)", like: makes, law: wanted, own: microtasks | set(timerProbe), begin: slept(context.Background())},
+	{name: "Sleep, context ended", like: makes, law: wanted, own: microtasks, begin: slept(ended())},
+	{name: "Every, stop", like: alarms, begin: each(func(s *site, _ *tally) error {
+		l, err := s.native()
+		if err != nil {
+			return err
+		}
+		stop, err := l.Every(time.Millisecond, func() { s.enter() })
+		if err == nil {
+			stop()
+		}
+		return err
+	})},
+	{name: "threadlet.Go", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
+		l, err := s.native()
+		if err == nil {
+			_, err = threadlet.Go(l, t.next())
+		}
+		return err
+	})},
+	// All but the first signal of a wait cost an atomic operation.
+	{name: "threadlet Signal", like: reads, own: set(internalProbe), free: set(taskProbe), begin: signaled},
+	{name: "HoldNamed", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.HoldNamed("siege")() })},
+	{name: "Active", like: litters, begin: asksNative(func(l *eventloop.Loop) { l.Active() })},
+	{name: "Metrics", like: litters, opts: []eventloop.Option{eventloop.WithMetrics(true)},
+		begin: asksNative(func(l *eventloop.Loop) { l.Metrics() })},
+}
+
+// ended returns a context that has ended.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// asksNative is a flood of calls of the loop's own that only ask.
+func asksNative(call func(l *eventloop.Loop)) func(s *site, t *tally) flooder {
+	return each(func(s *site, _ *tally) error {
+		l, err := s.native()
+		if err == nil {
+			call(l)
+		}
+		return err
+	})
+}
+
+func slept(ctx context.Context) func(s *site, t *tally) flooder {
+	return kept(func(s *site, o *one) {
+		if l, err := s.native(); err == nil {
+			l.Sleep(ctx, time.Millisecond).Then(o.fulfilled, o.rejected)
+		}
+	})
+}
+
+// signaled signals a threadlet that does nothing but wait for signals.
+func signaled(s *site, _ *tally) flooder {
+	l, err := s.native()
+	if err != nil {
+		return flooder{}
+	}
+	waits, err := threadlet.Go(l, func() {
+		for !s.stop.Load() {
+			if err := threadlet.Sleep(idleTimer); err == eventloop.ErrLoopTerminated {
+				return
+			}
+			s.enter()
+		}
+	})
+	if err != nil {
+		s.fault("no threadlet to signal: " + err.Error())
+		return flooder{}
+	}
+	return flooder{call: func() bool { waits.Signal(); return !s.stop.Load() }, finish: waits.Signal}
+}

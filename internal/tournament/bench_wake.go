@@ -1,0 +1,111 @@
+// Waking a parked loop: what it takes the loop to start, and its waker to go on.
+
+package tournament
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/tournament/record"
+)
+
+// BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them. In two cells the submitter
+// waits for the task, which leaves its processor to the loop; in the other it goes on computing.
+func init() {
+	register(Benchmark{
+		Benchmark: record.Benchmark{
+			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
+			Op: "one wake",
+			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors; the submitter " +
+				"waits, or goes on computing for up to a millisecond (then=busy)",
+			Why:   "how fast an idle loop reacts on a processor that is awake, also when it watches sockets, and when whoever woke it has more to do",
+			Needs: []record.Need{{Values: 1000}},
+		},
+		Variants: append(watching(func(r *bench) { r.wakes(func(*atomic.Bool) {}) }), Variant{
+			Name: "then=busy", Core: true, Run: func(b *testing.B, c Contestant) { start(b, c).wakes(computeUntil) },
+		}),
+	})
+}
+
+// BenchmarkWakeCost is the other side of WakeFromIdle with then=busy: a loop may start at once because its waker stands aside.
+func init() {
+	register(Benchmark{
+		Benchmark: record.Benchmark{
+			Name: "WakeCost", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
+			Op:       "one wake",
+			Measures: "how long the Submit that wakes a parked loop takes its caller, who then computes for up to a millisecond",
+			Why:      "a loop that starts at once while its waker computes may have the waker pay for it",
+			Unscored: "it is the price of a figure that is scored: WakeFromIdle",
+			Needs:    []record.Need{{Values: 1000}},
+		},
+		Variants: one(func(b *testing.B, c Contestant) { start(b, c).wakeCosts(computeUntil) }),
+	})
+}
+
+// wakes measures wake-ups of a parked loop, from the call of Submit until the task begins. After each Submit the submitter
+// calls then.
+func (r *bench) wakes(then func(begun *atomic.Bool)) {
+	var h histogram
+	r.wakeIdle(then, func(submitted, begun, _ time.Time) { h.record(begun.Sub(submitted)) })
+	h.report(r.b)
+}
+
+// wakeCosts measures the same wake-ups from the call of Submit until Submit returns.
+func (r *bench) wakeCosts(then func(begun *atomic.Bool)) {
+	var h histogram
+	r.wakeIdle(then, func(submitted, _, returned time.Time) { h.record(returned.Sub(submitted)) })
+	h.report(r.b)
+}
+
+// wakeIdle wakes a parked loop b.N times. For each wake-up it calls tell with the times at which Submit was called, the task
+// began, and Submit returned.
+func (r *bench) wakeIdle(then func(begun *atomic.Bool), tell func(submitted, begun, returned time.Time)) {
+	var ran time.Time
+	var begun atomic.Bool
+	task := func() {
+		ran = time.Now()
+		begun.Store(true)
+		r.done()
+	}
+	for range r.b.N {
+		r.idle()
+		begun.Store(false)
+		submitted := time.Now()
+		r.submit(task)
+		returned := time.Now()
+		then(&begun)
+		r.wait()
+		tell(submitted, ran, returned)
+	}
+}
+
+// computeUntil computes until the task has begun, but no longer than goroutines that submit something often go on for.
+func computeUntil(begun *atomic.Bool) {
+	const longest = time.Millisecond
+	x := uint64(1)
+	for begin := time.Now(); !begun.Load() && time.Since(begin) < longest; {
+		x = compute(x)
+	}
+}
+
+// idle pauses until the loop is parked. The pause is the same for all contestants, and many times as long as any of them
+// takes from its last task until it is parked; a loop that reports its state is asked in addition. idle yields instead of
+// sleeping: a sleep would let the processor go cold, and the benchmark would measure how fast it warms up.
+func (r *bench) idle() {
+	const pause = 20 * time.Microsecond
+	for begin := time.Now(); time.Since(begin) < pause; {
+		runtime.Gosched()
+	}
+	states, ok := r.EventLoop.(loopapi.StateReporter)
+	if !ok {
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); states.State() != loopapi.StateSleeping; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			r.b.Fatalf("an idle loop does not sleep: it is %v", states.State())
+		}
+	}
+}
