@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
+	"math"
 )
 
 // The limits of a request. A Reader allocates memory for the bytes that have arrived, not for an announced length.
@@ -94,7 +94,7 @@ func (r *Reader) bulk() error {
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(line, []byte{'$'}) {
+	if len(line) == 0 || line[0] != '$' {
 		return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:min(1, len(line))]))
 	}
 	n, ok := number(line)
@@ -121,11 +121,11 @@ func (r *Reader) bulk() error {
 
 // number reads the line of a length, which ends in \r, behind its first byte.
 func number(line []byte) (n int64, ok bool) {
-	digits, ok := bytes.CutSuffix(line[1:], []byte{'\r'})
-	if !ok {
+	last := len(line) - 1
+	if last == 0 || line[last] != '\r' {
 		return 0, false
 	}
-	return ParseInt(digits)
+	return ParseInt(line[1:last])
 }
 
 // line returns the next line without the \n at its end; tooLong is what is wrong with a longer one. The line is valid
@@ -193,10 +193,23 @@ func (r *Reader) fill() error {
 // ParseInt reads a number as Redis does: a decimal number without a plus sign, without leading zeros, and without any
 // other text.
 func ParseInt(b []byte) (n int64, ok bool) {
-	digits := bytes.TrimPrefix(b, []byte{'-'})
-	if len(digits) == 0 || digits[0] == '+' || digits[0] == '-' || digits[0] == '0' && len(b) > 1 {
+	const mostDigits = 19 // those of math.MaxInt64, and so many always fit in a uint64
+	digits, most := b, uint64(math.MaxInt64)
+	if len(b) > 0 && b[0] == '-' {
+		digits, most = b[1:], most+1
+	}
+	if len(digits) == 0 || len(digits) > mostDigits || digits[0] == '0' && len(b) > 1 {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
-	return n, err == nil
+	var size uint64
+	for _, c := range digits {
+		if c -= '0'; c > 9 {
+			return 0, false
+		}
+		size = 10*size + uint64(c)
+	}
+	if len(digits) < len(b) {
+		return int64(-size), size <= most
+	}
+	return int64(size), size <= most
 }

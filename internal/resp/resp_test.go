@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -139,9 +142,34 @@ func TestParseInt(t *testing.T) {
 			t.Errorf("%q: %d, %v", s, n, ok)
 		}
 	}
-	for _, s := range []string{"", "-", "+1", "--1", "-+1", "01", "-0", "1 ", " 1", "1_0", "0x1", "9223372036854775808"} {
+	for _, s := range []string{"", "-", "+1", "--1", "-+1", "01", "-0", "1 ", " 1", "1_0", "0x1", "9223372036854775808", "-9223372036854775809", "9999999999999999999", "-9999999999999999999", "18446744073709551616"} {
 		if n, ok := resp.ParseInt([]byte(s)); ok {
 			t.Errorf("%q is %d", s, n)
+		}
+	}
+	for range 100_000 { // strconv writes each number in the one way in which it is read
+		s := strconv.AppendInt(nil, int64(rand.Uint64())>>rand.IntN(64), 10)
+		for range rand.IntN(3) {
+			s = slices.Insert(s, rand.IntN(len(s)+1), "-+_09"[rand.IntN(5)])
+		}
+		want, err := strconv.ParseInt(string(s), 10, 64)
+		known := err == nil && strconv.FormatInt(want, 10) == string(s)
+		if n, ok := resp.ParseInt(s); ok != known || ok && n != want {
+			t.Fatalf("%q: %d, %v, want %d, %v", s, n, ok, want, known)
+		}
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	stream := bytes.Repeat(resp.AppendRequest(nil, "SET", "key", "value"), 16)
+	source := bytes.NewReader(stream)
+	r := resp.NewReader(source)
+	for i := 0; b.Loop(); i++ {
+		if i%16 == 0 {
+			source.Reset(stream)
+		}
+		if _, err := r.Request(); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -221,16 +221,17 @@ func (s *respStore) serve(conn io.ReadWriter) error {
 func (s *respStore) answer(out []byte, request [][]byte) []byte {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	switch command := strings.ToUpper(string(request[0])); {
-	case command == "SET" && len(request) == 3:
+	is := func(name string) bool { return strings.EqualFold(string(request[0]), name) }
+	switch {
+	case is("SET") && len(request) == 3:
 		s.values[string(request[1])] = append([]byte(nil), request[2]...)
 		return resp.AppendSimple(out, "OK")
-	case command == "GET" && len(request) == 2:
+	case is("GET") && len(request) == 2:
 		if value, ok := s.values[string(request[1])]; ok {
 			return resp.AppendBulk(out, value)
 		}
 		return resp.AppendNull(out)
-	case command == "CONFIG" && len(request) == 3: // asked by redis-benchmark before it begins
+	case is("CONFIG") && len(request) == 3: // asked by redis-benchmark before it begins
 		return resp.AppendBulk(resp.AppendBulk(resp.AppendArray(out, 2), request[2]), "")
 	}
 	return resp.AppendError(out, "ERR unknown command")
