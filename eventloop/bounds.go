@@ -15,7 +15,8 @@ type bounds struct {
 type used struct {
 	due     due
 	outer   pace       // of external tasks
-	held    bool       // the budget of a checkpoint is spent: microtasks wait for the next tick
+	held    bool       // the budget of a checkpoint is spent: microtasks wait for the next tick, or for mostBehind callbacks
+	behind  int        // callbacks that have run while microtasks were held back
 	adopted int        // microtasks of other goroutines that were adopted
 	crowded bool       // so many microtasks were adopted that the tick is to end soon
 	inner   stint      // of internal tasks

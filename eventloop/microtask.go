@@ -6,7 +6,7 @@ package eventloop
 // from another goroutine, after the callback that is running, or as soon as the loop wakes, before any other callback.
 // Microtasks run in the order of scheduling, and one that is scheduled by a microtask runs in the same checkpoint (the
 // "perform a microtask checkpoint" of the HTML standard). More than [WithMicrotaskBudget] in one checkpoint wait, in
-// order, for the next tick.
+// order, for the next tick, or until 128 callbacks have run.
 //
 // Any goroutine may call it, and gives way as in [Loop.Submit] when it is far ahead. On the loop it costs a few
 // nanoseconds and takes no lock. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended, or is ending and
@@ -70,10 +70,10 @@ func (l *Loop) admitOwn() bool {
 }
 
 // checkpoint runs functions of NextTick and microtasks until none is left or the budget is spent, and then reports the
-// rejections without a handler. What a spent budget holds back waits for the next tick, so that timers, tasks and I/O
-// make progress beside an endless chain.
+// rejections without a handler. What a spent budget holds back waits for the next tick, or for mostBehind callbacks, so
+// that timers, tasks and I/O make progress beside an endless chain.
 func (l *Loop) checkpoint() {
-	for more := !l.bounds.held; more; {
+	for more := l.bounds.mayDrain(l.microtaskBudget); more; {
 		if l.urgent.has(microtask) {
 			l.adoptMicrotasks()
 		}
@@ -133,6 +133,18 @@ func (l *Loop) spend() bool {
 	return true
 }
 
+// mayDrain tells whether a checkpoint may run microtasks. It counts the checkpoints that may not, one after each callback.
+func (t *bounds) mayDrain(budget int) bool {
+	if !t.held {
+		return true
+	}
+	if t.behind++; t.behind < mostBehind {
+		return false
+	}
+	t.held, t.behind, t.microtasks = false, 0, budget
+	return true
+}
+
 // overspend ends a checkpoint whose budget is spent while more microtasks wait. It reports a chain of microtasks that
 // has spent the budget, but not many goroutines with a few microtasks each.
 func (l *Loop) overspend() {
@@ -162,6 +174,11 @@ const (
 	// most one more callback of each kind, and then ends. Otherwise other goroutines could schedule as many microtasks
 	// again before each further callback, and the tick would take very long.
 	mostAdopted = 1 << 13
+
+	// mostBehind is how many callbacks may run while a spent budget holds microtasks back. A tick may run many thousands,
+	// and each may schedule microtasks. If all of them waited for the next tick, with one budget a tick, their number would
+	// grow for as long as tasks keep coming.
+	mostBehind = 128
 )
 
 // microtasksDue tells whether microtasks go before the next callback: microtasks that the last callback has left, or that

@@ -224,3 +224,42 @@ func TestEachEpisodeIsToldOnce(t *testing.T) {
 		require.Equal(t, 2, told, name)
 	}
 }
+
+// What a spent budget holds back waits for a bounded number of callbacks, however many a tick runs: else a flood of tasks
+// that schedule microtasks would pile these up, since each tick has one budget for those of thousands of tasks.
+func TestHeldMicrotasksPileUpNoFurther(t *testing.T) {
+	const budget, tasks = 16, 5000
+	for name, submit := range map[string]func(*eventloop.Loop, func()) error{
+		"external": (*eventloop.Loop).Submit, "internal": (*eventloop.Loop).SubmitInternal,
+	} {
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithTickBudget(2*tasks),
+			eventloop.WithMicrotaskBudget(budget), eventloop.WithOnOverload(func(error) {}))
+		require.NoError(t, err)
+		queued, ran, most, last := 0, 0, 0, -1
+		micro := func() {
+			i := queued
+			queued++
+			require.NoError(t, l.ScheduleMicrotask(func() {
+				require.Equal(t, last+1, i, "they keep their order")
+				last = i
+				ran++
+			}))
+		}
+		require.NoError(t, submit(l, func() {
+			for range 2 * budget {
+				micro()
+			}
+		}))
+		for i := range tasks {
+			require.NoError(t, submit(l, func() {
+				if i%10 == 0 { // fewer than a budget for each 128 callbacks
+					micro()
+				}
+				most = max(most, queued-ran)
+			}))
+		}
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, queued, ran)
+		require.LessOrEqual(t, most, 3*budget, "%s tasks pile up microtasks", name)
+	}
+}

@@ -115,8 +115,8 @@ func WithTickBudget(n int) Option {
 	}
 }
 
-// WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick. The
-// default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks does not
+// WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick, or until 128
+// callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks does not
 // depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from waiting.
 func WithMicrotaskBudget(n int) Option {
 	return func(c *config) error {

@@ -34,7 +34,8 @@ type position struct {
 	stale     bool      // the tick may be that of an earlier round, with part of its budget of tasks spent
 	cut       bool      // this tick or the one before was long: the rest of the budget of tasks is not known
 	draining  bool      // microtasks run before all other functions
-	held      bool      // the microtask budget is spent, the rest waits for the next tick
+	held      bool      // the microtask budget is spent, the rest waits for the next tick, or for many callbacks
+	behind    int       // timers and tasks that have run while microtasks were held, at most manyBehind
 	microLeft int       // microtasks left in the budget of the checkpoint
 	taskLeft  int       // tasks left in the budget of the tick
 	sinceRun  int       // callbacks of descriptors since the last checkpoint
@@ -205,7 +206,7 @@ func (r *rules) waited(p position) []position {
 
 // newTick moves p to the begin of the next tick.
 func (r *rules) newTick(p *position) {
-	p.phase, p.held, p.taskLeft, p.stale, p.cut = timing, false, r.cfg.TickBudget, false, r.long(*p)
+	p.phase, p.held, p.behind, p.taskLeft, p.stale, p.cut = timing, false, 0, r.cfg.TickBudget, false, r.long(*p)
 	p.known, p.most, p.began = len(r.scheduled), len(r.scheduled), r.last
 	if p.unsure {
 		p.began, p.unsure = time.Time{}, false
@@ -225,7 +226,7 @@ func (r *rules) firstTick(p *position) {
 // drain begins a microtask checkpoint, such as the one behind a callback, unless microtasks are held.
 func (r *rules) drain(p *position) {
 	if p.sinceRun = 0; !p.held {
-		p.draining, p.microLeft = true, r.cfg.MicrotaskBudget
+		p.draining, p.microLeft, p.behind = true, r.cfg.MicrotaskBudget, 0
 	}
 }
 
@@ -235,10 +236,24 @@ func (p *position) stopped(others bool) {
 	p.draining = false
 }
 
-// checkpoint returns the position behind a timer or a task: its microtask checkpoint.
+// manyBehind is the least number of timers and tasks behind which microtasks that a spent budget holds may go on in the
+// same tick. A loop may also let them wait for the next tick.
+const manyBehind = 100
+
+// checkpoint returns the positions behind a timer or a task: its microtask checkpoint, or none while microtasks are held.
 func (r *rules) checkpoint(p position) ([]position, error) {
-	r.drain(&p)
-	return []position{p}, nil
+	if !p.held {
+		r.drain(&p)
+		return []position{p}, nil
+	}
+	p.sinceRun, p.behind = 0, min(p.behind+1, manyBehind)
+	positions := []position{p}
+	if p.behind == manyBehind {
+		p.held = false
+		r.drain(&p)
+		positions = append(positions, p)
+	}
+	return positions, nil
 }
 
 // internalFirst reports whether waiting internal tasks must run in this tick: no external task has run in it yet, or the

@@ -109,3 +109,21 @@ func TestDrop(t *testing.T) {
 		}
 	}
 }
+
+// TestStallFixesNoCount: a warm-up in which the machine stood still for a while does not leave the cell without iterations. Cells are
+// warmed up several times if their preparation is short, as it is here unless the machine really stands still while they are listed.
+func TestStallFixesNoCount(t *testing.T) {
+	cfg, _ := config(t, "stall:BenchmarkQuick/impl=alpha stall:BenchmarkQuick/impl=beta stall:BenchmarkQuick/impl=ctl")
+	cfg.Filter, cfg.Conformance = "BenchmarkQuick", false
+	run, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range run.Cells {
+		if w := tuningFor(run.Mode).warming(&c, run.Need(c.Bench)); w.times < 3 {
+			t.Logf("%s: listed with a preparation of %v, and warmed up %d times", c.Name, c.Setup, w.times)
+		} else if least := float64(tuningFor(run.Mode).least) / 2; c.WarmNS > 100_000 || float64(c.Iters)*c.WarmNS < 0.9*least {
+			t.Errorf("%s: %v ns an iteration, %d of them; an iteration takes a microsecond, or some on a busy machine", c.Name, c.WarmNS, c.Iters)
+		}
+	}
+}
