@@ -397,7 +397,7 @@ func (l *Loop) LastLook() int64 { return l.probe.last }
 
 // PutInto gives a task to the share of the loop i.
 func (g *Group) PutInto(i int, fn func()) error {
-	_, err := g.put(i, fn)
+	_, _, err := g.put(i, fn)
 	return err
 }
 

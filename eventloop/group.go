@@ -146,7 +146,7 @@ func (g *Group) Submit(fn func()) error {
 	if yields {
 		ticks = l.counters.ticks.Load()
 	}
-	waits, err := g.put(i, fn)
+	waits, backlog, err := g.put(i, fn)
 	if err != nil {
 		l.yieldRefused()
 		return err
@@ -154,19 +154,22 @@ func (g *Group) Submit(fn func()) error {
 	if waits && g.idle.Load() > 0 {
 		g.wakeIdle()
 	}
-	if yields { // post could not yield, since it held the share's lock
+	switch {
+	case yields: // post could not yield, since it held the share's lock
 		l.yieldTo(ticks)
+	case backlog >= yieldBacklog && !g.onLoop():
+		giveWay(backlog)
 	}
 	return nil
 }
 
 // put appends a task to share i, and posts a runner if the share has none. waits says that there was a runner already,
-// so that the task may have to wait.
-func (g *Group) put(i int, fn func()) (waits bool, err error) {
+// so that the task may have to wait. backlog is how many tasks wait if the task began a chunk, as enqueue counts them.
+func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	s := &g.shares[i]
 	// This read takes no lock. The runner locks mu for each task, and would wait for all goroutines that submit again and again.
 	if s.sealed.Load() {
-		return false, ErrLoopTerminated
+		return false, 0, ErrLoopTerminated
 	}
 	p := g.loops[i].probe
 	m := p.markShared()
@@ -174,18 +177,21 @@ func (g *Group) put(i int, fn func()) (waits bool, err error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.sealed.Load():
-		return false, ErrLoopTerminated
+		return false, 0, ErrLoopTerminated
 	case g.limit > 0 && s.tasks.len() >= g.limit:
-		return false, ErrLoopOverloaded
+		return false, 0, ErrLoopOverloaded
 	}
 	if waits = s.posted; !waits {
 		if err := g.post(i); err != nil {
-			return false, err
+			return false, 0, err
 		}
+	}
+	if s.tasks.full() {
+		backlog = s.tasks.len()
 	}
 	s.add(fn, m, p)
 	s.n.Store(int32(s.tasks.len()))
-	return waits, nil
+	return waits, backlog, nil
 }
 
 // post submits the runner of share i. The caller holds the share's lock.

@@ -268,7 +268,7 @@ var loopMutants = []mutant{
 		"\truntime.Gosched()\n\tif l", "\tif l",
 		"a loop stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
 	{"handover-not-in-a-group", "eventloop/group.go",
-		"\tif yields { // post", "\tif yields && false { // post",
+		"\tcase yields: // post", "\tcase false: // post",
 		"a loop of a group stands still for as long as whoever wakes it goes on computing", "^TestGroupWakerYields$"},
 	{"handover-yields-once", "eventloop/handover.go",
 		"== ticks {", "== ticks && false {",

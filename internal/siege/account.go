@@ -85,7 +85,11 @@ func (o *outcome) account(s *site, before []sums, result <-chan error) {
 	for i, f := range o.floods() {
 		o.accountOf(f, before[i], s.of(f))
 	}
-	if n := s.afterClose.Load(); n > 1 {
+	atOnce := int64(1) // each loop may have been about to call one
+	if g, ok := s.loop.(*grouped); ok {
+		atOnce = int64(g.group.Len())
+	}
+	if n := s.afterClose.Load(); n > atOnce {
 		o.problem(lasting, "%d callbacks started after Close", n)
 	}
 	if n := s.afterDone.Load(); n > 0 {

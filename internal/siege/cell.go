@@ -90,6 +90,16 @@ func (c cell) floods() []*flood {
 	return []*flood{c.flood}
 }
 
+// maker returns what makes the cell's loop: that of a flood that needs one of its own kind, or else usual.
+func (c cell) maker(usual maker) maker {
+	for _, f := range c.floods() {
+		if f.on != nil {
+			return f.on
+		}
+	}
+	return usual
+}
+
 // own returns the probes that queue behind the flood's callbacks; free returns those that it may keep waiting.
 func (c cell) own() (s probeSet) {
 	for _, f := range c.floods() {
@@ -178,7 +188,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	for _, f := range c.floods() {
 		opts = append(opts, f.opts...)
 	}
-	s, err := newSite(on.newLoop, opts...)
+	s, err := newSite(c.maker(on.newLoop), opts...)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ const (
 // flood is an endless series of calls.
 type flood struct {
 	name string
+	on   maker // the loop that it needs, if that is not any
 	like manner
 	law  law
 	// own are the probes that queue behind the flood's functions; free are those that it may keep waiting.
@@ -129,7 +130,7 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 	}
 }
 
-var floods = slices.Concat(calls, descriptors, promises, parts, scripts, chains)
+var floods = slices.Concat(calls, descriptors, promises, parts, scripts, chains, groups)
 
 // none is no flood: it shows what the loop does by itself.
 var none = flood{name: "nothing", like: quiet, feeds: true,

@@ -67,8 +67,11 @@ type site struct {
 
 // native returns the loop for calls that only *eventloop.Loop has. A loop with a flaw is none; that is a fault of the site.
 func (s *site) native() (*eventloop.Loop, error) {
-	if l, ok := s.loop.(*eventloop.Loop); ok {
+	switch l := s.loop.(type) {
+	case *eventloop.Loop:
 		return l, nil
+	case *grouped:
+		return l.Loop, nil
 	}
 	s.fault("it is not the loop itself")
 	return nil, errors.ErrUnsupported
