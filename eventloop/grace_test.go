@@ -125,14 +125,14 @@ func TestSlowCallbacksThatBeginAnew(t *testing.T) {
 	}
 }
 
-// Handlers that make something pending whenever that is rejected, here a circle of promises, do not keep the loop from
+// Handlers that make something pending whenever that is rejected, here a cycle of promises, do not keep the loop from
 // its end.
 func TestCirclesThatBeginAnew(t *testing.T) {
 	rounds := 0
 	var held *eventloop.Promise // what nobody holds may be collected, and then nobody hears
 	endsIn(t, func(l *eventloop.Loop) {
-		var circle func() error
-		circle = func() error {
+		var cycle func() error
+		cycle = func() error {
 			rounds++
 			var last *eventloop.Promise
 			first := l.Promises().Resolved(nil).Then(func(any) (any, error) { return last, nil }, nil)
@@ -140,11 +140,11 @@ func TestCirclesThatBeginAnew(t *testing.T) {
 			for range 40 { // more than are looked at when it is closed
 				last = last.Then(nil, nil)
 			}
-			first.Finally(circle)
+			first.Finally(cycle)
 			held = last
 			return nil
 		}
-		_ = circle()
+		_ = cycle()
 	})
 	require.Greater(t, rounds, 100)
 	runtime.KeepAlive(held)

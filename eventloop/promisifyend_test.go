@@ -178,13 +178,13 @@ func TestWorkerThatBeginsToWaitDuringTheEnd(t *testing.T) {
 		"combined": func(l *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result {
 			return l.Promises().All(p, p).ToChannel()
 		},
-		"circle": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
+		"cycle": func(_ *eventloop.Loop, p *eventloop.Promise) <-chan eventloop.Result { return p.ToChannel() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, err := eventloop.New()
 			require.NoError(t, err)
 			p, resolve, _ := l.NewPromise()
-			if name == "circle" {
+			if name == "cycle" {
 				resolve(l.Promises().All(p))
 			}
 			ch := l.Promisify(t.Context(), func(context.Context) (any, error) {

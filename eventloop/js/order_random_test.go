@@ -46,7 +46,7 @@ func randomSteps(r *rand.Rand, depth int) (steps []step) {
 	return steps
 }
 
-// interpreter is the one in JavaScript. Promises wait only for such as are older, so there are no circles.
+// interpreter is the one in JavaScript. Promises wait only for such as are older, so there are no cycles.
 const interpreter = `
 const ps = [], noop = () => {};
 const add = (p, resolve = noop, reject = noop) => { ps.push({ p, resolve, reject }) };

@@ -270,7 +270,7 @@ var aplus = []struct {
 		q = w.Resolved(nil).Then(func(any) (any, error) { return q, nil }, nil)
 		got[1].on(q)
 
-		a, resolveA, _ := w.New() // a circle of two, then of a chain
+		a, resolveA, _ := w.New() // a cycle of two, then of a chain
 		b, resolveB, _ := w.New()
 		got[2].on(a)
 		resolveA(b)

@@ -18,7 +18,7 @@
 // panic rejects; a promise that is returned is followed; jobs come in the same order, among each other and among
 // microtasks. Instead of exceptions there are errors, and where ECMAScript follows anything with a method
 // then, this package follows a *Promise and an [Of]; a type that embeds one of them is a value. Two more differences:
-// circles of promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
+// cycles of promises that follow each other are rejected with ErrPromiseCycle as far as a bounded search finds them, where
 // ECMAScript rejects only a promise that follows itself; and a Finally function returns no promise to wait for.
 //
 // # Threading rule

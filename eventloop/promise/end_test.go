@@ -83,13 +83,13 @@ func TestFollowersHearThroughOthers(t *testing.T) {
 	follow(recovered)
 	there, send, _ := r.New()
 	elsewhere(func() { send(recovered) })
-	circle, resolve, _ := r.New()
-	resolve(r.Race(circle, recovered))
+	cycle, resolve, _ := r.New()
+	resolve(r.Race(cycle, recovered))
 	f.drain()
 	require.Equal(t, 2, registered(r), "the root, and what may wait for itself")
-	early := []<-chan promise.Result{here.ToChannel(), there.ToChannel(), circle.ToChannel()}
+	early := []<-chan promise.Result{here.ToChannel(), there.ToChannel(), cycle.ToChannel()}
 	require.True(t, r.RejectAll(loopapi.ErrLoopTerminated))
-	for _, p := range []*promise.Promise{here, there, circle} {
+	for _, p := range []*promise.Promise{here, there, cycle} {
 		early = append(early, p.ToChannel())
 	}
 	f.finish(r)
@@ -98,8 +98,8 @@ func TestFollowersHearThroughOthers(t *testing.T) {
 	}
 }
 
-// Promises that wait for one of Begin, in several ways and through long chains, are in no circle, and hear when it is
-// finished. A circle does not wait for it.
+// Promises that wait for one of Begin, in several ways and through long chains, are in no cycle, and hear when it is
+// finished. A cycle does not wait for it.
 func TestEndTellsCirclesFromLongWays(t *testing.T) {
 	f, r := newRealm(promise.Config{})
 	var begun promise.Promise
@@ -112,13 +112,13 @@ func TestEndTellsCirclesFromLongWays(t *testing.T) {
 	}
 	twice, resolve, _ := r.New()
 	resolve(r.All(last.Then(nil, nil), last.Then(nil, nil), last))
-	circle, resolve, _ := r.New()
-	resolve(r.All(circle, twice).Then(nil, nil))
+	cycle, resolve, _ := r.New()
+	resolve(r.All(cycle, twice).Then(nil, nil))
 	called := 0
 	const links = 40
 	for catch := range links {
-		circle, resolve, _ := r.New()
-		way := circle
+		cycle, resolve, _ := r.New()
+		way := cycle
 		for i := range links {
 			h := func(error) (any, error) { called++; return nil, nil }
 			if i != catch {
@@ -131,10 +131,10 @@ func TestEndTellsCirclesFromLongWays(t *testing.T) {
 		}
 		resolve(way)
 	}
-	long, both, ended := last.ToChannel(), twice.ToChannel(), circle.ToChannel()
+	long, both, ended := last.ToChannel(), twice.ToChannel(), cycle.ToChannel()
 	f.finish(r)
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, ended))
-	require.Equal(t, links, called, "a handler of each other circle, wherever it is")
+	require.Equal(t, links, called, "a handler of each other cycle, wherever it is")
 	r.Finish(&begun, false, "done")
 	f.finish(r)
 	require.Equal(t, promise.Result{Value: "done"}, receive(t, long))

@@ -152,8 +152,8 @@ var ownPackage = reflect.TypeFor[Promise]().PkgPath()
 // follow makes p wait for q, a promise of its own realm. A job attaches it to q, as NewPromiseResolveThenableJob of
 // ECMAScript does. If p may wait for itself, it is registered, so that the end finds it.
 func (p *Promise) follow(q *Promise) {
-	circle, unknown := q.waitsFor(p)
-	if circle {
+	cycle, unknown := q.waitsFor(p)
+	if cycle {
 		p.settle(rejected, loopapi.ErrPromiseCycle)
 		return
 	}

@@ -196,11 +196,11 @@ var endings = map[string]func(e *ending) []func(){
 			func() { e.wait("late", e.Resolved(q)); e.wait("late there", e.other.Resolved(p)) },
 		}
 	},
-	"circles": func(e *ending) []func() {
-		circle := func(link func(*promise.Promise) *promise.Promise) *promise.Promise {
+	"cycles": func(e *ending) []func() {
+		cycle := func(link func(*promise.Promise) *promise.Promise) *promise.Promise {
 			p, resolve, _ := e.New()
 			last := p
-			for range 40 { // longer than the search for circles looks
+			for range 40 { // longer than the search for cycles looks
 				last = link(last)
 			}
 			resolve(last)
@@ -209,18 +209,18 @@ var endings = map[string]func(e *ending) []func(){
 		return []func(){
 			func() { root, _, _ := e.New(); e.wait("root", root.Then(nil, nil)) },
 			func() {
-				e.wait("circle", circle(func(p *promise.Promise) *promise.Promise { return p.Then(nil, nil) }))
+				e.wait("cycle", cycle(func(p *promise.Promise) *promise.Promise { return p.Then(nil, nil) }))
 			},
 			func() {
 				var p *promise.Promise
 				p = e.Resolved(1).Then(func(any) (any, error) { return e.All(p), nil }, nil)
-				e.wait("a handler's circle", p)
+				e.wait("a handler's cycle", p)
 			},
 			func() {
-				e.wait("settled circle", circle(func(p *promise.Promise) *promise.Promise { return e.AllSettled(p) }))
+				e.wait("settled cycle", cycle(func(p *promise.Promise) *promise.Promise { return e.AllSettled(p) }))
 			},
 			func() {
-				e.wait("circles of circles", circle(func(p *promise.Promise) *promise.Promise {
+				e.wait("cycles of cycles", cycle(func(p *promise.Promise) *promise.Promise {
 					q, follow, _ := e.New()
 					follow(p)
 					return e.Race(e.Race(q, p), e.Race(q))
@@ -229,10 +229,10 @@ var endings = map[string]func(e *ending) []func(){
 			func() {
 				p, resolve, _ := e.New()
 				resolve(e.All(p, &e.work).Catch(e.recovers()))
-				e.wait("circle with work", p)
-				e.wait("derived from a circle", p.Then(e.handler(1), nil))
+				e.wait("cycle with work", p)
+				e.wait("derived from a cycle", p.Then(e.handler(1), nil))
 			},
-			func() { // a chain as long, and no circle
+			func() { // a chain as long, and no cycle
 				last := &e.work
 				for range 40 {
 					p, resolve, _ := e.New()

@@ -268,15 +268,15 @@ func (r *Realm) RejectAll(err error) (more bool) {
 		}
 		return true
 	}
-	for _, p := range circles(followers) {
+	for _, p := range findCycles(followers) {
 		reject(p)
 	}
 	return more
 }
 
-// circles searches the promises that ps wait for, and returns one promise of each circle. It chooses one that follows
-// another, so that rejecting it reaches all handlers of the circle.
-func circles(ps []*Promise) (found []*Promise) {
+// findCycles follows ps to the promises that they wait for, and returns one promise of each cycle. It chooses one that follows
+// another, so that rejecting it reaches all handlers of the cycle.
+func findCycles(ps []*Promise) (found []*Promise) {
 	above := map[*Promise]bool{}    // promises that were seen: true while the search is below them
 	from := map[*Promise]*Promise{} // the promise from which the search came to this one
 	for len(ps) > 0 {

@@ -128,7 +128,7 @@ var crowds = map[string]func(c *crowd) []func(){
 	"make and wait": func(c *crowd) []func() {
 		return []func(){func() { p, _, _ := c.loop.New(); c.wait(p) }, func() { c.loop.Resolved(1).Then(nil, nil) }}
 	},
-	"make a circle and wait": func(c *crowd) []func() {
+	"make a cycle and wait": func(c *crowd) []func() {
 		return []func(){func() {
 			p, resolve, _ := c.loop.New()
 			resolve(c.loop.Race(p).Then(nil, nil))

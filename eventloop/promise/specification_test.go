@@ -21,7 +21,7 @@ type modelPromise struct {
 	err       error
 	handled   bool
 	reactions []func()
-	waits     *modelPromise // the promise that a pending one waits for; to find circles
+	waits     *modelPromise // the promise that a pending one waits for; to find cycles
 }
 
 func (m *model) drain() {

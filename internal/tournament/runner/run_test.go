@@ -18,44 +18,6 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// journal is a Progress that remembers, and may act.
-type journal struct {
-	said   []string
-	steps  []string
-	onStep func(step string)
-}
-
-func (j *journal) Phase(what string, _ int) {}
-func (j *journal) Step(what string, _ time.Duration) {
-	j.steps = append(j.steps, what)
-	if j.onStep != nil {
-		j.onStep(what)
-	}
-}
-func (j *journal) Say(format string, args ...any) {
-	j.said = append(j.said, fmt.Sprintf(format, args...))
-}
-func (j *journal) Close() {}
-
-// config runs this test binary with the given behaviour.
-func config(t *testing.T, fake string) (Config, *journal) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := &journal{}
-	return Config{
-		Options: record.Options{Name: "test", Mode: record.Quick, Budget: 400 * time.Millisecond, Rounds: 2, Conformance: true},
-		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: 20 * time.Second,
-		Source:     record.Source{Commit: "0123abc"},
-		Impls:      []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},
-		Benchmarks: []record.Benchmark{{Name: "Slow", Category: "S"}, {Name: "Quick", Category: "Q"}},
-		Env:        append(os.Environ(), "FAKE=on "+fake, "GORACE=atexit_sleep_ms=0"),
-		Progress:   j,
-	}, j
-}
-
 // measured reads raw.txt as name -> rounds.
 func measured(t *testing.T, dir string) map[string][]string {
 	t.Helper()

@@ -96,7 +96,7 @@ func (r *runner) correct(first time.Duration) error {
 	each := max(r.budgetLeft(), r.Budget/2)/time.Duration(after) - amiss
 	round, measured := plan(r.rec, r.measured(), tuningFor(r.Mode), time.Duration(r.rec.StartupNS), each*time.Duration(r.rec.Rounds))
 	r.rec.RoundNS, r.rec.MeasuredNS = int64(max(round+amiss, 0)), int64(measured)
-	r.Progress.Say("the first round took %v, %v more than planned; the others are to take %v", tenths(first), tenths(amiss),
+	r.Progress.Say("the first round took %v, %s; the others are to take %v", tenths(first), compared(amiss),
 		tenths(time.Duration(r.rec.RoundNS)))
 	r.drop(1)
 	r.hold(r.rec.Rounds - 1)
@@ -136,3 +136,14 @@ func (r *runner) warm(ctx context.Context, c *record.Cell, t tuning) error {
 }
 
 func tenths(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
+
+// compared says how a time compares with its plan, of which amiss is the difference.
+func compared(amiss time.Duration) string {
+	switch d := tenths(amiss); {
+	case d > 0:
+		return fmt.Sprintf("%v more than planned", d)
+	case d < 0:
+		return fmt.Sprintf("%v less than planned", -d)
+	}
+	return "as planned"
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,11 +54,12 @@ func TestCorrect(t *testing.T) {
 		what        string
 		first, want time.Duration
 		millions    float64
+		said        string
 	}{
-		{"as planned", time.Second, 960 * time.Millisecond, 2.4},
-		{"half a second more", 1500 * time.Millisecond, time.Second, 1.25},
-		{"half a second less: a cell has enough at some time", 500 * time.Millisecond, 460 * time.Millisecond, 2.4},
-		{"far too much: a cell has its least", 10 * time.Second, 9040 * time.Millisecond, 0.1},
+		{"as planned", time.Second, 960 * time.Millisecond, 2.4, "as planned"},
+		{"half a second more", 1500 * time.Millisecond, time.Second, 1.25, "500ms more than planned"},
+		{"half a second less: a cell has enough at some time", 500 * time.Millisecond, 460 * time.Millisecond, 2.4, "500ms less than planned"},
+		{"far too much: a cell has its least", 10 * time.Second, 9040 * time.Millisecond, 0.1, "9s more than planned"},
 	} {
 		j := &journal{}
 		r := &runner{dir: t.TempDir(), from: time.Now(), Config: Config{Progress: j, Options: record.Options{
@@ -77,6 +79,9 @@ func TestCorrect(t *testing.T) {
 		}
 		if got := time.Duration(r.rec.RoundNS); float64(got) < (1-part)*float64(c.want) || float64(got) > (1+part)*float64(c.want) {
 			t.Errorf("%s: the others are to take %v, want %v", c.what, got, c.want)
+		}
+		if said := strings.Join(j.said, "\n"); !strings.Contains(said, ", "+c.said+";") {
+			t.Errorf("%s: the progress is %q, want %q in it", c.what, said, c.said)
 		}
 		if over := r.rec.OverBy != ""; over != (c.want > 2*time.Second) {
 			t.Errorf("%s: over budget: %q", c.what, r.rec.OverBy)
