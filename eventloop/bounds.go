@@ -14,14 +14,14 @@ type bounds struct {
 // used is what a tick has done so far; each tick begins with a zero one.
 type used struct {
 	due     due
-	outer   pace       // of external tasks
+	outer   pace       // when to read the clock between external tasks
 	held    bool       // the budget of a checkpoint is spent: microtasks wait for the next tick, or for mostBehind callbacks
 	behind  int        // callbacks that have run while microtasks were held back
 	adopted int        // microtasks of other goroutines that were adopted
 	crowded bool       // so many microtasks were adopted that the tick is to end soon
-	inner   stint      // of internal tasks
+	inner   stint      // how long internal tasks have run
 	stopped bool       // a bound of internal tasks is reached: they wait for the next tick
-	turns   guestTurns // of the guest
+	turns   guestTurns // the turns that the guest has had
 	full    bool       // one of the bounds is reached: something is left for the next tick
 }
 
@@ -49,7 +49,7 @@ func (l *Loop) renewBounds(now int64) {
 // pace says when to read the clock between external tasks. Most tasks are so short that a counter for this would be felt.
 // So bounds.tasks, which counts down anyway, is compared with pace.at: when it gets there, tasksSpent is called.
 type pace struct {
-	at        int   // bounds.tasks at the next reading of the clock; 0: when the budget is spent
+	at        int   // bounds.tasks at the next reading of the clock; 0 if the budget is spent before
 	from      int   // bounds.tasks at the first reading
 	began     int64 // time of the first reading; 0 before
 	outOfTime bool  // the tasks have taken too long, and some are left
@@ -60,8 +60,8 @@ const (
 	mostTasks = 64 // the most tasks between two looks at the clock, since slow tasks may follow fast ones
 )
 
-// tasksSpent is called when the budget is spent or it is time to read the clock. It tells whether the tasks that are left
-// have to wait for the next tick, and reports a spent budget.
+// tasksSpent tells whether the tasks that are left have to wait for the next tick, and reports a spent budget. runExternal
+// asks when the budget is spent, and when it is time to read the clock.
 func (l *Loop) tasksSpent() bool {
 	t := &l.bounds
 	p := &t.outer
@@ -79,8 +79,8 @@ func (l *Loop) tasksSpent() bool {
 		t.full, p.outOfTime = true, true
 		return true
 	}
-	soon := longestStint / 10 * int64(p.from-t.tasks) / (took + 1) // about as many tasks as run in a tenth of longestStint
-	p.at = max(0, t.tasks-int(min(max(1, soon), mostTasks)))
+	more := longestStint / 10 * int64(p.from-t.tasks) / (took + 1) // about as many tasks as run in a tenth of longestStint
+	p.at = max(0, t.tasks-int(min(max(1, more), mostTasks)))
 	return false
 }
 
@@ -92,7 +92,7 @@ type stint struct {
 	next  int   // value of n after which to look at the clock
 }
 
-// expired is called before each callback, and tells whether the stint has lasted long enough.
+// expired tells whether the stint has lasted long enough. It counts its calls: there must be one before each callback.
 func (s *stint) expired(l *Loop) bool {
 	if s.n++; s.n < 4 || s.n <= s.next {
 		return false

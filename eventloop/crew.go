@@ -16,7 +16,7 @@ type crew struct {
 	crowd map[uintptr]struct{}
 
 	count atomic.Int64  // goroutines, in places and in the crowd
-	gone  chan struct{} // closed when no goroutine is left; made by the first caller of none; nil before and after
+	gone  chan struct{} // closed when no goroutine is left; made by a call of none; nil when nobody waits for it
 }
 
 // enlist adds the calling goroutine to the loop's crew, which it returns.
@@ -108,7 +108,7 @@ func (c *crew) has() bool {
 	return is
 }
 
-// placeOf returns the place of a goroutine. Identities are addresses, so it spreads them.
+// placeOf returns the place of a goroutine. It hashes the identity: identities are addresses, with equal bits at the end.
 func (c *crew) placeOf(id uintptr) *atomic.Uintptr {
 	return &c.place[uint32(uint64(id)*0x9E3779B97F4A7C15>>32)%uint32(len(c.place))]
 }

@@ -35,7 +35,7 @@ type descriptors struct {
 
 	// A goroutine that sets changed or ready looks at the loop's state afterwards; the loop looks at both flags before it
 	// parks. The loop clears changed before it reads mode and poller, and ready before it asks the poller.
-	size    atomic.Int32                 // of table; written under mu, read without
+	size    atomic.Int32                 // entries of table; written under mu, read without it
 	changed atomic.Bool                  // the loop has to look at mode, poller, size and fault
 	ready   atomic.Bool                  // the watch has reported events
 	fault   atomic.Pointer[error]        // the error that ended the watch; the watch sets it before changed, the loop takes it
@@ -43,17 +43,17 @@ type descriptors struct {
 
 	// Only the loop touches these.
 	own       systemPoller   // the loop's copy of poller, made by chooseWatch
-	parker    poller.Parker  // own, if the loop may park in it; else nil
+	parker    poller.Parker  // the poller in own, if the loop may park in it; else nil
 	parking   bool           // the loop parks in parker
 	misplaced int            // sleeps in a row that another place would have served better
 	unwatch   func()         // ends the watch; nil when there is none
 	drained   bool           // the last wait found nothing, so the watch will report the next event
 	batch     []poller.Event // from the last wait
 	called    int            // events of the batch that were served
-	asked     int64          // the loop last asked the poller in the tick that began then
+	asked     int64          // when the tick began in which the loop last asked the poller
 	strays    []uint32       // tags in the batch that belong to no registration
 	earlier   []uint32       // such tags in earlier batches, back to the last batch that had none
-	suspended bool           // the poller could not be made to forget closed descriptors
+	suspended bool           // the poller has failed to forget closed descriptors, so the loop leaves it alone for a moment; see suspend
 }
 
 // systemPoller is a poller (see package poller). Not every loop needs one, and a test may replace it.

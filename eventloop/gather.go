@@ -15,7 +15,7 @@ import "github.com/turnloop/turnloop/internal/sched"
 //
 // Only the loop's goroutine touches it.
 type gather struct {
-	way   gathered // how the loop comes to take the next batch
+	way   gathered // whether the loop waits for the next batch before it takes it
 	last  int      // tasks of the last batch
 	plain int      // tasks of the last batch that was taken at once
 	waits int      // waits that paid, since that batch
@@ -24,7 +24,7 @@ type gather struct {
 	sum   uint32   // uses the result of compute, which the compiler would leave out otherwise
 }
 
-// gathered says how the loop has come to take a batch.
+// gathered says whether the loop has waited for a batch before it took it, so that learn can compare the two.
 type gathered uint8
 
 const (
@@ -41,8 +41,8 @@ const (
 	lingers    = 40  // looks for urgent work in one wait
 )
 
-// wait is called when the inbox has tasks. If it is likely to pay, it waits for more of them, or until there is urgent
-// work.
+// wait gives the inbox, which has tasks, time to get more of them, if that is likely to pay. It returns early when there is
+// urgent work.
 func (g *gather) wait(l *Loop) {
 	switch {
 	case g.last >= largeBatch || sched.Exploring:
@@ -71,7 +71,7 @@ func (g *gather) took(n int) {
 	}
 }
 
-// interrupted is called when urgent work goes before the batch. The next batch is unmeasured, since it grows meanwhile.
+// interrupted marks the next batch as unmeasured: urgent work goes first, and meanwhile the batch grows.
 func (g *gather) interrupted() { g.way = unmeasured }
 
 func (g *gather) learn(n int) {

@@ -26,7 +26,7 @@ type grace struct {
 	clock   int64  // when the last function started; 0 if that was an elder, or an external task
 	tasks   round  // of internal tasks
 	jobs    round  // of microtasks, or of functions of NextTick, since the last change from one to the other
-	changes int    // how often the loop has changed between these two queues; taking the first one counts, too
+	changes int    // how often the loop has begun one of these two queues: the first, and at each change from one to the other
 	inTicks bool   // the last change was to functions of NextTick
 }
 
@@ -140,8 +140,8 @@ func (g *grace) creditOwed(n int) {
 	}
 }
 
-// noticeEnd is called by the first tick that finds the loop ending when it begins. The tick in which the end was asked for
-// counts nothing yet: it has bounds of its own.
+// noticeEnd begins to count. The first tick that is ending from its beginning calls it; the tick before, in which the end was
+// asked for, has bounds of its own and counts nothing.
 func (l *Loop) noticeEnd() {
 	l.grace.counts = true
 	l.renew()
@@ -157,7 +157,7 @@ func (l *Loop) renew() {
 	l.grace = grace{counts: l.grace.counts, rejected: l.grace.rejected, common: common, credit: mostOwn, time: mostTime, elders: elders}
 }
 
-// renewAll is renew, and renews the account of other goroutines, too.
+// renewAll does what renew does, and renews the account of other goroutines, too.
 func (l *Loop) renewAll() {
 	l.renew()
 	u := &l.urgent

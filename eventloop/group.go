@@ -22,7 +22,7 @@ type Group struct {
 	loops  []*Loop
 	shares []share
 	idle   atomic.Int32 // number of idle shares
-	limit  int          // of tasks in a share; 0 is none
+	limit  int          // the most tasks in a share; 0 for no limit
 
 	mu      sync.Mutex // guards running, ending, closed and expired
 	running bool

@@ -153,8 +153,8 @@ func (l *Loop) turnsSpent() bool {
 			t.began = now
 		}
 		if took := now - t.began; took < longestStint {
-			soon := longestStint / 10 * int64(t.taken) / (took + 1) // about as many turns as run in a tenth of longestStint
-			t.look = t.taken + int(min(max(1, soon), between))
+			more := longestStint / 10 * int64(t.taken) / (took + 1) // about as many turns as run in a tenth of longestStint
+			t.look = t.taken + int(min(max(1, more), between))
 			return false
 		}
 	}

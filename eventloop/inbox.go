@@ -170,7 +170,7 @@ func (l *Loop) lockFor(at lane) {
 	if at == external && !l.OnLoop() {
 		looks = brief
 	}
-	l.lockSlow(&l.inboxOf(at).spinLock, looks, wait)
+	l.lockSlow(&l.inboxOf(at).spinLock, looks, neverQuit)
 }
 
 // giveWay yields for a producer that may be ahead of the loop, more often the larger the backlog is. It does not wait for
@@ -251,7 +251,7 @@ func (l *Loop) take(at lane, into *queue) bool {
 	into.rewind()
 	b := l.inboxOf(at)
 	if !b.tryAcquire() {
-		quit := wait
+		quit := neverQuit
 		if at == external {
 			quit = l.urgentDue
 		}

@@ -179,7 +179,7 @@ func WithPromiseDebug(on bool) Option {
 	}
 }
 
-// WithDebug records where tasks, timers, microtasks, registrations, holds, functions of Promisify and promises are created,
+// WithDebug records where promises, tasks, timers, microtasks, registrations, holds and calls of Promisify are created,
 // for [Loop.Active], the error of Shutdown, the report of a stall and that of an unhandled rejection; it includes
 // [WithPromiseDebug]. The place of a promise's handler is where the promise was derived. It costs a stack trace, and memory,
 // for each of them, and two readings of the clock for each callback.

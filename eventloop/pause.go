@@ -21,7 +21,7 @@ import (
 // Only the loop's goroutine touches them. Times are in nanoseconds since the loop's anchor.
 type pauses struct {
 	used  int   // pauses of this tick
-	left  int   // how many pauses the idle moment may still have, as long as they bring no work
+	left  int   // pauses that the idle moment may still have; the first that brings work ends it
 	vain  int   // idle moments in a row whose first pause has brought nothing
 	skip  int   // idle moments to come that get no pause because of that
 	lost  int64 // nanoseconds in long pauses, less those forgiven
@@ -35,9 +35,9 @@ const (
 	perMoment  = 4           // in an idle moment: work that another processor is about to submit takes a while
 	perClock   = 4           // pauses between two looks at the clock, which cost a good part of what a pause saves
 	longPause  = 100_000     // nanoseconds: more than a few goroutines take that have little to do
-	mostLost   = 2_000_000   // nanoseconds, in long pauses, until the loop doubts that the processors are calm
-	forgiven   = 20          // nanoseconds of ticks that make up for one lost nanosecond
-	steady     = 100_000_000 // nanoseconds, in which goroutines that compute would have had several time slices
+	mostLost   = 2_000_000   // nanoseconds in long pauses; beyond that the loop takes the processors for busy until it has asked
+	forgiven   = 20          // for so many nanoseconds of ticks one nanosecond less counts as lost
+	steady     = 100_000_000 // nanoseconds: several time slices, so goroutines that compute would have had turns
 	nearTimer  = 1_000_000   // nanoseconds before a timer in which there are no pauses
 	mostSkip   = 6           // the most that vain gets; then about one idle moment in 2^6 gets a pause
 )

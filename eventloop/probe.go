@@ -183,7 +183,7 @@ func (p *probe) call(k kind, m mark, fn func()) {
 	}
 	now := p.loop.now()
 	p.last = now
-	if n := uint64(p.valid.Load()); n < journalLength { // then its upper bits are zero
+	if n := uint64(p.valid.Load()); n < journalLength { // no callbacks are counted in the upper bits, and the journal has room
 		j := &p.journal
 		j.end[n], j.took[n], j.delay[n], j.runs[n] = now, now-start, delay, runsOf(k, 1)
 		publish(&p.valid, int64(n+1))
@@ -270,7 +270,7 @@ func (p *probe) beginRunner() {
 	p.clearRunning()
 }
 
-// clearRunning notes that no callback runs, within a runner.
+// clearRunning notes that no callback runs, but a group's runner, which is about to call the next.
 func (p *probe) clearRunning() {
 	p.now.timed, p.now.kind = false, noCallback
 	publish(&p.running, 0)

@@ -165,7 +165,8 @@ func (w *workItem) run() {
 	w.settle(value, err)
 }
 
-// cancel is called, on a goroutine of its own, when the context ends.
+// cancel drops fn, unless the worker has taken it, and rejects the promise. It runs on a goroutine of its own when ctx has
+// ended.
 func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
@@ -235,19 +236,19 @@ func (l *Loop) addWorker() error {
 		u.begun++
 	}
 	working := int(u.begun - u.delivered.Load())
-	due := u.begun%perWay == 0 // to give way, if there are many workers
+	mayGiveWay := u.begun%perWay == 0 // this call gives way if there are many workers; the next ones do not
 	u.Unlock()
 	if refused {
 		l.yieldRefused()
 		return ErrLoopTerminated
 	}
-	if waiting := working * workerShare; u.wanted.Load() != 0 || due && waiting >= yieldBacklog {
+	if waiting := working * workerShare; u.wanted.Load() != 0 || mayGiveWay && waiting >= yieldBacklog {
 		giveWay(waiting)
 	}
 	return nil
 }
 
-// To giveWay a worker counts for workerShare waiting functions, so that callers give way while the run queue of their
+// giveWay takes a worker for workerShare waiting functions, so that callers give way while the run queue of their
 // processor still has room for the workers that they start. Workers that find it full go to the global run queue, from
 // which the runtime rarely takes a goroutine while a loop and a worker wake each other again and again.
 const (

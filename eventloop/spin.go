@@ -47,7 +47,7 @@ func (s *spinLock) yieldIfWanted() {
 // lock takes a lock. Any goroutine may call it, the loop's too.
 func (l *Loop) lock(s *spinLock) {
 	if !s.tryAcquire() {
-		l.lockSlow(s, patience, wait)
+		l.lockSlow(s, patience, neverQuit)
 	}
 }
 
@@ -77,8 +77,8 @@ func (l *Loop) lockSlow(s *spinLock, looks int, quit func() bool) bool {
 	return true
 }
 
-// wait is the function quit for a caller that does not give up.
-func wait() bool { return false }
+// neverQuit is the function quit of a caller of lockSlow that does not give up.
+func neverQuit() bool { return false }
 
 // Who waits for the lock of external work yields after few looks, since such work comes in streams: a producer that yields
 // soon disturbs the holder's cache less, and the longer the loop waits, the more tasks it takes at once. All other locks

@@ -99,7 +99,7 @@ func (l *Loop) betweenLooks() time.Duration {
 	return min(max(l.stallThreshold/4, 100*time.Microsecond), time.Second)
 }
 
-// look is the timer's function.
+// look reports the running callback if it has blocked the loop for longer than the threshold. The timer calls it.
 func (p *probe) look() {
 	defer p.lookAgain() // also if the report calls runtime.Goexit
 	s, l := &p.stalls, p.loop

@@ -33,7 +33,7 @@ type regions struct {
 	names   [phases]string
 }
 
-// look is called when a tick begins: it notices that a trace has begun or ended.
+// look notices that a trace has begun or ended. Each tick begins with it.
 func (r *regions) look(l *Loop) {
 	if trace.IsEnabled() != r.on {
 		r.change(l)

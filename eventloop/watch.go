@@ -164,8 +164,8 @@ func (d *descriptors) choosePark(event bool) {
 // much as one such sleep wastes.
 const moveAfter = 16
 
-// notify is called by the watch, on a goroutine of the poller: with nil when there may be events, or with the error that
-// has ended the watch.
+// notify tells the loop that there may be events, or, if err is not nil, that err has ended the watch. The watch calls it, on
+// a goroutine of the poller.
 func (l *Loop) notify(err error) {
 	if err != nil {
 		fault := err // a copy: otherwise err would be allocated for each event

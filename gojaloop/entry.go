@@ -385,7 +385,7 @@ func (h *Host) runTurn() {
 	}
 	h.inbox.take()
 	began := time.Time{}
-	for own := h.inbox.own(); own != nil; own = h.inbox.own() {
+	for own := h.inbox.nextOwn(); own != nil; own = h.inbox.nextOwn() {
 		own()
 		if began.IsZero() {
 			began = time.Now()

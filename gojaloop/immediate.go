@@ -39,7 +39,7 @@ type immediateExtra struct {
 
 var noImmediateExtra = new(immediateExtra)
 
-// own returns the immediate's own extra, which may be written.
+// own returns the immediate's own extra, which may be written; it makes it on the first call.
 func (im *immediate) own() *immediateExtra {
 	if im.immediateExtra == noImmediateExtra {
 		im.immediateExtra = new(immediateExtra)

@@ -143,8 +143,8 @@ func (in *inbox) next() (fn func(*goja.Runtime), own bool) {
 	return in.pop(c), false
 }
 
-// own takes out the next function if it needs an entry of its own, else it returns nil.
-func (in *inbox) own() func() {
+// nextOwn takes out the next function if it needs an entry of its own; otherwise it takes none, and returns nil.
+func (in *inbox) nextOwn() func() {
 	c := in.batch
 	if c == nil || c.own>>c.at&1 == 0 {
 		return nil

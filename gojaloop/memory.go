@@ -74,7 +74,7 @@ func (f *fuse) blown() bool {
 		}
 		return false
 	}
-	if !f.done.Load() && now[3] < f.cycle+2 { // the first of the two may have begun before the measurement
+	if !f.done.Load() && now[3] < f.cycle+2 { // two collections later: one may have been under way when the measurement began
 		return false
 	}
 	f.done = nil

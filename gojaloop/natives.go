@@ -116,7 +116,7 @@ func (h *Host) elapsed() float64 { return float64(h.timers.now()) / float64(time
 
 func (h *Host) buffer(b []byte) goja.Value { return h.vm.ToValue(h.vm.NewArrayBuffer(b)) }
 
-// arrayBuffer returns a value as an ArrayBuffer; for any other value, an empty one.
+// arrayBuffer returns the ArrayBuffer that a value is; if it is none, an empty one.
 func arrayBuffer(v goja.Value) goja.ArrayBuffer {
 	b, _ := v.Export().(goja.ArrayBuffer)
 	return b
@@ -194,7 +194,7 @@ func (h *Host) holdFor(goja.FunctionCall) goja.Value {
 	})
 }
 
-// after sets a timer without a ref, whose delay in milliseconds may be of any length.
+// after calls a script's function after a delay, in milliseconds, of any length. Its timer has no ref.
 func (h *Host) after(call goja.FunctionCall) goja.Value {
 	const longest = float64(math.MaxInt64/2) / float64(time.Millisecond)
 	t := &timer{timers: &h.timers, fn: call.Argument(1), extra: none, unref: true}
@@ -225,8 +225,8 @@ func (h *Host) stackOf(v goja.Value) string {
 	return cleanStack(s.String(), "")
 }
 
-// about returns the property of process that its argument names. In a sandbox only platform and arch have their real
-// values.
+// about returns the property of the object process that the script names. In a sandbox only platform and arch have their
+// real values.
 func (h *Host) about(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	switch {

@@ -50,7 +50,7 @@ func (h *Host) requireURL(vm *goja.Runtime, module *goja.Object) {
 	}
 }
 
-// requireBuffer loads the module buffer, with the global class.
+// requireBuffer loads the module buffer, whose class Buffer is the global one.
 func (h *Host) requireBuffer(_ *goja.Runtime, module *goja.Object) {
 	_ = module.Get("exports").ToObject(h.vm).Set("Buffer", h.vm.GlobalObject().Get("Buffer"))
 }

@@ -97,8 +97,8 @@ func (h *Host) Await(v goja.Value) *promise.Promise {
 // waiter is a promise of Await that is pending.
 type waiter struct{ reject func(error) }
 
-// attach arranges that the function fulfilled or rejected is called with the outcome of v. If no entry is under way, attach
-// makes one: otherwise goja would run promise jobs before nextTick functions.
+// attach has one of the functions fulfilled and rejected called with the outcome of v. If no entry is under way, attach makes
+// one: otherwise goja would run promise jobs before nextTick functions.
 func (h *Host) attach(v, fulfilled, rejected goja.Value) (err error) {
 	then := func() {
 		if v, err = h.resolve(h.promise, v); err == nil {

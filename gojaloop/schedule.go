@@ -27,7 +27,8 @@ type Schedule interface {
 	alarms
 	// Now returns the time since the host was made. It never goes back.
 	Now() time.Duration
-	// Work arranges a later call of fn, a function of Promisify. The call blocks the loop.
+	// Work arranges a later call of fn, which does the work that a call of [Host.Promisify] was given. It runs on the loop,
+	// and so blocks it.
 	Work(fn func())
 }
 

@@ -81,7 +81,7 @@ type extra struct {
 
 var none = new(extra)
 
-// own returns the timer's own extra, which may be written.
+// own returns the timer's own extra, which may be written; it makes it on the first call.
 func (t *timer) own() *extra {
 	if t.extra == none {
 		t.extra = new(extra)

@@ -55,8 +55,8 @@ type AbortSignal struct {
 
 // follower is a signal's record of another one that follows it.
 type follower struct {
-	order uint64       // in which followers are aborted
-	held  *AbortSignal // the follower, while it has watchers
+	order uint64       // its number: followers are aborted in the order of their numbers
+	held  *AbortSignal // the follower, held in memory while it has watchers; else nil
 }
 
 // watcher is a function that is called once, when the signal is aborted.

@@ -131,7 +131,7 @@ func ioRegisterRacesEnd(t *trial) {
 			t.want("UnregisterFD after the end", l.fds.UnregisterFD(links[0].near), gone, unknown)
 		}
 		if round == 0 {
-			before = listDescriptors() // includes what is made once per process
+			before = listDescriptors() // with what a process makes once
 		}
 		if t.failed() {
 			return

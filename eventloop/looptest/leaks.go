@@ -92,7 +92,7 @@ func (l *loop) busy() {
 // leaks counts goroutines and descriptors before and after many lives of each kind.
 func leaks(t *trial) {
 	for _, life := range lives {
-		life.live(t) // makes what is made once per process
+		life.live(t) // before the count: whatever a process makes once is made now
 		t.cleanup()
 		settled(runtime.NumGoroutine)
 		goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()

@@ -88,7 +88,7 @@ func tierBackground(t *trial) {
 	}
 	if testing.Short() && !t.virtual {
 		l.finish()
-		return // the rest takes a second
+		return // what follows takes a second
 	}
 	idle := l.labour()
 	most := t.slack() + 20*time.Millisecond

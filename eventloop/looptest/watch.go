@@ -135,10 +135,11 @@ func ioCallback(l *loop, fn func()) error {
 	return err
 }
 
-// standsStill expects the loop to sleep, and not to tick without work. One quiet moment is enough, as other causes of
-// ticks pass. If the loop has a clock, its tick time must stand still while the loop could have had processor time: this
-// goroutine keeps a processor busy, so that a busy machine gives some time to this process, and sleeps in between, so
-// that the loop's thread can use it. A short run mostly sleeps. A loop without a clock must use hardly any processor time.
+// standsStill expects the loop to sleep, and not to tick without work. Of a few moments one must be quiet: a loop that ticks
+// for ever has none, and whatever else makes it tick does not last. If the loop has a clock, its tick time must stand still
+// while the loop could have had processor time: this goroutine computes, so that a busy machine gives some time to this
+// process, and sleeps in between, so that the loop's thread can use it. In a short run it computes less. A loop without a
+// clock must use hardly any processor time.
 func (l *loop) standsStill(format string, args ...any) {
 	const moments, parts, nap = 3, 10, 2 * time.Millisecond
 	busy := 4 * time.Millisecond

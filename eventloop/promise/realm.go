@@ -117,8 +117,8 @@ func (r *Realm) Begin(p *Promise) {
 	p.value = begun{}
 }
 
-// Finish settles a promise of Begin. It rejects p with result, an error, if failed, and resolves p with result otherwise.
-// It is called once, on the loop.
+// Finish settles p, which Begin has returned. If failed is set, result is an error and p is rejected with it; otherwise p is
+// resolved with result. It is called once, on the loop.
 func (r *Realm) Finish(p *Promise, failed bool, result any) {
 	if failed {
 		p.settle(rejected, result)

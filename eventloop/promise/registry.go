@@ -236,8 +236,9 @@ func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }
 // whenever it has run everything that was accepted, until RejectAll returns false. These rejections are not reported as
 // unhandled.
 //
-// A promise that waits for another one is rejected when that one is: so a Catch on the way may turn the rejection into a value.
-// When RejectAll has returned false, and nothing is queued, all that is pending waits for promises of Begin.
+// RejectAll does not reject a promise that waits for another one: it gets the other one's rejection, which a Catch in between
+// may turn into a value. When RejectAll has returned false, and nothing is queued, every promise that is still pending waits
+// for one that Begin has returned.
 func (r *Realm) RejectAll(err error) (more bool) {
 	first := r.end.CompareAndSwap(nil, &err)
 	end := *r.end.Load()

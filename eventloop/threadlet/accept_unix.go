@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acceptNonblock accepts a connection. The lock keeps the process from forking before the descriptor is close-on-exec: the
-// new program would inherit it.
+// acceptNonblock accepts a connection. A program that is started before the descriptor is close-on-exec would inherit it, so
+// the lock keeps this process from starting one in between.
 func acceptNonblock(fd int) (int, unix.Sockaddr, error) {
 	syscall.ForkLock.RLock()
 	accepted, from, err := unix.Accept(fd)

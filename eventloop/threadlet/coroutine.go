@@ -34,9 +34,9 @@ func (s *scheduler) newCoroutine() *coroutine {
 	return c
 }
 
-// resume hands over to a coroutine, and returns when that hands back: because its threadlet waits, or because it is idle.
-// Meanwhile the coroutine's goroutine is the loop's owner. (A new coroutine, whose id is not known yet, stores the owner
-// itself.) suspend does what resume does, for the driver.
+// resume hands over to a coroutine, and returns when the coroutine hands back: because its threadlet waits, or because it is
+// idle. Meanwhile the coroutine's goroutine is the loop's owner: resume stores that before and takes it back afterwards, but
+// the id of a new coroutine is not known yet, so a new one stores it itself. For the driver, suspend has the same steps.
 func (c *coroutine) resume() {
 	s := c.s
 	s.base = s.owner.Load()
@@ -48,9 +48,9 @@ func (c *coroutine) resume() {
 	guest.SetOwner(s.owner, s.base)
 }
 
-// handedBack is called when a coroutine has handed back. If the coroutine wants the stack of its driver, which is the
-// caller, it gets the stack and goes on. If it is spent, a new goroutine resumes it: a coroutine that ends by
-// runtime.Goexit also ends the goroutine that has resumed it.
+// handedBack does what a coroutine that has just handed back needs. If it wants the stack of its driver, which is the caller,
+// it gets the stack and goes on. If it is spent, a new goroutine resumes it: a coroutine that ends by runtime.Goexit also
+// ends the goroutine that has resumed it.
 func (c *coroutine) handedBack() {
 	for c.s.wantsTrace {
 		c.s.wantsTrace = false

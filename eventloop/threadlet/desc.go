@@ -62,7 +62,7 @@ func (sd *side) push(t *Threadlet) {
 	sd.last = t
 }
 
-// runs is called when t, which was in the list, runs again.
+// runs notes that t, which was in the list, runs again: if wakeFirst has woken it, wakeFirst may now wake the next.
 func (sd *side) runs(t *Threadlet) {
 	if t.woken {
 		t.woken, sd.waking = false, false
@@ -130,7 +130,7 @@ func (d *desc) usable(sd *side) error {
 // the loop from other work, nor from its end.
 const mostOps = 64
 
-// countOperation is called after each operation that did not wait. After mostOps of these it yields.
+// countOperation counts an operation that did not wait, and yields after mostOps of them.
 func (t *Threadlet) countOperation() {
 	if t.s.ops++; t.s.ops >= mostOps && !t.s.terminated {
 		_ = suspend(t, yielding)
@@ -195,7 +195,8 @@ func (d *desc) watchLater(events eventloop.IOEvents) error {
 	return nil
 }
 
-// closeLater is close for a handler that has returned.
+// closeLater closes the descriptor at the end of the turn. It is for a handler that has returned, and whose error nobody
+// hears.
 func (d *desc) closeLater() {
 	if !d.closing.Swap(true) {
 		d.deferWork()

@@ -53,7 +53,7 @@ func (s *scheduler) Drain(done func()) {
 	s.callIfDrained()
 }
 
-// drained is called at the end of a threadlet that has called Draining.
+// drained counts the end of a threadlet that has called Draining. The last one ends the draining.
 func (s *scheduler) drained() {
 	s.drainers--
 	s.callIfDrained()

@@ -35,7 +35,7 @@ type slot struct {
 
 type slots struct {
 	shift uint   // 64 minus the number of bits of an index
-	of    []slot // as many as a power of two
+	of    []slot // their number is a power of two
 }
 
 const smallest = 64 // slots
@@ -56,7 +56,8 @@ func (tab *table) find(id uintptr) *coroutine {
 	}
 }
 
-// place returns where the search for id begins. Identities are addresses, which it spreads.
+// place returns the index at which the search for id begins. It hashes id: identities are addresses, with equal bits at the
+// end.
 func (in *slots) place(id uintptr) int {
 	return int(uint64(id) * 0x9E3779B97F4A7C15 >> (in.shift & 63))
 }

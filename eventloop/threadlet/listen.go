@@ -79,7 +79,7 @@ const (
 	lastPause  = time.Second
 )
 
-// accept waits for a connection, and opens it on the scheduler that the function to returns.
+// accept waits for a connection, calls to for a scheduler, and opens the connection there.
 func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 	t, err := ln.caller(&ln.in)
 	pause := firstPause

@@ -55,7 +55,8 @@ func (s *seen) left(t *Threadlet) {
 	}
 }
 
-// goesOn and suspends do something only if places is set. Their callers test this, because a call would cost more.
+// goesOn notes that a threadlet runs again, and suspends what it waits for. They are called only if places is set: the callers
+// test that, because a call would cost more.
 func (s *seen) goesOn(t *Threadlet) {
 	s.host.Note(t.serial, nil, phases[running])
 	s.host.Runs(t.serial)
@@ -75,7 +76,7 @@ func (s *seen) isReady(t *Threadlet) {
 	}
 }
 
-// begins is called by a new coroutine, on its goroutine.
+// begins gives a new coroutine a number in traces, and switches to it. The coroutine calls it, on its goroutine.
 func (s *seen) begins(c *coroutine) {
 	if s.stacks {
 		s.nos[c] = s.host.Number()
@@ -83,10 +84,10 @@ func (s *seen) begins(c *coroutine) {
 	}
 }
 
-// ends is called by a coroutine that will run no other threadlet.
+// ends forgets the number of a coroutine that will run no other threadlet.
 func (s *seen) ends(c *coroutine) { delete(s.nos, c) }
 
-// enter is called before a switch to c. Its result is passed to back, which is called after the switch.
+// enter notes a switch to c, right before it. Its result is for back, which notes the switch back.
 func (s *seen) enter(c *coroutine) (before uint64) {
 	if s.stacks {
 		return s.host.Switch(s.nos[c])

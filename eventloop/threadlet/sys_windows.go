@@ -82,7 +82,8 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	}
 }
 
-// accept accepts a connection. The lock keeps the process from starting a program before the socket is not inheritable.
+// accept accepts a connection. A program that is started before the socket is marked would inherit it, so the lock keeps this
+// process from starting one in between.
 func accept(fd int) (s windows.Handle, from windows.Sockaddr, err error) {
 	var name windows.RawSockaddrAny
 	size := int32(unsafe.Sizeof(name))
@@ -128,7 +129,7 @@ func sysDup(of uintptr) (int, error) {
 	if err := windows.WSADuplicateSocket(windows.Handle(of), windows.GetCurrentProcessId(), &info); err != nil {
 		return 0, os.NewSyscallError("WSADuplicateSocket", err)
 	}
-	const same = -1 // take it from info
+	const same = -1 // FROM_PROTOCOL_INFO: as info says
 	s, err := windows.WSASocket(same, same, same, &info, 0, windows.WSA_FLAG_OVERLAPPED|windows.WSA_FLAG_NO_HANDLE_INHERIT)
 	if err != nil {
 		return 0, os.NewSyscallError("WSASocket", err)

@@ -50,7 +50,7 @@ type Threadlet struct {
 	elder    *Threadlet // the one before it in the scheduler's list of all
 	younger  *Threadlet // the next one in that list
 	extra    *extra     // nil until it is needed
-	since    int64      // time of the tick in which it was made, or its last wait began; see guest.Host.Tick
+	since    int64      // time of the tick in which its last wait began, or else it was made; see guest.Host.Tick
 	serial   uint64     // its number on the loop, from 1
 	waits    uint32     // waits so far; a wake for one wait carries its number, and does nothing in a later one
 	refused  uint16     // waits refused because the loop had ended

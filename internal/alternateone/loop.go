@@ -27,7 +27,7 @@ type Loop struct {
 	micro     line
 	timers    timers
 	ids       uint64 // the number of the last accepted task or timer
-	cause     cause  // of the end; after Close nothing may start any more
+	cause     cause  // why the loop ends; if it is Close, nothing may start any more
 	sealed    bool   // the end has found all queues empty: nothing is accepted any more
 	announced uint64 // the number of goroutines that have come to change the table
 	admitted  uint64 // the number of these that have left it again
@@ -293,7 +293,7 @@ func (l *Loop) watchBudgets(onlyMicrotasks bool) error {
 // episode is the time from the moment at which a budget is spent until the queue is empty. It is true in that time.
 type episode bool
 
-// begins updates the episode, and reports whether it has begun now.
+// begins notes whether the episode lasts, and reports whether it has begun now.
 func (e *episode) begins(waiting, budgetLeft int) bool {
 	begins := !bool(*e) && waiting > 0 && budgetLeft == 0
 	*e = episode(waiting > 0 && (bool(*e) || begins))

@@ -107,7 +107,7 @@ func (l *Loop) poll() {
 		l.violated("poll", fmt.Errorf("the loop's own descriptors do not work: %w", err))
 	}
 	for _, e := range events {
-		if l.table.find(e) == nil { // the table has not changed since: the event is from a duplicate that outlived its watch
+		if l.table.find(e) == nil { // the event is from a duplicate that outlived its watch: since the wait nothing else has changed the table
 			l.rebuild()
 			break
 		}

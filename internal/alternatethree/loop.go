@@ -20,7 +20,7 @@ type Loop struct {
 	state    stateWord
 	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it, read by OnLoop
 	closing  atomic.Bool    // Close was called: written under the ingress's lock, read by the loop before each callback
-	tickTime atomic.Int64   // since anchor; written by the loop, read by everyone
+	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the loop, read by everyone
 	in       ingress
 	timers   timers
 	table    table
@@ -32,16 +32,16 @@ type Loop struct {
 	micro        ring
 	ready        []readiness // descriptors to call; those before called are done
 	called       int
-	externalLeft int  // of the tick's budgets
-	internalLeft int  //
-	microLeft    int  // of the checkpoint's budget
+	externalLeft int  // what is left of the tick's budget of external tasks
+	internalLeft int  // the same of internal tasks
+	microLeft    int  // the same of the checkpoint's budget of microtasks
 	microHeld    bool // that budget is spent, the rest waits for the next tick
-	overloaded   bool // these four were reported, and are until they are over
+	overloaded   bool // this condition, like the next three, was reported and lasts
 	runaway      bool
 	microBreach  bool
 	ghosts       bool
 	fault        *loopapi.PanicError // the callback that did not return and was not reported yet
-	told         int                 // how many were told of it and did not return
+	told         int                 // how often its report has failed: see report
 	unwatch      func() bool         // ends the watch of Run's context
 
 	// Fixed by New.

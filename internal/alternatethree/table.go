@@ -23,7 +23,7 @@ type registration struct {
 	asked loopapi.IOEvents // the events that the poller watches; guarded by the table's lock
 
 	// wanted are the events to deliver: what was asked for, and those that always are. It is 0 once the registration has
-	// ended. It is written under the table's lock, and read by the loop without just before the call.
+	// ended. It is written under the table's lock; the loop reads it just before the call, without that lock.
 	wanted atomic.Uint32
 
 	// Only the loop touches these.
@@ -46,7 +46,7 @@ type table struct {
 	lastTag uint32
 	haunted bool // the poller could not remove a descriptor, closed too early, and may go on to report a duplicate of it
 
-	size atomic.Int64 // of entries; written under mu, read by the loop without to see whether to ask the poller at all
+	size atomic.Int64 // the number of entries; written under mu; the loop reads it without mu, to see whether to ask the poller at all
 }
 
 // readiness is a descriptor that is ready, on its way to its callback.
@@ -67,7 +67,7 @@ func (l *Loop) collectReady(events []poller.Event) {
 		return
 	}
 	forgot, err := l.table.rebuild(l.poller)
-	known := l.ghosts && !forgot // a ghost that stays; a registration that was lost never is
+	known := l.ghosts && !forgot // the same ghost was reported before; if a registration was lost, forgot is true
 	if l.ghosts = !forgot; l.ghosts {
 		time.Sleep(ghostPause)
 	}

@@ -62,7 +62,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 		return 0, loopapi.ErrLoopTerminated
 	}
 	if first {
-		l.wakeIfSleeping() // to sleep less long
+		l.wakeIfSleeping() // its sleep must now end earlier
 	}
 	return id, nil
 }

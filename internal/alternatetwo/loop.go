@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	defaultBudget  = 1024    // of external tasks in a tick, and of microtasks in a drain
+	defaultBudget  = 1024    // the default of both budgets: external tasks in a tick, microtasks in a checkpoint
 	internalBudget = 100_000 // internal tasks in a tick; more are a runaway
 )
 
@@ -39,24 +39,24 @@ type Loop struct {
 	// Written by producers, each on lines of its own.
 	external, internal, foreign lane
 	waking                      atomic.Bool  // a wake-up is on its way; wait.go says who writes and what it pairs with
-	waiting                     atomic.Int64 // under a queue limit, external tasks: producers add, the loop takes away
+	waiting                     atomic.Int64 // external tasks that have not started, counted under a queue limit only: producers add, the loop subtracts
 	timers                      timers
 
 	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it alone, read by OnLoop
 	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the owner
 
-	// The owner's.
+	// Only the owner touches these.
 	micro      ring
-	microLeft  int  // of the budget, until no microtask is left
+	microLeft  int  // what is left of the budget, which is renewed when no microtask is left
 	microHeld  bool // the budget is spent; the rest waits for the next tick
 	taskLeft   int
 	innerLeft  int
-	overloaded bool // these three: the condition was reported and has not ended since
+	overloaded bool // this condition, like the next two, was reported and lasts
 	breached   bool
 	ranAway    bool
 	linger     lingering
 	fault      *loopapi.PanicError // a callback that did not return, not reported yet
-	told       int                 // the stage of its report: see report
+	told       int                 // the number of attempts to report it; each goes to another receiver: see report
 	events     []poller.Event      // a batch of events
 	next       int                 // the first event of the batch that was not dispatched
 	polled     int64               // the time of the last poll

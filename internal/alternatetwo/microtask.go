@@ -17,7 +17,7 @@ const (
 // overflow moves into the ring when that is empty, so functions are popped in the order of pushes.
 type ring struct {
 	buf        []func() // its length is a power of two
-	head, tail uint32   // of the next pop and push, equal when the ring is empty; they count on and wrap
+	head, tail uint32   // positions of the next pop and the next push, equal when the ring is empty; they grow and wrap
 	stop       uint32   // the tail at which push overflows: a ring's length behind head, or tail while there is an overflow
 	spill      []func() // the overflow
 	spilled    int      // the number of functions of the overflow that have moved into the ring

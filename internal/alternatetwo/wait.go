@@ -30,9 +30,9 @@ const (
 	mostLulls    = 8         // the most of these that lull spends, without reading the clock
 	lingerTime   = 20_000    // nanoseconds: about what a blocking wait and the wake from it cost
 	gatherTime   = 2_000     // nanoseconds that a stream of tasks is given to get ahead
-	nearTimer    = 1_000_000 // nanoseconds, within which a timer is not kept waiting by lulls
-	slowYield    = 100_000   // nanoseconds; what yields took is not told apart from what callbacks took
-	slowBan      = 4         // times what a tick with slow yields took, so that they take a fifth of the time at most
+	nearTimer    = 1_000_000 // nanoseconds: there are no lulls this close to a timer
+	slowYield    = 100_000   // nanoseconds: yields are slow if a tick takes longer for each, its callbacks included
+	slowBan      = 4         // for so many times its duration no tick yields after one with slow yields: they take a fifth at most
 )
 
 // lingering is the budget of yields before the loop blocks: a goroutine that has waited for the last callback then finds

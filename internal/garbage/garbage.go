@@ -28,13 +28,13 @@ func Collect() {
 func DropStopped() {
 	one.Lock()
 	defer one.Unlock()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one processor has all timers
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that all timers are in the list of one processor
 	var timers [1000]*time.Timer
 	for i := range timers {
 		timers[i] = time.AfterFunc(math.MaxInt64, func() {})
 	}
-	// The runtime removes stopped timers at the end of its list at once. The last timer keeps the others from the end until
-	// the scheduler has looked at them.
+	// Stopped timers at the end of the runtime's list are removed at once, and not with the others. So the last timer runs until
+	// the scheduler has looked at the list: then most of it is stopped, and the scheduler removes all that is.
 	last := len(timers) - 1
 	for _, t := range timers[:last] {
 		t.Stop()

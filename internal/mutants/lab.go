@@ -72,8 +72,9 @@ func slow(pkg string) string {
 	return ""
 }
 
-// A test hangs when it is quiet for this many times as long as without a fault, but at least leastQuiet: others may
-// take the processors. It is counted in ticks, which a stopped process has none of, and not taken from the clock.
+// A test counts as hung when it has printed nothing for patience times as long as it does without a fault, and for leastQuiet
+// ticks: other programs may take the processors. The time is counted in ticks and not taken from the clock, so that the time
+// in which this process was stopped does not count.
 const (
 	tick       = 100 * time.Millisecond
 	patience   = 20
@@ -144,7 +145,8 @@ func stages(pkg, first string) (all []stage) {
 	return all
 }
 
-// overlay writes the changed file, and the description that the go command wants, whose name it returns.
+// overlay writes the changed file, and a list that tells the go command to take it in place of the original. It returns the
+// name of the list, for the flag -overlay.
 func (l *lab) overlay(m mutant) (string, error) {
 	original := filepath.Join(l.root, filepath.FromSlash(m.file))
 	text, err := os.ReadFile(original)

@@ -139,7 +139,7 @@ func pack(file, prefix, dir string) error {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular() || inside == ".git": // which is a file in a second working tree
+		case !d.Type().IsRegular() || inside == ".git": // in a second working tree .git is a file
 			return nil
 		}
 		return add(z, prefix+filepath.ToSlash(inside), name)

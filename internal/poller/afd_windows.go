@@ -68,7 +68,7 @@ func baseHandle(fd int) (base windows.Handle, err error) {
 // request is the memory of a poll. The system writes to it from begin until the end of the poll arrives at the port: until
 // then it must be neither used for another poll nor collected.
 type request struct {
-	info   [4]uint64          // a pollInfo with the size of the C structure
+	info   [4]uint64          // room for a pollInfo, as large as the C structure
 	status windows.Overlapped // begins with the IO_STATUS_BLOCK
 }
 

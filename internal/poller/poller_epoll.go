@@ -38,7 +38,7 @@ type Poller struct {
 	// The fields below belong to the owner.
 	raw     [batch]unix.EpollEvent
 	events  [batch]Event
-	look    func(uintptr) bool // the method lookOnce; its results are found and failure
+	look    func(uintptr) bool // the method lookOnce, bound once; it leaves its results in found and failure
 	found   []Event
 	failure error
 	streak  int  // the number of consecutive Waits with timeout 0 that found events

@@ -12,7 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Supported says whether descriptors can be added on this system: sockets, by their handles.
+// Supported says whether descriptors can be added on this system. Here these are sockets, named by their handles.
 const Supported = true
 
 // Poller is a completion port, and a handle to AFD whose polls of sockets complete there. A poll reports once that a

@@ -40,9 +40,9 @@ func (c cell) drained(s *site, limit time.Duration) bool {
 	}
 }
 
-// underWay waits until a call of each flood is accepted, or refused if it is to be; if all is set, a call of each of its
-// goroutines.
-func (c cell) underWay(s *site, all bool, limit time.Duration) {
+// awaitBegin waits until each flood has a call that was accepted, or, where calls are to be refused, refused; if all is set,
+// until each of its goroutines has one.
+func (c cell) awaitBegin(s *site, all bool, limit time.Duration) {
 	for until := time.Now().Add(limit); time.Now().Before(until) && !c.begun(s, all); time.Sleep(time.Millisecond) {
 	}
 }
@@ -141,8 +141,9 @@ func (o *outcome) counted(b *battery) {
 	}
 }
 
-// later waits for the end of the gaps that are under way, except those of probes that the flood may hold up.
-func (o *outcome) later(b *battery, limit time.Duration) {
+// finishGaps waits for the end of the gaps that are under way, and takes note of them, except those of probes that the flood
+// may hold up.
+func (o *outcome) finishGaps(b *battery, limit time.Duration) {
 	but := o.own() | o.free()
 	b.awaitPending(but, limit)
 	for p, gap := range b.gaps() {

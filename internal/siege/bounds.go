@@ -13,7 +13,7 @@ import (
 // bounds are the longest times that a loop may take. A few times the yardstick's time is always allowed: then the machine is
 // slow.
 type bounds struct {
-	gap      time.Duration // of any probe
+	gap      time.Duration // the longest gap of any probe
 	closing  time.Duration // from Close to Done
 	shutdown time.Duration // from Shutdown to Done, for a loop that has a processor
 	late     time.Duration // of a timer in a burst, or beside neighbours, beyond the yardstick
@@ -48,7 +48,7 @@ const (
 type problem struct {
 	kind   kind
 	text   string
-	excess float64 // times what is allowed; 0 if it is never allowed
+	excess float64 // so many times what is allowed; 0 if nothing of the kind is
 }
 
 func (o *outcome) problem(k kind, format string, args ...any) {

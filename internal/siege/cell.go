@@ -218,7 +218,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 		return all
 	}
 	if c.life != burst {
-		c.underWay(s, c.life == shutdown || c.life == closing, on.patience)
+		c.awaitBegin(s, c.life == shutdown || c.life == closing, on.patience)
 	}
 	switch c.life {
 	case living, whole:
@@ -289,13 +289,13 @@ func (c cell) watch(ctx context.Context, on *terms, o *outcome, s *site, b *batt
 	o.waited = c.backlog(s)
 	o.grew = o.waited > fewWaiting && float64(o.waited) > growing*float64(middle)
 	o.gaps = b.gaps()
-	o.later(b, on.longest)
+	o.finishGaps(b, on.longest)
 	o.counted(b)
 }
 
 const (
-	growing    = 1.3     // times the backlog in the middle of the window
-	fewWaiting = 100_000 // waiting calls that are no backlog
+	growing    = 1.3     // a backlog grows if it is so many times that in the middle of the window
+	fewWaiting = 100_000 // so many calls may wait in any case
 )
 
 func sleep(ctx context.Context, d time.Duration) {

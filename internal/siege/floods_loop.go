@@ -94,7 +94,7 @@ var descriptors = []flood{
 	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
 	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
 	{name: "RegisterFD, UnregisterFDThen", like: systems, law: pending, own: set(internalProbe), free: set(taskProbe), begin: followed},
-	// Its cost is that of the error.
+	// Most of what a refused call costs is the making of its error.
 	{name: "RegisterFD again", like: litters, refused: true, begin: again},
 	{name: "ModifyFD", like: systems, begin: modified},
 }

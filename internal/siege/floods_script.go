@@ -105,7 +105,7 @@ func aborts(of func(j *js.JS, signal *js.AbortSignal) *js.AbortSignal) func(s *s
 // dispatched makes the loop dispatch one event after the other at a target.
 func dispatched(s *site, t *tally) flooder {
 	target := s.js.NewEventTarget()
-	var listen func() // of the event that is dispatched; on the loop
+	var listen func() // what the listener does with the event that is being dispatched; set and called on the loop
 	if err := target.AddEventListener("flood", js.NewEventListener(func(*js.Event) { listen() })); err != nil {
 		s.fault(err.Error())
 	}

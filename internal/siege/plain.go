@@ -215,7 +215,7 @@ func (p *plain) probe() (*battery, error) {
 type yard struct {
 	gaps [probes]time.Duration
 	end  time.Duration
-	each time.Duration // for each function of the flood, while that goes on
+	each time.Duration // what a function of the flood takes, on average, while the flood goes on
 	turn time.Duration // what a goroutine that only computes waits for its turn
 }
 

@@ -18,7 +18,7 @@ type choice struct {
 	procs      []int
 	neighbours []int
 	lives      []life
-	sample     bool // no flag selects floods: some pairs of them are tried too
+	sample     bool // some pairs of floods are tried too, as no flag selects floods
 }
 
 // How many pairs there are in a sample, and in that of a quick run. They have few goroutines and no neighbours: two floods

@@ -21,7 +21,7 @@ import (
 type flaw struct {
 	name   string
 	check  func(r *run, newLoop maker)
-	target int64 // steps in which it must
+	target int64 // the check must find it within so many steps
 	flawed func(l loop) loop
 }
 

@@ -78,9 +78,9 @@ func writable(path string) error {
 
 // findings are what runs have found, as the document tells it.
 type findings struct {
-	run  string // of the last run of all stations
-	long string // of runs of single stations
-	gaps string // of the last run that besieged a loop
+	run  string // the section of the last run of all stations
+	long string // the table of the runs of single stations
+	gaps string // the table of the worst gaps, of the last run that besieged a loop
 }
 
 // write brings the document up to date. With the record of a run, it replaces the findings of the last run, or only those of
@@ -124,10 +124,11 @@ func found(doc string) findings {
 
 // longRun is the sum of all runs of one station on one commit.
 type longRun struct {
-	station, target, environ string // environ: with the commit
-	reached, failures, runs  int64
-	took                     time.Duration
-	until                    string // the day of the last run
+	station, target         string
+	environ                 string // the commit and the machine
+	reached, failures, runs int64
+	took                    time.Duration
+	until                   string // the day of the last run
 }
 
 func longRunOf(rec *record, r *run, now time.Time) longRun {

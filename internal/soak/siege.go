@@ -115,7 +115,7 @@ var lines = []struct{ what, lives, probe string }{
 	{"no flood: the same of 15 tasks", "beside", "task"},
 }
 
-// gapTable is the worst of each kind, without and with neighbours that compute.
+// gapTable renders the worst gap of each probe, without and with neighbours that compute.
 func gapTable(cells []cell) string {
 	var b strings.Builder
 	table(&b, "", "worst, the flood alone", "the yardstick's", "flood", "worst, beside 4 goroutines a processor that compute",

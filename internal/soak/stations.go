@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/contestants"
 )
 
-// loop is the part of a loop that the stations use; the canary puts flaws between.
+// loop is the part of a loop that the stations use. The canary's loops have it too, each with a flaw.
 type loop interface {
 	Run(ctx context.Context) error
 	Shutdown(ctx context.Context) error

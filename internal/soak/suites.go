@@ -27,8 +27,8 @@ type suite struct {
 	buildEnv []string
 	args     []string // flags of the tests
 	env      []string
-	atOnce   int           // so many rounds for each processor
-	each     []string      // run these one by one, each once, at full length; else all, over and over, with -test.short
+	atOnce   int           // rounds that run at the same time, for each processor
+	each     []string      // tests to run one by one, each once, at full length; nil: all tests, over and over, with -test.short
 	missing  func() string // what this machine does not have for it
 }
 
@@ -65,7 +65,7 @@ func (t *tally) once(ctx context.Context, limit time.Duration, folder string, en
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
 	if limited.Err() != nil && cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has started
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the whole process group: a test may have started others
 	}
 	switch {
 	case err == nil:

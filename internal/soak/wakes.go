@@ -54,7 +54,7 @@ func newExchange(r *run, newLoop maker, mode eventloop.FastPathMode, descriptor 
 
 func (x *exchange) answer() { x.answered <- struct{}{} }
 
-// The lanes by which an exchange asks; the last needs a descriptor.
+// The lanes by which an exchange wakes its loop, which answers. The last one is there only with a descriptor.
 const (
 	byTask = iota
 	byInternal
