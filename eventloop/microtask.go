@@ -27,7 +27,7 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if l.urgent.has(microtask) {
 		l.adoptMicrotasks() // those were scheduled before fn
 	}
-	if l.micro.full() { // this is add, written out
+	if l.micro.full() { // the method add, inlined by hand
 		l.micro.extend()
 	}
 	l.micro.push(fn)

@@ -46,7 +46,7 @@ import (
 // runtime blocks the caller of Value until the collection has ended. So until the end of the loop only the scavenger calls
 // it, and only when a collection has just ended and the next is far away. Before that there is nothing to find anyway.
 type registry struct {
-	young     []*Promise // newcomers and claimed ones, held strongly; those whose slot is youngSlot are still pending
+	young     []*Promise // promises held strongly, as they are new or claimed; one whose slot is not youngSlot has settled
 	entries   []weak.Pointer[Promise]
 	vacant    int    // entries that are zero: their promises have settled or were collected
 	cursor    int    // index at which the scavenger goes on; it goes around

@@ -295,8 +295,8 @@ func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(f
 	return nil
 }
 
-// Wrap makes a Conn of the loop of a connection of package net. It takes the socket over and closes c; deadlines of c are
-// lost. Any goroutine may call it, when c is not in use any more. It returns an error unless c is a stream socket,
+// Wrap turns c, a connection of package net, into a Conn of the loop. It takes the socket over and closes c; deadlines of c
+// are lost. Any goroutine may call it, when c is not in use any more. It returns an error unless c is a stream socket,
 // eventloop.ErrLoopTerminated once the loop is ending, and errors.ErrUnsupported where RegisterFD watches no sockets. With
 // an error c is closed, too.
 func Wrap(l *eventloop.Loop, c net.Conn) (*Conn, error) {

@@ -267,7 +267,7 @@ func (d *desc) onEvents(events eventloop.IOEvents) {
 		}
 	}
 	if unwanted &= d.watched; events&failed != 0 && unwanted == d.watched {
-		d.unwatch() // nothing waits, and failures are reported whatever events are watched
+		d.unwatch() // no threadlet waits; the loop would report the failure again and again, even if it watched for no events
 	} else if unwanted != 0 && d.s.loop.ModifyFD(d.fd, d.watched&^unwanted) == nil {
 		d.watched &^= unwanted
 	}

@@ -39,7 +39,7 @@ type Loop struct {
 	broken   atomic.Pointer[LoopError] // the first violated invariant; written by the goroutine that finds it, read by all
 	retrying atomic.Bool               // a wake-up has failed and will be tried again
 	owner    atomic.Uintptr            // the goroutine that runs the loop, 0 when there is none; written by it alone
-	tickTime atomic.Int64              // nanoseconds since anchor; written by the owner, read by any goroutine
+	tickTime atomic.Int64              // when the tick began, in nanoseconds since anchor; written by the owner, read by any goroutine
 
 	table table // the registered descriptors, under a lock of their own
 

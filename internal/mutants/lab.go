@@ -220,8 +220,8 @@ func (l *lab) baseline(ctx context.Context, s stage) (quiet map[string]int, err 
 	return b.quiet, b.err
 }
 
-// test runs a stage, and tells which test fails, or hangs by what is normal: "" is none. A nil normal sets no bound but
-// limit.
+// test runs a stage, and returns the name of the test that failed or hung, "" for none. A test hangs if it is quiet for much
+// longer than normal says; if normal is nil, only the limit for the whole stage counts.
 func (l *lab) test(
 	ctx context.Context, program string, s stage, normal map[string]int,
 ) (killer string, out *output, err error) {
@@ -266,7 +266,7 @@ var (
 	failLine = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 )
 
-// failed names the test that failed, at its innermost; or, when the program crashed, the one that ran.
+// failed returns the name of the innermost test that failed; if the program crashed, of the one that ran.
 func failed(text []byte) (name string) {
 	for _, found := range failLine.FindAllSubmatch(text, -1) {
 		if name == "" || strings.HasPrefix(string(found[1]), name+"/") {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// besides takes the worst of a few timers and of a few round trips, on fresh loops, and the median of these. In between it
-// does the same with time.AfterFunc and a channel.
+// besides measures a few timers and a few round trips on each of several fresh loops. What counts is the worst on each loop,
+// and the median of these over the loops. In turn with them it measures time.AfterFunc and a channel.
 func (c cell) besides(o *outcome, newLoop maker) error {
 	const loops, each = 5, 15
 	stop := compute(c.neighbours * c.procs)

@@ -103,7 +103,7 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 		rec.results = append(rec.results, s.start(ctx, draw, limit))
 	}
 	rec.took = time.Since(began)
-	if environ() != rec.environ { // stations compile when their turn comes
+	if environ() != rec.environ { // each station compiles when its turn comes: they may have tested different code
 		rec.environ = strings.Replace(rec.environ, clean, "tree changed meanwhile", 1)
 	}
 	rec.print(os.Stdout)

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// station is one thing that is done very often.
+// station repeats one thing very often, and checks it each time.
 type station struct {
 	name, proves string
 	target       int64
 	unit         string
-	share        int // of the time; 0 is as long as it takes
+	share        int // its part of the time, in shares; 0: it takes as long as it needs
 	do           func(r *run)
 }
 
@@ -38,7 +38,7 @@ type run struct {
 	mu              sync.Mutex // guards the two below
 	failures, notes []string
 	skipped         string // why this machine cannot do it
-	table           string // of worst gaps; empty unless it besieges
+	table           string // the table of the worst gaps; empty unless the station besieges loops
 	took            time.Duration
 }
 
