@@ -28,7 +28,7 @@ unexport GOWORK
 .PHONY: help
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' Makefile
-	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; ARGS='...' goes to tournament run (ARGS=-h)."
+	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; SHORT=1 gives small counts; ARGS='...' goes to tournament run (ARGS=-h)."
 
 # -short: small counts where thousands of rounds wait for chance, and without the few tests that have nothing shorter.
 .PHONY: test
@@ -45,11 +45,11 @@ test-race: need-race ## Run all tests under the race detector, in random order
 
 .PHONY: test-386
 test-386: need-386 ## Run the root module's tests as 32-bit programs
-	CGO_ENABLED=0 GOARCH=386 $(AGAIN) ./...
+	CGO_ENABLED=0 GOARCH=386 $(AGAIN) $(if $(SHORT),-short) ./...
 
 .PHONY: test-procs1
 test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
-	GOMAXPROCS=1 $(AGAIN) $(PACKAGES)
+	GOMAXPROCS=1 $(AGAIN) $(if $(SHORT),-short) $(PACKAGES)
 
 .PHONY: test-nopreempt
 test-nopreempt: need-go ## Run all tests without asynchronous preemption

@@ -83,7 +83,7 @@ func init() {
 		Variants: []Variant{
 			footprintOf("loop", true, "", idleLoops, nil),
 			footprintOf("timer", true, "to schedule so many timers takes longer than a glance", pendingTimers, runtimeTimers),
-			footprintOf("task", true, "", queuedTasks, nil),
+			footprintOf("task", true, "to queue so many tasks takes longer than a glance", queuedTasks, nil),
 			footprintOf("burst", false, "to queue a million tasks takes longer than a glance", drainedBurst, nil),
 		},
 	})

@@ -87,8 +87,8 @@ func init() {
 	var variants []Variant
 	for _, producers := range []int{1, 2, 4, 8, 16} {
 		long := ""
-		if producers != 4 && producers != 16 {
-			long = "4 and 16 producers are enough for a glance"
+		if producers != 16 {
+			long = "16 producers, and the ten of MultiProducer, are enough for a glance"
 		}
 		variants = append(variants, Variant{
 			Name: fmt.Sprintf("producers=%d", producers), Core: true, Long: long,

@@ -42,7 +42,10 @@ func timerVariants() (variants []Variant) {
 	} {
 		for _, pending := range op.pendings {
 			long := ""
-			if pending > 1000 {
+			switch {
+			case pending == 0:
+				long = "a thousand others are enough for a glance"
+			case pending > 1000:
 				long = "to schedule so many timers takes longer than a glance"
 			}
 			variants = append(variants, Variant{
