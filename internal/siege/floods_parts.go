@@ -6,8 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -17,8 +15,7 @@ import (
 var parts = []flood{
 	{name: "Sleep(1ms)", like: makes, law: wanted, own: microtasks | set(timerProbe), begin: slept(context.Background())},
 	{name: "Sleep, context ended", like: makes, law: wanted, own: microtasks, begin: slept(ended())},
-	{name: "Retry", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: retried(1)},
-	{name: "Retry, second time", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: retried(2)},
+	{name: "Retry", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: kept(retried)},
 	{name: "Every, stop", like: alarms, begin: each(func(s *site, _ *tally) error {
 		l, err := s.native()
 		if err != nil {
@@ -71,24 +68,15 @@ func slept(ctx context.Context) func(s *site, t *tally) flooder {
 	})
 }
 
-// retried is a flood of calls whose function succeeds the given time it is called.
-func retried(time int32) func(s *site, t *tally) flooder {
-	return kept(func(s *site, o *one) {
-		l, err := s.native()
-		if err != nil {
-			return
-		}
-		var calls atomic.Int32
-		eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) {
-			if calls.Add(1) < time {
-				return 0, errAgain
-			}
-			return 1, nil
-		}).Untyped().Then(o.fulfilled, o.rejected)
-	})
+// retried succeeds at once: failures that wait for their next attempt are as many as the flood has made, and end one by one.
+func retried(s *site, o *one) {
+	l, err := s.native()
+	if err != nil {
+		return
+	}
+	eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) { return 1, nil }).
+		Untyped().Then(o.fulfilled, o.rejected)
 }
-
-var errAgain = errors.New("again")
 
 // signaled signals a threadlet that does nothing but wait for signals.
 func signaled(s *site, _ *tally) flooder {
