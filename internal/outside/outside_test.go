@@ -21,8 +21,21 @@ const (
 	ours = "github.com/turnloop/turnloop"
 )
 
+type user struct{ name, module, gets, program string }
+
+// source returns the user's program, which is the README's if it has none of its own.
+func (u user) source(t *testing.T) string {
+	t.Helper()
+	if u.program != "" {
+		return u.program
+	}
+	_, text, _ := strings.Cut(read(t, filepath.Join(root, "README.md")), "```go\n")
+	program, _, _ := strings.Cut(text, "```")
+	return program
+}
+
 // users are the modules that TestUsers builds: what each gets, and its program.
-var users = []struct{ name, module, gets, program string }{
+var users = []user{
 	{"loop", ours, ours + "/eventloop", ""}, // the README's
 	{"javascript", ours + "/gojaloop", ours + "/gojaloop", `package main
 
@@ -88,14 +101,11 @@ func TestUsers(t *testing.T) {
 	for _, u := range users {
 		t.Run(u.name, func(t *testing.T) {
 			dir := t.TempDir()
-			if u.program == "" {
-				_, text, _ := strings.Cut(read(t, filepath.Join(root, "README.md")), "```go\n")
-				u.program, _, _ = strings.Cut(text, "```")
-			}
+			program := u.source(t)
 			if u.name == "goja_nodejs" {
-				u.program = move(t, u.program)
+				program = move(t, program)
 			}
-			write(t, filepath.Join(dir, "main.go"), u.program)
+			write(t, filepath.Join(dir, "main.go"), program)
 			run(t, dir, env, "go", "mod", "init", "example.org/mine")
 			run(t, dir, env, "go", "get", u.gets)
 			run(t, dir, env, "go", "build", "-o", "mine", ".")
@@ -103,6 +113,42 @@ func TestUsers(t *testing.T) {
 			if text := read(t, filepath.Join(dir, "go.mod")); strings.Contains(text, "replace") || !strings.Contains(text, u.module+" "+version) {
 				t.Errorf("the user's go.mod is\n%s", text)
 			}
+		})
+	}
+}
+
+// TestClone: with a clone of the repository beside the user's module, the README's commands take the place of go get, for its own
+// program and for one with JavaScript.
+func TestClone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds programs")
+	}
+	said := regexp.MustCompile("`(go mod edit -replace .*?)`\\s+and, once `main.go` is there, `(go mod tidy)`")
+	commands := said.FindStringSubmatch(read(t, filepath.Join(root, "README.md")))
+	if commands == nil {
+		t.Fatal("the README does not say how to use a clone")
+	}
+	tree, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "GOWORK=", "GOFLAGS=")
+	for _, u := range users[:2] {
+		t.Run(u.name, func(t *testing.T) {
+			above := t.TempDir()
+			if err := os.Symlink(tree, filepath.Join(above, "turnloop")); err != nil {
+				t.Skip(err)
+			}
+			dir := filepath.Join(above, "mine")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "main.go"), u.source(t))
+			run(t, dir, env, "go", "mod", "init", "example.org/mine")
+			for _, command := range commands[1:] {
+				run(t, dir, env, strings.Fields(command)...)
+			}
+			run(t, dir, env, "go", "run", ".")
 		})
 	}
 }

@@ -234,8 +234,8 @@ same cell, that of a channel, time.AfterFunc or a goroutine that reads.
 	b.WriteString(`
 ## Bugs of other event loops
 
-From the histories of libuv, tokio, netty, Go, goja_nodejs, k6, gnet, netpoll, libevent, asio and others. A test is
-named with its package. ` + "`" + kit + "D03_LostWakeup`" + ` stands for the conformance kit's check of that name, which runs as
+From the histories of libuv, tokio, netty, Go, Node, goja, goja_nodejs, k6, V8 in Go (v8go), Deno, gnet, netpoll, libevent, asio, CPython,
+freenet, rustfs and others. A test is named with its package. ` + "`" + kit + "D03_LostWakeup`" + ` stands for the conformance kit's check of that name, which runs as
 ` + "`impl=main`, and as `impl=disabled` under `TestConformanceDisabled`; `soak: NAME`" + ` is a station of the table above.
 
 `)
