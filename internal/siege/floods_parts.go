@@ -35,7 +35,7 @@ var parts = []flood{
 		return err
 	})},
 	// All but the first signal of a wait cost an atomic operation.
-	{name: "threadlet Signal", like: reads, own: set(internalProbe), free: set(taskProbe), begin: signaled},
+	{name: "threadlet Signal", like: nudges, own: set(internalProbe), free: set(taskProbe), begin: signaled},
 	{name: "HoldNamed", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.HoldNamed("siege")() })},
 	{name: "Active", like: litters, begin: asksNative(func(l *eventloop.Loop) { l.Active() })},
 	{name: "Metrics", like: litters, opts: []eventloop.Option{eventloop.WithMetrics(true)},

@@ -29,6 +29,7 @@ const (
 	litters               // memory only
 	feeds                 // functions that send themselves again
 	reads                 // loads of an atomic
+	nudges                // sends to the channel, but only while no function of the flood waits there
 	locks                 // a mutex, taken and released
 	alarms                // time.AfterFunc, stopped
 	systems               // system calls
@@ -39,6 +40,7 @@ type plain struct {
 	tasks chan func()
 	stop  atomic.Bool
 	ended atomic.Bool // the flood is refused
+	nudge atomic.Bool // a nudge waits
 	done  chan struct{}
 	ran   atomic.Int64 // functions
 	mu    sync.Mutex
@@ -113,6 +115,13 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 		return func() { litter() }, nil
 	case reads:
 		return func() { p.ended.Load() }, nil
+	case nudges:
+		fn := func() { p.nudge.Store(false) }
+		return func() {
+			if !p.ended.Load() && p.nudge.CompareAndSwap(false, true) {
+				p.tasks <- fn
+			}
+		}, nil
 	case locks:
 		return func() {
 			p.mu.Lock()
