@@ -284,14 +284,14 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	if l.OnLoop() {
 		return ErrAwaitOnLoop
 	}
-	none := l.crew.Load().none()
+	empty := l.crew.Load().whenEmpty()
 	select {
-	case <-none:
+	case <-empty:
 		return nil
 	default:
 	}
 	select {
-	case <-none:
+	case <-empty:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

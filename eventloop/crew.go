@@ -16,7 +16,7 @@ type crew struct {
 	crowd map[uintptr]struct{}
 
 	count atomic.Int64  // goroutines, in places and in the crowd
-	gone  chan struct{} // closed when no goroutine is left; made by a call of none; nil when nobody waits for it
+	gone  chan struct{} // closed when no goroutine is left; made by a call of whenEmpty; nil when nobody waits for it
 }
 
 // enlist adds the calling goroutine to the loop's crew, which it returns.
@@ -72,25 +72,25 @@ func (c *crew) size() int64 {
 	return c.count.Load()
 }
 
-// none returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
+// whenEmpty returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
 // The last goroutine to leave lowers the count before it looks for the channel. mu guards the channel, so one of the two
 // closes it.
-func (c *crew) none() <-chan struct{} {
-	none := make(chan struct{})
+func (c *crew) whenEmpty() <-chan struct{} {
+	empty := make(chan struct{})
 	if c == nil {
-		close(none)
-		return none
+		close(empty)
+		return empty
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gone == nil {
-		c.gone = none
+		c.gone = empty
 	}
-	if none = c.gone; c.count.Load() == 0 {
-		close(none)
+	if empty = c.gone; c.count.Load() == 0 {
+		close(empty)
 		c.gone = nil
 	}
-	return none
+	return empty
 }
 
 // has tells whether the calling goroutine is in the crew.

@@ -16,7 +16,7 @@ type Metrics struct {
 	Ticks       uint64  // ticks since New
 	Wakes       uint64  // sleeps that a wake-up has ended
 	Sleeps      uint64  // times that the loop has parked, for want of work
-	Pauses      uint64  // times that it has let other goroutines run first, which may submit some
+	Pauses      uint64  // times that the loop had no work and let other goroutines run before it parked, since they may submit some
 	Utilization float64 // 0 to 1: the share of the last 10 s that the loop was not parked
 
 	Callback   Latency // durations of the callbacks that Run counts

@@ -100,7 +100,7 @@ func (l *Loop) pauseOnce() bool {
 	publish(&l.counters.pauses, l.counters.pauses.Load()+1)
 	sched.Yield()
 	if l.probe != nil {
-		l.probe.between()
+		l.probe.noteGap()
 	}
 	news := l.hasNews()
 	if !news || p.used%perClock == 0 {

@@ -68,8 +68,8 @@ func (p *probe) unwound() {
 	}
 }
 
-// between notes that no callback runs, and that something else has taken time since the last.
-func (p *probe) between() {
+// noteGap notes that no callback runs, and that something else has taken time since the last one.
+func (p *probe) noteGap() {
 	p.last = 0
 	publish(&p.running, 0)
 }
@@ -89,7 +89,7 @@ func (p *probe) endHandler() {
 		p.note(now, now-p.handler, -1, 0, aHandler)
 	}
 	p.handler = 0
-	p.between()
+	p.noteGap()
 }
 
 // callHandler calls a handler, or a logger.

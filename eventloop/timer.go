@@ -174,7 +174,7 @@ func (l *Loop) runTimers() {
 	for !d.done {
 		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l) {
 			l.bounds.full = true
-			d.leave()
+			d.nextTier()
 		}
 		d.done = !l.fire(d) || d.done
 	}
@@ -190,8 +190,8 @@ type due struct {
 	idle   bool               // only background timers fire, and only while no timer of another tier is due
 }
 
-// leave goes on to the next tier.
-func (d *due) leave() { d.firing, d.spent = d.firing+1, stint{} }
+// nextTier goes on to the next tier.
+func (d *due) nextTier() { d.firing, d.spent = d.firing+1, stint{} }
 
 // dueAt returns what a tick that begins now may fire.
 func dueAt(now int64) due {
@@ -224,7 +224,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	}
 	var fn func()
 	var id uint64
-	for ; d.firing < wheel.Tiers; d.leave() {
+	for ; d.firing < wheel.Tiers; d.nextTier() {
 		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.limit); ok {
 			id = t.wheel.Popped()
 			break

@@ -230,7 +230,7 @@ func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
 	if l.probe != nil {
-		l.probe.between()
+		l.probe.noteGap()
 	}
 	if len(d.strays) == 0 {
 		d.earlier = d.earlier[:0]

@@ -153,7 +153,7 @@ var seenMutants = []mutant{
 		"s.seen.turns || ", "",
 		"threadlets that begin one after the other look like one that blocks", "^TestStalls$"},
 	{"running-pause-is-a-callback", "eventloop/running.go",
-		"func (p *probe) between() {\n\tp.last = 0\n\tpublish(&p.running, 0)\n", "func (p *probe) between() {\n\tp.last = 0\n",
+		"func (p *probe) noteGap() {\n\tp.last = 0\n\tpublish(&p.running, 0)\n", "func (p *probe) noteGap() {\n\tp.last = 0\n",
 		"a loop that lets others run looks as if its last callback blocked it", "^TestPausesAreNoStalls$"},
 	{"running-handler-is-a-callback", "eventloop/running.go",
 		"\tpublish(&p.running, int64(startedAt(aHandler, p.handler)))\n", "",

@@ -208,7 +208,7 @@ func (p *plain) probe() (*battery, error) {
 	g := &b.gauges[timerProbe]
 	var arm func()
 	arm = func() {
-		g.due(now() + int64(pace))
+		g.beginGap(now() + int64(pace))
 		time.AfterFunc(pace, func() {
 			g.end()
 			if !b.stop.Load() {

@@ -53,8 +53,8 @@ type gauge struct {
 
 func (g *gauge) begin() { g.since.Store(now()) }
 
-// due begins a gap at a moment that may lie in the future.
-func (g *gauge) due(at int64) { g.since.Store(at) }
+// beginGap begins a gap at a moment that may lie in the future.
+func (g *gauge) beginGap(at int64) { g.since.Store(at) }
 
 func (g *gauge) end() {
 	from := g.since.Swap(0)
@@ -253,7 +253,7 @@ func (s *site) probeTimer(b *battery) error {
 		}
 	}
 	arm = func() error {
-		g.due(now() + int64(pace))
+		g.beginGap(now() + int64(pace))
 		_, err := s.loop.ScheduleTimer(pace, fire)
 		if err != nil {
 			g.cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// ends lives one short life after the other. In each, each producer's race with the end counts.
+// ends gives one loop after the other a short life. The producers of a life race with its end; each of them counts as a race.
 func ends(r *run, newLoop maker) {
 	var each sync.WaitGroup
 	for g := range max(runtime.GOMAXPROCS(0)/2, 1) {
