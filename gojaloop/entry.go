@@ -34,8 +34,8 @@ type entry struct {
 	done        bool      // the entry takes no more callbacks of the turn
 	mayHaveJobs bool      // something ran since goja last ran promise jobs; used if goja does not show its queue
 
-	calling bool // a timer or an immediate runs
-	threw   bool // the callback has thrown: its checkpoint follows the next callback of the phase, as in Node
+	calling bool // a timer or an immediate runs, or its checkpoint
+	threw   bool // it has thrown: what is left of the checkpoint follows the next callback of the phase, as in Node
 }
 
 const (
@@ -158,7 +158,6 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 		h.timers.finish()
 	}
 	n := &h.entry
-	n.calling = false
 	for h.endErr == nil {
 		if n.threw {
 			callback, fn := h.nextCallback()
