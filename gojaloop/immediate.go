@@ -198,6 +198,7 @@ func (ims *immediates) prototype() *goja.Object {
 			return h.vm.ToValue(this(call).in != nil && !this(call).unref)
 		},
 	})
+	h.disposable(ims.proto, h.clearImmediate)
 	return ims.proto
 }
 

@@ -30,6 +30,7 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 			return h.vm.NewArray(ns/1e9, ns%1e9)
 		},
 		"report":     (*Host).report,
+		"mainFailed": (*Host).mainFailed,
 		"task":       (*Host).task,
 		"hold":       (*Host).holdFor,
 		"after":      (*Host).after,
@@ -38,7 +39,12 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 		"exit":       (*Host).exit,
 		"invalid":    (*Host).invalidCallback,
 		"invalidInteger": func(h *Host, call goja.FunctionCall) goja.Value {
-			return h.newError("TypeError", "ERR_INVALID_ARG_TYPE", `The "`+call.Argument(1).String()+`" argument must be of type integer. Received `+received(call.Argument(0)))
+			v, name := call.Argument(0), call.Argument(1).String()
+			switch v.ExportType() {
+			case reflect.TypeFor[int64](), reflect.TypeFor[float64]():
+				return h.newError("RangeError", "ERR_OUT_OF_RANGE", `The value of "`+name+`" is out of range. It must be an integer. Received `+v.String())
+			}
+			return h.newError("TypeError", "ERR_INVALID_ARG_TYPE", `The "`+name+`" argument must be of type number. Received `+received(v))
 		},
 		"classOf":  func(h *Host, call goja.FunctionCall) goja.Value { return h.vm.ToValue(classOf(call.Argument(0))) },
 		"platform": func(h *Host, call goja.FunctionCall) goja.Value { return h.vm.ToValue(foreign(call.Argument(0))) },
@@ -172,6 +178,12 @@ func (h *Host) report(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
+// mainFailed passes what has ended a main module that is a promise to uncaught.
+func (h *Host) mainFailed(call goja.FunctionCall) goja.Value {
+	h.uncaught(call.Argument(0), nil, "unhandledRejection")
+	return nil
+}
+
 // task runs a function in a callback of its own.
 func (h *Host) task(call goja.FunctionCall) goja.Value {
 	fn := call.Argument(0)
@@ -215,11 +227,11 @@ func (h *Host) toLongLong(call goja.FunctionCall) goja.Value {
 // stackOf returns the frames of an Error object, "" for any other value.
 func (h *Host) stackOf(v goja.Value) string {
 	o, ok := v.(*goja.Object)
-	if !ok || o.ClassName() != "Error" {
+	if !ok {
 		return ""
 	}
-	s := o.Get("stack")
-	if s == nil {
+	s, ok := o.Get("stack").(goja.String) // also of what is no Error by birth, but was given a stack
+	if !ok {
 		return ""
 	}
 	return cleanStack(s.String(), "")

@@ -159,7 +159,23 @@ func (ts *timers) prototype() *goja.Object {
 		return h.vm.ToValue(ts.idOf(this(call)))
 	})
 	_ = ts.proto.DefineDataPropertySymbol(goja.SymToPrimitive, number, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	h.disposable(ts.proto, h.clearTimer)
 	return ts.proto
+}
+
+// disposable makes Symbol.dispose a method that clears the object, if there is that symbol: goja lacks it, and loopjs
+// adds it.
+func (h *Host) disposable(proto *goja.Object, clear func(goja.FunctionCall) goja.Value) {
+	symbols, ok := h.vm.Get("Symbol").(*goja.Object)
+	if !ok {
+		return
+	}
+	if dispose, ok := symbols.Get("dispose").(*goja.Symbol); ok {
+		method := h.function("[Symbol.dispose]", 0, func(call goja.FunctionCall) goja.Value {
+			return clear(goja.FunctionCall{Arguments: []goja.Value{call.This}})
+		})
+		_ = proto.DefineDataPropertySymbol(dispose, method, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
 }
 
 // class makes the prototype of a class whose objects only the host makes: its constructor throws.

@@ -329,6 +329,7 @@ class AbortSignal extends EventTarget {
 		if (key !== internal) throw new TypeError('Illegal constructor')
 		super()
 	}
+	[Symbol.for('nodejs.util.inspect.custom')]() { return `AbortSignal { aborted: ${this.aborted} }` }
 	get aborted() {
 		this.#look()
 		return this.#aborted
@@ -387,6 +388,7 @@ handlerOf(AbortSignal, 'abort')
 class AbortController {
 	#signal = new AbortSignal(internal)
 	get signal() { return this.#signal }
+	[Symbol.for('nodejs.util.inspect.custom')]() { return `AbortController { signal: AbortSignal { aborted: ${this.#signal.aborted} } }` }
 	abort(reason) { abortSignal(this.#signal, reason) }
 }
 idl(AbortController)

@@ -70,7 +70,7 @@ function show(ctx, v, depth, top) {
 	if (ctx.customInspect) {
 		const f = v[custom]
 		if (typeof f === 'function' && f !== inspect) {
-			const r = f.call(v, ctx.depth - depth, { depth: ctx.depth - depth }, inspect)
+			const r = f.call(v, ctx.depth - depth, { depth: ctx.depth - depth, stylize: text => `${text}` }, inspect)
 			if (r !== v) return typeof r === 'string' ? r.replace(/\n/g, '\n' + ' '.repeat(ctx.indent)) : show(ctx, r, depth)
 		}
 	}
@@ -93,10 +93,10 @@ function object(ctx, v, depth) {
 	const cls = v instanceof WeakMap ? 'WeakMap' : v instanceof WeakSet ? 'WeakSet' : host.classOf(v)
 	const name = nameOf(v)
 	let tag = v[Symbol.toStringTag]
-	if (typeof tag !== 'string' || tag === '' || tag === name) tag = ''
+	if (typeof tag !== 'string' || tag === name || Object.prototype.propertyIsEnumerable.call(v, Symbol.toStringTag)) tag = ''
 	const prefix = (fallback, size) => {
 		const n = name === null ? `[${fallback}${size === undefined ? '' : `(${size})`}: null prototype]` : name + (size === undefined ? '' : `(${size})`)
-		return `${n} ${tag !== '' && tag !== fallback ? `[${tag}] ` : ''}`
+		return `${n} ${tag !== '' && (name !== null || tag !== fallback) ? `[${tag}] ` : ''}`
 	}
 	let keys = keysOf(ctx, v), braces = ['{', '}'], base = '', items = () => [], array = false
 	if (Array.isArray(v)) {
@@ -115,14 +115,13 @@ function object(ctx, v, depth) {
 	} else if (ArrayBuffer.isView(v) && tagOf.call(v) !== undefined) {
 		array = true
 		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
-		tag = ''
 		braces = [prefix(tagOf.call(v), v.length) + '[', ']']
 		items = () => elements(ctx, v, depth)
 	} else if (cls === 'Arguments') {
-		array = true
-		keys = keys.filter(k => typeof k === 'symbol' || !/^\d+$/.test(k))
-		braces = ['[Arguments] [', ']']
-		items = () => elements(ctx, v, depth)
+		braces[0] = '[Arguments] {'
+	} else if (ArrayBuffer.isView(v)) {
+		braces[0] = prefix('DataView') + '{'
+		items = () => ['byteLength', 'byteOffset', 'buffer'].map(k => `${k}: ${inner(ctx, () => show(ctx, v[k], depth + 1))}`)
 	} else if (typeof v === 'function') {
 		base = functionBase(v, name, tag)
 		if (keys.length === 0) return base
@@ -135,8 +134,8 @@ function object(ctx, v, depth) {
 		base = Number.isNaN(t) ? 'Invalid Date' : Date.prototype.toISOString.call(v)
 		if (name !== 'Date') base = prefix('Date') + base
 		if (keys.length === 0) return base
-	} else if (cls === 'Error') {
-		base = errorBase(ctx, v, keys)
+	} else if (cls === 'Error' || v instanceof Error) {
+		base = errorBase(ctx, v, name, name === null ? '' : prefix('Error').slice(0, -1))
 		keys = keys.filter(k => k !== 'stack' && k !== 'message' && !(k === 'name' && typeof v.name === 'string' && base.includes(v.name)) && !(k === 'value' && host.platform(v.value)))
 		if (has(v, 'cause') && !keys.includes('cause')) keys.push('cause')
 		if (Array.isArray(v.errors) && has(v, 'errors') && !keys.includes('errors')) keys.push('errors')
@@ -166,7 +165,8 @@ function object(ctx, v, depth) {
 		if (plain) {
 			if (keys.length === 0) return '{}'
 		} else {
-			braces[0] = (cls !== 'Object' && cls !== name && /Iterator$|Generator$/.test(cls) ? `Object [${cls}] ` : prefix('Object')) + '{'
+			if (name === null && namespace(v)) braces[0] = '[Module: null prototype] {'
+			else braces[0] = (cls !== 'Object' && cls !== name && /Iterator$|Generator$/.test(cls) ? `Object [${cls}] ` : prefix('Object')) + '{'
 			if (keys.length === 0) return braces[0] + '}'
 		}
 	}
@@ -233,10 +233,15 @@ function functionBase(f, name, tag) {
 }
 
 // errorBase returns an error's message and stack. It makes the message line itself: goja's stack does not always have one.
-function errorBase(ctx, e, keys) {
+// prefix is its class, which an error without a name of its own is shown by.
+function errorBase(ctx, e, cls, prefix) {
 	let head
 	try {
 		head = Error.prototype.toString.call(e)
+		const name = `${e.name === undefined ? 'Error' : e.name}`
+		if (cls !== null && name.endsWith('Error') && name !== prefix && (head === name || head.startsWith(name + ':'))) {
+			head = (prefix.includes(name) ? prefix : `${prefix} [${name}]`) + head.slice(name.length)
+		}
 	} catch (_) {
 		head = 'Error'
 	}
@@ -248,11 +253,25 @@ function errorBase(ctx, e, keys) {
 	return `[${head}]`
 }
 
+// namespace tells whether an object is a module's namespace, whose getters are its exports.
+function namespace(v) {
+	const p = Object.getPrototypeOf(v)
+	return p !== null && Object.getPrototypeOf(p) === null && v[Symbol.toStringTag] === 'Module'
+}
+
 function property(ctx, v, k, depth, array) {
 	const d = Object.getOwnPropertyDescriptor(v, k) || { value: v[k], enumerable: true }
 	let text
 	if (d.value !== undefined || 'value' in d) {
 		text = inner(ctx, () => show(ctx, d.value, depth + 1))
+	} else if (d.get !== undefined && namespace(v)) {
+		text = inner(ctx, () => {
+			try {
+				return show(ctx, v[k], depth + 1)
+			} catch (_) {
+				return '<uninitialized>'
+			}
+		})
 	} else if (d.get !== undefined) {
 		text = d.set !== undefined ? '[Getter/Setter]' : '[Getter]'
 	} else {
@@ -377,5 +396,5 @@ function json(v) {
 }
 
 inspect.custom = custom
-return { inspect, format, formatWithOptions }
+return { inspect, format, formatWithOptions, trace: host.trace }
 })

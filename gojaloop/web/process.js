@@ -5,6 +5,7 @@ const events = new Map()
 const listenersOf = name => events.get(name) || []
 function add(name, f, once, first) {
 	if (typeof f !== 'function') throw host.invalid(f, 'listener')
+	if (events.has('newListener')) process.emit('newListener', name, f)
 	const l = { f, once }
 	events.set(name, first ? [l, ...listenersOf(name)] : [...listenersOf(name), l])
 	host.listening(name, true)
@@ -16,6 +17,7 @@ function set(name, list) {
 	host.listening(name, false)
 }
 let exitCode
+let capture = null // takes uncaught exceptions instead of listeners
 const started = host.now()
 const hrtime = function (previous) {
 	const [s, ns] = host.hrtime()
@@ -65,7 +67,9 @@ const process = {
 		const list = listenersOf(name)
 		let i = list.length
 		while (--i >= 0 && list[i].f !== listener);
-		if (i >= 0) set(name, list.filter((_, j) => j !== i))
+		if (i < 0) return process
+		set(name, list.filter((_, j) => j !== i))
+		if (events.has('removeListener')) process.emit('removeListener', name, listener)
 		return process
 	},
 	removeListener(name, listener) { return process.off(name, listener) },
@@ -75,21 +79,47 @@ const process = {
 	},
 	listenerCount(name) { return listenersOf(name).length },
 	listeners(name) { return listenersOf(name).map(l => l.f) },
+	rawListeners(name) { return process.listeners(name) },
 	eventNames() { return [...events.keys()] },
 	emit(name, ...args) {
 		const list = listenersOf(name)
 		for (const l of list) {
-			if (l.once) set(name, listenersOf(name).filter(m => m !== l))
+			if (l.once) {
+				set(name, listenersOf(name).filter(m => m !== l))
+				if (events.has('removeListener')) process.emit('removeListener', name, l.f)
+			}
 			l.f.apply(process, args)
 		}
 		return list.length > 0
 	},
+	setUncaughtExceptionCaptureCallback(fn) {
+		if (fn !== null && typeof fn !== 'function') {
+			const e = host.invalid(fn, 'fn')
+			e.message = e.message.replace('function.', 'function or null.')
+			throw e
+		}
+		if (fn !== null && capture !== null) {
+			throw Object.assign(new Error('`process.setupUncaughtExceptionCapture()` was called while a capture callback was already active'), { code: 'ERR_UNCAUGHT_EXCEPTION_CAPTURE_ALREADY_SET' })
+		}
+		capture = fn
+	},
+	hasUncaughtExceptionCaptureCallback() { return capture !== null },
 }
 Object.defineProperty(process, 'exitCode', { configurable: false })
 Object.defineProperty(process, Symbol.toStringTag, { value: 'process', configurable: true })
 for (const name of ['argv', 'execArgv', 'argv0', 'execPath', 'env', 'pid', 'ppid', 'platform', 'arch']) lazy(name, () => host.about(name))
 lazy('stdout', () => stream(false, 1))
 lazy('stderr', () => stream(true, 2))
+// What the host calls, whatever scripts do to the object.
 const { emit, listenerCount } = process
-return { process, emit, listenerCount }
+return {
+	process,
+	emit(name, ...args) {
+		if (name !== 'uncaughtException' || capture === null) return emit(name, ...args)
+		capture(args[0])
+		return true
+	},
+	listenerCount: name => name === 'uncaughtException' && capture !== null ? 1 : listenerCount(name),
+	mainFailed: host.mainFailed,
+}
 })
