@@ -239,24 +239,28 @@ function checkNames(r, specifier, names) {
 	}
 }
 
+// The importing code copies a namespace's properties, but keeps the prototype.
+const ofNamespaces = Object.create(null, { [Symbol.toStringTag]: { value: 'Module' } })
+const asNamespace = o => Object.setPrototypeOf(Object.defineProperty(o, '__esModule', { value: true }), ofNamespaces)
+
 // namespace returns the object that an import of a record gets. Its mark __esModule keeps the importing code from adding a default.
 function namespace(r, importer) {
-	if (!r.cjs) return r.module === undefined ? forward(r) : Object.defineProperty(r.module.exports, '__esModule', { value: true })
+	if (!r.cjs) return r.module === undefined ? forward(r) : asNamespace(r.module.exports)
 	const babel = importer !== undefined && !importer.strict && r.exports !== null && typeof r.exports === 'object' && r.exports.__esModule
 	const kept = babel ? 'babel' : 'plain'
 	if (r[kept] !== undefined) return r[kept]
-	const ns = Object.defineProperty({}, '__esModule', { value: true })
+	const ns = asNamespace({})
 	const e = r.exports
-	if (e !== null && (typeof e === 'object' || typeof e === 'function')) {
-		for (const key of Object.keys(e)) if (key !== 'default' || babel) Object.defineProperty(ns, key, { get: () => e[key], enumerable: true })
+	const own = e !== null && (typeof e === 'object' || typeof e === 'function') ? Object.keys(e) : [], ofCode = babel && own.includes('default')
+	for (const key of [...new Set([...own, 'default'])].sort()) {
+		if (key !== '__esModule') Object.defineProperty(ns, key, { get: key !== 'default' || ofCode ? () => e[key] : () => r.exports, enumerable: true })
 	}
-	if (!('default' in ns)) Object.defineProperty(ns, 'default', { get: () => r.exports, enumerable: true })
 	return r[kept] = ns
 }
 
 // forward returns the namespace of a module in a cycle that has not begun: its exports have names now, and values later.
 function forward(r) {
-	const ns = Object.defineProperty({}, '__esModule', { value: true })
+	const ns = asNamespace({})
 	for (const name of go.exportNames(r.file)) {
 		Object.defineProperty(ns, name, { enumerable: true, get() {
 			if (r.module === undefined) throw new ReferenceError(`Cannot access '${name}' before initialization`)
@@ -278,16 +282,19 @@ const thenable = (specifier, from) => Object.create({ then(resolve, reject) { im
 // dynamicOf returns the function import for the code of a file.
 const dynamicOf = file => specifier => thenable(specifier, file)
 
+// evaluateMain evaluates a main module in a promise job, as Node does: its promise jobs run before nextTick functions.
+const evaluateMain = r => Promise.resolve().then(() => evaluate(r))
+
 let main, mainRecord
 
 return {
 	Module,
-	// runMain runs a file as the program. It returns a promise if the file is an ES module that awaits.
+	// runMain runs a file as the program. It returns a promise if the file is an ES module.
 	runMain(file) {
 		const unit = file.endsWith('.json') ? { esm: false } : go.compile(file)
 		if (unit.esm) {
 			mainRecord = link(file)
-			return evaluate(mainRecord)
+			return evaluateMain(mainRecord)
 		}
 		main = new Module(file, null)
 		main.id = '.'
@@ -309,7 +316,7 @@ return {
 			r.names.set(name, dep)
 			r.deps.push(dep)
 		}
-		return evaluate(r)
+		return evaluateMain(r)
 	},
 	// globals returns the variables of a script that is no module; file is a name in its folder.
 	globals(file) {

@@ -247,7 +247,7 @@ func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 func (p *program) hash(call goja.FunctionCall) goja.Value {
 	make, ok := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[call.Argument(0).String()]
 	if !ok {
-		panic(p.newError("Error", "Digest method not supported: "+call.Argument(0).String()))
+		panic(p.newError("Error", "Digest method not supported"))
 	}
 	h := make()
 	if key, ok := call.Argument(2).Export().(goja.ArrayBuffer); ok {

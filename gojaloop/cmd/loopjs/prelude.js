@@ -23,6 +23,29 @@ Object.defineProperty(Number.prototype, 'toLocaleString', { writable: true, conf
 } }.toLocaleString })
 go.inspect = (v, o) => go.module('inspect').inspect(v, o)
 
+// What V8 adds to the language, and scripts take for granted.
+const any = Promise.any
+Object.defineProperty(Promise, 'any', { writable: true, configurable: true, value: { any(list) {
+	const C = this
+	const named = function (executor) {
+		return new C((resolve, reject) => executor(resolve, e => {
+			if (e instanceof AggregateError && !Object.hasOwn(e, 'message')) Object.defineProperty(e, 'message', { value: 'All promises were rejected', writable: true, configurable: true })
+			reject(e)
+		}))
+	}
+	named.resolve = v => C.resolve(v)
+	return any.call(named, list)
+} }.any })
+if (Error.captureStackTrace === undefined) {
+	Object.defineProperty(Error, 'captureStackTrace', { writable: true, configurable: true, value: { captureStackTrace(o, from) {
+		const lines = go.module('inspect').trace().split('\n').slice(1)
+		// In goja a constructor's frame has no name.
+		const name = typeof from !== 'function' ? '' : /^class\b/.test(Function.prototype.toString.call(from)) ? '<anonymous>' : from.name
+		const at = name === '' ? -1 : lines.findIndex(l => l.startsWith(`\tat ${name} (`))
+		Object.defineProperty(o, 'stack', { value: [Error.prototype.toString.call(o), ...lines.slice(at + 1)].join('\n'), writable: true, configurable: true })
+	} }.captureStackTrace })
+}
+
 const article = t => /^(string|number|boolean|object|function|symbol|bigint)/.test(t) ? 'of type ' + t : t
 go.invalidType = (name, expected, v) => {
 	let received
@@ -76,11 +99,12 @@ for (const name of ['on', 'addListener', 'once', 'prependListener', 'prependOnce
 	} }[name]
 }
 
-// main gets the promise of a program that awaits: if the promise never settles, the exit code says so.
+// main gets the promise of a program that is an ES module: if the promise never settles, the exit code says so.
 function main(promise) {
 	if (promise === undefined) return
 	let pending = true, idle = false
-	process.on('beforeExit', () => { idle = true })
+	const onIdle = () => { idle = true }
+	process.on('beforeExit', onIdle)
 	const onExit = () => {
 		if (!pending || !idle || process.exitCode !== undefined) return
 		process.exitCode = 13
@@ -90,10 +114,11 @@ function main(promise) {
 	const settled = () => {
 		pending = false
 		process.off('exit', onExit)
+		process.off('beforeExit', onIdle)
 	}
 	promise.then(settled, e => {
 		settled()
-		process.nextTick(() => { throw e })
+		go.module('process').mainFailed(e)
 	})
 }
 

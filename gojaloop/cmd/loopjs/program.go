@@ -113,7 +113,7 @@ func (p *program) exitCode(err error) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &e):
-		fmt.Fprintln(p.stderr, e.Error())
+		fmt.Fprint(p.stderr, p.report(e)) // of an exception in a handler of exceptions
 		return max(e.Code, 1)
 	}
 	if !errors.Is(err, gojaloop.ErrClosed) { // --explore has closed the host

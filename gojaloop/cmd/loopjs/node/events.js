@@ -4,8 +4,10 @@
 const check = f => { if (typeof f !== 'function') throw go.invalidType('listener', 'function', f) }
 let defaultMaxListeners = 10
 
-function EventEmitter() { EventEmitter.init.call(this) }
-EventEmitter.init = function () {
+const capture = Symbol('captureRejections'), rejected = Symbol.for('nodejs.rejection')
+function EventEmitter(options) { EventEmitter.init.call(this, options) }
+EventEmitter.init = function (options) {
+	if (options && options.captureRejections) this[capture] = true
 	if (this._events === undefined || this._events === Object.getPrototypeOf(this)._events) {
 		this._events = Object.create(null)
 		this._eventsCount = 0
@@ -13,6 +15,7 @@ EventEmitter.init = function () {
 	this._maxListeners = this._maxListeners || undefined
 }
 EventEmitter.prototype._events = undefined
+Object.defineProperty(EventEmitter.prototype, capture, { value: false, writable: true })
 EventEmitter.prototype._eventsCount = 0
 EventEmitter.prototype._maxListeners = undefined
 
@@ -46,9 +49,22 @@ function once(e, type, f) {
 	return wrapped
 }
 
+// failed passes on the rejection of a listener's promise, for captureRejections.
+function failed(e, reason, type, args) {
+	if (typeof e[rejected] === 'function') return e[rejected](reason, type, ...args)
+	const before = e[capture]
+	e[capture] = false // or a listener of 'error' that rejects would go on for ever
+	try {
+		e.emit('error', reason)
+	} finally {
+		e[capture] = before
+	}
+}
+
 const methods = {
 	emit(type, ...args) {
 		const list = listenersOf(this, type)
+		if (type === 'error') for (const f of listenersOf(this, EventEmitter.errorMonitor)) f.apply(this, args)
 		if (type === 'error' && list.length === 0) {
 			if (args[0] instanceof Error) throw args[0]
 			const e = new Error('Unhandled error. (' + (typeof args[0] === 'string' ? `'${args[0]}'` : go.inspect(args[0])) + ')')
@@ -56,7 +72,10 @@ const methods = {
 			e.context = args[0]
 			throw e
 		}
-		for (const f of list) f.apply(this, args)
+		for (const f of list) {
+			const r = f.apply(this, args)
+			if (this[capture] && r !== null && typeof r === 'object' && typeof r.then === 'function') r.then(undefined, e => process.nextTick(failed, this, e, type, args))
+		}
 		return list.length > 0
 	},
 	on(type, f) { return add(this, type, f, false) },
@@ -83,7 +102,7 @@ const methods = {
 	},
 	listeners(type) { return listenersOf(this, type).map(f => f.listener || f) },
 	rawListeners(type) { return [...listenersOf(this, type)] },
-	listenerCount(type) { return listenersOf(this, type).length },
+	listenerCount(type, f) { return (f ? listenersOf(this, type).filter(g => g === f || g.listener === f) : listenersOf(this, type)).length },
 	eventNames() { return Reflect.ownKeys(this._events || {}) },
 	setMaxListeners(n) { this._maxListeners = n; return this },
 	getMaxListeners() { return this._maxListeners === undefined ? defaultMaxListeners : this._maxListeners },
@@ -95,6 +114,9 @@ for (const [name, f] of Object.entries(methods)) EventEmitter.prototype[name] = 
 EventEmitter.EventEmitter = EventEmitter
 Object.defineProperty(EventEmitter, 'defaultMaxListeners', { enumerable: true, get: () => defaultMaxListeners, set(n) { defaultMaxListeners = n } })
 EventEmitter.errorMonitor = Symbol('events.errorMonitor')
+EventEmitter.captureRejectionSymbol = rejected
+EventEmitter.getEventListeners = (e, type) => e.listeners(type)
+EventEmitter.setMaxListeners = (n, ...all) => { for (const e of all) if (e.setMaxListeners) e.setMaxListeners(n) }
 EventEmitter.listenerCount = (e, type) => e.listenerCount(type)
 
 const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })

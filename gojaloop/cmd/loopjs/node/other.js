@@ -5,11 +5,12 @@ const perf = go.module('performance')
 const bytesOf = (data, encoding) => typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.from(data)
 const part = b => b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)
 function digest(name, key) {
-	const parts = []
+	const sumOf = data => go.hash(String(name).toLowerCase().replace(/^sha-/, 'sha'), data, key && part(key)), parts = []
+	sumOf(new ArrayBuffer(0)) // throws if there is no such hash
 	return {
 		update(data, encoding) { parts.push(bytesOf(data, encoding)); return this },
 		digest(encoding) {
-			const sum = Buffer.from(go.hash(String(name).toLowerCase().replace(/^sha-/, 'sha'), part(Buffer.concat(parts)), key && part(key)))
+			const sum = Buffer.from(sumOf(part(Buffer.concat(parts))))
 			return encoding ? sum.toString(encoding) : sum
 		},
 	}
@@ -40,7 +41,7 @@ return {
 	crypto: {
 		webcrypto: crypto, randomUUID: () => crypto.randomUUID(), getRandomValues: a => crypto.getRandomValues(a),
 		randomBytes: n => Buffer.from(crypto.getRandomValues(new Uint8Array(n)).buffer),
-		randomInt(a, b) { const [low, high] = b === undefined || typeof b === 'function' ? [0, a] : [a, b]; return low + Math.floor(Math.random() * (high - low)) },
+		randomInt(a, b) { const [low, high] = b === undefined || typeof b === 'function' ? [0, a] : [a, b]; return low + Math.floor(crypto.getRandomValues(new Uint8Array(6)).reduce((n, b) => n * 256 + b, 0) / 2 ** 48 * (high - low)) },
 		createHash: name => digest(name),
 		createHmac: (name, key) => digest(name, bytesOf(key)),
 		getHashes: () => ['md5', 'sha1', 'sha256', 'sha512'],

@@ -10,14 +10,16 @@ process.abort = () => process.exit(134)
 process.umask = () => 0o22
 process.cpuUsage = () => ({ user: Math.round(process.uptime() * 1e6), system: 0 })
 process.features = {}
+Object.setPrototypeOf(process, Object.create(require('events').prototype, { constructor: { value: function process() {}, writable: true, configurable: true } }))
 process.config = { variables: {} }
 process.emitWarning = (warning, options, code) => {
 	const type = typeof options === 'string' ? options : options && options.type || 'Warning'
 	const w = warning instanceof Error ? warning : Object.assign(new Error(warning), { name: type })
 	code = typeof code === 'string' ? code : options && options.code
 	if (code) w.code = code
+	if (options && options.detail) w.detail = options.detail
 	process.nextTick(() => {
-		go.print(true, `(loopjs:${process.pid}) ${w.code ? `[${w.code}] ` : ''}${w.name}: ${w.message}\n`)
+		go.print(true, `(loopjs:${process.pid}) ${w.code ? `[${w.code}] ` : ''}${w.name}: ${w.message}\n${typeof w.detail === 'string' ? w.detail + '\n' : ''}`)
 		process.emit('warning', w)
 	})
 }

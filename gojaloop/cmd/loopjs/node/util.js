@@ -23,7 +23,8 @@ for (const f of [setTimeout, setImmediate]) {
 function callbackify(f) {
 	return function (...args) {
 		const callback = args.pop()
-		f.apply(this, args).then(v => process.nextTick(callback, null, v), e => process.nextTick(callback, e || new Error('falsy reason')))
+		f.apply(this, args).then(v => process.nextTick(callback, null, v), e => process.nextTick(callback, e
+			|| Object.assign(new Error('Promise was rejected with falsy value'), { code: 'ERR_FALSY_VALUE_REJECTION', reason: e })))
 	}
 }
 

@@ -1,0 +1,3 @@
+exports.z = 'z'
+exports.__esModule = false
+exports.a = [1]
