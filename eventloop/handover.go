@@ -84,7 +84,7 @@ func (l *Loop) learnFromWake() {
 	}
 }
 
-// unparkFor is unpark for a producer. mayYield says that the caller holds no lock that the loop may want.
+// unparkFor does what unpark does, for a producer. mayYield says that the caller holds no lock that the loop may want.
 func (l *Loop) unparkFor(mayYield bool) {
 	if !l.state.wake() {
 		return

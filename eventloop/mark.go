@@ -129,7 +129,7 @@ func (q *queue) mark(m mark) {
 	}
 }
 
-// popMarked is pop for a queue to which no other was joined. It also takes out the function's mark.
+// popMarked does what pop does, for a queue to which no other was joined. It also takes out the function's mark.
 func (q *queue) popMarked() (fn func(), m mark) {
 	if q.read == chunkSize {
 		q.leave()

@@ -60,7 +60,7 @@ func (l *Loop) NextTick(fn func()) error {
 	return nil
 }
 
-// admitOwn is admit for a microtask that a callback of an ending loop schedules; it also charges the microtask.
+// admitOwn does what admit does, for a microtask that a callback of an ending loop schedules; it also charges the microtask.
 func (l *Loop) admitOwn() bool {
 	if l.state.load().closing() || !l.grace.accepts() {
 		return false

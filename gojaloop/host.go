@@ -248,7 +248,7 @@ func (h *Host) end(err error) {
 	}
 }
 
-// kill is end for any goroutine. Elsewhere than on the loop it does not wait for the end.
+// kill ends the host as end does, on any goroutine. Off the loop it does not wait for the end.
 func (h *Host) kill(err error) {
 	if h.loop.OnLoop() {
 		h.end(err)
@@ -257,7 +257,7 @@ func (h *Host) kill(err error) {
 	h.killFrom(h.loop, err)
 }
 
-// killFrom is kill for goroutines other than the loop's.
+// killFrom does what kill does off the loop.
 func (h *Host) killFrom(loop *eventloop.Loop, err error) {
 	h.guard.kill(err)
 	if loop.SubmitInternal(func() { h.end(err) }) != nil {

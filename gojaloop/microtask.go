@@ -97,7 +97,7 @@ func (q *fifo[T]) pop() T {
 
 func (q *fifo[T]) clear() { *q = fifo[T]{} }
 
-// invalidCallback is invalid for JavaScript: with a value, and the argument's name unless it is "callback".
+// invalidCallback is the function invalid as scripts call it: with a value, and the name of the argument unless it is "callback".
 func (h *Host) invalidCallback(call goja.FunctionCall) goja.Value {
 	name := "callback"
 	if n := call.Argument(1); !goja.IsUndefined(n) {

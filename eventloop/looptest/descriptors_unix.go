@@ -124,7 +124,7 @@ func write(fd int, data []byte) (int, error) {
 	}
 }
 
-// listEach returns the open descriptors among the numbers from first to end, without end.
+// listEach returns the open descriptors among the numbers from first up to, but not including, end.
 func listEach(first, end int) (open []int) {
 	for fd := first; fd < end; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {

@@ -216,7 +216,7 @@ func (r *rules) newTick(p *position) {
 	p.sinceRun = 0
 }
 
-// firstTick is newTick for the first tick of a round, which may have begun before the latest entry.
+// firstTick does what newTick does, for the first tick of a round, which may have begun before the latest entry.
 func (r *rules) firstTick(p *position) {
 	since := p.since
 	r.newTick(p)
@@ -276,8 +276,8 @@ func (r *rules) taken(p position, lane, id int) ([]position, error) {
 	return r.checkpoint(p)
 }
 
-// takenOrLater is taken for the position now. If the tick of p may be long, tasks may also have waited for the next tick: then
-// the result includes what follow returns for that one.
+// takenOrLater does what taken does, for the position now. If the tick of p may be long, tasks may also have waited for the
+// next tick: then the result includes what follow returns for that one.
 func (r *rules) takenOrLater(now, p position, lane, id, ticks int) ([]position, error) {
 	positions, err := r.taken(now, lane, id)
 	if r.long(p) && ticks <= 1 {

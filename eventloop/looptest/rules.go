@@ -183,7 +183,8 @@ func (r *rules) registered(n int, err error) {
 	}
 }
 
-// answerKnown is answer for the calls that need a registration. The end drops registrations at a moment that is not known.
+// answerKnown does what answer does, for the calls that need a registration. The end drops registrations at a moment that is
+// not known.
 func (r *rules) answerKnown(what string, n int, err error) {
 	if r.ending {
 		r.t.want(what, err, nil, loopapi.ErrFDNotRegistered, loopapi.ErrLoopTerminated)

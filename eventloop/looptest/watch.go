@@ -32,7 +32,7 @@ func (l *loop) watch(fd int, events loopapi.IOEvents, then func(w *watch)) *watc
 	return w
 }
 
-// tryWatch is watch for any goroutine, callbacks included: it returns the error of RegisterFD.
+// tryWatch does what watch does, on any goroutine, callbacks included; it returns the error of RegisterFD.
 func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*watch, error) {
 	w := &watch{l: l, fd: fd, again: make(chan struct{}, 1)}
 	return w, l.fds.RegisterFD(fd, events, func(got loopapi.IOEvents) {

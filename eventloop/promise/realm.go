@@ -105,8 +105,8 @@ func (r *Realm) Rejected(reason error) *Promise {
 	return p
 }
 
-// Refused is Rejected for an ending loop that refuses something. Such a rejection is no fault, so it is not reported as
-// unhandled, and nothing is queued.
+// Refused does what Rejected does, for an ending loop that refuses something. Such a rejection is no fault, so it is not
+// reported as unhandled, and nothing is queued.
 func (r *Realm) Refused(reason error) *Promise { return r.settled(rejected, mustReason(reason)) }
 
 // Begin makes p, a zero Promise that may be part of something else, a pending promise that only Finish settles. That costs

@@ -184,10 +184,10 @@ func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 // a timer for each wait.
 func (c *Conn) SetDeadline(at time.Time) error { return c.deadline(at, &c.in, &c.out) }
 
-// SetReadDeadline is SetDeadline for Read.
+// SetReadDeadline sets the deadline of Read alone; see SetDeadline.
 func (c *Conn) SetReadDeadline(at time.Time) error { return c.deadline(at, &c.in) }
 
-// SetWriteDeadline is SetDeadline for Write.
+// SetWriteDeadline sets the deadline of Write alone; see SetDeadline.
 func (c *Conn) SetWriteDeadline(at time.Time) error { return c.deadline(at, &c.out) }
 
 func (c *Conn) deadline(at time.Time, sides ...*side) error {

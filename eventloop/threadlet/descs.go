@@ -107,7 +107,7 @@ func (ds *descs) removeFile(d *desc) {
 	ds.remove(d)
 }
 
-// remove is removeFile for a caller that holds mu.
+// remove does what removeFile does, for a caller that holds mu.
 func (ds *descs) remove(d *desc) {
 	if name, is := ds.files[d]; is {
 		delete(ds.files, d)

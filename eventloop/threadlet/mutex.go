@@ -141,7 +141,7 @@ func (c *Cond) Signal() {
 	}
 }
 
-// Broadcast is Signal for all that are in Wait.
+// Broadcast does for all current Waits what Signal does for the first.
 func (c *Cond) Broadcast() {
 	for c.L.home.onLoop() && c.queue.wakeFirst(nil) != nil {
 	}

@@ -196,7 +196,7 @@ func (t *Threadlet) Join(ctx context.Context) error {
 	return t.result
 }
 
-// joinOutside is Join for a caller that may block its goroutine.
+// joinOutside does what Join does, for a caller that may block its goroutine.
 func (t *Threadlet) joinOutside(ctx context.Context) error {
 	done := t.outside.Load()
 	if done == nil {

@@ -130,7 +130,7 @@ func (t *Threadlet) wake(err error) bool {
 	return true
 }
 
-// wakeNumber is wake for the wait with number n. If the threadlet is in a later wait, it does nothing.
+// wakeNumber ends the wait with the number n as wake does. If the threadlet is in a later wait, it does nothing.
 func (t *Threadlet) wakeNumber(n uint32, err error) bool { return t.waits == n && t.wake(err) }
 
 // wakeAfter arranges that the end of ctx ends the next wait with ctx.Err(). It returns the stop function of

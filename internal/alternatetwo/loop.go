@@ -124,7 +124,7 @@ func (l *Loop) Submit(fn func()) error {
 	return l.enter(&l.external, fn)
 }
 
-// submitLimited is Submit under a queue limit. It counts the function in waiting first; the loop subtracts it again when
+// submitLimited does what Submit does, under a queue limit. It counts the function in waiting first; the loop subtracts it again when
 // it takes the function out.
 func (l *Loop) submitLimited(fn func()) error {
 	for {

@@ -98,7 +98,7 @@ func Since(t time.Time) time.Duration {
 type Timer struct {
 	real *time.Timer // nil in a schedule
 	f    func()
-	set  *thread // the goroutine whose begin is the firing of the timer
+	set  *thread // the goroutine of the timer that is set: the timer fires when it begins
 }
 
 // Lifetime is longer than any schedule.

@@ -110,7 +110,7 @@ func (o *outcome) account(s *site, before []sums, result <-chan error) {
 	}
 }
 
-// accountOf is account for one flood, by its figures before the call for the end and at last.
+// accountOf does what account does, for one flood: by its figures from before the end was asked for, and those from after it.
 func (o *outcome) accountOf(f *flood, before, after sums) {
 	if after.disordered > 0 {
 		o.problem(lasting, "%s: %d callbacks have run twice, or out of turn", f.name, after.disordered)

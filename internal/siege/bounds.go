@@ -129,7 +129,7 @@ func (o *outcome) mostEnd(b bounds) time.Duration {
 	return max(b.shutdown*time.Duration(1+o.neighbours), b.times*o.plain.behind(o.left, o.plain.end), o.turns())
 }
 
-// checkGap is check for one probe of a loop that lives.
+// checkGap does what check does, for one probe of a loop that lives.
 func (o *outcome) checkGap(p probe, allow bounds) {
 	gap, plain := o.gaps[p], o.plain.gaps[p]
 	if allow.asOne {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	mostHeap = 3 << 30   // past which a flood is stopped
-	remarked = 256 << 20 // that is worth a word in the report
-	littered = 64 << 20  // that is worth a collection
+	mostHeap = 3 << 30   // bytes; a flood that takes more is stopped
+	remarked = 256 << 20 // bytes; the report mentions more
+	littered = 64 << 20  // bytes; if a cell has left more, it is collected
 )
 
 // memory measures the memory in use, and stops a flood that takes too much.

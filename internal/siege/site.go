@@ -195,7 +195,7 @@ func (o *one) run() {
 	o.count()
 }
 
-// count is run for a callback that need not be on the loop.
+// count does what run does, for a callback that need not be on the loop.
 func (o *one) count() {
 	o.t.ran.Add(1)
 	if o.ran.Swap(true) {

@@ -181,10 +181,10 @@ func (c *Conn) RemoteAddr() net.Addr { return c.wire.RemoteAddr() }
 // SetDeadline is [threadlet.Conn.SetDeadline].
 func (c *Conn) SetDeadline(at time.Time) error { return c.wire.Conn.SetDeadline(at) }
 
-// SetReadDeadline is SetDeadline for Read.
+// SetReadDeadline sets the deadline of Read alone; see SetDeadline.
 func (c *Conn) SetReadDeadline(at time.Time) error { return c.wire.Conn.SetReadDeadline(at) }
 
-// SetWriteDeadline is SetDeadline for Write.
+// SetWriteDeadline sets the deadline of Write alone; see SetDeadline.
 func (c *Conn) SetWriteDeadline(at time.Time) error { return c.wire.Conn.SetWriteDeadline(at) }
 
 // wire is the connection that crypto/tls reads and writes. crypto/tls calls Write under locks of its own, so Write does not
