@@ -251,6 +251,43 @@ func TestRetryEnds(t *testing.T) {
 	}
 }
 
+// A first attempt that the loop has yet to make when its end begins is waited for, like a function of Promisify; unless its
+// context has ended by then.
+func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
+			require.NoError(t, err)
+			go l.Run(context.Background())
+			gate, ended := make(chan struct{}), make(chan error, 1)
+			require.NoError(t, l.Submit(func() { <-gate }))
+			synctest.Wait()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			p := eventloop.Retry(ctx, l, eventloop.Backoff{}, func(context.Context) (int, error) { return 1, nil })
+			go func() { ended <- l.Shutdown(context.Background()) }()
+			synctest.Wait()
+			want := 1
+			if cancelled {
+				cancel()
+				want = 0
+			}
+			close(gate)
+			value, err := p.Await(context.Background())
+			require.Equal(t, want, value)
+			require.Equal(t, ctx.Err(), err)
+			time.Sleep(time.Hour)
+			select {
+			case err := <-ended:
+				require.NoError(t, err)
+			default:
+				l.Close()
+				t.Error("Shutdown waits for an attempt that is over")
+			}
+		})
+	}
+}
+
 func TestRetryRefuses(t *testing.T) {
 	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)

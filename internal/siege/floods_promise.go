@@ -194,9 +194,7 @@ func channels(settled bool) func(s *site, t *tally) flooder {
 func promisify(refused bool) func(s *site, t *tally) flooder {
 	ctx := context.Background()
 	if refused {
-		ended, cancel := context.WithCancel(ctx)
-		cancel()
-		ctx = ended
+		ctx = ended()
 	}
 	return func(s *site, t *tally) flooder {
 		return flooder{call: func() bool {
