@@ -367,7 +367,7 @@ func TestGroupGivesWay(t *testing.T) {
 }
 
 // A group that ends refuses tasks without the locks of its shares, and a loop refuses calls of Promisify without that of its
-// inbox: the loops need these for what they have accepted, and would queue behind all goroutines that try again and again.
+// inbox, and changes of its mode without that of its descriptors: the loops need these for what they have accepted, and would queue behind all goroutines that try again and again.
 func TestRefusalsTakeNoLock(t *testing.T) {
 	g := newGroup(t, 2)
 	result := runs(g, context.Background())
@@ -378,7 +378,8 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 	for g.Submit(func() {}) == nil || g.Loop(0).State() != eventloop.StateTerminating {
 		runtime.Gosched()
 	}
-	refused := make(chan error, 2)
+	refused := make(chan error, 3)
+	g.Loop(0).LockTable()
 	g.WithLocks(func() {
 		g.Loop(0).WithUrgentLock(func() {
 			go func() {
@@ -386,9 +387,10 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 				p := g.Loop(0).Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
 				_, err := p.Await(context.Background())
 				refused <- err
+				refused <- g.Loop(0).SetFastPathMode(eventloop.FastPathDisabled)
 			}()
 			late := time.After(3 * time.Second)
-			for range 2 {
+			for range 3 {
 				select {
 				case err := <-refused:
 					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
@@ -399,6 +401,7 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 			}
 		})
 	})
+	g.Loop(0).UnlockTable()
 	close(release)
 	require.NoError(t, <-ended)
 	require.NoError(t, <-result)

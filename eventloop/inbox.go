@@ -238,7 +238,7 @@ func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
 }
 
 // yieldRefused yields after a refusal: a producer that tries again and again should not keep an overloaded loop from
-// its work, nor an ending one from its end.
+// its work, nor an ending one from its end. Rare calls that cost the loop much yield in the same way.
 func (l *Loop) yieldRefused() {
 	if !l.OnLoop() && l.State() != StateTerminated {
 		runtime.Gosched()

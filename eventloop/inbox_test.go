@@ -126,6 +126,29 @@ func TestRefusedGivesWay(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// Who changes the mode again and again lets others run with each call: the loop, which has to take notice of the change, and
+// goroutines that watch descriptors for it.
+func TestModeChangeGivesWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	var turns atomic.Int64
+	var stop atomic.Bool
+	go func() {
+		for !stop.Load() {
+			turns.Add(1)
+			runtime.Gosched()
+		}
+	}()
+	const calls = 1000
+	for range calls {
+		require.NoError(t, l.SetFastPathMode(eventloop.FastPathForced))
+	}
+	require.GreaterOrEqual(t, turns.Load(), int64(calls/2), "turns of another goroutine")
+	stop.Store(true)
+	require.NoError(t, l.Close())
+}
+
 // The loop says that it waits for an inbox, so that who gives the lock back lets it run.
 func TestLoopWantsItsLock(t *testing.T) {
 	l, err := eventloop.New()

@@ -52,18 +52,26 @@ func (m FastPathMode) String() string {
 // SetFastPathMode changes the mode, and wakes the loop to take notice. Any goroutine may call it at any time. It returns
 // ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is
 // ending, an error for a mode that does not exist, or the system's error, wrapped, when it has no poller for
-// FastPathDisabled. With an error nothing has changed.
+// FastPathDisabled. With an error nothing has changed. Elsewhere than on the loop it lets other goroutines run before it
+// returns.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
-	if err := l.setMode(mode); err != nil {
+	err := l.setMode(mode)
+	if err == nil {
+		l.wakeIfSleeping()
+	}
+	l.yieldRefused() // a change may have the loop begin a watch, or end one, for which it waits for other goroutines
+	if err != nil {
 		return loopapi.Wrap(err, "fast path mode %d", mode)
 	}
-	l.wakeIfSleeping()
 	return nil
 }
 
 func (l *Loop) setMode(mode FastPathMode) error {
 	if mode < FastPathAuto || mode > FastPathDisabled {
 		return errNoSuchMode
+	}
+	if l.state.load().ending() { // looked at before the lock too, since the end takes the lock
+		return ErrLoopTerminated
 	}
 	d := &l.fds
 	d.mu.Lock()

@@ -6,6 +6,7 @@ package main
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -60,6 +61,9 @@ func (f *flood) start(s *site, goroutines, calls int) (join func(limit time.Dura
 					t.accepted.Add(1)
 				}
 				t.calls.Add(1)
+				if s.loop.State() == eventloop.StateTerminated {
+					runtime.Gosched() // lest the site learn of the end only when each flooder has had a turn
+				}
 			}
 			if one.finish != nil {
 				one.finish()
