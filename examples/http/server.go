@@ -61,9 +61,10 @@ func (c *connection) Read(p []byte) (int, error) {
 
 func (s *server) serve(conn *threadlet.Conn) {
 	c := &connection{server: s, Conn: conn}
+	var over *secure.Conn
 	if s.tls != nil {
 		_ = conn.SetDeadline(time.Now().Add(s.handshake))
-		over := secure.Server(conn, s.tls)
+		over = secure.Server(conn, s.tls)
 		if err := over.Handshake(); err != nil {
 			tellPlain(err)
 			return
@@ -76,8 +77,11 @@ func (s *server) serve(conn *threadlet.Conn) {
 	for !threadlet.Draining() && c.next() {
 	}
 	if c.lingers {
-		_ = conn.CloseWrite()
 		_ = conn.SetDeadline(time.Now().Add(s.linger))
+		if over != nil {
+			_ = over.CloseWrite() // without its last record the response would seem to be cut off
+		}
+		_ = conn.CloseWrite()
 		_, _ = io.Copy(io.Discard, conn)
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -235,6 +236,51 @@ func TestPlainToTLS(t *testing.T) {
 	for request, want := range map[string]string{get("/", ""): "400 ", "nonsense": "end"} {
 		if got := transcript(t, i.addr, request); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s", request, got)
+		}
+	}
+}
+
+// A tap keeps what is read from a connection.
+type tap struct {
+	net.Conn
+	read []byte
+}
+
+func (c *tap) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read = append(c.read, p[:n]...)
+	return n, err
+}
+
+// TestEndOfTLS: however a connection ends after a response, its last record says so: a client without it must take the
+// response for cut off.
+func TestEndOfTLS(t *testing.T) {
+	config, pool := certificate(t)
+	i := serve(t, &server{tls: config})
+	for _, stream := range []string{
+		get("/", "Connection: close\r\n"), "nonsense\r\n\r\n", post("/nosuch", "Content-Length: 500000\r\n", "12"),
+	} {
+		conn, err := net.Dial("tcp", i.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		wire := &tap{Conn: conn}
+		client := tls.Client(wire, &tls.Config{RootCAs: pool, ServerName: "example.com", MaxVersion: tls.VersionTLS12}) // where records tell their kinds
+		if _, err := io.WriteString(client, stream); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, client); err != nil {
+			t.Errorf("%.30q: %v", stream, err)
+		}
+		const header, alert = 5, 21
+		last := byte(0)
+		for rest := wire.read; len(rest) >= header; rest = rest[min(len(rest), header+int(binary.BigEndian.Uint16(rest[3:]))):] {
+			last = rest[0]
+		}
+		if last != alert {
+			t.Errorf("%.30q: the last record is of kind %d", stream, last)
 		}
 	}
 }
