@@ -290,6 +290,31 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestTimeout: clients that say nothing, or read nothing, are disconnected, and subscribers are not.
+func TestTimeout(t *testing.T) {
+	o := usual
+	o.timeout = 50 * time.Millisecond
+	i := serve(t, o, nil)
+	subscriber := i.dial()
+	subscriber.want(`["subscribe" "a" 1]`, "SUBSCRIBE", "a")
+	flood := resp.AppendRequest(nil, "SET", "k", strings.Repeat("x", 1<<20))
+	for range 100 { // replies that the system has no room for
+		flood = resp.AppendRequest(flood, "GET", "k")
+	}
+	for n, sends := range [][]byte{nil, flood} {
+		c := i.dial()
+		if _, err := c.Write(sends); err != nil {
+			t.Fatal(err)
+		}
+		i.until("it is not there", func() bool { return i.s.accepted == int64(2+n) })
+		i.until("it is still there", func() bool { return len(i.s.clients) <= 1 })
+	}
+	i.on(func() { publish(i.s.newClient(nil), [][]byte{[]byte("publish"), []byte("a"), []byte("b")}) })
+	if got := subscriber.reply(); got != `["message" "a" "b"]` {
+		t.Error(got)
+	}
+}
+
 // TestStop: a server that is told to end answers the requests that have arrived, and has them in the file.
 func TestStop(t *testing.T) {
 	file := new(memory)

@@ -27,7 +27,7 @@ func main() {
 	flag.StringVar(&o.fsync, "fsync", "everysec", "when the file is forced to the disk: always, before a reply leaves; everysec; no")
 	flag.IntVar(&o.outputLimit, "output-limit", 32<<20, "bytes that may wait for a subscriber that does not read")
 	flag.IntVar(&o.maxClients, "maxclients", 10000, "connections at a time")
-	flag.DurationVar(&o.timeout, "timeout", 0, "how long a connection may say nothing; 0 is for ever")
+	flag.DurationVar(&o.timeout, "timeout", 0, "how long a connection may neither send nor read anything, unless it has subscribed; 0 is for ever")
 	flag.Parse()
 	if err := run(*addr, o); err != nil {
 		fmt.Fprintln(os.Stderr, "redis:", err)

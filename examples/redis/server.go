@@ -140,9 +140,7 @@ func (c *client) Read(p []byte) (int, error) {
 	if c.in.Buffered() == 0 && threadlet.Draining() {
 		return 0, threadlet.ErrDraining
 	}
-	if c.timeout > 0 {
-		_ = c.conn.SetReadDeadline(time.Now().Add(c.timeout))
-	}
+	c.goesOn()
 	return c.conn.Read(p)
 }
 
@@ -158,11 +156,28 @@ func (c *client) flush() error {
 	if err := c.log.barrier(); err != nil {
 		return err
 	}
-	_, err := c.conn.Write(c.out)
+	var err error
+	for n, rest := 0, c.out; len(rest) > 0 && err == nil; rest = rest[n:] {
+		c.goesOn()
+		n, err = c.conn.Write(rest[:min(len(rest), flushAt)])
+	}
 	if c.out = c.out[:0]; cap(c.out) > flushAt {
 		c.out = nil
 	}
 	return err
+}
+
+// goesOn puts off the end of a connection that neither sends nor reads anything. A subscriber may be silent, and what it
+// does not read is bounded by the output limit.
+func (c *client) goesOn() {
+	if c.timeout == 0 {
+		return
+	}
+	var until time.Time
+	if c.subscribed() == 0 {
+		until = time.Now().Add(c.timeout)
+	}
+	_ = c.conn.SetDeadline(until)
 }
 
 func (c *client) leave() {
