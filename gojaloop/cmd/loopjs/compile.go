@@ -229,6 +229,7 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	}
 	code := importCalls.Replace(out.code)
 	out.unit.dynamic = code != out.code
+	code = forAwait.ReplaceAllString(code, "$1 = 0$2")
 	out.unit.names = namesOf(code, !plain(file))
 	head := "(function (" + wrapper + ") {"
 	if out.unit.esm {
@@ -248,6 +249,10 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	}
 	return out.unit, nil
 }
+
+// forAwait finds where esbuild's form of "for await" declares the variable for an exception. It is a var without a value:
+// a loop that runs again, or another one in the same function, would throw the exception of the last one.
+var forAwait = regexp.MustCompile(`(, more\d*, temp\d*, error\d*)(; more\d* = !\(temp\d* = await )`)
 
 // exportsObject finds where esbuild's output defines a module's exports.
 var exportsObject = regexp.MustCompile(`(?m)^var (\w+) = \{\};\n__export\(\w+, `)

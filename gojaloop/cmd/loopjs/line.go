@@ -78,7 +78,7 @@ func withoutTypes(name, code string) (string, error) {
 		}
 		return "", e
 	}
-	return dynamicImport.ReplaceAllString(string(result.Code), "__import("), nil
+	return dynamicImport.ReplaceAllString(forAwait.ReplaceAllString(string(result.Code), "$1 = 0$2"), "__import("), nil
 }
 
 // edit replaces a part of a source.
