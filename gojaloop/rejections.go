@@ -124,13 +124,33 @@ func (h *Host) asException(reason goja.Value) goja.Value {
 	if o, ok := reason.(*goja.Object); ok && o.ClassName() == "Error" {
 		return reason
 	}
-	text := "an object"
-	h.vm.Try(func() { text = reason.String() })
-	if text == "[object Object]" {
-		text = "#<Object>"
-	}
 	e := h.newError("Error", "ERR_UNHANDLED_REJECTION", "This error originated either by throwing inside of an async function without a catch "+
-		"block, or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason \""+text+"\".")
+		"block, or by rejecting a promise which was not handled with .catch(). The promise rejected with the reason \""+h.reasonText(reason)+"\".")
 	_ = e.Set("name", "UnhandledPromiseRejection")
 	return e
+}
+
+// reasonText describes a reason as Node does: an object that has no toString of its own by its class.
+func (h *Host) reasonText(reason goja.Value) string {
+	o, ok := reason.(*goja.Object)
+	if _, symbol := reason.(*goja.Symbol); symbol {
+		return "Symbol(" + reason.String() + ")"
+	} else if !ok {
+		return reason.String()
+	}
+	text := "[object " + o.ClassName() + "]"
+	h.vm.Try(func() { // getters may throw
+		if _, callable := goja.AssertFunction(o); callable {
+			text = o.String()
+			return
+		}
+		common := h.vm.GlobalObject().Get("Object").ToObject(h.vm).Get("prototype").ToObject(h.vm).Get("toString")
+		if own := o.Get("toString"); own == nil || !own.SameAs(common) {
+			return
+		}
+		if class, ok := o.Get("constructor").(*goja.Object); ok && class.ClassName() == "Function" {
+			text = "#<" + class.Get("name").String() + ">"
+		}
+	})
+	return text
 }
