@@ -21,7 +21,7 @@ function quote(s) {
 		else if (c === '\f') out += '\\f'
 		else if (c === '\v') out += '\\v'
 		else if (n < 32 || n >= 127 && n < 160) out += '\\x' + n.toString(16).toUpperCase().padStart(2, '0')
-		else if (n >= 0xd800 && n <= 0xdfff) out += '\\u' + n.toString(16).toUpperCase()
+		else if (n >= 0xd800 && n <= 0xdfff) out += '\\u' + n.toString(16)
 		else out += c
 	}
 	return q + out + q

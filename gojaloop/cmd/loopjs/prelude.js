@@ -21,6 +21,11 @@ Object.defineProperty(Number.prototype, 'toLocaleString', { writable: true, conf
 	const symbol = money ? { USD: '$', EUR: '€', GBP: '£', JPY: '¥' }[o.currency] || o.currency + '\xa0' : ''
 	return (n < 0 || Object.is(n, -0) ? '-' : '') + symbol + text + (percent ? '%' : '')
 } }.toLocaleString })
+const date = d => `${d.getMonth() + 1}/${d.getDate()}/${d.getFullYear()}`
+const time = d => `${d.getHours() % 12 || 12}:${[d.getMinutes(), d.getSeconds()].map(n => `${n}`.padStart(2, '0')).join(':')} ${d.getHours() < 12 ? 'AM' : 'PM'}`
+for (const [name, f] of [['toLocaleDateString', date], ['toLocaleTimeString', time], ['toLocaleString', d => `${date(d)}, ${time(d)}`]]) {
+	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name]() { return Number.isNaN(this.getTime()) ? 'Invalid Date' : f(this) } }[name] })
+}
 go.inspect = (v, o) => go.module('inspect').inspect(v, o)
 
 // What V8 adds to the language, and scripts take for granted.

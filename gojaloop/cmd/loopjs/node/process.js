@@ -13,6 +13,7 @@ process.features = {}
 Object.setPrototypeOf(process, Object.create(require('events').prototype, { constructor: { value: function process() {}, writable: true, configurable: true } }))
 process.config = { variables: {} }
 process.emitWarning = (warning, options, code) => {
+	if (typeof warning !== 'string' && !(warning instanceof Error)) throw go.invalidType('warning', 'string or an instance of Error', warning)
 	const type = typeof options === 'string' ? options : options && options.type || 'Warning'
 	const w = warning instanceof Error ? warning : Object.assign(new Error(warning), { name: type })
 	code = typeof code === 'string' ? code : options && options.code

@@ -30,10 +30,10 @@ function callbackify(f) {
 
 function deprecate(f, message, code) {
 	let told = false
-	return function (...args) {
+	return function deprecated(...args) {
 		if (!told) {
 			told = true
-			go.print(true, `(loopjs:${process.pid}) ${code ? `[${code}] ` : ''}DeprecationWarning: ${message}\n`)
+			process.emitWarning(message, 'DeprecationWarning', code)
 		}
 		return f.apply(this, args)
 	}
