@@ -327,8 +327,8 @@ func (g *Group) Shutdown(ctx context.Context) error {
 	}
 	if !inside {
 		all.Wait() // until they have ended, or ctx has
-		if ctx.Err() != nil && !g.ended() {
-			return &unfinished{ctx.Err(), strings.Join(waits, "")}
+		if what := strings.Join(waits, ""); what != "" || ctx.Err() != nil && !g.ended() {
+			return &unfinished{ctx.Err(), what}
 		}
 		<-g.done
 		g.mu.Lock()

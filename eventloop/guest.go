@@ -46,23 +46,26 @@ func (s *guestSeat) reject() bool {
 	return g != nil && (*g).Reject()
 }
 
-// drain has the guest finish the requests that it serves, and waits until they are finished or ctx ends. It does nothing if
-// the loop does not run, since then there are no requests, or in a callback of the loop, which cannot wait.
-func (s *guestSeat) drain(ctx context.Context, l *Loop) {
+// drain has the guest finish the requests that it serves, and waits until they are finished. If ctx ends before, it returns
+// Shutdown's error. It does nothing if the loop does not run, since then there are no requests, or in a callback of the loop,
+// which cannot wait.
+func (s *guestSeat) drain(ctx context.Context, l *Loop) error {
 	g := s.taken.Load()
 	if g == nil || l.State() == StateAwake || l.state.load().ending() || l.OnLoop() {
-		return
+		return nil
 	}
 	drained := make(chan struct{})
 	if l.SubmitInternal(func() { (*g).Drain(func() { close(drained) }) }) != nil {
-		return
+		return nil
 	}
 	sched.Await(drained, ctx.Done(), l.done)
 	select {
 	case <-drained:
 	case <-ctx.Done():
+		return l.unfinished(ctx.Err())
 	case <-l.done:
 	}
+	return nil
 }
 
 // unneeded returns how many of the registered descriptors do not count as reasons to stay alive.

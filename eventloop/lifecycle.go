@@ -30,7 +30,8 @@ import (
 // The bounds are renewed whenever everything has run and the loop waits for a function of Promisify.
 //
 // The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
-// loop works as usual while Shutdown waits for these threadlets.
+// loop works as usual while Shutdown waits for these threadlets. If ctx ends before they have finished, Shutdown returns
+// the error for that, however soon the loop ends without them.
 //
 // If one of the loop's own callbacks calls Shutdown, it only asks for the end, and returns at once. On a loop that never
 // ran, Shutdown starts a goroutine, which runs what was accepted.
@@ -44,7 +45,7 @@ import (
 // ErrLoopTerminated instead of nil. If work was dropped, Run returns ErrLoopTerminated, too.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
-	l.guest.drain(ctx, l)
+	cut := l.guest.drain(ctx, l)
 	from, first := l.terminate(0)
 	if first && from.state() == StateAwake {
 		if l.seal() {
@@ -57,7 +58,10 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		}
 	}
 	if !l.OnLoop() {
-		if err := l.await(ctx); err != nil {
+		switch err := l.await(ctx); {
+		case cut != nil:
+			return cut
+		case err != nil:
 			return l.unfinished(err)
 		}
 		first = first && !l.state.load().closing()

@@ -5,7 +5,6 @@ package threadlet_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"testing"
@@ -96,9 +95,9 @@ func TestDrainIsBounded(t *testing.T) {
 	require.NoError(t, do(t, l, func() {}))
 	ctx, cancel := context.WithTimeout(background, 20*time.Millisecond)
 	defer cancel()
-	if err := l.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nil) {
-		t.Error(err)
-	}
+	err = l.Shutdown(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, "threadlet")
 	<-l.Done()
 	require.NoError(t, th.Join(background))
 	require.ErrorIs(t, got, eventloop.ErrLoopTerminated)
@@ -173,8 +172,8 @@ func TestDrainOfAGroup(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, "y", string(p))
 			}
-		} else if !errors.Is(err, context.DeadlineExceeded) && err != nil {
-			t.Error(err)
+		} else {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
 		}
 		<-g.Done()
 		require.NoError(t, <-ran)
