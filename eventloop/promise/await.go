@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Outcome is how a promise of T settled: with Err if that is not nil, and otherwise with Value.
@@ -79,11 +80,14 @@ type waiters struct {
 	// mu guards what follows. Any goroutine adds and removes listeners. When the loop settles a promise whose state has the
 	// bit waited, it takes the promise's listeners. add sets that bit under mu: either the loop sees it and finds the
 	// listener, or add finds the promise settled.
-	mu    sched.Mutex
-	of    map[*Promise][]*waiter
-	peak  int        // the most entries that the map had; a map never gives memory back
-	held  []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
-	ended bool       // end was called: no pending promise settles any more
+	mu   sched.Mutex
+	of   map[*Promise][]*waiter
+	peak int        // the most entries that the map had; a map never gives memory back
+	held []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
+
+	// ended says that end was called: no pending promise settles any more. end sets it before it takes mu, so that whoever
+	// comes later needs no lock; add reads it under mu too, so that end finds the listeners that were added before.
+	ended atomic.Bool
 }
 
 // waiter is one listener in the list of its promise.
@@ -95,23 +99,24 @@ type waiter struct {
 // add registers the listener l, to be notified when p settles. If p has settled or counts as rejected, add returns nil, and
 // p.outcome has the answer. Any goroutine may call it.
 func (ws *waiters) add(p *Promise, l listener) *waiter {
-	if p.settled() {
+	if p.settled() || ws.ended.Load() {
 		return nil
 	}
+	w := &waiter{listener: l} // before the lock: an allocation may have to help the garbage collector
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	answered := settledMask
 	if p.realm.end.Load() != nil {
 		answered |= rootMask // RejectAll has collected, under mu, the roots that are waited for, and does not do so again
 	}
-	if ws.ended || !p.set(waited, answered) {
+	if ws.ended.Load() || !p.set(waited, answered) {
 		return nil
 	}
 	if ws.of == nil {
 		ws.of = make(map[*Promise][]*waiter)
 	}
 	list := ws.of[p]
-	w := &waiter{l, len(list)}
+	w.place = len(list)
 	ws.of[p] = append(list, w)
 	ws.peak = max(ws.peak, len(ws.of))
 	return w
@@ -172,11 +177,24 @@ func notifyAll(p *Promise, list []*waiter) {
 	}
 }
 
-// end notifies every listener, since no pending promise settles any more, and makes add accept none.
+// end notifies every listener, since no pending promise settles any more, and makes add accept none. The loop does not wait
+// for mu, for which it would queue behind all goroutines that are about to add or remove a listener.
 func (ws *waiters) end() {
-	ws.mu.Lock()
+	ws.ended.Store(true)
+	if ws.mu.TryLock() {
+		ws.dismiss()
+	} else {
+		sched.Go(func() {
+			ws.mu.Lock()
+			ws.dismiss()
+		})
+	}
+}
+
+// dismiss is the part of end for which mu is locked; it unlocks mu.
+func (ws *waiters) dismiss() {
 	of := ws.of
-	ws.of, ws.held, ws.ended = nil, nil, true
+	ws.of, ws.held = nil, nil
 	ws.mu.Unlock()
 	left := notifyAtOnce
 	for p, list := range of {
@@ -198,16 +216,9 @@ func (ws *waiters) end() {
 func (ws *waiters) hold(p *Promise) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if !ws.ended {
+	if !ws.ended.Load() {
 		ws.held = append(ws.held, p)
 	}
-}
-
-// hasEnded tells whether end was called.
-func (ws *waiters) hasEnded() bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	return ws.ended
 }
 
 // promises returns the promises that have listeners, unless they are more than most; and how many there are.

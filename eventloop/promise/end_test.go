@@ -186,3 +186,32 @@ func TestManyWaitersHearElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// The end does not wait for goroutines that begin to wait; nor does who asks when the end has
+// come. Whoever was waiting hears a little later.
+func TestEndTakesNoTurns(t *testing.T) {
+	_, r := newRealm(promise.Config{})
+	p, _, _ := r.New()
+	ended, asked := make(chan struct{}), make(chan (<-chan promise.Result), 1)
+	early := p.ToChannel()
+	r.WithWaitersLock(func() {
+		go func() {
+			r.End()
+			close(ended)
+			asked <- p.ToChannel()
+		}()
+		select {
+		case <-ended:
+		case <-time.After(3 * time.Second):
+			t.Error("the end waits for the lock of the waiters")
+			return
+		}
+		select {
+		case late := <-asked:
+			require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, late))
+		case <-time.After(3 * time.Second):
+			t.Error("who asks after the end waits for the lock of the waiters")
+		}
+	})
+	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, early))
+}

@@ -57,6 +57,13 @@ func (r *Realm) Held() int {
 	return len(r.waiters.held)
 }
 
+// WithWaitersLock calls fn while it holds the lock of the waiters.
+func (r *Realm) WithWaitersLock(fn func()) {
+	r.waiters.mu.Lock()
+	defer r.waiters.mu.Unlock()
+	fn()
+}
+
 // Reactions returns how many reactions wait for p.
 func (p *Promise) Reactions() (n int) {
 	if p.last == nil {

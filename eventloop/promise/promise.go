@@ -251,7 +251,7 @@ func (p *Promise) outcome() (any, error) {
 func (p *Promise) String() string {
 	// These are read before the state. Once the end has begun, a root counts as rejected. Other promises do so only when
 	// nothing runs any more: until then handlers and Finish may settle them.
-	ending, ended := p.realm.end.Load() != nil, p.realm.waiters.hasEnded()
+	ending, ended := p.realm.end.Load() != nil, p.realm.waiters.ended.Load()
 	text := "pending promise"
 	switch s := p.state.Load(); {
 	case s&fulfilled != 0:

@@ -325,7 +325,7 @@ func (p *Promise) sources(yield func(*Promise) bool) {
 }
 
 // End answers every waiter, and drops the jobs: nothing runs on the loop any more. If there are thousands of waiters, most
-// are notified on another goroutine. What is still pending counts as rejected, with the error of RejectAll or else with
+// are notified on another goroutine, and all of them are if others are about to become waiters. What is still pending counts as rejected, with the error of RejectAll or else with
 // ErrLoopTerminated. The loop's owner calls it last; it runs no handler.
 func (r *Realm) End() {
 	err := loopapi.ErrLoopTerminated

@@ -168,6 +168,16 @@ func (m *Mutex) Lock() {
 	m.held.Store(true)
 }
 
+// TryLock is that of a sync.Mutex, with a point before it.
+func (m *Mutex) TryLock() bool {
+	Point()
+	locked := m.mu.TryLock()
+	if locked {
+		m.held.Store(true)
+	}
+	return locked
+}
+
 func (m *Mutex) Unlock() {
 	m.held.Store(false)
 	m.mu.Unlock()
