@@ -15,9 +15,8 @@ OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 # -count=1: the cache does not know that GOMAXPROCS or the machine's load has changed.
 # -p: the loops' tests wait as often as they compute, so two packages for each processor.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-TEST := $(GO) test -count=1 -p $(shell expr 2 '*' $(PROCESSORS))
-# The same tests in other ways: what "make test" has vetted need not be vetted again.
-AGAIN := $(TEST) -vet=off
+# -vet=off: "make lint" vets everything, once for all the ways to run tests.
+TEST := $(GO) test -count=1 -vet=off -p $(shell expr 2 '*' $(PROCESSORS))
 RUN_FLAGS = $(if $(FRESH),-fresh) $(if $(wildcard bin/worlds),-programs bin/worlds) $(ARGS)
 
 # The modules are tested together through go.work, which an exported GOWORK=off would hide.
@@ -37,23 +36,23 @@ test: need-go ## Run the tests of all modules with small counts (two minutes)
 
 .PHONY: test-full
 test-full: need-go ## Run all tests of all modules with full counts (minutes)
-	$(AGAIN) $(PACKAGES)
+	$(TEST) $(PACKAGES)
 
 .PHONY: test-race
 test-race: need-race ## Run all tests under the race detector, in random order
-	$(AGAIN) -race -shuffle=on $(PACKAGES)
+	$(TEST) -race -shuffle=on $(PACKAGES)
 
 .PHONY: test-386
 test-386: need-386 ## Run the root module's tests as 32-bit programs
-	CGO_ENABLED=0 GOARCH=386 $(AGAIN) $(if $(SHORT),-short) ./...
+	CGO_ENABLED=0 GOARCH=386 $(TEST) $(if $(SHORT),-short) ./...
 
 .PHONY: test-procs1
 test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
-	GOMAXPROCS=1 $(AGAIN) $(if $(SHORT),-short) $(PACKAGES)
+	GOMAXPROCS=1 $(TEST) $(if $(SHORT),-short) $(PACKAGES)
 
 .PHONY: test-nopreempt
 test-nopreempt: need-go ## Run all tests without asynchronous preemption
-	GODEBUG=asyncpreemptoff=1 $(AGAIN) $(PACKAGES)
+	GODEBUG=asyncpreemptoff=1 $(TEST) $(PACKAGES)
 
 .PHONY: test-repeat
 test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors under the race detector (long)
@@ -130,7 +129,7 @@ test-servers: need-go need-clients ## Drive the examples' servers with redis-cli
 .PHONY: lint
 lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck
 	@echo "gofmt"; files=$$($(GOFMT) -l .) && [ -z "$$files" ] || { echo "not formatted, run 'make fmt':" $$files >&2; exit 1; }
-	@echo "vet"; $(GO) vet ./...
+	@echo "vet"; $(GO) vet $(PACKAGES)
 	@for os in $(filter-out $(shell $(GO) env GOHOSTOS),$(SYSTEMS)); do echo "vet for $$os"; \
 		CGO_ENABLED=0 GOOS=$$os $(GO) vet ./... || exit 1; done
 	@for arch in amd64 arm64 386; do echo "vet linux/$$arch assembly"; \
