@@ -34,8 +34,9 @@ type entry struct {
 	done        bool      // the entry takes no more callbacks of the turn
 	mayHaveJobs bool      // something ran since goja last ran promise jobs; used if goja does not show its queue
 
-	calling bool // a timer or an immediate runs, or its checkpoint
-	threw   bool // it has thrown: what is left of the checkpoint follows the next callback of the phase, as in Node
+	calling    bool // a timer or an immediate runs, or its checkpoint
+	checkpoint bool // the checkpoint has begun
+	threw      bool // it has thrown: what is left of the checkpoint follows the next callback of the phase, as in Node
 }
 
 const (
@@ -151,13 +152,14 @@ func (h *Host) call() (err error) {
 // frame has caught.
 func (h *Host) next(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) != 0 {
-		h.entry.threw = h.entry.calling
+		h.entry.threw = h.entry.calling && (!h.entry.checkpoint || h.moreOfPhase())
 		return h.reportUncaught(call)
 	}
 	if h.timers.current != nil {
 		h.timers.finish()
 	}
 	n := &h.entry
+	n.checkpoint = true
 	for h.endErr == nil {
 		if n.threw {
 			callback, fn := h.nextCallback()
@@ -235,7 +237,7 @@ func (h *Host) advance(to phase) {
 // It returns neither if there is none, or if the entry should give way to the rest of the loop.
 func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 	n := &h.entry
-	n.mayHaveJobs, n.calling = true, false
+	n.mayHaveJobs, n.calling, n.checkpoint = true, false, false
 	h.timers.callback++
 	if n.alone || n.done || h.nothingPending() || h.parked.Load() {
 		n.done = true

@@ -18,6 +18,18 @@ func (t tick) value(h *Host) goja.Value {
 	return h.vm.ToValue(func(goja.FunctionCall) goja.Value { return h.apply(t.fn, goja.Undefined(), t.args) })
 }
 
+// moreOfPhase tells whether another timer or immediate of the phase is to run. Only then does it come before what an
+// exception has left of a checkpoint.
+func (h *Host) moreOfPhase() bool {
+	switch h.phase {
+	case timing:
+		return h.timers.ready(h.timers.phaseBegan)
+	case checking:
+		return h.immediates.batch.head != nil
+	}
+	return false
+}
+
 // apply calls a script's function, from a Go function that a script has called. It throws what the function throws.
 func (h *Host) apply(fn, this goja.Value, args []goja.Value) goja.Value {
 	f, ok := goja.AssertFunction(fn)
