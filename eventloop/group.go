@@ -148,7 +148,9 @@ func (g *Group) Submit(fn func()) error {
 	}
 	waits, backlog, err := g.put(i, fn)
 	if err != nil {
-		l.yieldRefused()
+		if !g.onLoop() {
+			l.yieldRefused()
+		}
 		return err
 	}
 	if waits && g.idle.Load() > 0 {

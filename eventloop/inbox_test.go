@@ -250,3 +250,37 @@ func TestGivingWayIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// A callback that a group refuses a task does not let others run, whichever loop the task was for: it would hold up its own
+// loop, and beside goroutines that compute each time for a rotation of them.
+func TestRefusedCallbackOfAGroupGoesOn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	g := newGroup(t, 2)
+	result := runs(g, context.Background())
+	var turns atomic.Int64
+	var stop atomic.Bool
+	go func() {
+		for !stop.Load() {
+			turns.Add(1)
+			runtime.Gosched()
+		}
+	}()
+	const calls = 1000
+	release, yielded := make(chan struct{}), make(chan int64)
+	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so that it does not end meanwhile
+	require.NoError(t, g.Loop(0).Submit(func() {
+		_ = g.Shutdown(context.Background())
+		for g.Submit(func() {}) == nil {
+		}
+		before := turns.Load()
+		for range calls {
+			_ = g.Submit(func() {})
+		}
+		yielded <- turns.Load() - before
+	}))
+	others := <-yielded
+	stop.Store(true)
+	close(release)
+	require.NoError(t, <-result)
+	require.Less(t, others, int64(calls/10), "turns of another goroutine")
+}
