@@ -71,7 +71,7 @@ func closeUnderLock(t *trial) {
 	}
 }
 
-// closeOften closes loops again, by many callers at once, and together with Shutdown (bugs.md 30).
+// closeOften closes loops again, by many callers at once, and together with Shutdown (bug 30 of docs/reliability.md).
 func closeOften(t *trial) {
 	for i := range t.scale(200) {
 		l := t.start(Config{})
@@ -205,7 +205,7 @@ func runContext(t *trial) {
 	t.want("the next Run", l.runAgain(), loopapi.ErrLoopTerminated)
 }
 
-// runResults are the ways to end a loop, one or two after each other, with the result of Run (bugs.md 18).
+// runResults are the ways to end a loop, one or two after each other, with the result of Run (bug 18 of docs/reliability.md).
 var runResults = []struct {
 	name string
 	end  func(l *loop, cancel func())

@@ -170,7 +170,8 @@ func conserveClose(t *trial) {
 	}
 }
 
-// submitDuringClose calls every method without pause while the loop is being closed (bugs.md 8, 30).
+// submitDuringClose calls every method without pause while the loop is being closed (bugs 8 and 30 of
+// docs/reliability.md).
 func submitDuringClose(t *trial) {
 	for round := range t.scale(300) {
 		l := t.start(Config{})
@@ -240,7 +241,7 @@ func lifeWithoutWork(t *trial) {
 }
 
 // selfRequeue fills the external queue with tasks that submit themselves again, and checks that all other lanes make
-// progress (bugs.md 46).
+// progress (bug 46 of docs/reliability.md).
 func selfRequeue(t *trial) {
 	l := t.start(Config{})
 	var stop atomic.Bool

@@ -21,7 +21,7 @@ import (
 // race detector, a tick may become long at any moment. On virtual time none does, as no callback of a program takes time.
 // No other bound of a tick matters: programs have too few functions to reach one (mostFunctions).
 //
-// The specification leaves open what a panic does to the timers that are due behind it, and when exactly a deadline is
+// docs/requirements.md leaves open what a panic does to the timers that are due behind it, and when exactly a deadline is
 // noticed in real time; so do the rules. Where two positions can follow from one and cannot be told apart yet, the rules keep
 // both, and each later event removes the positions that it contradicts. At least one must be left.
 type position struct {

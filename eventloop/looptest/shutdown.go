@@ -230,7 +230,8 @@ func shutdownBeforeRun(t *trial) {
 	}
 }
 
-// shutdownRacesRun calls Shutdown or Close at about the moment at which Run begins (bugs.md 9, 10).
+// shutdownRacesRun calls Shutdown or Close at about the moment at which Run begins (bugs 9 and 10 of
+// docs/reliability.md).
 func shutdownRacesRun(t *trial) {
 	for i := range t.scale(800) {
 		l := t.make(Config{})

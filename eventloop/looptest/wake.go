@@ -81,7 +81,8 @@ func pingPongMany(t *trial) {
 	l.finish()
 }
 
-// earlierTimer schedules timers from another goroutine while the loop sleeps until a far deadline (bugs.md 2).
+// earlierTimer schedules timers from another goroutine while the loop sleeps until a far deadline (bug 2 of
+// docs/reliability.md).
 func earlierTimer(t *trial) {
 	l := t.start(Config{})
 	l.earlierTimer(t.scale(800))

@@ -50,7 +50,8 @@ func TestWakeOfAFullEventfd(t *testing.T) {
 	wait(t, p, 0)
 }
 
-// Wake returns the error of a wake-up that cannot be written: otherwise the owner would sleep for ever (bugs.md row 6).
+// Wake returns the error of a wake-up that cannot be written: otherwise the owner would sleep for ever (bug 6 of
+// docs/reliability.md).
 func TestWakeThatFails(t *testing.T) {
 	p := open(t)
 	p.BreakWake(t)

@@ -17,7 +17,7 @@ func tracked() (func(), weak.Pointer[[64]byte]) {
 	return func() { captured[0]++ }, weak.Make(captured)
 }
 
-// What a removed or popped timer captured is collectable although the wheel lives on (bugs.md row 59).
+// What a removed or popped timer captured is collectable although the wheel lives on (bug 59 of docs/reliability.md).
 func TestNoRetention(t *testing.T) {
 	for name, c := range map[string]struct{ deadline, late int64 }{
 		"run":   {5, 0},
@@ -59,7 +59,7 @@ func TestNoRetention(t *testing.T) {
 }
 
 // No id names two timers and no old id names a new one, with the generations about to be used up all the time
-// (bugs.md row 49), blocks coming and going, and the wheel being cleared.
+// (bug 49 of docs/reliability.md), blocks coming and going, and the wheel being cleared.
 func TestIDs(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, left := range []uint64{1, 2, 3, 7} {

@@ -9,7 +9,7 @@ import (
 )
 
 // One call may take the clock over any distance, also past where other wheels wrapped: 12 days, 400 days, centuries
-// (bugs.md rows 37 and 44).
+// (bugs 37 and 44 of docs/reliability.md).
 func TestClockJumps(t *testing.T) {
 	const day = 24 * 3600 * 1_000_000_000
 	for _, jump := range []int64{1, wheel.Tick, day / 24, 12 * day, 49 * day, 400 * day, 100_000 * day, math.MaxInt64 - 1} {
