@@ -1,4 +1,4 @@
-// Package policy has what Turnloop demands of its own loops: the bars of the specification. This is the only package that
+// Package policy has what Turnloop demands of its own loops, as bars. This is the only package that
 // names contestants; those that measure and compare know no names.
 package policy
 

@@ -156,7 +156,7 @@ func (d *document) bars() section {
 	tally := func(n map[stats.State]int) string {
 		return fmt.Sprintf("%d met, %d missed, %d not measured", n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
 	}
-	lead := fmt.Sprintf("What the specification demands of `%s`: %s.", d.a.Run.Subject(), tally(counts[true]))
+	lead := fmt.Sprintf("What is demanded of `%s`: %s.", d.a.Run.Subject(), tally(counts[true]))
 	if len(counts[false]) > 0 {
 		lead += fmt.Sprintf(" What is expected among the rivals: %s.", tally(counts[false]))
 	}

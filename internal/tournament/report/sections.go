@@ -143,7 +143,7 @@ func (d *document) conforming(held []record.Conformity) string {
 	return "Checks passed of those that apply: " + list(parts) + "."
 }
 
-// unchecked lists the codes of the specification for which no check was run.
+// unchecked lists the codes of docs/requirements.md for which no check was run.
 func unchecked(groups []string) []string {
 	var out []string
 	for n := 1; n <= 20; n++ {
@@ -154,7 +154,7 @@ func unchecked(groups []string) []string {
 	return out
 }
 
-// topics says in words what the codes of the specification stand for.
+// topics says in words what the codes of docs/requirements.md stand for.
 var topics = map[string]string{
 	"D01": "no zombie states",
 	"D02": "microtasks",

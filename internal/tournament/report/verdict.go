@@ -63,7 +63,7 @@ func (d *document) tally() string {
 	}
 	bars := ""
 	if total := n[stats.Met] + n[stats.Missed] + n[stats.NotMeasured]; total > 0 {
-		bars = fmt.Sprintf("Of %s that the specification sets `%s`, it meets %d and misses %d; %d not measured.", count(total, "bar"),
+		bars = fmt.Sprintf("Of %s set for `%s`, it meets %d and misses %d; %d not measured.", count(total, "bar"),
 			d.a.Run.Subject(), n[stats.Met], n[stats.Missed], n[stats.NotMeasured])
 	}
 	return join(d.withoutWakes(), bars)
