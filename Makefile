@@ -97,11 +97,11 @@ model: need-go ## Explore the model of sleep, wake and end in full, and with eac
 	TURNLOOP_SOAK=1 $(TEST) -v -timeout=1h -run 'TestModel' ./eventloop
 
 .PHONY: mutants
-mutants: need-go ## Seed faults into the real code and see that the tests notice each (minutes); ARGS='-h'
+mutants: need-go ## Seed faults into the real code and see that the tests notice each (an hour); ARGS='-h'
 	$(GO) run ./internal/mutants $(ARGS)
 
 .PHONY: mutants-quick
-mutants-quick: need-go ## The same with six of them, chosen at random (seconds)
+mutants-quick: need-go ## The same with six of them, chosen at random (a minute)
 	$(GO) run ./internal/mutants -sample 6 $(ARGS)
 
 # By default go test spends up to a minute on making each new interesting input small, and runs nothing else meanwhile.

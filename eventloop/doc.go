@@ -24,7 +24,8 @@
 // left or their budget is spent. A batch of descriptor callbacks shares one checkpoint, unless WithStrictMicrotaskOrdering
 // gives each its own. A microtask of another goroutine runs before any callback that starts after it was accepted. Internal
 // tasks that come meanwhile run before the next external task. Every step has a bound: what exceeds it keeps its order
-// and waits for the next tick. So no amount of work keeps other work from running, or the loop from its end.
+// and waits for the next tick (microtasks for no more than 128 callbacks). So no amount of work keeps other work from
+// running, or the loop from its end.
 //
 // # What it promises
 //

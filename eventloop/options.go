@@ -20,7 +20,7 @@ const (
 	internalBudget = 100_000
 )
 
-// Option configures a loop; see the With functions.
+// Option configures a loop; see the With functions. One that names no cost has none.
 type Option func(*config) error
 
 // config is what the options decide. New fixes it.
@@ -116,8 +116,9 @@ func WithTickBudget(n int) Option {
 }
 
 // WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick, or until 128
-// callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks does not
-// depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from waiting.
+// callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of
+// callbacks does not depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from
+// waiting.
 func WithMicrotaskBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -191,7 +192,7 @@ func WithDebug(on bool) Option {
 }
 
 // WithWorkerLimit bounds how many functions given to Promisify run at once; more wait, in order. 0, the default, is no
-// limit.
+// limit. A limit costs a mutex, which each function takes twice.
 func WithWorkerLimit(n int) Option {
 	return func(c *config) error {
 		if n < 0 {

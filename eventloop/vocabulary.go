@@ -182,7 +182,7 @@ var (
 	ErrTimerNotFound = loopapi.ErrTimerNotFound
 
 	// ErrMicrotaskBudget is passed to the function of WithOnOverload when a checkpoint has spent WithMicrotaskBudget, and
-	// the rest waits for the next tick: look for promises that resolve each other without end.
+	// the rest is held back: look for promises that resolve each other without end.
 	ErrMicrotaskBudget = loopapi.ErrMicrotaskBudget
 
 	// ErrAwaitOnLoop is returned by Await on the promise's own loop, which it would block for ever: use Then there, or
@@ -193,7 +193,7 @@ var (
 	// from its handler.
 	ErrPromiseCycle = loopapi.ErrPromiseCycle
 
-	// ErrNilCallback is returned for a nil function where one is needed.
+	// ErrNilCallback is returned for a nil function where one is needed: pass one, if only an empty one.
 	ErrNilCallback = loopapi.ErrNilCallback
 
 	// ErrNilReason is the reason of a promise that was rejected with a nil error: pass an error that says why.

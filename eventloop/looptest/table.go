@@ -29,8 +29,8 @@ var checks = []check{
 	{"D02_MicrotaskOfMicrotask", "A microtask queued by a microtask runs in the same drain, after those queued before " +
 		"it: chains of reactions finish before the next task.",
 		needMicrotasks, wall, microtaskOfMicrotask},
-	{"D02_Budget", "A drain runs at most the budget (1024 by default); the rest keeps its order for the next tick, " +
-		"ErrMicrotaskBudget is reported, and the loop does not sleep over it. Without the bound one chain freezes the loop.",
+	{"D02_Budget", "A drain runs at most the budget (1024 by default); the rest keeps its order for the next tick, or until " +
+		"many callbacks have run, ErrMicrotaskBudget is reported, and the loop does not sleep over it. Without the bound one chain freezes the loop.",
 		needMicrotasks, wall, microtaskBudget},
 	{"D02_EndlessChain", "Tasks, internal tasks and timers progress under an endless chain of microtasks.",
 		needMicrotasks, wall, endlessChain},
