@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of Active: what it lists, and what it leaves out where there is too much.
+
 import (
 	"bytes"
 	"context"

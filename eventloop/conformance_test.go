@@ -1,5 +1,7 @@
 package eventloop_test
 
+// The conformance kit, run on the loop in each of its modes.
+
 import (
 	"log/slog"
 	"testing"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Examples of promises on a loop.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Examples of what can be seen of a loop.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Examples of a loop: its tasks, timers, ends and handlers.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of registrations: batches of events, changes within them, and goroutines that register at once.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the inboxes: what a submission publishes, and when its caller gives way.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of a loop's life and end: what is reported, what stays in memory, what was never started.
+
 import (
 	"context"
 	"errors"

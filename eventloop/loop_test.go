@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the tick: its order, its bounds, and what a burst leaves behind.
+
 import (
 	"io"
 	"runtime"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the metrics of one loop.
+
 import (
 	"context"
 	"fmt"

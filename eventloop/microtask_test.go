@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of microtasks and of NextTick: their order, and what a spent budget holds back.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of pauses, and of what the loops know of the processors.
+
 import (
 	"errors"
 	"fmt"

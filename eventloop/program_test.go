@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Random programs on the loop, found by fuzzing.
+
 import (
 	"math/rand/v2"
 	"testing"

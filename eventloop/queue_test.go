@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the queue.
+
 import (
 	"context"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the flight recorder and of its dumps.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of Every and Repeat.
+
 import (
 	"context"
 	"runtime"

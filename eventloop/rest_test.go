@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of an ending loop that waits for its workers.
+
 import (
 	"context"
 	"errors"

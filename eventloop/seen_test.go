@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of what can be seen of groups, promises and handlers, in metrics and in records.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the table of registrations.
+
 import (
 	"fmt"
 	"math"

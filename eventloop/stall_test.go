@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the report of stalls.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of StopGracefully, for a loop and for a group.
+
 import (
 	"context"
 	"runtime"

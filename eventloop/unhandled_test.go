@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the report of rejections, as the loop calls it.
+
 import (
 	"bytes"
 	"context"

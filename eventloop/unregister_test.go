@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of UnregisterFDThen.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the vocabulary's documentation.
+
 import (
 	"go/ast"
 	"go/doc"

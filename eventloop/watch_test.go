@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of where a loop with descriptors parks, and of its watch.
+
 import (
 	"bytes"
 	"context"

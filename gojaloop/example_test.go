@@ -1,5 +1,7 @@
 package gojaloop_test
 
+// Examples of package gojaloop.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package tournament_test
 
+// The README's words, followed as they stand.
+
 import (
 	"context"
 	"os"

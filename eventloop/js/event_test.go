@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of events and of their targets.
+
 import (
 	"errors"
 	"io"

@@ -1,5 +1,7 @@
 package js_test
 
+// Examples of package js.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of the adapter as a whole, and what the other tests of package js share.
+
 import (
 	"context"
 	"errors"

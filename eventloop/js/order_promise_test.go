@@ -1,5 +1,7 @@
 package js_test
 
+// Programs of the order tests that use promises, and the handlers of these.
+
 import (
 	"errors"
 	"fmt"

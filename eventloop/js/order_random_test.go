@@ -1,5 +1,7 @@
 package js_test
 
+// Random programs, in Go and in JavaScript, whose order is compared with that of Node.
+
 import (
 	"encoding/json"
 	"fmt"

@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of the order of callbacks: that of Node, program by program.
+
 import (
 	"encoding/json"
 	"os"

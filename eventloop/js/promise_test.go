@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of the promise statics.
+
 import (
 	"context"
 	"errors"

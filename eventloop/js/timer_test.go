@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of timers: delays, intervals, clears.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package looptest_test
 
+// A loop that loses callbacks, to see how soon the kit says so.
+
 import (
 	"sync/atomic"
 	"testing"

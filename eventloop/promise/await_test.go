@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of waiting for promises outside of the loop: Await and ToChannel.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package promise_test
 
+// Examples of package promise.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of the places that debug mode records for promises.
+
 import (
 	"errors"
 	"runtime"

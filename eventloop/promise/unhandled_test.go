@@ -1,5 +1,7 @@
 package promise_test
 
+// Tests of the report of rejections without a handler.
+
 import (
 	"context"
 	"errors"

@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Tests of connections.
+
 import (
 	"bytes"
 	"context"

@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Tests of Draining: what an end waits for.
+
 import (
 	"bufio"
 	"context"

@@ -1,5 +1,7 @@
 package threadlet_test
 
+// Tests of the end of a loop with threadlets.
+
 import (
 	"context"
 	"errors"

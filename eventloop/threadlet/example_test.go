@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Examples of package threadlet.
+
 import (
 	"bufio"
 	"context"

@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Tests of servers: listeners, groups, floods of clients.
+
 import (
 	"bufio"
 	"bytes"

@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Tests of the memory that threadlets take.
+
 import (
 	"io"
 	"net"

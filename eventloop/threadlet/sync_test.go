@@ -1,5 +1,7 @@
 package threadlet_test
 
+// Tests of Mutex, Cond and Chan.
+
 import (
 	"errors"
 	"io"

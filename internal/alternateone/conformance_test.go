@@ -1,5 +1,7 @@
 package alternateone_test
 
+// The conformance kit, run on this loop.
+
 import (
 	"log/slog"
 	"os"

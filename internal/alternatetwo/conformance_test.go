@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// The conformance kit, run on this loop.
+
 import (
 	"log/slog"
 	"os"

@@ -1,5 +1,7 @@
 package alternatetwo
 
+// The loop's entry for the tournament, and where it diverges from the conformance kit.
+
 import "github.com/turnloop/turnloop/internal/loopapi"
 
 // The facts about this design that keep it from meeting checks of the conformance kit.

@@ -2,6 +2,8 @@
 
 package alternatetwo_test
 
+// Tests of the table of descriptors.
+
 import (
 	"context"
 	"errors"

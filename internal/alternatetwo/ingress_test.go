@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// Tests of the lock-free lanes.
+
 import (
 	"runtime"
 	"sync"

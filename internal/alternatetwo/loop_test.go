@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// Tests of shutdown, wake-ups and the wait before a sleep.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package alternatetwo_test
 
+// Tests of the timer wheel.
+
 import (
 	"math/rand/v2"
 	"slices"

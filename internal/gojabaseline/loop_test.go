@@ -1,5 +1,7 @@
 package gojabaseline_test
 
+// Tests of what the baseline has beside the interface.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package goroutine_test
 
+// Tests and benchmarks of the identity.
+
 import (
 	"iter"
 	"runtime"

@@ -1,5 +1,7 @@
 package goroutine
 
+// The identity where there is no assembly stub: the number in a stack trace.
+
 import (
 	"runtime"
 	"sync"

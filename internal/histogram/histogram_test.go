@@ -1,5 +1,7 @@
 package histogram_test
 
+// Tests of the histogram: how exact it is, and what it costs.
+
 import (
 	"math"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package loopapi
 
+// The errors: sentinels, PanicError, and what wraps them.
+
 import (
 	"errors"
 	"fmt"

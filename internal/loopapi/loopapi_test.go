@@ -1,5 +1,7 @@
 package loopapi_test
 
+// Tests of the vocabulary.
+
 import (
 	"errors"
 	"fmt"

@@ -1,5 +1,7 @@
 package main
 
+// Tests of the table of mutants.
+
 import (
 	"bytes"
 	"encoding/json"

@@ -1,5 +1,7 @@
 package poller
 
+// What the tests on Linux need of the package.
+
 import (
 	"encoding/binary"
 	"math"

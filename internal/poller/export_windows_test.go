@@ -1,5 +1,7 @@
 package poller
 
+// What the tests on Windows need of the package.
+
 import (
 	"testing"
 

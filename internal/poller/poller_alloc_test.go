@@ -2,6 +2,8 @@
 
 package poller_test
 
+// That a poller allocates nothing; not under the race detector.
+
 import (
 	"testing"
 

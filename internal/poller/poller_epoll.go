@@ -2,6 +2,8 @@
 
 package poller
 
+// The poller of Linux: epoll, and an eventfd for wake-ups.
+
 import (
 	"encoding/binary"
 	"errors"

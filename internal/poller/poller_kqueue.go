@@ -2,6 +2,8 @@
 
 package poller
 
+// The poller of macOS and the BSDs: kqueue.
+
 import (
 	"errors"
 	"math"

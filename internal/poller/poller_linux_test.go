@@ -1,5 +1,7 @@
 package poller_test
 
+// Tests of what only Linux has: signals, the eventfd, the timeout of epoll_wait.
+
 import (
 	"math"
 	"runtime"

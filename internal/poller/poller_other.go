@@ -2,6 +2,8 @@
 
 package poller
 
+// The poller of all other systems: wake-ups, and no descriptors.
+
 import (
 	"errors"
 	"sync"

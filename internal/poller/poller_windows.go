@@ -1,5 +1,7 @@
 package poller
 
+// The poller of Windows: AFD, on a completion port.
+
 import (
 	"errors"
 	"os"

@@ -2,6 +2,8 @@
 
 package sched
 
+// With the tag schedules: which schedules of a case are tried, and how one is repeated.
+
 import (
 	"fmt"
 	"math/rand/v2"

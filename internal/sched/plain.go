@@ -2,6 +2,8 @@
 
 package sched
 
+// An ordinary build: Go's own scheduler, mutexes and timers.
+
 import (
 	"context"
 	"runtime"

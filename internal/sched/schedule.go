@@ -2,6 +2,8 @@
 
 package sched
 
+// With the tag schedules: one schedule, in which one goroutine runs at a time.
+
 import (
 	"errors"
 	"fmt"

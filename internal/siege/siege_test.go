@@ -2,6 +2,8 @@
 
 package main
 
+// Tests of the siege: its yardsticks, bounds and plans.
+
 import (
 	"encoding/json"
 	"errors"

@@ -2,6 +2,8 @@
 
 package main
 
+// Tests of the soak's stations and of its record.
+
 import (
 	"context"
 	"encoding/json"

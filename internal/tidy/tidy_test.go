@@ -1,5 +1,7 @@
 package tidy
 
+// The rules of the tree, and a test of each rule.
+
 import (
 	"cmp"
 	"fmt"

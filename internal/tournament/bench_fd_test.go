@@ -2,6 +2,8 @@
 
 package tournament
 
+// That the benchmarks of descriptors notice a loop that watches none.
+
 import (
 	"testing"
 	"time"

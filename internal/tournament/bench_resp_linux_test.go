@@ -1,5 +1,7 @@
 package tournament
 
+// Tests of the benchmarks with redis-benchmark.
+
 import (
 	"io"
 	"net"

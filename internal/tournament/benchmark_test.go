@@ -1,5 +1,7 @@
 package tournament_test
 
+// Tests of the list of benchmarks.
+
 import (
 	"slices"
 	"strings"

@@ -1,5 +1,7 @@
 package tournament_test
 
+// Tests of the list of contestants.
+
 import (
 	"os"
 	"path/filepath"

@@ -1,5 +1,7 @@
 package tournament
 
+// What a process has used on Linux: processor time and memory.
+
 import (
 	"os"
 	"strconv"

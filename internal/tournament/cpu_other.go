@@ -2,6 +2,8 @@
 
 package tournament
 
+// What a process has used on other Unix systems.
+
 import (
 	"syscall"
 	"testing"

@@ -2,6 +2,8 @@
 
 package tournament
 
+// That the client of echo servers notices what a server does wrong.
+
 import (
 	"errors"
 	"flag"

@@ -1,5 +1,7 @@
 package tournament
 
+// That the programs in JavaScript notice what is lost.
+
 import (
 	"fmt"
 	"testing"

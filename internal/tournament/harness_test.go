@@ -1,5 +1,7 @@
 package tournament
 
+// Tests of the harness: it notices a loop that loses tasks.
+
 import (
 	"flag"
 	"slices"

@@ -1,5 +1,7 @@
 package tournament
 
+// Tests of the benchmarks' histogram.
+
 import (
 	"math/rand/v2"
 	"slices"

@@ -1,5 +1,7 @@
 package tournament_test
 
+// Histories of concurrent calls, checked for linearizability.
+
 import (
 	"context"
 	"errors"

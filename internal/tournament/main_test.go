@@ -1,5 +1,7 @@
 package tournament
 
+// The benchmarks under go test -bench.
+
 import (
 	"flag"
 	"log/slog"

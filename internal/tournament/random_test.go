@@ -1,5 +1,7 @@
 package tournament_test
 
+// Random programs on every ranked contestant.
+
 import (
 	"flag"
 	"testing"

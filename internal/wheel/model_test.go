@@ -1,5 +1,7 @@
 package wheel_test
 
+// The wheel against a simple model.
+
 import (
 	"cmp"
 	"encoding/binary"

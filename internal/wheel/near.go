@@ -1,5 +1,7 @@
 package wheel
 
+// The timers that are near: a list, and a heap for those that come out of order.
+
 // near orders the timers of the current tick and earlier, by (deadline, sequence). Most timers are inserted in about the
 // order in which they will fire, such as a burst of timers without delay. These are in the run, a sorted list that is
 // compared and changed at its end only. The other timers are in a binary heap, in which each timer knows its position.

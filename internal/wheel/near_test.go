@@ -1,5 +1,7 @@
 package wheel_test
 
+// Tests of the timers that are near.
+
 import (
 	"testing"
 

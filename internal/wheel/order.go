@@ -1,5 +1,7 @@
 package wheel
 
+// The order in which the timers of one tier fire: levels of slots, and what is near.
+
 import "math/bits"
 
 // A tick is 2^tickShift ns. A level is indexed by a group of groupBits bits of a tick's number, so that levelCount levels

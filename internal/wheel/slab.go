@@ -1,5 +1,7 @@
 package wheel
 
+// The memory of timers: nodes in blocks, and the ids that name them.
+
 import (
 	"math"
 	"math/bits"

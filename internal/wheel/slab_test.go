@@ -1,5 +1,7 @@
 package wheel_test
 
+// Tests of ids, and of memory.
+
 import (
 	"math"
 	"math/rand/v2"

@@ -1,5 +1,7 @@
 package wheel_test
 
+// Tests of the wheel's clock.
+
 import (
 	"math"
 	"math/rand/v2"

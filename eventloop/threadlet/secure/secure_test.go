@@ -2,6 +2,8 @@
 
 package secure_test
 
+// Tests of TLS over connections of threadlets.
+
 import (
 	"bytes"
 	"crypto/rand"

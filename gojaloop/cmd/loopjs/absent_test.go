@@ -1,5 +1,7 @@
 package main
 
+// Tests of names and modules that are not there, and of what their errors say.
+
 import (
 	"strings"
 	"testing"

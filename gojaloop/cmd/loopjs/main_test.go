@@ -1,5 +1,7 @@
 package main
 
+// Tests of the command, in processes of its own.
+
 import (
 	"bytes"
 	"context"

@@ -1,5 +1,7 @@
 package main
 
+// Tests of the command's options, of sessions, and of ordinary scripts.
+
 import (
 	"fmt"
 	"os"

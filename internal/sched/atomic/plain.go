@@ -2,6 +2,8 @@
 
 package atomic
 
+// An ordinary build: this package is sync/atomic.
+
 import "sync/atomic"
 
 // The types of sync/atomic.

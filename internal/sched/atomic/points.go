@@ -2,6 +2,8 @@
 
 package atomic
 
+// With the tag schedules: each access is a point at which another goroutine may go on.
+
 import (
 	"sync/atomic"
 

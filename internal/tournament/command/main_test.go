@@ -1,5 +1,7 @@
 package command
 
+// Tests of the command: its runs, its refusals, its comparisons.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package policy
 
+// Tests of the bars, on figures that are made up.
+
 import (
 	"fmt"
 	"slices"

@@ -1,5 +1,7 @@
 package report
 
+// Tests of the advice and of verdicts on close runs.
+
 import (
 	"fmt"
 	"slices"

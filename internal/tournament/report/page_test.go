@@ -1,5 +1,7 @@
 package report
 
+// Tests of the page, in a browser if there is one.
+
 import (
 	"fmt"
 	"os"

@@ -1,5 +1,7 @@
 package report
 
+// That the report turns on roles, and knows no contestant's name.
+
 import (
 	"os"
 	"path/filepath"

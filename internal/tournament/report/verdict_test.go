@@ -1,5 +1,7 @@
 package report
 
+// Tests of the verdict: each sentence follows the figures.
+
 import (
 	"fmt"
 	"os"

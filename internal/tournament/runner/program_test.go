@@ -1,5 +1,7 @@
 package runner
 
+// Tests of entries that are programs.
+
 import (
 	"bufio"
 	"errors"

@@ -1,5 +1,7 @@
 package runner
 
+// Tests of the runner: rounds, failures, runs that are resumed.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package stats
 
+// Tests of the comparison of two runs.
+
 import (
 	"encoding/json"
 	"math"

@@ -1,5 +1,7 @@
 package stats
 
+// How often a comparison finds a slowdown, and how often it is wrong.
+
 import (
 	"bytes"
 	"math"
