@@ -41,11 +41,11 @@ const mostListed = 100
 // order, and of each the oldest is first. Of an ending loop it returns only what the end waits for; of one that has
 // ended, the functions of Promisify that still run.
 //
-// The running callback is listed with [WithMetrics], [WithStallThreshold], [WithFlightRecorder] or [WithDebug]. Its start
-// is known with WithFlightRecorder and WithDebug, and with WithMetrics unless [WithMetricsSampling] is used. WithDebug
-// adds the places of creation; the ages of timers, descriptors, functions of Promisify and threadlets; and what each
-// threadlet is doing. Any goroutine may call Active at any time, also while a callback blocks the loop. Active takes the
-// loop's locks for some microseconds, and allocates what it returns.
+// The running callback is listed with [WithMetrics], [WithStallThreshold], [WithFlightRecorder] or [WithDebug]. Its
+// start is known with WithFlightRecorder and WithDebug, and with WithMetrics unless [WithMetricsSampling] is used.
+// WithDebug adds the places of creation; the ages of timers, descriptors, functions of Promisify and threadlets; and
+// what each threadlet is doing. Active also answers while a callback blocks the loop. It takes the loop's locks for
+// some microseconds, and allocates what it returns.
 func (l *Loop) Active() []Activity {
 	var all []Activity
 	add := func(as ...Activity) {
@@ -299,5 +299,5 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 }
 
 // ID returns the loop's number, unique in the process: "loop" in log records and in labels of profiles, Loop in a
-// [Stall]. Any goroutine may call it.
+// [Stall].
 func (l *Loop) ID() uint64 { return l.id }

@@ -1,6 +1,6 @@
 package eventloop_test
 
-// What bounds a turn in time, in what is the loop's own: the kit's checks are for everybody.
+// What bounds a tick in time, in what is the loop's own: the kit's checks are for everybody.
 
 import (
 	"testing"

@@ -4,8 +4,9 @@
 // # Threading rule
 //
 // Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one
-// at a time, so state that only callbacks touch needs no lock. Every method of [Loop] may be called from any goroutine,
-// also from callbacks. A callback must not block: while it runs, nothing else does.
+// at a time, so state that only callbacks touch needs no lock. Every method of [Loop] and [Group], and every function
+// that takes a loop, may be called from any goroutine at any time, also from callbacks. A callback must not block:
+// while it runs, nothing else does.
 //
 // A nil callback is refused with [ErrNilCallback]. A nil context panics, as elsewhere in Go.
 //

@@ -94,11 +94,10 @@ const ioBatch = 64
 // with ELOOP, nested epoll descriptors.
 // On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
-// Any goroutine may call it, also from callbacks, before Run, and while the loop sleeps. If no descriptor was
-// registered it wakes the loop, which begins to watch; otherwise the loop sleeps on. It costs a system call. It returns
-// ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered, ErrFastPathIncompatible under
-// FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled, when the system has no room, or
-// errors.ErrUnsupported where it cannot watch any.
+// If no descriptor was registered it wakes the loop, which begins to watch; otherwise the loop sleeps on. It costs a
+// system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
+// ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
+// when the system has no room, or errors.ErrUnsupported where it cannot watch any.
 func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error {
 	if callback == nil {
 		return ErrNilCallback
@@ -163,9 +162,9 @@ func (l *Loop) change(apply func()) {
 	l.fds.look.Unlock()
 }
 
-// ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more
-// are not delivered from then on, even if they had happened already. Any goroutine may call it, at the cost of a system
-// call, or of a lock if the events stay the same.
+// ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more are
+// not delivered from then on, even if they had happened already. It costs a system call, or a lock if the events stay
+// the same.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.

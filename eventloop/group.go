@@ -16,8 +16,7 @@ import (
 
 // Group is several loops, one goroutine each, that begin and end together: to end one of them ends all. Timers,
 // descriptors, threadlets, and what is submitted to one of the loops, stay on that loop. What is submitted to the group
-// runs on any of them: a loop that has nothing to do takes tasks from one that has. [NewGroup] makes one. All methods
-// may be called from any goroutine.
+// runs on any of them: a loop that has nothing to do takes tasks from one that has. [NewGroup] makes one.
 type Group struct {
 	loops  []*Loop
 	shares []share

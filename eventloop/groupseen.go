@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 )
 
-// Metrics returns the figures of all loops, added up as [Metrics.Merge] does. Those of each loop are coherent; a task that
-// another loop takes meanwhile may be counted for both or for neither. Any goroutine may call it, at any time; it costs what
-// [Loop.Metrics] costs, for each loop.
+// Metrics returns the figures of all loops, added up as [Metrics.Merge] does. Those of each loop are coherent; a task
+// that another loop takes meanwhile may be counted for both or for neither. It costs what [Loop.Metrics] costs, for
+// each loop.
 func (g *Group) Metrics() (m Metrics) {
 	for _, l := range g.loops {
 		m.Merge(l.Metrics())

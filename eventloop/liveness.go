@@ -10,8 +10,8 @@ import (
 )
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
-// submitted. Calling release again does nothing. Both may be called from any goroutine. On a loop without WithAutoExit
-// it only counts for Alive and Metrics, and on one that has ended for Metrics alone.
+// submitted. Any goroutine may call release; calling it again does nothing. On a loop without WithAutoExit a hold only
+// counts for Alive and Metrics, and on one that has ended for Metrics alone.
 func (l *Loop) Hold() (release func()) { return l.HoldNamed("") }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function

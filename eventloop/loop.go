@@ -15,7 +15,7 @@ import (
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
-// [New]; Run panics on a zero Loop. All methods may be called from any goroutine, also from the loop's own callbacks.
+// [New]; Run panics on a zero Loop.
 type Loop struct {
 	// Producers read these on every call. They are written rarely (state when a sleep begins or ends), so that a busy loop
 	// and busy producers share the cache line without moving it.

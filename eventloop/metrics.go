@@ -116,9 +116,9 @@ func (d *Depth) merge(o Depth) {
 	d.EMA += o.EMA
 }
 
-// Metrics returns the figures of the loop. Any goroutine may call it, at any time, also while a callback blocks the loop
-// and when the loop has ended; it waits for no callback. It takes some microseconds, and allocates some 20 KiB if there is
-// something to measure. The snapshot is coherent: it has everything of all callbacks up to one, and nothing of the next.
+// Metrics returns the figures of the loop, also while a callback blocks it and when it has ended. It takes some
+// microseconds, and allocates some 20 KiB if there is something to measure. The snapshot is coherent: it has everything
+// of all callbacks up to one, and nothing of the next.
 func (l *Loop) Metrics() Metrics {
 	m := Metrics{
 		Ticks:       uint64(l.counters.ticks.Load()),

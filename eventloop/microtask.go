@@ -8,9 +8,9 @@ package eventloop
 // "perform a microtask checkpoint" of the HTML standard). More than [WithMicrotaskBudget] in one checkpoint wait, in
 // order, for the next tick, or until 128 callbacks have run.
 //
-// Any goroutine may call it, and gives way as in [Loop.Submit] when it is far ahead. On the loop it costs a few
-// nanoseconds and takes no lock. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended, or is ending and
-// has taken as much as [Loop.Shutdown] says.
+// A caller that is far ahead of the loop gives way as in [Loop.Submit]. On the loop it costs a few nanoseconds and
+// takes no lock. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended, or is ending and has taken as
+// much as [Loop.Shutdown] says.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback
@@ -38,8 +38,8 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 // NextTick (Node's process.nextTick). Functions that fn queues with NextTick go before those microtasks, too: an endless
 // chain keeps all microtasks from running, and with them the handlers of promises, as in Node.
 //
-// Any goroutine may call it; a call off the loop counts as one by a microtask. fn counts for the microtask budget. It
-// costs what ScheduleMicrotask costs, and returns the same errors.
+// A call off the loop counts as one by a microtask. fn counts for the microtask budget. It costs what ScheduleMicrotask
+// costs, and returns the same errors.
 func (l *Loop) NextTick(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback

@@ -43,9 +43,9 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // wait for Shutdown. Close does not wait: functions that have not started do not start, and those that have started go on
 // until they return, so they should watch ctx.
 //
-// Any goroutine may call Promisify. When another goroutine than the loop's calls it, and fn fails at once, the promise may be
-// reported as an unhandled rejection before the caller can wait for it. A call costs a goroutine and a wake-up. A caller
-// with more than a hundred functions under way lets other goroutines run now and then.
+// When another goroutine than the loop's calls it, and fn fails at once, the promise may be reported as an unhandled
+// rejection before the caller can wait for it. A call costs a goroutine and a wake-up. A caller with more than a
+// hundred functions under way lets other goroutines run now and then.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)

@@ -121,9 +121,9 @@ func (l *Loop) recorded() ([]record, error) {
 }
 
 // DumpEvents writes the flight recorder's events as text, oldest first, a line for each: its begin, its duration, its
-// kind. The last line is what the loop is doing now, or its end. Any goroutine may call it at any time, also while a
-// callback blocks the loop, from the report of a stall, and when the loop has ended. It returns an error if there is no
-// recorder, if w returns one, or, with everything written, if the recorder has missed something.
+// kind. The last line is what the loop is doing now, or its end. It works also while a callback blocks the loop, in the
+// report of a stall, and when the loop has ended. It returns an error if there is no recorder, if w returns one, or,
+// with everything written, if the recorder has missed something.
 func (l *Loop) DumpEvents(w io.Writer) error {
 	events, missed := l.recorded()
 	if events == nil && missed != nil {

@@ -15,8 +15,7 @@ import (
 
 // Sleep returns a promise that is fulfilled with nil when d has passed. It is rejected as soon as ctx ends, as that of
 // [Loop.Promisify] is, and with ErrLoopTerminated when the loop shuts down, or is ending already. Its timer keeps an
-// auto-exit loop alive. Any goroutine may call it. It costs a timer and two promises, and context.AfterFunc for a
-// context that can end.
+// auto-exit loop alive. It costs a timer and two promises, and context.AfterFunc for a context that can end.
 func (l *Loop) Sleep(ctx context.Context, d time.Duration) *Promise {
 	if ctx.Err() != nil {
 		return l.promises.Rejected(cancelled(ctx))
@@ -62,8 +61,8 @@ type Backoff struct {
 // ErrLoopTerminated, and fn's last one if there was any. Shutdown waits for an attempt that is under way, and its
 // outcome counts; so ErrLoopTerminated says that the work is not done, and may be kept for the next start.
 //
-// It keeps an auto-exit loop alive. Any goroutine may call it. An attempt costs what Promisify costs, and a wait what
-// [Loop.Sleep] does. With a nil fn the promise is rejected with ErrNilCallback.
+// It keeps an auto-exit loop alive. An attempt costs what Promisify costs, and a wait what [Loop.Sleep] does. With a
+// nil fn the promise is rejected with ErrNilCallback.
 func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Context) (T, error)) promise.Of[T] {
 	if fn == nil {
 		return promise.As[T](l.promises.Rejected(ErrNilCallback))

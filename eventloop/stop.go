@@ -18,8 +18,8 @@ import (
 // what Shutdown returns to them. It waits neither for a callback that goes on after Close (wait for [Loop.Done]) nor
 // for functions of Promisify (end their contexts, and call [Loop.AwaitWorkers]).
 //
-// Any goroutine may call it. From one of the loop's own callbacks it asks for the end and returns at once; the bound
-// holds all the same. It costs a timer of the runtime.
+// From one of the loop's own callbacks it asks for the end and returns at once; the bound holds all the same. It costs
+// a timer of the runtime.
 func (l *Loop) StopGracefully(ctx context.Context, grace time.Duration) error {
 	return stopGracefully(ctx, grace, l, l.OnLoop())
 }

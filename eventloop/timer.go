@@ -49,10 +49,9 @@ const (
 // deadlines in order of scheduling. A pending timer keeps an auto-exit loop alive unless [Loop.UnrefTimer] says
 // otherwise, and is dropped when the loop ends.
 //
-// Any goroutine may call it. It costs the same however many timers are pending; only timers that are due within about a
-// millisecond, and scheduled far from the order of their deadlines, cost the logarithm of their number. A goroutine that
-// schedules thousands of short timers lets others run now and then. It returns ErrNilCallback, or ErrLoopTerminated once
-// the loop is ending.
+// It costs the same however many timers are pending; only timers that are due within about a millisecond, and scheduled
+// far from the order of their deadlines, cost the logarithm of their number. A goroutine that schedules thousands of
+// short timers lets others run now and then. It returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	return l.ScheduleTimerAs(TimerNormal, delay, fn)
 }
@@ -124,9 +123,9 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	return TimerID(id), nil
 }
 
-// CancelTimer takes back a timer that has not fired. Its function is garbage at once. Any goroutine may call it; it
-// costs what ScheduleTimer costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was
-// dropped at the loop's end, or never was.
+// CancelTimer takes back a timer that has not fired. Its function is garbage at once. It costs what ScheduleTimer
+// costs. It returns ErrTimerNotFound if the timer has fired, is firing, was cancelled, was dropped at the loop's end,
+// or never was.
 func (l *Loop) CancelTimer(id TimerID) error {
 	err := l.changeTimer(id, (*wheel.Wheel).Remove)
 	if err == nil && l.notes != nil {
@@ -135,14 +134,13 @@ func (l *Loop) CancelTimer(id TimerID) error {
 	return err
 }
 
-// RefTimer makes a pending timer keep an auto-exit loop alive, as every timer does when it is scheduled. Any goroutine
-// may call it. It returns ErrTimerNotFound as CancelTimer does.
+// RefTimer makes a pending timer keep an auto-exit loop alive, as every timer does when it is scheduled. It returns
+// CancelTimer's error.
 func (l *Loop) RefTimer(id TimerID) error {
 	return l.changeTimer(id, func(w *wheel.Wheel, id uint64) bool { return w.SetRef(id, true) })
 }
 
-// UnrefTimer lets an auto-exit loop end although the timer is pending. Any goroutine may call it. It returns
-// ErrTimerNotFound as CancelTimer does.
+// UnrefTimer lets an auto-exit loop end although the timer is pending. It returns CancelTimer's error.
 func (l *Loop) UnrefTimer(id TimerID) error {
 	return l.changeTimer(id, func(w *wheel.Wheel, id uint64) bool { return w.SetRef(id, false) })
 }
@@ -287,7 +285,7 @@ func (l *Loop) dropTimers() {
 func (l *Loop) now() int64 { return int64(sched.Since(l.anchor)) }
 
 // CurrentTickTime returns the time that the current tick works with: the moment it began, or, off the loop, the
-// beginning of the latest tick. It never goes back. Any goroutine may call it; it reads no clock and allocates nothing.
+// beginning of the latest tick. It never goes back. The call reads no clock and allocates nothing.
 func (l *Loop) CurrentTickTime() time.Time {
 	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }

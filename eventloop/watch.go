@@ -49,11 +49,10 @@ func (m FastPathMode) String() string {
 	return fmt.Sprintf("FastPathMode(%d)", int(m))
 }
 
-// SetFastPathMode changes the mode, and wakes the loop to take notice. Any goroutine may call it at any time. It returns
-// ErrFastPathIncompatible for FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is
-// ending, an error for a mode that does not exist, or the system's error, wrapped, when it has no poller for
-// FastPathDisabled. With an error nothing has changed. Elsewhere than on the loop it lets other goroutines run before it
-// returns.
+// SetFastPathMode changes the mode, and wakes the loop to take notice. It returns ErrFastPathIncompatible for
+// FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is ending, an error for a mode that
+// does not exist, or the system's error, wrapped, when it has no poller for FastPathDisabled. With an error nothing has
+// changed. Elsewhere than on the loop it lets other goroutines run before it returns.
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	err := l.setMode(mode)
 	if err == nil {
