@@ -22,7 +22,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,18 +42,6 @@ func TestEveryPageIsTested(t *testing.T) {
 		want := map[string]bool{"server.md": true, "jobs.md": true, "javascript.md": true, "actor.md": true, "descriptors.md": true, "testing.md": true}
 		if base := filepath.Base(name); programs > 1 || want[base] != (programs == 1) {
 			t.Errorf("%s has %d programs", base, programs)
-		}
-	}
-}
-
-// The pages link only to files that exist.
-func TestLinks(t *testing.T) {
-	names, _ := filepath.Glob(pages + "/*.md")
-	for _, name := range names {
-		for _, link := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(page(t, name), -1) {
-			if _, err := os.Stat(filepath.Join(pages, link[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
 		}
 	}
 }
