@@ -12,14 +12,15 @@ import (
 )
 
 var (
-	// ErrClosed is the error of a host that has ended, alone or wrapped beside the reason.
+	// ErrClosed is the error of a host that has ended, alone or wrapped beside the reason. Err tells why; make a new host to go on.
 	ErrClosed = errors.New("gojaloop: the host is closed")
 	// ErrBroken is wrapped, beside the reason, by the error of a host that had to end because an interrupt hit an
 	// async function behind its first await, or a generator: goja cannot go on after that. Make a new host.
 	ErrBroken = errors.New("gojaloop: the runtime was interrupted where it cannot go on")
-	// ErrParked is the error of a call that has to enter the runtime at once, while the host is parked.
+	// ErrParked is the error of a call that has to enter the runtime at once, while the host is parked: call it again after
+	// Resume.
 	ErrParked = errors.New("gojaloop: the host is parked")
-	// ErrNotOnLoop is the panic value of a method that is for the loop, called elsewhere.
+	// ErrNotOnLoop is the panic value of a method that is for the loop, called elsewhere: call it in Do or Submit.
 	ErrNotOnLoop = errors.New("gojaloop: called from elsewhere than the loop")
 )
 

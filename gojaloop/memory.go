@@ -12,7 +12,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// ErrMemory is the reason of a host's end when it has exceeded its [WithMemoryLimit].
+// ErrMemory is the reason of a host's end when it has exceeded its [WithMemoryLimit]: make a new host, or raise the limit.
 var ErrMemory = errors.New("gojaloop: the heap has grown beyond the host's memory limit")
 
 // WithMemoryLimit ends the host with [ErrMemory] when the reachable bytes on the process's heap have grown by more

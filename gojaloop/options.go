@@ -12,7 +12,7 @@ import (
 	"github.com/dop251/goja_nodejs/require"
 )
 
-// Option configures a host; see the With functions.
+// Option configures a host; see the With functions. One that names no cost has none.
 type Option func(*Host) error
 
 // WithRuntime gives the host a runtime instead of a new one. The host then owns it: use the runtime on the loop only.

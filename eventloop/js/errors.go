@@ -9,11 +9,20 @@ import (
 
 // The errors of this package besides those of the loop; test for them with errors.Is.
 var (
-	ErrIDsExhausted = errors.New("js: timer ids are exhausted")                   // all 2^53-1 have been used
-	ErrNotOnLoop    = errors.New("js: not called on the loop")                    // DispatchEvent
-	ErrNoTimer      = errors.New("js: no such timer")                             // Refresh
-	ErrNoMark       = errors.New("js: no such mark")                              // Measure
-	ErrTime         = errors.New("js: time is negative, not a number or too far") // MarkAt, MeasureTimes, TimeoutSignal
+	// ErrIDsExhausted is returned when an adapter has used all of its 2^53-1 ids: make another with New.
+	ErrIDsExhausted = errors.New("js: timer ids are exhausted")
+
+	// ErrNotOnLoop is returned by DispatchEvent of another goroutine than the loop's: dispatch in a task of the loop.
+	ErrNotOnLoop = errors.New("js: not called on the loop")
+
+	// ErrNoTimer is returned by Refresh of a timer that is over: set a new one.
+	ErrNoTimer = errors.New("js: no such timer")
+
+	// ErrNoMark is wrapped by the error of Measure with a name that no mark has: call Mark first.
+	ErrNoMark = errors.New("js: no such mark")
+
+	// ErrTime is wrapped by the errors of MarkAt, MeasureTimes and TimeoutSignal: check what the time was computed from.
+	ErrTime = errors.New("js: time is negative, not a number or too far")
 )
 
 // The reasons of signals that are aborted without one of their own.

@@ -83,7 +83,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 	return j, nil
 }
 
-// Option configures an adapter; see the With functions.
+// Option configures an adapter; see the With functions. One that names no cost has none.
 type Option func(*JS) error
 
 // WithPanicHandler sets a function that the loop calls, as a callback of its own, for each listener that panicked or

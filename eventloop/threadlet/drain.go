@@ -4,7 +4,7 @@ package threadlet
 
 import "errors"
 
-// ErrDraining ends the wait for a next request when the loop is about to end; see [Draining].
+// ErrDraining ends the wait for a next request when the loop is about to end: return from the handler; see [Draining].
 var ErrDraining = errors.New("threadlet: the loop is shut down")
 
 // Draining tells whether the loop of the calling threadlet is being shut down. It also makes Shutdown wait: before the loop

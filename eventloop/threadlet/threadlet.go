@@ -11,9 +11,10 @@ import (
 )
 
 var (
-	// ErrSignaled is the error of a wait whose threadlet or connection was signaled.
+	// ErrSignaled is the error of a wait whose threadlet or connection was signaled: look for what the signal was to tell.
 	ErrSignaled = errors.New("threadlet: signaled")
-	// ErrNotThreadlet is returned to a caller that cannot wait: it is no threadlet, or a threadlet of another loop.
+	// ErrNotThreadlet is returned to a caller that cannot wait: it is no threadlet, or a threadlet of another loop. Start one
+	// with Go.
 	ErrNotThreadlet = errors.New("threadlet: the caller is not a threadlet of this loop")
 )
 
