@@ -191,7 +191,7 @@ func (t *trial) allocFree(what string, batch int, op func()) {
 	t.onCleanup(func(percent int) func() {
 		return func() { debug.SetGCPercent(percent) }
 	}(debug.SetGCPercent(-1)))
-	const tries, limit = 4, 0.02
+	const tries, limit = 16, 0.02
 	rounds := max(few(10), 2)
 	least := math.Inf(1)
 	for range tries {
