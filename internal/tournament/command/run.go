@@ -90,9 +90,9 @@ func (p programs) with(folder string) (programs, error) {
 		if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue
 		}
-		path, err := filepath.Abs(filepath.Join(folder, file.Name()))
-		if err != nil {
-			return nil, err
+		path := filepath.Join(folder, file.Name())
+		if !filepath.IsAbs(path) {
+			path = "." + string(filepath.Separator) + path // or exec would look in $PATH
 		}
 		name := strings.TrimSuffix(file.Name(), filepath.Ext(file.Name()))
 		p = append(p, tournament.Program{Name: name, Philosophy: "another world: " + name, Args: []string{path}})

@@ -275,15 +275,15 @@ func TestWinner(t *testing.T) {
 		want   string
 	}{
 		{"main wins", []stats.Place{main1, rival2, base3},
-			"`main` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20); the next, `rival`, is behind by 50 %."},
+			"`main` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20); the next, `rival`, is behind by 50 %."},
 		{"main is second", []stats.Place{place(1, "rival", 0.2, 1, false), place(2, "main", 0.3, 1.5, false), base3},
-			"`rival` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20); the next, `main`, is behind by 50 %. `main` does not win: it ranks 2 of 3, behind by 50 %."},
+			"`rival` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20); the next, `main`, is behind by 50 %. `main` does not win: it ranks 2 of 3, behind by 50 %."},
 		{"a tie", []stats.Place{main1, place(2, "rival", 0.21, 1.05, true), base3},
 			"This run does not separate `main` from `rival`: the geometric means over the 2 figures that all share differ by 5.0 % or less, within noise."},
 		{"the reference wins", []stats.Place{place(1, "baseline", 1, 1, false), place(2, "main", 1.2, 1.2, false)},
-			"`baseline` wins: by geometric mean over the 2 figures that all share, the next, `main`, comes to 1.20× the cost of `baseline` (95 % interval 1.19–1.21). `main` does not win: it ranks 2 of 2, behind by 20 %."},
+			"`baseline` wins: over the 2 figures that all share, the next, `main`, costs 1.20× as much as `baseline` (geometric mean, 95 % interval 1.19–1.21). `main` does not win: it ranks 2 of 2, behind by 20 %."},
 		{"two", []stats.Place{main1, place(2, "baseline", 1, 5, false)},
-			"`main` wins: by geometric mean over the 2 figures that all share it comes to 0.20× the cost of `baseline` (95 % interval 0.20–0.20)."},
+			"`main` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20)."},
 		{"too few rounds", []stats.Place{
 			{Impl: "main", Rank: 1, Mean: stats.Interval{Center: 0.2, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}, rival2},
 			"No verdict: fewer than 6 complete rounds give no interval. Over the 2 figures that all share `main` is ahead of `rival` by 50 %."},

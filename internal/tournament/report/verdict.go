@@ -133,7 +133,7 @@ func (d *document) winner(st stats.Standing, over string) string {
 	s := d.first(st, over)
 	for _, p := range st.Places {
 		if p.Rank == 0 && len(p.Lacks) > 0 && p.ToFirst.OK() && d.a.Ranked(p.Impl) {
-			s += fmt.Sprintf(" `%s` is not ranked here: it lacks %d of %s, and over the others it comes to %s the cost of `%s`.", p.Impl, len(p.Lacks),
+			s += fmt.Sprintf(" `%s` is not ranked here: it lacks %d of %s, and over the others it costs %s as much as `%s`.", p.Impl, len(p.Lacks),
 				count(len(st.Rows), "figure"), stats.FormatRatio(p.ToFirst.Center), st.Places[0].Impl)
 		}
 	}
@@ -148,11 +148,11 @@ func (d *document) first(st stats.Standing, over string) string {
 	}
 	first := ranked[0]
 	mean := func(p stats.Place) string {
-		return fmt.Sprintf("%s the cost of `%s` (95 %% interval %s)", stats.FormatRatio(p.Mean.Center), st.Reference, stats.FormatRatioRange(p.Mean))
+		return fmt.Sprintf("%s as much as `%s` (geometric mean, 95 %% interval %s)", stats.FormatRatio(p.Mean.Center), st.Reference, stats.FormatRatioRange(p.Mean))
 	}
 	where := fmt.Sprintf("over the %s that %s", count(len(st.Rows), "figure"), over)
 	if len(ranked) == 1 {
-		return fmt.Sprintf("`%s` is the only ranked loop; its geometric mean %s is %s.", first.Impl, where, mean(first))
+		return fmt.Sprintf("`%s` is the only ranked loop: %s it costs %s.", first.Impl, where, mean(first))
 	}
 	if !first.Mean.Bounded() {
 		return fmt.Sprintf("No verdict: fewer than %d complete rounds give no interval. %s `%s` is ahead of `%s` by %s.",
@@ -174,11 +174,11 @@ func (d *document) first(st stats.Standing, over string) string {
 		s = fmt.Sprintf("This run does not separate `%s` from %s: the geometric means %s differ by %s or less, within noise.",
 			first.Impl, list(tied), where, stats.FormatPercent(apart))
 	case first.Impl == st.Reference:
-		s = fmt.Sprintf("`%s` wins: by geometric mean %s, the next, `%s`, comes to %s.", first.Impl, where, second.Impl, mean(second))
+		s = fmt.Sprintf("`%s` wins: %s, the next, `%s`, costs %s.", first.Impl, where, second.Impl, mean(second))
 	case second.Impl == st.Reference:
-		s = fmt.Sprintf("`%s` wins: by geometric mean %s it comes to %s.", first.Impl, where, mean(first))
+		s = fmt.Sprintf("`%s` wins: %s, it costs %s.", first.Impl, where, mean(first))
 	default:
-		s = fmt.Sprintf("`%s` wins: by geometric mean %s it comes to %s; the next, `%s`, is behind by %s.",
+		s = fmt.Sprintf("`%s` wins: %s, it costs %s; the next, `%s`, is behind by %s.",
 			first.Impl, where, mean(first), second.Impl, ahead(second))
 	}
 	if first.Impl == d.a.Run.Subject() || slices.Contains(tied, "`"+d.a.Run.Subject()+"`") {
