@@ -148,7 +148,7 @@ func (g *Group) Submit(fn func()) error {
 	waits, backlog, err := g.put(i, fn)
 	if err != nil {
 		if !g.onLoop() {
-			l.yieldRefused()
+			l.yieldOffLoop()
 		}
 		return err
 	}

@@ -233,13 +233,13 @@ func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
 	if !final && at != external && l.crew.Load().has() {
 		return l.enqueue(at, fn, true)
 	}
-	l.yieldRefused()
+	l.yieldOffLoop()
 	return err
 }
 
-// yieldRefused yields after a refusal: a producer that tries again and again should not keep an overloaded loop from
-// its work, nor an ending one from its end. Rare calls that cost the loop much yield in the same way.
-func (l *Loop) yieldRefused() {
+// yieldOffLoop yields, unless the caller is on the loop or the loop has ended. It follows refusals and calls that cost the
+// loop much: a goroutine that makes them again and again should not keep the loop from its work or its end.
+func (l *Loop) yieldOffLoop() {
 	if !l.OnLoop() && l.State() != StateTerminated {
 		runtime.Gosched()
 	}

@@ -110,20 +110,7 @@ func TestRefusedGivesWay(t *testing.T) {
 	for l.State() != eventloop.StateTerminating {
 		runtime.Gosched()
 	}
-	var runs atomic.Int64
-	var stop atomic.Bool
-	go func() {
-		for !stop.Load() {
-			runs.Add(1)
-			runtime.Gosched()
-		}
-	}()
-	const calls = 1000 // which take far less than a slice of the scheduler
-	for range calls {
-		require.ErrorIs(t, l.Submit(func() {}), eventloop.ErrLoopTerminated)
-	}
-	require.GreaterOrEqual(t, runs.Load(), int64(calls/2), "turns of another goroutine")
-	stop.Store(true)
+	requireTurns(t, func() { require.ErrorIs(t, l.Submit(func() {}), eventloop.ErrLoopTerminated) })
 	close(gate)
 	require.NoError(t, <-ended)
 }
@@ -134,21 +121,26 @@ func TestModeChangeGivesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	l, err := eventloop.New()
 	require.NoError(t, err)
+	requireTurns(t, func() { require.NoError(t, l.SetFastPathMode(eventloop.FastPathForced)) })
+	require.NoError(t, l.Close())
+}
+
+// requireTurns requires that another goroutine runs at least at every other call. There is one processor.
+func requireTurns(t *testing.T, call func()) {
 	var turns atomic.Int64
 	var stop atomic.Bool
+	defer stop.Store(true)
 	go func() {
 		for !stop.Load() {
 			turns.Add(1)
 			runtime.Gosched()
 		}
 	}()
-	const calls = 1000
+	const calls = 1000 // which take far less than a slice of the scheduler
 	for range calls {
-		require.NoError(t, l.SetFastPathMode(eventloop.FastPathForced))
+		call()
 	}
 	require.GreaterOrEqual(t, turns.Load(), int64(calls/2), "turns of another goroutine")
-	stop.Store(true)
-	require.NoError(t, l.Close())
 }
 
 // The loop says that it waits for an inbox, so that who gives the lock back lets it run.

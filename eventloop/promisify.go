@@ -223,7 +223,7 @@ func (w *workItem) finish() {
 func (l *Loop) addWorker() error {
 	u := &l.urgent
 	if l.state.load().ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
-		l.yieldRefused()
+		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
 	if l.OnLoop() {
@@ -239,7 +239,7 @@ func (l *Loop) addWorker() error {
 	mayGiveWay := u.begun%perWay == 0 // this call gives way if there are many workers; the next ones do not
 	u.Unlock()
 	if refused {
-		l.yieldRefused()
+		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
 	if waiting := working * workerShare; u.wanted.Load() != 0 || mayGiveWay && waiting >= yieldBacklog {

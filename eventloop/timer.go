@@ -88,7 +88,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	}
 	if t.closed || l.state.load().ending() {
 		t.mu.Unlock()
-		l.yieldRefused()
+		l.yieldOffLoop()
 		return 0, ErrLoopTerminated
 	}
 	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)

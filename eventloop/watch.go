@@ -58,7 +58,7 @@ func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	if err == nil {
 		l.wakeIfSleeping()
 	}
-	l.yieldRefused() // a change may have the loop begin a watch, or end one, for which it waits for other goroutines
+	l.yieldOffLoop() // a change may have the loop begin a watch, or end one, for which it waits for other goroutines
 	if err != nil {
 		return loopapi.Wrap(err, "fast path mode %d", mode)
 	}

@@ -69,7 +69,7 @@ var fdMutants = []mutant{
 		"if err == nil {\n\t\tl.wakeIfSleeping()", "if err == nil {",
 		"a change of mode waits for other work", "^TestModeChangeWakes$"},
 	{"watch-mode-gives-no-way", "eventloop/watch.go",
-		"\tl.yieldRefused() // a change", "\t// a change",
+		"\tl.yieldOffLoop() // a change", "\t// a change",
 		"who changes the mode again and again has the processor, and the loop waits", "^TestModeChangeGivesWay$"},
 	{"watch-mode-refused-behind-lock", "eventloop/watch.go",
 		"if l.state.load().ending() { // looked at before the lock too, since", "if false { //",

@@ -218,7 +218,7 @@ var partMutants = []mutant{
 		"if l.state.load().ending() { // looked at before", "if false { // looked at before",
 		"goroutines that call Promisify again and again keep an ending loop waiting for its lock", "^TestRefusalsTakeNoLock$"},
 	{"group-refused-callback-yields", "eventloop/group.go",
-		"\t\tif !g.onLoop() {\n\t\t\tl.yieldRefused()\n\t\t}\n", "\t\tl.yieldRefused()\n",
+		"\t\tif !g.onLoop() {\n\t\t\tl.yieldOffLoop()\n\t\t}\n", "\t\tl.yieldOffLoop()\n",
 		"callbacks that an ending group refuses hold up its loops beside goroutines that compute", "^TestRefusedCallbackOfAGroupGoesOn$"},
 	{"group-goes-on-beside-an-end", "eventloop/groupwork.go",
 		"if state.ending() && !g.shares[i].sealed.Load() {", "if false {",
