@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of Call.
+
 import (
 	"context"
 	"errors"

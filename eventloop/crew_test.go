@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the crew: which goroutines are workers.
+
 import (
 	"sync"
 	"testing"

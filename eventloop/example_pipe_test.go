@@ -2,6 +2,8 @@
 
 package eventloop_test
 
+// The example of RegisterFD.
+
 import (
 	"context"
 	"errors"

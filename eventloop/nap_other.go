@@ -2,6 +2,8 @@
 
 package eventloop
 
+// A short sleep, where no system call for it is known.
+
 import "runtime"
 
 // nap lets other goroutines run; there is no portable way to let other threads run.

@@ -2,6 +2,8 @@
 
 package eventloop
 
+// A short sleep of the thread.
+
 import "golang.org/x/sys/unix"
 
 // nap puts the thread, not the goroutine, to sleep for about as short a time as the system can. A goroutine's sleep

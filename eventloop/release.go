@@ -2,6 +2,8 @@
 
 package eventloop
 
+// Stores with release order, where only atomic ones are known to have it.
+
 import (
 	plain "sync/atomic"
 

@@ -2,6 +2,8 @@
 
 package eventloop
 
+// Stores with release order, where plain ones have it.
+
 import (
 	"sync/atomic"
 	"unsafe"

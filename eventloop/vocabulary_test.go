@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of the texts of errors and modes.
+
 import (
 	"context"
 	"errors"

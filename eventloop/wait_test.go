@@ -1,5 +1,7 @@
 package eventloop_test
 
+// Tests of sleeping and waking.
+
 import (
 	"context"
 	"runtime"

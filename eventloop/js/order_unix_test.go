@@ -2,6 +2,8 @@
 
 package js_test
 
+// Tests of the order of immediates beside callbacks of descriptors.
+
 import (
 	"context"
 	"os"

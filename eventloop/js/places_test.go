@@ -1,5 +1,7 @@
 package js_test
 
+// Tests of the places from which JavaScript's callbacks come, in debug mode.
+
 import (
 	"context"
 	"strings"

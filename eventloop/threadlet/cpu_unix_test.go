@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// The clock of benchmarks that count processor time.
+
 import (
 	"syscall"
 	"testing"

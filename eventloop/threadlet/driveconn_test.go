@@ -2,6 +2,8 @@
 
 package threadlet_test
 
+// Tests of threadlets that switch for ever, beside connections.
+
 import (
 	"testing"
 

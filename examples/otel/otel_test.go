@@ -1,5 +1,7 @@
 package otel_test
 
+// Tests of the metrics that OpenTelemetry collects.
+
 import (
 	"context"
 	"testing"

@@ -1,13 +1,13 @@
 package alternatetwo
 
+// What tests of the parts reach: the ingress lane, the microtask ring, the wheel, the wake flag and the linger budget.
+
 import (
 	"time"
 	"unsafe"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
-
-// What tests of the parts reach: the ingress lane, the microtask ring, the wheel, the wake flag and the linger budget.
 
 const (
 	SegmentSize = segmentSize

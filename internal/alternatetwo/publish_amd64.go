@@ -2,6 +2,8 @@
 
 package alternatetwo
 
+// The publication of a slot, where a plain store is enough.
+
 import "unsafe"
 
 // publish stores p so that the consumer, once it sees p, sees all that was written before. On this architecture every

@@ -2,6 +2,8 @@
 
 package alternatetwo
 
+// The publication of a slot, by an atomic store.
+
 import (
 	"sync/atomic"
 	"unsafe"

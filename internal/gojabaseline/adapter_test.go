@@ -1,5 +1,7 @@
 package gojabaseline_test
 
+// What the adapter costs.
+
 import (
 	"context"
 	"testing"

@@ -2,6 +2,8 @@
 
 package goroutine
 
+// The identity, on architectures with an assembly stub.
+
 // id returns the address of the runtime's descriptor of the running goroutine (g). The runtime never moves a descriptor,
 // and reuses those of ended goroutines for new ones.
 func id() uintptr

@@ -1,5 +1,7 @@
 package goroutine_test
 
+// Tests of the identity of goroutines that change their thread.
+
 import (
 	"runtime"
 	"syscall"

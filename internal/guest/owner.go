@@ -2,6 +2,8 @@
 
 package guest
 
+// What a loop's owner stores, by atomic stores.
+
 import (
 	plain "sync/atomic"
 

@@ -2,6 +2,8 @@
 
 package guest
 
+// What a loop's owner stores, where plain stores are enough.
+
 import (
 	"sync/atomic"
 	"unsafe"

@@ -2,6 +2,8 @@
 
 package main
 
+// The end of a command together with what it has started.
+
 import (
 	"os/exec"
 	"syscall"

@@ -1,5 +1,7 @@
 package main
 
+// A mutant, and how it is applied.
+
 import (
 	"fmt"
 	"path"

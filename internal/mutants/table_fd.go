@@ -1,6 +1,7 @@
 package main
 
 // The mutants of package eventloop's descriptors, by file.
+
 var fdMutants = []mutant{
 	// fd.go
 	{"fd-tag-not-compared", "eventloop/slots.go",

@@ -1,6 +1,7 @@
 package main
 
 // The mutants of the host for goja.
+
 var gojaMutants = []mutant{
 	{"goja-jobs-wait-for-the-turn", "gojaloop/entry.go",
 		"\t\tif h.jobsWait() {\n\t\t\tbreak\n\t\t}\n", "",

@@ -1,6 +1,7 @@
 package main
 
 // The mutants of what every program would write again: the bounded end, waiting and trying again, what repeats.
+
 var helperMutants = []mutant{
 	{"stop-without-close", "eventloop/stop.go",
 		"\tif ctx.Err() != nil {\n\t\t_ = s.Close() // does nothing if it has ended\n\t}\n", "",

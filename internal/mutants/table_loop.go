@@ -1,6 +1,7 @@
 package main
 
 // The mutants of package eventloop besides descriptors, by file.
+
 var loopMutants = []mutant{
 	// gather.go
 	{"gather-waits-in-vain", "eventloop/gather.go",

@@ -1,6 +1,7 @@
 package main
 
 // The mutants of the parts of the loop, of what is built on it, and of the rivals.
+
 var partMutants = []mutant{
 	// internal/wheel
 	{"wheel-fires-early", "internal/wheel/wheel.go",

@@ -1,6 +1,7 @@
 package main
 
 // The mutants of what can be seen of a loop: figures, activities, stalls, recorder, places.
+
 var seenMutants = []mutant{
 	{"histogram-coarse", "internal/histogram/histogram.go",
 		"fineness = 5", "fineness = 4",

@@ -2,6 +2,8 @@
 
 package poller
 
+// Errors that say that there was nothing to remove.
+
 import (
 	"errors"
 	"syscall"

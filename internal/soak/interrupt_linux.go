@@ -1,5 +1,7 @@
 package main
 
+// Signals to every thread of the process.
+
 import (
 	"os"
 	"strconv"

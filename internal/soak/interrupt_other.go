@@ -2,6 +2,8 @@
 
 package main
 
+// Signals to the process, where threads cannot be named.
+
 import (
 	"os"
 	"syscall"

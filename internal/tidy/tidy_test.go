@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"math"
 	"os"
 	"path"
 	"regexp"
@@ -239,11 +240,18 @@ func checkPackageDoc(tr *tree) (violations []string) {
 	return violations
 }
 
+// checkFirstLines wants a comment about the file: before the package clause, or on lines of its own before the first declaration,
+// imports included, and not right above it, where it would be the declaration's.
 func checkFirstLines(tr *tree) (violations []string) {
 	for _, f := range tr.files {
+		line := func(p token.Pos) int { return tr.fset.Position(p).Line }
+		above := math.MaxInt // the line of the first declaration
+		if len(f.syntax.Decls) > 0 {
+			above = line(f.syntax.Decls[0].Pos())
+		}
 		said := slices.ContainsFunc(f.syntax.Comments, func(c *ast.CommentGroup) bool {
-			first := slices.IndexFunc(f.syntax.Decls, func(d ast.Decl) bool { g, ok := d.(*ast.GenDecl); return !ok || g.Tok != token.IMPORT })
-			return c.Text() != "" && (first < 0 || c.Pos() < f.syntax.Decls[first].Pos())
+			isBefore := c.Pos() < f.syntax.Package || line(c.Pos()) > line(f.syntax.Name.Pos()) && line(c.End()) < above-1
+			return isBefore && c.Text() != "" // directives have no text
 		})
 		if !said {
 			violations = append(violations, f.name+" does not say in its first lines what it is")
@@ -334,6 +342,8 @@ func TestRules(t *testing.T) {
 		{"FileLength", "eventloop/bad.go", "package eventloop\n" + strings.Repeat("\n", maxLines), "give each a file"},
 		{"PackageDoc", "internal/wheel/bad_linux.go", "//go:build linux\n\n// What only Linux has.\npackage wheel\n", "internal/wheel/bad_linux.go has a comment"},
 		{"FirstLines", "eventloop/bad.go", "//go:build linux\n\npackage eventloop\n\nimport _ \"time\"\n\nfunc f() {} // it has no name\n", "first lines"},
+		{"FirstLines", "eventloop/bad.go", "package eventloop\n\nimport _ \"time\"\n\n// f is the function's.\nfunc f() {}\n", "first lines"},
+		{"FirstLines", "eventloop/bad.go", "package eventloop // is not its name\n\n// f is the function's.\nfunc f() {}\n", "first lines"},
 		{"Leftovers", "eventloop/bad.go", "package eventloop\n\n// TO" + "DO: all of it\n", "eventloop/bad.go:3"},
 		{"Leftovers", "docker/Dockerfile.windows", "# FIX" + "ME\n", "docker/Dockerfile.windows:1"},
 		{"Leftovers", ".ci/run", "#!/bin/sh\n# XX" + "X\n", ".ci/run:2"},

@@ -1,5 +1,7 @@
 package tournament
 
+// Loops whose promises and timers are at fault, each in one way.
+
 import (
 	"context"
 	"testing"
@@ -11,7 +13,6 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Loops whose promises and timers are at fault, each in one way.
 type (
 	neverSettles struct{ *eventloop.Loop }
 	settlesWrong struct{ *eventloop.Loop }

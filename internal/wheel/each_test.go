@@ -1,5 +1,7 @@
 package wheel_test
 
+// Tests of Each.
+
 import (
 	"math/rand/v2"
 	"testing"

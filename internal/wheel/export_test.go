@@ -1,12 +1,13 @@
 package wheel
 
+// Access to internals for tests in package wheel_test.
+
 import (
 	"fmt"
 	"math/bits"
 	"unsafe"
 )
 
-// Access to internals for tests in package wheel_test.
 const (
 	BlockNodes  = blockNodes
 	SpareBlocks = spareBlocks
