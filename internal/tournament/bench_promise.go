@@ -40,12 +40,11 @@ func init() {
 				GojaControl: func(b *testing.B) { runProgram(b, crowd, programs[op.name]) },
 			},
 		}
-		switch op.name {
-		case "then":
-		case "promisify":
+		if op.name == "promisify" {
 			v.Controls[GoroutineControl] = handOver
-		default:
-			v.Long = "chains and Promisify are enough for a glance"
+		}
+		if op.name != "then" {
+			v.Long = "chains are enough for a glance"
 		}
 		variants = append(variants, v)
 	}
@@ -57,6 +56,7 @@ func init() {
 				"which are made, settled and heard of; and functions that Promisify runs on other goroutines, one after the other",
 			Why:      "what asynchronous code costs beyond the work that it is about",
 			Unscored: "of the ranked loops only `main` has promises, and to be the first of one is no merit",
+			Needs:    []record.Need{{Window: aWhile}},
 		},
 		Variants: variants,
 	})

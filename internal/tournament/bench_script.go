@@ -20,14 +20,14 @@ import (
 var scripts = []struct{ name, source, long string }{
 	{"storm", `var n = 0; function storm() { let left = Math.min(N - n, 1000);
 		for (let i = left; i > 0; i--) setTimeout(() => { n++; if (--left === 0 && n < N) storm() }, 0) } storm()`, ""},
-	{"chain", `var n = 0; function f() { if (++n < N) setTimeout(f, 0) } setTimeout(f, 0)`, ""},
+	{"chain", `var n = 0; function f() { if (++n < N) setTimeout(f, 0) } setTimeout(f, 0)`, elsewhere},
 	{"clear", `var n = 0; for (; n < N; n++) clearTimeout(setTimeout(() => {}, 1000))`, elsewhere},
 	{"immediate", `var n = 0; function wave() { let left = Math.min(N - n, 1000);
 		for (let i = left; i > 0; i--) setImmediate(() => { n++; if (--left === 0 && n < N) wave() }) } wave()`, elsewhere},
-	{"await", `var n = 0; (async () => { for (; n < N; n++) await null })()`, ""},
+	{"await", `var n = 0; (async () => { for (; n < N; n++) await null })()`, elsewhere},
 }
 
-const elsewhere = "storms, chains and await are enough for a glance"
+const elsewhere = "storms are enough for a glance"
 
 func init() {
 	variants := []Variant{}
@@ -50,6 +50,7 @@ func init() {
 				"script that Go submits",
 			Why:      "whoever embeds JavaScript gets the order of Node, and should not pay for it",
 			Unscored: "of the ranked loops only `main` has a host for scripts, and to be the first of one is no merit",
+			Needs:    []record.Need{{Window: aWhile}},
 		},
 		Variants: variants,
 	})

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
@@ -78,6 +77,7 @@ func init() {
 			Op:       "one task submitted and run",
 			Measures: "ten producers at once submit one prebuilt function",
 			Why:      "a server's goroutines all report to one loop",
+			Needs:    []record.Need{{Window: aWhile}},
 		},
 		Variants: one(func(b *testing.B, c Contestant) { produce(b, c, 10) }),
 	})
@@ -86,12 +86,8 @@ func init() {
 func init() {
 	var variants []Variant
 	for _, producers := range []int{1, 2, 4, 8, 16} {
-		long := ""
-		if producers != 16 {
-			long = "16 producers, and the ten of MultiProducer, are enough for a glance"
-		}
 		variants = append(variants, Variant{
-			Name: fmt.Sprintf("producers=%d", producers), Core: true, Long: long,
+			Name: fmt.Sprintf("producers=%d", producers), Core: true, Long: "the ten producers of MultiProducer are enough for a glance",
 			Run: func(b *testing.B, c Contestant) { produce(b, c, producers) },
 		})
 	}
@@ -101,6 +97,7 @@ func init() {
 			Op:       "one task submitted and run",
 			Measures: "1, 2, 4, 8 and 16 producers at once submit one prebuilt function",
 			Why:      "shows whether more producers make the loop slower",
+			Needs:    []record.Need{{Window: aWhile}},
 		},
 		Variants: variants,
 	})
@@ -216,7 +213,7 @@ func init() {
 		Benchmark: record.Benchmark{
 			Name: "GCPressure", Category: Memory,
 			Units:    []string{"ns/op", "B/op", "allocs/op", "gc-cycles/op", "gc-pause-ns/op"},
-			Needs:    []record.Need{{Window: 40 * time.Millisecond}}, // several collections
+			Needs:    []record.Need{{Window: aWhile}},
 			Op:       "one task with 256 bytes of captured data",
 			Measures: "bursts of closures that each own fresh memory, the collector's work included",
 			Why:      "real tasks carry data, and a queue that keeps it alive makes the collector work more",

@@ -42,6 +42,10 @@ type Benchmark struct {
 // scheduler. A slice is ten milliseconds.
 const schedulerSlices = 300 * time.Millisecond
 
+// aWhile is a window in which the system moves threads between the processors, and in which what is allocated is collected,
+// several times.
+const aWhile = 40 * time.Millisecond
+
 // Variant is one cell of a benchmark for each contestant.
 type Variant struct {
 	Name string // as in the cell's name, such as op=fire/pending=0; empty where there is only one
