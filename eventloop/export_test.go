@@ -168,10 +168,10 @@ func (l *Loop) SetLastTag(tag uint32) {
 	l.fds.mu.Unlock()
 }
 
-// MostEarlier is how many strays a loop remembers without descriptors.
+// MostEarlier is how many unknown tags a loop remembers without descriptors.
 const MostEarlier = mostEarlier
 
-// Earlier is how many strays the loop remembers. It is for the loop's own callbacks.
+// Earlier is how many unknown tags the loop remembers. It is for the loop's own callbacks.
 func (l *Loop) Earlier() int { return len(l.fds.earlier) }
 
 // StopAlarm stops the alarm of a loop that has ended, and tells whether it was armed.

@@ -378,13 +378,13 @@ func quiet(t *testing.T, f *fakePoller, what string) {
 	t.Errorf("the loop goes on to ask for events: %s", what)
 }
 
-// complainer is what says that a test fails: a testing.T, or complaints where the failure is what is tested.
-type complainer interface {
+// failer is what says that a test fails: a testing.T, or failures where the failure is what is tested.
+type failer interface {
 	Errorf(format string, args ...any)
 }
 
-type complaints []string
+type failures []string
 
-func (c *complaints) Errorf(format string, args ...any) {
+func (c *failures) Errorf(format string, args ...any) {
 	*c = append(*c, fmt.Sprintf(format, args...))
 }

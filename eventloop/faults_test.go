@@ -48,7 +48,7 @@ var heard = map[operation]string{
 
 // life is one life of a loop whose poller fails.
 type life struct {
-	t     complainer
+	t     failer
 	name  string
 	place place
 	fake  *fakePoller
@@ -81,14 +81,14 @@ func (c *life) until(is func() bool, format string, args ...any) {
 	c.must(reaches(is), format, args...)
 }
 
-// over tells that the loop ends, as it does when it can hear of nothing any more.
-func (c *life) over() bool {
+// ending tells that the loop ends, as it does when it can hear of nothing any more.
+func (c *life) ending() bool {
 	s := c.loop.State()
 	return s == eventloop.StateTerminating || s == eventloop.StateTerminated
 }
 
 func (c *life) rest() {
-	c.until(func() bool { return asleep(c.loop)() || c.over() }, "the loop does not rest")
+	c.until(func() bool { return asleep(c.loop)() || c.ending() }, "the loop does not rest")
 }
 
 // try makes a call up to three times, and tells whether it succeeded. It may fail with the injected error only.
@@ -99,7 +99,7 @@ func (c *life) try(op operation, call func() error) bool {
 		if err == nil {
 			return true
 		}
-		if c.over() && errors.Is(err, eventloop.ErrLoopTerminated) {
+		if c.ending() && errors.Is(err, eventloop.ErrLoopTerminated) {
 			return false
 		}
 		injected := (c.fake.broken == op || c.fake.broken == opNew) && c.fake.failed[c.fake.broken].Load() == before+1
@@ -137,7 +137,7 @@ func (c *life) exchange(s *link) {
 	c.rest()
 	before := s.calls.Load()
 	c.must(send(s.far, 1), "write")
-	c.until(func() bool { return s.calls.Load() > before || c.over() || c.lost() }, "an event was lost")
+	c.until(func() bool { return s.calls.Load() > before || c.ending() || c.lost() }, "an event was lost")
 }
 
 // lost tells that a descriptor may not be watched any more, because it could not be added again.
@@ -160,7 +160,7 @@ func (c *life) work() {
 		if err := submit(func() { c.ran.Add(1) }); err == nil {
 			c.accepted++
 		} else {
-			c.must(c.over(), "Submit: %v", err)
+			c.must(c.ending(), "Submit: %v", err)
 		}
 		c.until(func() bool { return c.ran.Load() == c.accepted }, "a task was lost")
 	}
@@ -172,7 +172,7 @@ func (c *life) work() {
 			case <-fired:
 				return true
 			default:
-				return c.over()
+				return c.ending()
 			}
 		}, "a timer was lost")
 	}
@@ -193,10 +193,10 @@ func (c *life) unregister(s *link) {
 	s.gone.Store(true)
 }
 
-// haunt leaves a ghost: a descriptor that is closed, and ready under a duplicate.
-func (c *life) haunt() {
+// leaveGhost leaves a ghost: a descriptor that is closed, and ready under a duplicate.
+func (c *life) leaveGhost() {
 	s := c.register()
-	if s == nil || c.over() {
+	if s == nil || c.ending() {
 		return
 	}
 	c.rest()
@@ -209,7 +209,7 @@ func (c *life) haunt() {
 	s.near = -1
 	c.must(send(s.far, 1), "write")
 	if haveGhosts {
-		c.until(func() bool { return c.fake.calls[opReset].Load() > resets || c.over() }, "a ghost was not laid")
+		c.until(func() bool { return c.fake.calls[opReset].Load() > resets || c.ending() }, "a ghost was not laid")
 	}
 	c.exchanges()
 	c.bounded() // also when it cannot be laid
@@ -258,11 +258,11 @@ func (c *life) live() {
 		return c.try(opModify, func() error { return c.loop.ModifyFD(s.near, events) })
 	}
 	for _, s := range c.links {
-		c.must(!modify(s, 0) || modify(s, eventloop.EventRead) || f.every == 1 || c.over(), "ModifyFD does not recover")
+		c.must(!modify(s, 0) || modify(s, eventloop.EventRead) || f.every == 1 || c.ending(), "ModifyFD does not recover")
 	}
 	c.tour()
 	for range 3 {
-		c.haunt()
+		c.leaveGhost()
 	}
 	c.work()
 	for _, s := range c.links {
@@ -296,7 +296,7 @@ func (c *life) tour() {
 
 func (c *life) end() {
 	f := c.fake
-	failed := c.over()
+	failed := c.ending()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := c.loop.Shutdown(ctx)
@@ -348,7 +348,7 @@ func (c *life) certain() bool {
 }
 
 // newLife prepares a life; every is 0 for one without faults.
-func newLife(t complainer, p place, broken operation, err error, every int64, then func()) *life {
+func newLife(t failer, p place, broken operation, err error, every int64, then func()) *life {
 	f := &fakePoller{parks: p.parks, broken: broken, err: err, every: max(every, 1)}
 	switch broken {
 	case opNew:
@@ -440,7 +440,7 @@ func TestFaultsWithABrokenLogger(t *testing.T) {
 // A fault that never happens fails its life: nothing has been tested.
 func TestFaultsThatNeverHappen(t *testing.T) {
 	needDescriptors(t)
-	var said complaints
+	var said failures
 	together(t, newLife(&said, places[0], opAdd, errnos[0], 1<<40, nil))
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "the fault did not happen")

@@ -51,7 +51,7 @@ type descriptors struct {
 	batch     []poller.Event // from the last wait
 	called    int            // events of the batch that were served
 	asked     int64          // when the tick began in which the loop last asked the poller
-	strays    []uint32       // tags in the batch that belong to no registration
+	unknown   []uint32       // tags in the batch that belong to no registration
 	earlier   []uint32       // such tags in earlier batches, back to the last batch that had none
 	suspended bool           // the poller has failed to forget closed descriptors, so the loop leaves it alone for a moment; see suspend
 }
@@ -274,7 +274,7 @@ func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
 		return callback, events
 	}
 	d.look.Unlock()
-	l.handleStray(e.Tag)
+	l.handleUnknown(e.Tag)
 	return nil, 0
 }
 

@@ -141,7 +141,7 @@ func TestManyGhosts(t *testing.T) {
 
 // Two that are always ready unregister each other, and register each other anew: each batch has an event that is nobody's,
 // and the loop does not remember all of them.
-func TestStraysAreNotKept(t *testing.T) {
+func TestUnknownTagsAreNotKept(t *testing.T) {
 	for _, s := range seats[2:5] {
 		l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode))
 		var fds [2]int

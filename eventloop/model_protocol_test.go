@@ -222,16 +222,16 @@ func (p *protocol) initial() world {
 }
 
 func (p *protocol) steps(from world, yield func(step[world])) {
-	over := p.over(&from)
+	onlyLoopLeft := p.onlyLoopLeft(&from)
 	take := func(i int, does string, to world, wrong string) {
 		marks := p.marks
 		if i == loop {
 			marks |= byLoop
 		}
-		if over {
+		if onlyLoopLeft {
 			marks |= afterwards
 		}
-		yield(p.judge(&from, step[world]{i, does, to, wrong, marks}))
+		yield(p.checkInvariants(&from, step[world]{i, does, to, wrong, marks}))
 	}
 	for i := range len(p.kinds) + 1 {
 		taken := false
@@ -280,9 +280,9 @@ func (p *protocol) endless() []cycle {
 	}
 }
 
-// over tells whether the end was asked for, and has not come, and everybody but the loop has done what they had to do,
+// onlyLoopLeft tells whether the end was asked for, and has not come, and everybody but the loop has done what they had to do,
 // or goes on for ever.
-func (p *protocol) over(w *world) bool {
+func (p *protocol) onlyLoopLeft(w *world) bool {
 	if !word(w.word).Ending() || w.done {
 		return false
 	}
@@ -304,8 +304,8 @@ func (p *protocol) name(i int) string {
 	return kindNames[p.kinds[i-1]]
 }
 
-// judge adds what a step violates whoever takes it.
-func (p *protocol) judge(from *world, s step[world]) step[world] {
+// checkInvariants adds to a step what it violates, whoever takes it.
+func (p *protocol) checkInvariants(from *world, s step[world]) step[world] {
 	before, after := word(from.word), word(s.to.word)
 	switch {
 	case s.wrong != "":

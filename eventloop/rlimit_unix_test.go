@@ -57,7 +57,7 @@ func limited(t *testing.T, p place, left, null int) {
 	}
 	before := openDescriptors()
 	near, far := newPair(t)
-	ghost, haunted := newPair(t)
+	ghost, ghostPeer := newPair(t)
 	twin := duplicate(ghost, 0)
 	use()
 	closeAll(used[len(used)-left:]...)
@@ -108,7 +108,7 @@ func limited(t *testing.T, p place, left, null int) {
 			use() // none is left
 		}
 		require.NoError(t, l.UnregisterFD(ghost))
-		send(haunted, 1)
+		send(ghostPeer, 1)
 		if haveGhosts {
 			eventually(t, func() bool { return f.calls[opReset].Load() > 0 }, "a ghost is seen")
 			if left < 5 {
@@ -133,7 +133,7 @@ func limited(t *testing.T, p place, left, null int) {
 	work()
 	require.NoError(t, l.Shutdown(context.Background()))
 	require.Empty(t, f.breaches)
-	closeAll(twin, near, far, haunted)
+	closeAll(twin, near, far, ghostPeer)
 	if !registered {
 		closeAll(ghost)
 	}

@@ -239,10 +239,10 @@ func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	if l.probe != nil {
 		l.probe.noteGap()
 	}
-	if len(d.strays) == 0 {
+	if len(d.unknown) == 0 {
 		d.earlier = d.earlier[:0]
 	}
-	d.earlier, d.strays = append(d.earlier, d.strays...), d.strays[:0] // earlier strays stay, since a batch may lack some ready events
+	d.earlier, d.unknown = append(d.earlier, d.unknown...), d.unknown[:0] // earlier tags stay, since a batch may lack some ready events
 	if err != nil {
 		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
@@ -270,14 +270,14 @@ func (l *Loop) logError(msg string, err error, args ...any) {
 	l.log().Error(msg, append([]any{"error", err}, args...)...)
 }
 
-// handleStray deals with an event whose tag belongs to no registration. The first time this is normal: the registration
+// handleUnknown deals with an event whose tag belongs to no registration. The first time this is normal: the registration
 // has ended since the wait. When the tag comes again after another wait, its descriptor was closed while a duplicate is
 // open, and the event would come for ever: so the poller has to forget everything. It also has to when there are more
-// strays than are remembered.
-func (l *Loop) handleStray(tag uint32) {
+// such tags than are remembered.
+func (l *Loop) handleUnknown(tag uint32) {
 	d := &l.fds
 	if len(d.earlier) < mostEarlier+int(d.size.Load()) && !slices.Contains(d.earlier, tag) {
-		d.strays = append(d.strays, tag)
+		d.unknown = append(d.unknown, tag)
 		return
 	}
 	d.endWatch()
@@ -314,7 +314,7 @@ func (l *Loop) suspend(err error) {
 	}
 }
 
-// mostEarlier is how many strays are remembered, besides one for each registered descriptor. Strays in every batch may be
+// mostEarlier is how many unknown tags are remembered, besides one for each registered descriptor. Such tags in every batch may be
 // harmless, as when callbacks unregister each other's descriptors again and again; so the poller, to which every registered
 // descriptor has to be added again, is reset only when there are many.
 const mostEarlier = 1024

@@ -100,10 +100,10 @@ type machine struct {
 }
 
 // over tells whether only pending promises are left, whose handlers a loop that ends calls and Node does not.
-func (m *machine) over() bool { return m.loop.State() != eventloop.StateRunning }
+func (m *machine) ended() bool { return m.loop.State() != eventloop.StateRunning }
 
 func (m *machine) say(s string) {
-	if !m.over() {
+	if !m.ended() {
 		m.world.say(s)
 	}
 }
@@ -150,7 +150,7 @@ func (m *machine) script(steps []step) {
 }
 
 func (m *machine) exec(steps []step) {
-	if m.over() {
+	if m.ended() {
 		return
 	}
 	for _, s := range steps {

@@ -1,4 +1,4 @@
-// What tests need from inside: one check judged alone.
+// What tests need from inside: one check run alone.
 package looptest
 
 import (
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Judge runs one check and returns its outcome and the reason, without any effect on t.
-func Judge(t *testing.T, check string, factory Factory, opts ...Option) (outcome, reason string) {
+// RunCheck runs one check and returns its outcome and the reason, without any effect on t.
+func RunCheck(t *testing.T, check string, factory Factory, opts ...Option) (outcome, reason string) {
 	s := newSuite(t, factory, opts)
 	for i := range checks {
 		if checks[i].name == check {
-			v := s.judge(t, &checks[i])
+			v := s.runCheck(t, &checks[i])
 			return v.outcome, v.reason
 		}
 	}
@@ -34,7 +34,7 @@ func Outcomes(t *testing.T, limit time.Duration, factory Factory, opts ...Option
 			t.Errorf("after %d of %d checks the time of %v is over", i, len(checks), limit)
 			break
 		}
-		counts[s.judge(t, &checks[i]).outcome]++
+		counts[s.runCheck(t, &checks[i]).outcome]++
 	}
 	return counts
 }

@@ -171,7 +171,7 @@ func newSuite(t testing.TB, factory Factory, opts []Option) *suite {
 
 // report runs one check and turns its verdict into the result and the attributes of the sub-test t.
 func (s *suite) report(t *testing.T, c *check) {
-	v := s.judge(t, c)
+	v := s.runCheck(t, c)
 	t.Attr("outcome", v.outcome)
 	t.Attr("reason", oneLine(v.reason))
 	switch v.outcome {
@@ -192,8 +192,8 @@ const (
 
 type verdict struct{ outcome, reason string }
 
-// judge runs one check and compares its result with the declared divergences.
-func (s *suite) judge(t *testing.T, c *check) verdict {
+// runCheck runs one check and compares its result with the declared divergences.
+func (s *suite) runCheck(t *testing.T, c *check) verdict {
 	if missing := c.needs &^ s.has; missing != 0 {
 		return verdict{outcomeNA, "no " + missing.String()}
 	}

@@ -223,7 +223,7 @@ func TestSeededBugs(t *testing.T) {
 				break
 			}
 			t.Run(check+"/"+strings.ReplaceAll(b.bug, " ", "_"), func(t *testing.T) {
-				outcome, reason := looptest.Judge(t, check, factory(b.bug),
+				outcome, reason := looptest.RunCheck(t, check, factory(b.bug),
 					looptest.VirtualTime(), looptest.Impatient(400*time.Millisecond, 4*time.Second))
 				switch outcome {
 				case "n/a":
@@ -289,7 +289,7 @@ func TestOutcomes(t *testing.T) {
 		{"no configuration", "D17_QueueLimit", unlimited, nil, "n/a", "no queue limit"},
 		{"not applicable and declared", "D17_QueueLimit", unlimited, []looptest.Option{looptest.Diverges("D17_QueueLimit", "none")}, "n/a", "no queue limit"},
 	} {
-		outcome, reason := looptest.Judge(t, c.check, c.factory, c.opts...)
+		outcome, reason := looptest.RunCheck(t, c.check, c.factory, c.opts...)
 		if outcome != c.outcome || !strings.Contains(reason, c.reason) {
 			t.Errorf("%s: %s, %q; want %s, %q", c.name, outcome, reason, c.outcome, c.reason)
 		}

@@ -13,7 +13,7 @@ import (
 // situation is a state of a loop together with the place from which methods are called.
 type situation struct {
 	name  string
-	over  bool                                // the loop has ended
+	ended bool                                // the loop has ended
 	enter func(t *trial, probe func(l *loop)) // brings a loop there and calls probe once
 }
 

@@ -32,10 +32,10 @@ func NewPlayer(t testing.TB, factory Factory, opts ...Option) *Player {
 func (p *Player) Play(t *testing.T, program string) error {
 	c := check{name: "program", run: func(tr *trial) { play(tr, program) }}
 	c.timed = !usesDescriptors(parse(program))
-	return p.judged(t, &c, program)
+	return p.playCheck(t, &c, program)
 }
 
-func (p *Player) judged(t *testing.T, c *check, program string) error {
+func (p *Player) playCheck(t *testing.T, c *check, program string) error {
 	if v := p.suite.try(t, c, false); v.outcome == outcomeFail {
 		return fmt.Errorf("program %q: %s", program, v.reason)
 	}
@@ -97,7 +97,7 @@ func play(t *trial, program string) {
 	p.l, p.rules = l, newRules(t, cfg)
 
 	p.perform(rounds[0].operations, false)
-	if p.over() {
+	if p.isEnding() {
 		p.end()
 		return
 	}
@@ -105,7 +105,7 @@ func play(t *trial, program string) {
 	l.launch(context.Background())
 	p.settle()
 	for _, r := range rounds[1:] {
-		if p.over() || t.failed() {
+		if p.isEnding() || t.failed() {
 			break
 		}
 		switch r.from {
@@ -121,7 +121,7 @@ func play(t *trial, program string) {
 			g.open()
 		case ':':
 			for _, o := range r.operations {
-				if !p.over() {
+				if !p.isEnding() {
 					p.perform([]operation{o}, false)
 					p.settle()
 				}
@@ -158,9 +158,9 @@ func (p *player) perform(list []operation, onLoop bool) {
 		}
 		p.mu.Lock()
 		p.operate(o, onLoop)
-		over := p.rules.ending && !onLoop && !p.held
+		isEnding := p.rules.ending && !onLoop && !p.held
 		p.mu.Unlock()
-		if over {
+		if isEnding {
 			return // further operations would race with the end of the loop
 		}
 	}
@@ -349,7 +349,7 @@ func (p *player) settle() {
 	}
 }
 
-func (p *player) over() bool {
+func (p *player) isEnding() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rules.ending
@@ -358,7 +358,7 @@ func (p *player) over() bool {
 // end ends the loop, if the program has not, and checks the results of Shutdown and Run and the functions left over.
 func (p *player) end() {
 	l, t, r := p.l, p.t, p.rules
-	if !p.over() {
+	if !p.isEnding() {
 		t.want("Shutdown", l.shutdown(), nil)
 		p.mu.Lock()
 		r.ending = true

@@ -24,7 +24,7 @@ type trial struct {
 	patience time.Duration // the longest wait for something that must happen
 
 	mu       sync.Mutex // guards the fields up to cleanups
-	over     bool       // the verdict is made: failures of abandoned goroutines are ignored
+	decided  bool       // the verdict is made: failures of abandoned goroutines are ignored
 	failures []string
 	omitted  int    // the number of failures beyond maxFailures
 	na       string // why the check does not apply; empty if it does
@@ -86,7 +86,7 @@ func (t *trial) run(c *check) {
 func (t *trial) verdict() verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = true
+	t.decided = true
 	switch {
 	case len(t.failures) > 0:
 		reason := strings.Join(t.failures, "\n")
@@ -105,7 +105,7 @@ func (t *trial) Errorf(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.over:
+	case t.decided:
 	case len(t.failures) == maxFailures:
 		t.omitted++
 	default:

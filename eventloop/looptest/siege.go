@@ -37,7 +37,7 @@ type flood struct {
 	k     kind
 	most  int64 // the bound of a goroutine's waiting functions; at the bound it yields, which limits the memory
 	from  [besiegers]besieger
-	over  []<-chan struct{} // closed when the goroutines have ended
+	done  []<-chan struct{} // closed when the goroutines have ended
 	stop  atomic.Bool
 	ended atomic.Bool  // refusals are expected
 	shut  atomic.Bool  // Close has returned
@@ -57,7 +57,7 @@ func (l *loop) flood(k kind) *flood {
 	f := &flood{l: l, k: k, most: int64(max(few(1<<14), 1<<12))}
 	t.onCleanup(func() { f.stop.Store(true) })
 	for i := range f.from {
-		f.over = append(f.over, t.async(func() { f.pour(&f.from[i]) }))
+		f.done = append(f.done, t.async(func() { f.pour(&f.from[i]) }))
 	}
 	for i := range f.from {
 		t.pollUntil(func() bool { return f.from[i].ran.Load() > 100 }, "functions of a goroutine that floods the loop with %ss", k.name)
@@ -111,8 +111,8 @@ func (f *flood) halt() (accepted, ran int64) {
 		time.Sleep(time.Millisecond) // meanwhile the goroutines submit to the ended loop
 	}
 	f.stop.Store(true)
-	for _, over := range f.over {
-		t.wait(over, "a goroutine that floods the loop with %ss: a call does not return", f.k.name)
+	for _, done := range f.done {
+		t.wait(done, "a goroutine that floods the loop with %ss: a call does not return", f.k.name)
 	}
 	for i := range f.from {
 		accepted += f.from[i].accepted
@@ -128,7 +128,7 @@ type relay struct {
 	k             kind
 	next, handed  chan struct{} // a callback asks for the next leg; the goroutine has submitted it
 	begun         *latch
-	over          <-chan struct{} // closed when the goroutine has ended
+	done          <-chan struct{} // closed when the goroutine has ended
 	stop, ended   atomic.Bool     // submit no more; refusals are expected
 	accepted, ran int             // accepted is written by the goroutine, ran by the loop
 }
@@ -138,7 +138,7 @@ func (l *loop) relay(k kind) *relay {
 	t := l.trial
 	r := &relay{l: l, k: k, next: make(chan struct{}), handed: make(chan struct{}), begun: newLatch(10)}
 	t.onCleanup(func() { r.stop.Store(true) })
-	r.over = t.async(func() {
+	r.done = t.async(func() {
 		for r.submit(); ; {
 			select {
 			case <-r.next:
@@ -208,7 +208,7 @@ func siege(lane int) func(t *trial) {
 		t.want("Close", l.Close(), nil)
 		f.halt()
 		t.want("Run", l.result(), loopapi.ErrLoopTerminated)
-		t.wait(r.over, "a goroutine that submits %ss", f.k.name)
+		t.wait(r.done, "a goroutine that submits %ss", f.k.name)
 	}
 }
 

@@ -94,7 +94,7 @@ func siegeShutdown(t *trial) {
 				err, k.name)
 		}
 		t.want("Run", l.result(), nil)
-		t.wait(r.over, "the other goroutine")
+		t.wait(r.done, "the other goroutine")
 		if r.ran != r.accepted {
 			t.Errorf("%d of %d %ss that were accepted from elsewhere ran", r.ran, r.accepted, k.name)
 		}

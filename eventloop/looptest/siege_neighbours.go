@@ -15,9 +15,9 @@ import (
 func neighbours(t *trial) {
 	var stop atomic.Bool
 	t.onCleanup(func() { stop.Store(true) })
-	var over []<-chan struct{}
+	var done []<-chan struct{}
 	for range 4 * runtime.GOMAXPROCS(0) {
-		over = append(over, t.async(func() {
+		done = append(done, t.async(func() {
 			for !stop.Load() {
 				toil(10_000)
 			}
@@ -38,7 +38,7 @@ func neighbours(t *trial) {
 		t.Errorf("beside goroutines that compute most of the loops are late: %s", late)
 	}
 	stop.Store(true)
-	for _, o := range over {
+	for _, o := range done {
 		t.wait(o, "goroutines that compute")
 	}
 }

@@ -146,7 +146,7 @@ func runOnce(t *trial) {
 // runAfterEnd calls Run on loops that were ended in every way.
 func runAfterEnd(t *trial) {
 	for _, s := range situations {
-		if s.over {
+		if s.ended {
 			s.enter(t, func(l *loop) {
 				t.want("Run "+s.name, l.runAgain(), loopapi.ErrLoopTerminated)
 				t.want("the second Run "+s.name, l.runAgain(), loopapi.ErrLoopTerminated)

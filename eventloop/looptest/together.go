@@ -17,7 +17,7 @@ import (
 // describes what the loop did wrong, or nil. An accepted function runs once, in the order of its source and lane, or is
 // dropped by Close; a refused or cancelled one does not run. Operations on descriptors are skipped.
 func (p *Player) PlayTogether(t *testing.T, program string) error {
-	return p.judged(t, &check{name: "program", run: func(tr *trial) { playTogether(tr, program) }}, program)
+	return p.playCheck(t, &check{name: "program", run: func(tr *trial) { playTogether(tr, program) }}, program)
 }
 
 // mostProducers is the largest number of rounds that are played; further rounds are skipped.

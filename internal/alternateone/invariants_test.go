@@ -308,8 +308,8 @@ type spy struct {
 	add  func()       // before an Add
 	ends func()       // after a Wait
 
-	stray bool         // a Wait tells of a descriptor that is not registered
-	reset func() error // before a Reset
+	unknown bool         // a Wait tells of a descriptor that is not registered
+	reset   func() error // before a Reset
 }
 
 func spied(t *testing.T, s *spy, opts ...alternateone.Option) *alternateone.Loop {
@@ -332,7 +332,7 @@ func (s *spy) Wait(timeout time.Duration) ([]poller.Event, error) {
 	if s.ends != nil {
 		s.ends()
 	}
-	if s.stray {
+	if s.unknown {
 		events = append(events, poller.Event{FD: 1 << 20, Events: loopapi.EventRead})
 	}
 	return events, err

@@ -279,13 +279,13 @@ func TestWakeFailsForMany(t *testing.T) {
 	must(t, l.Shutdown(context.Background()), <-result)
 }
 
-// TestStrayEvents has the poller report a descriptor that nobody has registered. The set is built anew; while that fails
+// TestUnknownEvents has the poller report a descriptor that nobody has registered. The set is built anew; while that fails
 // it is reported once, and the loop goes on.
-func TestStrayEvents(t *testing.T) {
+func TestUnknownEvents(t *testing.T) {
 	var log bytes.Buffer
 	var resets atomic.Int64
 	var mended atomic.Bool
-	s := &spy{stray: true, reset: func() error {
+	s := &spy{unknown: true, reset: func() error {
 		if resets.Add(1); mended.Load() {
 			return nil
 		}

@@ -30,7 +30,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	}
 	return l.change(op, fd, events, func(w *watch) error {
 		switch {
-		case l.over(false):
+		case l.isEnding(false):
 			return loopapi.ErrLoopTerminated
 		case w != nil:
 			return loopapi.ErrFDAlreadyRegistered
@@ -55,7 +55,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return l.change("ModifyFD", fd, events, func(w *watch) error {
 		switch {
-		case l.over(true):
+		case l.isEnding(true):
 			return loopapi.ErrLoopTerminated
 		case w == nil:
 			return loopapi.ErrFDNotRegistered
@@ -74,7 +74,7 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 func (l *Loop) UnregisterFD(fd int) error {
 	return l.change("UnregisterFD", fd, 0, func(w *watch) error {
 		switch {
-		case l.over(true):
+		case l.isEnding(true):
 			return loopapi.ErrLoopTerminated
 		case w == nil:
 			return loopapi.ErrFDNotRegistered
@@ -130,8 +130,8 @@ func (l *Loop) leave() {
 	l.gone.Signal()
 }
 
-// over reports whether the loop has ended or, if forGood is false, is ending. The caller holds table.mu.
-func (l *Loop) over(forGood bool) bool {
+// isEnding reports whether the loop has ended or, if forGood is false, is ending. The caller holds table.mu.
+func (l *Loop) isEnding(forGood bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.table.watch == nil || l.broken.Load() != nil || !forGood && l.ending()

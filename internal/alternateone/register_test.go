@@ -189,7 +189,7 @@ func TestTableInvariants(t *testing.T) {
 // TestRebuilt has a set built anew, which then still watches what is registered.
 func TestRebuilt(t *testing.T) {
 	var resets atomic.Int64
-	l := spied(t, &spy{stray: true, reset: func() error { resets.Add(1); return nil }})
+	l := spied(t, &spy{unknown: true, reset: func() error { resets.Add(1); return nil }})
 	fd, far := pair(t)
 	_, err := syscall.Read(fd, make([]byte, 1))
 	must(t, err)

@@ -83,7 +83,7 @@ func (l *Loop) UnregisterFD(fd int) error {
 	if err == nil {
 		t.remove(r)
 		err = l.poller.Remove(fd, r.asked)
-		t.haunted = t.haunted || err != nil
+		t.mayHaveGhost = t.mayHaveGhost || err != nil
 		if errors.Is(err, unix.EBADF) || errors.Is(err, unix.ENOENT) {
 			err = nil
 		}

@@ -41,10 +41,10 @@ type table struct {
 	// mu guards all below, and is held for writing over the poller's call that goes with a change, so that table and
 	// poller agree. The loop holds it for reading to look up what is ready. It is never held during a wait or a
 	// callback.
-	mu      sync.RWMutex
-	entries map[int]*registration // nil when the loop has ended
-	lastTag uint32
-	haunted bool // the poller could not remove a descriptor, closed too early, and may go on to report a duplicate of it
+	mu           sync.RWMutex
+	entries      map[int]*registration // nil when the loop has ended
+	lastTag      uint32
+	mayHaveGhost bool // the poller could not remove a descriptor, closed too early, and may go on to report a duplicate of it
 
 	size atomic.Int64 // the number of entries; written under mu; the loop reads it without mu, to see whether to ask the poller at all
 }
@@ -85,7 +85,7 @@ func (t *table) collect(events []poller.Event, ready *[]readiness) (ghost bool) 
 		if r := t.entries[e.FD]; r != nil && r.tag == e.Tag {
 			*ready = append(*ready, readiness{r, e.Events})
 		} else {
-			ghost = t.haunted
+			ghost = t.mayHaveGhost
 		}
 	}
 	return ghost
@@ -106,7 +106,7 @@ func (t *table) rebuild(p systemPoller) (forgot bool, err error) {
 	if err := p.Reset(); err != nil {
 		return false, wrap(err, "forget closed descriptors")
 	}
-	t.haunted = false
+	t.mayHaveGhost = false
 	var errs []error
 	for fd, r := range t.entries {
 		if err := p.Add(fd, r.asked, r.tag); err != nil {

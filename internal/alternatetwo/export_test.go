@@ -107,11 +107,11 @@ func (l *Loop) Wait(timeout time.Duration) time.Duration {
 // PretendOver ends the pretence, so that the loop can be closed.
 func (l *Loop) PretendOver() { l.state.swap(sleeping, awake) }
 
-// Judge feeds the linger budget with a tick that used some of its yields, and returns what the next tick is granted.
-func (l *Loop) Judge(used, hits int, now, took int64) int {
+// NextBudget feeds the linger budget with a tick that used some of its yields, and returns what the next tick is granted.
+func (l *Loop) NextBudget(used, hits int, now, took int64) int {
 	l.linger.left -= used
 	l.linger.hits = hits
-	l.linger.judge(now, took)
+	l.linger.setBudget(now, took)
 	return l.linger.yields
 }
 

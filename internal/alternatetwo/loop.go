@@ -228,7 +228,7 @@ func (l *Loop) tick(resumed bool) bool {
 
 func (l *Loop) beginTick() {
 	now := l.now()
-	l.linger.judge(now, now-l.tickTime.Load())
+	l.linger.setBudget(now, now-l.tickTime.Load())
 	l.tickTime.Store(now)
 	l.taskLeft, l.innerLeft = l.tickBudget, internalBudget
 	if l.microHeld {

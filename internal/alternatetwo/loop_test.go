@@ -156,31 +156,31 @@ func TestLinger(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	granted := l.Judge(0, 0, 0, 0)
+	granted := l.NextBudget(0, 0, 0, 0)
 	if granted != 1 {
 		t.Fatalf("a new loop is granted %d yields, want 1", granted)
 	}
 	for range 20 {
-		granted = l.Judge(1, 1, 0, 1)
+		granted = l.NextBudget(1, 1, 0, 1)
 	}
 	if granted != alternatetwo.MostYields {
 		t.Fatalf("a loop whose yields bring work is granted %d, want %d", granted, alternatetwo.MostYields)
 	}
 	for range 20 {
-		granted = l.Judge(granted, 0, 0, 1)
+		granted = l.NextBudget(granted, 0, 0, 1)
 	}
 	if granted != 1 {
 		t.Fatalf("a loop whose yields bring nothing is granted %d, want 1", granted)
 	}
 	const now, took = 1e9, 10 * alternatetwo.SlowYield
-	if granted = l.Judge(1, 1, now, took); granted != 0 {
+	if granted = l.NextBudget(1, 1, now, took); granted != 0 {
 		t.Fatalf("a loop whose yields are slow is granted %d", granted)
 	}
 	const over = now + alternatetwo.SlowBan*took
-	if granted = l.Judge(0, 0, over-1, 1); granted != 0 {
+	if granted = l.NextBudget(0, 0, over-1, 1); granted != 0 {
 		t.Fatalf("the suspension ended early: %d", granted)
 	}
-	if granted = l.Judge(0, 0, over, 1); granted != 1 {
+	if granted = l.NextBudget(0, 0, over, 1); granted != 1 {
 		t.Fatalf("the suspension did not end: %d", granted)
 	}
 }

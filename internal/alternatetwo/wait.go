@@ -46,8 +46,8 @@ type lingering struct {
 	banned int64 // there are no yields until this time, in nanoseconds since anchor
 }
 
-// judge sets the budget of the tick that begins now, from the hits of the last tick and the time that it took.
-func (p *lingering) judge(now, took int64) {
+// setBudget sets the budget of the tick that begins now, from the hits of the last tick and the time that it took.
+func (p *lingering) setBudget(now, took int64) {
 	used := p.yields - p.left
 	switch {
 	case used > 0 && took > int64(used)*slowYield:
@@ -103,7 +103,7 @@ func (l *Loop) lingered() bool {
 		}
 		now = l.now()
 	}
-	p.judge(now, now-begin)
+	p.setBudget(now, now-begin)
 	return false
 }
 

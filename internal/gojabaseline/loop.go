@@ -87,7 +87,7 @@ func (l *Loop) begin() error {
 		return nil
 	case l.onLoop():
 		return loopapi.ErrReentrantRun
-	case l.ending || l.over():
+	case l.ending || l.ended():
 		return loopapi.ErrLoopTerminated
 	default:
 		return loopapi.ErrLoopAlreadyRunning
@@ -128,7 +128,7 @@ func (l *Loop) end(verdict error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch overtakes := verdict == loopapi.ErrLoopTerminated && l.verdict != verdict; {
-	case l.over(), l.ending && !overtakes:
+	case l.ended(), l.ending && !overtakes:
 		return false
 	case l.ending:
 		l.verdict = verdict
@@ -157,7 +157,7 @@ func (l *Loop) finish() {
 // Done is closed when Run is over. After a panic goroutines of pending timers may outlive it.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-func (l *Loop) over() bool {
+func (l *Loop) ended() bool {
 	select {
 	case <-l.done:
 		return true

@@ -54,7 +54,7 @@ func run() int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	survived, err := judge(ctx, selected, *parallel)
+	survived, err := tryAll(ctx, selected, *parallel)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -84,8 +84,8 @@ func choose(pattern string, sample int, seed uint64) ([]mutant, error) {
 	return all, nil
 }
 
-// judge tries the mutants and prints what became of each. An error is one that leaves some without a verdict.
-func judge(ctx context.Context, mutants []mutant, parallel int) (survived int, err error) {
+// tryAll tries the mutants and prints what became of each. An error is one that leaves some without a verdict.
+func tryAll(ctx context.Context, mutants []mutant, parallel int) (survived int, err error) {
 	lab, err := newLab()
 	if err != nil {
 		return 0, err

@@ -46,8 +46,8 @@ type schedule struct {
 	trace   Trace
 	log     *strings.Builder // the log of all steps, or nil
 
-	err  error
-	over chan struct{}
+	err      error
+	finished chan struct{}
 }
 
 // bound is the largest number of steps of a schedule; one that takes more counts as endless.
@@ -67,9 +67,9 @@ func (s *schedule) play(make func() Case) (Case, error) {
 		s.threads = append(s.threads, &thread{name: t.Name, run: t.Run})
 	}
 	s.alone = c.Parked
-	s.over = newSignal()
+	s.finished = newSignal()
 	s.pass(nil, s.pick(nil, false))
-	<-s.over
+	<-s.finished
 	return c, s.err
 }
 
@@ -83,7 +83,7 @@ func (s *schedule) point(until func() bool, yields bool) {
 	s.note(me)
 	to := s.pick(me, yields)
 	if to == nil {
-		s.over <- struct{}{}
+		s.finished <- struct{}{}
 		select {} // the schedule has failed
 	}
 	if to != me {
@@ -119,7 +119,7 @@ func (s *schedule) end(me *thread) {
 	if next := s.pick(me, false); next != nil {
 		s.pass(nil, next)
 	} else {
-		s.over <- struct{}{}
+		s.finished <- struct{}{}
 	}
 }
 

@@ -183,7 +183,7 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 // besiege starts the floods on a loop, and ends the loop.
 func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	memory := watchMemory()
-	defer func() { memory.over.Store(true) }()
+	defer func() { memory.stop.Store(true) }()
 	var opts []eventloop.Option
 	for _, f := range c.floods() {
 		opts = append(opts, f.opts...)

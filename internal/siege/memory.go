@@ -21,7 +21,7 @@ const (
 type memory struct {
 	most   atomic.Uint64
 	capped atomic.Bool
-	over   atomic.Bool
+	stop   atomic.Bool
 	site   atomic.Pointer[site]
 }
 
@@ -29,7 +29,7 @@ func watchMemory() *memory {
 	m := &memory{}
 	before := used() // the runtime keeps something of each goroutine that ever was
 	go func() {
-		for ; !m.over.Load(); time.Sleep(10 * time.Millisecond) {
+		for ; !m.stop.Load(); time.Sleep(10 * time.Millisecond) {
 			n := max(used(), before) - before
 			m.most.Store(max(m.most.Load(), n))
 			if s := m.site.Load(); n > mostHeap && s != nil && !s.stop.Swap(true) {

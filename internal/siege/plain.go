@@ -168,7 +168,7 @@ func (p *plain) feed() {
 }
 
 func (p *plain) probe() (*battery, error) {
-	b := &battery{over: p.done}
+	b := &battery{ended: p.done}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (p *plain) probe() (*battery, error) {
 		}
 	}()
 	go func() {
-		<-b.over
+		<-b.ended
 		_ = files[0].SetDeadline(time.Now())
 	}()
 	b.echo(files[0])

@@ -78,7 +78,7 @@ func (g *gauge) gap() time.Duration { return max(time.Duration(g.worst.Load()), 
 type battery struct {
 	gauges [probes]gauge
 	stop   atomic.Bool
-	over   <-chan struct{} // nothing is answered any more
+	ended  <-chan struct{} // nothing is answered any more
 	all    sync.WaitGroup
 }
 
@@ -104,7 +104,7 @@ func (b *battery) ask(p probe, call func(done func()) error) {
 			select {
 			case <-answer:
 				g.end()
-			case <-b.over:
+			case <-b.ended:
 				return
 			}
 		}
@@ -200,7 +200,7 @@ func pair() (fd int, far *os.File, err error) {
 
 // probe starts the probes of a site.
 func (s *site) probe() (*battery, error) {
-	b := &battery{over: s.loop.Done()}
+	b := &battery{ended: s.loop.Done()}
 	l := s.loop
 	fd, far, err := pair()
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *site) probe() (*battery, error) {
 		return nil, err
 	}
 	go func() {
-		<-b.over
+		<-b.ended
 		_ = far.SetDeadline(time.Now()) // nothing comes any more
 	}()
 	if err := s.probeTimer(b); err != nil {

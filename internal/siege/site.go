@@ -41,7 +41,7 @@ func sound(opts ...eventloop.Option) (loop, error) { return eventloop.New(opts..
 const (
 	open   int32 = iota
 	closed       // Close has returned
-	over         // Done is closed
+	done         // Done is closed
 )
 
 // site is a running loop, with the tallies of its floods.
@@ -117,7 +117,7 @@ func (s *site) enter() {
 	switch s.phase.Load() {
 	case closed:
 		s.afterClose.Add(1)
-	case over:
+	case done:
 		s.afterDone.Add(1)
 	}
 }
@@ -137,7 +137,7 @@ func (s *site) atEnd(fn func()) {
 }
 
 // ended takes note of the loop's end.
-func (s *site) ended() { s.phase.Store(over) }
+func (s *site) ended() { s.phase.Store(done) }
 
 // clean releases what the flood has held, once the loop has ended.
 func (s *site) clean() {

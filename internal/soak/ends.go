@@ -23,7 +23,7 @@ func ends(r *run, newLoop maker) {
 	for g := range max(runtime.GOMAXPROCS(0)/2, 1) {
 		each.Go(func() {
 			random := r.random(uint64(g))
-			for !r.over() {
+			for !r.finished() {
 				r.ended("a life", func() { race(r, newLoop, random.Uint64()) })
 			}
 		})
@@ -57,7 +57,7 @@ func race(r *run, newLoop maker, dice uint64) {
 	defer cancel()
 	var ran [racers][mostEach]uint8 // touched by the loop, and by race when it has ended
 	var accepted [racers][mostEach]bool
-	var over atomic.Bool
+	var finished atomic.Bool
 	returned := startIf(running, l, ctx)
 	var all sync.WaitGroup
 	var begun atomic.Int32
@@ -69,7 +69,7 @@ func race(r *run, newLoop maker, dice uint64) {
 					begun.Add(1)
 				}
 				err := lanes[(p+i)%len(lanes)](func() {
-					if over.Load() {
+					if finished.Load() {
 						r.failf("a function ran after Done")
 					}
 					ran[p][i]++
@@ -100,7 +100,7 @@ func race(r *run, newLoop maker, dice uint64) {
 		r.failf("the end: %v", want)
 	}
 	<-l.Done()
-	over.Store(true)
+	finished.Store(true)
 	all.Wait()
 	if err := <-returned; !rightResult(err, how, running) {
 		r.failf("Run returned %v after end %d", err, how)

@@ -28,7 +28,7 @@ type cell struct {
 // besieged runs siege for the rest of the station's time. A violation there is a failure here.
 func besieged(r *run) {
 	until, _ := r.ctx.Deadline()
-	if r.over() {
+	if r.finished() {
 		return
 	}
 	folder, err := os.MkdirTemp("", "soak")

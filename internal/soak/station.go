@@ -82,8 +82,8 @@ func (s station) begin(ctx context.Context, seed uint64, limit time.Duration) *r
 	return r
 }
 
-// over tells whether to stop: the target is reached, the time is up, or something is wrong.
-func (r *run) over() bool { return r.reached.Load() >= r.target || r.ctx.Err() != nil }
+// finished tells whether to stop: the target is reached, the time is up, or something is wrong.
+func (r *run) finished() bool { return r.reached.Load() >= r.target || r.ctx.Err() != nil }
 
 const mostFailures = 10 // after which a station gives up
 
@@ -206,16 +206,16 @@ func (r *run) shutdown(l loop) {
 
 // control is two goroutines that pass a token over a channel, without any loop: their delays are the machine's.
 type control struct {
-	mu    sync.Mutex // guards the two below
-	gaps  []gap
-	worst time.Duration
-	over  chan struct{}
+	mu       sync.Mutex // guards the two below
+	gaps     []gap
+	worst    time.Duration
+	finished chan struct{}
 }
 
 type gap struct{ from, to time.Time }
 
 func newControl() *control {
-	c := &control{over: make(chan struct{})}
+	c := &control{finished: make(chan struct{})}
 	token, back := make(chan struct{}), make(chan struct{})
 	go func() {
 		for range token {
@@ -227,7 +227,7 @@ func newControl() *control {
 		const pause = time.Millisecond
 		for {
 			select {
-			case <-c.over:
+			case <-c.finished:
 				return
 			default:
 			}
@@ -274,7 +274,7 @@ func (c *control) during(from, to time.Time) (sum time.Duration) {
 }
 
 func (c *control) close() time.Duration {
-	close(c.over)
+	close(c.finished)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.worst

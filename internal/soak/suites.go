@@ -86,7 +86,7 @@ func runs(s suite) func(r *run) {
 		if s.missing != nil {
 			r.skipped = s.missing()
 		}
-		if r.skipped != "" || r.over() {
+		if r.skipped != "" || r.finished() {
 			return
 		}
 		folder, err := os.MkdirTemp("", "soak")
@@ -121,7 +121,7 @@ func (s suite) work(r *run, binaries []string) {
 			if s.one(r, mostTimeOfLong, 0, binaries[0], append([]string{"-test.run=^" + test + "$"}, s.args...)) {
 				r.reached.Add(1)
 			}
-			if r.over() {
+			if r.finished() {
 				return
 			}
 		}
@@ -142,7 +142,7 @@ func (s suite) work(r *run, binaries []string) {
 				if ok {
 					r.reached.Add(1)
 				}
-				if r.over() {
+				if r.finished() {
 					return
 				}
 			}

@@ -122,7 +122,7 @@ func wakes(mode eventloop.FastPathMode, descriptor bool) func(r *run, newLoop ma
 		}
 		defer x.end()
 		random := r.random(0)
-		for i := 0; !r.over(); {
+		for i := 0; !r.finished(); {
 			// In series, so that the loop moves to where events cost least, and back.
 			lane := random.IntN(x.lanes())
 			for range 1 + random.IntN(30) {
@@ -159,13 +159,13 @@ func signals(r *run, newLoop maker) {
 		all.Go(func() {
 			defer x.end()
 			random := r.random(uint64(i))
-			for !r.over() {
+			for !r.finished() {
 				x.ask(random.IntN(x.lanes()), time.Duration(random.IntN(10_000_000)))
 			}
 		})
 	}
 	began := time.Now()
-	for i := 0; !r.over(); i++ {
+	for i := 0; !r.finished(); i++ {
 		r.reached.Add(interrupt(kinds[i%len(kinds)].(syscall.Signal)))
 		time.Sleep(100 * time.Microsecond)
 	}

@@ -32,7 +32,7 @@ func ConformanceArgs(impl string) []string {
 
 type checkState struct {
 	status, outcome, reason string
-	over                    bool // another check has begun after it; testing prints the statuses when all checks are over
+	followed                bool // another check has begun after it; testing prints the statuses when all checks are over
 	log                     []string
 }
 
@@ -70,7 +70,7 @@ func ParseConformance(text, impl string) []Check {
 			}
 			next := at(fields[2])
 			if current != nil && next != nil && next != current {
-				current.over = true
+				current.followed = true
 			}
 			current = next
 		case strings.HasPrefix(trimmed, "--- "):
@@ -102,7 +102,7 @@ func (st *checkState) attr(key, value string) {
 func (st *checkState) check(name string) Check {
 	c := Check{Name: name, Outcome: st.outcome, Reason: st.reason}
 	switch {
-	case st.status == "" && !(st.over && st.outcome != ""):
+	case st.status == "" && !(st.followed && st.outcome != ""):
 		c.Outcome = NoResult
 	case st.status == "FAIL":
 		c.Outcome = Fail

@@ -114,7 +114,7 @@ func writeComparison(out io.Writer, c stats.Comparison, all bool) error {
 	if len(c.Overall) > 0 {
 		fmt.Fprintln(w, "loop\tfigures\tgeometric mean\tp\t\tsees from")
 		for _, d := range c.Overall {
-			fmt.Fprintf(w, "%s\t%d\t%+.1f %%\t%.2g\t%s\t%s\n", d.Impl, d.Over, d.Change*100, d.P, d.Verdict, least(d.Sees()))
+			fmt.Fprintf(w, "%s\t%d\t%+.1f %%\t%.2g\t%s\t%s\n", d.Impl, d.Figures, d.Change*100, d.P, d.Verdict, least(d.Sees()))
 		}
 	}
 	if len(c.Categories) > 0 {
@@ -127,7 +127,7 @@ func writeComparison(out io.Writer, c stats.Comparison, all bool) error {
 				headed = true
 				fmt.Fprintln(w, "\ncategory\tloop\tfigures\tgeometric mean\tp\t\tsees from")
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%+.1f %%\t%.2g\t%s\t%s\n", d.Category, d.Impl, d.Over, d.Change*100, d.P, d.Verdict, least(d.Sees()))
+			fmt.Fprintf(w, "%s\t%s\t%d\t%+.1f %%\t%.2g\t%s\t%s\n", d.Category, d.Impl, d.Figures, d.Change*100, d.P, d.Verdict, least(d.Sees()))
 		}
 	}
 	headed := false

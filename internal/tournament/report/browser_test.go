@@ -170,8 +170,8 @@ func (b *browser) happened(method string) bool {
 	return false
 }
 
-// complaints returns what the page has thrown or logged, and what it has asked of the network.
-func (b *browser) complaints() []string {
+// consoleErrors returns what the page has thrown or logged, and what it has asked of the network.
+func (b *browser) consoleErrors() []string {
 	var out []string
 	for _, e := range b.events {
 		switch e.Method {

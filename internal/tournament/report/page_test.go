@@ -85,8 +85,8 @@ func pageFitsEveryScreen(t *testing.T, b *browser, dir string) {
 					b.picture(name+"-"+section, false)
 				}
 			}
-			for _, complaint := range b.complaints() {
-				t.Errorf("%s: %s", name, complaint)
+			for _, message := range b.consoleErrors() {
+				t.Errorf("%s: %s", name, message)
 			}
 		}
 		if backgrounds["light"] == backgrounds["dark"] {
@@ -309,8 +309,8 @@ func galleryFitsEveryScreen(t *testing.T, b *browser, dir string) {
 			if text := b.eval("panel.innerText").(string); !strings.Contains(text, "git checkout fedcba") {
 				t.Errorf("the panel of the second run has not its command:\n%s", text)
 			}
-			for _, complaint := range b.complaints() {
-				t.Error(complaint)
+			for _, message := range b.consoleErrors() {
+				t.Error(message)
 			}
 		}
 	}

@@ -58,14 +58,14 @@ func (r *runner) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// over is how much longer than its budget a run may take. Beyond that drop lowers the number of rounds, and hold reports a run that
+// overrun is how much longer than its budget a run may take. Beyond that drop lowers the number of rounds, and hold reports a run that
 // still takes too long.
-func (r *runner) over() time.Duration { return r.Budget / 10 }
+func (r *runner) overrun() time.Duration { return r.Budget / 10 }
 
 // drop lowers the number of rounds to those that the budget has time for, but not below Config.LeastRounds. The parameter after is
 // the number of rounds that have been run. Every cell is measured for its least time already, so time can only be saved by rounds.
 func (r *runner) drop(after int) {
-	fit := after + int((r.budgetLeft()+r.over())/time.Duration(max(r.rec.RoundNS, 1)))
+	fit := after + int((r.budgetLeft()+r.overrun())/time.Duration(max(r.rec.RoundNS, 1)))
 	if fit = max(fit, r.LeastRounds, after); r.LeastRounds > 0 && fit < r.rec.Rounds {
 		r.Progress.Say("the budget has time for %d rounds instead of %d", fit, r.rec.Rounds)
 		r.rec.Dropped += r.rec.Rounds - fit
@@ -76,7 +76,7 @@ func (r *runner) drop(after int) {
 // hold says whether so many rounds exceed what is left of the budget.
 func (r *runner) hold(rounds int) {
 	r.rec.OverBy = ""
-	if need := time.Duration(r.rec.RoundNS) * time.Duration(rounds); need > r.budgetLeft()+r.over() {
+	if need := time.Duration(r.rec.RoundNS) * time.Duration(rounds); need > r.budgetLeft()+r.overrun() {
 		r.rec.OverBy = fmt.Sprintf("%d rounds of %d cells need about %v, %v of the budget are left",
 			rounds, r.running(), need.Round(time.Second), max(r.budgetLeft(), 0).Round(time.Second))
 		r.Progress.Say("over budget: %s", r.rec.OverBy)

@@ -72,8 +72,8 @@ const (
 type Detail struct {
 	Unit     string              `json:"unit"`
 	Values   map[string]Interval `json:"values"`             // by contestant
-	Ratios   map[string]Interval `json:"ratios,omitempty"`   // to the row's reference, of judged units where both are positive
-	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against the row's reference, of judged units
+	Ratios   map[string]Interval `json:"ratios,omitempty"`   // to the row's reference, of units that are compared where both are positive
+	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against the row's reference, of units that are compared
 }
 
 // Uncertain tells whether the comparison of a contestant with the reference says nothing: no difference was found, and the ratio
@@ -97,8 +97,8 @@ func (r *Row) Hides(unit string) bool {
 	return unit == Tail || unit == FarTail || unit == Mean && strings.HasPrefix(r.Unit, "p50-")
 }
 
-// Judges tells whether a detail of the row is compared with the reference, and so gets a verdict.
-func (r *Row) Judges(unit string) bool { return unit == Allocations || r.Hides(unit) }
+// Compares tells whether a detail of the row is compared with the reference, and so gets a verdict.
+func (r *Row) Compares(unit string) bool { return unit == Allocations || r.Hides(unit) }
 
 // Load analyses the run in a folder, if it is sound.
 func Load(dir string) (*Analysis, error) {
@@ -275,7 +275,7 @@ func (r *Row) Has(impl string) bool {
 }
 
 // compare makes three families of tests, each corrected for its size: every entry against its reference, every ranked entry
-// against the fastest of its row, and the judged details against the reference.
+// against the fastest of its row, and the compared details against the reference.
 func (a *Analysis) compare() {
 	var toReference, toFastest []float64
 	var entries, rivals []*Entry
@@ -340,7 +340,7 @@ func (a *Analysis) compareDetails() {
 		for i := range row.Details {
 			d := &row.Details[i]
 			reference, ok := d.Values[row.Reference]
-			if !ok || !row.Judges(d.Unit) {
+			if !ok || !row.Compares(d.Unit) {
 				continue
 			}
 			to := a.series(row.Bench, row.Reference, d.Unit)

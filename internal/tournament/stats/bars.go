@@ -186,9 +186,9 @@ func (a *Analysis) hold(d Demand) Bar {
 		b.Measured += fmt.Sprintf(" (%s to %s)", show(got.Lo), show(got.Hi))
 	}
 	if d.Rate {
-		b.judgeLeast(got, limit)
+		b.requireAtLeast(got, limit)
 	} else {
-		b.judge(got, limit)
+		b.requireAtMost(got, limit)
 	}
 	if floor := a.series(cmp.Or(d.Plain, d.Bench), d.Floor, unit); b.State == Missed && len(floor) > 0 {
 		b.Note += fmt.Sprintf("; %s itself is at %s", d.Floor,
@@ -222,25 +222,25 @@ func (a *Analysis) first(f First, rivals []string) []Bar {
 			b.Measured = fmt.Sprintf("%s of %s (%s)", FormatRatio(ratio.Center), rival, FormatRatioRange(ratio))
 		}
 	}
-	b.judge(closest, 1)
+	b.requireAtMost(closest, 1)
 	if b.State == Met && !a.Noise.In(a.Run.Benchmark(f.Benches[0]).Category).Beyond(machineUnit, closest.Center) {
 		b.Note = "but not beyond noise"
 	}
 	return []Bar{b}
 }
 
-// judge compares the median with the limit, which is the most that is allowed.
-func (b *Bar) judge(got Interval, limit float64) {
-	b.settle(got, limit, got.Center > limit, got.Lo <= limit, got.Hi > limit)
+// requireAtMost compares the median with the limit, which is the most that is allowed.
+func (b *Bar) requireAtMost(got Interval, limit float64) {
+	b.setState(got, limit, got.Center > limit, got.Lo <= limit, got.Hi > limit)
 }
 
-// judgeLeast is judge with the least that is allowed.
-func (b *Bar) judgeLeast(got Interval, limit float64) {
-	b.settle(got, limit, got.Center < limit, got.Hi >= limit, got.Lo < limit)
+// requireAtLeast compares the median with the limit, which is the least that is allowed.
+func (b *Bar) requireAtLeast(got Interval, limit float64) {
+	b.setState(got, limit, got.Center < limit, got.Hi >= limit, got.Lo < limit)
 }
 
-// settle sets the result: whether the bar is missed, and whether the interval reaches values that meet or miss it.
-func (b *Bar) settle(got Interval, limit float64, missed, reachesBar, reachesBeyond bool) {
+// setState sets the result: whether the bar is missed, and whether the interval reaches values that meet or miss it.
+func (b *Bar) setState(got Interval, limit float64, missed, reachesBar, reachesBeyond bool) {
 	switch {
 	case missed:
 		b.State = Missed
@@ -302,7 +302,7 @@ func (a *Analysis) meanBars() []Bar {
 		top = p.Mean.Center
 		worst.Note = ""
 		worst.Measured = fmt.Sprintf("largest in %s: %s (%s)", c.Name, FormatRatio(p.Mean.Center), FormatRatioRange(p.Mean))
-		worst.judge(p.Mean, 1)
+		worst.requireAtMost(p.Mean, 1)
 	}
 	if worst.State == NotMeasured {
 		worst.Note = "no category in which both were measured"

@@ -36,7 +36,7 @@ type Delta struct {
 	Impl     string
 	Unit     string
 	Old, New Interval // of single figures, as measured
-	Over     int      // figures in a mean
+	Figures  int      // figures in a mean
 	Change   float64  // new / old - 1; for times, relative to the change of the unchanged contestants
 	P        float64  // corrected within the family
 	Verdict  Verdict
@@ -80,7 +80,7 @@ func Compare(before, after *Analysis, impls, unchanged *regexp.Regexp) Compariso
 			continue
 		}
 		d := Delta{Bench: f.bench, Category: after.Run.Benchmark(f.bench).Category, Impl: f.impl, Unit: f.unit,
-			Old: was.interval(), New: is.interval(), Over: 1}
+			Old: was.interval(), New: is.interval(), Figures: 1}
 		if IsTime(f.unit) {
 			d.old, d.new = anchors.relative(f)
 			d.shift = shift(d.old, d.new)
@@ -98,9 +98,9 @@ func Compare(before, after *Analysis, impls, unchanged *regexp.Regexp) Compariso
 		}
 	}
 	c.Overall, c.Categories = means(after.Run, times)
-	judgeMeans(c.Overall, holm, overallShare, noise)
-	judgeMeans(c.Categories, benjaminiHochberg, categoryShare, noise)
-	judgeFigures(c.Deltas, noise)
+	decideMeans(c.Overall, holm, overallShare, noise)
+	decideMeans(c.Categories, benjaminiHochberg, categoryShare, noise)
+	decideFigures(c.Deltas, noise)
 	for _, f := range before.figures(impls) {
 		if len(after.samples.series[f]) > 0 {
 			continue
@@ -136,7 +136,7 @@ func means(run *record.Run, times []Delta) (overall, categories []Delta) {
 				of = append(of, d)
 			}
 		}
-		m := Delta{Category: category, Impl: impl, Unit: machineUnit, Over: len(of), Old: none, New: none}
+		m := Delta{Category: category, Impl: impl, Unit: machineUnit, Figures: len(of), Old: none, New: none}
 		if len(of) == 0 {
 			return m, false
 		}
@@ -178,8 +178,8 @@ func labels(run *record.Run) []string {
 	return out
 }
 
-// judgeMeans decides on a family of means. A mean of a single figure has the floor of that figure.
-func judgeMeans(family []Delta, correct func([]float64) []float64, share float64, noise Noise) {
+// decideMeans decides on a family of means. A mean of a single figure has the floor of that figure.
+func decideMeans(family []Delta, correct func([]float64) []float64, share float64, noise Noise) {
 	ps := make([]float64, len(family))
 	for i, d := range family {
 		ps[i] = mannWhitney(d.old, d.new)
@@ -187,7 +187,7 @@ func judgeMeans(family []Delta, correct func([]float64) []float64, share float64
 	for i, p := range correct(ps) {
 		d := &family[i]
 		floor := noise.Steady
-		if d.Over == 1 {
+		if d.Figures == 1 {
 			floor = noise.In(d.Category).Floor
 		}
 		d.P, d.Verdict = p, verdictOn(1+d.Change, p <= share, floor)
@@ -195,8 +195,8 @@ func judgeMeans(family []Delta, correct func([]float64) []float64, share float64
 	}
 }
 
-// judgeFigures decides on the figures.
-func judgeFigures(family []Delta, noise Noise) {
+// decideFigures decides on the figures.
+func decideFigures(family []Delta, noise Noise) {
 	ps := make([]float64, len(family))
 	for i, d := range family {
 		ps[i] = mannWhitney(d.old, d.new)
@@ -265,7 +265,7 @@ func (a *Analysis) figures(impls *regexp.Regexp) []figure {
 	for _, row := range a.Rows {
 		units := []string{row.Unit}
 		for _, d := range row.Details {
-			if d.Unit == "B/op" || row.Judges(d.Unit) { // these are compared like headlines
+			if d.Unit == "B/op" || row.Compares(d.Unit) { // these are compared like headlines
 				units = append(units, d.Unit)
 			}
 		}

@@ -68,7 +68,7 @@ func TestMeansShowWhatFiguresDoNot(t *testing.T) {
 			t.Errorf("%s of %s: %s by %.1f %% (p = %.2g), want %s", d.Bench, d.Impl, d.Verdict, d.Change*100, d.P, want)
 		}
 	}
-	if d := c.Overall[0]; d.Impl != "main" || math.Abs(d.Change-0.08) > 0.01 || d.Over != 13 {
+	if d := c.Overall[0]; d.Impl != "main" || math.Abs(d.Change-0.08) > 0.01 || d.Figures != 13 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -240,7 +240,7 @@ func TestAMeanOfOneCellHasTheFloorOfACell(t *testing.T) {
 	}
 }
 
-func TestJudgedDetails(t *testing.T) {
+func TestComparedDetails(t *testing.T) {
 	a := analyse(map[string][]float64{
 		"A@baseline": jitter(100, 0.01), "A@main": jitter(50, 0.01), "A@main-again": jitter(51, 0.01), "A@rival": jitter(50, 0.01),
 		"A@baseline@p99-sec/op": jitter(500, 0.01), "A@main@p99-sec/op": jitter(700, 0.01), "A@rival@p99-sec/op": jitter(505, 0.01),
