@@ -150,12 +150,12 @@ func TestUnknownTagsAreNotKept(t *testing.T) {
 			send(far, 1)
 			fds[i] = near
 		}
-		calls, most, enough := 0, 0, make(chan struct{})
+		calls, most, full := 0, 0, make(chan struct{})
 		var register func(i int) error
 		register = func(i int) error {
 			return l.RegisterFD(fds[i], eventloop.EventRead, func(eventloop.IOEvents) {
 				if calls++; calls == 3*eventloop.MostEarlier {
-					close(enough)
+					close(full)
 				}
 				most = max(most, l.Earlier())
 				other := 1 - i
@@ -165,7 +165,7 @@ func TestUnknownTagsAreNotKept(t *testing.T) {
 			})
 		}
 		require.NoError(t, onLoop(t, l, func() error { return errors.Join(register(0), register(1)) }))
-		<-enough
+		<-full
 		require.NoError(t, onLoop(t, l, func() error { return errors.Join(l.UnregisterFD(fds[0]), l.UnregisterFD(fds[1])) }))
 		require.LessOrEqual(t, most, eventloop.MostEarlier+300, "%s", s.name) // and a batch
 	}

@@ -130,7 +130,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		}
 		return l.refuse(at, fn, err, sealed)
 	}
-	if q.written == int(q.limit) {
+	if q.written == int(q.stampAt) {
 		l.probe.stamp(at, q)
 	}
 	q.push(fn)

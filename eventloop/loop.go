@@ -134,7 +134,7 @@ func (l *Loop) Submit(fn func()) error {
 	q := &b.lane[external&1]
 	if fn != nil && l.express && b.tryAcquire() {
 		state := l.state.load()
-		if !state.ending() && q.written != int(q.limit) {
+		if !state.ending() && q.written != int(q.stampAt) {
 			q.push(fn)
 			wanted := b.wanted.Load()
 			storeRelease(&b.lock, freeWork)

@@ -27,8 +27,8 @@ const (
 	floodShare = 16
 )
 
-// stamp is called when a lane is filled up to queue.limit, and its chunk is not full. It notes the time beside the
-// function that is about to be pushed, and moves the limit to the next function whose time is to be noted. The functions
+// stamp is called when a lane is filled up to queue.stampAt, and its chunk is not full. It notes the time beside the
+// function that is about to be pushed, and moves stampAt to the next function whose time is to be noted. The functions
 // in between are pushed as on a loop without a probe. The caller holds the inbox's lock.
 func (p *probe) stamp(at lane, q *queue) {
 	i := at >> 1
@@ -44,14 +44,14 @@ func (p *probe) stamp(at lane, q *queue) {
 	case p.flood[i].Load():
 		p.until[i] = floodShare - 1
 	}
-	p.limit(i, q, q.written+1)
+	p.scheduleStamp(i, q, q.written+1)
 }
 
-// limit sets queue.limit to the next slot whose function's time is to be noted, which is p.until slots after the given
+// scheduleStamp sets queue.stampAt to the next slot whose function's time is to be noted, which is p.until slots after the given
 // one. If the chunk ends before that, p.until keeps what is left of the distance. The caller holds the inbox's lock.
-func (p *probe) limit(i lane, q *queue, slot int) {
+func (p *probe) scheduleStamp(i lane, q *queue, slot int) {
 	n := min(p.until[i], chunkSize-slot)
-	q.limit = int32(slot + n)
+	q.stampAt = int32(slot + n)
 	p.until[i] -= n
 }
 
@@ -64,10 +64,10 @@ func (p *probe) acceptance() int64 {
 	return max(p.loop.now(), 1)
 }
 
-// extended sets the limit of a lane that was given another chunk. The caller holds the inbox's lock.
+// extended sets stampAt of a lane that was given another chunk. The caller holds the inbox's lock.
 func (p *probe) extended(at lane, q *queue) {
 	if p.stamps && at != microtask {
-		p.limit(at>>1, q, 0)
+		p.scheduleStamp(at>>1, q, 0)
 	}
 }
 
@@ -82,11 +82,11 @@ func (p *probe) exchanged(at lane, taken, given *queue) {
 	if taken.len() <= chunkSize && p.flood[i].Load() {
 		p.flood[i].Store(false)
 	}
-	if p.until[i] += int(taken.limit) - taken.written; p.every == 1 {
+	if p.until[i] += int(taken.stampAt) - taken.written; p.every == 1 {
 		p.until[i] = 0 // the first of each batch is noted
 	}
 	if given.tail != nil {
-		p.limit(i, given, 0)
+		p.scheduleStamp(i, given, 0)
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *probe) endFloods() {
 		p.loop.lock(&b.spinLock)
 		p.flood[i].Store(false)
 		p.until[i] = 0
-		b.lane[at&1].limit = int32(b.lane[at&1].written)
+		b.lane[at&1].stampAt = int32(b.lane[at&1].written)
 		b.Unlock()
 	}
 }

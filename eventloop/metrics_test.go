@@ -33,8 +33,8 @@ func observed(t testing.TB, opts ...eventloop.Option) *eventloop.Loop {
 	return l
 }
 
-// settled waits until the loop has run what was submitted before, and is parked: what it has measured is then final.
-func settled(t testing.TB, l *eventloop.Loop) eventloop.Metrics {
+// parkedMetrics returns what the loop has measured once it has run what was submitted before, and is parked: that is final.
+func parkedMetrics(t testing.TB, l *eventloop.Loop) eventloop.Metrics {
 	t.Helper()
 	ran := make(chan struct{})
 	require.NoError(t, l.Submit(func() { close(ran) }))
@@ -200,7 +200,7 @@ func TestMetricsAreCoherent(t *testing.T) {
 			}
 			close(stop)
 			readers.Wait()
-			m := settled(t, l)
+			m := parkedMetrics(t, l)
 			require.EqualValues(t, producers*each+1, m.Run)
 			if every == 1 {
 				require.EqualValues(t, m.Run, m.Callback.Count)

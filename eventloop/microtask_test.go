@@ -32,13 +32,13 @@ func TestNextTick(t *testing.T) {
 		}
 		tick := func(f func()) func() { return func() { require.NoError(t, l.NextTick(f)) } }
 		micro := func(f func()) func() { return func() { require.NoError(t, l.ScheduleMicrotask(f)) } }
-		settle := func(f func()) func() {
+		reaction := func(f func()) func() {
 			return func() { l.Promises().Resolved(1).Then(func(any) (any, error) { f(); return nil, nil }, nil) }
 		}
 		require.ErrorIs(t, l.NextTick(nil), eventloop.ErrNilCallback)
 		require.NoError(t, l.Submit(say("task",
 			micro(say("m1", tick(say("t of m1")), micro(say("m of m1")), func() { panic("m1") })),
-			settle(say("p1", tick(say("t of p1")))),
+			reaction(say("p1", tick(say("t of p1")))),
 			tick(say("t1", tick(say("t of t1")), micro(say("m of t1")))),
 			tick(say("t2", func() { panic("t2") })),
 			micro(say("m2")))))

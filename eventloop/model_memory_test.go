@@ -103,8 +103,8 @@ func (w *world) flush(i int) {
 	a.buffer >>= storeBits
 }
 
-// settle has an actor's stores reach the memory at once, where nobody could tell whether it comes later.
-func (w *world) settle(i int) {
+// flushUnseen has an actor's stores reach the memory at once, where nobody could tell whether it comes later.
+func (w *world) flushUnseen(i int) {
 	a := &w.actors[i]
 	if i != loop && (a.at.plain() || a.buffer&storeMask >= rangStore) {
 		return

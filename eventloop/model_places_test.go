@@ -114,12 +114,12 @@ const (
 	loopWake
 	// runIO
 	loopIO
-	loopRethink
-	loopRethinkClear
-	loopRethinkRead
-	loopRethinkEnd
-	loopRethinkPlace
-	loopRethinkBlock
+	loopChoose
+	loopChooseClear
+	loopChooseRead
+	loopChooseEnd
+	loopChoosePlace
+	loopChooseBlock
 	loopCollect
 	loopWait
 	loopWaited
@@ -155,7 +155,7 @@ func (at point) loopLoads() bool {
 	case loopBegin, loopTick, loopTimersLook, loopInternal, loopInternalLook, loopExternal, loopExternalAgain,
 		loopExternalLook, loopRefill, loopRefillInner, loopRefillOuter, loopRefillPressed, loopRefillUrgent, loopRefillFlag,
 		loopRefillEnd, loopDecide, loopHasWork, loopHasWorkInner, loopPendingReady, loopPendingChanged, loopEarliest, loopArm,
-		loopArmRang, loopCheckLock, loopCheckLockInner, loopCheckReady, loopCheckChanged, loopIO, loopRethink, loopCollect,
+		loopArmRang, loopCheckLock, loopCheckLockInner, loopCheckReady, loopCheckChanged, loopIO, loopChoose, loopCollect,
 		loopCall, loopRestCheck, loopRestCheckInner:
 		return true
 	}

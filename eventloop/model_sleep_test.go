@@ -156,39 +156,39 @@ func (p *protocol) ioStep(w *world, a *actor) (does, wrong string) {
 	state := word(w.word)
 	switch a.at {
 	case loopIO:
-		if a.at = loopRethink; state.Ending() {
+		if a.at = loopChoose; state.Ending() {
 			a.at = p.nextTick()
 		}
 		return "loads the state, to serve descriptors unless it ends", ""
-	case loopRethink:
+	case loopChoose:
 		if a.at = loopCollect; w.changed {
-			a.at = loopRethinkClear
+			a.at = loopChooseClear
 		}
 		return "loads whether descriptors have changed", ""
-	case loopRethinkClear:
-		w.changed, a.at = false, loopRethinkRead
+	case loopChooseClear:
+		w.changed, a.at = false, loopChooseRead
 		return "takes notice of the change", ""
-	case loopRethinkRead:
+	case loopChooseRead:
 		if w.mu {
 			return "", ""
 		}
-		switch a.at = loopRethinkPlace; {
+		switch a.at = loopChoosePlace; {
 		case !p.blocking && !w.table && w.watched:
-			a.at = loopRethinkEnd
+			a.at = loopChooseEnd
 		case !p.blocking && !w.table:
 			a.at = loopCollect // no poller, or nothing to watch and no watch
 		case !p.blocking:
 			a.note = toWatch
 		}
 		return "looks at the table, under its lock", ""
-	case loopRethinkEnd:
+	case loopChooseEnd:
 		if !w.endWatch(p) {
 			return "", ""
 		}
 		a.at = loopCollect
 		return "ends the watch", ""
-	case loopRethinkPlace:
-		if a.at = loopRethinkBlock; a.note == toWatch {
+	case loopChoosePlace:
+		if a.at = loopChooseBlock; a.note == toWatch {
 			if !w.watched {
 				w.watched, w.tell = true, atOnce
 			}
@@ -196,7 +196,7 @@ func (p *protocol) ioStep(w *world, a *actor) (does, wrong string) {
 		}
 		w.blocked, a.note = false, 0
 		return "begins the watch, if there is something to watch", ""
-	case loopRethinkBlock:
+	case loopChooseBlock:
 		w.blocked, a.at = true, loopCollect
 		return "will sleep in the poller", ""
 	case loopCollect:

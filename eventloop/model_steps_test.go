@@ -18,7 +18,7 @@ func (p *protocol) step(w *world, i int) (does, wrong string) {
 		does, wrong = p.callerStep(w, i, a, p.kinds[i-1])
 	}
 	if p.eager {
-		w.settle(i)
+		w.flushUnseen(i)
 	}
 	return does, wrong
 }

@@ -105,7 +105,7 @@ func TestOperatingShortOfProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	stalled := make(chan eventloop.Stall, 1)
 	l := observed(t, eventloop.WithMetrics(true), eventloop.WithStallThreshold(time.Minute, func(s eventloop.Stall) { stalled <- s }))
-	settled(t, l)
+	parkedMetrics(t, l)
 	for range 30 {
 		ran := make(chan struct{}, 1)
 		submitted := time.Now()
@@ -114,7 +114,7 @@ func TestOperatingShortOfProcessors(t *testing.T) {
 		}
 		<-ran
 	}
-	m := settled(t, l)
+	m := parkedMetrics(t, l)
 	t.Logf("queue delay at most %v, callback median %v, utilization %.3f", m.QueueDelay.Max, m.Callback.P50, m.Utilization)
 	require.GreaterOrEqual(t, m.QueueDelay.Max, 2*time.Millisecond, "tasks wait for the processor")
 	require.Less(t, m.Callback.P50, m.QueueDelay.Max, "callbacks are short as ever")

@@ -36,7 +36,7 @@ func (c *chunk) recycle() {
 type queue struct {
 	head, tail *chunk
 	read       int32 // slots of head that have been read
-	limit      int32 // slots of tail that Submit may fill without a call of probe.stamp: all, unless the queue is a lane with marks
+	stampAt    int32 // the slot of tail before which a producer does more than push: chunkSize, or in a lane with marks the next one to be stamped
 	written    int   // slots of tail that have been written
 	before     int   // functions in the chunks before tail, less all that were read; may be negative; push leaves it alone
 }
@@ -55,7 +55,7 @@ func (q *queue) grow(c *chunk) {
 	}
 	q.tail = c
 	q.before += q.written
-	q.written, q.limit = 0, chunkSize
+	q.written, q.stampAt = 0, chunkSize
 }
 
 // push appends fn; the queue must not be full.
@@ -111,7 +111,7 @@ func (q *queue) shrink() {
 		q.rewind()
 		q.tail.end = chunkSize
 		q.tail.recycle()
-		q.head, q.tail, q.limit = nil, nil, 0
+		q.head, q.tail, q.stampAt = nil, nil, 0
 	}
 }
 

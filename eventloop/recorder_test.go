@@ -213,7 +213,7 @@ func TestFlightRecorderTestsItself(t *testing.T) {
 	require.ErrorContains(t, l.DumpTrace(new(bytes.Buffer)), "WithFlightRecorder")
 
 	l = observed(t, eventloop.WithFlightRecorder(100))
-	settled(t, l)
+	parkedMetrics(t, l)
 	require.NoError(t, l.DumpEvents(new(bytes.Buffer)))
 	l.ForgetRecorded()
 	var b bytes.Buffer
@@ -240,18 +240,18 @@ func TestTraceRegions(t *testing.T) {
 		t.Skip("somebody traces these tests")
 	}
 	l := observed(t, eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
-	settled(t, l)
+	parkedMetrics(t, l)
 	var b bytes.Buffer
 	require.NoError(t, trace.Start(&b))
 	require.NoError(t, l.Submit(func() { panic("lost temper") }))
-	settled(t, l)
-	settled(t, l)
+	parkedMetrics(t, l)
+	parkedMetrics(t, l)
 	trace.Stop()
 	for _, phase := range []string{"timers", "internal", "tasks", "microtasks", "sleep", "descriptors"} {
 		require.Contains(t, b.String(), fmt.Sprintf("loop %d: %s", l.ID(), phase))
 	}
-	settled(t, l)
-	settled(t, l)
+	parkedMetrics(t, l)
+	parkedMetrics(t, l)
 	require.False(t, l.Tracing(), "when the trace is over")
 }
 

@@ -206,8 +206,8 @@ func TestMetricsOfPromises(t *testing.T) {
 	eventloop.SetCalm(true)
 	defer eventloop.ForgetCalm()
 	l := observed(t)
-	settled(t, l)
-	settled(t, l)
+	parkedMetrics(t, l)
+	parkedMetrics(t, l)
 	require.NotZero(t, l.Metrics().Pauses)
 }
 
@@ -262,7 +262,7 @@ func TestRecordsNameWhatTheySpeakOf(t *testing.T) {
 			done := make(chan struct{})
 			c.do(func() { close(done) })
 			<-done
-			settled(t, l) // what was to be logged is
+			parkedMetrics(t, l) // what was to be logged is
 			var found record
 			for _, r := range recordsOf(t, &log) {
 				if r["kind"] == c.kind && r["msg"] == c.message {

@@ -181,7 +181,7 @@ func (l *Loop) runTimers() {
 // due says what a tick may fire: of each tier the timers that were scheduled before the tick, with a deadline that is past.
 type due struct {
 	by     [wheel.Tiers]int64 // latest deadline of each tier, as the wheel numbers them
-	limit  uint64             // timers from this sequence number on wait for the next tick; 0 until the first look
+	before uint64             // timers with this sequence number or a larger one wait for the next tick; 0 until the first look
 	firing int                // index in urgency of the tier that fires now
 	spent  stint              // time spent on that tier
 	done   bool               // no timer is left to fire
@@ -204,8 +204,8 @@ var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Backgr
 func (l *Loop) fire(d *due) (ok bool) {
 	t := &l.timers
 	l.lock(&t.mu)
-	if d.limit == 0 {
-		d.limit, t.fresh = t.wheel.Seq(), 0
+	if d.before == 0 {
+		d.before, t.fresh = t.wheel.Seq(), 0
 	}
 	for more := l.microtasksDue(); more; more = l.foreignDue() {
 		t.mu.Unlock()
@@ -223,7 +223,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	var fn func()
 	var id uint64
 	for ; d.firing < wheel.Tiers; d.nextTier() {
-		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.limit); ok {
+		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.before); ok {
 			id = t.wheel.Popped()
 			break
 		}

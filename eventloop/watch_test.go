@@ -153,7 +153,7 @@ func TestModeChangesLoseNothing(t *testing.T) {
 }
 
 // A loop goes where its sleeps are ended from: events lead it to Park, submissions back to its channel.
-func TestSettle(t *testing.T) {
+func TestPlaceOfSleep(t *testing.T) {
 	f := &fakePoller{parks: true}
 	l := run(t, f)
 	exchange := echo(t, l)

@@ -118,7 +118,7 @@ func TestHostsLeaveNothing(t *testing.T) {
 // when scripts first ask for them.
 func TestIdleHostsAreSmall(t *testing.T) {
 	const n = 1000
-	settled := func() (stats runtime.MemStats) {
+	collected := func() (stats runtime.MemStats) {
 		for range 3 { // what other tests have left in pools and to cleanups goes with the second and third
 			runtime.GC()
 		}
@@ -127,11 +127,11 @@ func TestIdleHostsAreSmall(t *testing.T) {
 	}
 	size := func(make func() any) int {
 		kept := []any{make()} // one-time allocations do not count
-		before := settled()
+		before := collected()
 		for range n {
 			kept = append(kept, make())
 		}
-		after := settled()
+		after := collected()
 		runtime.KeepAlive(kept)
 		return (int(after.HeapAlloc) - int(before.HeapAlloc)) / n
 	}

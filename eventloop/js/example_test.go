@@ -155,7 +155,7 @@ func ExampleJS_TimeoutSignal_promisify() {
 
 // A controller stops blocking work, and the promise tells why.
 func ExampleAbortSignal_Context() {
-	errEnough := errors.New("enough")
+	errAborted := errors.New("the user has left")
 	runOn(func(loop *eventloop.Loop, j *js.JS) {
 		user := j.NewAbortController()
 		ctx, cancel := user.Signal().Context(context.Background())
@@ -167,10 +167,10 @@ func ExampleAbortSignal_Context() {
 			cancel()
 			return nil
 		}).Catch(func(err error) (any, error) {
-			fmt.Println("stopped:", errors.Is(err, errEnough))
+			fmt.Println("stopped:", errors.Is(err, errAborted))
 			return nil, nil
 		})
-		j.SetTimeout(func() { user.Abort(errEnough) }, 5)
+		j.SetTimeout(func() { user.Abort(errAborted) }, 5)
 	})
 	// Output: stopped: true
 }

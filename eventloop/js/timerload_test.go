@@ -126,9 +126,9 @@ func TestNothingIsKept(t *testing.T) {
 	for _, clear := range cleared {
 		clear()
 	}
-	settled := make(chan struct{}) // the timers and tasks from before have run
-	w.timeout(1, func() { w.immediate(func() { close(settled) }) })
-	<-settled
+	ran := make(chan struct{}) // the timers and tasks from before have run
+	w.timeout(1, func() { w.immediate(func() { close(ran) }) })
+	<-ran
 	for i, p := range held {
 		if !garbage.Taken(p) {
 			t.Fatalf("%d is kept", i)

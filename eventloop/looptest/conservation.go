@@ -112,15 +112,15 @@ func conserveShutdown(t *trial) {
 			})
 			t.want("Run", l.result(), nil)
 		}
-		b.settle("a loop that ended gracefully", l)
+		b.auditEnded("a loop that ended gracefully", l)
 		if t.failed() {
 			return
 		}
 	}
 }
 
-// settle waits for late callbacks to show, reports them, and audits. The loop must have ended gracefully.
-func (b *ledger) settle(what string, l *loop) {
+// auditEnded waits for late callbacks to show, reports them, and audits. The loop must have ended gracefully.
+func (b *ledger) auditEnded(what string, l *loop) {
 	b.ended.Store(true)
 	if l.comp != nil {
 		b.t.wait(l.comp.Done(), "Done of %s", what)

@@ -94,7 +94,7 @@ func leaks(t *trial) {
 	for _, life := range lives {
 		life.live(t) // before the count: whatever a process makes once is made now
 		t.cleanup()
-		settled(runtime.NumGoroutine)
+		awaitStable(runtime.NumGoroutine)
 		goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()
 		n := t.scale(160)
 		for range n {
@@ -123,8 +123,8 @@ func (t *trial) reaches(count func() int, limit int) bool {
 	return false
 }
 
-// settled waits until the count stays the same for a moment.
-func settled(count func() int) {
+// awaitStable waits until the count stays the same for a moment.
+func awaitStable(count func() int) {
 	for last, same := count(), 0; same < 5; {
 		time.Sleep(time.Millisecond)
 		if now := count(); now == last {

@@ -101,9 +101,9 @@ func play(t *trial, program string) {
 		p.end()
 		return
 	}
-	p.task(func() {}) // settle waits for it, and so for the begin of Run
+	p.task(func() {}) // awaitIdle waits for it, and so for the begin of Run
 	l.launch(context.Background())
-	p.settle()
+	p.awaitIdle()
 	for _, r := range rounds[1:] {
 		if p.isEnding() || t.failed() {
 			break
@@ -123,11 +123,11 @@ func play(t *trial, program string) {
 			for _, o := range r.operations {
 				if !p.isEnding() {
 					p.perform([]operation{o}, false)
-					p.settle()
+					p.awaitIdle()
 				}
 			}
 		}
-		p.settle()
+		p.awaitIdle()
 	}
 	p.end()
 }
@@ -325,8 +325,8 @@ func (p *player) hush() {
 	}
 }
 
-// settle waits until the loop has nothing left to run by itself.
-func (p *player) settle() {
+// awaitIdle waits until the loop has nothing left to run by itself.
+func (p *player) awaitIdle() {
 	p.mu.Lock()
 	select {
 	case <-p.quiet:
@@ -343,7 +343,7 @@ func (p *player) settle() {
 	p.mu.Unlock()
 	switch {
 	case again:
-		p.settle()
+		p.awaitIdle()
 	case !heard:
 		p.t.Fatalf("the loop rests although %s", waiting)
 	}

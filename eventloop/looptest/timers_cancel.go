@@ -211,7 +211,7 @@ func timerModel(t *trial) {
 		var want []int
 		var pending []entry
 		spans := []time.Duration{0, 1, time.Microsecond, time.Millisecond, 7 * time.Millisecond, time.Second, time.Hour, 20 * 24 * time.Hour}
-		settle := func() { // moves what is due from pending to want
+		moveDue := func() { // moves what is due from pending to want
 			slices.SortStableFunc(pending, func(a, b entry) int { return a.due.Compare(b.due) })
 			for len(pending) > 0 && !pending[0].due.After(time.Now()) {
 				want = append(want, pending[0].n)
@@ -226,7 +226,7 @@ func timerModel(t *trial) {
 				pending = append(pending, entry{n, time.Now().Add(d), id})
 				if d == 0 {
 					l.rest()
-					settle()
+					moveDue()
 				}
 			case rng.IntN(2) == 0 && len(pending) > 0:
 				i := rng.IntN(len(pending))
@@ -236,12 +236,12 @@ func timerModel(t *trial) {
 				// One nanosecond past the slack, so that every timer has either fired or is clearly pending.
 				time.Sleep(spans[rng.IntN(len(spans))] + t.slack() + 1)
 				l.rest()
-				settle()
+				moveDue()
 			}
 		}
 		time.Sleep(200 * 24 * time.Hour)
 		l.rest()
-		settle()
+		moveDue()
 		wantOrder(t, "random timers", got.all(), want)
 		l.finish()
 	}

@@ -109,7 +109,7 @@ func TestDrainIsBounded(t *testing.T) {
 // The end of a group waits, within the context, for the handlers on all of its loops. Those that take longer hear that the loop
 // ends.
 func TestDrainOfAGroup(t *testing.T) {
-	for _, enough := range []bool{true, false} {
+	for _, inTime := range []bool{true, false} {
 		unchanged(t)
 		const loops = 3
 		g, err := eventloop.NewGroup(loops)
@@ -143,13 +143,13 @@ func TestDrainOfAGroup(t *testing.T) {
 		}
 		handlers := []*threadlet.Chan[int]{<-works, <-works, <-works}
 		ctx, cancel := context.WithTimeout(background, time.Minute)
-		if !enough {
+		if !inTime {
 			ctx, cancel = context.WithTimeout(background, 20*time.Millisecond)
 		}
 		done := make(chan error, 1)
 		go func() { done <- g.Shutdown(ctx) }()
 		want := eventloop.ErrLoopTerminated
-		if enough {
+		if inTime {
 			want = nil
 			for i := range loops { // each loop has a connection, and still takes tasks
 				for begun := false; !begun; {
@@ -166,7 +166,7 @@ func TestDrainOfAGroup(t *testing.T) {
 			require.ErrorIs(t, <-ended, want)
 		}
 		err = <-done
-		if enough {
+		if inTime {
 			require.NoError(t, err)
 			for _, c := range conns {
 				p := make([]byte, 1)

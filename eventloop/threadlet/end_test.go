@@ -98,11 +98,11 @@ func TestEndEndsWaits(t *testing.T) {
 			})
 		}
 	}
-	settled(t, before)
+	awaitGoroutines(t, before)
 }
 
-// settled waits until goroutines that were told to end have ended.
-func settled(t *testing.T, before int) {
+// awaitGoroutines waits until goroutines that were told to end have ended.
+func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
 	for runtime.NumGoroutine() > before {
@@ -250,7 +250,7 @@ func TestManyAtTheEnd(t *testing.T) {
 	<-l.Done()
 	t.Logf("%d threadlets ended within %v", n, time.Since(began))
 	require.Equal(t, n, told)
-	settled(t, before)
+	awaitGoroutines(t, before)
 }
 
 // Idle coroutines are kept for later threadlets, but not all of them.
@@ -265,7 +265,7 @@ func TestPool(t *testing.T) {
 			_ = threadlet.Yield()
 		}
 	}))
-	settled(t, before+1+threadlet.MostIdle)
+	awaitGoroutines(t, before+1+threadlet.MostIdle)
 }
 
 // A loop that ends by itself reports, once, which threadlets wait for something that can never come.

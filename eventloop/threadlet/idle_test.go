@@ -105,7 +105,7 @@ func TestIdle(t *testing.T) {
 			require.Equal(t, text, string(p[:k]))
 		}
 	}
-	settled(t, before+threadlet.MostIdle) // idle coroutines are kept
+	awaitGoroutines(t, before+threadlet.MostIdle) // idle coroutines are kept
 	require.EqualValues(t, 2*n, handled.Load())
 	for _, c := range conns[1:] {
 		require.NoError(t, c.(*net.TCPConn).CloseWrite())

@@ -25,7 +25,7 @@ func unchanged(t *testing.T) {
 	_ = descriptors(t)
 	goroutines, fds := runtime.NumGoroutine(), descriptors(t)
 	t.Cleanup(func() {
-		settled(t, goroutines+2) // of the runtime's and of package testing's own
+		awaitGoroutines(t, goroutines+2) // of the runtime's and of package testing's own
 		deadline := time.Now().Add(10 * time.Second)
 		for descriptors(t) > fds+2 { // those of the runtime's poller may be new
 			if time.Now().After(deadline) {

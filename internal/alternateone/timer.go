@@ -148,9 +148,9 @@ func (ts *timers) earliest() int64 {
 	return ts.order[0].deadline
 }
 
-// due reports whether the first timer is due at now, and its ID is not above limit.
-func (ts *timers) due(now int64, limit uint64) bool {
-	return ts.earliest() <= now && uint64(ts.order[0].id) <= limit
+// due reports whether the first timer is due at now, and its ID is not above last.
+func (ts *timers) due(now int64, last uint64) bool {
+	return ts.earliest() <= now && uint64(ts.order[0].id) <= last
 }
 
 // pop takes the first timer out. At least one must be pending.

@@ -49,10 +49,10 @@ type lane struct {
 	_    [64]byte
 
 	// Only the consumer touches these.
-	head  *segment
-	read  uint32 // the number of slots of head that have been read
-	limit uint32 // the number of slots of head that are known to be claimed
-	_     [40]byte
+	head    *segment
+	read    uint32 // the number of slots of head that have been read
+	claimed uint32 // the number of slots of head that are known to be claimed
+	_       [40]byte
 }
 
 func (q *lane) init() {
@@ -141,7 +141,7 @@ func (q *lane) empty() bool {
 // pop takes the first function. It returns nil when there is none, or when its producer has not published it yet. Consumer
 // only. It clears only the slot that it reads.
 func (q *lane) pop() func() {
-	if q.read == q.limit && !q.refresh() {
+	if q.read == q.claimed && !q.refresh() {
 		return nil
 	}
 	slot := &q.head.slots[q.read]
@@ -170,8 +170,8 @@ func (q *lane) refresh() bool {
 		q.pool.Put(s)
 		q.head, q.read, s = next, 0, next
 	}
-	q.limit = min(accepted(s.claim.Load()), segmentSize)
-	return q.read < q.limit
+	q.claimed = min(accepted(s.claim.Load()), segmentSize)
+	return q.read < q.claimed
 }
 
 // drop closes the lane and drops its functions. Consumer only.

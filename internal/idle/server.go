@@ -28,8 +28,8 @@ func idleServer() (n int, err error) {
 		return 0, err
 	}
 	const wanted = 2*mostClients + 1000
-	if enough := (unix.Rlimit{Cur: wanted, Max: max(limit.Max, wanted)}); unix.Setrlimit(unix.RLIMIT_NOFILE, &enough) == nil {
-		limit = enough
+	if raised := (unix.Rlimit{Cur: wanted, Max: max(limit.Max, wanted)}); unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+		limit = raised
 	} else {
 		limit.Cur = max(limit.Cur, min(limit.Max, wanted))
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

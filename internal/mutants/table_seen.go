@@ -40,7 +40,7 @@ var seenMutants = []mutant{
 		"< floodTime)", "< floodTime*floodTime)",
 		"of a slow producer only few functions say how long they waited", "^TestMetricsOfALongQueue$"},
 	{"probe-sampling-starts-anew", "eventloop/mark.go",
-		"p.until[i] += int(taken.limit) - taken.written;", "p.until[i] += 0;",
+		"p.until[i] += int(taken.stampAt) - taken.written;", "p.until[i] += 0;",
 		"with sampling, a loop that takes its tasks one by one notes too many of them", "^TestMetricsSampleWaiting$"},
 	{"group-waits-unsampled", "eventloop/groupseen.go",
 		"rand.Uint32N(p.every) == 0", "rand.Uint32N(p.every) == p.every",

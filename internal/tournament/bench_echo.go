@@ -27,7 +27,7 @@ const (
 	backlog  = 1024 // connections that may wait to be accepted; the system lowers it to what it allows
 
 	// The system has two processes that wake each other in turn share a processor or not, and changes its mind within tens of milliseconds.
-	settled = 200 * time.Millisecond
+	placement = 200 * time.Millisecond
 )
 
 // BenchmarkEcho counts the requests that are answered over all connections together. Each connection always has one request
@@ -53,7 +53,7 @@ func init() {
 			Measures: "a client process sends 64 bytes on each of 1, 64 and 512 TCP connections over loopback and the next when the echo is " +
 				"there; requests of all connections count together, after the first thousands",
 			Why:   "how many requests a server on one loop answers, and what each costs it",
-			Needs: []record.Need{{Variant: "conns=1", Window: settled}},
+			Needs: []record.Need{{Variant: "conns=1", Window: placement}},
 		},
 		Variants: variants,
 	})
@@ -269,7 +269,7 @@ func (s *echoServer) drop(fd int, why error) {
 	if err := errors.Join(why, s.descriptors.UnregisterFD(fd), unix.Close(fd)); err != nil {
 		s.r.fail(err)
 	}
-	s.settle()
+	s.closeIfGone()
 }
 
 // hangUp closes the listener, and with it the connections that nobody has accepted.
@@ -281,7 +281,7 @@ func (s *echoServer) hangUp() {
 	s.listener = -1
 }
 
-func (s *echoServer) settle() {
+func (s *echoServer) closeIfGone() {
 	if s.ending && len(s.open) == 0 {
 		close(s.gone)
 	}
@@ -292,7 +292,7 @@ func (s *echoServer) stop() {
 	s.r.submit(func() {
 		s.hangUp()
 		s.ending = true
-		s.settle()
+		s.closeIfGone()
 	})
 	limit := hung
 	if s.r.b.Failed() {

@@ -186,7 +186,7 @@ func init() {
 				"the connection has none until there is something to read",
 			Why:      "a protocol is easier to write as straight-line code than as callbacks, and should cost no more than with a goroutine for each connection",
 			Unscored: ofOne,
-			Needs:    []record.Need{{Window: aWhile}, {Variant: "conns=1", Window: settled}},
+			Needs:    []record.Need{{Window: aWhile}, {Variant: "conns=1", Window: placement}},
 		},
 		Variants: variants,
 	})

@@ -17,7 +17,7 @@ import (
 type tuning struct {
 	warm      time.Duration // measured time of each of a cell's warm-ups
 	least     time.Duration // measured time below which a figure means little
-	enough    time.Duration // the most measured time of a cell that needs no more; beyond it figures do not get better
+	usual     time.Duration // the most measured time of a cell that needs no more; beyond it figures do not get better
 	most      time.Duration // the most measured time of a cell that needs more
 	maxSetup  time.Duration // preparation that a benchmark may take per process; 0: any
 	maxWindow time.Duration // window that a benchmark may need; 0: any
@@ -27,11 +27,11 @@ type tuning struct {
 func tuningFor(mode string) tuning {
 	if mode == record.Quick {
 		return tuning{
-			warm: 2 * time.Millisecond, least: 2 * time.Millisecond, enough: 150 * time.Millisecond, most: 200 * time.Millisecond,
+			warm: 2 * time.Millisecond, least: 2 * time.Millisecond, usual: 150 * time.Millisecond, most: 200 * time.Millisecond,
 			maxSetup: 250 * time.Millisecond, maxWindow: 100 * time.Millisecond, values: 10,
 		}
 	}
-	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, enough: 240 * time.Millisecond, most: 3500 * time.Millisecond, values: 1}
+	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, usual: 240 * time.Millisecond, most: 3500 * time.Millisecond, values: 1}
 }
 
 // needed returns how long a cell has to be measured, so that its benchmark gets the window and the values that it needs. If the
@@ -186,7 +186,7 @@ func plan(run *record.Run, cells []*record.Cell, t tuning, startup, left time.Du
 			}
 		}
 	}
-	each := min(max(evenly(time.Duration(max(perRound, 0)), needs), t.least), t.enough)
+	each := min(max(evenly(time.Duration(max(perRound, 0)), needs), t.least), t.usual)
 	for _, group := range groups {
 		if !group[0].Untimed {
 			share(group, each, t, run.Need(group[0].Bench))

@@ -17,7 +17,7 @@ func planned(b, impl string, ns float64, setup time.Duration) *record.Cell {
 
 func TestPlan(t *testing.T) {
 	const ms = time.Millisecond
-	tune := tuning{least: 10 * ms, enough: time.Second, most: time.Second, values: 1}
+	tune := tuning{least: 10 * ms, usual: time.Second, most: time.Second, values: 1}
 	run := &record.Run{Options: record.Options{Rounds: 10}}
 	even := []*record.Cell{planned("A", "x", 100, 0), planned("A", "y", 300, 0)}
 	round, measured := plan(run, even, tune, 0, 4*time.Second)
@@ -112,7 +112,7 @@ func TestPerIteration(t *testing.T) {
 // longer than a window or the longest measurement, nor that in vain.
 func TestNeeds(t *testing.T) {
 	const ms = time.Millisecond
-	tune := tuning{least: 10 * ms, enough: time.Second, most: time.Second, values: 1}
+	tune := tuning{least: 10 * ms, usual: time.Second, most: time.Second, values: 1}
 	run := &record.Run{Options: record.Options{Rounds: 10}, Benchmarks: []record.Benchmark{
 		{Name: "Plain"}, {Name: "Slices", Needs: []record.Need{{Window: 300 * ms}, {Variant: "none"}}},
 		{Name: "Tails", Needs: []record.Need{{Values: 1000}}},
