@@ -11,7 +11,7 @@ import (
 // crew knows the goroutines on which functions of Promisify run, by identity. Each has a place; a goroutine that finds its
 // place taken is in the map crowd instead. A loop gets a crew with its first worker.
 type crew struct {
-	place [64]atomic.Uintptr // 0: free; a goroutine takes its place, and only that goroutine frees it
+	place [64]atomic.Uintptr // the identity of the goroutine that has the place, which alone may free it; 0: free
 	mu    sched.Mutex        // guards crowd and gone
 	crowd map[uintptr]struct{}
 

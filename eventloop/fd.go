@@ -94,7 +94,7 @@ const ioBatch = 64
 // with ELOOP, nested epoll descriptors.
 // On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
-// If no descriptor was registered it wakes the loop, which begins to watch; otherwise the loop sleeps on. It costs a
+// The first registration wakes the loop, which begins to watch; a further one lets the loop sleep on. A call costs a
 // system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
 // ErrFastPathIncompatible under FastPathForced, or the system's error, wrapped: for a descriptor that cannot be polled,
 // when the system has no room, or errors.ErrUnsupported where it cannot watch any.

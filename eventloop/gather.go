@@ -34,7 +34,7 @@ const (
 )
 
 const (
-	largeBatch = 256 // tasks: the transfer of the line costs each of them little
+	largeBatch = 256 // tasks, over which the cost of the cache line's transfer is spread thin
 	fewMore    = 8   // tasks: a wait that brings fewer does not pay
 	mostVain   = 12  // the most that vain gets; then the loop waits for one batch in 2^12
 	mostWaits  = 64  // waits before a batch is taken at once, to compare

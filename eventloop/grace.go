@@ -30,9 +30,9 @@ type grace struct {
 	inTicks bool   // the last change was to functions of NextTick
 }
 
-// round is one generation of a queue: the functions that wait when the generation before has run. A free function's own
-// submissions run before the next function of its queue: internal tasks before the next external task, microtasks before
-// the next internal task. So a free function begins a new count in the queues that it submits to.
+// round is one generation of a queue: the functions that wait when the generation before has run. What a free function
+// submits to a more urgent queue runs before the next function of its own queue: internal tasks run before the next
+// external task, and microtasks before the next internal task. So a free function restarts the count of those queues.
 type round struct {
 	nth  int // the generation's number, from 1
 	left int // functions of the generation that have not started

@@ -79,7 +79,7 @@ type Loop struct {
 
 	// Fixed by New.
 	anchor time.Time
-	born   int64         // anchor in nanoseconds since epoch
+	born   int64         // the anchor in nanoseconds since epoch, on the wall clock
 	wake   chan struct{} // has the wake-up in flight, if any: its capacity is one; see signal
 	done   chan struct{} // closed by the loop's owner at the end
 	config

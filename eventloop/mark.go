@@ -10,17 +10,16 @@ type mark struct {
 	place    *place // in debug mode, where it was submitted
 }
 
-// marks are the marks of a chunk's functions. A producer writes only what is not zero, and the loop sets it to zero
-// again when it has read it. So where nothing is noted, as for most functions of a flood, these cache lines do not move
-// between producer and loop.
+// marks are the marks of a chunk's functions. A producer writes a mark only if it is not zero, and the loop clears it
+// after reading it. Where nothing is noted, as for most functions of a flood, neither of them writes to these cache lines,
+// so the lines do not move between processors.
 type marks struct {
 	places   *[chunkSize]*place // nil without debug mode
 	accepted [chunkSize]int64
 }
 
-// A flood begins when a chunk is filled within floodTime. It is over, at the latest, when no chunk was begun for
-// floodOver. Both are nanoseconds. Meanwhile the time is noted for one function in floodShare, and for the first of
-// each chunk.
+// A flood begins when a chunk is filled within floodTime nanoseconds. It ends, at the latest, when no chunk was begun for
+// floodOver nanoseconds. During a flood the time is noted for one function in floodShare, and for the first of each chunk.
 const (
 	floodTime  = 100_000
 	floodOver  = 1_000_000

@@ -18,7 +18,7 @@ const (
 	aTick
 	aPark
 	aStall
-	aHandler // of panics, rejections or overload, or a logger: does not count as a callback, but may block the loop like one
+	aHandler // a handler of panics, rejections or overload, or a logger: no callback, but it may block the loop like one
 	anEnd
 	kinds
 

@@ -12,7 +12,7 @@ import (
 
 // UnregisterFD ends a registration. After a call on the loop the callback does not start again, whatever events have
 // happened. A call on another goroutine does not wait for a callback that the loop is just calling, which may go on to
-// use the descriptor: [Loop.UnregisterFDThen] tells when that may be closed. It costs a system call.
+// use the descriptor: [Loop.UnregisterFDThen] tells when it may be closed. The call costs a system call.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
 // the registration has ended too. That the descriptor was closed before is not an error.

@@ -118,7 +118,7 @@ func (b *belongings) lend(l *loop) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lent[near] = l
-	delete(b.open, far) // the byte stays readable; open far ends would use up the numbers
+	delete(b.open, far) // the byte stays readable without the far end, which would take up a descriptor
 	return near, errors.Join(err, closeDescriptor(far))
 }
 

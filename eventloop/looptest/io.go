@@ -184,7 +184,7 @@ func ioRefused(t *trial) {
 		l.finish()
 		return
 	}
-	// The number that was refused works once it is open.
+	// RegisterFD has refused a number because no descriptor had it. Now a descriptor gets it, and the number is accepted.
 	twin, err := t.fds.double(s.near)
 	t.must("dup", err)
 	t.must("using a descriptor number again", t.fds.move(twin, closed))

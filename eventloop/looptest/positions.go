@@ -26,10 +26,10 @@ import (
 // both, and each later event removes the positions that it contradicts. At least one must be left.
 type position struct {
 	phase     phase
-	known     int       // at least so many timers were scheduled when the tick began
-	most      int       // at most so many timers were scheduled when the tick began
+	known     int       // the least number of timers that were scheduled when the tick began
+	most      int       // the largest number of timers that were scheduled when the tick began
 	began     time.Time // the tick began no earlier; zero if that is not known
-	since     time.Time // the tick began no earlier either; always known
+	since     time.Time // the same, less exact, and always known
 	unsure    bool      // the next tick may have begun already
 	stale     bool      // the tick may be that of an earlier round, with part of its budget of tasks spent
 	cut       bool      // this tick or the one before was long: the rest of the budget of tasks is not known

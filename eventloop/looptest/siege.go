@@ -252,7 +252,7 @@ func siegeBursts(t *trial) {
 // timerBurst lets many slow timers become due together. The first one submits tasks, which must run in their midst.
 func (l *loop) timerBurst() {
 	t := l.trial
-	const n, each, most = 50, 2 * time.Millisecond, 25 // most timers last as long as five ticks
+	const n, each, most = 50, 2 * time.Millisecond, 25 // as many timers as five ticks have time for
 	ran := 0                                           // only the loop touches it
 	ks := []kind{lanes[internal], lanes[external]}
 	at := make([]chan int, len(ks))

@@ -12,7 +12,7 @@ import (
 
 // slowTasks queues many slow tasks. The first one schedules a timer, which must fire in their midst.
 func slowTasks(t *trial) {
-	const n, each, most = 50, 2 * time.Millisecond, 25 // most tasks last as long as five ticks
+	const n, each, most = 50, 2 * time.Millisecond, 25 // as many tasks as five ticks have time for
 	l := t.start(Config{})
 	var ran atomic.Int64
 	at := make(chan int64, 1)

@@ -202,8 +202,8 @@ func (j *jobs) pop() *reaction {
 
 // enqueue makes n a job. Each job has a microtask that runs it, so reactions and other microtasks keep the order in which
 // they were scheduled. If an ending loop refuses the microtask, no handler of n is called, and the promise that n was to
-// settle is rejected. That makes the reactions to this promise jobs, and calls enqueue again. The list refused makes that a
-// loop instead of a recursion, since chains of promises may be long.
+// settle is rejected. The rejection enqueues that promise's own reactions, which are refused in turn. Chains of promises
+// may be long, so the outermost call takes the refused reactions from a list, and the calls within it only add to that list.
 func (r *Realm) enqueue(n *reaction) {
 	if r.sched.ScheduleMicrotask(r.step) == nil {
 		r.jobs.push(n)

@@ -40,11 +40,11 @@ type ending struct {
 
 // waiting is a wait for a promise, and its answer.
 type waiting struct {
-	p    *promise.Promise
-	what string
-	work bool // its answer may take until the worker is done
-	ch   <-chan promise.Result
-	got  *promise.Result
+	p      *promise.Promise
+	what   string
+	work   bool // its answer may take until the worker is done
+	ch     <-chan promise.Result
+	answer *promise.Result
 }
 
 // wait waits for p, on the loop and on another goroutine.
@@ -97,12 +97,12 @@ func (e *ending) answered(when string, work bool) {
 		if w.work && !work {
 			continue
 		}
-		if w.got == nil {
+		if w.answer == nil {
 			if len(w.ch) == 0 {
 				e.Fatalf("nobody answers who waits for: %s, %s", w.what, when)
 			}
 			got := <-w.ch
-			w.got = &got
+			w.answer = &got
 		}
 		again, asked := now[w.p]
 		if !asked {
@@ -113,8 +113,8 @@ func (e *ending) answered(when string, work bool) {
 			again = <-late
 			now[w.p] = again
 		}
-		if fmt.Sprint(*w.got) != fmt.Sprint(again) {
-			e.Fatalf("%s: %v, and %s %v", w.what, *w.got, when, again)
+		if fmt.Sprint(*w.answer) != fmt.Sprint(again) {
+			e.Fatalf("%s: %v, and %s %v", w.what, *w.answer, when, again)
 		}
 	}
 }

@@ -84,8 +84,8 @@ type crowd struct {
 }
 
 type answer struct {
-	p   *promise.Promise
-	got promise.Result
+	p      *promise.Promise
+	result promise.Result
 }
 
 // wait waits for p.
@@ -98,8 +98,8 @@ func (c *crowd) wait(p *promise.Promise) {
 // consistent tells whether all answers about a promise are the same, and the last one too.
 func (c *crowd) consistent() error {
 	for _, a := range c.answers {
-		if last := <-a.p.ToChannel(); fmt.Sprint(last) != fmt.Sprint(a.got) {
-			return fmt.Errorf("somebody heard %v, and at the end it is %v", a.got, last)
+		if last := <-a.p.ToChannel(); fmt.Sprint(last) != fmt.Sprint(a.result) {
+			return fmt.Errorf("somebody heard %v, and at the end it is %v", a.result, last)
 		}
 	}
 	return nil

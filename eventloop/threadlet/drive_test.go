@@ -211,12 +211,12 @@ type play struct {
 	lock threadlet.Mutex
 	all  []*threadlet.Threadlet
 
-	inside       *threadlet.Threadlet // that runs
-	first        int                  // microtasks and internal tasks that go before the next threadlet
-	excused      bool                 // the threadlet that queued them has not waited
-	begun, ended int
-	faults, told int
-	sent, got    int // through the channels
+	inside         *threadlet.Threadlet // that runs
+	first          int                  // microtasks and internal tasks that go before the next threadlet
+	excused        bool                 // the threadlet that queued them has not waited
+	begun, ended   int
+	faults, told   int
+	sent, received int // through the channels
 }
 
 // waits does op, which may wait.
@@ -285,7 +285,7 @@ func (p *play) act() (err error) {
 		}
 	case n < 200:
 		if err = p.waits(func() error { _, err := ch.Receive(); return err }); err == nil {
-			p.got++
+			p.received++
 		}
 	case n < 220:
 		err = p.waits(func() error { return threadlet.Sleep(time.Duration(p.rng.IntN(5)) * time.Second) })
@@ -347,7 +347,7 @@ func TestPlays(t *testing.T) {
 			<-p.l.Done()
 			require.Equal(t, p.begun, p.ended, "begun and ended")
 			require.Equal(t, p.faults, p.told, "faults and reports")
-			require.True(t, p.got <= p.sent && p.sent <= p.got+0+1+2, "%d sent, %d received, and there is room for three", p.sent, p.got)
+			require.True(t, p.received <= p.sent && p.sent <= p.received+0+1+2, "%d sent, %d received, and there is room for three", p.sent, p.received)
 			require.Empty(t, threadlet.Threadlets(p.l))
 			for _, th := range p.all {
 				_ = th.Join(background)

@@ -159,10 +159,10 @@ func TestChanModel(t *testing.T) {
 			c := threadlet.NewChan[int](l, room)
 			// The model: the values in the channel, those of waiting senders, and the waiting receivers.
 			type wait struct {
-				th  *threadlet.Threadlet
-				n   int
-				got *int
-				err *error
+				th       *threadlet.Threadlet
+				n        int
+				received *int
+				err      *error
 			}
 			var buffer []int
 			var senders, receivers []wait
@@ -170,7 +170,7 @@ func TestChanModel(t *testing.T) {
 			for step := range 60 {
 				expect := errors.New("still waits")
 				var w wait
-				w.got, w.err = new(int), &expect
+				w.received, w.err = new(int), &expect
 				result := func() error { return *w.err }
 				act := rng.IntN(10)
 				switch {
@@ -187,7 +187,7 @@ func TestChanModel(t *testing.T) {
 					case len(receivers) > 0:
 						require.NoError(t, result())
 						require.NoError(t, *receivers[0].err)
-						require.Equal(t, n, *receivers[0].got)
+						require.Equal(t, n, *receivers[0].received)
 						receivers = receivers[1:]
 					case len(buffer) < room:
 						require.NoError(t, result())
@@ -198,7 +198,7 @@ func TestChanModel(t *testing.T) {
 					}
 				case act < 8:
 					var err error
-					w.th, err = threadlet.Go(l, func() { *w.got, *w.err = c.Receive() })
+					w.th, err = threadlet.Go(l, func() { *w.received, *w.err = c.Receive() })
 					require.NoError(t, err)
 					synctest.Wait()
 					all := append([]int{}, buffer...)
@@ -208,7 +208,7 @@ func TestChanModel(t *testing.T) {
 					switch {
 					case len(all) > 0:
 						require.NoError(t, result())
-						require.Equal(t, all[0], *w.got)
+						require.Equal(t, all[0], *w.received)
 						if len(senders) > 0 {
 							require.NoError(t, *senders[0].err)
 							senders = senders[1:]

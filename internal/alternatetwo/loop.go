@@ -147,7 +147,7 @@ func (l *Loop) SubmitInternal(fn func()) error {
 	return l.enter(&l.internal, fn)
 }
 
-// enter publishes, then looks at the state.
+// enter publishes fn in q, and only then reads the state: a loop that goes to sleep does the same in the opposite order.
 func (l *Loop) enter(q *lane, fn func()) error {
 	if !q.push(fn) {
 		return loopapi.ErrLoopTerminated

@@ -62,10 +62,10 @@ func (p *lingering) setBudget(now, took int64) {
 	p.left, p.hits = p.yields, 0
 }
 
-// lull yields when no external task is left after ran tasks, and reports whether there is work of any kind then. As the
-// same tick goes on, it does not yield if timers are near or descriptors are registered. More than one task in a row counts
-// as a stream: then it yields for a moment, because a loop that follows its producer too closely makes both wait for each
-// other's cache lines.
+// lull is called when ran tasks have run and no external task is left. It yields, and reports whether there is work of any
+// kind afterwards. It does not yield if timers are near or descriptors are registered, because the tick goes on and looks at
+// neither. If ran is more than one, the tasks come as a stream; lull then yields for a moment, because a loop that follows
+// its producer too closely makes both wait for each other's cache lines.
 func (l *Loop) lull(ran int) bool {
 	p := &l.linger
 	if p.left == 0 || p.yields-p.left >= mostLulls || !l.micro.empty() || l.table.watched.Load() != 0 ||

@@ -38,7 +38,7 @@ type dialogue struct {
 	count    uint64
 	request  [MessageSize]byte
 	response [MessageSize]byte
-	got      int // the number of bytes of the response that have arrived
+	received int // the number of bytes of the response that have arrived
 }
 
 // next makes the next request.
@@ -50,7 +50,7 @@ func (d *dialogue) next() []byte {
 		binary.LittleEndian.PutUint32(d.request[:], uint32(d.conn))
 	}
 	d.count++
-	d.got = 0
+	d.received = 0
 	binary.LittleEndian.PutUint64(d.request[4:], d.count)
 	return d.request[:]
 }

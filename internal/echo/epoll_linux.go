@@ -121,7 +121,7 @@ func raw(call uintptr, fd int, p []byte) (n int, errno unix.Errno) {
 // receive reads the bytes that have arrived on a connection, and reports whether the echo is complete.
 func (c *epollClient) receive(i int) (answered bool, err error) {
 	d := &c.dialogues[i]
-	n, errno := raw(unix.SYS_READ, c.fds[i], d.response[d.got:])
+	n, errno := raw(unix.SYS_READ, c.fds[i], d.response[d.received:])
 	switch {
 	case errno == unix.EAGAIN, errno == unix.EINTR:
 		return false, nil // epoll reports the socket again when it has bytes
@@ -130,7 +130,7 @@ func (c *epollClient) receive(i int) (answered bool, err error) {
 	case n == 0:
 		return false, d.lost(io.EOF)
 	}
-	if d.got += n; d.got < MessageSize {
+	if d.received += n; d.received < MessageSize {
 		return false, nil
 	}
 	return true, d.check()

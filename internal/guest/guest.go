@@ -68,7 +68,7 @@ type Host interface {
 
 // Looks says what is being observed of a guest.
 type Looks struct {
-	Turns  bool // the time that each turn takes: no two threadlets should share a turn
+	Turns  bool // how long each turn takes, so each threadlet should have a turn of its own
 	Places bool // the origin of each threadlet, and what it is doing
 	Stacks bool // the place where a turn blocks
 }

@@ -181,7 +181,7 @@ func (s *site) newTally(f *flood) *tally {
 	return t
 }
 
-// next is the function for the next call.
+// next returns the function for the next call.
 func (t *tally) next() func() { return t.mark[t.accepted.Load()%marks] }
 
 // one is the callback of a call without an order: it notices itself that it ran twice.

@@ -24,9 +24,9 @@ const (
 // blocks hold, nothing is allocated.
 const spareBlocks = 1
 
-// A directory of more than keptEntries is given up when no timer is left. A new one begins at a generation that no node has
-// used. This is done only while that generation is below lowGenerations: so a node that was hardly used loses no more than
-// half of its generations.
+// When no timer is left, a directory of more than keptEntries is dropped, and its memory is freed. The next directory begins
+// at a generation that no node has used, which skips generations of the nodes that were used less. So the directory is
+// dropped only while that generation is below lowGenerations: no node then loses more than half of its generations.
 const (
 	keptEntries    = 16
 	lowGenerations = 1 << (63 - indexBits)
