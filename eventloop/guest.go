@@ -46,9 +46,9 @@ func (s *guestSeat) reject() bool {
 	return g != nil && (*g).Reject()
 }
 
-// drain has the guest finish the requests that it serves, and waits until they are finished. If ctx ends before, it returns
-// Shutdown's error. It does nothing if the loop does not run, since then there are no requests, or in a callback of the loop,
-// which cannot wait.
+// drain has the guest finish the requests that it serves, and waits until they are finished. If ctx ends first, drain returns
+// Shutdown's error. It does nothing if the loop does not run, because there are no requests then. It also does nothing in a
+// callback of the loop, because a callback cannot wait.
 func (s *guestSeat) drain(ctx context.Context, l *Loop) error {
 	g := s.taken.Load()
 	if g == nil || l.State() == StateAwake || l.state.load().ending() || l.OnLoop() {

@@ -351,9 +351,9 @@ func (j *JS) armCheck() {
 // for the tasks that are queued, t would have to wait for the tasks, too. mu is held.
 //
 // Immediates that were set in this tick come after all timers that fire in this tick: only timers can have set them, of this
-// adapter or of others. But when timers take long, the loop leaves some due timers for the next tick; there the immediates
-// that the first timers have set go before these. Ticks are told apart by their times. Two ticks may have the same time:
-// then a timer that has no delay, and was set after that time, cannot be firing in the first of them.
+// adapter or of others. But when timers take long, the loop leaves some due timers for the next tick. The immediates that the
+// first timers have set then go before the timers that were left. Ticks are told apart by their times. If two ticks have the
+// same time, a timer without a delay that was set after that time cannot be due before the second of them.
 func (j *JS) mustWaitForImmediates(t *timer) bool {
 	now := j.loop.CurrentTickTime()
 	inTimers := j.inTimers && j.timersIn.Equal(now)

@@ -82,7 +82,7 @@ func (p *Performance) Measure(name, startMark, endMark string) (PerformanceEntry
 }
 
 // MeasureTimes records the time between two times, in milliseconds since the time origin, with a detail, which may be
-// nil. The duration is negative if they are the wrong way round. It returns an error that wraps ErrTime if a time is
+// nil. The duration is negative if end is before start. It returns an error that wraps ErrTime if a time is
 // negative or not a number.
 func (p *Performance) MeasureTimes(name string, start, end float64, detail any) (PerformanceEntry, error) {
 	if err := cmp.Or(checkTime(start), checkTime(end)); err != nil {

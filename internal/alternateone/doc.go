@@ -1,5 +1,5 @@
-// Package alternateone is the safety-first loop of the tournament: it prefers correctness that can be seen, and checks at
-// every step, to speed.
+// Package alternateone is the safety-first loop of the tournament: it gives up speed for correctness that can be seen and is
+// checked at every step.
 //
 // # What it bets on
 //

@@ -71,9 +71,9 @@ var _ contract = (*Poller)(nil)
 
 // Parker is an interface that a Poller also has where the runtime's own poller can watch it, which is on Linux.
 type Parker interface {
-	// Park is like Wait without a timeout, but blocks the goroutine and no thread; only while many events come it blocks the
-	// thread, for a moment. An event ends it as fast as it resumes a reader of a net.Conn. To end a Park, Wake costs more
-	// than a send on a channel, and less than it costs to wake a blocked thread. Only the owner may call Park, and not
+	// Park is like Wait without a timeout, but blocks the goroutine and not its thread. (While many events come it may block
+	// the thread for a moment.) An event ends a Park as fast as it resumes a reader of a net.Conn. A Wake that ends a Park
+	// costs more than a send on a channel, and less than waking a blocked thread. Only the owner may call Park, and not
 	// during a watch.
 	Park() ([]Event, error)
 }

@@ -1,9 +1,9 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
 // Command soak runs, for a given time, checks that are too long for every run of the tests, and writes its results into
-// docs/reliability.md: see "make soak". It is made of stations, each of which counts something towards a target, and
-// has a share of the time; tests that are at work when it is up are finished. The first is a canary: loops with a flaw
-// each, which the other stations' own checks must find, or else the whole run is worth nothing.
+// docs/reliability.md: see "make soak". It consists of stations. Each station counts something towards a target, and
+// has a share of the time; a test that runs when the time is up is finished. The first station is a canary: the checks of the
+// other stations must find the flaw in each of its loops, or else the whole run is worth nothing.
 package main
 
 import (
