@@ -38,7 +38,7 @@ func WriteGallery(path string, dirs []string) error {
 		}
 		own := filepath.Join(dir, PageFile)
 		if _, err := os.Stat(own); err == nil {
-			if rel, err := filepath.Rel(filepath.Dir(path), own); err == nil {
+			if rel, err := relative(filepath.Dir(path), own); err == nil {
 				x.page = filepath.ToSlash(rel)
 			}
 		}

@@ -60,7 +60,7 @@ func Write(dir, results string, policy stats.Policy) (verdict string, err error)
 	if results == "" {
 		return doc.terminal(), nil
 	}
-	base, err := filepath.Rel(filepath.Dir(results), dir)
+	base, err := relative(filepath.Dir(results), dir)
 	if err != nil {
 		return "", fmt.Errorf("-results: %w", err)
 	}
@@ -72,6 +72,18 @@ func Write(dir, results string, policy stats.Policy) (verdict string, err error)
 		return "", err
 	}
 	return doc.terminal(), doc.updateReadme(filepath.Join(filepath.Dir(results), "README.md"), filepath.ToSlash(base)+"/")
+}
+
+// relative returns the way from one folder to another, also if only one of them is told from the root.
+func relative(from, to string) (string, error) {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return "", err
+	}
+	return filepath.Rel(from, to)
 }
 
 // terminal is the verdict without markup.
@@ -126,7 +138,7 @@ func others(dir, from string) []link {
 		if run, err := record.Load(folder); err != nil || run.Mode != record.Full {
 			continue // only full runs are listed
 		}
-		if rel, err := filepath.Rel(from, filepath.Join(folder, ResultsFile)); err == nil {
+		if rel, err := relative(from, filepath.Join(folder, ResultsFile)); err == nil {
 			out = append(out, link{filepath.Base(folder), filepath.ToSlash(rel)})
 		}
 	}

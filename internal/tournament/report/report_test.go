@@ -107,42 +107,6 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-func TestWriteIsReproducibleAndReplaces(t *testing.T) {
-	native := smallRun(t, t.TempDir())
-	stale := filepath.Join(native, "gone.svg")
-	if err := os.WriteFile(stale, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	snapshot := func() map[string]string {
-		if _, err := Write(native, "", stats.Policy{}); err != nil {
-			t.Fatal(err)
-		}
-		files := map[string]string{}
-		entries, err := os.ReadDir(native)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			files[e.Name()] = read(t, filepath.Join(native, e.Name()))
-		}
-		return files
-	}
-	first := snapshot()
-	if _, ok := first["gone.svg"]; ok {
-		t.Error("a chart of an earlier run is still there")
-	}
-	for name, text := range snapshot() {
-		if first[name] != text {
-			t.Errorf("%s differs between two reports on the same run", name)
-		}
-	}
-	for _, name := range []string{"RESULTS.md", "index.html", "results.json", "geomean.svg", "throughput.svg"} {
-		if first[name] == "" {
-			t.Errorf("%s is missing", name)
-		}
-	}
-}
-
 // The README beside RESULTS.md keeps its text and gets the verdict of the run, once, however often it is written.
 func TestReadmeGetsTheVerdict(t *testing.T) {
 	root := t.TempDir()
