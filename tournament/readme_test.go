@@ -113,7 +113,7 @@ func TestReadme(t *testing.T) {
 	if !run.Complete || !run.Impl("mine").Ranked || run.Impl("mine").About == "" {
 		t.Errorf("the run of %+v", run.Impl("mine"))
 	}
-	report, err := os.ReadFile(filepath.Join(dir, "RESULTS.md"))
+	report, err := os.ReadFile(filepath.Join(results, "RESULTS.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -256,6 +256,8 @@ func TestCommandLineRepeatsTheRun(t *testing.T) {
 		{nil, nil},
 		{[]string{"-out", defaultOut, "-name", "native", "-timeout", "60s"}, nil},
 		{[]string{"-out", "results/quick", "-results", ""}, []string{"-out=results/quick", "-results="}},
+		{[]string{"-filter", "Timer", "-results", ""}, []string{"-filter=Timer"}},
+		{[]string{"-filter", "Timer", "-results", "RESULTS.md"}, []string{"-results=RESULTS.md", "-filter=Timer"}},
 		{[]string{"-name", "it's", "-timeout", "5s"}, []string{`-name='it'\''s'`, "-timeout=5s"}},
 		{[]string{"-filter", "Timer|Wake"}, []string{"-filter='Timer|Wake'"}},
 		{[]string{"-filter", "Timer", "-conformance"}, []string{"-filter=Timer", "-conformance=true"}},
@@ -272,6 +274,21 @@ func TestCommandLineRepeatsTheRun(t *testing.T) {
 		if got, want := commandLine(&f.cfg, f, "go run ."), strings.Join(words, " "); got != want {
 			t.Errorf("%q\ngives %s\nwant  %s", c.args, got, want)
 		}
+	}
+}
+
+func TestGlancesLeaveTheReportAlone(t *testing.T) {
+	for results, args := range map[string][]string{
+		"RESULTS.md": {"-mode", "full"},
+		"":           {"-mode", "quick"},
+		"R.md":       {"-mode", "quick", "-results", "R.md"},
+	} {
+		if f, err := parseRun(args, os.Stdout); err != nil || f.results != results {
+			t.Errorf("run %q writes %q (%v), want %q", args, f.results, err, results)
+		}
+	}
+	if f, err := parseRun([]string{"-filter", "Submit"}, os.Stdout); err != nil || f.results != "" {
+		t.Errorf("a run of a part writes %q (%v)", f.results, err)
 	}
 }
 

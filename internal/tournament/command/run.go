@@ -125,7 +125,7 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, or as many, from 6 on, as the budget allows; quick 8; fewer than 6 give no intervals)")
 	flags.StringVar(&cfg.Out, "out", defaultOut, "`folder` for the results")
 	flags.StringVar(&cfg.Name, "name", "", "`name` of the run in reports (default: the last element of -out)")
-	flags.StringVar(&f.results, "results", defaultResults, "`file` for the report besides the one in -out; empty: none")
+	flags.StringVar(&f.results, "results", "", "`file` for the report besides the one in -out; empty: none (default "+defaultResults+", none in quick mode and with -filter)")
 	flags.Var(&f.programs, "program", "`NAME=COMMAND` of a program that speaks the line protocol, shown beside the ranking; may be repeated")
 	flags.StringVar(&f.worlds, "programs", "", "`folder` whose executable files are such programs, each under its own name")
 	flags.StringVar(&cfg.Filter, "filter", "", "measure only cells whose name matches the `regexp`, such as BenchmarkTimer/impl=(main|baseline)/")
@@ -175,6 +175,9 @@ func (f *runFlags) complete(given map[string]bool) error {
 	if cfg.Filter != "" && !given["conformance"] {
 		cfg.Conformance = false
 	}
+	if !given["results"] {
+		f.results = resultsByDefault(cfg)
+	}
 	if cfg.Name == "" {
 		cfg.Name = filepath.Base(cfg.Out)
 	}
@@ -205,6 +208,15 @@ func (f *runFlags) complete(given map[string]bool) error {
 		return usagef("-results: %v", err)
 	}
 	return nil
+}
+
+// resultsByDefault is where the report goes besides the folder of results. A part of a tournament, or a glance at it, does not
+// take the place of a report on all of it.
+func resultsByDefault(cfg *runner.Config) string {
+	if cfg.Mode == record.Quick || cfg.Filter != "" {
+		return ""
+	}
+	return defaultResults
 }
 
 // writable tells, before anything is measured, whether a report can be written to path.
@@ -265,7 +277,7 @@ func commandLine(cfg *runner.Config, f *runFlags, invocation string) string {
 	if cfg.Out != defaultOut {
 		add("out", cfg.Out)
 	}
-	if f.results != defaultResults {
+	if f.results != resultsByDefault(cfg) {
 		add("results", f.results)
 	}
 	if cfg.Name != filepath.Base(cfg.Out) {
