@@ -391,7 +391,7 @@ func (j *JS) enterTimers() {
 	j.timersIn = j.loop.CurrentTickTime()
 	if !j.inTimers {
 		j.inTimers = true
-		j.loop.SubmitInternal(j.timersOver)
+		j.loop.SubmitInternal(j.timersEnded)
 	}
 }
 

@@ -42,7 +42,7 @@ type JS struct {
 	steps       int // how many calls of the method step are queued at the loop; touched on the loop alone
 
 	// Functions that are given to the loop again and again: method values, made once.
-	startCheck, nextImmediate, nextArm, nextLate, timersOver func()
+	startCheck, nextImmediate, nextArm, nextLate, timersEnded func()
 
 	mu         sync.Mutex // guards what follows, and the timers; only callbacks of the loop hold it while they call the loop
 	lastID     ID
@@ -71,7 +71,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 	j := &JS{loop: loop, timers: map[ID]*timer{}}
 	j.performance.start()
 	j.startCheck, j.nextImmediate = j.checkLast, j.step
-	j.nextArm, j.nextLate, j.timersOver = j.armCheck, j.runLate, j.leaveTimers
+	j.nextArm, j.nextLate, j.timersEnded = j.armCheck, j.runLate, j.leaveTimers
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("js: option %d is nil", i)

@@ -61,25 +61,25 @@ func (c *connection) Read(p []byte) (int, error) {
 
 func (s *server) serve(conn *threadlet.Conn) {
 	c := &connection{server: s, Conn: conn}
-	var over *secure.Conn
+	var tlsConn *secure.Conn
 	if s.tls != nil {
 		_ = conn.SetDeadline(time.Now().Add(s.handshake))
-		over = secure.Server(conn, s.tls)
-		if err := over.Handshake(); err != nil {
+		tlsConn = secure.Server(conn, s.tls)
+		if err := tlsConn.Handshake(); err != nil {
 			tellPlain(err)
 			return
 		}
-		defer over.Close()
-		state := over.ConnectionState()
-		c.Conn, c.state = over, &state
+		defer tlsConn.Close()
+		state := tlsConn.ConnectionState()
+		c.Conn, c.state = tlsConn, &state
 	}
 	c.in, c.out = bufio.NewReader(c), bufio.NewWriter(c.Conn)
 	for !threadlet.Draining() && c.next() {
 	}
 	if c.lingers {
 		_ = conn.SetDeadline(time.Now().Add(s.linger))
-		if over != nil {
-			_ = over.CloseWrite() // without its last record the response would seem to be cut off
+		if tlsConn != nil {
+			_ = tlsConn.CloseWrite() // without its last record the response would seem to be cut off
 		}
 		_ = conn.CloseWrite()
 		_, _ = io.Copy(io.Discard, conn)

@@ -286,7 +286,7 @@ var partMutants = []mutant{
 		"d.P, d.Verdict = p, verdictOn(1+d.Change, p <= share, floor)", "d.P, d.Verdict = p, Same",
 		"a loop gets a tenth slower, and no comparison of two runs says so", "^TestMeansShowWhatFiguresDoNot$"},
 	{"tournament-machine-blamed", "internal/tournament/stats/change.go",
-		"return was.over(old).log(), is.over(new).log()", "_ = new\n\t\treturn was.log(), is.log()",
+		"return was.ratioTo(old).log(), is.ratioTo(new).log()", "_ = new\n\t\treturn was.log(), is.log()",
 		"a busy machine is taken for slower code", "^TestComparisonForgivesTheMachine$"},
 	{"tournament-open-is-level", "internal/tournament/stats/match.go",
 		"case significant(m.Level):", "case !significant(m.Differ):",

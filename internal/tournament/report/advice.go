@@ -80,8 +80,8 @@ func contenders(st stats.Standing) (names, behind []string) {
 	return names, behind
 }
 
-func rule(need string, names, behind []string, over string) string {
-	s := fmt.Sprintf("**%s** (%s): %s", need, over, list(names))
+func rule(need string, names, behind []string, figures string) string {
+	s := fmt.Sprintf("**%s** (%s): %s", need, figures, list(names))
 	if len(names) > 1 {
 		s += ", which this run does not separate"
 	}
@@ -194,7 +194,7 @@ func (d *document) distance(row *stats.Row, e *stats.Entry) (distance, bool) {
 		return far, false
 	}
 	far.ratio = e.Value.Center / least
-	if within := d.a.Over(row.Bench, row.Unit, e.Impl, far.best); within.OK() {
+	if within := d.a.Ratio(row.Bench, row.Unit, e.Impl, far.best); within.OK() {
 		far.ratio = within.Center // as the grid has it
 	}
 	return far, far.ratio > 1 && d.a.Noise.In(row.Category).Beyond(row.Unit, far.ratio)

@@ -156,7 +156,7 @@ func (d *document) tile(row *stats.Row, e *stats.Entry, best string) tile {
 	if !e.Value.OK() {
 		return t
 	}
-	t.ratio = d.a.Over(row.Bench, row.Unit, e.Impl, best)
+	t.ratio = d.a.Ratio(row.Bench, row.Unit, e.Impl, best)
 	t.step = step(t.ratio.Center)
 	if !t.ratio.OK() { // the best figure is zero, so there is no ratio
 		switch {

@@ -24,7 +24,7 @@ type picture struct {
 	file, title string
 	note        string // what the grid below the bars shows
 	bars        []bar
-	over        string // what the bars are means of
+	meansOf     string // what the bars are means of
 	columns     []string
 	groups      []pictureGroup
 	d           *document
@@ -87,7 +87,7 @@ func (d *document) pictures() []*picture {
 		return nil
 	}
 	overview := &picture{
-		file: overviewFile, title: "Who wins by how much" + d.quickMark(), bars: scores(d.a.Overall), over: d.scoresAre(), columns: g.impls,
+		file: overviewFile, title: "Who wins by how much" + d.quickMark(), bars: scores(d.a.Overall), meansOf: d.scoresAre(), columns: g.impls,
 		note: "By category: the cost as a multiple of the best one's.", groups: []pictureGroup{{}}, d: d,
 	}
 	for _, c := range d.a.Categories {
@@ -100,7 +100,7 @@ func (d *document) pictures() []*picture {
 		}
 	}
 	whole := &picture{
-		file: gridFile, title: "Every benchmark" + d.quickMark(), bars: overview.bars, over: overview.over, columns: g.impls,
+		file: gridFile, title: "Every benchmark" + d.quickMark(), bars: overview.bars, meansOf: overview.meansOf, columns: g.impls,
 		note: "The median as a multiple of the best ranked one's. “~”: not told apart from it. At the right: what is not ranked.", d: d,
 	}
 	for _, group := range g.groups {
@@ -150,7 +150,7 @@ func (p *picture) draw(width float64) string {
 	text(&b, 16, y, "title", "start", p.title)
 	y += 4
 	if len(p.bars) > 0 {
-		y = p.caption(&b, p.over, y, width)
+		y = p.caption(&b, p.meansOf, y, width)
 		for _, bar := range p.bars {
 			p.drawBar(&b, bar, y, width)
 			y += barHeight
@@ -235,7 +235,7 @@ func stemmed(impl string, impls []string) (stem, rest string) {
 func (p *picture) height(width float64) float64 {
 	h := 30.0
 	if len(p.bars) > 0 {
-		h += 16*float64(len(wrap(p.over, width-32, 6.2))) + 10 + barHeight*float64(len(p.bars)) + 14
+		h += 16*float64(len(wrap(p.meansOf, width-32, 6.2))) + 10 + barHeight*float64(len(p.bars)) + 14
 	}
 	h += 16*float64(len(wrap(p.note, width-32, 6.2))) + 10 + 26 + headHeight
 	for _, g := range p.groups {

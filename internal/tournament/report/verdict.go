@@ -129,8 +129,8 @@ func anyTied(st stats.Standing) bool {
 }
 
 // winner says who is first in a standing, and who might be if it had all figures.
-func (d *document) winner(st stats.Standing, over string) string {
-	s := d.first(st, over)
+func (d *document) winner(st stats.Standing, counted string) string {
+	s := d.first(st, counted)
 	for _, p := range st.Places {
 		if p.Rank == 0 && len(p.Lacks) > 0 && p.ToFirst.OK() && d.a.Ranked(p.Impl) {
 			s += fmt.Sprintf(" `%s` is not ranked here: it lacks %d of %s, and over the others it costs %s as much as `%s`.", p.Impl, len(p.Lacks),
@@ -141,7 +141,7 @@ func (d *document) winner(st stats.Standing, over string) string {
 }
 
 // first returns one sentence about the first of a standing.
-func (d *document) first(st stats.Standing, over string) string {
+func (d *document) first(st stats.Standing, counted string) string {
 	ranked := slices.DeleteFunc(slices.Clone(st.Places), func(p stats.Place) bool { return p.Rank == 0 })
 	if len(ranked) == 0 {
 		return "No contestant is ranked."
@@ -150,7 +150,7 @@ func (d *document) first(st stats.Standing, over string) string {
 	mean := func(p stats.Place) string {
 		return fmt.Sprintf("%s as much as `%s` (geometric mean, 95 %% interval %s)", stats.FormatRatio(p.Mean.Center), st.Reference, stats.FormatRatioRange(p.Mean))
 	}
-	where := fmt.Sprintf("over the %s that %s", count(len(st.Rows), "figure"), over)
+	where := fmt.Sprintf("over the %s that %s", count(len(st.Rows), "figure"), counted)
 	if len(ranked) == 1 {
 		return fmt.Sprintf("`%s` is the only ranked loop: %s it costs %s.", first.Impl, where, mean(first))
 	}

@@ -185,7 +185,7 @@ func (a *Analysis) row(bench, category, unit string) *Row {
 		e := Entry{Impl: impl.Name, Value: none, Ratio: none, P: 1}
 		if s := a.series(bench, impl.Name, unit); len(s) > 0 {
 			e.Value = s.interval()
-			e.Ratio = s.over(a.series(bench, row.Reference, unit)).interval()
+			e.Ratio = s.ratioTo(a.series(bench, row.Reference, unit)).interval()
 		} else {
 			e.Absent, e.NA = a.absent(bench, impl.Name)
 		}
@@ -351,7 +351,7 @@ func (a *Analysis) compareDetails() {
 				}
 				s := a.series(row.Bench, impl.Name, d.Unit)
 				ratio := value.Center / reference.Center // where there is no allocation, rounds have no ratio
-				if r := s.over(to).interval(); r.OK() && value.Center > 0 && reference.Center > 0 {
+				if r := s.ratioTo(to).interval(); r.OK() && value.Center > 0 && reference.Center > 0 {
 					d.Ratios[impl.Name] = r
 					ratio = r.Center
 				}

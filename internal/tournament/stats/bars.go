@@ -174,9 +174,9 @@ func (a *Analysis) hold(d Demand) Bar {
 	}
 	switch reference := a.series(otherBench, other, unit); {
 	case d.Rate: // the inverse of time
-		value = reference.over(value)
+		value = reference.ratioTo(value)
 	case d.Over != "" || d.Per != "":
-		value = value.over(reference)
+		value = value.ratioTo(reference)
 	case d.Minus != "":
 		value = value.minus(reference)
 	}
@@ -192,7 +192,7 @@ func (a *Analysis) hold(d Demand) Bar {
 	}
 	if floor := a.series(cmp.Or(d.Plain, d.Bench), d.Floor, unit); b.State == Missed && len(floor) > 0 {
 		b.Note += fmt.Sprintf("; %s itself is at %s", d.Floor,
-			FormatRatio(floor.over(a.series(otherBench, other, unit)).interval().Center))
+			FormatRatio(floor.ratioTo(a.series(otherBench, other, unit)).interval().Center))
 	}
 	return b
 }
@@ -215,7 +215,7 @@ func (a *Analysis) first(f First, rivals []string) []Bar {
 					return []Bar{b}
 				}
 			}
-			ratios = append(ratios, a.series(bench, f.Of, machineUnit).over(a.series(bench, rival, machineUnit)))
+			ratios = append(ratios, a.series(bench, f.Of, machineUnit).ratioTo(a.series(bench, rival, machineUnit)))
 		}
 		if ratio := geomean(ratios).interval(); rival != f.Of && (!closest.OK() || ratio.Center > closest.Center) {
 			closest = ratio

@@ -46,7 +46,7 @@ func newAnchors(before, after *Analysis, unchanged *regexp.Regexp) *anchors {
 func (a *anchors) relative(f figure) (before, after series) {
 	was, is := a.before.samples.series[f], a.after.samples.series[f]
 	if old, new := a.beside(f); old != nil {
-		return was.over(old).log(), is.over(new).log()
+		return was.ratioTo(old).log(), is.ratioTo(new).log()
 	}
 	machine := a.speed(f.impl)
 	return was.log().minus(machine[0]), is.log().minus(machine[1])

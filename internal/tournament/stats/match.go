@@ -72,7 +72,7 @@ func (a *Analysis) match(row *Row, unit string, best bool) (Match, bool) {
 			}
 		}
 	}
-	ratio := a.series(row.Bench, a.Run.Subject(), unit).over(a.series(row.Bench, m.To, unit))
+	ratio := a.series(row.Bench, a.Run.Subject(), unit).ratioTo(a.series(row.Bench, m.To, unit))
 	if len(ratio) == 0 || m.To == a.Run.Subject() {
 		return m, false
 	}

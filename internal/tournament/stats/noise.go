@@ -58,7 +58,7 @@ func noise(run *record.Run, samples *Samples) Noise {
 				break
 			}
 		}
-		ratio := samples.series[figure{c.Bench, c.Impl, unit}].over(samples.series[figure{c.Bench, c.Of, unit}])
+		ratio := samples.series[figure{c.Bench, c.Impl, unit}].ratioTo(samples.series[figure{c.Bench, c.Of, unit}])
 		if len(ratio) == 0 {
 			continue
 		}

@@ -23,11 +23,11 @@ func (a *Analysis) Rounds(bench, impl, unit string) []Round {
 	return out
 }
 
-// Over returns the ratio of one contestant's figure to another's, taken within rounds. If the analysis was not made from samples,
+// Ratio returns the ratio of one contestant's figure to another's, taken within rounds. If the analysis was not made from samples,
 // there is no ratio.
-func (a *Analysis) Over(bench, unit, impl, to string) Interval {
+func (a *Analysis) Ratio(bench, unit, impl, to string) Interval {
 	if a.samples == nil {
 		return none
 	}
-	return a.series(bench, impl, unit).over(a.series(bench, to, unit)).interval()
+	return a.series(bench, impl, unit).ratioTo(a.series(bench, to, unit)).interval()
 }

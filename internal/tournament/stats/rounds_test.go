@@ -15,13 +15,13 @@ func TestRounds(t *testing.T) {
 	if none := a.Rounds("A", "nobody", "sec/op"); len(rounds) != 4 || len(none) != 0 {
 		t.Errorf("%d rounds, of nobody %v", len(rounds), none)
 	}
-	if got := a.Over("A", "sec/op", "main", "baseline"); got.Center != 2 || got.N != 4 { // 2, 1, 3, 2
+	if got := a.Ratio("A", "sec/op", "main", "baseline"); got.Center != 2 || got.N != 4 { // 2, 1, 3, 2
 		t.Errorf("the ratio within rounds is %+v, want 2 over 4", got)
 	}
-	if got := a.Over("A", "sec/op", "main", "nobody"); got.OK() {
+	if got := a.Ratio("A", "sec/op", "main", "nobody"); got.OK() {
 		t.Errorf("a ratio to nobody: %+v", got)
 	}
-	if got := new(Analysis).Over("A", "sec/op", "main", "baseline"); got.OK() {
+	if got := new(Analysis).Ratio("A", "sec/op", "main", "baseline"); got.OK() {
 		t.Errorf("a ratio without samples: %+v", got)
 	}
 }

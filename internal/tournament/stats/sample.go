@@ -177,10 +177,10 @@ func (s series) interval() Interval {
 	return Interval{Center: sum.Center, Lo: sum.Lo, Hi: sum.Hi, N: len(s)}
 }
 
-// over returns the ratio of s to other in each round that both have. Values that are not positive have no ratio.
+// ratioTo returns the ratio of s to other in each round that both have. Values that are not positive have no ratio.
 //
 // Ratios are taken within a round because what slows the machine down for a while then slows both sides.
-func (s series) over(other series) series {
+func (s series) ratioTo(other series) series {
 	out := series{}
 	for round, v := range s {
 		if o, ok := other[round]; ok && v > 0 && o > 0 {

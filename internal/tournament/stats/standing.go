@@ -231,7 +231,7 @@ func (a *Analysis) mean(w weighting, rows []*Row, weights []float64, impl, to st
 	var shares []float64
 	for i, row := range rows {
 		if unit := w.unit(a, row); a.lacks(row, impl, unit) == "" && a.lacks(row, to, unit) == "" {
-			ratios = append(ratios, a.series(row.Bench, impl, unit).over(a.series(row.Bench, to, unit)))
+			ratios = append(ratios, a.series(row.Bench, impl, unit).ratioTo(a.series(row.Bench, to, unit)))
 			shares = append(shares, weights[i])
 		}
 	}
