@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -133,77 +132,6 @@ func TestFloodWithoutReading(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestSlowSubscriber: a subscriber that does not read is disconnected when too much waits for it. No other client
-// waits for it, and all others get everything.
-func TestSlowSubscriber(t *testing.T) {
-	const size, messages = 100 << 10, 60
-	o := usual
-	o.outputLimit = 1 << 20
-	i := serve(t, o, nil)
-	slow, good, publisher := i.dial(), i.dial(), i.dial()
-	slow.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
-	good.want(`["psubscribe" "n*" 1]`, "PSUBSCRIBE", "n*")
-	payload := strings.Repeat("m", size)
-	sent := 0
-	for dropped := false; sent < messages || !dropped; sent++ {
-		n, _ := strconv.Atoi(publisher.do("PUBLISH", "news", payload))
-		if got := good.reply(); got != fmt.Sprintf(`["pmessage" "n*" "news" %q]`, payload) {
-			t.Fatalf("%.100s", got)
-		}
-		i.on(func() { dropped = i.s.dropped > 0 })
-		if want := 2; !dropped && n != want || sent > 100*messages {
-			t.Fatalf("%d have got message %d", n, sent)
-		}
-	}
-	i.until("the slow one is still there", func() bool { return len(i.s.channels) == 0 && len(i.s.clients) == 2 })
-	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("the slow one is still connected")
-	}
-}
-
-func TestPubSub(t *testing.T) {
-	i := serve(t, usual, nil)
-	c, p := i.dial(), i.dial()
-	c.send("SUBSCRIBE", "a", "b")
-	for n, name := range []string{"a", "b"} {
-		if got := c.reply(); got != fmt.Sprintf("[\"subscribe\" %q %d]", name, n+1) {
-			t.Fatal(got)
-		}
-	}
-	c.want(`["psubscribe" "[ab]" 3]`, "PSUBSCRIBE", "[ab]")
-	p.want("2", "PUBLISH", "a", "x")
-	for _, want := range []string{`["message" "a" "x"]`, `["pmessage" "[ab]" "a" "x"]`} {
-		if got := c.reply(); got != want {
-			t.Fatal(got)
-		}
-	}
-	c.want(`["pong" ""]`, "PING")
-	c.want(`["pong" "p"]`, "PING", "p")
-	c.want("ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", "GET", "a")
-	c.want(`["unsubscribe" "none" 3]`, "UNSUBSCRIBE", "none")
-	c.want(`["punsubscribe" "[ab]" 2]`, "PUNSUBSCRIBE")
-	c.want(`["punsubscribe" nil 2]`, "PUNSUBSCRIBE")
-	c.send("UNSUBSCRIBE")
-	c.reply()
-	if got := c.reply(); !strings.HasSuffix(got, " 0]") {
-		t.Fatal(got)
-	}
-	c.want("PONG", "PING") // the connection works as before
-	p.want("0", "PUBLISH", "a", "x")
-	c.want("OK", "MULTI")
-	c.want("QUEUED", "SUBSCRIBE", "a")
-	c.want(`[["subscribe" "a" 1]]`, "EXEC")
-	p.want("1", "PUBLISH", "a", "x")
-	if got := c.reply(); got != `["message" "a" "x"]` {
-		t.Error(got)
-	}
-	c.want("OK", "QUIT")
-	if _, err := c.in.ReadByte(); err != io.EOF {
-		t.Error(err)
-	}
-	i.until("somebody is subscribed", func() bool { return len(i.s.channels)+len(i.s.patterns) == 0 })
 }
 
 func TestTransactions(t *testing.T) {

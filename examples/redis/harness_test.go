@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // patience is how long the test waits for something that takes no time on a working machine.
 const patience = time.Minute
 
-var usual = options{fsync: "no", outputLimit: 32 << 20, maxClients: 10000}
+var usual = options{fsync: "no", outputLimit: 32 << 20, softLimit: 8 << 20, softTime: time.Minute, maxClients: 10000}
 
 // instance is a server in this process.
 type instance struct {

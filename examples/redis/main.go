@@ -26,6 +26,8 @@ func main() {
 	flag.StringVar(&o.file, "append", "", "the append-only file; without one everything is lost at the end")
 	flag.StringVar(&o.fsync, "fsync", "everysec", "when the file is forced to the disk: always, before a reply leaves; everysec; no")
 	flag.IntVar(&o.outputLimit, "output-limit", 32<<20, "bytes that may wait for a subscriber that does not read")
+	flag.IntVar(&o.softLimit, "output-soft-limit", 8<<20, "bytes that may wait for such a subscriber for long")
+	flag.DurationVar(&o.softTime, "output-soft-time", time.Minute, "how long more than the soft limit may wait")
 	flag.IntVar(&o.maxClients, "maxclients", 10000, "connections at a time")
 	flag.DurationVar(&o.timeout, "timeout", 0, "how long a connection may neither send nor read anything, unless it has subscribed; 0 is for ever")
 	flag.Parse()

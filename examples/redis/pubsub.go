@@ -1,13 +1,15 @@
 package main
 
 // Publishers and subscribers. A publisher must not wait for a subscriber that does not read. So each subscriber has a
-// second threadlet, which writes; a subscriber that falls too far behind is disconnected.
+// second threadlet, which writes; a subscriber that falls too far behind is disconnected. What waits for it counts until it
+// is sent, also when the subscriptions have ended.
 
 import (
 	"context"
 	"errors"
 	"time"
 
+	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/resp"
 )
@@ -18,6 +20,7 @@ type subscriptions struct {
 	patterns map[string]struct{}
 	writer   *threadlet.Threadlet // sends the replies; nil without subscriptions
 	wake     *threadlet.Chan[struct{}]
+	overdue  eventloop.TimerID // drops the client; 0 unless more than the soft limit waits
 }
 
 func (s *subscriptions) subscribed() int { return len(s.channels) + len(s.patterns) }
@@ -108,16 +111,36 @@ func publish(c *client, a [][]byte) {
 	c.int(receivers)
 }
 
-// push has the writer send the output. A client with too much of it is disconnected.
+// push has the writer send the output. A client with too much of it is disconnected, now or later.
 func (c *client) push() error {
-	if len(c.out) > c.outputLimit {
-		c.dropped++
-		c.out = nil
-		_ = c.conn.Close()
+	switch waits := c.waits(); {
+	case waits > c.outputLimit:
+		c.drop()
 		return errSlow
+	case waits > c.softLimit && c.overdue == 0:
+		c.overdue, _ = c.loop.ScheduleTimer(c.softTime, c.drop)
 	}
 	c.wake.TrySend(struct{}{})
 	return nil
+}
+
+// waits returns how many bytes of output the system has not taken yet.
+func (c *client) waits() int { return c.sending + len(c.out) }
+
+// drop disconnects a client that does not read.
+func (c *client) drop() {
+	c.inTime()
+	c.dropped++
+	c.out = nil
+	_ = c.conn.Close()
+}
+
+// inTime ends the time in which less must wait.
+func (c *client) inTime() {
+	if c.overdue != 0 {
+		_ = c.loop.CancelTimer(c.overdue)
+		c.overdue = 0
+	}
 }
 
 func (c *client) startWriter() (err error) {
@@ -133,30 +156,31 @@ func (c *client) stopWriter() error {
 	if c.writer == nil {
 		return nil
 	}
+	c.goesOn()
 	c.wake.TrySend(struct{}{})
 	_ = c.wake.Close()
 	err := c.writer.Join(context.Background())
 	c.writer = nil
+	c.inTime()
 	return err
 }
 
-// write is the writer. While a write waits, more output gathers in the other buffer.
+// write is the writer. While a write waits, more output gathers in the other buffer. An error ends the connection, since
+// what follows would be no reply to anything.
 func (c *client) write() {
-	var sending []byte
+	var buffer []byte
 	for {
 		if _, err := c.wake.Receive(); err != nil {
 			return
 		}
 		for len(c.out) > 0 {
-			sending, c.out = c.out, sending[:0]
-			if c.log.barrier() != nil {
+			buffer, c.out = c.out, buffer[:0]
+			if c.send(buffer) != nil {
+				_ = c.conn.Close()
 				return
 			}
-			if _, err := c.conn.Write(sending); err != nil {
-				return
-			}
-			if cap(sending) > flushAt {
-				sending = nil
+			if cap(buffer) > flushAt {
+				buffer = nil
 			}
 		}
 	}

@@ -16,6 +16,8 @@ type options struct {
 	file        string
 	fsync       string
 	outputLimit int
+	softLimit   int
+	softTime    time.Duration
 	maxClients  int
 	timeout     time.Duration
 }
@@ -85,6 +87,9 @@ type client struct {
 	in   *resp.Reader
 	out  []byte // replies not sent yet
 	ends bool   // the connection ends once they are sent
+	left bool   // the connection ends at its last deadline, whatever is sent
+
+	sending int // bytes of replies that send has taken, and the system has not
 
 	effect [][]byte // recorded in the file instead of the request
 	transaction
@@ -144,8 +149,7 @@ func (c *client) Read(p []byte) (int, error) {
 	return c.conn.Read(p)
 }
 
-// flush sends the replies, or has a subscriber's writer send them. With -fsync always, the changes behind a reply are
-// on the disk before it leaves.
+// flush sends the replies, or has a subscriber's writer send them.
 func (c *client) flush() error {
 	if len(c.out) == 0 {
 		return nil
@@ -153,16 +157,25 @@ func (c *client) flush() error {
 	if c.writer != nil {
 		return c.push()
 	}
-	if err := c.log.barrier(); err != nil {
-		return err
-	}
-	var err error
-	for n, rest := 0, c.out; len(rest) > 0 && err == nil; rest = rest[n:] {
-		c.goesOn()
-		n, err = c.conn.Write(rest[:min(len(rest), flushAt)])
-	}
+	err := c.send(c.out)
 	if c.out = c.out[:0]; cap(c.out) > flushAt {
 		c.out = nil
+	}
+	return err
+}
+
+// send sends output. With -fsync always, the changes behind it are on the disk before it leaves.
+func (c *client) send(out []byte) error {
+	c.sending = len(out)
+	err := c.log.barrier()
+	for c.sending > 0 && err == nil {
+		c.goesOn()
+		var n int
+		n, err = c.conn.Write(out[:min(len(out), flushAt)])
+		out = out[n:]
+		if c.sending = len(out); c.waits() <= c.softLimit {
+			c.inTime()
+		}
 	}
 	return err
 }
@@ -170,7 +183,7 @@ func (c *client) flush() error {
 // goesOn puts off the end of a connection that neither sends nor reads anything. A subscriber may be silent, and what it
 // does not read is bounded by the output limit.
 func (c *client) goesOn() {
-	if c.timeout == 0 {
+	if c.timeout == 0 || c.left {
 		return
 	}
 	var until time.Time
@@ -185,6 +198,7 @@ func (c *client) leave() {
 	c.unwatch()
 	c.unsubscribeAll()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(lastWords))
+	c.left = true
 	_ = c.stopWriter()
 }
 

@@ -1,0 +1,148 @@
+package main
+
+// Subscribers: those that read, and those that read slowly or not at all.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/resp"
+)
+
+// TestSlowSubscriber: a subscriber that does not read is disconnected when too much waits for it. No other client
+// waits for it, and all others get everything.
+func TestSlowSubscriber(t *testing.T) {
+	const size, messages = 100 << 10, 60
+	o := usual
+	o.outputLimit = 1 << 20
+	i := serve(t, o, nil)
+	slow, good, publisher := i.dial(), i.dial(), i.dial()
+	slow.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+	good.want(`["psubscribe" "n*" 1]`, "PSUBSCRIBE", "n*")
+	payload := strings.Repeat("m", size)
+	sent := 0
+	for dropped := false; sent < messages || !dropped; sent++ {
+		n, _ := strconv.Atoi(publisher.do("PUBLISH", "news", payload))
+		if got := good.reply(); got != fmt.Sprintf(`["pmessage" "n*" "news" %q]`, payload) {
+			t.Fatalf("%.100s", got)
+		}
+		i.on(func() { dropped = i.s.dropped > 0 })
+		if want := 2; !dropped && n != want || sent > 100*messages {
+			t.Fatalf("%d have got message %d", n, sent)
+		}
+	}
+	i.until("the slow one is still there", func() bool { return len(i.s.channels) == 0 && len(i.s.clients) == 2 })
+	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the slow one is still connected")
+	}
+}
+
+// TestDeafSubscriber: what waits for a subscriber that does not read is bounded, and ends with its connection: at once
+// above the limit, after a time above the soft limit, and, if it has no subscriptions any more, after the timeout.
+func TestDeafSubscriber(t *testing.T) {
+	const mega = 1 << 20
+	for _, c := range []struct {
+		name                     string
+		hard, soft               int
+		softTime, timeout        time.Duration
+		messages                 int // of a megabyte; the system has room for some of them
+		unsubscribes, reads, out bool
+	}{
+		{name: "hard", hard: 8 * mega, soft: 8 * mega, softTime: patience, messages: 100, out: true},
+		{name: "soft", hard: 64 * mega, soft: mega, softTime: 50 * time.Millisecond, messages: 20, out: true},
+		{name: "soft, unsubscribed", hard: 64 * mega, soft: mega, softTime: 50 * time.Millisecond, messages: 20, unsubscribes: true, out: true},
+		{name: "soft, and reads in time", hard: 64 * mega, soft: mega, softTime: time.Second, messages: 12, reads: true},
+		{name: "timeout", hard: 64 * mega, soft: 64 * mega, softTime: patience, timeout: 50 * time.Millisecond, messages: 20},
+		{name: "timeout, unsubscribed", hard: 64 * mega, soft: 64 * mega, softTime: patience, timeout: 50 * time.Millisecond, messages: 20, unsubscribes: true, out: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := usual
+			o.outputLimit, o.softLimit, o.softTime, o.timeout = c.hard, c.soft, c.softTime, c.timeout
+			i := serve(t, o, nil)
+			deaf := i.dial()
+			deaf.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+			var publisher *client
+			i.on(func() { publisher = i.s.newClient(nil) })
+			message := [][]byte{[]byte("publish"), []byte("news"), bytes.Repeat([]byte("m"), mega)}
+			for range c.messages {
+				i.on(func() {
+					publish(publisher, message)
+					for s := range i.s.clients {
+						if waits := s.sending + len(s.out); waits > c.hard {
+							t.Errorf("%d bytes wait", waits)
+						}
+					}
+				})
+			}
+			if c.unsubscribes {
+				deaf.send("UNSUBSCRIBE")
+			}
+			if c.reads {
+				all := c.messages * len(resp.AppendRequest(nil, "message", "news", string(message[2])))
+				if _, err := io.CopyN(io.Discard, deaf.in, int64(all)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.out {
+				i.until("the deaf one is still there", func() bool { return len(i.s.clients) == 0 })
+				return
+			}
+			time.Sleep(2*c.timeout + c.softTime%patience)
+			i.on(func() {
+				if len(i.s.clients) != 1 {
+					t.Error("it was disconnected")
+				}
+			})
+		})
+	}
+}
+
+func TestPubSub(t *testing.T) {
+	i := serve(t, usual, nil)
+	c, p := i.dial(), i.dial()
+	c.send("SUBSCRIBE", "a", "b")
+	for n, name := range []string{"a", "b"} {
+		if got := c.reply(); got != fmt.Sprintf("[\"subscribe\" %q %d]", name, n+1) {
+			t.Fatal(got)
+		}
+	}
+	c.want(`["psubscribe" "[ab]" 3]`, "PSUBSCRIBE", "[ab]")
+	p.want("2", "PUBLISH", "a", "x")
+	for _, want := range []string{`["message" "a" "x"]`, `["pmessage" "[ab]" "a" "x"]`} {
+		if got := c.reply(); got != want {
+			t.Fatal(got)
+		}
+	}
+	c.want(`["pong" ""]`, "PING")
+	c.want(`["pong" "p"]`, "PING", "p")
+	c.want("ERR Can't execute 'get': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", "GET", "a")
+	c.want(`["unsubscribe" "none" 3]`, "UNSUBSCRIBE", "none")
+	c.want(`["punsubscribe" "[ab]" 2]`, "PUNSUBSCRIBE")
+	c.want(`["punsubscribe" nil 2]`, "PUNSUBSCRIBE")
+	c.send("UNSUBSCRIBE")
+	c.reply()
+	if got := c.reply(); !strings.HasSuffix(got, " 0]") {
+		t.Fatal(got)
+	}
+	c.want("PONG", "PING") // the connection works as before
+	p.want("0", "PUBLISH", "a", "x")
+	c.want("OK", "MULTI")
+	c.want("QUEUED", "SUBSCRIBE", "a")
+	c.want(`[["subscribe" "a" 1]]`, "EXEC")
+	p.want("1", "PUBLISH", "a", "x")
+	if got := c.reply(); got != `["message" "a" "x"]` {
+		t.Error(got)
+	}
+	c.want("OK", "QUIT")
+	if _, err := c.in.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	i.until("somebody is subscribed", func() bool { return len(i.s.channels)+len(i.s.patterns) == 0 })
+}
