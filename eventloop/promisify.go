@@ -56,12 +56,12 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if err := l.addWorker(); err != nil {
 		return l.promises.Refused(err)
 	}
-	return l.startWorker(ctx, fn)
+	return l.startWorker(&workItem{loop: l, ctx: ctx, fn: fn})
 }
 
 // startWorker starts a worker that addWorker has counted.
-func (l *Loop) startWorker(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
-	w := &workItem{loop: l, ctx: ctx, fn: fn}
+func (l *Loop) startWorker(w *workItem) *Promise {
+	ctx := w.ctx
 	l.promises.Begin(&w.promise)
 	w.task = w.runOrFinish
 	if l.notes != nil { // only debug mode needs the clock
@@ -102,12 +102,13 @@ func isError(err, target error) bool {
 	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
 }
 
-// workItem is one call of Promisify, and contains its promise. A reference to the promise keeps the whole workItem in
-// memory, so its other fields are cleared once they are used. Only result and task may stay: if Close drops the outcome
-// from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem until the loop has
-// received the outcome.
+// workItem is one call of Promisify, or the first attempt of Retry, and contains its promise. A reference to the promise keeps
+// the whole workItem in memory, so its other fields are cleared once they are used. Only result, task and retry may stay: if
+// Close drops the outcome from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem
+// until the loop has received the outcome.
 type workItem struct {
 	promise Promise
+	retry   *retry // of which this is the first attempt; nil for a call of Promisify
 	loop    *Loop
 	task    func() // runOrFinish, bound once
 
@@ -215,6 +216,10 @@ func (w *workItem) finish() {
 	w.loop.urgent.addDelivered(1)
 	result := w.result
 	w.result, w.task = nil, nil
+	if r := w.retry; r != nil {
+		w.retry = nil
+		r.follow(&w.promise)
+	}
 	w.loop.promises.Finish(&w.promise, w.failed, result)
 }
 

@@ -67,25 +67,22 @@ func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Conte
 	if fn == nil {
 		return promise.As[T](l.promises.Rejected(ErrNilCallback))
 	}
+	if ctx.Err() != nil {
+		return promise.As[T](l.promises.Rejected(cancelled(ctx)))
+	}
+	if err := l.addWorker(); err != nil {
+		return promise.As[T](l.promises.Refused(err))
+	}
 	r := &retry{loop: l, ctx: ctx, backoff: b}
 	r.fn = func(ctx context.Context) (any, error) { return fn(ctx) }
 	l.promises.Begin(&r.promise)
-	if l.OnLoop() {
-		r.attempt()
-		return promise.As[T](&r.promise)
-	}
-	err := l.addWorker() // here, so that a caller that is far ahead of the loop gives way as one of Promisify does
-	if err == nil {
-		err = l.enqueue(internal, r.begin, true)
-	}
-	if err != nil {
-		return promise.As[T](l.promises.Refused(err))
-	}
+	// The first attempt starts here and not on the loop: a caller far ahead of the loop would leave it all to the loop's end.
+	l.startWorker(&workItem{loop: l, ctx: ctx, fn: r.fn, retry: r})
 	return promise.As[T](&r.promise)
 }
 
-// retry is one call of Retry. Its promise is in it, and is settled by the handlers of the attempts. The loop's
-// goroutine owns it. If the loop refuses a handler, or is closed, the loop's end settles the promise.
+// retry is one call of Retry. Its promise is in it, and is settled by the handlers of the attempts. From the first outcome
+// on the loop's goroutine owns it. If the loop refuses a handler, or is closed, the loop's end settles the promise.
 type retry struct {
 	promise Promise
 	loop    *Loop
@@ -95,19 +92,10 @@ type retry struct {
 	failed  int // attempts that have failed
 }
 
-// begin makes the first attempt, which is counted as a worker already.
-func (r *retry) begin() {
-	if r.ctx.Err() != nil {
-		r.loop.urgent.addDelivered(1)
-		r.attempt() // which the context refuses
-		return
-	}
-	r.loop.startWorker(r.ctx, r.fn).Then(r.succeed, r.fail)
-}
+func (r *retry) attempt() { r.follow(r.loop.Promisify(r.ctx, r.fn)) }
 
-func (r *retry) attempt() {
-	r.loop.Promisify(r.ctx, r.fn).Then(r.succeed, r.fail)
-}
+// follow has the outcome of an attempt handled. On the loop.
+func (r *retry) follow(attempt *Promise) { attempt.Then(r.succeed, r.fail) }
 
 func (r *retry) succeed(value any) (any, error) {
 	r.finish(false, value)

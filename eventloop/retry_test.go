@@ -251,16 +251,42 @@ func TestRetryEnds(t *testing.T) {
 	}
 }
 
-// A first attempt that the loop has yet to make when its end begins is waited for, like a function of Promisify; unless its
+// The first attempt starts whatever the loop is doing: else those of a caller far ahead of the loop would wait for its end.
+func TestRetryStartsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		gate := make(chan struct{})
+		require.NoError(t, l.Submit(func() { <-gate }))
+		synctest.Wait()
+		attempts := 0
+		p := eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) {
+			if attempts++; attempts == 1 {
+				return 0, errBusy
+			}
+			return attempts, nil
+		})
+		synctest.Wait()
+		require.Equal(t, 1, attempts)
+		close(gate)
+		value, err := p.Await(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, 2, value)
+		require.NoError(t, l.Shutdown(context.Background()))
+	})
+}
+
+// A first attempt that waits for its turn when the loop's end begins is waited for, like a function of Promisify; unless its
 // context has ended by then.
 func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
+			l, err := eventloop.New(eventloop.WithWorkerLimit(1), eventloop.WithLogger(slog.New(slog.DiscardHandler)))
 			require.NoError(t, err)
 			go l.Run(context.Background())
 			gate, ended := make(chan struct{}), make(chan error, 1)
-			require.NoError(t, l.Submit(func() { <-gate }))
+			l.Promisify(context.Background(), func(context.Context) (any, error) { <-gate; return nil, nil })
 			synctest.Wait()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
@@ -270,6 +296,7 @@ func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
 			want := 1
 			if cancelled {
 				cancel()
+				synctest.Wait()
 				want = 0
 			}
 			close(gate)
