@@ -120,13 +120,25 @@ func (r *retry) fail(err error) (any, error) {
 			r.attempt()
 			return nil, nil
 		}, func(end error) (any, error) {
-			r.finish(true, fmt.Errorf("%w; attempt %d: %w", end, r.failed, err))
+			r.finish(true, &endedRetry{end, r.failed, err})
 			return nil, nil
 		})
 	}
 	returned = true
 	return nil, nil
 }
+
+// endedRetry is the error of a retry that its context or the loop has ended. Its text is made when it is asked for: when the
+// loop ends, all that wait for their next attempt get such an error at once.
+type endedRetry struct {
+	end    error
+	failed int   // attempts
+	last   error // of the last attempt
+}
+
+func (e *endedRetry) Error() string { return fmt.Sprintf("%v; attempt %d: %v", e.end, e.failed, e.last) }
+
+func (e *endedRetry) Unwrap() []error { return []error{e.end, e.last} }
 
 func (r *retry) finish(failed bool, result any) {
 	r.ctx, r.fn, r.backoff.If = nil, nil, nil

@@ -238,6 +238,8 @@ func TestRetryEnds(t *testing.T) {
 				switch name {
 				case "context in an attempt": // which was called off, and has not failed
 					require.EqualError(t, err, "context canceled")
+				case "shutdown in a wait":
+					require.EqualError(t, err, eventloop.ErrLoopTerminated.Error()+"; attempt 1: busy")
 				case "shutdown in a success":
 					require.NoError(t, err)
 				}

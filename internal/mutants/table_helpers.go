@@ -47,7 +47,7 @@ var helperMutants = []mutant{
 		"\tcase r.ctx.Err() != nil:\n\t\tr.finish(true, err)\n", "",
 		"an attempt that was called off counts as failed", "^TestRetryEnds$"},
 	{"retry-forgets-why", "eventloop/retry.go",
-		"fmt.Errorf(\"%w; attempt %d: %w\", end, r.failed, err)", "end",
+		"&endedRetry{end, r.failed, err}", "end",
 		"who is told of the end does not hear why the work was not done", "^TestRetryEnds$"},
 	{"retry-begins-behind-the-loop", "eventloop/retry.go",
 		"\tl.startWorker(&workItem{loop: l, ctx: ctx, fn: r.fn, retry: r})\n",

@@ -15,7 +15,9 @@ import (
 var parts = []flood{
 	{name: "Sleep(1ms)", like: makes, law: wanted, own: microtasks | set(timerProbe), begin: slept(context.Background())},
 	{name: "Sleep, context ended", like: makes, law: wanted, own: microtasks, begin: slept(ended())},
-	{name: "Retry", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: kept(retried)},
+	{name: "Retry", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: kept(retried(nil))},
+	{name: "Retry, failing", like: makes, law: wanted, own: microtasks | set(internalProbe, timerProbe), free: set(taskProbe),
+		begin: kept(retried(eventloop.ErrGoexit))},
 	{name: "Every, stop", like: alarms, begin: each(func(s *site, _ *tally) error {
 		l, err := s.native()
 		if err != nil {
@@ -68,14 +70,16 @@ func slept(ctx context.Context) func(s *site, t *tally) flooder {
 	})
 }
 
-// retried succeeds at once: failures that wait for their next attempt are as many as the flood has made, and end one by one.
-func retried(s *site, o *one) {
-	l, err := s.native()
-	if err != nil {
-		return
+// retried tries a function that returns err, and after a failure once more. Most wait for that until the loop ends.
+func retried(err error) func(s *site, o *one) {
+	return func(s *site, o *one) {
+		l, none := s.native()
+		if none != nil {
+			return
+		}
+		eventloop.Retry(context.Background(), l, eventloop.Backoff{First: time.Second, Attempts: 2}, func(context.Context) (int, error) { return 1, err }).
+			Untyped().Then(o.fulfilled, o.rejected)
 	}
-	eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) { return 1, nil }).
-		Untyped().Then(o.fulfilled, o.rejected)
 }
 
 // signaled signals a threadlet that does nothing but wait for signals.
