@@ -177,7 +177,7 @@ func TestVerdictOnATieAcrossAPlace(t *testing.T) {
 		return strings.ReplaceAll(strings.Join(measuredUnevenly(t, figures, wide).verdict(), "\n"), "\u00a0", " ")
 	}
 	if got := verdict(tied); !strings.HasPrefix(got, "This run does not separate `main` from `slow`: the geometric means over the 2 figures that "+
-		"`baseline` has differ by 50 % or less, within noise.") {
+		"`baseline` has differ by 50 % or less, within their intervals and noise.") {
 		t.Error(got)
 	}
 	tied["main"]["C1"], tied["quick"]["C1"] = 100, 120

@@ -243,7 +243,7 @@ func TestWinner(t *testing.T) {
 		{"main is second", []stats.Place{place(1, "rival", 0.2, 1, false), place(2, "main", 0.3, 1.5, false), base3},
 			"`rival` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20); the next, `main`, is behind by 50 %. `main` does not win: it ranks 2 of 3, behind by 50 %."},
 		{"a tie", []stats.Place{main1, place(2, "rival", 0.21, 1.05, true), base3},
-			"This run does not separate `main` from `rival`: the geometric means over the 2 figures that all share differ by 5.0 % or less, within noise."},
+			"This run does not separate `main` from `rival`: the geometric means over the 2 figures that all share differ by 5.0 % or less, within their intervals and noise."},
 		{"the reference wins", []stats.Place{place(1, "baseline", 1, 1, false), place(2, "main", 1.2, 1.2, false)},
 			"`baseline` wins: over the 2 figures that all share, the next, `main`, costs 1.20× as much as `baseline` (geometric mean, 95 % interval 1.19–1.21). `main` does not win: it ranks 2 of 2, behind by 20 %."},
 		{"two", []stats.Place{main1, place(2, "baseline", 1, 5, false)},

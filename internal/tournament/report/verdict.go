@@ -171,10 +171,10 @@ func (d *document) first(st stats.Standing, counted string) string {
 	var s string
 	switch {
 	case len(tied) > 0:
-		s = fmt.Sprintf("This run does not separate `%s` from %s: the geometric means %s differ by %s or less, within noise.",
+		s = fmt.Sprintf("This run does not separate `%s` from %s: the geometric means %s differ by %s or less, within their intervals and noise.",
 			first.Impl, list(tied), where, stats.FormatPercent(apart))
 	case first.Impl == st.Reference:
-		s = fmt.Sprintf("`%s` wins: %s, the next, `%s`, costs %s.", first.Impl, where, second.Impl, mean(second))
+		s = fmt.Sprintf("`%s` wins: %s, the next, `%s`, costs %s.", first.Impl, strings.TrimSuffix(where, ","), second.Impl, mean(second))
 	case second.Impl == st.Reference:
 		s = fmt.Sprintf("`%s` wins: %s, it costs %s.", first.Impl, where, mean(first))
 	default:

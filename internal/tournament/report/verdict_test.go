@@ -64,6 +64,25 @@ func afterChange(t *testing.T, change func(impl, bench, unit string, round int, 
 
 func asMeasured(_, _, _ string, _ int, value float64) float64 { return value }
 
+// TestAnotherWinsWithoutTheReference: another contestant wins over what the reference lacks, and a sentence says so in plain English.
+func TestAnotherWinsWithoutTheReference(t *testing.T) {
+	doc := afterChange(t, func(impl, bench, unit string, _ int, v float64) float64 {
+		switch {
+		case impl != "main" || !strings.HasSuffix(unit, "ns/op"):
+			return v
+		case bench == "Microtask":
+			return v / 1e9
+		}
+		return 4 * v
+	})
+	if with, wide := doc.a.Overall.Places[0].Impl, doc.a.Wide.Places[0].Impl; with == wide {
+		t.Fatalf("%s wins both", with)
+	}
+	if s := doc.wideWinner(); !strings.Contains(s, "or not, the next, ") {
+		t.Errorf("it says %q", s)
+	}
+}
+
 // No sentence of the verdict stands whatever was measured: each says something else, or nothing, when figures change that it is about.
 func TestEverySentenceOfTheVerdictFollowsTheFigures(t *testing.T) {
 	times := func(of string, factor float64) func(string, string, string, int, float64) float64 {
