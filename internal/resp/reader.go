@@ -55,23 +55,26 @@ func (r *Reader) Offset() int64 { return r.base + int64(r.at) }
 func (r *Reader) Request() ([][]byte, error) {
 	for {
 		r.release()
-		line, err := r.line("too big inline request")
-		if err != nil {
-			return nil, err
-		}
-		if len(line) == 0 || line[0] != '*' {
-			words, ok := split(bytes.TrimSuffix(line, []byte{'\r'}))
-			if !ok {
-				return nil, ProtocolError("unbalanced quotes in request")
+		n, ok := r.length('*')
+		if !ok {
+			line, err := r.line("too big inline request")
+			if err != nil {
+				return nil, err
 			}
-			if len(words) > 0 {
-				return words, nil
+			if len(line) == 0 || line[0] != '*' {
+				words, ok := split(bytes.TrimSuffix(line, []byte{'\r'}))
+				if !ok {
+					return nil, ProtocolError("unbalanced quotes in request")
+				}
+				if len(words) > 0 {
+					return words, nil
+				}
+				continue
 			}
-			continue
-		}
-		n, ok := number(line)
-		if !ok || n > MaxArgs {
-			return nil, ProtocolError("invalid multibulk length")
+			n, ok = number(line)
+			if !ok || n > MaxArgs {
+				return nil, ProtocolError("invalid multibulk length")
+			}
 		}
 		if n <= 0 {
 			continue
@@ -90,16 +93,19 @@ func (r *Reader) Request() ([][]byte, error) {
 
 // bulk reads an argument.
 func (r *Reader) bulk() error {
-	line, err := r.line("too big bulk count string")
-	if err != nil {
-		return err
-	}
-	if len(line) == 0 || line[0] != '$' {
-		return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:min(1, len(line))]))
-	}
-	n, ok := number(line)
-	if !ok || n < 0 || n > MaxBulk {
-		return ProtocolError("invalid bulk length")
+	n, ok := r.length('$')
+	if !ok {
+		line, err := r.line("too big bulk count string")
+		if err != nil {
+			return err
+		}
+		if len(line) == 0 || line[0] != '$' {
+			return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:min(1, len(line))]))
+		}
+		n, ok = number(line)
+		if !ok || n < 0 || n > MaxBulk {
+			return ProtocolError("invalid bulk length")
+		}
 	}
 	size := int(n)
 	if r.at-r.begin+size > MaxRequest {
@@ -117,6 +123,29 @@ func (r *Reader) bulk() error {
 	r.spans = append(r.spans, span{from, from + size})
 	r.at += size + 2
 	return nil
+}
+
+// length reads a whole line that has arrived: the length of an array or a bulk, with so few digits that it is within the
+// limits. This is quicker than line and number, which are for everything else: if ok is false, nothing has been read.
+func (r *Reader) length(kind byte) (n int64, ok bool) {
+	const most = 6 // digits; MaxArgs and MaxBulk have more
+	b := r.buf[r.at:r.end]
+	if len(b) == 0 || b[0] != kind {
+		return 0, false
+	}
+	b = b[1:min(len(b), 1+most+len("\r\n"))]
+	for i, c := range b {
+		if c -= '0'; c <= 9 {
+			n = 10*n + int64(c)
+			continue
+		}
+		ok = i > 0 && i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n' && (b[0] != '0' || i == 1)
+		if ok {
+			r.at += 1 + i + len("\r\n")
+		}
+		break
+	}
+	return n, ok
 }
 
 // number reads the line of a length, which ends in \r, behind its first byte.
