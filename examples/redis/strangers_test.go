@@ -215,8 +215,12 @@ func TestStrangers(t *testing.T) {
 			if name == "scan" {
 				continue // 1 is a cursor that nobody was given
 			}
+			then := "\nTYPE 1\n"
+			if name == "pexpire" || name == "psetex" {
+				then = "\n" // a key that has a millisecond to live may be there or not
+			}
 			for _, fill := range []string{"SET 1 x", "RPUSH 1 1", "HSET 1 1 x", "SADD 1 1"} {
-				same(fill + "\n" + name + strings.Repeat(" 1", words) + "\nTYPE 1\n")
+				same(fill + "\n" + name + strings.Repeat(" 1", words) + then)
 			}
 		}
 	}
