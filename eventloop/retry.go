@@ -136,7 +136,9 @@ type endedRetry struct {
 	last   error // of the last attempt
 }
 
-func (e *endedRetry) Error() string { return fmt.Sprintf("%v; attempt %d: %v", e.end, e.failed, e.last) }
+func (e *endedRetry) Error() string {
+	return fmt.Sprintf("%v; attempt %d: %v", e.end, e.failed, e.last)
+}
 
 func (e *endedRetry) Unwrap() []error { return []error{e.end, e.last} }
 
