@@ -22,7 +22,9 @@ func init() {
 		},
 		Variants: []Variant{
 			{Name: "load=full", Core: true, Long: "at full load it follows the time that Submit takes", Run: func(b *testing.B, c Contestant) { processor(b, c, 0) }},
-			{Name: "load=light", Core: true, Run: func(b *testing.B, c Contestant) { processor(b, c, time.Millisecond) }},
+			{Name: "load=light", Core: true, Long: "what a loop burns is no matter of a glance", Run: func(b *testing.B, c Contestant) {
+				processor(b, c, time.Millisecond)
+			}},
 		},
 	})
 }

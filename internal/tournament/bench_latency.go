@@ -22,6 +22,7 @@ func init() {
 			Op:       "one round trip",
 			Measures: "submit one task, wait until it has run, repeat; with fd registered descriptors on which nothing happens",
 			Why:      "a goroutine that asks the loop and needs the answer pays this each time",
+			Needs:    []record.Need{{Window: aWhile}},
 		},
 		Variants: watching(latencies),
 	})
@@ -47,7 +48,7 @@ func watching(cell func(*bench)) []Variant {
 	}
 	return []Variant{
 		{Name: "fd=0", Core: true, Run: func(b *testing.B, c Contestant) { cell(start(b, c)) }},
-		{Name: "fd=1", Run: watched, Controls: map[string]func(*testing.B){
+		{Name: "fd=1", Long: "the loop without a descriptor is enough for a glance", Run: watched, Controls: map[string]func(*testing.B){
 			BlockingControl: func(b *testing.B) { watched(b, Blocking()) },
 		}},
 	}
@@ -213,7 +214,7 @@ func init() {
 			Op:       "one internal task",
 			Measures: "from SubmitInternal to the task's start while 10000 external tasks are always waiting",
 			Why:      "completions and control messages must not queue behind bulk work",
-			Needs:    []record.Need{{Values: 1000}},
+			Needs:    []record.Need{{Window: aWhile, Values: 1000}},
 		},
 		Variants: []Variant{{Run: func(b *testing.B, c Contestant) { internalPriority(b, c, 0) }}},
 	})

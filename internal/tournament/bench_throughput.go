@@ -38,6 +38,35 @@ func submit(b *testing.B, c Contestant) {
 func init() {
 	register(Benchmark{
 		Benchmark: record.Benchmark{
+			Name: "SubmitOnLoop", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
+			Op:       "one task submitted and run",
+			Measures: "a prebuilt function submits itself from the loop, again and again",
+			Why:      "work that is done in steps gives way to other work between them",
+		},
+		Variants: one(submitOnLoop),
+	})
+}
+
+func submitOnLoop(b *testing.B, c Contestant) {
+	b.ReportAllocs()
+	r := start(b, c)
+	left := b.N
+	var task func()
+	task = func() {
+		if left--; left == 0 {
+			r.done()
+			return
+		}
+		r.onLoop(r.Submit(task))
+	}
+	b.ResetTimer()
+	r.submit(task)
+	r.wait()
+}
+
+func init() {
+	register(Benchmark{
+		Benchmark: record.Benchmark{
 			Name: "PingPong", Category: Throughput, Units: []string{"ns/op", "B/op", "allocs/op"},
 			Op:       "one task submitted and run",
 			Measures: "one producer submits a fresh closure per task and counts it in and out of a WaitGroup",

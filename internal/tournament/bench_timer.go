@@ -23,6 +23,8 @@ func init() {
 			Measures: "on the loop, with 0 to 1000000 other timers pending over the next hour; with op=timeout the oldest of 1000 equal " +
 				"timeouts is cancelled and another scheduled",
 			Why: "every request has a timeout, nearly all are cancelled, and a busy server holds very many",
+			// What scheduled so many others has left garbage, which is collected meanwhile.
+			Needs: []record.Need{{Variant: "op=cancel/pending=1000000", Window: aWhile}, {Variant: "op=fire/pending=1000000", Window: aWhile}},
 		},
 		Variants: timerVariants(),
 	})

@@ -20,7 +20,8 @@ func init() {
 			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op: "one wake",
 			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors; the submitter " +
-				"waits, or goes on computing for up to a millisecond (then=busy)",
+				"waits, or goes on computing for up to a millisecond (then=busy); the threads are moved 20 times meanwhile, and the median is " +
+				"the mean of the parts' medians",
 			Why:   "how fast an idle loop reacts on a processor that is awake, also when it watches sockets, and when whoever woke it has more to do",
 			Needs: []record.Need{{Values: 1000}},
 		},
@@ -36,7 +37,7 @@ func init() {
 		Benchmark: record.Benchmark{
 			Name: "WakeCost", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op:       "one wake",
-			Measures: "how long the Submit that wakes a parked loop takes its caller, who then computes for up to a millisecond",
+			Measures: "how long the Submit that wakes a parked loop takes its caller, who then computes for up to a millisecond; in parts, as WakeFromIdle",
 			Why:      "a loop that starts at once while its waker computes may have the waker pay for it",
 			Unscored: "it is the price of a figure that is scored: WakeFromIdle",
 			Needs:    []record.Need{{Values: 1000}},
@@ -48,21 +49,48 @@ func init() {
 // wakes measures wake-ups of a parked loop, from the call of Submit until the task begins. After each Submit the submitter
 // calls then.
 func (r *bench) wakes(then func(begun *atomic.Bool)) {
-	var h histogram
-	r.wakeIdle(then, func(submitted, begun, _ time.Time) { h.record(begun.Sub(submitted)) })
-	h.report(r.b)
+	r.places(then, func(submitted, begun, _ time.Time) time.Duration { return begun.Sub(submitted) })
 }
 
 // wakeCosts measures the same wake-ups from the call of Submit until Submit returns.
 func (r *bench) wakeCosts(then func(begun *atomic.Bool)) {
-	var h histogram
-	r.wakeIdle(then, func(submitted, _, returned time.Time) { h.record(returned.Sub(submitted)) })
-	h.report(r.b)
+	r.places(then, func(submitted, _, returned time.Time) time.Duration { return returned.Sub(submitted) })
 }
 
-// wakeIdle wakes a parked loop b.N times. For each wake-up it calls tell with the times at which Submit was called, the task
+// places measures b.N wake-ups in parts. Whether the system has the loop's thread on its waker's processor or on another, which
+// sleeps, decides what a wake takes, and it keeps that for as long as a process lasts. So other goroutines compute between the
+// parts, which moves the threads, and the median that is reported is the mean of the parts' medians.
+func (r *bench) places(then func(begun *atomic.Bool), value func(submitted, begun, returned time.Time) time.Duration) {
+	const parts, stirred = 20, 2 * time.Millisecond
+	var all histogram
+	var medians time.Duration
+	left, measured := r.b.N, 0
+	for i := range parts {
+		n := left / (parts - i)
+		if left -= n; n == 0 {
+			continue
+		}
+		r.b.StopTimer()
+		leave := neighbours(runtime.GOMAXPROCS(0))
+		time.Sleep(stirred)
+		leave()
+		r.b.StartTimer()
+		var part histogram
+		r.wakeIdle(n, then, func(submitted, begun, returned time.Time) {
+			d := value(submitted, begun, returned)
+			part.record(d)
+			all.record(d)
+		})
+		medians += part.quantile(0.5)
+		measured++
+	}
+	all.report(r.b)
+	r.b.ReportMetric(max(0, float64(medians)/float64(measured)-float64(clockReading())), "p50-ns/op")
+}
+
+// wakeIdle wakes a parked loop n times. For each wake-up it calls tell with the times at which Submit was called, the task
 // began, and Submit returned.
-func (r *bench) wakeIdle(then func(begun *atomic.Bool), tell func(submitted, begun, returned time.Time)) {
+func (r *bench) wakeIdle(n int, then func(begun *atomic.Bool), tell func(submitted, begun, returned time.Time)) {
 	var ran time.Time
 	var begun atomic.Bool
 	task := func() {
@@ -70,7 +98,7 @@ func (r *bench) wakeIdle(then func(begun *atomic.Bool), tell func(submitted, beg
 		begun.Store(true)
 		r.done()
 	}
-	for range r.b.N {
+	for range n {
 		r.idle()
 		begun.Store(false)
 		submitted := time.Now()

@@ -121,7 +121,7 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	cfg := &f.cfg
 	flags := flag.NewFlagSet("tournament run", flag.ContinueOnError)
 	flags.StringVar(&cfg.Mode, "mode", record.Full, "`full` or quick; quick is a glance, and every report says so")
-	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` to aim for, without the build (default 10m, quick 1m)")
+	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` to aim for, without the build (default 10m30s, quick 1m)")
 	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, or as many, from 6 on, as the budget allows; quick 8; fewer than 6 give no intervals)")
 	flags.StringVar(&cfg.Out, "out", defaultOut, "`folder` for the results")
 	flags.StringVar(&cfg.Name, "name", "", "`name` of the run in reports (default: the last element of -out)")
@@ -151,7 +151,7 @@ const crowd = 4
 // complete fills in defaults and refuses what makes no sense.
 func (f *runFlags) complete(given map[string]bool) error {
 	cfg := &f.cfg
-	budget, rounds := 10*time.Minute, 10
+	budget, rounds := 10*time.Minute+30*time.Second, 10
 	switch cfg.Mode {
 	case record.Full:
 		if !given["rounds"] {

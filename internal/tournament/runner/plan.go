@@ -31,7 +31,7 @@ func tuningFor(mode string) tuning {
 			maxSetup: 250 * time.Millisecond, maxWindow: 100 * time.Millisecond, values: 10,
 		}
 	}
-	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, usual: 240 * time.Millisecond, most: 3500 * time.Millisecond, values: 1}
+	return tuning{warm: 10 * time.Millisecond, least: 10 * time.Millisecond, usual: 240 * time.Millisecond, most: 2 * time.Second, values: 1}
 }
 
 // needed returns how long a cell has to be measured, so that its benchmark gets the window and the values that it needs. If the
