@@ -270,7 +270,7 @@ func TestCommandLineRepeatsTheRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		words := append([]string{"go", "run", ".", "run",
-			"-mode=full", "-budget=10m0s", "-rounds=10", "-cpu=1"}, c.want...)
+			"-mode=full", "-budget=10m30s", "-rounds=10", "-cpu=1"}, c.want...)
 		if got, want := commandLine(&f.cfg, f, "go run ."), strings.Join(words, " "); got != want {
 			t.Errorf("%q\ngives %s\nwant  %s", c.args, got, want)
 		}
