@@ -67,6 +67,21 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// Lines of lengths mean the same whether they arrive at once or not, right or wrong.
+func TestLengthsInPieces(t *testing.T) {
+	pieces := []string{"*1\r\n", "*2\r\n", "$1\r\n", "$0\r\n", "$12\r\n", "x\r\n", "\r\n", "\r", "\n", "*", "$", "-", "0", "1", "9", "999999", "x"}
+	for range 20_000 {
+		var in string
+		for range 1 + rand.IntN(6) {
+			in += pieces[rand.IntN(len(pieces))]
+		}
+		whole, bytewise := transcript(resp.NewReader(strings.NewReader(in))), transcript(resp.NewReader(iotest.OneByteReader(strings.NewReader(in))))
+		if whole != bytewise {
+			t.Fatalf("%q: %s, and in bytes: %s", in, whole, bytewise)
+		}
+	}
+}
+
 func transcript(r *resp.Reader) string {
 	var out []string
 	for {
