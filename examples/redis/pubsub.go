@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -14,10 +15,11 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// subscriptions are a client's.
+// subscriptions are a client's, each with its number in the order in which they were made.
 type subscriptions struct {
-	channels map[string]struct{}
-	patterns map[string]struct{}
+	channels map[string]int
+	patterns map[string]int
+	made     int
 	writer   *threadlet.Threadlet // sends the replies; nil without subscriptions
 	wake     *threadlet.Chan[struct{}]
 	overdue  eventloop.TimerID // drops the client; 0 unless more than the soft limit waits
@@ -45,17 +47,20 @@ func init() {
 	})
 }
 
-func (c *client) subscribe(verb string, names [][]byte, mine *map[string]struct{}, all map[string]map[*client]struct{}) {
+func (c *client) subscribe(verb string, names [][]byte, mine *map[string]int, all map[string]map[*client]struct{}) {
 	if err := c.startWriter(); err != nil {
 		c.error("ERR " + err.Error())
 		return
 	}
 	if *mine == nil {
-		*mine = map[string]struct{}{}
+		*mine = map[string]int{}
 	}
 	for _, name := range names {
 		n := string(name)
-		(*mine)[n] = struct{}{}
+		if _, already := (*mine)[n]; !already {
+			c.made++
+			(*mine)[n] = c.made
+		}
 		if all[n] == nil {
 			all[n] = map[*client]struct{}{}
 		}
@@ -64,12 +69,13 @@ func (c *client) subscribe(verb string, names [][]byte, mine *map[string]struct{
 	}
 }
 
-// unsubscribe ends the subscriptions of these names; without names, all of them.
-func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]struct{}, all map[string]map[*client]struct{}) {
+// unsubscribe ends the subscriptions of these names; without names, of all in their order.
+func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, all map[string]map[*client]struct{}) {
 	if len(names) == 0 {
 		for name := range mine {
 			names = append(names, []byte(name))
 		}
+		slices.SortFunc(names, func(a, b []byte) int { return mine[string(a)] - mine[string(b)] })
 	}
 	for _, name := range names {
 		delete(mine, string(name))
