@@ -29,7 +29,7 @@ func (e *AggregateError) Error() string {
 // Unwrap returns the errors, so that errors.Is and errors.As look into each.
 func (e *AggregateError) Unwrap() []error { return e.Errors }
 
-// ErrNilReason is the error of a promise that was rejected with a nil reason.
+// ErrNilReason is the error of a promise that was rejected with a nil reason: pass an error that says why.
 var ErrNilReason = errors.New("promise: rejected with a nil error")
 
 // mustReason returns err, or ErrNilReason for nil: a rejection must have an error.
