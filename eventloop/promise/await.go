@@ -6,6 +6,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -85,6 +86,10 @@ type waiters struct {
 	peak int        // the most entries that the map had; a map never gives memory back
 	held []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
 
+	// wanted says that the loop waits for mu. Only the loop writes it. Whoever is about to take mu then yields: a goroutine
+	// takes mu again and again for as long as it runs, so the loop would wait a time slice for each that is before it.
+	wanted atomic.Bool
+
 	// ended says that end was called: no pending promise settles any more. end sets it before it takes mu, so that whoever
 	// comes later needs no lock; add reads it under mu too, so that end finds the listeners that were added before.
 	ended atomic.Bool
@@ -103,7 +108,7 @@ func (ws *waiters) add(p *Promise, l listener) *waiter {
 		return nil
 	}
 	w := &waiter{listener: l} // before the lock: an allocation may have to help the garbage collector
-	ws.mu.Lock()
+	ws.lock(p.realm)
 	defer ws.mu.Unlock()
 	answered := settledMask
 	if p.realm.end.Load() != nil {
@@ -122,9 +127,24 @@ func (ws *waiters) add(p *Promise, l listener) *waiter {
 	return w
 }
 
+// lock takes mu. If the caller is the loop of r, the realm of ws, others give way.
+func (ws *waiters) lock(r *Realm) {
+	wanted := ws.wanted.Load()
+	switch {
+	case !wanted && ws.mu.TryLock():
+		return
+	case r.sched.OnLoop():
+		ws.wanted.Store(true)
+		defer ws.wanted.Store(false)
+	case wanted:
+		runtime.Gosched()
+	}
+	ws.mu.Lock()
+}
+
 // remove takes w out. It returns false if w was notified, or is about to be.
 func (ws *waiters) remove(p *Promise, w *waiter) bool {
-	ws.mu.Lock()
+	ws.lock(p.realm)
 	defer ws.mu.Unlock()
 	list := ws.of[p]
 	last := len(list) - 1
@@ -154,7 +174,7 @@ func (ws *waiters) drop(p *Promise) {
 
 // notify notifies the listeners of p, which has settled. Only the loop calls it.
 func (ws *waiters) notify(p *Promise) {
-	ws.mu.Lock()
+	ws.lock(p.realm)
 	list := ws.of[p]
 	if list != nil {
 		ws.drop(p)
@@ -214,7 +234,7 @@ func (ws *waiters) dismiss() {
 // hold keeps a root alive until the end. The loop has refused to settle it, so the end rejects it, for the handlers that it
 // has. Any goroutine may call it.
 func (ws *waiters) hold(p *Promise) {
-	ws.mu.Lock()
+	ws.lock(p.realm)
 	defer ws.mu.Unlock()
 	if !ws.ended.Load() {
 		ws.held = append(ws.held, p)
@@ -222,8 +242,8 @@ func (ws *waiters) hold(p *Promise) {
 }
 
 // promises returns the promises that have listeners, unless they are more than most; and how many there are.
-func (ws *waiters) promises(most int) (all []*Promise, n int) {
-	ws.mu.Lock()
+func (ws *waiters) promises(r *Realm, most int) (all []*Promise, n int) {
+	ws.lock(r)
 	defer ws.mu.Unlock()
 	if n = len(ws.of); n <= most {
 		all = slices.Collect(maps.Keys(ws.of))
@@ -232,8 +252,8 @@ func (ws *waiters) promises(most int) (all []*Promise, n int) {
 }
 
 // all returns all promises that have listeners.
-func (ws *waiters) all() []*Promise {
-	all, _ := ws.promises(math.MaxInt)
+func (ws *waiters) all(r *Realm) []*Promise {
+	all, _ := ws.promises(r, math.MaxInt)
 	return all
 }
 

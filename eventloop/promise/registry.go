@@ -257,7 +257,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 		}
 	}
 	if first {
-		for _, p := range r.waiters.all() {
+		for _, p := range r.waiters.all(r) {
 			if p.isRoot() {
 				reject(p)
 			}

@@ -37,7 +37,7 @@ func (r *Realm) Checkpoint() (more bool) {
 
 // Waited returns the promises that other goroutines or loops wait for, unless they are more than most; and how many there
 // are. Any goroutine may call it.
-func (r *Realm) Waited(most int) (all []*Promise, n int) { return r.waiters.promises(most) }
+func (r *Realm) Waited(most int) (all []*Promise, n int) { return r.waiters.promises(r, most) }
 
 // isEnd tells whether err is the error of the loop's end, which is no fault. Comparing a user's error may panic, in its
 // methods Is and Unwrap or because it is not comparable; an error with which that happens is not that of the end.

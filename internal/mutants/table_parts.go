@@ -62,7 +62,7 @@ var partMutants = []mutant{
 		"p.realm.enqueue(n)\n\t\treturn", "n.run()\n\t\treturn",
 		"a handler runs before Then has returned", ""},
 	{"promise-waited-for-not-rejected", "eventloop/promise/registry.go",
-		"for _, p := range r.waiters.all() {", "for _, p := range r.waiters.all()[:0] {",
+		"for _, p := range r.waiters.all(r) {", "for _, p := range r.waiters.all(r)[:0] {",
 		"a worker that waits for a promise keeps Shutdown waiting", "^TestRejectAll$"},
 
 	{"promise-refused-stays-pending", "eventloop/promise/then.go",
@@ -102,6 +102,9 @@ var partMutants = []mutant{
 	{"promise-ended-behind-lock", "eventloop/promise/await.go",
 		"if p.settled() || ws.ended.Load() {", "if p.settled() {",
 		"goroutines that begin to wait when a loop has ended keep those waiting that were before", "^TestEndTakesNoTurns$"},
+	{"promise-waiters-push-ahead", "eventloop/promise/await.go",
+		"\t\tws.wanted.Store(true)\n", "",
+		"goroutines that begin and end their waiting again and again keep the loop from settling a promise", "^TestWaitersGiveWay$"},
 	{"promise-rest-is-not-told", "eventloop/promise/await.go",
 		"\t\tsched.Go(func() { notifyAll(p, rest) })\n", "\t\t_ = rest\n",
 		"of thousands who wait for a promise some never hear", "^TestManyWaitersHearElsewhere$"},
