@@ -349,7 +349,7 @@ func TestAwaitContextRaces(t *testing.T) {
 
 // A loop that settles a promise does not wait for a time slice of each goroutine that begins and ends its waiting for others.
 func TestWaitersGiveWay(t *testing.T) {
-	const bound = 25 * time.Millisecond // two slices and some
+	const bound = 60 * time.Millisecond // six slices, where hundreds of waiters would take one each
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	worst := func() (worst time.Duration) {
 		_, r := newRealm(promise.Config{})
