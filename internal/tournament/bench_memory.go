@@ -81,7 +81,7 @@ func init() {
 			Why:      "how many loops and timers fit, and whether one bad minute costs memory for ever",
 		},
 		Variants: []Variant{
-			footprintOf("loop", true, "", idleLoops, nil),
+			footprintOf("loop", true, "what memory a loop takes is no matter of a glance", idleLoops, nil),
 			footprintOf("timer", true, "to schedule so many timers takes longer than a glance", pendingTimers, runtimeTimers),
 			footprintOf("task", true, "to queue so many tasks takes longer than a glance", queuedTasks, nil),
 			footprintOf("burst", false, "to queue a million tasks takes longer than a glance", drainedBurst, nil),

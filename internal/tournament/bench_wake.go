@@ -4,6 +4,7 @@ package tournament
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func init() {
 			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
 			Op: "one wake",
 			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors; the submitter " +
-				"waits, or goes on computing for up to a millisecond (then=busy); the threads are moved 20 times meanwhile, and the median is " +
+				"waits, or goes on computing for up to a millisecond (then=busy); the threads are moved up to 20 times meanwhile, and the median is " +
 				"the mean of the parts' medians",
 			Why:   "how fast an idle loop reacts on a processor that is awake, also when it watches sockets, and when whoever woke it has more to do",
 			Needs: []record.Need{{Values: 1000}},
@@ -61,19 +62,15 @@ func (r *bench) wakeCosts(then func(begun *atomic.Bool)) {
 // sleeps, decides what a wake takes, and it keeps that for as long as a process lasts. So other goroutines compute between the
 // parts, which moves the threads, and the median that is reported is the mean of the parts' medians.
 func (r *bench) places(then func(begun *atomic.Bool), value func(submitted, begun, returned time.Time) time.Duration) {
-	const parts, stirred = 20, 2 * time.Millisecond
+	parts := max(1, min(r.b.N/50, 20)) // fifty wakes are enough for a median
 	var all histogram
 	var medians time.Duration
-	left, measured := r.b.N, 0
+	left := r.b.N
 	for i := range parts {
 		n := left / (parts - i)
-		if left -= n; n == 0 {
-			continue
-		}
+		left -= n
 		r.b.StopTimer()
-		leave := neighbours(runtime.GOMAXPROCS(0))
-		time.Sleep(stirred)
-		leave()
+		moveThreads()
 		r.b.StartTimer()
 		var part histogram
 		r.wakeIdle(n, then, func(submitted, begun, returned time.Time) {
@@ -82,10 +79,24 @@ func (r *bench) places(then func(begun *atomic.Bool), value func(submitted, begu
 			all.record(d)
 		})
 		medians += part.quantile(0.5)
-		measured++
 	}
 	all.report(r.b)
-	r.b.ReportMetric(max(0, float64(medians)/float64(measured)-float64(clockReading())), "p50-ns/op")
+	r.b.ReportMetric(max(0, float64(medians)/float64(parts)-float64(clockReading())), "p50-ns/op")
+}
+
+// moveThreads has a goroutine for each processor compute for two milliseconds. They look at the clock themselves: whoever slept
+// meanwhile would wait for a slice of the scheduler.
+func moveThreads() {
+	var all sync.WaitGroup
+	until := time.Now().Add(2 * time.Millisecond)
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for x := uint64(1); time.Now().Before(until); {
+				x = compute(x)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // wakeIdle wakes a parked loop n times. For each wake-up it calls tell with the times at which Submit was called, the task
