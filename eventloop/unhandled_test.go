@@ -235,3 +235,22 @@ func TestReportsDeferWork(t *testing.T) {
 		})
 	}
 }
+
+// Close ends the reports of rejections, like everything else that waits.
+func TestNoRejectionIsReportedAfterClose(t *testing.T) {
+	reports := 0
+	var l *eventloop.Loop
+	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {
+		reports++
+		require.NoError(t, l.Close())
+	}))
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() {
+		for range 3 {
+			_, _, reject := l.NewPromise()
+			reject(errors.New("nobody handles this"))
+		}
+	}))
+	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
+	require.Equal(t, 1, reports)
+}

@@ -200,8 +200,11 @@ var loopMutants = []mutant{
 		"\treturn l.micro.len()+l.ticks.len() != 0\n",
 		"a microtask of another goroutine waits for all tasks of the tick", "^TestForeignMicrotaskFollowsTheCallback$"},
 	{"microtask-after-close", "eventloop/microtask.go",
-		"func (l *Loop) spend() bool {\n\tif l.state.load().closing() {", "func (l *Loop) spend() bool {\n\tif false {",
+		"for q.len() != 0 && !l.state.load().closing() {", "for q.len() != 0 {",
 		"microtasks run after Close has returned", "^TestConformance$/^impl=main$/^D16_CloseDrops$"},
+	{"microtask-report-after-close", "eventloop/microtask.go",
+		"func (l *Loop) spend() bool {\n\tif l.state.load().closing() {", "func (l *Loop) spend() bool {\n\tif false {",
+		"rejections are reported after Close has returned", "^TestNoRejectionIsReportedAfterClose$"},
 
 	// timer.go
 	{"timer-from-tick-time", "eventloop/timer.go",
