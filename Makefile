@@ -153,11 +153,11 @@ bench-check: need-go ## Run each benchmark once, to see that it works
 
 .PHONY: tournament-benchmark
 tournament-benchmark: bin/tournament ## Run the tournament (ten minutes); writes RESULTS.md and results/native
-	bin/tournament run -mode full -out results/native -results RESULTS.md $(if $(ARGS),,-command 'make $@') $(RUN_FLAGS)
+	bin/tournament run -mode full -out results/native $(if $(ARGS),,-command 'make $@') $(RUN_FLAGS)
 
 .PHONY: tournament-quick
 tournament-quick: bin/tournament ## Run a glance of the tournament (one minute); writes results/quick only
-	bin/tournament run -mode quick -out results/quick -results '' $(if $(ARGS),,-command 'make $@') $(RUN_FLAGS)
+	bin/tournament run -mode quick -out results/quick $(if $(ARGS),,-command 'make $@') $(RUN_FLAGS)
 
 .PHONY: bench-linux-docker
 bench-linux-docker: need-go ## Run the tournament in a Linux container; writes results/linux-docker (settings: docker/bench.sh)

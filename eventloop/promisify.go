@@ -50,16 +50,24 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
 	}
+	if refused := l.admitWorker(ctx); refused != nil {
+		return refused
+	}
+	return l.startWorker(&workItem{loop: l, ctx: ctx, fn: fn})
+}
+
+// admitWorker counts a worker, which startWorker then starts. If there must be none, it returns a promise that says why.
+func (l *Loop) admitWorker(ctx context.Context) (refused *Promise) {
 	if ctx.Err() != nil {
 		return l.promises.Rejected(cancelled(ctx))
 	}
 	if err := l.addWorker(); err != nil {
 		return l.promises.Refused(err)
 	}
-	return l.startWorker(&workItem{loop: l, ctx: ctx, fn: fn})
+	return nil
 }
 
-// startWorker starts a worker that addWorker has counted.
+// startWorker starts a worker that admitWorker has counted.
 func (l *Loop) startWorker(w *workItem) *Promise {
 	ctx := w.ctx
 	l.promises.Begin(&w.promise)

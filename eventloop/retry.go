@@ -67,11 +67,8 @@ func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Conte
 	if fn == nil {
 		return promise.As[T](l.promises.Rejected(ErrNilCallback))
 	}
-	if ctx.Err() != nil {
-		return promise.As[T](l.promises.Rejected(cancelled(ctx)))
-	}
-	if err := l.addWorker(); err != nil {
-		return promise.As[T](l.promises.Refused(err))
+	if refused := l.admitWorker(ctx); refused != nil {
+		return promise.As[T](refused)
 	}
 	r := &retry{loop: l, ctx: ctx, backoff: b}
 	r.fn = func(ctx context.Context) (any, error) { return fn(ctx) }

@@ -272,8 +272,8 @@ func (l *Loop) logError(msg string, err error, args ...any) {
 
 // handleUnknown deals with an event whose tag belongs to no registration. The first time this is normal: the registration
 // has ended since the wait. When the tag comes again after another wait, its descriptor was closed while a duplicate is
-// open, and the event would come for ever: so the poller has to forget everything. The
-// same is done when there are more such tags than are remembered.
+// open, and the event would come for ever: so the poller has to forget everything. The same is done when there are more
+// such tags than are remembered.
 func (l *Loop) handleUnknown(tag uint32) {
 	d := &l.fds
 	if len(d.earlier) < mostEarlier+int(d.size.Load()) && !slices.Contains(d.earlier, tag) {

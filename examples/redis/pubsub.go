@@ -135,14 +135,14 @@ func (c *client) waits() int { return c.sending + len(c.out) }
 
 // drop disconnects a client that does not read.
 func (c *client) drop() {
-	c.inTime()
+	c.cancelOverdue()
 	c.dropped++
 	c.out = nil
 	_ = c.conn.Close()
 }
 
-// inTime ends the time in which less must wait.
-func (c *client) inTime() {
+// cancelOverdue stops the clock of a client that had more than the soft limit waiting.
+func (c *client) cancelOverdue() {
 	if c.overdue != 0 {
 		_ = c.loop.CancelTimer(c.overdue)
 		c.overdue = 0
@@ -167,7 +167,7 @@ func (c *client) stopWriter() error {
 	_ = c.wake.Close()
 	err := c.writer.Join(context.Background())
 	c.writer = nil
-	c.inTime()
+	c.cancelOverdue()
 	return err
 }
 

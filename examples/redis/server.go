@@ -174,7 +174,7 @@ func (c *client) send(out []byte) error {
 		n, err = c.conn.Write(out[:min(len(out), flushAt)])
 		out = out[n:]
 		if c.sending = len(out); c.waits() <= c.softLimit {
-			c.inTime()
+			c.cancelOverdue()
 		}
 	}
 	return err
