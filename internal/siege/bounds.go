@@ -81,7 +81,7 @@ func (o *outcome) check(allow bounds) {
 	}
 	switch o.life {
 	case burst:
-		// Timers of its own kind queue with the rest.
+		// A critical timer queues with others of its kind.
 		k, plain := timing, o.plain.gaps[timerProbe]
 		if o.own().has(timerProbe) {
 			k = backlog

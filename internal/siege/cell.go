@@ -105,7 +105,21 @@ func (c cell) own() (s probeSet) {
 	for _, f := range c.floods() {
 		s |= f.own
 	}
+	if c.tier() == eventloop.TimerCritical {
+		s &^= set(timerProbe)
+	}
 	return s
+}
+
+// tier returns the tier of the timer probe. In a burst of timers that are not critical it is critical: that is what a timer is
+// to be which must not wait behind a million others that are due before it.
+func (c cell) tier() eventloop.TimerTier {
+	timers := func(f *flood) bool { return f.own.has(timerProbe) }
+	critical := func(f *flood) bool { return f.critical }
+	if c.life == burst && slices.ContainsFunc(c.floods(), timers) && !slices.ContainsFunc(c.floods(), critical) {
+		return eventloop.TimerCritical
+	}
+	return eventloop.TimerNormal
 }
 
 func (c cell) free() (s probeSet) {
@@ -193,7 +207,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 		return err
 	}
 	memory.site.Store(s)
-	b, err := s.probe()
+	b, err := s.probe(c.tier())
 	if err != nil {
 		return err
 	}

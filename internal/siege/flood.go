@@ -33,6 +33,7 @@ type flood struct {
 	// own are the probes that queue behind the flood's functions; free are those that it may keep waiting.
 	own, free probeSet
 	refused   bool // all calls are to be refused
+	critical  bool // its timers are of the first tier
 	opts      []eventloop.Option
 	begin     func(s *site, t *tally) flooder // for each goroutine; or for each chain, if it feeds itself
 	feeds     bool                            // it feeds itself, on the loop

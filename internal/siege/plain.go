@@ -180,6 +180,7 @@ func (p *plain) probe() (*battery, error) {
 		files[i] = os.NewFile(uintptr(fd), "end")
 	}
 	p.free = append(p.free, func() { _ = files[0].Close(); _ = files[1].Close() })
+	sent := b.echo(files[0])
 	go func() {
 		var buf [16]byte
 		for {
@@ -188,13 +189,9 @@ func (p *plain) probe() (*battery, error) {
 				return
 			}
 			_, _ = files[1].Write(buf[:n])
+			sent()
 		}
 	}()
-	go func() {
-		<-b.ended
-		_ = files[0].SetDeadline(time.Now())
-	}()
-	b.echo(files[0])
 	// The functions are made anew, as those of the loop's probers are. Beside a flood of garbage that can take longest: a
 	// goroutine that allocates has to assist the collector.
 	for _, kind := range []probe{taskProbe, internalProbe, microtaskProbe} {

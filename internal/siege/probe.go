@@ -111,9 +111,12 @@ func (b *battery) ask(p probe, call func(done func()) error) {
 	}()
 }
 
-// echo probes by a byte through a connection whose other end sends back what it gets.
-func (b *battery) echo(near *os.File) {
+// echo probes by a byte through a connection whose other end sends it back, and then calls sent. That wakes the prober as the
+// answers of the other probes do. If the prober waited for the byte in Read, the runtime's poller would wake it: on a single
+// processor it then stands behind all goroutines that yield, whoever has sent the byte.
+func (b *battery) echo(near *os.File) (sent func()) {
 	g := &b.gauges[descriptorProbe]
+	answer := make(chan struct{}, 1)
 	b.all.Add(1)
 	go func() {
 		defer b.all.Done()
@@ -124,13 +127,20 @@ func (b *battery) echo(near *os.File) {
 				g.cancel()
 				return
 			}
-			if _, err := near.Read(buf[:]); err != nil {
+			select {
+			case <-answer:
+			case <-b.ended:
+				g.cancel()
+				return
+			}
+			if _, err := near.Read(buf[:]); err != nil { // does not wait
 				g.cancel()
 				return
 			}
 			g.end()
 		}
 	}()
+	return func() { answer <- struct{}{} }
 }
 
 // reset forgets the gaps so far. A gap that is under way counts from now on.
@@ -198,8 +208,8 @@ func pair() (fd int, far *os.File, err error) {
 	return fds[0], os.NewFile(uintptr(fds[1]), "far end"), nil
 }
 
-// probe starts the probes of a site.
-func (s *site) probe() (*battery, error) {
+// probe starts the probes of a site; its timers are of that tier.
+func (s *site) probe(tier eventloop.TimerTier) (*battery, error) {
 	b := &battery{ended: s.loop.Done()}
 	l := s.loop
 	fd, far, err := pair()
@@ -210,24 +220,21 @@ func (s *site) probe() (*battery, error) {
 		_ = far.Close()
 		_ = unix.Close(fd)
 	})
+	sent := b.echo(far)
 	err = l.RegisterFD(fd, eventloop.EventRead, func(eventloop.IOEvents) {
 		s.enter()
 		var buf [16]byte
 		if n, _ := unix.Read(fd, buf[:]); n > 0 {
 			_, _ = unix.Write(fd, buf[:n])
+			sent()
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		<-b.ended
-		_ = far.SetDeadline(time.Now()) // nothing comes any more
-	}()
-	if err := s.probeTimer(b); err != nil {
+	if err := s.probeTimer(b, tier); err != nil {
 		return nil, err
 	}
-	b.echo(far)
 	callback := func(done func()) func() { return func() { s.enter(); done() } }
 	b.ask(taskProbe, func(done func()) error { return l.Submit(callback(done)) })
 	b.ask(internalProbe, func(done func()) error { return l.SubmitInternal(callback(done)) })
@@ -242,7 +249,7 @@ func (s *site) probe() (*battery, error) {
 	return b, nil
 }
 
-func (s *site) probeTimer(b *battery) error {
+func (s *site) probeTimer(b *battery, tier eventloop.TimerTier) error {
 	g := &b.gauges[timerProbe]
 	var arm func() error
 	fire := func() {
@@ -254,7 +261,7 @@ func (s *site) probeTimer(b *battery) error {
 	}
 	arm = func() error {
 		g.beginGap(now() + int64(pace))
-		_, err := s.loop.ScheduleTimer(pace, fire)
+		_, err := s.loop.ScheduleTimerAs(tier, pace, fire)
 		if err != nil {
 			g.cancel()
 		}
