@@ -228,7 +228,8 @@ the tournament's own tests run in CI only.
 ## Worst gaps under siege
 
 Each row is the worst of all cells that a run of the station ` + "`siege`" + ` has tried: of each probe, but for floods of its own kind; beside it, in the
-same cell, that of a channel, time.AfterFunc or a goroutine that reads.
+same cell, that of a channel, time.AfterFunc or a goroutine that reads. In a burst of timers the timer that is watched is a ` + "`TimerCritical`" + ` one: a normal one has its turn
+behind those that are due before it.
 
 ` + gapsBegin + f.gaps + gapsEnd)
 	b.WriteString(`
