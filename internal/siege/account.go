@@ -21,7 +21,7 @@ func (c cell) sums(s *site) (all []sums) {
 func (c cell) backlog(s *site) (n int64) {
 	for _, f := range c.floods() {
 		if f.law != nothing {
-			n += s.of(f).waiting()
+			n += max(0, s.of(f).waiting()) // a function may have run before its call is counted
 		}
 	}
 	return n

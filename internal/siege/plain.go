@@ -2,10 +2,11 @@
 
 package main
 
-// The yardstick: a goroutine that ranges over a channel of functions, time.AfterFunc, and a goroutine that reads and
-// writes, besieged in the same way by as many goroutines beside the same neighbours.
+// The yardstick: a goroutine that ranges over a channel of functions, time.AfterFunc, and a goroutine that reads for that
+// channel, besieged in the same way by as many goroutines beside the same neighbours.
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"os"
@@ -188,8 +189,12 @@ func (p *plain) probe() (*battery, error) {
 			if err != nil {
 				return
 			}
-			_, _ = files[1].Write(buf[:n])
-			sent()
+			back := bytes.Clone(buf[:n])
+			// What a descriptor brings is for the goroutine that does everything else, as on a loop.
+			p.tasks <- func() {
+				_, _ = files[1].Write(back)
+				sent()
+			}
 		}
 	}()
 	// The functions are made anew, as those of the loop's probers are. Beside a flood of garbage that can take longest: a
