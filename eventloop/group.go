@@ -91,13 +91,16 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 // Run or the beginning of the end on.
 func (g *Group) watch() {
 	var all sync.WaitGroup
+	var first sync.Once
 	for _, l := range g.loops {
 		all.Go(func() {
 			<-l.Done()
-			g.beginEnd(false)
-			for _, other := range g.loops {
-				go other.Shutdown(context.Background())
-			}
+			first.Do(func() {
+				g.beginEnd(false)
+				for _, other := range g.loops {
+					go other.Shutdown(context.Background())
+				}
+			})
 		})
 	}
 	all.Wait()

@@ -406,29 +406,3 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 	require.NoError(t, <-ended)
 	require.NoError(t, <-result)
 }
-
-// A group ends with the first of its loops, however its tasks go on to submit others.
-func TestGroupEndsWithOneLoop(t *testing.T) {
-	g := newGroup(t, 2)
-	refused, release := make(chan struct{}), make(chan struct{})
-	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
-	var again func()
-	again = func() {
-		if g.PutInto(0, again) != nil {
-			close(refused)
-		}
-	}
-	require.NoError(t, g.PutInto(0, func() {
-		_ = g.Loop(0).Shutdown(context.Background())
-		again()
-	}))
-	result := runs(g, context.Background())
-	select {
-	case <-refused:
-	case <-time.After(3 * time.Second):
-		t.Error("a group goes on although one of its loops is ending")
-		_ = g.Close()
-	}
-	close(release)
-	<-result
-}

@@ -218,6 +218,7 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 // charge counts a function that an ending loop has accepted. The caller holds the lock of the urgent inbox.
 func (l *Loop) charge(owed bool) {
 	switch {
+	case owed && l.OnLoop(): // a group's runner that goes on, or a completion: no credit, or it would pay for endless chains
 	case owed:
 		l.urgent.owed++
 	case l.OnLoop():

@@ -103,7 +103,11 @@ func (r *retry) fail(err error) (any, error) {
 	returned := false
 	defer func() {
 		if !returned { // If has panicked, or called Goexit
-			r.finish(true, &PanicError{Value: recover(), Stack: debug.Stack()})
+			value := recover()
+			if value == nil {
+				value = ErrGoexit
+			}
+			r.finish(true, &PanicError{Value: value, Stack: debug.Stack()})
 		}
 	}()
 	r.failed++

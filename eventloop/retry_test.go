@@ -325,7 +325,7 @@ func TestRetryRefuses(t *testing.T) {
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
 	_, err = eventloop.Retry(context.Background(), l, eventloop.Backoff{If: func(error) bool { runtime.Goexit(); return true }},
 		func(context.Context) (int, error) { return 0, errBusy }).Await(context.Background())
-	require.Error(t, err)
+	require.ErrorIs(t, err, eventloop.ErrGoexit)
 	require.NoError(t, l.Shutdown(context.Background()))
 	_, err = eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) { return 0, nil }).Await(context.Background())
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)

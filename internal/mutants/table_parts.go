@@ -227,6 +227,12 @@ var partMutants = []mutant{
 	{"group-goes-on-beside-an-end", "eventloop/groupwork.go",
 		"if state.ending() && !g.shares[i].sealed.Load() {", "if false {",
 		"a group whose loop ends goes on for as long as its tasks submit others", "^TestGroupEndsWithOneLoop$"},
+	{"group-runner-pays-for-chains", "eventloop/inbox.go",
+		"case owed && l.OnLoop():", "case false:",
+		"internal work that submits itself keeps a group with tasks from its end", "^TestGroupEndsBesideChains$"},
+	{"group-end-for-each-pair", "eventloop/group.go",
+		"first.Do(func() {", "_ = &first\n\t\t\tnew(sync.Once).Do(func() {",
+		"the end of a group of many loops takes a goroutine for each pair of them", "^TestGroupOfManyEnds$"},
 
 	// eventloop/js
 	{"js-forgotten-timeout-stays", "eventloop/js/abort.go",

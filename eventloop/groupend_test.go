@@ -1,0 +1,103 @@
+package eventloop_test
+
+// Tests of the end of groups: beside work that never ends, with one of the loops, and of many loops.
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The end of a group comes although its tasks begin internal work that never ends, and all its tasks run.
+func TestGroupEndsBesideChains(t *testing.T) {
+	const loops, tasks = 2, 100
+	g := newGroup(t, loops)
+	gate := make(chan struct{})
+	var ran atomic.Int32
+	for i := range loops {
+		require.NoError(t, g.Loop(i).Submit(func() { <-gate }))
+	}
+	for range tasks {
+		require.NoError(t, g.PutInto(0, func() {
+			ran.Add(1)
+			for i := range loops {
+				if l := g.Loop(i); l.OnLoop() {
+					var again func()
+					again = func() { _ = l.SubmitInternal(again) }
+					again()
+				}
+			}
+		}))
+	}
+	result := runs(g, context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- g.Shutdown(context.Background()) }()
+	require.Eventually(t, func() bool { return g.Submit(func() {}) != nil }, 5*time.Second, time.Millisecond)
+	close(gate)
+	select {
+	case err := <-ended:
+		require.NoError(t, err)
+	case <-time.After(5 * time.Second):
+		_ = g.Close()
+		t.Fatal("it does not end")
+	}
+	<-result
+	require.EqualValues(t, tasks, ran.Load())
+}
+
+// The end of a group of many loops takes a few goroutines for each, not one for each pair.
+func TestGroupOfManyEnds(t *testing.T) {
+	const loops = 300
+	g := newGroup(t, loops)
+	result := runs(g, context.Background())
+	var started sync.WaitGroup
+	for i := range loops {
+		started.Add(1)
+		require.NoError(t, g.Loop(i).Submit(started.Done))
+	}
+	started.Wait()
+	require.NoError(t, g.Close())
+	most := 0
+	for open := true; open; {
+		select {
+		case <-g.Done():
+			open = false
+		default:
+			most = max(most, runtime.NumGoroutine())
+			runtime.Gosched()
+		}
+	}
+	<-result
+	require.Less(t, most, 10*loops)
+}
+
+// A group ends with the first of its loops, however its tasks go on to submit others.
+func TestGroupEndsWithOneLoop(t *testing.T) {
+	g := newGroup(t, 2)
+	refused, release := make(chan struct{}), make(chan struct{})
+	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
+	var again func()
+	again = func() {
+		if g.PutInto(0, again) != nil {
+			close(refused)
+		}
+	}
+	require.NoError(t, g.PutInto(0, func() {
+		_ = g.Loop(0).Shutdown(context.Background())
+		again()
+	}))
+	result := runs(g, context.Background())
+	select {
+	case <-refused:
+	case <-time.After(3 * time.Second):
+		t.Error("a group goes on although one of its loops is ending")
+		_ = g.Close()
+	}
+	close(release)
+	<-result
+}
