@@ -46,6 +46,8 @@ type plain struct {
 	ran   atomic.Int64 // functions
 	mu    sync.Mutex
 	free  []func()
+
+	senders sync.WaitGroup // to the channel, that end when what free closes is closed
 }
 
 const room = 4096 // of the channel
@@ -182,7 +184,7 @@ func (p *plain) probe() (*battery, error) {
 	}
 	p.free = append(p.free, func() { _ = files[0].Close(); _ = files[1].Close() })
 	sent := b.echo(files[0])
-	go func() {
+	p.senders.Go(func() {
 		var buf [16]byte
 		for {
 			n, err := files[1].Read(buf[:])
@@ -196,7 +198,7 @@ func (p *plain) probe() (*battery, error) {
 				sent()
 			}
 		}
-	}()
+	})
 	// The functions are made anew, as those of the loop's probers are. Beside a flood of garbage that can take longest: a
 	// goroutine that allocates has to assist the collector.
 	for _, kind := range []probe{taskProbe, internalProbe, microtaskProbe} {
@@ -298,10 +300,11 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 	stopNeighbours()
 	flooders.Wait()
 	b.all.Wait()
-	close(p.tasks)
 	for _, fn := range p.free {
 		fn()
 	}
+	p.senders.Wait()
+	close(p.tasks)
 	return y, nil
 }
 
