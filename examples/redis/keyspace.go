@@ -28,7 +28,7 @@ type keyspace struct {
 	now     func() int64     // milliseconds since 1970
 	record  func(a [][]byte) // appends to the file; nil without one, and while it is replayed
 	asleep  bool             // the file is being replayed: nothing expires
-	changes int64
+	changes int64            // by commands
 	expired int64
 }
 
@@ -45,7 +45,7 @@ func (k *keyspace) find(key []byte) *entry {
 	}
 	if !k.lives(e) {
 		own := bytes.Clone(key)
-		k.remove(own)
+		k.drop(own, e)
 		k.expired++
 		if k.record != nil {
 			k.record([][]byte{[]byte("DEL"), own})
@@ -74,15 +74,25 @@ func (k *keyspace) remove(key []byte) bool {
 	if !ok {
 		return false
 	}
-	k.expireAt(key, e, 0)
-	k.entries.remove(key)
-	k.touch(key)
+	k.drop(key, e)
+	k.changes++
 	return true
 }
 
-// touch counts a change of a key and marks the clients that watch it. Each change of a value must call it.
+// drop removes an entry, by a command or because it has expired. The latter is no change by the command that looks it up.
+func (k *keyspace) drop(key []byte, e *entry) {
+	k.expireAt(key, e, 0)
+	k.entries.remove(key)
+	k.mark(key)
+}
+
+// touch counts a change of a key and marks the clients that watch it. Each change of a value by a command must call it.
 func (k *keyspace) touch(key []byte) {
 	k.changes++
+	k.mark(key)
+}
+
+func (k *keyspace) mark(key []byte) {
 	for c := range k.watched[string(key)] {
 		c.stale = true
 	}

@@ -5,6 +5,7 @@ package main
 // for the same fsync.
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -204,12 +205,18 @@ func (l *fileLog) close() error {
 }
 
 // replay runs the requests of a file. It cuts off an incomplete request or transaction at the end: the machine
-// stopped during that write, and no client was told that it was done.
+// stopped during that write, and no client was told that it was done. A request that fails is damage, too: only what has
+// changed something is recorded.
 func (l *fileLog) replay(s *server) error {
 	file := <-l.disk
 	defer func() { l.disk <- file }()
+	size, err := written(file)
+	if err != nil {
+		return err
+	}
 	c := s.newClient(nil)
-	in := resp.NewReader(file)
+	in := resp.NewReader(io.LimitReader(file, size))
+	in.Recorded = true
 	s.keys.asleep = true
 	good := int64(0)
 	for {
@@ -220,10 +227,14 @@ func (l *fileLog) replay(s *server) error {
 		if err == nil && !changes(find(a)) {
 			err = fmt.Errorf("%.64q changes nothing", a[0])
 		}
+		if err == nil {
+			if c.run(a); c.failure != "" {
+				err = errors.New(c.failure)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("the append-only file is damaged behind byte %d: %w", good, err)
 		}
-		c.run(a)
 		c.out = c.out[:0]
 		if !c.multi {
 			good = in.Offset()
@@ -242,6 +253,27 @@ func (l *fileLog) replay(s *server) error {
 		return err
 	}
 	return file.Sync()
+}
+
+// written returns the size of a file without the zeros at its end, and leaves it at its beginning. When a machine stops, a
+// file may have grown and not have got its bytes; and no request ends with a zero.
+func written(file io.ReadSeeker) (size int64, err error) {
+	size, err = file.Seek(0, io.SeekEnd)
+	for buf := make([]byte, 64<<10); err == nil; {
+		from := max(0, size-int64(len(buf)))
+		if _, err = file.Seek(from, io.SeekStart); err == nil {
+			_, err = io.ReadFull(file, buf[:size-from])
+		}
+		if err != nil {
+			break
+		}
+		n := len(bytes.TrimRight(buf[:size-from], "\x00"))
+		if size = from + int64(n); n > 0 || from == 0 {
+			_, err = file.Seek(0, io.SeekStart)
+			return size, err
+		}
+	}
+	return 0, err
 }
 
 func changes(cmd *command) bool { return cmd != nil && (cmd.kind == writes || cmd.kind == controls) }

@@ -120,7 +120,7 @@ func TestTornTail(t *testing.T) {
 		if s, ok := good[n]; ok {
 			want, size = s, n
 		}
-		file := &memory{data: bytes.Clone(whole[:n])}
+		file := &memory{data: append(bytes.Clone(whole[:n]), make([]byte, n%3*40_000)...)} // also grown, and without its bytes
 		again := loopless(t)
 		if err := again.restore(file); err != nil {
 			t.Fatalf("%d bytes: %v", n, err)
@@ -143,7 +143,8 @@ func TestTornTail(t *testing.T) {
 // TestDamage: an error in the middle is not a torn tail, and nothing is cut off.
 func TestDamage(t *testing.T) {
 	one := string(resp.AppendRequest(nil, "SET", "a", "1"))
-	for _, damage := range []string{"*3\r\n$x\r\n", "GET a\r\n", "nonsense\r\n", "*1\r\n$9\r\nSUBSCRIBE\r\n", "*1\r\n$3\r\nabcde\r\n"} {
+	for _, damage := range []string{"*3\r\n$x\r\n", "GET a\r\n", "nonsense\r\n", "*1\r\n$9\r\nSUBSCRIBE\r\n", "*1\r\n$3\r\nabcde\r\n",
+		string(resp.AppendRequest(nil, "INCR", "a", "b")), string(resp.AppendRequest(nil, "LPUSH", "a", "b")), string(resp.AppendRequest(nil, "EXEC"))} {
 		file := &memory{data: []byte(one + damage + one)}
 		before := len(file.data)
 		if err := loopless(t).restore(file); err == nil || !strings.Contains(err.Error(), fmt.Sprint("behind byte ", len(one))) || len(file.data) != before {

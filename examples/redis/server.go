@@ -89,6 +89,8 @@ type client struct {
 	ends bool   // the connection ends once they are sent
 	left bool   // the connection ends at its last deadline, whatever is sent
 
+	failure string // the last error that was answered; replay looks at it
+
 	sending int // bytes of replies that send has taken, and the system has not
 
 	effect [][]byte // recorded in the file instead of the request
@@ -206,7 +208,6 @@ func (c *client) leave() {
 
 func (c *client) ok()             { c.out = resp.AppendSimple(c.out, "OK") }
 func (c *client) simple(s string) { c.out = resp.AppendSimple(c.out, s) }
-func (c *client) error(s string)  { c.out = resp.AppendError(c.out, s) }
 func (c *client) int(n int)       { c.out = resp.AppendInt(c.out, int64(n)) }
 func (c *client) int64(n int64)   { c.out = resp.AppendInt(c.out, n) }
 func (c *client) bulk(b []byte)   { c.out = resp.AppendBulk(c.out, b) }
@@ -214,6 +215,11 @@ func (c *client) string(s string) { c.out = resp.AppendBulk(c.out, s) }
 func (c *client) null()           { c.out = resp.AppendNull(c.out) }
 func (c *client) array(n int)     { c.out = resp.AppendArray(c.out, n) }
 func (c *client) syntax()         { c.error("ERR syntax error") }
+
+func (c *client) error(s string) {
+	c.out = resp.AppendError(c.out, s)
+	c.failure = s
+}
 
 func (c *client) notInteger() { c.error("ERR " + notInteger) }
 

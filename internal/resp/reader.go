@@ -29,6 +29,10 @@ func (e ProtocolError) Error() string { return "Protocol error: " + string(e) }
 // Reader reads requests. It calls its source's Read only when it has no complete request. So a server may send its
 // pending replies in that Read, before it waits.
 type Reader struct {
+	// Recorded tells that the requests are what a server has recorded of those that it has accepted. This may be longer than
+	// they were, so MaxRequest and MaxArgs do not hold.
+	Recorded bool
+
 	src  io.Reader
 	buf  []byte
 	base int64 // the offset in the stream at which buf begins
@@ -72,7 +76,7 @@ func (r *Reader) Request() ([][]byte, error) {
 				continue
 			}
 			n, ok = number(line)
-			if !ok || n > MaxArgs {
+			if !ok || n > MaxArgs && !r.Recorded {
 				return nil, ProtocolError("invalid multibulk length")
 			}
 		}
@@ -108,7 +112,7 @@ func (r *Reader) bulk() error {
 		}
 	}
 	size := int(n)
-	if r.at-r.begin+size > MaxRequest {
+	if r.at-r.begin+size > MaxRequest && !r.Recorded {
 		return ProtocolError("too big request")
 	}
 	for r.end-r.at < size+2 {
