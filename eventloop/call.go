@@ -10,10 +10,10 @@ import (
 // Call runs fn on the loop, as a task, and returns its results: other goroutines use it to get at state that only the
 // loop may touch. On the loop itself it calls fn at once.
 //
-// A panic of fn comes back as a *PanicError, and is not reported otherwise; so does a runtime.Goexit, which the loop also logs. When ctx ends first
-// Call returns ctx.Err(), or an error that wraps it and the cause; an fn that has begun goes on, and one that has not
-// is not called. Call returns Submit's error if the task is not accepted, and ErrLoopTerminated if the loop is closed
-// before the task has run. It costs a wake-up there and back, and some small allocations.
+// A panic of fn comes back as a *PanicError, and is not reported otherwise; so does a runtime.Goexit, which the loop also
+// logs. When ctx ends first Call returns ctx.Err(), or an error that wraps it and the cause; an fn that has begun goes on,
+// and one that has not is not called. Call returns Submit's error if the task is not accepted, and ErrLoopTerminated if the
+// loop is closed before the task has run. It costs a wake-up there and back, and some small allocations.
 func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, err error) {
 	switch {
 	case fn == nil:
