@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -235,7 +236,8 @@ func (g *Group) wakeIdle() {
 }
 
 // Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns
-// what [Loop.Run] returns; if several loops failed, the error of the first.
+// what [Loop.Run] returns: ErrLoopTerminated after Close of the group or of one of its loops; if several loops failed, the
+// error of the first.
 func (g *Group) Run(ctx context.Context) error {
 	watched := ctx.Done() != nil // a nil context panics here
 	for _, l := range g.loops {
@@ -273,14 +275,14 @@ func (g *Group) Run(ctx context.Context) error {
 		}
 	}
 	<-g.done
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	switch {
-	case g.closed:
+	case g.cut():
 		return ErrLoopTerminated
 	case failure != nil:
 		return failure
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	return g.expired
 }
 
@@ -335,9 +337,7 @@ func (g *Group) Shutdown(ctx context.Context) error {
 			return &unfinished{ctx.Err(), what}
 		}
 		<-g.done
-		g.mu.Lock()
-		first = first && !g.closed
-		g.mu.Unlock()
+		first = first && !g.cut()
 	}
 	if !first {
 		return ErrLoopTerminated
@@ -359,6 +359,13 @@ func (g *Group) Close() error {
 		return ErrLoopTerminated
 	}
 	return nil
+}
+
+// cut tells whether the group or one of its loops was closed, so that work may have been dropped.
+func (g *Group) cut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed || slices.ContainsFunc(g.loops, (*Loop).Closed)
 }
 
 // ended tells whether all loops have ended.

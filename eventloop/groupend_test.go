@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
 )
 
 // The end of a group comes although its tasks begin internal work that never ends, and all its tasks run.
@@ -100,4 +102,43 @@ func TestGroupEndsWithOneLoop(t *testing.T) {
 	}
 	close(release)
 	<-result
+}
+
+// Whoever closes one loop of a group drops work, as who closes the group does: Run and Shutdown tell. If that loop is shut
+// down, nothing is dropped.
+func TestGroupTellsOfAClosedLoop(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(l *eventloop.Loop)
+		want error
+	}{
+		{"closed", func(l *eventloop.Loop) { _ = l.Close() }, eventloop.ErrLoopTerminated},
+		{"shut down", func(l *eventloop.Loop) { _ = l.Shutdown(context.Background()) }, nil},
+		{"closed while it ends", func(l *eventloop.Loop) {
+			_ = l.Shutdown(context.Background())
+			_ = l.Close()
+		}, eventloop.ErrLoopTerminated},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGroup(t, 2)
+			require.NoError(t, g.Loop(1).Submit(func() { c.end(g.Loop(1)) }))
+			require.Equal(t, c.want, <-runs(g, context.Background()))
+
+			g = newGroup(t, 2)
+			began, ending := make(chan struct{}), make(chan struct{})
+			require.NoError(t, g.Loop(1).Submit(func() {
+				close(began)
+				<-ending
+				c.end(g.Loop(1))
+			}))
+			result := runs(g, context.Background())
+			<-began
+			ended := make(chan error, 1)
+			go func() { ended <- g.Shutdown(context.Background()) }()
+			require.Eventually(t, func() bool { return g.Loop(1).State() == eventloop.StateTerminating }, 5*time.Second, time.Millisecond)
+			close(ending)
+			require.Equal(t, c.want, <-ended)
+			require.Equal(t, c.want, <-result)
+		})
+	}
 }

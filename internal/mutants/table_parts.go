@@ -233,6 +233,9 @@ var partMutants = []mutant{
 	{"group-end-for-each-pair", "eventloop/group.go",
 		"first.Do(func() {", "_ = &first\n\t\t\tnew(sync.Once).Do(func() {",
 		"the end of a group of many loops takes a goroutine for each pair of them", "^TestGroupOfManyEnds$"},
+	{"group-forgets-a-closed-loop", "eventloop/group.go",
+		"slices.ContainsFunc(g.loops, (*Loop).Closed)", "slices.ContainsFunc(g.loops[:0], (*Loop).Closed)",
+		"a group with a closed loop says that all of its work has run", "^TestGroupTellsOfAClosedLoop$"},
 
 	// eventloop/js
 	{"js-forgotten-timeout-stays", "eventloop/js/abort.go",
