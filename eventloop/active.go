@@ -176,10 +176,10 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n := len(d.table); n > mostListed {
+	if n := len(d.table.Of); n > mostListed {
 		return []Activity{{Kind: aDescriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
-	for fd, tag := range d.table {
+	for fd, tag := range d.table.Of {
 		since, from := l.notes.get(registrationTag(tag))
 		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", fd), Since: l.at(since),
 			Detail: join(d.slots.find(tag).events.String(), from)})

@@ -6,6 +6,7 @@ import (
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // crew knows the goroutines on which functions of Promisify run, by identity. Each has a place; a goroutine that finds its
@@ -13,7 +14,7 @@ import (
 type crew struct {
 	place [64]atomic.Uintptr // the identity of the goroutine that has the place, which alone may free it; 0: free
 	mu    sched.Mutex        // guards crowd and gone
-	crowd map[uintptr]struct{}
+	crowd slim.Map[uintptr, struct{}]
 
 	count atomic.Int64  // goroutines, in places and in the crowd
 	gone  chan struct{} // closed when no goroutine is left; made by a call of whenEmpty; nil when nobody waits for it
@@ -36,10 +37,7 @@ func (c *crew) enter() {
 	if !c.placeOf(id).CompareAndSwap(0, id) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.crowd == nil {
-			c.crowd = map[uintptr]struct{}{}
-		}
-		c.crowd[id] = struct{}{}
+		c.crowd.Put(id, struct{}{})
 	}
 }
 
@@ -59,9 +57,7 @@ func (c *crew) leave() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if delete(c.crowd, id); len(c.crowd) == 0 {
-		c.crowd = nil
-	}
+	c.crowd.Delete(id)
 }
 
 // size returns how many goroutines are in the crew.
@@ -104,7 +100,7 @@ func (c *crew) has() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, is := c.crowd[id]
+	_, is := c.crowd.Of[id]
 	return is
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // place is the top of the stack on which something was created: enough frames to see past this module, then zeros.
@@ -85,7 +87,7 @@ func (p *place) frame() (f runtime.Frame, outside bool) {
 // structures have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
 type ledger struct {
 	mu    sync.Mutex // guards the maps; it may be taken under any other lock, and no other under it
-	notes [shelves]map[any]entry
+	notes [shelves]slim.Map[any, entry]
 }
 
 // shelf is a kind of entries. Each kind has a map of its own, so that listing one kind takes no longer when there are many
@@ -99,23 +101,15 @@ const (
 	shelves
 )
 
-func newLedger() *ledger {
-	g := new(ledger)
-	for i := range g.notes {
-		g.notes[i] = map[any]entry{}
-	}
-	return g
-}
-
 // of returns the map for a key. The caller holds mu.
-func (g *ledger) of(key any) map[any]entry {
+func (g *ledger) of(key any) *slim.Map[any, entry] {
 	switch key.(type) {
 	case *workItem:
-		return g.notes[ofWorkers]
+		return &g.notes[ofWorkers]
 	case threadletID:
-		return g.notes[ofThreadlets]
+		return &g.notes[ofThreadlets]
 	}
-	return g.notes[ofOthers]
+	return &g.notes[ofOthers]
 }
 
 type entry struct {
@@ -137,7 +131,7 @@ func (g *ledger) put(key any, since int64, from *place) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.of(key)[key] = entry{since: max(since, 1), from: from}
+	g.of(key).Put(key, entry{since: max(since, 1), from: from})
 }
 
 // tell notes what something is doing now. since counts only in the first call for a key, and from only if it is not nil.
@@ -148,14 +142,14 @@ func (g *ledger) tell(key any, since int64, from *place, doing string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	notes := g.of(key)
-	e := notes[key]
+	e := notes.Of[key]
 	if e.doing = doing; e.since == 0 {
 		e.since = max(since, 1)
 	}
 	if from != nil {
 		e.from = from
 	}
-	notes[key] = e
+	notes.Put(key, e)
 }
 
 func (g *ledger) get(key any) (since int64, from *place) {
@@ -164,7 +158,7 @@ func (g *ledger) get(key any) (since int64, from *place) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e := g.of(key)[key]
+	e := g.of(key).Of[key]
 	return e.since, e.from
 }
 
@@ -174,7 +168,7 @@ func (g *ledger) drop(key any) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.of(key), key)
+	g.of(key).Delete(key)
 }
 
 // each calls f for all notes of a shelf, or for none if there are more than most.
@@ -184,10 +178,10 @@ func (g *ledger) each(at shelf, most int, f func(key any, e entry)) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.notes[at]) > most {
+	if len(g.notes[at].Of) > most {
 		return
 	}
-	for key, e := range g.notes[at] {
+	for key, e := range g.notes[at].Of {
 		f(key, e)
 	}
 }
@@ -201,7 +195,7 @@ func (g *ledger) end() {
 	defer g.mu.Unlock()
 	for at := range g.notes {
 		if shelf(at) != ofWorkers {
-			g.notes[at] = map[any]entry{}
+			g.notes[at] = slim.Map[any, entry]{}
 		}
 	}
 }

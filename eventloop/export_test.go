@@ -319,7 +319,7 @@ func (l *Loop) Notes() int {
 	defer l.notes.mu.Unlock()
 	n := 0
 	for _, notes := range l.notes.notes {
-		n += len(notes)
+		n += len(notes.Of)
 	}
 	return n
 }

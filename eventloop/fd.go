@@ -12,6 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // descriptors are the registrations, and the poller that watches them. Any goroutine registers; only the loop waits for
@@ -24,8 +25,8 @@ type descriptors struct {
 	// goroutine that takes both takes mu first.
 	mu      sched.Mutex
 	look    spinLock
-	table   map[int]uint32 // the tag of the registration of each descriptor
-	slots   slots          // the registrations
+	table   slim.Map[int, uint32] // the tag of the registration of each descriptor
+	slots   slots                 // the registrations
 	mode    FastPathMode
 	poller  systemPoller        // made when it is first needed, kept until the end
 	cleanup runtime.Cleanup     // closes the poller if the loop is garbage before its end
@@ -144,10 +145,7 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		l.change(func() { d.slots.remove(tag) })
 		return err
 	}
-	if d.table == nil {
-		d.table = map[int]uint32{}
-	}
-	d.table[fd] = tag
+	d.table.Put(fd, tag)
 	if l.notes != nil {
 		l.notes.put(registrationTag(tag), l.now(), l.here())
 	}
@@ -189,24 +187,21 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 
 // updateSize updates size after a change of table. The caller holds mu.
 func (d *descriptors) updateSize() {
-	n := int32(len(d.table))
+	n := int32(len(d.table.Of))
 	if before := d.size.Swap(n); n == 0 || before == 0 {
 		d.changed.Store(true) // there is something to watch, or nothing any more
-	}
-	if n == 0 {
-		d.table = nil // an empty map keeps the memory of all that were in it
 	}
 }
 
 // has tells whether a descriptor is registered. The caller holds mu.
 func (d *descriptors) has(fd int) bool {
-	_, is := d.table[fd]
+	_, is := d.table.Of[fd]
 	return is
 }
 
 // registered finds a registration. The caller holds mu.
 func (d *descriptors) registered(fd int) (*registration, error) {
-	tag, is := d.table[fd]
+	tag, is := d.table.Of[fd]
 	switch {
 	case is:
 		return d.slots.find(tag), nil
@@ -284,7 +279,7 @@ func (d *descriptors) drop() error {
 	d.batch, d.called = nil, 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.table, d.slots, d.closed = nil, slots{}, true
+	d.table, d.slots, d.closed = slim.Map[int, uint32]{}, slots{}, true
 	d.size.Store(0)
 	if left := d.leaving.all(); len(left) > 0 {
 		d.leaving = leavers{}

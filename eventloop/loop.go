@@ -107,7 +107,7 @@ func New(opts ...Option) (*Loop, error) {
 	l.alarm.at = never
 	l.probe = newProbe(l)
 	if l.debug {
-		l.notes = newLedger()
+		l.notes = new(ledger)
 	}
 	l.express = l.queueLimit == 0 && !l.debug
 	var scheduler promise.Scheduler = l

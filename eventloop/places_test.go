@@ -4,12 +4,14 @@ package eventloop_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/garbage"
 )
 
 // Functions that queue a callback: their names are looked for in its place.
@@ -86,4 +88,23 @@ func TestPlacesAreHandedOn(t *testing.T) {
 	}
 	stop()
 	close(ended)
+}
+
+// After a burst of timers debug mode keeps nothing of what it has noted of them.
+func TestPlacesLeaveNoMemory(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithDebug(true))
+	require.NoError(t, err)
+	defer l.Close()
+	before := garbage.Heap()
+	var ids []eventloop.TimerID
+	for range 100_000 {
+		id, err := l.ScheduleTimer(time.Hour, func() {})
+		require.NoError(t, err)
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		require.NoError(t, l.CancelTimer(id))
+	}
+	require.Less(t, garbage.Heap(), before+1<<20)
+	runtime.KeepAlive(l)
 }

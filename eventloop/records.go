@@ -52,7 +52,7 @@ func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for fd, its := range d.table {
+	for fd, its := range d.table.Of {
 		if its == tag {
 			return fd, true
 		}

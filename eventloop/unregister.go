@@ -55,7 +55,7 @@ func (l *Loop) unregister(fd int, fn func()) error {
 		return err
 	}
 	events := r.events
-	delete(d.table, fd)
+	d.table.Delete(fd)
 	l.notes.drop(registrationTag(r.tag))
 	l.change(func() { d.slots.remove(r.tag) })
 	d.updateSize()

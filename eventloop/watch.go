@@ -78,7 +78,7 @@ func (l *Loop) setMode(mode FastPathMode) error {
 	switch {
 	case l.state.load().ending():
 		return ErrLoopTerminated
-	case mode == FastPathForced && len(d.table) > 0:
+	case mode == FastPathForced && len(d.table.Of) > 0:
 		return ErrFastPathIncompatible
 	case mode == FastPathDisabled:
 		if err := l.openPoller(); err != nil {
@@ -331,7 +331,7 @@ func (d *descriptors) resetPoller() (forgot bool, lost []int, err error) {
 		return false, nil, err
 	}
 	var errs []error
-	for fd, tag := range d.table {
+	for fd, tag := range d.table.Of {
 		r := d.slots.find(tag)
 		if err := d.own.Add(fd, r.events, tag); err != nil && !poller.Gone(err) {
 			lost = append(lost, fd)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Event is something that happens at an [EventTarget] (the DOM standard's Event and CustomEvent). There is no tree of
@@ -57,13 +58,13 @@ func NewEventListener(fn func(*Event)) *EventListener { return &EventListener{fn
 type EventTarget struct {
 	js        *JS
 	mu        sync.Mutex // guards what follows, and the entries
-	audiences map[string]audience
+	audiences slim.Map[string, audience]
 }
 
 // audience has the listeners of one type of event. The elements of order never change: when entries are dropped, order is
 // replaced by a new slice. So DispatchEvent can walk the old one.
 type audience struct {
-	entries map[*EventListener]*entry
+	entries slim.Map[*EventListener, *entry]
 	order   []*entry // in order of adding; some of them, fewer than half, were removed
 }
 
@@ -76,7 +77,7 @@ type entry struct {
 
 // NewEventTarget returns a target without listeners.
 func (j *JS) NewEventTarget() *EventTarget {
-	return &EventTarget{js: j, audiences: map[string]audience{}}
+	return &EventTarget{js: j}
 }
 
 // ListenerOption says how a listener is added.
@@ -108,8 +109,8 @@ func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts
 	e := &entry{listener: listener, once: o.once}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a := t.audiences[typ]
-	if a.entries[listener] != nil {
+	a := t.audiences.Of[typ]
+	if a.entries.Of[listener] != nil {
 		return nil
 	}
 	if o.signal != nil {
@@ -118,12 +119,9 @@ func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts
 			return nil
 		}
 	}
-	if a.entries == nil {
-		a.entries = map[*EventListener]*entry{}
-	}
-	a.entries[listener] = e
+	a.entries.Put(listener, e)
 	a.order = append(a.order, e)
-	t.audiences[typ] = a
+	t.audiences.Put(typ, a)
 	return nil
 }
 
@@ -131,7 +129,7 @@ func (t *EventTarget) AddEventListener(typ string, listener *EventListener, opts
 // the listener is not there. Any goroutine may call it.
 func (t *EventTarget) RemoveEventListener(typ string, listener *EventListener) {
 	t.mu.Lock()
-	e := t.audiences[typ].entries[listener]
+	e := t.audiences.Of[typ].entries.Of[listener]
 	t.mu.Unlock()
 	if e != nil {
 		t.remove(typ, e)
@@ -143,13 +141,13 @@ func (t *EventTarget) remove(typ string, e *entry) *EventListener {
 	t.mu.Lock()
 	listener, unwatch := e.listener, e.unwatch
 	e.listener, e.unwatch = nil, nil
-	if a := t.audiences[typ]; a.entries[listener] == e {
-		delete(a.entries, listener)
-		if len(a.entries) == 0 {
-			delete(t.audiences, typ)
-		} else if len(a.order) >= 2*len(a.entries) {
+	if a := t.audiences.Of[typ]; a.entries.Of[listener] == e {
+		a.entries.Delete(listener)
+		if len(a.order) >= 2*len(a.entries.Of) {
 			a.order = slices.DeleteFunc(slices.Clone(a.order), func(e *entry) bool { return e.listener == nil })
-			t.audiences[typ] = a
+		}
+		if t.audiences.Put(typ, a); len(a.entries.Of) == 0 {
+			t.audiences.Delete(typ)
 		}
 	}
 	t.mu.Unlock()
@@ -175,7 +173,7 @@ func (t *EventTarget) DispatchEvent(e *Event) (proceed bool, err error) {
 		return false, &DOMException{Name: "InvalidStateError", Message: "the event is already being dispatched"}
 	}
 	t.mu.Lock()
-	entries := t.audiences[e.Type].order
+	entries := t.audiences.Of[e.Type].order
 	t.mu.Unlock()
 	e.target, e.dispatching = t, true
 	defer func() { e.dispatching, e.stopped = false, false }()

@@ -17,7 +17,7 @@ func (j *JS) SetLastID(id ID) {
 func (j *JS) Held() (timers, immediates int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.timers), len(j.immediates) + len(j.batch)
+	return len(j.timers.Of), len(j.immediates) + len(j.batch)
 }
 
 // Locked calls fn with the adapter's lock held.
@@ -59,7 +59,7 @@ func (s *AbortSignal) Watchers() int {
 func (t *EventTarget) Entries(typ string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.audiences[typ].order)
+	return len(t.audiences.Of[typ].order)
 }
 
 func Coerce(ms float64) time.Duration { return coerce(ms) }

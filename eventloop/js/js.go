@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Loop is the part of a loop that the adapter needs. *eventloop.Loop is one.
@@ -46,7 +47,7 @@ type JS struct {
 
 	mu         sync.Mutex // guards what follows, and the timers; only callbacks of the loop hold it while they call the loop
 	lastID     ID
-	timers     map[ID]*timer
+	timers     slim.Map[ID, *timer]
 	inTimers   bool      // the loop is running due timers; set by the first of ours
 	timersIn   time.Time // time of the tick in which the loop does so
 	late       list.List // of *timer: timers that are due and have to wait for immediates
@@ -68,7 +69,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 	if v := reflect.ValueOf(loop); loop == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, errors.New("js: nil loop")
 	}
-	j := &JS{loop: loop, timers: map[ID]*timer{}}
+	j := &JS{loop: loop}
 	j.performance.start()
 	j.startCheck, j.nextImmediate = j.checkLast, j.step
 	j.nextArm, j.nextLate, j.timersEnded = j.armCheck, j.runLate, j.leaveTimers

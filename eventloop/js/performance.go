@@ -6,19 +6,20 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Performance is the clock of a [JS], and the marks and measures made on it (High Resolution Time and User Timing of
 // the W3C). All methods may be called from any goroutine. Entries are kept until they are cleared.
 type Performance struct {
 	origin  time.Time
-	mu      sync.Mutex         // guards what follows
-	entries []PerformanceEntry // in order of making
-	marks   map[string]float64 // by name, the time of the mark that was made last
+	mu      sync.Mutex                // guards what follows
+	entries []PerformanceEntry        // in order of making
+	marks   slim.Map[string, float64] // by name, the time of the mark that was made last
 }
 
 // PerformanceEntry is a mark or a measure. Its JSON is that of JavaScript's toJSON.
@@ -38,7 +39,7 @@ const (
 // Performance returns the adapter's clock.
 func (j *JS) Performance() *Performance { return &j.performance }
 
-func (p *Performance) start() { p.origin, p.marks = time.Now(), map[string]float64{} }
+func (p *Performance) start() { p.origin = time.Now() }
 
 // Now returns the milliseconds since the time origin, with fractions to the resolution of Go's monotonic clock. It
 // never goes back.
@@ -103,7 +104,7 @@ func checkTime(ms float64) error {
 func (p *Performance) markTime(name string) (float64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if ms, ok := p.marks[name]; ok {
+	if ms, ok := p.marks.Of[name]; ok {
 		return ms, nil
 	}
 	return 0, &DOMException{Name: "SyntaxError", Message: fmt.Sprintf("there is no mark %q", name), Err: ErrNoMark}
@@ -113,7 +114,7 @@ func (p *Performance) add(e PerformanceEntry) PerformanceEntry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.entries = append(p.entries, e); e.EntryType == markType {
-		p.marks[e.Name] = e.StartTime
+		p.marks.Put(e.Name, e.StartTime)
 	}
 	return e
 }
@@ -156,11 +157,15 @@ func (p *Performance) ClearMeasures(name string) { p.clear(measureType, name) }
 func (p *Performance) clear(entryType, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.entries = slices.DeleteFunc(p.entries, func(e PerformanceEntry) bool {
+	p.entries = slim.Slice(slices.DeleteFunc(p.entries, func(e PerformanceEntry) bool {
 		return e.EntryType == entryType && (name == "" || e.Name == name)
-	})
-	if entryType == markType {
-		maps.DeleteFunc(p.marks, func(mark string, _ float64) bool { return name == "" || mark == name })
+	}))
+	switch {
+	case entryType != markType:
+	case name == "":
+		p.marks = slim.Map[string, float64]{}
+	default:
+		p.marks.Delete(name)
 	}
 }
 

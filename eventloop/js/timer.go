@@ -68,10 +68,10 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 		return 0, err
 	}
 	t.id = id
-	j.timers[id] = t
+	j.timers.Put(id, t)
 	if err := t.begin(); err != nil {
 		j.mu.Lock()
-		delete(j.timers, id)
+		j.timers.Delete(id)
 		j.mu.Unlock()
 		return 0, err
 	}
@@ -99,7 +99,7 @@ func (t *timer) begin() error {
 		return err
 	}
 	j.mu.Lock()
-	changed := j.timers[t.id] != t || t.round != round // by another goroutine that has the id, or has guessed it
+	changed := j.timers.Of[t.id] != t || t.round != round // by another goroutine that has the id, or has guessed it
 	if !changed && !t.began {
 		t.pending = pending
 	}
@@ -118,12 +118,12 @@ func (t *timer) begin() error {
 // start.) An id that names none does nothing. Any goroutine may call it.
 func (j *JS) ClearTimeout(id ID) {
 	j.mu.Lock()
-	t := j.timers[id]
+	t := j.timers.Of[id]
 	if t == nil {
 		j.mu.Unlock()
 		return
 	}
-	delete(j.timers, id)
+	j.timers.Delete(id)
 	t.leaveLate()
 	pending := t.pending
 	t.pending = 0
@@ -148,7 +148,7 @@ func (j *JS) Unref(id ID) { j.setRef(id, false) }
 
 func (j *JS) setRef(id ID, ref bool) {
 	j.mu.Lock()
-	t := j.timers[id]
+	t := j.timers.Of[id]
 	if t != nil {
 		t.unref = !ref
 	}
@@ -163,7 +163,7 @@ func (j *JS) setRef(id ID, ref bool) {
 func (j *JS) HasRef(id ID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t := j.timers[id]; t != nil {
+	if t := j.timers.Of[id]; t != nil {
 		return !t.unref
 	}
 	return j.findImmediate(id) != nil
@@ -174,7 +174,7 @@ func (j *JS) HasRef(id ID) bool {
 // or never was, and ErrLoopTerminated once the loop is ending.
 func (j *JS) Refresh(id ID) error {
 	j.mu.Lock()
-	t := j.timers[id]
+	t := j.timers.Of[id]
 	if t == nil {
 		j.mu.Unlock()
 		return ErrNoTimer
@@ -222,7 +222,7 @@ func (j *JS) setLoopRef(unref bool, pending eventloop.TimerID) {
 func (t *timer) fire(round int) {
 	j := t.js
 	j.mu.Lock()
-	if j.timers[t.id] != t || t.round != round {
+	if j.timers.Of[t.id] != t || t.round != round {
 		j.mu.Unlock()
 		return
 	}
@@ -250,7 +250,7 @@ func (t *timer) ran(round int) {
 	j.level = 0
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.timers[t.id] != t || t.round != round {
+	if j.timers.Of[t.id] != t || t.round != round {
 		return // cleared, or refreshed
 	}
 	if t.interval {
@@ -265,5 +265,5 @@ func (t *timer) ran(round int) {
 			return
 		}
 	}
-	delete(j.timers, t.id)
+	j.timers.Delete(t.id)
 }

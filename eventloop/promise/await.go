@@ -12,6 +12,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Outcome is how a promise of T settled: with Err if that is not nil, and otherwise with Value.
@@ -81,10 +82,9 @@ type waiters struct {
 	// mu guards what follows. Any goroutine adds and removes listeners. When the loop settles a promise whose state has the
 	// bit waited, it takes the promise's listeners. add sets that bit under mu: either the loop sees it and finds the
 	// listener, or add finds the promise settled.
-	mu   sched.Mutex
-	of   map[*Promise][]*waiter
-	peak int        // the most entries that the map had; a map never gives memory back
-	held []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
+	mu    sched.Mutex
+	lists slim.Map[*Promise, []*waiter]
+	held  []*Promise // roots whose settlement the loop has refused; nobody else may hold them until the end rejects them
 
 	// wanted says that the loop waits for mu. Only the loop writes it. Whoever is about to take mu then yields: a goroutine
 	// takes mu again and again for as long as it runs, so the loop would wait a time slice for each that is before it.
@@ -117,13 +117,9 @@ func (ws *waiters) add(p *Promise, l listener) *waiter {
 	if ws.ended.Load() || !p.set(waited, answered) {
 		return nil
 	}
-	if ws.of == nil {
-		ws.of = make(map[*Promise][]*waiter)
-	}
-	list := ws.of[p]
+	list := ws.lists.Of[p]
 	w.place = len(list)
-	ws.of[p] = append(list, w)
-	ws.peak = max(ws.peak, len(ws.of))
+	ws.lists.Put(p, append(list, w))
 	return w
 }
 
@@ -146,38 +142,28 @@ func (ws *waiters) lock(r *Realm) {
 func (ws *waiters) remove(p *Promise, w *waiter) bool {
 	ws.lock(p.realm)
 	defer ws.mu.Unlock()
-	list := ws.of[p]
+	list := ws.lists.Of[p]
 	last := len(list) - 1
 	switch {
 	case last < 0: // notify or end has taken the list
 		return false
 	case last == 0:
-		ws.drop(p)
+		ws.lists.Delete(p)
 	default:
 		list[w.place] = list[last]
 		list[w.place].place = w.place
 		list[last] = nil
-		ws.of[p] = shrunk(list[:last])
+		ws.lists.Of[p] = slim.Slice(list[:last])
 	}
 	return true
-}
-
-// drop removes p from the map; mu is held. A map with few of the entries that it has room for is replaced by a smaller one.
-func (ws *waiters) drop(p *Promise) {
-	delete(ws.of, p)
-	if n := len(ws.of); ws.peak > registryKeep && n < ws.peak/4 {
-		smaller := make(map[*Promise][]*waiter, n)
-		maps.Copy(smaller, ws.of)
-		ws.of, ws.peak = smaller, n
-	}
 }
 
 // notify notifies the listeners of p, which has settled. Only the loop calls it.
 func (ws *waiters) notify(p *Promise) {
 	ws.lock(p.realm)
-	list := ws.of[p]
+	list := ws.lists.Of[p]
 	if list != nil {
-		ws.drop(p)
+		ws.lists.Delete(p)
 	}
 	ws.mu.Unlock()
 	now := min(len(list), notifyAtOnce)
@@ -213,8 +199,8 @@ func (ws *waiters) end() {
 
 // dismiss is the part of end for which mu is locked; it unlocks mu.
 func (ws *waiters) dismiss() {
-	of := ws.of
-	ws.of, ws.held = nil, nil
+	of := ws.lists.Of
+	ws.lists, ws.held = slim.Map[*Promise, []*waiter]{}, nil
 	ws.mu.Unlock()
 	left := notifyAtOnce
 	for p, list := range of {
@@ -245,8 +231,8 @@ func (ws *waiters) hold(p *Promise) {
 func (ws *waiters) promises(r *Realm, most int) (all []*Promise, n int) {
 	ws.lock(r)
 	defer ws.mu.Unlock()
-	if n = len(ws.of); n <= most {
-		all = slices.Collect(maps.Keys(ws.of))
+	if n = len(ws.lists.Of); n <= most {
+		all = slices.Collect(maps.Keys(ws.lists.Of))
 	}
 	return all, n
 }

@@ -5,6 +5,8 @@ package promise
 import (
 	"maps"
 	"weak"
+
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Registered returns the length and the capacity of the registry, newcomers included.
@@ -42,12 +44,12 @@ func (r *Realm) Listeners() (listeners, promises, room int) {
 	ws := &r.waiters
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	room = ws.peak
-	for list := range maps.Values(ws.of) {
+	room = ws.lists.Room()
+	for list := range maps.Values(ws.lists.Of) {
 		listeners += len(list)
 		room = max(room, cap(list))
 	}
-	return listeners, len(ws.of), room
+	return listeners, len(ws.lists.Of), room
 }
 
 // Held returns how many promises the loop has refused to settle and are held for that.
@@ -92,6 +94,6 @@ func (h hearer) notify(p *Promise) {
 
 const (
 	NotifyAtOnce = notifyAtOnce
-	RegistryKeep = registryKeep
+	RegistryKeep = slim.Keep
 	ScavengeStep = scavengeStep
 )

@@ -35,6 +35,7 @@ import (
 	"weak"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // registry is a table of weak pointers. A promise knows its place in it (slot): so a promise that settles leaves at once,
@@ -60,7 +61,6 @@ type registry struct {
 const (
 	scavengeStep = 20 // entries that every Scavenge looks at
 	scavengeRate = 2  // entries that it looks at besides, for each newcomer; with 1, entries of collected promises could pile up
-	registryKeep = 64 // a table with room for no more entries than this is never replaced by a smaller one
 
 	youngSlot = math.MaxUint32
 )
@@ -86,7 +86,7 @@ func (g *registry) promote() int {
 		}
 	}
 	clear(g.young[len(kept):])
-	if g.young = kept; len(kept) == 0 && cap(kept) > registryKeep {
+	if g.young = kept; len(kept) == 0 && cap(kept) > slim.Keep {
 		g.young = nil
 	}
 	return len(g.entries) - before
@@ -108,15 +108,7 @@ func (g *registry) trim() {
 	for ; n > 0 && g.entries[n-1] == (weak.Pointer[Promise]{}); n-- {
 		g.vacant--
 	}
-	g.entries = shrunk(g.entries[:n])
-}
-
-// shrunk returns table, or a copy with less room if it has more than it will soon need.
-func shrunk[E any](table []E) []E {
-	if n := len(table); cap(table) > registryKeep && n < cap(table)/4 {
-		return append(make([]E, 0, max(2*n, registryKeep)), table...)
-	}
-	return table
+	g.entries = slim.Slice(g.entries[:n])
 }
 
 // scavenge looks at the next n entries, as long as there are some that it has not looked at since the last collection. It

@@ -7,25 +7,22 @@ import (
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // seen tells the loop what happens to the threadlets of a scheduler. Only code on the loop touches it, except n.
 type seen struct {
 	host   guest.Host
-	turns  bool                  // each turn has one threadlet, so that it can be timed
-	places bool                  // the loop wants to know where threadlets were made, and what they are doing
-	stacks bool                  // the loop wants to know which goroutine runs
-	nos    map[*coroutine]uint64 // the numbers of the coroutines' goroutines; nil if stacks is false
-	n      *atomic.Int64         // threadlets that have not ended; written on the loop, read by any goroutine
+	turns  bool                         // each turn has one threadlet, so that it can be timed
+	places bool                         // the loop wants to know where threadlets were made, and what they are doing
+	stacks bool                         // the loop wants to know which goroutine runs
+	nos    slim.Map[*coroutine, uint64] // the numbers of the coroutines' goroutines; none if stacks is false
+	n      *atomic.Int64                // threadlets that have not ended; written on the loop, read by any goroutine
 }
 
 func look(h guest.Host) seen {
 	wanted := h.Looks()
-	s := seen{host: h, turns: wanted.Turns, places: wanted.Places, stacks: wanted.Stacks, n: new(atomic.Int64)}
-	if s.stacks {
-		s.nos = map[*coroutine]uint64{}
-	}
-	return s
+	return seen{host: h, turns: wanted.Turns, places: wanted.Places, stacks: wanted.Stacks, n: new(atomic.Int64)}
 }
 
 // Count returns how many threadlets have not ended. Any goroutine may call it.
@@ -79,18 +76,19 @@ func (s *seen) isReady(t *Threadlet) {
 // begins gives a new coroutine a number in traces, and switches to it. The coroutine calls it, on its goroutine.
 func (s *seen) begins(c *coroutine) {
 	if s.stacks {
-		s.nos[c] = s.host.Number()
-		s.host.Switch(s.nos[c])
+		no := s.host.Number()
+		s.nos.Put(c, no)
+		s.host.Switch(no)
 	}
 }
 
 // ends forgets the number of a coroutine that will run no other threadlet.
-func (s *seen) ends(c *coroutine) { delete(s.nos, c) }
+func (s *seen) ends(c *coroutine) { s.nos.Delete(c) }
 
 // enter notes a switch to c, right before it. Its result is for back, which notes the switch back.
 func (s *seen) enter(c *coroutine) (before uint64) {
 	if s.stacks {
-		return s.host.Switch(s.nos[c])
+		return s.host.Switch(s.nos.Of[c])
 	}
 	return 0
 }

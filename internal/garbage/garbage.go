@@ -56,6 +56,14 @@ func Until(done func() bool) bool {
 	return false
 }
 
+// Heap collects, and returns how many bytes of the heap are in use.
+func Heap() uint64 {
+	Collect()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 // Taken collects as Until does, and reports whether the target of p was collected.
 func Taken[T any](p weak.Pointer[T]) bool { return Until(func() bool { return p.Value() == nil }) }
 

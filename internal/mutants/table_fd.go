@@ -61,7 +61,7 @@ var fdMutants = []mutant{
 
 	// watch.go
 	{"watch-forced-with-descriptors", "eventloop/watch.go",
-		"case mode == FastPathForced && len(d.table) > 0:", "case mode == FastPathForced && len(d.table) > 1:",
+		"case mode == FastPathForced && len(d.table.Of) > 0:", "case mode == FastPathForced && len(d.table.Of) > 1:",
 		"FastPathForced is set although a descriptor is registered", "^TestForcedExcludesDescriptors$"},
 	{"watch-does-not-tell", "eventloop/watch.go",
 		"\t\tl.fds.ready.Store(true)\n", "",

@@ -393,7 +393,7 @@ var loopMutants = []mutant{
 		"\tw.loop.urgent.addDelivered(1)\n", "",
 		"Shutdown hangs after a Promisify", "^TestTypedPromisify$"},
 	{"crew-crowd-is-nobody", "eventloop/crew.go",
-		"\t_, is := c.crowd[id]\n", "\tis := false\n",
+		"\t_, is := c.crowd.Of[id]\n", "\tis := false\n",
 		"of hundreds of functions, some are refused what they bring while the loop ends", "^TestCrew$"},
 	{"crew-never-leaves", "eventloop/crew.go",
 		"\t\tat.Store(0)\n", "",

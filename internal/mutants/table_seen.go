@@ -148,7 +148,7 @@ var seenMutants = []mutant{
 		"\tdefer p.lookAgain() // also if the report calls runtime.Goexit\n", "\tdefer func() {\n\t\tif p.reported != p.seen || p.asleep.Load() {\n\t\t\tp.lookAgain()\n\t\t}\n\t}()\n",
 		"behind a report nobody watches", "^TestStallReportThatExits$"},
 	{"stall-of-the-loop-not-of-the-threadlet", "eventloop/threadlet/seen.go",
-		"\t\ts.nos[c] = s.host.Number()\n\t\ts.host.Switch(s.nos[c])\n", "",
+		"\t\ts.nos.Put(c, no)\n\t\ts.host.Switch(no)\n", "\t\t_ = no\n",
 		"the stack of a stalled threadlet is another's", "^TestStalls$"},
 	{"active-threadlets-shared-turn", "eventloop/threadlet/scheduler.go",
 		"s.seen.turns || ", "",
