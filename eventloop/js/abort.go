@@ -12,6 +12,7 @@ import (
 	"weak"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // AbortController aborts its signal (the DOM standard's AbortController). All methods may be called from any goroutine.
@@ -37,20 +38,27 @@ func (c *AbortController) Abort(reason error) error {
 // from any goroutine.
 //
 // A signal that follows others ([JS.AnySignal] and the like) is held by them only while it has listeners. So a follower
-// that the program has dropped is garbage although the others live on.
+// that the program has dropped is garbage although the others live on. It does not hold them either: who alone can abort
+// a signal holds it, that is its controller, its timer or its context.
 type AbortSignal struct {
 	js        *JS
 	following bool // it follows the signals in sources; no signal follows it: a follower of it follows its sources
+	owning    bool // it follows one signal alone, which is garbage soon after it; see owner
 
 	mu        sync.Mutex // guards what follows; may be held when that of a source is taken
 	reason    error      // nil until it is aborted
 	watchers  []*watcher // some of them, fewer than half, may have been taken back
 	takenBack int        // how many of watchers were taken back
-	followers map[weak.Pointer[AbortSignal]]follower
-	sweepAt   int            // number of followers at which to drop those that are garbage
-	order     uint64         // of the latest follower
-	sources   []*AbortSignal // the signals that it follows; none when aborted
-	inputs    []*AbortSignal // the signals that it was made from; held, because the timer of a signal that is garbage is cancelled
+	followers slim.Map[weak.Pointer[AbortSignal], follower]
+	order     uint64   // of the latest follower
+	sources   []source // the signals that it follows; none when aborted
+}
+
+// source is a signal's record of another one that it follows. If that one has an owner, all its followers but the owner
+// itself hold the owner, so that the other one can still be aborted.
+type source struct {
+	signal weak.Pointer[AbortSignal] // garbage when nobody can abort it any more
+	owner  *AbortSignal
 }
 
 // follower is a signal's record of another one that follows it.
@@ -85,13 +93,13 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 	if ms < float64(delay/time.Millisecond) {
 		delay = time.Duration(ms) * time.Millisecond
 	}
-	source := j.newSignal()
-	id, err := j.loop.ScheduleTimer(delay, func() { source.abort(ErrTimeout) })
+	timed := j.newSignal()
+	id, err := j.loop.ScheduleTimer(delay, func() { timed.abort(ErrTimeout) })
 	if err != nil {
 		return nil, err
 	}
 	j.loop.UnrefTimer(id)
-	s := j.AnySignal(source) // source, and so the timer, holds s while s has listeners
+	s := j.owner(timed) // timed, and so the timer, holds s while s has listeners
 	runtime.AddCleanup(s, func(id eventloop.TimerID) { j.loop.CancelTimer(id) }, id)
 	return s, nil
 }
@@ -100,20 +108,20 @@ func (j *JS) TimeoutSignal(ms float64) (*AbortSignal, error) {
 // AbortSignal.any). If one of them is aborted already, so is the new signal. The signals may be of different loops, and
 // none may be nil. Listeners of the new signal run on the loop of j.
 func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
-	s := &AbortSignal{js: j, following: true, inputs: slices.Clone(signals)}
-	var sources []*AbortSignal // some may be there more than once
+	s := &AbortSignal{js: j, following: true}
+	sources := make([]source, 0, len(signals)) // some may be there more than once
 	for _, input := range signals {
 		input.mu.Lock()
 		s.reason = cmp.Or(s.reason, input.reason)
+		first := len(sources)
 		if !input.following {
-			sources = append(sources, input)
-		} else {
-			sources = append(sources, input.sources...)
+			sources = append(sources, source{signal: weak.Make(input)})
+		} else if sources = append(sources, input.sources...); input.owning && len(sources) > first {
+			sources[first].owner = input
 		}
 		input.mu.Unlock()
 	}
 	if s.reason != nil {
-		s.inputs = nil
 		return s
 	}
 	if reason := s.follow(sources); reason != nil {
@@ -122,46 +130,65 @@ func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	return s
 }
 
-// follow makes s follow the sources, each once. If one is aborted already, it stops there and returns that one's reason.
-func (s *AbortSignal) follow(sources []*AbortSignal) error {
+// owner returns an owning signal, which follows one that nobody has but who will abort it. The caller gives the owner a
+// cleanup that makes this one garbage.
+func (j *JS) owner(of *AbortSignal) *AbortSignal {
+	s := j.AnySignal(of)
+	s.owning = true
+	return s
+}
+
+// follow makes s follow the sources, each once, and those that are garbage not at all. If one is aborted already, it stops
+// there and returns that one's reason. The sources forget s when it is garbage.
+func (s *AbortSignal) follow(sources []source) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, source := range sources {
-		added, reason := source.adopt(s)
+	p := weak.Make(s)
+	var followed []weak.Pointer[AbortSignal]
+	for _, from := range sources {
+		signal := from.signal.Value()
+		if signal == nil {
+			continue
+		}
+		added, reason := signal.adopt(p)
 		if reason != nil {
 			return reason
 		}
 		if added {
-			s.sources = append(s.sources, source)
+			s.sources = append(s.sources, from)
+			followed = append(followed, from.signal)
 		}
 	}
+	runtime.AddCleanup(s, func(followed []weak.Pointer[AbortSignal]) {
+		for _, from := range followed {
+			if signal := from.Value(); signal != nil {
+				signal.leave(p)
+			}
+		}
+	}, followed)
 	return nil
 }
 
 // adopt makes f follow s. added tells that f did not follow s before. If s is aborted, adopt returns the reason.
-func (s *AbortSignal) adopt(f *AbortSignal) (added bool, reason error) {
+func (s *AbortSignal) adopt(f weak.Pointer[AbortSignal]) (added bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reason != nil {
 		return false, s.reason
 	}
-	if s.followers == nil {
-		s.followers = map[weak.Pointer[AbortSignal]]follower{}
-	}
-	if len(s.followers) >= s.sweepAt {
-		for p := range s.followers {
-			if p.Value() == nil {
-				delete(s.followers, p)
-			}
-		}
-		s.sweepAt = 2*len(s.followers) + 8
-	}
-	p := weak.Make(f)
-	if s.followers[p].order == 0 {
+	if s.followers.Of[f].order == 0 {
 		s.order++
-		s.followers[p], added = follower{order: s.order}, true
+		s.followers.Put(f, follower{order: s.order})
+		added = true
 	}
 	return added, nil
+}
+
+// leave makes s forget its follower f.
+func (s *AbortSignal) leave(f weak.Pointer[AbortSignal]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.followers.Delete(f)
 }
 
 // Aborted tells whether the signal is aborted.
@@ -212,7 +239,7 @@ func (s *AbortSignal) unwatch(w *watcher) {
 	if s.takenBack++; 2*s.takenBack < len(s.watchers) {
 		return
 	}
-	s.watchers = slices.DeleteFunc(s.watchers, func(w *watcher) bool { return w.fn == nil })
+	s.watchers = slim.Slice(slices.DeleteFunc(s.watchers, func(w *watcher) bool { return w.fn == nil }))
 	s.takenBack = 0
 	if len(s.watchers) == 0 {
 		s.hold(nil)
@@ -222,13 +249,17 @@ func (s *AbortSignal) unwatch(w *watcher) {
 // hold(s) makes the sources of s hold s in memory, and hold(nil) makes them stop; the caller holds the mutex of s.
 func (s *AbortSignal) hold(held *AbortSignal) {
 	p := weak.Make(s)
-	for _, source := range s.sources {
-		source.mu.Lock()
-		if f, ok := source.followers[p]; ok {
-			f.held = held
-			source.followers[p] = f
+	for _, from := range s.sources {
+		signal := from.signal.Value()
+		if signal == nil {
+			continue
 		}
-		source.mu.Unlock()
+		signal.mu.Lock()
+		if f, ok := signal.followers.Of[p]; ok {
+			f.held = held
+			signal.followers.Of[p] = f
+		}
+		signal.mu.Unlock()
 	}
 }
 
@@ -270,21 +301,24 @@ func (s *AbortSignal) setReason(reason error) (watchers []*watcher, followers []
 	}
 	s.reason = reason
 	watchers, s.watchers = s.watchers, nil
-	orders := map[*AbortSignal]uint64{}
-	for p, f := range s.followers {
-		if signal := p.Value(); signal != nil {
-			followers = append(followers, signal)
-			orders[signal] = f.order
+	var records []follower // of those that are not garbage
+	for p, f := range s.followers.Of {
+		if f.held = p.Value(); f.held != nil {
+			records = append(records, f)
 		}
 	}
 	sources := s.sources
-	s.followers, s.sources, s.inputs = nil, nil, nil
+	s.followers, s.sources = slim.Map[weak.Pointer[AbortSignal], follower]{}, nil
 	s.mu.Unlock()
-	slices.SortFunc(followers, func(a, b *AbortSignal) int { return cmp.Compare(orders[a], orders[b]) })
-	for _, source := range sources {
-		source.mu.Lock()
-		delete(source.followers, weak.Make(s))
-		source.mu.Unlock()
+	slices.SortFunc(records, func(a, b follower) int { return cmp.Compare(a.order, b.order) })
+	for _, f := range records {
+		followers = append(followers, f.held)
+	}
+	p := weak.Make(s)
+	for _, from := range sources {
+		if signal := from.signal.Value(); signal != nil {
+			signal.leave(p)
+		}
 	}
 	return watchers, followers, true
 }

@@ -108,6 +108,61 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	}
 }
 
+// A signal that is made from itself again and again holds none of its predecessors, but all that can still abort it: an
+// owner of a timer or of a context's function, and nothing of a controller, which holds its signal itself.
+func TestSignalsMadeFromThemselves(t *testing.T) {
+	for name, end := range map[string]func(w *world, c *js.AbortController, cancel func()){
+		"the controller": func(_ *world, c *js.AbortController, _ func()) { c.Abort(nil) },
+		"the context":    func(_ *world, _ *js.AbortController, cancel func()) { cancel() },
+		"the timer":      func(w *world, _ *js.AbortController, _ func()) { w.run(func() { w.timeout(100, func() {}) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			defer w.loop.Close()
+			c := w.NewAbortController()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			timed, bridged := w.timeoutSignal(50), w.SignalFromContext(ctx)
+			owners := []weak.Pointer[js.AbortSignal]{weak.Make(timed), weak.Make(bridged)}
+			s := w.AnySignal(timed, c.Signal(), bridged)
+			timed, bridged = nil, nil
+			var before []weak.Pointer[js.AbortSignal]
+			for range 100 {
+				before = append(before, weak.Make(s))
+				fresh := w.NewAbortController()
+				before = append(before, weak.Make(fresh.Signal()))
+				s = w.AnySignal(s, c.Signal(), fresh.Signal(), s)
+			}
+			for i, p := range before {
+				if !garbage.Taken(p) {
+					t.Fatalf("predecessor %d is kept", i)
+				}
+			}
+			for i, p := range owners {
+				if p.Value() == nil {
+					t.Errorf("owner %d is lost", i)
+				}
+			}
+			s = w.AnySignal(s)
+			if n := s.Sources(); n != 3 {
+				t.Errorf("%d sources, want 3", n)
+			}
+			aborted := make(chan struct{})
+			derived, cancelDerived := s.Context(context.Background())
+			defer cancelDerived()
+			context.AfterFunc(derived, func() { close(aborted) })
+			end(w, c, cancel)
+			<-aborted
+			for i, p := range owners {
+				if !garbage.Taken(p) {
+					t.Errorf("owner %d is kept by a signal that is aborted", i)
+				}
+			}
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
 // countingLoop counts the timers that are pending.
 type countingLoop struct {
 	js.Loop
@@ -142,13 +197,7 @@ func TestForgottenTimeouts(t *testing.T) {
 	if w.JS, err = js.New(loop); err != nil {
 		t.Fatal(err)
 	}
-	heap := func() uint64 {
-		garbage.Collect()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := heap()
+	before := garbage.Heap()
 	heard := make(chan error, 3)
 	hear := func(reason error) { heard <- reason }
 	w.timeoutSignal(1).OnAbort(hear)
@@ -170,7 +219,7 @@ func TestForgottenTimeouts(t *testing.T) {
 	if pending != 3 {
 		t.Errorf("%d timers are pending, want 3", pending)
 	}
-	if after := heap(); after > before+4<<20 {
+	if after := garbage.Heap(); after > before+4<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}
 	release := w.loop.Hold()

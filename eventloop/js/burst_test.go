@@ -27,6 +27,30 @@ func TestBurstsLeaveNoMemory(t *testing.T) {
 			}
 			return w.JS
 		}},
+		{"signals that follow", func(w *world) any {
+			c := w.NewAbortController()
+			var followers []*js.AbortSignal
+			for range n {
+				followers = append(followers, w.AnySignal(c.Signal()))
+			}
+			followers = nil
+			if !garbage.Until(func() bool { return c.Signal().Followers() == 0 }) {
+				t.Errorf("%d forgotten followers", c.Signal().Followers())
+			}
+			return c
+		}},
+		{"listeners of a signal", func(w *world) any {
+			s := w.NewAbortController().Signal()
+			s.OnAbort(func(error) {})
+			var removes []func()
+			for range n {
+				removes = append(removes, s.OnAbort(func(error) {}))
+			}
+			for _, remove := range removes {
+				remove()
+			}
+			return s
+		}},
 		{"listeners of a target", func(w *world) any {
 			target := w.NewEventTarget()
 			var listeners []*js.EventListener

@@ -31,13 +31,13 @@ func (j *JS) SignalFromContext(ctx context.Context) *AbortSignal {
 	if ctx.Err() != nil {
 		return j.AbortedSignal(contextReason(ctx))
 	}
-	source := j.newSignal()
+	bridged := j.newSignal()
 	stop := new(func() bool) // it refers to the signal's listeners, so only the function that ctx holds may refer to it
 	*stop = context.AfterFunc(ctx, func() {
-		source.abort(contextReason(ctx))
+		bridged.abort(contextReason(ctx))
 		runtime.KeepAlive(stop)
 	})
-	s := j.AnySignal(source)
+	s := j.owner(bridged)
 	runtime.AddCleanup(s, func(stop weak.Pointer[func() bool]) {
 		if stop := stop.Value(); stop != nil {
 			(*stop)()

@@ -38,7 +38,7 @@ func (j *JS) Room() int {
 func (s *AbortSignal) Followers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.followers)
+	return len(s.followers.Of)
 }
 
 // Sources returns how many signals s follows; one that it follows twice counts twice.
