@@ -24,6 +24,9 @@ import (
 // any goroutine; they end waits on the loop, soon after the call. A closed Conn stays valid: its methods return
 // net.ErrClosed. The end of the loop closes it.
 //
+// Threadlets may share a Conn: its reads go one after the other, and so do its writes, in the order of the calls. So do the
+// functions that Read and Write of a syscall.RawConn call.
+//
 // A peer that always has something to read cannot keep the loop busy: now and then an operation lets others go on, as
 // Yield does.
 //
@@ -54,35 +57,49 @@ func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for {
+	if c.in.turn != nil {
+		if t.boundary && t.s.draining {
+			return 0, c.opError("read", ErrDraining) // what arrives is for those that wait
+		}
+		err = c.takeTurn(t, &c.in, reading, eventloop.EventRead)
+	}
+	for err == nil {
 		// A read that did not fill its buffer has emptied the socket: the next one first waits until the system reports more.
 		if !c.in.drained || !c.watches(eventloop.EventRead) || t.boundary && t.s.draining {
-			n, again, err := sysRead(c.fd, p)
+			n, again, failed := sysRead(c.fd, p)
+			if !again {
+				c.in.pass(t)
+			}
 			switch {
 			case n > 0:
 				c.in.drained, t.boundary = n < len(p), false
 				t.countOperation()
 				return n, nil
-			case err != nil:
-				return 0, c.opError("read", os.NewSyscallError("read", err))
+			case failed != nil:
+				return 0, c.opError("read", os.NewSyscallError("read", failed))
 			case !again:
 				return 0, io.EOF
 			}
 		}
 		if t.boundary && t.s.draining {
 			err = ErrDraining
-		} else if err = c.wait(t, &c.in, reading, eventloop.EventRead); err == nil || err == ErrDraining {
+			break
+		}
+		if c.in.turn == nil {
+			c.in.turn = t
+		}
+		if err = c.wait(t, &c.in, reading, eventloop.EventRead); err == nil || err == ErrDraining {
 			err = c.usable(&c.in) // nil: read again, since data may have arrived even with ErrDraining
 		}
-		if err != nil {
-			return 0, c.opError("read", err)
-		}
 	}
+	c.in.pass(t)
+	return 0, c.opError("read", err)
 }
 
 // Write writes all of p, and waits whenever the system has no room for more. It returns how much the system has taken; if
 // that is not all, the error is one of those of Read. Nothing is buffered in between: a peer that does not read makes its
-// writers wait.
+// writers wait. Calls from several threadlets never interleave: one waits until those before it have returned, and what ends
+// a wait ends that one, too.
 func (c *Conn) Write(p []byte) (n int, err error) {
 	t, err := c.caller(&c.out)
 	if err != nil {
@@ -90,16 +107,22 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	}
 	if len(p) == 0 {
 		t.countOperation()
+	} else if c.out.turn != nil {
+		err = c.takeTurn(t, &c.out, writing, eventloop.EventWrite)
 	}
-	for n < len(p) {
-		m, again, err := sysWrite(c.fd, p[n:])
-		n += m
+	for n < len(p) && err == nil {
+		m, again, failed := sysWrite(c.fd, p[n:])
+		if n += m; n < len(p) && c.out.turn == nil {
+			c.out.turn = t
+		}
 		switch {
-		case err != nil:
-			return n, c.opError("write", os.NewSyscallError("write", err))
+		case failed != nil:
+			err = os.NewSyscallError("write", failed)
 		case m > 0:
 			t.countOperation()
-			err = c.usable(&c.out)
+			if n < len(p) {
+				err = c.usable(&c.out)
+			}
 		case !again:
 			err = io.ErrUnexpectedEOF
 		default:
@@ -107,22 +130,25 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 				err = c.usable(&c.out)
 			}
 		}
-		if err != nil && n < len(p) {
-			return n, c.opError("write", err)
-		}
+	}
+	c.out.pass(t)
+	if err != nil {
+		return n, c.opError("write", err)
 	}
 	return n, nil
 }
 
 // TryWrite writes as much of p as the system has room for now, and returns how much; it never waits. Callbacks of the loop
 // may call it, too. Deadlines do not apply. Its errors are those of Write; less than len(p) without an error means that
-// there is no room now.
+// there is no room now. There is none while a Write waits.
 func (c *Conn) TryWrite(p []byte) (n int, err error) {
 	switch {
 	case !c.s.loop.OnLoop():
 		return 0, c.opError("write", ErrNotThreadlet)
 	case c.closing.Load():
 		return 0, c.opError("write", net.ErrClosed)
+	case c.out.turn != nil:
+		return 0, nil
 	}
 	for n < len(p) {
 		m, again, err := sysWrite(c.fd, p[n:])
@@ -264,7 +290,12 @@ func (c *Conn) SyscallConn() (syscall.RawConn, error) {
 type rawConn struct{ c *Conn }
 
 func (r rawConn) Control(f func(fd uintptr)) error {
-	return r.until(&r.c.in, 0, 0, func(fd uintptr) bool { f(fd); return true })
+	// A deadline does not matter: nothing is waited for.
+	if _, err := r.c.caller(&r.c.in); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return r.c.opError("raw", err)
+	}
+	f(uintptr(r.c.fd))
+	return nil
 }
 
 func (r rawConn) Read(f func(fd uintptr) (done bool)) error {
@@ -277,21 +308,23 @@ func (r rawConn) Write(f func(fd uintptr) (done bool)) error {
 
 func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(fd uintptr) bool) error {
 	t, err := r.c.caller(sd)
-	if events == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-		err = nil // nothing is waited for
+	if err == nil {
+		defer sd.pass(t)
+		err = r.c.takeTurn(t, sd, why, events)
 	}
 	for err == nil && !f(uintptr(r.c.fd)) {
 		sd.drained = false
 		if err = r.c.wait(t, sd, why, events); err == nil {
 			err = r.c.usable(sd)
 		}
+		if err == nil {
+			err = r.c.takeTurn(t, sd, why, events) // f may have used the side, and passed the turn on
+		}
 	}
 	if err != nil {
 		return r.c.opError("raw", err)
 	}
-	if events != 0 {
-		t.countOperation()
-	}
+	t.countOperation()
 	return nil
 }
 

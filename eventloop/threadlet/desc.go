@@ -1,7 +1,7 @@
 package threadlet
 
 // Descriptors of sockets: waits for readiness, their deadlines and signals, and closing. Connections (conn.go) and listeners
-// (listen.go) are made of them.
+// (listen.go) are made of them; side.go has who waits.
 
 import (
 	"math"
@@ -39,51 +39,6 @@ type desc struct {
 
 	closing  atomic.Bool // the method close was called, on any goroutine
 	signaled atomic.Bool // set by signal on any goroutine; cleared on the loop when it ends a wait
-}
-
-// side is one direction of a socket.
-//
-// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them. The list is linked
-// by Threadlet.next, which has no other use while a threadlet waits.
-type side struct {
-	first, last *Threadlet
-	deadline    atomic.Int64 // in nanoseconds since epoch, 0 for none; any goroutine may set it
-	waking      bool         // wakeFirst has woken a threadlet that has not run yet
-	drained     bool         // the last read has emptied the socket, so the next one waits until the system reports data
-}
-
-func (sd *side) push(t *Threadlet) {
-	t.at = sd
-	if sd.last == nil {
-		sd.first = t
-	} else {
-		sd.last.next = t
-	}
-	sd.last = t
-}
-
-// runs notes that t, which was in the list, runs again: if wakeFirst has woken it, wakeFirst may now wake the next.
-func (sd *side) runs(t *Threadlet) {
-	if t.woken {
-		t.woken, sd.waking = false, false
-	}
-}
-
-// leave takes t, which is in the list, out of it.
-func (sd *side) leave(t *Threadlet) {
-	var before *Threadlet
-	for o := sd.first; o != t; o = o.next {
-		before = o
-	}
-	if before == nil {
-		sd.first = t.next
-	} else {
-		before.next = t.next
-	}
-	if sd.last == t {
-		sd.last = before
-	}
-	t.at, t.next = nil, nil
 }
 
 var epoch = time.Now()
@@ -273,21 +228,6 @@ func (d *desc) onEvents(events eventloop.IOEvents) {
 	}
 }
 
-// wakeFirst wakes the first threadlet that waits, and returns false if there is none. While a threadlet that it has woken
-// has not run yet, it wakes no other and returns true: the event is for that threadlet, and if something is left to read or
-// write after it, the loop reports the event again.
-func (sd *side) wakeFirst() bool {
-	switch t := sd.first; {
-	case sd.waking:
-	case t == nil:
-		return false
-	default:
-		t.woken, sd.waking = true, true
-		t.wake(nil)
-	}
-	return true
-}
-
 // resumeIdle starts the threadlet of an idle connection, and returns false if the connection is not idle.
 func (d *desc) resumeIdle() bool {
 	f := d.idle
@@ -310,15 +250,6 @@ func (d *desc) unwatch() {
 		d.known, d.watched = false, 0
 		d.s.known--
 	}
-}
-
-// wakeAll ends all waits of a side with err, and tells whether there were any.
-func (sd *side) wakeAll(err error) (any bool) {
-	for sd.first != nil {
-		sd.first.wake(err)
-		any = true
-	}
-	return any
 }
 
 // close closes the descriptor, or returns net.ErrClosed if that was done before. Any goroutine may call it. Off the loop it

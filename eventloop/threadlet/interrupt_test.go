@@ -38,6 +38,19 @@ func TestInterruptions(t *testing.T) {
 			}
 			return err
 		},
+		"turn": func(c *threadlet.Conn, _ net.Listener) error {
+			_, _ = threadlet.Go(c.Loop(), func() {
+				if raw, err := c.SyscallConn(); err == nil {
+					_ = raw.Write(func(uintptr) bool { return threadlet.Sleep(time.Hour) != nil })
+				}
+			})
+			_ = threadlet.Yield()
+			n, err := c.Write([]byte("x"))
+			if n != 0 {
+				return fmt.Errorf("%d bytes were written in another's turn, %w", n, err)
+			}
+			return err
+		},
 	}
 	for name, op := range ops {
 		for how, want := range map[string]error{"Close": net.ErrClosed, "Conn.Signal": threadlet.ErrSignaled,
@@ -56,8 +69,11 @@ func TestInterruptions(t *testing.T) {
 					th, err := threadlet.Go(l, func() { result = op(c, ln) })
 					require.NoError(t, err)
 					reason := name
-					if name == "raw" {
+					switch name {
+					case "raw":
 						reason = "read"
+					case "turn":
+						reason = "write"
 					}
 					waiting(t, l, reason)
 					act := func() {

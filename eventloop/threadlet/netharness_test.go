@@ -85,6 +85,32 @@ func pair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) {
 	return c, far.(*net.TCPConn)
 }
 
+// peer is the other side of a quickPair.
+type peer interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// quickPair is pair on a socketpair.
+func quickPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, peer) {
+	t.Helper()
+	near, far := socketpair(t)
+	c, err := threadlet.Wrap(l, near)
+	require.NoError(t, err)
+	return c, far
+}
+
+// tightPair is a quickPair that has room for little, as far as the system lets one choose.
+func tightPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, peer) {
+	t.Helper()
+	near, far := socketpair(t)
+	require.NoError(t, near.SetWriteBuffer(1))
+	require.NoError(t, far.SetReadBuffer(1))
+	c, err := threadlet.Wrap(l, near)
+	require.NoError(t, err)
+	return c, far
+}
+
 // waiting waits until a threadlet of the loop waits for the given reason.
 func waiting(t *testing.T, l *eventloop.Loop, reason string) {
 	t.Helper()

@@ -12,9 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 // descriptors counts those of the process.
@@ -41,8 +38,8 @@ func isSocket(fd uintptr) error {
 // isReset tells whether err says that the peer has reset the connection.
 func isReset(err error) bool { return errors.Is(err, unix.ECONNRESET) }
 
-// quickPair is pair without ports, of which a machine has only so many a minute.
-func quickPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.UnixConn) {
+// socketpair returns two connected sockets without ports, of which a machine has only so many a minute.
+func socketpair(t *testing.T) (near, far *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
@@ -53,7 +50,5 @@ func quickPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.UnixConn)
 		require.NoError(t, err)
 		require.NoError(t, file.Close())
 	}
-	c, err := threadlet.Wrap(l, conns[0])
-	require.NoError(t, err)
-	return c, conns[1].(*net.UnixConn)
+	return conns[0].(*net.UnixConn), conns[1].(*net.UnixConn)
 }

@@ -7,10 +7,8 @@ import (
 	"net"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
-
-	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 // descriptors would count those of the process; handles are of many kinds here, and come and go with the runtime's threads.
@@ -30,5 +28,15 @@ func isReset(err error) bool {
 	return errors.Is(err, windows.WSAECONNRESET) || errors.Is(err, windows.WSAECONNABORTED)
 }
 
-// quickPair is pair.
-func quickPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) { return pair(t, l) }
+// socketpair returns two connected sockets.
+func socketpair(t *testing.T) (near, far *net.TCPConn) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	a, err := net.Dial("tcp", ln.Addr().String())
+	require.NoError(t, err)
+	b, err := ln.Accept()
+	require.NoError(t, err)
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
