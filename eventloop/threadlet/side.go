@@ -89,9 +89,8 @@ func (sd *side) leave(t *Threadlet) {
 }
 
 // wakeFirst wakes the first threadlet that waits for an event, and returns false if there is none: those behind the owner of
-// the turn wait for the turn. While a threadlet that it has woken
-// has not run yet, it wakes no other and returns true: the event is for that threadlet, and if something is left to read or
-// write after it, the loop reports the event again.
+// the turn wait for the turn. While a threadlet that it has woken has not run yet, it wakes no other and returns true: the
+// event is for that threadlet, and if something is left to read or write after it, the loop reports the event again.
 func (sd *side) wakeFirst() bool {
 	switch t := sd.first; {
 	case sd.waking:
