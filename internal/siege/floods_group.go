@@ -48,6 +48,7 @@ func (s *site) group() *eventloop.Group { return s.loop.(*grouped).group }
 var groups = []flood{
 	{name: "Group.Submit", on: group, like: makes, law: exactly, own: set(taskProbe), begin: unordered},
 	{name: "Group.Submit, one loop ends", on: groupByMember, like: makes, law: exactly, own: set(taskProbe), begin: unordered},
+	{name: "Group.Submit, ends in chains", on: group, like: makes, law: exactly, own: set(taskProbe), begin: chained},
 	{name: "Group.Submit at the limit", on: group, like: makes, law: exactly, own: set(taskProbe), free: set(taskProbe),
 		opts: []eventloop.Option{eventloop.WithQueueLimit(8)}, begin: unordered},
 	{name: "Group.Least, Promisify", on: group, like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe),
@@ -67,5 +68,23 @@ func unordered(s *site, t *tally) flooder {
 	return flooder{call: func() bool {
 		o := &one{t: t}
 		return s.group().Submit(o.run) == nil
+	}}
+}
+
+// chained is unordered, and each task that runs while the group ends begins a chain of internal tasks without end.
+func chained(s *site, t *tally) flooder {
+	g := s.group()
+	return flooder{call: func() bool {
+		o := &one{t: t}
+		return g.Submit(func() {
+			o.run()
+			for i := range groupLoops {
+				if l := g.Loop(i); l.OnLoop() && l.State() == eventloop.StateTerminating {
+					var again func()
+					again = func() { _ = l.SubmitInternal(again) }
+					again()
+				}
+			}
+		}) == nil
 	}}
 }
