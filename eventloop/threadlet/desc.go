@@ -175,7 +175,7 @@ func (s *scheduler) runDeferred() {
 
 // watchFor watches for events if a threadlet waits for them. An error ends the wait.
 func (d *desc) watchFor(sd *side, events eventloop.IOEvents) {
-	if sd.first == nil || d.watches(events) {
+	if sd.last == nil || d.watches(events) {
 		return
 	}
 	if err := d.watch(events); err != nil {
@@ -333,7 +333,7 @@ func (d *desc) setDeadline(at time.Time, sides ...*side) error {
 // renew starts the timers of all current waits anew, by the deadlines that are set now.
 func (d *desc) renew() {
 	for _, sd := range [...]*side{&d.in, &d.out} {
-		for t := sd.first; t != nil; t = t.next {
+		for t := sd.first(); t != nil; t = sd.behind(t) {
 			d.startDeadline(t, sd)
 		}
 	}

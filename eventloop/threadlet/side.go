@@ -10,30 +10,45 @@ import (
 
 // side is one direction of a socket.
 //
-// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them. The list is linked
-// by Threadlet.next, which has no other use while a threadlet waits.
+// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them. The list is a ring,
+// linked by Threadlet.next, which has no other use while a threadlet waits.
 //
 // Reads go one after the other, and so do writes. One that is done at once needs no turn. One that is not takes the turn,
 // and keeps it until it returns; those that begin meanwhile wait for it, in the same list, behind the owner of the turn.
 // Accept does without turns.
 type side struct {
-	first, last *Threadlet
-	turn        *Threadlet   // the threadlet whose turn it is; nil if there is none
-	deadline    atomic.Int64 // in nanoseconds since epoch, 0 for none; any goroutine may set it
-	waking      bool         // wakeFirst has woken a threadlet that has not run yet
-	drained     bool         // the last read has emptied the socket, so the next one waits until the system reports data
+	last     *Threadlet   // the last in the list, whose next is the first; nil if nobody waits
+	turn     *Threadlet   // the threadlet whose turn it is; nil if there is none
+	deadline atomic.Int64 // in nanoseconds since epoch, 0 for none; any goroutine may set it
+	waking   bool         // wakeFirst has woken a threadlet that has not run yet
+	drained  bool         // the last read has emptied the socket, so the next one waits until the system reports data
+}
+
+// first returns the first threadlet that waits, or nil.
+func (sd *side) first() *Threadlet {
+	if sd.last == nil {
+		return nil
+	}
+	return sd.last.next
+}
+
+// behind returns the one that waits behind t, or nil.
+func (sd *side) behind(t *Threadlet) *Threadlet {
+	if t == sd.last {
+		return nil
+	}
+	return t.next
 }
 
 // push puts t at the end of the list, or, if it is t's turn, at the beginning.
 func (sd *side) push(t *Threadlet) {
 	t.at = sd
-	switch {
-	case sd.last == nil:
-		sd.first, sd.last = t, t
-	case sd.turn == t:
-		t.next, sd.first = sd.first, t
-	default:
-		sd.last.next = t
+	if sd.last == nil {
+		sd.last, t.next = t, t
+		return
+	}
+	t.next, sd.last.next = sd.last.next, t
+	if sd.turn != t {
 		sd.last = t
 	}
 }
@@ -47,7 +62,7 @@ func (sd *side) pass(t *Threadlet) {
 }
 
 func (sd *side) next() {
-	if sd.turn = sd.first; sd.turn != nil {
+	if sd.turn = sd.first(); sd.turn != nil {
 		sd.turn.wake(nil)
 	}
 }
@@ -73,18 +88,17 @@ func (sd *side) runs(t *Threadlet) {
 
 // leave takes t, which is in the list, out of it.
 func (sd *side) leave(t *Threadlet) {
-	var before *Threadlet
-	for o := sd.first; o != t; o = o.next {
-		before = o
+	before := sd.last
+	for before.next != t {
+		before = before.next
 	}
-	if before == nil {
-		sd.first = t.next
-	} else {
-		before.next = t.next
-	}
-	if sd.last == t {
+	switch {
+	case before == t:
+		sd.last = nil
+	case sd.last == t:
 		sd.last = before
 	}
+	before.next = t.next
 	t.at, t.next = nil, nil
 }
 
@@ -92,7 +106,7 @@ func (sd *side) leave(t *Threadlet) {
 // the turn wait for the turn. While a threadlet that it has woken has not run yet, it wakes no other and returns true: the
 // event is for that threadlet, and if something is left to read or write after it, the loop reports the event again.
 func (sd *side) wakeFirst() bool {
-	switch t := sd.first; {
+	switch t := sd.first(); {
 	case sd.waking:
 	case t == nil, sd.turn != nil && sd.turn != t:
 		return false
@@ -105,8 +119,8 @@ func (sd *side) wakeFirst() bool {
 
 // wakeAll ends all waits of a side with err, and tells whether there were any.
 func (sd *side) wakeAll(err error) (any bool) {
-	for sd.first != nil {
-		sd.first.wake(err)
+	for sd.last != nil {
+		sd.first().wake(err)
 		any = true
 	}
 	return any
