@@ -70,6 +70,7 @@ func title(a [][]byte) []byte {
 
 // run runs a request, or queues it for EXEC.
 func (c *client) run(a [][]byte) {
+	c.keys.instant = 0
 	cmd := find(a)
 	switch {
 	case cmd == nil && (is(a[0], "post") || is(a[0], "host:")): // a browser, made to send HTTP with commands in it

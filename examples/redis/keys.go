@@ -118,7 +118,7 @@ func expire(seconds, fromNow bool) func(*client, [][]byte) {
 			c.int(0)
 			return
 		}
-		if at <= c.keys.now() && !c.keys.asleep {
+		if at <= c.keys.time() && !c.keys.asleep {
 			c.keys.remove(a[1])
 			c.amounts([]byte("DEL"), a[1])
 		} else {
@@ -138,7 +138,7 @@ func ttl(unit int64) func(*client, [][]byte) {
 		case e.expires == 0:
 			c.int(-1)
 		default:
-			c.int64((e.expires - c.keys.now() + unit/2) / unit)
+			c.int64((e.expires - c.keys.time() + unit/2) / unit)
 		}
 	}
 }

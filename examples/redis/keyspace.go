@@ -25,7 +25,8 @@ type keyspace struct {
 	loop    *eventloop.Loop
 	entries *table[*entry]
 	watched map[string]map[*client]struct{}
-	now     func() int64     // milliseconds since 1970
+	now     func() int64     // milliseconds since 1970; the clock itself, which time reads
+	instant int64            // what time has read for the command or callback that runs; 0 if nothing yet
 	record  func(a [][]byte) // appends to the file; nil without one, and while it is replayed
 	asleep  bool             // the file is being replayed: nothing expires
 	changes int64            // by commands
@@ -35,6 +36,15 @@ type keyspace struct {
 func newKeyspace(loop *eventloop.Loop) *keyspace {
 	return &keyspace{loop: loop, entries: newTable[*entry](), watched: map[string]map[*client]struct{}{},
 		now: func() int64 { return time.Now().UnixMilli() }}
+}
+
+// time returns the time at which the command that runs, or the whole transaction, happens. It stays the same meanwhile: if a
+// key expired between two lookups of a command, the command would change what the file says is gone.
+func (k *keyspace) time() int64 {
+	if k.instant == 0 {
+		k.instant = k.now()
+	}
+	return k.instant
 }
 
 // find returns the value of a key, nil if there is no such key.
@@ -56,7 +66,7 @@ func (k *keyspace) find(key []byte) *entry {
 }
 
 // lives tells whether an entry has not expired yet.
-func (k *keyspace) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.now() < e.expires }
+func (k *keyspace) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.time() < e.expires }
 
 // make returns the value of a key, and makes an empty one if there is no such key.
 func (k *keyspace) make(key []byte) *entry {
@@ -112,9 +122,9 @@ func (k *keyspace) expireAt(key []byte, e *entry, at int64) {
 // wait sets the timer of an entry. The timer looks at the clock again and may wait longer: the wall clock may have
 // been set, and a long time is waited for in pieces.
 func (k *keyspace) wait(key string, e *entry) {
-	rest := min(max(0, e.expires-k.now()), int64(24*time.Hour/time.Millisecond))
+	rest := min(max(0, e.expires-k.time()), int64(24*time.Hour/time.Millisecond))
 	e.timer, _ = k.loop.ScheduleTimer(time.Duration(rest)*time.Millisecond, func() {
-		e.timer = 0
+		e.timer, k.instant = 0, 0
 		if k.find([]byte(key)) == e {
 			k.wait(key, e)
 		}
@@ -123,7 +133,7 @@ func (k *keyspace) wait(key string, e *entry) {
 
 // awaken starts the expiry of what was read from the file.
 func (k *keyspace) awaken() {
-	k.asleep = false
+	k.asleep, k.instant = false, 0
 	for _, i := range k.entries.items {
 		if i.value.expires != 0 {
 			k.wait(i.key, i.value)

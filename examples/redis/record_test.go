@@ -110,6 +110,28 @@ func TestRecordOfExpired(t *testing.T) {
 	}
 }
 
+// A key that expires while a command runs is there for all of that command, or for none of it.
+func TestRecordOfExpiring(t *testing.T) {
+	for _, a := range [][]string{{"SET", "s", "w", "XX"}, {"SET", "s", "w", "KEEPTTL"}, {"APPEND", "s", "w"}, {"INCR", "s"}, {"RPUSH", "l", "w"}, {"HSET", "h", "g", "w"}, {"SREM", "m", "a"}} {
+		for readings := range 4 {
+			now := int64(1000)
+			s, c := recorder(t, &now)
+			for _, b := range [][]string{{"SET", "s", "1"}, {"RPUSH", "l", "v"}, {"HSET", "h", "f", "v"}, {"SADD", "m", "a", "b"}, {"PEXPIREAT", a[1], "1005"}} {
+				c.answer(b...)
+			}
+			s.keys.now = func() int64 {
+				if readings--; readings < 0 {
+					now = 1005
+				}
+				return now
+			}
+			c.answer(a...)
+			now = 1005
+			same(t, s)
+		}
+	}
+}
+
 // What is recorded of a request can be longer than a request, as SPOP's members, and what is recorded of a transaction
 // longer than a transaction, as the points in time of EXPIRE.
 func TestRecordIsLonger(t *testing.T) {

@@ -138,7 +138,7 @@ func (c *client) moment(command, b []byte, least int64, seconds, fromNow bool) (
 	}
 	var base int64
 	if fromNow {
-		base = c.keys.now()
+		base = c.keys.time()
 	}
 	ok = at >= least
 	if seconds {

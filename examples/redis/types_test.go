@@ -59,6 +59,7 @@ func TestModel(t *testing.T) {
 
 // state is everything that a server holds.
 func state(s *server) string {
+	s.keys.instant = 0
 	c := s.newClient(nil)
 	var all []string
 	for _, i := range slices.Clone(s.keys.entries.items) {
