@@ -65,20 +65,28 @@ type piece struct {
 // backlog is how many bytes may wait for the disk before replies wait too.
 const backlog = 64 << 20
 
-// openLog opens a file. It syncs the folder, so that a new file's name is durable.
+// openLog opens a file, for this server alone. It syncs the folder, so that a new file's name is durable.
 func openLog(name string) (logFile, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.Open(filepath.Dir(name))
+	err = lock(file)
 	if err == nil {
-		err = errors.Join(folder.Sync(), folder.Close())
+		err = syncFolder(filepath.Dir(name))
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+func syncFolder(name string) error {
+	folder, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func newLog(loop *eventloop.Loop, file logFile, fsync string) (*fileLog, error) {
