@@ -151,6 +151,12 @@ func TestDamage(t *testing.T) {
 			t.Errorf("%q: %v, %d bytes of %d are left", damage, err, len(file.data), before)
 		}
 	}
+	for _, other := range []string{"somebody else's notes", "$1", "\x00\x01"} { // and no part of a request either
+		file := &memory{data: []byte(other)}
+		if err := loopless(t).restore(file); err == nil || string(file.data) != other {
+			t.Errorf("%q: %v, %q is left", other, err, file.data)
+		}
+	}
 }
 
 // TestPowerLoss: with fsync always, every answered change is on the disk, whenever that loses the rest. There are

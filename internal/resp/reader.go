@@ -30,7 +30,7 @@ func (e ProtocolError) Error() string { return "Protocol error: " + string(e) }
 // pending replies in that Read, before it waits.
 type Reader struct {
 	// Recorded tells that the requests are what a server has recorded of those that it has accepted. This may be longer than
-	// they were, so MaxRequest and MaxArgs do not hold.
+	// they were, so MaxRequest and MaxArgs do not hold; and it is arrays only, so anything else is no beginning of a request.
 	Recorded bool
 
 	src  io.Reader
@@ -62,6 +62,9 @@ func (r *Reader) Request() ([][]byte, error) {
 		n, ok := r.length('*')
 		if !ok {
 			line, err := r.line("too big inline request")
+			if r.Recorded && r.begin < r.end && r.buf[r.begin] != '*' {
+				return nil, ProtocolError("expected '*'")
+			}
 			if err != nil {
 				return nil, err
 			}
