@@ -267,6 +267,51 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestStopAmidReplies: also the requests that the server has not read yet have arrived. If it left them unread, the system would
+// take back the replies that are under way.
+func TestStopAmidReplies(t *testing.T) {
+	const large, more = 50, 100
+	i := serve(t, usual, new(memory))
+	idle, c := i.dial(), i.dial()
+	value := strings.Repeat("x", 1<<20)
+	c.want("OK", "SET", "k", value)
+	if _, err := c.Write(bytes.Repeat(resp.AppendRequest(nil, "GET", "k"), large)); err != nil {
+		t.Fatal(err)
+	}
+	i.until("no reply waits", func() bool {
+		for c := range i.s.clients {
+			if c.sending > 0 && c.in.Offset() > int64(len(value))+100 {
+				return true
+			}
+		}
+		return false
+	})
+	if _, err := c.Write(bytes.Repeat(resp.AppendRequest(nil, "INCR", "n"), more)); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	if _, err := idle.in.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	for n := range large {
+		if got := c.reply(); len(got) != len(value)+2 {
+			t.Fatalf("%d: %.100s", n, got)
+		}
+	}
+	for n := range more {
+		if got := c.reply(); got != strconv.Itoa(n+1) {
+			t.Fatal(got)
+		}
+	}
+	if _, err := c.in.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
 // process starts the server in a process of its own, with a file, and returns its address.
 func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

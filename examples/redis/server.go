@@ -144,8 +144,8 @@ func (c *client) Read(p []byte) (int, error) {
 	if err := c.flush(); err != nil {
 		return 0, err
 	}
-	if c.in.Buffered() == 0 && threadlet.Draining() {
-		return 0, threadlet.ErrDraining
+	if c.in.Buffered() == 0 {
+		threadlet.Draining() // it need not be asked: what has arrived is answered first, and then Read fails
 	}
 	c.goesOn()
 	return c.conn.Read(p)
