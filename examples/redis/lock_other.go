@@ -2,6 +2,8 @@
 
 package main
 
+// No lock of the append-only file.
+
 import "os"
 
 // lock does nothing: the user sees to it that only one server has the file.

@@ -2,6 +2,8 @@
 
 package main
 
+// The lock of the append-only file, where the system has one that ends with the process.
+
 import (
 	"fmt"
 	"os"

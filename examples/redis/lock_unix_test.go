@@ -2,6 +2,8 @@
 
 package main
 
+// The file is for one server alone.
+
 import (
 	"os"
 	"path/filepath"
