@@ -74,7 +74,7 @@ func (s *server) serve(conn *threadlet.Conn) {
 		c.Conn, c.state = tlsConn, &state
 	}
 	c.in, c.out = bufio.NewReader(c), bufio.NewWriter(c.Conn)
-	for !threadlet.Draining() && c.next() {
+	for c.next() {
 	}
 	if c.lingers {
 		_ = conn.SetDeadline(time.Now().Add(s.linger))
@@ -100,6 +100,10 @@ func tellPlain(err error) {
 
 // next answers a request, and tells whether another one may follow.
 func (c *connection) next() bool {
+	if threadlet.Draining() {
+		c.lingers = c.last != "" // what may have arrived is not read: closing at once would take back the last response
+		return false
+	}
 	c.left = c.headerBytes
 	_ = c.SetDeadline(time.Now().Add(c.idle))
 	if _, err := c.in.Peek(1); err != nil {
@@ -161,13 +165,15 @@ func (c *connection) answer(r *http.Request) (again bool) {
 	body := &body{ReadCloser: r.Body, waits: waits && r.ProtoAtLeast(1, 1) && r.ContentLength != 0, w: w, read: read, r: r, limit: c.unread}
 	body.expected = body.waits
 	r.Body = body
-	w.close = w.close || threadlet.Draining()
+	if read.Body == http.NoBody && threadlet.Draining() { // with a body: its next Read is not to end with ErrDraining
+		w.close, c.lingers = true, true
+	}
 	w.unread = func() bool {
 		if !body.expected && !body.closed {
 			body.discard()
 		}
-		c.lingers = !body.ended
-		return c.lingers
+		c.lingers = c.lingers || !body.ended
+		return !body.ended
 	}
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {

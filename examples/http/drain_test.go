@@ -1,0 +1,107 @@
+package main
+
+// The end of the server while clients go on sending.
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/eventloop/threadlet"
+)
+
+// TestDrainAmidRequests: a client has sent more requests when the server is told to end. They are not answered, and the response
+// that is under way arrives nevertheless.
+func TestDrainAmidRequests(t *testing.T) {
+	const size, first, more = 16 << 20, "GET /short HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+	goOn := make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/short", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		_ = threadlet.Do(context.Background(), func(context.Context) error { <-goOn; return nil })
+		w.Write(make([]byte, size))
+	})
+	i := serve(t, &server{handler: mux})
+	dial := func() (net.Conn, *bufio.Reader) {
+		conn, err := net.Dial("tcp", i.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		return conn, bufio.NewReader(conn)
+	}
+	_, idle := dial()
+	conn, in := dial()
+	io.WriteString(conn, first+more)
+	response := func() (size int64, err error) {
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return 0, err
+		}
+		return io.Copy(io.Discard, r.Body)
+	}
+	if _, err := response(); err != nil { // so the next request was read as well
+		t.Fatal(err)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	if _, err := idle.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	io.WriteString(conn, strings.Repeat(more, 1000))
+	close(goOn)
+	if n, err := response(); n != size || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	_ = conn.Close()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDrainAmidBody: a request has begun also if its body has not arrived when the server is told to end.
+func TestDrainAmidBody(t *testing.T) {
+	begun := make(chan struct{})
+	i := serve(t, &server{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(begun)
+		if _, err := io.Copy(w, r.Body); err != nil {
+			t.Error(err)
+		}
+	})})
+	dial := func() (net.Conn, *bufio.Reader) {
+		conn, err := net.Dial("tcp", i.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		return conn, bufio.NewReader(conn)
+	}
+	_, idle := dial()
+	conn, in := dial()
+	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n")
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	if _, err := idle.ReadByte(); err != io.EOF {
+		t.Error(err)
+	}
+	io.WriteString(conn, "hello")
+	r, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r.Body); string(b) != "hello" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	_ = conn.Close()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
