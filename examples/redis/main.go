@@ -64,6 +64,9 @@ func (s *server) listen(addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = threadlet.Go(s.loop, func() { _ = threadlet.Serve(listener, s.serve) })
+	_, err = threadlet.Go(s.loop, func() {
+		_ = threadlet.Serve(listener, s.serve)
+		s.ending = true
+	})
 	return listener, err
 }

@@ -31,6 +31,8 @@ type server struct {
 	log   *fileLog // nil without a file
 	began time.Time
 
+	ending bool // the listener is closed
+
 	clients  map[*client]struct{}
 	channels map[string]map[*client]struct{} // subscribers by channel
 	patterns map[string]map[*client]struct{} // subscribers by pattern
@@ -76,6 +78,7 @@ func (s *server) close() error {
 const (
 	flushAt    = 64 << 10 // bytes of replies that are sent before more requests are run
 	queueLimit = 64 << 20 // bytes of requests between MULTI and EXEC
+	lastRest   = 8 << 20  // bytes of a client that are read once the server ends; a system holds less
 )
 
 // client is a connection.
@@ -91,6 +94,8 @@ type client struct {
 
 	failure string // the last error that was answered; replay looks at it
 
+	rest int // bytes that are still read once the server ends: what may have arrived, but not without end
+
 	sending int // bytes of replies that send has taken, and the system has not
 
 	effect [][]byte // recorded in the file instead of the request
@@ -100,7 +105,7 @@ type client struct {
 
 func (s *server) newClient(conn *threadlet.Conn) *client {
 	s.serial++
-	c := &client{server: s, id: s.serial, conn: conn}
+	c := &client{server: s, id: s.serial, conn: conn, rest: lastRest}
 	c.in = resp.NewReader(c)
 	return c
 }
@@ -147,8 +152,15 @@ func (c *client) Read(p []byte) (int, error) {
 	if c.in.Buffered() == 0 {
 		threadlet.Draining() // it need not be asked: what has arrived is answered first, and then Read fails
 	}
+	if c.ending && c.rest <= 0 {
+		return 0, threadlet.ErrDraining
+	}
 	c.goesOn()
-	return c.conn.Read(p)
+	n, err := c.conn.Read(p)
+	if c.ending {
+		c.rest -= n
+	}
+	return n, err
 }
 
 // flush sends the replies, or has a subscriber's writer send them.
