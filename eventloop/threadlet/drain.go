@@ -11,17 +11,22 @@ var ErrDraining = errors.New("threadlet: the loop is shut down")
 // begins to end, the threadlets that have called Draining come to their end, as long as Shutdown's context lasts. The
 // handler of a server calls it before each request:
 //
-//	for !threadlet.Draining() {
+//	for {
+//		threadlet.Draining()
 //		request, err := read(conn)
-//		if err != nil {
+//		if err != nil { // such as ErrDraining
 //			return
 //		}
 //		answer(conn, request)
 //	}
 //
 // Once Shutdown was called, a [Conn.Read] returns [ErrDraining] if nothing has arrived, and nothing was read since the last
-// call of Draining; everything else that the handler does goes on. Shutdown first closes listeners, and connections that are
-// idle ([Conn.Idle]). Close of the loop, the end of Run's context, and a Shutdown from the loop itself do not wait. Outside
+// call of Draining; everything else that the handler does goes on. So what has arrived is still answered. A handler that
+// stops as soon as Draining returns true may leave requests unread: then closing the connection makes the system take back
+// replies that are under way. Within a request, a call of Draining keeps the next Read from waiting for the rest of it. A
+// peer that sends without end is served until Shutdown's context ends.
+//
+// Shutdown first closes listeners, and connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context, and a Shutdown from the loop itself do not wait. Outside
 // of a threadlet Draining returns false.
 func Draining() bool {
 	t := Current()

@@ -84,7 +84,8 @@ func ExampleServe() {
 	_, _ = threadlet.Go(loop, func() {
 		_ = threadlet.Serve(listener, func(conn *threadlet.Conn) {
 			lines := bufio.NewReader(conn)
-			for !threadlet.Draining() {
+			for {
+				threadlet.Draining() // Shutdown waits, and ReadString fails when nothing more has arrived
 				_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 				line, err := lines.ReadString('\n')
 				if err != nil {
