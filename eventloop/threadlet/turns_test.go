@@ -146,6 +146,7 @@ func TestWritersTakeTurns(t *testing.T) {
 			_ = l.Close()
 		}
 		<-ran
+		<-l.Done() // Run returns before that if Shutdown comes first
 		want := bytes.Join(s.calls, nil)
 		if at := differ(got, want); at >= 0 || err != io.EOF || t.Failed() {
 			t.Fatalf("seed %d, %d: %v; at %d of %d and %d bytes the peer got %.40q instead of %.40q", first, seed, err, at, len(got), len(want),
