@@ -37,6 +37,11 @@ func TestDrainAmidRequests(t *testing.T) {
 		return conn, bufio.NewReader(conn)
 	}
 	_, idle := dial()
+	half, begun := dial()
+	io.WriteString(half, first+more[:20])
+	if r, err := http.ReadResponse(begun, nil); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r, err)
+	}
 	conn, in := dial()
 	io.WriteString(conn, first+more)
 	response := func() (size int64, err error) {
@@ -53,6 +58,9 @@ func TestDrainAmidRequests(t *testing.T) {
 	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
 	if _, err := idle.ReadByte(); err != io.EOF {
 		t.Error(err)
+	}
+	if _, err := begun.ReadByte(); err != io.EOF {
+		t.Error("half a request was answered,", err)
 	}
 	io.WriteString(conn, strings.Repeat(more, 1000))
 	close(goOn)

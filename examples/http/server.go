@@ -45,6 +45,7 @@ type connection struct {
 	state    *tls.ConnectionState
 	lingers  bool   // the client still sends: closing at once would lose the response
 	last     string // the method of the last request
+	drained  bool   // the server ends, and no more has arrived; what was read may be half a request
 }
 
 var errTooLarge = errors.New("the header is too large")
@@ -56,6 +57,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
+	c.drained = errors.Is(err, threadlet.ErrDraining)
 	return n, err
 }
 
@@ -124,7 +126,7 @@ func (c *connection) next() bool {
 	switch {
 	case err != nil && c.left <= 0:
 		return c.refuse(http.StatusRequestHeaderFieldsTooLarge)
-	case err == io.EOF, errors.As(err, &failed) && failed.Timeout():
+	case err == io.EOF, errors.As(err, &failed) && failed.Timeout(), err != nil && c.drained:
 		return false
 	case err != nil:
 		return c.refuse(http.StatusBadRequest)
