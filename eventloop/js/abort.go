@@ -124,7 +124,11 @@ func (j *JS) AnySignal(signals ...*AbortSignal) *AbortSignal {
 	if s.reason != nil {
 		return s
 	}
-	if reason := s.follow(sources); reason != nil {
+	reason := s.follow(sources)
+	for _, input := range signals { // a source may have been aborted, and be garbage, before s could follow it
+		reason = cmp.Or(reason, input.Reason())
+	}
+	if reason != nil {
 		s.abort(reason)
 	}
 	return s

@@ -5,6 +5,7 @@ package js_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -303,4 +304,40 @@ func TestSignalForgetsContexts(t *testing.T) {
 		t.Error("the signal still holds it")
 	}
 	runtime.KeepAlive(c)
+}
+
+// A signal that is aborted and forgotten while another is made from it aborts that one, too, although it may be garbage
+// before that one could follow it.
+func TestSignalThatEndsMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	many := make([]*js.AbortSignal, 100_000)
+	for i := range many {
+		many[i] = w.NewAbortController().Signal()
+	}
+	for name, from := range map[string]func(s *js.AbortSignal) *js.AbortSignal{
+		"from it":               func(s *js.AbortSignal) *js.AbortSignal { return s },
+		"from one made from it": func(s *js.AbortSignal) *js.AbortSignal { return w.AnySignal(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := w.NewAbortController()
+			inputs := append(slices.Clone(many), from(c.Signal()))
+			before, ended := many[0].Followers(), make(chan struct{})
+			go func() {
+				defer close(ended)
+				for many[0].Followers() == before { // until the new signal begins to follow
+					runtime.Gosched()
+				}
+				_ = c.Abort(nil)
+				c = nil
+				runtime.GC()
+			}()
+			s := w.AnySignal(inputs...)
+			inputs = nil
+			<-ended
+			if !s.Aborted() {
+				t.Error("it is not aborted")
+			}
+		})
+	}
 }
