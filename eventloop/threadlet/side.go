@@ -10,8 +10,8 @@ import (
 
 // side is one direction of a socket.
 //
-// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them. The list is a ring,
-// linked by Threadlet.next, which has no other use while a threadlet waits.
+// The threadlets that wait for it are in a list, first come, first served; Threadlet.wake removes them, in any order. The
+// list is a ring, linked by Threadlet.next, which has no other use while a threadlet waits, and by Threadlet.before.
 //
 // Reads go one after the other, and so do writes. One that is done at once needs no turn. One that is not takes the turn,
 // and keeps it until it returns; those that begin meanwhile wait for it, in the same list, behind the owner of the turn.
@@ -44,10 +44,11 @@ func (sd *side) behind(t *Threadlet) *Threadlet {
 func (sd *side) push(t *Threadlet) {
 	t.at = sd
 	if sd.last == nil {
-		sd.last, t.next = t, t
+		sd.last, t.next, t.before = t, t, t
 		return
 	}
-	t.next, sd.last.next = sd.last.next, t
+	t.next, t.before = sd.last.next, sd.last
+	t.next.before, t.before.next = t, t
 	if sd.turn != t {
 		sd.last = t
 	}
@@ -88,18 +89,14 @@ func (sd *side) runs(t *Threadlet) {
 
 // leave takes t, which is in the list, out of it.
 func (sd *side) leave(t *Threadlet) {
-	before := sd.last
-	for before.next != t {
-		before = before.next
-	}
 	switch {
-	case before == t:
+	case t.next == t:
 		sd.last = nil
 	case sd.last == t:
-		sd.last = before
+		sd.last = t.before
 	}
-	before.next = t.next
-	t.at, t.next = nil, nil
+	t.before.next, t.next.before = t.next, t.before
+	t.at, t.next, t.before = nil, nil, nil
 }
 
 // wakeFirst wakes the first threadlet that waits for an event, and returns false if there is none: those behind the owner of

@@ -47,6 +47,7 @@ type Threadlet struct {
 	// Touched on the loop alone, by the scheduler and by the threadlet itself.
 	co       *coroutine // the coroutine that runs it; nil before it begins and after its end
 	next     *Threadlet // the next one in the scheduler's queue, or in the list of the side that it waits for
+	before   *Threadlet // the one before it in the latter list
 	at       *side      // the side that it waits for; nil otherwise
 	elder    *Threadlet // the one before it in the scheduler's list of all
 	younger  *Threadlet // the next one in that list

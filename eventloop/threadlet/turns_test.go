@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -259,4 +260,48 @@ func TestReadersTakeTurns(t *testing.T) {
 		}
 		t.Error("one threadlet has got everything")
 	}))
+}
+
+// Many may wait for their turn, and stop waiting in whatever order: each leaves at once.
+func TestManyLeaveInAnyOrder(t *testing.T) {
+	const n = 20_000
+	l := start(t)
+	c, far := quickPair(t, l)
+	defer far.Close()
+	leave := func(reverse bool) (took time.Duration) {
+		var waiters []*threadlet.Threadlet
+		ended := 0
+		require.NoError(t, do(t, l, func() {
+			for range n {
+				th, err := threadlet.Go(l, func() {
+					if _, err := c.Read(make([]byte, 1)); errors.Is(err, threadlet.ErrSignaled) {
+						ended++
+					}
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				waiters = append(waiters, th)
+			}
+			_ = threadlet.Sleep(time.Millisecond) // they wait
+			if reverse {
+				slices.Reverse(waiters)
+			}
+			began := time.Now()
+			for _, th := range waiters {
+				th.Signal()
+			}
+			took = time.Since(began)
+			for _, th := range waiters {
+				_ = th.Join(background)
+			}
+		}))
+		require.Equal(t, n, ended)
+		return took
+	}
+	inOrder := leave(false)
+	if reverse := leave(true); reverse > 10*inOrder+50*time.Millisecond {
+		t.Errorf("%d leave in %v when the first is the first to leave, and in %v when it is the last", n, inOrder, reverse)
+	}
 }

@@ -255,6 +255,9 @@ var partMutants = []mutant{
 		"first.Do(func() {", "_ = &first\n\t\t\tnew(sync.Once).Do(func() {",
 		"the end of a group of many loops takes a goroutine for each pair of them", "^TestGroupOfManyEnds$"},
 
+	{"threadlet-waiters-are-searched", "eventloop/threadlet/side.go",
+		"\tt.before.next, t.next.before =", "\tfor o := sd.first(); o != t; o = o.next {\n\t}\n\tt.before.next, t.next.before =",
+		"the end of many waits for one connection takes time as the square of their number", "^TestManyLeaveInAnyOrder$"},
 	{"group-forgets-a-closed-loop", "eventloop/group.go",
 		"slices.ContainsFunc(g.loops, (*Loop).Closed)", "slices.ContainsFunc(g.loops[:0], (*Loop).Closed)",
 		"a group with a closed loop says that all of its work has run", "^TestGroupTellsOfAClosedLoop$"},
