@@ -14,6 +14,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/require"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // Host joins a goja runtime to a loop. Create one with [New]. Several hosts may share a loop; each has a runtime of
@@ -64,8 +65,8 @@ type Host struct {
 	rejections rejections
 	timers     timers
 	immediates immediates
-	pending    int                  // Go work under way, and promises that Go is to settle: Run waits for them
-	awaited    map[*waiter]struct{} // promises of Await that are pending
+	pending    int                         // Go work under way, and promises that Go is to settle: Run waits for them
+	awaited    slim.Map[*waiter, struct{}] // promises of Await that are pending
 	work       work
 	release    func() // releases the hold on the loop; nil while pending is 0
 	runs       []*run // calls of Run that wait until nothing is left to do
@@ -229,10 +230,10 @@ func (h *Host) end(err error) {
 		stop()
 	}
 	h.signals = nil
-	for w := range h.awaited {
+	for w := range h.awaited.Of {
 		w.reject(closed(err))
 	}
-	h.awaited = nil
+	h.awaited = slim.Map[*waiter, struct{}]{}
 	if h.depth > 0 {
 		h.guard.interrupt(h.guard.current(), err)
 	}

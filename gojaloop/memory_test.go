@@ -122,3 +122,37 @@ func TestMemoryWatchRests(t *testing.T) {
 		}
 	}
 }
+
+// After a burst the host keeps no places for it, although it goes on: neither cleared timers, however late they would have
+// been due, nor their delays, nor promises that have settled.
+func TestBurstsLeaveNoPlaces(t *testing.T) {
+	for name, burst := range map[string]string{
+		"delays":     "const all = []; for (let i = 0; i < 1e4; i++) all.push(setTimeout(f, 1e8 + i)); all.forEach(clearTimeout)",
+		"numbers":    "const all = []; for (let i = 0; i < 1e4; i++) all.push(+setTimeout(f, 1e8)); all.forEach(clearTimeout)",
+		"awaited":    "for (let i = 0; i < 1e4; i++) goAwait(new Promise(r => setImmediate(r)))",
+		"rejections": "const all = []; for (let i = 0; i < 1e4; i++) all.push(Promise.reject()); setImmediate(() => all.forEach(p => p.catch(f)))",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := running(t)
+			room := 0
+			do := func(source string) {
+				if err := h.Do(ctx, func(vm *goja.Runtime) error {
+					_ = vm.Set("goAwait", func(v goja.Value) { h.Await(v) })
+					_, err := vm.RunString(source)
+					room = h.Room()
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			do("function f() {} process.on('unhandledRejection', f); setTimeout(f, 1e7); +setTimeout(f, 1e7)")
+			do("{ " + burst + " }")
+			for until := time.Now().Add(10 * time.Second); room > 1000 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+				do("")
+			}
+			if room > 1000 {
+				t.Errorf("it keeps %d places", room)
+			}
+		})
+	}
+}

@@ -68,17 +68,14 @@ func (h *Host) Await(v goja.Value) *promise.Promise {
 		return p
 	}
 	w := &waiter{reject}
-	if h.awaited == nil {
-		h.awaited = map[*waiter]struct{}{}
-	}
-	h.awaited[w] = struct{}{}
+	h.awaited.Put(w, struct{}{})
 	fulfilled := h.function("", 1, func(call goja.FunctionCall) goja.Value {
-		delete(h.awaited, w)
+		h.awaited.Delete(w)
 		resolve(call.Argument(0).Export())
 		return goja.Undefined()
 	})
 	rejected := h.function("", 1, func(call goja.FunctionCall) goja.Value {
-		delete(h.awaited, w)
+		h.awaited.Delete(w)
 		e := h.errorOf(call.Argument(0), nil)
 		if e.cause != nil {
 			reject(e.cause)
@@ -88,7 +85,7 @@ func (h *Host) Await(v goja.Value) *promise.Promise {
 		return goja.Undefined()
 	})
 	if err := h.protect(func() error { return h.attach(v, fulfilled, rejected) }); err != nil {
-		delete(h.awaited, w)
+		h.awaited.Delete(w)
 		reject(h.portable(err))
 	}
 	return p

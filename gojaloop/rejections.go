@@ -7,15 +7,16 @@ import (
 	"weak"
 
 	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // rejections holds promises that had no handler when they were rejected. Used on the loop alone.
 type rejections struct {
-	waiting  map[*goja.Promise]struct{} // to be reported
-	order    []*goja.Promise            // the same in their order, and some that were handled meanwhile
-	handled  []*goja.Promise            // handled after they were reported
-	reported map[weakPromise]struct{}   // reported, and not handled since
-	sweep    int                        // size of reported at which dead promises are dropped
+	waiting  map[*goja.Promise]struct{}      // to be reported
+	order    []*goja.Promise                 // the same in their order, and some that were handled meanwhile
+	handled  []*goja.Promise                 // handled after they were reported
+	reported slim.Map[weakPromise, struct{}] // reported, and not handled since
+	sweep    int                             // size of reported at which dead promises are dropped
 }
 
 type weakPromise = weak.Pointer[goja.Promise]
@@ -28,9 +29,9 @@ func (h *Host) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	case op == goja.PromiseRejectionReject:
 		r.add(p)
 	case !r.remove(p):
-		if w := weak.Make(p); len(r.reported) > 0 {
-			if _, ok := r.reported[w]; ok {
-				delete(r.reported, w)
+		if w := weak.Make(p); len(r.reported.Of) > 0 {
+			if _, ok := r.reported.Of[w]; ok {
+				r.reported.Delete(w)
 				r.handled = append(r.handled, p)
 			}
 		}
@@ -61,19 +62,16 @@ func (r *rejections) due() bool { return len(r.order)+len(r.handled) != 0 }
 // note remembers a reported promise as long as it lives. Dead ones are dropped now and then, so that the map is at
 // most about twice as large as it needs to be.
 func (r *rejections) note(p *goja.Promise) {
-	if r.reported == nil {
-		r.reported = map[weakPromise]struct{}{}
-	}
-	r.reported[weak.Make(p)] = struct{}{}
-	if len(r.reported) < max(r.sweep, 64) {
+	r.reported.Put(weak.Make(p), struct{}{})
+	if len(r.reported.Of) < max(r.sweep, 64) {
 		return
 	}
-	for w := range r.reported {
+	for w := range r.reported.Of {
 		if w.Value() == nil {
-			delete(r.reported, w)
+			r.reported.Delete(w)
 		}
 	}
-	r.sweep = 2 * len(r.reported)
+	r.sweep = 2 * len(r.reported.Of)
 }
 
 // dropLeft drops the nextTick functions and rejections that an interrupted script has left.

@@ -66,10 +66,7 @@ func (ts *timers) idOf(t *timer) uint64 {
 		ts.lastID++
 		t.own().id = ts.lastID
 		if !t.cleared {
-			if ts.ids == nil {
-				ts.ids = map[uint64]*timer{}
-			}
-			ts.ids[t.id] = t
+			ts.ids.Put(t.id, t)
 		}
 	}
 	return t.id
@@ -87,7 +84,7 @@ func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
 		}
 		return goja.Undefined()
 	}
-	if len(h.timers.ids) == 0 {
+	if len(h.timers.ids.Of) == 0 {
 		return goja.Undefined()
 	}
 	var id uint64
@@ -99,7 +96,7 @@ func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
 	case string:
 		id, _ = strconv.ParseUint(x, 10, 64)
 	}
-	if t := h.timers.ids[id]; t != nil {
+	if t := h.timers.ids.Of[id]; t != nil {
 		h.timers.clear(t)
 	}
 	return goja.Undefined()

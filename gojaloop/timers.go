@@ -4,10 +4,12 @@ package gojaloop
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // timers holds the timers of a host. Used on the loop alone. Times are nanoseconds since the anchor.
@@ -17,18 +19,19 @@ type timers struct {
 	html   bool // WithHTMLTimers
 	zero   bool // WithZeroDelays
 
-	lists      map[time.Duration]*list
-	order      []*list           // a heap of the lists, by expiry, then by age
-	recent     *list             // the list that listOf has returned last
-	newest     uint64            // the last value that was given to an age
-	callback   uint64            // counts callbacks of scripts
-	refs       int               // pending timers with a ref, for which Run waits
-	phaseBegan int64             // when the timing phase began: timers due by then fire in it
-	set        uint64            // how many timers were set so far, refreshes and repeats included
-	lastBefore uint64            // the value of set when the phase began: timers set later wait for the next phase
-	current    *timer            // the timer that runs, if finish has something to do for it
-	level      int               // nesting level of the timer that runs
-	ids        map[uint64]*timer // pending timers that have a number
+	lists      slim.Map[time.Duration, *list]
+	order      []*list                  // a heap of the lists, by expiry, then by age
+	empty      int                      // lists without a timer
+	recent     *list                    // the list that listOf has returned last
+	newest     uint64                   // the last value that was given to an age
+	callback   uint64                   // counts callbacks of scripts
+	refs       int                      // pending timers with a ref, for which Run waits
+	phaseBegan int64                    // when the timing phase began: timers due by then fire in it
+	set        uint64                   // how many timers were set so far, refreshes and repeats included
+	lastBefore uint64                   // the value of set when the phase began: timers set later wait for the next phase
+	current    *timer                   // the timer that runs, if finish has something to do for it
+	level      int                      // nesting level of the timer that runs
+	ids        slim.Map[uint64, *timer] // pending timers that have a number
 	lastID     uint64
 
 	alarm   eventloop.TimerID // the loop's timer; 0 when none is pending
@@ -151,6 +154,7 @@ func (ts *timers) insert(t *timer, start int64) {
 		t.prev.next = t
 	} else {
 		l.head = t
+		ts.empty--
 	}
 	l.tail = t
 	if !t.unref {
@@ -160,14 +164,12 @@ func (ts *timers) insert(t *timer, start int64) {
 
 // listOf returns the list of a delay, and makes it if need be, with the expiry of a timer that counts from start.
 func (ts *timers) listOf(delay time.Duration, start int64) *list {
-	l := ts.lists[delay]
+	l := ts.lists.Of[delay]
 	if l == nil {
 		ts.newest++
 		l = &list{delay: delay, age: ts.newest, expiry: start + int64(delay)}
-		if ts.lists == nil {
-			ts.lists = map[time.Duration]*list{}
-		}
-		ts.lists[delay] = l
+		ts.lists.Put(delay, l)
+		ts.empty++
 		ts.push(l)
 	}
 	ts.recent = l
@@ -190,6 +192,9 @@ func (ts *timers) remove(t *timer) {
 	} else {
 		l.tail = t.prev
 	}
+	if l.head == nil {
+		ts.empty++
+	}
 	t.prev, t.next, t.list = nil, nil, nil
 	if !t.unref {
 		ts.refs--
@@ -204,9 +209,7 @@ func (ts *timers) earliest() *list {
 	for len(ts.order) != 0 {
 		l := ts.order[0]
 		if l.head == nil {
-			if delete(ts.lists, l.delay); ts.recent == l {
-				ts.recent = nil
-			}
+			ts.forget(l)
 			ts.pop()
 			continue
 		}
@@ -223,6 +226,31 @@ func (ts *timers) earliest() *list {
 		ts.down(0)
 	}
 	return nil
+}
+
+// forget drops a list without a timer, which the caller takes out of the heap.
+func (ts *timers) forget(l *list) {
+	ts.empty--
+	if ts.lists.Delete(l.delay); ts.recent == l {
+		ts.recent = nil
+	}
+}
+
+// sweep drops the lists without a timer, if they are many. earliest drops only those that come to the top of the heap, when
+// their cleared timers would have been due.
+func (ts *timers) sweep() {
+	if ts.empty <= slim.Keep || 2*ts.empty < len(ts.order) {
+		return
+	}
+	ts.order = slim.Slice(slices.DeleteFunc(ts.order, func(l *list) bool {
+		if l.head == nil {
+			ts.forget(l)
+		}
+		return l.head == nil
+	}))
+	for i := len(ts.order)/2 - 1; i >= 0; i-- {
+		ts.down(i)
+	}
 }
 
 // ready tells whether a timer is due.
@@ -259,17 +287,18 @@ func (ts *timers) finish() {
 		t.own().level = min(t.level, freeLevels) + 1
 		ts.insert(t, t.began)
 	case t.id != 0:
-		delete(ts.ids, t.id)
+		ts.ids.Delete(t.id)
 	}
 }
 
 // clear cancels a timer for good.
 func (ts *timers) clear(t *timer) {
 	ts.remove(t)
+	ts.sweep()
 	t.cleared = true
 	t.fn = goja.Undefined()
 	if t.id != 0 {
-		delete(ts.ids, t.id)
+		ts.ids.Delete(t.id)
 	}
 	if t.args != nil {
 		t.args = nil
@@ -283,7 +312,8 @@ func (ts *timers) drop() {
 			t.list, t.cleared = nil, true
 		}
 	}
-	ts.lists, ts.order, ts.recent, ts.ids, ts.refs = nil, nil, nil, nil, 0
+	ts.lists, ts.ids = slim.Map[time.Duration, *list]{}, slim.Map[uint64, *timer]{}
+	ts.order, ts.empty, ts.recent, ts.refs = nil, 0, nil, 0
 	if ts.alarm != 0 {
 		_ = ts.host.alarms().CancelTimer(ts.alarm)
 		ts.alarm = 0
@@ -353,7 +383,7 @@ func (ts *timers) push(l *list) {
 func (ts *timers) pop() {
 	last := len(ts.order) - 1
 	ts.order[0], ts.order[last] = ts.order[last], nil
-	ts.order = ts.order[:last]
+	ts.order = slim.Slice(ts.order[:last])
 	ts.down(0)
 }
 

@@ -76,3 +76,26 @@ func TestTimersAreNeverEarlyAndKeepTogether(t *testing.T) {
 		}
 	}
 }
+
+// Timers that are left when many others were cleared, and their lists dropped, fire when they are due.
+func TestSweptTimersKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		began, wrong, fired := time.Now(), 0, 0
+		h.Set("fire", func(ms int) {
+			if fired++; time.Since(began) != time.Duration(ms)*time.Millisecond {
+				wrong++
+			}
+		})
+		_, err := h.Run(ctx, "a.js", `
+			const timers = []
+			for (let i = 0; i < 3000; i++) {
+				const ms = 1 + (i * 7919) % 10007
+				timers.push(setTimeout(() => fire(ms), ms))
+			}
+			timers.forEach((timer, i) => { if (i % 5) clearTimeout(timer) })`)
+		if err != nil || wrong > 0 || fired != 600 {
+			t.Errorf("%v; %d fired, %d of them early or late", err, fired, wrong)
+		}
+	})
+}

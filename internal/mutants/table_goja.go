@@ -36,4 +36,10 @@ var gojaMutants = []mutant{
 	{"goja-watch-never-rests", "gojaloop/interrupt.go",
 		"if entry == 0 && seen == 0 {", "if false {",
 		"a host at rest looks at the heap for ever", "^TestMemoryWatchRests$"},
+	{"goja-cleared-lists-stay", "gojaloop/timers.go",
+		"ts.empty <= slim.Keep || ", "true || ",
+		"each delay of a cleared timer takes memory until the timer would have been due", "^TestBurstsLeaveNoPlaces$"},
+	{"goja-list-lost-by-sweeping", "gojaloop/timers.go",
+		"for i := len(ts.order)/2 - 1; i >= 0; i-- {", "for range 0 {\n\t\ti := 0",
+		"after many timers were cleared, others fire late", "^TestSweptTimersKeepTheirOrder$"},
 }
