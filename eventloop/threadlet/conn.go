@@ -58,10 +58,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if c.in.turn != nil {
-		if t.boundary && t.s.draining {
-			return 0, c.opError("read", ErrDraining) // what arrives is for those that wait
-		}
-		err = c.takeTurn(t, &c.in, reading, eventloop.EventRead)
+		err = c.turnToRead(t)
 	}
 	for err == nil {
 		// A read that did not fill its buffer has emptied the socket: the next one first waits until the system reports more.
@@ -94,6 +91,20 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 	c.in.pass(t)
 	return 0, c.opError("read", err)
+}
+
+// turnToRead is takeTurn for Read. A read that draining may end waits for no turn: it goes on without one, to see what has
+// arrived. But if the owner of the turn is in the middle of a request, what arrives belongs to that.
+func (c *Conn) turnToRead(t *Threadlet) error {
+	if !t.boundary || !t.s.draining {
+		if err := c.takeTurn(t, &c.in, reading, eventloop.EventRead); err != ErrDraining {
+			return err
+		}
+	}
+	if o := c.in.turn; o != nil && !o.boundary {
+		return ErrDraining
+	}
+	return c.usable(&c.in)
 }
 
 // Write writes all of p, and waits whenever the system has no room for more. It returns how much the system has taken; if

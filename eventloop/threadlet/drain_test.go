@@ -7,6 +7,7 @@ package threadlet_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -180,5 +181,72 @@ func TestDrainOfAGroup(t *testing.T) {
 		<-g.Done()
 		require.NoError(t, <-ran)
 		cancel()
+	}
+}
+
+// Of several threadlets that read requests from one connection, each gets what has arrived when the loop is shut down. But
+// none takes the rest of a request that another is reading, nor waits for it.
+func TestDrainOfSeveralReaders(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		began, arrived, follow string // what the peer has sent before, has sent by the end, and sends once three have ended
+		drained                int    // how many end with ErrDraining
+	}{
+		{"requests have arrived", "", "xy", "", 1},
+		{"the rest arrives later", "x", "", "yz", 3},
+		{"the rest has arrived", "x", "yz", "", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			ran := make(chan struct{})
+			go func() { _ = l.Run(background); close(ran) }()
+			conn, far := quickPair(t, l)
+			defer far.Close()
+			read, drained := 0, 0
+			reader := func(size int, after time.Duration) func() {
+				return func() {
+					_ = threadlet.Sleep(after)
+					threadlet.Draining()
+					n, err := io.ReadFull(conn, make([]byte, size))
+					if read += n; errors.Is(err, threadlet.ErrDraining) {
+						drained++
+					} else if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			require.NoError(t, do(t, l, func() {
+				if c.began != "" {
+					_, _ = threadlet.Go(l, reader(3, 0))
+					_, _ = io.WriteString(far, c.began)
+				}
+				for i := range 3 {
+					_, _ = threadlet.Go(l, reader(1, time.Duration(3-i)*time.Millisecond)) // the youngest waits first
+				}
+				_ = threadlet.Sleep(5 * time.Millisecond)
+			}))
+			held, holds := make(chan struct{}), make(chan struct{})
+			require.NoError(t, l.Submit(func() { close(holds); <-held }))
+			<-holds
+			ended := make(chan error, 1)
+			go func() { ended <- l.Shutdown(background) }()
+			time.Sleep(time.Millisecond)
+			_, err = io.WriteString(far, c.arrived)
+			require.NoError(t, err)
+			close(held)
+			if c.follow != "" {
+				require.Eventually(t, func() bool {
+					answer := make(chan int)
+					return l.Submit(func() { answer <- drained }) == nil && <-answer == c.drained
+				}, 10*time.Second, time.Millisecond)
+				_, err = io.WriteString(far, c.follow)
+				require.NoError(t, err)
+			}
+			require.NoError(t, <-ended)
+			<-ran
+			require.Equal(t, c.drained, drained)
+			require.Len(t, c.began+c.arrived+c.follow, read)
+		})
 	}
 }
