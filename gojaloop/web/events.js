@@ -293,16 +293,19 @@ function handlerOf(C, type) {
 
 const internal = Symbol('internal')
 let addAlgorithm, removeAlgorithm, abortSignal
+let made = 0, aborts = 0 // signals, and calls of abortSignal, so far
 
 class AbortSignal extends EventTarget {
 	#aborted = false
 	#reason
+	#made = ++made
+	#abort = 0 // the value of aborts when it was aborted
 	#algorithms = new Set()
 	#sources = null // of a signal of any()
 	#dependents = new Set() // signals of any() that have listeners; the others look at their sources when they are read
 	static {
 		addAlgorithm = (s, f) => {
-			if (s.#aborted) return f()
+			if (s.aborted) return f()
 			s.#algorithms.add(f)
 			s.#link()
 		}
@@ -310,9 +313,11 @@ class AbortSignal extends EventTarget {
 		abortSignal = (s, reason) => {
 			if (s.#aborted) return
 			const all = [s]
-			for (const d of s.#dependents) if (!d.#aborted) all.push(d)
+			for (const d of [...s.#dependents].sort((a, b) => a.#made - b.#made)) if (!d.#aborted) all.push(d)
+			aborts++
 			for (const t of all) {
 				t.#aborted = true
+				t.#abort = aborts
 				t.#reason = reason === undefined ? new DOMException('This operation was aborted', 'AbortError') : reason
 				reason = t.#reason
 			}
@@ -341,16 +346,17 @@ class AbortSignal extends EventTarget {
 	throwIfAborted() { if (this.aborted) throw this.#reason }
 	#look() {
 		if (this.#aborted || !this.#sources) return
-		const s = this.#sources.find(s => s.#aborted)
-		if (!s) return
+		let first
+		for (const s of this.#sources) if (s.#aborted && !(first && first.#abort <= s.#abort)) first = s
+		if (!first) return
 		this.#aborted = true
-		this.#reason = s.#reason
+		this.#reason = first.#reason
 	}
 	[changed](type) { if (type === 'abort') this.#link() }
 	// Sources refer to a signal of any() while it has listeners or algorithms.
 	#link() {
 		if (!this.#sources) return
-		const listens = !this.#aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').length > 0)
+		const listens = !this.aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').length > 0)
 		for (const s of this.#sources) listens ? s.#dependents.add(this) : s.#dependents.delete(this)
 	}
 	static abort(reason) {
