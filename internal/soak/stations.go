@@ -89,7 +89,8 @@ var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
 	loops   = withContestants(product)
 
-	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce"}
+	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce",
+		"TestWritersTakeTurns"}
 
 	// The shortest first. The model takes gigabytes of memory.
 	longTests = []string{"TestFewThatBeginAnewBesideMany", "TestWhatComesToAnEndIsAccepted", "TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
