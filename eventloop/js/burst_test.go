@@ -33,7 +33,7 @@ func TestBurstsLeaveNoMemory(t *testing.T) {
 			for range n {
 				followers = append(followers, w.AnySignal(c.Signal()))
 			}
-			followers = nil
+			runtime.KeepAlive(followers) // and not for longer
 			if !garbage.Until(func() bool { return c.Signal().Followers() == 0 }) {
 				t.Errorf("%d forgotten followers", c.Signal().Followers())
 			}
