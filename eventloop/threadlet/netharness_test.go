@@ -67,22 +67,29 @@ func dial(t *testing.T, to net.Addr) net.Conn {
 	return c
 }
 
-// pair returns a connection of a loop, and its peer.
-func pair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) {
+// tcpPair returns two connected sockets.
+func tcpPair(t *testing.T) (near, far *net.TCPConn) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer ln.Close()
-	near, err := net.Dial("tcp", ln.Addr().String())
+	a, err := net.Dial("tcp", ln.Addr().String())
 	require.NoError(t, err)
-	far, err := ln.Accept()
+	b, err := ln.Accept()
 	require.NoError(t, err)
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
+
+// pair returns a connection of a loop, and its peer.
+func pair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, *net.TCPConn) {
+	t.Helper()
+	near, far := tcpPair(t)
 	t.Cleanup(func() { _ = far.Close() })
 	c, err := threadlet.Wrap(l, near)
 	require.NoError(t, err)
 	require.Equal(t, far.RemoteAddr().String(), c.LocalAddr().String())
 	require.Equal(t, far.LocalAddr().String(), c.RemoteAddr().String())
-	return c, far.(*net.TCPConn)
+	return c, far
 }
 
 // peer is the other side of a quickPair.

@@ -15,6 +15,18 @@ import (
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
+// dial returns a connection to a server, which ends with the test, and what reads from it.
+func dial(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn, bufio.NewReader(conn)
+}
+
 // TestDrainAmidRequests: a client has sent more requests when the server is told to end. They are not answered, and the response
 // that is under way arrives nevertheless.
 func TestDrainAmidRequests(t *testing.T) {
@@ -27,22 +39,13 @@ func TestDrainAmidRequests(t *testing.T) {
 		w.Write(make([]byte, size))
 	})
 	i := serve(t, &server{handler: mux})
-	dial := func() (net.Conn, *bufio.Reader) {
-		conn, err := net.Dial("tcp", i.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		return conn, bufio.NewReader(conn)
-	}
-	_, idle := dial()
-	half, begun := dial()
+	_, idle := dial(t, i.addr)
+	half, begun := dial(t, i.addr)
 	io.WriteString(half, first+more[:20])
 	if r, err := http.ReadResponse(begun, nil); err != nil || r.StatusCode != http.StatusOK {
 		t.Fatal(r, err)
 	}
-	conn, in := dial()
+	conn, in := dial(t, i.addr)
 	io.WriteString(conn, first+more)
 	response := func() (size int64, err error) {
 		r, err := http.ReadResponse(in, nil)
@@ -82,17 +85,8 @@ func TestDrainAmidBody(t *testing.T) {
 			t.Error(err)
 		}
 	})})
-	dial := func() (net.Conn, *bufio.Reader) {
-		conn, err := net.Dial("tcp", i.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		return conn, bufio.NewReader(conn)
-	}
-	_, idle := dial()
-	conn, in := dial()
+	_, idle := dial(t, i.addr)
+	conn, in := dial(t, i.addr)
 	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n")
 	<-begun
 	stopped := make(chan error, 1)
