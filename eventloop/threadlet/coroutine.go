@@ -77,7 +77,7 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 			s.putIdle(c)
 			yield(struct{}{})
 		}
-		coroutines.remove(c.id)
+		coroutines.remove(c)
 		s.seen.ends(c)
 		guest.SetOwner(s.owner, s.base) // this goroutine ends, and another may soon have the same identity
 	}
@@ -118,7 +118,7 @@ func (c *coroutine) failed(value any) {
 	t.finish(fault)
 	c.s.fault, c.s.faultSerial = fault, t.serial
 	if c.s.spent == c {
-		coroutines.remove(c.id)
+		coroutines.remove(c)
 		c.s.seen.ends(c)
 		c.yield(struct{}{})
 		runtime.Goexit() // only a panic(nil) under GODEBUG=panicnil=1 needs this: it looks like a Goexit, but has been recovered

@@ -22,13 +22,12 @@ type desc struct {
 	s  *scheduler
 	fd int
 
-	in, out    side                     // in is for reading and accepting, out for writing
-	watched    eventloop.IOEvents       // the events that it is registered for
-	idles      uint32                   // calls of Idle so far
-	ready      func(eventloop.IOEvents) // onEvents, made once
-	idle       func()                   // starts the threadlet of an idle connection; nil if it is not idle
-	timer      eventloop.TimerID        // of an idle connection's deadline; 0 for none
-	prev, next *desc                    // in the list of open descriptors; guarded by descs.mu
+	in, out    side               // in is for reading and accepting, out for writing
+	watched    eventloop.IOEvents // the events that it is registered for
+	idles      uint32             // calls of Idle so far
+	idle       func()             // starts the threadlet of an idle connection; nil if it is not idle
+	timer      eventloop.TimerID  // of an idle connection's deadline; 0 for none
+	prev, next *desc              // in the list of open descriptors; guarded by descs.mu
 
 	open     bool // it is in that list; guarded by descs.mu
 	known    bool // it is registered
@@ -187,7 +186,7 @@ func (d *desc) watchFor(sd *side, events eventloop.IOEvents) {
 func (d *desc) watch(events eventloop.IOEvents) error {
 	switch {
 	case !d.known:
-		if err := d.s.loop.RegisterFD(d.fd, events, d.ready); err != nil {
+		if err := d.s.loop.RegisterFD(d.fd, events, d.onEvents); err != nil {
 			return err
 		}
 		d.known, d.watched = true, events

@@ -16,7 +16,6 @@ import (
 // or the end finds d in the list.
 func (s *scheduler) open(d *desc, fd int) error {
 	d.s, d.fd = s, fd
-	d.ready = d.onEvents
 	s.descs.add(d)
 	if s.host.Ending() {
 		s.descs.close(d)

@@ -18,7 +18,7 @@ func current() *coroutine { return coroutines.find(goroutine.ID()) }
 
 // table is an open-addressed hash table that is read without a lock. A goroutine looks up no identity but its own. It adds
 // itself before it first does so, and removes itself before its identity can become another goroutine's. So nobody writes to
-// the entry that a goroutine looks up while it does so: concurrent writes are to other slots.
+// the slot that a goroutine looks up while it does so: concurrent writes are to other slots.
 type table struct {
 	slots atomic.Pointer[slots]
 
@@ -27,18 +27,16 @@ type table struct {
 	used int        // slots that are not empty, also those of removed coroutines
 }
 
-// slot has the id 0 while it is empty. When a coroutine is removed, the slot keeps its id, and co becomes nil.
-type slot struct {
-	id atomic.Uintptr
-	co atomic.Pointer[coroutine]
-}
-
+// slots is nil where it is empty, and removed where a coroutine was: searches go on there.
 type slots struct {
-	shift uint   // 64 minus the number of bits of an index
-	of    []slot // their number is a power of two
+	shift uint                        // 64 minus the number of bits of an index
+	of    []atomic.Pointer[coroutine] // their number is a power of two
 }
 
 const smallest = 64 // slots
+
+// removed has an identity that no goroutine has.
+var removed = &coroutine{id: 1}
 
 func (tab *table) find(id uintptr) *coroutine {
 	in := tab.slots.Load()
@@ -46,12 +44,8 @@ func (tab *table) find(id uintptr) *coroutine {
 		return nil
 	}
 	for i := in.place(id); ; i++ {
-		at := &in.of[i&(len(in.of)-1)]
-		switch at.id.Load() {
-		case id:
-			return at.co.Load()
-		case 0:
-			return nil
+		if c := in.of[i&(len(in.of)-1)].Load(); c == nil || c.id == id {
+			return c
 		}
 	}
 }
@@ -72,30 +66,29 @@ func (tab *table) add(c *coroutine) {
 	tab.live++
 }
 
-// insert puts c into the slot that has its id, or into an empty one; never into one that has another id.
+// insert puts c into the first slot that has no coroutine.
 func (tab *table) insert(in *slots, c *coroutine) {
 	for i := in.place(c.id); ; i++ {
 		at := &in.of[i&(len(in.of)-1)]
-		switch at.id.Load() {
-		case 0:
+		switch at.Load() {
+		case nil:
 			tab.used++
-			at.co.Store(c)
-			at.id.Store(c.id)
-			return
-		case c.id:
-			at.co.Store(c)
-			return
+		case removed:
+		default:
+			continue
 		}
+		at.Store(c)
+		return
 	}
 }
 
-func (tab *table) remove(id uintptr) {
+func (tab *table) remove(c *coroutine) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	in := tab.slots.Load()
-	for i := in.place(id); ; i++ {
-		if at := &in.of[i&(len(in.of)-1)]; at.id.Load() == id {
-			at.co.Store(nil)
+	for i := in.place(c.id); ; i++ {
+		if at := &in.of[i&(len(in.of)-1)]; at.Load() == c {
+			at.Store(removed)
 			tab.live--
 			return
 		}
@@ -108,11 +101,11 @@ func (tab *table) rebuild() {
 	for n < 2*(tab.live+1) {
 		n *= 2
 	}
-	next := &slots{uint(64 - bits.TrailingZeros(uint(n))), make([]slot, n)}
+	next := &slots{uint(64 - bits.TrailingZeros(uint(n))), make([]atomic.Pointer[coroutine], n)}
 	tab.used = 0
 	if in := tab.slots.Load(); in != nil {
 		for i := range in.of {
-			if c := in.of[i].co.Load(); c != nil {
+			if c := in.of[i].Load(); c != nil && c != removed {
 				tab.insert(next, c)
 			}
 		}

@@ -322,9 +322,11 @@ func init() {
 	})
 }
 
-// connections adds what each connection of a server holds.
+// connections adds what each connection of a server holds. The connections stay until the benchmark ends, so they are fewer
+// if it repeats the measurement more often than its process may hold them.
 func connections(b *testing.B, sums map[string]float64, addr string, conns int, rest time.Duration) {
 	skipIfTooMany(b, conns)
+	conns = min(conns, fitting(b)/b.N)
 	holds := func() (used, resident uint64) {
 		runtime.Gosched()
 		m := live()
