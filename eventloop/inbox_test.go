@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -79,22 +80,46 @@ func TestGivingWay(t *testing.T) {
 	}
 }
 
-// Who begins many workers gives way before they are more than a processor's own queue has room for: the rest would go
-// to a queue of all processors, where what two goroutines do that wake each other keeps it waiting for seconds.
+// Those who begin many workers, one caller or dozens, give way before there are more than a processor's own queue has room
+// for: the rest would go to a queue of all processors, where what two goroutines do that wake each other keeps it waiting for
+// seconds. Workers that have begun need no room, however many there are.
 func TestManyWorkersGiveWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
 	const room = 256 // of a processor's queue
-	before, most := runtime.NumGoroutine(), 0
-	for range 8 * room {
-		l.Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
-		most = max(most, runtime.NumGoroutine()-before)
+	for _, callers := range []int{1, room / 4} {
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		before, most := runtime.NumGoroutine(), make([]int, callers)
+		var done sync.WaitGroup
+		for i := range callers {
+			done.Go(func() {
+				for range 8 * room / callers {
+					l.Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
+					most[i] = max(most[i], runtime.NumGoroutine()-before)
+				}
+			})
+		}
+		done.Wait()
+		require.Less(t, slices.Max(most)-callers, room, "%d callers", callers)
+		require.Greater(t, slices.Max(most), room/4, "who begins few does not give way")
+
+		gate, begun := make(chan struct{}), atomic.Int64{}
+		blocked := func(context.Context) (any, error) { begun.Add(1); <-gate; return nil, nil }
+		for n := int64(1); n <= 4*room; n++ {
+			for l.Promisify(context.Background(), blocked); begun.Load() != n; {
+				runtime.Gosched()
+			}
+		}
+		var ran atomic.Bool
+		go ran.Store(true)
+		for range room / 4 {
+			l.Promisify(context.Background(), blocked)
+		}
+		require.False(t, ran.Load(), "who begins few beside many that are at work does not give way")
+		close(gate)
+		require.NoError(t, l.Shutdown(context.Background()))
 	}
-	require.NoError(t, l.Shutdown(context.Background()))
-	require.Less(t, most, room)
-	require.Greater(t, most, room/4, "who begins few does not give way")
 }
 
 // Who is refused by an ending loop lets others run with each call, however fast it tries again.

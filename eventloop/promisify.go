@@ -44,8 +44,8 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 // until they return, so they should watch ctx.
 //
 // When another goroutine than the loop's calls it, and fn fails at once, the promise may be reported as an unhandled
-// rejection before the caller can wait for it. A call costs a goroutine and a wake-up. A caller with more than a
-// hundred functions under way lets other goroutines run now and then.
+// rejection before the caller can wait for it. A call costs a goroutine and a wake-up. While more than a
+// hundred functions have not begun, each call lets other goroutines run.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
@@ -249,25 +249,22 @@ func (l *Loop) addWorker() error {
 		u.begun++
 	}
 	working := int(u.begun - u.delivered.Load())
-	mayGiveWay := u.begun%perWay == 0 // this call gives way if there are many workers; the next ones do not
 	u.Unlock()
 	if refused {
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
-	if waiting := working * workerShare; u.wanted.Load() != 0 || mayGiveWay && waiting >= yieldBacklog {
-		giveWay(waiting)
+	if u.wanted.Load() != 0 || working >= manyWorkers && working-int(l.crew.Load().size()) >= manyWorkers {
+		giveWay(working)
 	}
 	return nil
 }
 
-// giveWay takes a worker for workerShare waiting functions, so that callers give way while the run queue of their
-// processor still has room for the workers that they start. Workers that find it full go to the global run queue, from
-// which the runtime rarely takes a goroutine while a loop and a worker wake each other again and again.
-const (
-	workerShare = 32
-	perWay      = 16 // one call of Promisify in so many gives way
-)
+// manyWorkers is how many workers wait for their first step, or the loop for their outcomes, when callers of Promisify give
+// way. The run queue of a processor holds 256 goroutines. Those that find it full take half of it along to the global run
+// queue, and with it whoever else waits there, like a loop that was woken. From that queue the runtime rarely takes a goroutine
+// while others are ready. Workers that are at work fill no queue.
+const manyWorkers = 128
 
 // hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
 // Promisify that found the loop not ending yet has been counted, under the lock or on the loop.
