@@ -182,6 +182,11 @@ func (c *connection) answer(r *http.Request) (again bool) {
 			panic(p) // the loop reports it, and the connection ends
 		}
 	}()
+	defer func() {
+		if r.MultipartForm != nil {
+			_ = r.MultipartForm.RemoveAll() // the files that it has written
+		}
+	}()
 	if r.RequestURI == "*" && r.Method == http.MethodOptions {
 		w.header.Set("Content-Length", "0") // about the server, and no page
 	} else {

@@ -3,9 +3,11 @@ package main
 // Handlers that do what a careful one would not.
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"testing"
 )
 
@@ -130,4 +132,38 @@ func strange(t *testing.T) http.Handler {
 		fmt.Fprintf(w, "%q %q %q %q %v %q", r.Method, r.RequestURI, r.URL, r.Host, r.Close, r.Header)
 	})
 	return mux
+}
+
+// TestForm: the files that a form is kept in are gone when its request is over, although the handler does not remove them.
+func TestForm(t *testing.T) {
+	i := serve(t, &server{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseMultipartForm(0) // nothing of a file in memory
+		file, _, err := r.FormFile("f")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer file.Close()
+		io.WriteString(w, file.(*os.File).Name())
+		if r.URL.Path == "/panic" {
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+	})})
+	const form = "--b\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\nhello\r\n--b--\r\n"
+	for _, path := range []string{"/", "/panic"} {
+		conn, in := dial(t, i.addr)
+		io.WriteString(conn, post(path, fmt.Sprintf("Connection: close\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n", len(form)), form))
+		r, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _ := io.ReadAll(r.Body)
+		if _, err := in.ReadByte(); err == nil {
+			t.Error("the connection goes on")
+		}
+		if _, err := os.Stat(string(name)); len(name) == 0 || !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %q: %v", path, name, err)
+		}
+	}
 }
