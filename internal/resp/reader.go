@@ -107,7 +107,7 @@ func (r *Reader) bulk() error {
 			return err
 		}
 		if len(line) == 0 || line[0] != '$' {
-			return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:min(1, len(line))]))
+			return ProtocolError(fmt.Sprintf("expected '$', got '%s'", line[:1])) // of an empty line that is its \n, which stands behind it
 		}
 		n, ok = number(line)
 		if !ok || n < 0 || n > MaxBulk {

@@ -2,7 +2,10 @@ package resp
 
 // Replies, and a client's requests, each appended to a buffer.
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // AppendSimple appends a simple string, such as OK. s must not contain a line break.
 func AppendSimple(b []byte, s string) []byte {
@@ -11,11 +14,11 @@ func AppendSimple(b []byte, s string) []byte {
 	return append(b, "\r\n"...)
 }
 
-// AppendError appends an error, whose first word is its kind. Line breaks become spaces.
+// AppendError appends an error, whose first word is its kind. Line breaks become spaces; those at the end are left out.
 func AppendError(b []byte, s string) []byte {
 	b = append(b, '-')
 	from := len(b)
-	b = append(b, s...)
+	b = append(b, strings.TrimRight(s, "\r\n")...)
 	for i := from; i < len(b); i++ {
 		if b[i] == '\r' || b[i] == '\n' {
 			b[i] = ' '

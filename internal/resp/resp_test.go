@@ -196,7 +196,7 @@ func BenchmarkRequest(b *testing.B) {
 
 func TestReplies(t *testing.T) {
 	b := resp.AppendSimple(nil, "OK")
-	b = resp.AppendError(b, "ERR a\r\nb")
+	b = resp.AppendError(b, "ERR a\r\nb\n\r\n")
 	b = resp.AppendInt(b, -7)
 	b = resp.AppendNull(b)
 	b = resp.AppendNullArray(b)
