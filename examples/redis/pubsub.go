@@ -133,12 +133,13 @@ func (c *client) push() error {
 // waits returns how many bytes of output the system has not taken yet.
 func (c *client) waits() int { return c.sending + len(c.out) }
 
-// drop disconnects a client that does not read.
+// drop disconnects a client that does not read. Until its threadlet notices, more may be published to it.
 func (c *client) drop() {
 	c.cancelOverdue()
-	c.dropped++
 	c.out = nil
-	_ = c.conn.Close()
+	if c.conn.Close() == nil {
+		c.dropped++
+	}
 }
 
 // cancelOverdue stops the clock of a client that had more than the soft limit waiting.

@@ -52,10 +52,11 @@ func TestDeafSubscriber(t *testing.T) {
 		name                     string
 		hard, soft               int
 		softTime, timeout        time.Duration
-		messages                 int // of a megabyte; the system has room for some of them
+		messages, atOnce         int // of a megabyte; the system has room for some of them; atOnce: each so often, as by EXEC
 		unsubscribes, reads, out bool
 	}{
 		{name: "hard", hard: 8 * mega, soft: 8 * mega, softTime: patience, messages: 100, out: true},
+		{name: "hard, in a transaction", hard: 8 * mega, soft: 8 * mega, softTime: patience, messages: 1, atOnce: 100, out: true},
 		{name: "soft", hard: 64 * mega, soft: mega, softTime: 50 * time.Millisecond, messages: 20, out: true},
 		{name: "soft, unsubscribed", hard: 64 * mega, soft: mega, softTime: 50 * time.Millisecond, messages: 20, unsubscribes: true, out: true},
 		{name: "soft, and reads in time", hard: 64 * mega, soft: mega, softTime: patience, messages: 20, reads: true},
@@ -73,10 +74,12 @@ func TestDeafSubscriber(t *testing.T) {
 			message := [][]byte{[]byte("publish"), []byte("news"), bytes.Repeat([]byte("m"), mega)}
 			for range c.messages {
 				i.on(func() {
-					publish(publisher, message)
-					for s := range i.s.clients {
-						if waits := s.waits(); waits > c.hard || waits > c.soft && s.overdue == 0 {
-							t.Errorf("%d bytes wait", waits)
+					for range max(1, c.atOnce) {
+						publish(publisher, message)
+						for s := range i.s.clients {
+							if waits := s.waits(); waits > c.hard || waits > c.soft && s.overdue == 0 {
+								t.Errorf("%d bytes wait", waits)
+							}
 						}
 					}
 				})
@@ -98,6 +101,11 @@ func TestDeafSubscriber(t *testing.T) {
 			}
 			if c.out {
 				i.until("the deaf one is still there", func() bool { return len(i.s.clients) == 0 })
+				i.on(func() {
+					if c.timeout == 0 && i.s.dropped != 1 {
+						t.Errorf("the one is counted as %d", i.s.dropped)
+					}
+				})
 				return
 			}
 			time.Sleep(2 * c.timeout)
