@@ -36,8 +36,10 @@ func TestReplies(t *testing.T) {
 	if n := strings.Count(c.do("COMMAND"), "["); n < 60 {
 		t.Errorf("%d commands", n)
 	}
-	if !strings.Contains(c.do("INFO"), "connected_clients:1\\r\\n") {
-		t.Error(c.do("INFO"))
+	for _, line := range []string{"connected_clients:1", "aof_enabled:0"} { // numbers, to clients
+		if !strings.Contains(c.do("INFO"), line+"\\r\\n") {
+			t.Error(c.do("INFO"))
+		}
 	}
 	c.want("OK", "QUIT")
 	if _, err := c.in.ReadByte(); err != io.EOF {

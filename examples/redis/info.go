@@ -169,11 +169,15 @@ func config(c *client, a [][]byte) {
 func info(c *client, _ [][]byte) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+	appends := 0
+	if c.log != nil {
+		appends = 1
+	}
 	c.string(fmt.Sprintf("# Server\r\nredis_version:%s\r\nprocess_id:%d\r\nuptime_in_seconds:%d\r\n\r\n"+
 		"# Clients\r\nconnected_clients:%d\r\nmaxclients:%d\r\n\r\n# Memory\r\nused_memory:%d\r\n\r\n"+
-		"# Persistence\r\naof_enabled:%t\r\n\r\n# Stats\r\ntotal_connections_received:%d\r\ntotal_commands_processed:%d\r\n"+
+		"# Persistence\r\naof_enabled:%d\r\n\r\n# Stats\r\ntotal_connections_received:%d\r\ntotal_commands_processed:%d\r\n"+
 		"rejected_connections:%d\r\nclient_output_buffer_limit_disconnections:%d\r\nexpired_keys:%d\r\n"+
 		"pubsub_channels:%d\r\npubsub_patterns:%d\r\n\r\n# Replication\r\nrole:master\r\n\r\n# Keyspace\r\ndb0:keys=%d\r\n",
-		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, m.HeapAlloc, c.log != nil,
+		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, m.HeapAlloc, appends,
 		c.accepted, c.server.commands, c.refused, c.dropped, c.keys.expired, len(c.server.channels), len(c.server.patterns), c.keys.entries.len()))
 }
