@@ -36,7 +36,8 @@ type response struct {
 
 func newResponse(r *http.Request, out *bufio.Writer) *response {
 	stays := !r.ProtoAtLeast(1, 1) && listed(r.Header["Connection"], "keep-alive")
-	return &response{r: r, out: out, header: http.Header{}, length: -1, close: (r.Close || !r.ProtoAtLeast(1, 1)) && !stays, stays: stays}
+	ends := r.Close || listed(r.Header["Connection"], "close") // r.Close knows commas only
+	return &response{r: r, out: out, header: http.Header{}, length: -1, close: (ends || !r.ProtoAtLeast(1, 1)) && !stays, stays: stays}
 }
 
 func (w *response) Header() http.Header { return w.header }

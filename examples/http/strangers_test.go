@@ -121,6 +121,7 @@ func strangers() []string {
 		post("/noread", "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n", ""),
 		post("/close", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"), post("/all", "Expect: 200-ok\r\nContent-Length: 3\r\n", "abc"),
 		post("/all", "Expect: 100-continue, x\r\nContent-Length: 3\r\n", "abc"), post("/all", "Expect:\r\nContent-Length: 3\r\n", "abc"),
+		post("/all", "Expect: x 100-continue\r\nContent-Length: 3\r\n", "abc"),
 		"POST /all HTTP/1.0\r\nExpect: 100-continue\r\nConnection: keep-alive\r\nContent-Length: 3\r\n\r\nabc",
 		"POST /all HTTP/1.0\r\nExpect: x\r\nContent-Length: 3\r\n\r\nabc", post("/panic", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"),
 		post("/some", "Expect: 100-continue\r\nContent-Length: 5\r\n", "abcde"),
@@ -131,7 +132,8 @@ func strangers() []string {
 		"GET /304cl HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "GET /late HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
 		"GET /less HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "GET /more HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "GET /keep HTTP/1.0\r\n\r\n",
 		"GET /keep HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "GET /nosuch HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-		get("/", "Connection: keep-alive\r\n"), get("/", "Connection: Close\r\n"), get("/", "Connection: x, close\r\n"), get("/", "Connection: closed\r\n"),
+		get("/", "Connection: keep-alive\r\n"), get("/", "Connection: Close\r\n"), get("/", "Connection: x, close\r\n"), get("/", "Connection: closed\r\n"), get("/", "Connection: x close\r\n"), get("/", "Connection: close\tx\r\n"), get("/", "Connection: x\r\n close\r\n"),
+		"GET / HTTP/1.0\r\nConnection: x keep-alive\r\n\r\n",
 		get("/", "Connection: keep-alive\r\nConnection: close\r\n"), get("/", "Connection: upgrade\r\nUpgrade: h2c\r\n"),
 		get("/", "Proxy-Connection: close\r\n"), get("/keep", "Connection: close\r\n"), "GET /panic HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
 		// HEAD.
@@ -153,6 +155,7 @@ var others = []struct{ stream, theirs, ours string }{
 	// http.ReadRequest does not tell an empty field Host from none, nor none from one that a whole URL overrides.
 	{"GET /what HTTP/1.1\r\nHost:\r\n\r\n", "200 stays", "400 ends"},
 	{"GET http://other/what HTTP/1.1\r\n\r\n", "400 ends", "200 stays"},
+	{"GET http://other/what HTTP/1.1\r\nHost: a/b\r\n\r\n", "400 ends", "200 stays"},
 	// It does not tell an unknown transfer coding from other mistakes.
 	{post("/all", "Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"), "501 ends", "400 ends"},
 	{post("/all", "Transfer-Encoding: identity\r\n", "0\r\n\r\n"), "501 ends", "400 ends"},

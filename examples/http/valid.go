@@ -24,11 +24,11 @@ func valid(r *http.Request) bool {
 	return strings.Trim(r.Host, host) == ""
 }
 
-// listed tells whether one of the fields, which are lists with commas, has a word, in upper or lower case.
+// listed tells whether one of the fields, which are lists with commas or spaces, has a word, in upper or lower case.
 func listed(fields []string, word string) bool {
 	for _, f := range fields {
-		for w := range strings.SplitSeq(f, ",") {
-			if strings.EqualFold(strings.TrimSpace(w), word) {
+		for w := range strings.FieldsFuncSeq(f, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' }) {
+			if strings.EqualFold(w, word) {
 				return true
 			}
 		}
