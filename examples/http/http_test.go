@@ -297,12 +297,14 @@ func transcript(t *testing.T, addr, stream string) string {
 			break
 		}
 		body, err := io.ReadAll(r.Body)
-		for _, name := range []string{"Date", "X-Content-Type-Options"} {
-			r.Header.Del(name)
+		r.Header.Del("X-Content-Type-Options")
+		if r.Header.Get("Date") != "" {
+			r.Header.Set("Date", "a date")
 		}
 		if r.StatusCode >= 400 && r.Close {
 			body = nil // net/http's text is longer
 			r.Header.Del("Content-Length")
+			r.Header.Del("Date")
 			r.ContentLength, r.TransferEncoding = 0, nil
 		}
 		said = append(said, fmt.Sprintf("%s length %d %q close %v %q %d bytes %.30q %v", r.Status[:3], r.ContentLength, r.TransferEncoding, r.Close,

@@ -101,6 +101,9 @@ func (w *response) Flush() {
 	w.keep(w.out.Flush())
 }
 
+// EnableFullDuplex is for http.ResponseController. It is always so.
+func (w *response) EnableFullDuplex() error { return nil }
+
 // proceed tells the client to send the body.
 func (w *response) proceed() error {
 	w.write("HTTP/1.1 100 Continue\r\n\r\n")
@@ -168,10 +171,10 @@ func (w *response) sendHeader(final bool, more []byte) {
 	default:
 		known = false
 	}
-	if begin := slices.Concat(w.body, more[:min(len(more), 512)]); len(begin) > 0 && h["Content-Type"] == nil && h.Get("Content-Encoding") == "" {
+	if begin := slices.Concat(w.body, more[:min(len(more), 512)]); len(begin) > 0 && !given(h, "Content-Type") && h.Get("Content-Encoding") == "" {
 		h.Set("Content-Type", http.DetectContentType(begin))
 	}
-	if h.Get("Date") == "" {
+	if !given(h, "Date") {
 		h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	}
 	switch w.close = w.close || !known || listed(h["Connection"], "close"); {
@@ -179,10 +182,16 @@ func (w *response) sendHeader(final bool, more []byte) {
 		h.Set("Connection", "close")
 	case w.close && !listed(h["Connection"], "close"):
 		h.Del("Connection")
-	case w.stays && h["Connection"] == nil:
+	case w.stays && !given(h, "Connection"):
 		h.Set("Connection", "keep-alive")
 	}
 	w.begin(w.status, h)
+}
+
+// given tells whether the handler has set a field. It may have set it to nil, so that there is none.
+func given(h http.Header, name string) bool {
+	_, is := h[name]
+	return is
 }
 
 // begin writes a status and a header.

@@ -33,7 +33,9 @@ func strange(t *testing.T) http.Handler {
 		fmt.Fprint(w, err)
 	})
 	mux.HandleFunc("/late", func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // here it is always so
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil { // here it is always so
+			t.Error(err)
+		}
 		io.WriteString(w, "early")
 		w.(http.Flusher).Flush()
 		b, err := io.ReadAll(r.Body)
@@ -115,6 +117,12 @@ func strange(t *testing.T) http.Handler {
 	})
 	mux.HandleFunc("/keep", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "keep-alive")
+		io.WriteString(w, "x")
+	})
+	mux.HandleFunc("/nil", func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Date", "Content-Type", "Connection"} {
+			w.Header()[name] = nil
+		}
 		io.WriteString(w, "x")
 	})
 	mux.HandleFunc("/trailers", func(w http.ResponseWriter, r *http.Request) {
