@@ -341,6 +341,7 @@ func TestDeadlines(t *testing.T) {
 				}
 			})
 			l := usual
+			l.linger = patience
 			c.change(&l)
 			i := serve(t, &server{handler: mux, limits: l, tls: c.tls})
 			conn, err := net.Dial("tcp", i.addr)
@@ -362,6 +363,9 @@ func TestDeadlines(t *testing.T) {
 			_ = conn.SetDeadline(time.Now().Add(patience))
 			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Fatal("it is still connected")
+			}
+			if name != "body" && i.group.StopGracefully(t.Context(), patience/4) != nil {
+				t.Error("the server goes on with it")
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/threadlet"
@@ -45,7 +46,7 @@ type connection struct {
 	state    *tls.ConnectionState
 	lingers  bool   // the client still sends: closing at once would lose the response
 	last     string // the method of the last request
-	drained  bool   // the server ends, and no more has arrived; what was read may be half a request
+	over     bool   // no more is read, as the time is up or the server ends; what was read may be half a line
 }
 
 var errTooLarge = errors.New("the header is too large")
@@ -57,7 +58,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
-	c.drained = errors.Is(err, threadlet.ErrDraining)
+	c.over = errors.Is(err, threadlet.ErrDraining) || errors.Is(err, os.ErrDeadlineExceeded)
 	return n, err
 }
 
@@ -122,11 +123,10 @@ func (c *connection) next() bool {
 		}
 	}
 	r, err := http.ReadRequest(c.in)
-	var failed net.Error
 	switch {
 	case err != nil && c.left <= 0:
 		return c.refuse(http.StatusRequestHeaderFieldsTooLarge)
-	case err == io.EOF, errors.As(err, &failed) && failed.Timeout(), err != nil && c.drained:
+	case err == io.EOF, err != nil && c.over:
 		return false
 	case err != nil:
 		return c.refuse(http.StatusBadRequest)
