@@ -2,7 +2,7 @@
 // are those of package net/http, in straight-line code, with TLS or without.
 //
 //	go run ./examples/http -addr localhost:8080
-//	curl localhost:8080; curl --data-binary @file localhost:8080/echo; curl localhost:8080/sleep?for=1s
+//	curl localhost:8080; curl --data-binary @go.mod localhost:8080/echo; curl 'localhost:8080/sleep?for=1s'
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 // run serves until SIGINT or SIGTERM.
 func run(addr, cert, key string) error {
 	s := &server{handler: handlers(), limits: usual}
-	if cert != "" {
+	if cert != "" || key != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
 			return err

@@ -244,6 +244,13 @@ func TestPlainToTLS(t *testing.T) {
 	}
 }
 
+// TestKeyAlone: a key without its certificate does not make a server without TLS.
+func TestKeyAlone(t *testing.T) {
+	if err := run("nowhere", "", "key.pem"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
 // A tap keeps what is read from a connection.
 type tap struct {
 	net.Conn
