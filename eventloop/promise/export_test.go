@@ -12,13 +12,18 @@ import (
 // Registered returns the length and the capacity of the registry, newcomers included.
 func (r *Realm) Registered() (length, capacity int) {
 	g := &r.registry
-	length = len(g.entries) - g.vacant
+	length = len(g.entries) - g.vacant + len(g.decided)
 	for _, p := range g.young {
 		if p.slot == youngSlot {
 			length++
 		}
 	}
-	return length, cap(g.entries) + cap(g.young)
+	return length, cap(g.entries) + cap(g.decided) + cap(g.young)
+}
+
+// Strong returns how many promises the registry holds strongly, and how many of these the next Scavenge looks at.
+func (r *Realm) Strong() (all, looked int) {
+	return len(r.registry.decided) + len(r.registry.young), len(r.registry.young)
 }
 
 // Intact tells whether every live promise of the registry knows its place.
@@ -30,6 +35,11 @@ func (r *Realm) Intact() bool {
 		}
 		if e == (weak.Pointer[Promise]{}) {
 			vacant++
+		}
+	}
+	for i, p := range r.registry.decided {
+		if p.slot != decidedSlot|uint32(i) {
+			return false
 		}
 	}
 	return vacant == r.registry.vacant

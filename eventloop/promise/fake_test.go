@@ -82,6 +82,17 @@ func (f *fake) drain() {
 	}
 }
 
+// step runs the first n microtasks that other goroutines have scheduled.
+func (f *fake) step(n int) {
+	for range n {
+		f.mu.Lock()
+		fn := f.queue[0]
+		f.queue = f.queue[1:]
+		f.mu.Unlock()
+		fn()
+	}
+}
+
 // tick is a tick of a loop that has only microtasks.
 func (f *fake) tick(r *promise.Realm) {
 	f.drain()

@@ -91,7 +91,7 @@ func (p *Promise) clearRoot() {
 // conclude decides an open promise. Any goroutine may call it. The call claims the decision, so that the first call counts,
 // wherever it is made; the decision takes effect on the loop. If the loop refuses it, the promise stays claimed, and the end
 // rejects it as it does every root (see registry.go). Its maker may have dropped it by then: so conclude makes waiters hold
-// a listed promise, which the registry may hold only weakly. A promise that is listed later stays in registry.young.
+// a listed promise, which the registry may hold only weakly. A promise that is listed later stays in the registry strongly.
 func (p *Promise) conclude(state uint32, value any) {
 	if p.realm.end.Load() != nil || !p.claim() {
 		return
@@ -159,9 +159,9 @@ func (p *Promise) follow(q *Promise) {
 	}
 	p.clearRoot()
 	switch g := &p.realm.registry; {
-	case unknown && p.slot == 0:
-		g.add(p)
-	case !unknown && p.slot != 0:
+	case unknown:
+		g.addFollower(p)
+	case p.slot != 0:
 		g.remove(p)
 	}
 	p.source, p.value = q, follow{}

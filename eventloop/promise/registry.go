@@ -47,7 +47,8 @@ import (
 // runtime blocks the caller of Value until the collection has ended. So until the end of the loop only the scavenger calls
 // it, and only when a collection has just ended and the next is far away. Before that there is nothing to find anyway.
 type registry struct {
-	young     []*Promise // promises held strongly, as they are new or claimed; one whose slot is not youngSlot has settled
+	young     []*Promise // promises held strongly, as they are new; one whose slot is not youngSlot has left
+	decided   []*Promise // promises held strongly, as their decision is claimed; each has the index in its slot
 	entries   []weak.Pointer[Promise]
 	vacant    int    // entries that are zero: their promises have settled or were collected
 	cursor    int    // index at which the scavenger goes on; it goes around
@@ -62,7 +63,8 @@ const (
 	scavengeStep = 20 // entries that every Scavenge looks at
 	scavengeRate = 2  // entries that it looks at besides, for each newcomer; with 1, entries of collected promises could pile up
 
-	youngSlot = math.MaxUint32
+	youngSlot   = math.MaxUint32
+	decidedSlot = 1 << 31 // this bit and the index in decided
 )
 
 func (g *registry) add(p *Promise) {
@@ -70,23 +72,35 @@ func (g *registry) add(p *Promise) {
 	g.young = append(g.young, p)
 }
 
+// addFollower adds p, which follows another promise and so is not claimed any more. If p was in decided, it leaves that.
+func (g *registry) addFollower(p *Promise) {
+	if p.slot != youngSlot && p.slot&decidedSlot != 0 {
+		g.remove(p)
+	}
+	if p.slot == 0 {
+		g.add(p)
+	}
+}
+
 // promote moves the newcomers that are still pending from young to the table, and returns their number. A promise whose
-// decision is claimed stays in young, which holds it strongly. Most of these settle soon. But if the loop has refused the
-// decision, perhaps nothing else holds the promise, and the end of the loop has to find it.
+// decision is claimed goes to decided instead, which holds it strongly. Most of these settle soon. But if the loop has refused
+// the decision, perhaps nothing else holds the promise, and the end of the loop has to find it. A promise goes through young
+// once, so that promises whose decisions wait behind others cost no tick anything.
 func (g *registry) promote() int {
-	before, kept := len(g.entries), g.young[:0]
+	before := len(g.entries)
 	for _, p := range g.young {
 		switch {
 		case p.slot != youngSlot: // it has settled
 		case p.state.Load()&claimed != 0:
-			kept = append(kept, p)
+			p.slot = decidedSlot | uint32(len(g.decided))
+			g.decided = append(g.decided, p)
 		default:
 			g.entries = append(g.entries, weak.Make(p))
 			p.slot = uint32(len(g.entries))
 		}
 	}
-	clear(g.young[len(kept):])
-	if g.young = kept; len(kept) == 0 && cap(kept) > slim.Keep {
+	clear(g.young)
+	if g.young = g.young[:0]; cap(g.young) > slim.Keep {
 		g.young = nil
 	}
 	return len(g.entries) - before
@@ -94,7 +108,15 @@ func (g *registry) promote() int {
 
 // remove takes p out of the registry.
 func (g *registry) remove(p *Promise) {
-	if p.slot != youngSlot {
+	switch {
+	case p.slot == youngSlot:
+	case p.slot&decidedSlot != 0:
+		last := len(g.decided) - 1
+		q := g.decided[last]
+		g.decided[p.slot&^decidedSlot], q.slot = q, p.slot
+		g.decided[last] = nil
+		g.decided = slim.Slice(g.decided[:last])
+	default:
 		g.entries[p.slot-1] = weak.Pointer[Promise]{}
 		g.vacant++
 		g.trim()
@@ -187,10 +209,10 @@ func (g *registry) take() (ps []*Promise) {
 			add(p)
 		}
 	}
-	for _, p := range g.young {
+	for _, p := range g.decided {
 		add(p)
 	}
-	g.young, g.entries, g.vacant, g.cursor, g.left, g.published = nil, nil, 0, 0, 0, 0
+	g.decided, g.entries, g.vacant, g.cursor, g.left, g.published = nil, nil, 0, 0, 0, 0
 	g.pending.Store(0)
 	return ps
 }
@@ -214,7 +236,7 @@ func (r *Realm) Scavenge() {
 	if len(g.young)+len(g.entries) != 0 {
 		g.scavenge(scavengeStep + scavengeRate*g.promote())
 	}
-	if n := len(g.young) + len(g.entries) - g.vacant; n != g.published {
+	if n := len(g.decided) + len(g.entries) - g.vacant; n != g.published {
 		g.published = n
 		g.pending.Store(int64(n))
 	}

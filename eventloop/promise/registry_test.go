@@ -220,6 +220,61 @@ func TestRegistryModel(t *testing.T) {
 	runtime.KeepAlive(live)
 }
 
+// Promises whose decisions wait behind others are held, at no cost for the ticks until then. One leaves when it settles, or
+// when it follows another promise: then it is garbage when nobody else holds it.
+func TestDecidedPromises(t *testing.T) {
+	f, r := newRealm(promise.Config{})
+	elsewhere := func(fn func()) {
+		owner := f.owner.Swap(0)
+		fn()
+		f.owner.Store(owner)
+	}
+	const n = 200
+	order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+	heard := 0
+	resolves := make([]func(any), n)
+	ps := make([]*promise.Promise, n)
+	for i := range n {
+		ps[i], resolves[i], _ = r.New()
+	}
+	for _, i := range order {
+		elsewhere(func() { resolves[i](nil) })
+	}
+	for _, p := range ps {
+		p.Then(func(any) (any, error) { heard++; return nil, nil }, nil)
+	}
+	r.Scavenge()
+	all, looked := r.Strong()
+	require.Equal(t, n, all)
+	require.Zero(t, looked, "each tick looks at them")
+	require.Equal(t, n, r.Pending())
+	require.True(t, r.Intact())
+	f.step(n / 2)
+	all, _ = r.Strong()
+	require.Equal(t, n/2, all)
+	require.True(t, r.Intact())
+	f.tick(r)
+	require.Equal(t, n, heard)
+	require.Zero(t, registered(r))
+
+	followed := func() weak.Pointer[promise.Promise] {
+		q, _, _ := r.New()
+		q.Then(nil, nil)
+		for range 40 { // more than the search for cycles looks at
+			q = q.Then(nil, nil)
+		}
+		p, resolve, _ := r.New()
+		elsewhere(func() { resolve(q) })
+		p.Then(nil, nil)
+		r.Scavenge()
+		return weak.Make(p)
+	}()
+	f.tick(r)
+	all, _ = r.Strong()
+	require.Zero(t, all)
+	require.True(t, garbage.Taken(followed))
+}
+
 // The scavenger looks at each entry once when a collection has ended, and otherwise at none: asking a weak pointer may block
 // until a collection that is under way has ended.
 func TestScavengerLooksOnceForEachCollection(t *testing.T) {
