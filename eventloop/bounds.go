@@ -57,7 +57,7 @@ type pace struct {
 
 const (
 	fewTasks  = 3  // the first tasks of a tick, which run without a look at the clock
-	mostTasks = 64 // the most tasks between two looks at the clock, since slow tasks may follow fast ones
+	mostTasks = 64 // the most tasks between two looks at the clock, and at most twice those measured: slow tasks may follow fast ones
 )
 
 // tasksSpent tells whether the tasks that are left have to wait for the next tick, and reports a spent budget. runExternal
@@ -79,8 +79,9 @@ func (l *Loop) tasksSpent() bool {
 		t.full, p.outOfTime = true, true
 		return true
 	}
-	more := longestStint / 10 * int64(p.from-t.tasks) / (took + 1) // about as many tasks as run in a tenth of longestStint
-	p.at = max(0, t.tasks-int(min(max(1, more), mostTasks)))
+	measured := p.from - t.tasks
+	more := longestStint / 10 * int64(measured) / (took + 1) // about as many tasks as run in a tenth of longestStint
+	p.at = max(0, t.tasks-int(min(max(1, more), max(1, 2*int64(measured)), mostTasks)))
 	return false
 }
 

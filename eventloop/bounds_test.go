@@ -24,9 +24,11 @@ func TestSlowTasks(t *testing.T) {
 		{ms, 0, 10, 16},
 		{ms, 300, 10, 70},
 		{20 * ms, 0, 1, 5},
+		{10 * ms, 4, 1, 5},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, ended := running(t, nil)
+			time.Sleep(ms) // the loop takes a time of 0 for none
 			ran, at := 0, -1
 			require.NoError(t, onLoop(t, l, func() error {
 				for range c.quick {
