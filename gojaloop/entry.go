@@ -248,6 +248,9 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 	}
 	if n.callbacks++; n.callbacks%lookEvery == 0 && !n.threw && h.schedule == nil && time.Since(n.began) > longest {
 		n.done, h.timersCut = true, h.phase == timing
+		if h.phase == polling { // a batch may be large: what is left waits until immediates and timers have had their turn
+			h.phase = checking
+		}
 		return nil, nil
 	}
 	for {
@@ -441,10 +444,4 @@ func (h *Host) runAlone(f func() error) {
 			h.uncaught(nil, err, "uncaughtException")
 		}
 	}, then: checking, alone: true}, nil)
-}
-
-// reportUncaught passes its argument, an exception that no script has caught, to uncaught.
-func (h *Host) reportUncaught(call goja.FunctionCall) goja.Value {
-	h.uncaught(call.Argument(0), nil, "uncaughtException")
-	return goja.Undefined()
 }

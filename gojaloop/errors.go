@@ -257,3 +257,9 @@ func (h *Host) newError(class, code, message string) *goja.Object {
 	_ = e.Set("code", code)
 	return e
 }
+
+// reportUncaught passes its argument, an exception that no script has caught, to uncaught.
+func (h *Host) reportUncaught(call goja.FunctionCall) goja.Value {
+	h.uncaught(call.Argument(0), nil, "uncaughtException")
+	return goja.Undefined()
+}

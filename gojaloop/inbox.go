@@ -3,8 +3,11 @@ package gojaloop
 // The inbox: the functions that other goroutines have given the host to run.
 
 import (
+	"math/bits"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -15,8 +18,10 @@ import (
 type inbox struct {
 	host *Host
 
-	mu          sync.Mutex  // guards first, last and armed; held over the loop's Submit, never over functions
+	mu          sync.Mutex  // guards first, last, length, taking and armed; held over the loop's Submit, never over functions
 	first, last *chunk      // the queue; nil when it is empty
+	length      int         // chunks in the queue
+	taking      int         // chunks that the loop has taken last
 	armed       bool        // wake is queued at the loop
 	filled      atomic.Bool // the queue is not empty; changed under mu, read by the loop without it
 
@@ -46,11 +51,25 @@ func (in *inbox) init(h *Host) {
 }
 
 // add accepts an item, or returns why not. Accepted items run, in order, unless the loop is closed or the host ends;
-// on a parked host they run when it goes on. Any goroutine.
+// on a parked host they run when it goes on. Any goroutine. A producer that is far ahead of the loop gives way, once for
+// each chunk, as one does in the loop's Submit.
 func (in *inbox) add(it item) error {
-	h := in.host
 	in.mu.Lock()
-	defer in.mu.Unlock()
+	err := in.accept(it)
+	ahead, loop := 0, in.host.loop
+	if err == nil && in.last.n == len(in.last.fns) {
+		ahead = in.length + in.taking
+	}
+	in.mu.Unlock()
+	if ahead >= yieldAhead && !loop.OnLoop() {
+		giveWay(ahead)
+	}
+	return err
+}
+
+// accept is the part of add for which mu is locked.
+func (in *inbox) accept(it item) error {
+	h := in.host
 	if err := h.ended.Load(); err != nil {
 		return closed(*err)
 	}
@@ -71,6 +90,24 @@ func (in *inbox) add(it item) error {
 	return nil
 }
 
+// giveWay yields for a producer that is so many chunks ahead of the loop, more often the further it is. Where other
+// goroutines compute, one yield takes long, and one is enough.
+func giveWay(ahead int) {
+	began := time.Now()
+	for range min(1+ahead/aheadPerYield, mostYields) {
+		if runtime.Gosched(); time.Since(began) > longYield {
+			return
+		}
+	}
+}
+
+const (
+	yieldAhead    = 64      // chunks that wait when producers begin to give way
+	aheadPerYield = 1 << 10 // chunks that wait for each further yield
+	mostYields    = 16      // yields in one call
+	longYield     = 5 * time.Millisecond
+)
+
 // put appends an item. The caller holds mu.
 func (in *inbox) put(it item) {
 	c := in.last
@@ -85,6 +122,7 @@ func (in *inbox) put(it item) {
 			in.last.next = c
 		}
 		in.last = c
+		in.length++
 	}
 	if own := it.own; own != nil {
 		c.own |= 1 << c.n
@@ -116,6 +154,7 @@ func (in *inbox) taken() *chunk {
 	defer in.mu.Unlock()
 	c := in.first
 	in.first, in.last = nil, nil
+	in.length, in.taking = 0, in.length
 	in.filled.Store(false)
 	return c
 }
@@ -166,14 +205,14 @@ func (in *inbox) pop(c *chunk) func(*goja.Runtime) {
 	return fn
 }
 
-// drop forgets all items, when the host ends.
+// drop forgets all items, when the host ends. There may be millions, so it calls only those that have waiting callers.
 func (in *inbox) drop() {
 	for in.batch != nil || in.filled.Load() {
 		in.take()
 		c := in.batch
-		own := c.own>>c.at&1 != 0
-		if fn := in.pop(c); own {
-			fn(nil) // finds that the host has ended, and returns the error to its waiting caller
+		in.batch = c.next
+		for own := c.own >> c.at << c.at; own != 0; own &= own - 1 {
+			c.fns[bits.TrailingZeros64(own)](nil) // finds that the host has ended, and returns the error to its caller
 		}
 	}
 }

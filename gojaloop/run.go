@@ -15,10 +15,10 @@ import (
 // Submit queues fn to run on the loop, in the order of submission to the host. It does not wait. A checkpoint follows
 // each function. An exception or a panic that comes out of fn is an uncaught exception. All functions that wait when
 // the host has its turn run in one callback of the loop, so fn may overtake tasks that were submitted to the loop
-// itself.
+// itself. Functions that take long share the turn with immediates and timers.
 //
-// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has
-// ended, or the error of the loop's Submit.
+// Any goroutine may call it; one that is thousands of functions ahead yields now and then. It returns
+// eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has ended, or the error of the loop's Submit.
 func (h *Host) Submit(fn func(vm *goja.Runtime)) error {
 	if fn == nil {
 		return eventloop.ErrNilCallback
