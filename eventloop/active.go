@@ -196,7 +196,7 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	u.Unlock()
 	u.yieldIfWanted()
 	if ended {
-		n = int(l.crew.Load().size())
+		n = l.crew.Load().size()
 	}
 	if n == 0 {
 		return nil

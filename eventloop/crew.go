@@ -16,23 +16,28 @@ type crew struct {
 	mu    sched.Mutex        // guards crowd and gone
 	crowd slim.Map[uintptr, struct{}]
 
-	count atomic.Int64  // goroutines, in places and in the crowd
+	// count has in its low half how many goroutines there are, in places and in the crowd. In its high half it has, modulo 2^32,
+	// how many functions other goroutines than the loop have passed to Promisify that wait for a goroutine no more.
+	count atomic.Int64
 	gone  chan struct{} // closed when no goroutine is left; made by a call of whenEmpty; nil when nobody waits for it
 }
 
-// enlist adds the calling goroutine to the loop's crew, which it returns.
-func (l *Loop) enlist() *crew {
+// oneBegun is one in the high half of crew.count.
+const oneBegun = 1 << 32
+
+// ofCrew returns the loop's crew, and makes it if there is none.
+func (l *Loop) ofCrew() *crew {
 	c := l.crew.Load()
 	if c == nil {
 		l.crew.CompareAndSwap(nil, new(crew))
 		c = l.crew.Load()
 	}
-	c.enter()
 	return c
 }
 
+// enter adds the calling goroutine, which begins with a function.
 func (c *crew) enter() {
-	c.count.Add(1)
+	c.count.Add(oneBegun + 1)
 	id := goroutine.ID()
 	if !c.placeOf(id).CompareAndSwap(0, id) {
 		c.mu.Lock()
@@ -42,9 +47,9 @@ func (c *crew) enter() {
 }
 
 func (c *crew) leave() {
-	if c.count.Add(-1) == 0 {
+	if int32(c.count.Add(-1)) == 0 {
 		c.mu.Lock()
-		if c.gone != nil && c.count.Load() == 0 {
+		if c.gone != nil && c.size() == 0 {
 			close(c.gone)
 			c.gone = nil
 		}
@@ -61,11 +66,20 @@ func (c *crew) leave() {
 }
 
 // size returns how many goroutines are in the crew.
-func (c *crew) size() int64 {
+func (c *crew) size() int {
 	if c == nil {
 		return 0
 	}
-	return c.count.Load()
+	return int(int32(c.count.Load()))
+}
+
+// waiting returns how many of the functions that other goroutines than the loop have passed to Promisify, begun in number,
+// wait for a goroutine.
+func (c *crew) waiting(begun uint32) int {
+	if c == nil {
+		return int(begun)
+	}
+	return int(int32(begun - uint32(c.count.Load()>>32)))
 }
 
 // whenEmpty returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
@@ -82,7 +96,7 @@ func (c *crew) whenEmpty() <-chan struct{} {
 	if c.gone == nil {
 		c.gone = empty
 	}
-	if empty = c.gone; c.count.Load() == 0 {
+	if empty = c.gone; c.size() == 0 {
 		close(empty)
 		c.gone = nil
 	}

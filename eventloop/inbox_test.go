@@ -90,12 +90,21 @@ func TestManyWorkersGiveWay(t *testing.T) {
 		l, err := eventloop.New()
 		require.NoError(t, err)
 		go l.Run(context.Background())
+		nothing := func(context.Context) (any, error) { return nil, nil }
+		var ended sync.WaitGroup
+		ended.Add(4 * room)
+		require.NoError(t, l.Submit(func() {
+			for range 4 * room { // what the loop begins itself says nothing about the callers
+				l.Promisify(context.Background(), func(context.Context) (any, error) { ended.Done(); return nil, nil })
+			}
+		}))
+		ended.Wait()
 		before, most := runtime.NumGoroutine(), make([]int, callers)
 		var done sync.WaitGroup
 		for i := range callers {
 			done.Go(func() {
 				for range 8 * room / callers {
-					l.Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
+					l.Promisify(context.Background(), nothing)
 					most[i] = max(most[i], runtime.NumGoroutine()-before)
 				}
 			})
@@ -203,17 +212,18 @@ func TestGivingWayIsBounded(t *testing.T) {
 		call  func(l *eventloop.Loop)
 		slice time.Duration // that another goroutine computes whenever it runs
 		most  int64         // times that it may run in 256 calls
+		opts  []eventloop.Option
 	}{
 		{"a deep queue, beside one that computes", func(l *eventloop.Loop, _ chan struct{}) {
 			for range 1 << 21 {
 				l.Submit(noop)
 			}
-		}, false, func(l *eventloop.Loop) { l.Submit(noop) }, 6 * time.Millisecond, 4},
+		}, false, func(l *eventloop.Loop) { l.Submit(noop) }, 6 * time.Millisecond, 4, nil},
 		{"a deep queue that has run", func(l *eventloop.Loop, _ chan struct{}) {
 			for range 1 << 18 {
 				l.Submit(noop)
 			}
-		}, true, func(l *eventloop.Loop) { l.Submit(noop) }, 0, 2},
+		}, true, func(l *eventloop.Loop) { l.Submit(noop) }, 0, 2, nil},
 		{"many timers that are not due", func(l *eventloop.Loop, _ chan struct{}) {
 			for range 8000 {
 				l.ScheduleTimer(999*time.Millisecond, noop)
@@ -221,15 +231,26 @@ func TestGivingWayIsBounded(t *testing.T) {
 		}, false, func(l *eventloop.Loop) {
 			id, _ := l.ScheduleTimer(999*time.Millisecond, noop)
 			l.CancelTimer(id)
-		}, 0, 8},
+		}, 0, 8, nil},
 		{"many workers that wait", func(l *eventloop.Loop, gate chan struct{}) {
 			for range 600 {
 				l.Promisify(context.Background(), func(context.Context) (any, error) { <-gate; return nil, nil })
 			}
-		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 40},
+		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 40, nil},
+		{"many workers that were cancelled", func(l *eventloop.Loop, gate chan struct{}) {
+			ctx, cancel := context.WithCancel(context.Background())
+			l.Promisify(ctx, func(context.Context) (any, error) { <-gate; return nil, nil })
+			for range 600 {
+				l.Promisify(ctx, nothing)
+			}
+			cancel()
+			for l.WorkWaiting() != 0 {
+				runtime.Gosched()
+			}
+		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 140, []eventloop.Option{eventloop.WithWorkerLimit(1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, err := eventloop.New()
+			l, err := eventloop.New(c.opts...)
 			require.NoError(t, err)
 			go l.Run(context.Background())
 			gate, inside := make(chan struct{}), make(chan struct{})

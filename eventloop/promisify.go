@@ -155,7 +155,8 @@ func (w *workItem) run() {
 	}
 	ctx, fn := w.ctx, w.fn
 	w.ctx, w.fn = nil, nil
-	crew := w.loop.enlist() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
+	crew := w.loop.ofCrew()
+	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
 	if w.loop.state.load().closing() {
 		crew.leave()
 		w.loop.notes.drop(w)
@@ -179,6 +180,7 @@ func (w *workItem) run() {
 func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
+		w.loop.ofCrew().count.Add(oneBegun)
 		w.loop.notes.drop(w)
 		w.loop.workers.drop()
 	}
@@ -241,6 +243,7 @@ func (l *Loop) addWorker() error {
 	}
 	if l.OnLoop() {
 		u.addDelivered(-1)
+		l.ofCrew().count.Add(-oneBegun) // since begun does not count this one
 		return nil
 	}
 	l.lock(&u.spinLock)
@@ -248,22 +251,22 @@ func (l *Loop) addWorker() error {
 	if !refused {
 		u.begun++
 	}
-	working := int(u.begun - u.delivered.Load())
+	begun := u.begun
 	u.Unlock()
 	if refused {
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
-	if u.wanted.Load() != 0 || working >= manyWorkers && working-int(l.crew.Load().size()) >= manyWorkers {
-		giveWay(working)
+	if u.wanted.Load() != 0 || l.crew.Load().waiting(begun) >= manyWorkers {
+		giveWay(0)
 	}
 	return nil
 }
 
-// manyWorkers is how many workers wait for their first step, or the loop for their outcomes, when callers of Promisify give
+// manyWorkers is how many functions wait for a goroutine, or goroutines for their first step, when callers of Promisify give
 // way. The run queue of a processor holds 256 goroutines. Those that find it full take half of it along to the global run
-// queue, and with it whoever else waits there, like a loop that was woken. From that queue the runtime rarely takes a goroutine
-// while others are ready. Workers that are at work fill no queue.
+// queue, and with it whoever else waits there, like a loop that was woken. From that queue the runtime rarely takes a
+// goroutine while others are ready.
 const manyWorkers = 128
 
 // hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
