@@ -325,7 +325,10 @@ func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(f
 	}
 	for err == nil && !f(uintptr(r.c.fd)) {
 		sd.drained = false
-		if err = r.c.wait(t, sd, why, events); err == nil {
+		if err = r.c.usable(sd); err == nil { // f may have closed the connection, or let another do so
+			err = r.c.wait(t, sd, why, events)
+		}
+		if err == nil {
 			err = r.c.usable(sd)
 		}
 		if err == nil {

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,6 +228,27 @@ func TestRawTurn(t *testing.T) {
 	got, err := io.ReadAll(far)
 	require.NoError(t, err)
 	require.Equal(t, "abcc", string(got))
+}
+
+// What a syscall.RawConn calls may close the connection, or let others go on, which do: it is not waited for any more.
+func TestRawClosed(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		l := start(t, eventloop.WithDebug(debug))
+		for _, use := range []func(syscall.RawConn, func(uintptr) bool) error{syscall.RawConn.Read, syscall.RawConn.Write} {
+			c, far := quickPair(t, l)
+			defer far.Close()
+			raw, err := c.SyscallConn()
+			require.NoError(t, err)
+			require.NoError(t, do(t, l, func() {
+				err = use(raw, func(uintptr) bool {
+					closer, _ := threadlet.Go(l, func() { _ = c.Close() })
+					_ = closer.Join(background)
+					return false
+				})
+			}))
+			require.ErrorIs(t, err, net.ErrClosed)
+		}
+	}
 }
 
 // A threadlet that reads whatever comes, and lets others go on in between, does not take everything from one that has
