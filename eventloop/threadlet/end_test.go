@@ -293,7 +293,18 @@ func TestDeadlock(t *testing.T) {
 		log.Reset()
 		l, err = eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		require.NoError(t, err)
-		_, err = threadlet.Go(l, func() { _ = threadlet.Sleep(time.Hour) })
+		ch := threadlet.NewChan[int](l, 0)
+		receiver, err := threadlet.Go(l, func() { _, _ = ch.Receive() })
+		require.NoError(t, err)
+		_, err = threadlet.Go(l, func() {
+			_ = threadlet.Sleep(time.Hour)
+			ctx, cancel := context.WithTimeout(background, time.Hour)
+			defer cancel()
+			if err := receiver.Join(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+			_ = ch.Send(1)
+		})
 		require.NoError(t, err)
 		require.NoError(t, l.Run(background))
 		require.Empty(t, log.String())

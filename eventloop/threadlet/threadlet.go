@@ -166,7 +166,7 @@ func (t *Threadlet) deliverSignal() {
 //
 // Any goroutine may call it. In a threadlet it suspends the caller, and may also return ErrSignaled or
 // eventloop.ErrLoopTerminated for the caller's own wait. In a callback of the loop, and in the threadlet itself, the wait
-// could never end: it returns eventloop.ErrAwaitOnLoop.
+// could never end: it returns eventloop.ErrAwaitOnLoop. A deadline of ctx keeps the caller's loop alive (WithAutoExit).
 func (t *Threadlet) Join(ctx context.Context) error {
 	self := Current()
 	switch {

@@ -133,13 +133,21 @@ func (t *Threadlet) wake(err error) bool {
 // wakeNumber ends the wait with the number n as wake does. If the threadlet is in a later wait, it does nothing.
 func (t *Threadlet) wakeNumber(n uint32, err error) bool { return t.waits == n && t.wake(err) }
 
-// wakeAfter arranges that the end of ctx ends the next wait with ctx.Err(). It returns the stop function of
-// context.AfterFunc.
-func (t *Threadlet) wakeAfter(ctx context.Context) (stop func() bool) {
+// wakeAfter arranges that the end of ctx ends the next wait with ctx.Err(). The caller calls stop after the wait. Until then a
+// deadline of ctx keeps the loop alive, as a timer does.
+func (t *Threadlet) wakeAfter(ctx context.Context) (stop func()) {
 	n := t.waits + 1
-	return context.AfterFunc(ctx, func() {
+	release := func() {}
+	if _, ends := ctx.Deadline(); ends {
+		release = t.s.loop.HoldNamed("the deadline of a Join")
+	}
+	forget := context.AfterFunc(ctx, func() {
 		_ = t.s.loop.SubmitInternal(func() { t.wakeNumber(n, ctx.Err()) }) // as in Signal
 	})
+	return func() {
+		forget()
+		release()
+	}
 }
 
 // Yield lets the loop do its other work, and other ready threadlets run, before the caller goes on. It returns ErrSignaled,
