@@ -411,6 +411,8 @@ func (g *Group) StealFor(i int) error {
 	return err
 }
 
+const GroupRun = groupRun
+
 // Idle returns how many shares are idle.
 func (g *Group) Idle() int { return int(g.idle.Load()) }
 

@@ -213,6 +213,33 @@ func TestGroupWakesIdle(t *testing.T) {
 	require.NoError(t, <-result)
 }
 
+// Tasks of a group let those of its loops run in between, also when the queues of the loops are full.
+func TestGroupBesideFullQueues(t *testing.T) {
+	const limit = 500
+	g := newGroup(t, 2, eventloop.WithQueueLimit(limit))
+	var inRow, most [2]int // by loop: tasks of the group without one of the loop in between
+	var left sync.WaitGroup
+	left.Add(limit)
+	for range limit {
+		require.NoError(t, g.Submit(func() {
+			defer left.Done()
+			for i := range g.Len() {
+				if l := g.Loop(i); l.OnLoop() {
+					inRow[i]++
+					most[i] = max(most[i], inRow[i])
+					for l.Submit(func() { inRow[i] = 0 }) == nil {
+					}
+				}
+			}
+		}))
+	}
+	result := runs(g, context.Background())
+	left.Wait()
+	require.NoError(t, g.Shutdown(context.Background()))
+	require.NoError(t, <-result)
+	require.LessOrEqual(t, max(most[0], most[1]), eventloop.GroupRun)
+}
+
 // Microtasks run after each task, and internal work before the next, as on a loop.
 func TestGroupTasksAreTasks(t *testing.T) {
 	for _, n := range []int{1, 2} {
@@ -278,6 +305,16 @@ func TestGroupLifecycle(t *testing.T) {
 	for err = nil; err == nil; err = g.Submit(func() {}) {
 	}
 	require.ErrorIs(t, err, eventloop.ErrLoopOverloaded)
+
+	g = newGroup(t, 2, eventloop.WithQueueLimit(3)) // full queues of the loops leave room in the shares
+	for i := range g.Len() {
+		for g.Loop(i).Submit(func() {}) == nil {
+		}
+	}
+	for range 2 * 3 {
+		require.NoError(t, g.Submit(func() {}))
+	}
+	require.ErrorIs(t, g.Submit(func() {}), eventloop.ErrLoopOverloaded)
 
 	g = newGroup(t, 3)
 	least := g.Least()

@@ -60,7 +60,7 @@ func (g *Group) run(i int) {
 // is owed and therefore accepted.
 func (g *Group) repost(i int) {
 	g.shares[i].queued.Store(true)
-	if g.loops[i].Submit(g.shares[i].run) != nil {
+	if g.loops[i].enqueue(external, g.shares[i].run, true) != nil {
 		_ = g.loops[i].enqueue(internal, g.shares[i].run, true)
 	}
 }

@@ -85,7 +85,8 @@ func (l *Loop) inboxOf(at lane) *inbox {
 
 // enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
 // takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
-// accepts any number of such functions.
+// accepts any number of such functions. In the external lane it says that fn is the runner of a group, which WithQueueLimit
+// does not refuse: its share has a limit of its own.
 func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if fn == nil {
 		return ErrNilCallback
@@ -203,7 +204,7 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 	case !state.ending() && at != external: // sealed loops are ending
 		return nil
 	case !state.ending():
-		if l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
+		if l.queueLimit > 0 && !owed && l.waiting.Load() >= int64(l.queueLimit) {
 			return ErrLoopOverloaded
 		}
 		return nil
