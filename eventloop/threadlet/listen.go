@@ -142,7 +142,8 @@ func Serve(ln net.Listener, handle func(*Conn)) error {
 }
 
 // ServeGroup is Serve for a server on all loops of a group. Each connection belongs to the loop that has the fewest
-// connections when it is accepted, and stays there; handle runs on that loop.
+// connections when it is accepted, and stays there; handle runs on that loop. If the queue of that loop is full
+// (eventloop.WithQueueLimit), the connection is closed.
 func ServeGroup(g *eventloop.Group, ln net.Listener, handle func(*Conn)) error {
 	own, ok := ln.(*listener)
 	if !ok {
