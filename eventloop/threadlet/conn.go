@@ -272,11 +272,13 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 }
 
 // begin calls handle in a new threadlet of the connection's loop, and then closes the connection unless Idle was called
-// meanwhile. If the loop is ending and refuses the threadlet, begin closes the connection.
+// meanwhile. If the loop refuses the threadlet, since it is ending or overloaded, begin closes the connection.
 func (c *Conn) begin(handle func(*Conn)) {
 	if _, err := Go(c.s.loop, func() {
 		idles := c.idles
-		c.called = false
+		if c.called = false; c.closing.Load() {
+			return // Close came in the meantime
+		}
 		defer func() {
 			if c.idles == idles {
 				c.closeLater()

@@ -132,4 +132,12 @@ func TestIdle(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "late", string(got))
 	require.ErrorIs(t, c.Idle(nil), threadlet.ErrNotThreadlet)
+
+	c, _ = pair(t, l)
+	require.NoError(t, do(t, l, func() { // closed when its handler is about to begin
+		_ = c.Idle(func(*threadlet.Conn) { t.Error("the connection is closed") })
+		c.Signal()
+		_ = c.Close()
+		_ = threadlet.Yield()
+	}))
 }
