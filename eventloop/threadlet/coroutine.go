@@ -114,9 +114,13 @@ func (c *coroutine) failed(value any) {
 	case nil:
 		value, c.s.spent = eventloop.ErrGoexit, c
 	}
-	fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
-	t.finish(fault)
-	c.s.fault, c.s.faultSerial = fault, t.serial
+	if c.s.spent == c && t.refused > 2*stubborn { // by enter
+		t.finish(eventloop.ErrLoopTerminated)
+	} else {
+		fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
+		t.finish(fault)
+		c.s.fault, c.s.faultSerial = fault, t.serial
+	}
 	if c.s.spent == c {
 		coroutines.remove(c)
 		c.s.seen.ends(c)

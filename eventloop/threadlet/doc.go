@@ -32,7 +32,8 @@
 // A loop that is shut down first runs everything that it has accepted. Then each wait that is left, and each later one,
 // returns eventloop.ErrLoopTerminated. A loop that is closed comes to that point at once, and threadlets that have not
 // begun do not begin. A threadlet that waits a thousand times more is unwound: a panic of this package's own runs its
-// deferred functions and ends it. The loop has ended when all of its threadlets have.
+// deferred functions and ends it, or, if it recovers a thousand of these panics, runtime.Goexit. The loop has ended when all
+// of its threadlets have.
 //
 // # Memory
 //

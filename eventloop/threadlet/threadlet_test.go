@@ -393,24 +393,39 @@ func TestDo(t *testing.T) {
 	})
 }
 
-// A threadlet that goes on waiting at the end of its loop is unwound: its deferred calls run.
+// A threadlet that goes on waiting at the end of its loop is unwound: its deferred calls run. So it is if it recovers whatever
+// panics.
 func TestStubborn(t *testing.T) {
+	wait := func() { _ = threadlet.Sleep(time.Hour) }
+	recovers := func() {
+		defer func() { _ = recover() }()
+		wait()
+	}
 	for _, end := range []func(*eventloop.Loop) error{(*eventloop.Loop).Close, func(l *eventloop.Loop) error { return l.Shutdown(background) }} {
-		opt, faults := sink()
-		l := start(t, opt)
-		deferred := make(chan struct{})
-		th, err := threadlet.Go(l, func() {
-			defer close(deferred)
-			for {
-				_ = threadlet.Sleep(time.Hour)
+		for _, step := range []func(){wait, recovers} {
+			opt, faults := sink()
+			l := start(t, opt)
+			var deferred sync.WaitGroup
+			var all []*threadlet.Threadlet
+			for range 2 {
+				deferred.Add(1)
+				th, err := threadlet.Go(l, func() {
+					defer deferred.Done()
+					for {
+						step()
+					}
+				})
+				require.NoError(t, err)
+				all = append(all, th)
 			}
-		})
-		require.NoError(t, err)
-		require.NoError(t, do(t, l, func() {}))
-		require.NoError(t, end(l))
-		<-deferred
-		<-l.Done()
-		require.ErrorIs(t, th.Join(background), eventloop.ErrLoopTerminated)
-		require.Empty(t, *faults)
+			require.NoError(t, do(t, l, func() {}))
+			require.NoError(t, end(l))
+			deferred.Wait()
+			<-l.Done()
+			for _, th := range all {
+				require.ErrorIs(t, th.Join(background), eventloop.ErrLoopTerminated)
+			}
+			require.Empty(t, *faults)
+		}
 	}
 }

@@ -4,6 +4,7 @@ package threadlet
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 	"github.com/turnloop/turnloop/internal/guest"
 )
 
-// stubborn is how many waits are refused to a threadlet at the end of the loop before it is unwound.
+// stubborn is how many waits are refused to a threadlet at the end of the loop before it is unwound. If it recovers the panic
+// that unwinds it, and waits as often again, runtime.Goexit ends it, which cannot be recovered.
 const stubborn = 1000
 
 // unwind is the panic value that ends such a threadlet.
@@ -22,7 +24,10 @@ type unwind struct{}
 // signal, which is thereby delivered.
 func (t *Threadlet) enter() error {
 	if t.s.terminated {
-		if t.refused++; t.refused > stubborn {
+		switch t.refused++; {
+		case t.refused > 2*stubborn:
+			runtime.Goexit()
+		case t.refused > stubborn:
 			panic(unwind{})
 		}
 		return eventloop.ErrLoopTerminated
