@@ -303,6 +303,12 @@ func TestDeadlock(t *testing.T) {
 			if err := receiver.Join(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
+			other := start(t)
+			p, settle, _ := other.NewPromise()
+			_, _ = other.ScheduleTimer(time.Hour, func() { settle(1) })
+			if v, err := threadlet.Await[int](promise.As[int](p)); v != 1 || err != nil {
+				t.Error(v, err)
+			}
 			_ = ch.Send(1)
 		})
 		require.NoError(t, err)

@@ -201,9 +201,9 @@ func (t *Threadlet) stopTimer() {
 	}
 }
 
-// Await waits until p settles, and returns its value or its error. p may belong to another loop. Await counts as a handler
-// of the rejection. If the wait ends before p settles, Await returns ErrSignaled or eventloop.ErrLoopTerminated. Await
-// costs what [promise.Promise.Then] costs.
+// Await waits until p settles, and returns its value or its error. p may belong to another loop; then it keeps the caller's
+// loop alive meanwhile (WithAutoExit). Await counts as a handler of the rejection. If the wait ends before p settles, Await
+// returns ErrSignaled or eventloop.ErrLoopTerminated. Await costs what [promise.Promise.Then] costs.
 func Await[T any](p promise.Of[T]) (T, error) {
 	t := Current()
 	if t == nil {
@@ -213,6 +213,9 @@ func Await[T any](p promise.Of[T]) (T, error) {
 	if err := t.enter(); err != nil {
 		q.Catch(func(error) (any, error) { return nil, nil })
 		return *new(T), err
+	}
+	if q != p.Untyped() {
+		defer t.s.loop.HoldNamed("Await of another loop's promise")()
 	}
 	value, err := t.await(promised, q)
 	if err != nil {
