@@ -89,7 +89,7 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 }
 
 // watch shuts all loops down when one has ended, and closes done when all have. It runs on a goroutine of its own, from
-// Run or the beginning of the end on.
+// Run, Done or the beginning of the end on.
 func (g *Group) watch() {
 	var all sync.WaitGroup
 	var first sync.Once
@@ -379,4 +379,7 @@ func (g *Group) ended() bool {
 }
 
 // Done returns a channel that is closed when all loops have ended.
-func (g *Group) Done() <-chan struct{} { return g.done }
+func (g *Group) Done() <-chan struct{} {
+	g.watched.Do(func() { go g.watch() }) // the loops may end, or have ended, each by itself
+	return g.done
+}

@@ -104,6 +104,27 @@ func TestGroupEndsWithOneLoop(t *testing.T) {
 	<-result
 }
 
+// A group whose loops have all ended, each by itself, has ended, also if it never ran.
+func TestGroupEndsLoopByLoop(t *testing.T) {
+	for _, end := range []func(*eventloop.Loop) error{(*eventloop.Loop).Close, func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) }} {
+		for _, closes := range []bool{false, true} {
+			g, err := eventloop.NewGroup(2)
+			require.NoError(t, err)
+			for i := range g.Len() {
+				require.NoError(t, end(g.Loop(i)))
+			}
+			if closes {
+				require.ErrorIs(t, g.Close(), eventloop.ErrLoopTerminated)
+			}
+			select {
+			case <-g.Done():
+			case <-time.After(20 * time.Second):
+				t.Fatal("the loops have ended, the group has not")
+			}
+		}
+	}
+}
+
 // Whoever closes one loop of a group drops work, as who closes the group does: Run and Shutdown tell. If that loop is shut
 // down, nothing is dropped.
 func TestGroupTellsOfAClosedLoop(t *testing.T) {
