@@ -19,8 +19,8 @@ import (
 // Conn is a stream connection, TCP or Unix, of a loop. It is a net.Conn: code that reads and writes these (crypto/tls,
 // bufio, http.ReadRequest) works with it in threadlets of its loop.
 //
-// Read, Write, CloseRead, CloseWrite, Idle, and the methods of what SyscallConn returns, are for threadlets of the loop.
-// Other callers get [ErrNotThreadlet], and nothing is done. Close, Signal and the setters of deadlines may be called from
+// Read, Write, Idle, and the methods of what SyscallConn returns, are for threadlets of the loop; CloseRead and CloseWrite for
+// its callbacks, too. Other callers get [ErrNotThreadlet], and nothing is done. Close, Signal and the setters of deadlines may be called from
 // any goroutine; they end waits on the loop, soon after the call. A closed Conn stays valid: its methods return
 // net.ErrClosed. The end of the loop closes it.
 //
