@@ -41,7 +41,8 @@ type scheduler struct {
 
 	fault       *eventloop.PanicError // the panic of a threadlet that is not reported yet
 	terminated  bool                  // Reject was called: every wait ends with ErrLoopTerminated
-	turnsLeft   int                   // how many turns an ending loop gives before it calls Reject
+	ending      bool                  // a turn has found that the loop is ending
+	resumesLeft int                   // how often an ending loop resumes threadlets before it calls Reject
 	descs       descs                 // the open descriptors
 	known       int                   // how many descriptors are registered
 	deferred    []*desc               // descriptors with deferred work, in this turn
@@ -56,9 +57,12 @@ type scheduler struct {
 }
 
 const (
-	mostIdle  = 256     // the most idle coroutines that are kept; each has a stack
-	fewIdle   = 8       // how many idle coroutines are kept even if none was needed for a while
-	mostTurns = 1 << 14 // turns of an ending loop before the waits of its threadlets are ended
+	mostIdle = 256 // the most idle coroutines that are kept; each has a stack
+	fewIdle  = 8   // how many idle coroutines are kept even if none was needed for a while
+	// How often an ending loop resumes threadlets before it ends their waits: those that yield for ever do not keep it from
+	// its end. What each threadlet adds lets all of them finish, however many there are, if they yield no more often.
+	mostResumes = 1 << 14
+	resumesEach = 1 << 6
 
 	trimPause = time.Second // how long a coroutine must be idle before trimUnused ends it
 )
@@ -68,7 +72,7 @@ func schedulerOf(l *eventloop.Loop) *scheduler {
 }
 
 func newScheduler(l any, h guest.Host) guest.Guest {
-	return &scheduler{loop: l.(*eventloop.Loop), host: h, owner: h.Owner(), turnsLeft: mostTurns, seen: look(h)}
+	return &scheduler{loop: l.(*eventloop.Loop), host: h, owner: h.Owner(), seen: look(h)}
 }
 
 // make returns a new threadlet. It allocates several at once, which costs a fraction for each.
@@ -147,7 +151,10 @@ func (s *scheduler) Ready() bool { return s.first != nil }
 // guest.Fault if one of them has panicked.
 func (s *scheduler) Turn() {
 	if s.host.Ending() && !s.terminated {
-		if s.turnsLeft--; s.turnsLeft < 0 {
+		switch {
+		case !s.ending:
+			s.ending, s.resumesLeft = true, mostResumes+resumesEach*s.count
+		case s.resumesLeft < 0:
 			s.Reject()
 		}
 	}
@@ -173,6 +180,7 @@ func (s *scheduler) resume(t *Threadlet) {
 func (s *scheduler) goesOn(t *Threadlet) {
 	t.phase = running
 	s.ops = 0
+	s.resumesLeft--
 	if s.seen.places {
 		s.seen.goesOn(t)
 	}
