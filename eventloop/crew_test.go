@@ -3,8 +3,13 @@ package eventloop_test
 // Tests of the crew: which goroutines are workers.
 
 import (
+	"context"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
@@ -42,4 +47,67 @@ func TestCrew(t *testing.T) {
 		close(leave)
 		left.Wait()
 	}
+}
+
+// A callback that begins thousands of functions does not overfill the run queue; all are called, once each, except those whose
+// context has ended, also if all that have begun block.
+func TestCallbackBeginsMany(t *testing.T) {
+	const room = 256 // of a processor's queue
+	for _, procs := range []int{1, 4} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		l, err := eventloop.New()
+		require.NoError(t, err)
+		go l.Run(context.Background())
+		ctx, cancel := context.WithCancel(context.Background())
+		var called, cancelled atomic.Int64
+		gate := make(chan struct{})
+		fn := func(context.Context) (any, error) { called.Add(1); <-gate; return nil, nil }
+		never := func(context.Context) (any, error) { cancelled.Add(1); return nil, nil }
+		before, most, most2 := runtime.NumGoroutine(), 0, 0
+		const n = 10 * room
+		require.NoError(t, l.Submit(func() {
+			for range n {
+				l.Promisify(context.Background(), fn)
+				most = max(most, runtime.NumGoroutine()-before-int(called.Load()))
+			}
+			for range n {
+				l.Promisify(ctx, never)
+			}
+			cancel()
+			for range n {
+				l.Promisify(context.Background(), fn)
+			}
+			most2 = l.WorkWaiting()
+		}))
+		for called.Load() != 2*n {
+			runtime.Gosched()
+		}
+		close(gate)
+		require.NoError(t, l.Shutdown(context.Background()))
+		require.EqualValues(t, 2*n, called.Load())
+		if procs == 1 {
+			require.Less(t, most, room)
+			require.NotZero(t, most2)
+			require.Less(t, cancelled.Load(), int64(room))
+		}
+		require.Zero(t, l.WorkWaiting())
+	}
+}
+
+// What a callback begins is started, however the moments fall at which workers begin and the callback looks at them.
+func TestDeferredStartIsNotLost(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	for range scale(500, 5000, 5000) {
+		var all sync.WaitGroup
+		all.Add(eventloop.ManyWorkers + 2)
+		require.NoError(t, l.Submit(func() {
+			for range eventloop.ManyWorkers + 2 {
+				l.Promisify(context.Background(), func(context.Context) (any, error) { all.Done(); return nil, nil })
+			}
+		}))
+		all.Wait()
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
 }

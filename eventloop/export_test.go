@@ -120,6 +120,9 @@ func (l *Loop) WorkWaiting() int {
 	return len(l.workers.waiting)
 }
 
+// ManyWorkers is how many workers that have not begun make callers of Promisify give way, or callbacks defer.
+const ManyWorkers = manyWorkers
+
 // MoveAfter is how many sleeps in a row must have been spent in the wrong place before the loop moves.
 const MoveAfter = moveAfter
 

@@ -45,7 +45,7 @@ func (l *Loop) Promises() *promise.Realm { return l.promises }
 //
 // When another goroutine than the loop's calls it, and fn fails at once, the promise may be reported as an unhandled
 // rejection before the caller can wait for it. A call costs a goroutine and a wake-up. While more than a
-// hundred functions have not begun, each call lets other goroutines run.
+// hundred functions have not begun, each call lets other goroutines run; on the loop, its function waits for its goroutine.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
@@ -84,7 +84,7 @@ func (l *Loop) startWorker(w *workItem) *Promise {
 			w.run()
 		}
 	}
-	l.workers.start(l.workerLimit, queuedItem{w, run})
+	l.startItem(queuedItem{w, run})
 	return &w.promise
 }
 
@@ -157,6 +157,9 @@ func (w *workItem) run() {
 	w.ctx, w.fn = nil, nil
 	crew := w.loop.ofCrew()
 	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
+	if ws := &w.loop.workers; ws.deferred.Load() {
+		ws.startNext()
+	}
 	if w.loop.state.load().closing() {
 		crew.leave()
 		w.loop.notes.drop(w)
@@ -284,12 +287,14 @@ func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
 // addDelivered adds n to delivered. Only the loop calls it.
 func (u *urgent) addDelivered(n int) { storeRelease(&u.delivered, u.delivered.Load()+uint32(n)) }
 
-// workers starts a goroutine for each workItem; under a limit, some of them later. Without a limit its fields stay zero.
+// workers starts a goroutine for each workItem; under a limit, or if there are too many, some of them later. In between its
+// fields are zero.
 type workers struct {
-	mu      sched.Mutex  // guards the other fields
-	running int          // goroutines at work
-	waiting []queuedItem // in the order of the calls of Promisify
-	dropped int          // how many of waiting were cancelled: their started is set
+	mu       sched.Mutex  // guards the other fields, and writes of deferred
+	running  int          // goroutines at work; counted under a limit only
+	waiting  []queuedItem // in the order of the calls of Promisify
+	dropped  int          // how many of waiting were cancelled: their started is set
+	deferred atomic.Bool  // waiting is not empty, and there is no limit
 }
 
 // queuedItem is a workItem with the function that a goroutine calls for it.
@@ -298,11 +303,65 @@ type queuedItem struct {
 	run func()
 }
 
-func (ws *workers) start(limit int, t queuedItem) {
-	if limit == 0 {
+// startItem starts a goroutine for t, or has t wait for one. Other goroutines give way when too many workers have not begun. A
+// callback of the loop cannot, so its functions wait, and each worker that begins starts the next.
+//
+// A worker that begins is counted out of crew.waiting before it looks at deferred, and startItem sets deferred before it looks
+// at the count again. So either startItem starts t, or a worker that has not begun will.
+func (l *Loop) startItem(t queuedItem) {
+	ws := &l.workers
+	switch {
+	case l.workerLimit != 0:
+		ws.startWithin(l.workerLimit, t)
+	case l.OnLoop() && (ws.deferred.Load() || l.crowded()):
+		ws.mu.Lock()
+		ws.waiting = append(ws.waiting, t)
+		ws.deferred.Store(true)
+		ws.mu.Unlock()
+		for !l.crowded() && ws.startNext() {
+		}
+	default:
 		sched.Go(t.run)
-		return
 	}
+}
+
+// crowded tells whether so many functions wait for a goroutine, or goroutines for their first step, that another one waits. On
+// the loop.
+func (l *Loop) crowded() bool {
+	l.lock(&l.urgent.spinLock)
+	begun := l.urgent.begun
+	l.urgent.Unlock()
+	return l.crew.Load().waiting(begun) >= manyWorkers
+}
+
+// startNext starts the first workItem that waits, if there is one. There is no limit.
+func (ws *workers) startNext() bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	t, ok := ws.pop()
+	if ok {
+		sched.Go(t.run)
+	}
+	ws.deferred.Store(len(ws.waiting) != 0)
+	return ok
+}
+
+// pop takes the first workItem that waits and was not cancelled. The caller holds mu.
+func (ws *workers) pop() (t queuedItem, ok bool) {
+	for len(ws.waiting) > 0 {
+		t := ws.waiting[0]
+		ws.waiting[0] = queuedItem{}
+		ws.waiting = ws.waiting[1:]
+		if !t.started.Load() {
+			return t, true
+		}
+		ws.dropped = max(0, ws.dropped-1)
+	}
+	ws.waiting = nil
+	return queuedItem{}, false
+}
+
+func (ws *workers) startWithin(limit int, t queuedItem) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.running == limit {
@@ -322,18 +381,11 @@ func (ws *workers) runItem(run func()) {
 func (ws *workers) next() {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for len(ws.waiting) > 0 {
-		t := ws.waiting[0]
-		ws.waiting[0] = queuedItem{}
-		ws.waiting = ws.waiting[1:]
-		if !t.started.Load() {
-			sched.Go(func() { ws.runItem(t.run) })
-			return
-		}
-		ws.dropped = max(0, ws.dropped-1)
+	if t, ok := ws.pop(); ok {
+		sched.Go(func() { ws.runItem(t.run) })
+	} else {
+		ws.running--
 	}
-	ws.waiting = nil
-	ws.running--
 }
 
 // drop counts a workItem that was cancelled while it waited. When most of those that wait were cancelled, it removes them.
@@ -343,6 +395,9 @@ func (ws *workers) drop() {
 	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
 		ws.waiting = slices.DeleteFunc(ws.waiting, func(t queuedItem) bool { return t.started.Load() })
 		ws.dropped = 0
+		if len(ws.waiting) == 0 {
+			ws.deferred.Store(false)
+		}
 	}
 }
 
@@ -353,6 +408,7 @@ func (ws *workers) abandon() {
 	ws.mu.Lock()
 	waiting := ws.waiting
 	ws.waiting = nil
+	ws.deferred.Store(false)
 	ws.mu.Unlock()
 	if len(waiting) != 0 {
 		sched.Go(func() {
