@@ -57,7 +57,7 @@ type pace struct {
 
 const (
 	fewTasks  = 3  // the first tasks of a tick, which run without a look at the clock
-	mostTasks = 64 // the most tasks between two looks at the clock, and at most twice those measured: slow tasks may follow fast ones
+	mostTasks = 64 // the most tasks between two looks at the clock
 )
 
 // tasksSpent tells whether the tasks that are left have to wait for the next tick, and reports a spent budget. runExternal
@@ -79,10 +79,15 @@ func (l *Loop) tasksSpent() bool {
 		t.full, p.outOfTime = true, true
 		return true
 	}
-	measured := p.from - t.tasks
-	more := longestStint / 10 * int64(measured) / (took + 1) // about as many tasks as run in a tenth of longestStint
-	p.at = max(0, t.tasks-int(min(max(1, more), max(1, 2*int64(measured)), mostTasks)))
+	p.at = max(0, t.tasks-stretch(p.from-t.tasks, took, mostTasks))
 	return false
+}
+
+// stretch returns how many callbacks may run before the next look at the clock: about as many as run in a tenth of
+// longestStint, if they are like those measured. Slow ones may follow fast ones: so at most twice those measured, and most.
+func stretch(measured int, took int64, most int) int {
+	like := longestStint / 10 * int64(measured) / (took + 1)
+	return max(1, int(min(like, 2*int64(measured), int64(most))))
 }
 
 // stint measures how long callbacks of one kind have run. It reads the clock rarely, and not at all for the first few
@@ -90,12 +95,12 @@ func (l *Loop) tasksSpent() bool {
 type stint struct {
 	began int64 // time of the first look at the clock; 0 before
 	n     int   // callbacks so far
-	next  int   // value of n after which to look at the clock
+	next  int   // value of n at which to look at the clock again
 }
 
 // expired tells whether the stint has lasted long enough. It counts its calls: there must be one before each callback.
 func (s *stint) expired(l *Loop) bool {
-	if s.n++; s.n < 4 || s.n <= s.next {
+	if s.n++; s.n < 4 || s.n < s.next {
 		return false
 	}
 	now := l.now()
@@ -104,7 +109,7 @@ func (s *stint) expired(l *Loop) bool {
 		return false
 	}
 	took := now - s.began
-	s.next = s.n + int(min(longestStint/10*int64(s.n)/(took+1), 15))
+	s.next = s.n + stretch(s.n-1, took, 16)
 	return took >= longestStint
 }
 

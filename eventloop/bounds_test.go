@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
 )
 
 // However long the tasks of a turn are, and whatever came before them, the rest waits after about ten milliseconds: a timer
@@ -54,5 +56,46 @@ func TestSlowTasks(t *testing.T) {
 			require.GreaterOrEqual(t, at, c.least, "%+v", c)
 			require.LessOrEqual(t, at, c.most, "%+v", c)
 		})
+	}
+}
+
+// Quick callbacks vouch for few slow ones after them, whatever their kind: everything else waits for no more than those.
+func TestSlowBehindQuick(t *testing.T) {
+	type post func(l *eventloop.Loop, fn func()) error
+	timer := func(l *eventloop.Loop, fn func()) error {
+		_, err := l.ScheduleTimer(0, fn)
+		return err
+	}
+	for name, c := range map[string]struct{ post, other post }{
+		"internal tasks": {(*eventloop.Loop).SubmitInternal, timer},
+		"timers":         {timer, (*eventloop.Loop).Submit},
+	} {
+		for quick := range 9 {
+			synctest.Test(t, func(t *testing.T) {
+				l, ended := running(t, nil)
+				time.Sleep(time.Millisecond) // the loop takes a time of 0 for none
+				ran, at := 0, -1
+				require.NoError(t, onLoop(t, l, func() error {
+					for range quick {
+						require.NoError(t, c.post(l, func() {}))
+					}
+					for range 30 {
+						require.NoError(t, c.post(l, func() {
+							if ran++; ran == 1 {
+								require.NoError(t, c.other(l, func() { at = ran }))
+							}
+							time.Sleep(10 * time.Millisecond)
+						}))
+					}
+					return nil
+				}))
+				time.Sleep(time.Second)
+				shutDown(t, l)
+				require.NoError(t, <-ended)
+				require.Equal(t, 30, ran)
+				require.Positive(t, at, "%s behind %d quick ones", name, quick)
+				require.LessOrEqual(t, at, 7, "%s behind %d quick ones", name, quick)
+			})
+		}
 	}
 }
