@@ -69,3 +69,8 @@ func Following(due, now, period time.Duration) time.Duration {
 	zero := time.Unix(0, 0)
 	return following(zero.Add(due), zero.Add(now), period).Sub(zero)
 }
+
+// Filter returns the entries that keep chooses, in order of their times.
+func (p *Performance) Filter(keep func(PerformanceEntry) bool) []PerformanceEntry {
+	return p.filter(keep)
+}

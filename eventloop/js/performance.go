@@ -19,6 +19,7 @@ type Performance struct {
 	origin  time.Time
 	mu      sync.Mutex                // guards what follows
 	entries []PerformanceEntry        // in order of making
+	readers int                       // goroutines that look at entries without mu: none of those is moved meanwhile
 	marks   slim.Map[string, float64] // by name, the time of the mark that was made last
 }
 
@@ -138,11 +139,16 @@ func (p *Performance) GetEntriesByType(entryType string) []PerformanceEntry {
 
 func (p *Performance) filter(keep func(PerformanceEntry) bool) (kept []PerformanceEntry) {
 	p.mu.Lock()
-	for _, e := range p.entries {
+	entries := p.entries
+	p.readers++
+	p.mu.Unlock() // there may be a million, and the loop may be about to make one
+	for _, e := range entries {
 		if keep(e) {
 			kept = append(kept, e)
 		}
 	}
+	p.mu.Lock()
+	p.readers--
 	p.mu.Unlock()
 	slices.SortStableFunc(kept, func(a, b PerformanceEntry) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	return kept
@@ -157,6 +163,9 @@ func (p *Performance) ClearMeasures(name string) { p.clear(measureType, name) }
 func (p *Performance) clear(entryType, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.readers != 0 {
+		p.entries = slices.Clone(p.entries)
+	}
 	p.entries = slim.Slice(slices.DeleteFunc(p.entries, func(e PerformanceEntry) bool {
 		return e.EntryType == entryType && (name == "" || e.Name == name)
 	}))

@@ -141,6 +141,41 @@ func TestEntriesOfEqualTimes(t *testing.T) {
 	}
 }
 
+// Who reads the entries keeps nobody from making and clearing some, and gets those that there were.
+func TestEntriesWhileTheyChange(t *testing.T) {
+	w := newWorld(t)
+	defer w.loop.Close()
+	p := w.Performance()
+	for _, name := range []string{"a", "b", "c"} {
+		p.MarkAt(name, 1, nil)
+	}
+	first := true
+	got := p.Filter(func(js.PerformanceEntry) bool {
+		if !first {
+			return true
+		}
+		first = false
+		changed := make(chan struct{})
+		go func() {
+			p.ClearMarks("b")
+			p.MarkAt("d", 1, nil)
+			close(changed)
+		}()
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			t.Error("who makes a mark waits for who reads them")
+		}
+		return true
+	})
+	if got, want := names(got), "a@1+0 b@1+0 c@1+0 "; got != want {
+		t.Errorf("read: %s, want %s", got, want)
+	}
+	if got, want := names(p.GetEntries()), "a@1+0 c@1+0 d@1+0 "; got != want {
+		t.Errorf("left: %s, want %s", got, want)
+	}
+}
+
 func TestPerformanceErrors(t *testing.T) {
 	w := newWorld(t)
 	defer w.loop.Close()

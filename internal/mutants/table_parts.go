@@ -320,6 +320,12 @@ var partMutants = []mutant{
 	{"js-entries-stay", "eventloop/js/performance.go",
 		"p.entries = slim.Slice(slices.DeleteFunc(p.entries, ", "_ = slim.Slice[int]\n\tp.entries = (slices.DeleteFunc(p.entries, ",
 		"marks that are cleared fill the memory", "^TestBurstsLeaveNoMemory$"},
+	{"js-entries-cleared-in-place", "eventloop/js/performance.go",
+		"if p.readers != 0 {", "if false {",
+		"who asks for marks while others are cleared gets empty ones", "^TestEntriesWhileTheyChange$"},
+	{"js-entries-locked", "eventloop/js/performance.go",
+		"p.mu.Unlock() // there may be a million, and the loop may be about to make one\n\tfor _, e := range entries {\n\t\tif keep(e) {\n\t\t\tkept = append(kept, e)\n\t\t}\n\t}\n\tp.mu.Lock()\n", "\n\tfor _, e := range entries {\n\t\tif keep(e) {\n\t\t\tkept = append(kept, e)\n\t\t}\n\t}\n",
+		"the loop makes a mark, and waits for a reader of a million", "^TestEntriesWhileTheyChange$"},
 
 	// The tournament
 	{"tournament-slower-unseen", "internal/tournament/stats/compare.go",
