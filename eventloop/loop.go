@@ -250,7 +250,7 @@ func (l *Loop) tick(resumed bool) bool {
 		return false
 	case l.polled && l.fds.called == len(l.fds.batch):
 		return true // resumed after the last callback of its batch
-	case l.hasWork():
+	case l.hasWork() || l.promises.Behind():
 	case w.ending():
 		return !l.finish()
 	case l.fds.pending():

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -137,4 +138,21 @@ func TestWaitersHearAtTheEnd(t *testing.T) {
 		}
 		require.ErrorIs(t, (<-text).Err, eventloop.ErrLoopTerminated)
 	}
+}
+
+// A loop that has had many promises at once does not sleep before it holds all of them weakly.
+func TestManyPromisesAreLetGo(t *testing.T) {
+	l, ended := running(t, nil)
+	var last weak.Pointer[promise.Promise]
+	require.NoError(t, onLoop(t, l, func() error {
+		for range 20_000 {
+			p, _, _ := l.Promises().New()
+			p.Then(nil, nil)
+			last = weak.Make(p)
+		}
+		return nil
+	}))
+	require.True(t, garbage.Taken(last))
+	shutDown(t, l)
+	require.NoError(t, <-ended)
 }

@@ -106,4 +106,5 @@ const (
 	NotifyAtOnce = notifyAtOnce
 	RegistryKeep = slim.Keep
 	ScavengeStep = scavengeStep
+	PromoteMost  = promoteMost
 )

@@ -63,6 +63,8 @@ const (
 	scavengeStep = 20 // entries that every Scavenge looks at
 	scavengeRate = 2  // entries that it looks at besides, for each newcomer; with 1, entries of collected promises could pile up
 
+	promoteMost = 8192 // newcomers that become weak in one Scavenge
+
 	youngSlot   = math.MaxUint32
 	decidedSlot = 1 << 31 // this bit and the index in decided
 )
@@ -85,10 +87,16 @@ func (g *registry) addFollower(p *Promise) {
 // promote moves the newcomers that are still pending from young to the table, and returns their number. A promise whose
 // decision is claimed goes to decided instead, which holds it strongly. Most of these settle soon. But if the loop has refused
 // the decision, perhaps nothing else holds the promise, and the end of the loop has to find it. A promise goes through young
-// once, so that promises whose decisions wait behind others cost no tick anything.
-func (g *registry) promote() int {
+// once, so that promises whose decisions wait behind others cost no tick anything. When it has moved most promises to the
+// table, it leaves the rest for the next call.
+func (g *registry) promote(most int) int {
 	before := len(g.entries)
-	for _, p := range g.young {
+	for i, p := range g.young {
+		if len(g.entries)-before == most {
+			clear(g.young[:i])
+			g.young = g.young[i:]
+			return most
+		}
 		switch {
 		case p.slot != youngSlot: // it has settled
 		case p.state.Load()&claimed != 0:
@@ -196,7 +204,7 @@ func found(s *sentinel) {
 // take empties the registry, and returns the promises that were in it. Those that waited for promises of other loops stop
 // waiting.
 func (g *registry) take() (ps []*Promise) {
-	g.promote()
+	g.promote(math.MaxInt)
 	add := func(p *Promise) {
 		p.slot = 0
 		if f, ok := p.value.(*foreign); ok {
@@ -228,19 +236,23 @@ func (r *Realm) register(p *Promise) {
 	}
 }
 
-// Scavenge keeps the registry of pending promises small. From now on it holds newcomers only weakly. It drops entries of
-// promises that were collected: each call looks at about twenty entries, and at two more for each newcomer, and after a
-// garbage collection each entry is looked at once. The loop calls it once a tick and always before it sleeps.
+// Scavenge keeps the registry of pending promises small. From now on it holds newcomers only weakly; of thousands, some stay
+// for the next call. It drops entries of promises that were collected: each call looks at about twenty entries, and at two
+// more for each newcomer, and after a garbage collection each entry is looked at once. The loop calls it once a tick, and
+// sleeps only after a call that has left no newcomers.
 func (r *Realm) Scavenge() {
 	g := &r.registry
 	if len(g.young)+len(g.entries) != 0 {
-		g.scavenge(scavengeStep + scavengeRate*g.promote())
+		g.scavenge(scavengeStep + scavengeRate*g.promote(promoteMost))
 	}
-	if n := len(g.decided) + len(g.entries) - g.vacant; n != g.published {
+	if n := len(g.young) + len(g.decided) + len(g.entries) - g.vacant; n != g.published {
 		g.published = n
 		g.pending.Store(int64(n))
 	}
 }
+
+// Behind tells whether the last Scavenge has left newcomers, or some came since. On the loop.
+func (r *Realm) Behind() bool { return len(r.registry.young) != 0 }
 
 // Pending returns how many promises the registry had at the last Scavenge. Any goroutine may call it.
 func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"weak"
 
@@ -218,6 +219,36 @@ func TestRegistryModel(t *testing.T) {
 		return registered(r) == len(live)
 	}))
 	runtime.KeepAlive(live)
+}
+
+// However many promises come at once, a Scavenge is short: the loop calls it again for the rest. At the end they are rejected
+// in the order in which they came.
+func TestManyNewcomers(t *testing.T) {
+	const most = promise.PromoteMost
+	f, r := newRealm(promise.Config{})
+	var order []int
+	var resolves []func(any)
+	for i := range 3*most + 1 {
+		p, resolve, _ := r.New()
+		p.Catch(func(error) (any, error) { order = append(order, i); return nil, nil })
+		resolves = append(resolves, resolve)
+	}
+	for _, left := range []int{2*most + 1, most + 1, 1, 0} {
+		r.Scavenge()
+		_, looked := r.Strong()
+		require.Equal(t, left, looked)
+		require.Equal(t, left != 0, r.Behind())
+		require.True(t, r.Intact())
+		if left == most+1 {
+			resolves[3*most](nil)
+			require.Equal(t, 3*most, registered(r))
+		}
+	}
+	require.Equal(t, 3*most, r.Pending())
+	r.RejectAll(loopapi.ErrLoopTerminated)
+	f.drain()
+	require.True(t, len(order) == 3*most && slices.IsSorted(order), "%d handlers", len(order))
+	runtime.KeepAlive(resolves)
 }
 
 // Promises whose decisions wait behind others are held, at no cost for the ticks until then. One leaves when it settles, or
