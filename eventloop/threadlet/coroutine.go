@@ -4,7 +4,6 @@ package threadlet
 
 import (
 	"iter"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -72,15 +71,28 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 		guest.SetOwner(s.owner, c.id)
 		s.seen.begins(c)
 		coroutines.add(c)
+		defer c.exits()
 		for s.quitter != c {
 			c.serve()
 			s.putIdle(c)
 			yield(struct{}{})
 		}
-		coroutines.remove(c)
-		s.seen.ends(c)
-		guest.SetOwner(s.owner, s.base) // this goroutine ends, and another may soon have the same identity
 	}
+}
+
+// exits is the last that a coroutine does. If its goroutine ends because a threadlet has called runtime.Goexit, that cannot be
+// stopped, also not by a deferred function that panics. But it is postponed: the coroutine hands back first, so that the loop
+// goes on. See handedBack.
+func (c *coroutine) exits() {
+	s := c.s
+	coroutines.remove(c)
+	s.seen.ends(c)
+	if s.quitter == c {
+		guest.SetOwner(s.owner, s.base) // this goroutine ends, and another may soon have the same identity
+		return
+	}
+	s.spent = c
+	c.yield(struct{}{})
 }
 
 // serve runs the coroutine's threadlet, and then fresh threadlets, as long as nextFresh returns one: that saves a switch for
@@ -103,30 +115,20 @@ func (c *coroutine) serve() {
 }
 
 // failed ends a threadlet that has panicked or called runtime.Goexit. It runs in a deferred call, above the threadlet's
-// frames. A Goexit cannot be stopped, but it is postponed: the coroutine hands back first, so that the loop goes on.
+// frames.
 func (c *coroutine) failed(value any) {
 	t := c.t
 	c.t = nil
-	switch value.(type) {
-	case unwind:
+	switch _, unwound := value.(unwind); {
+	case unwound, value == nil && t.refused > 2*stubborn: // by enter
 		t.finish(eventloop.ErrLoopTerminated)
 		return
-	case nil:
-		value, c.s.spent = eventloop.ErrGoexit, c
+	case value == nil:
+		value = eventloop.ErrGoexit
 	}
-	if c.s.spent == c && t.refused > 2*stubborn { // by enter
-		t.finish(eventloop.ErrLoopTerminated)
-	} else {
-		fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
-		t.finish(fault)
-		c.s.fault, c.s.faultSerial = fault, t.serial
-	}
-	if c.s.spent == c {
-		coroutines.remove(c)
-		c.s.seen.ends(c)
-		c.yield(struct{}{})
-		runtime.Goexit() // only a panic(nil) under GODEBUG=panicnil=1 needs this: it looks like a Goexit, but has been recovered
-	}
+	fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
+	t.finish(fault)
+	c.s.fault, c.s.faultSerial = fault, t.serial
 }
 
 // end ends an idle coroutine.

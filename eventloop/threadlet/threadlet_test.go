@@ -161,18 +161,24 @@ func culprit(how string) {
 		runtime.Goexit()
 	case "FailNow":
 		new(testing.T).FailNow()
+	case "panic in Goexit":
+		defer culprit("panic")
+		runtime.Goexit()
 	}
 }
 
 // A panic, Goexit or a test's FailNow in a threadlet ends it, and is reported once, with the stack of its origin; the loop goes on.
 func TestFaults(t *testing.T) {
-	for _, how := range []string{"panic", "Goexit", "FailNow"} {
+	for _, how := range []string{"panic", "Goexit", "FailNow", "panic in Goexit"} {
 		for _, when := range []string{"at once", "after a wait"} {
 			t.Run(how+" "+when, func(t *testing.T) {
 				opt, faults := sink()
-				l := start(t, opt)
+				l, err := eventloop.New(opt)
+				require.NoError(t, err)
+				result := make(chan error, 1)
+				go func() { result <- l.Run(background) }()
 				deferred := 0
-				err := do(t, l, func() {
+				err = do(t, l, func() {
 					defer func() { deferred++ }()
 					if when != "at once" {
 						_ = threadlet.Yield()
@@ -182,7 +188,7 @@ func TestFaults(t *testing.T) {
 				var fault *eventloop.PanicError
 				require.ErrorAs(t, err, &fault)
 				require.Contains(t, string(fault.Stack), "culprit")
-				if how == "panic" {
+				if strings.HasPrefix(how, "panic") {
 					require.ErrorContains(t, err, "of the test")
 				} else {
 					require.ErrorIs(t, err, eventloop.ErrGoexit)
@@ -193,6 +199,12 @@ func TestFaults(t *testing.T) {
 				require.NoError(t, l.Shutdown(background))
 				require.Equal(t, 1, deferred)
 				require.Equal(t, []*eventloop.PanicError{fault}, *faults)
+				select {
+				case err := <-result:
+					require.NoError(t, err)
+				case <-time.After(10 * time.Second):
+					t.Fatal("the goroutine that has called Run has ended with the threadlet")
+				}
 			})
 		}
 	}
