@@ -35,8 +35,8 @@ type slots struct {
 
 const smallest = 64 // slots
 
-// removed has an identity that no goroutine has.
-var removed = &coroutine{id: 1}
+// removed has the identity 0, which no goroutine has.
+var removed = new(coroutine)
 
 func (tab *table) find(id uintptr) *coroutine {
 	in := tab.slots.Load()

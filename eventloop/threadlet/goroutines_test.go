@@ -131,3 +131,10 @@ func TestProfileOfGoroutines(t *testing.T) {
 		require.Greater(t, switches.Load(), before)
 	}
 }
+
+// Where identities are numbers, the main goroutine has 1. It is no coroutine, whatever was removed from the table.
+func TestRemovedIsNobody(t *testing.T) {
+	for id := range uintptr(3) {
+		require.False(t, threadlet.FindsRemoved(1+id))
+	}
+}
