@@ -46,5 +46,6 @@
 //
 // A threadlet runs on a goroutine of its own, which takes turns with that of the loop. Calls of runtime.LockOSThread must be
 // undone before the next wait. A goroutine that is locked to its thread may call Run if it stays locked; then no threadlet
-// may call runtime.Goexit. The runtime ends the program if these rules are broken.
+// may call runtime.Goexit, nor recover the panics that unwind it until runtime.Goexit ends it. The runtime ends the program if
+// these rules are broken.
 package threadlet
