@@ -152,7 +152,7 @@ func (h *Host) call() (err error) {
 // frame has caught.
 func (h *Host) next(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) != 0 {
-		h.entry.threw = h.entry.calling && (!h.entry.checkpoint || h.moreOfPhase())
+		h.entry.threw = h.entry.calling && (h.moreOfPhase() || !h.entry.checkpoint && h.phase == checking)
 		return h.reportUncaught(call)
 	}
 	if h.timers.current != nil {
@@ -280,7 +280,7 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 			n.begun = false
 			h.phase = checking
 		case checking:
-			if !n.begun {
+			if !n.begun || n.threw { // behind the last immediate, if it throws, those that are new by then run at once, as in Node
 				n.begun = true
 				h.immediates.begin()
 			}
