@@ -71,7 +71,7 @@ type Host struct {
 	release    func() // releases the hold on the loop; nil while pending is 0
 	runs       []*run // calls of Run that wait until nothing is left to do
 	confirming bool   // confirm is queued at the loop, or runs
-	exiting    bool   // listeners of 'exit' run, or one has thrown
+	exiting    bool   // listeners of 'exit' run, or what they leave: no tick, timer or immediate is accepted
 
 	guard guard
 	ended atomic.Pointer[error] // endErr, for other goroutines

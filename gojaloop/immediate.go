@@ -67,7 +67,7 @@ func (ims *immediates) add(fn goja.Value, args []goja.Value) *immediate {
 	}
 	im.object = h.vm.NewDynamicObject(im)
 	_ = im.object.SetPrototype(ims.prototype())
-	if h.endErr == nil {
+	if !h.over() {
 		ims.fresh.push(im)
 		ims.refs++
 	}

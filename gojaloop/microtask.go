@@ -48,7 +48,7 @@ func (h *Host) nextTick(call goja.FunctionCall) goja.Value {
 	if !ok {
 		panic(h.invalid(call.Argument(0), "callback"))
 	}
-	if h.endErr == nil {
+	if !h.over() {
 		h.ticks.push(tick{fn, rest(call.Arguments, 1)})
 	}
 	return goja.Undefined()

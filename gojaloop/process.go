@@ -58,16 +58,18 @@ func (h *Host) exit(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// emitExit calls the listeners of 'exit'. If one of them throws, they are not called again. In the frame.
+// emitExit calls the listeners of 'exit'. They are not called again, nor is anything scheduled, until confirm clears exiting.
+// In the frame.
 func (h *Host) emitExit() error {
 	if h.process.object == nil {
 		return nil
 	}
 	h.exiting = true
-	err := h.emit("exit", h.vm.ToValue(h.exitCode()))
-	h.exiting = err != nil
-	return err
+	return h.emit("exit", h.vm.ToValue(h.exitCode()))
 }
+
+// over tells whether scripts schedule in vain: the host has ended, or listeners of 'exit' have been called.
+func (h *Host) over() bool { return h.endErr != nil || h.exiting }
 
 func (h *Host) exitCode() int {
 	if h.process.object == nil {

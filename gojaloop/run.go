@@ -236,7 +236,7 @@ func (h *Host) queueConfirm() {
 }
 
 // confirm ends the waiting calls of Run, if no work has come since queueConfirm. Listeners of 'beforeExit' run first, and may
-// cause new work.
+// cause new work; those of 'exit' may not.
 func (h *Host) confirm() {
 	if h.confirming = false; h.endErr != nil || !h.idle() {
 		return
@@ -244,10 +244,11 @@ func (h *Host) confirm() {
 	if h.process.object != nil {
 		h.confirming = true // so that this entry does not queue confirm again
 		h.runAlone(func() error { return h.emit("beforeExit", h.vm.ToValue(h.exitCode())) })
-		if h.endErr == nil && h.idle() {
+		more := !h.idle()
+		if h.endErr == nil && !more {
 			h.runAlone(h.emitExit)
 		}
-		if h.confirming = false; h.endErr != nil || !h.idle() {
+		if h.confirming, h.exiting = false, false; h.endErr != nil || more {
 			return
 		}
 	}

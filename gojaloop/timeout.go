@@ -39,12 +39,12 @@ func (h *Host) setTimer(call goja.FunctionCall, repeat bool) goja.Value {
 	return t.object
 }
 
-// give makes the object of a timer. It makes the timer pending too, unless the host has ended.
+// give makes the object of a timer. It makes the timer pending too, unless it would be in vain.
 func (ts *timers) give(t *timer) {
 	h := ts.host
 	t.object = h.vm.NewDynamicObject(t)
 	_ = t.object.SetPrototype(ts.prototype())
-	if h.endErr == nil {
+	if !h.over() {
 		ts.insert(t, ts.start(t.delay))
 	} else {
 		t.cleared = true
@@ -141,7 +141,7 @@ func (ts *timers) prototype() *goja.Object {
 			return h.vm.ToValue(!this(call).unref)
 		},
 		"refresh": func(call goja.FunctionCall) goja.Value {
-			if t := this(call); !t.cleared && h.endErr == nil {
+			if t := this(call); !t.cleared && !h.over() {
 				ts.remove(t)
 				ts.insert(t, ts.now())
 			}
