@@ -150,12 +150,13 @@ func TestRefusedGivesWay(t *testing.T) {
 }
 
 // Who changes the mode again and again lets others run with each call: the loop, which has to take notice of the change, and
-// goroutines that watch descriptors for it.
+// goroutines that watch descriptors for it. So does who reads the metrics, for which the loop's locks are taken.
 func TestModeChangeGivesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	l, err := eventloop.New()
 	require.NoError(t, err)
 	requireTurns(t, func() { require.NoError(t, l.SetFastPathMode(eventloop.FastPathForced)) })
+	requireTurns(t, func() { l.Metrics() })
 	require.NoError(t, l.Close())
 }
 

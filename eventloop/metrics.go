@@ -118,7 +118,8 @@ func (d *Depth) merge(o Depth) {
 
 // Metrics returns the figures of the loop, also while a callback blocks it and when it has ended. It takes some
 // microseconds, and allocates some 20 KiB if there is something to measure. The snapshot is coherent: it has everything
-// of all callbacks up to one, and nothing of the next.
+// of all callbacks up to one, and nothing of the next. Elsewhere than on the loop it lets other goroutines run before it
+// returns.
 func (l *Loop) Metrics() Metrics {
 	m := Metrics{
 		Ticks:       uint64(l.counters.ticks.Load()),
@@ -157,6 +158,7 @@ func (l *Loop) Metrics() Metrics {
 	if p != nil && l.metrics {
 		p.measure(&m, depth)
 	}
+	l.yieldOffLoop() // for its locks, which the loop wants in each tick
 	return m
 }
 

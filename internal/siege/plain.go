@@ -257,6 +257,7 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 	var flooders sync.WaitGroup
 	turn := turns()
 	began, ran := time.Now(), p.ran.Load()
+	latest := now() + int64(window+yardPatience) // on one processor a flood of channels may keep this goroutine from stopping it for minutes
 	b.reset()
 	for i := range goroutines * len(like) {
 		m := like[i%len(like)]
@@ -272,7 +273,7 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 			continue
 		}
 		flooders.Go(func() {
-			for n := 0; !p.stop.Load() && (calls == 0 || n < calls); n++ {
+			for n := 0; !p.stop.Load() && (calls == 0 && now() < latest || n < calls); n++ {
 				call()
 			}
 		})
