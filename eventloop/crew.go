@@ -16,14 +16,14 @@ type crew struct {
 	mu    sched.Mutex        // guards crowd and gone
 	crowd slim.Map[uintptr, struct{}]
 
-	// count has in its low half how many goroutines there are, in places and in the crowd. In its high half it has, modulo 2^32,
-	// how many functions other goroutines than the loop have passed to Promisify that wait for a goroutine no more.
+	// count has in its low half how many goroutines there are, in places and in the crowd, and in its high half how many
+	// functions wait for a goroutine, or a goroutine for its first step.
 	count atomic.Int64
 	gone  chan struct{} // closed when no goroutine is left; made by a call of whenEmpty; nil when nobody waits for it
 }
 
-// oneBegun is one in the high half of crew.count.
-const oneBegun = 1 << 32
+// oneWaits is one in the high half of crew.count.
+const oneWaits = 1 << 32
 
 // ofCrew returns the loop's crew, and makes it if there is none.
 func (l *Loop) ofCrew() *crew {
@@ -35,9 +35,9 @@ func (l *Loop) ofCrew() *crew {
 	return c
 }
 
-// enter adds the calling goroutine, which begins with a function.
+// enter adds the calling goroutine, which begins with a function that has waited.
 func (c *crew) enter() {
-	c.count.Add(oneBegun + 1)
+	c.count.Add(1 - oneWaits)
 	id := goroutine.ID()
 	if !c.placeOf(id).CompareAndSwap(0, id) {
 		c.mu.Lock()
@@ -73,14 +73,8 @@ func (c *crew) size() int {
 	return int(int32(c.count.Load()))
 }
 
-// waiting returns how many of the functions that other goroutines than the loop have passed to Promisify, begun in number,
-// wait for a goroutine.
-func (c *crew) waiting(begun uint32) int {
-	if c == nil {
-		return int(begun)
-	}
-	return int(int32(begun - uint32(c.count.Load()>>32)))
-}
+// waiting returns how many functions wait for a goroutine, or goroutines for their first step.
+func (c *crew) waiting() int { return int(c.count.Load() >> 32) }
 
 // whenEmpty returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
 // The last goroutine to leave lowers the count before it looks for the channel. mu guards the channel, so one of the two

@@ -111,3 +111,27 @@ func TestDeferredStartIsNotLost(t *testing.T) {
 	}
 	require.NoError(t, l.Shutdown(context.Background()))
 }
+
+// Functions that wait behind others are started although the contexts of all of those end before they begin.
+func TestDeferredBehindCancelled(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go l.Run(context.Background())
+	for range 200 {
+		ctx, cancel := context.WithCancel(context.Background())
+		called, ended := make(chan struct{}), make(chan struct{})
+		require.NoError(t, l.Submit(func() {
+			for range eventloop.ManyWorkers {
+				l.Promisify(ctx, func(context.Context) (any, error) { return nil, nil })
+			}
+			l.Promisify(ctx, func(context.Context) (any, error) { return nil, nil })
+			l.Promisify(context.Background(), func(context.Context) (any, error) { close(called); return nil, nil })
+			close(ended)
+			cancel()
+		}))
+		<-ended
+		<-called
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}

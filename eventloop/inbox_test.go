@@ -94,7 +94,7 @@ func TestManyWorkersGiveWay(t *testing.T) {
 		var ended sync.WaitGroup
 		ended.Add(4 * room)
 		require.NoError(t, l.Submit(func() {
-			for range 4 * room { // what the loop begins itself says nothing about the callers
+			for range 4 * room { // what has begun, for whomever, says nothing about later callers
 				l.Promisify(context.Background(), func(context.Context) (any, error) { ended.Done(); return nil, nil })
 			}
 		}))

@@ -157,9 +157,7 @@ func (w *workItem) run() {
 	w.ctx, w.fn = nil, nil
 	crew := w.loop.ofCrew()
 	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
-	if ws := &w.loop.workers; ws.deferred.Load() {
-		ws.startNext()
-	}
+	w.loop.workers.followUp()
 	if w.loop.state.load().closing() {
 		crew.leave()
 		w.loop.notes.drop(w)
@@ -183,9 +181,10 @@ func (w *workItem) run() {
 func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
-		w.loop.ofCrew().count.Add(oneBegun)
+		w.loop.ofCrew().count.Add(-oneWaits)
 		w.loop.notes.drop(w)
 		w.loop.workers.drop()
+		w.loop.workers.followUp()
 	}
 	w.settle(nil, cancelled(ctx))
 }
@@ -246,7 +245,6 @@ func (l *Loop) addWorker() error {
 	}
 	if l.OnLoop() {
 		u.addDelivered(-1)
-		l.ofCrew().count.Add(-oneBegun) // since begun does not count this one
 		return nil
 	}
 	l.lock(&u.spinLock)
@@ -254,13 +252,12 @@ func (l *Loop) addWorker() error {
 	if !refused {
 		u.begun++
 	}
-	begun := u.begun
 	u.Unlock()
 	if refused {
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
-	if u.wanted.Load() != 0 || l.crew.Load().waiting(begun) >= manyWorkers {
+	if u.wanted.Load() != 0 || l.ofCrew().waiting() >= manyWorkers {
 		giveWay(0)
 	}
 	return nil
@@ -306,32 +303,31 @@ type queuedItem struct {
 // startItem starts a goroutine for t, or has t wait for one. Other goroutines give way when too many workers have not begun. A
 // callback of the loop cannot, so its functions wait, and each worker that begins starts the next.
 //
-// A worker that begins is counted out of crew.waiting before it looks at deferred, and startItem sets deferred before it looks
-// at the count again. So either startItem starts t, or a worker that has not begun will.
+// Whoever takes a function, to call it or because its context has ended, counts it out of crew.waiting, and then looks at
+// deferred. startItem sets deferred before it looks at the count again. So either startItem starts t, or one of those will.
 func (l *Loop) startItem(t queuedItem) {
-	ws := &l.workers
+	ws, crew := &l.workers, l.ofCrew()
+	crew.count.Add(oneWaits)
 	switch {
 	case l.workerLimit != 0:
 		ws.startWithin(l.workerLimit, t)
-	case l.OnLoop() && (ws.deferred.Load() || l.crowded()):
+	case l.OnLoop() && (ws.deferred.Load() || crew.waiting() > manyWorkers):
 		ws.mu.Lock()
 		ws.waiting = append(ws.waiting, t)
 		ws.deferred.Store(true)
 		ws.mu.Unlock()
-		for !l.crowded() && ws.startNext() {
+		for crew.waiting() <= manyWorkers && ws.startNext() {
 		}
 	default:
 		sched.Go(t.run)
 	}
 }
 
-// crowded tells whether so many functions wait for a goroutine, or goroutines for their first step, that another one waits. On
-// the loop.
-func (l *Loop) crowded() bool {
-	l.lock(&l.urgent.spinLock)
-	begun := l.urgent.begun
-	l.urgent.Unlock()
-	return l.crew.Load().waiting(begun) >= manyWorkers
+// followUp starts a workItem in the place of one that waits no more. There may be a limit; then it does nothing.
+func (ws *workers) followUp() {
+	if ws.deferred.Load() {
+		ws.startNext()
+	}
 }
 
 // startNext starts the first workItem that waits, if there is one. There is no limit.
