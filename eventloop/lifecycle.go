@@ -117,7 +117,8 @@ func (l *Loop) finish() bool {
 	g := &l.grace
 	counts := g.counts
 	g.counts = false
-	more := l.promises.RejectAll(ErrLoopTerminated)
+	more := l.endRetries()
+	more = l.promises.RejectAll(ErrLoopTerminated) || more
 	g.counts = counts
 	switch {
 	case more && !g.rejected:
@@ -155,6 +156,7 @@ func (l *Loop) end() {
 	l.owner.Store(0)
 	l.workers.abandon()
 	l.promises.End()
+	l.retries = retries{}
 	if l.forget != nil {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive

@@ -61,6 +61,7 @@ type Loop struct {
 	forget    func() bool  // stops watching Run's context; nil if it is not watched
 	counters  counters     // written by the loop, read by Metrics
 	regions   regions      // of a trace, if one is being written
+	retries   retries
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers

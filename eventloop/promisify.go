@@ -50,27 +50,35 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if fn == nil {
 		return l.promises.Rejected(ErrNilCallback)
 	}
-	if refused := l.admitWorker(ctx); refused != nil {
-		return refused
+	if err := l.admitWorker(ctx); err != nil {
+		return l.refusedWork(err)
 	}
-	return l.startWorker(&workItem{loop: l, ctx: ctx, fn: fn})
+	w := &promisified{workItem: workItem{loop: l, ctx: ctx, fn: fn}}
+	w.caller = w
+	l.promises.Begin(&w.promise)
+	l.startWorker(&w.workItem)
+	return &w.promise
 }
 
-// admitWorker counts a worker, which startWorker then starts. If there must be none, it returns a promise that says why.
-func (l *Loop) admitWorker(ctx context.Context) (refused *Promise) {
+// admitWorker counts a worker, which startWorker then starts. If there must be none, it returns the reason.
+func (l *Loop) admitWorker(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return l.promises.Rejected(cancelled(ctx))
+		return cancelled(ctx)
 	}
-	if err := l.addWorker(); err != nil {
+	return l.addWorker()
+}
+
+// refusedWork returns a promise that is rejected with the error of admitWorker.
+func (l *Loop) refusedWork(err error) *Promise {
+	if err == ErrLoopTerminated {
 		return l.promises.Refused(err)
 	}
-	return nil
+	return l.promises.Rejected(err)
 }
 
 // startWorker starts a worker that admitWorker has counted.
-func (l *Loop) startWorker(w *workItem) *Promise {
+func (l *Loop) startWorker(w *workItem) {
 	ctx := w.ctx
-	l.promises.Begin(&w.promise)
 	w.task = w.runOrFinish
 	if l.notes != nil { // only debug mode needs the clock
 		l.notes.put(w, l.now(), l.here())
@@ -85,7 +93,6 @@ func (l *Loop) startWorker(w *workItem) *Promise {
 		}
 	}
 	l.startItem(queuedItem{w, run})
-	return &w.promise
 }
 
 // Promisify is [Loop.Promisify] for a T.
@@ -110,15 +117,26 @@ func isError(err, target error) bool {
 	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
 }
 
-// workItem is one call of Promisify, or the first attempt of Retry, and contains its promise. A reference to the promise keeps
-// the whole workItem in memory, so its other fields are cleared once they are used. Only result, task and retry may stay: if
-// Close drops the outcome from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem
-// until the loop has received the outcome.
-type workItem struct {
+// promisified is a call of Promisify, with its promise. A reference to the promise keeps all of it in memory, so the fields of
+// the workItem are cleared once they are used. Only result, task and caller may stay: if Close drops the outcome from the
+// inbox, finish, which would clear them, is not called.
+type promisified struct {
 	promise Promise
-	retry   *retry // of which this is the first attempt; nil for a call of Promisify
-	loop    *Loop
-	task    func() // runOrFinish, bound once
+	workItem
+}
+
+func (p *promisified) hear(failed bool, result any) {
+	p.loop.promises.Finish(&p.promise, failed, result)
+}
+
+// workItem is the work of a call of Promisify, or an attempt of Retry. The urgent inbox counts it until the loop has received
+// the outcome.
+type workItem struct {
+	caller interface { // a *promisified or a *retry
+		hear(failed bool, result any) // the outcome; called once, on the loop, unless Close drops the outcome
+	}
+	loop *Loop
+	task func() // runOrFinish, bound once
 
 	// started is set by the goroutine that takes fn and ctx: by the worker, which calls fn, or by another, which drops both.
 	ctx     context.Context
@@ -223,16 +241,12 @@ func (w *workItem) settle(value any, err error) {
 	}
 }
 
-// finish settles the promise. The loop calls it.
+// finish hands over the outcome. The loop calls it.
 func (w *workItem) finish() {
 	w.loop.urgent.addDelivered(1)
-	result := w.result
-	w.result, w.task = nil, nil
-	if r := w.retry; r != nil {
-		w.retry = nil
-		r.follow(&w.promise)
-	}
-	w.loop.promises.Finish(&w.promise, w.failed, result)
+	caller, result := w.caller, w.result
+	w.caller, w.result, w.task = nil, nil, nil
+	caller.hear(w.failed, result)
 }
 
 // addWorker counts a worker, unless the loop is ending. Off the loop it decides this under the lock that the loop takes

@@ -61,45 +61,75 @@ type Backoff struct {
 // ErrLoopTerminated, and fn's last one if there was any. Shutdown waits for an attempt that is under way, and its
 // outcome counts; so ErrLoopTerminated says that the work is not done, and may be kept for the next start.
 //
-// It keeps an auto-exit loop alive. An attempt costs what Promisify costs, and a wait what [Loop.Sleep] does. With a
-// nil fn the promise is rejected with ErrNilCallback.
+// It keeps an auto-exit loop alive. An attempt costs what Promisify costs, and a wait a timer, and context.AfterFunc for a
+// context that can end. With a nil fn the promise is rejected with ErrNilCallback.
 func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Context) (T, error)) promise.Of[T] {
 	if fn == nil {
 		return promise.As[T](l.promises.Rejected(ErrNilCallback))
 	}
-	if refused := l.admitWorker(ctx); refused != nil {
-		return promise.As[T](refused)
+	if err := l.admitWorker(ctx); err != nil {
+		return promise.As[T](l.refusedWork(err))
 	}
 	r := &retry{loop: l, ctx: ctx, backoff: b}
 	r.fn = func(ctx context.Context) (any, error) { return fn(ctx) }
 	l.promises.Begin(&r.promise)
 	// The first attempt starts here and not on the loop: a caller far ahead of the loop would leave it all to the loop's end.
-	l.startWorker(&workItem{loop: l, ctx: ctx, fn: r.fn, retry: r})
+	l.startWorker(r.attempt())
 	return promise.As[T](&r.promise)
 }
 
-// retry is one call of Retry. Its promise is in it, and is settled by the handlers of the attempts. From the first outcome
-// on the loop's goroutine owns it. If the loop refuses a handler, or is closed, the loop's end settles the promise.
+// retry is one call of Retry. Its promise is in it. From the first outcome on only code on the loop touches it. A million may
+// wait at once, so a pause takes a timer and no promise. If the loop is closed, the loop's end settles the promise.
 type retry struct {
 	promise Promise
 	loop    *Loop
 	ctx     context.Context
 	backoff Backoff
 	fn      func(context.Context) (any, error)
-	failed  int // attempts that have failed
+	failed  int   // attempts that have failed
+	last    error // of the last of them
+
+	// While it waits for its next attempt:
+	timer        TimerID // 0 at all other times
+	forget       func() bool
+	older, newer *retry // in the list of those that wait
 }
 
-func (r *retry) attempt() { r.follow(r.loop.Promisify(r.ctx, r.fn)) }
+// retries is the list of those that wait for their next attempt, the oldest first.
+type retries struct{ oldest, newest *retry }
 
-// follow has the outcome of an attempt handled. On the loop.
-func (r *retry) follow(attempt *Promise) { attempt.Then(r.succeed, r.fail) }
-
-func (r *retry) succeed(value any) (any, error) {
-	r.finish(false, value)
-	return nil, nil
+func (list *retries) add(r *retry) {
+	if r.older = list.newest; r.older == nil {
+		list.oldest = r
+	} else {
+		r.older.newer = r
+	}
+	list.newest = r
 }
 
-func (r *retry) fail(err error) (any, error) {
+func (list *retries) remove(r *retry) {
+	if r.older == nil {
+		list.oldest = r.newer
+	} else {
+		r.older.newer = r.newer
+	}
+	if r.newer == nil {
+		list.newest = r.older
+	} else {
+		r.newer.older = r.older
+	}
+	r.older, r.newer = nil, nil
+}
+
+func (r *retry) attempt() *workItem { return &workItem{caller: r, loop: r.loop, ctx: r.ctx, fn: r.fn} }
+
+// hear takes the outcome of an attempt.
+func (r *retry) hear(failed bool, result any) {
+	if !failed {
+		r.finish(false, result)
+		return
+	}
+	err := result.(error)
 	returned := false
 	defer func() {
 		if !returned { // If has panicked, or called Goexit
@@ -110,23 +140,77 @@ func (r *retry) fail(err error) (any, error) {
 			r.finish(true, &PanicError{Value: value, Stack: debug.Stack()})
 		}
 	}()
-	r.failed++
 	switch {
-	case r.ctx.Err() != nil:
-		r.finish(true, err)
-	case r.failed == r.backoff.Attempts || r.backoff.If != nil && !r.backoff.If(err):
-		r.finish(true, fmt.Errorf("eventloop: attempt %d: %w", r.failed, err))
+	case r.ctx.Err() != nil && isError(err, r.ctx.Err()): // the attempt was called off, and has not failed
+		r.end(err)
+	case r.failed+1 == r.backoff.Attempts || r.backoff.If != nil && !r.backoff.If(err):
+		r.finish(true, fmt.Errorf("eventloop: attempt %d: %w", r.failed+1, err))
 	default:
-		r.loop.Sleep(r.ctx, r.backoff.wait(r.failed)).Then(func(any) (any, error) {
-			r.attempt()
-			return nil, nil
-		}, func(end error) (any, error) {
-			r.finish(true, &endedRetry{end, r.failed, err})
-			return nil, nil
-		})
+		r.failed, r.last = r.failed+1, err
+		r.pause()
 	}
 	returned = true
-	return nil, nil
+}
+
+// pause waits for the next attempt. When the loop shuts down, endRetries ends the wait.
+func (r *retry) pause() {
+	l := r.loop
+	timer, err := l.ScheduleTimer(r.backoff.wait(r.failed), r.again)
+	if err != nil {
+		r.end(err)
+		return
+	}
+	r.timer = timer
+	l.retries.add(r)
+	if r.ctx.Done() != nil {
+		r.forget = sched.AfterContext(r.ctx, func() {
+			_ = l.SubmitInternal(func() { // refused only at the end of the loop, which ends the pause, too
+				if r.timer != 0 {
+					_ = l.CancelTimer(r.timer)
+					r.resume()
+					r.end(cancelled(r.ctx))
+				}
+			})
+		})
+	}
+}
+
+// resume ends a pause. Its timer has fired, or fires no more.
+func (r *retry) resume() {
+	r.timer = 0
+	r.loop.retries.remove(r)
+	if r.forget != nil {
+		r.forget()
+		r.forget = nil
+	}
+}
+
+// again is called by the timer of a pause.
+func (r *retry) again() {
+	r.resume()
+	if err := r.loop.admitWorker(r.ctx); err != nil {
+		r.end(err)
+		return
+	}
+	r.loop.startWorker(r.attempt())
+}
+
+// endRetries ends all pauses at the end of the loop, whose timers do not fire any more. It tells whether there were any.
+func (l *Loop) endRetries() (ended bool) {
+	for r := l.retries.oldest; r != nil; r = l.retries.oldest {
+		r.resume()
+		r.end(ErrLoopTerminated)
+		ended = true
+	}
+	return ended
+}
+
+// end rejects the promise because the context or the loop has ended.
+func (r *retry) end(err error) {
+	if r.failed > 0 {
+		err = &endedRetry{err, r.failed, r.last}
+	}
+	r.finish(true, err)
 }
 
 // endedRetry is the error of a retry that its context or the loop has ended. Its text is made when it is asked for: when the
@@ -144,7 +228,7 @@ func (e *endedRetry) Error() string {
 func (e *endedRetry) Unwrap() []error { return []error{e.end, e.last} }
 
 func (r *retry) finish(failed bool, result any) {
-	r.ctx, r.fn, r.backoff.If = nil, nil, nil
+	r.ctx, r.fn, r.backoff.If, r.last = nil, nil, nil, nil
 	r.loop.promises.Finish(&r.promise, failed, result)
 }
 

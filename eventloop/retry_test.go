@@ -74,23 +74,32 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// What has slept is forgotten by its context, which may live for long.
+// What has slept is forgotten by its context, which may live for long; so is what has paused between two attempts.
 func TestSleepLeavesItsContext(t *testing.T) {
-	for name, shutdown := range map[string]bool{"time": false, "shutdown": true} {
-		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New()
-			require.NoError(t, err)
-			go l.Run(context.Background())
-			ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
-			p := l.Sleep(ctx, time.Second)
-			require.EqualValues(t, 1, ctx.waiting.Load())
-			if !shutdown {
-				_, err = p.Await(context.Background())
+	attempt := func(context.Context) (any, error) { return nil, errBusy }
+	for name, begin := range map[string]func(*eventloop.Loop, context.Context) *eventloop.Promise{
+		"sleep": func(l *eventloop.Loop, ctx context.Context) *eventloop.Promise { return l.Sleep(ctx, time.Second) },
+		"retry": func(l *eventloop.Loop, ctx context.Context) *eventloop.Promise {
+			return eventloop.Retry(ctx, l, eventloop.Backoff{First: time.Second, Attempts: 2}, attempt).Untyped()
+		},
+	} {
+		for _, shutdown := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := eventloop.New()
 				require.NoError(t, err)
-			}
-			require.NoError(t, l.Shutdown(context.Background()))
-			require.Zero(t, ctx.waiting.Load(), name)
-		})
+				go l.Run(context.Background())
+				ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
+				p := begin(l, ctx)
+				synctest.Wait()
+				require.EqualValues(t, 1, ctx.waiting.Load(), name)
+				if !shutdown {
+					_, err = p.Await(context.Background())
+					require.Equal(t, name == "retry", err != nil)
+				}
+				require.NoError(t, l.Shutdown(context.Background()))
+				require.Zero(t, ctx.waiting.Load(), name)
+			})
+		}
 	}
 }
 

@@ -361,7 +361,7 @@ var loopMutants = []mutant{
 		"\tl.discard()\n\tif from", "\tif from",
 		"internal work is accepted after Close has returned", "^FuzzLoop$"},
 	{"end-pending-not-rejected", "eventloop/lifecycle.go",
-		"more := l.promises.RejectAll(ErrLoopTerminated)", "more := false",
+		"l.promises.RejectAll(ErrLoopTerminated) || more", "more",
 		"handlers of pending promises are not called at the end", "^TestShutdownWaitsForWorkers$"},
 	{"end-rejecting-is-counted", "eventloop/lifecycle.go",
 		"\tg.counts = false\n", "",
