@@ -142,6 +142,9 @@ var partMutants = []mutant{
 		"a typed promise that a handler returns is taken for a value", "^TestPromisesOfPromises$"},
 
 	// eventloop/threadlet
+	{"threadlet-table-never-shrinks", "eventloop/threadlet/goroutines.go",
+		"if len(in.of) > max(smallest, 8*(tab.live+1)) {", "if false {",
+		"the table of coroutines keeps the memory of the most that there ever were", "^TestTableAfterBursts$"},
 	{"threadlet-woken-twice", "eventloop/threadlet/wait.go",
 		"if t.phase != waiting {", "if t.phase == ended {",
 		"what comes second ends the next wait, or resumes who is running", "^TestAllAtOnce$"},
