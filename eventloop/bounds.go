@@ -22,6 +22,7 @@ type used struct {
 	inner   stint      // how long internal tasks have run
 	stopped bool       // a bound of internal tasks is reached: they wait for the next tick
 	turns   guestTurns // the turns that the guest has had
+	events  stint      // how long callbacks of descriptors have run
 	full    bool       // one of the bounds is reached: something is left for the next tick
 }
 
@@ -120,6 +121,6 @@ type guestTurns struct {
 	began int64 // time of the first look; 0 before
 }
 
-// longestStint is about how long, in nanoseconds, the due timers of a tier, internal tasks, external tasks, or the guest's
-// turns keep everything else waiting.
+// longestStint is about how long, in nanoseconds, the due timers of a tier, internal tasks, external tasks, the guest's turns,
+// or callbacks of descriptors keep everything else waiting.
 const longestStint = 10_000_000

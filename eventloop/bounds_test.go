@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/poller"
 )
 
 // However long the tasks of a turn are, and whatever came before them, the rest waits after about ten milliseconds: a timer
@@ -66,13 +67,19 @@ func TestSlowBehindQuick(t *testing.T) {
 		_, err := l.ScheduleTimer(0, fn)
 		return err
 	}
+	fds := 0
+	descriptor := func(l *eventloop.Loop, fn func()) error {
+		fds++
+		return l.RegisterFD(fds, eventloop.EventRead, func(eventloop.IOEvents) { fn() })
+	}
 	for name, c := range map[string]struct{ post, other post }{
 		"internal tasks": {(*eventloop.Loop).SubmitInternal, timer},
 		"timers":         {timer, (*eventloop.Loop).Submit},
+		"descriptors":    {descriptor, timer},
 	} {
 		for quick := range 9 {
 			synctest.Test(t, func(t *testing.T) {
-				l, ended := running(t, nil)
+				l, ended := running(t, nil, eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return &onceReady{}, nil }))
 				time.Sleep(time.Millisecond) // the loop takes a time of 0 for none
 				ran, at := 0, -1
 				require.NoError(t, onLoop(t, l, func() error {
@@ -99,3 +106,26 @@ func TestSlowBehindQuick(t *testing.T) {
 		}
 	}
 }
+
+// onceReady is a poller that reports each of its descriptors once. No goroutine adds one while the loop runs.
+type onceReady struct {
+	eventloop.SystemPoller
+	ready []poller.Event
+}
+
+func (p *onceReady) Add(fd int, events eventloop.IOEvents, tag uint32) error {
+	p.ready = append(p.ready, poller.Event{FD: fd, Tag: tag, Events: events})
+	return nil
+}
+
+func (p *onceReady) Wait(time.Duration) (all []poller.Event, err error) {
+	all, p.ready = p.ready, nil
+	return all, nil
+}
+
+func (p *onceReady) Watch(notify func(error)) (stop func(), err error) {
+	go notify(nil)
+	return func() {}, nil
+}
+
+func (p *onceReady) Close() error { return nil }

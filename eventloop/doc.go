@@ -18,7 +18,7 @@
 //	│   run external tasks, up to a budget   Submit
 //	│   nothing left? end, or sleep          WithAutoExit, Shutdown
 //	│   until there is work
-//	└── call whose descriptors are ready     RegisterFD
+//	└── call whose descriptors are ready     RegisterFD, for about 10 ms
 //
 // After every callback is a checkpoint: it runs the functions of [Loop.NextTick], then microtasks
 // ([Loop.ScheduleMicrotask]; each handler of a promise is one), also those that are scheduled meanwhile, until none is

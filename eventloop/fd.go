@@ -211,8 +211,9 @@ func (d *descriptors) registered(fd int) (*registration, error) {
 	return nil, ErrFDNotRegistered
 }
 
-// runIO collects events, if there may be some, and calls their callbacks. The registration of an event is looked up right
-// before the call, since it may have ended or changed after the event was collected.
+// runIO calls the callbacks of collected events, for as long as there is time. If none is left of an earlier tick, it collects
+// events first, if there may be some. The registration of an event is looked up right before the call, since it may have ended
+// or changed after the event was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
 	if d.called == len(d.batch) && !l.polled {
@@ -223,9 +224,14 @@ func (l *Loop) runIO() {
 		return
 	}
 	for d.called < len(d.batch) {
+		if l.bounds.events.expired(l) {
+			l.bounds.full = true // the rest of the batch waits for the next tick
+			break
+		}
 		callback, events := l.addressee(d.batch[d.called])
 		d.called++
 		if l.state.load().ending() { // the last look before a callback: taking the table's lock may have taken long
+			d.batch, d.called = nil, 0
 			break
 		}
 		tag := d.batch[d.called-1].Tag
@@ -246,9 +252,6 @@ func (l *Loop) runIO() {
 		if (l.strictMicrotasks || d.called%ioBatch == 0) && l.microtasksDue() {
 			l.checkpoint()
 		}
-	}
-	if d.called < len(d.batch) {
-		d.batch, d.called = nil, 0
 	}
 	l.checkpoint()
 }

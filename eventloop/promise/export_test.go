@@ -106,5 +106,6 @@ const (
 	NotifyAtOnce = notifyAtOnce
 	RegistryKeep = slim.Keep
 	ScavengeStep = scavengeStep
+	FillMost     = fillMost
 	PromoteMost  = promoteMost
 )

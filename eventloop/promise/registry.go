@@ -64,6 +64,7 @@ const (
 	scavengeRate = 2  // entries that it looks at besides, for each newcomer; with 1, entries of collected promises could pile up
 
 	promoteMost = 8192 // newcomers that become weak in one Scavenge
+	fillMost    = 1024 // entries at the end at which one Scavenge looks, to fill vacant places: most of a burst may be garbage
 
 	youngSlot   = math.MaxUint32
 	decidedSlot = 1 << 31 // this bit and the index in decided
@@ -147,6 +148,7 @@ func (g *registry) scavenge(n int) {
 	if n := ended(); n != g.seen {
 		g.seen, g.left = n, len(g.entries)
 	}
+	most := fillMost
 	for n = min(n, g.left, len(g.entries)); n > 0 && len(g.entries) > 0; n-- {
 		g.left--
 		if g.cursor >= len(g.entries) {
@@ -154,19 +156,24 @@ func (g *registry) scavenge(n int) {
 		}
 		switch e := &g.entries[g.cursor]; {
 		case *e == (weak.Pointer[Promise]{}):
-			g.fill()
+			most = g.fill(most)
 		case e.Value() == nil:
 			*e = weak.Pointer[Promise]{}
 			g.vacant++
-			g.fill() // the entry that is moved here is looked at the next time round
+			most = g.fill(most) // the entry that is moved here is looked at the next time round
+		}
+		if most == 0 {
+			return // the next call goes on with this place, which may still be vacant
 		}
 		g.cursor++
 	}
 }
 
-// fill moves the last entry whose promise is alive to the place of the cursor, which is vacant.
-func (g *registry) fill() {
-	for g.trim(); g.cursor < len(g.entries); g.trim() {
+// fill moves the last entry whose promise is alive to the place of the cursor, which is vacant. It looks at so many entries at
+// most, and returns how many of these looks are left.
+func (g *registry) fill(most int) int {
+	for g.trim(); g.cursor < len(g.entries) && most > 0; g.trim() {
+		most--
 		last := &g.entries[len(g.entries)-1]
 		moved := *last
 		*last = weak.Pointer[Promise]{}
@@ -176,9 +183,10 @@ func (g *registry) fill() {
 			g.vacant--
 			q.slot = uint32(g.cursor + 1)
 			g.trim()
-			return
+			return most
 		}
 	}
+	return most
 }
 
 // collections counts the garbage collections that have ended. It begins to count with the first call of the function ended.

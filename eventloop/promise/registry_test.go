@@ -338,6 +338,27 @@ func TestScavengerLooksOnceForEachCollection(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
+// However many promises have become garbage at once, a Scavenge is short, and all of them are forgotten in the end.
+func TestScavengeOfABurstIsShort(t *testing.T) {
+	_, r := newRealm(promise.Config{})
+	for range 10 * promise.FillMost {
+		p, _, _ := r.New()
+		p.Then(increment, nil)
+	}
+	for more := true; more; more = r.Behind() {
+		r.Scavenge()
+	}
+	collect()
+	calls := 0
+	for left := registered(r); left > 0 && calls < 100; calls++ {
+		r.Scavenge()
+		require.LessOrEqual(t, left-registered(r), promise.FillMost+promise.ScavengeStep)
+		require.True(t, r.Intact())
+		left = registered(r)
+	}
+	require.Zero(t, registered(r), "after %d calls", calls)
+}
+
 // A promise that settles leaves a vacant place, which the scavenger fills after a collection: the table becomes as short as
 // the pending promises need.
 func TestVacantPlacesAreFilled(t *testing.T) {

@@ -4,6 +4,23 @@ package threadlet
 
 const MostIdle = mostIdle
 
+// SlotsAfter returns how many slots a table has when n coroutines have come and gone beside one, and whether it finds that one.
+func SlotsAfter(n int) (slots int, found bool) {
+	var tab table
+	stays := &coroutine{id: 7}
+	all := make([]coroutine, n)
+	for i := range all {
+		if all[i].id = uintptr(1+i) * 8; i == n/2 {
+			tab.add(stays)
+		}
+		tab.add(&all[i])
+	}
+	for i := range all {
+		tab.remove(&all[i])
+	}
+	return len(tab.slots.Load().of), tab.find(stays.id) == stays
+}
+
 // FindsRemoved tells whether a coroutine with the given identity is found after its removal.
 func FindsRemoved(id uintptr) bool {
 	var tab table

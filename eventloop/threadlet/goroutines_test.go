@@ -138,3 +138,13 @@ func TestRemovedIsNobody(t *testing.T) {
 		require.False(t, threadlet.FindsRemoved(1+id))
 	}
 }
+
+// The table of coroutines gives its memory back after a burst, and keeps who is still there.
+func TestTableAfterBursts(t *testing.T) {
+	few, _ := threadlet.SlotsAfter(1)
+	for _, n := range []int{40, 1000, 100_000} {
+		slots, found := threadlet.SlotsAfter(n)
+		require.LessOrEqual(t, slots, few, "after %d", n)
+		require.True(t, found, "after %d", n)
+	}
+}

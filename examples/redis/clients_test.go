@@ -173,7 +173,7 @@ func TestTransactions(t *testing.T) {
 	c.want("[]", "EXEC")
 	c.want("OK", "WATCH", "b")
 	_ = c.Close()
-	i.until("somebody watches", func() bool { return len(i.s.keys.watched) == 0 })
+	i.until("somebody watches", func() bool { return len(i.s.keys.watched.Of) == 0 })
 }
 
 // TestExpiry: an expired key is removed from memory without a lookup, and clients that watch it notice.

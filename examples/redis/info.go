@@ -179,5 +179,5 @@ func info(c *client, _ [][]byte) {
 		"rejected_connections:%d\r\nclient_output_buffer_limit_disconnections:%d\r\nexpired_keys:%d\r\n"+
 		"pubsub_channels:%d\r\npubsub_patterns:%d\r\n\r\n# Replication\r\nrole:master\r\n\r\n# Keyspace\r\ndb0:keys=%d\r\n",
 		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, m.HeapAlloc, appends,
-		c.accepted, c.server.commands, c.refused, c.dropped, c.keys.expired, len(c.server.channels), len(c.server.patterns), c.keys.entries.len()))
+		c.accepted, c.server.commands, c.refused, c.dropped, c.keys.expired, len(c.server.channels.Of), len(c.server.patterns.Of), c.keys.entries.len()))
 }

@@ -24,7 +24,7 @@ type entry struct {
 type keyspace struct {
 	loop    *eventloop.Loop
 	entries *table[*entry]
-	watched map[string]map[*client]struct{}
+	watched listeners
 	now     func() int64     // milliseconds since 1970; the clock itself, which time reads
 	instant int64            // what time has read for the command or callback that runs; 0 if nothing yet
 	record  func(a [][]byte) // appends to the file; nil without one, and while it is replayed
@@ -34,7 +34,7 @@ type keyspace struct {
 }
 
 func newKeyspace(loop *eventloop.Loop) *keyspace {
-	return &keyspace{loop: loop, entries: newTable[*entry](), watched: map[string]map[*client]struct{}{},
+	return &keyspace{loop: loop, entries: newTable[*entry](),
 		now: func() int64 { return time.Now().UnixMilli() }}
 }
 
@@ -103,7 +103,7 @@ func (k *keyspace) touch(key []byte) {
 }
 
 func (k *keyspace) mark(key []byte) {
-	for c := range k.watched[string(key)] {
+	for c := range k.watched.in(string(key)) {
 		c.stale = true
 	}
 }
@@ -144,7 +144,7 @@ func (k *keyspace) awaken() {
 // clear removes all keys.
 func (k *keyspace) clear() {
 	k.changes++
-	for key := range k.watched {
+	for key := range k.watched.Of {
 		if _, ok := k.entries.get([]byte(key)); ok {
 			k.touch([]byte(key))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/resp"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // subscriptions are a client's, each with its number in the order in which they were made.
@@ -27,27 +28,64 @@ type subscriptions struct {
 
 func (s *subscriptions) subscribed() int { return len(s.channels) + len(s.patterns) }
 
+// listeners are the clients that each name has. A name without any is not there. After a burst the maps are small again, since
+// each PUBLISH goes through all patterns.
+type listeners struct {
+	slim.Map[string, *slim.Map[*client, struct{}]]
+}
+
+// in returns the clients of a name.
+func (m *listeners) in(name string) map[*client]struct{} {
+	if its := m.Of[name]; its != nil {
+		return its.Of
+	}
+	return nil
+}
+
+// add tells whether the client is new there.
+func (m *listeners) add(name string, c *client) bool {
+	its := m.Of[name]
+	if its == nil {
+		its = new(slim.Map[*client, struct{}])
+		m.Put(name, its)
+	}
+	before := len(its.Of)
+	its.Put(c, struct{}{})
+	return len(its.Of) > before
+}
+
+// remove removes a client, and the name if that was its last one.
+func (m *listeners) remove(name string, c *client) {
+	its := m.Of[name]
+	if its == nil {
+		return
+	}
+	if its.Delete(c); len(its.Of) == 0 {
+		m.Delete(name)
+	}
+}
+
 var errSlow = errors.New("the client does not read")
 
 func init() {
 	register(map[string]*command{
 		"subscribe": {-2, subscribes, func(c *client, a [][]byte) {
-			c.subscribe("subscribe", a[1:], &c.subscriptions.channels, c.server.channels)
+			c.subscribe("subscribe", a[1:], &c.subscriptions.channels, &c.server.channels)
 		}},
 		"psubscribe": {-2, subscribes, func(c *client, a [][]byte) {
-			c.subscribe("psubscribe", a[1:], &c.subscriptions.patterns, c.server.patterns)
+			c.subscribe("psubscribe", a[1:], &c.subscriptions.patterns, &c.server.patterns)
 		}},
 		"unsubscribe": {-1, subscribes, func(c *client, a [][]byte) {
-			c.unsubscribe("unsubscribe", a[1:], c.subscriptions.channels, c.server.channels)
+			c.unsubscribe("unsubscribe", a[1:], c.subscriptions.channels, &c.server.channels)
 		}},
 		"punsubscribe": {-1, subscribes, func(c *client, a [][]byte) {
-			c.unsubscribe("punsubscribe", a[1:], c.subscriptions.patterns, c.server.patterns)
+			c.unsubscribe("punsubscribe", a[1:], c.subscriptions.patterns, &c.server.patterns)
 		}},
 		"publish": {3, reads, publish},
 	})
 }
 
-func (c *client) subscribe(verb string, names [][]byte, mine *map[string]int, all map[string]map[*client]struct{}) {
+func (c *client) subscribe(verb string, names [][]byte, mine *map[string]int, all *listeners) {
 	if err := c.startWriter(); err != nil {
 		c.error("ERR " + err.Error())
 		return
@@ -61,16 +99,13 @@ func (c *client) subscribe(verb string, names [][]byte, mine *map[string]int, al
 			c.made++
 			(*mine)[n] = c.made
 		}
-		if all[n] == nil {
-			all[n] = map[*client]struct{}{}
-		}
-		all[n][c] = struct{}{}
+		all.add(n, c)
 		c.list(verb, n, c.subscribed())
 	}
 }
 
 // unsubscribe ends the subscriptions of these names; without names, of all in their order.
-func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, all map[string]map[*client]struct{}) {
+func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, all *listeners) {
 	if len(names) == 0 {
 		for name := range mine {
 			names = append(names, []byte(name))
@@ -79,7 +114,7 @@ func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, a
 	}
 	for _, name := range names {
 		delete(mine, string(name))
-		leave(all, string(name), c)
+		all.remove(string(name), c)
 		c.list(verb, string(name), c.subscribed())
 	}
 	if len(names) == 0 {
@@ -90,10 +125,10 @@ func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, a
 // unsubscribeAll ends all subscriptions without an answer.
 func (c *client) unsubscribeAll() {
 	for name := range c.subscriptions.channels {
-		leave(c.server.channels, name, c)
+		c.server.channels.remove(name, c)
 	}
 	for name := range c.subscriptions.patterns {
-		leave(c.server.patterns, name, c)
+		c.server.patterns.remove(name, c)
 	}
 	c.subscriptions.channels, c.subscriptions.patterns = nil, nil
 }
@@ -108,10 +143,10 @@ func publish(c *client, a [][]byte) {
 		}
 		receivers += len(to)
 	}
-	deliver(c.server.channels[channel], "message", channel, string(a[2]))
-	for pattern, subscribers := range c.server.patterns {
+	deliver(c.server.channels.in(channel), "message", channel, string(a[2]))
+	for pattern := range c.server.patterns.Of {
 		if matches(pattern, channel) {
-			deliver(subscribers, "pmessage", pattern, channel, string(a[2]))
+			deliver(c.server.patterns.in(pattern), "pmessage", pattern, channel, string(a[2]))
 		}
 	}
 	c.int(receivers)

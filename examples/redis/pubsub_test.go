@@ -38,7 +38,7 @@ func TestSlowSubscriber(t *testing.T) {
 			t.Fatalf("%d have got message %d", n, sent)
 		}
 	}
-	i.until("the slow one is still there", func() bool { return len(i.s.channels) == 0 && len(i.s.clients) == 2 })
+	i.until("the slow one is still there", func() bool { return len(i.s.channels.Of) == 0 && len(i.s.clients) == 2 })
 	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the slow one is still connected")
 	}
@@ -158,5 +158,5 @@ func TestPubSub(t *testing.T) {
 	if _, err := c.in.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
-	i.until("somebody is subscribed", func() bool { return len(i.s.channels)+len(i.s.patterns) == 0 })
+	i.until("somebody is subscribed", func() bool { return len(i.s.channels.Of)+len(i.s.patterns.Of) == 0 })
 }

@@ -34,15 +34,14 @@ type server struct {
 	ending bool // the listener is closed
 
 	clients  map[*client]struct{}
-	channels map[string]map[*client]struct{} // subscribers by channel
-	patterns map[string]map[*client]struct{} // subscribers by pattern
+	channels listeners // subscribers by channel
+	patterns listeners // subscribers by pattern
 
 	serial, accepted, refused, dropped, commands int64
 }
 
 func newServer(loop *eventloop.Loop, o options) (*server, error) {
-	s := &server{options: o, loop: loop, keys: newKeyspace(loop), began: time.Now(), clients: map[*client]struct{}{},
-		channels: map[string]map[*client]struct{}{}, patterns: map[string]map[*client]struct{}{}}
+	s := &server{options: o, loop: loop, keys: newKeyspace(loop), began: time.Now(), clients: map[*client]struct{}{}}
 	if o.file == "" {
 		return s, nil
 	}

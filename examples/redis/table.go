@@ -5,12 +5,14 @@ package main
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // table keeps its items in a row without gaps: the last item takes the place of a removed one. So an item only ever
 // moves to a lower place. A scan from the end to the beginning, in any number of steps, sees each item that stays.
 type table[V any] struct {
-	places map[string]int
+	places slim.Map[string, int]
 	items  []item[V]
 }
 
@@ -19,12 +21,12 @@ type item[V any] struct {
 	value V
 }
 
-func newTable[V any]() *table[V] { return &table[V]{places: map[string]int{}} }
+func newTable[V any]() *table[V] { return &table[V]{} }
 
 func (t *table[V]) len() int { return len(t.items) }
 
 func (t *table[V]) get(key []byte) (value V, ok bool) {
-	if i, ok := t.places[string(key)]; ok {
+	if i, ok := t.places.Of[string(key)]; ok {
 		return t.items[i].value, true
 	}
 	return value, false
@@ -32,27 +34,27 @@ func (t *table[V]) get(key []byte) (value V, ok bool) {
 
 // set stores a value, and tells whether the key is new.
 func (t *table[V]) set(key []byte, value V) bool {
-	if i, ok := t.places[string(key)]; ok {
+	if i, ok := t.places.Of[string(key)]; ok {
 		t.items[i].value = value
 		return false
 	}
 	own := string(key)
-	t.places[own] = len(t.items)
+	t.places.Put(own, len(t.items))
 	t.items = append(t.items, item[V]{own, value})
 	return true
 }
 
 // remove removes a key, and tells whether there was one.
 func (t *table[V]) remove(key []byte) bool {
-	i, ok := t.places[string(key)]
+	i, ok := t.places.Of[string(key)]
 	if !ok {
 		return false
 	}
-	delete(t.places, t.items[i].key)
+	t.places.Delete(t.items[i].key)
 	last := len(t.items) - 1
 	if i != last {
 		t.items[i] = t.items[last]
-		t.places[t.items[i].key] = i
+		t.places.Put(t.items[i].key, i)
 	}
 	t.items[last] = item[V]{}
 	t.items = t.items[:last]

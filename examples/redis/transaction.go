@@ -103,11 +103,7 @@ func watch(c *client, a [][]byte) {
 	for _, key := range a[1:] {
 		c.keys.find(key) // expired before WATCH: no change
 		k := string(key)
-		if c.keys.watched[k] == nil {
-			c.keys.watched[k] = map[*client]struct{}{}
-		}
-		if _, already := c.keys.watched[k][c]; !already {
-			c.keys.watched[k][c] = struct{}{}
+		if c.keys.watched.add(k, c) {
 			c.watches = append(c.watches, k)
 		}
 	}
@@ -116,14 +112,7 @@ func watch(c *client, a [][]byte) {
 
 func (c *client) unwatch() {
 	for _, key := range c.watches {
-		leave(c.keys.watched, key, c)
+		c.keys.watched.remove(key, c)
 	}
 	c.watches, c.stale = nil, false
-}
-
-// leave removes a client from the set in a map, and the set if it is empty then.
-func leave(all map[string]map[*client]struct{}, in string, c *client) {
-	if delete(all[in], c); len(all[in]) == 0 {
-		delete(all, in)
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // TestModel: every reply is the model's, on a clock that the test moves; and the file, replayed by another server at
@@ -110,11 +112,11 @@ func TestScan(t *testing.T) {
 				k := fmt.Sprint(r.IntN(100))
 				if r.IntN(2) == 0 {
 					table.set([]byte(k), 0)
-				} else if _, there := table.places[k]; !kept[k] && table.remove([]byte(k)) != there {
+				} else if _, there := table.places.Of[k]; !kept[k] && table.remove([]byte(k)) != there {
 					t.Fatal("remove tells something else")
 				}
 			}
-			for k, i := range table.places {
+			for k, i := range table.places.Of {
 				if table.items[i].key != k {
 					t.Fatal("a place is wrong")
 				}
@@ -122,6 +124,33 @@ func TestScan(t *testing.T) {
 		}
 		if len(stays) > 0 {
 			t.Fatalf("%v are not seen", stays)
+		}
+	}
+}
+
+// A burst leaves no large maps behind, neither of keys nor of what clients wait for: PUBLISH and FLUSHALL go through them.
+func TestBurstsLeaveSmallMaps(t *testing.T) {
+	s := loopless(t)
+	c := s.newClient(nil)
+	all := &s.keys.entries.places
+	for i := range 1000 {
+		k := fmt.Sprint(i)
+		c.answer("SET", k, "x")
+		c.answer("WATCH", k)
+		s.patterns.add(k, c)
+	}
+	if all.Room() < 1000 || s.keys.watched.Room() < 1000 || len(s.patterns.in("7")) != 1 {
+		t.Fatal("the burst has not come")
+	}
+	c.answer("UNWATCH")
+	for i := range 999 {
+		k := fmt.Sprint(i)
+		c.answer("DEL", k)
+		s.patterns.remove(k, c)
+	}
+	for name, room := range map[string]int{"keys": all.Room(), "watched": s.keys.watched.Room(), "patterns": s.patterns.Room()} {
+		if room > slim.Keep {
+			t.Errorf("%s: room for %d", name, room)
 		}
 	}
 }

@@ -121,8 +121,11 @@ var partMutants = []mutant{
 	{"promise-newcomers-at-once", "eventloop/promise/registry.go",
 		"if len(g.entries)-before == most {", "if false {",
 		"a combinator of a million promises keeps timers waiting for half a second", "^TestManyNewcomers$"},
+	{"promise-burst-dropped-at-once", "eventloop/promise/registry.go",
+		"g.cursor < len(g.entries) && most > 0", "g.cursor < len(g.entries)",
+		"when a million promises have become garbage, one turn takes a tenth of a second", "^TestScavengeOfABurstIsShort$"},
 	{"promise-vacant-stays", "eventloop/promise/registry.go",
-		"\t\tcase *e == (weak.Pointer[Promise]{}):\n\t\t\tg.fill()\n", "\t\tcase *e == (weak.Pointer[Promise]{}):\n",
+		"\t\tcase *e == (weak.Pointer[Promise]{}):\n\t\t\tmost = g.fill(most)\n", "\t\tcase *e == (weak.Pointer[Promise]{}):\n",
 		"the registry never gets smaller when promises settle behind others that do not", "^TestVacantPlacesAreFilled$"},
 	{"promise-cycle-outlives-end", "eventloop/promise/registry.go",
 		"range findCycles(followers)", "range findCycles(nil)",
@@ -142,6 +145,9 @@ var partMutants = []mutant{
 		"a typed promise that a handler returns is taken for a value", "^TestPromisesOfPromises$"},
 
 	// eventloop/threadlet
+	{"threadlet-table-never-shrinks", "eventloop/threadlet/goroutines.go",
+		"if len(in.of) > max(smallest, 8*(tab.live+1)) {", "if false {",
+		"the table of coroutines keeps the memory of the most that there ever were", "^TestTableAfterBursts$"},
 	{"threadlet-woken-twice", "eventloop/threadlet/wait.go",
 		"if t.phase != waiting {", "if t.phase == ended {",
 		"what comes second ends the next wait, or resumes who is running", "^TestAllAtOnce$"},
