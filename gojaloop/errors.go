@@ -30,7 +30,7 @@ type Error struct {
 	Message string // the value as text: "TypeError: x is not a function"
 	Stack   string // where it was thrown, a line for each call, innermost first; empty if goja does not know
 	Value   any    // the value exported if it is a primitive, else nil
-	Code    int    // if it ends the host, Node's exit code: 1; 7 if a handler of uncaught exceptions threw it
+	Code    int    // if it ends the host, Node's exit code: 1, or what process.exitCode says; 7 if a handler of uncaught exceptions threw it
 
 	cause  error
 	thrown goja.Value // the value thrown; for vm's loop alone
@@ -221,15 +221,27 @@ func (h *Host) uncaught(v goja.Value, err error, origin string) {
 // fatal ends the host because of an exception. Listeners of 'exit' run first, unless a handler of uncaught exceptions
 // threw it, which is code 7.
 func (h *Host) fatal(e *Error, code int) {
-	e.Code = code
-	if p := h.process.object; p != nil && code == 1 && !h.exiting {
-		_ = p.Set("exitCode", code)
-		if err := h.emitExit(); err != nil {
-			e = h.asError(nil, err)
-			e.Code = 7
-		}
+	if e.Code = code; code == 1 {
+		e.Code = h.failed()
 	}
 	h.end(e)
+}
+
+// failed calls the listeners of 'exit' behind an exception that nobody has caught, unless they run already or have run,
+// and returns the exit code: process.exitCode, which is 1 when they begin. What they throw counts no more, as in Node.
+func (h *Host) failed() int {
+	p := h.process.object
+	if p == nil {
+		return 1
+	}
+	if !h.exiting {
+		_ = p.Set("exitCode", 1)
+		_ = h.emitExit()
+	}
+	if code := p.Get("exitCode"); !goja.IsUndefined(code) && !goja.IsNull(code) {
+		return int(code.ToInteger())
+	}
+	return 1
 }
 
 // asError describes any error as an *Error. v is the thrown value; it may be nil if err is not.

@@ -2,7 +2,11 @@ package gojaloop
 
 // The functions of process.nextTick. Microtasks are goja's promise jobs, see prelude.go.
 
-import "github.com/dop251/goja"
+import (
+	"math/big"
+
+	"github.com/dop251/goja"
+)
 
 // tick is a function of process.nextTick: it runs at the checkpoint of the current callback.
 type tick struct {
@@ -151,6 +155,8 @@ func received(v goja.Value) string {
 		return "type string ('" + x + "')"
 	case bool:
 		return "type boolean (" + v.String() + ")"
+	case *big.Int:
+		return "type bigint (" + x.String() + "n)"
 	}
 	return "type number (" + v.String() + ")"
 }

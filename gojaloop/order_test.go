@@ -128,6 +128,8 @@ func TestDifferencesFromNode(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"clearImmediate(7); console.log('nothing')", "nothing\nexit code 0\n"},
 		{"try { (function f() { f() })() } catch (e) { console.log('caught') }", "exit code 1\n"},
+		{"try { try { 0 } catch (e) { console.log('its own catch') } finally { console.log('finally'); throw 1 } } catch (e) { console.log('caught') }",
+			"finally\nits own catch\nfinally\ncaught\nexit code 0\n"},
 		{"console.log(typeof WeakRef, typeof Intl)", "undefined undefined\nexit code 0\n"},
 	} {
 		if got := byHost(t, c.source); got != c.want {

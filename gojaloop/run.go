@@ -244,6 +244,7 @@ func (h *Host) confirm() {
 	if h.process.object != nil {
 		h.confirming = true // so that this entry does not queue confirm again
 		h.runAlone(func() error { return h.emit("beforeExit", h.vm.ToValue(h.exitCode())) })
+		h.advance(timing) // what they have caused begins with a turn, as in Node: with timers that are due
 		more := !h.idle()
 		if h.endErr == nil && !more {
 			h.runAlone(h.emitExit)

@@ -23,6 +23,7 @@ type timers struct {
 	order      []*list                  // a heap of the lists, by expiry, then by age
 	empty      int                      // lists without a timer
 	recent     *list                    // the list that listOf has returned last
+	running    *list                    // the list of the timer that next has returned last in this phase
 	newest     uint64                   // the last value that was given to an age
 	callback   uint64                   // counts callbacks of scripts
 	refs       int                      // pending timers with a ref, for which Run waits
@@ -202,7 +203,7 @@ func (ts *timers) remove(t *timer) {
 }
 
 // begin begins a timing phase: timers that are due and set by now fire in it.
-func (ts *timers) begin() { ts.phaseBegan, ts.lastBefore = ts.now(), ts.set }
+func (ts *timers) begin() { ts.phaseBegan, ts.lastBefore, ts.running = ts.now(), ts.set, nil }
 
 // earliest returns the first list that has a timer, with its expiry brought up to date; nil if there is none.
 func (ts *timers) earliest() *list {
@@ -259,11 +260,15 @@ func (ts *timers) ready(now int64) bool {
 	return l != nil && l.expiry <= now
 }
 
-// next takes out the next timer of this phase, nil if there is none.
+// next takes out the next timer of this phase, nil if there is none. As in Node, a list goes on while its timers are due,
+// although those of another may be due earlier; HTML timers go by what they are due alone.
 func (ts *timers) next() *timer {
-	l := ts.earliest()
-	if l == nil || l.expiry > ts.phaseBegan {
-		return nil
+	l := ts.running
+	if l == nil || l.head == nil || l.head.set > ts.lastBefore || l.head.batch.due > ts.phaseBegan || ts.html {
+		if l = ts.earliest(); l == nil || l.expiry > ts.phaseBegan {
+			return nil
+		}
+		ts.running = l
 	}
 	t := l.head
 	ts.remove(t)
@@ -313,7 +318,7 @@ func (ts *timers) drop() {
 		}
 	}
 	ts.lists, ts.ids = slim.Map[time.Duration, *list]{}, slim.Map[uint64, *timer]{}
-	ts.order, ts.empty, ts.recent, ts.refs = nil, 0, nil, 0
+	ts.order, ts.empty, ts.recent, ts.running, ts.refs = nil, 0, nil, nil, 0
 	if ts.alarm != 0 {
 		_ = ts.host.alarms().CancelTimer(ts.alarm)
 		ts.alarm = 0

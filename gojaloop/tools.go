@@ -50,6 +50,10 @@ func (h *Host) Exit(code int) {
 	h.exit(goja.FunctionCall{Arguments: []goja.Value{h.vm.ToValue(code)}})
 }
 
+// Fail is for a function of [WithUncaughtException] that ends the program as Node would: listeners of 'exit' run, unless they run
+// already, and the host ends with an [*ExitError]: 1, or what process.exitCode says.
+func (h *Host) Fail() { h.makeProcess(); h.end(&ExitError{h.failed()}) }
+
 // ClassOf returns the class by which goja implements an object, such as "Map" or "Promise"; "" for a primitive. It is
 // for the loop.
 func (h *Host) ClassOf(v goja.Value) string { return classOf(v) }

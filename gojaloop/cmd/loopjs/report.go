@@ -26,7 +26,7 @@ func (p *program) uncaught(e *gojaloop.Error) {
 		return
 	}
 	fmt.Fprint(p.stderr, p.report(e))
-	p.host.Exit(1)
+	p.host.Fail()
 }
 
 // report returns an exception as text, as Node prints it. On the loop.

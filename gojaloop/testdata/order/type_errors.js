@@ -1,5 +1,5 @@
 for (const f of [setTimeout, setInterval, setImmediate, queueMicrotask, process.nextTick])
-	for (const v of [undefined, null, 1, 'text', {}, [], true, Symbol('s')]) {
+	for (const v of [undefined, null, 1, 'text', {}, [], true, Symbol('s'), 5n]) {
 		try {
 			f(v)
 			console.log(f.name, 'took it')

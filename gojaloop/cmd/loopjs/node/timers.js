@@ -18,29 +18,50 @@ const immediate = wait(f => setImmediate(f), clearImmediate)
 const promises = {
 	setTimeout: (delay, value, options) => timeout(delay, value, options),
 	setImmediate: (value, options) => immediate(undefined, value, options),
-	setInterval(delay, value, options = {}) {
-		const waiting = []
-		let due = 0, over = false, error
-		const t = setInterval(() => waiting.length ? waiting.shift().resolve({ value, done: false }) : due++, delay)
-		if (options.ref === false) t.unref()
+	// setInterval is Node's async generator, which goja lacks: it begins with the first request, and serves one after the other.
+	setInterval(delay, value, { signal, ref } = {}) {
+		const requests = []
+		let t, due = 0, given = false, over = false, wake
+		const stop = () => { clearInterval(t); if (wake) wake(Promise.reject(aborted(signal))) }
+		const begin = () => {
+			t = setInterval(() => { due++; if (wake) wake() }, delay)
+			if (ref === false) t.unref()
+			if (signal) signal.addEventListener('abort', stop)
+		}
 		const end = () => {
 			over = true
 			clearInterval(t)
-			for (const w of waiting.splice(0)) error ? w.reject(error) : w.resolve({ value: undefined, done: true })
-			return Promise.resolve({ value: undefined, done: true })
+			if (signal) signal.removeEventListener('abort', stop)
 		}
-		if (options.signal) options.signal.addEventListener('abort', () => { error = aborted(options.signal); end() })
-		const iterator = {
-			next() {
-				if (due > 0) { due--; return Promise.resolve({ value, done: false }) }
-				if (error) return Promise.reject(error)
-				if (over) return Promise.resolve({ value: undefined, done: true })
-				return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
-			},
-			return: end,
+		const next = async () => {
+			if (over) return { value: undefined, done: true }
+			if (given) due--
+			given = false
+			if (due === 0) {
+				if (signal && signal.aborted) throw aborted(signal)
+				if (!t) begin()
+				await new Promise(resolve => { wake = resolve }).finally(() => { wake = undefined })
+			}
+			given = true
+			return { value, done: false }
 		}
-		iterator[go.asyncIterator] = () => iterator
-		return iterator
+		const serve = async () => {
+			for (; requests.length; requests.shift()) {
+				try {
+					requests[0].resolve(await requests[0].f())
+				} catch (e) {
+					end()
+					requests[0].reject(e)
+				}
+			}
+		}
+		const ask = f => new Promise((resolve, reject) => { if (requests.push({ f, resolve, reject }) === 1) serve() })
+		return {
+			next: () => ask(next),
+			return: v => ask(() => { end(); return { value: v, done: true } }),
+			throw: e => ask(() => { throw e }),
+			[go.asyncIterator]() { return this },
+		}
 	},
 }
 promises.scheduler = { wait: (ms, options) => timeout(ms, undefined, options), yield: () => immediate() }

@@ -21,6 +21,7 @@ for (const f of [setTimeout, setImmediate]) {
 }
 
 function callbackify(f) {
+	if (typeof f !== 'function') throw go.invalidType('original', 'function', f)
 	return function (...args) {
 		const callback = args.pop()
 		f.apply(this, args).then(v => process.nextTick(callback, null, v), e => process.nextTick(callback, e
