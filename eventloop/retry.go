@@ -92,7 +92,12 @@ type retry struct {
 func (r *retry) attempt() { r.follow(r.loop.Promisify(r.ctx, r.fn)) }
 
 // follow has the outcome of an attempt handled. On the loop.
-func (r *retry) follow(attempt *Promise) { attempt.Then(r.succeed, r.fail) }
+func (r *retry) follow(attempt *Promise) {
+	settled := attempt.Then(r.succeed, r.fail)
+	if r.backoff.If != nil { // which may call Goexit: that rejects settled too, which nobody has
+		settled.Catch(func(error) (any, error) { return nil, nil })
+	}
+}
 
 func (r *retry) succeed(value any) (any, error) {
 	r.finish(false, value)
