@@ -48,16 +48,26 @@ func TestFaultsReachTheLogger(t *testing.T) {
 	require.Contains(t, buf.String(), "loop=")
 	require.Contains(t, buf.String(), "TestFaultsReachTheLogger", "the stack names the culprit")
 
-	loop, err = eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(panickingLog{})))
-	require.NoError(t, err)
-	ran = false
-	require.NoError(t, loop.Submit(func() { panic("expected in this test's output, from a logger that panics") }))
-	require.NoError(t, loop.Submit(func() { ran = true }))
-	require.NoError(t, loop.Run(context.Background()))
-	require.True(t, ran)
+	for _, value := range []error{errors.New("expected in this test's output, from a logger that panics"), mute{}} {
+		loop, err = eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(panickingLog{with: value})))
+		require.NoError(t, err)
+		ran = false
+		require.NoError(t, loop.Submit(func() { panic(value) }))
+		require.NoError(t, loop.Submit(func() { ran = true }))
+		require.NoError(t, loop.Run(context.Background()))
+		require.True(t, ran)
+	}
 }
 
-type panickingLog struct{ slog.Handler }
+// mute is an error that panics with itself when its text is asked for.
+type mute struct{}
 
-func (panickingLog) Enabled(context.Context, slog.Level) bool { panic(errors.New("logger broken")) }
-func (p panickingLog) WithAttrs([]slog.Attr) slog.Handler     { return p }
+func (m mute) Error() string { panic(m) }
+
+type panickingLog struct {
+	slog.Handler
+	with error
+}
+
+func (p panickingLog) Enabled(context.Context, slog.Level) bool { panic(p.with) }
+func (p panickingLog) WithAttrs([]slog.Attr) slog.Handler       { return p }

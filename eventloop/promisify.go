@@ -433,10 +433,16 @@ func (ws *workers) abandon() {
 // and are not reported.
 func (l *Loop) unhandled(p *Promise, err error) {
 	switch {
-	case l.state.load().ending() && isError(err, ErrLoopTerminated):
+	case l.state.load().ending() && isOfEnd(err):
 	case l.onUnhandled != nil:
 		l.callHandler(func() { l.onUnhandled(p, err) })
 	default: // in debug mode err says where the promise comes from
 		l.callHandler(func() { l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) })
 	}
+}
+
+// isOfEnd tells whether err is the error of a loop's end, or wraps it. An error whose methods panic when it is compared is not.
+func isOfEnd(err error) (is bool) {
+	defer func() { _ = recover() }()
+	return errors.Is(err, ErrLoopTerminated)
 }

@@ -327,15 +327,20 @@ func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
 }
 
 func TestRetryRefuses(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
+	var unhandled []error
+	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)),
+		eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { unhandled = append(unhandled, err) }))
 	require.NoError(t, err)
 	go l.Run(context.Background())
+	waited := make(chan struct{})
+	outcome := eventloop.Retry(context.Background(), l, eventloop.Backoff{If: func(error) bool { runtime.Goexit(); return true }},
+		func(context.Context) (int, error) { <-waited; return 0, errBusy }).ToChannel()
+	close(waited)
+	require.ErrorIs(t, (<-outcome).Err, eventloop.ErrGoexit)
+	require.NoError(t, l.Shutdown(context.Background()))
+	require.Empty(t, unhandled, "the one rejection is handled")
 	_, err = eventloop.Retry[int](context.Background(), l, eventloop.Backoff{}, nil).Await(context.Background())
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
-	_, err = eventloop.Retry(context.Background(), l, eventloop.Backoff{If: func(error) bool { runtime.Goexit(); return true }},
-		func(context.Context) (int, error) { return 0, errBusy }).Await(context.Background())
-	require.ErrorIs(t, err, eventloop.ErrGoexit)
-	require.NoError(t, l.Shutdown(context.Background()))
 	_, err = eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) { return 0, nil }).Await(context.Background())
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 }

@@ -67,6 +67,7 @@ func TestUnhandledRejections(t *testing.T) {
 	require.NoError(t, l.Submit(func() {
 		log = append(log, "next task")
 		require.NoError(t, l.Shutdown(context.Background()))
+		l.Promises().Rejected(touchy{}) // an ending loop asks whether it is the error of the end
 		refused = l.Promisify(context.Background(), ends["value"].fn)
 		l.Promisify(context.Background(), ends["value"].fn) // nobody handles that
 		never, _, _ := l.NewPromise()
@@ -95,10 +96,17 @@ func TestUnhandledRejections(t *testing.T) {
 	want = append(append(want, "panic"), reports("no")...)
 	want = append(append(want, "Goexit"), reports(eventloop.ErrGoexit.Error())...)
 	want = append(want, "rejected promise: alone", "microtask of the report")
-	require.Equal(t, append(want, "next task"), log)
+	want = append(want, "next task", "rejected promise: touchy", "microtask of the report")
+	require.Equal(t, want, log)
 	_, err = refused.Await(t.Context())
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 }
+
+// touchy is an error that cannot be compared with others.
+type touchy struct{}
+
+func (touchy) Error() string { return "touchy" }
+func (touchy) Is(error) bool { panic("compared") }
 
 // Rejections are reported in rounds: what is rejected within a report waits for the ticks and microtasks that reports have
 // queued, however many of these reports fail.

@@ -36,7 +36,8 @@
 // ([WithMaxCallStack]): goja skips catch and finally for both. If one of them happens while goja runs promise jobs,
 // the jobs that are ready are lost.
 //
-// A script that does not end is interrupted by the context of Do or Run, by Close, and by the Close of its loop.
+// A script that does not end is interrupted by the context of Do or Run, by Close, and by the Close of its loop. What
+// goja's own Interrupt ends, called on the loop, counts as an uncaught exception.
 // [WithMemoryLimit] ends a host whose scripts keep too much memory. Interrupts and limits do not reach into a single
 // call of one of goja's own functions: docs/goja.md says what that means for untrusted scripts.
 //

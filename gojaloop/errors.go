@@ -185,10 +185,11 @@ func (h *Host) valueOf(err error) goja.Value {
 
 // uncaught passes an exception that no script has caught to the listeners, else to the handler, else it ends the
 // host. v is the thrown value, nil to take it from err; origin is the listeners' second argument. On the loop, in the
-// frame.
+// frame. An interrupt by the guard is none; one without a cause of the guard's comes from the program's own call of
+// goja's Interrupt.
 func (h *Host) uncaught(v goja.Value, err error, origin string) {
 	var interrupted *goja.InterruptedError
-	if h.endErr != nil || errors.As(err, &interrupted) {
+	if h.endErr != nil || errors.As(err, &interrupted) && h.guard.interruptCause() != nil {
 		return
 	}
 	if v == nil {

@@ -19,7 +19,7 @@ import (
 
 // faults are ways in which a script can fail, and moments at which it can do so.
 var (
-	faults  = []string{"throw new Error('lost')", "Promise.reject(new Error('lost'))", "(async () => { throw new Error('lost') })()", "lost()", "throw null", throwingAwait}
+	faults  = []string{"throw new Error('lost')", "Promise.reject(new Error('lost'))", "(async () => { throw new Error('lost') })()", "lost()", "throw null", throwingAwait, "interrupt(); for (;;);"}
 	moments = []string{
 		"%s",
 		"process.nextTick(() => { %s })",
@@ -90,6 +90,7 @@ func TestNeverSilent(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.Set("lost", func() { panic("lost") })
+			h.Set("interrupt", func() { h.Runtime().Interrupt("lost") })
 			h.Set("work", h.Promisify(noWork))
 			// A Run waits.
 			_, err = h.Run(ctx, "a.js", source)
@@ -101,6 +102,7 @@ func TestNeverSilent(t *testing.T) {
 			l, _ = eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { mu.Lock(); defer mu.Unlock(); reported = append(reported, p.Error()) }))
 			h, _ = gojaloop.New(l)
 			h.Set("lost", func() { panic("lost") })
+			h.Set("interrupt", func() { h.Runtime().Interrupt("lost") })
 			h.Set("work", h.Promisify(noWork))
 			ran := make(chan struct{})
 			go func() { defer close(ran); l.Run(ctx) }()

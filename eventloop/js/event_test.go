@@ -251,6 +251,28 @@ func TestFaultsOfListeners(t *testing.T) {
 	}
 }
 
+// A listener that closes the loop and then panics or exits is reported all the same, and the other listeners run.
+func TestFaultsOfListenersThatClose(t *testing.T) {
+	for _, handler := range []bool{true, false} {
+		for _, fails := range []func(){func() { panic(io.EOF) }, runtime.Goexit} {
+			virtual(t, func(t *testing.T, w *world) {
+				j := w.JS
+				if !handler {
+					j, _ = js.New(w.loop) // faults go to the loop
+				}
+				c := j.NewAbortController()
+				c.Signal().OnAbort(func(error) { w.loop.Close(); fails() })
+				c.Signal().OnAbort(func(error) { w.say("second") })
+				w.run(func() { c.Abort(nil) })
+				w.want("second")
+				if heard := len(w.heard) == 1; heard != handler || len(w.heard)+len(w.faults) == 0 {
+					t.Errorf("with a handler %v: it has heard %v, and the loop's %v", handler, w.heard, w.faults)
+				}
+			})
+		}
+	}
+}
+
 // A panic handler that panics is reported by the loop, and the rest runs.
 func TestHandlerThatPanics(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {

@@ -15,7 +15,7 @@ func (j *JS) each(n int, call func(i int)) {
 	defer func() {
 		if fault != nil { // a call ended in runtime.Goexit, which cannot be stopped; the loop will report it, too
 			if fault.Value = eventloop.ErrGoexit; j.onPanic != nil {
-				j.report(fault)
+				defer j.report(fault)()
 			}
 			j.each(n-next, func(i int) { call(next + i) })
 		}
@@ -23,7 +23,7 @@ func (j *JS) each(n int, call func(i int)) {
 	for next < n {
 		attempt(&next, n, call, &fault)
 		if fault != nil {
-			j.report(fault)
+			defer j.report(fault)()
 			fault = nil
 		}
 	}
@@ -44,12 +44,18 @@ func attempt(next *int, n int, call func(i int), fault **eventloop.PanicError) {
 	returned = true
 }
 
-// report reports a listener's fault in a callback of its own, so that a panic handler that panics does no harm.
-func (j *JS) report(fault *eventloop.PanicError) {
-	j.loop.SubmitInternal(func() {
+// report reports a listener's fault in a callback of its own, so that a panic handler that panics does no harm. A loop that
+// was closed takes no callback: then the fault counts as one of the callback that runs, and the caller reports it by rest,
+// when the other listeners have run. Otherwise rest does nothing.
+func (j *JS) report(fault *eventloop.PanicError) (rest func()) {
+	tell := func() {
 		if j.onPanic == nil {
 			panic(fault)
 		}
 		j.onPanic(fault)
-	})
+	}
+	if j.loop.SubmitInternal(tell) != nil {
+		return tell
+	}
+	return func() {}
 }

@@ -36,9 +36,20 @@ type PanicError struct {
 	Stack []byte // the goroutine's stack at the panic, as debug.Stack formats it
 }
 
-// Error returns the value in one line; the stack is in the field.
+// Error returns the value in one line; the stack is in the field. It does not panic, whatever the value is.
 func (e *PanicError) Error() string {
-	return prefix + "callback panicked: " + strings.TrimPrefix(fmt.Sprint(e.Value), prefix)
+	return prefix + "callback panicked: " + strings.TrimPrefix(textOf(e.Value), prefix)
+}
+
+// textOf returns the text of a panic's value, or its type if there is no text. When a value's method panics, package fmt says
+// so in the text; but fmt panics itself when it cannot write what the method has panicked with, as when that is the value.
+func textOf(value any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("%T, whose text panics", value)
+		}
+	}()
+	return fmt.Sprint(value)
 }
 
 // Unwrap returns Value when it is an error, so that errors.Is and errors.As see through the panic.

@@ -52,6 +52,11 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// mute is an error that panics with itself when its text is asked for. Package fmt then panics, too.
+type mute struct{}
+
+func (m mute) Error() string { panic(m) }
+
 // An error tells once whose it is, however often it was wrapped, and is found in what wraps it.
 func TestErrorTexts(t *testing.T) {
 	foreign := &fs.PathError{Op: "watch", Path: "a", Err: errors.New("no room")}
@@ -71,6 +76,7 @@ func TestErrorTexts(t *testing.T) {
 		{&loopapi.PanicError{Value: foreign}, foreign, "eventloop: callback panicked: watch a: no room"},
 		{&loopapi.PanicError{Value: 7}, nil, "eventloop: callback panicked: 7"},
 		{&loopapi.PanicError{}, nil, "eventloop: callback panicked: <nil>"},
+		{&loopapi.PanicError{Value: mute{}}, mute{}, "eventloop: callback panicked: loopapi_test.mute, whose text panics"},
 	} {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
