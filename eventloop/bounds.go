@@ -2,6 +2,8 @@ package eventloop
 
 // What bounds a tick: how many callbacks of each kind, and how long they may take.
 
+import "math/bits"
+
 // bounds is what is left of the budgets of a tick. When a budget is spent, the callbacks of its kind that are left wait for
 // the next tick, and all other kinds run in between. Only the loop's goroutine touches bounds.
 type bounds struct {
@@ -23,6 +25,8 @@ type used struct {
 	stopped bool       // a bound of internal tasks is reached: they wait for the next tick
 	turns   guestTurns // the turns that the guest has had
 	events  stint      // how long callbacks of descriptors have run
+	late    uint8      // the kinds of callbacks that have run for as long as they may: the bits 1<<kind
+	before  uint8      // those that had in the tick before
 	full    bool       // one of the bounds is reached: something is left for the next tick
 }
 
@@ -38,7 +42,7 @@ func (l *Loop) renewBounds(now int64) {
 	if t.held {
 		t.microtasks = l.microtaskBudget
 	}
-	t.used = used{}
+	t.used = used{before: t.late}
 	t.outer.at = max(0, t.tasks-fewTasks)
 	if now >= l.earliest.Load() {
 		t.due = dueAt(now)
@@ -76,7 +80,7 @@ func (l *Loop) tasksSpent() bool {
 		p.from, p.began = t.tasks, now
 	}
 	took := now - p.began
-	if took >= longestStint {
+	if t.tooLong(took, aTask) {
 		t.full, p.outOfTime = true, true
 		return true
 	}
@@ -99,8 +103,9 @@ type stint struct {
 	next  int   // value of n at which to look at the clock again
 }
 
-// expired tells whether the stint has lasted long enough. It counts its calls: there must be one before each callback.
-func (s *stint) expired(l *Loop) bool {
+// expired tells whether the stint, of callbacks of a kind, has lasted long enough. It counts its calls: there must be one before
+// each callback.
+func (s *stint) expired(l *Loop, k kind) bool {
 	if s.n++; s.n < 4 || s.n < s.next {
 		return false
 	}
@@ -111,7 +116,7 @@ func (s *stint) expired(l *Loop) bool {
 	}
 	took := now - s.began
 	s.next = s.n + stretch(s.n-1, took, 16)
-	return took >= longestStint
+	return l.bounds.tooLong(took, k)
 }
 
 // guestTurns counts the guest's turns in a tick.
@@ -122,5 +127,15 @@ type guestTurns struct {
 }
 
 // longestStint is about how long, in nanoseconds, the due timers of a tier, internal tasks, external tasks, the guest's turns,
-// or callbacks of descriptors keep everything else waiting.
+// and callbacks of descriptors together keep everything else waiting: kinds that have no end share it. In the tick in which
+// they come upon the loop it is about twice as long.
 const longestStint = 10_000_000
+
+// tooLong tells whether callbacks of a kind have run for long enough if they took so long, and notes it.
+func (t *used) tooLong(took int64, k kind) bool {
+	if took < longestStint/int64(bits.OnesCount8(t.before|t.late|1<<k)) {
+		return false
+	}
+	t.late |= 1 << k
+	return true
+}

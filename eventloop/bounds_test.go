@@ -107,6 +107,60 @@ func TestSlowBehindQuick(t *testing.T) {
 	}
 }
 
+// Kinds that have no end share the time of one: a timer beside two of them waits about as long as beside one, and at most half
+// as long again.
+func TestKindsShareATick(t *testing.T) {
+	const ms = time.Millisecond
+	for name, post := range map[string]func(*eventloop.Loop, func()) error{
+		"tasks": (*eventloop.Loop).Submit, "internal tasks": (*eventloop.Loop).SubmitInternal,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, ended := running(t, nil)
+			time.Sleep(ms) // the loop takes a time of 0 for none
+			stop := false
+			flood := func(post func(fn func()) error) {
+				for range 200 {
+					var again func()
+					again = func() {
+						if time.Sleep(ms / 10); !stop {
+							require.NoError(t, post(again))
+						}
+					}
+					require.NoError(t, post(again))
+				}
+			}
+			var worst [2]time.Duration // at first, and later
+			var due time.Time
+			n := 0
+			var measure func()
+			measure = func() {
+				if n++; n > 1 {
+					at := &worst[min(n/20, 1)]
+					*at = max(*at, time.Since(due))
+				}
+				if stop = n == 200; !stop {
+					due = time.Now().Add(ms)
+					_, err := l.ScheduleTimerAs(eventloop.TimerCritical, ms, measure)
+					require.NoError(t, err)
+				}
+			}
+			require.NoError(t, onLoop(t, l, func() error {
+				measure()
+				flood(func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err })
+				flood(func(fn func()) error { return post(l, fn) })
+				return nil
+			}))
+			time.Sleep(time.Minute)
+			shutDown(t, l)
+			require.NoError(t, <-ended)
+			require.Equal(t, 200, n)
+			require.Less(t, worst[0], 20*ms, name)
+			require.Less(t, worst[1], 17*ms, name)
+			require.Greater(t, worst[1], 5*ms, name)
+		})
+	}
+}
+
 // onceReady is a poller that reports each of its descriptors once. No goroutine adds one while the loop runs.
 type onceReady struct {
 	eventloop.SystemPoller

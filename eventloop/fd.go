@@ -224,7 +224,7 @@ func (l *Loop) runIO() {
 		return
 	}
 	for d.called < len(d.batch) {
-		if l.bounds.events.expired(l) {
+		if l.bounds.events.expired(l, aDescriptor) {
 			l.bounds.full = true // the rest of the batch waits for the next tick
 			break
 		}

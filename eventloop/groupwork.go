@@ -33,7 +33,7 @@ func (g *Group) run(i int) {
 			// A loop that is ending runs all tasks that it finds. If other goroutines could go on to submit some, it would never end.
 			g.beginEnd(false)
 		}
-		if l.internalWaiting() || !state.ending() && n == groupRun || spent.expired(l) {
+		if l.internalWaiting() || !state.ending() && n == groupRun || spent.expired(l, aTask) {
 			returned = true
 			return
 		}

@@ -155,7 +155,7 @@ func (l *Loop) turnsSpent() bool {
 		if t.began == 0 {
 			t.began = now
 		}
-		if took := now - t.began; took < longestStint {
+		if took := now - t.began; !l.bounds.tooLong(took, aThreadlet) {
 			more := longestStint / 10 * int64(t.taken) / (took + 1) // about as many turns as run in a tenth of longestStint
 			t.look = t.taken + int(min(max(1, more), between))
 			return false

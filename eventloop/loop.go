@@ -301,7 +301,7 @@ func (l *Loop) runInternal() {
 		case l.internals.len() == 0:
 			l.take(internal, &l.internals)
 			continue
-		case t.inner.n != 0 && t.crowded || t.inner.expired(l):
+		case t.inner.n != 0 && t.crowded || t.inner.expired(l, anInternal):
 			t.stopped, t.full = true, true
 			return
 		}

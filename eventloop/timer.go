@@ -170,7 +170,7 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 func (l *Loop) runTimers() {
 	d := &l.bounds.due
 	for !d.done {
-		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l) {
+		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l, aTimer) {
 			l.bounds.full = true
 			d.nextTier()
 		}
@@ -262,7 +262,7 @@ func (l *Loop) runBackground() (ran bool) {
 	}
 	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
 	for l.fire(&d) {
-		if ran = true; l.hasNews() || l.hasWork() || d.spent.expired(l) {
+		if ran = true; l.hasNews() || l.hasWork() || d.spent.expired(l, aTimer) {
 			break
 		}
 	}

@@ -15,7 +15,7 @@ var fdMutants = []mutant{
 		"if l.state.load().ending() { // the last look", "if false { // the last look",
 		"descriptors are called after Close has returned", "^TestEndWithinABatch$"},
 	{"fd-without-end-of-time", "eventloop/fd.go",
-		"if l.bounds.events.expired(l) {", "if false {",
+		"if l.bounds.events.expired(l, aDescriptor) {", "if false {",
 		"slow callbacks of descriptors that are ready together keep timers and tasks waiting", "^TestSlowBehindQuick$"},
 	{"fd-foreign-microtask-behind-lock", "eventloop/fd.go",
 		"for l.foreignDue() {", "if false {",
