@@ -16,7 +16,7 @@ var parts = []flood{
 	{name: "Sleep(1ms)", like: makes, law: wanted, own: microtasks | set(timerProbe), begin: slept(context.Background())},
 	{name: "Sleep, context ended", like: makes, law: wanted, own: microtasks, begin: slept(ended())},
 	{name: "Retry", like: makes, law: wanted, own: microtasks | set(internalProbe), free: set(taskProbe), begin: kept(retried(nil))},
-	{name: "Retry, failing", like: makes, law: wanted, own: microtasks | set(internalProbe, timerProbe), free: set(taskProbe),
+	{name: "Retry, failing", like: hoards, law: wanted, own: microtasks | set(internalProbe, timerProbe), free: set(taskProbe),
 		begin: kept(retried(eventloop.ErrGoexit))},
 	{name: "Every, stop", like: alarms, begin: each(func(s *site, _ *tally) error {
 		l, err := s.native()

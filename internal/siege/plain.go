@@ -27,6 +27,7 @@ const (
 	logs                  // the same, and the function logs an error
 	toils                 // the same at the cost of some promises
 	serves                // the same as makes, and the function itself does as much
+	hoards                // the same as makes, and the memory stays: the collector goes through all of it again and again
 	litters               // memory only
 	feeds                 // functions that send themselves again
 	reads                 // loads of an atomic
@@ -46,6 +47,7 @@ type plain struct {
 	ran   atomic.Int64 // functions
 	mu    sync.Mutex
 	free  []func()
+	hoard [][]*[96]byte // only functions touch it
 
 	senders sync.WaitGroup // to the channel, that end when what free closes is closed
 }
@@ -112,6 +114,12 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 					kept[0] = litter()[0]
 					p.mu.Unlock()
 				}
+			}
+		}, nil
+	case hoards:
+		return func() {
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() { p.hoard = append(p.hoard, kept) }
 			}
 		}, nil
 	case litters:
