@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
 	cells "github.com/turnloop/turnloop/internal/tournament/bench"
@@ -38,8 +39,14 @@ func (f Field) Role() {
 func (f Field) Test() {
 	// Several benchmarks overload the loop, and a loop's report of that must not get between the results.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
+	wakeMonitor()
 	testing.Main(regexp.MatchString, []testing.InternalTest{{Name: "TestConformance", F: f.Conform}}, f.benchmarks(), nil)
 }
+
+// wakeMonitor has the runtime's monitor look after the process every second. Go 1.26 may stop the world without noticing that a
+// goroutine is on its way into a system call, and the monitor, which finds that out, sleeps meanwhile until the next timer. A
+// loop that waits in the system's poller then stands still for so long, and with it the benchmark.
+func wakeMonitor() { time.AfterFunc(time.Second, wakeMonitor) }
 
 // Conform holds every ranked contestant to the conformance suite: impl=NAME/CHECK.
 func (f Field) Conform(t *testing.T) {
