@@ -5,8 +5,8 @@ package eventloop
 import (
 	"math"
 	"runtime"
-	"time"
 
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -174,23 +174,12 @@ func (l *Loop) lockFor(at lane) {
 	l.lockSlow(&l.inboxOf(at).spinLock, looks, neverQuit)
 }
 
-// giveWay yields for a producer that may be ahead of the loop, more often the larger the backlog is. It does not wait for
-// the loop: it only keeps many producers from having the processors to themselves. Where other goroutines compute, one
-// yield takes long, and one is enough. The caller holds no lock that the loop may want.
-func giveWay(backlog int) {
-	began := time.Now()
-	for range min(1+backlog/backlogPerYield, mostYields) {
-		if runtime.Gosched(); time.Since(began) > longYield {
-			return
-		}
-	}
-}
+// giveWay lets other goroutines run, more often the larger the backlog is.
+func giveWay(backlog int) { goroutine.GiveWay(backlog / backlogPerYield) }
 
 const (
-	yieldBacklog    = 1 << 12              // functions that wait when producers begin to give way, once for each chunk
-	backlogPerYield = 1 << 16              // functions that wait for each further yield
-	mostYields      = 16                   // yields in one call
-	longYield       = 5 * time.Millisecond // after which there is no further yield
+	yieldBacklog    = 1 << 12 // functions that wait when producers begin to give way, once for each chunk
+	backlogPerYield = 1 << 16 // functions that wait for each further yield
 )
 
 // admit returns nil if the lane accepts work, or else the reason for refusing it. The caller holds the lock of the lane's

@@ -53,10 +53,9 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	if err := l.admitWorker(ctx); err != nil {
 		return l.refusedWork(err)
 	}
-	w := &promisified{workItem: workItem{loop: l, ctx: ctx, fn: fn}}
-	w.caller = w
+	w := &workItem{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
-	l.startWorker(&w.workItem)
+	l.startWorker(w)
 	return &w.promise
 }
 
@@ -117,26 +116,15 @@ func isError(err, target error) bool {
 	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
 }
 
-// promisified is a call of Promisify, with its promise. A reference to the promise keeps all of it in memory, so the fields of
-// the workItem are cleared once they are used. Only result, task and caller may stay: if Close drops the outcome from the
-// inbox, finish, which would clear them, is not called.
-type promisified struct {
-	promise Promise
-	workItem
-}
-
-func (p *promisified) hear(failed bool, result any) {
-	p.loop.promises.Finish(&p.promise, failed, result)
-}
-
-// workItem is the work of a call of Promisify, or an attempt of Retry. The urgent inbox counts it until the loop has received
-// the outcome.
+// workItem is a call of Promisify, with its promise, or an attempt of Retry. A reference to the promise keeps the whole
+// workItem in memory, so its other fields are cleared once they are used. Only result, task and retry may stay: if Close drops
+// the outcome from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem until the
+// loop has received the outcome.
 type workItem struct {
-	caller interface { // a *promisified or a *retry
-		hear(failed bool, result any) // the outcome; called once, on the loop, unless Close drops the outcome
-	}
-	loop *Loop
-	task func() // runOrFinish, bound once
+	promise Promise // of Promisify; not used by an attempt
+	retry   *retry  // of which this is an attempt, or nil
+	loop    *Loop
+	task    func() // runOrFinish, bound once
 
 	// started is set by the goroutine that takes fn and ctx: by the worker, which calls fn, or by another, which drops both.
 	ctx     context.Context
@@ -244,9 +232,13 @@ func (w *workItem) settle(value any, err error) {
 // finish hands over the outcome. The loop calls it.
 func (w *workItem) finish() {
 	w.loop.urgent.addDelivered(1)
-	caller, result := w.caller, w.result
-	w.caller, w.result, w.task = nil, nil, nil
-	caller.hear(w.failed, result)
+	r, result := w.retry, w.result
+	w.retry, w.result, w.task = nil, nil, nil
+	if r != nil {
+		r.hear(w.failed, result)
+	} else {
+		w.loop.promises.Finish(&w.promise, w.failed, result)
+	}
 }
 
 // addWorker counts a worker, unless the loop is ending. Off the loop it decides this under the lock that the loop takes

@@ -121,7 +121,7 @@ func (list *retries) remove(r *retry) {
 	r.older, r.newer = nil, nil
 }
 
-func (r *retry) attempt() *workItem { return &workItem{caller: r, loop: r.loop, ctx: r.ctx, fn: r.fn} }
+func (r *retry) attempt() *workItem { return &workItem{retry: r, loop: r.loop, ctx: r.ctx, fn: r.fn} }
 
 // hear takes the outcome of an attempt.
 func (r *retry) hear(failed bool, result any) {

@@ -4,13 +4,12 @@ package gojaloop
 
 import (
 	"math/bits"
-	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
 // inbox takes functions from producers to the loop. At most one callback of the loop is queued for it, so that a
@@ -62,7 +61,7 @@ func (in *inbox) add(it item) error {
 	}
 	in.mu.Unlock()
 	if ahead >= yieldAhead && !loop.OnLoop() {
-		giveWay(ahead)
+		goroutine.GiveWay(ahead / aheadPerYield)
 	}
 	return err
 }
@@ -90,22 +89,9 @@ func (in *inbox) accept(it item) error {
 	return nil
 }
 
-// giveWay yields for a producer that is so many chunks ahead of the loop, more often the further it is. Where other
-// goroutines compute, one yield takes long, and one is enough.
-func giveWay(ahead int) {
-	began := time.Now()
-	for range min(1+ahead/aheadPerYield, mostYields) {
-		if runtime.Gosched(); time.Since(began) > longYield {
-			return
-		}
-	}
-}
-
 const (
 	yieldAhead    = 64      // chunks that wait when producers begin to give way
 	aheadPerYield = 1 << 10 // chunks that wait for each further yield
-	mostYields    = 16      // yields in one call
-	longYield     = 5 * time.Millisecond
 )
 
 // put appends an item. The caller holds mu.

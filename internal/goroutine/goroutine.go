@@ -1,6 +1,6 @@
-// Package goroutine provides an identity of the calling goroutine, for comparison with a stored one.
+// Package goroutine provides an identity of the calling goroutine, for comparison with a stored one, and has it give way.
 //
-// This file is the contract. id_*.s read the identity from a register or thread-local storage; stack.go is the
+// This file is the contract of the identity. id_*.s read the identity from a register or thread-local storage; stack.go is the
 // implementation for architectures without such a file.
 package goroutine
 

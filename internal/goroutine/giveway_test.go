@@ -1,0 +1,36 @@
+package goroutine_test
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/goroutine"
+)
+
+// GiveWay lets the goroutines run that are ready, but beside one that computes it does not wait for sixteen of its turns.
+func TestGiveWay(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ran := false
+	go func() { ran = true }()
+	goroutine.GiveWay(0)
+	if !ran {
+		t.Error("a goroutine that was ready has not run")
+	}
+	var stop atomic.Bool
+	defer stop.Store(true)
+	go func() {
+		for !stop.Load() {
+		}
+	}()
+	shortest := time.Hour
+	for range 5 {
+		began := time.Now()
+		goroutine.GiveWay(1000)
+		shortest = min(shortest, time.Since(began))
+	}
+	if shortest > 60*time.Millisecond {
+		t.Errorf("it took %v", shortest)
+	}
+}
