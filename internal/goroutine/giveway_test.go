@@ -1,5 +1,7 @@
 package goroutine_test
 
+// A test of giving way.
+
 import (
 	"runtime"
 	"sync/atomic"
