@@ -183,7 +183,7 @@ func WithPromiseDebug(on bool) Option {
 // WithDebug records where promises, tasks, timers, microtasks, registrations, holds and calls of Promisify are created,
 // for [Loop.Active], the error of Shutdown, the report of a stall and that of an unhandled rejection; it includes
 // [WithPromiseDebug]. The place of a promise's handler is where the promise was derived. It costs a stack trace, and memory,
-// for each of them, and two readings of the clock for each callback.
+// for each of them, two readings of the clock for each callback, and the 30 KiB of [WithMetrics].
 func WithDebug(on bool) Option {
 	return func(c *config) error {
 		c.debug, c.promiseDebug = on, on || c.promiseDebug
@@ -203,9 +203,10 @@ func WithWorkerLimit(n int) Option {
 	}
 }
 
-// WithMetrics turns on what [Loop.Metrics] measures. The default is off, which costs nothing. It takes some 30 KiB; on
-// the loop a reading of the clock for each callback and a few nanoseconds; elsewhere a reading for each Submit and
-// SubmitInternal, unless they come in a flood. See [WithMetricsSampling] for less.
+// WithMetrics turns on what [Loop.Metrics] measures. The default is off, which costs nothing. It takes some 30 KiB,
+// which it shares with WithStallThreshold, WithFlightRecorder and WithDebug; on the loop a reading of the clock for each
+// callback and a few nanoseconds; elsewhere a reading for each Submit and SubmitInternal, unless they come in a flood.
+// See [WithMetricsSampling] for less.
 func WithMetrics(on bool) Option {
 	return func(c *config) error {
 		c.metrics = on

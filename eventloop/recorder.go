@@ -15,8 +15,9 @@ import (
 
 // WithFlightRecorder keeps the last n events, for [Loop.DumpEvents] and [Loop.DumpTrace]: ticks, callbacks and handlers
 // with their durations, sleeps and what ended them, stalls, the end. The default is 0: none. It takes 24 bytes for
-// each, and times all callbacks, also with WithMetricsSampling. A dump copies all of them, and a loop that has
-// something to record may have to wait for that: ten microseconds for some thousands. n must be from 0 to 2^20.
+// each and the 30 KiB of [WithMetrics], and times all callbacks, also with WithMetricsSampling. A dump copies all of them,
+// and a loop that has something to record may have to wait for that: ten microseconds for some thousands. n must be from
+// 0 to 2^20.
 func WithFlightRecorder(n int) Option {
 	return func(c *config) error {
 		if n < 0 || n > mostEvents {

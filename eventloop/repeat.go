@@ -38,10 +38,11 @@ func (l *Loop) Every(period time.Duration, fn func()) (stop func(), err error) {
 // fn never runs before the wall clock shows that time, even if the clock was set back meanwhile. A clock that was set
 // forward is noticed only when the wait is over.
 //
-// Repeat keeps an auto-exit loop alive until stop is called or next returns the zero time. After a call of stop on the
-// loop fn does not run again; after one elsewhere a run that has begun goes on. Any goroutine may call stop, any number
-// of times. Repeat calls next first, and the loop from then on; next must be quick. Repeat costs a timer, and a run
-// allocates only what next does. Repeat returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+// Repeat keeps an auto-exit loop alive until stop is called or next returns the zero time; a panic of next on the loop
+// ends it too. After a call of stop on the loop fn does not run again; after one elsewhere a run that has begun goes on.
+// Any goroutine may call stop, any number of times. Repeat calls next first, and the loop from then on; next must be
+// quick. Repeat costs a timer, and a run allocates only what next does. Repeat returns ErrNilCallback, or
+// ErrLoopTerminated once the loop is ending.
 func (l *Loop) Repeat(next func(now time.Time) time.Time, fn func()) (stop func(), err error) {
 	if next == nil || fn == nil {
 		return nil, ErrNilCallback

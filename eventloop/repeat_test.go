@@ -86,6 +86,24 @@ func TestRepeat(t *testing.T) {
 	})
 }
 
+// A panic of next is reported, and is the end: nothing keeps the loop alive.
+func TestRepeatWhoseNextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panics, asked, runs := 0, 0, 0
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) { panics++ }))
+		require.NoError(t, err)
+		_, err = l.Repeat(func(now time.Time) time.Time {
+			if asked++; asked == 3 {
+				panic("no")
+			}
+			return now.Add(time.Second)
+		}, func() { runs++ })
+		require.NoError(t, err)
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []int{1, 3, 2}, []int{panics, asked, runs})
+	})
+}
+
 // A timer that rings before the time of the wall clock, since that was set back, is none: the time is waited for again.
 func TestRepeatIsNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

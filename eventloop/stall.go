@@ -31,8 +31,8 @@ type Stall struct {
 // a report that never returns is the last. A panic in report is logged. d must be positive, report not nil.
 //
 // While the loop is awake a timer looks at it four times in d, but at most every 100 microseconds and at least every
-// second; while it is parked there is none. A callback costs two nanoseconds. To take the stack of one goroutine, the
-// runtime stops all of them, for a time that depends on how many there are.
+// second; while it is parked there is none. A callback costs two nanoseconds, and a loop the 30 KiB of [WithMetrics]. To
+// take the stack of one goroutine, the runtime stops all of them, for a time that depends on how many there are.
 func WithStallThreshold(d time.Duration, report func(Stall)) Option {
 	return func(c *config) error {
 		switch {

@@ -1,12 +1,16 @@
 package gojaloop_test
 
-// The table of globals in docs/goja.md is true.
+// The program and the table of globals in docs/goja.md are true.
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/gojaloop"
 )
 
 // minimum are the globals of the Minimum Common Web API (ECMA-429, first edition)
@@ -50,5 +54,26 @@ func TestTableOfGlobals(t *testing.T) {
 		case there != v.ToBoolean():
 			t.Errorf("%s: there is %v, and the page says %v", name, v, there)
 		}
+	}
+}
+
+// The program at the top of docs/goja.md runs: its script uses what there is.
+func TestProgramOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/goja.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := regexp.MustCompile("host\\.Run\\(ctx, \"main\\.js\", `([^`]+)`\\)").FindSubmatch(page)
+	if script == nil {
+		t.Fatal("the page has no script")
+	}
+	var out strings.Builder
+	h := newHost(t, gojaloop.WithOutput(&out, &out))
+	h.Set("lookup", h.Promisify(func(_ context.Context, args []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
+		name := args[0].String()
+		return func(vm *goja.Runtime) (goja.Value, error) { return vm.ToValue([]string{name}), nil }, nil
+	}))
+	if _, err := h.Run(t.Context(), "main.js", string(script[1])); err != nil || out.String() != "[ 'localhost' ]\n" {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }

@@ -35,7 +35,7 @@ type timer struct {
 // delay that is out of range, or less than 1 ms, becomes 1 ms, and nested timers need not wait longer; see
 // [WithNodeTimers].) A timer keeps an auto-exit loop alive unless Unref says otherwise.
 //
-// Any goroutine may call it; it costs a lock, three small allocations, and what the loop's ScheduleTimer costs. It
+// Any goroutine may call it; it costs a lock, two small allocations, and what the loop's ScheduleTimer costs. It
 // returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrIDsExhausted.
 func (j *JS) SetTimeout(fn func(), ms float64) (ID, error) { return j.setTimer(fn, ms, false) }
 

@@ -69,10 +69,10 @@ func NewRealm(s Scheduler, c Config) *Realm {
 // Once the end of the loop has begun to reject pending promises, New returns a promise that already counts as rejected. An
 // ending loop may refuse a call of resolve or reject: then the call has no effect, and the end of the loop rejects p.
 func (r *Realm) New() (p *Promise, resolve func(value any), reject func(reason error)) {
-	p = r.open()
-	resolve = func(value any) { p.conclude(fulfilled, value) }
-	reject = func(reason error) { p.conclude(rejected, mustReason(reason)) }
-	return p, resolve, reject
+	q := r.open() // not p: a result that functions refer to is an allocation more
+	resolve = func(value any) { q.conclude(fulfilled, value) }
+	reject = func(reason error) { q.conclude(rejected, mustReason(reason)) }
+	return q, resolve, reject
 }
 
 // Resolved returns a promise that is fulfilled with value. If value is a *Promise or an [Of], it returns that promise if

@@ -89,14 +89,11 @@ func syncFolder(name string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-func newLog(loop *eventloop.Loop, file logFile, fsync string) (*fileLog, error) {
+func newLog(loop *eventloop.Loop, file logFile, fsync string) *fileLog {
 	l := &fileLog{loop: loop, always: fsync == "always", second: fsync == "everysec",
 		wake: threadlet.NewChan[struct{}](loop, 1), disk: make(chan *disk, 1)}
-	if !l.always && !l.second && fsync != "no" {
-		return nil, fmt.Errorf("fsync is always, everysec or no, not %q", fsync)
-	}
 	l.disk <- &disk{logFile: file}
-	return l, nil
+	return l
 }
 
 // append adds a request to the next piece.

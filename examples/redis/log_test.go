@@ -102,10 +102,7 @@ func TestTornTail(t *testing.T) {
 	defer func() { os.Stderr = stderr }()
 	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	s := loopless(t)
-	log, err := newLog(s.loop, new(memory), "no")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := newLog(s.loop, new(memory), "no")
 	s.log, s.keys.record = log, log.append
 	c := s.newClient(nil)
 	good := map[int]string{0: ""} // states, by the length of the file
@@ -226,11 +223,8 @@ func TestGroupCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := &slow{took: time.Second}
-		log, err := newLog(loop, file, "always")
-		if err == nil {
-			err = log.start()
-		}
-		if err != nil {
+		log := newLog(loop, file, "always")
+		if err := log.start(); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -285,11 +279,8 @@ func TestEverySecond(t *testing.T) {
 			t.Fatal(err)
 		}
 		file := new(memory)
-		log, err := newLog(loop, file, "everysec")
-		if err == nil {
-			err = log.start()
-		}
-		if err != nil {
+		log := newLog(loop, file, "everysec")
+		if err := log.start(); err != nil {
 			t.Fatal(err)
 		}
 		look := func(at time.Duration, written bool, syncs int) {
@@ -322,10 +313,7 @@ func TestRefusedCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := new(memory)
-	l, err := newLog(loop, file, "no")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := newLog(loop, file, "no")
 	request := [][]byte{[]byte("SET"), []byte("a"), []byte("1")}
 	l.append(request)
 	if err := loop.Close(); err != nil {
@@ -361,11 +349,24 @@ func TestFullDisk(t *testing.T) {
 
 // TestOptions: an invalid option is an error before anything is written.
 func TestOptions(t *testing.T) {
-	o := usual
-	o.file, o.fsync = filepath.Join(t.TempDir(), "file"), "sometimes"
-	if _, err := newServer(loopless(t).loop, o); err == nil || !strings.Contains(err.Error(), "sometimes") {
-		t.Error(err)
+	for want, wrong := range map[string]func(*options){
+		`not "sometimes"`: func(o *options) { o.fsync = "sometimes" },
+		"at least 1":      func(o *options) { o.maxClients = 0 },
+		"not negative":    func(o *options) { o.timeout = -1 },
+	} {
+		for _, file := range []string{"", filepath.Join(t.TempDir(), "file")} {
+			o := usual
+			o.file = file
+			wrong(&o)
+			if _, err := newServer(loopless(t).loop, o); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v instead of: %s", err, want)
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Errorf("%s: the file was made", want)
+			}
+		}
 	}
+	o := usual
 	o.file = filepath.Join(t.TempDir(), "no", "folder")
 	if _, err := newServer(loopless(t).loop, o); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)

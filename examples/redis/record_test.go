@@ -18,10 +18,7 @@ import (
 func recorder(t *testing.T, now *int64) (*server, *client) {
 	s := loopless(t)
 	s.keys.now = func() int64 { return *now }
-	log, err := newLog(s.loop, new(memory), "no")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := newLog(s.loop, new(memory), "no")
 	s.log, s.keys.record = log, log.append
 	return s, s.newClient(nil)
 }

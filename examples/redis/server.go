@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -20,6 +21,19 @@ type options struct {
 	softTime    time.Duration
 	maxClients  int
 	timeout     time.Duration
+}
+
+// check refuses what redis-server refuses, also where it would have no effect.
+func (o options) check() error {
+	switch {
+	case !slices.Contains([]string{"always", "everysec", "no"}, o.fsync):
+		return fmt.Errorf("fsync is always, everysec or no, not %q", o.fsync)
+	case o.maxClients < 1:
+		return fmt.Errorf("maxclients is at least 1, not %d", o.maxClients)
+	case min(o.outputLimit, o.softLimit) < 0 || min(o.softTime, o.timeout) < 0:
+		return errors.New("limits and times are not negative")
+	}
+	return nil
 }
 
 // server is the state that all connections share. Only threadlets and callbacks of the loop use it, and no command
@@ -41,6 +55,9 @@ type server struct {
 }
 
 func newServer(loop *eventloop.Loop, o options) (*server, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	s := &server{options: o, loop: loop, keys: newKeyspace(loop), began: time.Now(), clients: map[*client]struct{}{}}
 	if o.file == "" {
 		return s, nil
@@ -54,11 +71,8 @@ func newServer(loop *eventloop.Loop, o options) (*server, error) {
 
 // restore loads the keys from a file, and opens it for further changes.
 func (s *server) restore(file logFile) error {
-	log, err := newLog(s.loop, file, s.fsync)
-	if err == nil {
-		err = log.replay(s)
-	}
-	if err != nil {
+	log := newLog(s.loop, file, s.fsync)
+	if err := log.replay(s); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	s.log, s.keys.record = log, log.append

@@ -26,10 +26,7 @@ func TestModel(t *testing.T) {
 		m := &model{now: 1000, keys: map[string]*held{}}
 		s.keys.now = func() int64 { return m.now }
 		file := new(memory)
-		log, err := newLog(s.loop, file, "no")
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := newLog(s.loop, file, "no")
 		s.log, s.keys.record = log, log.append
 		c := s.newClient(nil)
 		for step := range 2000 {
