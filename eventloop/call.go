@@ -11,15 +11,19 @@ import (
 // loop may touch. On the loop itself it calls fn at once.
 //
 // A panic of fn comes back as a *PanicError, and is not reported otherwise; so does a runtime.Goexit, which the loop also
-// logs. When ctx ends first Call returns ctx.Err(), or an error that wraps it and the cause; an fn that has begun goes on,
-// and one that has not is not called. Call returns Submit's error if the task is not accepted, and ErrLoopTerminated if the
-// loop is closed before the task has run. It costs a wake-up there and back, and some small allocations.
+// logs, but on the loop itself that ends the caller. When ctx ends first Call returns ctx.Err(), or an error that wraps it
+// and the cause; an fn that has begun goes on, and one that has not is not called. Call returns Submit's error if the task
+// is not accepted, and ErrLoopTerminated if the loop is closed before the task has run. It costs a wake-up there and back,
+// and some small allocations.
 func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, err error) {
-	switch {
-	case fn == nil:
+	if fn == nil {
 		return value, ErrNilCallback
-	case l.OnLoop():
-		return fn()
+	}
+	ask := func() (any, error) { return call(ctx, func(context.Context) (any, error) { return fn() }) }
+	if l.OnLoop() {
+		got, err := ask()
+		value, _ = got.(T)
+		return value, err
 	}
 	type answer struct {
 		value any
@@ -29,7 +33,7 @@ func Call[T any](ctx context.Context, l *Loop, fn func() (T, error)) (value T, e
 	err = l.Submit(func() {
 		a := answer{err: &PanicError{Value: ErrGoexit, Stack: debug.Stack()}}
 		defer func() { answers <- a }()
-		a.value, a.err = call(ctx, func(context.Context) (any, error) { return fn() })
+		a.value, a.err = ask()
 	})
 	if err != nil {
 		return value, err

@@ -38,6 +38,16 @@ func TestCall(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	_, err = eventloop.Call(ctx, l, func() (int, error) { runtime.Goexit(); return 0, nil })
 	require.ErrorIs(t, err, eventloop.ErrGoexit)
+	_, err = eventloop.Call(ctx, l, func() (int, error) {
+		_, err := eventloop.Call(ctx, l, func() (int, error) { panic(errWork) })
+		require.ErrorAs(t, err, &fault, "on the loop")
+		cancelled, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = eventloop.Call(cancelled, l, func() (int, error) { t.Error("called"); return 0, nil })
+		require.ErrorIs(t, err, context.Canceled)
+		return 0, nil
+	})
+	require.NoError(t, err)
 	_, err = eventloop.Call[int](ctx, l, nil)
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
 	require.NoError(t, l.Shutdown(ctx))

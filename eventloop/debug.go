@@ -50,6 +50,7 @@ type places Loop
 
 func (l *places) ScheduleMicrotask(fn func()) error { return (*Loop)(l).ScheduleMicrotask(fn) }
 func (l *places) OnLoop() bool                      { return (*Loop)(l).OnLoop() }
+func (l *places) Closed() bool                      { return (*Loop)(l).Closed() }
 func (l *places) HandlerFrom(at *[8]uintptr)        { (*Loop)(l).shows((*place)(at)) }
 
 // ownPackages are prefixes of the names of functions that create things for others.

@@ -140,7 +140,7 @@ func (s *Slots) Next() uint32 {
 	return s.s.next()
 }
 func (s *Slots) Put(tag uint32, events IOEvents) {
-	s.s.put(registration{events, tag, func(IOEvents) {}})
+	s.s.put(registration{events: events, tag: tag, callback: func(IOEvents) {}})
 }
 
 // Find returns the events of the registration that has the tag.

@@ -134,7 +134,7 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 			d.slots.at = larger
 		}
 		tag = d.slots.next()
-		d.slots.put(registration{events, tag, callback}) // before the poller knows of it, since events may come at once
+		d.slots.put(registration{events, tag, fd, callback}) // before the poller knows of it, since events may come at once
 	})
 	err := d.poller.Add(fd, events, tag)
 	if errors.Is(err, fs.ErrExist) {

@@ -74,9 +74,9 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 
 // Close ends the loop at once: what is queued is dropped, and when Close has returned nothing further starts. It does
 // not wait for a callback that is running, or that the loop was about to call, so it may be called under any lock. A panic
-// of that callback is still reported, and the channel of Done is closed when it has returned. All promises that are still
-// pending then count as rejected with ErrLoopTerminated, and their handlers are not called. Close returns
-// ErrLoopTerminated when the loop has ended or was closed before.
+// of that callback is still reported, also if it is a promise's handler, and the channel of Done is closed when it has
+// returned. All promises that are still pending then count as rejected with ErrLoopTerminated, and their handlers are not
+// called. Close returns ErrLoopTerminated when the loop has ended or was closed before.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(causeClose)
 	if !ok {

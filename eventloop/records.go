@@ -47,15 +47,14 @@ func (l *Loop) queued(at lane) int {
 	return n + l.micro.len() + l.ticks.len()
 }
 
-// descriptorOf returns the descriptor of a registration, or false if the registration has ended.
+// descriptorOf returns the descriptor of a registration, or false if the registration has ended. It searches nothing: all
+// of many descriptors may panic at once.
 func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
 	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for fd, its := range d.table.Of {
-		if its == tag {
-			return fd, true
-		}
+	l.lock(&d.look)
+	defer d.look.Unlock()
+	if r := d.slots.find(tag); r != nil {
+		return r.fd, true
 	}
 	return 0, false
 }

@@ -6,6 +6,7 @@ package eventloop
 type registration struct {
 	events   IOEvents       // that were asked for
 	tag      uint32         // events carry it, and not the descriptor's number, which may be closed and used again
+	fd       int            // for log records
 	callback func(IOEvents) // nil in a slot that is free
 }
 

@@ -262,3 +262,23 @@ func TestNoRejectionIsReportedAfterClose(t *testing.T) {
 	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
 	require.Equal(t, 1, reports)
 }
+
+// A handler that closes the loop and panics has a promise whose rejection nobody can hear of: its panic is reported as
+// that of any other callback.
+func TestPanicOfAHandlerThatClosesIsReported(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		var reports []*eventloop.PanicError
+		l, err := eventloop.New(eventloop.WithDebug(debug),
+			eventloop.WithPanicHandler(func(e *eventloop.PanicError) { reports = append(reports, e) }),
+			eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) { t.Error("a rejection is reported") }))
+		require.NoError(t, err)
+		require.NoError(t, l.Submit(func() {
+			for range 2 {
+				l.Promises().Resolved(nil).Finally(func() error { l.Close(); panic(errWork) })
+			}
+		}))
+		require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
+		require.Len(t, reports, 1)
+		require.ErrorIs(t, reports[0], errWork)
+	}
+}

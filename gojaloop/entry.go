@@ -76,6 +76,9 @@ func (h *Host) enter(e entry, during func(entry uint64) (stop func())) error {
 		}
 		h.guard.finish()
 		h.leave()
+		if h.lost != nil && h.depth == 0 {
+			panic(h.lost)
+		}
 	}()
 	var interrupted error
 	for h.endErr == nil {
@@ -431,7 +434,7 @@ func (h *Host) recovered(x any) error {
 
 // asPanic makes a PanicError of a recovered panic value, unless the value is one already.
 func asPanic(x any) *eventloop.PanicError {
-	if p, ok := x.(*eventloop.PanicError); ok {
+	if p, ok := x.(*eventloop.PanicError); ok && p != nil {
 		return p
 	}
 	return &eventloop.PanicError{Value: x, Stack: debug.Stack()}

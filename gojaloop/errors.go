@@ -24,6 +24,19 @@ var (
 	ErrNotOnLoop = errors.New("gojaloop: called from elsewhere than the loop")
 )
 
+// as is errors.As, and is errors.Is, for what may be a user's error: they return false if one of its methods panics, and as
+// does not find a nil pointer. Otherwise an exception that cannot be looked at would cause another one, without end.
+func as[T comparable](err error, target *T) (found bool) {
+	defer func() { _ = recover() }()
+	var none T
+	return errors.As(err, target) && *target != none
+}
+
+func is(err, target error) (same bool) {
+	defer func() { _ = recover() }()
+	return errors.Is(err, target)
+}
+
 // Error describes an exception, or the reason of a rejection, for Go. It holds text and a primitive value, and may be
 // used on any goroutine. It unwraps to the Go error that the script has thrown, if it was one.
 type Error struct {
@@ -153,13 +166,13 @@ func (h *Host) portable(err error) error {
 		deep  *goja.StackOverflowError
 	)
 	switch {
-	case err == nil || errors.As(err, &e):
+	case err == nil || as(err, &e):
 		return err
-	case errors.As(err, &ex):
+	case as(err, &ex):
 		return h.errorOf(ex.Value(), ex.Stack())
-	case errors.As(err, &deep):
+	case as(err, &deep):
 		return &Error{Message: "RangeError: Maximum call stack size exceeded"}
-	case errors.As(err, &inter):
+	case as(err, &inter):
 		if cause := h.guard.interruptCause(); cause != nil {
 			return cause
 		}
@@ -177,7 +190,7 @@ func (h *Host) valueOf(err error) goja.Value {
 		return e.thrown
 	}
 	var ex *goja.Exception
-	if errors.As(err, &ex) {
+	if as(err, &ex) {
 		return ex.Value()
 	}
 	return h.vm.NewGoError(err)
@@ -189,7 +202,7 @@ func (h *Host) valueOf(err error) goja.Value {
 // goja's Interrupt.
 func (h *Host) uncaught(v goja.Value, err error, origin string) {
 	var interrupted *goja.InterruptedError
-	if h.endErr != nil || errors.As(err, &interrupted) && h.guard.interruptCause() != nil {
+	if h.endErr != nil || as(err, &interrupted) && h.guard.interruptCause() != nil {
 		return
 	}
 	if v == nil {
@@ -251,10 +264,10 @@ func (h *Host) asError(v goja.Value, err error) *Error {
 	switch err := h.portable(err); {
 	case err == nil:
 		e = h.errorOf(v, nil) // v is not nil then
-	case !errors.As(err, &e):
-		e = &Error{Message: err.Error(), cause: err, thrown: v, vm: h.vm}
+	case !as(err, &e):
+		e = &Error{Message: fmt.Sprint(err), cause: err, thrown: v, vm: h.vm}
 		var p *eventloop.PanicError
-		if errors.As(err, &p) {
+		if as(err, &p) {
 			e.Stack = string(p.Stack)
 		}
 	}

@@ -137,6 +137,36 @@ func TestHandlersInGo(t *testing.T) {
 	}
 }
 
+// unreadable is an error whose methods panic.
+type unreadable struct{}
+
+func (unreadable) Error() string { panic("Error") }
+func (unreadable) As(any) bool   { panic("As") }
+func (unreadable) Is(error) bool { panic("Is") }
+func (unreadable) Unwrap() error { panic("Unwrap") }
+
+// An error that cannot be looked at ends the host like any other, once: with Node's code for a handler that throws, or 1.
+func TestErrorsThatPanic(t *testing.T) {
+	for _, fault := range []any{unreadable{}, (*eventloop.PanicError)(nil), (*gojaloop.Error)(nil)} {
+		calls := 0
+		handled := newHost(t, gojaloop.WithUncaughtException(func(*gojaloop.Error) {
+			if calls++; calls < 10 {
+				panic(fault)
+			}
+		}))
+		for h, code := range map[*gojaloop.Host]int{newHost(t): 1, handled: 7} {
+			h.Set("f", func() { panic(fault) })
+			var e *gojaloop.Error
+			if _, err := h.Run(ctx, "a.js", "setTimeout(f)"); !errors.As(err, &e) || e.Code != code {
+				t.Errorf("%T: %T, %v", fault, err, e)
+			}
+		}
+		if calls != 1 {
+			t.Errorf("%T: the handler is called %d times", fault, calls)
+		}
+	}
+}
+
 // The loop reports an exception for which no Run waits.
 func TestNothingIsSilent(t *testing.T) {
 	for _, source := range []string{"throw new Error('lost')", "Promise.reject(new Error('lost'))", "setTimeout(() => { throw new Error('lost') })"} {

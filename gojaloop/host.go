@@ -52,6 +52,7 @@ type Host struct {
 
 	// The fields below belong to the loop, except parked and parts of the inbox.
 	endErr     error  // why the host has ended; nil until then
+	lost       *Error // endErr, if nobody waits for it and the loop was closed: the callback that runs panics with it
 	depth      int    // entries under way, one within the other
 	entry      entry  // the entry that runs, or ran last
 	phase      phase  // next phase of the turn
@@ -244,8 +245,10 @@ func (h *Host) end(err error) {
 	}
 	h.runs = nil
 	var e *Error
-	if !reported && errors.As(err, &e) {
-		_ = h.loop.SubmitInternal(func() { panic(e) }) // the loop reports it, so that it is not silent
+	if !reported && as(err, &e) {
+		if h.loop.SubmitInternal(func() { panic(e) }) != nil { // the loop reports it, so that it is not silent
+			h.lost = e
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ package gojaloop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -28,7 +27,7 @@ func (h *Host) Submit(fn func(vm *goja.Runtime)) error {
 
 // closed returns the error of a host that has ended, with the reason.
 func closed(why error) error {
-	if errors.Is(why, ErrClosed) || errors.Is(why, eventloop.ErrLoopTerminated) {
+	if is(why, ErrClosed) || is(why, eventloop.ErrLoopTerminated) {
 		return why
 	}
 	return fmt.Errorf("%w: %w", ErrClosed, why)
@@ -111,11 +110,11 @@ func (d *do) run() {
 	err := h.enter(entry{fn: func() {
 		d.err = h.portable(h.protect(func() error { return d.fn(h.vm) }))
 		finished = true
-		if cause := h.guard.interruptCause(); cause != nil && errors.Is(d.err, cause) {
+		if cause := h.guard.interruptCause(); cause != nil && is(d.err, cause) {
 			h.dropLeft() // now: handlers in Go are not interrupted, and would hear of the rejections
 		}
 	}, then: checking, alone: true}, during)
-	if err != nil && (!finished || d.err == nil || errors.Is(err, ErrBroken)) { // otherwise fn has returned an error of its own after the interrupt, and that counts
+	if err != nil && (!finished || d.err == nil || is(err, ErrBroken)) { // otherwise fn has returned an error of its own after the interrupt, and that counts
 		d.err = err
 		if h.endErr != nil {
 			d.err = closed(err)
@@ -170,7 +169,7 @@ type run struct {
 
 func (r *run) finish(err error) {
 	var exit *ExitError
-	if errors.As(err, &exit) && exit.Code == 0 {
+	if as(err, &exit) && exit.Code == 0 {
 		err = nil
 	}
 	if r.finished {

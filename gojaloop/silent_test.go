@@ -155,6 +155,32 @@ func TestNeverSilentAtShutdown(t *testing.T) {
 	}
 }
 
+// What a script throws after it has closed the loop is reported as a panic of the callback that runs.
+func TestNeverSilentAtClose(t *testing.T) {
+	for _, source := range []string{"throw new Error('lost')", "Promise.reject(new Error('lost'))", "lost()"} {
+		for _, moment := range []string{"close(); %s", "setTimeout(() => { close(); %s })"} {
+			source := fmt.Sprintf(moment, source)
+			reports := 0
+			l, _ := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) {
+				if reports++; !strings.Contains(p.Error(), "lost") {
+					t.Error(p)
+				}
+			}))
+			h, _ := gojaloop.New(l)
+			h.Set("close", func() { l.Close() })
+			h.Set("lost", func() { panic("lost") })
+			h.Submit(func(vm *goja.Runtime) {
+				if _, err := vm.RunString(source); err != nil {
+					panic(err)
+				}
+			})
+			if err := l.Run(ctx); err != eventloop.ErrLoopTerminated || reports != 1 {
+				t.Errorf("%s: %v, %d reports", source, err, reports)
+			}
+		}
+	}
+}
+
 // Listeners hear each exception and each rejection once, also those that a listener of the other kind has caused.
 func TestListenersHearEachOnce(t *testing.T) {
 	h := newHost(t)

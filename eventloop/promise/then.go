@@ -161,11 +161,20 @@ func (p *Promise) settleBy(h handler, source *Promise) {
 	}()
 	value, err := protect(h, source)
 	returned = true
-	if err != nil {
-		p.settle(rejected, err)
-	} else {
+	if err == nil {
 		p.resolve(value)
+		return
 	}
+	p.settle(rejected, err)
+	if fault, ok := err.(*loopapi.PanicError); ok && p.realm.closed() {
+		panic(fault) // nobody hears of a rejection any more, so the panic counts as one of the callback that runs
+	}
+}
+
+// closed tells whether nothing may start any more. It returns false for a Scheduler that does not say.
+func (r *Realm) closed() bool {
+	l, ok := r.sched.(interface{ Closed() bool })
+	return ok && l.Closed()
 }
 
 // protect calls the handler and returns a panic as an error.

@@ -51,4 +51,7 @@ var gojaMutants = []mutant{
 	{"goja-list-lost-by-sweeping", "gojaloop/timers.go",
 		"for i := len(ts.order)/2 - 1; i >= 0; i-- {", "for range 0 {\n\t\ti := 0",
 		"after many timers were cleared, others fire late", "^TestSweptTimersKeepTheirOrder$"},
+	{"goja-silent-when-closed", "gojaloop/host.go",
+		"\t\t\th.lost = e\n", "",
+		"an exception behind the call that has closed the loop is lost", "^TestNeverSilentAtClose$"},
 }

@@ -74,7 +74,7 @@ var helperMutants = []mutant{
 		"doublings < 62 && b.First <= never>>doublings", "doublings < 62",
 		"after many failures the wait is negative", "^TestBackoffJitter$"},
 	{"call-waits-for-itself", "eventloop/call.go",
-		"\tcase l.OnLoop():\n\t\treturn fn()\n", "",
+		"\tif l.OnLoop() {\n", "\tif false {\n",
 		"a question of the loop to itself is never answered", "^TestCall$"},
 	{"call-beyond-its-context", "eventloop/call.go",
 		"call(ctx, func(context.Context)", "call(context.Background(), func(context.Context)",
@@ -83,7 +83,7 @@ var helperMutants = []mutant{
 		"\tcase <-l.done:\n\t\tselect {\n\t\tcase a = <-answers:\n\t\tdefault:\n\t\t\treturn value, ErrLoopTerminated\n\t\t}\n", "",
 		"who asks a loop that is closed waits for ever", "^TestCallEnds$"},
 	{"call-exits-without-answer", "eventloop/call.go",
-		"\t\tdefer func() { answers <- a }()\n\t\ta.value, a.err = call(ctx, func(context.Context) (any, error) { return fn() })\n",
-		"\t\ta.value, a.err = call(ctx, func(context.Context) (any, error) { return fn() })\n\t\tanswers <- a\n",
+		"\t\tdefer func() { answers <- a }()\n\t\ta.value, a.err = ask()\n",
+		"\t\ta.value, a.err = ask()\n\t\tanswers <- a\n",
 		"who asks something that calls Goexit waits for ever", "^TestCall$"},
 }

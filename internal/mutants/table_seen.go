@@ -174,4 +174,7 @@ var seenMutants = []mutant{
 	{"active-holds-newest-first", "eventloop/hold.go",
 		"h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next", "h := l.held.last; h != nil && len(oldest) < mostListed; h = h.prev",
 		"of many holds the wrong ones are named", "^TestActiveTellsManyInOneLine$"},
+	{"debug-realm-knows-no-close", "eventloop/debug.go",
+		"return (*Loop)(l).Closed() }", "return false }",
+		"in debug mode a handler's panic behind Close is lost", "^TestPanicOfAHandlerThatClosesIsReported$"},
 }
