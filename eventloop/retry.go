@@ -205,6 +205,23 @@ func (l *Loop) endRetries() (ended bool) {
 	return ended
 }
 
+// abandon has the contexts of all pauses forget them when the loop was closed. This may take a while and nobody waits for it,
+// so it is done on another goroutine.
+func (list *retries) abandon() {
+	first := list.oldest
+	*list = retries{}
+	if first == nil {
+		return
+	}
+	sched.Go(func() {
+		for r := first; r != nil; r = r.newer {
+			if r.forget != nil {
+				r.forget()
+			}
+		}
+	})
+}
+
 // end rejects the promise because the context or the loop has ended.
 func (r *retry) end(err error) {
 	if r.failed > 0 {
