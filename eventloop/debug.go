@@ -84,8 +84,8 @@ func (p *place) frame() (f runtime.Frame, outside bool) {
 	return f, outside
 }
 
-// ledger keeps, in debug mode, when and where timers, registrations, workers and threadlets were created: their own
-// structures have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
+// ledger keeps, in debug mode, when and where timers, registrations, workers, threadlets and calls of Retry were created: their
+// own structures have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
 type ledger struct {
 	mu    sync.Mutex // guards the maps; it may be taken under any other lock, and no other under it
 	notes [shelves]slim.Map[any, entry]
@@ -96,7 +96,7 @@ type ledger struct {
 type shelf int
 
 const (
-	ofOthers shelf = iota // timers and registrations, which are only looked up one by one
+	ofOthers shelf = iota // timers, registrations and retries, which are only looked up one by one
 	ofWorkers
 	ofThreadlets
 	shelves
@@ -120,7 +120,7 @@ type entry struct {
 }
 
 // registrationTag is the key of a registration, threadletID that of a threadlet. The key of a timer is its TimerID,
-// that of a worker its *workItem.
+// that of a worker its *workItem, that of a retry its *retry.
 type (
 	registrationTag uint32
 	threadletID     uint64

@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,10 @@ func placeOfCatch(p *eventloop.Promise, fn func()) {
 }
 func placeOfFinally(p *eventloop.Promise, fn func()) {
 	p.Finally(func() error { fn(); return nil })
+}
+func placeOfRetry(l *eventloop.Loop, failed func(), attempt chan bool) {
+	eventloop.Retry(context.Background(), l, eventloop.Backoff{First: 50 * time.Millisecond, If: func(error) bool { failed(); return true }},
+		func(context.Context) (any, error) { <-attempt; return nil, errWork })
 }
 func placeOfEvery(l *eventloop.Loop, fn func()) (stop func()) {
 	stop, _ = l.Every(time.Millisecond, fn)
@@ -88,6 +93,29 @@ func TestPlacesAreHandedOn(t *testing.T) {
 	}
 	stop()
 	close(ended)
+}
+
+// So does what Retry calls on the loop, and its pauses, and its attempts.
+func TestPlacesOfRetries(t *testing.T) {
+	l := observed(t, eventloop.WithDebug(true))
+	running, attempt := make(chan eventloop.Activity), make(chan bool)
+	placeOfRetry(l, func() { running <- l.Active()[0] }, attempt)
+	listed := func(kind string) string {
+		for {
+			for _, a := range l.Active() {
+				if a.Kind == kind && strings.Contains(a.Detail, "from ") { // before it is noted, a worker is "under way"
+					return a.Detail
+				}
+			}
+			runtime.Gosched()
+		}
+	}
+	for range 3 {
+		require.Contains(t, listed("worker"), "placeOfRetry at places_test.go:")
+		attempt <- true
+		require.Contains(t, (<-running).Detail, "placeOfRetry at places_test.go:")
+		require.Contains(t, listed("timer"), "placeOfRetry at places_test.go:")
+	}
 }
 
 // After a burst of timers debug mode keeps nothing of what it has noted of them.

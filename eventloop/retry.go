@@ -73,6 +73,7 @@ func Retry[T any](ctx context.Context, l *Loop, b Backoff, fn func(context.Conte
 	r := &retry{loop: l, ctx: ctx, backoff: b}
 	r.fn = func(ctx context.Context) (any, error) { return fn(ctx) }
 	l.promises.Begin(&r.promise)
+	l.notes.put(r, l.tickTime.Load(), l.here())
 	// The first attempt starts here and not on the loop: a caller far ahead of the loop would leave it all to the loop's end.
 	l.startWorker(r.attempt())
 	return promise.As[T](&r.promise)
@@ -125,6 +126,10 @@ func (r *retry) attempt() *workItem { return &workItem{retry: r, loop: r.loop, c
 
 // hear takes the outcome of an attempt.
 func (r *retry) hear(failed bool, result any) {
+	if notes := r.loop.notes; notes != nil { // what follows comes from where Retry was called
+		_, from := notes.get(r)
+		r.loop.shows(from)
+	}
 	if !failed {
 		r.finish(false, result)
 		return
@@ -205,6 +210,23 @@ func (l *Loop) endRetries() (ended bool) {
 	return ended
 }
 
+// abandon has the contexts of all pauses forget them when the loop was closed. This may take a while and nobody waits for it,
+// so it is done on another goroutine.
+func (list *retries) abandon() {
+	first := list.oldest
+	*list = retries{}
+	if first == nil {
+		return
+	}
+	sched.Go(func() {
+		for r := first; r != nil; r = r.newer {
+			if r.forget != nil {
+				r.forget()
+			}
+		}
+	})
+}
+
 // end rejects the promise because the context or the loop has ended.
 func (r *retry) end(err error) {
 	if r.failed > 0 {
@@ -228,6 +250,7 @@ func (e *endedRetry) Error() string {
 func (e *endedRetry) Unwrap() []error { return []error{e.end, e.last} }
 
 func (r *retry) finish(failed bool, result any) {
+	r.loop.notes.drop(r)
 	r.ctx, r.fn, r.backoff.If, r.last = nil, nil, nil, nil
 	r.loop.promises.Finish(&r.promise, failed, result)
 }

@@ -74,7 +74,8 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// What has slept is forgotten by its context, which may live for long; so is what has paused between two attempts.
+// What has slept is forgotten by its context, which may live for long; so is what has paused between two attempts, also when the
+// loop is closed meanwhile.
 func TestSleepLeavesItsContext(t *testing.T) {
 	attempt := func(context.Context) (any, error) { return nil, errBusy }
 	for name, begin := range map[string]func(*eventloop.Loop, context.Context) *eventloop.Promise{
@@ -83,7 +84,10 @@ func TestSleepLeavesItsContext(t *testing.T) {
 			return eventloop.Retry(ctx, l, eventloop.Backoff{First: time.Second, Attempts: 2}, attempt).Untyped()
 		},
 	} {
-		for _, shutdown := range []bool{false, true} {
+		for _, ends := range []string{"time", "shutdown", "close"} {
+			if ends == "close" && name == "sleep" {
+				continue
+			}
 			synctest.Test(t, func(t *testing.T) {
 				l, err := eventloop.New()
 				require.NoError(t, err)
@@ -92,11 +96,15 @@ func TestSleepLeavesItsContext(t *testing.T) {
 				p := begin(l, ctx)
 				synctest.Wait()
 				require.EqualValues(t, 1, ctx.waiting.Load(), name)
-				if !shutdown {
+				switch ends {
+				case "time":
 					_, err = p.Await(context.Background())
 					require.Equal(t, name == "retry", err != nil)
+				case "close":
+					require.NoError(t, l.Close())
 				}
-				require.NoError(t, l.Shutdown(context.Background()))
+				_ = l.Shutdown(context.Background())
+				synctest.Wait()
 				require.Zero(t, ctx.waiting.Load(), name)
 			})
 		}

@@ -3,6 +3,7 @@ package js
 // Listeners that panic or end their goroutine: how they are contained, and reported.
 
 import (
+	"errors"
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -46,7 +47,8 @@ func attempt(next *int, n int, call func(i int), fault **eventloop.PanicError) {
 
 // report reports a listener's fault in a callback of its own, so that a panic handler that panics does no harm. A loop that
 // was closed takes no callback: then the fault counts as one of the callback that runs, and the caller reports it by rest,
-// when the other listeners have run. Otherwise rest does nothing.
+// when the other listeners have run. A callback has one fault, so rest, which is to be deferred, joins with it those of other
+// rests. Otherwise rest does nothing.
 func (j *JS) report(fault *eventloop.PanicError) (rest func()) {
 	tell := func() {
 		if j.onPanic == nil {
@@ -54,8 +56,16 @@ func (j *JS) report(fault *eventloop.PanicError) (rest func()) {
 		}
 		j.onPanic(fault)
 	}
-	if j.loop.SubmitInternal(tell) != nil {
+	switch {
+	case j.loop.SubmitInternal(tell) == nil:
+		return func() {}
+	case j.onPanic != nil:
 		return tell
 	}
-	return func() {}
+	return func() {
+		if other, ok := recover().(*eventloop.PanicError); ok {
+			fault = &eventloop.PanicError{Value: errors.Join(fault, other), Stack: fault.Stack}
+		}
+		tell()
+	}
 }
