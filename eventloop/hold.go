@@ -9,39 +9,16 @@ import (
 )
 
 // holds lists the holds that are not released, oldest first. The urgent inbox's lock guards it.
-type holds struct{ first, last *hold }
+type holds = list[hold, *hold]
 
 // hold is one call of Hold or HoldNamed.
 type hold struct {
-	loop       *Loop
-	name       string
-	since      int64  // in nanoseconds since the anchor
-	place      *place // in debug mode, where it was made
-	released   atomic.Bool
-	prev, next *hold // the older and the younger one that are not released
-}
-
-func (hs *holds) add(h *hold) {
-	h.prev = hs.last
-	if hs.last = h; h.prev == nil {
-		hs.first = h
-	} else {
-		h.prev.next = h
-	}
-}
-
-func (hs *holds) remove(h *hold) {
-	if h.prev == nil {
-		hs.first = h.next
-	} else {
-		h.prev.next = h.next
-	}
-	if h.next == nil {
-		hs.last = h.prev
-	} else {
-		h.next.prev = h.prev
-	}
-	h.next, h.prev = nil, nil // so that a release function that is kept keeps no other hold in memory
+	links[hold] // in holds
+	loop        *Loop
+	name        string
+	since       int64  // in nanoseconds since the anchor
+	place       *place // in debug mode, where it was made
+	released    atomic.Bool
 }
 
 // HoldNamed is [Loop.Hold] with a name, which [Loop.Active] shows until it is released.

@@ -156,7 +156,7 @@ func (l *Loop) end() {
 	l.owner.Store(0)
 	l.workers.abandon()
 	l.promises.End()
-	l.retries.abandon()
+	l.abandonRetries()
 	if l.forget != nil {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive

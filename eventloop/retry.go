@@ -93,34 +93,11 @@ type retry struct {
 	// While it waits for its next attempt:
 	timer        TimerID // 0 at all other times
 	forget       func() bool
-	older, newer *retry // in the list of those that wait
+	links[retry] // in retries
 }
 
-// retries is the list of those that wait for their next attempt, the oldest first.
-type retries struct{ oldest, newest *retry }
-
-func (list *retries) add(r *retry) {
-	if r.older = list.newest; r.older == nil {
-		list.oldest = r
-	} else {
-		r.older.newer = r
-	}
-	list.newest = r
-}
-
-func (list *retries) remove(r *retry) {
-	if r.older == nil {
-		list.oldest = r.newer
-	} else {
-		r.older.newer = r.newer
-	}
-	if r.newer == nil {
-		list.newest = r.older
-	} else {
-		r.newer.older = r.older
-	}
-	r.older, r.newer = nil, nil
-}
+// retries is the list of those that wait for their next attempt.
+type retries = list[retry, *retry]
 
 func (r *retry) attempt() *workItem { return &workItem{retry: r, loop: r.loop, ctx: r.ctx, fn: r.fn} }
 
@@ -202,7 +179,7 @@ func (r *retry) again() {
 
 // endRetries ends all pauses at the end of the loop, whose timers do not fire any more. It tells whether there were any.
 func (l *Loop) endRetries() (ended bool) {
-	for r := l.retries.oldest; r != nil; r = l.retries.oldest {
+	for r := l.retries.first; r != nil; r = l.retries.first {
 		r.resume()
 		r.end(ErrLoopTerminated)
 		ended = true
@@ -210,16 +187,16 @@ func (l *Loop) endRetries() (ended bool) {
 	return ended
 }
 
-// abandon has the contexts of all pauses forget them when the loop was closed. This may take a while and nobody waits for it,
-// so it is done on another goroutine.
-func (list *retries) abandon() {
-	first := list.oldest
-	*list = retries{}
+// abandonRetries has the contexts of all pauses forget them when the loop was closed. This may take a while and nobody waits
+// for it, so it is done on another goroutine.
+func (l *Loop) abandonRetries() {
+	first := l.retries.first
+	l.retries = retries{}
 	if first == nil {
 		return
 	}
 	sched.Go(func() {
-		for r := first; r != nil; r = r.newer {
+		for r := first; r != nil; r = r.next {
 			if r.forget != nil {
 				r.forget()
 			}

@@ -62,7 +62,7 @@ var helperMutants = []mutant{
 		"\t\tr.forget()\n\t\tr.forget = nil\n", "\t\tr.forget = nil\n",
 		"a context that lives long collects all pauses", "^TestSleepLeavesItsContext$"},
 	{"retry-closed-leaves-its-context", "eventloop/lifecycle.go",
-		"l.retries.abandon()", "l.retries = retries{}",
+		"l.abandonRetries()", "l.retries = retries{}",
 		"what pauses when the loop is closed stays with its context", "^TestSleepLeavesItsContext$"},
 	{"retry-panic-hangs", "eventloop/retry.go",
 		"\t\tif !returned { // If has panicked, or called Goexit\n", "\t\tif false && !returned {\n",
