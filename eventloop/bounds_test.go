@@ -3,6 +3,7 @@ package eventloop_test
 // What bounds a tick in time, in what is the loop's own: the kit's checks are for everybody.
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,24 @@ import (
 // However long the tasks of a turn are, and whatever came before them, the rest waits after about ten milliseconds: a timer
 // that the first of them has set then has its turn.
 func TestSlowTasks(t *testing.T) {
+	slowTasks(t, func(t *testing.T) (*eventloop.Loop, func(fn func()) error, <-chan error) {
+		l, ended := running(t, nil)
+		return l, l.Submit, ended
+	})
+}
+
+// That holds for the tasks of a group, too.
+func TestSlowTasksOfAGroup(t *testing.T) {
+	slowTasks(t, func(t *testing.T) (*eventloop.Loop, func(fn func()) error, <-chan error) {
+		g := newGroup(t, 2)
+		require.NoError(t, g.Loop(1).Submit(func() { time.Sleep(25 * time.Second) })) // so it takes no tasks away
+		ended := runs(g, context.Background())
+		require.NoError(t, onLoop(t, g.Loop(0), func() error { return nil }))
+		return g.Loop(0), func(fn func()) error { return g.PutInto(0, fn) }, ended
+	})
+}
+
+func slowTasks(t *testing.T, begin func(*testing.T) (l *eventloop.Loop, submit func(fn func()) error, ended <-chan error)) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
 		each        time.Duration
@@ -30,15 +49,15 @@ func TestSlowTasks(t *testing.T) {
 		{10 * ms, 4, 1, 5},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, ended := running(t, nil)
+			l, submit, ended := begin(t)
 			time.Sleep(ms) // the loop takes a time of 0 for none
 			ran, at := 0, -1
 			require.NoError(t, onLoop(t, l, func() error {
 				for range c.quick {
-					require.NoError(t, l.Submit(func() {}))
+					require.NoError(t, submit(func() {}))
 				}
 				for i := range 1000 - c.quick {
-					require.NoError(t, l.Submit(func() {
+					require.NoError(t, submit(func() {
 						if i == 0 {
 							_, err := l.ScheduleTimer(0, func() { at = ran })
 							require.NoError(t, err)

@@ -35,24 +35,29 @@ type Group struct {
 
 // share is the part of the group's tasks that one of its loops is to run, unless another takes them.
 //
-// A share that has tasks has a runner: a task, accepted by the loop, that runs them. So tasks that were accepted here
-// run, also if the loop ends. A share is idle when its runner has found no task anywhere; a producer whose task must
-// wait then posts a runner to it, to look again. The runner stores idle before it reads all lengths; a producer stores
-// the length before it looks for idle shares: so one of the two sees the other.
+// A share that has tasks has runners: tasks, accepted by the loop, that run them. So tasks that were accepted here run,
+// also if the loop ends. There is a runner for every groupRun tasks, posted with the first of them: so they have their turn
+// among the tasks that are submitted to the loop itself, however many these are. A share is idle when its last runner has
+// found no task anywhere; a producer whose task must wait then posts a runner to it, to look again. The runner stores idle
+// before it reads all lengths; a producer stores the length before it looks for idle shares: so one of the two sees the
+// other.
 type share struct {
 	_      [64]byte
 	n      atomic.Int32 // tasks; written under mu
 	idle   atomic.Bool
-	queued atomic.Bool // the runner waits in the loop's queue, where Metrics must not count it as a task
-	sealed atomic.Bool // nothing is accepted any more; written under mu
-	mu     sync.Mutex  // guards what follows
-	tasks  queue
-	posted bool // there is a runner
-	run    func()
+	queued atomic.Int32 // runners that wait in the loop's queue, where Metrics must not count them as tasks
+	sealed atomic.Bool  // nothing is accepted any more; written under mu
+	run    func()       // the runner; fixed
+	left   int          // tasks that the runner at the head of the loop's queue may still run, 0 for groupRun of them; only the loop touches it
+
+	mu      sync.Mutex // guards what follows
+	tasks   queue
+	runners int // runners that have been posted and are not done
+	room    int // tasks that they may still run; less than there are only where some were stolen
 }
 
 const (
-	groupRun   = 64 // tasks that a runner runs before the loop does something else
+	groupRun   = 64 // the most tasks that a runner runs, unless the loop is ending
 	groupSteal = 32 // the most tasks that are taken from another share at once, never more than half of them
 )
 
@@ -130,7 +135,8 @@ func (g *Group) Least() *Loop {
 func (g *Group) load(i int) int32 { return g.loops[i].fds.size.Load() + g.shares[i].n.Load() }
 
 // Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in
-// any order; in a group of one loop they run in the order of submission, and cost what [Loop.Submit] costs. In a larger
+// any order. On the loop that fn waits for, it has its turn among the tasks that were submitted to that loop, in about the
+// order of submission. In a group of one loop that order is exact, and a task costs what [Loop.Submit] costs. In a larger
 // one a task costs several times that, for the choice of a loop and a lock that the others take too: submit tiny tasks to
 // one loop. Submit yields when Loop.Submit does, and returns the same errors.
 func (g *Group) Submit(fn func()) error {
@@ -168,7 +174,7 @@ func (g *Group) Submit(fn func()) error {
 	return nil
 }
 
-// put appends a task to share i, and posts a runner if the share has none. waits says that there was a runner already,
+// put appends a task to share i, and posts a runner if those that there are have no room for it. waits says that there was a runner already,
 // so that the task may have to wait. backlog is how many tasks wait if the task began a chunk, as enqueue counts them.
 func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	s := &g.shares[i]
@@ -186,7 +192,8 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	case g.limit > 0 && s.tasks.len() >= g.limit:
 		return false, 0, ErrLoopOverloaded
 	}
-	if waits = s.posted; !waits {
+	waits = s.runners > 0
+	if s.room <= s.tasks.len() {
 		if err := g.post(i); err != nil {
 			return false, 0, err
 		}
@@ -199,15 +206,16 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	return waits, backlog, nil
 }
 
-// post submits the runner of share i. The caller holds the share's lock.
+// post submits a runner of share i. The caller holds the share's lock.
 func (g *Group) post(i int) error {
 	s := &g.shares[i]
-	s.queued.Store(true)
+	s.queued.Add(1)
 	if err := g.loops[i].enqueue(external, s.run, true); err != nil { // owed: enqueue must not yield, as the runner wants the lock
-		s.queued.Store(false)
+		s.queued.Add(-1)
 		return err
 	}
-	s.posted = true
+	s.runners++
+	s.room += groupRun
 	g.busy(s)
 	return nil
 }
@@ -226,7 +234,7 @@ func (g *Group) wakeIdle() {
 	for i := range g.shares {
 		if s := &g.shares[i]; s.idle.Load() && g.busy(s) {
 			s.mu.Lock()
-			if !s.posted && !s.sealed.Load() {
+			if s.runners == 0 && !s.sealed.Load() {
 				_ = g.post(i) // a loop that is ending takes no tasks from others
 			}
 			s.mu.Unlock()

@@ -213,62 +213,6 @@ func TestGroupWakesIdle(t *testing.T) {
 	require.NoError(t, <-result)
 }
 
-// Tasks of a group let those of its loops run in between, also when the queues of the loops are full.
-func TestGroupBesideFullQueues(t *testing.T) {
-	const limit = 500
-	g := newGroup(t, 2, eventloop.WithQueueLimit(limit))
-	var inRow, most [2]int // by loop: tasks of the group without one of the loop in between
-	var left sync.WaitGroup
-	left.Add(limit)
-	for range limit {
-		require.NoError(t, g.Submit(func() {
-			defer left.Done()
-			for i := range g.Len() {
-				if l := g.Loop(i); l.OnLoop() {
-					inRow[i]++
-					most[i] = max(most[i], inRow[i])
-					for l.Submit(func() { inRow[i] = 0 }) == nil {
-					}
-				}
-			}
-		}))
-	}
-	result := runs(g, context.Background())
-	left.Wait()
-	require.NoError(t, g.Shutdown(context.Background()))
-	require.NoError(t, <-result)
-	require.LessOrEqual(t, max(most[0], most[1]), eventloop.GroupRun)
-}
-
-// Microtasks run after each task, and internal work before the next, as on a loop.
-func TestGroupTasksAreTasks(t *testing.T) {
-	for _, n := range []int{1, 2} {
-		g := newGroup(t, n)
-		var wrong atomic.Int32
-		var flags [2]atomic.Int32 // by loop: what the last task has left to do
-		for range 500 {
-			require.NoError(t, g.Submit(func() {
-				for k := range g.Len() {
-					l := g.Loop(k)
-					if !l.OnLoop() {
-						continue
-					}
-					pending := &flags[k]
-					if pending.Swap(2) != 0 {
-						wrong.Add(1)
-					}
-					_ = l.ScheduleMicrotask(func() { pending.Add(-1) })
-					_ = l.SubmitInternal(func() { pending.Add(-1) })
-				}
-			}))
-		}
-		result := runs(g, context.Background())
-		require.NoError(t, g.Shutdown(context.Background()))
-		<-result
-		require.Zero(t, wrong.Load())
-	}
-}
-
 func TestGroupLifecycle(t *testing.T) {
 	_, err := eventloop.NewGroup(-1)
 	require.ErrorContains(t, err, "NewGroup(-1)")

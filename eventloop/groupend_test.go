@@ -78,14 +78,15 @@ func TestGroupOfManyEnds(t *testing.T) {
 	require.Less(t, most, 10*loops)
 }
 
-// A group ends with the first of its loops, however its tasks go on to submit others.
+// A group ends with the first of its loops, however its tasks go on to submit others: also such as wait for another loop, which this
+// one takes.
 func TestGroupEndsWithOneLoop(t *testing.T) {
 	g := newGroup(t, 2)
 	refused, release := make(chan struct{}), make(chan struct{})
-	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
+	require.NoError(t, g.Loop(1).Submit(func() { <-release }))
 	var again func()
 	again = func() {
-		if g.PutInto(0, again) != nil {
+		if g.PutInto(1, again) != nil {
 			close(refused)
 		}
 	}

@@ -56,16 +56,13 @@ func (s *share) add(fn func(), m mark, p *probe) {
 	q.mark(m)
 }
 
-// waiting returns how many tasks wait in a share. If the runner waits in the loop's queue, it is counted there as a task,
-// so waiting returns one less. The share of a loop without a group is nil, and nothing waits in it.
-func (s *share) waiting() (n int) {
+// waiting returns how many tasks wait in a share, less the runners that wait in the loop's queue, which are counted there as
+// tasks. The share of a loop without a group is nil, and nothing waits in it.
+func (s *share) waiting() int {
 	if s == nil {
 		return 0
 	}
-	if n = int(s.n.Load()); s.queued.Load() {
-		n--
-	}
-	return n
+	return int(s.n.Load() - s.queued.Load())
 }
 
 // withShare adds the tasks that wait in the loop's share to the n tasks that wait in its queues. m is the mark of the

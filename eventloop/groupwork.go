@@ -1,52 +1,63 @@
 package eventloop
 
-// Runners: the tasks that run a group's tasks. Each share has one, which takes from other shares when its own is empty.
+// Runners: the tasks that run a group's tasks. A share's runner takes from other shares when its own is empty.
 
 // run is the runner of share i, a task of its loop. It runs tasks as the loop does, with microtasks after each and
-// internal tasks before.
+// internal tasks before, and within the same bounds of a tick.
 func (g *Group) run(i int) {
-	l, p := g.loops[i], g.loops[i].probe
-	again, returned := true, false
-	g.shares[i].queued.Store(false)
+	l, s, p := g.loops[i], &g.shares[i], g.loops[i].probe
+	t := &l.bounds
+	s.queued.Add(-1)
+	left := s.left // tasks that this runner may still run
+	if s.left = 0; left == 0 {
+		left = groupRun
+	}
+	goesOn, returned := true, false
+	if l.queueLimit > 0 {
+		l.waiting.Add(1) // the loop has counted it off like a task
+	}
 	if p != nil {
 		p.beginRunner()
 	}
 	defer func() {
-		if again { // also when a task did not return
-			g.repost(i)
+		if goesOn { // also when a task did not return
+			g.goOn(i, left)
 		}
 		if p != nil && returned {
 			p.clearRunning()
 		}
 	}()
-	var spent stint
-	for n := 0; ; n++ {
+	for first := true; ; first = false {
 		if l.microtasksDue() {
 			l.checkpoint()
 		}
 		state := l.state.load()
 		if state.closing() {
-			again, returned = false, true
+			goesOn, returned = false, true
 			return
 		}
-		if state.ending() && !g.shares[i].sealed.Load() {
+		if state.ending() && !s.sealed.Load() {
 			// A loop that is ending runs all tasks that it finds. If other goroutines could go on to submit some, it would never end.
 			g.beginEnd(false)
 		}
-		if l.internalWaiting() || !state.ending() && n == groupRun || spent.expired(l, aTask) {
+		switch { // the loop has counted the runner, and so the first task
+		case left == 0 && !state.ending(), t.crowded || l.internalWaiting(), !first && t.tasks <= t.outer.at && l.tasksSpent():
 			returned = true
 			return
+		case !first:
+			t.tasks--
 		}
-		fn, m := g.next(i)
+		fn, m := g.next(i, left)
 		if fn == nil {
-			again, returned = false, true
+			goesOn, returned = false, true
 			return
 		}
+		left = max(left-1, 0)
 		if l.grace.counts {
 			l.countExternal()
 		}
 		if p != nil {
-			p.glanceDepth(0, l.externals.len()+int(g.shares[i].n.Load())+1)
+			p.glanceDepth(0, l.externals.len()+int(s.n.Load())+1)
 		}
 		if l.calling = (calling{kind: aTask}); p != nil {
 			p.callShared(m, fn)
@@ -56,18 +67,33 @@ func (g *Group) run(i int) {
 	}
 }
 
-// repost submits the runner once more. An ending loop refuses tasks: there the runner goes on as internal work, which
-// is owed and therefore accepted.
-func (g *Group) repost(i int) {
-	g.shares[i].queued.Store(true)
-	if g.loops[i].enqueue(external, g.shares[i].run, true) != nil {
-		_ = g.loops[i].enqueue(internal, g.shares[i].run, true)
+// goOn has the runner, which may still run so many tasks, go on after what the loop does in between. It keeps its place
+// at the head of the loop's queue: at the tail, tasks of the loop that come faster than they run would keep it waiting longer
+// each time. If it has run all that it may, the tasks that are left have other runners, or get one more.
+func (g *Group) goOn(i, left int) {
+	l, s := g.loops[i], &g.shares[i]
+	if left == 0 {
+		s.mu.Lock()
+		s.runners--
+		ended := s.runners > 0 || g.post(i) == nil
+		if !ended {
+			s.runners++
+		}
+		s.mu.Unlock()
+		if ended {
+			return
+		}
+	}
+	s.left = left
+	s.queued.Add(1)
+	if l.externals.unpop(s.run); l.probe != nil {
+		publish(&l.probe.left[0], int64(l.externals.len()))
 	}
 }
 
-// next returns a task for loop i, from its own share or from another. If there is none it returns nil, and the caller
-// is no longer the runner of the share.
-func (g *Group) next(i int) (func(), mark) {
+// next returns a task for loop i, from its own share or from another. left is how many the runner that asks may still run.
+// If there is none, next returns nil, and the runner is none any more.
+func (g *Group) next(i, left int) (func(), mark) {
 	s := &g.shares[i]
 	for {
 		if fn, m := s.take(); fn != nil {
@@ -81,7 +107,12 @@ func (g *Group) next(i int) (func(), mark) {
 			s.mu.Unlock()
 			continue
 		}
-		s.posted = false
+		s.runners--
+		s.room -= left
+		if s.runners > 0 { // another one will look
+			s.mu.Unlock()
+			return nil, mark{}
+		}
 		if !s.sealed.Load() && !s.idle.Swap(true) {
 			g.idle.Add(1)
 		}
@@ -90,11 +121,12 @@ func (g *Group) next(i int) (func(), mark) {
 			return nil, mark{} // nothing waits, or a producer has found this share idle and posts a runner to it
 		}
 		s.mu.Lock()
-		if s.posted { // another runner has come
+		if s.runners > 0 { // another runner has come
 			s.mu.Unlock()
 			return nil, mark{}
 		}
-		s.posted = true
+		s.runners = 1
+		s.room += left
 		s.mu.Unlock()
 	}
 }
@@ -116,6 +148,7 @@ func (s *share) take() (fn func(), m mark) {
 		return nil, mark{}
 	}
 	fn, m = s.tasks.popMarked()
+	s.room--
 	s.n.Store(int32(s.tasks.len()))
 	return fn, m
 }

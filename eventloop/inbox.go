@@ -86,7 +86,7 @@ func (l *Loop) inboxOf(at lane) *inbox {
 // enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
 // takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
 // accepts any number of such functions. In the external lane it says that fn is the runner of a group, which WithQueueLimit
-// does not refuse: its share has a limit of its own.
+// neither refuses nor counts: its share has a limit of its own.
 func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if fn == nil {
 		return ErrNilCallback
@@ -143,7 +143,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 			l.charge(owed)
 		}
 		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a full fence: once this call has returned, the loop starts no external task before fn
-	} else if l.queueLimit > 0 {
+	} else if l.queueLimit > 0 && !owed {
 		l.waiting.Add(1)
 	}
 	wanted := b.wanted.Load() // before the release, while this processor has the cache line
@@ -208,7 +208,6 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 // charge counts a function that an ending loop has accepted. The caller holds the lock of the urgent inbox.
 func (l *Loop) charge(owed bool) {
 	switch {
-	case owed && l.OnLoop(): // a group's runner that goes on, or a completion: no credit, or it would pay for endless chains
 	case owed:
 		l.urgent.owed++
 	case l.OnLoop():

@@ -94,6 +94,13 @@ func (q *queue) pop() func() {
 	return fn
 }
 
+// unpop puts fn back, as the first function. It must follow a pop, with nothing done to the queue in between.
+func (q *queue) unpop(fn func()) {
+	q.read--
+	q.head.fns[q.read] = fn
+	q.before++
+}
+
 // leave recycles the chunk that has been read, and makes the next one the head.
 func (q *queue) leave() {
 	c := q.head

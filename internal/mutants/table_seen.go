@@ -136,7 +136,7 @@ var seenMutants = []mutant{
 		"stolen[k], marks[k] = victim.tasks.popMarked()", "stolen[k], _ = victim.tasks.popMarked()",
 		"of a task that another loop takes nobody knows how long it has waited", "^TestGroupMetricsOnVirtualTime$"},
 	{"group-runner-waits", "eventloop/groupseen.go",
-		"\t\tn--\n", "",
+		"s.n.Load() - s.queued.Load()", "s.n.Load()",
 		"a runner that waits is counted as a task that does", "^TestGroupRunnersAreNoTasks$"},
 	{"metrics-none-is-a-loop", "eventloop/metrics.go",
 		"loops:       1,", "loops:       0,",

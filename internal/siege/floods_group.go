@@ -48,6 +48,7 @@ func (s *site) group() *eventloop.Group { return s.loop.(*grouped).group }
 var groups = []flood{
 	{name: "Group.Submit", on: group, like: makes, law: exactly, own: set(taskProbe), begin: unordered},
 	{name: "Group.Submit, one loop ends", on: groupByMember, like: makes, law: exactly, own: set(taskProbe), begin: unordered},
+	{name: "Group.Submit beside Submit", on: group, like: makes, law: exactly, own: set(taskProbe), begin: mixed},
 	{name: "Group.Submit, ends in chains", on: group, like: makes, law: exactly, own: set(taskProbe), begin: chained},
 	{name: "Group.Submit at the limit", on: group, like: makes, law: exactly, own: set(taskProbe), free: set(taskProbe),
 		opts: []eventloop.Option{eventloop.WithQueueLimit(8)}, begin: unordered},
@@ -68,6 +69,18 @@ func unordered(s *site, t *tally) flooder {
 	return flooder{call: func() bool {
 		o := &one{t: t}
 		return s.group().Submit(o.run) == nil
+	}}
+}
+
+// mixed is unordered, and between the tasks of the group come more of each of its loops.
+func mixed(s *site, t *tally) flooder {
+	n, g := 0, s.group()
+	return flooder{call: func() bool {
+		o := &one{t: t}
+		if n++; n%8 == 0 {
+			return g.Submit(o.run) == nil
+		}
+		return g.Loop(n%groupLoops).Submit(o.run) == nil
 	}}
 }
 
