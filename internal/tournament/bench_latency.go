@@ -223,7 +223,7 @@ func init() {
 			Name: "BusyInternalPriority", Category: Latency, Units: []string{"ns/op", "p50-ns/op", "p99-ns/op"},
 			Op: "one internal task",
 			Measures: "the same while GOMAXPROCS goroutines compute: each value takes slices of the scheduler or nearly nothing, and a " +
-				"round's 99th percentile is of some hundred",
+				"round's 99th percentile is of some hundred, for which only a run with a filter and minutes has the time",
 			Why:   "the program that embeds a loop computes, too",
 			Needs: []record.Need{{Window: schedulerSlices, Values: 101}},
 		},

@@ -18,7 +18,7 @@ type tuning struct {
 	warm      time.Duration // measured time of each of a cell's warm-ups
 	least     time.Duration // measured time below which a figure means little
 	usual     time.Duration // the most measured time of a cell that needs no more; beyond it figures do not get better
-	most      time.Duration // the most measured time of a cell that needs more
+	most      time.Duration // the most measured time of a cell that needs more, unless the budget has more for each
 	maxSetup  time.Duration // preparation that a benchmark may take per process; 0: any
 	maxWindow time.Duration // window that a benchmark may need; 0: any
 	values    int           // a benchmark's least number of values is divided by this
@@ -171,16 +171,21 @@ func plan(run *record.Run, cells []*record.Cell, t tuning, startup, left time.Du
 	for _, c := range cells {
 		groups[c.Bench] = append(groups[c.Bench], c)
 	}
+	timed := 0
 	for _, group := range groups {
 		for _, c := range group {
 			perRound -= float64(fixed(c, startup))
-		}
-		if group[0].Untimed {
-			for _, c := range group {
+			if group[0].Untimed {
 				c.Iters = 1
 				perRound -= c.WarmNS
+			} else {
+				timed++
 			}
-		} else {
+		}
+	}
+	t.most = max(t.most, time.Duration(perRound)/time.Duration(max(timed, 1)))
+	for _, group := range groups {
+		if !group[0].Untimed {
 			for _, c := range group {
 				needs = append(needs, t.needed(c, run.Need(c.Bench)))
 			}

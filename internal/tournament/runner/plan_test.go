@@ -136,6 +136,15 @@ func TestNeeds(t *testing.T) {
 	if round > 1050*ms {
 		t.Errorf("a round takes %v, want about a second", round)
 	}
+	// A thousand values of the slow one take ten seconds. If the budget has as much for each cell, it gets them, else a quarter of that.
+	for _, c := range []struct {
+		left time.Duration
+		want int
+	}{{99 * time.Second, 248}, {101 * time.Second, 1000}} {
+		if plan(run, []*record.Cell{never}, tune, 0, c.left); never.Iters != c.want {
+			t.Errorf("with %v for ten rounds of a slow cell it runs %d iterations, want %d", c.left, never.Iters, c.want)
+		}
+	}
 	if got := tuningFor(record.Quick).needed(tails, run.Need("Tails")); got != 2*ms {
 		t.Errorf("a quick run needs %v of a thousand values of 20 µs, want a tenth", got)
 	}
