@@ -404,20 +404,20 @@ func (g *Group) PutInto(i int, fn func()) error {
 	return err
 }
 
+// SubmitTo is Submit where the choice falls on the loop i.
+func (g *Group) SubmitTo(i int, fn func()) error { return g.submitTo(i, fn) }
+
 // StealFor does what the runner of the loop i does when its share is empty.
 func (g *Group) StealFor(i int) error {
 	s := &g.shares[i]
 	s.mu.Lock()
-	err := g.post(i)
+	err := s.post()
 	s.mu.Unlock()
 	g.steal(i)
 	return err
 }
 
 const GroupRun = groupRun
-
-// Idle returns how many shares are idle.
-func (g *Group) Idle() int { return int(g.idle.Load()) }
 
 // AddStall has the flight recorder know of a stall that was noticed so long from now.
 func (l *Loop) AddStall(ahead time.Duration) {

@@ -19,10 +19,10 @@ import (
 // descriptors, threadlets, and what is submitted to one of the loops, stay on that loop. What is submitted to the group
 // runs on any of them: a loop that has nothing to do takes tasks from one that has. [NewGroup] makes one.
 type Group struct {
-	loops  []*Loop
-	shares []share
-	idle   atomic.Int32 // number of idle shares
-	limit  int          // the most tasks in a share; 0 for no limit
+	loops    []*Loop
+	shares   []share
+	sleepers atomic.Int32 // loops that sleep
+	limit    int          // the most tasks in a share; 0 for no limit
 
 	mu      sync.Mutex // guards running, ending, closed and expired
 	running bool
@@ -37,14 +37,16 @@ type Group struct {
 //
 // A share that has tasks has runners: tasks, accepted by the loop, that run them. So tasks that were accepted here run,
 // also if the loop ends. There is a runner for every groupRun tasks, posted with the first of them: so they have their turn
-// among the tasks that are submitted to the loop itself, however many these are. A share is idle when its last runner has
-// found no task anywhere; a producer whose task must wait then posts a runner to it, to look again. The runner stores idle
-// before it reads all lengths; a producer stores the length before it looks for idle shares: so one of the two sees the
-// other.
+// among the tasks that are submitted to the loop itself, however many these are.
+//
+// No task waits while a loop sleeps, whatever keeps its own loop busy. A loop that has committed to sleep counts itself
+// among the sleepers, and then reads all lengths. A producer stores the length, and then looks for sleepers, to post a
+// runner to one. So one of the two sees the other.
 type share struct {
 	_      [64]byte
+	group  *Group // this and loop are fixed
+	loop   *Loop
 	n      atomic.Int32 // tasks; written under mu
-	idle   atomic.Bool
 	queued atomic.Int32 // runners that wait in the loop's queue, where Metrics must not count them as tasks
 	sealed atomic.Bool  // nothing is accepted any more; written under mu
 	run    func()       // the runner; fixed
@@ -52,8 +54,9 @@ type share struct {
 
 	mu      sync.Mutex // guards what follows
 	tasks   queue
-	runners int // runners that have been posted and are not done
-	room    int // tasks that they may still run; less than there are only where some were stolen
+	runners int  // runners that have been posted and are not done
+	first   bool // the runner that was posted last found its loop asleep, with nothing else to do; enqueue writes it
+	room    int  // tasks that they may still run; less than there are only where some were stolen
 }
 
 const (
@@ -85,11 +88,9 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 		}
 		g.limit = l.queueLimit
 		l.share = &g.shares[i]
+		l.share.group, l.share.loop, l.share.run = g, l, func() { g.run(i) }
 		g.loops = append(g.loops, l)
-		g.shares[i].run = func() { g.run(i) }
-		g.shares[i].idle.Store(true)
 	}
-	g.idle.Store(int32(n))
 	return g, nil
 }
 
@@ -150,6 +151,11 @@ func (g *Group) Submit(fn func()) error {
 	if j := (i + 1) % len(g.loops); g.shares[j].n.Load() < g.shares[i].n.Load() {
 		i = j
 	}
+	return g.submitTo(i, fn)
+}
+
+// submitTo is Submit to share i.
+func (g *Group) submitTo(i int, fn func()) error {
 	l := g.loops[i]
 	yields, ticks := l.state.load().sleeping() && l.handover.way.Load() == wakeAndYield, int64(0)
 	if yields {
@@ -162,8 +168,8 @@ func (g *Group) Submit(fn func()) error {
 		}
 		return err
 	}
-	if waits && g.idle.Load() > 0 {
-		g.wakeIdle()
+	if waits && g.sleepers.Load() > 0 {
+		g.wakeSleeper()
 	}
 	switch {
 	case yields: // post could not yield, since it held the share's lock
@@ -174,8 +180,8 @@ func (g *Group) Submit(fn func()) error {
 	return nil
 }
 
-// put appends a task to share i, and posts a runner if those that there are have no room for it. waits says that there was a runner already,
-// so that the task may have to wait. backlog is how many tasks wait if the task began a chunk, as enqueue counts them.
+// put appends a task to share i, and posts a runner if those that there are have no room for it. waits says that the loop may have other
+// things to do before. backlog is how many tasks wait if the task began a chunk, as enqueue counts them.
 func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	s := &g.shares[i]
 	// This read takes no lock. The runner locks mu for each task, and would wait for all goroutines that submit again and again.
@@ -194,9 +200,10 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	}
 	waits = s.runners > 0
 	if s.room <= s.tasks.len() {
-		if err := g.post(i); err != nil {
+		if err := s.post(); err != nil {
 			return false, 0, err
 		}
+		waits = waits || !s.first
 	}
 	if s.tasks.full() {
 		backlog = s.tasks.len()
@@ -206,41 +213,16 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	return waits, backlog, nil
 }
 
-// post submits a runner of share i. The caller holds the share's lock.
-func (g *Group) post(i int) error {
-	s := &g.shares[i]
+// post submits a runner. The caller holds mu.
+func (s *share) post() error {
 	s.queued.Add(1)
-	if err := g.loops[i].enqueue(external, s.run, true); err != nil { // owed: enqueue must not yield, as the runner wants the lock
+	if err := s.loop.enqueue(external, s.run, true); err != nil { // owed: enqueue must not yield, as the runner wants the lock
 		s.queued.Add(-1)
 		return err
 	}
 	s.runners++
 	s.room += groupRun
-	g.busy(s)
 	return nil
-}
-
-// busy marks a share as not idle, and tells whether it was idle.
-func (g *Group) busy(s *share) bool {
-	if s.idle.Swap(false) {
-		g.idle.Add(-1)
-		return true
-	}
-	return false
-}
-
-// wakeIdle posts a runner to one idle share, to look for tasks.
-func (g *Group) wakeIdle() {
-	for i := range g.shares {
-		if s := &g.shares[i]; s.idle.Load() && g.busy(s) {
-			s.mu.Lock()
-			if s.runners == 0 && !s.sealed.Load() {
-				_ = g.post(i) // a loop that is ending takes no tasks from others
-			}
-			s.mu.Unlock()
-			return
-		}
-	}
 }
 
 // Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns
@@ -317,7 +299,6 @@ func (g *Group) beginEnd(closing bool) (first bool) {
 		s := &g.shares[i]
 		s.mu.Lock()
 		s.sealed.Store(true)
-		g.busy(s)
 		if closing {
 			s.tasks = queue{}
 			s.n.Store(0)

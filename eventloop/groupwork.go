@@ -75,7 +75,7 @@ func (g *Group) goOn(i, left int) {
 	if left == 0 {
 		s.mu.Lock()
 		s.runners--
-		ended := s.runners > 0 || g.post(i) == nil
+		ended := s.runners > 0 || s.post() == nil
 		if !ended {
 			s.runners++
 		}
@@ -109,26 +109,46 @@ func (g *Group) next(i, left int) (func(), mark) {
 		}
 		s.runners--
 		s.room -= left
-		if s.runners > 0 { // another one will look
-			s.mu.Unlock()
-			return nil, mark{}
-		}
-		if !s.sealed.Load() && !s.idle.Swap(true) {
-			g.idle.Add(1)
-		}
 		s.mu.Unlock()
-		if !g.anywhere() || !g.busy(s) {
-			return nil, mark{} // nothing waits, or a producer has found this share idle and posts a runner to it
-		}
-		s.mu.Lock()
-		if s.runners > 0 { // another runner has come
-			s.mu.Unlock()
-			return nil, mark{}
-		}
-		s.runners = 1
-		s.room += left
-		s.mu.Unlock()
+		return nil, mark{}
 	}
+}
+
+// fallAsleep counts the loop among the group's sleepers, and tells whether there are tasks, for which it should not sleep. The
+// loop has committed to sleep. The share of a loop without a group is nil.
+func (s *share) fallAsleep() (tasks bool) {
+	if s == nil {
+		return false
+	}
+	s.group.sleepers.Add(1)
+	return s.group.anywhere() && !s.sealed.Load()
+}
+
+// wakeUp ends what fallAsleep began, and has the loop look for tasks if there were any.
+func (s *share) wakeUp(tasks bool) {
+	if s == nil {
+		return
+	}
+	if s.group.sleepers.Add(-1); tasks {
+		s.seek()
+	}
+}
+
+// wakeSleeper posts a runner to a loop that sleeps, to look for tasks.
+func (g *Group) wakeSleeper() {
+	for i := range g.loops {
+		if g.loops[i].state.load().sleeping() && g.shares[i].seek() {
+			return
+		}
+	}
+}
+
+// seek posts a runner that looks for tasks, and tells whether it has. If there is one, that looks. A loop that is ending takes no
+// tasks from others.
+func (s *share) seek() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runners == 0 && !s.sealed.Load() && s.post() == nil
 }
 
 // anywhere tells whether a share has a task.
@@ -180,8 +200,8 @@ func (g *Group) steal(i int) bool {
 	}
 	s.n.Store(int32(s.tasks.len()))
 	s.mu.Unlock()
-	if n > 1 && g.idle.Load() > 0 {
-		g.wakeIdle() // another loop may have looked while the tasks were in neither share, and the first task may block this loop
+	if n > 1 && g.sleepers.Load() > 0 {
+		g.wakeSleeper() // it may have looked while the tasks were in neither share, and the first task may block this loop
 	}
 	return true // even if another loop has taken them: the caller then looks at all shares again
 }

@@ -86,7 +86,7 @@ func (l *Loop) inboxOf(at lane) *inbox {
 // enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
 // takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
 // accepts any number of such functions. In the external lane it says that fn is the runner of a group, which WithQueueLimit
-// neither refuses nor counts: its share has a limit of its own.
+// neither refuses nor counts: its share has a limit of its own, and the caller holds the share's lock.
 func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if fn == nil {
 		return ErrNilCallback
@@ -143,7 +143,9 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 			l.charge(owed)
 		}
 		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a full fence: once this call has returned, the loop starts no external task before fn
-	} else if l.queueLimit > 0 && !owed {
+	} else if owed {
+		l.share.first = q.len() == 1 && state.sleeping()
+	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}
 	wanted := b.wanted.Load() // before the release, while this processor has the cache line

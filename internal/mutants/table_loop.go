@@ -16,7 +16,7 @@ var loopMutants = []mutant{
 
 	// groupwork.go
 	{"group-forgets-stolen-tasks", "eventloop/groupwork.go",
-		"if n > 1 && g.idle.Load() > 0 {", "if false {",
+		"if n > 1 && g.sleepers.Load() > 0 {", "if false {",
 		"tasks that were stolen wait behind one that blocks, while a loop is idle", "^TestGroupWakesForStolenTasks$"},
 
 	// inbox.go
