@@ -28,6 +28,10 @@ func main() {
 	cert := flag.String("cert", "", "certificate; without one there is no TLS")
 	key := flag.String("key", "", "its key")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "http: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(*addr, *cert, *key); err != nil {
 		fmt.Fprintln(os.Stderr, "http:", err)
 		os.Exit(1)

@@ -22,6 +22,10 @@ import (
 func main() {
 	addr := flag.String("addr", "localhost:8080", "where to serve the page")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "monitor: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(*addr); err != nil {
 		fmt.Fprintln(os.Stderr, "monitor:", err)
 		os.Exit(1)

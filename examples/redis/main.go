@@ -31,6 +31,10 @@ func main() {
 	flag.IntVar(&o.maxClients, "maxclients", 10000, "connections at a time")
 	flag.DurationVar(&o.timeout, "timeout", 0, "how long a connection may neither send nor read anything, unless it has subscribed; 0 is for ever")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "redis: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(*addr, o); err != nil {
 		fmt.Fprintln(os.Stderr, "redis:", err)
 		os.Exit(1)

@@ -34,6 +34,10 @@ var observed = []eventloop.Option{
 var peers []io.Closer
 
 func main() {
+	if len(os.Args) > 1 {
+		fmt.Fprintln(os.Stderr, "idle: takes no arguments")
+		os.Exit(2)
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "idle:", err)
 		os.Exit(1)

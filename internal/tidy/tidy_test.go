@@ -113,6 +113,7 @@ var rules = map[string]func(*tree) []string{
 	"FirstLines":   checkFirstLines,
 	"Leftovers":    checkLeftovers,
 	"Calls":        checkCalls,
+	"Arguments":    checkArguments,
 }
 
 func TestTree(t *testing.T) {
@@ -294,6 +295,27 @@ func checkCalls(tr *tree) (violations []string) {
 	return violations
 }
 
+// checkArguments wants a program with flags to look at the words behind them: package flag stops at the first word, and what follows
+// it would be ignored, flags included.
+func checkArguments(tr *tree) (violations []string) {
+	for _, f := range tr.files {
+		parses, looks := false, false
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && x.Name == f.localName("flag") {
+					parses = parses || sel.Sel.Name == "Parse"
+					looks = looks || slices.Contains([]string{"NArg", "Args", "Arg"}, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+		if parses && !looks && !f.test {
+			violations = append(violations, f.name+" parses flags and ignores the words behind them: refuse these")
+		}
+	}
+	return violations
+}
+
 // matches says whether one of the patterns names folder.
 func matches(patterns []string, folder string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
@@ -350,6 +372,7 @@ func TestRules(t *testing.T) {
 		{"Leftovers", ".ci/run", "#!/bin/sh\n# XX" + "X\n", ".ci/run:2"},
 		{"Calls", "eventloop/bad.go", "package eventloop\nimport clock \"time\"\nfunc f() { clock.Sleep(1) }\n", "eventloop/bad.go:3: time.Sleep"},
 		{"Calls", "internal/poller/bad_windows.go", "package poller\nimport \"fmt\"\nvar p = fmt.Println\n", "internal/poller/bad_windows.go:3: fmt.Println"},
+		{"Arguments", "internal/tournament/bad.go", "package main\n\n// It has flags.\n\nimport \"flag\"\n\nfunc f() { flag.Parse() }\n", "ignores the words"},
 	}
 	tested := map[string]bool{}
 	for _, c := range cases {

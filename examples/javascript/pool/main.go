@@ -24,6 +24,9 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on")
 	limit := flag.Duration("limit", time.Second, "how long a request may take")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		log.Fatalf("%q is no flag", flag.Arg(0))
+	}
 	pool, err := NewPool(0, "rules.js", rules)
 	if err != nil {
 		log.Fatal(err)

@@ -38,6 +38,10 @@ func main() {
 	flag.IntVar(&l.output, "output", 64<<10, "how many bytes it may print")
 	flag.IntVar(&l.quotes, "quotes", 100, "how often it may call quote(name)")
 	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "sandbox: %q is no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	source, err := io.ReadAll(os.Stdin)
 	if err == nil {
 		err = run(context.Background(), string(source), l, os.Stdout)
