@@ -22,7 +22,7 @@ type listener struct {
 // Listen listens for stream connections as net.Listen does: on "tcp", "tcp4", "tcp6" or "unix". Any goroutine may call it.
 //
 // Accept of the listener is for threadlets of the loop, and returns a *[Conn] of the loop. When the system has no descriptor
-// or no memory for another connection, Accept pauses and tries again; the listener stays open. Accept returns a *net.OpError
+// or no memory for another connection, or to watch the listener, Accept pauses and tries again; the listener stays open. Accept returns a *net.OpError
 // around the system's error, or around what has ended the wait: net.ErrClosed, ErrSignaled, eventloop.ErrLoopTerminated; or
 // around ErrNotThreadlet. Close may be called from any goroutine; the end of the loop closes the listener, too.
 //
@@ -86,6 +86,9 @@ func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 	for err == nil {
 		c := &Conn{local: ln.address}
 		fd, again, failed := sysAccept(ln.fd, c)
+		if again {
+			failed = ln.wait(t, &ln.in, accepting, eventloop.EventRead)
+		}
 		switch {
 		case failed == nil && !again:
 			if err := to().open(&c.desc, fd); err != nil {
@@ -93,12 +96,12 @@ func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 			}
 			t.countOperation()
 			return c, nil
-		case again:
-			err = ln.wait(t, &ln.in, accepting, eventloop.EventRead)
-		case noRoom(failed):
+		case noRoom(failed): // also for what the loop needs to watch the listener
 			// A pause waits for no event of the listener. So the loop stops watching the listener, and does not spin.
 			err = ln.rest(t, pause)
 			pause = min(2*pause, lastPause)
+		case again:
+			err = failed
 		default:
 			return nil, os.NewSyscallError("accept", failed)
 		}

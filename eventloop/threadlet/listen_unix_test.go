@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 // TestNoDescriptors runs itself in a process of its own, with a limit that leaves only a few descriptors: the listener
@@ -71,6 +73,52 @@ func TestNoDescriptors(t *testing.T) {
 		require.NoError(t, say(clients[i]))
 	}
 	_ = unix.Close(raw)
+}
+
+// TestNoDescriptorsToWatch is TestNoDescriptors for a loop that has no descriptors to watch with: its listener begins to wait when one is
+// left, which is enough to ask for a connection and too little to wait for it, and serves when there are some.
+func TestNoDescriptorsToWatch(t *testing.T) {
+	const child = "TURNLOOP_TEST_LIMITED_WATCH"
+	if os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestNoDescriptorsToWatch$", "-test.count=1", "-test.v")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoErrorf(t, err, "%s", out)
+		require.Contains(t, string(out), "--- PASS")
+		return
+	}
+	l := start(t)
+	ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	const limit = 64
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}))
+	var used []int
+	for fd, err := unix.Dup(0); err == nil; fd, err = unix.Dup(0) {
+		used = append(used, fd)
+	}
+	require.NotEmpty(t, used)
+	_ = unix.Close(used[0])
+	ended := make(chan error, 1)
+	_, err = threadlet.Go(l, func() { ended <- threadlet.Serve(ln, echo) })
+	require.NoError(t, err)
+	before := processorMilliseconds(t)
+	select {
+	case err := <-ended:
+		t.Fatal(err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	if spent := processorMilliseconds(t) - before; spent > 200 {
+		t.Errorf("%d ms of processor time in 300: it spins", spent)
+	}
+	for _, fd := range used[1:] {
+		_ = unix.Close(fd)
+	}
+	c := dial(t, ln.Addr())
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_, err = c.Write([]byte("x"))
+	require.NoError(t, err)
+	_, err = c.Read(make([]byte, 1))
+	require.NoError(t, err)
 }
 
 func processorMilliseconds(t *testing.T) int64 {

@@ -5,7 +5,9 @@ package threadlet
 // System calls of sockets on Unix. Descriptors are non-blocking; again means that the call would block now.
 
 import (
+	"errors"
 	"net"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -66,9 +68,11 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	}
 }
 
-// noRoom tells whether accepting failed for want of descriptors or memory, which may come back.
+// noRoom tells whether accepting, or watching, failed for want of descriptors or memory, which may come back. ENOSPC is that too many
+// descriptors are watched.
 func noRoom(err error) bool {
-	return err == unix.EMFILE || err == unix.ENFILE || err == unix.ENOBUFS || err == unix.ENOMEM
+	var errno unix.Errno
+	return errors.As(err, &errno) && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ENOSPC}, errno)
 }
 
 func sysShutdown(fd, how int) error { return unix.Shutdown(fd, how) }
