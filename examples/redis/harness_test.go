@@ -47,7 +47,11 @@ type instance struct {
 
 // serve starts a server, with a file if one is given. It ends with the test.
 func serve(t *testing.T, o options, file logFile) *instance {
-	group, err := eventloop.NewGroup(1)
+	group, err := newGroup(o, eventloop.WithOnOverload(func(err error) {
+		if !errors.Is(err, eventloop.ErrLoopOverloaded) {
+			t.Error(err) // would be logged
+		}
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func main() {
 
 // run serves until SIGINT or SIGTERM.
 func run(addr string, o options) error {
-	group, err := eventloop.NewGroup(1)
+	group, err := newGroup(o)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,12 @@ func run(addr string, o options) error {
 	defer stop()
 	context.AfterFunc(signals, func() { group.StopGracefully(context.Background(), 10*time.Second) })
 	return errors.Join(group.Run(context.Background()), s.close())
+}
+
+// newGroup returns a group with the server's loop. When an fsync is done, both threadlets of each client may wait for it, each with a
+// microtask; these are work for one checkpoint, and no chain without end that the loop should report.
+func newGroup(o options, more ...eventloop.Option) (*eventloop.Group, error) {
+	return eventloop.NewGroup(1, append(more, eventloop.WithMicrotaskBudget(max(1024, 2*o.maxClients)))...)
 }
 
 // listen accepts connections, each served by a threadlet.
