@@ -193,7 +193,7 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.sealed.Load():
+	case s.sealed.Load(), s.loop.state.load().closing(): // a closed loop runs nothing, also where a runner has room
 		return false, 0, ErrLoopTerminated
 	case g.limit > 0 && s.tasks.len() >= g.limit:
 		return false, 0, ErrLoopOverloaded

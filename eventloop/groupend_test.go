@@ -164,3 +164,30 @@ func TestGroupTellsOfAClosedLoop(t *testing.T) {
 		})
 	}
 }
+
+// A loop that was closed has nothing of the group left, and accepts nothing more, also if nobody asks for the end of the group
+// and a runner has room.
+func TestGroupOfClosedLoops(t *testing.T) {
+	g := newGroup(t, 2, eventloop.WithMetrics(true))
+	for i := range g.Len() {
+		for range 10 {
+			require.NoError(t, g.PutInto(i, func() {}))
+		}
+	}
+	for i := range g.Len() {
+		require.NoError(t, g.Loop(i).Close())
+		require.ErrorIs(t, g.PutInto(i, func() {}), eventloop.ErrLoopTerminated)
+		require.Zero(t, g.Loop(i).Metrics().External.Current)
+	}
+
+	g = newGroup(t, 2)
+	running, release := make(chan struct{}), make(chan struct{})
+	require.NoError(t, g.PutInto(1, func() { close(running); <-release }))
+	result := runs(g, context.Background())
+	<-running
+	require.NoError(t, g.Loop(1).Close())
+	late := g.PutInto(1, func() {}) // before the callback has returned, and the loop has ended
+	close(release)
+	require.ErrorIs(t, late, eventloop.ErrLoopTerminated)
+	require.ErrorIs(t, <-result, eventloop.ErrLoopTerminated)
+}

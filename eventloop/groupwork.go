@@ -3,7 +3,8 @@ package eventloop
 // Runners: the tasks that run a group's tasks. A share's runner takes from other shares when its own is empty.
 
 // run is the runner of share i, a task of its loop. It runs tasks as the loop does, with microtasks after each and
-// internal tasks before, and within the same bounds of a tick.
+// internal tasks before, and within the same bounds of a tick. Each turn of a runner runs a task: one that gave way at once,
+// each time, would keep the loop's own tasks behind it waiting, too.
 func (g *Group) run(i int) {
 	l, s, p := g.loops[i], &g.shares[i], g.loops[i].probe
 	t := &l.bounds
@@ -12,52 +13,52 @@ func (g *Group) run(i int) {
 	if s.left = 0; left == 0 {
 		left = groupRun
 	}
-	goesOn, returned := true, false
 	if l.queueLimit > 0 {
 		l.waiting.Add(1) // the loop has counted it off like a task
 	}
 	if p != nil {
 		p.beginRunner()
 	}
+	retired, returned := false, false
 	defer func() {
-		if goesOn { // also when a task did not return
+		if !retired { // also when a task did not return
 			g.goOn(i, left)
 		}
 		if p != nil && returned {
 			p.clearRunning()
 		}
 	}()
-	for first := true; ; first = false {
-		if l.microtasksDue() {
+	for ran := false; ; {
+		if state := l.state.load(); state.closing() || left == 0 && !state.ending() {
+			break
+		}
+		if retired = !g.find(i, left); retired {
+			break
+		}
+		if l.microtasksDue() { // now, since those that were accepted before the task go before it; so do internal tasks
 			l.checkpoint()
 		}
 		state := l.state.load()
-		if state.closing() {
-			goesOn, returned = false, true
-			return
-		}
 		if state.ending() && !s.sealed.Load() {
 			// A loop that is ending runs all tasks that it finds. If other goroutines could go on to submit some, it would never end.
 			g.beginEnd(false)
 		}
-		switch { // the loop has counted the runner, and so the first task
-		case left == 0 && !state.ending(), t.crowded || l.internalWaiting(), !first && t.tasks <= t.outer.at && l.tasksSpent():
-			returned = true
-			return
-		case !first:
+		if state.closing() || l.internalWaiting() || ran && (t.crowded || t.tasks <= t.outer.at && l.tasksSpent()) {
+			break
+		}
+		fn, m := s.take()
+		if fn == nil {
+			continue // another loop has taken it
+		}
+		if ran { // the loop has counted the runner, and so the first task
 			t.tasks--
 		}
-		fn, m := g.next(i, left)
-		if fn == nil {
-			goesOn, returned = false, true
-			return
-		}
-		left = max(left-1, 0)
+		ran, left = true, max(left-1, 0)
 		if l.grace.counts {
 			l.countExternal()
 		}
 		if p != nil {
-			p.glanceDepth(0, l.externals.len()+int(s.n.Load())+1)
+			p.glanceDepth(0, max(l.externals.len()+s.waiting(), 0)+1)
 		}
 		if l.calling = (calling{kind: aTask}); p != nil {
 			p.callShared(m, fn)
@@ -65,6 +66,7 @@ func (g *Group) run(i int) {
 			fn()
 		}
 	}
+	returned = true
 }
 
 // goOn has the runner, which may still run so many tasks, go on after what the loop does in between. It keeps its place
@@ -72,10 +74,13 @@ func (g *Group) run(i int) {
 // each time. If it has run all that it may, the tasks that are left have other runners, or get one more.
 func (g *Group) goOn(i, left int) {
 	l, s := g.loops[i], &g.shares[i]
+	if l.state.load().closing() {
+		return
+	}
 	if left == 0 {
 		s.mu.Lock()
 		s.runners--
-		ended := s.runners > 0 || s.post() == nil
+		ended := s.runners > 0 || s.tasks.len() == 0 || s.post() == nil
 		if !ended {
 			s.runners++
 		}
@@ -91,27 +96,28 @@ func (g *Group) goOn(i, left int) {
 	}
 }
 
-// next returns a task for loop i, from its own share or from another. left is how many the runner that asks may still run.
-// If there is none, next returns nil, and the runner is none any more.
-func (g *Group) next(i, left int) (func(), mark) {
+// find tells whether there is a task for loop i: in its own share, or in another, from which it then takes some. left is how many
+// tasks the runner that asks may still run. If there is none, that runner is none any more.
+func (g *Group) find(i, left int) bool {
 	s := &g.shares[i]
-	for {
-		if fn, m := s.take(); fn != nil {
-			return fn, m
+	for s.n.Load() == 0 {
+		if !g.steal(i) && s.retire(left) {
+			return false
 		}
-		if g.steal(i) {
-			continue
-		}
-		s.mu.Lock()
-		if s.tasks.len() != 0 {
-			s.mu.Unlock()
-			continue
-		}
-		s.runners--
-		s.room -= left
-		s.mu.Unlock()
-		return nil, mark{}
 	}
+	return true
+}
+
+// retire ends a runner that may still run so many tasks, unless there is a task for it. It tells whether it has.
+func (s *share) retire(left int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tasks.len() != 0 {
+		return false
+	}
+	s.runners--
+	s.room -= left
+	return true
 }
 
 // fallAsleep counts the loop among the group's sleepers, and tells whether there are tasks, for which it should not sleep. The
@@ -204,4 +210,17 @@ func (g *Group) steal(i int) bool {
 		g.wakeSleeper() // it may have looked while the tasks were in neither share, and the first task may block this loop
 	}
 	return true // even if another loop has taken them: the caller then looks at all shares again
+}
+
+// end drops what is in the share of a loop that has ended: tasks if it was closed, otherwise none. A loop without a group has
+// no share.
+func (s *share) end() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sealed.Store(true)
+	s.tasks = queue{}
+	s.n.Store(0)
 }

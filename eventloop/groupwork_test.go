@@ -115,3 +115,59 @@ func TestGroupWakesOthersAtOnce(t *testing.T) {
 		require.NoError(t, <-result)
 	}
 }
+
+// A turn of a group's runner runs a task, like any turn of the loop's tasks, also where each tick has more microtasks of other
+// goroutines than it may: the runner stands before the loop's own tasks, and would keep them waiting, too.
+func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
+	const tasks, burst = 20, 10_000
+	g := newGroup(t, 2, eventloop.WithMicrotaskBudget(2*burst))
+	l, release := g.Loop(0), make(chan struct{})
+	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
+	var ran atomic.Int32
+	for range tasks {
+		require.NoError(t, g.PutInto(0, func() { ran.Add(1) }))
+		require.NoError(t, l.Submit(func() { ran.Add(1) }))
+	}
+	ticks := 0
+	stop, err := l.Every(time.Nanosecond, func() {
+		ticks++
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range burst {
+				_ = l.ScheduleMicrotask(func() {})
+			}
+		}()
+		if <-done; ticks == 3*tasks {
+			_ = l.SubmitInternal(func() { close(release) })
+		}
+	})
+	require.NoError(t, err)
+	result := runs(g, context.Background())
+	<-release
+	require.EqualValues(t, 2*tasks, ran.Load())
+	stop()
+	require.NoError(t, g.Shutdown(context.Background()))
+	require.NoError(t, <-result)
+}
+
+// A tick whose budget is spent by the last of the group's tasks has not exceeded it.
+func TestGroupSpendsItsBudget(t *testing.T) {
+	for _, tasks := range []int{1, 2, eventloop.GroupRun, 2*eventloop.GroupRun + 1} {
+		var reports atomic.Int32
+		g := newGroup(t, 2, eventloop.WithTickBudget(tasks), eventloop.WithOnOverload(func(error) { reports.Add(1) }))
+		release, ran := make(chan struct{}), make(chan struct{})
+		require.NoError(t, g.Loop(1).Submit(func() { <-release }))
+		for range tasks {
+			require.NoError(t, g.PutInto(0, func() {}))
+		}
+		_, err := g.Loop(0).ScheduleTimer(time.Millisecond, func() { close(ran) })
+		require.NoError(t, err)
+		result := runs(g, context.Background())
+		<-ran
+		close(release)
+		require.Zero(t, reports.Load(), "%d tasks", tasks)
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+	}
+}

@@ -143,6 +143,7 @@ func (l *Loop) finish() bool {
 func (l *Loop) end() {
 	l.discard()
 	l.externals, l.internals, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
+	l.share.end()
 	l.dropTimers()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {

@@ -153,11 +153,24 @@ func TestGroupRunnersAreNoTasks(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		require.EqualValues(t, 5, g.Metrics().Run)
+		releases := []chan struct{}{make(chan struct{}), make(chan struct{})}
+		for i := range g.Len() {
+			require.NoError(t, g.Loop(i).Submit(func() { <-releases[i] }))
+		}
+		synctest.Wait()
+		for range 10 * eventloop.GroupRun {
+			require.NoError(t, g.PutInto(0, func() {}))
+		}
+		close(releases[0])
+		synctest.Wait()
+		close(releases[1])
+		synctest.Wait()
+		require.Equal(t, 10*eventloop.GroupRun, g.Metrics().External.Max)
 		for range 40 { // a runner for each
 			require.NoError(t, g.Submit(func() { time.Sleep(time.Second) }))
 			time.Sleep(2 * time.Second)
 		}
-		require.EqualValues(t, 45, g.Metrics().Run)
+		require.EqualValues(t, 7+10*eventloop.GroupRun+40, g.Metrics().Run)
 		for i := range g.Len() {
 			m := g.Loop(i).Metrics()
 			require.InDelta(t, float64(m.Run)/2, m.Callback.Count, 2, "half are timed")
