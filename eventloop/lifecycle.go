@@ -157,7 +157,7 @@ func (l *Loop) end() {
 	l.owner.Store(0)
 	l.workers.abandon()
 	l.promises.End()
-	l.abandonRetries()
+	l.leaveContexts()
 	if l.forget != nil {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive

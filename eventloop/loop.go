@@ -68,6 +68,7 @@ type Loop struct {
 	fds      descriptors
 	promises *promise.Realm
 	workers  workers
+	sleepers sleepers
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
 	share    *share  // the loop's share of its group's tasks; nil without a group; fixed by NewGroup

@@ -21,29 +21,76 @@ func (l *Loop) Sleep(ctx context.Context, d time.Duration) *Promise {
 		return l.promises.Rejected(cancelled(ctx))
 	}
 	p, resolve, reject := l.promises.New()
-	forget := func() bool { return true }
-	var timer TimerID
-	if ctx.Done() != nil {
-		armed := make(chan struct{})
-		defer close(armed)
-		forget = sched.AfterContext(ctx, func() {
-			<-armed
-			_ = l.CancelTimer(timer)
-			reject(cancelled(ctx))
-		})
-	}
-	timer, err := l.ScheduleTimer(d, func() { resolve(nil) })
-	if err != nil {
-		forget()
-		return l.promises.Refused(err)
-	}
 	if ctx.Done() == nil {
+		if _, err := l.ScheduleTimer(d, func() { resolve(nil) }); err != nil {
+			return l.promises.Refused(err)
+		}
 		return p
 	}
+	s := new(sleeper)
+	armed := make(chan struct{})
+	defer close(armed)
+	s.forget = sched.AfterContext(ctx, func() {
+		<-armed
+		_ = l.CancelTimer(s.timer)
+		reject(cancelled(ctx))
+	})
+	timer, err := l.ScheduleTimer(d, func() { resolve(nil) })
+	if err == nil && !l.sleepers.add(s) {
+		err = ErrLoopTerminated
+	}
+	if err != nil {
+		s.forget()
+		return l.promises.Refused(err)
+	}
+	s.timer = timer
 	return p.Finally(func() error { // also when the loop shuts down
-		forget()
+		s.forget()
+		l.sleepers.remove(s)
 		return nil
 	})
+}
+
+// sleeper is one call of Sleep with a context that can end. Only the call writes its fields: the context's end waits for the
+// call, and the loop forgets nobody before it has added them.
+type sleeper struct {
+	timer          TimerID
+	forget         func() bool
+	links[sleeper] // in sleepers
+}
+
+// sleepers lists those whose contexts may still end their sleep. Handlers remove them; but these are not called once the loop
+// was closed, and then its end has the contexts forget those that are left.
+type sleepers struct {
+	mu    sched.Mutex // guards the other fields
+	list  list[sleeper, *sleeper]
+	ended bool // nobody is added any more
+}
+
+// add tells whether it has added s.
+func (ss *sleepers) add(s *sleeper) bool {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if !ss.ended {
+		ss.list.add(s)
+	}
+	return !ss.ended
+}
+
+// remove removes s. The loop calls it.
+func (ss *sleepers) remove(s *sleeper) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	ss.list.remove(s)
+}
+
+// end empties the list, and returns its first element, from which the links lead to all others.
+func (ss *sleepers) end() *sleeper {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	first := ss.list.first
+	ss.list, ss.ended = list[sleeper, *sleeper]{}, true
+	return first
 }
 
 // Backoff says how often, and after which waits, [Retry] tries again.
@@ -187,16 +234,19 @@ func (l *Loop) endRetries() (ended bool) {
 	return ended
 }
 
-// abandonRetries has the contexts of all pauses forget them when the loop was closed. This may take a while and nobody waits
-// for it, so it is done on another goroutine.
-func (l *Loop) abandonRetries() {
-	first := l.retries.first
+// leaveContexts has the contexts of all that sleeps or pauses forget it when the loop was closed. This may take a while and
+// nobody waits for it, so it is done on another goroutine.
+func (l *Loop) leaveContexts() {
+	sleeper, paused := l.sleepers.end(), l.retries.first
 	l.retries = retries{}
-	if first == nil {
+	if sleeper == nil && paused == nil {
 		return
 	}
 	sched.Go(func() {
-		for r := first; r != nil; r = r.next {
+		for s := sleeper; s != nil; s = s.next {
+			s.forget()
+		}
+		for r := paused; r != nil; r = r.next {
 			if r.forget != nil {
 				r.forget()
 			}

@@ -211,6 +211,28 @@ func promisifyAnd(end func(*stage)) func(w *stage) []sched.Thread {
 	}
 }
 
+// A sleep that the loop's end cuts short is heard of, and its context has forgotten it.
+func sleepAnd(end func(*stage)) func(w *stage) []sched.Thread {
+	return func(w *stage) []sched.Thread {
+		ctx := newCancellable()
+		var heard <-chan eventloop.Result
+		w.verify = func() error {
+			for _, f := range ctx.after {
+				if f != nil {
+					return errors.New("the context has not forgotten who sleeps")
+				}
+			}
+			if r, err := outcome(heard); err != nil || !errors.Is(r.Err, eventloop.ErrLoopTerminated) {
+				return fmt.Errorf("heard %v, %v", r, err)
+			}
+			return nil
+		}
+		return []sched.Thread{w.thread("run", w.run), w.thread("sleep", func() {
+			heard = w.Sleep(ctx, math.MaxInt64).ToChannel()
+		}), w.thread("end", func() { end(w) })}
+	}
+}
+
 // Who waits for a promise hears of it once, whoever settles it; and if it was fulfilled, so does a handler.
 func resolveAnd(end func(*stage)) func(w *stage) []sched.Thread {
 	return func(w *stage) []sched.Thread {

@@ -298,6 +298,8 @@ var scenarios = join(
 		{name: "unregister", opts: []eventloop.Option{eventloop.WithAutoExit(true)}, prepare: unregisterAnd(nil)},
 		{name: "unregister and shutdown", prepare: unregisterAnd((*stage).shutdown)},
 		{name: "unregister and close", prepare: unregisterAnd((*stage).close)},
+		{name: "sleep and shutdown", prepare: sleepAnd((*stage).shutdown)},
+		{name: "sleep and close", prepare: sleepAnd((*stage).close)},
 		{name: "resolve and wait", prepare: resolveAndWait},
 		{name: "resolve and wait, parked", parked: true, prepare: resolveAndWait},
 		{name: "resolve and shutdown", prepare: resolveAnd((*stage).shutdown)},
