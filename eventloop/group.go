@@ -120,20 +120,33 @@ func (g *Group) Len() int { return len(g.loops) }
 // Loop returns the loop with the number i, from 0 to Len.
 func (g *Group) Loop(i int) *Loop { return g.loops[i] }
 
-// Least returns a loop that has the least to do: the fewest descriptors and tasks of the group. If there are several such
-// loops, it returns any of them.
+// Least returns a loop that has the least to do, for what must stay on one loop. It adds up a loop's descriptors, its threadlets
+// that have not ended, and its tasks: those of the group, and those that were submitted to the loop itself. Of the latter it
+// knows whether there are any, but their number only within some hundred: it takes no lock, and costs a few atomic loads for
+// each loop. It does not count timers, internal tasks and microtasks, nor how long callbacks take. If several loops have the
+// least, it returns any of them.
 func (g *Group) Least() *Loop {
 	from := rand.IntN(len(g.loops))
 	least, load := from, g.load(from)
 	for k := 1; k < len(g.loops) && load > 0; k++ {
-		if i := (from + k) % len(g.loops); g.load(i) < load {
-			least, load = i, g.load(i)
+		i := (from + k) % len(g.loops)
+		if other := g.load(i); other < load {
+			least, load = i, other
 		}
 	}
 	return g.loops[least]
 }
 
-func (g *Group) load(i int) int32 { return g.loops[i].fds.size.Load() + g.shares[i].n.Load() }
+// load is how much loop i has to do, as Least counts it.
+func (g *Group) load(i int) int {
+	l := g.loops[i]
+	tasks := int(l.backlog.Load() + l.inbox.ahead.Load())
+	if l.inbox.mayHaveWork() {
+		tasks = max(tasks, 1)
+	}
+	// A runner that waits in the loop's queue is counted twice: there, and by the tasks that it is for.
+	return int(l.fds.size.Load()) + l.guest.count() + max(tasks+g.shares[i].waiting(), 0)
+}
 
 // Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in
 // any order. On the loop that fn waits for, it has its turn among the tasks that were submitted to that loop, in about the

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 func newGroup(t testing.TB, n int, opts ...eventloop.Option) *eventloop.Group {
@@ -305,15 +306,61 @@ func TestGroupLifecycle(t *testing.T) {
 		require.NoError(t, g.Submit(func() {}))
 	}
 	require.ErrorIs(t, g.Submit(func() {}), eventloop.ErrLoopOverloaded)
+}
 
-	g = newGroup(t, 3)
-	least := g.Least()
+// Least counts descriptors and threadlets, and tasks wherever they wait; what has ended, it counts no more.
+func TestGroupLeast(t *testing.T) {
+	g := newGroup(t, 3)
+	runs(g, context.Background())
 	near, far := newPair(t)
 	defer closeAll(near, far)
-	require.NoError(t, least.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
-	for range 30 {
-		require.NotSame(t, least, g.Least())
+	require.NoError(t, g.Loop(0).RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
+	for _, tasks := range []int{0, 1, 100, 100_000} {
+		began, ends, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		block := func() { close(began); <-ends }
+		require.NoError(t, g.Loop(1).Submit(block))
+		<-began
+		for range tasks {
+			require.NoError(t, g.Loop(1).Submit(func() {}))
+		}
+		require.NoError(t, g.Loop(1).Submit(func() { close(ended) }))
+		for range 30 {
+			require.Same(t, g.Loop(2), g.Least(), "%d tasks", tasks)
+		}
+		close(ends)
+		<-ended
+		require.Eventually(t, func() bool { return g.Least() == g.Loop(1) }, 10*time.Second, time.Millisecond)
 	}
+
+	sleeps, err := threadlet.Go(g.Loop(1), func() { _ = threadlet.Sleep(time.Hour) })
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return g.Least() == g.Loop(2) }, 10*time.Second, time.Millisecond)
+	for range 30 {
+		require.Same(t, g.Loop(2), g.Least())
+	}
+	sleeps.Signal()
+	require.NoError(t, sleeps.Join(context.Background()))
+	require.Eventually(t, func() bool { return g.Least() == g.Loop(1) }, 10*time.Second, time.Millisecond)
+
+	// One descriptor is less than a thousand tasks, whether the loop has taken them or not.
+	g = newGroup(t, 2)
+	near, far = newPair(t)
+	defer closeAll(near, far)
+	require.NoError(t, g.Loop(0).RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
+	began, ends := make(chan struct{}), make(chan struct{})
+	require.NoError(t, g.Loop(1).Submit(func() { close(began); <-ends }))
+	for range 1000 {
+		require.NoError(t, g.Loop(1).Submit(func() {}))
+	}
+	for range 30 {
+		require.Same(t, g.Loop(0), g.Least())
+	}
+	runs(g, context.Background())
+	<-began
+	for range 30 {
+		require.Same(t, g.Loop(0), g.Least())
+	}
+	close(ends)
 }
 
 // Uneven load: one task in fifty is as long as fifty others. A group beside tasks that are dealt out in turn, where the long
