@@ -17,6 +17,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/race"
 )
 
 // waits are all ways to wait for something that never comes.
@@ -262,29 +263,37 @@ func TestFaultsAtTheEnd(t *testing.T) {
 	require.Len(t, *faults, 2*n/3)
 }
 
-// Ten thousand that wait hear of the end at once, and leave nothing behind.
+// Ten thousand that wait hear of the end within a tenth of a second, and leave nothing behind.
 func TestManyAtTheEnd(t *testing.T) {
 	const n = 10_000
-	before := runtime.NumGoroutine()
-	l := start(t)
-	told := 0
-	require.NoError(t, do(t, l, func() {
-		for range n {
-			_, _ = threadlet.Go(l, func() {
-				if errors.Is(threadlet.Sleep(time.Hour), eventloop.ErrLoopTerminated) {
-					told++
-				}
-			})
+	var took time.Duration
+	for range 5 { // other programs may have the processors meanwhile
+		before := runtime.NumGoroutine()
+		l := start(t)
+		told := 0
+		require.NoError(t, do(t, l, func() {
+			for range n {
+				_, _ = threadlet.Go(l, func() {
+					if errors.Is(threadlet.Sleep(time.Hour), eventloop.ErrLoopTerminated) {
+						told++
+					}
+				})
+			}
+			_ = threadlet.Sleep(time.Millisecond)
+		}))
+		require.Greater(t, runtime.NumGoroutine(), n)
+		began := time.Now()
+		require.NoError(t, l.Close())
+		<-l.Done()
+		took = time.Since(began)
+		t.Logf("%d threadlets ended within %v", n, took)
+		require.Equal(t, n, told)
+		awaitGoroutines(t, before)
+		if race.Enabled || took <= 100*time.Millisecond {
+			return
 		}
-		_ = threadlet.Sleep(time.Millisecond)
-	}))
-	require.Greater(t, runtime.NumGoroutine(), n)
-	began := time.Now()
-	require.NoError(t, l.Close())
-	<-l.Done()
-	t.Logf("%d threadlets ended within %v", n, time.Since(began))
-	require.Equal(t, n, told)
-	awaitGoroutines(t, before)
+	}
+	t.Errorf("%d threadlets took %v to end, and never less than a tenth of a second", n, took)
 }
 
 // Idle coroutines are kept for later threadlets, but not all of them.
