@@ -29,6 +29,15 @@ var parts = []flood{
 		}
 		return err
 	})},
+	{name: "Call", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
+		l, err := s.native()
+		if err == nil {
+			fn := t.next()
+			_, err = eventloop.Call(context.Background(), l, func() (int, error) { fn(); return 0, nil })
+		}
+		return err
+	})},
+	{name: "AwaitWorkers", like: litters, begin: asksNative(func(l *eventloop.Loop) { _ = l.AwaitWorkers(context.Background()) })},
 	{name: "threadlet.Go", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
 		l, err := s.native()
 		if err == nil {
@@ -38,6 +47,8 @@ var parts = []flood{
 	})},
 	// All but the first signal of a wait cost an atomic operation.
 	{name: "threadlet Signal", like: nudges, own: set(internalProbe), free: set(taskProbe), begin: signaled},
+	{name: "threadlet.Threadlets", like: makes, own: set(internalProbe), free: set(taskProbe),
+		begin: asksNative(func(l *eventloop.Loop) { threadlet.Threadlets(l) })},
 	{name: "HoldNamed", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.HoldNamed("siege")() })},
 	{name: "Active", like: litters, begin: asksNative(func(l *eventloop.Loop) { l.Active() })},
 	{name: "Metrics", like: litters, opts: []eventloop.Option{eventloop.WithMetrics(true)},
