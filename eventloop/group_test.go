@@ -334,7 +334,8 @@ func TestGroupLeast(t *testing.T) {
 
 	sleeps, err := threadlet.Go(g.Loop(1), func() { _ = threadlet.Sleep(time.Hour) })
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return least(g) == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(threadlet.Threadlets(g.Loop(1))) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return g.Loop(1).State() == eventloop.StateSleeping }, 10*time.Second, time.Millisecond)
 	for range 30 {
 		require.Equal(t, 2, least(g))
 	}
