@@ -90,32 +90,6 @@ func TestGroupTasksAreTasks(t *testing.T) {
 	}
 }
 
-// If a loop that had nothing to do has just been given a long task of its own, another runs that of the group.
-func TestGroupWakesOthersAtOnce(t *testing.T) {
-	for _, procs := range []int{1, 2} { // on one, the loop has yielded while this goroutine runs
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		g := newGroup(t, 2)
-		result := runs(g, context.Background())
-		patience := time.After(20 * time.Second)
-		for round := range 500 {
-			answer, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			require.NoError(t, g.SubmitTo(0, func() { close(answer) }))
-			<-answer
-			require.NoError(t, g.Loop(0).Submit(func() { <-release }))
-			require.NoError(t, g.SubmitTo(0, func() { close(done) }))
-			select {
-			case <-done:
-			case <-patience:
-				close(release)
-				t.Fatalf("round %d: a task waits behind a long one, while another loop is idle", round)
-			}
-			close(release)
-		}
-		require.NoError(t, g.Shutdown(context.Background()))
-		require.NoError(t, <-result)
-	}
-}
-
 // A turn of a group's runner runs a task, like any turn of the loop's tasks, also where each tick has more microtasks of other
 // goroutines than it may: the runner stands before the loop's own tasks, and would keep them waiting, too.
 func TestGroupTasksRunBesideMicrotasks(t *testing.T) {

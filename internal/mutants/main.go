@@ -70,7 +70,7 @@ func choose(pattern string, sample int, seed uint64) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.DeleteFunc(slices.Concat(loopMutants, fdMutants, seenMutants, helperMutants, partMutants, adapterMutants, gojaMutants), func(m mutant) bool {
+	all := slices.DeleteFunc(allMutants(), func(m mutant) bool {
 		return !match.MatchString(m.name) || !m.applies()
 	})
 	if len(all) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,10 @@ type mutant struct {
 	new   string
 	harm  string // what would go wrong for a user
 	first string // pattern of tests to begin with, to save time; all others follow if these notice nothing
+}
+
+func allMutants() []mutant {
+	return slices.Concat(loopMutants, fdMutants, groupMutants, seenMutants, helperMutants, partMutants, adapterMutants, gojaMutants)
 }
 
 func (m mutant) apply(text string) (string, error) {

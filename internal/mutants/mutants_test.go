@@ -24,7 +24,7 @@ import (
 // Every mutant has its place in the code as it is, a name of its own, and says what it is about.
 func TestTable(t *testing.T) {
 	names, style := map[string]bool{}, regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
-	for _, m := range slices.Concat(loopMutants, fdMutants, seenMutants, helperMutants, partMutants, adapterMutants, gojaMutants) {
+	for _, m := range allMutants() {
 		if names[m.name] || !style.MatchString(m.name) || m.harm == "" || m.old == m.new {
 			t.Errorf("%q is no good", m.name)
 		}
@@ -49,7 +49,7 @@ func TestMutantsCompile(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	byFolder := map[string][]mutant{}
-	for _, m := range slices.Concat(loopMutants, fdMutants, seenMutants, helperMutants, partMutants, adapterMutants, gojaMutants) {
+	for _, m := range allMutants() {
 		if folder := filepath.FromSlash(path.Dir(m.file)); m.applies() {
 			byFolder[folder] = append(byFolder[folder], m)
 		}

@@ -15,9 +15,6 @@ var loopMutants = []mutant{
 		"a stream beside urgent work comes task by task", "^TestGatherInterrupted$"},
 
 	// groupwork.go
-	{"group-forgets-stolen-tasks", "eventloop/groupwork.go",
-		"if n > 1 && g.sleepers.Load() > 0 {", "if false {",
-		"tasks that were stolen wait behind one that blocks, while a loop is idle", "^TestGroupWakesForStolenTasks$"},
 
 	// inbox.go
 	{"inbox-empty-without-microtasks", "eventloop/inbox.go",

@@ -1,0 +1,153 @@
+package eventloop_test
+
+// Tests of stealing: no task of a group waits while a loop has nothing to do.
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// A task that blocks its loop until all others have run keeps none of them waiting: they are taken away from it, also those that came
+// before it.
+func TestGroupSteals(t *testing.T) {
+	for round := range 200 {
+		g := newGroup(t, 2)
+		const n = 100
+		var others sync.WaitGroup
+		others.Add(n)
+		done := make(chan struct{})
+		result := runs(g, context.Background())
+		for k := range n + 1 {
+			if k == round%n {
+				require.NoError(t, g.Submit(func() {
+					others.Wait()
+					close(done)
+				}))
+			} else {
+				require.NoError(t, g.Submit(others.Done))
+			}
+		}
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("round %d: tasks wait behind one that blocks, while a loop is idle", round)
+		}
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+	}
+}
+
+// Tasks that are taken from one loop by another are nowhere for a moment. A loop that has looked then is woken for them: the first
+// may block the loop that has taken them.
+func TestGroupWakesForStolenTasks(t *testing.T) {
+	g := newGroup(t, 3)
+	ended := make(chan error, 1)
+	go func() { ended <- g.Loop(2).Run(context.Background()) }()
+	require.Eventually(t, func() bool { return g.Loop(2).State() == eventloop.StateSleeping }, 5*time.Second, time.Millisecond)
+	ran := make(chan struct{}, 10)
+	for range cap(ran) {
+		require.NoError(t, g.PutInto(0, func() { ran <- struct{}{} }))
+	}
+	require.NoError(t, g.StealFor(1))
+	select {
+	case <-ran:
+	case <-time.After(20 * time.Second):
+		t.Error("tasks wait that another loop has taken away, while a third is idle")
+	}
+	require.NoError(t, g.Close())
+	require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
+}
+
+// A task runs at once on a loop that has nothing to do, whatever the others are busy with: tasks of the group or their own. That
+// loop may be asleep, or become so later.
+func TestGroupWakesIdle(t *testing.T) {
+	const loops = 3
+	for _, own := range []bool{false, true} {
+		for _, later := range []bool{false, true} {
+			t.Run(fmt.Sprintf("own=%t/later=%t", own, later), func(t *testing.T) {
+				g := newGroup(t, loops)
+				result := runs(g, context.Background())
+				for round := range 20 {
+					idle, begun, others, busy := round%loops, make(chan int), make(chan struct{}), make(chan struct{})
+					for i := range loops {
+						block := others
+						if i == idle {
+							block = busy
+						}
+						fn := func() {
+							begun <- i
+							<-block
+						}
+						if own {
+							require.NoError(t, g.Loop(i).Submit(fn))
+						} else {
+							require.NoError(t, g.Submit(fn))
+						}
+						<-begun
+					}
+					task := func() { close(others) }
+					if !later {
+						close(busy)
+						require.Eventually(t, func() bool { return sleepers(g) == 1 }, 5*time.Second, 50*time.Microsecond)
+					}
+					require.NoError(t, g.Submit(task))
+					if later {
+						close(busy)
+					}
+					select {
+					case <-others:
+					case <-time.After(20 * time.Second):
+						close(others)
+						t.Fatalf("round %d: a task waits while a loop is idle", round)
+					}
+				}
+				require.NoError(t, g.Shutdown(context.Background()))
+				require.NoError(t, <-result)
+			})
+		}
+	}
+}
+
+// sleepers returns how many loops of a group sleep.
+func sleepers(g *eventloop.Group) (n int) {
+	for i := range g.Len() {
+		if g.Loop(i).State() == eventloop.StateSleeping {
+			n++
+		}
+	}
+	return n
+}
+
+// If a loop that had nothing to do has just been given a long task of its own, another runs that of the group.
+func TestGroupWakesOthersAtOnce(t *testing.T) {
+	for _, procs := range []int{1, 2} { // on one, the loop has yielded while this goroutine runs
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		g := newGroup(t, 2)
+		result := runs(g, context.Background())
+		patience := time.After(20 * time.Second)
+		for round := range 500 {
+			answer, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			require.NoError(t, g.SubmitTo(0, func() { close(answer) }))
+			<-answer
+			require.NoError(t, g.Loop(0).Submit(func() { <-release }))
+			require.NoError(t, g.SubmitTo(0, func() { close(done) }))
+			select {
+			case <-done:
+			case <-patience:
+				close(release)
+				t.Fatalf("round %d: a task waits behind a long one, while another loop is idle", round)
+			}
+			close(release)
+		}
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+	}
+}
