@@ -70,7 +70,7 @@ const (
 func (l *Loop) tasksSpent() bool {
 	t := &l.bounds
 	p := &t.outer
-	publish(&l.backlog, int64(l.externals.len()))
+	l.share.noteLeft(l.externals.len())
 	if t.tasks == 0 {
 		t.full = true
 		l.overload.report(l, ErrLoopOverloaded)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	plain "sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -47,6 +48,8 @@ type share struct {
 	group  *Group // this and loop are fixed
 	loop   *Loop
 	n      atomic.Int32 // tasks; written under mu
+	behind plain.Int64  // about how many tasks, runners included, the loop has taken and not begun; 0 if there is none; only the loop writes it
+	ahead  plain.Int64  // how many the inbox had when its last chunk was begun, and 0 once they were taken; written under the lock of the inbox
 	queued atomic.Int32 // runners that wait in the loop's queue, where Metrics must not count them as tasks
 	sealed atomic.Bool  // nothing is accepted any more; written under mu
 	run    func()       // the runner; fixed
@@ -139,13 +142,13 @@ func (g *Group) Least() *Loop {
 
 // load is how much loop i has to do, as Least counts it.
 func (g *Group) load(i int) int {
-	l := g.loops[i]
-	tasks := int(l.backlog.Load() + l.inbox.ahead.Load())
+	l, s := g.loops[i], &g.shares[i]
+	tasks := int(s.behind.Load() + s.ahead.Load())
 	if l.inbox.mayHaveWork() {
 		tasks = max(tasks, 1)
 	}
 	// A runner that waits in the loop's queue is counted twice: there, and by the tasks that it is for.
-	return int(l.fds.size.Load()) + l.guest.count() + max(tasks+g.shares[i].waiting(), 0)
+	return int(l.fds.size.Load()) + l.guest.count() + max(tasks+s.waiting(), 0)
 }
 
 // Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in

@@ -236,9 +236,12 @@ func TestGroupLeast(t *testing.T) {
 	g = newGroup(t, 2)
 	near, far = newPair(t)
 	defer closeAll(near, far)
-	require.NoError(t, g.Loop(0).RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
 	began, ends := make(chan struct{}), make(chan struct{})
 	require.NoError(t, g.Loop(1).Submit(func() { close(began); <-ends }))
+	for range 30 {
+		require.Equal(t, 0, least(g))
+	}
+	require.NoError(t, g.Loop(0).RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
 	for range 1000 {
 		require.NoError(t, g.Loop(1).Submit(func() {}))
 	}

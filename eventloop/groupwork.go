@@ -212,6 +212,13 @@ func (g *Group) steal(i int) bool {
 	return true // even if another loop has taken them: the caller then looks at all shares again
 }
 
+// noteLeft notes how many tasks the loop has taken and not begun, for Least. The share of a loop without a group is nil.
+func (s *share) noteLeft(n int) {
+	if s != nil {
+		publish(&s.behind, int64(n))
+	}
+}
+
 // end drops what is in the share of a loop that has ended: tasks if it was closed, otherwise none. A loop without a group has
 // no share.
 func (s *share) end() {

@@ -5,7 +5,6 @@ package eventloop
 import (
 	"math"
 	"runtime"
-	plain "sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -35,9 +34,6 @@ type inbox struct {
 	// taken is, for each lane, the length of the loop's own queue when the loop last took functions. Only the loop writes
 	// it, under the lock; producers add it to the lane's length to get the backlog.
 	taken [2]int32
-	// ahead is how many external functions the lane had when the last chunk was begun, and 0 once the loop has taken them. It is
-	// written under the lock.
-	ahead plain.Int64
 }
 
 // urgent is the inbox of the two lanes that go before external work. It shares neither lock nor cache line with the external
@@ -120,8 +116,8 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && q.full() {
 			q.grow(c)
-			if at == external {
-				publish(&b.ahead, int64(q.len()))
+			if at == external && l.share != nil {
+				publish(&l.share.ahead, int64(q.len()))
 			}
 			if l.probe != nil {
 				l.probe.extended(at, q)
@@ -263,9 +259,9 @@ func (l *Loop) take(at lane, into *queue) bool {
 	if at != external {
 		l.collectOwed()
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
-	} else {
-		publish(&l.backlog, int64(into.len()))
-		publish(&b.ahead, 0)
+	} else if l.share != nil {
+		l.share.noteLeft(into.len())
+		publish(&l.share.ahead, 0)
 	}
 	if l.probe != nil {
 		l.probe.exchanged(at, into, &b.lane[at&1])

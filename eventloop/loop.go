@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/pprof"
-	plain "sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
@@ -36,11 +35,10 @@ type Loop struct {
 	urgent urgent // all other work that comes from any goroutine
 	_      [64]byte
 
-	// Only the loop's goroutine touches these, except for atomics: others read tickTime, backlog and counters, and the types of alarm
+	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
 	// and handover name the writers of their fields.
 	tickTime  atomic.Int64 // when the current tick began, in nanoseconds since anchor
 	externals queue        // external tasks taken from inbox
-	backlog   plain.Int64  // about how many of them are left; 0 when none is
 	internals queue        // internal tasks taken from urgent
 	ticks     queue        // functions of NextTick
 	micro     queue        // microtasks; those of other goroutines once they are adopted
@@ -344,7 +342,7 @@ func (l *Loop) runExternal() {
 				continue
 			}
 			l.overload.end()
-			publish(&l.backlog, 0)
+			l.share.noteLeft(0)
 			return
 		}
 		if l.state.load().closing() {
