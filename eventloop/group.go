@@ -42,7 +42,8 @@ type Group struct {
 //
 // No task waits while a loop sleeps, whatever keeps its own loop busy. A loop that has committed to sleep counts itself
 // among the sleepers, and then reads all lengths. A producer stores the length, and then looks for sleepers, to post a
-// runner to one. So one of the two sees the other.
+// runner to one. So one of the two sees the other. A task whose own loop slept wakes only that one; there it waits for
+// callbacks that came due at the same moment.
 type share struct {
 	_      [64]byte
 	group  *Group // this and loop are fixed

@@ -135,7 +135,7 @@ func chain(again func(s *site, fn func()) error) func(s *site, t *tally) flooder
 	}
 }
 
-var floods = slices.Concat(calls, descriptors, promises, parts, scripts, chains, groups)
+var floods = slices.Concat(calls, descriptors, promises, parts, threadlets, scripts, chains, groups)
 
 // none is no flood: it shows what the loop does by itself.
 var none = flood{name: "nothing", like: quiet, feeds: true,

@@ -2,14 +2,14 @@
 
 package main
 
-// The floods of what only the loop itself has: waits and intervals, threadlets, and what looks into it.
+// The floods of what only the loop itself has: waits and intervals, and what looks into it.
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 var parts = []flood{
@@ -29,6 +29,17 @@ var parts = []flood{
 		}
 		return err
 	})},
+	{name: "Repeat, stop", like: alarms, begin: each(func(s *site, _ *tally) error {
+		l, err := s.native()
+		if err != nil {
+			return err
+		}
+		stop, err := l.Repeat(func(now time.Time) time.Time { return now.Add(time.Millisecond) }, func() { s.enter() })
+		if err == nil {
+			stop()
+		}
+		return err
+	})},
 	{name: "Call", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
 		l, err := s.native()
 		if err == nil {
@@ -38,19 +49,13 @@ var parts = []flood{
 		return err
 	})},
 	{name: "AwaitWorkers", like: litters, begin: asksNative(func(l *eventloop.Loop) { _ = l.AwaitWorkers(context.Background()) })},
-	{name: "threadlet.Go", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
-		l, err := s.native()
-		if err == nil {
-			_, err = threadlet.Go(l, t.next())
-		}
-		return err
-	})},
-	// All but the first signal of a wait cost an atomic operation.
-	{name: "threadlet Signal", like: nudges, own: set(internalProbe), free: set(taskProbe), begin: signaled},
-	{name: "threadlet.Threadlets", like: makes, own: set(internalProbe), free: set(taskProbe),
-		begin: asksNative(func(l *eventloop.Loop) { threadlet.Threadlets(l) })},
 	{name: "HoldNamed", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.HoldNamed("siege")() })},
 	{name: "Active", like: litters, begin: asksNative(func(l *eventloop.Loop) { l.Active() })},
+	{name: "Closed", like: reads, begin: asksNative(func(l *eventloop.Loop) { l.Closed() })},
+	{name: "DumpEvents", like: litters, opts: []eventloop.Option{eventloop.WithFlightRecorder(64)},
+		begin: asksNative(func(l *eventloop.Loop) { _ = l.DumpEvents(io.Discard) })},
+	{name: "DumpTrace", like: litters, opts: []eventloop.Option{eventloop.WithFlightRecorder(64)},
+		begin: asksNative(func(l *eventloop.Loop) { _ = l.DumpTrace(io.Discard) })},
 	{name: "Metrics", like: litters, opts: []eventloop.Option{eventloop.WithMetrics(true)},
 		begin: asksNative(func(l *eventloop.Loop) { l.Metrics() })},
 }
@@ -91,25 +96,4 @@ func retried(err error) func(s *site, o *one) {
 		eventloop.Retry(context.Background(), l, eventloop.Backoff{First: time.Second, Attempts: 2}, func(context.Context) (int, error) { return 1, err }).
 			Untyped().Then(o.fulfilled, o.rejected)
 	}
-}
-
-// signaled signals a threadlet that does nothing but wait for signals.
-func signaled(s *site, _ *tally) flooder {
-	l, err := s.native()
-	if err != nil {
-		return flooder{}
-	}
-	waits, err := threadlet.Go(l, func() {
-		for !s.stop.Load() {
-			if err := threadlet.Sleep(idleTimer); err == eventloop.ErrLoopTerminated {
-				return
-			}
-			s.enter()
-		}
-	})
-	if err != nil {
-		s.fault("no threadlet to signal: " + err.Error())
-		return flooder{}
-	}
-	return flooder{call: func() bool { waits.Signal(); return !s.stop.Load() }, finish: waits.Signal}
 }
