@@ -205,7 +205,7 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	if s.sealed.Load() {
 		return false, 0, ErrLoopTerminated
 	}
-	p := g.loops[i].probe
+	p := s.loop.probe
 	m := p.markShared()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ func (g *Group) run(i int) {
 	retired, returned := false, false
 	defer func() {
 		if !retired { // also when a task did not return
-			g.goOn(i, left)
+			s.goOn(left)
 		}
 		if p != nil && returned {
 			p.clearRunning()
@@ -72,8 +72,8 @@ func (g *Group) run(i int) {
 // goOn has the runner, which may still run so many tasks, go on after what the loop does in between. It keeps its place
 // at the head of the loop's queue: at the tail, tasks of the loop that come faster than they run would keep it waiting longer
 // each time. If it has run all that it may, the tasks that are left have other runners, or get one more.
-func (g *Group) goOn(i, left int) {
-	l, s := g.loops[i], &g.shares[i]
+func (s *share) goOn(left int) {
+	l := s.loop
 	if l.state.load().closing() {
 		return
 	}
@@ -202,7 +202,7 @@ func (g *Group) steal(i int) bool {
 	victim.mu.Unlock()
 	s.mu.Lock()
 	for k, fn := range stolen[:n] {
-		s.add(fn, marks[k], g.loops[i].probe)
+		s.add(fn, marks[k], s.loop.probe)
 	}
 	s.n.Store(int32(s.tasks.len()))
 	s.mu.Unlock()

@@ -20,13 +20,7 @@ import (
 // TestNoDescriptors runs itself in a process of its own, with a limit that leaves only a few descriptors: the listener
 // survives, does not spin, and goes on when there are some.
 func TestNoDescriptors(t *testing.T) {
-	const child = "TURNLOOP_TEST_LIMITED"
-	if os.Getenv(child) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestNoDescriptors$", "-test.count=1", "-test.v")
-		cmd.Env = append(os.Environ(), child+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoErrorf(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS")
+	if !alone(t) {
 		return
 	}
 	l := start(t)
@@ -46,13 +40,7 @@ func TestNoDescriptors(t *testing.T) {
 	clients := make([]net.Conn, 8)
 	raw, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0) // connects while there are descriptors, is accepted when there are none
 	require.NoError(t, err)
-	const limit = 64
-	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}))
-	var used []int
-	for fd, err := unix.Dup(0); err == nil; fd, err = unix.Dup(0) {
-		used = append(used, fd)
-	}
-	require.NotEmpty(t, used)
+	used := useUp(t)
 	port := to.(*net.TCPAddr).Port
 	require.NoError(t, unix.Connect(raw, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: port}))
 	waiting(t, l, "accept")
@@ -78,25 +66,13 @@ func TestNoDescriptors(t *testing.T) {
 // TestNoDescriptorsToWatch is TestNoDescriptors for a loop that has no descriptors to watch with: its listener begins to wait when one is
 // left, which is enough to ask for a connection and too little to wait for it, and serves when there are some.
 func TestNoDescriptorsToWatch(t *testing.T) {
-	const child = "TURNLOOP_TEST_LIMITED_WATCH"
-	if os.Getenv(child) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestNoDescriptorsToWatch$", "-test.count=1", "-test.v")
-		cmd.Env = append(os.Environ(), child+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoErrorf(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS")
+	if !alone(t) {
 		return
 	}
 	l := start(t)
 	ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	const limit = 64
-	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}))
-	var used []int
-	for fd, err := unix.Dup(0); err == nil; fd, err = unix.Dup(0) {
-		used = append(used, fd)
-	}
-	require.NotEmpty(t, used)
+	used := useUp(t)
 	_ = unix.Close(used[0])
 	ended := make(chan error, 1)
 	_, err = threadlet.Go(l, func() { ended <- threadlet.Serve(ln, echo) })
@@ -119,6 +95,31 @@ func TestNoDescriptorsToWatch(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Read(make([]byte, 1))
 	require.NoError(t, err)
+}
+
+// alone tells whether the test has a process of its own. If not, it runs the test in one.
+func alone(t *testing.T) bool {
+	const child = "TURNLOOP_TEST_ALONE"
+	if os.Getenv(child) != "" {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.v")
+	cmd.Env = append(os.Environ(), child+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS")
+	return false
+}
+
+// useUp limits the descriptors of the process, and takes all that are left.
+func useUp(t *testing.T) (used []int) {
+	const limit = 64
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}))
+	for fd, err := unix.Dup(0); err == nil; fd, err = unix.Dup(0) {
+		used = append(used, fd)
+	}
+	require.NotEmpty(t, used)
+	return used
 }
 
 func processorMilliseconds(t *testing.T) int64 {
