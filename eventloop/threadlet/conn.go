@@ -261,9 +261,10 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 	}
 	c.idles++
 	if c.idle == nil {
+		c.idle = &idle{conn: c}
 		c.s.wanted++
 	}
-	c.idle = func() { c.begin(handle) }
+	c.idle.handle = handle
 	c.startIdleDeadline()
 	if c.signaled.Load() {
 		c.resumeIdle()

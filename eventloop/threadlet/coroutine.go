@@ -14,17 +14,15 @@ import (
 // coroutine is a goroutine that runs only while the loop's goroutine, or the driver (see suspend), has handed over to it.
 // Only code on the loop touches the fields.
 type coroutine struct {
-	s     *scheduler
 	t     *Threadlet              // the threadlet that it runs; nil while it is idle
 	id    uintptr                 // identity of its goroutine
 	yield func(struct{}) bool     // hands back
 	next  func() (struct{}, bool) // hands over
-	rest  *coroutine              // the next one in the list of idle coroutines
 }
 
-// newCoroutine makes a coroutine. The caller must resume it before it makes another.
+// newCoroutine makes a coroutine. The caller must switch to it before it makes another.
 func (s *scheduler) newCoroutine() *coroutine {
-	c := &coroutine{s: s}
+	c := new(coroutine)
 	if s.body == nil {
 		s.body = s.coroutine()
 	}
@@ -33,16 +31,15 @@ func (s *scheduler) newCoroutine() *coroutine {
 	return c
 }
 
-// resume hands over to a coroutine, and returns when the coroutine hands back: because its threadlet waits, or because it is
-// idle. Meanwhile the coroutine's goroutine is the loop's owner: resume stores that before and takes it back afterwards, but
+// switchTo hands over to a coroutine, and returns when the coroutine hands back: because its threadlet waits, or because it is
+// idle. Meanwhile the coroutine's goroutine is the loop's owner: switchTo stores that before and takes it back afterwards, but
 // the id of a new coroutine is not known yet, so a new one stores it itself. For the driver, suspend has the same steps.
-func (c *coroutine) resume() {
-	s := c.s
+func (s *scheduler) switchTo(c *coroutine) {
 	s.base = s.owner.Load()
 	guest.SetOwner(s.owner, c.id)
 	before := s.seen.enter(c)
 	c.next()
-	c.handedBack()
+	s.handedBack(c)
 	s.seen.back(before)
 	guest.SetOwner(s.owner, s.base)
 }
@@ -50,14 +47,14 @@ func (c *coroutine) resume() {
 // handedBack does what a coroutine that has just handed back needs. If it wants the stack of its driver, which is the caller,
 // it gets the stack and goes on. If it is spent, a new goroutine resumes it: a coroutine that ends by runtime.Goexit also
 // ends the goroutine that has resumed it.
-func (c *coroutine) handedBack() {
-	for c.s.wantsTrace {
-		c.s.wantsTrace = false
-		c.s.trace = debug.Stack()
+func (s *scheduler) handedBack(c *coroutine) {
+	for s.wantsTrace {
+		s.wantsTrace = false
+		s.trace = debug.Stack()
 		c.next()
 	}
-	if c.s.spent == c {
-		c.s.spent = nil
+	if s.spent == c {
+		s.spent = nil
 		go c.next()
 	}
 }
@@ -71,7 +68,7 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 		guest.SetOwner(s.owner, c.id)
 		s.seen.begins(c)
 		coroutines.add(c)
-		defer c.exits()
+		defer s.exits(c)
 		for s.quitter != c {
 			c.serve()
 			s.putIdle(c)
@@ -83,8 +80,7 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 // exits is the last that a coroutine does. If its goroutine ends because a threadlet has called runtime.Goexit, that cannot be
 // stopped, also not by a deferred function that panics. But it is postponed: the coroutine hands back first, so that the loop
 // goes on. See handedBack.
-func (c *coroutine) exits() {
-	s := c.s
+func (s *scheduler) exits(c *coroutine) {
 	coroutines.remove(c)
 	s.seen.ends(c)
 	if s.quitter == c {
@@ -110,7 +106,7 @@ func (c *coroutine) serve() {
 		t := c.t
 		c.t = nil
 		t.finish(nil)
-		c.t = c.s.nextFresh(c)
+		c.t = t.s.nextFresh(c)
 	}
 }
 
@@ -128,14 +124,14 @@ func (c *coroutine) failed(value any) {
 	}
 	fault := &eventloop.PanicError{Value: value, Stack: debug.Stack()}
 	t.finish(fault)
-	c.s.fault, c.s.faultSerial = fault, t.serial
+	t.s.fault, t.s.faultSerial = fault, t.serial
 }
 
 // end ends an idle coroutine.
-func (c *coroutine) end() {
-	c.s.quitter = c
-	c.resume()
-	c.s.quitter = nil
+func (s *scheduler) end(c *coroutine) {
+	s.quitter = c
+	s.switchTo(c)
+	s.quitter = nil
 }
 
 // report panics with the fault of a threadlet, which the loop recovers and reports as it does a callback's panic.

@@ -25,19 +25,33 @@ type desc struct {
 	in, out    side               // in is for reading and accepting, out for writing
 	watched    eventloop.IOEvents // the events that it is registered for
 	idles      uint32             // calls of Idle so far
-	idle       func()             // starts the threadlet of an idle connection; nil if it is not idle
-	timer      eventloop.TimerID  // of an idle connection's deadline; 0 for none
+	idle       *idle              // nil unless it belongs to an idle connection
 	prev, next *desc              // in the list of open descriptors; guarded by descs.mu
 
 	open     bool // it is in that list; guarded by descs.mu
 	known    bool // it is registered
 	deferred bool // it is in scheduler.deferred
-	called   bool // the function idle was called, and the threadlet that it starts has not run yet
+	called   bool // resumeIdle was called, and the threadlet that it starts has not run yet
 	gone     bool // the method shut was called, on the loop
 	listens  bool // it belongs to a listener
 
 	closing  atomic.Bool // the method close was called, on any goroutine
 	signaled atomic.Bool // set by signal on any goroutine; cleared on the loop when it ends a wait
+}
+
+// idle is what an idle connection waits with.
+type idle struct {
+	conn   *Conn
+	handle func(*Conn)
+	timer  eventloop.TimerID // of the read deadline; 0 for none
+}
+
+// stopTimer cancels the timer if it is pending.
+func (i *idle) stopTimer() {
+	if i.timer != 0 {
+		_ = i.conn.s.loop.CancelTimer(i.timer)
+		i.timer = 0
+	}
 }
 
 var epoch = time.Now()
@@ -229,18 +243,21 @@ func (d *desc) onEvents(events eventloop.IOEvents) {
 
 // resumeIdle starts the threadlet of an idle connection, and returns false if the connection is not idle.
 func (d *desc) resumeIdle() bool {
-	f := d.idle
-	if f == nil {
+	i := d.idle
+	if i == nil {
 		return false
 	}
-	d.idle, d.called = nil, true
-	d.s.wanted--
-	if d.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.timer)
-		d.timer = 0
-	}
-	f()
+	d.called = true
+	d.leaveIdle()
+	i.conn.begin(i.handle)
 	return true
+}
+
+// leaveIdle ends the wait of an idle connection.
+func (d *desc) leaveIdle() {
+	d.idle.stopTimer()
+	d.idle = nil
+	d.s.wanted--
 }
 
 func (d *desc) unwatch() {
@@ -274,11 +291,7 @@ func (d *desc) shut() error {
 	}
 	d.gone = true
 	if d.idle != nil {
-		d.idle = nil
-		d.s.wanted--
-	}
-	if d.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.timer)
+		d.leaveIdle()
 	}
 	d.unwatch()
 	d.in.wakeAll(net.ErrClosed)
@@ -341,13 +354,14 @@ func (d *desc) renew() {
 
 // startIdleDeadline starts the timer that resumes an idle connection at its read deadline, in place of the one before.
 func (d *desc) startIdleDeadline() {
-	if d.timer != 0 {
-		_ = d.s.loop.CancelTimer(d.timer)
-		d.timer = 0
+	i := d.idle
+	if i == nil {
+		return
 	}
-	if at := d.in.deadline.Load(); at != 0 && d.idle != nil {
-		d.timer, _ = d.s.loop.ScheduleTimer(time.Duration(at-now()), func() {
-			d.timer = 0
+	i.stopTimer()
+	if at := d.in.deadline.Load(); at != 0 {
+		i.timer, _ = d.s.loop.ScheduleTimer(time.Duration(at-now()), func() {
+			i.timer = 0
 			d.resumeIdle()
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/guest"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // scheduler is the guest of a loop (package guest). Only code on the loop touches it, except descs and seen.n, which any
@@ -25,9 +26,8 @@ type scheduler struct {
 
 	made        *coroutine                // the newest coroutine, whose body begins by looking here for itself
 	body        func(func(struct{}) bool) // the function of every coroutine; nil before the first
-	idle        *coroutine                // the list of coroutines without a threadlet
-	idles       int                       // how many coroutines are in that list
-	unused      int                       // the least value of idles since scheduleTrim: so many coroutines were not needed
+	idle        []*coroutine              // the coroutines without a threadlet; the last one is used next
+	unused      int                       // the least number of them since scheduleTrim: so many were not needed
 	trimPending bool                      // the timer of trimUnused is pending
 
 	base    uintptr    // identity of the loop's goroutine while it has handed over to a coroutine
@@ -160,7 +160,7 @@ func (s *scheduler) Turn() {
 	}
 	s.resume(s.take())
 	s.runDeferred()
-	if s.idles > mostIdle {
+	if len(s.idle) > mostIdle {
 		s.trim(mostIdle)
 	}
 	if s.fault != nil {
@@ -174,7 +174,7 @@ func (s *scheduler) resume(t *Threadlet) {
 		s.begin(t, s.takeIdle())
 	}
 	s.goesOn(t)
-	t.co.resume()
+	s.switchTo(t.co)
 }
 
 func (s *scheduler) goesOn(t *Threadlet) {
@@ -201,21 +201,21 @@ func (s *scheduler) nextFresh(c *coroutine) *Threadlet {
 }
 
 func (s *scheduler) takeIdle() *coroutine {
-	c := s.idle
-	if c == nil {
+	n := len(s.idle) - 1
+	if n < 0 {
 		return s.newCoroutine()
 	}
-	s.idle, c.rest = c.rest, nil
-	s.idles--
-	s.unused = min(s.unused, s.idles)
+	c := s.idle[n]
+	s.idle[n] = nil
+	s.idle = s.idle[:n]
+	s.unused = min(s.unused, n)
 	return c
 }
 
 // putIdle adds c to the idle coroutines. c calls it before it hands back.
 func (s *scheduler) putIdle(c *coroutine) {
-	c.rest = s.idle
-	s.idle = c
-	if s.idles++; s.idles > fewIdle && !s.trimPending {
+	s.idle = append(s.idle, c)
+	if len(s.idle) > fewIdle && !s.trimPending {
 		s.scheduleTrim()
 	}
 }
@@ -223,7 +223,7 @@ func (s *scheduler) putIdle(c *coroutine) {
 // scheduleTrim starts a timer for trimUnused, which ends the idle coroutines that were not needed meanwhile, except fewIdle
 // of them. When only these are left, no other timer is started, so a loop without work comes to rest.
 func (s *scheduler) scheduleTrim() {
-	s.unused = s.idles
+	s.unused = len(s.idle)
 	id, err := s.loop.ScheduleTimerAs(eventloop.TimerBackground, trimPause, s.trimUnused)
 	if s.trimPending = err == nil; s.trimPending {
 		_ = s.loop.UnrefTimer(id)
@@ -232,16 +232,17 @@ func (s *scheduler) scheduleTrim() {
 
 func (s *scheduler) trimUnused() {
 	s.trimPending = false
-	if s.trim(max(s.idles-s.unused, fewIdle)); s.idles > fewIdle {
+	if s.trim(max(len(s.idle)-s.unused, fewIdle)); len(s.idle) > fewIdle {
 		s.scheduleTrim()
 	}
 }
 
 // trim ends idle coroutines until at most `to` are left.
 func (s *scheduler) trim(to int) {
-	for s.idles > to {
-		s.takeIdle().end()
+	for len(s.idle) > to {
+		s.end(s.takeIdle())
 	}
+	s.idle = slim.Slice(s.idle)
 }
 
 // Reject ends every wait with ErrLoopTerminated, the current ones and all that follow. It tells whether a threadlet is

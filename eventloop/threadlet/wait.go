@@ -58,7 +58,7 @@ func suspend(t *Threadlet, why reason) error {
 			return ErrNotThreadlet
 		}
 		self = c.t
-		if c.s.terminated || self.signaled.Load() {
+		if self.s.terminated || self.signaled.Load() {
 			if err := self.enter(); err != nil {
 				return err
 			}
@@ -66,7 +66,7 @@ func suspend(t *Threadlet, why reason) error {
 	} else {
 		c = self.co
 	}
-	s := c.s
+	s := self.s
 	if why == yielding {
 		self.phase = ready
 		s.queue(self)
@@ -81,7 +81,7 @@ func suspend(t *Threadlet, why reason) error {
 		s.driver = c
 		for s.first != nil && s.fault == nil {
 			next := s.first
-			if next.phase == fresh && s.idle == nil {
+			if next.phase == fresh && len(s.idle) == 0 {
 				break // the loop makes new coroutines: they inherit the profiler labels of the goroutine that makes them
 			}
 			if s.seen.turns || !s.host.Another() {
@@ -102,7 +102,7 @@ func suspend(t *Threadlet, why reason) error {
 			before := s.seen.enter(o)
 			o.next()
 			if s.wantsTrace || s.spent != nil {
-				o.handedBack()
+				s.handedBack(o)
 			}
 			s.seen.back(before)
 			guest.SetOwner(s.owner, c.id)
