@@ -176,13 +176,13 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n := len(d.table.Of); n > mostListed {
+	if n := d.slots.taken; n > mostListed {
 		return []Activity{{Kind: aDescriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
-	for fd, tag := range d.table.Of {
-		since, from := l.notes.get(registrationTag(tag))
-		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", fd), Since: l.at(since),
-			Detail: join(d.slots.find(tag).events.String(), from)})
+	for r := range d.slots.all() {
+		since, from := l.notes.get(registrationTag(r.tag))
+		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(since),
+			Detail: join(r.events.String(), from)})
 	}
 	return as
 }

@@ -12,21 +12,19 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
-	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // descriptors are the registrations, and the poller that watches them. Any goroutine registers; only the loop waits for
 // events and calls callbacks.
 type descriptors struct {
-	// mu guards the fields from table to closed. It is held over the poller's call that goes with a change, so that table
+	// mu guards the fields from slots to closed. It is held over the poller's call that goes with a change, so that slots
 	// and poller agree, and never over a wait or a callback. Where many goroutines register, the loop would have to wait
 	// long for mu. So the fields that the loop reads (slots, mode, poller and leaving) are changed with both locks held,
 	// and may be read with either. The loop takes only the spin lock look, which is held for a few instructions. A
 	// goroutine that takes both takes mu first.
 	mu      sched.Mutex
 	look    spinLock
-	table   slim.Map[int, uint32] // the tag of the registration of each descriptor
-	slots   slots                 // the registrations
+	slots   slots // the registrations
 	mode    FastPathMode
 	poller  systemPoller        // made when it is first needed, kept until the end
 	cleanup runtime.Cleanup     // closes the poller if the loop is garbage before its end
@@ -36,7 +34,7 @@ type descriptors struct {
 
 	// A goroutine that sets changed or ready looks at the loop's state afterwards; the loop looks at both flags before it
 	// parks. The loop clears changed before it reads mode and poller, and ready before it asks the poller.
-	size    atomic.Int32                 // entries of table; written under mu, read without it
+	size    atomic.Int32                 // taken slots; written under mu, read without it
 	changed atomic.Bool                  // the loop has to look at mode, poller, size and fault
 	ready   atomic.Bool                  // the watch has reported events
 	fault   atomic.Pointer[error]        // the error that ended the watch; the watch sets it before changed, the loop takes it
@@ -121,17 +119,17 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		return ErrLoopTerminated
 	case d.mode == FastPathForced:
 		return ErrFastPathIncompatible
-	case d.has(fd):
+	case d.slots.of(fd) != nil:
 		return ErrFDAlreadyRegistered
 	}
 	if err := l.openPoller(); err != nil {
 		return err
 	}
-	larger := d.slots.larger()
+	larger := d.slots.grown()
 	var tag uint32
 	l.change(func() {
 		if larger != nil {
-			d.slots.at = larger
+			d.slots = *larger
 		}
 		tag = d.slots.next()
 		d.slots.put(registration{events, tag, fd, callback}) // before the poller knows of it, since events may come at once
@@ -142,10 +140,9 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		err = d.poller.Modify(fd, 0, events, tag)
 	}
 	if err != nil {
-		l.change(func() { d.slots.remove(tag) })
+		l.remove(tag)
 		return err
 	}
-	d.table.Put(fd, tag)
 	if l.notes != nil {
 		l.notes.put(registrationTag(tag), l.now(), l.here())
 	}
@@ -185,26 +182,29 @@ func (l *Loop) ModifyFD(fd int, events IOEvents) error {
 	return nil
 }
 
-// updateSize updates size after a change of table. The caller holds mu.
+// remove ends a registration. The caller holds mu.
+func (l *Loop) remove(tag uint32) {
+	d := &l.fds
+	l.change(func() { d.slots.remove(tag) })
+	if smaller := d.slots.shrunk(); smaller != nil {
+		l.change(func() { d.slots = *smaller })
+	}
+}
+
+// updateSize updates size after a change of slots. The caller holds mu.
 func (d *descriptors) updateSize() {
-	n := int32(len(d.table.Of))
+	n := int32(d.slots.taken)
 	if before := d.size.Swap(n); n == 0 || before == 0 {
 		d.changed.Store(true) // there is something to watch, or nothing any more
 	}
 }
 
-// has tells whether a descriptor is registered. The caller holds mu.
-func (d *descriptors) has(fd int) bool {
-	_, is := d.table.Of[fd]
-	return is
-}
-
 // registered finds a registration. The caller holds mu.
 func (d *descriptors) registered(fd int) (*registration, error) {
-	tag, is := d.table.Of[fd]
+	r := d.slots.of(fd)
 	switch {
-	case is:
-		return d.slots.find(tag), nil
+	case r != nil:
+		return r, nil
 	case d.closed:
 		return nil, ErrLoopTerminated
 	}
@@ -282,7 +282,7 @@ func (d *descriptors) drop() error {
 	d.batch, d.called = nil, 0
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.table, d.slots, d.closed = slim.Map[int, uint32]{}, slots{}, true
+	d.slots, d.closed = slots{}, true
 	d.size.Store(0)
 	if left := d.leaving.all(); len(left) > 0 {
 		d.leaving = leavers{}

@@ -61,7 +61,7 @@ func (l *Loop) exit() bool {
 
 // neededLocked does what needed does, for a caller that already holds the locks of lockLiveness.
 func (l *Loop) neededLocked(unneeded int) bool {
-	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || len(l.fds.table.Of) > unneeded ||
+	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || l.fds.slots.taken > unneeded ||
 		l.timers.wheel.Refs() != 0
 }
 

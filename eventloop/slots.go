@@ -2,23 +2,31 @@ package eventloop
 
 // Slots: a table in which an event finds the registration of its descriptor without a search.
 
+import (
+	"iter"
+	"math/bits"
+)
+
 // registration is one watched descriptor, from RegisterFD to UnregisterFD.
 type registration struct {
 	events   IOEvents       // that were asked for
 	tag      uint32         // events carry it, and not the descriptor's number, which may be closed and used again
-	fd       int            // for log records
+	fd       int            // the descriptor; no two registrations have the same
 	callback func(IOEvents) // nil in a slot that is free
 }
 
-// slots has each registration at its tag modulo the length of the table, which is a power of two. Tags count up, and skip
-// those whose slots are taken. So no two tags in use have the same slot, also when the length is doubled.
+// slots has each registration at its tag modulo the length of the table, which is a power of two, or, where a smaller table
+// has replaced one, not far behind. Tags count up, and skip those whose slots are taken. So no two tags in use have the same
+// slot unless the table was replaced, also when the length is doubled.
 // A slot is soon used again. A tag is used again only when the counter has gone through all numbers, long after the last
 // event that carried the tag. slots is changed with both descriptors.mu and descriptors.look held, so a reader needs only
 // one of them.
 type slots struct {
 	at    []registration // nil before the first registration
+	fds   []uint32       // a hash table, open-addressed and as long as at: the index in at, plus one, by descriptor; 0 is free
 	taken int
 	last  uint32 // the last tag that was given
+	far   int    // how many slots behind its own a registration may be
 }
 
 // leastSlots is the smallest table.
@@ -28,29 +36,62 @@ const leastSlots = 4
 // taken. At least a quarter of the slots is free, so this takes a few looks on average.
 func (s *slots) next() uint32 {
 	s.last++
-	for s.slot(s.last).callback != nil {
+	for s.slot(s.last).callback != nil || s.far > 0 && s.find(s.last) != nil {
 		s.last++
 	}
 	return s.last
 }
 
-// larger returns a larger copy of the table, or nil if the table has room for one more registration.
-func (s *slots) larger() []registration {
+// grown returns a larger copy of the table, or nil if the table has room for one more registration.
+func (s *slots) grown() *slots {
 	if 4*(s.taken+1) <= 3*len(s.at) {
 		return nil
 	}
-	l := slots{at: make([]registration, max(leastSlots, 2*len(s.at)))}
-	for _, r := range s.at {
-		if r.callback != nil {
-			*l.slot(r.tag) = r
-		}
-	}
-	return l.at
+	return s.resized(max(leastSlots, 2*len(s.at)))
 }
 
-// put stores a registration in the slot of its tag. next must have returned the tag since the last change.
+// shrunk returns a smaller copy of the table, or nil if the table is not far larger than its registrations need.
+func (s *slots) shrunk() *slots {
+	if len(s.at) == leastSlots || 16*s.taken > len(s.at) {
+		return nil
+	}
+	n := leastSlots
+	for 3*n < 8*s.taken {
+		n *= 2
+	}
+	return s.resized(n)
+}
+
+// resized returns a copy of the table with n slots.
+func (s *slots) resized(n int) *slots {
+	to := &slots{at: make([]registration, n), fds: make([]uint32, n), last: s.last}
+	for r := range s.all() {
+		to.put(r)
+	}
+	return to
+}
+
+// all yields every registration.
+func (s *slots) all() iter.Seq[registration] {
+	return func(yield func(registration) bool) {
+		for _, r := range s.at {
+			if r.callback != nil && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// put stores a registration in the slot of its tag, or in the first one behind that is free.
 func (s *slots) put(r registration) {
-	*s.slot(r.tag) = r
+	behind := 0
+	for s.slot(r.tag+uint32(behind)).callback != nil {
+		behind++
+	}
+	s.far = max(s.far, behind)
+	i := s.index(r.tag + uint32(behind))
+	s.at[i] = r
+	s.fds[s.place(r.fd)] = uint32(i) + 1
 	s.taken++
 }
 
@@ -59,19 +100,59 @@ func (s *slots) find(tag uint32) *registration {
 	if len(s.at) == 0 {
 		return nil
 	}
-	r := s.slot(tag)
-	if r.tag != tag || r.callback == nil {
+	for behind := 0; behind <= s.far; behind++ {
+		if r := s.slot(tag + uint32(behind)); r.tag == tag && r.callback != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// of returns the registration of a descriptor, or nil. The pointer is valid until slots changes.
+func (s *slots) of(fd int) *registration {
+	if len(s.at) == 0 {
 		return nil
 	}
-	return r
-}
-
-// remove frees the slot of a registration, and the memory of a large table if that was the last registration.
-func (s *slots) remove(tag uint32) {
-	*s.slot(tag) = registration{}
-	if s.taken--; s.taken == 0 && len(s.at) > leastSlots {
-		s.at = nil
+	if i := s.fds[s.place(fd)]; i != 0 {
+		return &s.at[i-1]
 	}
+	return nil
 }
 
-func (s *slots) slot(tag uint32) *registration { return &s.at[int(tag)&(len(s.at)-1)] }
+// remove frees the slot of a registration.
+func (s *slots) remove(tag uint32) {
+	r := s.find(tag)
+	s.forget(r.fd)
+	*r = registration{}
+	s.taken--
+}
+
+// forget frees the place of a descriptor in fds, and moves those behind it that searches would not find any more.
+func (s *slots) forget(fd int) {
+	free, last := s.place(fd), len(s.fds)-1
+	for i := (free + 1) & last; s.fds[i] != 0; i = (i + 1) & last {
+		if home := s.home(s.at[s.fds[i]-1].fd); (i-home)&last >= (i-free)&last {
+			s.fds[free] = s.fds[i]
+			free = i
+		}
+	}
+	s.fds[free] = 0
+}
+
+// place returns where in fds a descriptor is, or else the free place where it is to be put.
+func (s *slots) place(fd int) int {
+	i := s.home(fd)
+	for s.fds[i] != 0 && s.at[s.fds[i]-1].fd != fd {
+		i = (i + 1) & (len(s.fds) - 1)
+	}
+	return i
+}
+
+// home returns where in fds the search for a descriptor begins.
+func (s *slots) home(fd int) int {
+	return int(uint32(fd) * 0x9E3779B1 >> (bits.LeadingZeros32(uint32(len(s.fds))) + 1))
+}
+
+func (s *slots) index(tag uint32) int { return int(tag) & (len(s.at) - 1) }
+
+func (s *slots) slot(tag uint32) *registration { return &s.at[s.index(tag)] }

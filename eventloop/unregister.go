@@ -55,9 +55,8 @@ func (l *Loop) unregister(fd int, fn func()) error {
 		return err
 	}
 	events := r.events
-	d.table.Delete(fd)
 	l.notes.drop(registrationTag(r.tag))
-	l.change(func() { d.slots.remove(r.tag) })
+	l.remove(r.tag)
 	d.updateSize()
 	if fn != nil {
 		l.follow(fn)

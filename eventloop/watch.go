@@ -78,7 +78,7 @@ func (l *Loop) setMode(mode FastPathMode) error {
 	switch {
 	case l.state.load().ending():
 		return ErrLoopTerminated
-	case mode == FastPathForced && len(d.table.Of) > 0:
+	case mode == FastPathForced && d.slots.taken > 0:
 		return ErrFastPathIncompatible
 	case mode == FastPathDisabled:
 		if err := l.openPoller(); err != nil {
@@ -331,11 +331,10 @@ func (d *descriptors) resetPoller() (forgot bool, lost []int, err error) {
 		return false, nil, err
 	}
 	var errs []error
-	for fd, tag := range d.table.Of {
-		r := d.slots.find(tag)
-		if err := d.own.Add(fd, r.events, tag); err != nil && !poller.Gone(err) {
-			lost = append(lost, fd)
-			errs = append(errs, fmt.Errorf("descriptor %d: %w", fd, err))
+	for r := range d.slots.all() {
+		if err := d.own.Add(r.fd, r.events, r.tag); err != nil && !poller.Gone(err) {
+			lost = append(lost, r.fd)
+			errs = append(errs, fmt.Errorf("descriptor %d: %w", r.fd, err))
 		}
 	}
 	return true, lost, errors.Join(errs...)

@@ -5,7 +5,7 @@ package main
 var fdMutants = []mutant{
 	// fd.go
 	{"fd-tag-not-compared", "eventloop/slots.go",
-		"if r.tag != tag || r.callback == nil {", "if r.callback == nil {",
+		"r.tag == tag && r.callback != nil {", "r.callback != nil {",
 		"a number that was closed and used again gets its predecessor's event",
 		"^TestReusedNumbersGetNoEventOfPredecessors$"},
 	{"fd-hangup-not-delivered", "eventloop/fd.go",
@@ -38,11 +38,23 @@ var fdMutants = []mutant{
 
 	// slots.go
 	{"slots-callback-kept", "eventloop/slots.go",
-		"\t*s.slot(tag) = registration{}\n", "\ts.slot(tag).tag--\n",
+		"\t*r = registration{}\n", "\tr.tag--\n",
 		"the callback of a descriptor that was unregistered stays reachable", "^TestSlotsAgainstModel$"},
 	{"slots-tag-taken-twice", "eventloop/slots.go",
-		"\tfor s.slot(s.last).callback != nil {", "\tfor false {",
-		"one registration takes another's slot, which gets no event any more", "^TestSlotsAgainstModel$"},
+		"\tfor s.slot(s.last).callback != nil || s.far > 0 && ", "\tfor ",
+		"tags take slots behind their own, and the search for a registration goes through many", "^TestSlotsPassOverFew$"},
+	{"slots-tag-used-twice", "eventloop/slots.go",
+		" || s.far > 0 && s.find(s.last) != nil", "",
+		"two registrations have one tag where a smaller table has the one in another's slot", "^TestSlotsShrink$"},
+	{"slots-never-smaller", "eventloop/slots.go",
+		"if len(s.at) == leastSlots || ", "if true || ",
+		"the table keeps the memory of the most descriptors that there ever were", "^TestSlots(Shrink|AgainstModel)$"},
+	{"slots-own-slot-alone", "eventloop/slots.go",
+		"behind <= s.far; behind++", "behind <= 0; behind++",
+		"a registration is not found in a smaller table, and its event is nobody's", "^TestSlotsShrink$"},
+	{"slots-search-ends-early", "eventloop/slots.go",
+		"; (i-home)&last >= (i-free)&last {", "; false && home == free {",
+		"a registered descriptor is not found any more when another has left, and is registered twice", "^TestSlotsAgainstModel$"},
 
 	// unregister.go
 	{"unregister-then-beside-callback", "eventloop/unregister.go",
@@ -64,7 +76,7 @@ var fdMutants = []mutant{
 
 	// watch.go
 	{"watch-forced-with-descriptors", "eventloop/watch.go",
-		"case mode == FastPathForced && len(d.table.Of) > 0:", "case mode == FastPathForced && len(d.table.Of) > 1:",
+		"case mode == FastPathForced && d.slots.taken > 0:", "case mode == FastPathForced && d.slots.taken > 1:",
 		"FastPathForced is set although a descriptor is registered", "^TestForcedExcludesDescriptors$"},
 	{"watch-does-not-tell", "eventloop/watch.go",
 		"\t\tl.fds.ready.Store(true)\n", "",
