@@ -46,7 +46,11 @@ const mostListed = 100
 // WithDebug adds the places of creation; the ages of timers, descriptors, functions of Promisify and threadlets; and
 // what each threadlet is doing. Active also answers while a callback blocks the loop. It takes the loop's locks for
 // some microseconds, and allocates what it returns.
-func (l *Loop) Active() []Activity {
+func (l *Loop) Active() []Activity { return l.active(false) }
+
+// active is Active. It leaves out what no end waits for if the loop is ending, or if the caller waits for an end that has
+// not begun yet, because threadlets drain.
+func (l *Loop) active(ending bool) []Activity {
 	var all []Activity
 	add := func(as ...Activity) {
 		slices.SortStableFunc(as, func(a, b Activity) int {
@@ -58,21 +62,22 @@ func (l *Loop) Active() []Activity {
 		all = append(all, as...)
 	}
 	state := l.state.load()
+	ending = ending || state.ending()
 	switch state.state() {
 	case StateTerminated:
 		add(l.activeWorkers(true)...)
 		return all
 	case StateRunning, StateTerminating:
-		add(l.activeCallback(state)...)
+		add(l.activeCallback(ending && !state.sleeping())...)
 	}
 	add(l.activeQueues()...)
-	if !state.ending() {
+	if !ending {
 		add(l.activeTimers()...)
 		add(l.activeDescriptors()...)
 		add(l.activeHolds()...)
 	}
 	add(l.activeWorkers(false)...)
-	if !state.ending() {
+	if !ending {
 		add(l.activePromises()...)
 	}
 	add(l.activeThreadlets()...)
@@ -87,10 +92,11 @@ func (l *Loop) at(nanoseconds int64) (t time.Time) {
 	return t
 }
 
-func (l *Loop) activeCallback(state word) []Activity {
+// activeCallback lists the callback that runs. Without a probe nobody knows which; then it says that one does if wanted is set.
+func (l *Loop) activeCallback(wanted bool) []Activity {
 	p := l.probe
 	if p == nil {
-		if state.ending() && !state.sleeping() && !l.OnLoop() {
+		if wanted && !l.OnLoop() {
 			return []Activity{{Kind: "task", Name: "running", Detail: "(WithDebug tells which callback)"}}
 		}
 		return nil
@@ -255,7 +261,7 @@ func (e *unfinished) Error() string { return e.error.Error() + e.what }
 // unfinished adds to the error of a context what the end still waits for.
 func (l *Loop) unfinished(err error) error {
 	const most = 8
-	active := l.Active()
+	active := l.active(true)
 	var b strings.Builder
 	fmt.Fprintf(&b, "; loop %d", l.id)
 	for i, a := range active {

@@ -86,9 +86,18 @@ func TestDrain(t *testing.T) {
 	require.ErrorIs(t, bystander, eventloop.ErrLoopTerminated)
 }
 
-// A threadlet that does not end within the context hears that the loop ends.
+// A threadlet that does not end within the context hears that the loop ends. Shutdown's error tells of it, and of nothing
+// that the end drops: timers, holds, registrations, promises.
 func TestDrainIsBounded(t *testing.T) {
 	l := start(t)
+	for range 10 { // more than an error lists
+		_, err := l.ScheduleTimer(time.Hour, func() {})
+		require.NoError(t, err)
+		l.Hold()
+	}
+	listen(t, l, "tcp", func(*threadlet.Conn) {})
+	promise, _, _ := l.NewPromise()
+	promise.ToChannel()
 	var got error
 	th, err := threadlet.Go(l, func() {
 		threadlet.Draining()
@@ -101,6 +110,7 @@ func TestDrainIsBounded(t *testing.T) {
 	err = l.Shutdown(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorContains(t, err, "threadlet")
+	require.NotRegexp(t, "timer|hold|descriptor|promise|more", err.Error())
 	<-l.Done()
 	require.NoError(t, th.Join(background))
 	require.ErrorIs(t, got, eventloop.ErrLoopTerminated)
