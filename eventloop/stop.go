@@ -10,8 +10,12 @@ import (
 // StopGracefully is Shutdown with a bound: what is left when grace has passed, or ctx has ended, is dropped as by
 // [Loop.Close]. A program that is told to end stops its loop with it:
 //
-//	context.AfterFunc(signals, func() { loop.StopGracefully(context.Background(), 10*time.Second) })
+//	stopped := make(chan error, 1)
+//	context.AfterFunc(signals, func() { stopped <- loop.StopGracefully(context.Background(), 10*time.Second) })
 //	err := loop.Run(context.Background())
+//	if signals.Err() != nil {
+//		err = <-stopped
+//	}
 //
 // It returns nil when everything that was accepted has run. When the loop had to be closed, it returns an error that
 // wraps context.DeadlineExceeded, or ctx.Err(), and lists what the end still waited for. All callers but the first get

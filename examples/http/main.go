@@ -41,7 +41,10 @@ func main() {
 // run serves until SIGINT or SIGTERM.
 func run(addr, cert, key string) error {
 	s := &server{handler: handlers(), limits: usual}
-	if cert != "" || key != "" {
+	if (cert == "") != (key == "") {
+		return errors.New("-cert and -key go together")
+	}
+	if cert != "" {
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
 			return err
@@ -59,8 +62,13 @@ func run(addr, cert, key string) error {
 	fmt.Println("listening on", listener.Addr())
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(signals, func() { group.StopGracefully(context.Background(), 10*time.Second) })
-	return group.Run(context.Background())
+	stopped := make(chan error, 1)
+	context.AfterFunc(signals, func() { stopped <- group.StopGracefully(context.Background(), 10*time.Second) })
+	err = group.Run(context.Background())
+	if signals.Err() != nil {
+		err = <-stopped // tells what it has waited for
+	}
+	return err
 }
 
 // listen accepts connections, and spreads them over the loops of a group.

@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -69,6 +70,29 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// What a stop has waited for in vain is what the program ends with: here a handler whose client does not read.
+func TestServerThatDoesNotDrain(t *testing.T) {
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	program := build(t, "server", "10*time.Second", "10*time.Millisecond", "strings.ToUpper(line)", "strings.Repeat(line, 1<<23)")
+	p := start(t, program, dir, nil, "-addr", "127.0.0.1:0")
+	conn, err := tls.Dial("tcp", p.line("listening on "), &tls.Config{RootCAs: pool, ServerName: "localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, "hello")
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err == nil || !strings.Contains(p.errs.String(), "waits for: ") {
+		t.Errorf("the program has ended with %v\n%s", err, p.errs.String())
+	}
+}
+
 func TestJobs(t *testing.T) {
 	program, dir := build(t, "jobs"), t.TempDir()
 	first := start(t, program, dir, strings.NewReader("echo one > one\ntest -f there\n"))
@@ -85,6 +109,34 @@ func TestJobs(t *testing.T) {
 	second.stop()
 	if left := page(t, filepath.Join(dir, "pending.txt")); left != "" {
 		t.Errorf("%q is left", left)
+	}
+}
+
+// A job that goes on after a stop's patience is named in the log, is dead when the program has ended, and waits for the next start.
+func TestJobsThatGoOn(t *testing.T) {
+	program := build(t, "jobs", "10*time.Second", "time.Millisecond")
+	for range 10 {
+		dir := t.TempDir()
+		const job = "exec cat pipe"
+		if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, program, dir, strings.NewReader(job+"\n"))
+		pipe, err := os.OpenFile(filepath.Join(dir, "pipe"), os.O_WRONLY, 0) // once the job reads it
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.stop()
+		if _, err := pipe.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
+			t.Fatalf("the job lives on: %v", err)
+		}
+		pipe.Close()
+		if errs := p.errs.String(); !strings.Contains(errs, "waits for: worker") {
+			t.Fatalf("the log has %q", errs)
+		}
+		if left := page(t, filepath.Join(dir, "pending.txt")); left != job+"\n" {
+			t.Fatalf("%q is left", left)
+		}
 	}
 }
 
@@ -157,11 +209,13 @@ func program(t *testing.T, recipe string) []byte {
 	return []byte(text + "\n")
 }
 
-// build builds a recipe's program. The folder is outside of all modules; imports come from the workspace.
-func build(t *testing.T, recipe string) (binary string) {
+// build builds a recipe's program, with each odd one of the changes replaced by the next. The folder is outside of all modules;
+// imports come from the workspace.
+func build(t *testing.T, recipe string, changes ...string) (binary string) {
 	dir := t.TempDir()
 	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, recipe)
-	if err := os.WriteFile(source, program(t, recipe), 0o600); err != nil {
+	text := strings.NewReplacer(changes...).Replace(string(program(t, recipe)))
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput(); err != nil {

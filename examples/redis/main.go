@@ -58,8 +58,13 @@ func run(addr string, o options) error {
 	fmt.Println("listening on", listener.Addr())
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(signals, func() { group.StopGracefully(context.Background(), 10*time.Second) })
-	return errors.Join(group.Run(context.Background()), s.close())
+	stopped := make(chan error, 1)
+	context.AfterFunc(signals, func() { stopped <- group.StopGracefully(context.Background(), 10*time.Second) })
+	err = group.Run(context.Background())
+	if signals.Err() != nil {
+		err = <-stopped // tells what it has waited for
+	}
+	return errors.Join(err, s.close())
 }
 
 // newGroup returns a group with the server's loop. When an fsync is done, both threadlets of each client may wait for it, each with a
