@@ -35,6 +35,10 @@
 // deferred functions and ends it, or, if it recovers a thousand of these panics, runtime.Goexit. The loop has ended when all
 // of its threadlets have.
 //
+// A loop with eventloop.WithAutoExit ends although threadlets wait, if nothing can end their waits: a deadlock. It logs that
+// once, with what each threadlet waits for and its stack; then the waits end as above. A loop without WithAutoExit cannot
+// tell, because anybody may submit something: [Threadlets] shows who waits.
+//
 // # Memory
 //
 // A threadlet that waits keeps the largest stack that it has needed, and so does the next one on its coroutine: two kilobytes,

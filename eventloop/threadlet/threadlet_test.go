@@ -356,6 +356,9 @@ func TestAwait(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, x, err)
 			}
 		}
+		if n, err := threadlet.Await(promise.Of[int]{}); n != 0 || err != nil {
+			t.Errorf("no promise: %v, %v", n, err)
+		}
 		p := eventloop.Promisify(background, other, func(ctx context.Context) (string, error) { <-other.Done(); return "", nil })
 		_ = other.Close()
 		if _, err := threadlet.Await(p); !errors.Is(err, eventloop.ErrLoopTerminated) {

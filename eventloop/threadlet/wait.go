@@ -203,7 +203,8 @@ func (t *Threadlet) stopTimer() {
 
 // Await waits until p settles, and returns its value or its error. p may belong to another loop; then it keeps the caller's
 // loop alive meanwhile (WithAutoExit). Await counts as a handler of the rejection. If the wait ends before p settles, Await
-// returns ErrSignaled or eventloop.ErrLoopTerminated. Await costs what [promise.Promise.Then] costs.
+// returns ErrSignaled or eventloop.ErrLoopTerminated. The zero Of counts as fulfilled with the zero T. Await costs what
+// [promise.Promise.Then] costs.
 func Await[T any](p promise.Of[T]) (T, error) {
 	t := Current()
 	if t == nil {
