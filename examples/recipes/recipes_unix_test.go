@@ -159,6 +159,30 @@ func TestJavaScript(t *testing.T) {
 	p.stop()
 }
 
+// An answer that is under way when the program is told to end still leaves.
+func TestJavaScriptAnswersAtTheEnd(t *testing.T) {
+	t.Setenv("ADDR", "127.0.0.1:0")
+	const answer = "fmt.Fprintln(w, price)"
+	slow := "fmt.Println(\"answering\")\n\t\t\ttime.Sleep(time.Second / 2)\n\t\t\t" + answer
+	p := start(t, build(t, "javascript", answer, slow), t.TempDir(), nil)
+	addr, got := p.line("listening on "), make(chan string)
+	go func() {
+		response, err := http.Get("http://" + addr + "/?n=20")
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		got <- fmt.Sprint(string(text), err)
+	}()
+	p.line("answering")
+	p.stop()
+	if text := <-got; text != "30\n<nil>" {
+		t.Errorf("the answer is %q", text)
+	}
+}
+
 func TestActor(t *testing.T) {
 	out, err := exec.Command(build(t, "actor")).CombinedOutput()
 	if string(out) != "0 100 101\n" {
