@@ -131,7 +131,7 @@ func TestJobsThatGoOn(t *testing.T) {
 			t.Fatalf("the job lives on: %v", err)
 		}
 		pipe.Close()
-		if errs := p.errs.String(); !strings.Contains(errs, "waits for: worker") {
+		if errs := p.errs.String(); !strings.Contains(errs, "waits for: ") || !strings.Contains(errs, "worker") {
 			t.Fatalf("the log has %q", errs)
 		}
 		if left := page(t, filepath.Join(dir, "pending.txt")); left != job+"\n" {
