@@ -59,7 +59,10 @@ func run(addr string, o options) error {
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	stopped := make(chan error, 1)
-	context.AfterFunc(signals, func() { stopped <- group.StopGracefully(context.Background(), 10*time.Second) })
+	context.AfterFunc(signals, func() {
+		stop() // a second signal ends the program at once
+		stopped <- group.StopGracefully(context.Background(), 10*time.Second)
+	})
 	err = group.Run(context.Background())
 	if signals.Err() != nil {
 		err = <-stopped // tells what it has waited for
