@@ -51,11 +51,11 @@ func (c *Conn) opError(op string, err error) error {
 // eventloop.ErrLoopTerminated or ErrNotThreadlet.
 func (c *Conn) Read(p []byte) (int, error) {
 	t, err := c.caller(&c.in)
+	if len(p) == 0 && (err == nil || err == os.ErrDeadlineExceeded) {
+		return 0, nil // as in package net
+	}
 	if err != nil {
 		return 0, c.opError("read", err)
-	}
-	if len(p) == 0 {
-		return 0, nil
 	}
 	if c.in.turn != nil {
 		err = c.turnToRead(t)

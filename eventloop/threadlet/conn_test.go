@@ -143,6 +143,13 @@ func TestDeadlines(t *testing.T) {
 		}
 		_, err = c.Read(buf)
 		expired("the next read", err)
+		_ = far.SetDeadline(began)
+		for _, of := range []net.Conn{c, far} {
+			if n, err := of.Read(nil); n != 0 || err != nil {
+				t.Errorf("a read of nothing: %d, %v", n, err)
+			}
+		}
+		_ = far.SetDeadline(time.Time{})
 		_ = c.SetDeadline(time.Time{})
 		_ = c.SetWriteDeadline(time.Now().Add(soon))
 		n, total := 0, 0
