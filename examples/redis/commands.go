@@ -74,7 +74,8 @@ func (c *client) run(a [][]byte) {
 	cmd := find(a)
 	switch {
 	case cmd == nil && (is(a[0], "post") || is(a[0], "host:")): // a browser, made to send HTTP with commands in it
-		c.out, c.ends = nil, true
+		c.forgo()
+		c.ends = true
 	case cmd == nil:
 		c.refuse(a, unknown(a))
 	case cmd.kind == family && len(a) > 1:

@@ -23,6 +23,8 @@ type subscriptions struct {
 	made     int
 	writer   *threadlet.Threadlet // sends the replies; nil without subscriptions
 	wake     *threadlet.Chan[struct{}]
+	pieces   [][]byte          // output that waits for the writer, before that in client.out
+	queued   int               // bytes in pieces
 	overdue  eventloop.TimerID // drops the client; 0 unless more than the soft limit waits
 }
 
@@ -152,8 +154,14 @@ func publish(c *client, a [][]byte) {
 	c.int(receivers)
 }
 
-// push has the writer send the output. A client with too much of it is disconnected, now or later.
+// push has the writer send the output. A client with too much of it is disconnected, now or later. Long output becomes a
+// piece: if it went on growing as one, each time that it moved a command would copy all that waits, for all who are behind.
 func (c *client) push() error {
+	if len(c.out) >= flushAt {
+		c.pieces = append(c.pieces, c.out)
+		c.queued += len(c.out)
+		c.out = nil
+	}
 	switch waits := c.waits(); {
 	case waits > c.outputLimit:
 		c.drop()
@@ -166,12 +174,29 @@ func (c *client) push() error {
 }
 
 // waits returns how many bytes of output the system has not taken yet.
-func (c *client) waits() int { return c.sending + len(c.out) }
+func (c *client) waits() int { return c.sending + c.queued + len(c.out) }
+
+// take returns the output that is to be sent next. More gathers in the other buffer, if that is free.
+func (c *client) take(other []byte) (out []byte) {
+	if len(c.pieces) == 0 {
+		out, c.out = c.out, other[:0]
+		return out
+	}
+	out, c.pieces[0] = c.pieces[0], nil
+	if c.pieces = c.pieces[1:]; len(c.pieces) == 0 {
+		c.pieces = nil
+	}
+	c.queued -= len(out)
+	return out
+}
+
+// forgo gives up the output that is not being sent.
+func (c *client) forgo() { c.out, c.pieces, c.queued = nil, nil, 0 }
 
 // drop disconnects a client that does not read. Until its threadlet notices, more may be published to it.
 func (c *client) drop() {
 	c.cancelOverdue()
-	c.out = nil
+	c.forgo()
 	if c.conn.Close() == nil {
 		c.dropped++
 	}
@@ -215,8 +240,8 @@ func (c *client) write() {
 		if _, err := c.wake.Receive(); err != nil {
 			return
 		}
-		for len(c.out) > 0 {
-			buffer, c.out = c.out, buffer[:0]
+		for c.waits() > 0 {
+			buffer = c.take(buffer)
 			if c.send(buffer) != nil {
 				_ = c.conn.Close()
 				return

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,41 @@ func TestSlowSubscriber(t *testing.T) {
 	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the slow one is still connected")
 	}
+}
+
+// TestBacklogStaysWhereItIs: a message for a subscriber that is far behind costs what the message costs, and no copy of what
+// waits already; so many who are far behind do not stop the server. One who reads again gets everything in its order.
+func TestBacklogStaysWhereItIs(t *testing.T) {
+	const messages, size, most = 200, 100_000, 1 << 20
+	i := serve(t, usual, nil)
+	late := i.dial()
+	late.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+	var want []byte
+	i.on(func() { // the writer does not run meanwhile
+		publisher := i.s.newClient(nil)
+		for n := range messages {
+			message := fmt.Appendf(nil, "%0*d", size, n)
+			want = resp.AppendRequest(want, "message", "news", string(message))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			publish(publisher, [][]byte{[]byte("publish"), []byte("news"), message})
+			runtime.ReadMemStats(&after)
+			if cost := after.TotalAlloc - before.TotalAlloc; cost > most {
+				t.Errorf("message %d has allocated %d bytes", n, cost)
+				return
+			}
+		}
+	})
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(late.in, got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v, or the messages are others", err)
+	}
+	i.until("something still waits", func() bool {
+		for s := range i.s.clients {
+			return s.waits() == 0
+		}
+		return false
+	})
 }
 
 // TestDeafSubscriber: what waits for a subscriber that does not read is bounded, and ends with its connection: at once
