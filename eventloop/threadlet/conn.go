@@ -64,13 +64,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 		// A read that did not fill its buffer has emptied the socket: the next one first waits until the system reports more.
 		if !c.in.drained || !c.watches(eventloop.EventRead) || t.boundary && t.s.draining {
 			n, again, failed := sysRead(c.fd, p)
+			if n > 0 {
+				c.in.drained, t.boundary = n < len(p), false
+				t.countOperation(&c.in)
+			}
 			if !again {
 				c.in.pass(t)
 			}
 			switch {
 			case n > 0:
-				c.in.drained, t.boundary = n < len(p), false
-				t.countOperation()
 				return n, nil
 			case failed != nil:
 				return 0, c.opError("read", os.NewSyscallError("read", failed))
@@ -117,7 +119,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 		return 0, c.opError("write", err)
 	}
 	if len(p) == 0 {
-		t.countOperation()
+		t.countOperation(nil)
 	} else if c.out.turn != nil {
 		err = c.takeTurn(t, &c.out, writing, eventloop.EventWrite)
 	}
@@ -130,7 +132,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 		case failed != nil:
 			err = os.NewSyscallError("write", failed)
 		case m > 0:
-			t.countOperation()
+			t.countOperation(&c.out)
 			if n < len(p) {
 				err = c.usable(&c.out)
 			}
@@ -341,7 +343,7 @@ func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(f
 	if err != nil {
 		return r.c.opError("raw", err)
 	}
-	t.countOperation()
+	t.countOperation(sd)
 	return nil
 }
 

@@ -98,9 +98,13 @@ func (d *desc) usable(sd *side) error {
 // the loop from other work, nor from its end.
 const mostOps = 64
 
-// countOperation counts an operation that did not wait, and yields after mostOps of them.
-func (t *Threadlet) countOperation() {
+// countOperation counts an operation that did not wait, and yields after mostOps of them. An operation that needs turns
+// names its side: what it has read or written comes before what others do there while it yields, so it takes the turn.
+func (t *Threadlet) countOperation(sd *side) {
 	if t.s.ops++; t.s.ops >= mostOps && !t.s.terminated {
+		if sd != nil && sd.turn == nil {
+			sd.turn = t
+		}
 		_ = suspend(t, yielding)
 	}
 }

@@ -94,7 +94,7 @@ func (ln *listener) accept(to func() *scheduler) (*Conn, error) {
 			if err := to().open(&c.desc, fd); err != nil {
 				return nil, err
 			}
-			t.countOperation()
+			t.countOperation(nil)
 			return c, nil
 		case noRoom(failed): // also for what the loop needs to watch the listener
 			// A pause waits for no event of the listener. So the loop stops watching the listener, and does not spin.

@@ -284,6 +284,66 @@ func TestReadersTakeTurns(t *testing.T) {
 	}))
 }
 
+// Reads and writes that do not wait let others go on now and then, and keep their turn meanwhile: what a threadlet has read
+// is what comes before that which others read after it, also if it does not hear of it at once; and so are writes.
+func TestTurnWhileOthersGoOn(t *testing.T) {
+	const each, threadlets = 300, 3
+	l := start(t)
+	c, far := quickPair(t, l)
+	var all []byte
+	for i := range each * threadlets {
+		all = append(all, byte(i))
+	}
+	_, err := far.Write(all)
+	require.NoError(t, err)
+	got, ended := make([]byte, len(all)), make(chan error, 1)
+	go func() {
+		_, err := io.ReadFull(far, got)
+		ended <- err
+	}()
+	read, written := []byte{}, 0
+	var users []*threadlet.Threadlet
+	use := func(op func() error) {
+		for range threadlets {
+			th, err := threadlet.Go(l, func() {
+				for range each {
+					if err := op(); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+			require.NoError(t, err)
+			users = append(users, th)
+		}
+	}
+	require.NoError(t, do(t, l, func() {
+		use(func() error {
+			p := make([]byte, 1)
+			_, err := c.Read(p)
+			read = append(read, p...)
+			return err
+		})
+		begun := 0
+		use(func() error {
+			call := begun
+			begun++
+			_, err := c.Write(all[call : call+1])
+			if written != call {
+				t.Errorf("write %d has returned when %d writes had", call, written)
+			}
+			written++
+			return err
+		})
+	}))
+	for _, th := range users {
+		require.NoError(t, th.Join(background))
+	}
+	require.Equal(t, all, read)
+	require.NoError(t, <-ended)
+	require.Equal(t, all, got)
+}
+
 // Many may wait for their turn, and stop waiting in whatever order: each leaves at once.
 func TestManyLeaveInAnyOrder(t *testing.T) {
 	const n = 20_000
