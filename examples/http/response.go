@@ -35,8 +35,8 @@ type response struct {
 }
 
 func newResponse(r *http.Request, out *bufio.Writer) *response {
-	stays := !r.ProtoAtLeast(1, 1) && listed(r.Header["Connection"], "keep-alive")
-	ends := r.Close || listed(r.Header["Connection"], "close") // r.Close knows commas only
+	stays := !r.ProtoAtLeast(1, 1) && listed([]string{r.Header.Get("Connection")}, "keep-alive") // of several fields the first counts
+	ends := r.Close || listed(r.Header["Connection"], "close")                                   // r.Close knows commas only
 	return &response{r: r, out: out, header: http.Header{}, length: -1, close: (ends || !r.ProtoAtLeast(1, 1)) && !stays, stays: stays}
 }
 

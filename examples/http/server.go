@@ -158,7 +158,8 @@ func (c *connection) answer(r *http.Request) (again bool) {
 	r = r.WithContext(ctx)
 	r.RemoteAddr, r.TLS = c.RemoteAddr().String(), c.state
 	w := newResponse(r, c.out)
-	expected, waits := r.Header.Get("Expect"), listed(r.Header["Expect"], "100-continue")
+	expected := r.Header.Get("Expect") // the first one counts
+	waits := listed([]string{expected}, "100-continue")
 	if expected != "" && !waits {
 		w.header.Set("Connection", "close")
 		w.WriteHeader(http.StatusExpectationFailed)

@@ -122,6 +122,9 @@ func strangers() []string {
 		post("/close", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"), post("/all", "Expect: 200-ok\r\nContent-Length: 3\r\n", "abc"),
 		post("/all", "Expect: 100-continue, x\r\nContent-Length: 3\r\n", "abc"), post("/all", "Expect:\r\nContent-Length: 3\r\n", "abc"),
 		post("/all", "Expect: x 100-continue\r\nContent-Length: 3\r\n", "abc"),
+		"GET / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\nExpect: 100-continue\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nExpect: miracles\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\nConnection: close\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
 		"POST /all HTTP/1.0\r\nExpect: 100-continue\r\nConnection: keep-alive\r\nContent-Length: 3\r\n\r\nabc",
 		"POST /all HTTP/1.0\r\nExpect: x\r\nContent-Length: 3\r\n\r\nabc", post("/panic", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"),
 		post("/some", "Expect: 100-continue\r\nContent-Length: 5\r\n", "abcde"),
@@ -164,6 +167,8 @@ var others = []struct{ stream, theirs, ours string }{
 	{post("/all", "Transfer-Encoding:\r\n", ""), "501 ends", "400 ends"},
 	// A body may be read after the response has begun.
 	{post("/late", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"), "200 ends", "200 stays"},
+	// Of the body of such a request net/http reads four kilobytes.
+	{"OPTIONS *" + h + "Content-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), "200 ends", "200 stays"},
 	// What handlers say of Transfer-Encoding, and lengths that are no numbers, are ignored, and so is 101.
 	{get("/te?te=chunked", ""), "200 stays", "200 stays"},
 	{get("/te?te=identity", ""), "200 ends", "200 stays"},
