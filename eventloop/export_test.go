@@ -381,6 +381,9 @@ func (g *Group) StealFor(i int) error {
 
 const GroupRun = groupRun
 
+// Unwatched has the group not shut the other loops down when one has ended: a schedule ends them itself.
+func (g *Group) Unwatched() { g.watched.Do(func() {}) }
+
 // AddStall has the flight recorder know of a stall that was noticed so long from now.
 func (l *Loop) AddStall(ahead time.Duration) {
 	l.probe.mu.Lock()

@@ -223,6 +223,7 @@ func (l *Loop) runIO() {
 	if d.called == len(d.batch) {
 		return
 	}
+	l.share.passOn()
 	for d.called < len(d.batch) {
 		if l.bounds.events.expired(l, aDescriptor) {
 			l.bounds.full = true // the rest of the batch waits for the next tick

@@ -13,6 +13,7 @@ import (
 	"sync"
 	plain "sync/atomic"
 
+	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -42,8 +43,8 @@ type Group struct {
 //
 // No task waits while a loop sleeps, whatever keeps its own loop busy. A loop that has committed to sleep counts itself
 // among the sleepers, and then reads all lengths. A producer stores the length, and then looks for sleepers, to post a
-// runner to one. So one of the two sees the other. A task whose own loop slept wakes only that one; there it waits for
-// callbacks that came due at the same moment.
+// runner to one. So one of the two sees the other. A task whose own loop slept wakes only that one, and if that has other callbacks
+// to run first, it wakes another; see passOn.
 type share struct {
 	_      [64]byte
 	group  *Group // this and loop are fixed
@@ -56,7 +57,7 @@ type share struct {
 	run    func()       // the runner; fixed
 	left   int          // tasks that the runner at the head of the loop's queue may still run, 0 for groupRun of them; only the loop touches it
 
-	mu      sync.Mutex // guards what follows
+	mu      sched.Mutex // guards what follows
 	tasks   queue
 	runners int  // runners that have been posted and are not done
 	first   bool // the runner that was posted last found its loop asleep, with nothing else to do; enqueue writes it
@@ -216,8 +217,10 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 		return false, 0, ErrLoopOverloaded
 	}
 	waits = s.runners > 0
+	s.n.Store(int32(s.tasks.len() + 1)) // before the runner may wake the loop, which then passes on what waits; see passOn
 	if s.room <= s.tasks.len() {
 		if err := s.post(); err != nil {
+			s.n.Store(int32(s.tasks.len()))
 			return false, 0, err
 		}
 		waits = waits || !s.first
@@ -226,7 +229,6 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 		backlog = s.tasks.len()
 	}
 	s.add(fn, m, p)
-	s.n.Store(int32(s.tasks.len()))
 	return waits, backlog, nil
 }
 

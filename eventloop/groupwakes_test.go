@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
@@ -113,6 +114,42 @@ func TestGroupWakesIdle(t *testing.T) {
 				require.NoError(t, <-result)
 			})
 		}
+	}
+}
+
+// A task that has woken a loop waits for nothing else that the loop then runs first, as long as another sleeps: a timer, internal work,
+// a microtask.
+func TestGroupPassesOn(t *testing.T) {
+	const loops = 3
+	patience := time.After(20 * time.Second)
+	for round := range 400 {
+		rng := rand.New(rand.NewPCG(uint64(round), 5))
+		g := newGroup(t, loops)
+		result := runs(g, context.Background())
+		soon := func() time.Duration { return time.Duration(rng.IntN(200)) * time.Microsecond }
+		release, done := make(chan struct{}), make(chan struct{})
+		block := func() { <-release }
+		for i := range loops - 1 {
+			l := g.Loop(i)
+			submit := []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask}
+			if k := rng.IntN(4); k < len(submit) {
+				time.AfterFunc(soon(), func() { _ = submit[k](block) })
+			} else {
+				_, err := l.ScheduleTimer(soon(), block)
+				require.NoError(t, err)
+			}
+		}
+		time.Sleep(soon())
+		require.NoError(t, g.Submit(func() { close(done) }))
+		select {
+		case <-done:
+		case <-patience:
+			close(release)
+			t.Fatalf("round %d: a task waits while a loop is idle", round)
+		}
+		close(release)
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
 	}
 }
 

@@ -36,6 +36,7 @@ func (g *Group) run(i int) {
 			break
 		}
 		if l.microtasksDue() { // now, since those that were accepted before the task go before it; so do internal tasks
+			s.passOn()
 			l.checkpoint()
 		}
 		state := l.state.load()
@@ -149,12 +150,20 @@ func (g *Group) wakeSleeper() {
 	}
 }
 
-// seek posts a runner that looks for tasks, and tells whether it has. If there is one, that looks. A loop that is ending takes no
-// tasks from others.
+// seek posts a runner that looks for tasks, and tells whether the loop was asleep, so that it looks before it begins a task of
+// its own. If there is a runner, that looks. A loop that is ending takes no tasks from others.
 func (s *share) seek() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.runners == 0 && !s.sealed.Load() && s.post() == nil
+	return s.runners == 0 && !s.sealed.Load() && s.post() == nil && s.first
+}
+
+// passOn has a loop that sleeps look for the tasks that this one was about to run. The loop calls it before callbacks that go before
+// those tasks, since the tasks may have woken no other loop. The share of a loop without a group is nil.
+func (s *share) passOn() {
+	if s != nil && s.queued.Load()+s.n.Load() > 0 && s.group.sleepers.Load() > 0 {
+		s.group.wakeSleeper()
+	}
 }
 
 // anywhere tells whether a share has a task.

@@ -300,6 +300,7 @@ func (l *Loop) runInternal() {
 			l.runaway.report(l, errRunaway)
 			return
 		case l.internals.len() == 0:
+			l.share.passOn()
 			l.take(internal, &l.internals)
 			continue
 		case t.inner.n != 0 && t.crowded || t.inner.expired(l, anInternal):
@@ -328,6 +329,7 @@ func (l *Loop) runExternal() {
 	t := &l.bounds
 	for {
 		if l.urgent.flags.Load() != 0 || l.micro.len()+l.ticks.len()+l.internals.len() != 0 {
+			l.share.passOn()
 			if l.runInternal(); l.internalWaiting() {
 				return
 			}

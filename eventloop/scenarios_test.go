@@ -19,6 +19,7 @@ type scenario struct {
 	name    string
 	opts    []eventloop.Option
 	parked  bool // the loop sleeps before the others begin
+	chance  bool // only random schedules: there are too many others
 	prepare func(w *stage) []sched.Thread
 }
 
@@ -306,4 +307,5 @@ var scenarios = join(
 		{name: "resolve and close", prepare: resolveAnd((*stage).close)},
 	},
 	endings,
+	groups,
 )

@@ -47,7 +47,12 @@ func TestSchedules(t *testing.T) {
 				return
 			}
 			began := time.Now()
-			bounded, failure := sched.Bounded(preemptions, 0, s.begin)
+			random, bounded, failure := random, 0, (*sched.Failure)(nil)
+			if s.chance {
+				random *= 4
+			} else {
+				bounded, failure = sched.Bounded(preemptions, 0, s.begin)
+			}
 			if failure != nil {
 				t.Fatalf("schedule %d of those with at most %d preemptions: %v", bounded, preemptions, failure)
 			}

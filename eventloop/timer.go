@@ -169,6 +169,9 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 // wait for the next tick. A resumed tick goes on after the timer that did not return.
 func (l *Loop) runTimers() {
 	d := &l.bounds.due
+	if !d.done {
+		l.share.passOn()
+	}
 	for !d.done {
 		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l, aTimer) {
 			l.bounds.full = true
