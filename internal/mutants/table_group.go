@@ -126,4 +126,7 @@ var groupMutants = []mutant{
 	{"group-search-behind-a-task", "eventloop/groupwork.go",
 		"s.post() == nil && s.first", "s.post() == nil",
 		"a task waits for a loop that has just been given a long one, while another is idle", "^TestSchedules$/^group"},
+	{"group-wakes-before-it-counts", "eventloop/group.go",
+		"\ts.n.Store(int32(s.tasks.len() + 1)) // before", "\tdefer func() { s.n.Store(int32(s.tasks.len())) }() // before",
+		"a loop that was woken for a task passes it on, and the other does not see it yet", "^TestSchedules$/^group"},
 }
