@@ -49,7 +49,7 @@ func TestSchedules(t *testing.T) {
 			began := time.Now()
 			random, bounded, failure := random, 0, (*sched.Failure)(nil)
 			if s.chance {
-				random *= 4
+				random = max(4*random, 10_000)
 			} else {
 				bounded, failure = sched.Bounded(preemptions, 0, s.begin)
 			}
