@@ -43,7 +43,7 @@ func (s *Slots) Remove(tag uint32) {
 	}
 }
 
-// Far is how many slots behind its own a registration may be.
+// Far is the last seat that a registration may have.
 func (s *Slots) Far() int { return s.s.far }
 
 // Len is how many slots there are. Held is how many of them are not as good as new.

@@ -15,9 +15,9 @@ type registration struct {
 	callback func(IOEvents) // nil in a slot that is free
 }
 
-// slots has each registration at its tag modulo the length of the table, which is a power of two, or, where a smaller table
-// has replaced one, not far behind. Tags count up, and skip those whose slots are taken. So no two tags in use have the same
-// slot unless the table was replaced, also when the length is doubled.
+// slots has each registration at its tag modulo the length of the table, which is a power of two. Tags count up, and skip
+// those whose slots are taken. So no two tags in use have the same slot, also when the length is doubled. Where a smaller table
+// has replaced one, they may; then all but one of them are elsewhere, see seat.
 // A slot is soon used again. A tag is used again only when the counter has gone through all numbers, long after the last
 // event that carried the tag. slots is changed with both descriptors.mu and descriptors.look held, so a reader needs only
 // one of them.
@@ -26,7 +26,7 @@ type slots struct {
 	fds   []uint32       // a hash table, open-addressed and as long as at: the index in at, plus one, by descriptor; 0 is free
 	taken int
 	last  uint32 // the last tag that was given
-	far   int    // how many slots behind its own a registration may be
+	far   int    // the last seat that a registration may have
 }
 
 // leastSlots is the smallest table.
@@ -36,7 +36,7 @@ const leastSlots = 4
 // taken. At least a quarter of the slots is free, so this takes a few looks on average.
 func (s *slots) next() uint32 {
 	s.last++
-	for s.slot(s.last).callback != nil || s.far > 0 && s.find(s.last) != nil {
+	for s.seat(s.last, 0).callback != nil || s.far > 0 && s.find(s.last) != nil {
 		s.last++
 	}
 	return s.last
@@ -82,14 +82,14 @@ func (s *slots) all() iter.Seq[registration] {
 	}
 }
 
-// put stores a registration in the slot of its tag, or in the first one behind that is free.
+// put stores a registration in the first seat of its tag that is free.
 func (s *slots) put(r registration) {
-	behind := 0
-	for s.slot(r.tag+uint32(behind)).callback != nil {
-		behind++
+	seat := 0
+	for s.seat(r.tag, seat).callback != nil {
+		seat++
 	}
-	s.far = max(s.far, behind)
-	i := s.index(r.tag + uint32(behind))
+	s.far = max(s.far, seat)
+	i := s.index(r.tag, seat)
 	s.at[i] = r
 	s.fds[s.place(r.fd)] = uint32(i) + 1
 	s.taken++
@@ -100,8 +100,8 @@ func (s *slots) find(tag uint32) *registration {
 	if len(s.at) == 0 {
 		return nil
 	}
-	for behind := 0; behind <= s.far; behind++ {
-		if r := s.slot(tag + uint32(behind)); r.tag == tag && r.callback != nil {
+	for seat := 0; seat <= s.far; seat++ {
+		if r := s.seat(tag, seat); r.tag == tag && r.callback != nil {
 			return r
 		}
 	}
@@ -149,10 +149,20 @@ func (s *slots) place(fd int) int {
 }
 
 // home returns where in fds the search for a descriptor begins.
-func (s *slots) home(fd int) int {
-	return int(uint32(fd) * 0x9E3779B1 >> (bits.LeadingZeros32(uint32(len(s.fds))) + 1))
+func (s *slots) home(fd int) int { return s.scatter(uint32(fd)) }
+
+// seat returns one of the slots that are for a tag. The first is its own. The others are all over the table: tags that count
+// up leave long rows of taken slots, and behind one of them is no place for another.
+func (s *slots) seat(tag uint32, n int) *registration { return &s.at[s.index(tag, n)] }
+
+func (s *slots) index(tag uint32, seat int) int {
+	if seat == 0 {
+		return int(tag) & (len(s.at) - 1)
+	}
+	return s.scatter(tag + uint32(seat)*0x85EBCA6B) // odd, so each slot has its turn
 }
 
-func (s *slots) index(tag uint32) int { return int(tag) & (len(s.at) - 1) }
-
-func (s *slots) slot(tag uint32) *registration { return &s.at[s.index(tag)] }
+// scatter returns a slot for a number: a different one for numbers that are close, or regular.
+func (s *slots) scatter(n uint32) int {
+	return int(n * 0x9E3779B1 >> (bits.LeadingZeros32(uint32(len(s.at))) + 1))
+}

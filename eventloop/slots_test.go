@@ -165,3 +165,27 @@ func TestSlotsShrink(t *testing.T) {
 		}
 	}
 }
+
+// Whole rows of tags may stay whose slots are the same in the smaller table: each is found after a few looks all the same, and
+// a registration is not behind a row.
+func TestSlotsOfRows(t *testing.T) {
+	const n, row, apart = 3 << 12, 1 << 9, 1 << 13
+	var s eventloop.Slots
+	for i := range n {
+		s.Put(s.Next(), i, 0)
+	}
+	for tag := uint32(1); tag <= n; tag++ {
+		if (tag-1)%apart >= row {
+			s.Remove(tag)
+		}
+	}
+	require.Equal(t, 1<<12, s.Len())
+	require.NotZero(t, s.Far(), "some have the same slot")
+	require.LessOrEqual(t, s.Far(), 8)
+	for tag := uint32(1); tag <= row; tag++ {
+		for _, tag := range []uint32{tag, tag + apart} {
+			_, ok := s.Find(tag)
+			require.True(t, ok, "tag %d", tag)
+		}
+	}
+}
