@@ -61,6 +61,59 @@ func TestUnwantedReadiness(t *testing.T) {
 	asleep("the end, read")
 }
 
+// A busy connection stays registered as it is, whether somebody waits for it or not: to register it, or to change the events
+// that the loop watches for, would be a system call for each request.
+func TestRegistrationIsKept(t *testing.T) {
+	for _, opts := range [][]eventloop.Option{nil, {eventloop.WithDebug(true)}} { // which tells since when it is registered
+		l := start(t, opts...)
+		c, far := quickPair(t, l)
+		registration := func() (is eventloop.Activity) {
+			for _, a := range l.Active() {
+				if a.Kind == "descriptor" {
+					is = a
+				}
+			}
+			return is
+		}
+		var first eventloop.Activity
+		same := func(when string) {
+			if is := registration(); is != first {
+				t.Errorf("%s: %+v, want %+v", when, is, first)
+			}
+		}
+		server, err := threadlet.Go(l, func() {
+			for p := make([]byte, 1); ; {
+				if _, err := c.Read(p); err != nil {
+					return
+				}
+				if p[0] > 0 {
+					same("behind a read")
+				}
+				_, _ = c.Write(p)
+				if p[0] > 0 {
+					same("behind a write")
+				}
+			}
+		})
+		require.NoError(t, err)
+		for i := range 100 {
+			waiting(t, l, "read")
+			if i == 0 { // at the end of the turn
+				require.Eventually(t, func() bool { return registration().Detail != "" }, 10*time.Second, time.Millisecond)
+				first = registration()
+			}
+			same("amid a read")
+			p := []byte{byte(i)}
+			_, err := far.Write(p)
+			require.NoError(t, err)
+			_, err = io.ReadFull(far, p)
+			require.NoError(t, err)
+		}
+		require.NoError(t, far.Close())
+		require.NoError(t, server.Join(background))
+	}
+}
+
 // An idle connection has no coroutine. Data, the deadline and a signal give it one; its last handler closes it.
 func TestIdle(t *testing.T) {
 	unchanged(t)
