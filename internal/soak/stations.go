@@ -71,6 +71,8 @@ func stations() []station {
 		{"threadlets", "connections come and go and leave nothing, and a wait ends once whatever comes at once, at full length (TURNLOOP_SOAK=1)",
 			int64(len(longThreadlets)), "tests", 6,
 			runs(suite{packages: []string{"./eventloop/threadlet"}, env: []string{"TURNLOOP_SOAK=1"}, each: longThreadlets})},
+		{"threadlets -race", "the same under the race detector", int64(len(longThreadlets)), "tests", 12,
+			runs(suite{packages: []string{"./eventloop/threadlet"}, build: []string{"-race"}, env: []string{"TURNLOOP_SOAK=1"}, each: longThreadlets, missing: noRace})},
 	}
 }
 
