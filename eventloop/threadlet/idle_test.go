@@ -5,6 +5,7 @@ package threadlet_test
 // Connections that no threadlet waits for.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -193,4 +194,34 @@ func TestIdle(t *testing.T) {
 		_ = c.Close()
 		_ = threadlet.Yield()
 	}))
+}
+
+// Of several deadlines of an idle connection the last counts, and so does the last handler. When it is idle no more, or is
+// closed, it keeps neither a timer nor the loop: a loop that ends by itself ends.
+func TestIdleLeavesNothing(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithAutoExit(true))
+	require.NoError(t, err)
+	c, far := quickPair(t, l)
+	closed, _ := quickPair(t, l)
+	wrong := func(*threadlet.Conn) { t.Error("called") }
+	handled := 0
+	_, err = threadlet.Go(l, func() {
+		_ = c.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+		_ = c.Idle(wrong)
+		_ = c.Idle(func(*threadlet.Conn) { handled++ })
+		_ = c.SetReadDeadline(time.Now().Add(time.Hour))
+		_ = closed.SetReadDeadline(time.Now().Add(time.Hour))
+		_ = closed.Idle(wrong)
+		_ = threadlet.Sleep(20 * time.Millisecond)
+		if handled != 0 {
+			t.Error("the deadline was put off")
+		}
+		_ = closed.Close()
+		_, _ = far.Write([]byte("x"))
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(background, 20*time.Second)
+	defer cancel()
+	require.NoError(t, l.Run(ctx), "the loop does not end by itself")
+	require.Equal(t, 1, handled)
 }
