@@ -265,16 +265,28 @@ func TestFaultsAtTheEnd(t *testing.T) {
 
 // Ten thousand that wait hear of the end within a tenth of a second, and leave nothing behind.
 func TestManyAtTheEnd(t *testing.T) {
-	const n = 10_000
+	const n, readers = 10_000, 50
 	var took time.Duration
 	for range 5 { // other programs may have the processors meanwhile
 		before := runtime.NumGoroutine()
 		l := start(t)
 		told := 0
+		var ways []func(*eventloop.Loop) error
+		for _, name := range []string{"sleep", "await", "join", "mutex", "cond", "send", "receive"} {
+			ways = append(ways, waits[name])
+		}
+		for range readers {
+			c, far := quickPair(t, l)
+			ways = append(ways, func(*eventloop.Loop) error {
+				_, err := c.Read(make([]byte, 1))
+				runtime.KeepAlive(far) // or else the collector closes it
+				return err
+			})
+		}
 		require.NoError(t, do(t, l, func() {
-			for range n {
+			for i := range n {
 				_, _ = threadlet.Go(l, func() {
-					if errors.Is(threadlet.Sleep(time.Hour), eventloop.ErrLoopTerminated) {
+					if errors.Is(ways[i%len(ways)](l), eventloop.ErrLoopTerminated) {
 						told++
 					}
 				})

@@ -197,12 +197,14 @@ func TestIdle(t *testing.T) {
 }
 
 // Of several deadlines of an idle connection the last counts, and so does the last handler. When it is idle no more, or is
-// closed, it keeps neither a timer nor the loop: a loop that ends by itself ends.
+// closed, it keeps neither a timer nor the loop: a loop that ends by itself ends, also if another connection is registered that nobody
+// waits for.
 func TestIdleLeavesNothing(t *testing.T) {
 	l, err := eventloop.New(eventloop.WithAutoExit(true))
 	require.NoError(t, err)
 	c, far := quickPair(t, l)
 	closed, _ := quickPair(t, l)
+	unused, sender := quickPair(t, l)
 	wrong := func(*threadlet.Conn) { t.Error("called") }
 	handled := 0
 	_, err = threadlet.Go(l, func() {
@@ -212,6 +214,10 @@ func TestIdleLeavesNothing(t *testing.T) {
 		_ = c.SetReadDeadline(time.Now().Add(time.Hour))
 		_ = closed.SetReadDeadline(time.Now().Add(time.Hour))
 		_ = closed.Idle(wrong)
+		_, _ = l.ScheduleTimer(time.Millisecond, func() { _, _ = sender.Write([]byte("x")) })
+		if _, err := unused.Read(make([]byte, 1)); err != nil { // waits, and so registers it
+			t.Error(err)
+		}
 		_ = threadlet.Sleep(20 * time.Millisecond)
 		if handled != 0 {
 			t.Error("the deadline was put off")

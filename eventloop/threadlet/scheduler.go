@@ -8,7 +8,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/guest"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
-	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // scheduler is the guest of a loop (package guest). Only code on the loop touches it, except descs and seen.n, which any
@@ -242,7 +241,6 @@ func (s *scheduler) trim(to int) {
 	for len(s.idle) > to {
 		s.end(s.takeIdle())
 	}
-	s.idle = slim.Slice(s.idle)
 }
 
 // Reject ends every wait with ErrLoopTerminated, the current ones and all that follow. It tells whether a threadlet is
