@@ -52,7 +52,7 @@ func (c *Conn) opError(op string, err error) error {
 func (c *Conn) Read(p []byte) (int, error) {
 	t, err := c.caller(&c.in)
 	if len(p) == 0 && (err == nil || err == os.ErrDeadlineExceeded) {
-		return 0, nil // as in package net
+		return 0, nil // as package net has it on Unix
 	}
 	if err != nil {
 		return 0, c.opError("read", err)

@@ -145,6 +145,9 @@ func TestDeadlines(t *testing.T) {
 		expired("the next read", err)
 		_ = far.SetDeadline(began)
 		for _, of := range []net.Conn{c, far} {
+			if of == far && runtime.GOOS == "windows" {
+				continue // there package net asks for the deadline first
+			}
 			if n, err := of.Read(nil); n != 0 || err != nil {
 				t.Errorf("a read of nothing: %d, %v", n, err)
 			}
