@@ -375,7 +375,7 @@ var partMutants = []mutant{
 		"a benchmark is measured for less time than what it is about takes", "^TestNeeds$"},
 	{"stall-fixes-the-count", "internal/tournament/runner/warmup.go",
 		"times[(len(times)-1)/2]", "times[len(times)-1]",
-		"a machine that stands still in the warm-up leaves a cell next to no iterations", "^TestStallFixesNoCount$"},
+		"a machine that stands still in the warm-up leaves a cell next to no iterations", "^TestSlowWarmUpLeavesValues$"},
 	{"declared-and-forgotten", "internal/tournament/runner/phases.go",
 		"\t\t\t\tr.failed(open[name], 0, errors.New(\"it is declared, and did not run\"))\n", "",
 		"a cell vanishes without a word", "^TestDeclaredAndNotRun$"},

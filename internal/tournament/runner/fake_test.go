@@ -6,11 +6,7 @@ package runner
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,9 +27,6 @@ func behaves(how, cell string) bool {
 // can end it.
 func hang() { time.Sleep(time.Hour) }
 
-// stalls counts the measurements of this process.
-var stalls atomic.Int64
-
 func fakeCell(b *testing.B, work time.Duration) {
 	switch {
 	case behaves("hang", b.Name()), behaves("hang-measuring", b.Name()) && b.N > 1:
@@ -48,31 +41,11 @@ func fakeCell(b *testing.B, work time.Duration) {
 	case behaves("na", b.Name()):
 		b.Skip("n/a: no TimerScheduler")
 	}
-	if stalls.Add(1) == 1 && behaves("stall", b.Name()) {
-		time.Sleep(50 * time.Millisecond) // the machine stands still while a process's first measurement runs
-	}
-	if slowed(b) {
-		work = 40 * time.Millisecond
-	}
 	for range b.N {
 		for start := time.Now(); time.Since(start) < work; {
 		}
 	}
 }
-
-// slow tells that the machine is slow while this process lives.
-var slow = sync.OnceValue(func() bool {
-	times, _ := strconv.Atoi(os.Getenv("FAKE_SLOW_TIMES"))
-	for i := range times { // each process that measures takes one
-		if f, err := os.OpenFile(filepath.Join(os.Getenv("FAKE_SLOW"), strconv.Itoa(i)), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-			return f.Close() == nil
-		}
-	}
-	return false
-})
-
-// slowed tells that this measurement is made while the machine is slow.
-func slowed(b *testing.B) bool { return os.Getenv("FAKE_SLOW") != "" && b.N > 1 && slow() }
 
 func fakeBenchmark(b *testing.B, work time.Duration, variants ...string) {
 	if os.Getenv("FAKE") == "" {

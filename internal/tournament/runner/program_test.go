@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,8 +25,22 @@ func init() {
 	}
 }
 
+// takes tells whether this process gets one of the places that a manner such as slow:PLACES:FOLDER has for its processes.
+func takes(manner string) bool {
+	words := strings.SplitN(manner, ":", 3)
+	places, _ := strconv.Atoi(words[1])
+	for i := range places {
+		if f, err := os.OpenFile(filepath.Join(words[2], strconv.Itoa(i)), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			return f.Close() == nil
+		}
+	}
+	return false
+}
+
 // speak answers as the protocol says, with the faults of its manner. An operation takes a microsecond.
 func speak(manner string) (code int) {
+	slow := sync.OnceValue(func() bool { return takes(manner) })
+	stall := strings.HasPrefix(manner, "stall:")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		switch {
@@ -45,6 +61,9 @@ func speak(manner string) (code int) {
 			fmt.Printf("Benchmark%s 3 1000 ns/op\n", words[1])
 		case manner == "other cell":
 			fmt.Printf("BenchmarkOther %s 1000 ns/op\n", words[2])
+		case stall, strings.HasPrefix(manner, "slow:") && slow():
+			fmt.Printf("Benchmark%s %s 40000000 ns/op\n", words[1], words[2])
+			stall = false
 		case manner == "gibberish":
 			fmt.Printf("Benchmark%s %s quick\n", words[1], words[2])
 		default:

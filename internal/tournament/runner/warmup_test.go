@@ -3,11 +3,12 @@ package runner
 // Tests of the warm-up: what was slow in it, and what the first round corrects.
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/perf/benchfmt"
@@ -17,17 +18,37 @@ import (
 )
 
 // TestSlowWarmUpLeavesValues: a machine that is slow while all cells of a benchmark are warmed up does not take the values from
-// it that its benchmark needs. Is it slow the second time too, the first round shows it.
+// it that its benchmark needs. Is it slow the second time too, the first round shows it. And a machine that stands still for a while
+// in a warm-up, as in each one's first measurement here, does not leave the cell without iterations from the first round on.
+//
+// The clock of a bubble stands while a process is waited for. So all times are those that the program tells.
 func TestSlowWarmUpLeavesValues(t *testing.T) {
-	const values, cells = 10, 2 // with the control pair's
-	for slow, from := range map[int]int{cells: 1, 2 * cells: 2} {
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	const values = 10
+	for _, c := range []struct {
+		what         string
+		slow         int // processes that are
+		window       time.Duration
+		from, atmost int // the first round with enough values, what an iteration takes at most in nanoseconds
+	}{
+		{"slow once", 1, 100 * time.Millisecond, 1, 1000},
+		{"slow twice", 2, 100 * time.Millisecond, 2, 1000},
+		{"stall always", 0, 0, 1, 2000},
+	} {
 		cfg, _ := config(t, "")
-		cfg.Env = append(cfg.Env, "FAKE_SLOW="+t.TempDir(), "FAKE_SLOW_TIMES="+strconv.Itoa(slow))
-		cfg.Filter, cfg.Conformance = "BenchmarkQuick/impl=alpha", false
-		cfg.Benchmarks[1].Needs = []record.Need{{Window: 100 * time.Millisecond, Values: values * tuningFor(record.Quick).values}}
-		if _, err := Run(t.Context(), cfg); err != nil {
-			t.Fatal(err)
+		manner := strings.Fields(c.what)[0]
+		cfg.Speaks = map[string]Program{"other": program(t, fmt.Sprintf("%s:%d:%s", manner, c.slow, t.TempDir()))}
+		cfg.Impls, cfg.Cells, cfg.Filter, cfg.Conformance = []record.Impl{{Name: "other"}}, nil, "BenchmarkQuick", false
+		if c.window > 0 {
+			cfg.Benchmarks[1].Needs = []record.Need{{Window: c.window, Values: values * tuningFor(record.Quick).values}}
 		}
+		var run *record.Run
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			if run, err = Run(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+		})
 		f, err := os.Open(filepath.Join(cfg.Out, record.RawFile))
 		if err != nil {
 			t.Fatal(err)
@@ -36,14 +57,19 @@ func TestSlowWarmUpLeavesValues(t *testing.T) {
 		results := 0
 		for r := benchfmt.NewReader(f, "raw"); r.Scan(); {
 			if got, ok := r.Result().(*benchfmt.Result); ok {
-				round := 1 + results/cells
-				if results++; round >= from && got.Iters < values {
-					t.Errorf("after %d slow warm-ups round %d has %d values, want %d", slow, round, got.Iters, values)
+				round := 1 + results
+				if results++; round >= c.from && got.Iters < values {
+					t.Errorf("%s: round %d has %d values, want %d", c.what, round, got.Iters, values)
 				}
 			}
 		}
-		if results != cells*cfg.Rounds {
-			t.Errorf("%d results, want %d", results, cells*cfg.Rounds)
+		if results != cfg.Rounds {
+			t.Errorf("%s: %d results, want %d", c.what, results, cfg.Rounds)
+		}
+		for _, cell := range run.Cells {
+			if int(cell.WarmNS) > c.atmost {
+				t.Errorf("%s: %s takes %v ns an iteration, an iteration takes a microsecond", c.what, cell.Name, cell.WarmNS)
+			}
 		}
 	}
 }
@@ -111,24 +137,6 @@ func TestDrop(t *testing.T) {
 		if r.rec.Rounds != c.want || r.rec.Dropped != 10-c.want {
 			t.Errorf("%v a round, least %d, after %d: %d rounds and %d dropped, want %d", c.round, c.least, c.after, r.rec.Rounds,
 				r.rec.Dropped, c.want)
-		}
-	}
-}
-
-// TestStallFixesNoCount: a warm-up in which the machine stood still for a while does not leave the cell without iterations. Cells are
-// warmed up several times if their preparation is short, as it is here unless the machine really stands still while they are listed.
-func TestStallFixesNoCount(t *testing.T) {
-	cfg, _ := config(t, "stall:BenchmarkQuick/impl=alpha stall:BenchmarkQuick/impl=beta stall:BenchmarkQuick/impl=ctl")
-	cfg.Filter, cfg.Conformance = "BenchmarkQuick", false
-	run, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range run.Cells {
-		if w := tuningFor(run.Mode).warming(&c, run.Need(c.Bench)); w.times < 3 {
-			t.Logf("%s: listed with a preparation of %v, and warmed up %d times", c.Name, c.Setup, w.times)
-		} else if least := float64(tuningFor(run.Mode).least) / 2; c.WarmNS > 100_000 || float64(c.Iters)*c.WarmNS < 0.9*least {
-			t.Errorf("%s: %v ns an iteration, %d of them; an iteration takes a microsecond, or some on a busy machine", c.Name, c.WarmNS, c.Iters)
 		}
 	}
 }
