@@ -66,7 +66,7 @@ type Loop struct {
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
 	fds      descriptors
-	promises *promise.Realm
+	promises *promise.Owner
 	workers  workers
 	sleepers sleepers
 	crew     atomic.Pointer[crew]
@@ -116,7 +116,7 @@ func New(opts ...Option) (*Loop, error) {
 	if l.debug {
 		scheduler = (*places)(l)
 	}
-	l.promises = promise.NewRealm(scheduler, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
+	l.promises = promise.NewOwner(scheduler, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}

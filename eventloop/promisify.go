@@ -22,8 +22,8 @@ func (l *Loop) NewPromise() (p *Promise, resolve func(value any), reject func(re
 }
 
 // Promises returns the realm, which makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so
-// on. Only the loop may call those of its methods that its documentation reserves for the loop.
-func (l *Loop) Promises() *promise.Realm { return l.promises }
+// on.
+func (l *Loop) Promises() *promise.Realm { return &l.promises.Realm }
 
 // Promisify calls fn with ctx on a goroutine of its own, and returns a promise of what it returns. fn may block. See
 // [WithWorkerLimit] for how many do so at once.

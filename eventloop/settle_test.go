@@ -4,7 +4,9 @@ package eventloop_test
 
 import (
 	"context"
+	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -155,4 +157,76 @@ func TestManyPromisesAreLetGo(t *testing.T) {
 	require.True(t, garbage.Taken(last))
 	shutDown(t, l)
 	require.NoError(t, <-ended)
+}
+
+// Row 93: nothing that users get hold of ends promises of a running loop: neither do chains of methods, fields and parameters lead
+// from a loop to the owner of its realm, nor has the realm a method that settles a promise of others.
+func TestUsersEndNoPromises(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(u reflect.Type) {
+		if seen[u] || u.PkgPath() != "" && !strings.Contains(u.PkgPath(), "/turnloop/eventloop") {
+			return
+		}
+		seen[u] = true
+		if k := u.Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Array || k == reflect.Map || k == reflect.Chan {
+			visit(u.Elem())
+		} else if k != reflect.Interface {
+			visit(reflect.PointerTo(u))
+		}
+		for m := range u.NumMethod() {
+			visit(u.Method(m).Type)
+		}
+		switch u.Kind() {
+		case reflect.Func:
+			for i := range u.NumIn() {
+				visit(u.In(i))
+			}
+			for i := range u.NumOut() {
+				visit(u.Out(i))
+			}
+		case reflect.Struct:
+			for i := range u.NumField() {
+				if f := u.Field(i); f.IsExported() {
+					visit(f.Type)
+				}
+			}
+		}
+	}
+	visit(reflect.TypeFor[*eventloop.Group]())
+	require.True(t, seen[reflect.TypeFor[promise.Realm]()])
+	require.False(t, seen[reflect.TypeFor[promise.Owner]()])
+
+	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {}))
+	require.NoError(t, err)
+	require.NoError(t, l.Submit(func() {
+		defer l.Shutdown(context.Background())
+		realm := reflect.ValueOf(l.Promises())
+		for m := range realm.NumMethod() {
+			p, _, _ := l.NewPromise()
+			p.Then(nil, nil)
+			method := realm.Method(m)
+			args := make([]reflect.Value, method.Type().NumIn())
+			for i := range args {
+				of := method.Type().In(i)
+				args[i] = reflect.Zero(of)
+				for _, arg := range []any{p, []*eventloop.Promise{p}, errWork} {
+					if reflect.TypeOf(arg).AssignableTo(of) {
+						args[i] = reflect.ValueOf(arg)
+						break
+					}
+				}
+			}
+			if method.Type().IsVariadic() {
+				method.CallSlice(args)
+			} else {
+				method.Call(args)
+			}
+			name := realm.Type().Method(m).Name
+			require.Equal(t, "pending promise", p.String(), name)
+			q, _, _ := l.NewPromise()
+			require.Equal(t, "pending promise", q.String(), name)
+		}
+	}))
+	require.NoError(t, l.Run(t.Context()))
 }

@@ -44,7 +44,7 @@ func (p *probe) wantN(t *testing.T, n int, v any, e error) {
 // world is what one case of the table works with.
 type world struct {
 	*testing.T
-	*promise.Realm
+	*promise.Owner
 	f *fake
 }
 
@@ -351,7 +351,7 @@ var aplus = []struct {
 func TestPromisesAPlus(t *testing.T) {
 	for _, c := range aplus {
 		t.Run(c.section, func(t *testing.T) {
-			f, r := newRealm(promise.Config{})
+			f, r := newOwner(promise.Config{})
 			c.run(world{t, r, f})
 		})
 	}
@@ -360,7 +360,7 @@ func TestPromisesAPlus(t *testing.T) {
 // Under GODEBUG=panicnil=1 recover returns nil for panic(nil).
 func TestPanicNil(t *testing.T) {
 	t.Setenv("GODEBUG", "panicnil=1")
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var got probe
 	got.on(r.Try(func() (any, error) { panic(nil) }))
 	got.on(r.Resolved(nil).Then(func(any) (any, error) { panic(nil) }, nil))
@@ -377,24 +377,24 @@ func TestPanicNil(t *testing.T) {
 func TestGoexit(t *testing.T) {
 	for _, handler := range []struct {
 		name   string
-		attach func(r *promise.Realm, exit func()) *promise.Promise
+		attach func(r *promise.Owner, exit func()) *promise.Promise
 	}{
-		{"onFulfilled", func(r *promise.Realm, exit func()) *promise.Promise {
+		{"onFulfilled", func(r *promise.Owner, exit func()) *promise.Promise {
 			return r.Resolved(nil).Then(func(any) (any, error) { exit(); return nil, nil }, nil)
 		}},
-		{"onRejected", func(r *promise.Realm, exit func()) *promise.Promise {
+		{"onRejected", func(r *promise.Owner, exit func()) *promise.Promise {
 			return r.Rejected(errTest).Catch(func(error) (any, error) { exit(); return nil, nil })
 		}},
-		{"onFinally", func(r *promise.Realm, exit func()) *promise.Promise {
+		{"onFinally", func(r *promise.Owner, exit func()) *promise.Promise {
 			return r.Resolved(nil).Finally(func() error { exit(); return nil })
 		}},
-		{"typed", func(r *promise.Realm, exit func()) *promise.Promise {
-			return promise.Then(promise.Resolved(r, 1), func(int) (int, error) { exit(); return 0, nil }).Untyped()
+		{"typed", func(r *promise.Owner, exit func()) *promise.Promise {
+			return promise.Then(promise.Resolved(&r.Realm, 1), func(int) (int, error) { exit(); return 0, nil }).Untyped()
 		}},
 	} {
 		t.Run(handler.name, func(t *testing.T) {
 			f := newFake()
-			r := promise.NewRealm(f, promise.Config{})
+			r := promise.NewOwner(f, promise.Config{})
 			var got probe
 			var next []string
 			var first sync.WaitGroup
@@ -421,13 +421,13 @@ func TestGoexit(t *testing.T) {
 }
 
 func TestNilReason(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var got probe
 	p, _, reject := r.New()
 	reject(nil)
 	got.on(p)
 	got.on(r.Rejected(nil))
-	q, _, rejectTyped := promise.New[int](r)
+	q, _, rejectTyped := promise.New[int](&r.Realm)
 	rejectTyped(nil)
 	got.on(q.Untyped())
 	f.drain()
@@ -439,8 +439,8 @@ func TestNilReason(t *testing.T) {
 }
 
 func TestString(t *testing.T) {
-	_, r := newRealm(promise.Config{})
+	_, r := newOwner(promise.Config{})
 	p, _, _ := r.New()
 	require.Equal(t, "pending promise, fulfilled promise, rejected promise",
-		fmt.Sprintf("%v, %v, %v", p, r.Resolved(1), promise.Rejected[int](r, errTest)))
+		fmt.Sprintf("%v, %v, %v", p, r.Resolved(1), promise.Rejected[int](&r.Realm, errTest)))
 }

@@ -42,9 +42,9 @@ func receive[T any](t *testing.T, ch <-chan promise.Outcome[T]) promise.Outcome[
 	}
 }
 
-func startLoop(t *testing.T, c promise.Config) (*fake, *promise.Realm, func()) {
+func startLoop(t *testing.T, c promise.Config) (*fake, *promise.Owner, func()) {
 	f := newFake()
-	r := promise.NewRealm(f, c)
+	r := promise.NewOwner(f, c)
 	return f, r, f.run(t, r)
 }
 
@@ -85,7 +85,7 @@ func TestAwait(t *testing.T) {
 // Every call of ToChannel makes a channel of its own with room for the outcome, and the loop never waits for its
 // receiver.
 func TestToChannel(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	p, resolve, _ := r.New()
 	var chs []<-chan promise.Result
 	for range 3 {
@@ -146,7 +146,7 @@ func TestAwaitContext(t *testing.T) {
 
 // After many waiters the map is as small as a few need.
 func TestWaitersShrink(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	const n = 10_000
 	resolves := make([]func(any), n)
 	for i := range n {
@@ -234,8 +234,8 @@ func TestTwoLoopsEnd(t *testing.T) {
 // others have, too, goes on following. A reaction that was taken back has handled the rejection, on either loop.
 func TestNothingStaysAtAnotherLoop(t *testing.T) {
 	unhandled := promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { t.Error("reported: ", err) }}
-	fa, a := newRealm(unhandled)
-	fb, b := newRealm(unhandled)
+	fa, a := newOwner(unhandled)
+	fb, b := newOwner(unhandled)
 	long, _, reject := b.New()
 	waiting := func() int {
 		n, _, _ := b.Listeners()
@@ -277,10 +277,10 @@ func TestNothingStaysAtAnotherLoop(t *testing.T) {
 	fa.checkpoint(a)
 	got.want(t, errTest, nil)
 
-	for name, end := range map[string]func(f *fake, r *promise.Realm){
+	for name, end := range map[string]func(f *fake, r *promise.Owner){
 		"shutdown": (*fake).shutdown, "close": (*fake).close,
 	} {
-		f, r := newRealm(unhandled)
+		f, r := newOwner(unhandled)
 		source, _, reject := b.New()
 		r.Race(source).Catch(nil)
 		old := r.Resolved(source)
@@ -301,8 +301,8 @@ func TestNothingStaysAtAnotherLoop(t *testing.T) {
 
 // A promise that the end of its own loop has settled is not settled again by the loop of the promise that it follows.
 func TestFollowedSettlesAfterTheEnd(t *testing.T) {
-	fa, a := newRealm(promise.Config{})
-	fb, b := newRealm(promise.Config{})
+	fa, a := newOwner(promise.Config{})
+	fb, b := newOwner(promise.Config{})
 	source, resolve, _ := a.New()
 	p := b.Resolved(source)
 	var before, after probe
@@ -352,7 +352,7 @@ func TestWaitersGiveWay(t *testing.T) {
 	const bound = 60 * time.Millisecond // six slices, where hundreds of waiters would take one each
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	worst := func() (worst time.Duration) {
-		_, r := newRealm(promise.Config{})
+		_, r := newOwner(promise.Config{})
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
 		var stop atomic.Bool

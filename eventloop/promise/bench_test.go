@@ -15,7 +15,7 @@ func increment(v any) (any, error) { return v, nil }
 func BenchmarkChain(b *testing.B) {
 	const links = 100
 	b.Run("untyped", func(b *testing.B) {
-		f, r := newRealm(promise.Config{})
+		f, r := newOwner(promise.Config{})
 		b.ReportAllocs()
 		for b.Loop() {
 			p, resolve, _ := r.New()
@@ -28,7 +28,7 @@ func BenchmarkChain(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*links), "ns/link")
 	})
 	b.Run("settled", func(b *testing.B) {
-		f, r := newRealm(promise.Config{})
+		f, r := newOwner(promise.Config{})
 		b.ReportAllocs()
 		for b.Loop() {
 			p := r.Resolved(1)
@@ -40,7 +40,7 @@ func BenchmarkChain(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*links), "ns/link")
 	})
 	b.Run("nested", func(b *testing.B) {
-		f, r := newRealm(promise.Config{})
+		f, r := newOwner(promise.Config{})
 		b.ReportAllocs()
 		p := r.Resolved(1)
 		for b.Loop() {
@@ -49,10 +49,10 @@ func BenchmarkChain(b *testing.B) {
 		}
 	})
 	b.Run("typed", func(b *testing.B) {
-		f, r := newRealm(promise.Config{})
+		f, r := newOwner(promise.Config{})
 		b.ReportAllocs()
 		for b.Loop() {
-			p, resolve, _ := promise.New[int](r)
+			p, resolve, _ := promise.New[int](&r.Realm)
 			for range links {
 				p = promise.Then(p, func(v int) (int, error) { return v, nil })
 			}
@@ -62,7 +62,7 @@ func BenchmarkChain(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*links), "ns/link")
 	})
 	b.Run("adopt", func(b *testing.B) {
-		f, r := newRealm(promise.Config{})
+		f, r := newOwner(promise.Config{})
 		b.ReportAllocs()
 		for b.Loop() {
 			r.Resolved(1).Then(func(v any) (any, error) { return r.Resolved(v), nil }, nil)
@@ -72,7 +72,7 @@ func BenchmarkChain(b *testing.B) {
 }
 
 func BenchmarkNewThenResolve(b *testing.B) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
 		p, resolve, _ := r.New()
@@ -83,7 +83,7 @@ func BenchmarkNewThenResolve(b *testing.B) {
 }
 
 func BenchmarkFanOut100(b *testing.B) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	b.ReportAllocs()
 	for b.Loop() {
 		p, resolve, _ := r.New()
@@ -95,8 +95,8 @@ func BenchmarkFanOut100(b *testing.B) {
 	}
 }
 
-func benchmarkCombinator(b *testing.B, combine func(r *promise.Realm, ps []*promise.Promise)) {
-	f, r := newRealm(promise.Config{})
+func benchmarkCombinator(b *testing.B, combine func(r *promise.Owner, ps []*promise.Promise)) {
+	f, r := newOwner(promise.Config{})
 	ps := make([]*promise.Promise, 100)
 	resolves := make([]func(any), 100)
 	b.ReportAllocs()
@@ -113,16 +113,16 @@ func benchmarkCombinator(b *testing.B, combine func(r *promise.Realm, ps []*prom
 }
 
 func BenchmarkAll100(b *testing.B) {
-	benchmarkCombinator(b, func(r *promise.Realm, ps []*promise.Promise) { r.All(ps...) })
+	benchmarkCombinator(b, func(r *promise.Owner, ps []*promise.Promise) { r.All(ps...) })
 }
 
 func BenchmarkRace100(b *testing.B) {
-	benchmarkCombinator(b, func(r *promise.Realm, ps []*promise.Promise) { r.Race(ps...) })
+	benchmarkCombinator(b, func(r *promise.Owner, ps []*promise.Promise) { r.Race(ps...) })
 }
 
 func BenchmarkAwaitRoundTrip(b *testing.B) {
 	f := newFake()
-	r := promise.NewRealm(f, promise.Config{})
+	r := promise.NewOwner(f, promise.Config{})
 	f.run(b, r)
 	b.ReportAllocs()
 	for b.Loop() {

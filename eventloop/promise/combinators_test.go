@@ -17,7 +17,7 @@ import (
 )
 
 func TestAggregateError(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var got probe
 	got.on(r.Any(r.Rejected(io.EOF), r.Rejected(&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist})))
 	got.on(r.Any())
@@ -39,7 +39,7 @@ func TestAggregateError(t *testing.T) {
 
 // A group that is decided leaves nothing on the promises that are still pending, and they do not keep its result.
 func TestDecidedGroupLeaves(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	long, resolve, _ := r.New()
 	const others = 100
 	for range others {
@@ -72,7 +72,7 @@ func TestDecidedGroupLeaves(t *testing.T) {
 // When decided groups take their reactions off a promise, the others keep their order, whichever go and in whatever order.
 func TestDecidedGroupsLeaveTheOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	for groups := range 1 << 6 {
 		p, resolve, _ := r.New()
 		var decide []func(any)
@@ -125,7 +125,7 @@ func TestCombinatorsElsewhere(t *testing.T) {
 }
 
 func TestTry(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	inner, resolve, _ := r.New()
 	called := 0
 	try := func(v any, err error) *promise.Promise {

@@ -19,8 +19,8 @@ import (
 // Once the loop has rejected pending promises, and waits for its workers, a promise that only resolve and reject could
 // settle has its answer at once, without a tick of the loop.
 func TestRootsAnswerAtOnce(t *testing.T) {
-	f, r := newRealm(promise.Config{})
-	_, other := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
+	_, other := newOwner(promise.Config{})
 	var work promise.Promise
 	r.Begin(&work)
 	roots := map[string]*promise.Promise{}
@@ -30,7 +30,7 @@ func TestRootsAnswerAtOnce(t *testing.T) {
 	roots["resolved late"], resolve, _ = r.New()
 	roots["sent late"], send, _ = r.New()
 	sent, sendNow, _ := r.New()
-	typed, _, _ := promise.New[int](r)
+	typed, _, _ := promise.New[int](&r.Realm)
 	roots["typed"] = typed.Untyped()
 	foreign, _, _ := other.New()
 	roots["of another loop"] = r.Resolved(foreign)
@@ -74,7 +74,7 @@ func TestRootsAnswerAtOnce(t *testing.T) {
 
 // A promise that follows another one is no root any more: the end reaches it through that one, also if it is waited for.
 func TestFollowersHearThroughOthers(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	root, _, _ := r.New()
 	recovered := root.Catch(func(error) (any, error) { return "recovered", nil })
 	here, follow, _ := r.New()
@@ -101,7 +101,7 @@ func TestFollowersHearThroughOthers(t *testing.T) {
 // Promises that wait for one of Begin, in several ways and through long chains, are in no cycle, and hear when it is
 // finished. A cycle does not wait for it.
 func TestEndTellsCirclesFromLongWays(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var begun promise.Promise
 	r.Begin(&begun)
 	last := &begun
@@ -148,7 +148,7 @@ func TestManyWaitersHearElsewhere(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		for _, promises := range []int{1, many} {
 			unhandled := 0
-			_, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
+			_, r := newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
 			loop := goroutine.ID()
 			var onLoop, elsewhere atomic.Int64
 			var rejects []func(error)
@@ -190,7 +190,7 @@ func TestManyWaitersHearElsewhere(t *testing.T) {
 // The end does not wait for goroutines that begin to wait; nor does who asks when the end has
 // come. Whoever was waiting hears a little later.
 func TestEndTakesNoTurns(t *testing.T) {
-	_, r := newRealm(promise.Config{})
+	_, r := newOwner(promise.Config{})
 	p, _, _ := r.New()
 	ended, asked := make(chan struct{}), make(chan (<-chan promise.Result), 1)
 	early := p.ToChannel()

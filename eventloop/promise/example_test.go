@@ -15,11 +15,11 @@ import (
 // A promise is settled by one goroutine, transformed on the loop, and awaited by another goroutine.
 func Example() {
 	loop := newFake() // stands for an eventloop.Loop
-	realm := promise.NewRealm(loop, promise.Config{})
-	stop := loop.start(realm)
+	owner := promise.NewOwner(loop, promise.Config{})
+	stop := loop.start(owner)
 	defer stop()
 
-	text, resolve, _ := promise.New[string](realm)
+	text, resolve, _ := promise.New[string](&owner.Realm) // eventloop.Loop.Promises gives users the realm
 	number := promise.Then(text, strconv.Atoi)
 	twice := promise.Then(number, func(n int) (int, error) { return 2 * n, nil })
 	go resolve("21")
@@ -29,8 +29,8 @@ func Example() {
 
 // onLoop runs a program on a loop until nothing is left to do.
 func onLoop(program func(realm *promise.Realm)) {
-	loop, realm := newRealm(promise.Config{})
-	program(realm)
+	loop, owner := newOwner(promise.Config{})
+	program(&owner.Realm)
 	loop.drain()
 }
 
@@ -145,7 +145,7 @@ func ExampleAll() {
 }
 
 func ExamplePromise_ToChannel() {
-	loop, realm := newRealm(promise.Config{})
+	loop, realm := newOwner(promise.Config{})
 	p, resolve, _ := realm.New()
 	ch := p.ToChannel()
 	resolve("sent")
@@ -158,7 +158,7 @@ func ExamplePromise_ToChannel() {
 
 // A rejection that has no handler is reported when the microtasks have run.
 func ExampleConfig() {
-	loop, realm := newRealm(promise.Config{
+	loop, realm := newOwner(promise.Config{
 		OnUnhandled: func(_ *promise.Promise, err error) { fmt.Println("unhandled:", err) },
 	})
 	realm.Rejected(errors.New("handled")).Catch(func(error) (any, error) { return nil, nil })

@@ -10,7 +10,7 @@ import (
 )
 
 // Registered returns the length and the capacity of the registry, newcomers included.
-func (r *Realm) Registered() (length, capacity int) {
+func (r *Owner) Registered() (length, capacity int) {
 	g := &r.registry
 	length = len(g.entries) - g.vacant + len(g.decided)
 	for _, p := range g.young {
@@ -22,12 +22,12 @@ func (r *Realm) Registered() (length, capacity int) {
 }
 
 // Strong returns how many promises the registry holds strongly, and how many of these the next Scavenge looks at.
-func (r *Realm) Strong() (all, looked int) {
+func (r *Owner) Strong() (all, looked int) {
 	return len(r.registry.decided) + len(r.registry.young), len(r.registry.young)
 }
 
 // Intact tells whether every live promise of the registry knows its place.
-func (r *Realm) Intact() bool {
+func (r *Owner) Intact() bool {
 	vacant := 0
 	for i, e := range r.registry.entries {
 		if p := e.Value(); p != nil && p.slot != uint32(i+1) {
@@ -46,11 +46,11 @@ func (r *Realm) Intact() bool {
 }
 
 // Unseen returns how many entries of the registry the scavenger has yet to look at.
-func (r *Realm) Unseen() int { return r.registry.left }
+func (r *Owner) Unseen() int { return r.registry.left }
 
 // Listeners returns how many listeners there are, of how many promises, and the room of their map or of their longest
 // list, whichever is more.
-func (r *Realm) Listeners() (listeners, promises, room int) {
+func (r *Owner) Listeners() (listeners, promises, room int) {
 	ws := &r.waiters
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -63,14 +63,14 @@ func (r *Realm) Listeners() (listeners, promises, room int) {
 }
 
 // Held returns how many promises the loop has refused to settle and are held for that.
-func (r *Realm) Held() int {
+func (r *Owner) Held() int {
 	r.waiters.mu.Lock()
 	defer r.waiters.mu.Unlock()
 	return len(r.waiters.held)
 }
 
 // WithWaitersLock calls fn while it holds the lock of the waiters.
-func (r *Realm) WithWaitersLock(fn func()) {
+func (r *Owner) WithWaitersLock(fn func()) {
 	r.waiters.mu.Lock()
 	defer r.waiters.mu.Unlock()
 	fn()

@@ -29,11 +29,11 @@ type fake struct {
 
 func newFake() *fake { return &fake{wake: make(chan struct{}, 1)} }
 
-// newRealm returns a realm on a fake whose loop is the calling goroutine.
-func newRealm(c promise.Config) (*fake, *promise.Realm) {
+// newOwner returns the owner of a realm on a fake whose loop is the calling goroutine.
+func newOwner(c promise.Config) (*fake, *promise.Owner) {
 	f := newFake()
 	f.owner.Store(goroutine.ID())
-	return f, promise.NewRealm(f, c)
+	return f, promise.NewOwner(f, c)
 }
 
 func (f *fake) OnLoop() bool { return f.owner.Load() == goroutine.ID() }
@@ -94,13 +94,13 @@ func (f *fake) step(n int) {
 }
 
 // tick is a tick of a loop that has only microtasks.
-func (f *fake) tick(r *promise.Realm) {
+func (f *fake) tick(r *promise.Owner) {
 	f.drain()
 	r.Scavenge()
 }
 
 // checkpoint is what a loop does after each callback that has left it microtasks.
-func (f *fake) checkpoint(r *promise.Realm) {
+func (f *fake) checkpoint(r *promise.Owner) {
 	f.mu.Lock()
 	idle := len(f.queue) == 0 && len(f.local) == 0
 	f.mu.Unlock()
@@ -122,33 +122,33 @@ func (f *fake) seal() {
 }
 
 // finish is what an ending loop does before it waits for its workers, on the loop.
-func (f *fake) finish(r *promise.Realm) {
+func (f *fake) finish(r *promise.Owner) {
 	for f.checkpoint(r); r.RejectAll(loopapi.ErrLoopTerminated); f.checkpoint(r) {
 	}
 }
 
 // shutdown ends the loop gracefully, on the loop.
-func (f *fake) shutdown(r *promise.Realm) {
+func (f *fake) shutdown(r *promise.Owner) {
 	f.finish(r)
 	f.close(r)
 }
 
 // close ends the loop at once, on the loop.
-func (f *fake) close(r *promise.Realm) {
+func (f *fake) close(r *promise.Owner) {
 	f.seal()
 	r.End()
 	f.owner.Store(0)
 }
 
 // run starts the loop until the test ends or the returned function is called.
-func (f *fake) run(tb testing.TB, r *promise.Realm) (stop func()) {
+func (f *fake) run(tb testing.TB, r *promise.Owner) (stop func()) {
 	stop = f.start(r)
 	tb.Cleanup(stop)
 	return stop
 }
 
 // start starts a goroutine that is the loop, until the returned function is called.
-func (f *fake) start(r *promise.Realm) (stop func()) {
+func (f *fake) start(r *promise.Owner) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)

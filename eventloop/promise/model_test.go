@@ -173,7 +173,7 @@ func TestAgainstTheSpecification(t *testing.T) {
 		}
 
 		got := &program[*promise.Promise]{rnd: newRand(), left: operations}
-		f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got.act("unhandled", err) }})
+		f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got.act("unhandled", err) }})
 		got.api = api[*promise.Promise]{
 			open:    r.New,
 			then:    (*promise.Promise).Then,

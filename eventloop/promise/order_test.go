@@ -17,7 +17,7 @@ import (
 
 // script is what the Go programs are written with.
 type script struct {
-	*promise.Realm
+	*promise.Owner
 	f         *fake
 	unhandled func(error) // process.on("unhandledRejection"), or nil
 	out       []string
@@ -77,13 +77,13 @@ func TestOrder(t *testing.T) {
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			s := new(script)
-			s.f, s.Realm = newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+			s.f, s.Owner = newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
 				if s.unhandled != nil {
 					s.unhandled(err)
 				}
 			}})
 			p.run(s)
-			s.f.checkpoint(s.Realm)
+			s.f.checkpoint(s.Owner)
 			require.Equal(t, p.want, strings.Join(s.out, " "))
 		})
 	}

@@ -14,17 +14,17 @@ import (
 )
 
 // Functions that make promises: their names are looked for in the texts about these.
-func first(r *promise.Realm) (*promise.Promise, func(error)) {
+func first(r *promise.Owner) (*promise.Promise, func(error)) {
 	p, _, reject := r.New()
 	return p, reject
 }
 func second(p *promise.Promise) *promise.Promise { return p.Then(pass, nil) }
 func third(p *promise.Promise) *promise.Promise  { return p.Finally(func() error { return nil }) }
-func another(r *promise.Realm) (*promise.Promise, func(any)) {
+func another(r *promise.Owner) (*promise.Promise, func(any)) {
 	p, resolve, _ := r.New()
 	return p, resolve
 }
-func together(r *promise.Realm, ps ...*promise.Promise) *promise.Promise { return r.All(ps...) }
+func together(r *promise.Owner, ps ...*promise.Promise) *promise.Promise { return r.All(ps...) }
 
 func pass(v any) (any, error) { return v, nil }
 
@@ -33,7 +33,7 @@ func pass(v any) (any, error) { return v, nil }
 func TestOrigins(t *testing.T) {
 	for _, debug := range []bool{true, false} {
 		var reported []string
-		f, r := newRealm(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
+		f, r := newOwner(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
 			reported = append(reported, err.Error())
 			require.ErrorIs(t, err, errOrigin)
 		}})
@@ -75,7 +75,7 @@ var errOrigin = errors.New("lost temper")
 
 // A chain without end names the last of its places, and keeps no others.
 func TestOriginsAreBounded(t *testing.T) {
-	f, r := newRealm(promise.Config{Debug: true})
+	f, r := newOwner(promise.Config{Debug: true})
 	p, resolve := another(r)
 	resolve(nil)
 	memory := func() uint64 {

@@ -1,35 +1,15 @@
 package promise
 
-// The realm: what the promises of one loop share, and how they come into being.
+// The realm: what the promises of one loop share, and how users make promises.
 
 import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// Scheduler is the part of a loop that a realm needs.
-type Scheduler interface {
-	// ScheduleMicrotask queues fn to run on the loop, behind all that were queued before it. It may be called from any
-	// goroutine. An error means that this fn will not run, and that the loop is ending or has ended. An ending loop runs
-	// what it has accepted, unless it is closed; calls RejectAll; and may accept a later fn although it has refused one.
-	ScheduleMicrotask(fn func()) error
-	// OnLoop tells whether the caller runs on the loop.
-	OnLoop() bool
-}
-
-// Config says how a realm behaves. The zero Config is valid: it reports nothing.
-type Config struct {
-	// OnUnhandled is called by Checkpoint, on the loop, once for each rejection that has no handler. The error is what
-	// the promise was rejected with; with Debug, its text tells where the promise was created. If it is nil, unhandled
-	// rejections are not noted.
-	OnUnhandled func(p *Promise, err error)
-	// Debug records where each promise is created. Off, it costs nothing; on, it costs a stack trace for each promise.
-	Debug bool
-}
-
 // Realm makes the promises of one loop, and has what they share: the jobs that are due, the unhandled rejections, the
-// waiters, the end. New, Resolved, Rejected, Try and the combinators may be called from any goroutine. The other methods
-// are for the loop, and their comments say where they may be called.
+// waiters, the end. All its methods may be called from any goroutine.
+// Its [Owner] runs and ends it.
 type Realm struct {
 	sched       Scheduler
 	step        func() // runs the first job; made once, so that scheduling a job allocates nothing
@@ -49,16 +29,6 @@ type Realm struct {
 	end atomic.Pointer[error]
 
 	waiters waiters
-}
-
-// NewRealm returns a realm whose promises settle on the loop of s.
-func NewRealm(s Scheduler, c Config) *Realm {
-	r := &Realm{sched: s, onUnhandled: c.OnUnhandled, debug: c.Debug}
-	r.step = r.runJob
-	if told, ok := s.(interface{ HandlerFrom(at *[8]uintptr) }); ok {
-		r.handlerFrom = told.HandlerFrom
-	}
-	return r
 }
 
 // New returns a pending promise and the two functions that settle it (ECMAScript's Promise.withResolvers). The first call
@@ -108,27 +78,6 @@ func (r *Realm) Rejected(reason error) *Promise {
 // Refused does what Rejected does, for an ending loop that refuses something. Such a rejection is no fault, so it is not
 // reported as unhandled, and nothing is queued.
 func (r *Realm) Refused(reason error) *Promise { return r.settled(rejected, mustReason(reason)) }
-
-// Begin makes p, a zero Promise that may be part of something else, a pending promise that only Finish settles. That costs
-// less than New: its maker holds p and will call Finish, so RejectAll leaves p alone, and p is not registered. Any
-// goroutine may call it.
-func (r *Realm) Begin(p *Promise) {
-	r.init(p)
-	p.value = begun{}
-}
-
-// Finish settles p, which Begin has returned. If failed is set, result is an error and p is rejected with it; otherwise p is
-// resolved with result. It is called once, on the loop.
-func (r *Realm) Finish(p *Promise, failed bool, result any) {
-	if failed {
-		p.settle(rejected, result)
-	} else {
-		p.resolve(result)
-	}
-}
-
-// begun is the value of a pending promise of Begin. Such a promise waits for no other one, but is no root all the same.
-type begun struct{}
 
 // Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does for a handler.
 func (r *Realm) Try(fn func() (any, error)) *Promise {

@@ -29,9 +29,9 @@ func elsewhere(fn func()) {
 // ending is a loop that ends while a program runs, beside one that does not.
 type ending struct {
 	*testing.T
-	*promise.Realm
+	*promise.Owner
 	f       *fake
-	other   *promise.Realm
+	other   *promise.Owner
 	otherF  *fake
 	work    promise.Promise // of a worker that runs until all others have an answer
 	closed  bool
@@ -84,7 +84,7 @@ func (e *ending) recovers() func(error) (any, error) {
 // finish runs everything, and rejects pending promises.
 func (e *ending) finish() {
 	for range 2 { // each loop hears of promises that the other one settles
-		e.f.finish(e.Realm)
+		e.f.finish(e.Owner)
 		e.otherF.checkpoint(e.other)
 	}
 }
@@ -289,8 +289,8 @@ func TestRefusals(t *testing.T) {
 					for k, calls := int64(1), int64(1); k <= calls+1; k += min(k, stride) {
 						for _, turns := range []bool{false, true} {
 							e := &ending{T: t}
-							e.f, e.Realm = newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) {}})
-							e.otherF, e.other = newRealm(promise.Config{})
+							e.f, e.Owner = newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) {}})
+							e.otherF, e.other = newOwner(promise.Config{})
 							e.f.refuse = func(call int64) bool { return refuse(k, call) }
 							when := fmt.Sprintf("the end at step %d, number %d of %d, turns between: %v", endAt, k, calls, turns)
 							steps, calls = e.run(program, endAt, turns, when)
@@ -311,7 +311,7 @@ func (e *ending) run(program func(e *ending) []func(), endAt int, turns bool, wh
 			e.finish()
 		}
 		if step(); turns {
-			e.f.checkpoint(e.Realm)
+			e.f.checkpoint(e.Owner)
 		}
 	}
 	e.finish()
@@ -319,7 +319,7 @@ func (e *ending) run(program func(e *ending) []func(), endAt int, turns bool, wh
 	e.Finish(&e.work, false, "done")
 	e.finish()
 	e.answered("when it is done, "+when, true)
-	e.f.close(e.Realm)
+	e.f.close(e.Owner)
 	e.closed = true
 	e.otherF.checkpoint(e.other)
 	e.answered("after the end, "+when, true)
@@ -332,7 +332,7 @@ func TestRefusedChain(t *testing.T) {
 	if testing.Short() {
 		links = 20_000
 	}
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	p, resolve, _ := r.New()
 	last := p
 	for range links {
@@ -354,8 +354,8 @@ func TestRefusedIsHandled(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		var reported []error
 		report := promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { reported = append(reported, err) }}
-		f, r := newRealm(report)
-		otherF, other := newRealm(report)
+		f, r := newOwner(report)
+		otherF, other := newOwner(report)
 		foreign, _, rejectForeign := other.New()
 		failing := []*promise.Promise{new(promise.Promise), new(promise.Promise)}
 		for _, p := range failing {
@@ -404,7 +404,7 @@ func TestRefusedIsHandled(t *testing.T) {
 
 // A refused promise holds nothing of the promises and functions that it was to be made from.
 func TestRefusedKeepsNothing(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	f.refuse = func(int64) bool { return true }
 	var kept []*promise.Promise
 	source, handler := func() (weak.Pointer[promise.Promise], weak.Pointer[probe]) {

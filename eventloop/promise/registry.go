@@ -248,8 +248,8 @@ func (r *Realm) register(p *Promise) {
 // for the next call. It drops entries of promises that were collected: each call looks at about twenty entries, and at two
 // more for each newcomer, and after a garbage collection each entry is looked at once. The loop calls it once a tick, and
 // sleeps only after a call that has left no newcomers.
-func (r *Realm) Scavenge() {
-	g := &r.registry
+func (o *Owner) Scavenge() {
+	g := &o.registry
 	if len(g.young)+len(g.entries) != 0 {
 		g.scavenge(scavengeStep + scavengeRate*g.promote(promoteMost))
 	}
@@ -260,10 +260,10 @@ func (r *Realm) Scavenge() {
 }
 
 // Behind tells whether the last Scavenge has left newcomers, or some came since. On the loop.
-func (r *Realm) Behind() bool { return len(r.registry.young) != 0 }
+func (o *Owner) Behind() bool { return len(o.registry.young) != 0 }
 
 // Pending returns how many promises the registry had at the last Scavenge. Any goroutine may call it.
-func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }
+func (o *Owner) Pending() int { return int(o.registry.pending.Load()) }
 
 // RejectAll rejects pending promises with err; promises that are made later count as rejected. It tells whether it has
 // rejected any: then reactions may have become microtasks, which the loop has to run. A loop that shuts down calls RejectAll
@@ -273,9 +273,9 @@ func (r *Realm) Pending() int { return int(r.registry.pending.Load()) }
 // RejectAll does not reject a promise that waits for another one: it gets the other one's rejection, which a Catch in between
 // may turn into a value. When RejectAll has returned false, and nothing is queued, every promise that is still pending waits
 // for one that Begin has returned.
-func (r *Realm) RejectAll(err error) (more bool) {
-	first := r.end.CompareAndSwap(nil, &err)
-	end := *r.end.Load()
+func (o *Owner) RejectAll(err error) (more bool) {
+	first := o.end.CompareAndSwap(nil, &err)
+	end := *o.end.Load()
 	var followers []*Promise
 	reject := func(p *Promise) {
 		if !p.settled() { // an earlier rejection, and a job that the loop refused, may have settled p
@@ -283,7 +283,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 			more = true
 		}
 	}
-	for _, p := range r.registry.take() {
+	for _, p := range o.registry.take() {
 		if p.source != nil {
 			followers = append(followers, p)
 		} else {
@@ -291,7 +291,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 		}
 	}
 	if first {
-		for _, p := range r.waiters.all(r) {
+		for _, p := range o.waiters.all(&o.Realm) {
 			if p.isRoot() {
 				reject(p)
 			}
@@ -299,7 +299,7 @@ func (r *Realm) RejectAll(err error) (more bool) {
 	}
 	if more { // the reactions to these rejections may settle the followers
 		for _, p := range followers {
-			r.registry.add(p)
+			o.registry.add(p)
 		}
 		return true
 	}
@@ -361,10 +361,10 @@ func (p *Promise) sources(yield func(*Promise) bool) {
 // End answers every waiter, and drops the jobs: nothing runs on the loop any more. If there are thousands of waiters, most
 // are notified on another goroutine, and all of them are if others are about to become waiters. What is still pending counts as rejected, with the error of RejectAll or else with
 // ErrLoopTerminated. The loop's owner calls it last; it runs no handler.
-func (r *Realm) End() {
+func (o *Owner) End() {
 	err := loopapi.ErrLoopTerminated
-	r.end.CompareAndSwap(nil, &err)
-	r.registry.take()
-	r.jobs, r.unhandled, r.reports = jobs{}, nil, nil
-	r.waiters.end()
+	o.end.CompareAndSwap(nil, &err)
+	o.registry.take()
+	o.jobs, o.unhandled, o.reports = jobs{}, nil, nil
+	o.waiters.end()
 }

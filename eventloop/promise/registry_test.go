@@ -27,7 +27,7 @@ func collect() {
 
 // A chain that nothing can settle any more is collected, although the registry has its root.
 func TestAbandonedChainIsCollected(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	root, last := func() (weak.Pointer[promise.Promise], weak.Pointer[promise.Promise]) {
 		p, _, _ := r.New()
 		q := p.Then(increment, nil).Catch(nil).Finally(func() error { return nil })
@@ -45,14 +45,14 @@ func TestAbandonedChainIsCollected(t *testing.T) {
 	f.drain()
 }
 
-func registered(r *promise.Realm) int {
+func registered(r *promise.Owner) int {
 	n, _ := r.Registered()
 	return n
 }
 
 // Settled promises and jobs that have run are collected, with all that they were made of, while their realm lives on.
 func TestSettledIsCollected(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	type big struct{ _ [1 << 10]int }
 	var kept []*promise.Promise
 	handlers, values := func() (hs []weak.Pointer[big], vs []weak.Pointer[promise.Promise]) {
@@ -88,7 +88,7 @@ func TestSettledIsCollected(t *testing.T) {
 
 // A job that has run keeps no other job of its list, nor does the realm.
 func TestJobsKeepNothing(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	p := r.Resolved(1)
 	first := p.Then(increment, nil)
 	second := func() weak.Pointer[promise.Promise] { return weak.Make(p.Then(increment, nil)) }()
@@ -107,7 +107,7 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	case race.Enabled:
 		n = 50_000
 	}
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	heap := func() uint64 {
 		collect()
 		var m runtime.MemStats
@@ -152,7 +152,7 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 // as many as were made since the last collection.
 func TestSteadyLossesDoNotPileUp(t *testing.T) {
 	const ticks, perTick = 10, 10 * promise.ScavengeStep
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	for range 20 {
 		for range ticks {
 			for range perTick {
@@ -170,7 +170,7 @@ func TestSteadyLossesDoNotPileUp(t *testing.T) {
 
 // The registry against a set: promises come, settle and are lost, and each that lives is in it once.
 func TestRegistryModel(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	rnd := rand.New(rand.NewPCG(1, 2))
 	type entry struct {
 		p       *promise.Promise
@@ -225,7 +225,7 @@ func TestRegistryModel(t *testing.T) {
 // in the order in which they came.
 func TestManyNewcomers(t *testing.T) {
 	const most = promise.PromoteMost
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var order []int
 	var resolves []func(any)
 	for i := range 3*most + 1 {
@@ -254,7 +254,7 @@ func TestManyNewcomers(t *testing.T) {
 // Promises whose decisions wait behind others are held, at no cost for the ticks until then. One leaves when it settles, or
 // when it follows another promise: then it is garbage when nobody else holds it.
 func TestDecidedPromises(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	elsewhere := func(fn func()) {
 		owner := f.owner.Swap(0)
 		fn()
@@ -311,7 +311,7 @@ func TestDecidedPromises(t *testing.T) {
 func TestScavengerLooksOnceForEachCollection(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const n = 10 * promise.ScavengeStep
-	_, r := newRealm(promise.Config{})
+	_, r := newOwner(promise.Config{})
 	var kept []*promise.Promise
 	for range n {
 		p, _, _ := r.New()
@@ -340,7 +340,7 @@ func TestScavengerLooksOnceForEachCollection(t *testing.T) {
 
 // However many promises have become garbage at once, a Scavenge is short, and all of them are forgotten in the end.
 func TestScavengeOfABurstIsShort(t *testing.T) {
-	_, r := newRealm(promise.Config{})
+	_, r := newOwner(promise.Config{})
 	for range 10 * promise.FillMost {
 		p, _, _ := r.New()
 		p.Then(increment, nil)
@@ -363,7 +363,7 @@ func TestScavengeOfABurstIsShort(t *testing.T) {
 // the pending promises need.
 func TestVacantPlacesAreFilled(t *testing.T) {
 	const n, live = 10_000, 10
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var resolves []func(any)
 	var kept []*promise.Promise
 	for range n {
@@ -396,7 +396,7 @@ func TestVacantPlacesAreFilled(t *testing.T) {
 
 // A promise of Begin is not in the registry, and RejectAll does not touch it: Finish settles it, whatever waits for it.
 func TestBegunPromises(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var heard []string
 	var begun [4]promise.Promise
 	for i := range begun {

@@ -18,12 +18,12 @@ import (
 
 // Row 57: a pending promise with a waiter and no other reference is not collected; the waiter hears at the end.
 func TestWaiterHearsAtTheEnd(t *testing.T) {
-	for name, end := range map[string]func(f *fake, r *promise.Realm){
-		"shutdown": func(f *fake, r *promise.Realm) { f.shutdown(r) },
-		"close":    func(f *fake, r *promise.Realm) { f.close(r) },
+	for name, end := range map[string]func(f *fake, r *promise.Owner){
+		"shutdown": func(f *fake, r *promise.Owner) { f.shutdown(r) },
+		"close":    func(f *fake, r *promise.Owner) { f.close(r) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, r := newRealm(promise.Config{})
+			f, r := newOwner(promise.Config{})
 			recovered := 0
 			chs := func() []<-chan promise.Result {
 				root, _, _ := r.New()
@@ -64,7 +64,7 @@ func TestWaiterHearsAtTheEnd(t *testing.T) {
 // is held, itself or through one derived from it, however often the collector ran.
 func TestRejectAll(t *testing.T) {
 	unhandled := 0
-	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
+	f, r := newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) { unhandled++ }})
 	var got, typed, silent, silent2, late probe
 	last := func() *promise.Promise {
 		p, _, _ := r.New()
@@ -122,7 +122,7 @@ func TestRejectAll(t *testing.T) {
 // During the end handlers still work: on settled promises, and with errors of their own.
 func TestHandlersDuringTheEnd(t *testing.T) {
 	var unhandled []error
-	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+	f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
 		unhandled = append(unhandled, err)
 	}})
 	var log []any
@@ -138,7 +138,7 @@ func TestHandlersDuringTheEnd(t *testing.T) {
 
 // After the end everything has an answer: new promises and old ones, from any goroutine.
 func TestAfterTheEnd(t *testing.T) {
-	f, r := newRealm(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
+	f, r := newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
 	pending, resolve, reject := r.New()
 	locked, follow, _ := r.New()
 	follow(pending)
@@ -176,7 +176,7 @@ func TestAwaitRacesWithTheEnd(t *testing.T) {
 	ctx := soon(t)
 	for i := range rounds {
 		f := newFake()
-		r := promise.NewRealm(f, promise.Config{})
+		r := promise.NewOwner(f, promise.Config{})
 		stop := f.run(t, r)
 		p, resolve, _ := r.New()
 		var wg sync.WaitGroup
@@ -204,31 +204,31 @@ func TestAwaitRacesWithTheEnd(t *testing.T) {
 // A promise whose settlement an ending loop has refused has its handlers called by the end, although nothing of the user's
 // refers to it any more.
 func TestRefusedIsNotForgotten(t *testing.T) {
-	for name, settle := range map[string]func(r, other *promise.Realm, got *probe) func(){
-		"resolve": func(r, _ *promise.Realm, got *probe) func() {
+	for name, settle := range map[string]func(r, other *promise.Owner, got *probe) func(){
+		"resolve": func(r, _ *promise.Owner, got *probe) func() {
 			p, resolve, _ := r.New()
 			got.on(p)
 			return func() { resolve(1) }
 		},
-		"reject": func(r, _ *promise.Realm, got *probe) func() {
+		"reject": func(r, _ *promise.Owner, got *probe) func() {
 			p, _, reject := r.New()
 			got.on(p)
 			return func() { reject(errTest) }
 		},
-		"another loop's promise": func(r, other *promise.Realm, got *probe) func() {
+		"another loop's promise": func(r, other *promise.Owner, got *probe) func() {
 			q, resolve, _ := other.New()
 			got.on(r.Resolved(q))
 			return func() { resolve(1) }
 		},
-		"another loop's promise in a group": func(r, other *promise.Realm, got *probe) func() {
+		"another loop's promise in a group": func(r, other *promise.Owner, got *probe) func() {
 			q, resolve, _ := other.New()
 			got.on(r.All(q))
 			return func() { resolve(1) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, r := newRealm(promise.Config{})
-			otherF, other := newRealm(promise.Config{})
+			f, r := newOwner(promise.Config{})
+			otherF, other := newOwner(promise.Config{})
 			var got probe
 			conclude := settle(r, other, &got)
 			f.tick(r)
@@ -251,7 +251,7 @@ func TestRefusedIsNotForgotten(t *testing.T) {
 // Of promises whose decision an ending loop has refused, only those that have handlers are held until the end: the others could
 // be any number.
 func TestRefusedWithoutHandlersIsForgotten(t *testing.T) {
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	var got probe
 	later, resolveLater, _ := r.New()
 	attach := func() { got.on(later) }

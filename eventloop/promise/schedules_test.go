@@ -20,7 +20,7 @@ import (
 
 // scheduled is a loop of a case.
 type scheduled struct {
-	*promise.Realm
+	*promise.Owner
 	owner   atomic.Uintptr
 	refused int // number of the call from another goroutine that is refused, from 1
 
@@ -34,7 +34,7 @@ type scheduled struct {
 
 func newScheduled(refused int) *scheduled {
 	s := &scheduled{refused: refused}
-	s.Realm = promise.NewRealm(s, promise.Config{})
+	s.Owner = promise.NewOwner(s, promise.Config{})
 	return s
 }
 

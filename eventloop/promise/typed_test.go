@@ -19,11 +19,11 @@ import (
 func TestTyped(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
-	p, resolve, _ := promise.New[string](r)
+	p, resolve, _ := promise.New[string](&r.Realm)
 	n := promise.Then(p, strconv.Atoi)
-	doubled := promise.Chain(n, func(v int) (promise.Of[int], error) { return promise.Resolved(r, 2*v), nil })
-	bad := promise.Then(promise.Resolved(r, "x"), strconv.Atoi)
-	failed, _, reject := promise.New[int](r)
+	doubled := promise.Chain(n, func(v int) (promise.Of[int], error) { return promise.Resolved(&r.Realm, 2*v), nil })
+	bad := promise.Then(promise.Resolved(&r.Realm, "x"), strconv.Atoi)
+	failed, _, reject := promise.New[int](&r.Realm)
 	finally := 0
 	rescued := failed.Catch(func(err error) (int, error) { return -1, nil }).
 		Finally(func() error { finally++; return nil })
@@ -41,31 +41,31 @@ func TestTyped(t *testing.T) {
 	require.Equal(t, 1, finally)
 	require.Equal(t, promise.Outcome[int]{Value: 42}, receive(t, doubled.ToChannel()))
 	require.Equal(t, promise.Outcome[int]{Err: errTest}, receive(t, failed.ToChannel()))
-	passed, err := promise.Resolved(r, 7).Catch(nil).Await(ctx)
+	passed, err := promise.Resolved(&r.Realm, 7).Catch(nil).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, 7, passed)
-	_, err = promise.Chain(promise.Rejected[int](r, errTest), func(int) (promise.Of[int], error) { panic("not called") }).
+	_, err = promise.Chain(promise.Rejected[int](&r.Realm, errTest), func(int) (promise.Of[int], error) { panic("not called") }).
 		Await(ctx)
 	require.Equal(t, errTest, err)
-	_, err = promise.Then(promise.Rejected[string](r, errTest), strconv.Atoi).Await(ctx)
+	_, err = promise.Then(promise.Rejected[string](&r.Realm, errTest), strconv.Atoi).Await(ctx)
 	require.Equal(t, errTest, err)
-	tried, err := promise.Try(r, func() (string, error) { return "tried", nil }).Await(ctx)
+	tried, err := promise.Try(&r.Realm, func() (string, error) { return "tried", nil }).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "tried", tried)
 
-	all, err := promise.All(r, n, doubled).Await(ctx)
+	all, err := promise.All(&r.Realm, n, doubled).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, []int{21, 42}, all)
-	settled, err := promise.AllSettled(r, n, failed).Await(ctx)
+	settled, err := promise.AllSettled(&r.Realm, n, failed).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, []promise.Outcome[int]{{Value: 21}, {Err: errTest}}, settled)
-	first, err := promise.Race(r, n).Await(ctx)
+	first, err := promise.Race(&r.Realm, n).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, 21, first)
-	first, err = promise.Any(r, failed, n).Await(ctx)
+	first, err = promise.Any(&r.Realm, failed, n).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, 21, first)
-	none, err := promise.All[int](r).Await(ctx)
+	none, err := promise.All[int](&r.Realm).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, []int{}, none)
 }
@@ -80,8 +80,8 @@ func TestWrongType(t *testing.T) {
 	for _, derived := range []promise.Of[int]{
 		promise.Then(p, func(int) (int, error) { panic("called") }),
 		promise.Chain(p, func(int) (promise.Of[int], error) { panic("called") }),
-		promise.Then(promise.All(r, p), func([]int) (int, error) { panic("called") }),
-		promise.Then(promise.AllSettled(r, p), func(o []promise.Outcome[int]) (int, error) { return o[0].Value, o[0].Err }),
+		promise.Then(promise.All(&r.Realm, p), func([]int) (int, error) { panic("called") }),
+		promise.Then(promise.AllSettled(&r.Realm, p), func(o []promise.Outcome[int]) (int, error) { return o[0].Value, o[0].Err }),
 	} {
 		_, err = derived.Await(ctx)
 		require.ErrorContains(t, err, "the value is a string")
@@ -98,7 +98,7 @@ func TestWrongType(t *testing.T) {
 func TestTypedNil(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
-	p := promise.Resolved(r, 5)
+	p := promise.Resolved(&r.Realm, 5)
 	for _, q := range []promise.Of[int]{
 		promise.Then[int, int](p, nil), promise.Chain[int, int](p, nil), p.Catch(nil), p.Finally(nil),
 	} {
@@ -108,7 +108,7 @@ func TestTypedNil(t *testing.T) {
 	}
 	_, err := promise.Then[int, string](p, nil).Await(ctx)
 	require.ErrorContains(t, err, "the value is a int")
-	_, err = promise.Try[int](r, nil).Await(ctx)
+	_, err = promise.Try[int](&r.Realm, nil).Await(ctx)
 	require.ErrorContains(t, err, "nil callback")
 }
 
@@ -117,17 +117,17 @@ func TestTypedNil(t *testing.T) {
 func TestPromisesOfPromises(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
-	one := promise.Resolved(r, 1)
-	late, resolve, _ := promise.New[int](r)
-	failing, _, reject := promise.New[int](r)
-	inner := map[string]promise.Of[int]{"settled": promise.Resolved(r, 7), "pending": late, "failing": failing}
+	one := promise.Resolved(&r.Realm, 1)
+	late, resolve, _ := promise.New[int](&r.Realm)
+	failing, _, reject := promise.New[int](&r.Realm)
+	inner := map[string]promise.Of[int]{"settled": promise.Resolved(&r.Realm, 7), "pending": late, "failing": failing}
 	outer := map[string][]*promise.Promise{}
 	var asked []func() (name string, got promise.Result)
 	for name, p := range inner {
 		u := p.Untyped()
 		pointer := promise.Then(one, func(int) (*promise.Promise, error) { return u, nil })
 		typed := promise.Then(one, func(int) (promise.Of[int], error) { return p, nil })
-		opened, follow, _ := promise.New[promise.Of[int]](r)
+		opened, follow, _ := promise.New[promise.Of[int]](&r.Realm)
 		follow(p)
 		untyped, followUntyped, _ := r.New()
 		followUntyped(p)
@@ -135,10 +135,10 @@ func TestPromisesOfPromises(t *testing.T) {
 			pointer.Untyped(), typed.Untyped(), opened.Untyped(), untyped, r.Resolved(p),
 			one.Untyped().Then(func(any) (any, error) { return p, nil }, nil),
 			r.Rejected(errTest).Catch(func(error) (any, error) { return p, nil }),
-			promise.Rejected[*promise.Promise](r, errTest).Catch(func(error) (*promise.Promise, error) { return u, nil }).Untyped(),
-			promise.Resolved(r, p).Untyped(), promise.Resolved(r, u).Untyped(),
+			promise.Rejected[*promise.Promise](&r.Realm, errTest).Catch(func(error) (*promise.Promise, error) { return u, nil }).Untyped(),
+			promise.Resolved(&r.Realm, p).Untyped(), promise.Resolved(&r.Realm, u).Untyped(),
 			r.Try(func() (any, error) { return p, nil }),
-			promise.Try(r, func() (promise.Of[int], error) { return p, nil }).Untyped(),
+			promise.Try(&r.Realm, func() (promise.Of[int], error) { return p, nil }).Untyped(),
 		}
 		ask := func(what string, wait func() (promise.Of[int], error)) {
 			asked = append(asked, func() (string, promise.Result) {
@@ -156,15 +156,15 @@ func TestPromisesOfPromises(t *testing.T) {
 		ask("an Of", func() (promise.Of[int], error) { return typed.Await(ctx) })
 		ask("a channel", func() (promise.Of[int], error) { o := receive(t, typed.ToChannel()); return o.Value, o.Err })
 		ask("All", func() (promise.Of[int], error) {
-			vs, err := promise.All(r, typed, typed).Await(ctx)
+			vs, err := promise.All(&r.Realm, typed, typed).Await(ctx)
 			return append(vs, promise.Of[int]{})[0], err
 		})
 		ask("AllSettled", func() (promise.Of[int], error) {
-			os, err := promise.AllSettled(r, pointer).Await(ctx)
+			os, err := promise.AllSettled(&r.Realm, pointer).Await(ctx)
 			require.NoError(t, err)
 			return as(os[0].Value, os[0].Err)
 		})
-		ask("Race", func() (promise.Of[int], error) { return promise.Race(r, typed).Await(ctx) })
+		ask("Race", func() (promise.Of[int], error) { return promise.Race(&r.Realm, typed).Await(ctx) })
 		ask("a handler", func() (promise.Of[int], error) {
 			return promise.Then(pointer, func(q *promise.Promise) (promise.Of[int], error) {
 				if s := q.String(); s != "fulfilled promise" {
@@ -187,7 +187,7 @@ func TestPromisesOfPromises(t *testing.T) {
 		require.Equal(t, want[name], got)
 	}
 	deep := promise.Then(one, func(int) (promise.Of[promise.Of[string]], error) {
-		return promise.Resolved(r, promise.Resolved(r, "deep")), nil
+		return promise.Resolved(&r.Realm, promise.Resolved(&r.Realm, "deep")), nil
 	})
 	q, err := deep.Await(ctx)
 	require.NoError(t, err)
@@ -202,13 +202,13 @@ func TestPromisesOfPromises(t *testing.T) {
 func TestNilPromises(t *testing.T) {
 	_, r, _ := startLoop(t, promise.Config{})
 	ctx := soon(t)
-	zero, one := promise.Of[int]{}, promise.Resolved(r, 1)
+	zero, one := promise.Of[int]{}, promise.Resolved(&r.Realm, 1)
 	for i, p := range []*promise.Promise{
-		r.Resolved(zero), r.Resolved((*promise.Promise)(nil)), promise.Resolved(r, zero).Untyped(),
+		r.Resolved(zero), r.Resolved((*promise.Promise)(nil)), promise.Resolved(&r.Realm, zero).Untyped(),
 		promise.Chain(one, func(int) (promise.Of[int], error) { return zero, nil }).Untyped(),
 		promise.Then(one, func(int) (promise.Of[int], error) { return zero, nil }).Untyped(),
 		promise.Then(one, func(int) (*promise.Promise, error) { return nil, nil }).Untyped(),
-		r.Race(nil), promise.Race(r, zero).Untyped(), promise.Any(r, zero).Untyped(),
+		r.Race(nil), promise.Race(&r.Realm, zero).Untyped(), promise.Any(&r.Realm, zero).Untyped(),
 	} {
 		require.Equal(t, promise.Result{}, receive(t, p.ToChannel()), i)
 		for _, ask := range []func() (*promise.Promise, error){
@@ -236,7 +236,7 @@ func TestEmbeddedPromises(t *testing.T) {
 	}
 	type typed struct{ promise.Of[int] }
 	type pointer struct{ *promise.Of[int] }
-	for _, want := range []any{named{nil, "name"}, named{r.Resolved(1), ""}, typed{promise.Resolved(r, 1)}, typed{}, pointer{}} {
+	for _, want := range []any{named{nil, "name"}, named{r.Resolved(1), ""}, typed{promise.Resolved(&r.Realm, 1)}, typed{}, pointer{}} {
 		for _, p := range []*promise.Promise{
 			r.Resolved(want), r.Resolved(1).Then(func(any) (any, error) { return want, nil }, nil),
 		} {
@@ -261,9 +261,9 @@ func TestAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
 	}
-	f, r := newRealm(promise.Config{})
+	f, r := newOwner(promise.Config{})
 	f.local = make([]func(), 0, 16)
-	untyped, typed, inner := r.Resolved(1), promise.Resolved(r, 1), promise.Resolved(r, 2)
+	untyped, typed, inner := r.Resolved(1), promise.Resolved(&r.Realm, 1), promise.Resolved(&r.Realm, 2)
 	follow := func(int) (promise.Of[int], error) { return inner, nil }
 	for name, link := range map[string]func(){
 		"Then":       func() { untyped = untyped.Then(increment, nil) },
@@ -279,7 +279,7 @@ func TestAllocations(t *testing.T) {
 		require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { link(); f.drain() }), name)
 	}
 	require.Equal(t, 3.0, testing.AllocsPerRun(100, func() { _, kept.resolve, kept.reject = r.New() }))
-	require.Equal(t, 3.0, testing.AllocsPerRun(100, func() { _, kept.typed, kept.reject = promise.New[int](r) }))
+	require.Equal(t, 3.0, testing.AllocsPerRun(100, func() { _, kept.typed, kept.reject = promise.New[int](&r.Realm) }))
 }
 
 // kept has what would not be allocated if nobody kept it.

@@ -5,7 +5,7 @@ package promise
 import "errors"
 
 // Unhandled tells whether Checkpoint may have something to report. On the loop; it costs two loads.
-func (r *Realm) Unhandled() bool { return len(r.reports)|len(r.unhandled) != 0 }
+func (o *Owner) Unhandled() bool { return len(o.reports)|len(o.unhandled) != 0 }
 
 // Checkpoint reports the next rejection that still has no handler, if there is one, and tells whether this round of
 // reports goes on. The loop calls it when a microtask checkpoint has found no more microtasks and Unhandled returns true. It
@@ -14,30 +14,30 @@ func (r *Realm) Unhandled() bool { return len(r.reports)|len(r.unhandled) != 0 }
 // A round has the rejections that there were when it began. A promise that is rejected during a round waits for the next, so
 // that it may get a handler first, as in HTML ("notify about rejected promises") and in Node. A promise leaves the round
 // before it is reported: if OnUnhandled panics or ends the goroutine, the next call goes on with the next promise.
-func (r *Realm) Checkpoint() (more bool) {
-	if len(r.reports) == 0 {
-		r.reports, r.unhandled = r.unhandled, nil
+func (o *Owner) Checkpoint() (more bool) {
+	if len(o.reports) == 0 {
+		o.reports, o.unhandled = o.unhandled, nil
 	}
-	for len(r.reports) != 0 {
-		p := r.reports[0]
-		r.reports[0] = nil
-		if r.reports = r.reports[1:]; len(r.reports) == 0 {
-			r.reports = nil
+	for len(o.reports) != 0 {
+		p := o.reports[0]
+		o.reports[0] = nil
+		if o.reports = o.reports[1:]; len(o.reports) == 0 {
+			o.reports = nil
 		}
 		if !p.state.CompareAndSwap(rejected, rejected|handled) {
 			continue
 		}
-		if err := p.value.(error); !r.isEnd(err) {
-			r.onUnhandled(p, p.explained(err))
+		if err := p.value.(error); !o.isEnd(err) {
+			o.onUnhandled(p, p.explained(err))
 			break
 		}
 	}
-	return len(r.reports) != 0
+	return len(o.reports) != 0
 }
 
 // Waited returns the promises that other goroutines or loops wait for, unless they are more than most; and how many there
 // are. Any goroutine may call it.
-func (r *Realm) Waited(most int) (all []*Promise, n int) { return r.waiters.promises(r, most) }
+func (o *Owner) Waited(most int) (all []*Promise, n int) { return o.waiters.promises(&o.Realm, most) }
 
 // isEnd tells whether err is the error of the loop's end, which is no fault. Comparing a user's error may panic, in its
 // methods Is and Unwrap or because it is not comparable; an error with which that happens is not that of the end.

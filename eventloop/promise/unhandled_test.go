@@ -25,42 +25,42 @@ func TestUnhandled(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		run  func(f *fake, r *promise.Realm)
+		run  func(f *fake, r *promise.Owner)
 		want []string
 	}{
-		{"nobody", func(_ *fake, r *promise.Realm) { r.Rejected(fail("a")) }, []string{"a"}},
-		{"in order, each once", func(_ *fake, r *promise.Realm) {
+		{"nobody", func(_ *fake, r *promise.Owner) { r.Rejected(fail("a")) }, []string{"a"}},
+		{"in order, each once", func(_ *fake, r *promise.Owner) {
 			r.Rejected(fail("a"))
 			_, _, reject := r.New()
 			reject(fail("b"))
 			r.Resolved(1).Then(throw("c"), nil)
 		}, []string{"a", "b", "c"}},
-		{"handled before", func(_ *fake, r *promise.Realm) {
+		{"handled before", func(_ *fake, r *promise.Owner) {
 			p, _, reject := r.New()
 			p.Catch(catch)
 			reject(fail("a"))
 		}, nil},
-		{"handled at once", func(_ *fake, r *promise.Realm) { r.Rejected(fail("a")).Catch(catch) }, nil},
-		{"handled within the checkpoint", func(f *fake, r *promise.Realm) {
+		{"handled at once", func(_ *fake, r *promise.Owner) { r.Rejected(fail("a")).Catch(catch) }, nil},
+		{"handled within the checkpoint", func(f *fake, r *promise.Owner) {
 			p := r.Rejected(fail("a"))
 			_ = f.ScheduleMicrotask(func() { _ = f.ScheduleMicrotask(func() { p.Catch(catch) }) })
 		}, nil},
-		{"only the end of a chain", func(_ *fake, r *promise.Realm) {
+		{"only the end of a chain", func(_ *fake, r *promise.Owner) {
 			r.Rejected(fail("a")).Then(increment, nil).Then(increment, nil).Finally(func() error { return nil })
 		}, []string{"a"}},
-		{"each end of a fork", func(_ *fake, r *promise.Realm) {
+		{"each end of a fork", func(_ *fake, r *promise.Owner) {
 			p := r.Rejected(fail("a"))
 			p.Then(increment, nil)
 			p.Then(increment, nil)
 			p.Catch(catch)
 		}, []string{"a", "a"}},
-		{"a waiter handles", func(_ *fake, r *promise.Realm) {
+		{"a waiter handles", func(_ *fake, r *promise.Owner) {
 			p, _, reject := r.New()
 			p.ToChannel()
 			reject(fail("a"))
 			r.Rejected(fail("b")).ToChannel()
 		}, nil},
-		{"a waiter that has left does not handle", func(_ *fake, r *promise.Realm) {
+		{"a waiter that has left does not handle", func(_ *fake, r *promise.Owner) {
 			p, _, reject := r.New()
 			left := make(chan error)
 			go func() {
@@ -72,12 +72,12 @@ func TestUnhandled(t *testing.T) {
 			<-left
 			reject(fail("a"))
 		}, []string{"a"}},
-		{"following handles, and passes it on", func(_ *fake, r *promise.Realm) {
+		{"following handles, and passes it on", func(_ *fake, r *promise.Owner) {
 			p, resolve, _ := r.New()
 			resolve(r.Rejected(fail("a")))
 			_ = p
 		}, []string{"a"}},
-		{"combinators handle", func(_ *fake, r *promise.Realm) {
+		{"combinators handle", func(_ *fake, r *promise.Owner) {
 			p, _, reject := r.New()
 			r.AllSettled(p, r.Rejected(fail("a")))
 			r.Race(r.Resolved(1), r.Rejected(fail("b")), p)
@@ -85,11 +85,11 @@ func TestUnhandled(t *testing.T) {
 			r.All(r.Rejected(fail("d")), r.Rejected(fail("e"))).Catch(catch)
 			reject(fail("f"))
 		}, nil},
-		{"a combinator's own", func(_ *fake, r *promise.Realm) {
+		{"a combinator's own", func(_ *fake, r *promise.Owner) {
 			r.All(r.Rejected(fail("a")), r.Rejected(fail("b")))
 			r.Any()
 		}, []string{"promise: none of 0 was fulfilled", "a"}},
-		{"a race's loser was handled, also when it fails after", func(f *fake, r *promise.Realm) {
+		{"a race's loser was handled, also when it fails after", func(f *fake, r *promise.Owner) {
 			p, _, reject := r.New()
 			r.Race(p, r.Resolved(1))
 			f.drain()
@@ -98,7 +98,7 @@ func TestUnhandled(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			f, r := newRealm(promise.Config{OnUnhandled: func(p *promise.Promise, err error) {
+			f, r := newOwner(promise.Config{OnUnhandled: func(p *promise.Promise, err error) {
 				got = append(got, err.Error())
 				p.Catch(catch)
 			}})
@@ -117,7 +117,7 @@ func TestUnhandledHandlerFails(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("report") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+			f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
 				got = append(got, err.Error())
 				fail()
 			}})
@@ -150,8 +150,8 @@ func TestUnhandledHandlerFails(t *testing.T) {
 func TestUnhandledDuringReports(t *testing.T) {
 	var got []string
 	var second *promise.Promise
-	var r *promise.Realm
-	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+	var r *promise.Owner
+	f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
 		got = append(got, err.Error())
 		if err.Error() == "first" {
 			second.Catch(func(error) (any, error) { return nil, nil })
@@ -172,8 +172,8 @@ func TestUnhandledDuringReports(t *testing.T) {
 // A round of reports has the rejections that there were when it began; each call of Checkpoint says whether it goes on.
 func TestRounds(t *testing.T) {
 	var got []string
-	var r *promise.Realm
-	f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
+	var r *promise.Owner
+	f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
 		if got = append(got, err.Error()); len(got) <= 6 {
 			r.Rejected(fmt.Errorf("%w+", err))
 		}
@@ -221,7 +221,7 @@ func TestErrorsThatCannotBeCompared(t *testing.T) {
 	}
 	for _, end := range append(odd(), loopapi.ErrLoopTerminated) {
 		var got []error
-		f, r := newRealm(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got = append(got, err) }})
+		f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { got = append(got, err) }})
 		p, _, _ := r.New()
 		p.Then(nil, nil)
 		p.ToChannel()
@@ -243,7 +243,7 @@ func TestErrorsThatCannotBeCompared(t *testing.T) {
 func TestOrigin(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		var reported []error
-		f, r := newRealm(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
+		f, r := newOwner(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
 			require.Equal(t, debug, strings.Contains(p.String(), "unhandled_test.go:"), p.String())
 			reported = append(reported, err)
 		}})
@@ -251,8 +251,8 @@ func TestOrigin(t *testing.T) {
 		reject(&loopapi.PanicError{Value: errTest})
 		r.Rejected(errTest)
 		r.Resolved(1).Then(func(any) (any, error) { panic(errTest) }, nil)
-		promise.Chain(promise.Resolved(r, 1), func(int) (promise.Of[int], error) { return promise.Of[int]{}, errTest })
-		promise.Rejected[int](r, errTest)
+		promise.Chain(promise.Resolved(&r.Realm, 1), func(int) (promise.Of[int], error) { return promise.Of[int]{}, errTest })
+		promise.Rejected[int](&r.Realm, errTest)
 		r.All(r.Rejected(errTest))
 		f.checkpoint(r)
 		require.Len(t, reported, 6)

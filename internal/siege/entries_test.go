@@ -17,11 +17,11 @@ import (
 // unflooded are public functions and methods that no flood calls, and why not. Package js is left out: most of what it has
 // only reads or changes an object of the caller.
 var unflooded = map[string]string{
-	`^eventloop: (New|NewGroup|With\w+)$`:            "makes a loop, which has all of its floods before it",
-	`^eventloop: (Loop|Group)\.StopGracefully$`:      "is Shutdown with a timeout, and all lives end by that",
-	`^eventloop: (Metrics|Latency|Activity|Stall)\.`: "reads or writes a value of the caller",
-	`^promise: (NewRealm|Realm\.(Begin|Behind|Checkpoint|Finish|Pending|Refused|RejectAll|Scavenge|Unhandled|Waited))$`: "is for loops, not for their users",
-	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                                                    "calls at once, and makes promises as others do",
+	`^eventloop: (New|NewGroup|With\w+)$`:                                                      "makes a loop, which has all of its floods before it",
+	`^eventloop: (Loop|Group)\.StopGracefully$`:                                                "is Shutdown with a timeout, and all lives end by that",
+	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                           "reads or writes a value of the caller",
+	`^promise: (NewOwner|Owner\.\w+|Realm\.Refused)$`:                                          "is for loops, not for their users",
+	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                           "calls at once, and makes promises as others do",
 	`^promise: AggregateError\.`:                                                               "reads a value",
 	`^threadlet: (Listen|Dial|Serve|ServeGroup|Wrap|Draining)$`:                                "takes a port for each connection; the soak opens and closes a hundred thousand",
 	`^threadlet: Conn\.(CloseRead|CloseWrite|Idle|LocalAddr|RemoteAddr|SyscallConn|TryWrite)$`: "ends a connection, or costs what Read and Write cost",
