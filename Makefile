@@ -9,6 +9,8 @@ LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0
 FUZZTIME ?= 30s
 PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
 LOOPS := ./eventloop ./internal/poller $(addprefix ./,$(wildcard internal/alternate*))
+# What a run with small counts leaves out has nothing that goroutines share, or no word whose size counts.
+CONCURRENT := ./eventloop ./eventloop/... ./internal/poller ./internal/wheel $(addprefix ./,$(wildcard internal/alternate*)) ./gojaloop
 SYSTEMS := linux darwin windows
 OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 
@@ -16,7 +18,9 @@ OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 # -p: the loops' tests wait as often as they compute, so two packages for each processor.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # -vet=off: "make lint" vets everything, once for all the ways to run tests.
-TEST := $(GO) test -count=1 -vet=off -p $(shell expr 2 '*' $(PROCESSORS))
+# -timeout: only a hang of the process takes so long; a test gives up by itself, after a number of beats.
+TIMEOUT ?= 30m
+TEST = $(GO) test -count=1 -vet=off -timeout=$(TIMEOUT) -p $(shell expr 2 '*' $(PROCESSORS))
 RUN_FLAGS = $(if $(FRESH),-fresh) $(if $(wildcard bin/worlds),-programs bin/worlds) $(ARGS)
 
 # The modules are tested together through go.work, which an exported GOWORK=off would hide.
@@ -27,7 +31,7 @@ unexport GOWORK
 .PHONY: help
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' Makefile
-	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; SHORT=1 gives small counts; ARGS='...' goes to tournament run (ARGS=-h)."
+	@echo "Settings: FRESH=1 starts a tournament anew instead of resuming it; SHORT=1 gives small counts, of the packages that a way to run concerns; ARGS='...' goes to tournament run (ARGS=-h)."
 
 # -short: small counts where thousands of rounds wait for chance, and without the few tests that have nothing shorter.
 .PHONY: test
@@ -38,17 +42,22 @@ test: need-go ## Run the tests of all modules with small counts (two minutes)
 test-full: need-go ## Run all tests of all modules with full counts (minutes)
 	$(TEST) $(PACKAGES)
 
+# Half of the other processes compute, the others allocate and start threads.
+.PHONY: test-busy
+test-busy: bin/busy ## Run "make test" beside four computing processes for each processor (EACH=16)
+	bin/busy -each $(or $(EACH),4) $(MAKE) test TIMEOUT=2h
+
 .PHONY: test-race
 test-race: need-race ## Run all tests under the race detector, in random order
-	$(TEST) -race -shuffle=on $(PACKAGES)
+	$(TEST) -race -shuffle=on $(if $(SHORT),-short $(CONCURRENT),$(PACKAGES))
 
 .PHONY: test-386
 test-386: need-386 ## Run the root module's tests as 32-bit programs
-	CGO_ENABLED=0 GOARCH=386 $(TEST) $(if $(SHORT),-short) ./...
+	CGO_ENABLED=0 GOARCH=386 $(TEST) $(if $(SHORT),-short $(filter-out ./gojaloop,$(CONCURRENT)),./...)
 
 .PHONY: test-procs1
 test-procs1: need-go ## Run all tests on one processor (GOMAXPROCS=1)
-	GOMAXPROCS=1 $(TEST) $(if $(SHORT),-short) $(PACKAGES)
+	GOMAXPROCS=1 $(TEST) $(if $(SHORT),-short $(CONCURRENT),$(PACKAGES))
 
 .PHONY: test-nopreempt
 test-nopreempt: need-go ## Run all tests without asynchronous preemption
@@ -183,6 +192,12 @@ worlds: ## Build the programs for what people use elsewhere, as far as the machi
 test-worlds: need-go worlds ## Build them, and drive each with small counts, and with what it runs on broken
 	$(TEST) -short ./worlds/...
 
+.PHONY: ab
+ab: need-go ## Compare the benchmarks of two trees, interleaved, the old one twice: make ab OLD=rev BENCH=regexp ROUNDS=20 [PKG='./eventloop ...']
+	@[ -n "$(OLD)" ] || { echo "OLD must be a revision: make ab OLD=HEAD~1 BENCH='Submit$$/impl=main' ROUNDS=20" >&2; exit 2; }
+	@$(GO) build -trimpath -buildvcs=false -o bin/ab/ab ./internal/tournament/cmd/ab
+	@bin/ab/ab $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(PKG),-pkg '$(PKG)') $(ARGS) '$(OLD)'
+
 .PHONY: compare
 compare: bin/tournament ## Compare two runs of one machine; fails on a regression, and if they are too short to see one: make compare OLD=DIR NEW=DIR
 	@[ -d "$(OLD)" ] && [ -d "$(NEW)" ] || \
@@ -192,6 +207,14 @@ compare: bin/tournament ## Compare two runs of one machine; fails on a regressio
 .PHONY: site
 site: bin/tournament ## Show all runs in results side by side: writes results/index.html (RUNS='DIR...')
 	@bin/tournament site -out results/index.html $(or $(RUNS),$(patsubst %/run.json,%,$(wildcard results/*/run.json)))
+
+# What .ci/run has in its short form or leaves out. What the machine lacks is left out, in one line.
+NIGHTLY = test-full test-nopreempt schedules model mutants siege soak-quick test-worlds tournament-quick $(foreach t,race 386,$(call has,$(t),test-$(t))) test-procs1 $(call has,strace,trace-idle)
+has = $(if $(shell $(MAKE) --silent need-$(1) >/dev/null 2>&1 && echo yes),$(2),$(info $(2) is left out))
+.PHONY: nightly
+nightly: ## Run what is too long for every change (hours)
+	@for target in $(NIGHTLY); do echo "=== $$target"; $(MAKE) $$target || failed="$$failed $$target"; done; \
+		[ -z "$$failed" ] || { echo "=== FAILED:$$failed" >&2; exit 1; }
 
 .PHONY: fmt
 fmt: need-go ## Format all Go files
@@ -206,6 +229,10 @@ clean: ## Remove build products, quick results and interrupted runs; full result
 .PHONY: bin/tournament
 bin/tournament: need-go
 	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/tournament/cmd/tournament
+
+.PHONY: bin/busy
+bin/busy: need-go
+	@$(GO) build -trimpath -buildvcs=false -o $@ ./internal/busy
 
 .PHONY: bin/soak
 bin/soak: need-go
