@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,6 +194,22 @@ func TestModules(t *testing.T) {
 			run(t, dir, env, "go", "get", "-t", m.Path+"/...")
 			run(t, dir, env, "go", "vet", m.Path+"/...")
 		})
+	}
+}
+
+// TestModulesOfTheTree: a module that somebody has put into their clone, as the tournament's README says, is none of ours.
+func TestModulesOfTheTree(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.work"), "use (\n\t.\n\t./mine\n\t./tournament\n)\n")
+	for folder, module := range map[string]string{".": ours, "mine": ours + "s", "tournament": ours + "/tournament"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, folder, "go.mod"), "module "+module+"\n")
+	}
+	got, err := outside.Modules(dir)
+	if want := []outside.Module{{Path: ours, Folder: "."}, {Path: ours + "/tournament", Folder: "./tournament"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }
 

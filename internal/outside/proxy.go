@@ -28,12 +28,14 @@ var (
 	released = regexp.MustCompile(`(?m)^## (v\d+\.\d+\.\d+)\b`)
 )
 
-// Modules returns those that go.work uses.
+// Modules returns those of the tree that go.work uses. Who has a module of their own in a clone may use it there too; it is not named
+// after the root module.
 func Modules(root string) (found []Module, err error) {
 	work, err := os.ReadFile(filepath.Join(root, "go.work"))
 	if err != nil {
 		return nil, err
 	}
+	var ours string
 	for _, dir := range used.FindAllStringSubmatch(string(work), -1) {
 		text, err := os.ReadFile(filepath.Join(root, dir[1], "go.mod"))
 		if err != nil {
@@ -43,7 +45,12 @@ func Modules(root string) (found []Module, err error) {
 		if path == nil {
 			return nil, fmt.Errorf("%s/go.mod names no module", dir[1])
 		}
-		found = append(found, Module{path[1], dir[1]})
+		if ours == "" {
+			ours = path[1] // go.work names the root module first
+		}
+		if path[1] == ours || strings.HasPrefix(path[1], ours+"/") {
+			found = append(found, Module{path[1], dir[1]})
+		}
 	}
 	return found, nil
 }

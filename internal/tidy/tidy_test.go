@@ -341,6 +341,8 @@ func TestRules(t *testing.T) {
 		"internal/tournament/go.mod":  "module example.org/ours/internal/tournament\n\nrequire example.org/ours v0.1.0\n",
 		"internal/tournament/main.go": "// Command main is one.\npackage main\n\nimport _ \"example.org/ours/eventloop\"\n",
 		"CHANGELOG.md":                "## v0.1.0, not released yet\n",
+		"mine/go.mod":                 "module example.org/mine\n",
+		"mine/loop.go":                "package main\n\nimport _ \"example.org/ours/tournament\"\n",
 	}
 	cases := []struct {
 		rule, name, text string

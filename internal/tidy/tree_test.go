@@ -89,7 +89,8 @@ func (tr *tree) folder(imported string) (folder string, ours bool) {
 	return path.Join(owner.dir, strings.TrimPrefix(imported, owner.path)), true
 }
 
-// load reads a tree. Build constraints are ignored: the rules hold on every platform.
+// load reads a tree. Build constraints are ignored: the rules hold on every platform. A module in the tree that is not named after
+// the root module is somebody's own, such as a loop that enters the tournament: the rules are not theirs.
 func load(fsys fs.FS) (*tree, error) {
 	tr := &tree{fset: token.NewFileSet(), texts: map[string]string{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -99,6 +100,13 @@ func load(fsys fs.FS) (*tree, error) {
 		if d.IsDir() {
 			if d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "vendor" {
 				return fs.SkipDir
+			}
+			if text, err := fs.ReadFile(fsys, path.Join(name, "go.mod")); err == nil {
+				m := parseModule(name, string(text))
+				if len(tr.modules) > 0 && !within(m.path, tr.modules[0].path) {
+					return fs.SkipDir
+				}
+				tr.modules = append(tr.modules, m)
 			}
 			return nil
 		}
@@ -110,10 +118,7 @@ func load(fsys fs.FS) (*tree, error) {
 			return err
 		}
 		tr.texts[name] = string(text)
-		switch {
-		case path.Base(name) == "go.mod":
-			tr.modules = append(tr.modules, parseModule(path.Dir(name), string(text)))
-		case path.Ext(name) == ".go":
+		if path.Ext(name) == ".go" {
 			syntax, err := parser.ParseFile(tr.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				return err
