@@ -5,6 +5,7 @@ package promise_test
 import (
 	"context"
 	"io"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -214,4 +215,36 @@ func TestEndTakesNoTurns(t *testing.T) {
 		}
 	})
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, early))
+}
+
+// Row 93: a realm, which users have, has no method that settles a promise of others, or that later ones are settled by.
+func TestUsersEndNoPromises(t *testing.T) {
+	f, o := newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) {}})
+	realm := reflect.ValueOf(&o.Realm)
+	p, _, _ := o.New()
+	p.Then(nil, nil) // it is in the registry
+	for m := range realm.NumMethod() {
+		method := realm.Method(m)
+		args := make([]reflect.Value, method.Type().NumIn())
+		for i := range args {
+			of := method.Type().In(i)
+			args[i] = reflect.Zero(of)
+			for _, arg := range []any{p, []*promise.Promise{p}, io.EOF} {
+				if reflect.TypeOf(arg).AssignableTo(of) {
+					args[i] = reflect.ValueOf(arg)
+					break
+				}
+			}
+		}
+		if method.Type().IsVariadic() {
+			method.CallSlice(args)
+		} else {
+			method.Call(args)
+		}
+		f.checkpoint(o)
+		name := realm.Type().Method(m).Name
+		require.Equal(t, "pending promise", p.String(), name)
+		q, _, _ := o.New()
+		require.Equal(t, "pending promise", q.String(), name)
+	}
 }
