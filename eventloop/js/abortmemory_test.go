@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/race"
 )
@@ -96,8 +97,7 @@ func TestFollowersAreHeldByListeners(t *testing.T) {
 	for range 2 {
 		collected := make(chan struct{})
 		runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, collected)
-		garbage.Collect()
-		<-collected
+		garbage.Closed(collected)
 	}
 	release := w.loop.Hold()
 	defer release()
@@ -209,17 +209,10 @@ func TestForgottenTimeouts(t *testing.T) {
 		w.timeoutSignal(1e9)
 		w.timeoutSignal(1e9).OnAbort(func(error) { t.Error("called") })()
 	}
-	pending := loop.pending.Load()
-	for idle := 0; pending != 3 && idle < 20; idle++ {
-		runtime.GC() // again and again: a collection on one processor does not run cleanups that others have found
-		runtime.Gosched()
-		if n := loop.pending.Load(); n != pending {
-			pending, idle = n, 0
-		}
-	}
-	if pending != 3 {
-		t.Errorf("%d timers are pending, want 3", pending)
-	}
+	beat.Eventually(t, func() bool {
+		runtime.GC() // again and again, on all processors: a collection on one does not run cleanups that others have found
+		return loop.pending.Load() == 3
+	}, "three timers alone to be pending")
 	if after := garbage.Heap(); after > before+4<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", before, after)
 	}

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // everything calls all there is to call, odd values included. None of it may block, or fail in a way of its own.
@@ -165,7 +165,6 @@ func TestEverythingFromEverywhere(t *testing.T) {
 		"shutdown": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
 		"close":    (*eventloop.Loop).Close,
 	}
-	const patience = 30 * time.Second
 	for place, begin := range corners {
 		for moment, enter := range moments {
 			name := place + ", " + moment
@@ -185,22 +184,12 @@ func TestEverythingFromEverywhere(t *testing.T) {
 			var once sync.Once // everything refreshes the timer that calls, too
 			fn := func() { once.Do(func() { called <- errors.Join(enter(l), everything(w), everything(w)) }) }
 			require.NoError(t, begin(w, fn), name)
-			late := time.After(patience)
-			select {
-			case err := <-called:
-				require.NoError(t, err, name)
-			case <-late:
-				t.Fatalf("%s: the callback does not return, or is not called", name)
-			}
+			require.NoError(t, beat.Receive(t, called, name+": the callback"), name)
 			require.NoError(t, everything(w), "%s: elsewhere", name)
 			if moment == "living" {
 				go func() { _ = l.Shutdown(context.Background()) }()
 			}
-			select {
-			case <-l.Done():
-			case <-late:
-				t.Fatalf("%s: the loop does not end", name)
-			}
+			beat.Receive(t, l.Done(), name+": the end of the loop")
 			require.NoError(t, everything(w), "%s: after the end", name)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 func TestImmediatesKeepTheLoopAlive(t *testing.T) {
@@ -189,12 +189,7 @@ func TestImmediatesBesideOneThatIsHeldUp(t *testing.T) {
 		want := func(whats ...string) {
 			t.Helper()
 			for _, what := range whats {
-				select {
-				case got := <-ran:
-					require.Equal(t, what, got)
-				case <-time.After(10 * time.Second):
-					require.Fail(t, "nothing runs", "want %q", what)
-				}
+				require.Equal(t, what, beat.Receive(t, ran, what))
 			}
 		}
 		first := make(chan error, 1)
@@ -250,13 +245,8 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 			_, interval := j.SetInterval(func() {}, 0)
 			refused <- [3]error{immediate, timeout, interval}
 		}()
-		select {
-		case got := <-refused:
-			for _, err := range got {
-				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-			}
-		case <-time.After(3 * time.Second):
-			t.Error("a refusal waits for the lock")
+		for _, err := range beat.Receive(t, refused, "a refusal, which takes no lock") {
+			require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 		}
 	})
 	close(release)
@@ -279,11 +269,7 @@ func TestImmediatesRunWithoutTheLock(t *testing.T) {
 	<-running
 	j.Locked(func() {
 		close(release)
-		select {
-		case <-last:
-		case <-time.After(3 * time.Second):
-			t.Error("an immediate waits for the lock")
-		}
+		beat.Receive(t, last, "an immediate, which waits for no lock")
 	})
 	require.NoError(t, loop.Shutdown(context.Background()))
 	require.NoError(t, <-ran)

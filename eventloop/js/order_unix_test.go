@@ -8,7 +8,6 @@ import (
 	"context"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
@@ -80,7 +79,7 @@ func TestChainsLetDescriptorsThrough(t *testing.T) {
 					if _, err := wr.Write([]byte{1}); err != nil {
 						t.Error(err)
 					}
-				} else if time.Since(w.begin) > 10*time.Second {
+				} else if runs > 100_000 {
 					t.Error("the descriptor starves")
 					end()
 				}

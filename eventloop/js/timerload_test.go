@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/garbage"
 )
 
@@ -234,9 +235,7 @@ func TestNoLockIsHeldOverTheLoop(t *testing.T) {
 			j.HasRef(1)
 			close(answered)
 		}()
-		select {
-		case <-answered:
-		case <-time.After(10 * time.Second):
+		if !beat.Wait(answered) {
 			t.Error("the adapter calls the loop with its lock held")
 		}
 	}

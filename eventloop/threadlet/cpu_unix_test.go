@@ -2,7 +2,7 @@
 
 package threadlet_test
 
-// The clock of benchmarks that count processor time.
+// What counts processor time.
 
 import (
 	"syscall"
@@ -10,10 +10,10 @@ import (
 )
 
 // processorTime returns what the process has used, in nanoseconds: on a shared machine, wall time says little.
-func processorTime(b *testing.B) int64 {
+func processorTime(tb testing.TB) int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return u.Utime.Nano() + u.Stime.Nano()
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // A server has a client in the middle of a request, one between two requests, an idle one, and one that asks no more.
@@ -153,7 +154,7 @@ func TestDrainOfAGroup(t *testing.T) {
 			require.NoError(t, err)
 		}
 		handlers := []*threadlet.Chan[int]{<-works, <-works, <-works}
-		ctx, cancel := context.WithTimeout(background, time.Minute)
+		ctx, cancel := context.WithCancel(background)
 		if !inTime {
 			ctx, cancel = context.WithTimeout(background, 20*time.Millisecond)
 		}
@@ -207,16 +208,18 @@ func TestDrainOfSeveralReaders(t *testing.T) {
 		{"the rest has arrived", "x", "yz", "", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, err := eventloop.New()
+			l, err := eventloop.New(eventloop.WithMetrics(true))
 			require.NoError(t, err)
-			ran := make(chan struct{})
+			ran, ended := make(chan struct{}), make(chan error, 1)
 			go func() { _ = l.Run(background); close(ran) }()
 			conn, far := quickPair(t, l)
 			defer far.Close()
 			read, drained := 0, 0
-			reader := func(size int, after time.Duration) func() {
+			reader := func(size, after int) func() {
 				return func() {
-					_ = threadlet.Sleep(after)
+					for range after {
+						_ = threadlet.Yield()
+					}
 					threadlet.Draining()
 					n, err := io.ReadFull(conn, make([]byte, size))
 					if read += n; errors.Is(err, threadlet.ErrDraining) {
@@ -232,25 +235,23 @@ func TestDrainOfSeveralReaders(t *testing.T) {
 					_, _ = io.WriteString(far, c.began)
 				}
 				for i := range 3 {
-					_, _ = threadlet.Go(l, reader(1, time.Duration(3-i)*time.Millisecond)) // the youngest waits first
+					_, _ = threadlet.Go(l, reader(1, 3-i)) // the youngest waits first
 				}
-				_ = threadlet.Sleep(5 * time.Millisecond)
+				for range 5 {
+					_ = threadlet.Yield()
+				}
 			}))
-			held, holds := make(chan struct{}), make(chan struct{})
-			require.NoError(t, l.Submit(func() { close(holds); <-held }))
-			<-holds
-			ended := make(chan error, 1)
-			go func() { ended <- l.Shutdown(background) }()
-			time.Sleep(time.Millisecond)
-			_, err = io.WriteString(far, c.arrived)
-			require.NoError(t, err)
-			close(held)
+			require.NoError(t, l.Submit(func() { // it hears of the end and of what has arrived at once
+				go func() { ended <- l.Shutdown(background) }()
+				beat.Until(func() bool { return l.Metrics().Internal.Current > 0 })
+				_, _ = io.WriteString(far, c.arrived)
+			}))
 			if c.follow != "" {
-				require.Eventually(t, func() bool {
+				beat.Eventually(t, func() bool {
 					answer := make(chan int)
 					return l.Submit(func() { answer <- drained }) == nil && <-answer == c.drained
-				}, 10*time.Second, time.Millisecond)
-				_, err = io.WriteString(far, c.follow)
+				}, "those without a request to end")
+				_, err := io.WriteString(far, c.follow)
 				require.NoError(t, err)
 			}
 			require.NoError(t, <-ended)

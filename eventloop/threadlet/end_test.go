@@ -17,6 +17,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // waits are all ways to wait for something that never comes.
@@ -104,14 +105,25 @@ func TestEndEndsWaits(t *testing.T) {
 // awaitGoroutines waits until goroutines that were told to end have ended.
 func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for runtime.NumGoroutine() > before {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, there were %d\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+	watchdog := 0 // goroutines of its own, once it watches
+	beat.Eventually(t, func() bool {
+		ended := runtime.NumGoroutine() <= before+watchdog
+		watchdog = 2
+		return ended
+	}, "goroutines to end")
+}
+
+// costs fails the test if what takes more than so many times the processor time of a control that is measured beside it, in each of three
+// attempts.
+func costs(t *testing.T, what string, times int64, control, measured func() int64) {
+	t.Helper()
+	for range 3 {
+		than, is := control(), measured()
+		if t.Logf("%s: %d ns of processor time, beside %d", what, is, than); is <= times*than {
+			return
 		}
-		runtime.Gosched()
 	}
+	t.Errorf("%s takes more than %d times the processor time of the control", what, times)
 }
 
 // A threadlet that was accepted runs, unless the loop is closed; then Join says that it never will.

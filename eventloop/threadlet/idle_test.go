@@ -5,7 +5,6 @@ package threadlet_test
 // Connections that no threadlet waits for.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // Readiness that no threadlet waits for, data or the peer's end, lets the loop sleep.
@@ -27,18 +27,13 @@ func TestUnwantedReadiness(t *testing.T) {
 	c, far := pair(t, l)
 	asleep := func(what string) {
 		t.Helper()
-		wakes := 0
-		for deadline := time.Now().Add(10 * time.Second); wakes < 200; {
-			if l.State() == eventloop.StateSleeping {
-				wakes++
-			} else {
-				wakes = 0
+		row := 0
+		beat.Eventually(t, func() bool {
+			for row = 0; row < 200 && l.State() == eventloop.StateSleeping; row++ {
+				time.Sleep(50 * time.Microsecond)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: the loop does not come to rest", what)
-			}
-			time.Sleep(50 * time.Microsecond)
-		}
+			return row == 200
+		}, "the loop to rest beside "+what)
 	}
 	buf := make([]byte, 16)
 	require.NoError(t, do(t, l, func() { // registered by a wait
@@ -100,7 +95,7 @@ func TestRegistrationIsKept(t *testing.T) {
 		for i := range 100 {
 			waiting(t, l, "read")
 			if i == 0 { // at the end of the turn
-				require.Eventually(t, func() bool { return registration().Detail != "" }, 10*time.Second, time.Millisecond)
+				beat.Eventually(t, func() bool { return registration().Detail != "" }, "the registration")
 				first = registration()
 			}
 			same("amid a read")
@@ -226,7 +221,7 @@ func TestIdleLeavesNothing(t *testing.T) {
 		_, _ = far.Write([]byte("x"))
 	})
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(background, 20*time.Second)
+	ctx, cancel := beat.Context(background)
 	defer cancel()
 	require.NoError(t, l.Run(ctx), "the loop does not end by itself")
 	require.Equal(t, 1, handled)

@@ -11,13 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // unchanged fails the test if descriptors or goroutines are left after all other clean-ups.
@@ -26,13 +27,8 @@ func unchanged(t *testing.T) {
 	goroutines, fds := runtime.NumGoroutine(), descriptors(t)
 	t.Cleanup(func() {
 		awaitGoroutines(t, goroutines+2) // of the runtime's and of package testing's own
-		deadline := time.Now().Add(10 * time.Second)
-		for descriptors(t) > fds+2 { // those of the runtime's poller may be new
-			if time.Now().After(deadline) {
-				t.Fatalf("%d descriptors, there were %d", descriptors(t), fds)
-			}
-			runtime.Gosched()
-		}
+		// Those of the runtime's poller may be new.
+		beat.Eventually(t, func() bool { return descriptors(t) <= fds+2 }, "descriptors to be closed")
 	})
 }
 
@@ -126,14 +122,7 @@ func tightPair(t *testing.T, l *eventloop.Loop) (*threadlet.Conn, peer) {
 // waiting waits until a threadlet of the loop waits for the given reason.
 func waiting(t *testing.T, l *eventloop.Loop, reason string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		for _, i := range threadlet.Threadlets(l) {
-			if i.Reason == reason {
-				return
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody waits for %s: %v", reason, threadlet.Threadlets(l))
-		}
-	}
+	beat.Eventually(t, func() bool {
+		return slices.ContainsFunc(threadlet.Threadlets(l), func(i threadlet.Info) bool { return i.Reason == reason })
+	}, "a threadlet to wait for "+reason)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 var background = context.Background()
@@ -199,12 +200,7 @@ func TestFaults(t *testing.T) {
 				require.NoError(t, l.Shutdown(background))
 				require.Equal(t, 1, deferred)
 				require.Equal(t, []*eventloop.PanicError{fault}, *faults)
-				select {
-				case err := <-result:
-					require.NoError(t, err)
-				case <-time.After(10 * time.Second):
-					t.Fatal("the goroutine that has called Run has ended with the threadlet")
-				}
+				require.NoError(t, beat.Receive(t, result, "Run, whose goroutine must not end with the threadlet"))
 			})
 		}
 	}

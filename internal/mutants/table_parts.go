@@ -259,7 +259,7 @@ var partMutants = []mutant{
 		"err = interrupted{err}", "",
 		"a connection that was signaled cannot be read any more", "^TestGoesOn$"},
 	{"secure-order-lost", "eventloop/threadlet/secure/secure.go",
-		"if !w.sending && len(w.kept) == 0 {", "if len(w.kept) == 0 {",
+		"if len(w.kept) == 0 { //", "if true { //",
 		"an answer overtakes what is being sent", "^TestPeerThatDoesNotRead$"},
 
 	// eventloop/promisify.go

@@ -15,6 +15,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/eventloop/threadlet/secure"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 var background = context.Background()
@@ -35,7 +37,7 @@ func start(t *testing.T) *eventloop.Loop {
 	returned := make(chan error, 1)
 	go func() { returned <- l.Run(background) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(background, 10*time.Second)
+		ctx, cancel := beat.Context(background)
 		defer cancel()
 		if err := l.Shutdown(ctx); err != nil {
 			t.Errorf("Shutdown: %v", err)
@@ -51,7 +53,7 @@ func do(t *testing.T, l *eventloop.Loop, fn func()) error {
 	t.Helper()
 	th, err := threadlet.Go(l, fn)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(background, time.Minute)
+	ctx, cancel := beat.Context(background)
 	defer cancel()
 	return th.Join(ctx)
 }
@@ -71,27 +73,15 @@ func answers(t *testing.T, l *eventloop.Loop) {
 	t.Helper()
 	answered := make(chan struct{})
 	require.NoError(t, l.SubmitInternal(func() { close(answered) }))
-	select {
-	case <-answered:
-	case <-time.After(10 * time.Second):
-		t.Fatal("the loop stands still")
-	}
+	beat.Receive(t, answered, "a task of a loop that must not stand still")
 }
 
 // waiting waits until a threadlet of the loop waits for the given reason.
 func waiting(t *testing.T, l *eventloop.Loop, reason string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		infos := threadlet.Threadlets(l)
-		for _, i := range infos {
-			if i.Reason == reason {
-				return
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nobody waits for %s: %v", reason, infos)
-		}
-	}
+	beat.Eventually(t, func() bool {
+		return slices.ContainsFunc(threadlet.Threadlets(l), func(i threadlet.Info) bool { return i.Reason == reason })
+	}, "a threadlet to wait for "+reason)
 }
 
 // certificate returns the configuration of a server for 127.0.0.1, and of a client that trusts it.

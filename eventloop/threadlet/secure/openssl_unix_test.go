@@ -5,7 +5,6 @@ package secure_test
 // Against another implementation.
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/eventloop/threadlet/secure"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // OpenSSL's client talks to a server of threadlets, and a client of threadlets to OpenSSL's server.
@@ -48,7 +48,7 @@ func TestOpenSSL(t *testing.T) {
 				got <- string(p[:n])
 				_, _ = io.WriteString(s, "from the threadlet\n")
 			})
-			ctx, cancel := context.WithTimeout(background, 30*time.Second)
+			ctx, cancel := beat.Context(background)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, openssl, "s_client", "-connect", to, flag, "-CAfile", certFile, "-verify_return_error",
 				"-quiet", "-no_ign_eof")
@@ -76,7 +76,7 @@ func TestOpenSSL(t *testing.T) {
 			require.NoError(t, err)
 			address := free.Addr().String()
 			require.NoError(t, free.Close())
-			ctx, cancel := context.WithTimeout(background, 30*time.Second)
+			ctx, cancel := beat.Context(background)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, openssl, "s_server", "-accept", address, flag, "-cert", certFile, "-key", keyFile, "-quiet", "-rev", "-naccept", "1")
 			var out strings.Builder

@@ -193,7 +193,6 @@ type wire struct {
 	*threadlet.Conn
 	turns    *threadlet.Mutex // Conn.writes: after the handshake, held by the threadlet that flushes
 	kept     []byte           // encrypted, and not taken by the system yet
-	sending  bool             // flush is sending bytes that come before those in kept
 	flushers int              // threadlets that will flush before they are done
 	shaken   bool             // the handshake is over
 }
@@ -204,7 +203,7 @@ const mostKept = 64 << 10
 var errUnread = errors.New("secure: the peer sends what has to be answered, and does not read the answers")
 
 func (w *wire) Write(p []byte) (n int, err error) {
-	if !w.sending && len(w.kept) == 0 {
+	if len(w.kept) == 0 { // while flush sends bytes that come before, it has the turn, and TryWrite takes nothing
 		if n, err = w.TryWrite(p); err != nil || n == len(p) {
 			return n, err
 		}
@@ -247,8 +246,6 @@ func (w *wire) flushing() (done func()) {
 // flush waits until the system has taken the kept bytes. It is called by one threadlet at a time: the one that runs the
 // handshake, and after that the holder of turns.
 func (w *wire) flush() error {
-	w.sending = true
-	defer func() { w.sending = false }()
 	for {
 		p := w.kept
 		w.kept = nil
