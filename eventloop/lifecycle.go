@@ -147,7 +147,7 @@ func (l *Loop) end() {
 	l.dropTimers()
 	l.alarm.stop()
 	if err := l.fds.drop(); err != nil {
-		go l.logError("the poller was not closed properly", err, "kind", "poller")
+		l.logError("the poller was not closed properly", err, "kind", "poller")
 	}
 	l.guest.end()
 	if l.probe != nil {

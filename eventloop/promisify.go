@@ -5,12 +5,12 @@ package eventloop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"runtime/debug"
 	"slices"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -108,12 +108,14 @@ func cancelled(ctx context.Context) error {
 	if comparable := reflect.ValueOf(cause).Comparable(); cause == nil || comparable && cause == err {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return loopapi.Errorf("%v: %v", err, cause)
 }
 
-// isError is errors.Is, but false for a target that cannot be compared: the error of a context may have any type.
-func isError(err, target error) bool {
-	return target != nil && reflect.ValueOf(target).Comparable() && errors.Is(err, target)
+// isError is errors.Is, but false if that panics: methods of err may, and the error of a context may have a type that cannot be
+// compared.
+func isError(err, target error) (is bool) {
+	defer func() { _ = recover() }()
+	return target != nil && errors.Is(err, target)
 }
 
 // workItem is a call of Promisify, with its promise, or an attempt of Retry. A reference to the promise keeps the whole
@@ -195,8 +197,7 @@ func (w *workItem) cancel(ctx context.Context) {
 	w.settle(nil, cancelled(ctx))
 }
 
-// call calls fn, unless ctx has ended before, and returns what fn returns. A panic becomes an error. That includes a panic
-// in a method of the error that fn returned, since call uses these methods.
+// call calls fn, unless ctx has ended before, and returns what fn returns. A panic becomes an error.
 func call(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
 	returned := false
 	defer func() {
@@ -424,17 +425,13 @@ func (ws *workers) abandon() {
 // unhandled reports a rejection without a handler. Rejections by which an ending loop refuses something are no faults,
 // and are not reported.
 func (l *Loop) unhandled(p *Promise, err error) {
-	switch {
-	case l.state.load().ending() && isOfEnd(err):
-	case l.onUnhandled != nil:
-		l.callHandler(func() { l.onUnhandled(p, err) })
-	default: // in debug mode err says where the promise comes from
-		l.callHandler(func() { l.log().Error("unhandled promise rejection", "kind", "promise", "error", err) })
-	}
-}
-
-// isOfEnd tells whether err is the error of a loop's end, or wraps it. An error whose methods panic when it is compared is not.
-func isOfEnd(err error) (is bool) {
-	defer func() { _ = recover() }()
-	return errors.Is(err, ErrLoopTerminated)
+	l.callHandler(func() {
+		switch {
+		case l.state.load().ending() && isError(err, ErrLoopTerminated):
+		case l.onUnhandled != nil:
+			l.onUnhandled(p, err)
+		default: // in debug mode err says where the promise comes from
+			l.log().Error("unhandled promise rejection", "kind", "promise", "error", err)
+		}
+	})
 }

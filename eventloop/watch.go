@@ -246,7 +246,7 @@ func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	if err != nil {
 		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
-		go l.logError("the loop ends", l.failure, "kind", aDescriptor.String())
+		l.logError("the loop ends", l.failure, "kind", aDescriptor.String())
 	}
 }
 
@@ -258,16 +258,17 @@ func (l *Loop) wakePoller(p systemPoller, retry time.Duration) {
 		return
 	}
 	time.AfterFunc(retry, func() { l.wakePoller(p, min(2*retry, time.Second)) })
-	go l.logError("the loop could not be woken; trying again", err, "kind", "poller")
+	l.logError("the loop could not be woken; trying again", err, "kind", "poller")
 }
 
 const firstRetry = time.Millisecond
 
-// logError logs. It is called on a goroutine that the loop does not wait for: a logger may block, panic or call
-// runtime.Goexit.
+// logError logs, on a goroutine of its own: a logger, or the text of a panic's value, may block, panic or call runtime.Goexit.
 func (l *Loop) logError(msg string, err error, args ...any) {
-	defer func() { _ = recover() }()
-	l.log().Error(msg, append([]any{"error", err}, args...)...)
+	go func() {
+		defer func() { _ = recover() }()
+		l.log().Error(msg, append([]any{"error", err}, args...)...)
+	}()
 }
 
 // handleUnknown deals with an event whose tag belongs to no registration. The first time this is normal: the registration

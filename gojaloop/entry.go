@@ -4,12 +4,12 @@ package gojaloop
 
 import (
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // phase is the next step of a host's turn, in Node's order. A turn may be spread over several entries, and one entry
@@ -115,7 +115,7 @@ func (h *Host) interrupted(fault error) {
 	h.dropLeft()
 	err := h.guard.killCause()
 	if cause := h.guard.interruptCause(); err == nil && cause != nil && h.broken() {
-		err = fmt.Errorf("%w: %w", ErrBroken, cause)
+		err = loopapi.Errorf("%v: %v", ErrBroken, cause)
 	} else if err == nil && cause == nil {
 		e := h.asError(goja.Undefined(), fault)
 		e.Code = 1

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // Submit queues fn to run on the loop, in the order of submission to the host. It does not wait. A checkpoint follows
@@ -30,7 +31,7 @@ func closed(why error) error {
 	if is(why, ErrClosed) || is(why, eventloop.ErrLoopTerminated) {
 		return why
 	}
-	return fmt.Errorf("%w: %w", ErrClosed, why)
+	return loopapi.Errorf("%v: %v", ErrClosed, why)
 }
 
 // Do calls fn on the loop, waits until fn has returned and its checkpoint has run, and returns fn's error. A script's

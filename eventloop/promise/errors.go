@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // AggregateError is the error of Any when all promises are rejected: their errors, in the order of the promises.
@@ -40,19 +42,10 @@ func mustReason(err error) error {
 	return err
 }
 
-// originError is the error of an unhandled rejection, and a text of the places that the promise came through.
-type originError struct {
-	error
-	created string
-}
-
-func (e *originError) Error() string { return e.error.Error() + e.created }
-func (e *originError) Unwrap() error { return e.error }
-
 // explained returns err with a text of where p was created, if that was recorded.
 func (p *Promise) explained(err error) error {
 	if p.origin == nil {
 		return err
 	}
-	return &originError{err, p.created()}
+	return loopapi.Errorf("%v%v", err, p.origin)
 }

@@ -68,14 +68,14 @@ func (p *Promise) cameThrough(q *Promise) {
 	}
 }
 
-// created returns a text of where p was created, and what it came from; "" if that was not recorded.
-func (p *Promise) created() string {
-	if p.origin == nil {
+// String tells where a promise was created, and what it came from; it returns "" for nil.
+func (o *origin) String() string {
+	if o == nil {
 		return ""
 	}
 	var b strings.Builder
 	before := ""
-	for i, at := range p.origin.places() {
+	for i, at := range o.places() {
 		switch text := (&at).String(); {
 		case i == 0:
 			b.WriteString(" (created by " + text)

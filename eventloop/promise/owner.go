@@ -15,8 +15,8 @@ type Scheduler interface {
 // Config says how a realm behaves. The zero Config is valid: it reports nothing.
 type Config struct {
 	// OnUnhandled is called by Checkpoint, on the loop, once for each rejection that has no handler. The error is what
-	// the promise was rejected with; with Debug, its text tells where the promise was created. If it is nil, unhandled
-	// rejections are not noted.
+	// the promise was rejected with; with Debug, its text tells where the promise was created. At the end of the loop that
+	// is often the error of RejectAll, or wraps it, and then no fault. If it is nil, unhandled rejections are not noted.
 	OnUnhandled func(p *Promise, err error)
 	// Debug records where each promise is created. Off, it costs nothing; on, it costs a stack trace for each promise.
 	Debug bool

@@ -259,5 +259,5 @@ func (p *Promise) String() string {
 	case s&rejected != 0 || ending && s&rootMask != 0 || ended:
 		text = "rejected promise"
 	}
-	return text + p.created()
+	return text + p.origin.String()
 }

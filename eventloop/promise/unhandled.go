@@ -2,8 +2,6 @@ package promise
 
 // Unhandled rejections: how errors that have no handler are reported.
 
-import "errors"
-
 // Unhandled tells whether Checkpoint may have something to report. On the loop; it costs two loads.
 func (o *Owner) Unhandled() bool { return len(o.reports)|len(o.unhandled) != 0 }
 
@@ -24,11 +22,8 @@ func (o *Owner) Checkpoint() (more bool) {
 		if o.reports = o.reports[1:]; len(o.reports) == 0 {
 			o.reports = nil
 		}
-		if !p.state.CompareAndSwap(rejected, rejected|handled) {
-			continue
-		}
-		if err := p.value.(error); !o.isEnd(err) {
-			o.onUnhandled(p, p.explained(err))
+		if p.state.CompareAndSwap(rejected, rejected|handled) {
+			o.onUnhandled(p, p.explained(p.value.(error)))
 			break
 		}
 	}
@@ -38,17 +33,6 @@ func (o *Owner) Checkpoint() (more bool) {
 // Waited returns the promises that other goroutines or loops wait for, unless they are more than most; and how many there
 // are. Any goroutine may call it.
 func (o *Owner) Waited(most int) (all []*Promise, n int) { return o.waiters.promises(&o.Realm, most) }
-
-// isEnd tells whether err is the error of the loop's end, which is no fault. Comparing a user's error may panic, in its
-// methods Is and Unwrap or because it is not comparable; an error with which that happens is not that of the end.
-func (r *Realm) isEnd(err error) (is bool) {
-	end := r.end.Load()
-	if end == nil {
-		return false
-	}
-	defer func() { _ = recover() }()
-	return errors.Is(err, *end)
-}
 
 // noteUnhandled puts a rejected promise without a handler on the list. An empty microtask makes sure that there is a
 // checkpoint, also if nothing else is scheduled. If an ending loop refuses this microtask, the rejection is not reported:

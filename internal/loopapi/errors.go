@@ -5,6 +5,7 @@ package loopapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,20 +38,7 @@ type PanicError struct {
 }
 
 // Error returns the value in one line; the stack is in the field. It does not panic, whatever the value is.
-func (e *PanicError) Error() string {
-	return prefix + "callback panicked: " + strings.TrimPrefix(textOf(e.Value), prefix)
-}
-
-// textOf returns the text of a panic's value, or its type if there is no text. When a value's method panics, package fmt says
-// so in the text; but fmt panics itself when it cannot write what the method has panicked with, as when that is the value.
-func textOf(value any) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("%T, whose text panics", value)
-		}
-	}()
-	return fmt.Sprint(value)
-}
+func (e *PanicError) Error() string { return textOf(prefix+"callback panicked: %v", e.Value) }
 
 // Unwrap returns Value when it is an error, so that errors.Is and errors.As see through the panic.
 func (e *PanicError) Unwrap() error {
@@ -58,18 +46,43 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Wrap returns an error that wraps err and says what was attempted. err must not be nil. The prefix that both the new text
-// and the text of err may have appears once. errors.Is and errors.As find err in it.
+// Errorf returns an error that wraps all errors among args. Its text is that of format, in which the prefix of this package
+// stands once; the verb for an error is %v. The text is made when it is asked for, by whoever asks: methods of users' errors may
+// panic, block or end the goroutine. It does not panic itself.
+func Errorf(format string, args ...any) error { return &wrapper{format, args} }
+
+// Wrap returns an error that wraps err and says what was attempted, as Errorf does. err must not be nil.
 func Wrap(err error, format string, args ...any) error {
-	text := prefix + fmt.Sprintf(format, args...) + ": "
-	return &attempt{text + strings.TrimPrefix(err.Error(), prefix), err}
+	return Errorf(prefix+format+": %v", append(slices.Clip(args), err)...)
 }
 
-// attempt is an error with its cause.
-type attempt struct {
-	text  string
-	cause error
+// wrapper is an error of Errorf.
+type wrapper struct {
+	format string
+	args   []any
 }
 
-func (e *attempt) Error() string { return e.text }
-func (e *attempt) Unwrap() error { return e.cause }
+func (e *wrapper) Error() string { return textOf(e.format, e.args...) }
+
+func (e *wrapper) Unwrap() (errs []error) {
+	for _, arg := range e.args {
+		if err, ok := arg.(error); ok {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// textOf formats as package fmt does, with the prefix once. When a value's method panics, package fmt says so in the text; but fmt
+// panics itself when it cannot write what the method has panicked with, as when that is the value. Then textOf has types for values.
+func textOf(format string, args ...any) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf(strings.ReplaceAll(format, "%v", "%T")+", whose text panics", args...)
+		}
+		if rest, is := strings.CutPrefix(text, prefix); is {
+			text = prefix + strings.ReplaceAll(rest, ": "+prefix, ": ")
+		}
+	}()
+	return fmt.Sprintf(format, args...)
+}

@@ -57,6 +57,11 @@ type mute struct{}
 
 func (m mute) Error() string { panic(m) }
 
+// counter counts how often its text was asked for.
+type counter struct{ n *int }
+
+func (c *counter) Error() string { *c.n++; return "counted" }
+
 // An error tells once whose it is, however often it was wrapped, and is found in what wraps it.
 func TestErrorTexts(t *testing.T) {
 	foreign := &fs.PathError{Op: "watch", Path: "a", Err: errors.New("no room")}
@@ -84,6 +89,17 @@ func TestErrorTexts(t *testing.T) {
 		if c.is != nil && !errors.Is(c.err, c.is) {
 			t.Errorf("%q is not found in %q", c.is, c.err)
 		}
+	}
+	asked := 0
+	err := loopapi.Errorf("eventloop: attempt %d: %v; %v", 3, &counter{&asked}, foreign)
+	if asked != 0 {
+		t.Error("a text is made before somebody wants it")
+	}
+	if got, want := err.Error(), "eventloop: attempt 3: counted; watch a: no room"; got != want || asked != 1 || !errors.Is(err, foreign) {
+		t.Errorf("%q, asked %d times, want %q", got, asked, want)
+	}
+	if got, want := loopapi.Errorf("attempt %d: %v", 3, mute{}).Error(), "attempt 3: loopapi_test.mute, whose text panics"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	var path *fs.PathError
 	if err := loopapi.Wrap(foreign, "register"); !errors.As(err, &path) || path != foreign {

@@ -34,8 +34,14 @@ var partMutants = []mutant{
 		"if bit := IOEvents(1) << i; e&bit != 0 {", "if bit := IOEvents(1) << i; false {",
 		"a log tells events by their bits", ""},
 	{"vocabulary-prefix-twice", "internal/loopapi/errors.go",
-		"strings.TrimPrefix(err.Error(), prefix), err}", "err.Error(), err}",
+		"; is {\n\t\t\ttext", "; is && false {\n\t\t\ttext",
 		"errors say twice whose they are", "^TestErrorTexts$"},
+	{"vocabulary-text-at-once", "internal/loopapi/errors.go",
+		"return &wrapper{format, args} }", "w := &wrapper{format, args}; _ = w.Error(); return w }",
+		"the text of a context's cause keeps a promise pending, or ends the process", "^TestErrorTexts$"},
+	{"vocabulary-text-panics", "internal/loopapi/errors.go",
+		"if recover() != nil {", "if false {",
+		"who reads the text of a panic panics", "^TestErrorTexts$"},
 
 	// internal/poller
 	{"epoll-timeout-rounded-down", "internal/poller/poller_epoll.go",
