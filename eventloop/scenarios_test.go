@@ -53,7 +53,16 @@ func (s *scenario) begin() sched.Case {
 		panic(err)
 	}
 	w.Loop = l
-	return sched.Case{Threads: s.prepare(w), Parked: s.parked, Check: w.check}
+	threads := s.prepare(w)
+	for i, t := range threads {
+		threads[i].Run = func() {
+			if w.OnLoop() {
+				w.fault("%s is taken for the loop's goroutine, which has ended", t.Name)
+			}
+			t.Run()
+		}
+	}
+	return sched.Case{Threads: threads, Parked: s.parked, Check: w.check}
 }
 
 func (w *stage) fault(format string, args ...any) {

@@ -9,6 +9,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/sched"
 )
 
 // coroutine is a goroutine that runs only while the loop's goroutine, or the driver (see suspend), has handed over to it.
@@ -38,25 +39,35 @@ func (s *scheduler) switchTo(c *coroutine) {
 	s.base = s.owner.Load()
 	guest.SetOwner(s.owner, c.id)
 	before := s.seen.enter(c)
+	sched.Hand(c.id)
 	c.next()
-	s.handedBack(c)
+	sched.Hand(s.base)
+	if s.wantsTrace {
+		s.traceDriver(c)
+	}
 	s.seen.back(before)
 	guest.SetOwner(s.owner, s.base)
+	if s.spent != nil {
+		s.bury()
+	}
 }
 
-// handedBack does what a coroutine that has just handed back needs. If it wants the stack of its driver, which is the caller,
-// it gets the stack and goes on. If it is spent, a new goroutine resumes it: a coroutine that ends by runtime.Goexit also
-// ends the goroutine that has resumed it.
-func (s *scheduler) handedBack(c *coroutine) {
+// traceDriver gives a coroutine that has just handed back the stack of its driver, which is the caller, and has it go on.
+func (s *scheduler) traceDriver(c *coroutine) {
 	for s.wantsTrace {
 		s.wantsTrace = false
 		s.trace = debug.Stack()
 		c.next()
 	}
-	if s.spent == c {
-		s.spent = nil
-		go c.next()
-	}
+}
+
+// bury has the spent coroutine end. A new goroutine resumes it, because a coroutine that ends by runtime.Goexit also ends the
+// goroutine that has resumed it. Its own goroutine must not be the loop's owner any more: another may have the same identity
+// as soon as it has ended.
+func (s *scheduler) bury() {
+	c := s.spent
+	s.spent = nil
+	sched.Go(func() { c.next() })
 }
 
 // coroutine returns the function of every coroutine of s. Its frame and that of serve are at the bottom of every threadlet's
@@ -65,6 +76,7 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 	return func(yield func(struct{}) bool) {
 		c := s.made
 		c.yield, c.id = yield, goroutine.ID()
+		sched.Hand(c.id)
 		guest.SetOwner(s.owner, c.id)
 		s.seen.begins(c)
 		coroutines.add(c)
@@ -79,7 +91,7 @@ func (s *scheduler) coroutine() func(yield func(struct{}) bool) {
 
 // exits is the last that a coroutine does. If its goroutine ends because a threadlet has called runtime.Goexit, that cannot be
 // stopped, also not by a deferred function that panics. But it is postponed: the coroutine hands back first, so that the loop
-// goes on. See handedBack.
+// goes on. See bury.
 func (s *scheduler) exits(c *coroutine) {
 	coroutines.remove(c)
 	s.seen.ends(c)

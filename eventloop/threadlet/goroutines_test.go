@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -147,4 +148,35 @@ func TestTableAfterBursts(t *testing.T) {
 		require.LessOrEqual(t, slots, few, "after %d", n)
 		require.True(t, found, "after %d", n)
 	}
+}
+
+// A goroutine that begins where a threadlet has called runtime.Goexit may have the identity of its goroutine. It is not on the
+// loop.
+func TestIdentitiesOfTheEnded(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	opt, _ := sink()
+	l := start(t, opt)
+	var ended, taken atomic.Bool
+	var strangers sync.WaitGroup
+	for range 6 {
+		strangers.Go(func() {
+			for !ended.Load() {
+				strangers.Go(func() {
+					if l.OnLoop() {
+						taken.Store(true)
+					}
+				})
+				runtime.Gosched()
+			}
+		})
+	}
+	require.NoError(t, do(t, l, func() {
+		for i := 0; i < scale(2000, 10_000, 1_000_000) && !taken.Load(); i++ {
+			_, _ = threadlet.Go(l, runtime.Goexit)
+			_ = threadlet.Yield()
+		}
+	}))
+	ended.Store(true)
+	strangers.Wait()
+	require.False(t, taken.Load(), "a goroutine is taken for one that has ended")
 }

@@ -27,6 +27,11 @@ func TestSchedules(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("TURNLOOP_SCHEDULES")); err == nil {
 		random = n / 60
 	}
+	t.Run("identities", func(t *testing.T) {
+		if n, failure := sched.Random(1, random, identities); failure != nil {
+			t.Fatalf("random schedule %d: %v", n, failure)
+		}
+	})
 	// Two preemptions would take hours: there are hundreds of steps, and a timer may fire at each of them.
 	preemptions := 0
 	if os.Getenv("TURNLOOP_PREEMPTIONS") == "2" { // "make schedules"
@@ -133,5 +138,44 @@ func raceOf(end func(*eventloop.Loop), rounds int) sched.Case {
 			fault("it has not ended")
 		}
 		return errors.Join(wrong...)
+	}}
+}
+
+// identities has goroutines begin while threadlets, and a callback, call runtime.Goexit. Each begins where another has ended,
+// and so may have its identity; but it is neither on the loop nor a threadlet.
+func identities() sched.Case {
+	l, err := eventloop.New(eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+	if err != nil {
+		panic(err)
+	}
+	var wrong error
+	var stranger func(left int)
+	stranger = func(left int) {
+		if l.OnLoop() || threadlet.Yield() != threadlet.ErrNotThreadlet {
+			wrong = errors.New("a goroutine is taken for one that has ended")
+		}
+		if left == 5 {
+			sched.Go(func() { _ = l.Shutdown(background) })
+		}
+		if left > 0 {
+			sched.Go(func() { stranger(left - 1) })
+		}
+	}
+	for i := range 3 {
+		if _, err := threadlet.Go(l, func() {
+			if _ = threadlet.Yield(); i > 0 {
+				runtime.Goexit()
+			}
+		}); err != nil {
+			panic(err)
+		}
+	}
+	return sched.Case{Threads: []sched.Thread{
+		{Name: "loop", Run: func() { _ = l.Run(background) }},
+		{Name: "exit", Run: func() { _ = l.SubmitInternal(runtime.Goexit) }},
+		{Name: "stranger", Run: func() { stranger(10) }},
+	}, Check: func() error {
+		<-l.Done()
+		return wrong
 	}}
 }

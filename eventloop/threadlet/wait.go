@@ -11,6 +11,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/sched"
 )
 
 // stubborn is how many waits are refused to a threadlet at the end of the loop before it is unwound. If it recovers the panic
@@ -100,12 +101,17 @@ func suspend(t *Threadlet, why reason) error {
 			o := next.co
 			guest.SetOwner(s.owner, o.id)
 			before := s.seen.enter(o)
+			sched.Hand(o.id)
 			o.next()
-			if s.wantsTrace || s.spent != nil {
-				s.handedBack(o)
+			sched.Hand(c.id)
+			if s.wantsTrace {
+				s.traceDriver(o)
 			}
 			s.seen.back(before)
 			guest.SetOwner(s.owner, c.id)
+			if s.spent != nil {
+				s.bury()
+			}
 		}
 		s.driver = nil
 	}

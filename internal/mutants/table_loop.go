@@ -346,6 +346,9 @@ var loopMutants = []mutant{
 		"a timer that always panics starves everything behind it", "^TestConformance$/^impl=main$/^IO_Panics$"},
 
 	// report.go
+	{"report-goexit-is-owner", "eventloop/report.go",
+		"\tdefer func() {\n\t\tl.owner.Store(0)\n", "\tdefer func() {\n",
+		"OnLoop is true on a goroutine that begins where a callback has called runtime.Goexit", "^TestSchedules$/^goexit$"},
 	{"report-goexit-ends-loop", "eventloop/report.go",
 		"if !ended {", "if !ended && false {",
 		"runtime.Goexit in a callback ends the loop without a word", "^TestConformance$/^impl=main$/^D06_Goexit$"},

@@ -94,7 +94,8 @@ func (s *schedule) point(until func() bool, yields bool) {
 	s.holder.Store(goroutine.ID())
 }
 
-// pass gives the token to another goroutine, which begins if it has not begun.
+// pass gives the token to another goroutine, which begins if it has not begun. On one processor it then has the identity of
+// the goroutine that ended last, as long as no other has begun since.
 func (s *schedule) pass(from, to *thread) {
 	if from != nil && from.resume == nil {
 		from.resume = newSignal()

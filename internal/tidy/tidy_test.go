@@ -49,7 +49,7 @@ var importRules = []importRule{
 	{"eventloop/js", []string{"eventloop", "eventloop/promise", "internal/slim"}, "of the loop, the adapter knows the public API alone"},
 	{"eventloop/looptest", []string{"internal/loopapi", "internal/goroutine", "internal/garbage", "internal/race", "internal/beat"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"internal/guest", []string{"internal/loopapi", "internal/sched..."}, leaf},
-	{"eventloop/threadlet", []string{"eventloop", "eventloop/promise", "internal/guest", "internal/goroutine", "internal/sched/atomic", "internal/slim"},
+	{"eventloop/threadlet", []string{"eventloop", "eventloop/promise", "internal/guest", "internal/goroutine", "internal/sched...", "internal/slim"},
 		"threadlets are a guest of the loop: what they need of it beyond its public API is in internal/guest"},
 	{"eventloop/threadlet/secure", []string{"eventloop/threadlet"}, "TLS is built on what every user of threadlets has"},
 	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/sched...", "internal/slim", "internal/poller", "eventloop/promise"},

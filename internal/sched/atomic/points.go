@@ -10,10 +10,6 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// Uintptr has no points: it holds the identity of an owner, and a goroutine that compares it with its own identity sees its
-// own store.
-type Uintptr = atomic.Uintptr
-
 // Bool is atomic.Bool with a point before each access; so are the others.
 type Bool struct{ v atomic.Bool }
 
@@ -50,6 +46,18 @@ func (x *Pointer[T]) Load() *T       { sched.Point(); return x.v.Load() }
 func (x *Pointer[T]) Store(v *T)     { sched.Point(); x.v.Store(v) }
 func (x *Pointer[T]) Swap(new *T) *T { sched.Point(); return x.v.Swap(new) }
 func (x *Pointer[T]) CompareAndSwap(old, new *T) bool {
+	sched.Point()
+	return x.v.CompareAndSwap(old, new)
+}
+
+// Uintptr holds the identity of a goroutine, which others compare with their own. To load it is no point: a goroutine that
+// finds itself has stored it, or has the identity of an ended one that had. The latter takes a preemption before the store
+// that takes that identity back.
+type Uintptr struct{ v atomic.Uintptr }
+
+func (x *Uintptr) Load() uintptr   { return x.v.Load() }
+func (x *Uintptr) Store(v uintptr) { sched.Point(); x.v.Store(v) }
+func (x *Uintptr) CompareAndSwap(old, new uintptr) bool {
 	sched.Point()
 	return x.v.CompareAndSwap(old, new)
 }
