@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // everything calls all there is to call, odd values included. None of it may block on the loop, or fail in a way of its own.
@@ -182,21 +183,11 @@ func TestEverythingFromEverywhere(t *testing.T) {
 				require.NoError(t, onLoop(t, l, func() error { return nil })) // or a worker would get to run it
 				require.NoError(t, begin(t, l, fn), name)
 				release()
-				late := time.After(patience)
-				select {
-				case err := <-called:
-					require.NoError(t, err, name)
-				case <-late:
-					t.Fatalf("%s: the callback does not return, or is not called", name)
-				}
+				require.NoError(t, beat.Receive(t, called, name+": the callback is called, and returns"), name)
 				if phase == "living" && !auto && place != "handler at the end" {
 					go func() { _ = l.Shutdown(context.Background()) }()
 				}
-				select {
-				case <-l.Done():
-				case <-late:
-					t.Fatalf("%s: the loop does not end", name)
-				}
+				beat.Receive(t, l.Done(), name+": the end")
 				require.NoError(t, everything(l), "%s: after the end", name)
 			}
 		}

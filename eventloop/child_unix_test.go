@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -48,9 +47,7 @@ func TestChildrenGetNoDescriptors(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {}))
 			go l.Run(context.Background())
-			for !asleep(l)() {
-				time.Sleep(10 * time.Microsecond)
-			}
+			rest(l)
 			require.NoError(t, l.Shutdown(context.Background()))
 			closeAll(pair[:]...)
 		}
@@ -135,9 +132,7 @@ func standard(s seat, broken bool) {
 		heard <- struct{}{}
 	}))
 	for range 50 {
-		for !asleep(l)() {
-			time.Sleep(10 * time.Microsecond)
-		}
+		rest(l)
 		check(l.Submit(func() { heard <- struct{}{} }))
 		<-heard
 		send(pair[1], 1)

@@ -111,12 +111,8 @@ func ExampleLoop_NewPromise() {
 
 	done, resolve, _ := loop.NewPromise()
 	loop.ScheduleTimer(time.Millisecond, func() { resolve("rung") })
-	select {
-	case result := <-done.ToChannel():
-		fmt.Println(result.Value, result.Err)
-	case <-time.After(time.Minute):
-		fmt.Println("too late")
-	}
+	result := <-done.ToChannel()
+	fmt.Println(result.Value, result.Err)
 	// Output: rung <nil>
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
@@ -299,8 +300,6 @@ func (j *journal) count(words ...string) (n int) {
 	return n
 }
 
-const patience = 20 * time.Second
-
 // reaches waits until something is so, and tells whether it came to be. It looks without pause at first, and then it is
 // in no haste: others may be waiting beside it.
 func reaches(is func() bool) bool {
@@ -310,21 +309,40 @@ func reaches(is func() bool) bool {
 		}
 		runtime.Gosched()
 	}
-	for begin := time.Now(); !is(); time.Sleep(20 * time.Microsecond) {
-		if time.Since(begin) > patience {
-			return false
-		}
-	}
-	return true
+	return beat.Until(is)
 }
 
-func eventually(t *testing.T, is func() bool, what string, args ...any) {
+func eventually(t testing.TB, is func() bool, what string, args ...any) {
 	t.Helper()
-	require.Truef(t, reaches(is), what, args...)
+	if !reaches(is) {
+		t.Fatalf("%s; all goroutines:\n%s", fmt.Sprintf(what, args...), beat.Stacks())
+	}
 }
 
 func asleep(l *eventloop.Loop) func() bool {
 	return func() bool { return l.State() == eventloop.StateSleeping }
+}
+
+// rest waits until loops sleep, as each does at once when it has nothing to do.
+func rest(loops ...*eventloop.Loop) {
+	for _, l := range loops {
+		for !asleep(l)() {
+			runtime.Gosched()
+		}
+	}
+}
+
+// undisturbed makes a check a few times, until it is passed. It is for checks that the system may disturb: it may take the
+// processor away at any moment, for longer than the scheduler lets a goroutine run, and so let others run.
+func undisturbed(t *testing.T, check func() error) {
+	t.Helper()
+	var err error
+	for range 10 {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	t.Error(err)
 }
 
 // run runs a loop under observation until the test ends.
@@ -345,37 +363,48 @@ func run(t *testing.T, f *fakePoller, opts ...eventloop.Option) *eventloop.Loop 
 // echo registers a descriptor whose callback reads, and returns what makes it ready and waits for that.
 func echo(t *testing.T, l *eventloop.Loop) (exchange func()) {
 	t.Helper()
-	near, far := newPair(t)
-	arrived := make(chan struct{}, 1)
-	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
-		if n, _ := receive(near); n > 0 {
-			arrived <- struct{}{}
-		}
-	}))
-	late := time.NewTimer(patience)
+	far, arrived := ring(t, l)
 	return func() {
 		send(far, 1)
-		late.Reset(patience)
-		select {
-		case <-arrived:
-		case <-late.C:
-			t.Fatal("an event was lost")
-		}
+		beat.Receive(t, arrived, "an event")
 	}
+}
+
+// ring registers a descriptor whose callback tells that something could be read of what was sent to the far one.
+func ring(t *testing.T, l *eventloop.Loop) (far int, arrived <-chan struct{}) {
+	t.Helper()
+	near, far := newPair(t)
+	bell := make(chan struct{}, 1)
+	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
+		if n, _ := receive(near); n > 0 {
+			bell <- struct{}{}
+		}
+	}))
+	return far, bell
 }
 
 // quiet expects that the loop stops asking. One quiet moment is enough.
 func quiet(t *testing.T, f *fakePoller, what string) {
 	t.Helper()
 	moment := time.Duration(scale(10, 30, 30)) * time.Millisecond
-	for range 20 {
+	beat.Eventually(t, func() bool {
 		before := f.asks() + f.calls[opReset].Load() + f.calls[opWatch].Load()
 		time.Sleep(moment)
-		if f.asks()+f.calls[opReset].Load()+f.calls[opWatch].Load() == before {
-			return
-		}
+		return f.asks()+f.calls[opReset].Load()+f.calls[opWatch].Load() == before
+	}, "the loop stops asking for events: "+what)
+}
+
+// spins tells that the loop goes round and round, and how: it asks more than a few times in each millisecond in which it may try again.
+func (f *fakePoller) spins() string {
+	const perMillisecond = 20
+	begin, before := time.Now(), f.asks()
+	time.Sleep(3 * time.Millisecond)
+	asks := f.asks() - before
+	took := time.Since(begin)
+	if asks <= 100+perMillisecond*took.Milliseconds() {
+		return ""
 	}
-	t.Errorf("the loop goes on to ask for events: %s", what)
+	return fmt.Sprintf("the loop asked %d times in %v", asks, took)
 }
 
 // failer is what says that a test fails: a testing.T, or failures where the failure is what is tested.

@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // aside is where descriptors begin whose numbers a test chooses; nobody else is given these.
@@ -225,11 +227,8 @@ func TestEventsDoNotWaitForRegistrations(t *testing.T) {
 	}))
 	<-called
 	l.LockTable()
-	late := time.After(patience)
 	for range 3 { // the first may have been on its way
-		select {
-		case <-called:
-		case <-late:
+		if !beat.Wait(called) {
 			t.Error("no event while somebody has the lock of the table")
 		}
 	}
@@ -259,10 +258,15 @@ func TestRegistrationsLetTheLoopSleep(t *testing.T) {
 	}
 	require.NoError(t, l.RegisterFD(first, eventloop.EventRead, read))
 	eventually(t, func() bool { return l.Metrics().Ticks > before }, "the first registration wakes nobody")
-	before = rested()
-	require.NoError(t, l.RegisterFD(second, eventloop.EventRead, read))
-	require.NoError(t, l.ModifyFD(first, 0))
-	require.Equal(t, before, rested())
+	undisturbed(t, func() error { // by the watch, which may begin late
+		before := rested()
+		require.NoError(t, l.RegisterFD(second, eventloop.EventRead, read))
+		require.NoError(t, l.ModifyFD(first, 0))
+		if ticks := rested() - before; ticks != 0 {
+			return errors.Join(fmt.Errorf("%d turns", ticks), l.UnregisterFD(second), l.ModifyFD(first, eventloop.EventRead))
+		}
+		return nil
+	})
 	send(far, 1)
 	<-called
 	shutDown(t, l)
@@ -286,22 +290,12 @@ func TestLivenessDoesNotWaitForRegistrations(t *testing.T) {
 		l.LockTable()
 		return err
 	}))
-	select {
-	case <-left:
-	case <-time.After(patience):
-		t.Error("what follows a registration waits for the lock of the table")
-	}
+	beat.Receive(t, left, "what follows a registration, while somebody has the lock of the table")
 	for range 3 {
-		for l.State() != eventloop.StateSleeping {
-			runtime.Gosched()
-		}
+		rest(l)
 		ran := make(chan struct{})
 		require.NoError(t, l.Submit(func() { close(ran) }))
-		select {
-		case <-ran:
-		case <-time.After(patience):
-			t.Fatal("a loop that may end by itself waits for the lock of the table")
-		}
+		beat.Receive(t, ran, "a task of a loop that may end by itself, while somebody has the lock of the table")
 	}
 	l.UnlockTable()
 	require.NoError(t, l.UnregisterFD(far))

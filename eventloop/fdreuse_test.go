@@ -225,9 +225,7 @@ func TestWakesMissNewOwners(t *testing.T) {
 		}))
 		if s.exchange { // until it is parked
 			for range 3 * eventloop.MoveAfter {
-				for !asleep(l)() {
-					runtime.Gosched()
-				}
+				rest(l)
 				send(pair[1], 1)
 				<-bell
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // lanesOf are the ways by which a callback brings another.
@@ -34,12 +35,7 @@ func endsIn(t *testing.T, begin func(l *eventloop.Loop), opts ...eventloop.Optio
 		begin(l)
 		return l.Shutdown(context.Background())
 	}))
-	select {
-	case err := <-ended:
-		require.NoError(t, err)
-	case <-time.After(patience):
-		t.Fatal("the loop does not end")
-	}
+	require.NoError(t, beat.Receive(t, ended, "the end"))
 }
 
 // endsAtOnce is endsIn in virtual time: callbacks take none of it, however slow the machine.

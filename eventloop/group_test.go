@@ -18,6 +18,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 func newGroup(t testing.TB, n int, opts ...eventloop.Option) *eventloop.Group {
@@ -26,7 +27,7 @@ func newGroup(t testing.TB, n int, opts ...eventloop.Option) *eventloop.Group {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = g.Close()
-		<-g.Done()
+		beat.Wait(g.Done())
 	})
 	return g
 }
@@ -218,19 +219,19 @@ func TestGroupLeast(t *testing.T) {
 		}
 		close(ends)
 		<-ended
-		require.Eventually(t, func() bool { return least(g) == 1 }, 10*time.Second, time.Millisecond)
+		eventually(t, func() bool { return least(g) == 1 }, "%d tasks that have run count", tasks)
 	}
 
 	sleeps, err := threadlet.Go(g.Loop(1), func() { _ = threadlet.Sleep(time.Hour) })
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return len(threadlet.Threadlets(g.Loop(1))) == 1 }, 10*time.Second, time.Millisecond)
-	require.Eventually(t, func() bool { return g.Loop(1).State() == eventloop.StateSleeping }, 10*time.Second, time.Millisecond)
+	eventually(t, func() bool { return len(threadlet.Threadlets(g.Loop(1))) == 1 }, "a threadlet does not begin")
+	rest(g.Loop(1))
 	for range 30 {
 		require.Equal(t, 2, least(g))
 	}
 	sleeps.Signal()
 	require.NoError(t, sleeps.Join(context.Background()))
-	require.Eventually(t, func() bool { return least(g) == 1 }, 10*time.Second, time.Millisecond)
+	eventually(t, func() bool { return least(g) == 1 }, "a threadlet that has ended counts")
 
 	// One descriptor is less than a thousand tasks, whether the loop has taken them or not.
 	g = newGroup(t, 2)
@@ -363,15 +364,8 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 				refused <- err
 				refused <- g.Loop(0).SetFastPathMode(eventloop.FastPathDisabled)
 			}()
-			late := time.After(3 * time.Second)
 			for range 3 {
-				select {
-				case err := <-refused:
-					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				case <-late:
-					t.Error("a refusal waits for a lock")
-					return
-				}
+				require.ErrorIs(t, beat.Receive(t, refused, "a refusal, while somebody has the locks"), eventloop.ErrLoopTerminated)
 			}
 		})
 	})

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // The end of a group comes although its tasks begin internal work that never ends, and all its tasks run.
@@ -39,15 +39,9 @@ func TestGroupEndsBesideChains(t *testing.T) {
 	result := runs(g, context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- g.Shutdown(context.Background()) }()
-	require.Eventually(t, func() bool { return g.Submit(func() {}) != nil }, 5*time.Second, time.Millisecond)
+	eventually(t, func() bool { return g.Submit(func() {}) != nil }, "a group that ends accepts tasks")
 	close(gate)
-	select {
-	case err := <-ended:
-		require.NoError(t, err)
-	case <-time.After(5 * time.Second):
-		_ = g.Close()
-		t.Fatal("it does not end")
-	}
+	require.NoError(t, beat.Receive(t, ended, "the end"))
 	<-result
 	require.EqualValues(t, tasks, ran.Load())
 }
@@ -64,7 +58,7 @@ func TestGroupOfManyEnds(t *testing.T) {
 	}
 	started.Wait()
 	require.NoError(t, g.Close())
-	most := 0
+	before, most := runtime.NumGoroutine(), 0
 	for open := true; open; {
 		select {
 		case <-g.Done():
@@ -75,7 +69,7 @@ func TestGroupOfManyEnds(t *testing.T) {
 		}
 	}
 	<-result
-	require.Less(t, most, 10*loops)
+	require.Less(t, most-before, 10*loops)
 }
 
 // A group ends with the first of its loops, however its tasks go on to submit others: also such as wait for another loop, which this
@@ -95,12 +89,7 @@ func TestGroupEndsWithOneLoop(t *testing.T) {
 		again()
 	}))
 	result := runs(g, context.Background())
-	select {
-	case <-refused:
-	case <-time.After(3 * time.Second):
-		t.Error("a group goes on although one of its loops is ending")
-		_ = g.Close()
-	}
+	beat.Receive(t, refused, "the refusal of a group of which one loop is ending")
 	close(release)
 	<-result
 }
@@ -117,11 +106,7 @@ func TestGroupEndsLoopByLoop(t *testing.T) {
 			if closes {
 				require.ErrorIs(t, g.Close(), eventloop.ErrLoopTerminated)
 			}
-			select {
-			case <-g.Done():
-			case <-time.After(20 * time.Second):
-				t.Fatal("the loops have ended, the group has not")
-			}
+			beat.Receive(t, g.Done(), "the end of a group whose loops have ended")
 		}
 	}
 }
@@ -157,7 +142,7 @@ func TestGroupTellsOfAClosedLoop(t *testing.T) {
 			<-began
 			ended := make(chan error, 1)
 			go func() { ended <- g.Shutdown(context.Background()) }()
-			require.Eventually(t, func() bool { return g.Loop(1).State() == eventloop.StateTerminating }, 5*time.Second, time.Millisecond)
+			eventually(t, func() bool { return g.Loop(1).State() == eventloop.StateTerminating }, "a loop goes on while its group ends")
 			close(ending)
 			require.Equal(t, c.want, <-ended)
 			require.Equal(t, c.want, <-result)

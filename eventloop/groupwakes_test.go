@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // A task that blocks its loop until all others have run keeps none of them waiting: they are taken away from it, also those that came
@@ -36,11 +37,7 @@ func TestGroupSteals(t *testing.T) {
 				require.NoError(t, g.Submit(others.Done))
 			}
 		}
-		select {
-		case <-done:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("round %d: tasks wait behind one that blocks, while a loop is idle", round)
-		}
+		beat.Receive(t, done, "tasks behind one that blocks, while a loop is idle")
 		require.NoError(t, g.Shutdown(context.Background()))
 		require.NoError(t, <-result)
 	}
@@ -52,17 +49,13 @@ func TestGroupWakesForStolenTasks(t *testing.T) {
 	g := newGroup(t, 3)
 	ended := make(chan error, 1)
 	go func() { ended <- g.Loop(2).Run(context.Background()) }()
-	require.Eventually(t, func() bool { return g.Loop(2).State() == eventloop.StateSleeping }, 5*time.Second, time.Millisecond)
+	rest(g.Loop(2))
 	ran := make(chan struct{}, 10)
 	for range cap(ran) {
 		require.NoError(t, g.PutInto(0, func() { ran <- struct{}{} }))
 	}
 	require.NoError(t, g.StealFor(1))
-	select {
-	case <-ran:
-	case <-time.After(20 * time.Second):
-		t.Error("tasks wait that another loop has taken away, while a third is idle")
-	}
+	beat.Receive(t, ran, "tasks that another loop has taken away, while a third is idle")
 	require.NoError(t, g.Close())
 	require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
 }
@@ -97,18 +90,13 @@ func TestGroupWakesIdle(t *testing.T) {
 					task := func() { close(others) }
 					if !later {
 						close(busy)
-						require.Eventually(t, func() bool { return sleepers(g) == 1 }, 5*time.Second, 50*time.Microsecond)
+						eventually(t, func() bool { return sleepers(g) == 1 }, "a loop without tasks does not sleep")
 					}
 					require.NoError(t, g.Submit(task))
 					if later {
 						close(busy)
 					}
-					select {
-					case <-others:
-					case <-time.After(20 * time.Second):
-						close(others)
-						t.Fatalf("round %d: a task waits while a loop is idle", round)
-					}
+					beat.Receive(t, others, "a task, while a loop is idle")
 				}
 				require.NoError(t, g.Shutdown(context.Background()))
 				require.NoError(t, <-result)
@@ -121,7 +109,6 @@ func TestGroupWakesIdle(t *testing.T) {
 // a microtask.
 func TestGroupPassesOn(t *testing.T) {
 	const loops = 3
-	patience := time.After(20 * time.Second)
 	for round := range 400 {
 		rng := rand.New(rand.NewPCG(uint64(round), 5))
 		g := newGroup(t, loops)
@@ -141,12 +128,7 @@ func TestGroupPassesOn(t *testing.T) {
 		}
 		time.Sleep(soon())
 		require.NoError(t, g.Submit(func() { close(done) }))
-		select {
-		case <-done:
-		case <-patience:
-			close(release)
-			t.Fatalf("round %d: a task waits while a loop is idle", round)
-		}
+		beat.Receive(t, done, "a task, while a loop is idle")
 		close(release)
 		require.NoError(t, g.Shutdown(context.Background()))
 		require.NoError(t, <-result)
@@ -169,19 +151,13 @@ func TestGroupWakesOthersAtOnce(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		g := newGroup(t, 2)
 		result := runs(g, context.Background())
-		patience := time.After(20 * time.Second)
-		for round := range 500 {
+		for range 500 {
 			answer, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			require.NoError(t, g.SubmitTo(0, func() { close(answer) }))
 			<-answer
 			require.NoError(t, g.Loop(0).Submit(func() { <-release }))
 			require.NoError(t, g.SubmitTo(0, func() { close(done) }))
-			select {
-			case <-done:
-			case <-patience:
-				close(release)
-				t.Fatalf("round %d: a task waits behind a long one, while another loop is idle", round)
-			}
+			beat.Receive(t, done, "a task behind a long one, while another loop is idle")
 			close(release)
 		}
 		require.NoError(t, g.Shutdown(context.Background()))

@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -120,12 +120,17 @@ func TestManyWorkersGiveWay(t *testing.T) {
 				runtime.Gosched()
 			}
 		}
-		var ran atomic.Bool
-		go ran.Store(true)
-		for range room / 4 {
-			l.Promisify(context.Background(), blocked)
-		}
-		require.False(t, ran.Load(), "who begins few beside many that are at work does not give way")
+		undisturbed(t, func() error {
+			var ran atomic.Bool
+			go ran.Store(true)
+			for range room / 16 {
+				l.Promisify(context.Background(), blocked)
+			}
+			if ran.Load() {
+				return errors.New("who begins few beside many that are at work gives way")
+			}
+			return nil
+		})
 		close(gate)
 		require.NoError(t, l.Shutdown(context.Background()))
 	}
@@ -162,20 +167,30 @@ func TestModeChangeGivesWay(t *testing.T) {
 
 // requireTurns requires that another goroutine runs at least at every other call. There is one processor.
 func requireTurns(t *testing.T, call func()) {
-	var turns atomic.Int64
-	var stop atomic.Bool
-	defer stop.Store(true)
-	go func() {
-		for !stop.Load() {
-			turns.Add(1)
-			runtime.Gosched()
-		}
-	}()
+	others, stop := turns(0)
+	defer stop()
 	const calls = 1000 // which take far less than a slice of the scheduler
 	for range calls {
 		call()
 	}
-	require.GreaterOrEqual(t, turns.Load(), int64(calls/2), "turns of another goroutine")
+	require.GreaterOrEqual(t, others.Load(), int64(calls/2), "turns of another goroutine")
+}
+
+// turns has another goroutine count its turns until it is stopped. In each it computes for so long.
+func turns(each time.Duration) (n *atomic.Int64, stop func()) {
+	n = new(atomic.Int64)
+	var over atomic.Bool
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for !over.Load() {
+			n.Add(1)
+			for began := time.Now(); time.Since(began) < each; {
+			}
+			runtime.Gosched()
+		}
+	}()
+	return n, func() { over.Store(true); <-stopped }
 }
 
 // The loop says that it waits for an inbox, so that who gives the lock back lets it run.
@@ -194,10 +209,9 @@ func TestLoopWantsItsLock(t *testing.T) {
 	require.False(t, l.InboxWanted())
 	l.LockInbox()
 	close(gate)
-	wanted := assert.Eventually(t, l.InboxWanted, 10*time.Second, 50*time.Microsecond)
+	eventually(t, l.InboxWanted, "the loop does not say that it waits")
 	l.UnlockInbox()
 	require.NoError(t, l.Shutdown(context.Background()))
-	require.True(t, wanted)
 	require.False(t, l.InboxWanted())
 }
 
@@ -251,43 +265,31 @@ func TestGivingWayIsBounded(t *testing.T) {
 		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 140, []eventloop.Option{eventloop.WithWorkerLimit(1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l, err := eventloop.New(c.opts...)
-			require.NoError(t, err)
-			go l.Run(context.Background())
-			gate, inside := make(chan struct{}), make(chan struct{})
-			require.NoError(t, l.Submit(func() { close(inside); <-gate }))
-			<-inside
-			c.begin(l, gate)
-			if c.free {
-				close(gate)
-				for l.State() != eventloop.StateSleeping {
-					runtime.Gosched()
+			undisturbed(t, func() error {
+				l, err := eventloop.New(c.opts...)
+				require.NoError(t, err)
+				go l.Run(context.Background())
+				gate, inside := make(chan struct{}), make(chan struct{})
+				require.NoError(t, l.Submit(func() { close(inside); <-gate }))
+				<-inside
+				if c.begin(l, gate); c.free {
+					close(gate)
+					rest(l)
 				}
-			}
-			var runs atomic.Int64
-			var stop atomic.Bool
-			stopped := make(chan struct{})
-			go func() {
-				for !stop.Load() {
-					runs.Add(1)
-					for began := time.Now(); time.Since(began) < c.slice; {
-					}
-					runtime.Gosched()
+				others, stop := turns(c.slice)
+				before := others.Load()
+				for range 256 {
+					c.call(l)
 				}
-				close(stopped)
-			}()
-			before := runs.Load()
-			for range 256 {
-				c.call(l)
-			}
-			ran := runs.Load() - before
-			stop.Store(true)
-			<-stopped
-			if !c.free {
-				close(gate)
-			}
-			require.NoError(t, l.Shutdown(context.Background()))
-			require.LessOrEqual(t, ran, c.most)
+				ran := others.Load() - before
+				if stop(); !c.free {
+					close(gate)
+				}
+				if ran > c.most {
+					err = fmt.Errorf("another goroutine ran %d times in 256 calls", ran)
+				}
+				return errors.Join(err, l.Shutdown(context.Background()))
+			})
 		})
 	}
 }
@@ -298,14 +300,7 @@ func TestRefusedCallbackOfAGroupGoesOn(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	g := newGroup(t, 2)
 	result := runs(g, context.Background())
-	var turns atomic.Int64
-	var stop atomic.Bool
-	go func() {
-		for !stop.Load() {
-			turns.Add(1)
-			runtime.Gosched()
-		}
-	}()
+	turned, stop := turns(0)
 	const calls = 1000
 	release, yielded := make(chan struct{}), make(chan int64)
 	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so that it does not end meanwhile
@@ -313,14 +308,14 @@ func TestRefusedCallbackOfAGroupGoesOn(t *testing.T) {
 		_ = g.Shutdown(context.Background())
 		for g.Submit(func() {}) == nil {
 		}
-		before := turns.Load()
+		before := turned.Load()
 		for range calls {
 			_ = g.Submit(func() {})
 		}
-		yielded <- turns.Load() - before
+		yielded <- turned.Load() - before
 	}))
 	others := <-yielded
-	stop.Store(true)
+	stop()
 	close(release)
 	require.NoError(t, <-result)
 	require.Less(t, others, int64(calls/10), "turns of another goroutine")

@@ -217,9 +217,7 @@ func TestEndStopsTheAlarm(t *testing.T) {
 	require.NoError(t, err)
 	var running sync.WaitGroup
 	running.Go(func() { loop.Run(context.Background()) })
-	for loop.State() != eventloop.StateSleeping {
-		runtime.Gosched()
-	}
+	rest(loop)
 	require.NoError(t, loop.Shutdown(context.Background()))
 	running.Wait()
 	require.False(t, loop.StopAlarm(), "it was still armed")
@@ -249,51 +247,44 @@ func TestContentionTakesNoVirtualTime(t *testing.T) {
 // An idle loop is small, at most 16 KiB beyond its goroutine's stack, whatever it was busy with before.
 func TestIdleLoopIsSmall(t *testing.T) {
 	n := scale(8, 32, 32)
-	heap := func() int64 {
-		var m runtime.MemStats
-		garbage.Collect()
-		garbage.Collect()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	amounts := []int{0, 100, 500, 1000, 3000, 10_000}
 	if testing.Short() {
 		amounts = amounts[:4]
 	}
 	for _, amount := range amounts {
-		before := heap()
-		loops := make([]*eventloop.Loop, n)
-		for i := range loops {
-			loop, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
-			require.NoError(t, err)
-			loops[i] = loop
-			go loop.Run(context.Background())
-			for range amount {
-				require.NoError(t, loop.Submit(func() {}))
-			}
-			ran := make(chan struct{})
-			require.NoError(t, loop.Submit(func() {
-				for i := range amount {
-					loop.ScheduleMicrotask(func() {})
-					loop.NextTick(func() {})
-					id, _ := loop.ScheduleTimer(time.Hour>>(i%40)<<(i%10), func() {})
-					defer loop.CancelTimer(id)
+		undisturbed(t, func() error {
+			before := garbage.Heap()
+			loops := make([]*eventloop.Loop, n)
+			for i := range loops {
+				loop, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
+				require.NoError(t, err)
+				loops[i] = loop
+				go loop.Run(context.Background())
+				for range amount {
+					require.NoError(t, loop.Submit(func() {}))
 				}
-				loop.ScheduleMicrotask(func() { close(ran) })
-			}))
-			<-ran
-		}
-		for _, loop := range loops { // what a callback's end gives back is given back when the loop has got to sleep
-			for loop.State() != eventloop.StateSleeping {
-				runtime.Gosched()
+				ran := make(chan struct{})
+				require.NoError(t, loop.Submit(func() {
+					for i := range amount {
+						loop.ScheduleMicrotask(func() {})
+						loop.NextTick(func() {})
+						id, _ := loop.ScheduleTimer(time.Hour>>(i%40)<<(i%10), func() {})
+						defer loop.CancelTimer(id)
+					}
+					loop.ScheduleMicrotask(func() { close(ran) })
+				}))
+				<-ran
 			}
-		}
-		perLoop := (heap() - before) / int64(n)
-		for _, loop := range loops {
-			require.NoError(t, loop.Shutdown(context.Background()))
-		}
-		require.Less(t, perLoop, int64(16<<10), "after %d tasks, microtasks and timers", amount)
-		t.Logf("after %d tasks, microtasks and timers: %d bytes", amount, perLoop)
+			rest(loops...) // what a callback's end gives back is given back when the loop has got to sleep
+			perLoop := int64(garbage.Heap()-before) / int64(n)
+			for _, loop := range loops {
+				require.NoError(t, loop.Shutdown(context.Background()))
+			}
+			if perLoop >= 16<<10 {
+				return fmt.Errorf("%d bytes after %d tasks, microtasks and timers", perLoop, amount)
+			}
+			return nil
+		})
 	}
 }
 

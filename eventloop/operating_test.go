@@ -4,6 +4,7 @@ package eventloop_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -103,21 +104,27 @@ func TestOperatingLoopThatDoesNotExit(t *testing.T) {
 // With one processor, and a producer that computes after each Submit, the loop is ready and does not run.
 func TestOperatingShortOfProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	stalled := make(chan eventloop.Stall, 1)
-	l := observed(t, eventloop.WithMetrics(true), eventloop.WithStallThreshold(time.Minute, func(s eventloop.Stall) { stalled <- s }))
-	parkedMetrics(t, l)
-	for range 30 {
-		ran := make(chan struct{}, 1)
-		submitted := time.Now()
-		require.NoError(t, l.Submit(func() { ran <- struct{}{} }))
-		for time.Since(submitted) < 8*time.Millisecond {
+	undisturbed(t, func() error {
+		l := observed(t, eventloop.WithMetrics(true))
+		parkedMetrics(t, l)
+		waited := time.Duration(0) // at least, by a task that had not run when the producer had computed
+		for range 30 {
+			ran := make(chan struct{}, 1)
+			require.NoError(t, l.Submit(func() { ran <- struct{}{} }))
+			submitted, computed := time.Now(), time.Duration(0)
+			for computed < time.Millisecond {
+				computed = time.Since(submitted)
+			}
+			if len(ran) == 0 {
+				waited = max(waited, computed)
+			}
+			<-ran
 		}
-		<-ran
-	}
-	m := parkedMetrics(t, l)
-	t.Logf("queue delay at most %v, callback median %v, utilization %.3f", m.QueueDelay.Max, m.Callback.P50, m.Utilization)
-	require.GreaterOrEqual(t, m.QueueDelay.Max, 2*time.Millisecond, "tasks wait for the processor")
-	require.Less(t, m.Callback.P50, m.QueueDelay.Max, "callbacks are short as ever")
-	require.Less(t, m.Utilization, 0.5, "and the loop is not busy")
-	require.Empty(t, stalled)
+		m := parkedMetrics(t, l)
+		require.GreaterOrEqual(t, m.QueueDelay.Max, waited, "tasks wait for the processor")
+		if waited == 0 || m.Callback.P50 > m.QueueDelay.P50 || m.Utilization > 0.5 {
+			return fmt.Errorf("queue delay at most %v, callback median %v, utilization %.3f", m.QueueDelay.Max, m.Callback.P50, m.Utilization)
+		}
+		return nil
+	})
 }

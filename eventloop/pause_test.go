@@ -5,6 +5,7 @@ package eventloop_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,69 +33,76 @@ func pause(l *eventloop.Loop) (paused, brought bool) {
 
 // Pauses that bring something go on, up to the bound of a tick.
 func TestPausesOfATick(t *testing.T) {
-	l := pausing(t)
-	require.NoError(t, l.Submit(func() {})) // which is what each pause finds
-	for range 3 {
-		l.BeginPauses()
-		for range eventloop.MostPauses {
-			paused, brought := pause(l)
-			require.True(t, paused)
-			require.True(t, brought)
+	undisturbed(t, func() error {
+		l := pausing(t)
+		require.NoError(t, l.Submit(func() {})) // which is what each pause finds
+		for range 3 {
+			l.BeginPauses()
+			for n := range eventloop.MostPauses + 1 {
+				want := n < eventloop.MostPauses
+				if paused, brought := pause(l); paused != want || brought != want {
+					return fmt.Errorf("pause %d: %v, brought something: %v", n, paused, brought)
+				}
+			}
 		}
-		paused, brought := pause(l)
-		require.False(t, paused)
-		require.False(t, brought)
-	}
+		return nil
+	})
 }
 
 // Pauses that bring nothing become rare; one that brings something makes up for all of them.
 func TestVainPauses(t *testing.T) {
-	l := pausing(t)
-	chances := func() (n int) { // until the loop pauses
-		for n = 1; ; n++ {
-			l.BeginPauses()
-			if paused, brought := pause(l); paused {
-				require.False(t, brought)
-				return n
+	undisturbed(t, func() error {
+		l := pausing(t)
+		chances := func() (n int) { // until the loop pauses
+			for n = 1; n <= 100; n++ {
+				l.BeginPauses()
+				if paused, brought := pause(l); paused {
+					require.False(t, brought)
+					break
+				}
 			}
-			require.LessOrEqual(t, n, 100, "there is no more pause at all")
+			return n
 		}
-	}
-	last := 0
-	for range 20 {
-		n := chances()
-		require.GreaterOrEqual(t, n, last)
-		last = n
-	}
-	require.Greater(t, last, 30)
-	for paused, brought := false, false; !paused; {
-		l.BeginPauses()
-		require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto)) // which is news
-		paused, brought = pause(l)
-		require.Equal(t, paused, brought)
-	}
-	require.Equal(t, 1, chances())
-	require.Equal(t, 1, chances())
+		var all [20]int
+		for i := range all {
+			all[i] = chances()
+		}
+		if last := all[len(all)-1]; !slices.IsSorted(all[:]) || last <= 30 || last > 100 {
+			return fmt.Errorf("idle moments until each pause: %d", all)
+		}
+		for paused, brought := false, false; !paused; {
+			l.BeginPauses()
+			require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto)) // which is news
+			paused, brought = pause(l)
+			require.Equal(t, paused, brought)
+		}
+		if first, second := chances(), chances(); first != 1 || second != 1 {
+			return fmt.Errorf("%d, and then %d idle moments until a pause behind one that brought something", first, second)
+		}
+		return nil
+	})
 }
 
 // There is no pause when a timer is near, nor while it is not known that the processors are calm.
 func TestNoPause(t *testing.T) {
 	l := pausing(t)
-	l.BeginPauses()
-	paused := true
-	for eventloop.SetCalm(false); paused; eventloop.SetCalm(false) {
-		if paused, _ = l.Pause(); eventloop.Calm() {
-			continue // somebody has answered who had asked before
+	undisturbed(t, func() error {
+		l.BeginPauses()
+		eventloop.SetCalm(false)
+		if paused, _ := l.Pause(); paused {
+			return errors.New("a pause without calm")
 		}
-		require.False(t, paused)
-	}
-	paused, _ = pause(l)
-	require.True(t, paused)
-	_, err := l.ScheduleTimer(time.Millisecond/2, func() {})
-	require.NoError(t, err)
-	l.BeginPauses()
-	paused, _ = pause(l)
-	require.False(t, paused)
+		if paused, _ := pause(l); !paused {
+			return errors.New("no pause")
+		}
+		id, err := l.ScheduleTimer(time.Millisecond/2, func() {})
+		require.NoError(t, err)
+		l.BeginPauses()
+		if paused, _ := pause(l); paused {
+			err = errors.New("a pause before a timer")
+		}
+		return errors.Join(err, l.CancelTimer(id))
+	})
 }
 
 // What pauses may take is a share of the time: the garbage collector's take it now and then, those beside goroutines that
@@ -130,18 +138,6 @@ func TestLongPauses(t *testing.T) {
 	}
 }
 
-// undisturbed makes a check a few times, until it is passed: somebody who has asked whether the processors are calm, in
-// another test, may answer at any moment.
-func undisturbed(t *testing.T, check func() error) {
-	var err error
-	for range 10 {
-		if err = check(); err == nil {
-			return
-		}
-	}
-	t.Error(err)
-}
-
 // A loop that waits for the other processor looks several times, and sleeps only then.
 func TestPausesOfAMoment(t *testing.T) {
 	idle := func(work bool) (n int) {
@@ -152,12 +148,12 @@ func TestPausesOfAMoment(t *testing.T) {
 		eventloop.SetCalm(true)
 		return l.Idle()
 	}
-	most := 0
-	for range 20 { // the processor may be taken away for long
-		most = max(most, idle(false))
-	}
-	require.Equal(t, 4, most)
-	require.Equal(t, 1, idle(true))
+	undisturbed(t, func() error {
+		if n, busy := idle(false), idle(true); n != 4 || busy != 1 {
+			return fmt.Errorf("%d looks, and %d where there is work", n, busy)
+		}
+		return nil
+	})
 }
 
 // What is known of the processors counts for as long as somebody goes on to find it so.

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // The last worker is done, or Close comes, at the very moment at which an ending loop goes to rest.
@@ -44,12 +44,7 @@ func TestRestEnds(t *testing.T) {
 				return i, nil
 			})
 			require.NoError(t, l.Submit(func() { _ = l.Shutdown(context.Background()) }))
-			select {
-			case err := <-ran:
-				require.Equal(t, closing, err != nil)
-			case <-time.After(time.Minute):
-				t.Fatal("the loop rests for ever")
-			}
+			require.Equal(t, closing, beat.Receive(t, ran, "the end of a loop that rests") != nil)
 			_, err = p.Await(context.Background())
 			require.Equal(t, closing, err != nil)
 		}

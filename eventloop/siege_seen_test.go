@@ -126,15 +126,14 @@ func TestHandlersThatBlock(t *testing.T) {
 
 // A loop that lets others run is in no callback, however long they take.
 func TestPausesAreNoStalls(t *testing.T) {
-	eventloop.SetCalm(true)
 	defer eventloop.ForgetCalm()
 	l := observed(t, eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {}))
 	var before, after []eventloop.Activity
 	require.NoError(t, onLoop(t, l, func() error {
 		before = ofKind(l, "task")
 		paused := false
-		for n := 0; n < 100 && !paused; n++ { // it passes over some idle moments
-			paused, _ = l.Pause()
+		for n := 0; n < 1000 && !paused; n++ { // it passes over some idle moments
+			paused, _ = pause(l)
 		}
 		require.True(t, paused)
 		after = ofKind(l, "task")
@@ -408,10 +407,10 @@ func TestEndBesideAskersAndAFlood(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(50 * time.Millisecond)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	require.NoError(t, l.Shutdown(ctx))
+	for ran.Load() < 10_000 {
+		runtime.Gosched()
+	}
+	shutDown(t, l)
 	close(stop)
 	others.Wait()
 	require.Equal(t, accepted.Load(), ran.Load())

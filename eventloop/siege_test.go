@@ -12,11 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // running makes a loop and runs it. j, if there is one, hears what it logs.
@@ -34,7 +34,7 @@ func running(t *testing.T, j *journal, opts ...eventloop.Option) (l *eventloop.L
 
 // shutDown ends a loop, and waits no longer than that.
 func shutDown(t *testing.T, l *eventloop.Loop) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := beat.Context(context.Background())
 	defer cancel()
 	require.NoError(t, l.Shutdown(ctx))
 }
@@ -186,12 +186,7 @@ func TestHandlersThatBeginAnew(t *testing.T) {
 			h.begin(l, p, func() {})
 			exited := make(chan error, 1)
 			go func() { exited <- l.Run(context.Background()) }()
-			select {
-			case err := <-exited:
-				require.NoError(t, err, h.name)
-			case <-time.After(patience):
-				t.Fatalf("%s: the loop does not exit", h.name)
-			}
+			require.NoError(t, beat.Receive(t, exited, h.name+": the exit"), h.name)
 		}
 	}
 }
@@ -208,9 +203,7 @@ func TestAllWaitersHear(t *testing.T) {
 		waiting[i], _, _ = l.NewPromise()
 		waiting[i].Finally(func() error { heard++; return nil })
 	}
-	for l.State() != eventloop.StateSleeping { // nothing else is left to do, for which more would be accepted
-		runtime.Gosched()
-	}
+	rest(l) // nothing else is left to do, for which more would be accepted
 	shutDown(t, l)
 	require.NoError(t, <-ended)
 	require.Equal(t, n, heard)
@@ -299,10 +292,7 @@ func TestManyAreNoChain(t *testing.T) {
 	}
 	require.NoError(t, l.ScheduleMicrotask(chain))
 	together()
-	for began := time.Now(); told.Load() == 0; {
-		require.Less(t, time.Since(began), patience, "nobody tells of an endless chain")
-		runtime.Gosched()
-	}
+	eventually(t, func() bool { return told.Load() > 0 }, "nobody tells of an endless chain")
 	stop.Store(true)
 	shutDown(t, l)
 	require.NoError(t, <-ended)

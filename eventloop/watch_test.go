@@ -3,12 +3,10 @@ package eventloop_test
 // Tests of where a loop with descriptors parks, and of its watch.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -20,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/race"
 )
 
@@ -268,68 +267,23 @@ func (s seat) take(t *testing.T, opts ...eventloop.Option) (*eventloop.Loop, *fa
 	return l, f, stay
 }
 
-// TestWakes wakes the loop again and again, a million times with TURNLOOP_SOAK=1. A watchdog looks for a wake-up that
-// does not come: twice in a row nothing has moved for long although it had time to, and the loop is parked.
+// TestWakes wakes the loop again and again, a million times with TURNLOOP_SOAK=1, and looks for a wake-up that does not come.
 func TestWakes(t *testing.T) {
 	for _, s := range seats {
 		t.Run(s.name, func(t *testing.T) {
 			l, _, stay := s.take(t)
-			var ran, sent atomic.Int64
-			over, stalled, woken := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-			var watchdog sync.WaitGroup
-			watchdog.Go(func() {
-				const looks = 20
-				look := time.NewTicker(100 * time.Millisecond / looks)
-				defer look.Stop()
-				for last, still := int64(0), 0; ; still++ {
-					select {
-					case <-over:
-						return
-					case <-look.C:
-					}
-					if now := ran.Load(); now != last || now == sent.Load() {
-						last, still = now, 0
-					} else if still >= looks && still%looks == 0 && !parked() {
-						still = 0
-					} else if still == 2*looks {
-						close(stalled)
-						return
-					}
-				}
-			})
-			fn := func() { ran.Add(1); woken <- struct{}{} }
+			woken := make(chan struct{}, 1)
+			fn := func() { woken <- struct{}{} }
 			submits := []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask}
-			for i := range int64(scale(1000, 100_000, 1_000_000*s.cost) / s.cost) {
+			for i := range scale(1000, 100_000, 1_000_000*s.cost) / s.cost {
 				stay()
-				for !asleep(l)() {
-					runtime.Gosched()
-				}
-				sent.Store(i + 1)
+				rest(l)
 				require.NoError(t, submits[i%3](fn))
-				select {
-				case <-woken:
-				case <-stalled:
-					t.Fatalf("wake-up %d does not come", i+1)
-				}
+				beat.Receive(t, woken, "a wake-up")
 			}
-			close(over)
-			watchdog.Wait()
 		})
 	}
 }
-
-// parked tells whether a loop's goroutine waits within its park: a goroutine that is only late is runnable.
-func parked() bool {
-	stacks := make([]byte, 1<<20)
-	for g := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
-		if bytes.Contains(g, []byte("(*Loop).park(")) && waiting.Match(g) {
-			return true
-		}
-	}
-	return false
-}
-
-var waiting = regexp.MustCompile(`^goroutine \d+ (gp=\S+ \S+ \S+ )?\[(chan receive|IO wait|syscall)`)
 
 // A loop with descriptors that nothing comes from does not ask.
 func TestIdleLoopDoesNotAsk(t *testing.T) {
@@ -355,18 +309,17 @@ func TestEventsDoNotAllocate(t *testing.T) {
 			if !s.silent {
 				continue
 			}
-			s.exchange = s.exchange || s.mode == eventloop.FastPathDisabled
-			l, _, stay := s.take(t, eventloop.WithStrictMicrotaskOrdering(strict))
+			l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode), eventloop.WithStrictMicrotaskOrdering(strict))
+			far, arrived := ring(t, l)
 			events, tries := scale(50, 200, 200), 20
 			var least uint64 = 1 << 60
 			for range tries { // others allocate meanwhile, as the runtime does for each new thread
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				for range events {
-					for !asleep(l)() {
-						runtime.Gosched()
-					}
-					stay()
+					rest(l)
+					send(far, 1)
+					<-arrived // a watchdog would allocate
 				}
 				runtime.ReadMemStats(&after)
 				if least = min(least, after.Mallocs-before.Mallocs); least < uint64(events/10) {
@@ -380,7 +333,7 @@ func TestEventsDoNotAllocate(t *testing.T) {
 
 // Waits that end early, as by signals, neither stretch a deadline nor shorten it.
 func TestEarlyEndsOfWaits(t *testing.T) {
-	const delay, busy, cut, tries = 40 * time.Millisecond, 10 * time.Millisecond, 3 * time.Millisecond, 5
+	const busy, cut = 10 * time.Millisecond, 3 * time.Millisecond
 	for _, s := range seats {
 		var mu sync.Mutex
 		var timeouts []time.Duration
@@ -400,7 +353,7 @@ func TestEarlyEndsOfWaits(t *testing.T) {
 		}
 		ends := 0
 		var asked []time.Duration
-		for try := 0; ends == 0 && try < tries; try++ { // when the machine stands still nothing is left to wait for
+		for delay := 40 * time.Millisecond; ends == 0 && delay < time.Minute; delay *= 2 { // when the machine stands still nothing is left to wait for
 			mu.Lock()
 			timeouts = nil
 			mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,7 +31,9 @@ var ErrOver = errors.New("beat: nothing came for all the beats of a watchdog")
 // called more than once.
 func After(beats int) (over <-chan struct{}, stop func()) {
 	ended, tokens, quit := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	own.Add(2)
 	go func() {
+		defer own.Add(-1)
 		timer := time.NewTimer(length)
 		defer timer.Stop()
 		for range beats {
@@ -48,6 +51,7 @@ func After(beats int) (over <-chan struct{}, stop func()) {
 		}
 	}()
 	go func() {
+		defer own.Add(-1)
 		for range beats {
 			select {
 			case <-tokens:
@@ -59,6 +63,12 @@ func After(beats int) (over <-chan struct{}, stop func()) {
 	}()
 	return ended, sync.OnceFunc(func() { close(quit) })
 }
+
+// own is how many goroutines count beats.
+var own atomic.Int64
+
+// Goroutines is runtime.NumGoroutine without those that count beats. One that has just been stopped may still be counted.
+func Goroutines() int { return runtime.NumGoroutine() - int(own.Load()) }
 
 // Wait receives from c, and tells whether something came, or c was closed, before Beats beats were over.
 func Wait[T any](c <-chan T) bool {

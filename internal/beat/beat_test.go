@@ -97,8 +97,12 @@ func TestEnds(t *testing.T) {
 // A count that was ended leaves nothing behind: the bubble would not end.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		before := Goroutines()
 		over, stop := After(Beats)
 		time.Sleep(25 * time.Millisecond)
+		if n := Goroutines(); n > before {
+			t.Errorf("%d goroutines besides those that count, there were %d", n, before)
+		}
 		stop()
 		stop()
 		synctest.Wait()

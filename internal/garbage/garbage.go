@@ -56,8 +56,9 @@ func Until(done func() bool) bool {
 	return false
 }
 
-// Heap collects, and returns how many bytes of the heap are in use.
+// Heap collects, and returns how many bytes of the heap are in use. It collects twice, because pools forget in two steps.
 func Heap() uint64 {
+	Collect()
 	Collect()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
