@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // hasFlaw is a loop of which some calls do something else.
@@ -225,16 +226,13 @@ func TestFlawsAreNoticed(t *testing.T) {
 			}
 			c := cell{floodOf(t, m.flood), nil, 2, 2, 0, m.life}
 			var o *outcome
-			for range 5 { // what a flaw does in so short a time is up to chance
+			if !beat.Until(func() bool { // what a flaw does in so short a time is up to chance
 				var err error
 				if o, err = confirm(func(anew bool) (*outcome, error) { return c.attempt(t.Context(), on, anew) }); err != nil {
 					t.Fatal(err)
 				}
-				if o.failed != 0 {
-					break
-				}
-			}
-			if o.failed == 0 || !strings.Contains(problems(o), m.want) {
+				return o.failed != 0 && strings.Contains(problems(o), m.want)
+			}) {
 				t.Errorf("%s: %q, want %q", o.verdict(), problems(o), m.want)
 			}
 		})

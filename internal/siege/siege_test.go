@@ -27,9 +27,9 @@ func fixed(y yard) *yards {
 // patient is a yardstick that excuses whatever a busy machine may do.
 func patient() (y yard) {
 	for p := range y.gaps {
-		y.gaps[p] = time.Minute
+		y.gaps[p] = time.Hour
 	}
-	y.end = time.Minute
+	y.end = time.Hour
 	return y
 }
 
@@ -49,6 +49,7 @@ func floodOf(t *testing.T, name string) *flood {
 func TestSoundLoop(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	on := ordinary(5*time.Millisecond, fixed(patient()))
+	on.patience, on.giveUp = time.Hour, time.Hour
 	ch, err := choose("", "", "1,8", "1,2", "0", "whole,close")
 	if err != nil {
 		t.Fatal(err)

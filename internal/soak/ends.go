@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // ends gives one loop after the other a short life. The producers of a life race with its end; each of them counts as a race.
@@ -140,11 +141,12 @@ func rightResult(err error, how int, running bool) bool {
 
 // lifecycles lives all kinds of lives, and counts descriptors and goroutines before and after.
 func lifecycles(r *run, newLoop maker) {
-	goroutines := runtime.NumGoroutine()
+	goroutines := beat.Goroutines()
+	few := func() bool { return beat.Goroutines() <= goroutines }
 	r.ended("the first life", func() { live(r, newLoop, 1<<20-1) }) // whatever is made once per process is made now
-	r.waitUntil(func() bool { return runtime.NumGoroutine() <= goroutines })
+	beat.Until(few)
 	descriptors := openDescriptors()
-	goroutines = runtime.NumGoroutine()
+	goroutines = beat.Goroutines()
 	var m memory
 	random := r.random(0)
 	part := max(r.target/checkpoints, 1)
@@ -154,9 +156,8 @@ func lifecycles(r *run, newLoop maker) {
 				r.reached.Add(1)
 			}
 		}
-		r.waitUntil(func() bool { return runtime.NumGoroutine() <= goroutines }) // some are about to end
-		if n := runtime.NumGoroutine(); n > goroutines {
-			r.failf("%d goroutines became %d", goroutines, n)
+		if !beat.Until(few) { // some are about to end
+			r.failf("%d goroutines became %d", goroutines, beat.Goroutines())
 		}
 		if n := openDescriptors(); n != descriptors {
 			r.failf("%d descriptors became %d", descriptors, n)
@@ -165,21 +166,6 @@ func lifecycles(r *run, newLoop maker) {
 	}
 	m.check(r)
 	r.notef("%d goroutines and %d descriptors before and after", goroutines, descriptors)
-}
-
-// waitUntil waits until a condition holds, for a while in which the standstills of the machine do not count.
-func (r *run) waitUntil(holds func() bool) {
-	const while = time.Second
-	for stood := while; stood > while/2; {
-		from := time.Now()
-		for !holds() && time.Since(from) < while {
-			time.Sleep(time.Millisecond)
-		}
-		if holds() {
-			return
-		}
-		stood = r.control.during(from, time.Now())
-	}
 }
 
 // live is one life: the bits of its dice say what the loop is used for, and how it ends.

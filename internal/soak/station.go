@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // station repeats one thing very often, and checks it each time.
@@ -144,8 +146,8 @@ func (r *run) outcome() string {
 // random makes a source for one of a station's goroutines.
 func (r *run) random(goroutine uint64) *rand.Rand { return rand.New(rand.NewPCG(r.seed, goroutine)) }
 
-// longStall is the longest time of an exchange with the loop, unless the machine stood still.
-const longStall = 100 * time.Millisecond
+// longStall is the longest time of an exchange with the loop, unless the machine stood still. A test may set it.
+var longStall = 100 * time.Millisecond
 
 // exchanged notes how long an exchange with the loop took.
 func (r *run) exchanged(what string, from time.Time, took time.Duration) {
@@ -161,26 +163,6 @@ func (r *run) exchanged(what string, from time.Time, took time.Duration) {
 	}
 }
 
-// lost is how long something may take before it counts as lost, unless the machine stood still.
-const lost = 10 * time.Second
-
-// await waits for something, and tells whether it came.
-func (r *run) await(came <-chan struct{}) bool {
-	for {
-		from := time.Now()
-		late := time.NewTimer(lost)
-		select {
-		case <-came:
-			late.Stop()
-			return true
-		case <-late.C:
-		}
-		if r.control.during(from, time.Now()) < lost/2 {
-			return false
-		}
-	}
-}
-
 // ended calls do, which ends something, and tells whether do returned in time. Otherwise its goroutine is left behind.
 func (r *run) ended(what string, do func()) bool {
 	came := make(chan struct{})
@@ -188,7 +170,7 @@ func (r *run) ended(what string, do func()) bool {
 		defer close(came)
 		do()
 	}()
-	if !r.await(came) {
+	if !beat.Wait(came) {
 		r.failf("%s does not come to an end", what)
 		return false
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 const checkpoints = 10
@@ -78,7 +80,7 @@ func produce(r *run, l loop, goroutine, goal int64) {
 				return
 			}
 		}
-		if !r.await(done) {
+		if !beat.Wait(done) {
 			r.failf("of %d tasks %d ran", expected, ran.Load())
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // exchange is a loop that answers.
@@ -94,8 +95,8 @@ func (x *exchange) ask(lane int, delay time.Duration) {
 		x.run.failf("%s: %v", laneNames[lane], err)
 		return
 	}
-	if !x.run.await(x.answered) {
-		x.run.failf("%s was not answered within %v; the loop's state is %v", laneNames[lane], lost, x.State())
+	if !beat.Wait(x.answered) {
+		x.run.failf("%s was not answered for %d beats; the loop's state is %v", laneNames[lane], beat.Beats, x.State())
 		return
 	}
 	took := time.Since(due)
