@@ -158,10 +158,16 @@ build: need-go ## Build and vet every module as it comes from outside: from a pr
 
 .PHONY: bench-check
 bench-check: need-go ## Run each benchmark once, to see that it works
-	$(GO) run ./internal/tournament/cmd/tournament bench -benchtime 1x -short
+	$(TEST) -short -run '^$$' -bench . -benchtime 1x $(MEASURED)
+
+# What the ranking leaves out is a benchmark of the package that it is about.
+MEASURED := ./eventloop/... ./internal/wheel ./internal/resp ./internal/tournament ./gojaloop ./examples/redis
+.PHONY: benchmarks
+benchmarks: need-go ## Run the benchmarks of all packages, for stock benchstat (ARGS='-bench Threadlet -count 10')
+	$(GO) test -run '^$$' -timeout 0 $(if $(findstring -bench,$(ARGS)),,-bench .) $(ARGS) $(MEASURED)
 
 .PHONY: tournament-benchmark
-tournament-benchmark: bin/tournament ## Run the tournament (ten minutes); writes RESULTS.md and results/native
+tournament-benchmark: bin/tournament ## Run the tournament (ten minutes, longer on a slow machine); writes RESULTS.md and results/native
 	bin/tournament run -mode full -out results/native $(if $(ARGS),,-command 'make $@') $(RUN_FLAGS)
 
 .PHONY: tournament-quick
@@ -199,7 +205,7 @@ ab: need-go ## Compare the benchmarks of two trees, interleaved, the old one twi
 	@bin/ab/ab $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(PKG),-pkg '$(PKG)') $(ARGS) '$(OLD)'
 
 .PHONY: compare
-compare: bin/tournament ## Compare two runs of one machine; fails on a regression, and if they are too short to see one: make compare OLD=DIR NEW=DIR
+compare: bin/tournament ## Compare two runs of one machine; fails on a regression, and if they have fewer than ten rounds: make compare OLD=DIR NEW=DIR
 	@[ -d "$(OLD)" ] && [ -d "$(NEW)" ] || \
 		{ echo "OLD and NEW must be the folders of two runs: make compare OLD=old/results NEW=results/native" >&2; exit 2; }
 	@bin/tournament compare "$(OLD)" "$(NEW)"

@@ -114,6 +114,8 @@ measure() {
 	status=$(docker wait "$run")
 	collect
 	[[ $status == 0 ]] || fail "the tournament ended with status $status"
+	# Again from here, because the overview of all results is not in the container.
+	"${GO:-go}" run ./internal/tournament/cmd/tournament report "$out"
 	say "the results are in $out"
 }
 

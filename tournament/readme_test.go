@@ -102,8 +102,8 @@ func TestReadme(t *testing.T) {
 	results := filepath.Join(dir, "results")
 	shell(t, dir, env, w.commands[1])
 	for _, impl := range []string{"mine", "main", "baseline", "channel"} {
-		if got := figures(t, results, impl); got["Submit"] != 8 || len(got) != 1 {
-			t.Errorf("figures of %s: %v, want Submit in 8 rounds", impl, got)
+		if got := figures(t, results, impl); got["Submit"] != 10 || len(got) != 1 {
+			t.Errorf("figures of %s: %v, want Submit in 10 rounds", impl, got)
 		}
 	}
 	run, err := record.Load(results)
@@ -153,9 +153,9 @@ func TestReadme(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		shell(t, dir, env, "rm loop.go && go run . run -mode quick -rounds 2 -budget 3s -filter 'Submit/impl=(mine|main)$' -out other")
-		if got := figures(t, filepath.Join(dir, "other"), "mine"); got["Submit"] != 2 {
-			t.Errorf("figures of the program: %v, want Submit in 2 rounds", got)
+		shell(t, dir, env, "rm loop.go && go run . run -mode quick -filter 'Submit/impl=(mine|main)$' -out other")
+		if got := figures(t, filepath.Join(dir, "other"), "mine"); got["Submit"] != 10 {
+			t.Errorf("figures of the program: %v, want Submit in 10 rounds", got)
 		}
 	})
 }

@@ -20,45 +20,12 @@ import (
 
 	"github.com/turnloop/turnloop/internal/echo"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
 const (
 	readSize = 4096 // bytes that a server reads at once
 	backlog  = 1024 // connections that may wait to be accepted; the system lowers it to what it allows
-
-	// The system has two processes that wake each other in turn share a processor or not, and changes its mind within tens of milliseconds.
-	placement = 200 * time.Millisecond
 )
-
-// BenchmarkEcho counts the requests that are answered over all connections together. Each connection always has one request
-// on its way. The cell with a single connection is not the first: the runner finds the noise floor from the first cells of some
-// benchmarks, and this cell, which wakes two processes in turn, varies most.
-func init() {
-	var variants []Variant
-	for _, conns := range []int{64, 512, 1} {
-		long := ""
-		if conns != 64 {
-			long = "64 connections are enough for a glance"
-		}
-		variants = append(variants, Variant{
-			Name: fmt.Sprintf("conns=%d", conns), Long: long,
-			Run:      echoCell(serveOnLoop, conns),
-			Controls: map[string]func(*testing.B){NetControl: echoControl(serveWithNet, conns), GnetControl: echoControl(serveWithGnet, conns)},
-		})
-	}
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "Echo", Category: Servers, Units: []string{"ns/op", "cpu-ns/op", "B/op", "allocs/op"},
-			Op: "one request answered",
-			Measures: "a client process sends 64 bytes on each of 1, 64 and 512 TCP connections over loopback and the next when the echo is " +
-				"there; requests of all connections count together, after the first thousands",
-			Why:   "how many requests a server on one loop answers, and what each costs it",
-			Needs: []record.Need{{Variant: "conns=1", Window: placement}},
-		},
-		Variants: variants,
-	})
-}
 
 // echoCell measures a contestant's server with so many connections.
 func echoCell(serve func(*testing.B, Contestant) (addr string), conns int) func(*testing.B, Contestant) {
@@ -71,11 +38,7 @@ func echoCell(serve func(*testing.B, Contestant) (addr string), conns int) func(
 func echoControl(serve echoService, conns int) func(*testing.B) {
 	return func(b *testing.B) {
 		skipIfTooMany(b, conns)
-		if probing(b) {
-			runEcho(b, serve, 1)
-		} else {
-			runEcho(b, serve, conns)
-		}
+		runEcho(b, serve, conns)
 	}
 }
 
@@ -90,18 +53,14 @@ func runEcho(b *testing.B, serve echoService, conns int) {
 		b.Fatal(err)
 	}
 	b.Cleanup(client.end)
-	if !probing(b) {
-		// The first requests are not measured: a server allocates something for each connection, a loop learns how to wait, and
-		// samples are so short that both would show.
-		if _, err := client.run(max(2*conns, 5000), patience(b)); err != nil {
-			b.Fatal(err)
-		}
+	// The first requests are not measured: a server allocates something for each connection, a loop learns how to wait, and
+	// samples are so short that both would show.
+	if _, err := client.run(max(2*conns, 5000), patience(b)); err != nil {
+		b.Fatal(err)
 	}
 	b.ResetTimer()
-	report := spending(b)
 	took, err := client.run(b.N, patience(b))
 	b.StopTimer()
-	report()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -350,8 +309,16 @@ func serveNet(b *testing.B, handle func(net.Conn) error) (addr string) {
 
 // echoWithNet serves one connection until the client closes it.
 func echoWithNet(conn net.Conn) error {
-	if err := echoOver(conn); !errors.Is(err, io.EOF) {
-		return err
+	for buf := make([]byte, readSize); ; {
+		n, err := conn.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = conn.Write(buf[:n])
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return nil
 }

@@ -1,6 +1,6 @@
 // Descriptors: what it costs to watch one, and to be watched by a loop.
 
-//go:build unix
+//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
 
 package tournament
 
@@ -14,23 +14,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/echo"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament/record"
 )
-
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "FDRoundTrip", Category: Descriptors, Units: []string{"ns/op", "B/op", "allocs/op"},
-			Op:       "one round trip",
-			Measures: "a goroutine writes 64 bytes to its end of a socket pair and reads the echo of a callback that watches the other end",
-			Why:      "what a server on the loop adds to each request",
-		},
-		Variants: []Variant{{Run: fdRoundTrip, Controls: map[string]func(*testing.B){
-			BlockingControl: func(b *testing.B) { fdRoundTrip(b, Blocking()) },
-			SocketControl:   socketPair,
-		}}},
-	})
-}
 
 func socketPair(b *testing.B) {
 	b.ReportAllocs()

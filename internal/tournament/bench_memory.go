@@ -11,20 +11,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament/record"
 )
-
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "Lifecycle", Category: Lifecycle, Units: []string{"ns/op", "B/op", "allocs/op"},
-			Op:       "one loop's life",
-			Measures: "New, Run, one task, Shutdown, Run returned",
-			Why:      "tests, workers and short-lived scripts make and end loops all the time",
-		},
-		Variants: one(lives),
-	})
-}
 
 func lives(b *testing.B, c Contestant) {
 	b.ReportAllocs()
@@ -71,31 +58,9 @@ func small(c Contestant) looptest.Config {
 	return looptest.Config{}
 }
 
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "Footprint", Category: Memory,
-			Units:    []string{"B/loop", "goroutines/loop", "B/timer", "B/task", "B/burst"},
-			Op:       "one measurement of live heap after collection",
-			Measures: "bytes of heap per idle loop, per pending timer, per queued task, and in all after a drained burst of 1000000 tasks",
-			Why:      "how many loops and timers fit, and whether one bad minute costs memory for ever",
-		},
-		Variants: []Variant{
-			footprintOf("loop", true, "what memory a loop takes is no matter of a glance", idleLoops, nil),
-			footprintOf("timer", true, "to schedule so many timers takes longer than a glance", pendingTimers, runtimeTimers),
-			footprintOf("task", true, "to queue so many tasks takes longer than a glance", queuedTasks, nil),
-			footprintOf("burst", false, "to queue a million tasks takes longer than a glance", drainedBurst, nil),
-		},
-	})
-}
-
 // footprintOf is a cell that takes a measurement.
-func footprintOf(what string, core bool, long string, loop, runtime measurement) Variant {
-	v := Variant{Name: "what=" + what, Core: core, Long: long, Run: func(b *testing.B, c Contestant) { footprint(b, c, loop) }}
-	if runtime != nil {
-		v.Controls = map[string]func(*testing.B){RuntimeControl: func(b *testing.B) { footprint(b, Contestant{}, runtime) }}
-	}
-	return v
+func footprintOf(take measurement) func(*testing.B, Contestant) {
+	return func(b *testing.B, c Contestant) { footprint(b, c, take) }
 }
 
 // A measurement adds what it measures to sums, by unit.
@@ -103,9 +68,6 @@ type measurement func(b *testing.B, c Contestant, sums map[string]float64)
 
 // footprint runs take b.N times; each reports bytes by adding to sums.
 func footprint(b *testing.B, c Contestant, take measurement) {
-	if probing(b) {
-		return
-	}
 	sums := map[string]float64{}
 	for range b.N {
 		take(b, c, sums)
@@ -193,23 +155,6 @@ func queuedTasks(b *testing.B, c Contestant, sums map[string]float64) {
 	release()
 	r.wait()
 	sums["B/task"] += bytes(before.HeapAlloc, after.HeapAlloc, n)
-}
-
-// drainedBurst takes the whole loop, so that the result is a size and not a difference around zero.
-func drainedBurst(b *testing.B, c Contestant, sums map[string]float64) {
-	skipIfBounded(b, c)
-	before := live()
-	r := start(b, c)
-	defer r.stop()
-	release := r.pileUp(scaled(1_000_000, 10_000))
-	release()
-	r.wait()
-	for range 1000 { // a few more tasks, since a loop may need some ticks to give memory back
-		r.submit(r.done)
-		r.wait()
-	}
-	after := live()
-	sums["B/burst"] += bytes(before.HeapAlloc, after.HeapAlloc, 1)
 }
 
 // pileUp queues n tasks behind one that blocks until release is called. The last one says done.

@@ -3,90 +3,41 @@
 package tournament
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
 const batch = 128 // operations in one task, so that a loop which defers work to its next tick is not asked to defer all of it
 
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "Timer", Category: Timers, Units: []string{"ns/op", "B/op", "allocs/op"},
-			Op: "one timer scheduled and cancelled, or scheduled and fired",
-			Measures: "on the loop, with 0 to 1000000 other timers pending over the next hour; with op=timeout the oldest of 1000 equal " +
-				"timeouts is cancelled and another scheduled",
-			Why: "every request has a timeout, nearly all are cancelled, and a busy server holds very many",
-			// What scheduled so many others has left garbage, which is collected meanwhile.
-			Needs: []record.Need{{Variant: "op=cancel/pending=1000000", Window: aWhile}, {Variant: "op=fire/pending=1000000", Window: aWhile}},
-		},
-		Variants: timerVariants(),
-	})
+// onTimers measures an operation on the timers of a loop that has others pending.
+func onTimers(op func(*bench, loopapi.TimerScheduler), pending int) func(*testing.B, Contestant) {
+	return func(b *testing.B, c Contestant) {
+		b.ReportAllocs()
+		r := start(b, c)
+		timers := r.timers()
+		r.pend(timers, pending)
+		b.ResetTimer()
+		op(r, timers)
+		r.wait()
+	}
 }
 
-func timerVariants() (variants []Variant) {
-	all := []int{0, 1_000, 100_000, 1_000_000}
-	for _, op := range []struct {
-		name     string
-		pendings []int
-		loop     func(*bench, loopapi.TimerScheduler)
-		runtime  func(*testing.B)
-	}{
-		{"cancel", all, cancelOnLoop, cancelInRuntime},
-		{"fire", all, fireOnLoop, fireInRuntime},
-		{"timeout", all[1:2], timeoutsOnLoop, timeoutsInRuntime},
-	} {
-		for _, pending := range op.pendings {
-			long := ""
-			switch {
-			case pending == 0:
-				long = "a thousand others are enough for a glance"
-			case pending > 1000:
-				long = "to schedule so many timers takes longer than a glance"
-			}
-			variants = append(variants, Variant{
-				Name: fmt.Sprintf("op=%s/pending=%d", op.name, pending), Core: true, Long: long,
-				Run: func(b *testing.B, c Contestant) {
-					b.ReportAllocs()
-					r := start(b, c)
-					timers := r.timers()
-					r.pend(timers, others(b, pending))
-					b.ResetTimer()
-					op.loop(r, timers)
-					r.wait()
-				},
-				Controls: map[string]func(*testing.B){RuntimeControl: func(b *testing.B) {
-					b.ReportAllocs()
-					pending := others(b, pending)
-					for i := range pending {
-						t := time.AfterFunc(later(i, pending), func() {})
-						defer t.Stop()
-					}
-					b.ResetTimer()
-					op.runtime(b)
-					b.StopTimer()
-				}},
-			})
+// inRuntime measures an operation on the runtime's timers, of which others are pending.
+func inRuntime(op func(*testing.B), pending int) func(*testing.B) {
+	return func(b *testing.B) {
+		b.ReportAllocs()
+		for i := range pending {
+			t := time.AfterFunc(later(i, pending), func() {})
+			defer t.Stop()
 		}
+		b.ResetTimer()
+		op(b)
+		b.StopTimer()
 	}
-	return variants
-}
-
-// others returns how many other timers are pending during the benchmark.
-func others(b *testing.B, pending int) int {
-	switch {
-	case probing(b):
-		return 0
-	case testing.Short():
-		return min(pending, 10_000)
-	}
-	return pending
 }
 
 // later spreads n timers over an hour that begins after the benchmark is over.
@@ -234,22 +185,6 @@ func timeoutsInRuntime(b *testing.B) {
 	}
 }
 
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "TimerLateness", Category: Timers, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
-			Op:       "one timer",
-			Measures: "how long after its deadline a timer fires, of 16 that are always pending for 1 to 3 ms, on a loop that has nothing else to do",
-			Why:      "polling, pacing and animation want the moment that they asked for",
-			// A window shorter than a few of the delays would show the first timers only.
-			Needs: []record.Need{{Window: 20 * time.Millisecond, Values: 1000}},
-		},
-		Variants: []Variant{{
-			Core: true, Run: latenessOnLoop, Controls: map[string]func(*testing.B){RuntimeControl: latenessInRuntime},
-		}},
-	})
-}
-
 // latenessOnLoop keeps some timers pending, each for one to three milliseconds, on a loop that has nothing else to do.
 func latenessOnLoop(b *testing.B, c Contestant) {
 	r := start(b, c)
@@ -310,18 +245,6 @@ func lateness(b *testing.B, done func(), schedule func(time.Duration, func()), r
 	h.report(b)
 }
 
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "Microtask", Category: Microtasks, Units: []string{"ns/op", "B/op", "allocs/op"},
-			Op:       "one microtask",
-			Measures: "microtasks that queue their successor, and tasks that queue 1000 microtasks each",
-			Why:      "every promise reaction is a microtask",
-		},
-		Variants: []Variant{{Name: "kind=chain", Run: microtaskChain}, {Name: "kind=fanout", Run: microtaskFanout}},
-	})
-}
-
 func microtaskChain(b *testing.B, c Contestant) {
 	b.ReportAllocs()
 	r := start(b, c)
@@ -337,34 +260,5 @@ func microtaskChain(b *testing.B, c Contestant) {
 	}
 	b.ResetTimer()
 	r.submit(func() { r.onLoop(microtasks.ScheduleMicrotask(link)) })
-	r.wait()
-}
-
-func microtaskFanout(b *testing.B, c Contestant) {
-	const width = 1000
-	b.ReportAllocs()
-	r := start(b, c)
-	microtasks := r.microtasks()
-	n, left := b.N, 0
-	var fan, microtask func()
-	fan = func() {
-		left = min(n, width)
-		n -= left
-		for range left {
-			r.onLoop(microtasks.ScheduleMicrotask(microtask))
-		}
-	}
-	microtask = func() {
-		if left--; left > 0 {
-			return
-		}
-		if n > 0 {
-			r.onLoop(r.Submit(fan))
-			return
-		}
-		r.done()
-	}
-	b.ResetTimer()
-	r.submit(fan)
 	r.wait()
 }

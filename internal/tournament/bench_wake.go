@@ -10,52 +10,20 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// BenchmarkWakeFromIdle takes its own times: the pause that lets the loop park is not part of them. In two cells the submitter
-// waits for the task, which leaves its processor to the loop; in the other it goes on computing.
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "WakeFromIdle", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
-			Op: "one wake",
-			Measures: "from Submit on a parked loop to the first instruction of the task, with fd registered descriptors; the submitter " +
-				"waits, or goes on computing for up to a millisecond (then=busy); the threads are moved up to 20 times meanwhile, and the median is " +
-				"the mean of the parts' medians",
-			Why:   "how fast an idle loop reacts on a processor that is awake, also when it watches sockets, and when whoever woke it has more to do",
-			Needs: []record.Need{{Values: 1000}},
-		},
-		Variants: append(watching(func(r *bench) { r.wakes(func(*atomic.Bool) {}) }), Variant{
-			Name: "then=busy", Core: true, Run: func(b *testing.B, c Contestant) { start(b, c).wakes(computeUntil) },
-		}),
-	})
+func wakeBesideDescriptor(b *testing.B, c Contestant) {
+	r := start(b, c)
+	r.watchSilence()
+	r.wakes(func(*atomic.Bool) {})
 }
 
-// BenchmarkWakeCost is the other side of WakeFromIdle with then=busy: a loop may start at once because its waker stands aside.
-func init() {
-	register(Benchmark{
-		Benchmark: record.Benchmark{
-			Name: "WakeCost", Category: Latency, Units: []string{"p50-ns/op", "p99-ns/op", "ns/op"},
-			Op:       "one wake",
-			Measures: "how long the Submit that wakes a parked loop takes its caller, who then computes for up to a millisecond; in parts, as WakeFromIdle",
-			Why:      "a loop that starts at once while its waker computes may have the waker pay for it",
-			Unscored: "it is the price of a figure that is scored: WakeFromIdle",
-			Needs:    []record.Need{{Values: 1000}},
-		},
-		Variants: one(func(b *testing.B, c Contestant) { start(b, c).wakeCosts(computeUntil) }),
-	})
-}
+func wakeByBusy(b *testing.B, c Contestant) { start(b, c).wakes(computeUntil) }
 
 // wakes measures wake-ups of a parked loop, from the call of Submit until the task begins. After each Submit the submitter
 // calls then.
 func (r *bench) wakes(then func(begun *atomic.Bool)) {
 	r.places(then, func(submitted, begun, _ time.Time) time.Duration { return begun.Sub(submitted) })
-}
-
-// wakeCosts measures the same wake-ups from the call of Submit until Submit returns.
-func (r *bench) wakeCosts(then func(begun *atomic.Bool)) {
-	r.places(then, func(submitted, _, returned time.Time) time.Duration { return returned.Sub(submitted) })
 }
 
 // places measures b.N wake-ups in parts. Whether the system has the loop's thread on its waker's processor or on another, which

@@ -1,63 +1,80 @@
 package tournament_test
 
-// Tests of the list of benchmarks.
+// Tests of the list of figures.
 
 import (
+	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/tournament"
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 )
 
-// TestBenchmarks: descriptions have no gaps, no two cells share a name, and what a benchmark says of its variants is about some that
-// exist.
-func TestBenchmarks(t *testing.T) {
+// TestFigures: descriptions have no gaps, names tell cells apart, and all that a figure is about exists.
+func TestFigures(t *testing.T) {
 	field := tournament.Own()
-	cells := field.Cells()
-	unique := slices.Sorted(slices.Values(cells))
-	if len(slices.Compact(unique)) != len(cells) {
-		t.Error("two cells share a name")
-	}
-	for i, name := range unique[1:] {
-		if strings.HasPrefix(name, unique[i]+"/") {
-			t.Errorf("%s is what a pattern that selects %s selects too", name, unique[i])
+	var names []string
+	for _, c := range field.Cells() {
+		names = append(names, c.Name)
+		if parsed, ok := bench.ParseName(c.Name + "-2"); !ok || parsed != c {
+			t.Errorf("%+v is read as %+v", c, parsed)
 		}
 	}
-	controls := map[string]bool{}
-	for _, c := range field.Contestants {
-		controls[c.Name] = true
-	}
-	for _, b := range tournament.Benchmarks() {
-		if b.Category == "" || len(b.Units) == 0 || b.Op == "" || b.Measures == "" || b.Why == "" || len(b.Variants) == 0 {
-			t.Errorf("%s: the description has gaps", b.Name)
-		}
-		var variants []string
-		for _, v := range b.Variants {
-			variants = append(variants, v.Name)
-			if v.Run == nil || v.Name == "" && len(b.Variants) > 1 {
-				t.Errorf("%s: variant %q is incomplete", b.Name, v.Name)
-			}
-			for control := range v.Controls {
-				if !controls[control] {
-					t.Errorf("%s: there is no control %q", b.Name, control)
-				}
-			}
-		}
-		for _, need := range b.Needs {
-			if need.Variant != "" && !slices.Contains(variants, need.Variant) {
-				t.Errorf("%s: the variant %q, which does not exist, needs something", b.Name, need.Variant)
-			}
+	slices.Sort(names)
+	for i, name := range names[1:] {
+		if name == names[i] || strings.HasPrefix(name, names[i]+"/") {
+			t.Errorf("%s is what a pattern that selects %s selects too", name, names[i])
 		}
 	}
-	// The reference can be measured in all of the core set, so every contestant has a ratio to it there.
-	for _, b := range tournament.Benchmarks() {
-		for _, core := range b.Core {
-			variant := strings.TrimPrefix(strings.TrimPrefix(core, b.Name), "/")
-			want := strings.TrimSuffix("Benchmark"+b.Name+"/impl="+field.Reference+"/"+variant, "/")
-			if !slices.Contains(cells, want) {
-				t.Errorf("%s is in the core set, and there is no %s", core, want)
+	figures := tournament.Figures()
+	if n := len(figures); runtime.GOOS == "linux" && (n < 24 || n > 27) {
+		t.Errorf("%d figures, want about 25", n)
+	}
+	stock, err := os.ReadFile("figures_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	glance := 0
+	for _, f := range figures {
+		if name, _, _ := strings.Cut(f.Name, "/"); !strings.Contains(string(stock), fmt.Sprintf("{ own(b, %q) }", name)) {
+			t.Errorf("%s is no stock benchmark", f.Name)
+		}
+		if f.Unit == "" || f.Measures == "" || f.Window == 0 || f.Run == nil {
+			t.Errorf("%s: the description has gaps", f.Name)
+		}
+		if f.Quick {
+			glance++
+		}
+		for control := range f.Controls {
+			if !slices.ContainsFunc(field.Contestants, func(c tournament.Contestant) bool { return c.Name == control && !c.Ranked }) {
+				t.Errorf("%s: there is no control %q", f.Name, control)
 			}
 		}
+	}
+	if glance < 5 || glance > len(figures)/2 {
+		t.Errorf("a glance has %d figures", glance)
+	}
+}
+
+// TestGate: what cannot be declared is in the suite, and no contestant declares it.
+func TestGate(t *testing.T) {
+	gate := 0
+	for _, want := range tournament.Requirements() {
+		if !want.Gate {
+			continue
+		}
+		gate++
+		for _, c := range tournament.Own().Contestants {
+			if reason := c.Divergences[want.Name] + c.MayDiverge[want.Name]; reason != "" {
+				t.Errorf("%s declares that it does not meet %s: %s", c.Name, want.Name, reason)
+			}
+		}
+	}
+	if gate < 8 {
+		t.Errorf("the gate has %d checks", gate)
 	}
 }

@@ -21,9 +21,8 @@ type Contestant struct {
 	// New is nil for a control that is not a loop, or that takes part in some benchmarks only. Those benchmarks have a function
 	// for it, by its name.
 	looptest.Entry
-	Note    string // what to know about all its figures
-	Ranked  bool   // false for controls
-	Bounded bool   // Submit blocks while the queue is full, so nothing that piles up work can be asked of it
+	Ranked  bool // false for controls
+	Bounded bool // Submit blocks while the queue is full, so nothing that piles up work can be asked of it
 
 	// Program and its arguments are for an entrant in any language that speaks the line protocol (package runner); New is nil then.
 	Program []string
@@ -43,15 +42,12 @@ type Field struct {
 
 // The names of the reference, to which ratios are taken, and of the controls, which are what Go itself and others offer.
 const (
-	ChannelControl   = "channel"   // tasks
-	RuntimeControl   = "runtime"   // timers
-	SocketControl    = "netpair"   // descriptors
-	BlockingControl  = "blocking"  // descriptors
-	NetControl       = "net"       // servers
-	GnetControl      = "gnet"      // servers
-	RedisControl     = "redis"     // servers
-	GojaControl      = "goja"      // promises, scripts
-	GoroutineControl = "goroutine" // promises, threadlets
+	ChannelControl  = "channel"  // tasks
+	RuntimeControl  = "runtime"  // timers
+	SocketControl   = "netpair"  // descriptors
+	BlockingControl = "blocking" // descriptors
+	NetControl      = "net"      // servers
+	GnetControl     = "gnet"     // servers
 )
 
 // Own is the field of this repository: its loops, with the outside reference, and all controls.
@@ -118,16 +114,12 @@ func (f Field) Check() error {
 }
 
 func reference() Contestant {
-	return Contestant{
-		Entry: gojabaseline.Entry(), Ranked: true,
-		Note: "goja_nodejs takes func(*goja.Runtime), so the interface's func() costs a closure per task, one of the two " +
-			"allocations that it shows. BenchmarkAdapter in internal/gojabaseline measures what that takes.",
-	}
+	return Contestant{Entry: gojabaseline.Entry(), Ranked: true}
 }
 
 func controls() []Contestant {
-	control := func(name, philosophy, note string) Contestant {
-		return Contestant{Entry: looptest.Entry{Name: name, Philosophy: philosophy}, Note: note}
+	control := func(name, philosophy string) Contestant {
+		return Contestant{Entry: looptest.Entry{Name: name, Philosophy: philosophy}}
 	}
 	return []Contestant{
 		{
@@ -137,41 +129,17 @@ func controls() []Contestant {
 				New:         newChannel,
 				VirtualTime: true,
 			},
-			Note: "its buffer has 4096 slots, and 128 where the lives of loops and the memory of idle ones are measured: such a loop holds " +
-				"few tasks, and 32 KiB of slots would be all that shows.",
 			Bounded: true,
 		},
-		control(RuntimeControl, "control for timers: time.AfterFunc and Timer.Stop, without any loop", ""),
-		control(SocketControl, "control for descriptors: a goroutine that blocks in Read and Write of an os.File, without any loop", ""),
-		control(BlockingControl,
-			"control for descriptors: a loop as one is usually written, which blocks in the system's poller when it has nothing to do",
-			"the rivals block there too, but look out for more work for a while before, so that what comes at once finds them "+
-				"awake. This one does not."),
-		control(NetControl,
-			"control for servers: a goroutine per connection that blocks in Read and Write of a net.Conn, without any loop",
-			"its goroutines run on all processors, where a loop serves from one. With few processors the client needs one of "+
-				"them, so this is little of an advantage; with many it is more."),
-		control(GnetControl, "control for servers: gnet, a framework of event loops over epoll or kqueue",
-			"runs one event loop (WithMulticore(false), WithNumEventLoop(1)), which accepts and serves, as a contestant's one loop "+
-				"does. It can run more of them. It is a framework, with connections, buffers, and a queue for what a socket does not take at once; "+
-				"the contestants' servers are a callback over raw descriptors that has none of these: a message that does not fit into a "+
-				"socket's buffer in one piece fails the cell. So this comparison flatters the loops."),
-		control(RedisControl, "control for servers: redis-server, as it is installed",
-			"it keeps nothing on disk (no snapshots, no append-only file), and has what the server beside it lacks: expiry, eviction, "+
-				"a hundred more commands."),
-		control(GojaControl, "control for promises and scripts: programs in JavaScript on goja_nodejs' loop, which is baseline's",
-			"its figures are an interpreter's, which is what such a program pays, and not those of the loop below "+
-				"alone: so they do not count as baseline's."),
-		control(GoroutineControl, "control for Promisify and threadlets: goroutines that send over a channel to the one that waits for it",
-			"each call beside Promisify has a channel of its own, as each call of that has a promise."),
+		control(RuntimeControl, "control for timers: time.AfterFunc and Timer.Stop, without any loop"),
+		control(SocketControl, "control for descriptors: a goroutine that blocks in Read and Write of an os.File, without any loop"),
+		// The rivals look out for more work for a while before they block; this one does not.
+		control(BlockingControl, "control for descriptors: a loop as one is usually written, which blocks in the system's poller when it has nothing to do"),
+		// Its goroutines run on all processors, where a loop serves from one.
+		control(NetControl, "control for servers: a goroutine per connection that blocks in Read and Write of a net.Conn, without any loop"),
+		// It is a framework, with connections and buffers of its own; the contestants' servers are a callback over raw descriptors.
+		control(GnetControl, "control for servers: gnet, a framework of event loops over epoll or kqueue, with one loop"),
 	}
-}
-
-// Goja is the control of that name as a loop, a *gojabaseline.Loop. It takes part where programs in JavaScript can.
-func Goja() Contestant {
-	c := reference()
-	c.Name = GojaControl
-	return c
 }
 
 // refuse is for loops without options.
@@ -180,4 +148,18 @@ func refuse(cfg looptest.Config, who string) error {
 		return nil
 	}
 	return fmt.Errorf("%s has no options: %w", who, errors.ErrUnsupported)
+}
+
+// gate is what no divergence can be declared from: order, conservation, one goroutine at a time, and the end.
+var gate = []string{
+	"D10_FIFO", "D10_ProducerOrder", "Conservation_Shutdown", "Conservation_BeforeRun", "Conservation_SubmitDuringClose",
+	"D16_ShutdownTogether", "D16_EndRacesRun", "D03_LostWakeup",
+}
+
+// Requirements are the checks of the conformance suite.
+func Requirements() (out []record.Requirement) {
+	for _, check := range looptest.Checks() {
+		out = append(out, record.Requirement{Name: check.Name, Gate: slices.Contains(gate, check.Name)})
+	}
+	return out
 }

@@ -5,24 +5,13 @@ package tournament
 import (
 	"context"
 	"errors"
-	"flag"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/eventloop/looptest"
-	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
-
-// probing tells whether the result of this call will be thrown away: package testing, if it is asked for a fixed count, first
-// calls a benchmark with b.N = 1. Benchmarks then leave out preparations that take long.
-func probing(b *testing.B) bool {
-	count, fixed := strings.CutSuffix(flag.Lookup("test.benchtime").Value.String(), "x")
-	return b.N == 1 && fixed && count != "1"
-}
 
 // bench is a running loop under measurement. The benchmark's goroutine waits on a channel. Tasks send to it when they are
 // done, and a watchdog sends to it when they will not be: so waiting costs one receive, and always ends.
@@ -168,55 +157,6 @@ func (r *bench) microtasks() loopapi.MicrotaskScheduler {
 		r.b.Skip("n/a: no MicrotaskScheduler")
 	}
 	return microtasks
-}
-
-// promiser is the capability to have promises.
-type promiser interface {
-	NewPromise() (p *promise.Promise, resolve func(any), reject func(error))
-	Promises() *promise.Realm
-	Promisify(context.Context, func(context.Context) (any, error)) *promise.Promise
-}
-
-// promises returns what makes the loop's promises, or skips the cell.
-func (r *bench) promises() promiser {
-	promises, ok := r.EventLoop.(promiser)
-	if !ok {
-		r.b.Helper()
-		r.b.Skip("n/a: no promises")
-	}
-	return promises
-}
-
-// javascript returns an adapter for the loop, or skips the cell.
-func (r *bench) javascript() *js.JS {
-	loop, ok := r.EventLoop.(js.Loop)
-	if !ok {
-		r.b.Helper()
-		r.b.Skip("n/a: no timeouts of JavaScript")
-	}
-	adapter, err := js.New(loop)
-	if err != nil {
-		r.b.Helper()
-		r.b.Fatal(err)
-	}
-	return adapter
-}
-
-// rounds has the loop do b.N operations, in rounds of at most size. It calls round for each of them. When round calls the
-// function next, the next round begins, or, after the last one, the benchmark is done.
-func (r *bench) rounds(size int, round func(n int, next func())) {
-	left := r.b.N
-	var next func()
-	next = func() {
-		if left == 0 {
-			r.done()
-			return
-		}
-		n := min(left, size)
-		left -= n
-		round(n, next)
-	}
-	r.submit(next)
 }
 
 // skipIfBounded is for benchmarks that pile up more work than a bounded queue holds.

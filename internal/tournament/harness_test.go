@@ -3,8 +3,6 @@ package tournament
 // Tests of the harness: it notices a loop that loses tasks.
 
 import (
-	"flag"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,22 +41,6 @@ func TestLostTask(t *testing.T) {
 	} {
 		if result := testing.Benchmark(cell); result.N != 0 {
 			t.Errorf("%s: a loop that forgets tasks has a result: %v", name, result)
-		}
-	}
-}
-
-// TestProbing: what testing throws away is known as such, and nothing else.
-func TestProbing(t *testing.T) {
-	benchtime := flag.Lookup("test.benchtime").Value
-	defer func(before string) { _ = benchtime.Set(before) }(benchtime.String())
-	for how, want := range map[string][]bool{"1x": {false}, "7x": {true, false}} {
-		if err := benchtime.Set(how); err != nil {
-			t.Fatal(err)
-		}
-		var got []bool
-		testing.Benchmark(func(b *testing.B) { got = append(got, probing(b)) })
-		if !slices.Equal(got, want) {
-			t.Errorf("with %s, calls are probes: %v, want %v", how, got, want)
 		}
 	}
 }

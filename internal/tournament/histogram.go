@@ -51,14 +51,11 @@ func (h *histogram) quantile(q float64) time.Duration {
 }
 
 // report reports the mean as the benchmark's ns/op, and those quantiles beyond which there are enough values. Each value
-// contains the time that one reading of the clock takes, which is subtracted.
-func (h *histogram) report(b *testing.B) { h.reportWith(b, 10) }
-
-// reportWith is report for benchmarks that cannot have many values. beyond is how many values must lie beyond a quantile that
-// is reported.
-func (h *histogram) reportWith(b *testing.B, beyond int) {
+// contains the time that one reading of the clock takes, which is subtracted; nothing takes less than a nanosecond.
+func (h *histogram) report(b *testing.B) {
+	const beyond = 10 // values
 	clock := clockReading()
-	report := func(ns float64, unit string) { b.ReportMetric(max(0, ns-float64(clock)), unit) }
+	report := func(ns float64, unit string) { b.ReportMetric(max(1, ns-float64(clock)), unit) }
 	report(float64(h.sum)/float64(h.n), "ns/op")
 	report(float64(h.quantile(0.5)), "p50-ns/op")
 	if h.n >= 100*beyond {

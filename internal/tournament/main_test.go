@@ -1,42 +1,21 @@
 package tournament
 
-// The benchmarks under go test -bench.
+// The roles of test processes.
 
 import (
 	"flag"
 	"log/slog"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 )
 
-// TestMain lets go test -bench run the benchmarks, which are no functions of the test files, by the names that they have in reports.
+// TestMain takes the roles of the processes that benchmarks start, and keeps what overloaded loops report out of their results.
 func TestMain(m *testing.M) {
 	Own().Role()
 	flag.Parse()
-	if bench := flag.Lookup("test.bench").Value; bench.String() != "" {
-		if !profiled() {
-			Own().Test()
-		}
-		if err := bench.Set("^BenchmarkAll$/" + bench.String()); err != nil {
-			panic(err)
-		}
+	if flag.Lookup("test.bench").Value.String() != "" {
 		slog.SetDefault(slog.New(slog.DiscardHandler))
+		wakeMonitor()
 	}
 	os.Exit(m.Run())
-}
-
-// profiled tells whether a profile is asked for, which only go test itself can take.
-func profiled() bool {
-	return slices.ContainsFunc([]string{"cpuprofile", "memprofile", "blockprofile", "mutexprofile", "trace"}, func(name string) bool {
-		return flag.Lookup("test."+name).Value.String() != ""
-	})
-}
-
-// BenchmarkAll is all of them, for profiles: their names are then BenchmarkAll/Submit/impl=main.
-func BenchmarkAll(b *testing.B) {
-	for _, d := range Own().benchmarks() {
-		b.Run(strings.TrimPrefix(d.Name, "Benchmark"), d.F)
-	}
 }

@@ -56,73 +56,56 @@ func TestPatternSelectsOneCell(t *testing.T) {
 	}
 }
 
-func TestListing(t *testing.T) {
-	const output = `goos: linux
-cpu: Example
-BenchmarkSubmit
-BenchmarkSubmit/impl=main
-BenchmarkSubmit/impl=main-2         	       1	      16 ns/op
-BenchmarkSize
-BenchmarkSize/impl=main
-BenchmarkSize/impl=main-2           	       1	      96 B/loop
-BenchmarkTimer
-BenchmarkTimer/impl=main
-BenchmarkTimer/impl=main/op=cancel
-    bench_test.go:3: n/a: no timers,
-        and that is a pity
---- SKIP: BenchmarkTimer/impl=main/op=cancel
-BenchmarkTimer/impl=main/op=fire
-    bench_test.go:9: lost a task
---- FAIL: BenchmarkTimer/impl=main/op=fire
---- FAIL: BenchmarkTimer/impl=main
---- FAIL: BenchmarkTimer
-BenchmarkBurst
-BenchmarkBurst/impl=main
-panic: all is lost`
-	var l Listing
-	at := time.Unix(0, 0)
-	for line := range strings.Lines(output) {
-		l.Line(strings.TrimRight(line, "\n"), at)
-		at = at.Add(time.Millisecond)
-	}
-	want := []Listed{
-		{Cell: Cell{"BenchmarkSubmit/impl=main", "Submit", "main"}, Setup: time.Millisecond, ColdNS: 16},
-		{Cell: Cell{"BenchmarkSize/impl=main", "Size", "main"}, Setup: time.Millisecond, Untimed: true},
-		{Cell: Cell{"BenchmarkTimer/impl=main/op=cancel", "Timer/op=cancel", "main"}, Setup: 3 * time.Millisecond,
-			Skipped: "n/a: no timers, and that is a pity"},
-		{Cell: Cell{"BenchmarkTimer/impl=main/op=fire", "Timer/op=fire", "main"}, Setup: 2 * time.Millisecond, Failed: "lost a task"},
-	}
-	if got := l.Cells(); !reflect.DeepEqual(got, want) {
-		t.Errorf("listed %+v\nwant %+v", got, want)
-	}
-	if l.Open() != "BenchmarkBurst/impl=main" {
-		t.Errorf("the cell that did not end is %q", l.Open())
-	}
-}
-
 func TestParseOutput(t *testing.T) {
-	const good = "goos: linux\nUnit p99-ns/op better=lower\nBenchmarkX/impl=a-2 \t 100\t 16 ns/op\t 3 p99-ns/op\nPASS\n"
-	outs, err := ParseOutput(good, "BenchmarkX/impl=a", 1)
-	if err != nil {
-		t.Fatal(err)
+	const name, head = "BenchmarkX/impl=a", "goos: linux\nBenchmarkX/impl=a\n"
+	const good = head + "Unit p99-ns/op better=lower\nBenchmarkX/impl=a-2 \t 100\t 16 ns/op\t 3 p99-ns/op\nPASS\n"
+	out, err := ParseOutput(good, name)
+	if err != nil || out.Iters != 100 || len(out.Units) != 1 || !strings.HasPrefix(out.Line, "BenchmarkX") {
+		t.Errorf("parsed %+v, %v", out, err)
 	}
-	if out := outs[0]; out.Iters != 100 || out.NsPerOp != 16 || len(out.Units) != 1 || !strings.HasPrefix(out.Line, "BenchmarkX") {
-		t.Errorf("parsed %+v", out)
-	}
-	if outs, err := ParseOutput(good+good, "BenchmarkX/impl=a", 2); err != nil || len(outs) != 2 || len(outs[1].Units) != 2 {
-		t.Errorf("of two results %+v, %v", outs, err)
+	skipped := head + "    x.go:3: n/a: no timers,\n        and that is a pity\n--- SKIP: BenchmarkX/impl=a\nPASS\n"
+	if _, err := ParseOutput(skipped, name); err != Skipped("no timers, and that is a pity") {
+		t.Errorf("of a skip: %v", err)
 	}
 	for what, text := range map[string]string{
 		"nothing":     "PASS\n",
 		"another":     "BenchmarkY/impl=a-2 \t 100\t 16 ns/op\n",
 		"two results": good + good,
 	} {
-		if out, err := ParseOutput(text, "BenchmarkX/impl=a", 1); err == nil {
+		if out, err := ParseOutput(text, name); err == nil {
 			t.Errorf("%s is accepted: %+v", what, out)
 		}
 	}
 	if got := ConfigLines(good); len(got) != 1 || got[0] != "goos: linux" {
 		t.Errorf("configuration %q", got)
+	}
+}
+
+// TestSane: what no machine can have measured is refused, with what is the matter, and what it can is not.
+func TestSane(t *testing.T) {
+	const name = "BenchmarkX/impl=a"
+	for values, says := range map[string]string{
+		"100 16 ns/op":               "",
+		"100 16 ns/op 0 B/op":        "",
+		"100 3000 ns/op 0 allocs/op": "",
+		"100 -1 ns/op":               "-1 ns/op is no measurement",
+		"100 0 ns/op":                "0 ns/op is no measurement",
+		"100 NaN ns/op":              "NaN ns/op is no measurement",
+		"100 16 ns/op -3 B/op":       "-3 B/op is no measurement",
+		"100 +Inf ns/op":             "+Inf ns/op is more than there was",
+		"100 1e300 ns/op":            "1e+300 ns/op is more than there was",
+		"100 2e9 ns/op":              "is more than there was: the process has lived for 1s",
+		"100 16 ns/op 2e9 p99-ns/op": "is more than there was",
+		"100 16 p99-ns/op":           "it has no value in ns/op",
+		"0 16 ns/op":                 "it has done no operation",
+	} {
+		out, err := ParseOutput(name+"-2 \t "+strings.ReplaceAll(values, " ", " \t ")+"\n", name)
+		if err == nil {
+			err = out.Sane("ns/op", time.Second)
+		}
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) && !strings.Contains(err.Error(), "it has no result") {
+			t.Errorf("%s: %v, want %q", values, err, says)
+		}
 	}
 }
 
@@ -152,11 +135,11 @@ func TestParseConformance(t *testing.T) {
             --- PASS: TestConformance/impl=main/D07_Plain/deeper (0.00s)
 `
 	want := []Check{
-		{"D01_States", Fail, "went backwards"}, // whatever it said before
-		{"D03_Wake", Pass, ""},
-		{"D05_Owner", NotApplicable, "no capability"},
-		{"D06_Panics", Diverges, "ends the process"},
-		{"D07_Plain", Pass, ""},
+		{Name: "D01_States", Outcome: Fail, Reason: "went backwards"}, // whatever it said before
+		{Name: "D03_Wake", Outcome: Pass, Reason: ""},
+		{Name: "D05_Owner", Outcome: NotApplicable, Reason: "no capability"},
+		{Name: "D06_Panics", Outcome: Diverges, Reason: "ends the process"},
+		{Name: "D07_Plain", Outcome: Pass, Reason: ""},
 	}
 	if got := ParseConformance(output, "main"); !reflect.DeepEqual(got, want) {
 		t.Errorf("parsed %+v\nwant %+v", got, want)
@@ -166,7 +149,7 @@ func TestParseConformance(t *testing.T) {
 	}
 	cut := output[:strings.Index(output, "=== RUN   TestConformance/impl=main/D06_Panics")]
 	want = []Check{
-		{"D01_States", Pass, ""}, {"D03_Wake", Pass, ""}, {"D05_Owner", NoResult, "no capability"},
+		{Name: "D01_States", Outcome: Pass, Reason: ""}, {Name: "D03_Wake", Outcome: Pass, Reason: ""}, {Name: "D05_Owner", Outcome: NoResult, Reason: "no capability"},
 	}
 	if got := ParseConformance(cut, "main"); !reflect.DeepEqual(got, want) {
 		t.Errorf("of a killed suite %+v\nwant %+v", got, want)

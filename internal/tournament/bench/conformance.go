@@ -21,6 +21,7 @@ type Check struct {
 	Name    string `json:"name"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
+	Gate    bool   `json:"gate,omitempty"` // no divergence from it can be declared
 }
 
 const conformanceTest = "TestConformance"

@@ -23,9 +23,8 @@ import (
 // The exit codes. A program that was ended by a signal exits with the code by which shells report that signal.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // the run failed; for compare: there is a significant regression
+	exitFailed      = 1 // the run failed; for compare: a loop became slower
 	exitUsage       = 2
-	exitBlind       = 3 // for compare: too few rounds to see anything
 	exitInterrupted = 130
 )
 
@@ -33,10 +32,10 @@ const usage = `tournament measures event loops side by side and says who wins wh
 
 usage:
   tournament run [flags]                   measure everything, then report
-  tournament bench [flags of go test]      run benchmarks once, as go test -bench does: bench -bench 'Submit/impl=main$' -benchtime 1s
+  tournament bench [flags of go test]      run figures once, as go test -bench does: bench -bench 'Submit/impl=main$' -benchtime 1s
   tournament report [flags] DIR            compute all reports again from DIR/raw.txt and DIR/run.json
-  tournament compare [flags] OLD NEW       compare two runs on the same machine; exits 1 on a significant regression,
-                                           3 if the runs are too short to see one
+  tournament compare [flags] OLD NEW       compare two runs on the same machine; exits 1 if a loop became slower
+  tournament check DIR                     tell whether a run is whole: every report, and every value of each cell
   tournament site [flags] DIR...           show several runs on one page, each with its own ratios
 
 "tournament COMMAND -h" lists the flags of a command.
@@ -76,7 +75,7 @@ type program struct {
 func (p program) command(ctx context.Context, args []string, stdout, stderr *os.File) int {
 	commands := map[string]func(context.Context, []string, *os.File, *os.File) error{
 		"run": p.run, "bench": p.bench, "report": reportCommand, "compare": compareCommand,
-		"site": siteCommand,
+		"site": siteCommand, "check": checkCommand,
 	}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
@@ -105,9 +104,6 @@ func (p program) command(ctx context.Context, args []string, stdout, stderr *os.
 		return exitUsage
 	case errors.Is(err, errRegression):
 		return exitFailed
-	case errors.Is(err, errBlind):
-		fmt.Fprintf(stderr, "tournament %s: %v\n", args[0], err)
-		return exitBlind
 	}
 	fmt.Fprintf(stderr, "tournament %s: %v\n", args[0], err)
 	return exitFailed

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/turnloop/turnloop/internal/tournament"
 	"github.com/turnloop/turnloop/internal/tournament/record"
+	"github.com/turnloop/turnloop/internal/tournament/recorded"
+	"github.com/turnloop/turnloop/internal/tournament/report"
 )
 
 // The test binary is also the command, and what the command starts: AS tells a child.
@@ -57,7 +60,7 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorded := filepath.Join("..", "stats", "testdata", "run")
+	whole := recorded.Run(t, recorded.Rows(t, recorded.Container))
 	for _, c := range []struct {
 		args []string
 		says string
@@ -65,9 +68,9 @@ func TestMisuse(t *testing.T) {
 		{nil, "usage:"},
 		{[]string{"dance"}, `no command "dance"`},
 		{[]string{"run", "-mode", "slow"}, "-mode is full or quick"},
-		{[]string{"run", "-rounds", "-1"}, "-rounds is less than 1"},
+		{[]string{"run", "-rounds", "9"}, "-rounds is less than 10"},
 		{[]string{"run", "-budget", "soon"}, "invalid value"},
-		{[]string{"run", "-rounds", "0"}, "-rounds is less than 1"},
+		{[]string{"run", "-rounds", "0"}, "-rounds is less than 10"},
 		{[]string{"run", "-budget", "-1s"}, "-budget is not positive"},
 		{[]string{"run", "-budget", "0"}, "-budget is not positive"},
 		{[]string{"run", "-cpu", "-1"}, "-cpu is less than 1"},
@@ -86,15 +89,15 @@ func TestMisuse(t *testing.T) {
 		{[]string{"run", "-program", "x-1=node"}, "no number behind a dash"},
 		{[]string{"report"}, "takes one argument"},
 		{[]string{"report", t.TempDir()}, "holds no run"},
-		{[]string{"report", recorded, "-results", ""}, "flags come first, and -results does not"},
+		{[]string{"report", whole, "-results", ""}, "flags come first, and -results does not"},
+		{[]string{"check"}, "takes one argument"},
+		{[]string{"check", t.TempDir()}, "holds no run"},
 		{[]string{"site"}, "takes the folders"},
-		{[]string{"site", recorded, t.TempDir()}, "holds no run"},
-		{[]string{"site", "-out", t.TempDir(), recorded}, "-out"},
-		{[]string{"compare", recorded}, "takes two arguments"},
-		{[]string{"compare", recorded, t.TempDir()}, "holds no run"},
-		{[]string{"compare", "-impl", "(", recorded, recorded}, "-impl"},
-		{[]string{"compare", "-unchanged", "(", recorded, recorded}, "-unchanged"},
-		{[]string{"compare", "-impl", "nobody", recorded, recorded}, "no figure in common"},
+		{[]string{"site", whole, t.TempDir()}, "holds no run"},
+		{[]string{"site", "-out", t.TempDir(), whole}, "-out"},
+		{[]string{"compare", whole}, "takes two arguments"},
+		{[]string{"compare", whole, t.TempDir()}, "holds no run"},
+		{[]string{"compare", "-impl", "nobody", whole, whole}, "no figure of nobody in common"},
 	} {
 		code, _, stderr := invoke(t, t.Context(), c.args...)
 		if code != exitUsage || !strings.Contains(stderr, c.says) {
@@ -112,7 +115,7 @@ func TestRunReportsAndResumes(t *testing.T) {
 	dir := t.TempDir()
 	out, results := filepath.Join(dir, "results", "native"), filepath.Join(dir, "RESULTS.md")
 	args := []string{"run", "-filter", "BenchmarkSubmit/impl=(main|baseline|channel)$", "-out", out, "-results", results,
-		"-mode", "quick", "-rounds", "6", "-budget", "2s", "-commit", "0123abc"}
+		"-mode", "quick", "-commit", "0123abc"}
 
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -138,7 +141,7 @@ func TestRunReportsAndResumes(t *testing.T) {
 	}
 
 	code, stdout, stderr := invoke(t, t.Context(), args...)
-	if code != exitOK || !strings.Contains(stdout, results) || !strings.Contains(stdout, "Quick run") {
+	if code != exitOK || !strings.Contains(stdout, results) || !strings.Contains(stdout, "A glance makes no ranking") {
 		t.Fatalf("resumed, it exits %d and prints %s %s", code, stdout, stderr)
 	}
 	after, err := os.ReadFile(filepath.Join(out, record.RawFile))
@@ -151,21 +154,30 @@ func TestRunReportsAndResumes(t *testing.T) {
 	if run, _, err := record.Read(out); err != nil || run.Raw == (record.Seal{}) || run.Roles != tournament.Own().Roles {
 		t.Errorf("the run carries no seal or no roles: %v", err)
 	}
-	if n := strings.Count(string(after), "\nBenchmarkSubmit/"); n != 6*4 {
-		t.Errorf("%d measurements, want 6 rounds of 3 cells and a control pair", n)
+	if n := strings.Count(string(after), "\nBenchmarkSubmit/"); n != record.FewestRounds*4 {
+		t.Errorf("%d measurements, want 10 rounds of 3 cells and a control pair", n)
 	}
 
-	if code, stdout, stderr := invoke(t, t.Context(), "compare", out, out); code != exitOK && code != exitBlind || strings.Contains(stdout, "slower\n") {
+	if code, stdout, stderr := invoke(t, t.Context(), "compare", out, out); code != exitOK || strings.Contains(stdout, "slower\n") {
 		t.Errorf("a short run compared with itself exits %d: %s %s", code, stdout, stderr)
 	}
 	if code, _, stderr := invoke(t, t.Context(), "report", "-results", results, out); code != exitOK {
 		t.Errorf("report exits %d: %s", code, stderr)
 	}
+	if code, stdout, stderr := invoke(t, t.Context(), "check", out); code != exitOK || !strings.Contains(stdout, "4 cells with 10 values each") {
+		t.Errorf("check exits %d: %s %s", code, stdout, stderr)
+	}
+	if err := os.Remove(filepath.Join(out, report.PictureFile)); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := invoke(t, t.Context(), "check", out); code != exitFailed || !strings.Contains(stderr, "ranking.svg is missing") {
+		t.Errorf("check without a picture exits %d: %s", code, stderr)
+	}
 	site := filepath.Join(dir, "site.html")
 	if code, stdout, stderr := invoke(t, t.Context(), "site", "-out", site, out, out); code != exitOK || strings.TrimSpace(stdout) != site {
 		t.Errorf("site exits %d and prints %s %s", code, stdout, stderr)
 	}
-	if page, err := os.ReadFile(site); err != nil || strings.Count(string(page), `role="grid"`) != 2 {
+	if page, err := os.ReadFile(site); err != nil || strings.Count(string(page), "<h2><a href=") != 2 {
 		t.Errorf("the page of two runs: %v, %d bytes", err, len(page))
 	}
 }
@@ -187,7 +199,7 @@ func TestHangUp(t *testing.T) {
 		}
 	}()
 	code, _, stderr := invokeUntil(t, ctx, syscall.SIGHUP, "run", "-filter", "BenchmarkSubmit/", "-conformance", "-out", out,
-		"-results", "", "-rounds", "6")
+		"-results", "")
 	if code != exitInterrupted || !strings.Contains(stderr, "starts anew") {
 		t.Errorf("it exits %d and says %s", code, stderr)
 	}
@@ -195,33 +207,26 @@ func TestHangUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Planned {
-		t.Error("the run has a plan")
+	if run.Rounds != 0 {
+		t.Error("the rounds are fixed")
 	}
 }
 
 // What is not whole, or not what was measured, is told in one line and not reported.
 func TestUnsoundRunsAreRefused(t *testing.T) {
-	recorded := filepath.Join("..", "stats", "testdata", "run")
+	whole := recorded.Run(t, recorded.Rows(t, recorded.Container))
 	for what, c := range map[string]struct {
 		spoil func(raw, run string) (string, string)
 		says  string
 	}{
 		"cut off": {func(raw, run string) (string, string) { return raw[:len(raw)/2], run }, "raw.txt is not what was measured: it has"},
-		"a figure changed": {func(raw, run string) (string, string) { return strings.Replace(raw, "30", "29", 1), run },
+		"a figure changed": {func(raw, run string) (string, string) { return strings.Replace(raw, "16.", "17.", 1), run },
 			"raw.txt is not what was measured: its SHA-256 is"},
 		"run.json empty":     {func(raw, _ string) (string, string) { return raw, "{}" }, "run.json describes no run"},
 		"run.json of a list": {func(raw, _ string) (string, string) { return raw, "[]" }, "run.json"},
 	} {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(recorded)); err != nil {
-			t.Fatal(err)
-		}
-		sealed, err := record.Load(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(record.SealRaw(dir, sealed), record.Save(dir, sealed)); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 			t.Fatal(err)
 		}
 		if code, _, stderr := invoke(t, t.Context(), "report", dir); code != exitOK {
@@ -241,7 +246,7 @@ func TestUnsoundRunsAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, args := range [][]string{{"report", dir}, {"compare", recorded, dir}} {
+		for _, args := range [][]string{{"report", dir}, {"compare", whole, dir}} {
 			code, stdout, stderr := invoke(t, t.Context(), args...)
 			lines := strings.Split(strings.TrimSpace(stderr), "\n")
 			if code == exitOK || stdout != "" || !strings.Contains(lines[len(lines)-1], c.says) || args[0] == "report" && len(lines) != 1 {
@@ -261,6 +266,7 @@ func TestCommandLineRepeatsTheRun(t *testing.T) {
 		{[]string{"-name", "it's", "-timeout", "5s"}, []string{`-name='it'\''s'`, "-timeout=5s"}},
 		{[]string{"-filter", "Timer|Wake"}, []string{"-filter='Timer|Wake'"}},
 		{[]string{"-filter", "Timer", "-conformance"}, []string{"-filter=Timer", "-conformance=true"}},
+		{[]string{"-rounds", "40", "-budget", "1h"}, []string{"-budget=1h0m0s", "-rounds=40"}},
 		{[]string{"-programs", "."}, []string{"-programs=."}},
 		{[]string{"-conformance=false"}, []string{"-conformance=false"}},
 		{[]string{"-program", "js=node echo.js"}, []string{"-program='js=node echo.js'"}},
@@ -269,9 +275,9 @@ func TestCommandLineRepeatsTheRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		words := append([]string{"go", "run", ".", "run",
-			"-mode=full", "-budget=10m30s", "-rounds=10", "-cpu=1"}, c.want...)
-		if got, want := commandLine(&f.cfg, f, "go run ."), strings.Join(words, " "); got != want {
+		words := strings.Split(commandLine(&f.cfg, f, "go run ."), " -")
+		got, want := strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "cpu=1" }), " -"), strings.Join(append([]string{"go run . run -mode=full"}, c.want...), " ")
+		if got != want {
 			t.Errorf("%q\ngives %s\nwant  %s", c.args, got, want)
 		}
 	}
@@ -293,55 +299,37 @@ func TestGlancesLeaveTheReportAlone(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	recorded := filepath.Join("..", "stats", "testdata", "run")
-	changed := func(change func(*record.Run), replace ...string) string {
-		dir := t.TempDir()
-		run, err := record.Load(recorded)
-		if err != nil {
-			t.Fatal(err)
+	rows := recorded.Rows(t, recorded.Container)
+	slow := slices.Clone(rows)
+	for i, row := range slow {
+		if row.Impl == "main" && row.Figure == "Submit" {
+			slow[i].Values = slices.Clone(row.Values)
+			for k := range slow[i].Values {
+				slow[i].Values[k] *= 10
+			}
 		}
-		change(run)
-		if err := record.Save(dir, run); err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(filepath.Join(recorded, record.RawFile))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.NewReplacer(replace...).Replace(string(raw))
-		if err := os.WriteFile(filepath.Join(dir, record.RawFile), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return dir
 	}
-	nothing := func(*record.Run) {}
-	// Ten times the time of every Submit of 30 to 39 ns, which are those of main and one more.
-	slower := changed(nothing, "\t799000\t3", "\t799000\t33")
-	moved := changed(func(r *record.Run) { r.Env.CPU = "Other CPU" })
-	short := changed(func(r *record.Run) { r.Rounds = 3 })
-	path := filepath.Join(short, record.RawFile)
-	text, err := os.ReadFile(path)
+	before, slower, short := recorded.Run(t, rows), recorded.Run(t, slow), recorded.Run(t, recorded.Rows(t, recorded.Six))
+	moved := recorded.Run(t, rows)
+	run, err := record.Load(moved)
 	if err != nil {
 		t.Fatal(err)
 	}
-	three, _, ok := strings.Cut(string(text), "\nround: 4\n")
-	if err := os.WriteFile(path, []byte(three+"\n"), 0o644); err != nil || !ok {
-		t.Fatal("no fourth round: ", err)
+	if run.Env.CPU = "Other CPU"; record.Save(moved, run) != nil {
+		t.Fatal("it has no record")
 	}
 	for _, c := range []struct {
 		args []string
 		code int
 		says string
 	}{
-		{[]string{recorded, recorded}, exitOK, "0 faster, 0 slower"},
-		{[]string{recorded, slower}, exitFailed, "slower"},
-		{[]string{slower, recorded}, exitOK, "faster"},
-		{[]string{short, short}, exitBlind, "could not have seen even a doubling"},
-		{[]string{"-unchanged", "^main$", "-impl", "^alternatetwo$", recorded, slower}, exitOK, "relative to main"},
-		{[]string{"-impl", "^baseline$", recorded, slower}, exitOK, "0 faster, 0 slower"},
-		{[]string{recorded, moved}, exitUsage, "not made on the same machine (CPU: Example CPU and Other CPU)"},
-		{[]string{"-force", recorded, moved}, exitOK, "warning: different machines"},
-		{[]string{"-all", recorded, recorded}, exitOK, "same"},
+		{[]string{before, before}, exitOK, "geometric mean of"},
+		{[]string{before, slower}, exitFailed, "slower"},
+		{[]string{slower, before}, exitOK, "faster"},
+		{[]string{before, short}, exitUsage, "6 rounds; two runs are compared by at least 10"},
+		{[]string{"-impl", "baseline", before, slower}, exitOK, "geometric mean of"},
+		{[]string{before, moved}, exitUsage, "not made on the same machine (CPU: a processor and Other CPU)"},
+		{[]string{"-force", before, moved}, exitOK, "warning: different machines"},
 	} {
 		code, stdout, stderr := invoke(t, t.Context(), append([]string{"compare"}, c.args...)...)
 		if code != c.code || !strings.Contains(stdout+stderr, c.says) {

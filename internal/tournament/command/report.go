@@ -9,12 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/turnloop/turnloop/internal/tournament/policy"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 	"github.com/turnloop/turnloop/internal/tournament/report"
 )
 
-func reportCommand(_ context.Context, args []string, stdout, stderr *os.File) error {
+func reportCommand(_ context.Context, args []string, stdout, _ *os.File) error {
 	flags := flag.NewFlagSet("tournament report", flag.ContinueOnError)
 	results := flags.String("results", "", "`file` for the report besides the one in DIR; empty: none")
 	if err := parse(flags, args, 1, stdout); err != nil {
@@ -23,11 +22,6 @@ func reportCommand(_ context.Context, args []string, stdout, stderr *os.File) er
 	if err := isRun(flags.Arg(0)); err != nil {
 		return err
 	}
-	run, _, err := record.Read(flags.Arg(0))
-	if err != nil {
-		return err
-	}
-	warnOfLacks(stderr, flags.Arg(0), run)
 	return publish(flags.Arg(0), *results, stdout)
 }
 
@@ -43,7 +37,7 @@ func isRun(dir string) error {
 
 // publish writes the reports and says where they are and what they say.
 func publish(dir, results string, stdout *os.File) error {
-	verdict, err := report.Write(dir, results, policy.Bars)
+	verdict, err := report.Write(dir, results)
 	if err != nil {
 		return err
 	}

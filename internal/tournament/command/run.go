@@ -19,7 +19,6 @@ import (
 	"github.com/turnloop/turnloop/internal/tournament"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 	"github.com/turnloop/turnloop/internal/tournament/runner"
-	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 // runFlags are the flags of tournament run.
@@ -121,8 +120,8 @@ func parseRun(args []string, stdout *os.File) (*runFlags, error) {
 	cfg := &f.cfg
 	flags := flag.NewFlagSet("tournament run", flag.ContinueOnError)
 	flags.StringVar(&cfg.Mode, "mode", record.Full, "`full` or quick; quick is a glance, and every report says so")
-	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` to aim for, without the build (default 10m30s, quick 1m)")
-	flags.IntVar(&cfg.Rounds, "rounds", 0, "`number` of rounds (default 10, or as many, from 6 on, as the budget allows; quick 8; fewer than 6 give no intervals)")
+	flags.DurationVar(&cfg.Budget, "budget", 0, "wall-clock `time` that a run must not take much longer than: figures are left out for it (default: none is; rounds, from 10 on, fill ten minutes)")
+	flags.IntVar(&cfg.Asked, "rounds", 0, "`number` of rounds, at least 10 (default: as many as there is time for; quick 10)")
 	flags.StringVar(&cfg.Out, "out", defaultOut, "`folder` for the results")
 	flags.StringVar(&cfg.Name, "name", "", "`name` of the run in reports (default: the last element of -out)")
 	flags.StringVar(&f.results, "results", "", "`file` for the report besides the one in -out; empty: none (default "+defaultResults+", none in quick mode and with -filter)")
@@ -151,23 +150,15 @@ const crowd = 4
 // complete fills in defaults and refuses what makes no sense.
 func (f *runFlags) complete(given map[string]bool) error {
 	cfg := &f.cfg
-	budget, rounds := 10*time.Minute+30*time.Second, 10
 	switch cfg.Mode {
 	case record.Full:
-		if !given["rounds"] {
-			cfg.LeastRounds = stats.FewestRounds
-		}
+		cfg.Aim = 10 * time.Minute
 	case record.Quick:
-		// With fewer rounds no rank test on a few hundred comparisons could ever be significant.
-		budget, rounds = time.Minute, 8
+		if !given["rounds"] {
+			cfg.Asked = record.FewestRounds
+		}
 	default:
 		return usagef("-mode is full or quick, not %q", cfg.Mode)
-	}
-	if !given["budget"] {
-		cfg.Budget = budget
-	}
-	if !given["rounds"] {
-		cfg.Rounds = rounds
 	}
 	if !given["cpu"] {
 		cfg.Procs = runtime.GOMAXPROCS(0)
@@ -182,10 +173,10 @@ func (f *runFlags) complete(given map[string]bool) error {
 		cfg.Name = filepath.Base(cfg.Out)
 	}
 	switch {
-	case cfg.Budget <= 0:
+	case given["budget"] && cfg.Budget <= 0:
 		return usagef("-budget is not positive")
-	case cfg.Rounds < 1:
-		return usagef("-rounds is less than 1")
+	case cfg.Asked != 0 && cfg.Asked < record.FewestRounds || given["rounds"] && cfg.Asked == 0:
+		return usagef("-rounds is less than %d, and fewer tell too little", record.FewestRounds)
 	case cfg.Procs < 1:
 		return usagef("-cpu is less than 1")
 	case given["cpu"] && cfg.Procs > crowd*runtime.NumCPU():
@@ -245,16 +236,19 @@ func (f *runFlags) source(ctx context.Context) record.Source {
 
 // describe says who competes in what.
 func describe(cfg *runner.Config, field tournament.Field) {
-	cfg.Cells = field.Cells()
+	cfg.Cells, cfg.Checks = field.Cells(), tournament.Requirements()
 	cfg.Speaks = map[string]runner.Program{}
 	for _, c := range field.Contestants {
-		cfg.Impls = append(cfg.Impls, record.Impl{Name: c.Name, Ranked: c.Ranked, About: c.Philosophy, Note: c.Note})
+		cfg.Impls = append(cfg.Impls, record.Impl{Name: c.Name, Ranked: c.Ranked, About: c.Philosophy})
 		if len(c.Program) > 0 {
 			cfg.Speaks[c.Name] = runner.Program{Args: c.Program}
 		}
 	}
-	for _, b := range tournament.Benchmarks() {
-		cfg.Benchmarks = append(cfg.Benchmarks, b.Benchmark)
+	for _, figure := range tournament.Figures() {
+		// A filter says itself what to look at.
+		if cfg.Mode == record.Full || figure.Quick || cfg.Filter != "" {
+			cfg.Figures = append(cfg.Figures, figure.Figure)
+		}
 	}
 }
 
@@ -271,8 +265,12 @@ func commandLine(cfg *runner.Config, f *runFlags, invocation string) string {
 		words = append(words, "-"+name+"="+value)
 	}
 	add("mode", cfg.Mode)
-	add("budget", cfg.Budget.String())
-	add("rounds", strconv.Itoa(cfg.Rounds))
+	if cfg.Budget > 0 {
+		add("budget", cfg.Budget.String())
+	}
+	if cfg.Asked > 0 {
+		add("rounds", strconv.Itoa(cfg.Asked))
+	}
 	add("cpu", strconv.Itoa(cfg.Procs))
 	if cfg.Out != defaultOut {
 		add("out", cfg.Out)

@@ -3,7 +3,7 @@
 package record
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/tournament/bench"
@@ -16,80 +16,47 @@ const (
 	Quick = "quick"
 )
 
-// Again marks the second label of a contestant that is run twice: the control pair that shows the noise floor.
+// Again marks the second label of a contestant that is run twice: a control pair, which checks that the same is not told apart.
 const Again = "-again"
+
+// FewestRounds is the least number of rounds of a run, and of what two runs are compared by.
+const FewestRounds = 10
 
 // A Run describes one run of the tournament.
 type Run struct {
 	Options
-	Command    string       `json:"command"` // how to repeat it
-	Seed       uint64       `json:"seed"`    // of the shuffles
-	Complete   bool         `json:"complete"`
-	Planned    bool         `json:"planned"` // the warm-up is over and iterations are fixed
-	Source     Source       `json:"source"`
-	Binary     Binary       `json:"binary"`
-	Env        environ.Env  `json:"environment"`
-	Sessions   []Session    `json:"sessions"` // more than one if the run was interrupted
-	Roles      Roles        `json:"roles"`
-	Impls      []Impl       `json:"contestants"`
-	Benchmarks []Benchmark  `json:"benchmarks"` // in the order of reports
-	Cells      []Cell       `json:"cells"`
-	Checks     []Conformity `json:"conformance,omitempty"`
-	OverBy     string       `json:"over_budget,omitempty"` // why the run needs more time than its budget
-	Dropped    int          `json:"dropped,omitempty"`     // rounds that were asked for, and for which the budget had no time
-	StartupNS  int64        `json:"startup_ns"`            // how long a process takes that measures nothing
-	Raw        Seal         `json:"raw"`                   // of raw.txt
-	Blocks     bool         `json:"blocks,omitempty"`      // all contestants of a benchmark ran back to back
-	RoundNS    int64        `json:"round_ns,omitempty"`    // what a round is planned to take
-	MeasuredNS int64        `json:"measured_ns,omitempty"` // the part of it that is measured
+	Command  string       `json:"command"` // how to repeat it
+	Seed     uint64       `json:"seed"`    // of the shuffles
+	Rounds   int          `json:"rounds"`  // 0 until the discarded round has shown how many there is time for
+	Complete bool         `json:"complete"`
+	Source   Source       `json:"source"`
+	Binary   Binary       `json:"binary"`
+	Env      environ.Env  `json:"environment"`
+	Sessions []Session    `json:"sessions"` // more than one if the run was interrupted
+	Roles    Roles        `json:"roles"`
+	Impls    []Impl       `json:"contestants"`
+	Figures  []Figure     `json:"figures"` // in the order of reports
+	Cells    []Cell       `json:"cells"`
+	Checks   []Conformity `json:"conformance,omitempty"`
+	Raw      Seal         `json:"raw"` // of raw.txt
 }
-
-// Roles name the contestants that have a special part in reports. Without a subject a run has no roles; the others may be
-// missing.
-type Roles struct {
-	Subject   string `json:"subject,omitempty"`   // the contestant whose run this is: reports speak of it first
-	Reference string `json:"reference,omitempty"` // the contestant that ratios are to
-	Control   string `json:"control,omitempty"`   // the plainest control: it does only what every loop has to do
-}
-
-// roles returns the roles. In an older run, which does not record them, they follow from the order of the contestants: the
-// subject, its rivals, the reference, and the controls, the plainest first.
-func (r *Run) roles() Roles {
-	if r.Roles != (Roles{}) {
-		return r.Roles
-	}
-	var out Roles
-	for _, impl := range r.Impls {
-		switch {
-		case impl.Ranked && out.Subject == "":
-			out.Subject = impl.Name
-		case impl.Ranked:
-			out.Reference = impl.Name
-		case out.Control == "":
-			out.Control = impl.Name
-		}
-	}
-	return out
-}
-
-// Subject returns the contestant that reports speak of first, empty if there is none.
-func (r *Run) Subject() string { return r.roles().Subject }
-
-// Reference returns the contestant that ratios are to, empty if there is none.
-func (r *Run) Reference() string { return r.roles().Reference }
-
-// Control returns the plainest control, empty if there is none.
-func (r *Run) Control() string { return r.roles().Control }
 
 // Options are the choices that decide what is measured. A run resumes another only when they are equal.
 type Options struct {
 	Name        string        `json:"name"`
 	Mode        string        `json:"mode"`
-	Budget      time.Duration `json:"budget_ns"`
-	Rounds      int           `json:"rounds"`
-	Filter      string        `json:"filter,omitempty"`
-	Conformance bool          `json:"with_conformance"`
-	Programs    string        `json:"programs,omitempty"` // in other languages, as NAME=COMMAND
+	Budget      time.Duration `json:"budget_ns,omitempty"`    // 0: as long as the rounds take
+	Asked       int           `json:"asked_rounds,omitempty"` // 0: as many as there is time for
+	Filter      string        `json:"filter,omitempty"`       // of cells
+	Conformance bool          `json:"with_conformance"`       // the suite runs first
+	Programs    string        `json:"programs,omitempty"`     // in other languages, as NAME=COMMAND
+}
+
+// Roles name the contestants that have a special part in reports. The reference and the control may be missing.
+type Roles struct {
+	Subject   string `json:"subject"`             // the contestant whose run this is: reports speak of it first
+	Reference string `json:"reference,omitempty"` // the contestant that means are ratios to
+	Control   string `json:"control,omitempty"`   // the plainest control: it does only what every loop has to do
 }
 
 // A Source is the commit that the benchmark binary was built from.
@@ -120,27 +87,30 @@ type Impl struct {
 	Name   string `json:"name"`
 	Ranked bool   `json:"ranked"` // takes part in the ranking, unless it fails a check that it claims to meet
 	About  string `json:"about,omitempty"`
-	Note   string `json:"note,omitempty"` // what to know about all its figures
+	Lost   string `json:"lost,omitempty"` // why none of its cells could be measured
 }
 
-// A Cell is a benchmark of one contestant: what was planned for it, and what kept it from being measured.
+// A Figure is one row of the ranking.
+type Figure struct {
+	Name     string        `json:"name"`                // as in cells: Timer/op=cancel/pending=1000
+	Unit     string        `json:"unit"`                // of the value that counts; lower is better
+	Measures string        `json:"measures"`            // what an operation is, and what its value is of
+	Window   time.Duration `json:"window_ns,omitempty"` // that is measured in a round
+	LeftOut  string        `json:"left_out,omitempty"`  // why it was not run
+}
+
+// A Cell is a figure of one contestant, and what kept it from being measured.
 type Cell struct {
 	bench.Cell
-	Of        string        `json:"control_of,omitempty"` // the contestant that a control pair's second label runs
-	Iters     int           `json:"iterations,omitempty"` // fixed for all rounds but the first, which corrects the plan
-	Setup     time.Duration `json:"setup_ns,omitempty"`
-	ColdNS    float64       `json:"cold_ns_per_op,omitempty"` // from the listing
-	Untimed   bool          `json:"untimed,omitempty"`        // reports no time
-	WarmNS    float64       `json:"warm_ns_per_op,omitempty"` // from the discarded warm-up
-	NA        string        `json:"na,omitempty"`             // why there is no such cell
-	LeftOut   string        `json:"left_out,omitempty"`       // why it was not run although it exists
-	Failures  []Failure     `json:"failures,omitempty"`
-	Abandoned bool          `json:"abandoned,omitempty"` // failed too often to go on
+	Of        string    `json:"control_of,omitempty"` // the contestant that a control pair's second label runs
+	NA        string    `json:"na,omitempty"`         // why there is no such cell
+	Failures  []Failure `json:"failures,omitempty"`
+	Abandoned bool      `json:"abandoned,omitempty"` // failed too often to go on
 }
 
 // A Failure is a process that did not deliver its measurement.
 type Failure struct {
-	Round  int    `json:"round"` // 0 is the warm-up
+	Round  int    `json:"round"` // 0 is the discarded one
 	Reason string `json:"reason"`
 }
 
@@ -151,7 +121,7 @@ type Conformity struct {
 	Checks []bench.Check `json:"checks,omitempty"`
 }
 
-// Failed returns the names of the checks that the contestant claims to meet and does not.
+// Failed returns the names of the checks that keep the contestant from being ranked.
 func (c Conformity) Failed() []string {
 	var names []string
 	for _, ch := range c.Checks {
@@ -162,8 +132,31 @@ func (c Conformity) Failed() []string {
 	return names
 }
 
+// Hold completes what a suite said of a contestant: what it did not reach has failed, and of what belongs to the gate nothing can be
+// declared away.
+func (c *Conformity) Hold(checks []Requirement) {
+	for _, want := range checks {
+		i := slices.IndexFunc(c.Checks, func(got bench.Check) bool { return got.Name == want.Name })
+		switch {
+		case i < 0:
+			c.Checks = append(c.Checks, bench.Check{Name: want.Name, Outcome: bench.NoResult, Reason: "the suite ended before it", Gate: want.Gate})
+			continue
+		case want.Gate && c.Checks[i].Outcome == bench.Diverges:
+			c.Checks[i].Outcome = bench.Fail
+			c.Checks[i].Reason = "this cannot be declared: " + c.Checks[i].Reason
+		}
+		c.Checks[i].Gate = want.Gate
+	}
+}
+
+// A Requirement is a check of the suite that a contestant has to answer.
+type Requirement struct {
+	Name string
+	Gate bool // order, conservation, one goroutine at a time, the end: no divergence from it can be declared
+}
+
 // Runs tells whether the cell takes part in the rounds.
-func (c *Cell) Runs() bool { return c.NA == "" && c.LeftOut == "" && !c.Abandoned }
+func (c *Cell) Runs() bool { return c.NA == "" && !c.Abandoned }
 
 // Target returns the name under which the binary knows the cell.
 func (c *Cell) Target() string {
@@ -183,53 +176,46 @@ func (r *Run) Impl(name string) Impl {
 	return Impl{Name: name}
 }
 
-// A Benchmark says what one benchmark measures, as its authors describe it.
-type Benchmark struct {
-	Name     string   `json:"name"` // the first element of Cell.Bench
-	Category string   `json:"category"`
-	Units    []string `json:"units"` // the headline first; lower is better
-	Op       string   `json:"op"`
-	Measures string   `json:"measures"`
-	Why      string   `json:"why"`
-	Unscored string   `json:"unscored,omitempty"` // why it counts in no geometric mean
-	Needs    []Need   `json:"needs,omitempty"`
-	Core     []string `json:"core,omitempty"` // its cells in the core set, over which contestants are ranked
-
-	Long map[string]string `json:"long,omitempty"` // its cells that a quick run leaves out, and why
-}
-
-// A Need is what a measurement has to have in every round, whatever the budget, for the benchmark to show what it is about.
-type Need struct {
-	Variant string        `json:"variant,omitempty"`   // the variant that it holds for; empty: all that have none of their own
-	Window  time.Duration `json:"window_ns,omitempty"` // least time that is measured
-	Values  int           `json:"values,omitempty"`    // least number of values, so that there is what the quantiles need
-}
-
-// Need returns what the benchmark bench demands of a measurement.
-func (r *Run) Need(bench string) Need {
-	_, variant, _ := strings.Cut(bench, "/")
-	var all Need
-	for _, n := range r.Benchmark(bench).Needs {
-		switch n.Variant {
-		case variant:
-			return n
-		case "":
-			all = n
+// Figure returns the figure called name, nil if there is none.
+func (r *Run) Figure(name string) *Figure {
+	for i := range r.Figures {
+		if r.Figures[i].Name == name {
+			return &r.Figures[i]
 		}
 	}
-	return all
+	return nil
 }
 
-// Long returns why a quick run leaves bench out, nothing if it does not.
-func (r *Run) Long(bench string) string { return r.Benchmark(bench).Long[bench] }
-
-// Benchmark returns the description of the benchmark that bench belongs to.
-func (r *Run) Benchmark(bench string) Benchmark {
-	name, _, _ := strings.Cut(bench, "/")
-	for _, b := range r.Benchmarks {
-		if b.Name == name {
-			return b
+// Conformity returns how a contestant stands against the suite, and whether it was held to it.
+func (r *Run) Conformity(impl string) (Conformity, bool) {
+	for _, c := range r.Checks {
+		if c.Impl == impl {
+			return c, true
 		}
 	}
-	return Benchmark{Name: name, Category: "Other", Units: []string{"ns/op"}}
+	return Conformity{}, false
+}
+
+// Unranked returns why a contestant that takes part in the ranking is not in it, nothing if it is.
+func (r *Run) Unranked(impl string) string {
+	i := r.Impl(impl)
+	c, held := r.Conformity(impl)
+	switch failed := c.Failed(); {
+	case i.Lost != "":
+		return i.Lost
+	case !i.Ranked:
+		return "it is shown for comparison"
+	case !held:
+		return ""
+	case len(failed) > 0:
+		for _, check := range c.Checks {
+			if check.Gate && slices.Contains(failed, check.Name) {
+				return "it fails " + check.Name + ", which belongs to the gate"
+			}
+		}
+		return "it fails " + failed[0] + ", which it claims to meet"
+	case c.Note != "":
+		return c.Note
+	}
+	return ""
 }

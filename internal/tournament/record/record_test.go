@@ -75,7 +75,7 @@ func TestRawSurvivesBeingCutOff(t *testing.T) {
 func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 	const raw = "goos: linux\nround: 1\nBenchmarkA/impl=x-2 \t 10\t 5 ns/op\nround: 2\nBenchmarkA/impl=x-2 \t 10\t 5 ns/op\n"
 	sound := func() *Run {
-		r := &Run{Complete: true, Impls: []Impl{{Name: "x"}}, Cells: []Cell{{Cell: bench.Cell{Name: "BenchmarkA/impl=x", Bench: "A", Impl: "x"}}}}
+		r := &Run{Complete: true, Figures: []Figure{{Name: "A"}}, Cells: []Cell{{Cell: bench.Cell{Name: "BenchmarkA/impl=x", Bench: "A", Impl: "x"}}}}
 		r.Rounds = 2
 		return r
 	}
@@ -87,19 +87,15 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 		says   string
 	}{
 		{"whole and sealed", true, raw, nil, ""},
-		{"whole", false, raw, nil, ""},
 		{"cut off after a line", true, raw[:strings.LastIndex(raw, "Bench")], nil, "it has 4 lines, the run had 5"},
 		{"another figure", true, strings.Replace(raw, "5 ns", "4 ns", 1), nil, "its SHA-256 is"},
-		{"cut off, without a seal", false, raw[:strings.LastIndex(raw, "Bench")], nil, "it has 1 results of BenchmarkA/impl=x, and the run had 2 rounds"},
-		{"cut off in a line, without a seal", false, raw[:len(raw)-3], nil, "cut off in the middle of a line"},
-		{"a round that failed", false, raw[:strings.LastIndex(raw, "Bench")], func(r *Run) { r.Cells[0].Failures = []Failure{{Round: 2}} }, ""},
+		{"without a seal", false, raw, nil, "it has 5 lines, the run had 0"},
 		{"interrupted", false, raw[:strings.LastIndex(raw, "Bench")], func(r *Run) { r.Complete = false }, ""},
-		{"abandoned", false, "goos: linux\n", func(r *Run) { r.Cells[0].Abandoned = true }, ""},
-		{"nobody", false, raw, func(r *Run) { r.Impls = nil }, "describes no run"},
+		{"no figures", false, raw, func(r *Run) { r.Figures = nil }, "describes no run"},
 		{"no cells", false, raw, func(r *Run) { r.Cells = nil }, "describes no run"},
-		{"another cell", false, raw + "BenchmarkB/impl=x-2 \t 10\t 5 ns/op\n", nil, "the run had no such cell"},
+		{"an interrupted one with a strange cell", false, raw + "BenchmarkB/impl=x-2 \t 10\t 5 ns/op\n", func(r *Run) { r.Complete = false }, "the run had no such cell"},
 		{"a cell that was struck out", true, raw, func(r *Run) { r.Cells[0].Name = "BenchmarkB/impl=x" }, "the run had no such cell"},
-		{"a result twice", false, raw + "BenchmarkA/impl=x-2 \t 10\t 4 ns/op\n", nil, "two results of BenchmarkA/impl=x in round 2"},
+		{"a result twice", false, raw + "BenchmarkA/impl=x-2 \t 10\t 4 ns/op\n", func(r *Run) { r.Complete = false }, "two results of BenchmarkA/impl=x in round 2"},
 		{"fewer rounds", true, raw, func(r *Run) { r.Rounds = 1 }, "it has round 2"},
 		{"an interrupted one with another cell", false, "round: 1\nBenchmarkB/impl=x-2 \t 10\t 5 ns/op\n", func(r *Run) { r.Complete = false }, "no such cell"},
 		{"no rounds", false, raw, func(r *Run) { r.Rounds = 0 }, "describes no run"},
@@ -124,17 +120,6 @@ func TestReadRefusesWhatIsNotWhole(t *testing.T) {
 		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %v, want %q", c.what, err, c.says)
 		}
-	}
-}
-
-func TestRolesOfARunThatNamesNone(t *testing.T) {
-	r := &Run{Impls: []Impl{{Name: "own", Ranked: true}, {Name: "rival", Ranked: true}, {Name: "old", Ranked: true}, {Name: "plain"}, {Name: "other"}}}
-	if r.Subject() != "own" || r.Reference() != "old" || r.Control() != "plain" {
-		t.Errorf("%q, %q and %q", r.Subject(), r.Reference(), r.Control())
-	}
-	r.Roles = Roles{Subject: "rival"}
-	if r.Subject() != "rival" || r.Reference() != "" || r.Control() != "" {
-		t.Errorf("given: %q, %q and %q", r.Subject(), r.Reference(), r.Control())
 	}
 }
 
@@ -170,32 +155,28 @@ func TestPromoteReplacesTheLastRun(t *testing.T) {
 	}
 }
 
-func TestConformity(t *testing.T) {
-	c := Conformity{Checks: []bench.Check{
-		{Name: "a", Outcome: bench.Pass}, {Name: "b", Outcome: bench.Fail}, {Name: "c", Outcome: bench.Diverges},
-		{Name: "d", Outcome: bench.NotApplicable}, {Name: "e", Outcome: bench.NoResult},
-	}}
-	if got := c.Failed(); !reflect.DeepEqual(got, []string{"b", "e"}) {
-		t.Errorf("failed: %v", got)
-	}
-}
-
-// TestBenchstat: the documented command begins with the base, whoever was measured first, and leaves out who has no figure.
-func TestBenchstat(t *testing.T) {
-	run := &Run{
-		Roles: Roles{Subject: "main", Reference: "baseline"},
-		Impls: []Impl{{Name: "main"}, {Name: "other"}, {Name: "baseline"}, {Name: "absent"}},
-	}
-	for _, impl := range []string{"other", "main", "main-again", "baseline", "absent"} {
-		run.Cells = append(run.Cells, Cell{Cell: bench.Cell{Bench: "Submit", Impl: impl}})
-	}
-	run.Cells[4].NA = "no such thing"
-	const want = "go tool benchstat -ignore round -col '/impl@(baseline main other)' results/x/raw.txt"
-	if got := run.Benchstat("results/x/raw.txt"); got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-	run.Cells[3].LeftOut = "this time"
-	if got := run.Benchstat("raw.txt"); got != "go tool benchstat -ignore round -col '/impl@(main other)' raw.txt" {
-		t.Errorf("without the base: %s", got)
+// TestGate: what a suite did not reach has failed, what belongs to the gate cannot be declared, and both keep from being ranked.
+func TestGate(t *testing.T) {
+	suite := []Requirement{{Name: "order", Gate: true}, {Name: "panics"}, {Name: "late"}}
+	for _, c := range []struct {
+		what     string
+		checks   []bench.Check
+		unranked string
+	}{
+		{"meets all", []bench.Check{{Name: "order", Outcome: bench.Pass}, {Name: "panics", Outcome: bench.Pass}, {Name: "late", Outcome: bench.NotApplicable}}, ""},
+		{"declares what it may", []bench.Check{{Name: "order", Outcome: bench.Pass}, {Name: "panics", Outcome: bench.Diverges}, {Name: "late", Outcome: bench.Pass}}, ""},
+		{"declares the gate away", []bench.Check{{Name: "order", Outcome: bench.Diverges}, {Name: "panics", Outcome: bench.Pass}, {Name: "late", Outcome: bench.Pass}},
+			"it fails order, which belongs to the gate"},
+		{"fails", []bench.Check{{Name: "order", Outcome: bench.Pass}, {Name: "panics", Outcome: bench.Fail}, {Name: "late", Outcome: bench.Pass}}, "it fails panics, which it claims to meet"},
+		{"crashes", []bench.Check{{Name: "order", Outcome: bench.Pass}, {Name: "panics", Outcome: bench.NoResult}}, "it fails panics, which it claims to meet"},
+		{"ends early", []bench.Check{{Name: "order", Outcome: bench.Pass}, {Name: "panics", Outcome: bench.Pass}}, "it fails late, which it claims to meet"},
+		{"says nothing", nil, "it fails order, which belongs to the gate"},
+	} {
+		held := Conformity{Impl: "x", Checks: c.checks}
+		held.Hold(suite)
+		run := &Run{Impls: []Impl{{Name: "x", Ranked: true}}, Checks: []Conformity{held}}
+		if got := run.Unranked("x"); got != c.unranked || len(held.Checks) != len(suite) {
+			t.Errorf("who %s: %q with %d checks, want %q", c.what, got, len(held.Checks), c.unranked)
+		}
 	}
 }

@@ -44,9 +44,9 @@ func Read(dir string) (*Run, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(r.Impls) == 0 || len(r.Cells) == 0 || r.Rounds < 1 {
-		return nil, nil, fmt.Errorf("%s describes no run: it names %d contestants, %d cells and %d rounds", filepath.Join(dir, RunFile),
-			len(r.Impls), len(r.Cells), r.Rounds)
+	if len(r.Figures) == 0 || len(r.Cells) == 0 || r.Rounds < 1 {
+		return nil, nil, fmt.Errorf("%s describes no run: it names %d figures, %d cells and %d rounds", filepath.Join(dir, RunFile),
+			len(r.Figures), len(r.Cells), r.Rounds)
 	}
 	path := filepath.Join(dir, RawFile)
 	raw, err := os.ReadFile(path)
@@ -54,7 +54,7 @@ func Read(dir string) (*Run, []byte, error) {
 		return nil, nil, err
 	}
 	switch is := sealOf(raw); {
-	case r.Raw == Seal{} || r.Raw == is:
+	case r.Raw == is || !r.Complete:
 	case is.Lines != r.Raw.Lines:
 		return nil, nil, fmt.Errorf("%s is not what was measured: it has %d lines, the run had %d", path, is.Lines, r.Raw.Lines)
 	default:
@@ -67,8 +67,7 @@ func Read(dir string) (*Run, []byte, error) {
 }
 
 // whole checks that the text agrees with run.json: it must have one result or failure of each cell in each round, and nothing
-// else. An interrupted run may have less. This finds a run.json that was changed afterwards, and it is the only check for runs
-// without a seal.
+// else. An interrupted run may have less. This finds a run.json that was changed afterwards.
 func (r *Run) whole(raw []byte) error {
 	if len(raw) > 0 && raw[len(raw)-1] != '\n' && r.Complete {
 		return errors.New("is cut off in the middle of a line")
@@ -112,19 +111,4 @@ func (r *Run) whole(raw []byte) error {
 		}
 	}
 	return nil
-}
-
-// Lacks lists what the run does not record, so that it cannot be checked. Older runs record less.
-func (r *Run) Lacks() []string {
-	var out []string
-	if r.Complete && r.Raw == (Seal{}) {
-		out = append(out, "the hash and the line count of its measurements")
-	}
-	if r.Env.Machine == "" {
-		out = append(out, "which machine it was made on")
-	}
-	if r.Env.Processors == "" {
-		out = append(out, "which processors it was pinned to")
-	}
-	return out
 }

@@ -1,80 +1,122 @@
-// The blocks as Markdown.
-
 package report
 
+// The report to read, and the verdict in a README.
+
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
 	"strings"
+
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// markdown renders the report. base leads from the file to the run's folder, and runs are those beside it.
-func (d *document) markdown(base string, runs []link) ([]byte, error) {
+// markdown is the whole report. base is the folder of the run, as a link from where the report stands.
+func (d *document) markdown(base string) []byte {
 	var b strings.Builder
-	for _, bl := range d.blocks(base, runs) {
-		writeMarkdown(&b, bl, base)
+	fmt.Fprintf(&b, "# Tournament of event loops: %s\n\n%s\n\n![The best other loop to %s](%s)\n\n", plain(d.Run.Name), d.verdict(), d.subject(), path.Join(base, PictureFile))
+	fmt.Fprintf(&b, "Medians of %s, lower is better; × is the multiple of %s within rounds, **bold** where the run tells that it is not 1. "+
+		"[The page](%s) has the rounds of each cell, and %s for comparison.\n\n", plural(d.Run.Rounds, "round"), code(d.subject()), path.Join(base, PageFile), enumerate(codes(d.others())))
+	d.table(&b)
+	b.WriteString("\n## The loops\n\n")
+	for _, l := range d.Loops {
+		if !d.Run.Impl(l.Name).Ranked {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s%s: %s.\n", d.place(&l), code(l.Name), d.about(&l))
 	}
-	return []byte(strings.TrimLeft(b.String(), "\n")), nil
+	fmt.Fprintf(&b, "\n## The run\n\n%s.\n\n%s\n\n```sh\n%s\n```\n", plain(d.machine()), d.method(), d.Run.Command)
+	return []byte(b.String())
 }
 
-func writeMarkdown(b *strings.Builder, bl block, base string) {
-	switch v := bl.(type) {
-	case heading:
-		fmt.Fprintf(b, "\n%s %s\n", strings.Repeat("#", v.level), angle(v.text))
-	case para:
-		fmt.Fprintf(b, "\n%s\n", angle(string(v)))
-	case bullets:
-		b.WriteByte('\n')
-		for _, item := range v {
-			fmt.Fprintf(b, "- %s\n", angle(item))
-		}
-	case code:
-		fmt.Fprintf(b, "\n```sh\n%s\n```\n", string(v))
-	case figure:
-		file, title := v.name()
-		fmt.Fprintf(b, "\n![%s](%s%s)\n", title, base, file)
-	case table:
-		b.WriteByte('\n')
-		writeRow(b, v.head)
-		for i := range v.head {
-			b.WriteString("| ---")
-			if i >= max(v.words, 1) {
-				b.WriteByte(':')
-			}
-			b.WriteByte(' ')
-		}
-		b.WriteString("|\n")
-		for _, row := range v.rows {
-			texts := make([]string, len(row))
-			for i, c := range row {
-				texts[i] = c.text
-			}
-			writeRow(b, texts)
-		}
-	case section:
-		writeMarkdown(b, heading{2, v.title}, base)
-		if v.lead != "" {
-			writeMarkdown(b, para(v.lead), base)
-		}
-		if len(v.inside) > 0 {
-			writeMarkdown(b, details{"Show", v.inside}, base)
-		}
-	case details:
-		fmt.Fprintf(b, "\n<details><summary>%s</summary>\n", inlineHTML(v.summary))
-		for _, in := range v.inside {
-			writeMarkdown(b, in, base)
-		}
-		b.WriteString("\n</details>\n")
+// place is a loop's rank, where there is a ranking.
+func (d *document) place(l *stats.Loop) string {
+	if l.Rank == 0 || d.partial() != "" {
+		return ""
 	}
+	return fmt.Sprintf("%d. ", l.Rank)
 }
 
-func writeRow(b *strings.Builder, cells []string) {
-	for _, c := range cells {
-		fmt.Fprintf(b, "| %s ", strings.ReplaceAll(angle(c), "|", `\|`))
+func codes(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = code(name)
 	}
-	b.WriteString("|\n")
+	return out
 }
 
-// angle keeps text such as <nil> from being taken for markup.
-func angle(s string) string {
-	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)
+// table is the one of figures by loops.
+func (d *document) table(b *strings.Builder) {
+	names := d.columns()
+	fmt.Fprintf(b, "| figure | %s |\n|%s\n", strings.Join(codes(names), " | "), strings.Repeat(" --- |", len(names)+1))
+	for _, row := range d.Figures {
+		fmt.Fprintf(b, "| %s |", plain(row.Name))
+		for _, name := range names {
+			fmt.Fprintf(b, " %s |", cellText(&row, name))
+		}
+		b.WriteString("\n")
+	}
+	reference := d.Run.Roles.Reference
+	if len(d.Common) == 0 || len(names) < 2 {
+		return
+	}
+	fmt.Fprintf(b, "| geometric mean of %d to %s |", len(d.Common), code(reference))
+	for _, name := range names {
+		switch v, told := d.toReference(name); {
+		case v.Ratio != 0:
+			fmt.Fprintf(b, " %s |", emphasis(told, interval(v)))
+		case name == reference:
+			b.WriteString(" 1 |")
+		default:
+			b.WriteString(" – |")
+		}
+	}
+	b.WriteString("\n")
+}
+
+// cellText is a value and its multiple.
+func cellText(row *stats.Row, impl string) string {
+	cell := row.Cells[impl]
+	switch {
+	case cell.Rounds == nil && cell.Lost != "":
+		return "failed"
+	case cell.Rounds == nil:
+		return "–"
+	case cell.To == nil:
+		return stats.Format(cell.Median, row.Unit)
+	}
+	return stats.Format(cell.Median, row.Unit) + " " + emphasis(cell.To.Told, stats.Digits(cell.To.Ratio)+"×")
+}
+
+func emphasis(told bool, text string) string {
+	if told {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// The verdict stands between these lines of a README.
+const (
+	verdictBegin = "<!-- verdict -->\n"
+	verdictEnd   = "<!-- /verdict -->\n"
+)
+
+// updateReadme puts the verdict into the README at path. It does nothing if there is no such file, or no place in it.
+func (d *document) updateReadme(file, base string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(text), verdictBegin)
+	_, after, closed := strings.Cut(rest, verdictEnd)
+	if !ok || !closed {
+		return nil
+	}
+	return writeChanged(file, fmt.Appendf(nil, "%s%s\n%s\n\n![The best other loop to %s](%s)\n\n%s%s",
+		before, verdictBegin, d.verdict(), d.subject(), path.Join(base, PictureFile), verdictEnd, after))
 }

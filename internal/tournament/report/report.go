@@ -1,5 +1,5 @@
-// Package report writes what an analysis says: RESULTS.md, index.html, charts, results.json. It adds words, never figures,
-// and its output depends on nothing but the run.
+// Package report writes what an analysis tells: RESULTS.md, one page on which a cell opens to its rounds, one picture, and JSON. All say
+// the same, each thing once. What a run does not tell is grey, or plain text, and no sentence speaks of it.
 package report
 
 import (
@@ -9,72 +9,69 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-// The files that Write makes besides charts.
+// The files of a report, in the folder of its run.
 const (
 	ResultsFile = "RESULTS.md"
-	jsonFile    = "results.json"
 	PageFile    = "index.html"
+	PictureFile = "ranking.svg"
+	DataFile    = "results.json"
 )
 
-// Write analyses the run in dir, checks it against a policy, and writes all reports into dir. If results is not empty, the
-// text report is written to that path, too, with links that lead to dir, and the verdict is put into the README.md beside it,
-// if that has a place for it. Write returns the verdict for a terminal.
-func Write(dir, results string, policy stats.Policy) (verdict string, err error) {
+// Write analyses the run in dir and writes its reports there, and the one to read also at results, if that is not empty; a README beside
+// that gets the verdict, and an overview in the folder above that lists the run is made again. It returns the verdict.
+func Write(dir, results string) (verdict string, err error) {
 	a, err := stats.Load(dir)
 	if err != nil {
 		return "", err
 	}
-	a.Hold(policy)
-	files := map[string][]byte{}
-	doc := newDocument(a)
-	for _, g := range doc.drawings() {
-		file, _ := g.name()
-		files[file] = []byte(standalone(g))
-	}
-	if files[jsonFile], err = json.MarshalIndent(a, "", " "); err != nil {
+	d := &document{Analysis: a, dir: dir}
+	data, err := json.MarshalIndent(a, "", " ")
+	if err != nil {
 		return "", err
 	}
-	files[jsonFile] = append(files[jsonFile], '\n')
-	if files[PageFile], err = doc.html(); err != nil {
+	page, err := d.page()
+	if err != nil {
 		return "", err
 	}
-	if files[ResultsFile], err = doc.markdown("", others(dir, dir)); err != nil {
-		return "", err
-	}
-	if err := removeOldCharts(dir, files); err != nil {
-		return "", err
-	}
-	for name, data := range files {
-		if err := writeChanged(filepath.Join(dir, name), data); err != nil {
+	for name, text := range map[string][]byte{
+		DataFile: append(data, '\n'), PictureFile: d.picture(), PageFile: page, ResultsFile: d.markdown("."),
+	} {
+		if err := writeChanged(filepath.Join(dir, name), text); err != nil {
 			return "", err
 		}
 	}
-	if results == "" {
-		return doc.terminal(), nil
+	if results != "" {
+		base, err := relative(filepath.Dir(results), dir)
+		if err != nil {
+			return "", err
+		}
+		if err := writeChanged(results, d.markdown(base)); err != nil {
+			return "", err
+		}
+		if err := d.updateReadme(filepath.Join(filepath.Dir(results), "README.md"), base); err != nil {
+			return "", err
+		}
 	}
-	base, err := relative(filepath.Dir(results), dir)
-	if err != nil {
-		return "", fmt.Errorf("-results: %w", err)
-	}
-	text, err := doc.markdown(filepath.ToSlash(base)+"/", others(dir, filepath.Dir(results)))
-	if err != nil {
-		return "", err
-	}
-	if err := writeChanged(results, text); err != nil {
-		return "", err
-	}
-	return doc.terminal(), doc.updateReadme(filepath.Join(filepath.Dir(results), "README.md"), filepath.ToSlash(base)+"/")
+	return d.verdict() + "\n", renewOverview(filepath.Join(filepath.Dir(filepath.Clean(dir)), PageFile), filepath.Base(dir))
 }
 
-// relative returns the way from one folder to another, also if only one of them is told from the root.
+// writeChanged replaces a file whole, unless it says the same already.
+func writeChanged(path string, data []byte) error {
+	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, data) {
+		return nil
+	}
+	return record.WriteFile(path, data)
+}
+
+// relative is a path as a link from a folder.
 func relative(from, to string) (string, error) {
 	from, err := filepath.Abs(from)
 	if err != nil {
@@ -83,164 +80,272 @@ func relative(from, to string) (string, error) {
 	if to, err = filepath.Abs(to); err != nil {
 		return "", err
 	}
-	return filepath.Rel(from, to)
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
 }
 
-// terminal is the verdict without markup.
-func (d *document) terminal() string {
-	var b strings.Builder
-	for _, s := range append([]string{d.label()}, append(d.headline(), d.noise())...) {
-		if s != "" {
-			b.WriteString(strings.NewReplacer("`", "", "**", "").Replace(s) + "\n")
-		}
-	}
-	return b.String()
-}
-
-func writeChanged(path string, data []byte) error {
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
-		return nil
-	}
-	return record.WriteFile(path, data)
-}
-
-// removeOldCharts removes charts of an earlier run whose categories no longer exist.
-func removeOldCharts(dir string, keep map[string][]byte) error {
-	old, err := filepath.Glob(filepath.Join(dir, "*.svg"))
-	if err != nil {
-		return err
-	}
-	for _, path := range old {
-		if keep[filepath.Base(path)] == nil {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// A link leads to another run's report.
-type link struct{ Name, Path string }
-
-// others finds the runs beside dir, as seen from the folder from.
-func others(dir, from string) []link {
-	var out []link
-	found, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Clean(dir)), "*", record.RunFile))
-	if err != nil {
-		return nil // only a malformed pattern fails
-	}
-	for _, path := range found {
-		folder := filepath.Dir(path)
-		if filepath.Clean(folder) == filepath.Clean(dir) {
-			continue
-		}
-		if run, err := record.Load(folder); err != nil || run.Mode != record.Full {
-			continue // only full runs are listed
-		}
-		if rel, err := relative(from, filepath.Join(folder, ResultsFile)); err == nil {
-			out = append(out, link{filepath.Base(folder), filepath.ToSlash(rel)})
-		}
-	}
-	return out
-}
-
-// drawings are all that become files.
-func (d *document) drawings() []drawing {
-	var out []drawing
-	for _, p := range d.pictures() {
-		out = append(out, p)
-	}
-	for _, c := range d.charts() {
-		out = append(out, c)
-	}
-	return out
-}
-
-// A document holds what the text and the page have in common.
+// A document is an analysis in words, which are Markdown.
 type document struct {
-	a     *stats.Analysis
-	impls []string // contestants with any figure, in the order of the run
-
-	// ratiosOnly leaves absolute figures out, on a page that also shows runs of other machines: absolute figures of different
-	// machines are never compared.
-	ratiosOnly bool
+	*stats.Analysis
+	dir string
 }
 
-func newDocument(a *stats.Analysis) *document {
-	d := &document{a: a}
-	for _, impl := range a.Run.Impls {
-		if slices.ContainsFunc(a.Rows, func(r *stats.Row) bool { return r.Has(impl.Name) }) {
-			d.impls = append(d.impls, impl.Name)
+func (d *document) subject() string { return d.Run.Roles.Subject }
+
+// ranked returns the names of the ranked loops, the best first.
+func (d *document) ranked() (names []string) {
+	for _, l := range d.Loops {
+		if l.Unranked == "" {
+			names = append(names, l.Name)
 		}
 	}
-	return d
+	return names
 }
 
-var notWord = regexp.MustCompile(`[^a-z0-9]+`)
-
-// slug makes a file name or anchor of a title.
-func slug(s string) string {
-	return strings.Trim(notWord.ReplaceAllString(strings.ToLower(s), "-"), "-")
+// columns are those of the tables: the subject, which all multiples are of, and the other ranked loops, the best first.
+func (d *document) columns() []string {
+	names := slices.DeleteFunc(d.ranked(), func(name string) bool { return name == d.subject() })
+	return append([]string{d.subject()}, names...)
 }
 
-// spaced writes a benchmark's name with spaces: "Timer op=cancel pending=1000".
-func spaced(bench string) string { return strings.ReplaceAll(bench, "/", " ") }
-
-// list joins words as prose does.
-func list(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+// others returns the names of everybody else who has a value.
+func (d *document) others() (names []string) {
+	for _, l := range d.Loops {
+		if l.Name != d.subject() && l.Unranked != "" && slices.ContainsFunc(d.Figures, func(r stats.Row) bool { return r.Cells[l.Name].Rounds != nil }) {
+			names = append(names, l.Name)
+		}
 	}
+	return names
 }
 
-// count writes a number with its noun: "1 round", "10 rounds".
-func count(n int, noun string) string {
+// verdict is all that the report says in sentences: who wins by how much, in how many figures, and who is not ranked.
+func (d *document) verdict() string {
+	return strings.Join(slices.DeleteFunc([]string{d.headline(), d.counts(), d.outside()}, func(s string) bool { return s == "" }), " ")
+}
+
+// partial says why the run is too small a part of a tournament for a ranking, nothing if it is not.
+func (d *document) partial() string {
+	switch {
+	case d.Run.Rounds < record.FewestRounds:
+		return plural(d.Run.Rounds, "round") + " are too few for a ranking"
+	case d.Run.Mode == record.Quick:
+		return "A glance makes no ranking"
+	case d.Run.Filter != "":
+		return "A part of the figures makes no ranking"
+	}
+	return ""
+}
+
+// headline says who wins, and by how much.
+func (d *document) headline() string {
+	names, why := d.ranked(), d.partial()
+	over := fmt.Sprintf("over the %s that all ranked loops have", plural(len(d.Common), "figure"))
+	if len(names) < 2 || len(d.Common) == 0 {
+		return "No two loops have a figure in common, so there is no ranking."
+	}
+	first, next := d.Loops[0], d.Loops[1]
+	if why != "" {
+		i := slices.Index(names, d.subject())
+		if i < 0 {
+			return why + "."
+		}
+		first, next = d.Loops[i], stats.Loop{}
+	}
+	to, told := d.toReference(first.Name)
+	costs := fmt.Sprintf("costs %s as much as %s", interval(to), code(d.Run.Roles.Reference))
+	switch tied := d.tied(); {
+	case why != "" && told:
+		return fmt.Sprintf("%s; %s %s %s.", why, over, code(first.Name), costs)
+	case why != "":
+		return why + "."
+	case len(tied) > 1:
+		return fmt.Sprintf("%s share the first place: nothing separates neighbours among them, %s.", enumerate(codes(tied)), over)
+	case told && next.Name != d.Run.Roles.Reference:
+		return fmt.Sprintf("%s wins: %s it %s, and the next, %s, %s as much as it.", code(first.Name), over, costs, code(next.Name), interval(next.To[first.Name]))
+	}
+	return fmt.Sprintf("%s wins: %s the next, %s, costs %s as much.", code(first.Name), over, code(next.Name), interval(next.To[first.Name]))
+}
+
+// tied returns the loops of the first rank.
+func (d *document) tied() (names []string) {
+	for _, l := range d.Loops {
+		if l.Rank == 1 {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// toReference returns a loop's mean to the reference's, if the run tells it.
+func (d *document) toReference(impl string) (stats.Verdict, bool) {
+	for _, l := range d.Loops {
+		if v, ok := l.To[d.Run.Roles.Reference]; ok && l.Name == impl {
+			return v, v.Told
+		}
+	}
+	return stats.Verdict{}, false
+}
+
+// counts says in how many figures the subject is ahead of the best other loop.
+func (d *document) counts() string {
+	total := d.Ahead + d.Behind + d.Open
+	if total == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("Of %s, %s is ahead of the best other loop in %d and behind in %d", plural(total, "figure"), code(d.subject()), d.Ahead, d.Behind)
+	if d.Open > 0 {
+		s += fmt.Sprintf("; %d %s open", d.Open, map[bool]string{true: "is", false: "are"}[d.Open == 1])
+	}
+	return s + "."
+}
+
+// outside says who competes and is not ranked, and why, and what was left out.
+func (d *document) outside() string {
+	var out []string
+	for _, l := range d.Loops {
+		if l.Unranked != "" && (d.Run.Impl(l.Name).Ranked || d.Run.Impl(l.Name).Lost != "") {
+			out = append(out, fmt.Sprintf("%s is not ranked: %s.", code(l.Name), plain(l.Unranked)))
+		}
+	}
+	left := 0
+	for _, f := range d.Run.Figures {
+		if f.LeftOut != "" {
+			left++
+		}
+	}
+	if left > 0 {
+		out = append(out, fmt.Sprintf("%s left out for want of time.", plural(left, "figure")))
+	}
+	if len(d.Run.Checks) == 0 {
+		out = append(out, "The conformance suite did not run.")
+	}
+	return strings.Join(out, " ")
+}
+
+// conformance counts what a loop meets.
+func (d *document) conformance(impl string) string {
+	c, held := d.Run.Conformity(impl)
+	if !held {
+		return ""
+	}
+	counts := map[string]int{}
+	for _, check := range c.Checks {
+		counts[check.Outcome]++
+	}
+	s := fmt.Sprintf("meets %d of %s", counts[bench.Pass], plural(len(c.Checks), "check"))
+	for _, part := range []struct{ outcome, words string }{
+		{bench.Diverges, "diverges from %d as declared"}, {bench.NotApplicable, "lacks the capability for %d"},
+		{bench.Fail, "fails %d"}, {bench.NoResult, "gave no result for %d"},
+	} {
+		if n := counts[part.outcome]; n > 0 {
+			s += ", " + fmt.Sprintf(part.words, n)
+		}
+	}
+	return s
+}
+
+// better lists the figures that are a reason to choose another loop: in which it is told to cost less than the subject.
+func (d *document) better(impl string) string {
+	var in []string
+	for _, row := range d.Figures {
+		if v := row.Cells[impl].To; v != nil && v.Below() {
+			in = append(in, fmt.Sprintf("%s %s×", row.Name, stats.Digits(v.Ratio)))
+		}
+	}
+	if len(in) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("costs less than %s in %s", code(d.subject()), strings.Join(in, ", "))
+}
+
+// about is what there is to say of a loop besides its values.
+func (d *document) about(l *stats.Loop) string {
+	parts := []string{plain(l.About), d.conformance(l.Name)}
+	if l.Unranked == "" {
+		parts = append(parts, d.better(l.Name))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
+}
+
+// machine is where and when the run was made, in one line.
+func (d *document) machine() string {
+	run, env := d.Run, d.Run.Env
+	parts := []string{
+		cmp.Or(env.CPU, "unknown processor"), plural(env.Cores, "core"), fmt.Sprintf("GOMAXPROCS %d", env.GOMAXPROCS), env.GOOS + "/" + env.GOARCH,
+		env.Kernel, run.Binary.Go,
+	}
+	if env.Container != "" {
+		parts = append(parts, "in a container ("+env.Container+")")
+	}
+	commit := cmp.Or(run.Source.Commit, "unknown")
+	commit = commit[:min(len(commit), 12)]
+	if run.Source.Dirty {
+		commit += " with changes"
+	}
+	parts = append(parts, "commit "+commit)
+	if len(run.Sessions) > 0 {
+		parts = append(parts, run.Sessions[0].Started.UTC().Format("2 January 2006"))
+		stolen := 0.0
+		for _, s := range run.Sessions {
+			stolen = max(stolen, s.Stolen)
+		}
+		if stolen >= 0.01 {
+			parts = append(parts, fmt.Sprintf("the host kept %.0f %% of the processors' time", 100*stolen))
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// method says how it was decided, and how the check on that came out.
+func (d *document) method() string {
+	s := fmt.Sprintf("Ratios are taken within each of %s and averaged as logarithms. Student's t with variances shrunk over all %s, and one per cent "+
+		"that no number of rounds removes, decides at a false discovery rate of 5 %% (Benjamini and Hochberg); the intervals have the confidence of "+
+		"that cut, so they exclude 1 exactly where something is told.", plural(d.Run.Rounds, "round"), plural(d.Comparisons, "comparison"))
+	if told := slices.DeleteFunc(slices.Clone(d.Pairs), func(p stats.Pair) bool { return !p.Told }); len(d.Pairs) > 0 {
+		s += fmt.Sprintf(" As a check, %s ran twice in %s: ", map[bool]string{true: "a loop", false: "loops"}[len(d.Pairs) == 1], plural(len(d.Pairs), "figure"))
+		if len(told) == 0 {
+			s += "none is told apart from itself."
+		} else {
+			var names []string
+			for _, p := range told {
+				names = append(names, fmt.Sprintf("%s of %s", p.Figure, code(p.Impl)))
+			}
+			s += enumerate(names) + " told apart from itself, wrongly."
+		}
+	}
+	return s
+}
+
+// repeat is the command that measures a cell again.
+func (d *document) repeat(figure, impl string) string {
+	program, _, ok := strings.Cut(d.Run.Command, " run -")
+	if !ok {
+		program = "go run ./internal/tournament/cmd/tournament"
+	}
+	return fmt.Sprintf("%s bench -bench '%s' -benchtime 1s", program, bench.Pattern(bench.CellName(figure, impl)))
+}
+
+func code(s string) string { return "`" + s + "`" }
+
+// plain writes text so that Markdown leaves it alone.
+func plain(s string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "\n", " ").Replace(s)
+}
+
+func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Label says what a reader must know first: that a run is not full or not complete. For other runs it is empty.
-func (d *document) label() string {
-	var parts []string
-	run := d.a.Run
-	if run.Mode == record.Quick {
-		parts = append(parts, "Quick run: a glance with short measurements, not a result to quote.")
+func enumerate(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	if !run.Complete {
-		parts = append(parts, "Incomplete run: it was interrupted.")
-	}
-	if run.Filter != "" {
-		parts = append(parts, fmt.Sprintf("Partial run: only cells that match %s.", run.Filter))
-	}
-	if run.Source.Dirty {
-		parts = append(parts, "The tree had changes on top of its commit.")
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// quickMark follows titles of quick runs.
-func (d *document) quickMark() string {
-	if d.a.Run.Mode == record.Quick {
-		return " (quick run)"
-	}
-	return ""
-}
-
-func (d *document) title() string { return "Tournament of event loops: results" + d.quickMark() }
-
-// commit is what was measured.
-func (d *document) commit() string {
-	c := cmp.Or(d.a.Run.Source.Commit, "unknown")
-	if d.a.Run.Source.Dirty {
-		c += ", with changes"
-	}
-	return c
+func interval(v stats.Verdict) string {
+	return fmt.Sprintf("%s× (%s)", stats.Digits(v.Ratio), v.FormatInterval())
 }

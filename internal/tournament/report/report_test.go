@@ -1,410 +1,312 @@
 package report
 
-// Tests of the report as a whole.
+// Tests of what reports say: each thing once, what their own tables bear out, and within their sizes.
 
 import (
-	"bytes"
-	"encoding/xml"
-	"errors"
-	"flag"
-	"io"
-	"math"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/turnloop/turnloop/internal/tournament/policy"
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/record"
+	"github.com/turnloop/turnloop/internal/tournament/recorded"
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// roles are those of the runs in these tests.
-var roles = record.Roles{Subject: "main", Reference: "baseline", Control: "channel"}
-
-// smallRun copies the recorded run to dir/native.
-func smallRun(t *testing.T, dir string) string {
+// written writes the reports of a recorded run after change has had its say about it.
+func written(t *testing.T, rows []recorded.Row, change func(*record.Run)) (dir string) {
 	t.Helper()
-	native := filepath.Join(dir, "results", "native")
-	if err := os.CopyFS(native, os.DirFS("../stats/testdata/run")); err != nil {
-		t.Fatal(err)
-	}
-	return native
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-func TestWriteMatchesGoldenFiles(t *testing.T) {
-	dir := t.TempDir()
-	native := smallRun(t, dir)
-	other := filepath.Join(dir, "results", "linux-docker")
-	if err := os.CopyFS(other, os.DirFS(native)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), policy.Bars); err != nil {
-		t.Fatal(err)
-	}
-	for golden, made := range map[string]string{
-		"RESULTS.golden.md":  filepath.Join(dir, "RESULTS.md"),
-		"geomean.golden.svg": filepath.Join(native, "geomean.svg"),
-	} {
-		golden = filepath.Join("testdata", golden)
-		got := read(t, made)
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got != read(t, golden) {
-			t.Errorf("%s differs from %s; if that is intended, run with -update", filepath.Base(made), golden)
-		}
-	}
-}
-
-func TestEveryLinkLeadsSomewhere(t *testing.T) {
-	dir := t.TempDir()
-	native := smallRun(t, dir)
-	if err := os.CopyFS(filepath.Join(dir, "results", "linux-docker"), os.DirFS(native)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(filepath.Join(dir, "results", "linux-docker"), "", stats.Policy{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), stats.Policy{}); err != nil {
-		t.Fatal(err)
-	}
-	links := 0
-	// The README as well: its picture is a link.
-	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(verdictBegin+verdictEnd), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(native, filepath.Join(dir, "RESULTS.md"), policy.Bars); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{filepath.Join(dir, "RESULTS.md"), filepath.Join(native, "RESULTS.md"), filepath.Join(dir, "README.md")} {
-		for _, m := range regexp.MustCompile(`\]\(([^)]*)\)`).FindAllStringSubmatch(read(t, file), -1) {
-			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(file), m[1])); err != nil {
-				t.Errorf("%s links to %s: %v", file, m[1], err)
-			}
-		}
-	}
-	if links < 10 {
-		t.Errorf("only %d links", links)
-	}
-	if !strings.Contains(read(t, filepath.Join(dir, "RESULTS.md")), "(results/linux-docker/RESULTS.md)") {
-		t.Error("the other run is not linked")
-	}
-}
-
-// The README beside RESULTS.md keeps its text and gets the verdict of the run, once, however often it is written.
-func TestReadmeGetsTheVerdict(t *testing.T) {
-	root := t.TempDir()
-	native := smallRun(t, filepath.Join(root, "results"))
-	readme := filepath.Join(root, "README.md")
-	const before, after = "# A title\n\n", "\nThe rest.\n"
-	if err := os.WriteFile(readme, []byte(before+verdictBegin+"an old verdict\n"+verdictEnd+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var texts []string
-	for range 2 {
-		if _, err := Write(native, filepath.Join(root, "RESULTS.md"), stats.Policy{}); err != nil {
+	dir = recorded.Run(t, rows)
+	if change != nil {
+		run, err := record.Load(dir)
+		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, read(t, readme))
+		change(run)
+		if err := record.Save(dir, run); err != nil {
+			t.Fatal(err)
+		}
 	}
-	text := texts[0]
-	if texts[1] != text {
-		t.Error("writing it again changes it")
-	}
-	if !strings.HasPrefix(text, before) || !strings.HasSuffix(text, after) || strings.Contains(text, "old verdict") {
-		t.Errorf("want the old verdict replaced and the rest kept:\n%s", text)
-	}
-	block := strings.TrimSuffix(strings.TrimPrefix(text, before+verdictBegin), verdictEnd+after)
-	sentence := strings.SplitN(read(t, filepath.Join(root, "RESULTS.md")), "\n", 4)[2]
-	if want := "\n" + sentence + "\n\n![Who wins by how much](results/results/native/geomean.svg)\n\n"; block != want {
-		t.Errorf("the README's block is\n%q\nwant one sentence and the picture\n%q", block, want)
-	}
-
-	const plain = "no place for a verdict\n"
-	if err := os.WriteFile(readme, []byte(plain), 0o644); err != nil {
+	if _, err := Write(dir, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(native, filepath.Join(root, "RESULTS.md"), stats.Policy{}); err != nil {
-		t.Fatal(err)
-	}
-	if read(t, readme) != plain {
-		t.Error("a README without a place for the verdict was changed")
-	}
+	return dir
 }
 
-func TestPageNeedsNothingElse(t *testing.T) {
-	native := smallRun(t, t.TempDir())
-	if _, err := Write(native, "", stats.Policy{}); err != nil {
-		t.Fatal(err)
-	}
-	page := read(t, filepath.Join(native, "index.html"))
-	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		if !strings.HasPrefix(m[1], "#") && m[1] != record.RawFile {
-			t.Errorf("the page refers to %s", m[1])
-		}
-	}
-	for _, unwanted := range []string{"url(", "@import", "<no value>", "ZgotmplZ", "STYLE"} {
-		if strings.Contains(page, unwanted) {
-			t.Errorf("the page contains %q", unwanted)
-		}
-	}
-	for _, wanted := range []string{`class="scores"`, `role="grid"`, `<template id="c0">`, "alternatetwo", "data-category=", "prefers-color-scheme"} {
-		if !strings.Contains(page, wanted) {
-			t.Errorf("the page lacks %q", wanted)
-		}
-	}
-}
-
-func TestChartsAreWellFormed(t *testing.T) {
-	a, err := stats.Load("../stats/testdata/run")
+func read(t *testing.T, elems ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(elems...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawings := newDocument(a).drawings()
-	if len(drawings) < 3 {
-		t.Fatalf("%d drawings", len(drawings))
-	}
-	for _, g := range drawings {
-		file, _ := g.name()
-		for _, text := range []string{standalone(g), g.draw(500)} {
-			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
-				t.Errorf("%s has a coordinate that is not a number", file)
+	return string(text)
+}
+
+var cellPattern = regexp.MustCompile(`class="(told (?:better|good|worse|bad)|open)"><button data-cell="([^ ]+) ([^"]+)"`)
+
+// TestOneSet: what is coloured on the page, bold in the text, counted in sentences, and told by an interval that excludes 1, is one set; the
+// picture has the colours of the best other loops.
+func TestOneSet(t *testing.T) {
+	for _, name := range append(slices.Clone(recorded.Names), recorded.Six) {
+		dir := written(t, recorded.Rows(t, name), nil)
+		var a stats.Analysis
+		if err := json.Unmarshal([]byte(read(t, dir, DataFile)), &a); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{}
+		ahead, behind, open := 0, 0, 0
+		colours := map[string]int{}
+		for _, row := range a.Figures {
+			for impl, cell := range row.Cells {
+				if v := cell.To; v != nil {
+					want[row.Name+" "+impl] = strings.TrimPrefix(map[bool]string{true: "told", false: "open"}[v.Low > 1 || v.High < 1], "")
+				}
 			}
-			dec := xml.NewDecoder(strings.NewReader(text))
-			for {
-				_, err := dec.Token()
-				if errors.Is(err, io.EOF) {
-					break
+			if v := row.Against(); v != nil {
+				switch colours[class(v)]++; class(v) {
+				case "ahead":
+					ahead++
+				case "behind":
+					behind++
+				default:
+					open++
 				}
-				if err != nil {
-					t.Fatalf("%s: %v", file, err)
+			}
+		}
+		page := read(t, dir, PageFile)
+		for _, m := range cellPattern.FindAllStringSubmatch(page, -1) {
+			key := m[2] + " " + m[3]
+			if colour, _, _ := strings.Cut(m[1], " "); want[key] != colour {
+				t.Errorf("%s: %s is coloured as %q, its interval says %q", name, key, m[1], want[key])
+			}
+			delete(want, key)
+		}
+		if len(want) > 0 {
+			t.Errorf("%s: not on the page: %v", name, want)
+		}
+		text := read(t, dir, ResultsFile)
+		counts := fmt.Sprintf("is ahead of the best other loop in %d and behind in %d", ahead, behind)
+		if !strings.Contains(text, counts) || !strings.Contains(page, counts) || open > 0 && !strings.Contains(text, fmt.Sprintf("; %d ", open)) {
+			t.Errorf("%s: the sentences do not say %q and %d open", name, counts, open)
+		}
+		for _, line := range strings.Split(text, "\n") {
+			fields := strings.Split(line, " | ")
+			row := a.Row(strings.TrimPrefix(fields[0], "| "))
+			if row == nil {
+				continue
+			}
+			told := 0
+			for _, cell := range row.Cells {
+				if cell.To != nil && cell.To.Told {
+					told++
 				}
+			}
+			if bold := strings.Count(line, "×**"); bold != told {
+				t.Errorf("%s: %d cells are bold, %d told: %s", name, bold, told, line)
+			}
+		}
+		picture := read(t, dir, PictureFile)
+		for class, n := range colours {
+			if got := strings.Count(picture, `<g class="`+class+`"><line`); got != n {
+				t.Errorf("%s: %d intervals are drawn as %s, want %d", name, got, class, n)
 			}
 		}
 	}
 }
 
-func TestQuickAndIncompleteRunsSaySo(t *testing.T) {
-	dir := smallRun(t, t.TempDir())
-	run, err := record.Load(dir)
+// TestNothingTwice: no sentence, and no figure in a sentence, stands in two places of a report, and a ratio that a sentence gives is that of
+// the table.
+func TestNothingTwice(t *testing.T) {
+	dir := written(t, recorded.Rows(t, recorded.Container), nil)
+	text := read(t, dir, ResultsFile)
+	seen := map[string]bool{}
+	for _, sentence := range regexp.MustCompile(`[.;:]\s`).Split(text, -1) {
+		if s := strings.TrimSpace(sentence); len(s) > 25 && !strings.HasPrefix(s, "|") {
+			if seen[s] {
+				t.Errorf("it says twice: %s", s)
+			}
+			seen[s] = true
+		}
+	}
+	a, err := stats.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Mode, run.Complete, run.Source.Dirty = record.Quick, false, true
-	if err := record.Save(dir, run); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(dir, "", stats.Policy{}); err != nil {
-		t.Fatal(err)
-	}
-	text := read(t, filepath.Join(dir, "RESULTS.md"))
-	for _, wanted := range []string{"(quick run)", "Quick run:", "Incomplete run", "changes on top"} {
-		if !strings.Contains(text, wanted) {
-			t.Errorf("the report does not say %q", wanted)
+	d := &document{Analysis: a}
+	first, next := a.Loops[0], a.Loops[1]
+	for _, want := range []string{
+		"`" + first.Name + "` wins", interval(first.To["baseline"]), "the next, `" + next.Name + "`, " + interval(next.To[first.Name]),
+	} {
+		if !strings.Contains(d.headline(), want) {
+			t.Errorf("the headline does not say %q: %s", want, d.headline())
 		}
 	}
-	for _, chart := range []string{"geomean.svg", "throughput.svg"} {
-		if !strings.Contains(read(t, filepath.Join(dir, chart)), "quick run") {
-			t.Errorf("%s does not say that the run was quick", chart)
+	if !strings.Contains(text, "**"+interval(first.To["baseline"])+"**") {
+		t.Error("the foot of the table has another ratio than the headline")
+	}
+	for _, l := range a.Loops[1:] {
+		for _, row := range a.Figures {
+			v := row.Cells[l.Name].To
+			if says := strings.Contains(d.better(l.Name), row.Name+" "); v != nil && says != v.Below() {
+				t.Errorf("%s: that %s costs less is said: %v, told: %v", row.Name, l.Name, says, v.Below())
+			}
 		}
 	}
 }
 
-func TestWinner(t *testing.T) {
-	place := func(rank int, impl string, mean, toFirst float64, tied bool) stats.Place {
-		i := func(v float64) stats.Interval { return stats.Interval{Center: v, Lo: v * 0.99, Hi: v * 1.01, N: 10} }
-		return stats.Place{Impl: impl, Rank: rank, Mean: i(mean), ToFirst: i(toFirst), Tied: tied}
+// TestSizes: each report keeps its size, with twenty rounds and everybody in it.
+func TestSizes(t *testing.T) {
+	rows := recorded.Rows(t, recorded.Container)
+	for i := range rows {
+		rows[i].Values = append(rows[i].Values, rows[i].Values...)
+		rows[i].Values = append(rows[i].Values, rows[i].Values[:10]...)
 	}
-	main1, rival2 := place(1, "main", 0.2, 1, false), place(2, "rival", 0.3, 1.5, false)
-	base3 := place(3, "baseline", 1, 5, false)
+	dir := written(t, rows, nil)
+	for file, most := range map[string]int{ResultsFile: 8 << 10, PageFile: 200 << 10, PictureFile: 20 << 10} {
+		if size := len(read(t, dir, file)); size > most {
+			t.Errorf("%s has %d bytes, more than %d", file, size, most)
+		}
+	}
+}
+
+// TestVerdicts: who is not ranked is said first, and a run that is too small a part makes no ranking.
+func TestVerdicts(t *testing.T) {
+	rows := recorded.Rows(t, recorded.Container)
+	few := recorded.Rows(t, recorded.Six)
+	submit := slices.DeleteFunc(slices.Clone(rows), func(r recorded.Row) bool { return r.Figure != "Submit" })
+	alone := slices.DeleteFunc(slices.Clone(rows), func(r recorded.Row) bool { return r.Impl != "main" && r.Impl != "channel" })
+	tied := slices.Clone(rows)
+	for i, row := range tied {
+		if row.Impl == "alternatetwo" {
+			own := slices.IndexFunc(rows, func(r recorded.Row) bool { return r.Figure == row.Figure && r.Impl == "main" })
+			if own < 0 {
+				continue
+			}
+			tied[i].Values = append(slices.Clone(rows[own].Values[1:]), rows[own].Values[0])
+		}
+	}
+	gate := func(run *record.Run) {
+		run.Checks = []record.Conformity{{Impl: "alternatetwo", Checks: []bench.Check{{Name: "D10_FIFO", Outcome: bench.Fail, Gate: true}}}}
+	}
 	for _, c := range []struct {
 		what   string
-		places []stats.Place
-		want   string
+		rows   []recorded.Row
+		change func(*record.Run)
+		says   []string
+		not    string
 	}{
-		{"main wins", []stats.Place{main1, rival2, base3},
-			"`main` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20); the next, `rival`, is behind by 50 %."},
-		{"main is second", []stats.Place{place(1, "rival", 0.2, 1, false), place(2, "main", 0.3, 1.5, false), base3},
-			"`rival` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20); the next, `main`, is behind by 50 %. `main` does not win: it ranks 2 of 3, behind by 50 %."},
-		{"a tie", []stats.Place{main1, place(2, "rival", 0.21, 1.05, true), base3},
-			"This run does not separate `main` from `rival`: the geometric means over the 2 figures that all share differ by 5.0 % or less, within their intervals and noise."},
-		{"the reference wins", []stats.Place{place(1, "baseline", 1, 1, false), place(2, "main", 1.2, 1.2, false)},
-			"`baseline` wins: over the 2 figures that all share, the next, `main`, costs 1.20× as much as `baseline` (geometric mean, 95 % interval 1.19–1.21). `main` does not win: it ranks 2 of 2, behind by 20 %."},
-		{"two", []stats.Place{main1, place(2, "baseline", 1, 5, false)},
-			"`main` wins: over the 2 figures that all share, it costs 0.20× as much as `baseline` (geometric mean, 95 % interval 0.20–0.20)."},
-		{"too few rounds", []stats.Place{
-			{Impl: "main", Rank: 1, Mean: stats.Interval{Center: 0.2, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}}, rival2},
-			"No verdict: fewer than 6 complete rounds give no interval. Over the 2 figures that all share `main` is ahead of `rival` by 50 %."},
-		{"nobody", []stats.Place{place(0, "channel", 1, math.NaN(), false)}, "No contestant is ranked."},
-	} {
-		d := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}})
-		got := d.winner(stats.Standing{Reference: "baseline", Rows: []string{"A", "B"}, Places: c.places}, "all share")
-		if got = strings.ReplaceAll(got, "\u00a0", " "); got != c.want {
-			t.Errorf("%s:\n%s\nwant:\n%s", c.what, got, c.want)
-		}
-	}
-}
-
-// Tails that vary too much to tell are not counted among those that are not worse; what is worse all the same is.
-func TestTallyOfTails(t *testing.T) {
-	tail := func(bench string, verdict stats.Verdict, lo, hi float64) *stats.Row {
-		return &stats.Row{Bench: bench, Scored: true, Unit: "sec/op", Reference: "baseline",
-			Entries: []stats.Entry{{Impl: "main", Verdict: stats.Faster}},
-			Details: []stats.Detail{{Unit: stats.Tail, Verdicts: map[string]stats.Verdict{"main": verdict},
-				Ratios: map[string]stats.Interval{"main": {Center: 2, Lo: lo, Hi: hi}},
-				Values: map[string]stats.Interval{"main": {Center: 2e-6}, "baseline": {Center: 1e-6}}}}}
-	}
-	same, worse := tail("A", stats.Same, 0.8, 1.6), tail("B", stats.Slower, 1.1, 9)
-	open, few := tail("C", stats.Same, 0.7, 1.5), tail("D", stats.Same, math.Inf(-1), math.Inf(1))
-	for _, c := range []struct {
-		rows []*stats.Row
-		want string
-	}{
-		{[]*stats.Row{worse}, "Its 99th percentile is measurably worse than that of `baseline` in 1 of 1: B (2.00 µs instead of 1.00 µs)."},
-		{[]*stats.Row{same}, "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared)."},
-		{[]*stats.Row{same, open, few}, "Its 99th percentile is nowhere measurably worse than that of `baseline` (1 figure compared; " +
-			"in 2 more the ratio is not known to within a factor of two)."},
-		{[]*stats.Row{same, open, worse}, "Its 99th percentile is measurably worse than that of `baseline` in 1 of 2: B (2.00 µs instead " +
-			"of 1.00 µs); in 1 more the ratio is not known to within a factor of two."},
-		{[]*stats.Row{open, few}, "Its ratio to `baseline` in the 99th percentile is nowhere known to within a factor of two (2 figures)."},
-	} {
-		got := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}, Rows: c.rows}).tallyOf(stats.Tail, "99th percentile")
-		if got = strings.ReplaceAll(got, "\u00a0", " "); got != " "+c.want {
-			t.Errorf("%s\nwant:\n%s", got, c.want)
-		}
-	}
-}
-
-func TestOnlyChartsOfTimesHaveABand(t *testing.T) {
-	for unit, want := range map[string]bool{"sec/op": true, "B/timer": false} {
-		ratio := stats.Interval{Center: 2, Lo: 1.9, Hi: 2.1}
-		rows := []*stats.Row{
-			{Bench: "A", Category: "C", Unit: "sec/op", Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
-			{Bench: "B", Category: "C", Unit: unit, Reference: "baseline", Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}},
-		}
-		d := newDocument(&stats.Analysis{Run: &record.Run{Roles: roles}, Rows: rows, Noise: stats.Noise{Floor: 0.1}})
-		c, ok := d.categoryChart("C", "baseline")
-		if svg := c.draw(800); !ok || strings.Contains(svg, `class="band"`) != want || strings.Contains(svg, "Band: noise") != want {
-			t.Errorf("with a row of %s: want a band: %v", unit, want)
-		}
-	}
-}
-
-func TestChartsLeaveNoiseOut(t *testing.T) {
-	ratio := stats.Interval{Center: 2, Lo: 1.9, Hi: 2.1}
-	run := &record.Run{Benchmarks: []record.Benchmark{{Name: "A"}, {Name: "B", Unscored: "it is noise"}}}
-	var rows []*stats.Row
-	for _, b := range run.Benchmarks {
-		rows = append(rows, &stats.Row{Bench: b.Name, Category: "C", Unit: "sec/op", Reference: "baseline",
-			Entries: []stats.Entry{{Impl: "main", Ratio: ratio}}})
-	}
-	c, ok := newDocument(&stats.Analysis{Run: run, Rows: rows}).categoryChart("C", "baseline")
-	if !ok || len(c.groups) != 1 || c.groups[0].name != "A" {
-		t.Errorf("the chart shows %+v, want A alone", c.groups)
-	}
-}
-
-func TestCaveatsTellOfLoad(t *testing.T) {
-	for load, want := range map[float64]bool{1: false, 1.01: true} {
-		run := &record.Run{Sessions: []record.Session{{LoadBefore: []float64{load, 0, 0}}}}
-		run.Env.Cores = 2
-		var b strings.Builder
-		writeMarkdown(&b, newDocument(&stats.Analysis{Run: run}).caveats(), "")
-		if strings.Contains(b.String(), "more than half of 2 cores") != want {
-			t.Errorf("a load of %v before the run: want it told: %v:\n%s", load, want, b.String())
-		}
-	}
-}
-
-func TestCaveatsTellOfStolenTime(t *testing.T) {
-	for share, want := range map[float64]bool{0.02: false, 0.19: true} {
-		var b strings.Builder
-		run := &record.Run{Sessions: []record.Session{{Stolen: share}}}
-		writeMarkdown(&b, newDocument(&stats.Analysis{Run: run}).caveats(), "")
-		if strings.Contains(b.String(), "the host kept 19\u00a0% of the processors' time") != want {
-			t.Errorf("%v stolen: want it told: %v:\n%s", share, want, b.String())
-		}
-	}
-}
-
-func TestMarkup(t *testing.T) {
-	hostile := "got <nil> *x* `y` [z](w) a|b \\ c"
-	var b strings.Builder
-	writeMarkdown(&b, table{head: []string{"a"}, rows: [][]cell{words(plain(hostile))}}, "")
-	if got, want := strings.Split(b.String(), "\n")[3], "| got &lt;nil&gt; \\*x\\* \\`y\\` \\[z\\](w) a\\|b \\\\ c |"; got != want {
-		t.Errorf("in a table: %s\nwant %s", got, want)
-	}
-	if got, want := inlineHTML(plain(hostile)), "got &lt;nil&gt; *x* `y` [z](w) a|b \\ c"; got != want {
-		t.Errorf("on the page: %s\nwant %s", got, want)
-	}
-	if got, want := inlineHTML("**b** `c<` [t](u) é"), `<strong>b</strong> <code>c&lt;</code> <a href="u">t</a> é`; got != want {
-		t.Errorf("markup: %s\nwant %s", got, want)
-	}
-}
-
-func TestBrokenRunsAreErrors(t *testing.T) {
-	for what, spoil := range map[string]func(dir string) error{
-		"no run.json":         func(dir string) error { return os.Remove(filepath.Join(dir, record.RunFile)) },
-		"no raw.txt":          func(dir string) error { return os.Remove(filepath.Join(dir, record.RawFile)) },
-		"bad run.json":        func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{"), 0o644) },
-		"nothing in run.json": func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RunFile), []byte("{}\n"), 0o644) },
-		"nothing in raw.txt":  func(dir string) error { return os.WriteFile(filepath.Join(dir, record.RawFile), nil, 0o644) },
-		"half of raw.txt":     func(dir string) error { return os.Truncate(filepath.Join(dir, record.RawFile), 8000) },
-		"bad raw.txt": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("round: 1\nBenchmarkX/impl=main x y\n"), 0o644)
+		{"a ranking", rows, nil, []string{"`main` wins: over the 19 figures", "the next, `alternatetwo`"}, "not ranked"},
+		{"the gate", rows, gate, []string{"`alternatetwo` is not ranked: it fails D10_FIFO, which belongs to the gate.", "the next, `alternatethree`"}, ""},
+		{"a program that is lost", rows, func(run *record.Run) {
+			run.Impls = append(run.Impls, record.Impl{Name: "theirs", Lost: "exit status 3"})
 		},
-		"no rounds": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, record.RawFile), []byte("BenchmarkX/impl=main 1 2 ns/op\n"), 0o644)
-		},
+			[]string{"`theirs` is not ranked: exit status 3."}, ""},
+		{"a glance", rows, func(run *record.Run) { run.Mode = record.Quick }, []string{"A glance makes no ranking", "costs 0."}, "wins"},
+		{"a part", submit, func(run *record.Run) { run.Filter = "Submit" }, []string{"A part of the figures makes no ranking", "Of 1 figure"}, "wins"},
+		{"six rounds", few, nil, []string{"6 rounds are too few for a ranking"}, "wins"},
+		{"figures left out", rows, func(run *record.Run) { run.Figures[0].LeftOut = "no time" }, []string{"1 figure left out for want of time."}, ""},
+		{"nobody to compare", alone, nil, []string{"there is no ranking"}, "wins"},
+		{"the first two tied", tied, nil, []string{"`alternatetwo` and `main` share the first place|`main` and `alternatetwo` share the first place"}, "wins"},
 	} {
-		dir := smallRun(t, t.TempDir())
-		if err := spoil(dir); err != nil {
+		dir := written(t, c.rows, c.change)
+		for _, file := range []string{ResultsFile, PageFile} {
+			text := strings.NewReplacer("<b>", "`", "</b>", "`").Replace(read(t, dir, file))
+			for _, says := range c.says {
+				if !slices.ContainsFunc(strings.Split(says, "|"), func(s string) bool { return strings.Contains(text, s) }) {
+					t.Errorf("%s: %s does not say %q:\n%.600s", c.what, file, says, text)
+				}
+			}
+			if c.not != "" && strings.Contains(text, " "+c.not) {
+				t.Errorf("%s: %s says %q", c.what, file, c.not)
+			}
+		}
+	}
+}
+
+// TestOverviewIsRenewed: the run that changes a result makes the overview anew that lists it, and leaves one that does not.
+func TestOverviewIsRenewed(t *testing.T) {
+	results := t.TempDir()
+	for _, name := range []string{"one", "two", "quick"} {
+		if err := os.Rename(written(t, recorded.Rows(t, recorded.Container), nil), filepath.Join(results, name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Write(dir, "", stats.Policy{}); err == nil {
-			t.Errorf("%s: no error", what)
+	}
+	overview := filepath.Join(results, PageFile)
+	if err := WriteGallery(overview, []string{filepath.Join(results, "one"), filepath.Join(results, "two")}); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, overview)
+	for _, name := range []string{"two", "quick"} {
+		dir := filepath.Join(results, name)
+		run, err := record.Load(dir)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if run.Env.CPU = "another processor"; record.Save(dir, run) != nil {
+			t.Fatal("it has no record")
+		}
+		if _, err := Write(dir, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := read(t, overview)
+	if strings.Count(after, "another processor") != 1 || strings.Contains(after, `href="quick/`) || before == after {
+		t.Error("the overview is not that of the runs that it lists")
+	}
+	if regexp.MustCompile(`\d (ns|µs|ms|KiB)`).MatchString(after) {
+		t.Error("the overview has times of different machines side by side")
 	}
 }
 
-// An interrupted run may have measured nothing yet.
-func TestEmptyRun(t *testing.T) {
-	dir := smallRun(t, t.TempDir())
-	run, err := record.Load(dir)
+// TestReadme: the sentence and the picture of a README are those of the run; what stands around them stays.
+func TestReadme(t *testing.T) {
+	dir := written(t, recorded.Rows(t, recorded.Container), nil)
+	above := filepath.Dir(dir)
+	readme := filepath.Join(above, "README.md")
+	if err := os.WriteFile(readme, []byte("# It\n\n"+verdictBegin+"\nold\n\n"+verdictEnd+"\nmore\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	verdict, err := Write(dir, filepath.Join(above, "RESULTS.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Complete = false
-	if err := record.Save(dir, run); err != nil {
-		t.Fatal(err)
+	text := read(t, readme)
+	want := "# It\n\n" + verdictBegin + "\n" + strings.TrimSpace(verdict) + "\n\n![The best other loop to main](run/ranking.svg)\n\n" + verdictEnd + "\nmore\n"
+	if text != want {
+		t.Errorf("it is\n%s\nwant\n%s", text, want)
 	}
-	if err := os.WriteFile(filepath.Join(dir, record.RawFile), []byte("goos: linux\n"), 0o644); err != nil {
-		t.Fatal(err)
+	if results := read(t, above, "RESULTS.md"); !strings.Contains(results, "(run/index.html)") || !strings.Contains(results, strings.TrimSpace(verdict)) {
+		t.Error("the report beside it has other links, or another verdict")
 	}
-	verdict, err := Write(dir, "", stats.Policy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(verdict, "There is no verdict") {
-		t.Errorf("the verdict on nothing is %q", verdict)
-	}
-	if bytes.Contains([]byte(read(t, filepath.Join(dir, "RESULTS.md"))), []byte("NaN")) {
-		t.Error("the report contains NaN")
+}
+
+// TestScale: every ratio has its place, and no two marks are on top of each other.
+func TestScale(t *testing.T) {
+	for _, name := range recorded.Names {
+		a, err := stats.Load(recorded.Run(t, recorded.Rows(t, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := (&document{Analysis: a}).scale(240)
+		marks := s.marks()
+		if !slices.Contains(marks, 1) || !slices.IsSorted(marks) {
+			t.Errorf("%s: marks %v", name, marks)
+		}
+		for i, m := range marks[1:] {
+			if s.at(m)-s.at(marks[i]) < 20 {
+				t.Errorf("%s: %s× and %s× are on top of each other", name, strconv.FormatFloat(m, 'g', 3, 64), strconv.FormatFloat(marks[i], 'g', 3, 64))
+			}
+		}
+		for _, row := range a.Figures {
+			if v := row.Against(); v != nil && (v.Ratio < s.low || v.Ratio > s.high) {
+				t.Errorf("%s: %s is not on the scale: %+v", name, row.Name, v)
+			}
+		}
 	}
 }

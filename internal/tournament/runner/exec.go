@@ -17,7 +17,6 @@ type child struct {
 	args    []string
 	env     []string
 	timeout time.Duration
-	onLine  func(line string, at time.Time) // called for every line of output, may be nil
 }
 
 // An outcome is what came of a child. err says why it did not end well.
@@ -41,7 +40,7 @@ func (c child) run(ctx context.Context) outcome {
 	}
 	cmd := exec.Command(c.path, c.args...)
 	cmd.Env = c.env
-	out := &lines{onLine: c.onLine}
+	out := &bounded{}
 	cmd.Stdout, cmd.Stderr = out, out
 	isolate(cmd)
 	cmd.WaitDelay = time.Second
@@ -73,42 +72,18 @@ func (c child) run(ctx context.Context) outcome {
 		}
 	}
 	wall := time.Since(start)
-	out.flush()
 	return outcome{output: out.text.String(), wall: wall, err: err}
 }
 
-// lines keeps a process's output and hands it on line by line.
-type lines struct {
-	onLine func(string, time.Time)
-	text   bytes.Buffer
-	tail   []byte
-}
+// bounded keeps the begin of what a process says.
+type bounded struct{ text bytes.Buffer }
 
 // outputLimit bounds what is kept of a process that talks without end.
 const outputLimit = 16 << 20
 
-func (l *lines) Write(p []byte) (int, error) {
-	if l.text.Len() < outputLimit {
-		l.text.Write(p)
-	}
-	if l.onLine != nil {
-		at := time.Now()
-		l.tail = append(l.tail, p...)
-		for {
-			i := bytes.IndexByte(l.tail, '\n')
-			if i < 0 {
-				break
-			}
-			l.onLine(string(l.tail[:i]), at)
-			l.tail = l.tail[i+1:]
-		}
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := outputLimit - b.text.Len(); room > 0 {
+		b.text.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
-}
-
-func (l *lines) flush() {
-	if len(l.tail) > 0 && l.onLine != nil {
-		l.onLine(string(l.tail), time.Now())
-		l.tail = nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
@@ -41,6 +42,10 @@ func fakeCell(b *testing.B, work time.Duration) {
 	case behaves("na", b.Name()):
 		b.Skip("n/a: no TimerScheduler")
 	}
+	if behaves("huge", b.Name()) {
+		b.ReportMetric(1e300, "ns/op")
+		return
+	}
 	for range b.N {
 		for start := time.Now(); time.Since(start) < work; {
 		}
@@ -63,12 +68,14 @@ func fakeBenchmark(b *testing.B, work time.Duration, variants ...string) {
 	}
 }
 
-// fakeCells are their names.
-func fakeCells() (names []string) {
+// fakeCells are those of the fake benchmarks.
+func fakeCells() (cells []bench.Cell) {
 	for _, impl := range []string{"alpha", "beta", "ctl"} {
-		names = append(names, "BenchmarkQuick/impl="+impl, "BenchmarkSlow/impl="+impl+"/op=x/size=1", "BenchmarkSlow/impl="+impl+"/op=x/size=20")
+		for _, figure := range []string{"Quick", "Slow/op=x/size=1", "Slow/op=x/size=20"} {
+			cells = append(cells, bench.Cell{Name: bench.CellName(figure, impl), Bench: figure, Impl: impl})
+		}
 	}
-	return names
+	return cells
 }
 
 func BenchmarkQuick(b *testing.B) { fakeBenchmark(b, time.Microsecond) }
@@ -144,12 +151,16 @@ func config(t *testing.T, fake string) (Config, *journal) {
 	}
 	j := &journal{}
 	return Config{
-		Options: record.Options{Name: "test", Mode: record.Quick, Budget: 400 * time.Millisecond, Rounds: 2, Conformance: true},
-		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: 20 * time.Second,
-		Source:     record.Source{Commit: "0123abc"},
-		Impls:      []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},
-		Benchmarks: []record.Benchmark{{Name: "Slow", Category: "S"}, {Name: "Quick", Category: "Q"}},
-		Env:        append(os.Environ(), "FAKE=on "+fake, "GORACE=atexit_sleep_ms=0"),
-		Progress:   j,
+		Options: record.Options{Name: "test", Mode: record.Quick, Asked: 2, Conformance: true},
+		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: time.Minute,
+		Source: record.Source{Commit: "0123abc"},
+		Checks: []record.Requirement{{Name: "D01_States"}, {Name: "D02_Order", Gate: true}},
+		Impls:  []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},
+		Figures: []record.Figure{
+			{Name: "Slow/op=x/size=1", Unit: "ns/op", Window: time.Millisecond}, {Name: "Slow/op=x/size=20", Unit: "ns/op", Window: time.Millisecond},
+			{Name: "Quick", Unit: "ns/op", Window: time.Millisecond},
+		},
+		Env:      append(os.Environ(), "FAKE=on "+fake, "GORACE=atexit_sleep_ms=0"),
+		Progress: j,
 	}, j
 }

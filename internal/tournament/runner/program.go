@@ -11,14 +11,11 @@ package runner
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,11 +27,6 @@ import (
 type Program struct {
 	Args []string // the program and its arguments
 }
-
-// errSkipped says that the program has no such cell after all, and why.
-type errSkipped string
-
-func (e errSkipped) Error() string { return "skipped: " + string(e) }
 
 // list asks for the names of the benchmarks.
 func (p Program) list(ctx context.Context, limit time.Duration) (names []string, err error) {
@@ -54,37 +46,69 @@ func (p Program) list(ctx context.Context, limit time.Duration) (names []string,
 			if !ok || name == "" || strings.ContainsAny(name, " \t") {
 				return fmt.Errorf("%q is neither a benchmark nor the end of the list", line)
 			}
-			names = append(names, name)
+			if names = append(names, name); len(names) > longestList {
+				return fmt.Errorf("it has listed %d benchmarks, and goes on", len(names))
+			}
 		}
 	})
 	return names, err
 }
 
-// measure runs a cell the given number of times in a process of its own. If benchtime is a time, it finds the count first.
-func (p Program) measure(ctx context.Context, c *record.Cell, benchtime string, times int, limit time.Duration) ([]bench.Output, error) {
-	var outs []bench.Output
-	err := p.talk(ctx, limit, func(t *talk) error {
-		count, fixed := strings.CutSuffix(benchtime, "x")
-		for range times {
-			var out bench.Output
-			var err error
-			if fixed {
-				n, convErr := strconv.Atoi(count)
-				if convErr != nil {
-					return convErr
-				}
-				out, err = t.run(c, n)
-			} else {
-				out, err = t.fill(c, benchtime)
-			}
-			if err != nil {
+const (
+	longestList = 1000    // benchmarks
+	longestLine = 1 << 16 // bytes
+)
+
+// measure runs a figure in a process of its own, with as many operations as take the window. What it says is held to the clock that
+// goes on meanwhile.
+func (p Program) measure(ctx context.Context, cell, name string, figure *record.Figure, limit time.Duration) (out bench.Output, err error) {
+	err = p.talk(ctx, limit, func(t *talk) error {
+		var once time.Duration // what a single operation takes, and all that goes with it
+		for n, tries := 1, 0; ; {
+			began := time.Now()
+			if out, err = t.run(cell, name, n); err != nil {
 				return err
 			}
-			outs = append(outs, out)
+			wall := time.Since(began)
+			if n == 1 {
+				once = wall
+			}
+			if err := out.Sane(figure.Unit, wall); err != nil {
+				return err
+			}
+			if wall-once >= figure.Window {
+				// Who is late on a busy machine gets another chance; who lies does so again.
+				if err = honest(out, wall, wall-once); err == nil || tries == 2 {
+					return err
+				}
+				tries++
+				continue
+			}
+			if n >= mostOperations {
+				return fmt.Errorf("%d operations take it %v, which is less than a processor needs for nothing", n, wall)
+			}
+			next := float64(figure.Window) * 1.2 / max(float64(wall-once), 1) * float64(n)
+			n = int(min(max(next, float64(n+1)), 100*float64(n), mostOperations))
 		}
-		return nil
 	})
-	return outs, err
+	return out, err
+}
+
+const mostOperations = 1e9
+
+// honest compares the time that a program says its operations took with the time that passed until it said so: with all of it, and with
+// how much of it more operations have added. Something may go on besides the operations, such as making what they need. More than three
+// times as much as they themselves take does not.
+func honest(out bench.Output, wall, added time.Duration) error {
+	perOp, ok := out.Value("sec/op")
+	if !ok {
+		return errors.New("it has no value in ns/op")
+	}
+	says := time.Duration(perOp * float64(out.Iters) * float64(time.Second))
+	if says > wall || says < added/4 {
+		return fmt.Errorf("it says that %d operations took %v; by the clock it was %v", out.Iters, says, added)
+	}
+	return nil
 }
 
 // A talk is a conversation with a process of the program.
@@ -99,7 +123,7 @@ func (p Program) talk(ctx context.Context, limit time.Duration, fn func(*talk) e
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: killed after %v", errHung, limit))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Args[0], p.Args[1:]...)
-	var log bytes.Buffer
+	var log bounded
 	cmd.Stderr = &log
 	isolate(cmd)
 	cmd.Cancel = func() error { kill(cmd); return nil }
@@ -115,7 +139,7 @@ func (p Program) talk(ctx context.Context, limit time.Duration, fn func(*talk) e
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	err = fn(&talk{in, bufio.NewReader(out)})
+	err = fn(&talk{in, bufio.NewReaderSize(out, longestLine)})
 	if err != nil {
 		kill(cmd)
 	}
@@ -131,8 +155,8 @@ func (p Program) talk(ctx context.Context, limit time.Duration, fn func(*talk) e
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	if _, skipped := errors.AsType[errSkipped](err); err != nil && !skipped && log.Len() > 0 {
-		err = fmt.Errorf("%w; it says %s", err, lastLine(log.String()))
+	if _, skipped := errors.AsType[bench.Skipped](err); err != nil && !skipped && log.text.Len() > 0 {
+		err = fmt.Errorf("%w; it says %s", err, lastLine(log.text.String()))
 	}
 	return err
 }
@@ -148,16 +172,19 @@ func (t *talk) say(line string) error {
 }
 
 func (t *talk) hear() (string, error) {
-	line, err := t.out.ReadString('\n')
-	if errors.Is(err, io.EOF) {
+	line, err := t.out.ReadSlice('\n')
+	switch {
+	case errors.Is(err, io.EOF):
 		err = fmt.Errorf("the program ended its output: %w", io.ErrUnexpectedEOF)
+	case errors.Is(err, bufio.ErrBufferFull):
+		err = fmt.Errorf("its line has more than %d bytes", longestLine)
 	}
-	return strings.TrimRight(line, "\r\n"), err
+	return strings.TrimRight(string(line), "\r\n"), err
 }
 
-// run asks for count operations.
-func (t *talk) run(c *record.Cell, count int) (bench.Output, error) {
-	if err := t.say(fmt.Sprintf("run %s %d", c.Bench, count)); err != nil {
+// run asks for count operations of a figure.
+func (t *talk) run(cell, name string, count int) (bench.Output, error) {
+	if err := t.say(fmt.Sprintf("run %s %d", name, count)); err != nil {
 		return bench.Output{}, err
 	}
 	line, err := t.hear()
@@ -167,35 +194,19 @@ func (t *talk) run(c *record.Cell, count int) (bench.Output, error) {
 	if text, ok := strings.CutPrefix(line, "error "); ok {
 		return bench.Output{}, errors.New(text)
 	}
-	if reason, ok := strings.CutPrefix(line, "skip "+c.Bench); ok {
-		return bench.Output{}, errSkipped(strings.TrimSpace(reason))
+	if reason, ok := strings.CutPrefix(line, "skip "+name); ok {
+		return bench.Output{}, bench.Skipped(strings.TrimSpace(reason))
 	}
-	figures, ok := strings.CutPrefix(line, "Benchmark"+c.Bench)
+	figures, ok := strings.CutPrefix(line, "Benchmark"+name)
 	if !ok {
-		return bench.Output{}, fmt.Errorf("asked for %s, got %q", c.Bench, line)
+		return bench.Output{}, fmt.Errorf("asked for %s, got %q", name, line)
 	}
-	outs, err := bench.ParseOutput(c.Target()+figures, c.Target(), 1)
+	out, err := bench.ParseOutput(cell+figures, cell)
 	if err != nil {
 		return bench.Output{}, fmt.Errorf("%w in %q", err, line)
 	}
-	if outs[0].Iters != count {
-		return bench.Output{}, fmt.Errorf("asked for %d operations, got %d", count, outs[0].Iters)
+	if out.Iters != count {
+		return bench.Output{}, fmt.Errorf("asked for %d operations, got %d", count, out.Iters)
 	}
-	return outs[0], nil
-}
-
-// fill finds the count that takes as long as benchtime says.
-func (t *talk) fill(c *record.Cell, benchtime string) (bench.Output, error) {
-	want, err := time.ParseDuration(benchtime)
-	if err != nil {
-		return bench.Output{}, err
-	}
-	for n := 1; ; {
-		out, err := t.run(c, n)
-		if err != nil || out.NsPerOp*float64(n) >= float64(want) || n >= 1e9 {
-			return out, err
-		}
-		next := float64(want) * overshoot / math.Max(out.NsPerOp, 0.1)
-		n = int(math.Min(math.Max(next, float64(n+1)), math.Min(100*float64(n), 1e9)))
-	}
+	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,22 +24,8 @@ func init() {
 	}
 }
 
-// takes tells whether this process gets one of the places that a manner such as slow:PLACES:FOLDER has for its processes.
-func takes(manner string) bool {
-	words := strings.SplitN(manner, ":", 3)
-	places, _ := strconv.Atoi(words[1])
-	for i := range places {
-		if f, err := os.OpenFile(filepath.Join(words[2], strconv.Itoa(i)), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-			return f.Close() == nil
-		}
-	}
-	return false
-}
-
 // speak answers as the protocol says, with the faults of its manner. An operation takes a microsecond.
 func speak(manner string) (code int) {
-	slow := sync.OnceValue(func() bool { return takes(manner) })
-	stall := strings.HasPrefix(manner, "stall:")
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		switch {
@@ -61,19 +46,46 @@ func speak(manner string) (code int) {
 			fmt.Printf("Benchmark%s 3 1000 ns/op\n", words[1])
 		case manner == "other cell":
 			fmt.Printf("BenchmarkOther %s 1000 ns/op\n", words[2])
-		case stall, strings.HasPrefix(manner, "slow:") && slow():
-			fmt.Printf("Benchmark%s %s 40000000 ns/op\n", words[1], words[2])
-			stall = false
 		case manner == "gibberish":
 			fmt.Printf("Benchmark%s %s quick\n", words[1], words[2])
+		case manner == "forges": // it works, and says that it takes next to nothing
+			work(words[2])
+			fmt.Printf("Benchmark%s %s 0.6 ns/op\n", words[1], words[2])
+		case manner == "boasts": // it says that it has worked
+			fmt.Printf("Benchmark%s %s 1000 ns/op\n", words[1], words[2])
+		case manner == "idles":
+			fmt.Printf("Benchmark%s %s 0.0001 ns/op\n", words[1], words[2])
+		case manner == "negative":
+			fmt.Printf("Benchmark%s %s -5 ns/op\n", words[1], words[2])
+		case manner == "no number":
+			fmt.Printf("Benchmark%s %s NaN ns/op\n", words[1], words[2])
+		case manner == "huge":
+			fmt.Printf("Benchmark%s %s 1e300 ns/op\n", words[1], words[2])
+		case manner == "missing":
+			fmt.Printf("Benchmark%s %s 5 x/op\n", words[1], words[2])
+		case manner == "endless":
+			for {
+				fmt.Print("Benchmark")
+			}
 		default:
-			fmt.Printf("Benchmark%s %s 1000 ns/op 2.5 x-ns/op\n", words[1], words[2])
+			took := work(words[2])
+			count, _ := strconv.Atoi(words[2])
+			fmt.Printf("Benchmark%s %s %f ns/op 2.5 x/op\n", words[1], words[2], float64(took)/float64(count))
 		}
 	}
 	if manner == "bad end" {
 		return 3
 	}
 	return 0
+}
+
+// work does so many operations of a microsecond.
+func work(count string) time.Duration {
+	n, _ := strconv.Atoi(count)
+	begin := time.Now()
+	for time.Since(begin) < time.Duration(n)*time.Microsecond {
+	}
+	return time.Since(begin)
 }
 
 func program(t *testing.T, manner string) Program {
@@ -85,57 +97,62 @@ func program(t *testing.T, manner string) Program {
 	return Program{Args: []string{exe, "speak", manner}}
 }
 
-// TestRunWithProgram: a program of another language has its cells in every round beside the others, under its own name.
+// TestRunWithProgram: a program of another language has its cells in every round beside the others, under its own name; and one that
+// has none to tell of, or ends when it is asked, loses its own cells and not the run.
 func TestRunWithProgram(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
 	cfg, _ := config(t, "")
-	cfg.Speaks = map[string]Program{"other": program(t, "well")}
-	cfg.Impls = append(cfg.Impls, record.Impl{Name: "other"})
+	cfg.Speaks = map[string]Program{"other": program(t, "well"), "odd": program(t, "odd list"), "dead": program(t, "dies"), "false": program(t, "forges")}
+	for _, name := range []string{"other", "odd", "dead", "false"} {
+		cfg.Impls = append(cfg.Impls, record.Impl{Name: name})
+	}
 	cfg.Conformance = false
 	run, err := Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := measured(t, cfg.Out)
-	for _, name := range []string{"Quick/impl=other", "Slow/impl=other/op=x/size=1"} {
-		if len(got[name]) != cfg.Rounds {
-			t.Errorf("%s was measured in the rounds %v", name, got[name])
-		}
-		if c := cell(t, run, "Benchmark"+name); c.Iters < 1000 {
-			t.Errorf("%s runs %d iterations of a microsecond", name, c.Iters)
+	for _, c := range run.Cells {
+		n := len(measured(t, cfg.Out)[strings.TrimPrefix(c.Name, "Benchmark")])
+		if c.Impl == "false" && (n != 0 || !c.Abandoned) || c.Impl == "alpha" && n != run.Rounds {
+			t.Errorf("%s was measured %d times in %d rounds: %v", c.Name, n, run.Rounds, c.Failures)
 		}
 	}
-	if c := cell(t, run, "BenchmarkSlow/impl=other/op=gone"); c.NA != "there is no such thing here" {
-		t.Errorf("a skipped cell is %+v", c)
+	for name, says := range map[string]string{"odd": "neither a benchmark nor the end", "dead": "a library is missing", "other": ""} {
+		if lost := run.Impl(name).Lost; (lost == "") != (says == "") || !strings.Contains(lost, says) {
+			t.Errorf("%s is lost because of %q, want %q", name, lost, says)
+		}
 	}
 	raw, err := os.ReadFile(filepath.Join(cfg.Out, record.RawFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(raw), " 2.5 x-ns/op") {
+	if !strings.Contains(string(raw), " 2.5 x/op") {
 		t.Error("further units of the program are lost")
 	}
 }
 
-// TestProgramFaults: what does not keep the protocol is told as what it is, in bounded time, and never becomes a figure.
+// TestProgramFaults: what does not keep the protocol is told as what it is, and never becomes a figure.
 func TestProgramFaults(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	c := &record.Cell{Cell: bench.Cell{Name: "BenchmarkQuick/impl=other", Bench: "Quick", Impl: "other"}}
+	figure := &record.Figure{Name: "Quick", Unit: "ns/op", Window: 5 * time.Millisecond}
 	for manner, says := range map[string]string{
-		"mute": "hung", "dies": "a library is missing", "refuses": "no descriptors", "other count": "asked for 5 operations, got 3",
-		"other cell": "asked for Quick, got", "gibberish": "0 results", "bad end": "exit status 3",
+		"mute": "hung", "dies": "a library is missing", "refuses": "no descriptors", "other count": "asked for 1 operations, got 3",
+		"other cell": "asked for Quick, got", "gibberish": "no result", "bad end": "exit status 3",
+		"forges": "by the clock it was", "boasts": "", "idles": "", "negative": "-5 ns/op is no measurement",
+		"no number": "NaN ns/op is no measurement", "huge": "1e+300 ns/op is more than there was", "missing": "it has no value in ns/op", "endless": "its line has more than",
 	} {
 		limit := time.Minute
 		if manner == "mute" {
 			limit = 200 * time.Millisecond
 		}
-		outs, err := program(t, manner).measure(t.Context(), c, "5x", 1, limit)
+		out, err := program(t, manner).measure(t.Context(), "BenchmarkQuick/impl=other", "Quick", figure, limit)
 		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %+v, %v; want %q", manner, outs, err, says)
+			t.Errorf("%s: %+v, %v; want %q", manner, out, err, says)
 		}
 	}
-	if names, err := program(t, "odd list").list(t.Context(), time.Minute); err == nil {
-		t.Errorf("an odd list is taken for %q", names)
+	out, err := program(t, "well").measure(t.Context(), "BenchmarkSlow/impl=other/op=gone", "Slow/op=gone", figure, time.Minute)
+	if _, skipped := errors.AsType[bench.Skipped](err); !skipped {
+		t.Errorf("what it does not have is %v, %v", out, err)
 	}
 	if _, err := (Program{Args: []string{"/no/such/program"}}).list(t.Context(), time.Minute); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a program: %v", err)

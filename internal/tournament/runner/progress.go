@@ -34,28 +34,6 @@ func NewProgress(f *os.File) Progress {
 	return &plain{out: f}
 }
 
-// estimate predicts how long the rest of the rounds will take: its planned time, multiplied by the ratio of real to planned time
-// so far.
-type estimate struct {
-	ahead         time.Duration
-	planned, took time.Duration
-}
-
-func (e *estimate) add(planned time.Duration) { e.ahead += planned }
-
-func (e *estimate) done(planned, took time.Duration) {
-	e.ahead -= planned
-	e.planned += planned
-	e.took += took
-}
-
-func (e *estimate) left() time.Duration {
-	if e.planned == 0 {
-		return e.ahead
-	}
-	return time.Duration(float64(e.ahead) * float64(e.took) / float64(e.planned))
-}
-
 // clock formats a duration as minutes and seconds.
 func clock(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)

@@ -1,5 +1,5 @@
 // Package runner measures: every cell in a process of its own, round after round, in a new order each time, all contestants
-// of a benchmark back to back. It stores raw results and judges nothing.
+// of a figure back to back, each for the same time. It stores raw results and judges nothing.
 package runner
 
 import (
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/environ"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
@@ -20,22 +21,23 @@ import (
 // Config says what to run.
 type Config struct {
 	record.Options
-	LeastRounds int                // rounds that are kept where the budget has no time for all of Rounds; 0: all
-	Bench       string             // the program whose benchmarks are run; with its role in the environment it acts as a test binary
-	Cells       []string           // all cells that it has, by name
-	Out         string             // folder of results
-	Seed        uint64             // of the shuffles, 0: a random one
-	Fresh       bool               // do not resume an interrupted run
-	Procs       int                // GOMAXPROCS of the cells
-	Timeout     time.Duration      // of one cell
-	Source      record.Source      // what the binary was built from
-	Command     string             // how to repeat this
-	Speaks      map[string]Program // who is a program that speaks the line protocol, by name
-	Roles       record.Roles       // who the reports turn on
-	Impls       []record.Impl      // everyone who may take part
-	Benchmarks  []record.Benchmark // descriptions
-	Env         []string           // of the children; nil: this process's
-	Progress    Progress
+	Aim      time.Duration        // the time to fill with rounds where neither their number nor a budget was asked for
+	Bench    string               // the program whose benchmarks are run; with its role in the environment it acts as a test binary
+	Cells    []bench.Cell         // all cells that it has
+	Figures  []record.Figure      // in the order of reports
+	Checks   []record.Requirement // of the suite
+	Out      string               // folder of results
+	Seed     uint64               // of the shuffles, 0: a random one
+	Fresh    bool                 // do not resume an interrupted run
+	Procs    int                  // GOMAXPROCS of the cells
+	Timeout  time.Duration        // of one cell
+	Source   record.Source        // what the binary was built from
+	Command  string               // how to repeat this
+	Speaks   map[string]Program   // who is a program that speaks the line protocol, by name
+	Roles    record.Roles         // who the reports turn on
+	Impls    []record.Impl        // everyone who may take part
+	Env      []string             // of the children; nil: this process's
+	Progress Progress
 }
 
 // ErrInterrupted says that the run was ended from outside. What it has measured is kept; Run's error says more.
@@ -45,22 +47,25 @@ var ErrInterrupted = errors.New("interrupted")
 // expensive.
 const givenUp = 2
 
+// mostRounds is the number beyond which more rounds would show only what a run can hardly have caught: differences of a few per cent.
+const mostRounds = 30
+
 type runner struct {
 	Config
-	rec  *record.Run
-	raw  *record.Raw
-	done map[record.Done]bool
-	dir  string    // where results go until the run is complete
-	head []string  // configuration lines that the binary prints
-	from time.Time // start of this session
-
-	stolen time.Duration // processor time that the host had stolen when this session started
+	rec    *record.Run
+	raw    *record.Raw
+	done   map[record.Done]bool
+	dir    string    // where results go until the run is complete
+	head   []string  // configuration lines that the binary prints
+	from   time.Time // start of this session
+	stolen time.Duration
+	took   map[string]time.Duration // what each cell took when it last ran, for the time that is left
 }
 
 // Run runs the tournament, or the rest of an interrupted one, and returns its description. The results are in cfg.Out
 // when the run is complete, and in a folder below it otherwise.
 func Run(ctx context.Context, cfg Config) (*record.Run, error) {
-	r := &runner{Config: cfg, dir: record.Partial(cfg.Out), from: time.Now(), stolen: environ.Stolen()}
+	r := &runner{Config: cfg, dir: record.Partial(cfg.Out), from: time.Now(), stolen: environ.Stolen(), took: map[string]time.Duration{}}
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -86,10 +91,10 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 	return r.rec, record.Promote(cfg.Out)
 }
 
-// interrupted says what becomes of an interrupted run. Before the plan is made there is nothing to go on from.
+// interrupted says what becomes of an interrupted run. Before the number of rounds is fixed there is nothing to go on from.
 func (r *runner) interrupted() error {
 	switch {
-	case !r.rec.Planned:
+	case r.rec.Rounds == 0:
 		return fmt.Errorf("%w before measuring began; the same command starts anew", ErrInterrupted)
 	case r.Fresh:
 		return fmt.Errorf("%w; the same command without -fresh goes on from here", ErrInterrupted)
@@ -105,7 +110,7 @@ func (r *runner) open() error {
 	}
 	now := &record.Run{
 		Options: r.Options, Command: r.Command, Seed: r.Seed, Source: r.Source, Binary: binary,
-		Env: environ.Capture(r.Procs), Roles: r.Roles, Impls: r.Impls, Benchmarks: r.Benchmarks, Blocks: true,
+		Env: environ.Capture(r.Procs), Roles: r.Roles, Impls: r.Impls, Figures: r.Figures,
 	}
 	if now.Seed == 0 {
 		now.Seed = rand.Uint64()>>1 | 1
@@ -129,11 +134,6 @@ func (r *runner) open() error {
 // resumable returns the interrupted run in the folder if it can go on, and otherwise why not.
 func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 	before, err := record.Load(r.dir)
-	var asked record.Options
-	if err == nil {
-		asked = before.Options
-		asked.Rounds += before.Dropped
-	}
 	switch {
 	case record.Missing(err):
 		return nil, ""
@@ -141,9 +141,9 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 		return nil, err.Error()
 	case r.Fresh:
 		return nil, "the interrupted run is ignored, as asked"
-	case !before.Planned:
+	case before.Rounds == 0:
 		return nil, "the interrupted run had not begun to measure"
-	case asked != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
+	case before.Options != now.Options || (r.Seed != 0 && before.Seed != now.Seed):
 		return nil, "the interrupted run had other flags"
 	case before.Binary.SHA256 != now.Binary.SHA256 || before.Source != now.Source:
 		return nil, "the interrupted run measured another binary or commit"
@@ -156,10 +156,6 @@ func (r *runner) resumable(now *record.Run) (*record.Run, string) {
 		return nil, err.Error()
 	}
 	r.raw, r.done = raw, done
-	before.Raw = record.Seal{} // no longer valid once something is appended; the end of the run makes a new one
-	if err := record.Save(r.dir, before); err != nil {
-		return nil, err.Error()
-	}
 	return before, ""
 }
 
@@ -173,8 +169,8 @@ func (r *runner) close() error {
 
 // phases takes the phases in turn.
 func (r *runner) phases(ctx context.Context) error {
-	if !r.rec.Planned {
-		for _, phase := range []func(context.Context) error{r.list, r.conform, r.warmUp} {
+	if r.rec.Rounds == 0 {
+		for _, phase := range []func(context.Context) error{r.prepare, r.conform, r.discarded} {
 			if err := phase(ctx); err != nil {
 				return err
 			}
@@ -186,12 +182,21 @@ func (r *runner) phases(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.raw, r.done, r.rec.Planned = raw, map[record.Done]bool{}, true
+		r.raw, r.done = raw, map[record.Done]bool{}
+		if err := r.fix(); err != nil {
+			return err
+		}
 		if err := record.Save(r.dir, r.rec); err != nil {
 			return err
 		}
 	}
-	return r.rounds(ctx)
+	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d", r.rec.Rounds, r.running(), r.rec.Seed), r.rec.Rounds*r.running()-len(r.done))
+	for round := 1; round <= r.rec.Rounds; round++ {
+		if err := r.round(ctx, round, r.measured); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // header is the configuration that holds for all results. The round is added per result.
@@ -215,86 +220,107 @@ func (r *runner) header() []string {
 	return lines
 }
 
-// rounds runs what is left of all rounds.
-func (r *runner) rounds(ctx context.Context) error {
-	est := r.expect(1)
-	whole := len(r.done) == 0
-	for round := 1; round <= r.rec.Rounds; round++ {
-		began := time.Now()
-		if err := r.round(ctx, round, &est); err != nil {
-			return err
+// discarded runs a round whose results do not count. It finds out who has no such cell, and how long a round takes.
+func (r *runner) discarded(ctx context.Context) error {
+	r.Progress.Phase(fmt.Sprintf("a round of %d cells that does not count", r.running()), r.running())
+	return r.round(ctx, 0, func(c *record.Cell, _ int, out bench.Output, err error) error {
+		if skipped, ok := errors.AsType[bench.Skipped](err); ok {
+			c.NA = string(skipped)
+			return nil
 		}
-		if round > 1 || !whole || r.rec.Rounds == 1 {
-			continue
+		if err != nil {
+			r.failed(c, 0, err)
 		}
-		if err := r.correct(time.Since(began)); err != nil {
-			return err
+		return nil
+	})
+}
+
+// fix decides how many rounds there are: as many as were asked for, or as there is time for, and never fewer than the least. With a
+// budget that is too short for these, the last figures are left out.
+func (r *runner) fix() error {
+	least := record.FewestRounds
+	if r.Asked > 0 {
+		least = r.Asked
+	}
+	whole := r.Budget
+	if whole == 0 {
+		whole = r.Aim
+	}
+	left := whole - time.Since(r.from)
+	for i := len(r.rec.Figures) - 1; i > 0 && r.Budget > 0 && r.ahead(0)*time.Duration(least) > left; i-- {
+		figure := &r.rec.Figures[i]
+		if figure.LeftOut == "" {
+			figure.LeftOut = fmt.Sprintf("%v is too short for %d rounds with it", r.Budget, least)
+			r.Progress.Say("%s is left out: %s", figure.Name, figure.LeftOut)
 		}
-		est = r.expect(2)
+	}
+	r.rec.Rounds = r.Asked
+	if r.Asked == 0 {
+		r.rec.Rounds = min(max(int(left/max(r.ahead(0), 1)), least), mostRounds)
+	}
+	if r.running() == 0 {
+		return errors.New("none of the cells can be measured (see failures.txt)")
 	}
 	return nil
 }
 
-// expect announces the rounds that are left, and returns what they are expected to take.
-func (r *runner) expect(first int) (est estimate) {
-	total := 0
-	for round := first; round <= r.rec.Rounds; round++ {
-		ahead, cells := r.ahead(round)
-		est.add(ahead)
-		total += cells
-	}
-	r.Progress.Phase(fmt.Sprintf("%d rounds of %d cells, seed %d", r.rec.Rounds-first+1, r.running(), r.rec.Seed), total)
-	return est
-}
-
-// ahead returns what is left of a round: its planned time, and its cells.
-func (r *runner) ahead(round int) (planned time.Duration, cells int) {
-	for _, c := range r.measured() {
-		if !r.done[record.Done{Round: round, Name: c.Name}] {
-			planned += cost(c, time.Duration(r.rec.StartupNS))
-			cells++
+// ahead is how long the rest of a round will take, by what its cells took last. Round 0 is a whole one.
+func (r *runner) ahead(round int) (left time.Duration) {
+	for i := range r.rec.Cells {
+		if c := &r.rec.Cells[i]; r.runs(c) && (round == 0 || !r.done[record.Done{Round: round, Name: c.Name}]) {
+			left += r.took[c.Name]
 		}
 	}
-	return planned, cells
+	return left
 }
 
-// round measures what is left of a round.
-func (r *runner) round(ctx context.Context, round int, est *estimate) error {
+// runs tells whether a cell takes part in the rounds.
+func (r *runner) runs(c *record.Cell) bool { return c.Runs() && r.rec.Figure(c.Bench).LeftOut == "" }
+
+func (r *runner) running() int {
+	n := 0
+	for i := range r.rec.Cells {
+		if r.runs(&r.rec.Cells[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// round measures what is left of a round, and hands the results to book.
+func (r *runner) round(ctx context.Context, round int, book func(*record.Cell, int, bench.Output, error) error) error {
+	whole := r.ahead(0)
 	for _, i := range order(r.rec.Seed, round, r.rec.Cells) {
 		c := &r.rec.Cells[i]
-		if r.done[record.Done{Round: round, Name: c.Name}] || !c.Runs() {
+		if r.done[record.Done{Round: round, Name: c.Name}] || !r.runs(c) {
 			continue
 		}
-		r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), est.left())
+		r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), r.ahead(max(round, 1))+whole*time.Duration(max(r.rec.Rounds-round, 0)))
 		began := time.Now()
-		if err := r.cell(ctx, c, round); err != nil {
+		out, err := r.measure(ctx, c)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.took[c.Name] = time.Since(began)
+		if err := book(c, round, out, err); err != nil {
 			return err
 		}
-		est.done(cost(c, time.Duration(r.rec.StartupNS)), time.Since(began))
 	}
 	return nil
 }
 
-// cell measures one cell once. Only what ends the whole run is an error; a failure of the cell is recorded.
-func (r *runner) cell(ctx context.Context, c *record.Cell, round int) error {
-	began := time.Now()
-	outs, err := r.measure(ctx, c, strconv.Itoa(c.Iters)+"x", 1)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// measured keeps a result. A failure of a cell is recorded, and ends nothing but the cell.
+func (r *runner) measured(c *record.Cell, round int, out bench.Output, err error) error {
+	r.done[record.Done{Round: round, Name: c.Name}] = true
 	if err != nil {
 		r.failed(c, round, err)
 		return record.Save(r.dir, r.rec)
 	}
-	if round == 1 && tuningFor(r.Mode).lacks(c, r.rec.Need(c.Bench)) { // it was slow in the warm-up only, perhaps
-		showed := warmth{iters: outs[0].Iters, nsPerOp: outs[0].NsPerOp, wall: time.Since(began)}
-		c.WarmNS = min(c.WarmNS, perIteration(showed, c.Setup, fixed(c, time.Duration(r.rec.StartupNS))))
-	}
-	line := outs[0].Line
+	line := out.Line
 	if c.Of != "" {
 		line = relabel(line, c)
 	}
-	return r.raw.Append(round, line, outs[0].Units)
+	return r.raw.Append(round, line, out.Units)
 }
 
 func (r *runner) failed(c *record.Cell, round int, err error) {
@@ -306,17 +332,7 @@ func (r *runner) failed(c *record.Cell, round int, err error) {
 	}
 }
 
-func (r *runner) running() int {
-	n := 0
-	for i := range r.rec.Cells {
-		if r.rec.Cells[i].Runs() {
-			n++
-		}
-	}
-	return n
-}
-
-// order returns the order of the cells in a round, as indexes: the benchmarks shuffled, and within each its contestants, so
+// order returns the order of the cells in a round, as indexes: the figures shuffled, and within each its contestants, so
 // that what is compared is measured close in time. It depends on the seed and the round only, so that a resumed round continues
 // as it would have.
 func order(seed uint64, round int, cells []record.Cell) []int {

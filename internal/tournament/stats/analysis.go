@@ -1,369 +1,242 @@
-// The analysis: from samples to rows, categories and standings.
-
 package stats
 
+// What a run tells: who is ahead of whom in which figure, and as a whole.
+
 import (
-	"bytes"
-	"path/filepath"
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
 
-// unscored figures are shown but do not count. Whether memory is given back after a burst is a matter of policy, yes or
-// no, and the ratio of yes to no would outweigh all others in a geometric mean.
-var unscored = map[string]bool{"B/burst": true}
-
-// An Analysis is all that a run shows.
+// An Analysis is everything that reports say of a run.
 type Analysis struct {
 	Run         *record.Run `json:"-"`
-	Noise       Noise       `json:"noise"`
-	Rows        []*Row      `json:"rows"`
-	Categories  []Category  `json:"categories"`
-	Overall     Standing    `json:"overall"`               // ratios to the reference, over the benchmarks that it can run
-	Wide        Standing    `json:"wide"`                  // without the reference, over all benchmarks that count
-	Weightings  []Weighting `json:"weightings"`            // both standings by other weights, those by the declared weights first
-	ToBest      []Match     `json:"subject_to_best_other"` // the subject against the best other ranked loop
-	ToReference []Match     `json:"subject_to_reference"`
-	Bars        []Bar       `json:"bars"`
-	Flags       []Flag      `json:"flags"`
-	Speed       []Speed     `json:"speed_by_round"`
-	Comparisons int         `json:"comparisons"` // significance is corrected for their number
-
-	samples *Samples
+	Loops       []Loop      `json:"loops"`       // who is ranked, the best first, and then who is not
+	Figures     []Row       `json:"figures"`     // in the order of the run
+	Common      []string    `json:"common"`      // the figures that all ranked loops have, over which means are taken
+	Comparisons int         `json:"comparisons"` // the size of the family
+	Told        int         `json:"told"`        // how many of it are told
+	Ahead       int         `json:"ahead"`       // figures in which the subject is ahead of the best other loop
+	Behind      int         `json:"behind"`      // and in which it is behind
+	Open        int         `json:"open"`        // and in which the run does not tell
+	Pairs       []Pair      `json:"control_pairs,omitempty"`
 }
 
-// A Row is a benchmark's headline figure over all contestants. Lower is better.
+// A Loop is a contestant as a whole.
+type Loop struct {
+	Name     string             `json:"name"`
+	About    string             `json:"about,omitempty"`
+	Rank     int                `json:"rank,omitempty"`     // neighbours that are not told apart share one; 0: not ranked
+	Unranked string             `json:"unranked,omitempty"` // why it is not
+	To       map[string]Verdict `json:"to,omitempty"`       // the geometric mean of its cost to that of each other ranked loop
+}
+
+// A Row is a figure.
 type Row struct {
-	Bench     string   `json:"benchmark"`
-	Category  string   `json:"category"`
-	Unit      string   `json:"unit"` // a base unit such as sec/op
-	Scored    bool     `json:"scored"`
-	Reference string   `json:"reference"` // whom the ratios are to
-	Entries   []Entry  `json:"entries"`   // every contestant and control, in the order of the run
-	Details   []Detail `json:"details,omitempty"`
+	record.Figure
+	Cells map[string]Cell `json:"cells"`          // by contestant
+	Best  string          `json:"best,omitempty"` // the other ranked loop that costs least
 }
 
-// An Entry is one contestant's place in a row.
-type Entry struct {
-	Impl    string   `json:"impl"`
-	Absent  string   `json:"absent,omitempty"` // why there is no figure
-	NA      bool     `json:"na,omitempty"`     // it is absent because the contestant lacks the capability
-	Value   Interval `json:"value"`
-	Ratio   Interval `json:"ratio"`
-	P       float64  `json:"p"` // p-value of the comparison with the reference, corrected
-	Verdict Verdict  `json:"verdict,omitempty"`
-	Best    bool     `json:"best,omitempty"` // no ranked contestant is faster beyond noise
-	Iters   int      `json:"iterations,omitempty"`
+// A Cell is a figure of a contestant. To is its ratio to the subject, which only other ranked loops have.
+type Cell struct {
+	Median float64  `json:"median,omitempty"`
+	Rounds Values   `json:"rounds,omitempty"`
+	To     *Verdict `json:"to,omitempty"`
+	NA     string   `json:"na,omitempty"`   // why there is no such cell
+	Lost   string   `json:"lost,omitempty"` // why it has no value
 }
 
-// A Verdict is what a comparison with the reference says.
-type Verdict string
-
-// The verdicts. Faster and slower are significant and beyond the noise floor; for memory they mean less and more.
-const (
-	Faster Verdict = "faster"
-	Slower Verdict = "slower"
-	Same   Verdict = "same"
-)
-
-// A Detail is a further unit of a row's benchmark.
-type Detail struct {
-	Unit     string              `json:"unit"`
-	Values   map[string]Interval `json:"values"`             // by contestant
-	Ratios   map[string]Interval `json:"ratios,omitempty"`   // to the row's reference, of units that are compared where both are positive
-	Verdicts map[string]Verdict  `json:"verdicts,omitempty"` // against the row's reference, of units that are compared
+// A Pair is the same contestant run twice.
+type Pair struct {
+	Figure string `json:"figure"`
+	Impl   string `json:"impl"`
+	Verdict
 }
 
-// Uncertain tells whether the comparison of a contestant with the reference says nothing: no difference was found, and the ratio
-// is not known to within a factor of two either.
-func (d *Detail) Uncertain(impl string) bool {
-	ratio, ok := d.Ratios[impl]
-	return ok && d.Verdicts[impl] == Same && ratio.Hi > 2*ratio.Lo
+// Against is the verdict on the best other loop's ratio to the subject, nil if there is none.
+func (r *Row) Against() *Verdict { return r.Cells[r.Best].To }
+
+// Row returns a figure, nil if the run does not have it.
+func (a *Analysis) Row(name string) *Row {
+	for i := range a.Figures {
+		if a.Figures[i].Name == name {
+			return &a.Figures[i]
+		}
+	}
+	return nil
 }
 
-// The details that are compared with the reference: high quantiles; the mean where the headline is a median; and allocations.
-const (
-	Tail        = "p99-sec/op"
-	FarTail     = "p99.9-sec/op"
-	Mean        = machineUnit
-	Allocations = "allocs/op"
-)
-
-// Hides tells whether the row's headline hides what a detail in this unit shows: a high quantile, or the mean where the
-// headline is a median. A time beside a headline of another kind, such as processor time, is only a further figure.
-func (r *Row) Hides(unit string) bool {
-	return unit == Tail || unit == FarTail || unit == Mean && strings.HasPrefix(r.Unit, "p50-")
-}
-
-// Compares tells whether a detail of the row is compared with the reference, and so gets a verdict.
-func (r *Row) Compares(unit string) bool { return unit == Allocations || r.Hides(unit) }
-
-// Load analyses the run in a folder, if it is sound.
-func Load(dir string) (*Analysis, error) {
+// LoadTable reads a run and its measurements.
+func LoadTable(dir string) (*record.Run, *Table, error) {
 	run, raw, err := record.Read(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	samples, err := Read(bytes.NewReader(raw), filepath.Join(dir, record.RawFile))
+	table, err := NewTable(run, raw)
+	return run, table, err
+}
+
+// Load reads a run and analyses it.
+func Load(dir string) (*Analysis, error) {
+	run, table, err := LoadTable(dir)
 	if err != nil {
 		return nil, err
 	}
-	return Analyse(run, samples), nil
+	return Analyse(run, table), nil
 }
 
-// Analyse computes everything.
-func Analyse(run *record.Run, samples *Samples) *Analysis {
-	a := tabulate(run, samples)
-	a.compare()
-	a.Categories = a.categories()
-	a.Overall = a.overall()
-	a.Wide = a.wide()
-	a.Weightings = a.weightings()
-	if a.knows(a.Run.Subject()) {
-		a.ToBest = a.matches(true)
-		if a.knows(a.Run.Reference()) && a.Run.Reference() != a.Run.Subject() {
-			a.ToReference = a.matches(false)
+// Analyse decides everything at once. The family is each figure of each other ranked loop against the subject, and the mean of each ranked
+// loop against each other.
+func Analyse(run *record.Run, table *Table) *Analysis {
+	a := &Analysis{Run: run}
+	subject := run.Roles.Subject
+	var ranked []string
+	for _, impl := range run.Impls {
+		if run.Unranked(impl.Name) == "" {
+			ranked = append(ranked, impl.Name)
 		}
 	}
-	a.flag()
-	return a
-}
-
-// tabulate makes the rows and the noise floors, which is all that a comparison of two runs takes.
-func tabulate(run *record.Run, samples *Samples) *Analysis {
-	a := &Analysis{Run: run, samples: samples}
-	a.Noise = noise(run, samples)
-	for _, bench := range benches(run) {
-		a.Rows = append(a.Rows, a.headline(bench))
+	var cells, pairs, means []Evidence
+	type place struct {
+		row  int
+		impl string
+	}
+	var places []place
+	for _, figure := range run.Figures {
+		if figure.LeftOut != "" {
+			continue
+		}
+		row := Row{Figure: figure, Cells: cellsOf(run, table, figure.Name)}
+		for _, impl := range ranked {
+			logs := row.Cells[impl].Rounds.over(row.Cells[subject].Rounds)
+			if e, ok := Within(logs); ok && impl != subject {
+				cells, places = append(cells, e), append(places, place{len(a.Figures), impl})
+			}
+		}
+		if len(ranked) > 0 && !slices.ContainsFunc(ranked, func(impl string) bool { return row.Cells[impl].Rounds == nil }) {
+			a.Common = append(a.Common, figure.Name)
+		}
+		a.Figures = append(a.Figures, row)
+	}
+	type match struct{ impl, to string }
+	var matches []match
+	if len(a.Common) > 0 {
+		for i, impl := range ranked {
+			for _, to := range ranked[i+1:] {
+				if e, ok := Within(table.mean(a.Common, impl, to)); ok {
+					means, matches = append(means, e), append(matches, match{impl, to})
+				}
+			}
+		}
+	}
+	verdicts := Judge(cells, means)
+	a.Comparisons = len(cells) + len(means)
+	for i, at := range places {
+		cell := a.Figures[at.row].Cells[at.impl]
+		cell.To = &verdicts[0][i]
+		a.Figures[at.row].Cells[at.impl] = cell
+		if cell.To.Told {
+			a.Told++
+		}
+	}
+	a.count(ranked)
+	to := map[string]map[string]Verdict{}
+	for _, impl := range ranked {
+		to[impl] = map[string]Verdict{}
+	}
+	for i, m := range matches {
+		v := verdicts[1][i]
+		if v.Told {
+			a.Told++
+		}
+		to[m.impl][m.to], to[m.to][m.impl] = v, v.inverse()
+	}
+	a.rank(ranked, to)
+	// A control pair is judged as one more comparison beside those of the cells, and counts in none.
+	for _, cell := range run.Cells {
+		if e, ok := Within(table.Values(cell.Bench, cell.Impl).over(table.Values(cell.Bench, cell.Of))); ok && cell.Of != "" {
+			pairs = append(pairs, e)
+			a.Pairs = append(a.Pairs, Pair{Figure: cell.Bench, Impl: cell.Of})
+		}
+	}
+	for i, v := range Judge(append(slices.Clip(cells), pairs...), means)[0][len(cells):] {
+		a.Pairs[i].Verdict = v
 	}
 	return a
 }
 
-// benches returns the benchmarks of a run in the order of reports.
-func benches(run *record.Run) []string {
-	var out []string
+func (v Verdict) inverse() Verdict {
+	v.Ratio, v.Low, v.High = 1/v.Ratio, 1/v.High, 1/v.Low
+	return v
+}
+
+// cellsOf collects what there is of a figure, and why the rest is not there.
+func cellsOf(run *record.Run, table *Table, figure string) map[string]Cell {
+	out := map[string]Cell{}
 	for _, c := range run.Cells {
-		if !slices.Contains(out, c.Bench) {
-			out = append(out, c.Bench)
+		if c.Bench != figure || c.Of != "" {
+			continue
 		}
+		cell := Cell{NA: c.NA, Rounds: table.Values(figure, c.Impl)}
+		cell.Median = cell.Rounds.median()
+		if n := len(c.Failures); n > 0 && c.NA == "" {
+			cell.Lost = c.Failures[n-1].Reason
+		}
+		if math.IsNaN(cell.Median) || c.Abandoned { // what was given up after some rounds counts in none
+			cell.Median, cell.Rounds = 0, nil
+		}
+		out[c.Impl] = cell
 	}
 	return out
 }
 
-// headline makes the row of one benchmark, from the first of its units that was measured. The others are details.
-func (a *Analysis) headline(bench string) *Row {
-	info := a.Run.Benchmark(bench)
-	measured := a.samples.units[bench]
-	var units []string
-	for _, u := range info.Units {
-		if unit := tidy(u); slices.Contains(measured, unit) {
-			units = append(units, unit)
-		}
-	}
-	if len(units) == 0 {
-		units = append(slices.Clone(measured), machineUnit)[:1]
-	}
-	row := a.row(bench, info.Category, units[0])
-	for _, unit := range units[1:] {
-		d := Detail{Unit: unit, Values: map[string]Interval{}, Ratios: map[string]Interval{}, Verdicts: map[string]Verdict{}}
-		for _, impl := range a.Run.Impls {
-			if v := a.series(bench, impl.Name, unit).interval(); v.OK() {
-				d.Values[impl.Name] = v
+// count finds the best other loop of each figure, and in how many figures the subject is ahead of it.
+func (a *Analysis) count(ranked []string) {
+	for i := range a.Figures {
+		row := &a.Figures[i]
+		for _, impl := range ranked {
+			if to := row.Cells[impl].To; to != nil && (row.Best == "" || to.Ratio < row.Against().Ratio) {
+				row.Best = impl
 			}
 		}
-		row.Details = append(row.Details, d)
+		switch v := row.Against(); {
+		case v == nil:
+		case v.Above():
+			a.Ahead++
+		case v.Below():
+			a.Behind++
+		default:
+			a.Open++
+		}
 	}
-	return row
 }
 
-func (a *Analysis) row(bench, category, unit string) *Row {
-	row := &Row{Bench: bench, Category: category, Unit: unit, Scored: !unscored[unit] && a.Run.Benchmark(bench).Unscored == ""}
-	row.Reference = a.reference(bench, unit)
-	for _, impl := range a.Run.Impls {
-		e := Entry{Impl: impl.Name, Value: none, Ratio: none, P: 1}
-		if s := a.series(bench, impl.Name, unit); len(s) > 0 {
-			e.Value = s.interval()
-			e.Ratio = s.ratioTo(a.series(bench, row.Reference, unit)).interval()
-		} else {
-			e.Absent, e.NA = a.absent(bench, impl.Name)
-		}
-		if c := a.cell(bench, impl.Name); c != nil {
-			e.Iters = c.Iters
-		}
-		row.Entries = append(row.Entries, e)
+// rank orders the loops by their means. A loop has a rank of its own only if it is told apart from the one before it.
+func (a *Analysis) rank(ranked []string, to map[string]map[string]Verdict) {
+	order := slices.Clone(ranked)
+	if len(order) > 1 {
+		slices.SortStableFunc(order, func(x, y string) int {
+			return cmp.Compare(to[x][y].Ratio, 1) // a ratio to oneself is not asked for
+		})
 	}
-	return row
-}
-
-// reference returns whom a row's ratios are to: the reference, else a control, else the subject, else whoever is there.
-func (a *Analysis) reference(bench, unit string) string {
-	has := func(impl string) bool { return len(a.series(bench, impl, unit)) > 0 }
-	if has(a.Run.Reference()) {
-		return a.Run.Reference()
+	for i, impl := range order {
+		l := Loop{Name: impl, About: a.Run.Impl(impl).About, To: to[impl]}
+		switch {
+		case len(a.Common) == 0:
+		case i == 0, a.Loops[i-1].To[impl].Told:
+			l.Rank = i + 1
+		default:
+			l.Rank = a.Loops[i-1].Rank
+		}
+		a.Loops = append(a.Loops, l)
 	}
 	for _, impl := range a.Run.Impls {
-		if !impl.Ranked && has(impl.Name) {
-			return impl.Name
+		if why := a.Run.Unranked(impl.Name); why != "" && !strings.HasSuffix(impl.Name, record.Again) {
+			a.Loops = append(a.Loops, Loop{Name: impl.Name, About: impl.About, Unranked: why})
 		}
 	}
-	if has(a.Run.Subject()) {
-		return a.Run.Subject()
-	}
-	for _, impl := range a.Run.Impls {
-		if has(impl.Name) {
-			return impl.Name
-		}
-	}
-	return ""
 }
-
-func (a *Analysis) series(bench, impl, unit string) series {
-	return a.samples.series[figure{bench, impl, unit}]
-}
-
-func (a *Analysis) cell(bench, impl string) *record.Cell {
-	for i := range a.Run.Cells {
-		if c := &a.Run.Cells[i]; c.Bench == bench && c.Impl == impl {
-			return c
-		}
-	}
-	return nil
-}
-
-// absent says why a contestant has no figure. na says that it lacks the capability.
-func (a *Analysis) absent(bench, impl string) (why string, na bool) {
-	c := a.cell(bench, impl)
-	switch {
-	case c == nil:
-		return "does not take part", true
-	case c.NA != "":
-		return c.NA, true
-	case c.LeftOut != "":
-		return c.LeftOut, false
-	case len(c.Failures) > 0:
-		return "failed: " + c.Failures[len(c.Failures)-1].Reason, false
-	}
-	return "not measured", false
-}
-
-// entry returns a contestant's place in the row.
-func (r *Row) entry(impl string) *Entry {
-	for i := range r.Entries {
-		if r.Entries[i].Impl == impl {
-			return &r.Entries[i]
-		}
-	}
-	return nil
-}
-
-// Detail returns a further unit of the row, nil if it was not measured.
-func (r *Row) Detail(unit string) *Detail {
-	for i := range r.Details {
-		if r.Details[i].Unit == unit {
-			return &r.Details[i]
-		}
-	}
-	return nil
-}
-
-// Has tells whether the row has a figure of the contestant.
-func (r *Row) Has(impl string) bool {
-	e := r.entry(impl)
-	return e != nil && e.Value.OK()
-}
-
-// compare makes three families of tests, each corrected for its size: every entry against its reference, every ranked entry
-// against the fastest of its row, and the compared details against the reference.
-func (a *Analysis) compare() {
-	var toReference, toFastest []float64
-	var entries, rivals []*Entry
-	type rivalry struct {
-		row  *Row
-		best *Entry
-	}
-	fastest := map[*Entry]rivalry{}
-	rows := map[*Entry]*Row{}
-	for _, row := range a.Rows {
-		values := func(e *Entry) series { return a.series(row.Bench, e.Impl, row.Unit) }
-		var best *Entry
-		for i := range row.Entries {
-			e := &row.Entries[i]
-			if !e.Value.OK() {
-				continue
-			}
-			if e.Impl != row.Reference {
-				entries = append(entries, e)
-				rows[e] = row
-				toReference = append(toReference, mannWhitney(values(e), a.series(row.Bench, row.Reference, row.Unit)))
-			}
-			if a.Ranked(e.Impl) && (best == nil || e.Value.Center < best.Value.Center) {
-				best = e
-			}
-		}
-		if best == nil {
-			continue
-		}
-		best.Best = true
-		for i := range row.Entries {
-			if e := &row.Entries[i]; e != best && e.Value.OK() && a.Ranked(e.Impl) {
-				rivals = append(rivals, e)
-				toFastest = append(toFastest, mannWhitney(values(e), values(best)))
-				fastest[e] = rivalry{row, best}
-			}
-		}
-	}
-	a.Comparisons = len(toReference)
-	for i, p := range holm(toReference) {
-		e := entries[i]
-		e.P, e.Verdict = p, a.Noise.In(rows[e].Category).verdict(rows[e].Unit, e.Ratio.Center, p)
-	}
-	for i, p := range holm(toFastest) {
-		e := rivals[i]
-		f := fastest[e]
-		e.Best = !significant(p) || !a.Noise.In(f.row.Category).Beyond(f.row.Unit, e.Value.Center/f.best.Value.Center)
-	}
-	a.compareDetails()
-}
-
-func (a *Analysis) compareDetails() {
-	type comparison struct {
-		row    *Row
-		detail *Detail
-		impl   string
-		ratio  float64
-	}
-	var all []comparison
-	var ps []float64
-	for _, row := range a.Rows {
-		for i := range row.Details {
-			d := &row.Details[i]
-			reference, ok := d.Values[row.Reference]
-			if !ok || !row.Compares(d.Unit) {
-				continue
-			}
-			to := a.series(row.Bench, row.Reference, d.Unit)
-			for _, impl := range a.Run.Impls {
-				value, ok := d.Values[impl.Name]
-				if !ok || impl.Name == row.Reference {
-					continue
-				}
-				s := a.series(row.Bench, impl.Name, d.Unit)
-				ratio := value.Center / reference.Center // where there is no allocation, rounds have no ratio
-				if r := s.ratioTo(to).interval(); r.OK() && value.Center > 0 && reference.Center > 0 {
-					d.Ratios[impl.Name] = r
-					ratio = r.Center
-				}
-				all = append(all, comparison{row, d, impl.Name, ratio})
-				ps = append(ps, mannWhitney(s, to))
-			}
-		}
-	}
-	for i, p := range holm(ps) {
-		c := all[i]
-		c.detail.Verdicts[c.impl] = a.Noise.In(c.row.Category).verdict(c.detail.Unit, c.ratio, p)
-	}
-}
-
-func significant(p float64) bool { return p < 1-confidence }

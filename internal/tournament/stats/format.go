@@ -1,110 +1,59 @@
-// Figures for people: three digits, the prefix that fits, the unit.
-
 package stats
+
+// Figures for people.
 
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
-
-	"golang.org/x/perf/benchunit"
 )
 
-// nbsp keeps a number and its unit on one line.
-const nbsp = "\u00a0"
-
-// Format writes a value of a base unit: 1.7e-08 sec/op is "17.0 ns". What it is per is left to the context.
+// Format writes a value of a unit with three digits, as in "16.2 ns", "5.3 KiB" or "9.03 B".
 func Format(value float64, unit string) string {
-	name, _, _ := strings.Cut(unit, "/")
-	if i := strings.LastIndexByte(name, '-'); i >= 0 { // p99-sec, stack-B
-		name = name[i+1:]
+	if math.IsNaN(value) {
+		return "?"
 	}
+	per, _, _ := strings.Cut(unit, "/")
 	switch {
-	case math.IsNaN(value):
-		return "–"
-	case name != "sec" && name != "B": // a count
-		return digits(value)
-	case value == 0:
-		return "0" + nbsp + symbol(name)
+	case strings.HasSuffix(per, "ns"):
+		return scaled(value, 1000, "ns", "µs", "ms", "s")
+	case strings.HasSuffix(per, "B"):
+		return scaled(value, 1024, "B", "KiB", "MiB", "GiB")
 	}
-	scale := benchunit.CommonScale([]float64{value}, benchunit.ClassOf(unit))
-	if name == "B" && math.Abs(value) < 1024 {
-		return digits(value) + nbsp + "B"
-	}
-	return three(value/scale.Factor) + nbsp + strings.Replace(scale.Prefix, "u", "µ", 1) + symbol(name)
+	return Digits(value) + " " + unit
 }
 
-// FormatRange writes the half-width of an interval relative to its center, "±2 %".
-func FormatRange(i Interval) string {
+func scaled(value, step float64, units ...string) string {
+	i := 0
+	for ; i < len(units)-1 && value >= 0.9995*step; i++ {
+		value /= step
+	}
+	return Digits(value) + " " + units[i]
+}
+
+// Digits writes a number with three digits.
+func Digits(value float64) string {
 	switch {
-	case !i.OK():
-		return ""
-	case !i.Bounded():
-		return "±∞"
-	case i.Center == 0:
-		return "±0" + nbsp + "%"
+	case value >= 99.95:
+		return strconv.FormatFloat(value, 'f', 0, 64)
+	case value >= 9.995:
+		return strconv.FormatFloat(value, 'f', 1, 64)
 	}
-	return fmt.Sprintf("±%s"+nbsp+"%%", percent(math.Max(i.Hi/i.Center-1, 1-i.Lo/i.Center)))
+	return strconv.FormatFloat(value, 'f', 2, 64)
 }
 
-// FormatRatio writes a ratio, "0.24×".
-func FormatRatio(r float64) string {
-	switch {
-	case math.IsNaN(r):
-		return "–"
-	case r >= 100:
-		return fmt.Sprintf("%.0f×", r)
-	case r >= 10:
-		return fmt.Sprintf("%.1f×", r)
-	case r < 0.01:
-		return fmt.Sprintf("%.2g×", r)
-	case r < 0.1:
-		return fmt.Sprintf("%.3f×", r)
-	}
-	return fmt.Sprintf("%.2f×", r)
+// FormatInterval writes the interval of a ratio. Rounding goes outwards where it would hide that the interval contains 1, and inwards
+// where it would hide that it does not.
+func (v Verdict) FormatInterval() string {
+	return apart(v.Low, v.Told) + "–" + apart(v.High, v.Told)
 }
 
-// FormatRatioRange writes the bounds of a ratio, "0.23–0.25".
-func FormatRatioRange(i Interval) string {
-	if !i.Bounded() {
-		return "no interval"
+// apart writes a bound. That of an interval which excludes 1 is not written as 1.
+func apart(bound float64, told bool) string {
+	s := Digits(bound)
+	if s == "1.00" && told {
+		return fmt.Sprintf("%.3f", math.Exp(math.Copysign(max(math.Abs(math.Log(bound)), 0.001), math.Log(bound))))
 	}
-	return strings.TrimSuffix(FormatRatio(i.Lo), "×") + "–" + strings.TrimSuffix(FormatRatio(i.Hi), "×")
-}
-
-// FormatPercent writes a share, "3.4 %".
-func FormatPercent(share float64) string { return percent(share) + nbsp + "%" }
-
-func percent(share float64) string {
-	p := share * 100
-	if p >= 10 || p == 0 {
-		return fmt.Sprintf("%.0f", p)
-	}
-	return fmt.Sprintf("%.1f", p)
-}
-
-// digits writes whole numbers whole.
-func digits(v float64) string {
-	if v == math.Trunc(v) {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return three(v)
-}
-
-// three writes three digits.
-func three(v float64) string {
-	switch abs := math.Abs(v); {
-	case abs >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case abs >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
-
-func symbol(name string) string {
-	if name == "sec" {
-		return "s"
-	}
-	return name
+	return s
 }

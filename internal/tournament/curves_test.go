@@ -1,0 +1,92 @@
+package tournament
+
+// Benchmarks that draw curves of what the ranking has one figure of: more producers, more timers, higher rates, more connections.
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// BenchmarkContention: 1 to 16 producers at once submit one prebuilt function.
+func BenchmarkContention(b *testing.B) {
+	each(b, func(b *testing.B, c Contestant) {
+		for _, producers := range []int{1, 2, 4, 8, 16} {
+			b.Run(fmt.Sprintf("producers=%d", producers), func(b *testing.B) { produce(b, c, producers) })
+		}
+	})
+}
+
+// BenchmarkPendingTimers: a timer scheduled and cancelled, or fired, beside none to a million others, in loops and in the runtime.
+func BenchmarkPendingTimers(b *testing.B) {
+	pending := []int{0, 1_000, 100_000, 1_000_000}
+	if testing.Short() {
+		pending = pending[:2]
+	}
+	for _, n := range pending {
+		variant := fmt.Sprintf("pending=%d", n)
+		each(b, func(b *testing.B, c Contestant) {
+			b.Run("op=cancel/"+variant, func(b *testing.B) { onTimers(cancelOnLoop, n)(b, c) })
+			b.Run("op=fire/"+variant, func(b *testing.B) { onTimers(fireOnLoop, n)(b, c) })
+		})
+		b.Run("impl="+RuntimeControl+"/op=cancel/"+variant, inRuntime(cancelInRuntime, n))
+		b.Run("impl="+RuntimeControl+"/op=fire/"+variant, inRuntime(fireInRuntime, n))
+	}
+}
+
+// BenchmarkOpenLoopRate: OpenLoopLatency at 200 000 tasks a second.
+func BenchmarkOpenLoopRate(b *testing.B) {
+	each(b, func(b *testing.B, c Contestant) { openLoop(b, c, b.N, 5*time.Microsecond) })
+}
+
+// BenchmarkMicrotaskFanout: tasks that queue 1000 microtasks each.
+func BenchmarkMicrotaskFanout(b *testing.B) { each(b, microtaskFanout) }
+
+// BenchmarkBurstMemory: the heap of a loop after a drained burst of 1000000 tasks.
+func BenchmarkBurstMemory(b *testing.B) { each(b, footprintOf(drainedBurst)) }
+
+func microtaskFanout(b *testing.B, c Contestant) {
+	const width = 1000
+	b.ReportAllocs()
+	r := start(b, c)
+	microtasks := r.microtasks()
+	n, left := b.N, 0
+	var fan, microtask func()
+	fan = func() {
+		left = min(n, width)
+		n -= left
+		for range left {
+			r.onLoop(microtasks.ScheduleMicrotask(microtask))
+		}
+	}
+	microtask = func() {
+		if left--; left > 0 {
+			return
+		}
+		if n > 0 {
+			r.onLoop(r.Submit(fan))
+			return
+		}
+		r.done()
+	}
+	b.ResetTimer()
+	r.submit(fan)
+	r.wait()
+}
+
+// drainedBurst takes the whole loop, so that the result is a size and not a difference around zero.
+func drainedBurst(b *testing.B, c Contestant, sums map[string]float64) {
+	skipIfBounded(b, c)
+	before := live()
+	r := start(b, c)
+	defer r.stop()
+	release := r.pileUp(scaled(1_000_000, 10_000))
+	release()
+	r.wait()
+	for range 1000 { // a few more tasks, since a loop may need some ticks to give memory back
+		r.submit(r.done)
+		r.wait()
+	}
+	after := live()
+	sums["B/burst"] += bytes(before.HeapAlloc, after.HeapAlloc, 1)
+}
