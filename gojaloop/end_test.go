@@ -4,12 +4,14 @@ package gojaloop_test
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // Functions that are accepted while the loop shuts down still run.
@@ -89,7 +91,7 @@ func TestHostsLeaveNothing(t *testing.T) {
 	begun := make(chan struct{})
 	l.Submit(func() { close(begun) })
 	<-begun
-	collected := make(chan struct{}, 100)
+	var collected atomic.Int64
 	for range 20 {
 		h, err := gojaloop.New(l)
 		if err != nil {
@@ -98,20 +100,14 @@ func TestHostsLeaveNothing(t *testing.T) {
 		if _, err := h.Run(ctx, "a.js", "setTimeout(() => {}, 1); new Promise(() => {}); process.on('exit', () => {})"); err != nil {
 			t.Fatal(err)
 		}
-		runtime.AddCleanup(h, func(int) { collected <- struct{}{} }, 0)
+		runtime.AddCleanup(h, func(int) { collected.Add(1) }, 0)
 	}
-	for n := 0; n < 15; {
+	beat.Eventually(t, func() bool {
 		runtime.GC()
-		select {
-		case <-collected:
-			n++
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return collected.Load() >= 15
+	}, "hosts to be collected")
 	l.Shutdown(ctx)
-	for runtime.NumGoroutine() > before {
-		time.Sleep(time.Millisecond)
-	}
+	awaitGoroutines(t, before)
 }
 
 // The cost of an idle host beyond its loop and its runtime, whose class Promise is made already. Globals are made

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // site is the server that the scripts of these tests ask.
@@ -144,10 +144,6 @@ func TestFetchEndsWithTheHost(t *testing.T) {
 		if err := <-done; err == nil {
 			t.Errorf("%s: Run returns no error", name)
 		}
-		select {
-		case <-left:
-		case <-time.After(10 * time.Second):
-			t.Errorf("%s: the request goes on", name)
-		}
+		beat.Receive(t, left, "the end of the request by "+name)
 	}
 }

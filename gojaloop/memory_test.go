@@ -8,11 +8,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // growing are scripts that keep what they allocate, in everything that can hold values.
@@ -116,11 +116,7 @@ func TestMemoryWatchRests(t *testing.T) {
 	if _, err := h.Run(ctx, "a.js", "1"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); h.Watched(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it looks although nothing has run for seconds")
-		}
-	}
+	beat.Eventually(t, func() bool { return !h.Watched() }, "the watch to rest, since nothing runs")
 }
 
 // After a burst the host keeps no places for it, although it goes on: neither cleared timers, however late they would have
@@ -147,12 +143,7 @@ func TestBurstsLeaveNoPlaces(t *testing.T) {
 			}
 			do("function f() {} process.on('unhandledRejection', f); setTimeout(f, 1e7); +setTimeout(f, 1e7)")
 			do("{ " + burst + " }")
-			for until := time.Now().Add(10 * time.Second); room > 1000 && time.Now().Before(until); time.Sleep(time.Millisecond) {
-				do("")
-			}
-			if room > 1000 {
-				t.Errorf("it keeps %d places", room)
-			}
+			beat.Eventually(t, func() bool { do(""); return room <= 1000 }, "the host to keep few places")
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // busy are scripts that run until they are ended, or for a while.
@@ -116,11 +117,7 @@ func TestEndsAtAnyMoment(t *testing.T) {
 			time.AfterFunc(time.Millisecond, h.Close) // work that no Run waits for would go on
 		}
 		for range 3 {
-			select {
-			case <-finished:
-			case <-time.After(20 * time.Second):
-				t.Fatalf("%s: somebody still waits", what)
-			}
+			beat.Receive(t, finished, what)
 		}
 		if _, err := awaited.Await(ctx); !errors.Is(err, gojaloop.ErrClosed) && !errors.Is(err, eventloop.ErrLoopTerminated) {
 			t.Errorf("%s: what Go awaits: %v", what, err)
@@ -132,18 +129,18 @@ func TestEndsAtAnyMoment(t *testing.T) {
 		l.Close()
 		<-ran
 	}
-	if n := goroutinesAbove(before); n > 0 {
-		t.Errorf("%d goroutines are left", n)
-	}
+	awaitGoroutines(t, before)
 }
 
-// goroutinesAbove waits until there are no more goroutines than before, and returns how many there are above that.
-func goroutinesAbove(before int) int {
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		if n := runtime.NumGoroutine() - before; n <= 0 || time.Now().After(deadline) {
-			return n
-		}
-	}
+// awaitGoroutines waits until there are no more goroutines than before.
+func awaitGoroutines(t *testing.T, before int) {
+	t.Helper()
+	watchdog := 0 // goroutines of its own, once it watches
+	beat.Eventually(t, func() bool {
+		ended := runtime.NumGoroutine() <= before+watchdog
+		watchdog = 2
+		return ended
+	}, "goroutines to end")
 }
 
 // Hosts that have used everything leave no goroutine, no descriptor and no memory, whether they are dropped, closed,
@@ -204,15 +201,9 @@ func TestManyHostsLeaveNothing(t *testing.T) {
 	for i := range n {
 		life(i)
 	}
-	if left := goroutinesAbove(goroutines); left > 0 {
-		t.Errorf("%d goroutines are left", left)
-	}
-	for range 50 { // the last ones may still be ending
+	awaitGoroutines(t, goroutines)
+	beat.Eventually(t, func() bool { // the last ones may still be ending
 		_, f, b := measure()
-		if f <= files && b <= heap+uint64(n)*256 {
-			return
-		}
-	}
-	_, f, b := measure()
-	t.Errorf("descriptors %d, before %d; heap %d, before %d, for %d hosts", f, files, b, heap, n)
+		return f <= files && b <= heap+uint64(n)*256
+	}, "descriptors to be closed and memory to be free")
 }

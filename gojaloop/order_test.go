@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -72,41 +74,48 @@ func byNode(t testing.TB, source string) string {
 	return fmt.Sprintf("%sexit code %d\n", out.String(), cmd.ProcessState.ExitCode())
 }
 
-// byHost runs a script on a host with a loop of its own, and returns the same.
-func byHost(t testing.TB, source string) string {
-	h := newHost(t)
-	var out strings.Builder
-	print := func(call goja.FunctionCall) goja.Value {
-		for i, v := range call.Arguments {
-			if i > 0 {
-				out.WriteByte(' ')
+// byHost runs a script on a host with a loop of its own, and returns the same. Time is virtual, and passes for who asks the clock.
+func byHost(t *testing.T, source string) (printed string) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.Runtime().SetTimeSource(func() time.Time {
+			time.Sleep(100 * time.Microsecond)
+			return time.Now()
+		})
+		var out strings.Builder
+		print := func(call goja.FunctionCall) goja.Value {
+			for i, v := range call.Arguments {
+				if i > 0 {
+					out.WriteByte(' ')
+				}
+				out.WriteString(v.String())
 			}
-			out.WriteString(v.String())
+			out.WriteByte('\n')
+			return nil
 		}
-		out.WriteByte('\n')
-		return nil
-	}
-	if err := h.Runtime().Set("console", map[string]any{"log": print}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := h.Run(context.Background(), "script.js", source)
-	code := 0
-	var exit *gojaloop.ExitError
-	var e *gojaloop.Error
-	switch {
-	case errors.As(err, &exit):
-		code = exit.Code
-	case errors.As(err, &e):
-		if code = e.Code; h.Err() != err {
-			t.Errorf("Run returns %v, and Err %v", err, h.Err())
+		if err := h.Runtime().Set("console", map[string]any{"log": print}); err != nil {
+			t.Fatal(err)
 		}
-	case err != nil:
-		t.Error(err)
-	}
-	if exit, ok := h.Err().(*gojaloop.ExitError); ok {
-		code = exit.Code
-	}
-	return fmt.Sprintf("%sexit code %d\n", out.String(), code)
+		_, err := h.Run(context.Background(), "script.js", source)
+		code := 0
+		var exit *gojaloop.ExitError
+		var e *gojaloop.Error
+		switch {
+		case errors.As(err, &exit):
+			code = exit.Code
+		case errors.As(err, &e):
+			if code = e.Code; h.Err() != err {
+				t.Errorf("Run returns %v, and Err %v", err, h.Err())
+			}
+		case err != nil:
+			t.Error(err)
+		}
+		if exit, ok := h.Err().(*gojaloop.ExitError); ok {
+			code = exit.Code
+		}
+		printed = fmt.Sprintf("%sexit code %d\n", out.String(), code)
+	})
+	return printed
 }
 
 func newHost(t testing.TB, opts ...gojaloop.Option) *gojaloop.Host {

@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // faults are ways in which a script can fail, and moments at which it can do so.
@@ -78,49 +80,48 @@ func silently(moment, fault string) bool {
 func TestNeverSilent(t *testing.T) {
 	for _, moment := range moments {
 		for _, fault := range faults {
-			if silently(moment, fault) {
-				continue
-			}
-			source := fmt.Sprintf(moment, fault)
-			var mu sync.Mutex
-			var reported []string
-			l, _ := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { mu.Lock(); defer mu.Unlock(); reported = append(reported, p.Error()) }))
-			h, err := gojaloop.New(l)
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.Set("lost", func() { panic("lost") })
-			h.Set("interrupt", func() { h.Runtime().Interrupt("lost") })
-			h.Set("work", h.Promisify(noWork))
-			// A Run waits.
-			_, err = h.Run(ctx, "a.js", source)
-			if err == nil {
-				t.Errorf("%s: Run returns no error", source)
-			}
-
-			// No Run waits: the loop reports it.
-			l, _ = eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { mu.Lock(); defer mu.Unlock(); reported = append(reported, p.Error()) }))
-			h, _ = gojaloop.New(l)
-			h.Set("lost", func() { panic("lost") })
-			h.Set("interrupt", func() { h.Runtime().Interrupt("lost") })
-			h.Set("work", h.Promisify(noWork))
-			ran := make(chan struct{})
-			go func() { defer close(ran); l.Run(ctx) }()
-			h.Submit(func(vm *goja.Runtime) {
-				if _, err := vm.RunString(source); err != nil {
-					panic(err)
-				}
-			})
-			onlyAtTheEnd := strings.Contains(moment, "xit'")
-			for deadline := time.Now().Add(10 * time.Second); h.Err() == nil && !onlyAtTheEnd && time.Now().Before(deadline); {
-				time.Sleep(100 * time.Microsecond)
-			}
-			l.Shutdown(ctx)
-			<-ran
-			if len(reported) == 0 && !onlyAtTheEnd {
-				t.Errorf("%s, when nobody waits: the loop reports nothing, Err is %v", source, h.Err())
+			if !silently(moment, fault) {
+				synctest.Test(t, func(t *testing.T) { neverSilent(t, fmt.Sprintf(moment, fault), strings.Contains(moment, "xit'")) })
 			}
 		}
+	}
+}
+
+func neverSilent(t *testing.T, source string, onlyAtTheEnd bool) {
+	var reported []string
+	host := func() (*eventloop.Loop, *gojaloop.Host) {
+		reported = nil
+		l, _ := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { reported = append(reported, p.Error()) }))
+		h, err := gojaloop.New(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Set("lost", func() { panic("lost") })
+		h.Set("interrupt", func() { h.Runtime().Interrupt("lost") })
+		h.Set("work", h.Promisify(noWork))
+		return l, h
+	}
+	// A Run waits.
+	_, h := host()
+	if _, err := h.Run(ctx, "a.js", source); err == nil {
+		t.Errorf("%s: Run returns no error", source)
+	}
+
+	// No Run waits: the loop reports it.
+	l, h := host()
+	ran := make(chan struct{})
+	go func() { defer close(ran); l.Run(ctx) }()
+	h.Submit(func(vm *goja.Runtime) {
+		if _, err := vm.RunString(source); err != nil {
+			panic(err)
+		}
+	})
+	time.Sleep(time.Second)
+	synctest.Wait()
+	l.Shutdown(ctx)
+	<-ran
+	if len(reported) == 0 && !onlyAtTheEnd {
+		t.Errorf("%s, when nobody waits: the loop reports nothing, Err is %v", source, h.Err())
 	}
 }
 
@@ -160,7 +161,7 @@ func TestNeverSilentAtClose(t *testing.T) {
 	for _, source := range []string{"throw new Error('lost')", "Promise.reject(new Error('lost'))", "lost()"} {
 		for _, moment := range []string{"close(); %s", "setTimeout(() => { close(); %s })"} {
 			source, reports := fmt.Sprintf(moment, source), 0
-			for tries := 0; tries < 5 && reports == 0; tries++ { // Close also interrupts the script, and may do so before it fails
+			for tries := 0; tries < 100 && reports == 0; tries++ { // Close also interrupts the script, and may do so before it fails
 				l, _ := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) {
 					if reports++; !strings.Contains(p.Error(), "lost") {
 						t.Error(p)
@@ -227,7 +228,7 @@ func TestListenersThatPanic(t *testing.T) {
 	} {
 		h := newHost(t)
 		h.Runtime().Set("lost", func() { panic("lost") })
-		limit, cancel := context.WithTimeout(ctx, 20*time.Second)
+		limit, cancel := beat.Context(ctx)
 		_, err := h.Run(limit, "a.js", source)
 		cancel()
 		var p *eventloop.PanicError

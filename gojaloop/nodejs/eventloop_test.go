@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dop251/goja"
 	other "github.com/dop251/goja_nodejs/eventloop"
 
 	"github.com/turnloop/turnloop/gojaloop/nodejs"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // loop is the part of the API that both packages have.
@@ -43,10 +45,20 @@ var (
 	_ nodejs.Immediate
 )
 
-// both runs a test on either package.
+// both runs a test on either package, on virtual time.
 func both(t *testing.T, test func(t *testing.T, l loop)) {
-	t.Run("goja_nodejs", func(t *testing.T) { test(t, other.NewEventLoop()) })
-	t.Run("nodejs", func(t *testing.T) { test(t, nodejs.NewEventLoop()) })
+	for name, make := range map[string]func() loop{
+		"goja_nodejs": func() loop { return other.NewEventLoop() },
+		"nodejs":      func() loop { return nodejs.NewEventLoop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := make()
+				test(t, l)
+				l.Terminate() // which ends the goroutines of intervals
+			})
+		})
+	}
 }
 
 func run(t *testing.T, vm *goja.Runtime, source string) {
@@ -178,18 +190,20 @@ func TestStopNoWaitFromTheLoop(t *testing.T) {
 }
 
 func TestGoPanicComesOut(t *testing.T) {
-	both(t, func(t *testing.T, l loop) {
-		defer func() {
-			if x := recover(); x != "oops" {
-				t.Errorf("recovered %v", x)
-			}
+	for _, l := range []loop{other.NewEventLoop(), nodejs.NewEventLoop()} {
+		func() {
+			defer func() {
+				if x := recover(); x != "oops" {
+					t.Errorf("%T: recovered %v", l, x)
+				}
+			}()
+			l.Run(func(vm *goja.Runtime) {
+				vm.Set("oops", func() { panic("oops") })
+				run(t, vm, "setTimeout(() => oops(), 1)")
+			})
+			t.Errorf("%T: no panic", l)
 		}()
-		l.Run(func(vm *goja.Runtime) {
-			vm.Set("oops", func() { panic("oops") })
-			run(t, vm, "setTimeout(() => oops(), 1)")
-		})
-		t.Error("no panic")
-	})
+	}
 }
 
 // Functions that are accepted while a loop stops and starts run once, in order.
@@ -235,29 +249,31 @@ func TestNothingIsLostBetweenStarts(t *testing.T) {
 }
 
 func TestTimersFromGo(t *testing.T) {
-	l := nodejs.NewEventLoop()
-	var notes []string
-	note := func(s string) func(*goja.Runtime) { return func(*goja.Runtime) { notes = append(notes, s) } }
-	l.SetTimeout(note("b"), 10*time.Millisecond)
-	l.SetTimeout(note("a"), time.Microsecond)
-	l.ClearTimeout(l.SetTimeout(note("never"), time.Millisecond))
-	var i *nodejs.Interval
-	n := 0
-	i = l.SetInterval(func(*goja.Runtime) {
-		if n++; n == 3 {
-			l.ClearInterval(i)
+	synctest.Test(t, func(t *testing.T) {
+		l := nodejs.NewEventLoop()
+		var notes []string
+		note := func(s string) func(*goja.Runtime) { return func(*goja.Runtime) { notes = append(notes, s) } }
+		l.SetTimeout(note("b"), 10*time.Millisecond)
+		l.SetTimeout(note("a"), time.Microsecond)
+		l.ClearTimeout(l.SetTimeout(note("never"), time.Millisecond))
+		var i *nodejs.Interval
+		n := 0
+		i = l.SetInterval(func(*goja.Runtime) {
+			if n++; n == 3 {
+				l.ClearInterval(i)
+			}
+		}, time.Millisecond)
+		l.ClearTimeout(nil)
+		l.ClearInterval(nil)
+		l.Run(func(*goja.Runtime) {})
+		if got := strings.Join(notes, " "); got != "a b" || n != 3 {
+			t.Error(got, n)
 		}
-	}, time.Millisecond)
-	l.ClearTimeout(nil)
-	l.ClearInterval(nil)
-	l.Run(func(*goja.Runtime) {})
-	if got := strings.Join(notes, " "); got != "a b" || n != 3 {
-		t.Error(got, n)
-	}
-	l.Terminate()
-	if l.SetTimeout(note("never"), 1) != nil || l.SetInterval(note("never"), 1) != nil {
-		t.Error("a terminated loop sets timers")
-	}
+		l.Terminate()
+		if l.SetTimeout(note("never"), 1) != nil || l.SetInterval(note("never"), 1) != nil {
+			t.Error("a terminated loop sets timers")
+		}
+	})
 }
 
 func TestLoopsLeaveNothing(t *testing.T) {
@@ -268,10 +284,10 @@ func TestLoopsLeaveNothing(t *testing.T) {
 		l.RunOnLoop(func(vm *goja.Runtime) { vm.RunString("setInterval(() => {}, 1); setTimeout(() => {}, 1e6)") })
 		l.Stop()
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		t.Errorf("%d goroutines, %d before", n, before)
-	}
+	watchdog := 0 // goroutines of its own, once it watches
+	beat.Eventually(t, func() bool {
+		ended := runtime.NumGoroutine() <= before+watchdog
+		watchdog = 2
+		return ended
+	}, "goroutines to end")
 }

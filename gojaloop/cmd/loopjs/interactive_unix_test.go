@@ -7,56 +7,24 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
-
-// lines reads lines of an output in the background, so that a test can wait for one.
-type lines struct {
-	t    *testing.T
-	came chan string
-}
-
-func readLines(t *testing.T, r io.Reader) *lines {
-	l := &lines{t, make(chan string, 1000)}
-	go func() {
-		defer close(l.came)
-		s := bufio.NewScanner(r)
-		for s.Scan() {
-			l.came <- s.Text()
-		}
-	}()
-	return l
-}
-
-// await returns the first line that has the text in it.
-func (l *lines) await(text string) string {
-	l.t.Helper()
-	late := time.After(50 * time.Second)
-	for {
-		select {
-		case line, ok := <-l.came:
-			if !ok {
-				l.t.Fatalf("the output is over, without %q", text)
-			}
-			if strings.Contains(line, text) {
-				return line
-			}
-		case <-late:
-			l.t.Fatalf("there is no %q", text)
-		}
-	}
-}
 
 func TestInterrupt(t *testing.T) {
 	for _, c := range []struct {
@@ -76,6 +44,7 @@ func TestInterrupt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			cmd := loopjs(t, t.TempDir(), "-e", c.code)
+			cmd.Env = append(cmd.Env, asCommand+"="+asUsers) // some wait for input that never comes
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
 			in, err := cmd.StdinPipe()
@@ -151,36 +120,45 @@ func TestBrokenPipe(t *testing.T) {
 func TestTraceAlive(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, files{"main.js": "setTimeout(() => {}, 100000)\nsetInterval(() => {}, 70000)\nsetTimeout(() => {}, 5).unref()\nclearTimeout(setTimeout(() => {}, 9))\nprocess.stdin.on('data', () => {})\n"})
-	cmd := loopjs(t, dir, "--trace-alive=300ms", "main.js")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	l := readLines(t, errs)
-	l.await("what keeps the program alive")
-	for _, want := range []string{`a timer of 100000 ms for \d+ ms at .*main.js:1:`, `an interval of 70000 ms for \d+ ms at .*main.js:2:`, `reading the standard input for \d+m?s`} {
-		if line := l.await("  "); !regexp.MustCompile(want).MatchString(line) {
-			t.Errorf("it prints %q, want %s", line, want)
+	want := regexp.MustCompile(`^  a timer of 100000 ms for \d+ ms at .*main.js:1:.*
+  an interval of 70000 ms for \d+ ms at .*main.js:2:.*
+  reading the standard input for \d+m?s$`)
+	for _, after := range []string{"300ms", "3s", "30s"} { // a busy machine takes longer to begin
+		cmd := loopjs(t, dir, "--trace-alive="+after, "main.js")
+		cmd.Env = append(cmd.Env, asCommand+"="+asUsers)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer in.Close()
+		errs, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		l := readLines(t, errs)
+		l.await("what keeps the program alive")
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		var printed []string
+		for line := l.await(""); !strings.Contains(line, "interrupted, what keeps the program alive"); line = l.await("") {
+			printed = append(printed, line)
+		}
+		for range l.came {
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 {
+			t.Errorf("exit code %d", code)
+		}
+		if want.MatchString(strings.Join(printed, "\n")) {
+			return
+		}
+		t.Logf("after %s it prints %q", after, printed)
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	l.await("interrupted, what keeps the program alive")
-	for range l.came {
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d", code)
-	}
+	t.Errorf("it never prints %s", want)
 }
 
 // The commands of docs/loopjs.md, without the first one, which installs loopjs: another test covers it where the
@@ -219,10 +197,10 @@ func TestDocsCommands(t *testing.T) {
 }
 
 // session starts loopjs on a terminal of so many columns.
-func session(t *testing.T, columns uint16) (cmd *exec.Cmd, terminal *os.File, l *lines) {
+func session(t *testing.T, columns uint16, how string) (cmd *exec.Cmd, terminal *os.File, l *lines) {
 	t.Helper()
 	cmd = loopjs(t, t.TempDir())
-	cmd.Env = append(cmd.Env, "TERM=xterm")
+	cmd.Env = append(cmd.Env, "TERM=xterm", asCommand+"="+how)
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: columns})
 	if err != nil {
 		t.Skip("there is no pseudo-terminal:", err)
@@ -234,7 +212,7 @@ func session(t *testing.T, columns uint16) (cmd *exec.Cmd, terminal *os.File, l 
 // On a terminal: lines are edited, arrows bring the last ones back, and Ctrl-C ends what runs, but not the session.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	cmd, terminal, l := session(t, 200)
+	cmd, terminal, l := session(t, 200, "patiently")
 	// The test waits for text that differs from what it has typed. An interrupt is sent when the code to be
 	// interrupted has begun.
 	for _, s := range []struct{ keys, want string }{
@@ -278,7 +256,7 @@ func TestTerminalEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cmd, terminal, l := session(t, 200)
+			cmd, terminal, l := session(t, 200, asUsers)
 			l.await("loopjs")
 			for i := 0; i < len(c.steps); i += 2 {
 				if _, err := io.WriteString(terminal, c.steps[i]); err != nil {
@@ -288,7 +266,7 @@ func TestTerminalEnds(t *testing.T) {
 					l.await(c.steps[i+1])
 				}
 				if i == 0 { // what has begun goes on to where it does not end
-					time.Sleep(300 * time.Millisecond)
+					spend(t, cmd.Process.Pid)
 				}
 			}
 			_ = cmd.Wait()
@@ -299,10 +277,28 @@ func TestTerminalEnds(t *testing.T) {
 	}
 }
 
+// spend waits until a process has had the processor for a while, or where that cannot be known, for a while.
+func spend(t *testing.T, pid int) {
+	had := func() (ticks int) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			time.Sleep(300 * time.Millisecond)
+			return math.MaxInt
+		}
+		for _, field := range strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[11:13] { // of the user and of the system
+			n, _ := strconv.Atoi(field)
+			ticks += n
+		}
+		return ticks
+	}
+	began := had()
+	beat.Eventually(t, func() bool { is := had(); return is == math.MaxInt || is >= began+30 }, "the program to go on")
+}
+
 // A session follows the size of its window, from line to line.
 func TestTerminalIsResized(t *testing.T) {
 	t.Parallel()
-	cmd, terminal, l := session(t, 20)
+	cmd, terminal, l := session(t, 20, "patiently")
 	l.await("loopjs")
 	if err := pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 200}); err != nil {
 		t.Fatal(err)

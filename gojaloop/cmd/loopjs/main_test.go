@@ -3,41 +3,49 @@ package main
 // Tests of the command, in processes of its own.
 
 import (
+	"bufio"
 	"bytes"
-	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // The tests run the command as users do: with an environment variable set, this test binary is the command.
 const asCommand = "LOOPJS_TEST_AS_COMMAND"
 
+// asUsers is its value for the patience that users have; with any other the command waits as long as it takes on a busy machine.
+const asUsers = "as users"
+
 func TestMain(m *testing.M) {
-	if os.Getenv(asCommand) != "" {
+	if how := os.Getenv(asCommand); how != "" {
+		if how != asUsers {
+			patience = time.Hour
+		}
 		os.Exit(command(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
-// loopjs returns the command, to be run in a folder. It is killed after a minute.
+// loopjs returns the command, to be run in a folder. It is killed when a watchdog gives it up.
 func loopjs(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := beat.Context(t.Context())
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir = dir
 	// Under the race detector a process sleeps for a second before it ends, unless it is told not to.
 	cmd.Env = append(os.Environ(), asCommand+"=1", "NAME=value", "GORACE=atexit_sleep_ms=10")
-	cmd.WaitDelay = time.Second
 	return cmd
 }
 
@@ -52,6 +60,44 @@ func run(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, code int) {
 		t.Fatal(err)
 	}
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// lines reads lines of an output in the background, so that a test can wait for one.
+type lines struct {
+	t    *testing.T
+	came chan string
+}
+
+func readLines(t *testing.T, r io.Reader) *lines {
+	l := &lines{t, make(chan string, 1000)}
+	go func() {
+		defer close(l.came)
+		s := bufio.NewScanner(r)
+		for s.Scan() {
+			l.came <- s.Text()
+		}
+	}()
+	return l
+}
+
+// await returns the first line that has the text in it.
+func (l *lines) await(text string) string {
+	l.t.Helper()
+	late, stop := beat.After(beat.Beats)
+	defer stop()
+	for {
+		select {
+		case line, ok := <-l.came:
+			if !ok {
+				l.t.Fatalf("the output is over, without %q", text)
+			}
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-late:
+			l.t.Fatalf("there is no %q", text)
+		}
+	}
 }
 
 // folder writes files into a folder of their own, whose name has no symbolic links.

@@ -14,12 +14,11 @@ import (
 	"github.com/dop251/goja"
 )
 
-const (
-	// interruptedCode is the exit code that shells give an end by SIGINT.
-	interruptedCode = 130
-	// patience is how long an interrupted program may take to end.
-	patience = time.Second
-)
+// interruptedCode is the exit code that shells give an end by SIGINT.
+const interruptedCode = 130
+
+// patience is how long an interrupted program may take to end. Tests of programs that do end have more.
+var patience = time.Second
 
 type signals struct {
 	handled     atomic.Bool // the script listens to SIGINT; written by the loop
