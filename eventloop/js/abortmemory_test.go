@@ -280,21 +280,28 @@ func TestContextForgetsSignals(t *testing.T) {
 	runtime.KeepAlive(ctx)
 }
 
-// A context that was released is not held by the signal.
+// A context that was released, or that its parent has ended, is not held by the signal.
 func TestSignalForgetsContexts(t *testing.T) {
 	w := newWorld(t)
 	defer w.loop.Close()
 	c := w.NewAbortController()
-	collected := make(chan struct{})
-	func() {
-		type key struct{}
-		value := new([64]byte)
-		runtime.AddCleanup(value, func(c chan struct{}) { close(c) }, collected)
-		_, release := c.Signal().Context(context.WithValue(context.Background(), key{}, value))
-		release()
-	}()
-	if !garbage.Closed(collected) {
-		t.Error("the signal still holds it")
+	for _, released := range []bool{true, false} {
+		collected := make(chan struct{})
+		func() {
+			type key struct{}
+			value := new([64]byte)
+			runtime.AddCleanup(value, func(c chan struct{}) { close(c) }, collected)
+			parent, end := context.WithCancel(context.WithValue(context.Background(), key{}, value))
+			_, release := c.Signal().Context(parent)
+			if ends := []func(){end, release}; released {
+				ends[1]()
+			} else {
+				ends[0]()
+			}
+		}()
+		if !garbage.Closed(collected) {
+			t.Errorf("the signal still holds it; released: %v", released)
+		}
 	}
 	runtime.KeepAlive(c)
 }

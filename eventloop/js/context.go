@@ -17,6 +17,9 @@ func (s *AbortSignal) Context(parent context.Context) (ctx context.Context, canc
 	if reason := s.Reason(); reason != nil {
 		cancelCause(reason)
 	}
+	if parent.Done() != nil {
+		context.AfterFunc(ctx, remove) // also when the parent has ended it
+	}
 	return ctx, func() {
 		remove()
 		cancelCause(nil)

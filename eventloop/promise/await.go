@@ -50,7 +50,8 @@ func (p *Promise) Await(ctx context.Context) (any, error) {
 
 // ToChannel returns a new channel that receives the outcome once the promise settles, and is then closed. It counts
 // as a handler of the rejection. The channel has room for the outcome, so nothing waits for its receiver. The promise is
-// kept alive until it settles; if it is pending when its loop ends, it is rejected with ErrLoopTerminated.
+// kept alive until it settles; if it is pending when its loop ends, it is rejected with ErrLoopTerminated. The channel cannot be
+// taken back: a wait that may end before its promise is one for [Promise.Await].
 func (p *Promise) ToChannel() <-chan Result { return toChannel[any](p) }
 
 func toChannel[T any](p *Promise) <-chan Outcome[T] {

@@ -1,6 +1,6 @@
 package promise
 
-// Combinators, promises of several others: All, AllSettled, Race, Any.
+// Combinators, promises of several others: All, AllSettled, Race, Any; and Watch, which is one without a promise.
 
 // All returns a promise of the values of ps, an []any in their order; it is rejected with the first error. Without ps
 // it is fulfilled at once. Each may be of any loop. ECMAScript: Promise.all.
@@ -21,6 +21,21 @@ func (r *Realm) Race(ps ...*Promise) *Promise { return combine(r, ps, race{}) }
 //
 // As in the other combinators, a nil *Promise stands for one that is fulfilled with nil.
 func (r *Realm) Any(ps ...*Promise) *Promise { return combine(r, ps, newFirst(len(ps))) }
+
+// Watch calls fn with the outcome of p, which may be of any loop, when p has settled: as a microtask, like a handler of Then, and like
+// one it counts as a handler of the rejection. stop takes fn back, and leaves nothing at p. It is for waits that may end before
+// their promise. Watch and stop are for callbacks of the realm's loop; when the loop ends first, fn may not be called.
+func (r *Realm) Watch(p *Promise, fn func(value any, err error)) (stop func()) {
+	result := combine(r, []*Promise{p}, watch(fn))
+	return func() {
+		if g, waits := result.value.(*group); waits {
+			g.settle(nil, nil)
+		}
+	}
+}
+
+// Has tells whether p is a promise of the realm. Any goroutine may call it.
+func (r *Realm) Has(p *Promise) bool { return p.realm == r }
 
 // rule is the part in which combinators differ: it gets the outcome of each promise once, and decides the result.
 type rule interface {
@@ -207,6 +222,16 @@ func (race) observe(_ int, p *Promise, _ bool) (bool, any, error) {
 }
 
 func (race) ofNone() (bool, any, error) { return false, nil, nil }
+
+// watch is the rule of Watch.
+type watch func(value any, err error)
+
+func (w watch) observe(_ int, p *Promise, _ bool) (bool, any, error) {
+	w(p.outcome())
+	return true, nil, nil
+}
+
+func (watch) ofNone() (bool, any, error) { return true, nil, nil }
 
 // first is the rule of Any. It has the errors so far.
 type first AggregateError

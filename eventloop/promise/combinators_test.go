@@ -69,6 +69,52 @@ func TestDecidedGroupLeaves(t *testing.T) {
 	require.Contains(t, pending.String(), "fulfilled")
 }
 
+// Who watches a promise hears as a handler would, at its place among the handlers; who has stopped hears nothing, handles the
+// rejection all the same, and leaves nothing: at a promise of the loop or of another.
+func TestWatch(t *testing.T) {
+	unhandled := promise.Config{OnUnhandled: func(_ *promise.Promise, err error) { t.Error(err) }}
+	f, r := newOwner(unhandled)
+	fo, other := newOwner(unhandled)
+	for _, of := range []struct {
+		f *fake
+		*promise.Owner
+	}{{f, r}, {fo, other}} {
+		for _, fails := range []bool{false, true} {
+			p, resolve, reject := of.New()
+			require.Equal(t, of.Owner == r, r.Has(p))
+			var heard []any
+			hear := func(value any, err error) { heard = append(heard, value, err) }
+			for range 100 {
+				stop := r.Watch(p, hear)
+				stop()
+				stop()
+			}
+			f.tick(r)
+			of.f.tick(of.Owner)
+			n, _, _ := of.Listeners()
+			require.Zero(t, n+p.Reactions())
+			stop := r.Watch(p, hear)
+			r.Watch(p, hear)
+			if want := []any{1, nil}; fails {
+				reject(errTest)
+				want = []any{nil, errTest}
+				require.Empty(t, heard, "it is a microtask")
+				stop()
+				of.f.checkpoint(of.Owner)
+				f.checkpoint(r)
+				require.Equal(t, want, heard)
+			} else {
+				resolve(1)
+				of.f.drain()
+				f.drain()
+				require.Equal(t, append(want, want...), heard)
+				stop()
+			}
+		}
+	}
+	f.shutdown(r)
+}
+
 // When decided groups take their reactions off a promise, the others keep their order, whichever go and in whatever order.
 func TestDecidedGroupsLeaveTheOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))

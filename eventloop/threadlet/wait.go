@@ -210,18 +210,22 @@ func (t *Threadlet) stopTimer() {
 // Await waits until p settles, and returns its value or its error. p may belong to another loop; then it keeps the caller's
 // loop alive meanwhile (WithAutoExit). Await counts as a handler of the rejection. If the wait ends before p settles, Await
 // returns ErrSignaled or eventloop.ErrLoopTerminated. The zero Of counts as fulfilled with the zero T. Await costs what
-// [promise.Promise.Then] costs.
+// a Race of one promise costs.
 func Await[T any](p promise.Of[T]) (T, error) {
 	t := Current()
 	if t == nil {
 		return *new(T), ErrNotThreadlet
 	}
-	q := t.s.loop.Promises().Resolved(p.Untyped()) // p itself, or a promise of this loop that follows it
+	realm := t.s.loop.Promises()
+	q := p.Untyped()
+	if q == nil {
+		q = realm.Resolved(nil)
+	}
 	if err := t.enter(); err != nil {
-		q.Catch(func(error) (any, error) { return nil, nil })
+		realm.Watch(q, func(any, error) {})()
 		return *new(T), err
 	}
-	if q != p.Untyped() {
+	if !realm.Has(q) {
 		defer t.s.loop.HoldNamed("Await of another loop's promise")()
 	}
 	value, err := t.await(promised, q)
@@ -235,24 +239,17 @@ func Await[T any](p promise.Of[T]) (T, error) {
 	return o.Value, o.Err
 }
 
-// await waits until p, a promise of the loop, settles, and returns its outcome. The caller has called enter.
+// await waits until p settles, and returns its outcome. The caller has called enter.
 func (t *Threadlet) await(why reason, p *promise.Promise) (value any, err error) {
-	n := t.waits + 1
-	var reject error
-	p.Then(func(v any) (any, error) {
-		if value = v; !t.wakeNumber(n, nil) {
-			value = nil
-		}
-		return nil, nil
-	}, func(err error) (any, error) {
-		reject = err
-		t.wakeNumber(n, nil)
-		return nil, nil
+	stop := t.s.loop.Promises().Watch(p, func(v any, e error) {
+		value, err = v, e
+		t.wake(nil)
 	})
-	if err := t.wait(why); err != nil {
-		return nil, err
+	if ended := t.wait(why); ended != nil {
+		stop()
+		return nil, ended
 	}
-	return value, reject
+	return value, err
 }
 
 // Do calls fn on a goroutine of its own, where fn may block, and waits until it has returned. It returns fn's error, or a

@@ -22,6 +22,7 @@ var unflooded = map[string]string{
 	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                           "reads or writes a value of the caller",
 	`^promise: (NewOwner|Owner\.\w+|Realm\.Refused)$`:                                          "is for loops, not for their users",
 	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                           "calls at once, and makes promises as others do",
+	`^promise: Realm\.(Has|Watch)$`:                                                            "waits as Race does, which every threadlet that waits for a promise calls",
 	`^promise: AggregateError\.`:                                                               "reads a value",
 	`^threadlet: (Listen|Dial|Serve|ServeGroup|Wrap|Draining)$`:                                "takes a port for each connection; the soak opens and closes a hundred thousand",
 	`^threadlet: Conn\.(CloseRead|CloseWrite|Idle|LocalAddr|RemoteAddr|SyscallConn|TryWrite)$`: "ends a connection, or costs what Read and Write cost",
