@@ -211,7 +211,11 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 		as = append(as, Activity{Kind: "worker", Detail: e.from.String(), Since: l.at(e.since)})
 	})
 	if len(as) == 0 {
-		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n, " under way")}}
+		waiting := min(l.crew.Load().waiting(), n)
+		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n-waiting, " under way")}}
+		if waiting > 0 {
+			as[0].Detail += fmt.Sprintf(", %d waiting", waiting)
+		}
 	}
 	return as
 }

@@ -74,7 +74,12 @@ func (c *crew) size() int {
 }
 
 // waiting returns how many functions wait for a goroutine, or goroutines for their first step.
-func (c *crew) waiting() int { return int(c.count.Load() >> 32) }
+func (c *crew) waiting() int {
+	if c == nil {
+		return 0
+	}
+	return int(c.count.Load() >> 32)
+}
 
 // whenEmpty returns a channel that is closed when no goroutine is in the crew. It makes the channel before it reads the count.
 // The last goroutine to leave lowers the count before it looks for the channel. mu guards the channel, so one of the two

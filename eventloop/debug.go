@@ -22,8 +22,13 @@ func (l *Loop) here() *place {
 	if !l.debug {
 		return nil
 	}
+	return l.hereBehind(3)
+}
+
+// hereBehind is here in debug mode, for a stack without its first frames: 2 are runtime.Callers and hereBehind.
+func (l *Loop) hereBehind(frames int) *place {
 	p := new(place)
-	runtime.Callers(2, p[:])
+	runtime.Callers(frames, p[:])
 	if _, outside := p.frame(); !outside && l.OnLoop() {
 		if from := l.probe.place.Load(); from != nil {
 			return from
@@ -51,11 +56,13 @@ type places Loop
 func (l *places) ScheduleMicrotask(fn func()) error { return (*Loop)(l).ScheduleMicrotask(fn) }
 func (l *places) OnLoop() bool                      { return (*Loop)(l).OnLoop() }
 func (l *places) Closed() bool                      { return (*Loop)(l).Closed() }
+func (l *places) Here() *[8]uintptr                 { return (*[8]uintptr)((*Loop)(l).hereBehind(4)) } // its caller's
 func (l *places) HandlerFrom(at *[8]uintptr)        { (*Loop)(l).shows((*place)(at)) }
 
 // ownPackages are prefixes of the names of functions that create things for others.
 var ownPackages = []string{
 	"github.com/turnloop/turnloop/eventloop.",
+	"github.com/turnloop/turnloop/eventloop/flow.",
 	"github.com/turnloop/turnloop/eventloop/promise.",
 	"github.com/turnloop/turnloop/eventloop/js.",
 	"github.com/turnloop/turnloop/eventloop/threadlet.",
@@ -84,8 +91,8 @@ func (p *place) frame() (f runtime.Frame, outside bool) {
 	return f, outside
 }
 
-// ledger keeps, in debug mode, when and where timers, registrations, workers, threadlets and calls of Retry were created: their
-// own structures have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
+// ledger keeps, in debug mode, when and where timers, registrations, workers and threadlets were created: their own structures
+// have no room for that. Without debug mode the ledger is nil, and its methods do nothing.
 type ledger struct {
 	mu    sync.Mutex // guards the maps; it may be taken under any other lock, and no other under it
 	notes [shelves]slim.Map[any, entry]
@@ -96,7 +103,7 @@ type ledger struct {
 type shelf int
 
 const (
-	ofOthers shelf = iota // timers, registrations and retries, which are only looked up one by one
+	ofOthers shelf = iota // timers and registrations, which are only looked up one by one
 	ofWorkers
 	ofThreadlets
 	shelves
@@ -120,7 +127,7 @@ type entry struct {
 }
 
 // registrationTag is the key of a registration, threadletID that of a threadlet. The key of a timer is its TimerID,
-// that of a worker its *workItem, that of a retry its *retry.
+// that of a worker its *workItem.
 type (
 	registrationTag uint32
 	threadletID     uint64

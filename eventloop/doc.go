@@ -39,7 +39,8 @@
 //
 // [Loop.Promisify] runs blocking work on a goroutine of its own and returns a promise of the result; [Loop.NewPromise]
 // returns one that any goroutine may settle. Handlers run on the loop. Package promise documents promises and has typed
-// ones; [Loop.Promises] combines them. Package js adds the vocabulary of JavaScript.
+// ones; [Loop.Promises] combines them. Package js adds the vocabulary of JavaScript, package flow what most programs build on a
+// loop: to wait, try again, repeat, ask, and stop within a bound of time.
 //
 // # Descriptors
 //
@@ -59,7 +60,7 @@
 //
 // [Loop.Shutdown], and the end of Run's context, run what was accepted, reject the promises that are pending, and then
 // end the loop; [Loop.Close] drops what is queued. A loop with [WithAutoExit] ends in the same way when nothing can happen
-// any more. A loop runs once; create another to start again.
+// any more. A loop runs once; create another to start again. [Loop.AfterEnd] has a function called when it has ended.
 //
 // From the beginning of the end, Submit, timers, registrations and new promises are refused. Internal tasks and microtasks
 // are accepted up to the bounds that [Loop.Shutdown] documents, and not once the loop has ended. Every refusal is

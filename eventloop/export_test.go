@@ -302,16 +302,6 @@ func (l *Loop) ForgetRecorded() {
 // Tracing tells whether the loop takes it that a trace is being written.
 func (l *Loop) Tracing() bool { return l.regions.on || l.regions.current != nil }
 
-// FireRepeated is a timer of something repeated that rings while it is due later.
-func FireRepeated(l *Loop, due time.Time, next func(time.Time) time.Time, fn func()) {
-	r := &repeated{loop: l, next: next, fn: fn, due: due}
-	r.fired = r.fire
-	r.fire()
-}
-
-// Wait is what a Backoff waits after so many failures.
-func (b Backoff) Wait(failures int) time.Duration { return b.wait(failures) }
-
 // Call calls fn through a pointer as the loop does; CallObserved as it calls a task that has waited, when it has a probe. They
 // are for loops that nobody runs.
 //

@@ -391,3 +391,13 @@ func (g *Group) Done() <-chan struct{} {
 	g.watched.Do(func() { go g.watch() }) // the loops may end, or have ended, each by itself
 	return g.done
 }
+
+// RefuseWork is [Loop.RefuseWork] for all loops.
+func (g *Group) RefuseWork() {
+	for _, l := range g.loops {
+		l.RefuseWork()
+	}
+}
+
+// onLoop tells whether the caller runs on one of the loops.
+func (g *Group) onLoop() bool { return slices.ContainsFunc(g.loops, (*Loop).OnLoop) }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 )
 
 // Tasks of a group have their turn among those of the loop, also where its queue is full and where something interrupts them: a
@@ -103,7 +104,7 @@ func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
 		require.NoError(t, l.Submit(func() { ran.Add(1) }))
 	}
 	ticks := 0
-	stop, err := l.Every(time.Nanosecond, func() {
+	ticker, err := flow.Every(l, time.Nanosecond, func() {
 		ticks++
 		done := make(chan struct{})
 		go func() {
@@ -120,7 +121,7 @@ func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
 	result := runs(g, context.Background())
 	<-release
 	require.EqualValues(t, 2*tasks, ran.Load())
-	stop()
+	ticker.Stop()
 	require.NoError(t, g.Shutdown(context.Background()))
 	require.NoError(t, <-result)
 }

@@ -192,6 +192,10 @@ func (h *host) Looks() guest.Looks {
 	return guest.Looks{Turns: h.probe != nil, Places: h.debug, Stacks: h.onStall != nil}
 }
 
+func (h *host) Work(ctx context.Context, fn func(context.Context) (any, error), done func(any, error)) error {
+	return (*Loop)(h).work(ctx, fn, done, true)
+}
+
 func (h *host) Here() any { return (*Loop)(h).here() }
 
 func (h *host) Note(serial uint64, from any, doing string) {

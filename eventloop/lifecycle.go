@@ -117,8 +117,7 @@ func (l *Loop) finish() bool {
 	g := &l.grace
 	counts := g.counts
 	g.counts = false
-	more := l.endRetries()
-	more = l.promises.RejectAll(ErrLoopTerminated) || more
+	more := l.promises.RejectAll(ErrLoopTerminated)
 	g.counts = counts
 	switch {
 	case more && !g.rejected:
@@ -155,15 +154,15 @@ func (l *Loop) end() {
 	}
 	l.notes.end()
 	l.owner.Store(0)
-	l.workers.abandon()
+	l.workers.abandon(false)
 	l.promises.End()
-	l.leaveContexts()
 	if l.forget != nil {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive
 	}
 	l.state.terminated()
 	close(l.done)
+	l.ends.end()
 }
 
 // await waits for the end of the loop, or of ctx, whose error it then returns.

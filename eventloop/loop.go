@@ -61,14 +61,13 @@ type Loop struct {
 	forget    func() bool  // stops watching Run's context; nil if it is not watched
 	counters  counters     // written by the loop, read by Metrics
 	regions   regions      // of a trace, if one is being written
-	retries   retries
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
 	fds      descriptors
 	promises *promise.Owner
 	workers  workers
-	sleepers sleepers
+	ends     endFuncs
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
 	share    *share  // the loop's share of its group's tasks; nil without a group; fixed by NewGroup

@@ -191,8 +191,8 @@ func WithDebug(on bool) Option {
 	}
 }
 
-// WithWorkerLimit bounds how many functions given to Promisify run at once; more wait, in order. 0, the default, is no
-// limit. A limit costs a mutex, which each function takes twice.
+// WithWorkerLimit bounds how many functions given to Promisify and Work run at once; more wait, in order, or until
+// [Loop.RefuseWork]. 0, the default, is no limit. A limit costs a mutex, which each function takes twice.
 func WithWorkerLimit(n int) Option {
 	return func(c *config) error {
 		if n < 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/internal/garbage"
 )
 
@@ -31,12 +32,12 @@ func placeOfFinally(p *eventloop.Promise, fn func()) {
 	p.Finally(func() error { fn(); return nil })
 }
 func placeOfRetry(l *eventloop.Loop, failed func(), attempt chan bool) {
-	eventloop.Retry(context.Background(), l, eventloop.Backoff{First: 50 * time.Millisecond, If: func(error) bool { failed(); return true }},
-		func(context.Context) (any, error) { <-attempt; return nil, errWork })
+	flow.Retry(context.Background(), l, flow.Backoff{First: 50 * time.Millisecond, OnRetry: func(int, error, time.Duration) { failed() }},
+		func(context.Context, int) (any, error) { <-attempt; return nil, errWork })
 }
-func placeOfEvery(l *eventloop.Loop, fn func()) (stop func()) {
-	stop, _ = l.Every(time.Millisecond, fn)
-	return stop
+func placeOfEvery(l *eventloop.Loop, fn func()) *flow.Ticker {
+	ticker, _ := flow.Every(l, time.Millisecond, fn)
+	return ticker
 }
 
 // The running callback has the place of the call that has queued it, whichever call that was and wherever it was made: of a
@@ -82,7 +83,7 @@ func TestPlacesAreHandedOn(t *testing.T) {
 	l := observed(t, eventloop.WithDebug(true))
 	running := make(chan eventloop.Activity)
 	ended := make(chan struct{})
-	stop := placeOfEvery(l, func() {
+	ticker := placeOfEvery(l, func() {
 		select {
 		case running <- l.Active()[0]:
 		case <-ended:
@@ -91,7 +92,7 @@ func TestPlacesAreHandedOn(t *testing.T) {
 	for range 3 {
 		require.Contains(t, (<-running).Detail, "placeOfEvery at places_test.go:")
 	}
-	stop()
+	ticker.Stop()
 	close(ended)
 }
 

@@ -4,13 +4,9 @@ package eventloop
 
 import (
 	"context"
-	"errors"
-	"reflect"
-	"runtime/debug"
-	"slices"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
-	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/outcome"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -47,37 +43,88 @@ func (l *Loop) Promises() *promise.Realm { return &l.promises.Realm }
 // rejection before the caller can wait for it. A call costs a goroutine and a wake-up. While more than a
 // hundred functions have not begun, each call lets other goroutines run; on the loop, its function waits for its goroutine.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
-	if fn == nil {
-		return l.promises.Rejected(ErrNilCallback)
-	}
-	if err := l.admitWorker(ctx); err != nil {
-		return l.refusedWork(err)
-	}
 	w := &workItem{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
-	l.startWorker(w)
-	return &w.promise
-}
-
-// admitWorker counts a worker, which startWorker then starts. If there must be none, it returns the reason.
-func (l *Loop) admitWorker(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return cancelled(ctx)
-	}
-	return l.addWorker()
-}
-
-// refusedWork returns a promise that is rejected with the error of admitWorker.
-func (l *Loop) refusedWork(err error) *Promise {
-	if err == ErrLoopTerminated {
+	switch err := w.start(); err {
+	case nil:
+		return &w.promise
+	case ErrLoopTerminated:
 		return l.promises.Refused(err)
+	default:
+		return l.promises.Rejected(err)
 	}
-	return l.promises.Rejected(err)
 }
 
-// startWorker starts a worker that admitWorker has counted.
-func (l *Loop) startWorker(w *workItem) {
-	ctx := w.ctx
+// Work is Promisify without the promise: it calls fn with ctx on a goroutine of its own, and then done on the loop, once, with
+// what fn has returned or with the error that the promise would be rejected with. [Loop.Close] ends the loop without these
+// calls. Work returns the error with which Promisify rejects at once, and then calls neither; a nil done is refused like a
+// nil fn. A call costs what one of Promisify costs.
+//
+// Before the loop waits for workers it rejects promises that are pending. done may settle one of [Loop.NewWorkPromise],
+// which stays pending until then.
+func (l *Loop) Work(ctx context.Context, fn func(context.Context) (any, error), done func(value any, err error)) error {
+	return l.work(ctx, fn, done, false)
+}
+
+// work is Work. RefuseWork does not keep it from the guest.
+func (l *Loop) work(ctx context.Context, fn func(context.Context) (any, error), done func(value any, err error), guest bool) error {
+	if done == nil {
+		fn = nil
+	}
+	if from := l.here(); from != nil { // what done brings comes from here
+		then := done
+		done = func(value any, err error) {
+			l.shows(from)
+			then(value, err)
+		}
+	}
+	return (&workItem{loop: l, ctx: ctx, fn: fn, done: done, guest: guest}).start()
+}
+
+// NewWorkPromise returns a pending promise, and the function that settles it: with err if that is not nil, else with value,
+// which may be a promise to follow. With settle as its third argument, Work does what Promisify does. Only the loop may
+// call settle, and whoever asks for such a promise must see to that: unlike one of NewPromise, this one is not rejected when
+// the loop shuts down. If it is pending when the loop has ended, who waits for it hears ErrLoopTerminated, and no handler
+// is called. Calls of settle but the first do nothing; one off the loop panics.
+func (l *Loop) NewWorkPromise() (p *Promise, settle func(value any, err error)) {
+	w := &workPromise{loop: l}
+	l.promises.Begin(&w.promise)
+	return &w.promise, w.settle
+}
+
+type workPromise struct {
+	promise Promise
+	loop    *Loop
+	settled bool
+}
+
+func (w *workPromise) settle(value any, err error) {
+	if !w.loop.OnLoop() {
+		panic("eventloop: a promise of NewWorkPromise is settled off the loop")
+	}
+	if w.settled {
+		return
+	}
+	if w.settled = true; err != nil {
+		w.loop.promises.Finish(&w.promise, true, err)
+	} else {
+		w.loop.promises.Finish(&w.promise, false, value)
+	}
+}
+
+// start starts a worker, or returns the reason why there must be none.
+func (w *workItem) start() error {
+	l, ctx := w.loop, w.ctx
+	ended := ctx.Err() // a nil context panics here
+	switch {
+	case w.fn == nil:
+		return ErrNilCallback
+	case ended != nil:
+		return outcome.Cancelled(ctx)
+	}
+	if err := l.addWorker(w.guest); err != nil {
+		return err
+	}
 	w.task = w.runOrFinish
 	if l.notes != nil { // only debug mode needs the clock
 		l.notes.put(w, l.now(), l.here())
@@ -92,6 +139,7 @@ func (l *Loop) startWorker(w *workItem) {
 		}
 	}
 	l.startItem(queuedItem{w, run})
+	return nil
 }
 
 // Promisify is [Loop.Promisify] for a T.
@@ -102,29 +150,13 @@ func Promisify[T any](ctx context.Context, l *Loop, fn func(context.Context) (T,
 	return promise.As[T](l.Promisify(ctx, func(ctx context.Context) (any, error) { return fn(ctx) }))
 }
 
-// cancelled is the error of a context that has ended.
-func cancelled(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if comparable := reflect.ValueOf(cause).Comparable(); cause == nil || comparable && cause == err {
-		return err
-	}
-	return loopapi.Errorf("%v: %v", err, cause)
-}
-
-// isError is errors.Is, but false if that panics: methods of err may, and the error of a context may have a type that cannot be
-// compared.
-func isError(err, target error) (is bool) {
-	defer func() { _ = recover() }()
-	return target != nil && errors.Is(err, target)
-}
-
-// workItem is a call of Promisify, with its promise, or an attempt of Retry. A reference to the promise keeps the whole
-// workItem in memory, so its other fields are cleared once they are used. Only result, task and retry may stay: if Close drops
-// the outcome from the inbox, finish, which would clear them, is not called. The urgent inbox counts the workItem until the
-// loop has received the outcome.
+// workItem is a call of Promisify, with its promise, or of Work. A reference to the promise keeps the whole workItem in
+// memory, so its other fields are cleared once they are used. Only result and task may stay, and done, beside which there is no
+// promise: if Close drops the outcome from the inbox, finish, which would clear them, is not called. The urgent inbox counts the
+// workItem until the loop has received the outcome.
 type workItem struct {
-	promise Promise // of Promisify; not used by an attempt
-	retry   *retry  // of which this is an attempt, or nil
+	promise Promise                    // of Promisify
+	done    func(value any, err error) // of Work; nil for Promisify
 	loop    *Loop
 	task    func() // runOrFinish, bound once
 
@@ -140,6 +172,8 @@ type workItem struct {
 	// settled is set by the goroutine whose outcome is the first. That goroutine then writes the outcome, which the loop
 	// reads.
 	settled atomic.Bool
+	guest   bool // a threadlet waits for it, so RefuseWork leaves it alone
+	refused bool // it waited for a worker when RefuseWork was called; written before run is called
 	failed  bool
 	result  any // the value; or the error, if it failed
 }
@@ -165,23 +199,18 @@ func (w *workItem) run() {
 	w.ctx, w.fn = nil, nil
 	crew := w.loop.ofCrew()
 	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
-	w.loop.workers.followUp()
-	if w.loop.state.load().closing() {
-		crew.leave()
-		w.loop.notes.drop(w)
-		return
-	}
-	returned := false
 	defer func() {
-		if !returned {
-			w.settle(nil, &PanicError{Value: ErrGoexit, Stack: debug.Stack()})
-		}
 		crew.leave()
 		w.loop.notes.drop(w)
 	}()
-	value, err := call(ctx, fn)
-	returned = true
-	w.settle(value, err)
+	w.loop.workers.followUp()
+	switch {
+	case w.loop.state.load().closing():
+	case w.refused:
+		w.settle(nil, ErrLoopTerminated)
+	default:
+		outcome.Of(ctx, fn, w.settle)
+	}
 }
 
 // cancel drops fn, unless the worker has taken it, and rejects the promise. It runs on a goroutine of its own when ctx has
@@ -194,27 +223,7 @@ func (w *workItem) cancel(ctx context.Context) {
 		w.loop.workers.drop()
 		w.loop.workers.followUp()
 	}
-	w.settle(nil, cancelled(ctx))
-}
-
-// call calls fn, unless ctx has ended before, and returns what fn returns. A panic becomes an error.
-func call(ctx context.Context, fn func(context.Context) (any, error)) (value any, err error) {
-	returned := false
-	defer func() {
-		if !returned { // recover does not tell: it returns nil for runtime.Goexit, too
-			value, err = nil, &PanicError{Value: recover(), Stack: debug.Stack()}
-		}
-	}()
-	if ctx.Err() != nil {
-		err = cancelled(ctx)
-	} else {
-		value, err = fn(ctx)
-		if end := ctx.Err(); end != nil && (isError(err, end) || isError(err, context.Cause(ctx))) {
-			err = cancelled(ctx) // the same error as from cancel, which may have come first
-		}
-	}
-	returned = true
-	return value, err
+	w.settle(nil, outcome.Cancelled(ctx))
 }
 
 // settle tells the loop the outcome; the first one counts. If the loop was closed, its end has rejected the promise.
@@ -233,201 +242,24 @@ func (w *workItem) settle(value any, err error) {
 // finish hands over the outcome. The loop calls it.
 func (w *workItem) finish() {
 	w.loop.urgent.addDelivered(1)
-	r, result := w.retry, w.result
-	w.retry, w.result, w.task = nil, nil, nil
-	if r != nil {
-		r.hear(w.failed, result)
-	} else {
-		w.loop.promises.Finish(&w.promise, w.failed, result)
-	}
-}
-
-// addWorker counts a worker, unless the loop is ending. Off the loop it decides this under the lock that the loop takes
-// to look for workers.
-func (l *Loop) addWorker() error {
-	u := &l.urgent
-	if l.state.load().ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
-		l.yieldOffLoop()
-		return ErrLoopTerminated
-	}
-	if l.OnLoop() {
-		u.addDelivered(-1)
-		return nil
-	}
-	l.lock(&u.spinLock)
-	refused := u.sealed || l.state.load().ending()
-	if !refused {
-		u.begun++
-	}
-	u.Unlock()
-	if refused {
-		l.yieldOffLoop()
-		return ErrLoopTerminated
-	}
-	if u.wanted.Load() != 0 || l.ofCrew().waiting() >= manyWorkers {
-		giveWay(0)
-	}
-	return nil
-}
-
-// manyWorkers is how many functions wait for a goroutine, or goroutines for their first step, when callers of Promisify give
-// way. The run queue of a processor holds 256 goroutines. Those that find it full take half of it along to the global run
-// queue, and with it whoever else waits there, like a loop that was woken. From that queue the runtime rarely takes a
-// goroutine while others are ready.
-const manyWorkers = 128
-
-// hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
-// Promisify that found the loop not ending yet has been counted, under the lock or on the loop.
-func (l *Loop) hasWorkers() bool {
-	l.lock(&l.urgent.spinLock)
-	defer l.urgent.Unlock()
-	return l.urgent.workers()
-}
-
-// workers tells whether there are calls of Promisify whose outcome the loop has not received. The caller holds the
-// lock.
-func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
-
-// addDelivered adds n to delivered. Only the loop calls it.
-func (u *urgent) addDelivered(n int) { storeRelease(&u.delivered, u.delivered.Load()+uint32(n)) }
-
-// workers starts a goroutine for each workItem; under a limit, or if there are too many, some of them later. In between its
-// fields are zero.
-type workers struct {
-	mu       sched.Mutex  // guards the other fields, and writes of deferred
-	running  int          // goroutines at work; counted under a limit only
-	waiting  []queuedItem // in the order of the calls of Promisify
-	dropped  int          // how many of waiting were cancelled: their started is set
-	deferred atomic.Bool  // waiting is not empty, and there is no limit
-}
-
-// queuedItem is a workItem with the function that a goroutine calls for it.
-type queuedItem struct {
-	*workItem
-	run func()
-}
-
-// startItem starts a goroutine for t, or has t wait for one. Other goroutines give way when too many workers have not begun. A
-// callback of the loop cannot, so its functions wait, and each worker that begins starts the next.
-//
-// Whoever takes a function, to call it or because its context has ended, counts it out of crew.waiting, and then looks at
-// deferred. startItem sets deferred before it looks at the count again. So either startItem starts t, or one of those will.
-func (l *Loop) startItem(t queuedItem) {
-	ws, crew := &l.workers, l.ofCrew()
-	crew.count.Add(oneWaits)
+	done, result := w.done, w.result
+	w.done, w.result, w.task = nil, nil, nil
 	switch {
-	case l.workerLimit != 0:
-		ws.startWithin(l.workerLimit, t)
-	case l.OnLoop() && (ws.deferred.Load() || crew.waiting() > manyWorkers):
-		ws.mu.Lock()
-		ws.waiting = append(ws.waiting, t)
-		ws.deferred.Store(true)
-		ws.mu.Unlock()
-		for crew.waiting() <= manyWorkers && ws.startNext() {
-		}
+	case done == nil:
+		w.loop.promises.Finish(&w.promise, w.failed, result)
+	case w.failed:
+		done(nil, result.(error))
 	default:
-		sched.Go(t.run)
+		done(result, nil)
 	}
 }
 
-// followUp starts a workItem in the place of one that waits no more. There may be a limit; then it does nothing.
-func (ws *workers) followUp() {
-	if ws.deferred.Load() {
-		ws.startNext()
-	}
-}
-
-// startNext starts the first workItem that waits, if there is one. There is no limit.
-func (ws *workers) startNext() bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	t, ok := ws.pop()
-	if ok {
-		sched.Go(t.run)
-	}
-	ws.deferred.Store(len(ws.waiting) != 0)
-	return ok
-}
-
-// pop takes the first workItem that waits and was not cancelled. The caller holds mu.
-func (ws *workers) pop() (t queuedItem, ok bool) {
-	for len(ws.waiting) > 0 {
-		t := ws.waiting[0]
-		ws.waiting[0] = queuedItem{}
-		ws.waiting = ws.waiting[1:]
-		if !t.started.Load() {
-			return t, true
-		}
-		ws.dropped = max(0, ws.dropped-1)
-	}
-	ws.waiting = nil
-	return queuedItem{}, false
-}
-
-func (ws *workers) startWithin(limit int, t queuedItem) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.running == limit {
-		ws.waiting = append(ws.waiting, t)
-		return
-	}
-	ws.running++
-	sched.Go(func() { ws.runItem(t.run) })
-}
-
-func (ws *workers) runItem(run func()) {
-	defer ws.next() // also when run ends the goroutine
-	run()
-}
-
-// next is called when a workItem is done, and starts the first that waits in its place.
-func (ws *workers) next() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if t, ok := ws.pop(); ok {
-		sched.Go(func() { ws.runItem(t.run) })
-	} else {
-		ws.running--
-	}
-}
-
-// drop counts a workItem that was cancelled while it waited. When most of those that wait were cancelled, it removes them.
-func (ws *workers) drop() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.dropped++; 2*ws.dropped > len(ws.waiting) {
-		ws.waiting = slices.DeleteFunc(ws.waiting, func(t queuedItem) bool { return t.started.Load() })
-		ws.dropped = 0
-		if len(ws.waiting) == 0 {
-			ws.deferred.Store(false)
-		}
-	}
-}
-
-// abandon removes the work that still waits when the loop has ended. It calls run of each workItem all the same: run sees
-// the end, and only clears the context and the function. This may take a while and nobody waits for it, so it is done on
-// another goroutine.
-func (ws *workers) abandon() {
-	ws.mu.Lock()
-	waiting := ws.waiting
-	ws.waiting = nil
-	ws.deferred.Store(false)
-	ws.mu.Unlock()
-	if len(waiting) != 0 {
-		sched.Go(func() {
-			for _, t := range waiting {
-				t.run()
-			}
-		})
-	}
-}
-
-// unhandled reports a rejection without a handler. Rejections by which an ending loop refuses something are no faults,
-// and are not reported.
+// unhandled reports a rejection without a handler. Rejections by which a loop refuses something because it ends, or is about to,
+// are no faults, and are not reported.
 func (l *Loop) unhandled(p *Promise, err error) {
 	l.callHandler(func() {
 		switch {
-		case l.state.load().ending() && isError(err, ErrLoopTerminated):
+		case (l.state.load().ending() || l.workers.refused.Load()) && outcome.Is(err, ErrLoopTerminated):
 		case l.onUnhandled != nil:
 			l.onUnhandled(p, err)
 		default: // in debug mode err says where the promise comes from

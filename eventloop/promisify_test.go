@@ -42,7 +42,8 @@ var ends = map[string]struct {
 	"nil": {err: eventloop.ErrNilCallback},
 }
 
-// Every ending of a worker settles its promise, and lets an auto-exit loop end, wherever Promisify was called.
+// Every ending of a worker settles its promise, or is told to done, and lets an auto-exit loop end, wherever Promisify or Work was
+// called.
 func TestPromisifyEnds(t *testing.T) {
 	check := func(t *testing.T, name string, value any, err error) {
 		want := ends[name]
@@ -66,8 +67,13 @@ func TestPromisifyEnds(t *testing.T) {
 			require.NoError(t, err)
 			results := map[string]<-chan eventloop.Result{}
 			heard := map[string]eventloop.Result{}
+			told := map[string][]eventloop.Result{}
 			for name, end := range ends {
 				results["off "+name] = l.Promisify(t.Context(), end.fn).ToChannel()
+				tell := func(v any, err error) { told[name] = append(told[name], eventloop.Result{Value: v, Err: err}) }
+				if err := l.Work(t.Context(), end.fn, tell); err != nil {
+					tell(nil, err)
+				}
 				require.NoError(t, l.Submit(func() {
 					l.Promisify(context.Background(), end.fn).Then(func(v any) (any, error) {
 						heard[name] = eventloop.Result{Value: v}
@@ -85,6 +91,8 @@ func TestPromisifyEnds(t *testing.T) {
 				check(t, name, r.Value, r.Err)
 				require.Contains(t, heard, name)
 				check(t, name, heard[name].Value, heard[name].Err)
+				require.Len(t, told[name], 1)
+				check(t, name, told[name][0].Value, told[name][0].Err)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -228,9 +229,62 @@ func sleepAnd(end func(*stage)) func(w *stage) []sched.Thread {
 			return nil
 		}
 		return []sched.Thread{w.thread("run", w.run), w.thread("sleep", func() {
-			heard = w.Sleep(ctx, math.MaxInt64).ToChannel()
+			heard = flow.Sleep(ctx, w.Loop, math.MaxInt64).ToChannel()
 		}), w.thread("end", func() { end(w) })}
 	}
+}
+
+// The end of its context ends a sleep, which alone has kept the loop alive; and of the two who sleeps hears the former.
+func sleepAndCancel(w *stage) []sched.Thread {
+	ctx := newCancellable()
+	var heard <-chan eventloop.Result
+	w.verify = func() error {
+		if r, err := outcome(heard); err != nil || !errors.Is(r.Err, context.Canceled) {
+			return fmt.Errorf("heard %v, %v", r, err)
+		}
+		return nil
+	}
+	return []sched.Thread{w.thread("sleep and run", func() {
+		heard = flow.Sleep(ctx, w.Loop, math.MaxInt64).ToChannel()
+		w.run()
+	}), w.thread("cancel", func() {
+		sched.Until(func() bool { return heard != nil })
+		ctx.cancel()
+	})}
+}
+
+// Each function is called and its outcome told, or neither called nor told of but refused, at once or later; and the loop ends.
+func workAndRefuse(w *stage) []sched.Thread {
+	const n = 2
+	var called, told, refused [n]int
+	w.verify = func() error {
+		for i := range n {
+			if told[i]+refused[i] != 1 || called[i] != told[i] {
+				return fmt.Errorf("called %v, told %v, refused %v", called, told, refused)
+			}
+		}
+		return nil
+	}
+	return []sched.Thread{w.thread("run", w.run), w.thread("work", func() {
+		for i := range n {
+			tell := func(_ any, err error) {
+				if err != nil {
+					refused[i]++
+				} else {
+					told[i]++
+				}
+			}
+			if err := w.Work(context.Background(), func(context.Context) (any, error) { called[i]++; return nil, nil }, tell); err != nil {
+				tell(nil, err)
+			}
+		}
+	}), w.thread("refuse", func() {
+		w.RefuseWork()
+		if err := w.Work(context.Background(), func(context.Context) (any, error) { return nil, nil }, func(any, error) {}); err == nil {
+			w.fault("work is accepted")
+		}
+		w.shutdown()
+	})}
 }
 
 // Who waits for a promise hears of it once, whoever settles it; and if it was fulfilled, so does a handler.

@@ -173,20 +173,14 @@ func (h *Host) settlement(set func() error, reject func(any) error) {
 type work struct {
 	count  int
 	ctx    context.Context // nil while there are none
-	cancel context.CancelFunc
+	cancel func()
 }
 
 func (w *work) add(l *eventloop.Loop) context.Context {
 	if w.count++; w.ctx == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		w.ctx, w.cancel = ctx, cancel
-		go func() {
-			select {
-			case <-l.Done():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
+		leave := l.AfterEnd(cancel)
+		w.ctx, w.cancel = ctx, func() { leave(); cancel() }
 	}
 	return w.ctx
 }

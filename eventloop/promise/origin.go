@@ -29,14 +29,18 @@ type place [8]uintptr
 // mostPlaces is how many places of a promise are reported.
 const mostPlaces = 16
 
-func newOrigin(from *origin) *origin {
+func (r *Realm) newOrigin(from *origin) *origin {
 	o := &origin{from: from}
 	if from != nil {
 		if o.depth = from.depth + 1; o.depth > 2*mostPlaces { // forget the rest
 			o.from, o.depth = from.shortened(mostPlaces), mostPlaces
 		}
 	}
-	runtime.Callers(3, o.place[:])
+	if r.here != nil {
+		o.place = *r.here()
+	} else {
+		runtime.Callers(3, o.place[:])
+	}
 	return o
 }
 
@@ -92,6 +96,7 @@ func (o *origin) String() string {
 // ownNames are the prefixes of functions of this module that make promises for their callers.
 var ownNames = []string{
 	"github.com/turnloop/turnloop/eventloop/promise.",
+	"github.com/turnloop/turnloop/eventloop/flow.",
 	"github.com/turnloop/turnloop/eventloop/js.",
 	"github.com/turnloop/turnloop/eventloop.",
 }

@@ -33,6 +33,9 @@ func NewOwner(s Scheduler, c Config) *Owner {
 	if told, ok := s.(interface{ HandlerFrom(at *[8]uintptr) }); ok {
 		o.handlerFrom = told.HandlerFrom
 	}
+	if tells, ok := s.(interface{ Here() *[8]uintptr }); ok {
+		o.here = tells.Here
+	}
 	return o
 }
 

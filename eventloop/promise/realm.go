@@ -15,6 +15,7 @@ type Realm struct {
 	step        func() // runs the first job; made once, so that scheduling a job allocates nothing
 	onUnhandled func(*Promise, error)
 	debug       bool
+	here        func() *[8]uintptr   // the caller's stack, or that on which the callback was queued that runs; nil if the loop does not tell
 	handlerFrom func(at *[8]uintptr) // tells the loop, before a handler is called, on which stack it was attached; nil if the loop does not ask
 
 	// Touched on the loop alone.
@@ -115,7 +116,7 @@ func (r *Realm) init(p *Promise) {
 	p.realm = r
 	p.target = p
 	if r.debug {
-		p.origin = newOrigin(nil)
+		p.origin = r.newOrigin(nil)
 	}
 }
 

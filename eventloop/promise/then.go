@@ -67,7 +67,7 @@ func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise 
 	c := &Promise{reaction: reaction{source: p, onRejected: onRejected, value: h}, realm: r}
 	c.target = c
 	if r.debug {
-		c.origin = newOrigin(p.origin)
+		c.origin = r.newOrigin(p.origin)
 	}
 	if r.sched.OnLoop() {
 		p.attach(&c.reaction)

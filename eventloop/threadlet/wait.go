@@ -271,6 +271,16 @@ func Do(ctx context.Context, fn func(context.Context) error) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	_, err := t.await(working, t.s.loop.Promisify(ctx, func(ctx context.Context) (any, error) { return nil, fn(ctx) }))
+	n := t.waits + 1
+	var err error
+	if refused := t.s.host.Work(ctx, func(ctx context.Context) (any, error) { return nil, fn(ctx) }, func(_ any, outcome error) {
+		err = outcome
+		t.wakeNumber(n, nil)
+	}); refused != nil {
+		return refused
+	}
+	if ended := t.wait(working); ended != nil {
+		return ended
+	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
@@ -58,7 +59,7 @@ func TestDrainAmidRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
 	if _, err := idle.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
@@ -90,7 +91,7 @@ func TestDrainAmidBody(t *testing.T) {
 	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n")
 	<-begun
 	stopped := make(chan error, 1)
-	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
 	if _, err := idle.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}

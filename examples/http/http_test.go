@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
@@ -364,7 +365,7 @@ func TestDeadlines(t *testing.T) {
 			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Fatal("it is still connected")
 			}
-			if name != "body" && i.group.StopGracefully(t.Context(), patience/4) != nil {
+			if name != "body" && flow.StopGracefully(t.Context(), i.group, patience/4) != nil {
 				t.Error("the server goes on with it")
 			}
 		})
@@ -404,7 +405,7 @@ func TestDrain(t *testing.T) {
 	})
 	<-begun
 	stopped := make(chan error, 1)
-	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
 	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
 		t.Error(err)
 	}

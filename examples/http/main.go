@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
@@ -38,7 +39,7 @@ func main() {
 	}
 }
 
-// run serves until SIGINT or SIGTERM.
+// run serves until SIGINT or SIGTERM; a second one ends the wait for requests that are under way.
 func run(addr, cert, key string) error {
 	s := &server{handler: handlers(), limits: usual}
 	if (cert == "") != (key == "") {
@@ -62,16 +63,7 @@ func run(addr, cert, key string) error {
 	fmt.Println("listening on", listener.Addr())
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	stopped := make(chan error, 1)
-	context.AfterFunc(signals, func() {
-		stop() // a second signal ends the program at once
-		stopped <- group.StopGracefully(context.Background(), 10*time.Second)
-	})
-	err = group.Run(context.Background())
-	if signals.Err() != nil {
-		err = <-stopped // tells what it has waited for
-	}
-	return err
+	return flow.RunUntil(signals, group, 10*time.Second)
 }
 
 // listen accepts connections, and spreads them over the loops of a group.

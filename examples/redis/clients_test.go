@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
@@ -252,7 +253,7 @@ func TestStop(t *testing.T) {
 	idle, subscriber, c := i.dial(), i.dial(), i.dial()
 	subscriber.want(`["subscribe" "a" 1]`, "SUBSCRIBE", "a")
 	c.want("1", "INCR", "n")
-	if err := i.group.StopGracefully(context.Background(), patience); err != nil {
+	if err := flow.StopGracefully(context.Background(), i.group, patience); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []*talk{idle, subscriber, c} {
@@ -292,7 +293,7 @@ func TestStopAmidReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := make(chan error, 1)
-	go func() { stopped <- i.group.StopGracefully(context.Background(), patience) }()
+	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
 	if _, err := idle.in.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
@@ -330,7 +331,7 @@ func TestStopAmidFlood(t *testing.T) {
 		}()
 	}
 	i.until("nothing comes", func() bool { return i.s.commands > 10_000 })
-	if err := i.group.StopGracefully(context.Background(), patience); err != nil {
+	if err := flow.StopGracefully(context.Background(), i.group, patience); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-// run serves until SIGINT or SIGTERM.
+// run serves until SIGINT or SIGTERM; a second one ends the wait for requests that are under way.
 func run(addr string, o options) error {
 	group, err := newGroup(o)
 	if err != nil {
@@ -58,16 +59,7 @@ func run(addr string, o options) error {
 	fmt.Println("listening on", listener.Addr())
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	stopped := make(chan error, 1)
-	context.AfterFunc(signals, func() {
-		stop() // a second signal ends the program at once
-		stopped <- group.StopGracefully(context.Background(), 10*time.Second)
-	})
-	err = group.Run(context.Background())
-	if signals.Err() != nil {
-		err = <-stopped // tells what it has waited for
-	}
-	return errors.Join(err, s.close())
+	return errors.Join(flow.RunUntil(signals, group, 10*time.Second), s.close())
 }
 
 // newGroup returns a group with the server's loop. When an fsync is done, both threadlets of each client may wait for it, each with a

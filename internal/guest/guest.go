@@ -3,6 +3,7 @@
 package guest
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -51,6 +52,8 @@ type Host interface {
 	When(tick int64) time.Time
 	// Log returns the loop's logger.
 	Log() *slog.Logger
+	// Work is that of the loop. RefuseWork does not refuse it: it is part of a threadlet that runs.
+	Work(ctx context.Context, fn func(context.Context) (any, error), done func(value any, err error)) error
 	// Looks returns what is being observed. It does not change.
 	Looks() Looks
 	// Here returns the caller's place, for Note. Any goroutine may call it.

@@ -285,9 +285,9 @@ var partMutants = []mutant{
 		"if len(w.kept) == 0 { //", "if true { //",
 		"an answer overtakes what is being sent", "^TestPeerThatDoesNotRead$"},
 
-	// eventloop/promisify.go
-	{"promisify-refuses-behind-lock", "eventloop/promisify.go",
-		"if l.state.load().ending() { // looked at before", "if false { // looked at before",
+	// eventloop/workers.go
+	{"promisify-refuses-behind-lock", "eventloop/workers.go",
+		"if l.state.load().ending() || !guest && l.workers.refused.Load() { // looked at before", "if !guest && l.workers.refused.Load() { // looked at before",
 		"goroutines that call Promisify again and again keep an ending loop waiting for its lock", "^TestRefusalsTakeNoLock$"},
 
 	{"threadlet-waiters-are-searched", "eventloop/threadlet/side.go",

@@ -61,7 +61,7 @@ var seenMutants = []mutant{
 		"\t\t\tif ref {\n", "\t\t\tif true {\n",
 		"a timer that keeps nothing alive is told as if it did", "^TestActive$"},
 	{"crew-counts-late", "eventloop/promisify.go",
-		"\tif w.loop.state.load().closing() {\n\t\tcrew.leave()\n\t\tw.loop.notes.drop(w)\n\t\treturn\n\t}\n", "\tif w.loop.state.load().closing() {\n\t\tw.loop.notes.drop(w)\n\t\treturn\n\t}\n",
+		"\tdefer func() {\n\t\tcrew.leave()\n", "\tdefer func() {\n\t\tif !w.loop.state.load().closing() {\n\t\t\tcrew.leave()\n\t\t}\n",
 		"who waits for workers after Close waits for ever", "^TestAwaitWorkersThatNeverStart$"},
 	{"metrics-hog", "eventloop/metrics.go",
 		"\tl.yieldOffLoop() // for its locks", "\t// for its locks",

@@ -18,7 +18,9 @@ import (
 // only reads or changes an object of the caller.
 var unflooded = map[string]string{
 	`^eventloop: (New|NewGroup|With\w+)$`:                                                      "makes a loop, which has all of its floods before it",
-	`^eventloop: (Loop|Group)\.StopGracefully$`:                                                "is Shutdown with a timeout, and all lives end by that",
+	`^eventloop: (Loop|Group)\.RefuseWork$`:                                                    "takes back nothing: a second call finds nothing to do",
+	`^flow: (StopGracefully|RunUntil)$`:                                                        "is Shutdown with a timeout, and all lives end by that",
+	`^flow: (Permanent|failure\.|Ticker\.)`:                                                    "reads or writes a value of the caller, or costs what a timer costs",
 	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                           "reads or writes a value of the caller",
 	`^promise: (NewOwner|Owner\.\w+|Realm\.Refused)$`:                                          "is for loops, not for their users",
 	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                           "calls at once, and makes promises as others do",
@@ -41,7 +43,7 @@ func TestEveryEntryIsFlooded(t *testing.T) {
 		})
 	}
 	used := map[string]bool{}
-	for _, dir := range []string{"eventloop", "eventloop/promise", "eventloop/threadlet"} {
+	for _, dir := range []string{"eventloop", "eventloop/promise", "eventloop/flow", "eventloop/threadlet"} {
 		for _, f := range parsed(t, filepath.Join("../..", dir)) {
 			for _, d := range f.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok && !called[fn.Name.Name] {

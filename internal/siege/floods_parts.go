@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 )
 
 var parts = []flood{
@@ -23,9 +24,9 @@ var parts = []flood{
 		if err != nil {
 			return err
 		}
-		stop, err := l.Every(time.Millisecond, func() { s.enter() })
+		ticker, err := flow.Every(l, time.Millisecond, func() { s.enter() })
 		if err == nil {
-			stop()
+			ticker.Stop()
 		}
 		return err
 	})},
@@ -34,9 +35,9 @@ var parts = []flood{
 		if err != nil {
 			return err
 		}
-		stop, err := l.Repeat(func(now time.Time) time.Time { return now.Add(time.Millisecond) }, func() { s.enter() })
+		ticker, err := flow.Repeat(l, func(now time.Time) time.Time { return now.Add(time.Millisecond) }, func() { s.enter() })
 		if err == nil {
-			stop()
+			ticker.Stop()
 		}
 		return err
 	})},
@@ -44,10 +45,20 @@ var parts = []flood{
 		l, err := s.native()
 		if err == nil {
 			fn := t.next()
-			_, err = eventloop.Call(context.Background(), l, func() (int, error) { fn(); return 0, nil })
+			_, err = flow.Call(context.Background(), l, func() (int, error) { fn(); return 0, nil })
 		}
 		return err
 	})},
+	{name: "Exec", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
+		l, err := s.native()
+		if err == nil {
+			fn := t.next()
+			err = flow.Exec(context.Background(), l, func() error { fn(); return nil })
+		}
+		return err
+	})},
+	{name: "Work", like: makes, law: wanted, own: set(internalProbe), free: set(taskProbe), begin: kept(worked)},
+	{name: "AfterEnd, stop", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.AfterEnd(func() {})() })},
 	{name: "AwaitWorkers", like: litters, begin: asksNative(func(l *eventloop.Loop) { _ = l.AwaitWorkers(context.Background()) })},
 	{name: "HoldNamed", like: locks, begin: asksNative(func(l *eventloop.Loop) { l.HoldNamed("siege")() })},
 	{name: "Active", like: litters, begin: asksNative(func(l *eventloop.Loop) { l.Active() })},
@@ -81,9 +92,21 @@ func asksNative(call func(l *eventloop.Loop)) func(s *site, t *tally) flooder {
 func slept(ctx context.Context) func(s *site, t *tally) flooder {
 	return kept(func(s *site, o *one) {
 		if l, err := s.native(); err == nil {
-			l.Sleep(ctx, time.Millisecond).Then(o.fulfilled, o.rejected)
+			flow.Sleep(ctx, l, time.Millisecond).Then(o.fulfilled, o.rejected)
 		}
 	})
+}
+
+func worked(s *site, o *one) {
+	l, err := s.native()
+	if err != nil {
+		return
+	}
+	p, settle := l.NewWorkPromise()
+	if err := l.Work(context.Background(), func(context.Context) (any, error) { return nil, nil }, settle); err != nil {
+		p = l.Promises().Rejected(err)
+	}
+	p.Then(o.fulfilled, o.rejected)
 }
 
 // retried tries a function that returns err, and after a failure once more. Most wait for that until the loop ends.
@@ -93,7 +116,7 @@ func retried(err error) func(s *site, o *one) {
 		if none != nil {
 			return
 		}
-		eventloop.Retry(context.Background(), l, eventloop.Backoff{First: time.Second, Attempts: 2}, func(context.Context) (int, error) { return 1, err }).
+		flow.Retry(context.Background(), l, flow.Backoff{First: time.Second, Attempts: 2}, func(context.Context, int) (int, error) { return 1, err }).
 			Untyped().Then(o.fulfilled, o.rejected)
 	}
 }

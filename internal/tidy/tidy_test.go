@@ -43,18 +43,20 @@ var importRules = []importRule{
 	{"internal/beat", nil, leaf},
 	{"internal/histogram", nil, leaf},
 	{"internal/slim", nil, leaf},
+	{"internal/outcome", []string{"internal/loopapi"}, leaf},
 	{"internal/sched", []string{"internal/goroutine"}, leaf},
 	{"internal/sched/atomic", []string{"internal/sched"}, leaf},
 	{"eventloop/promise", []string{"internal/loopapi", "internal/sched...", "internal/slim"}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
+	{"eventloop/flow", []string{"eventloop", "eventloop/promise", "internal/loopapi", "internal/outcome", "internal/sched"}, "what programs build on a loop must not need more of it than programs have"},
 	{"eventloop/js", []string{"eventloop", "eventloop/promise", "internal/slim"}, "of the loop, the adapter knows the public API alone"},
 	{"eventloop/looptest", []string{"internal/loopapi", "internal/goroutine", "internal/garbage", "internal/race", "internal/beat"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"internal/guest", []string{"internal/loopapi", "internal/sched..."}, leaf},
 	{"eventloop/threadlet", []string{"eventloop", "eventloop/promise", "internal/guest", "internal/goroutine", "internal/sched...", "internal/slim"},
 		"threadlets are a guest of the loop: what they need of it beyond its public API is in internal/guest"},
 	{"eventloop/threadlet/secure", []string{"eventloop/threadlet"}, "TLS is built on what every user of threadlets has"},
-	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/sched...", "internal/slim", "internal/poller", "eventloop/promise"},
+	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/outcome", "internal/sched...", "internal/slim", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
-	{"internal/siege", []string{"eventloop", "eventloop/js", "eventloop/promise", "eventloop/threadlet"}, "it besieges the loop through what everybody can call, and nothing else"},
+	{"internal/siege", []string{"eventloop", "eventloop/flow", "eventloop/js", "eventloop/promise", "eventloop/threadlet"}, "it besieges the loop through what everybody can call, and nothing else"},
 	{"internal/resp", nil, leaf},
 	{"internal/echo", nil, "it measures servers, so it is none of ours and none of theirs"},
 	{"worlds...", []string{"internal/echo"}, "it is what people use elsewhere, measured without anything of ours but the client"},
@@ -97,7 +99,7 @@ type callRule struct {
 	instead string
 }
 
-var core = []string{"eventloop", "eventloop/promise", "eventloop/js", "eventloop/threadlet", "eventloop/threadlet/secure", "internal/guest", "internal/wheel", "internal/loopapi", "internal/poller"}
+var core = []string{"eventloop", "eventloop/flow", "eventloop/promise", "eventloop/js", "eventloop/threadlet", "eventloop/threadlet/secure", "internal/guest", "internal/wheel", "internal/loopapi", "internal/poller"}
 
 var callRules = []callRule{
 	{core, "time", regexp.MustCompile(`^Sleep$`), "a loop that waits by sleeping is late or busy; park and be woken"},

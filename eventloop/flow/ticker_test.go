@@ -1,4 +1,4 @@
-package eventloop_test
+package flow_test
 
 // Tests of Every and Repeat.
 
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 )
 
 // An interval keeps to its grid; what passes while it runs, or while the loop does something else, is left out, and
@@ -37,13 +38,13 @@ func TestEvery(t *testing.T) {
 				require.NoError(t, err)
 				began := time.Now()
 				var runs []time.Duration
-				var stop func()
-				stop, err = l.Every(second, func() {
+				var ticker *flow.Ticker
+				ticker, err = flow.Every(l, second, func() {
 					n := len(runs)
 					runs = append(runs, time.Since(began))
 					time.Sleep(c.takes[n])
 					if runs[n] == 5*second {
-						stop()
+						ticker.Stop()
 					}
 					if c.faulty != nil {
 						c.faulty()
@@ -58,7 +59,7 @@ func TestEvery(t *testing.T) {
 				<-l.Done() // auto-exit: a stopped interval keeps nothing alive
 				require.Equal(t, c.want, runs)
 				require.Equal(t, 5*second, time.Since(began))
-				stop()
+				ticker.Stop()
 			})
 		})
 	}
@@ -70,7 +71,7 @@ func TestRepeat(t *testing.T) {
 		l, err := eventloop.New(eventloop.WithAutoExit(true))
 		require.NoError(t, err)
 		var days []string
-		_, err = l.Repeat(func(now time.Time) time.Time {
+		_, err = flow.Repeat(l, func(now time.Time) time.Time {
 			at := time.Date(now.Year(), now.Month(), now.Day(), 3, 30, 0, 0, time.UTC)
 			switch {
 			case len(days) == 3:
@@ -92,7 +93,7 @@ func TestRepeatWhoseNextPanics(t *testing.T) {
 		panics, asked, runs := 0, 0, 0
 		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) { panics++ }))
 		require.NoError(t, err)
-		_, err = l.Repeat(func(now time.Time) time.Time {
+		_, err = flow.Repeat(l, func(now time.Time) time.Time {
 			if asked++; asked == 3 {
 				panic("no")
 			}
@@ -104,58 +105,141 @@ func TestRepeatWhoseNextPanics(t *testing.T) {
 	})
 }
 
+// oddTimers are a loop's, with another ScheduleTimer.
+type oddTimers struct {
+	*eventloop.Loop
+	schedule func(time.Duration, func()) (eventloop.TimerID, error)
+}
+
+func (o oddTimers) ScheduleTimer(d time.Duration, fn func()) (eventloop.TimerID, error) {
+	return o.schedule(d, fn)
+}
+
 // A timer that rings before the time of the wall clock, since that was set back, is none: the time is waited for again.
 func TestRepeatIsNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := eventloop.New(eventloop.WithAutoExit(true))
 		require.NoError(t, err)
-		began := time.Now()
-		asked := 0
+		began, rings := time.Now(), 0
 		var ran []time.Duration
-		require.NoError(t, l.Submit(func() {
-			eventloop.FireRepeated(l, began.Add(time.Hour), func(time.Time) time.Time {
-				if asked++; asked > 1 {
-					return time.Time{}
-				}
-				return began.Add(time.Hour)
-			}, func() { ran = append(ran, time.Since(began)) })
-		}))
+		early := oddTimers{l, func(d time.Duration, fn func()) (eventloop.TimerID, error) {
+			if rings++; rings == 1 {
+				d /= 2
+			}
+			return l.ScheduleTimer(d, fn)
+		}}
+		_, err = flow.RepeatOn(early, func(time.Time) (at time.Time) {
+			if len(ran) == 0 {
+				at = began.Add(time.Hour)
+			}
+			return at
+		}, func() { ran = append(ran, time.Since(began)) })
+		require.NoError(t, err)
 		require.NoError(t, l.Run(context.Background()))
 		require.Equal(t, []time.Duration{time.Hour}, ran)
+		require.Equal(t, 2, rings)
 	})
 }
 
-// stop ends it from anywhere, also before its first time, from next, and as often as one likes; a run that has begun goes on.
+// Why there is no further timer is reported, unless it is the end of the loop.
+func TestRepeatTellsWhyItEnds(t *testing.T) {
+	for _, why := range []error{errBusy, eventloop.ErrLoopTerminated} {
+		synctest.Test(t, func(t *testing.T) {
+			var reported []any
+			l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(p *eventloop.PanicError) { reported = append(reported, p.Value) }))
+			require.NoError(t, err)
+			runs := 0
+			failing := oddTimers{l, func(d time.Duration, fn func()) (eventloop.TimerID, error) {
+				if runs == 2 {
+					return 0, why
+				}
+				return l.ScheduleTimer(d, fn)
+			}}
+			_, err = flow.RepeatOn(failing, func(now time.Time) time.Time { return now.Add(time.Second) }, func() { runs++ })
+			require.NoError(t, err)
+			require.NoError(t, l.Run(context.Background()))
+			require.Equal(t, 2, runs)
+			if why == errBusy {
+				require.Equal(t, []any{why}, reported)
+			} else {
+				require.Empty(t, reported)
+			}
+		})
+	}
+}
+
+// A ticker that is unreferenced, before its first time or between two, by itself or by another goroutine, lets an auto-exit loop
+// end; one that is referenced again does not.
+func TestTickerUnref(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(l *eventloop.Loop, ticker *flow.Ticker)
+		runs   int
+	}{
+		"at once": {func(_ *eventloop.Loop, ticker *flow.Ticker) { ticker.Unref() }, 3},
+		"later":   {func(_ *eventloop.Loop, ticker *flow.Ticker) { time.AfterFunc(1500*time.Millisecond, ticker.Unref) }, 3},
+		"and ref": {func(_ *eventloop.Loop, ticker *flow.Ticker) { ticker.Unref(); ticker.Ref() }, 10},
+		"ref after a time": {func(_ *eventloop.Loop, ticker *flow.Ticker) {
+			ticker.Unref()
+			time.AfterFunc(1500*time.Millisecond, ticker.Ref)
+		}, 10},
+		"on the loop": {func(l *eventloop.Loop, ticker *flow.Ticker) {
+			_, _ = l.ScheduleTimer(time.Second, ticker.Unref) // behind the ticker, and before its next time
+		}, 3},
+		"after a stop": {func(_ *eventloop.Loop, ticker *flow.Ticker) { ticker.Stop(); ticker.Unref(); ticker.Ref() }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := eventloop.New(eventloop.WithAutoExit(true))
+				require.NoError(t, err)
+				runs := 0
+				var ticker *flow.Ticker
+				ticker, err = flow.Every(l, time.Second, func() {
+					if runs++; runs == 10 {
+						ticker.Stop()
+					}
+				})
+				require.NoError(t, err)
+				_, err = l.ScheduleTimer(3500*time.Millisecond, func() {}) // what keeps the loop alive otherwise
+				require.NoError(t, err)
+				c.change(l, ticker)
+				require.NoError(t, l.Run(context.Background()))
+				require.Equal(t, c.runs, runs)
+			})
+		})
+	}
+}
+
+// Stop ends it from anywhere, also before its first time, from next, and as often as one likes; a run that has begun goes on.
 func TestRepeatStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, err := eventloop.New()
 		require.NoError(t, err)
 		go l.Run(context.Background())
 		runs := 0
-		stop, err := l.Every(time.Second, func() { runs++ })
+		ticker, err := flow.Every(l, time.Second, func() { runs++ })
 		require.NoError(t, err)
 		time.Sleep(2500 * time.Millisecond)
 		synctest.Wait()
-		stop()
-		stop()
+		ticker.Stop()
+		ticker.Stop()
 		require.Zero(t, l.Metrics().Timers)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Equal(t, 2, runs)
 
-		stop, err = l.Every(time.Second, func() { runs++ })
+		ticker, err = flow.Every(l, time.Second, func() { runs++ })
 		require.NoError(t, err)
-		stop()
+		ticker.Stop()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Equal(t, 2, runs)
 
 		asked := 0
 		require.NoError(t, l.Submit(func() {
-			var stop func()
-			stop, err = l.Repeat(func(now time.Time) time.Time {
+			var ticker *flow.Ticker
+			ticker, err = flow.Repeat(l, func(now time.Time) time.Time {
 				if asked++; asked > 1 {
-					stop()
+					ticker.Stop()
 				}
 				return now.Add(time.Second)
 			}, func() { runs++ })
@@ -167,7 +251,7 @@ func TestRepeatStops(t *testing.T) {
 		require.Zero(t, l.Metrics().Timers)
 		require.NoError(t, l.Shutdown(context.Background()))
 
-		_, err = l.Every(time.Second, func() {})
+		_, err = flow.Every(l, time.Second, func() {})
 		require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 	})
 }
@@ -176,16 +260,16 @@ func TestRepeatRefuses(t *testing.T) {
 	l, err := eventloop.New()
 	require.NoError(t, err)
 	defer l.Close()
-	_, err = l.Every(0, func() {})
-	require.EqualError(t, err, "eventloop: Every(0s): the period must be positive")
-	_, err = l.Every(-1, func() {})
+	_, err = flow.Every(l, 0, func() {})
+	require.EqualError(t, err, "flow: Every(0s): the period must be positive")
+	_, err = flow.Every(l, -1, func() {})
 	require.Error(t, err)
-	_, err = l.Every(1, nil)
+	_, err = flow.Every(l, 1, nil)
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
-	_, err = l.Repeat(nil, func() {})
+	_, err = flow.Repeat(l, nil, func() {})
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
-	stop, err := l.Repeat(func(time.Time) time.Time { return time.Time{} }, func() {})
+	ticker, err := flow.Repeat(l, func(time.Time) time.Time { return time.Time{} }, func() {})
 	require.NoError(t, err)
-	stop()
+	ticker.Stop()
 	require.Zero(t, l.Metrics().Timers)
 }

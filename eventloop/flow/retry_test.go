@@ -1,14 +1,14 @@
-package eventloop_test
+package flow_test
 
 // Tests of Retry.
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
+	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
 var errBusy = errors.New("busy")
@@ -46,7 +48,7 @@ func TestSleep(t *testing.T) {
 					ctx = context.Background()
 				}
 				began := time.Now()
-				p := l.Sleep(ctx, time.Hour)
+				p := flow.Sleep(ctx, l, time.Hour)
 				time.AfterFunc(time.Minute, func() {
 					switch c.ends {
 					case "context":
@@ -65,82 +67,38 @@ func TestSleep(t *testing.T) {
 				cancel(nil)
 				synctest.Wait()
 				l.Close()
-				_, err = l.Sleep(context.Background(), 0).Await(context.Background())
+				_, err = flow.Sleep(context.Background(), l, 0).Await(context.Background())
 				require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				_, err = l.Sleep(ctx, 0).Await(context.Background())
+				_, err = flow.Sleep(ctx, l, 0).Await(context.Background())
 				require.Error(t, err)
 			}
 		}
 	})
 }
 
-// What has slept, or paused between two attempts, is forgotten by its context, which may live for long. So it is when the loop
-// is closed meanwhile.
-func TestSleepLeavesItsContext(t *testing.T) {
-	attempt := func(context.Context) (any, error) { return nil, errBusy }
-	for name, begin := range map[string]func(*eventloop.Loop, context.Context) *eventloop.Promise{
-		"sleep": func(l *eventloop.Loop, ctx context.Context) *eventloop.Promise { return l.Sleep(ctx, time.Second) },
-		"retry": func(l *eventloop.Loop, ctx context.Context) *eventloop.Promise {
-			return eventloop.Retry(ctx, l, eventloop.Backoff{First: time.Second, Attempts: 2}, attempt).Untyped()
-		},
-	} {
-		for _, ends := range []string{"time", "shutdown", "close"} {
-			synctest.Test(t, func(t *testing.T) {
-				l, err := eventloop.New()
-				require.NoError(t, err)
-				go l.Run(context.Background())
-				ctx := &countingContext{Context: context.Background(), done: make(chan struct{})}
-				begin(l, ctx)
-				p := begin(l, ctx)
-				synctest.Wait()
-				require.EqualValues(t, 2, ctx.waiting.Load(), name)
-				switch ends {
-				case "time":
-					_, err = p.Await(context.Background())
-					require.Equal(t, name == "retry", err != nil)
-				case "close":
-					require.NoError(t, l.Close())
-				}
-				_ = l.Shutdown(context.Background())
-				synctest.Wait()
-				require.Zero(t, ctx.waiting.Load(), name)
-			})
-		}
-	}
-}
-
-// countingContext counts who waits for its end.
-type countingContext struct {
-	context.Context
-	done    chan struct{}
-	waiting atomic.Int32
-}
-
-func (c *countingContext) Done() <-chan struct{} { return c.done }
-
-func (c *countingContext) AfterFunc(func()) (stop func() bool) {
-	c.waiting.Add(1)
-	return func() bool { c.waiting.Add(-1); return true }
-}
-
 // Work that fails is tried again after waits that double, until it succeeds, or no other attempt is allowed.
 func TestRetry(t *testing.T) {
 	const s = time.Second
 	for name, c := range map[string]struct {
-		backoff  eventloop.Backoff
+		backoff  flow.Backoff
 		failures int
 		at       []time.Duration // of the attempts
 		err      string
 	}{
-		"at once":   {eventloop.Backoff{First: s}, 0, []time.Duration{0}, ""},
-		"doubles":   {eventloop.Backoff{First: s}, 4, []time.Duration{0, s, 3 * s, 7 * s, 15 * s}, ""},
-		"bounded":   {eventloop.Backoff{First: s, Most: 3 * s}, 4, []time.Duration{0, s, 3 * s, 6 * s, 9 * s}, ""},
-		"no wait":   {eventloop.Backoff{}, 2, []time.Duration{0, 0, 0}, ""},
-		"gives up":  {eventloop.Backoff{First: s, Attempts: 3}, 9, []time.Duration{0, s, 3 * s}, "eventloop: attempt 3: busy"},
-		"just so":   {eventloop.Backoff{First: s, Attempts: 3}, 2, []time.Duration{0, s, 3 * s}, ""},
-		"pointless": {eventloop.Backoff{First: s, If: func(err error) bool { return err != errBusy }}, 9, []time.Duration{0}, "eventloop: attempt 1: busy"},
-		"panics":    {eventloop.Backoff{First: s, If: func(error) bool { panic(errBusy) }}, 9, []time.Duration{0}, "eventloop: callback panicked: busy"},
-		"most days": {eventloop.Backoff{First: s, Most: 24 * time.Hour}, 100, nil, ""},
+		"at once":     {flow.Backoff{First: s}, 0, []time.Duration{0}, ""},
+		"doubles":     {flow.Backoff{First: s, Jitter: -1}, 4, []time.Duration{0, s, 3 * s, 7 * s, 15 * s}, ""},
+		"bounded":     {flow.Backoff{First: s, Jitter: -1, Max: 3 * s}, 4, []time.Duration{0, s, 3 * s, 6 * s, 9 * s}, ""},
+		"its bound":   {flow.Backoff{First: 20 * s, Jitter: -1}, 3, []time.Duration{0, 20 * s, 50 * s, 80 * s}, ""},
+		"long first":  {flow.Backoff{First: 40 * s, Jitter: -1}, 2, []time.Duration{0, 40 * s, 80 * s}, ""},
+		"no bound":    {flow.Backoff{First: 20 * s, Jitter: -1, Max: -1}, 3, []time.Duration{0, 20 * s, 60 * s, 140 * s}, ""},
+		"by factor":   {flow.Backoff{First: s, Jitter: -1, Factor: 3}, 3, []time.Duration{0, s, 4 * s, 13 * s}, ""},
+		"no growth":   {flow.Backoff{First: s, Jitter: -1, Factor: -1}, 3, []time.Duration{0, s, 2 * s, 3 * s}, ""},
+		"no wait":     {flow.Backoff{First: -1}, 2, []time.Duration{0, 0, 0}, ""},
+		"gives up":    {flow.Backoff{First: s, Jitter: -1, Attempts: 3}, 9, []time.Duration{0, s, 3 * s}, "flow: attempt 3: busy"},
+		"just so":     {flow.Backoff{First: s, Jitter: -1, Attempts: 3}, 2, []time.Duration{0, s, 3 * s}, ""},
+		"most days":   {flow.Backoff{First: s, Max: 24 * time.Hour}, 100, nil, ""},
+		"by default":  {flow.Backoff{}, 10, nil, ""},
+		"permanent 3": {flow.Backoff{First: s, Jitter: -1}, 9, []time.Duration{0, s, 3 * s}, "flow: attempt 3: so: busy"},
 	} {
 		for _, inside := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -149,15 +107,20 @@ func TestRetry(t *testing.T) {
 					require.NoError(t, err)
 					began := time.Now()
 					var at []time.Duration
-					work := func(context.Context) (int, error) {
-						if at = append(at, time.Since(began)); len(at) <= c.failures {
+					work := func(_ context.Context, attempt int) (int, error) {
+						at = append(at, time.Since(began))
+						require.Equal(t, len(at), attempt)
+						switch {
+						case name == "permanent 3" && attempt == 3:
+							return 0, fmt.Errorf("so: %w", flow.Permanent(errBusy))
+						case attempt <= c.failures:
 							return 0, errBusy
 						}
-						return len(at), nil
+						return attempt, nil
 					}
 					var value int
 					begin := func() {
-						eventloop.Retry(context.Background(), l, c.backoff, work).Untyped().Then(
+						flow.Retry(context.Background(), l, c.backoff, work).Untyped().Then(
 							func(v any) (any, error) { value = v.(int); return nil, nil },
 							func(e error) (any, error) { err = e; return nil, nil })
 					}
@@ -183,20 +146,28 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// Chance shortens the waits by at most the share it is given, and not all by the same.
+// Chance shortens the waits by at most the share it is given, and not all by the same; without a choice by a fifth of what
+// doubles from a tenth of a second to thirty.
 func TestBackoffJitter(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for range 1000 {
-		d := eventloop.Backoff{First: time.Second, Most: 4 * time.Second, Jitter: 0.25}.Wait(5)
+		d := flow.Backoff{First: time.Second, Max: 4 * time.Second, Jitter: 0.25}.Wait(5)
 		require.LessOrEqual(t, d, 4*time.Second)
 		require.GreaterOrEqual(t, d, 3*time.Second)
 		seen[d] = true
 	}
 	require.Greater(t, len(seen), 500)
+	longest := 100 * time.Millisecond
+	for failures := 1; failures < 20; failures++ {
+		d := flow.Backoff{}.Wait(failures)
+		require.LessOrEqual(t, d, longest)
+		require.GreaterOrEqual(t, d, longest*4/5)
+		longest = min(2*longest, 30*time.Second)
+	}
 	for _, first := range []time.Duration{1, time.Second, math.MaxInt64} {
 		for failures := 2; failures < 200; failures++ {
-			require.GreaterOrEqual(t, eventloop.Backoff{First: first, Jitter: 2}.Wait(failures), time.Duration(0))
-			require.GreaterOrEqual(t, eventloop.Backoff{First: first}.Wait(failures), eventloop.Backoff{First: first}.Wait(failures-1))
+			require.GreaterOrEqual(t, flow.Backoff{First: first, Jitter: 2}.Wait(failures), time.Duration(0))
+			require.GreaterOrEqual(t, flow.Backoff{First: first, Jitter: -1, Max: -1}.Wait(failures), flow.Backoff{First: first, Jitter: -1, Max: -1}.Wait(failures-1))
 		}
 	}
 }
@@ -227,7 +198,7 @@ func TestRetryEnds(t *testing.T) {
 				go l.Run(context.Background())
 				ctx, cancel := context.WithCancel(context.Background())
 				attempts := 0
-				p := eventloop.Retry(ctx, l, eventloop.Backoff{First: time.Minute}, func(context.Context) (int, error) {
+				p := flow.Retry(ctx, l, flow.Backoff{First: time.Minute, Jitter: -1}, func(context.Context, int) (int, error) {
 					attempts++
 					time.Sleep(c.takes)
 					if attempts == 2 && c.good {
@@ -254,7 +225,7 @@ func TestRetryEnds(t *testing.T) {
 				case "context in an attempt": // which was called off, and has not failed
 					require.EqualError(t, err, "context canceled")
 				case "shutdown in a wait":
-					require.EqualError(t, err, eventloop.ErrLoopTerminated.Error()+"; attempt 1: busy")
+					require.EqualError(t, err, eventloop.ErrLoopTerminated.Error()+"; flow: attempt 1: busy")
 				case "shutdown in a success":
 					require.NoError(t, err)
 				}
@@ -278,7 +249,7 @@ func TestRetryStartsAtOnce(t *testing.T) {
 		require.NoError(t, l.Submit(func() { <-gate }))
 		synctest.Wait()
 		attempts := 0
-		p := eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) {
+		p := flow.Retry(context.Background(), l, flow.Backoff{}, func(context.Context, int) (int, error) {
 			if attempts++; attempts == 1 {
 				return 0, errBusy
 			}
@@ -307,7 +278,7 @@ func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
 			synctest.Wait()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			p := eventloop.Retry(ctx, l, eventloop.Backoff{}, func(context.Context) (int, error) { return 1, nil })
+			p := flow.Retry(ctx, l, flow.Backoff{}, func(context.Context, int) (int, error) { return 1, nil })
 			go func() { ended <- l.Shutdown(context.Background()) }()
 			synctest.Wait()
 			want := 1
@@ -333,22 +304,78 @@ func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
 }
 
 func TestRetryRefuses(t *testing.T) {
-	var unhandled []error
-	l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)),
-		eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { unhandled = append(unhandled, err) }))
+	l, err := eventloop.New()
 	require.NoError(t, err)
-	go l.Run(context.Background())
-	waited := make(chan struct{})
-	outcome := eventloop.Retry(context.Background(), l, eventloop.Backoff{If: func(error) bool { runtime.Goexit(); return true }},
-		func(context.Context) (int, error) { <-waited; return 0, errBusy }).ToChannel()
-	close(waited)
-	require.ErrorIs(t, (<-outcome).Err, eventloop.ErrGoexit)
-	require.NoError(t, l.Shutdown(context.Background()))
-	require.Empty(t, unhandled, "the one rejection is handled")
-	_, err = eventloop.Retry[int](context.Background(), l, eventloop.Backoff{}, nil).Await(context.Background())
+	_, err = flow.Retry[int](context.Background(), l, flow.Backoff{}, nil).Await(context.Background())
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
-	_, err = eventloop.Retry(context.Background(), l, eventloop.Backoff{}, func(context.Context) (int, error) { return 0, nil }).Await(context.Background())
+	over, cancel := context.WithCancelCause(context.Background())
+	cancel(errBusy)
+	once := func(context.Context, int) (int, error) { t.Error("called"); return 0, nil }
+	_, err = flow.Retry(over, l, flow.Backoff{}, once).Await(context.Background())
+	require.ErrorIs(t, err, errBusy)
+	require.NoError(t, l.Shutdown(context.Background()))
+	_, err = flow.Retry(context.Background(), l, flow.Backoff{}, once).Await(context.Background())
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+	require.NoError(t, flow.Permanent(nil))
+}
+
+// hostile is an error whose methods do not return.
+type hostile struct{ exit bool }
+
+func (hostile) Error() string { return "hostile" }
+func (h hostile) As(any) bool {
+	if h.exit {
+		runtime.Goexit()
+	}
+	panic(errBusy)
+}
+
+// What is told of a failure is told before the wait, on the loop. Neither this nor an attempt or its error ends a retry by not
+// returning.
+func TestRetrySurvives(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails  func() error // an attempt
+		onto   func()       // OnRetry, behind its notes
+		err    error
+		faulty bool
+	}{
+		"an error":        {fails: func() error { return errBusy }, err: errBusy},
+		"a panic":         {fails: func() error { panic(errBusy) }, err: errBusy},
+		"a Goexit":        {fails: func() error { runtime.Goexit(); return nil }, err: eventloop.ErrGoexit},
+		"its error":       {fails: func() error { return hostile{} }, err: errBusy},
+		"its exit":        {fails: func() error { return hostile{exit: true} }, err: eventloop.ErrGoexit},
+		"OnRetry panics":  {fails: func() error { return errBusy }, onto: func() { panic("no") }, err: errBusy, faulty: true},
+		"OnRetry exits":   {fails: func() error { return errBusy }, onto: runtime.Goexit, err: errBusy, faulty: true},
+		"no such context": {fails: func() error { return context.Canceled }, err: context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				faults := 0
+				l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) { faults++ }))
+				require.NoError(t, err)
+				var told []int
+				b := flow.Backoff{Jitter: -1, OnRetry: func(attempt int, err error, wait time.Duration) {
+					require.True(t, l.OnLoop())
+					require.ErrorIs(t, err, c.err)
+					require.Equal(t, time.Duration(attempt)*100*time.Millisecond, wait) // 100 ms, and twice that
+					if told = append(told, attempt); c.onto != nil {
+						c.onto()
+					}
+				}}
+				done := flow.Retry(context.Background(), l, b, func(_ context.Context, attempt int) (int, error) {
+					if attempt < 3 {
+						return 0, c.fails()
+					}
+					return attempt, nil
+				}).ToChannel()
+				go l.Run(context.Background())
+				require.Equal(t, promise.Outcome[int]{Value: 3}, <-done)
+				<-l.Done()
+				require.Equal(t, []int{1, 2}, told)
+				require.Equal(t, c.faulty, faults == 2)
+			})
+		})
+	}
 }
 
 // Trying without end takes no more memory than trying once: what has failed is forgotten.
@@ -358,7 +385,7 @@ func TestRetryForgetsFailures(t *testing.T) {
 		require.NoError(t, err)
 		go l.Run(context.Background())
 		attempts := 0
-		p := eventloop.Retry(context.Background(), l, eventloop.Backoff{First: time.Second, Most: time.Second}, func(context.Context) (int, error) {
+		p := flow.Retry(context.Background(), l, flow.Backoff{First: time.Second, Max: time.Second}, func(context.Context, int) (int, error) {
 			attempts++
 			return 0, errBusy
 		})

@@ -1,4 +1,4 @@
-package eventloop_test
+package flow_test
 
 // Tests of Call.
 
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 )
 
 // A call runs on the loop, and its caller hears what it returned, however that ended.
@@ -21,37 +22,37 @@ func TestCall(t *testing.T) {
 	require.NoError(t, err)
 	go l.Run(context.Background())
 	ctx := context.Background()
-	value, err := eventloop.Call(ctx, l, func() (int, error) {
+	value, err := flow.Call(ctx, l, func() (int, error) {
 		require.True(t, l.OnLoop())
-		return eventloop.Call(ctx, l, func() (int, error) { return 42, nil }) // which would wait for itself
+		return flow.Call(ctx, l, func() (int, error) { return 42, nil }) // which would wait for itself
 	})
 	require.NoError(t, err)
 	require.Equal(t, 42, value)
-	_, err = eventloop.Call(ctx, l, func() (int, error) { return 1, errWork })
-	require.ErrorIs(t, err, errWork)
-	nothing, err := eventloop.Call(ctx, l, func() (error, error) { return nil, nil })
+	_, err = flow.Call(ctx, l, func() (int, error) { return 1, errBusy })
+	require.ErrorIs(t, err, errBusy)
+	nothing, err := flow.Call(ctx, l, func() (error, error) { return nil, nil })
 	require.NoError(t, err)
 	require.Nil(t, nothing)
-	_, err = eventloop.Call(ctx, l, func() (int, error) { panic(errWork) })
-	require.ErrorIs(t, err, errWork)
+	_, err = flow.Call(ctx, l, func() (int, error) { panic(errBusy) })
+	require.ErrorIs(t, err, errBusy)
 	var fault *eventloop.PanicError
 	require.ErrorAs(t, err, &fault)
-	_, err = eventloop.Call(ctx, l, func() (int, error) { runtime.Goexit(); return 0, nil })
+	_, err = flow.Call(ctx, l, func() (int, error) { runtime.Goexit(); return 0, nil })
 	require.ErrorIs(t, err, eventloop.ErrGoexit)
-	_, err = eventloop.Call(ctx, l, func() (int, error) {
-		_, err := eventloop.Call(ctx, l, func() (int, error) { panic(errWork) })
+	_, err = flow.Call(ctx, l, func() (int, error) {
+		_, err := flow.Call(ctx, l, func() (int, error) { panic(errBusy) })
 		require.ErrorAs(t, err, &fault, "on the loop")
 		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		_, err = eventloop.Call(cancelled, l, func() (int, error) { t.Error("called"); return 0, nil })
+		_, err = flow.Call(cancelled, l, func() (int, error) { t.Error("called"); return 0, nil })
 		require.ErrorIs(t, err, context.Canceled)
 		return 0, nil
 	})
 	require.NoError(t, err)
-	_, err = eventloop.Call[int](ctx, l, nil)
+	_, err = flow.Call[int](ctx, l, nil)
 	require.ErrorIs(t, err, eventloop.ErrNilCallback)
 	require.NoError(t, l.Shutdown(ctx))
-	_, err = eventloop.Call(ctx, l, func() (int, error) { return 42, nil })
+	_, err = flow.Call(ctx, l, func() (int, error) { return 42, nil })
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 }
 
@@ -64,7 +65,7 @@ func TestCallEnds(t *testing.T) {
 			runs bool
 			is   error
 		}{
-			"context":  {func(_ *eventloop.Loop, cancel context.CancelCauseFunc) { cancel(errWork) }, false, errWork},
+			"context":  {func(_ *eventloop.Loop, cancel context.CancelCauseFunc) { cancel(errBusy) }, false, errBusy},
 			"close":    {func(l *eventloop.Loop, _ context.CancelCauseFunc) { l.Close() }, false, eventloop.ErrLoopTerminated},
 			"shutdown": {func(l *eventloop.Loop, _ context.CancelCauseFunc) { l.Shutdown(context.Background()) }, true, nil},
 		} {
@@ -75,7 +76,7 @@ func TestCallEnds(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			runs := false
 			time.AfterFunc(time.Minute, func() { c.end(l, cancel) })
-			_, err = eventloop.Call(ctx, l, func() (int, error) { runs = true; return 0, nil })
+			_, err = flow.Call(ctx, l, func() (int, error) { runs = true; return 0, nil })
 			require.ErrorIs(t, err, c.is, name)
 			if name == "context" {
 				require.ErrorIs(t, err, context.Canceled)
