@@ -6,6 +6,7 @@ package eventloop_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -62,6 +63,20 @@ func TestChildrenGetNoDescriptors(t *testing.T) {
 	}
 	over.Store(true)
 	others.Wait()
+}
+
+// alone runs the test that calls it in a process of its own, and tells whether this is that process.
+func alone(t *testing.T) bool {
+	const child = "TURNLOOP_TEST_ALONE"
+	if os.Getenv(child) != "" {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1", "-test.v", fmt.Sprintf("-test.short=%t", testing.Short()))
+	cmd.Env = append(os.Environ(), child+"=1")
+	out, err := cmd.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS")
+	return false
 }
 
 // TestStandardStreams runs itself in processes of their own: in one standard output and error are pipes that nobody

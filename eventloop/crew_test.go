@@ -55,9 +55,7 @@ func TestCallbackBeginsMany(t *testing.T) {
 	const room = 256 // of a processor's queue
 	for _, procs := range []int{1, 4} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		go l.Run(context.Background())
+		l := observed(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		var called, cancelled atomic.Int64
 		gate := make(chan struct{})
@@ -98,9 +96,7 @@ func TestCallbackBeginsMany(t *testing.T) {
 
 // What a callback begins is started, however the moments fall at which workers begin and the callback looks at them.
 func TestDeferredStartIsNotLost(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	for range scale(500, 5000, 5000) {
 		var all sync.WaitGroup
 		all.Add(eventloop.ManyWorkers + 2)
@@ -117,9 +113,7 @@ func TestDeferredStartIsNotLost(t *testing.T) {
 // Functions that wait behind others are started although the contexts of all of those end before they begin.
 func TestDeferredBehindCancelled(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	for range 200 {
 		ctx, cancel := context.WithCancel(context.Background())
 		called, ended := make(chan struct{}), make(chan struct{})

@@ -9,8 +9,6 @@ import (
 	"bytes"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,13 +37,7 @@ func echoServer(t *testing.T) (s *lineServer, address string) {
 
 // Without descriptors the server neither spins nor closes what is not its own, serves who is there, and accepts when there are some again.
 func TestEchoWithoutDescriptors(t *testing.T) {
-	const child = "TURNLOOP_TEST_ECHO"
-	if os.Getenv(child) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestEchoWithoutDescriptors$", "-test.count=1", "-test.v")
-		cmd.Env = append(os.Environ(), child+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoErrorf(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS")
+	if !alone(t) {
 		return
 	}
 	s, address := echoServer(t)

@@ -324,23 +324,6 @@ func BenchmarkGroupSubmit(b *testing.B) {
 	}
 }
 
-// Who is far ahead of a group lets others run: on one processor nobody else would in so short a time.
-func TestGroupGivesWay(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	g := newGroup(t, 2)
-	for range 8000 { // not far, as each loop gets half
-		require.NoError(t, g.Submit(func() {}))
-	}
-	var ran atomic.Bool
-	go ran.Store(true)
-	var err error
-	for range 2000 {
-		err = errors.Join(err, g.Submit(func() {}))
-	}
-	require.NoError(t, err)
-	require.True(t, ran.Load())
-}
-
 // A group that ends refuses tasks without the locks of its shares, and a loop refuses calls of Promisify without that of its
 // inbox, and changes of its mode without that of its descriptors: the loops need these for what they have accepted, and would queue behind all goroutines that try again and again.
 func TestRefusalsTakeNoLock(t *testing.T) {

@@ -22,9 +22,7 @@ import (
 // has to wake it, and what that wrote is seen by who waits for it. The race detector sees to it: nothing else than the
 // submission orders these plain accesses.
 func TestSubmissionsPublish(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	lanes := []func(fn func()) error{
 		l.Submit, l.SubmitInternal, l.ScheduleMicrotask, l.NextTick,
 		func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err },
@@ -58,25 +56,26 @@ func TestSubmissionsPublish(t *testing.T) {
 // Who is far ahead of the loop lets others run, in every lane: on one processor nobody else would in so short a time.
 func TestGivingWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for name, call := range map[string]func(l *eventloop.Loop) error{
-		"Submit":            func(l *eventloop.Loop) error { return l.Submit(func() {}) },
-		"SubmitInternal":    func(l *eventloop.Loop) error { return l.SubmitInternal(func() {}) },
-		"ScheduleMicrotask": func(l *eventloop.Loop) error { return l.ScheduleMicrotask(func() {}) },
-		"ScheduleTimer":     func(l *eventloop.Loop) error { _, err := l.ScheduleTimer(0, func() {}); return err },
+	l, g := pausing(t), newGroup(t, 2)
+	for name, submit := range map[string]func(fn func()) error{
+		"Submit": l.Submit, "SubmitInternal": l.SubmitInternal, "ScheduleMicrotask": l.ScheduleMicrotask, "of a group": g.Submit,
+		"ScheduleTimer": func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err },
 	} {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		for range 4000 { // not far
-			require.NoError(t, call(l))
+		far := 4000
+		if name == "of a group" {
+			far *= g.Len() // each loop gets its part
+		}
+		var err error
+		for range far { // or not yet
+			err = errors.Join(err, submit(func() {}))
 		}
 		var ran atomic.Bool
 		go ran.Store(true)
-		for range 1000 {
-			err = errors.Join(err, call(l))
+		for range far / 4 {
+			err = errors.Join(err, submit(func() {}))
 		}
 		require.NoError(t, err)
 		require.True(t, ran.Load(), name)
-		require.NoError(t, l.Close())
 	}
 }
 
@@ -87,10 +86,7 @@ func TestManyWorkersGiveWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const room = 256 // of a processor's queue
 	for _, callers := range []int{1, room / 4} {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		go l.Run(context.Background())
-		nothing := func(context.Context) (any, error) { return nil, nil }
+		l := observed(t)
 		var ended sync.WaitGroup
 		ended.Add(4 * room)
 		require.NoError(t, l.Submit(func() {
@@ -104,7 +100,7 @@ func TestManyWorkersGiveWay(t *testing.T) {
 		for i := range callers {
 			done.Go(func() {
 				for range 8 * room / callers {
-					l.Promisify(context.Background(), nothing)
+					l.Promisify(context.Background(), noWork)
 					most[i] = max(most[i], runtime.NumGoroutine()-before)
 				}
 			})
@@ -139,9 +135,7 @@ func TestManyWorkersGiveWay(t *testing.T) {
 // Who is refused by an ending loop lets others run with each call, however fast it tries again.
 func TestRefusedGivesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	inside, gate, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	require.NoError(t, l.Submit(func() { close(inside); <-gate }))
 	<-inside
@@ -195,9 +189,7 @@ func turns(each time.Duration) (n *atomic.Int64, stop func()) {
 
 // The loop says that it waits for an inbox, so that who gives the lock back lets it run.
 func TestLoopWantsItsLock(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	inside, gate := make(chan struct{}), make(chan struct{})
 	require.NoError(t, l.Submit(func() {
 		close(inside)
@@ -219,7 +211,6 @@ func TestLoopWantsItsLock(t *testing.T) {
 func TestGivingWayIsBounded(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	noop := func() {}
-	nothing := func(context.Context) (any, error) { return nil, nil }
 	for _, c := range []struct {
 		name  string
 		begin func(l *eventloop.Loop, gate chan struct{}) // with the loop in a callback that waits for the gate
@@ -251,24 +242,22 @@ func TestGivingWayIsBounded(t *testing.T) {
 			for range 600 {
 				l.Promisify(context.Background(), func(context.Context) (any, error) { <-gate; return nil, nil })
 			}
-		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 40, nil},
+		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), noWork) }, 0, 40, nil},
 		{"many workers that were cancelled", func(l *eventloop.Loop, gate chan struct{}) {
 			ctx, cancel := context.WithCancel(context.Background())
 			l.Promisify(ctx, func(context.Context) (any, error) { <-gate; return nil, nil })
 			for range 600 {
-				l.Promisify(ctx, nothing)
+				l.Promisify(ctx, noWork)
 			}
 			cancel()
 			for l.WorkWaiting() != 0 {
 				runtime.Gosched()
 			}
-		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), nothing) }, 0, 140, []eventloop.Option{eventloop.WithWorkerLimit(1)}},
+		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), noWork) }, 0, 140, []eventloop.Option{eventloop.WithWorkerLimit(1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			undisturbed(t, func() error {
-				l, err := eventloop.New(c.opts...)
-				require.NoError(t, err)
-				go l.Run(context.Background())
+				l := observed(t, c.opts...)
 				gate, inside := make(chan struct{}), make(chan struct{})
 				require.NoError(t, l.Submit(func() { close(inside); <-gate }))
 				<-inside
@@ -285,10 +274,11 @@ func TestGivingWayIsBounded(t *testing.T) {
 				if stop(); !c.free {
 					close(gate)
 				}
+				require.NoError(t, l.Shutdown(context.Background()))
 				if ran > c.most {
-					err = fmt.Errorf("another goroutine ran %d times in 256 calls", ran)
+					return fmt.Errorf("another goroutine ran %d times in 256 calls", ran)
 				}
-				return errors.Join(err, l.Shutdown(context.Background()))
+				return nil
 			})
 		})
 	}

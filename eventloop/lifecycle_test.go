@@ -91,9 +91,7 @@ func TestPanicIsReportedAfterClose(t *testing.T) {
 // Alive is asked while a task is on its way from acceptance to its end, wherever that leads through.
 func TestAliveWhileATaskIsUnderWay(t *testing.T) {
 	for range scale(300, 3000, 3000) {
-		loop, err := eventloop.New()
-		require.NoError(t, err)
-		go loop.Run(context.Background())
+		loop := observed(t)
 		looked := make(chan struct{})
 		require.NoError(t, loop.Submit(func() { <-looked }))
 		if !loop.Alive() {

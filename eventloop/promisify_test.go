@@ -155,10 +155,7 @@ func (slowContext) AfterFunc(func()) (stop func() bool) { return func() bool { r
 
 // A worker that notices the end of its context first, and returns ctx.Err(), takes nothing from the cause.
 func TestPromisifyKeepsTheCause(t *testing.T) {
-	loop, err := eventloop.New()
-	require.NoError(t, err)
-	go loop.Run(context.Background())
-	defer loop.Close()
+	loop := observed(t)
 	parent, cancel := context.WithCancelCause(context.Background())
 	ctx := slowContext{parent, make(chan struct{})}
 	p := loop.Promisify(ctx, func(ctx context.Context) (any, error) {
@@ -167,7 +164,7 @@ func TestPromisifyKeepsTheCause(t *testing.T) {
 	})
 	cancel(io.EOF)
 	close(ctx.done)
-	_, err = p.Await(context.Background())
+	_, err := p.Await(context.Background())
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, io.EOF)
 }
@@ -238,9 +235,7 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 		b := new([1024]byte)
 		return func(ctx context.Context) (any, error) { b[0]++; return fn(ctx) }, weak.Make(b)
 	}
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	for name, end := range ends {
 		if end.fn == nil {
 			continue
@@ -254,7 +249,7 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	}
 	require.NoError(t, l.Shutdown(ctx))
 
-	l, err = eventloop.New(eventloop.WithWorkerLimit(1))
+	l, err := eventloop.New(eventloop.WithWorkerLimit(1))
 	require.NoError(t, err)
 	go l.Run(context.Background())
 	release := make(chan struct{})
@@ -346,9 +341,7 @@ func (uncomparable) Error() string { return "uncomparable" }
 
 // Errors that misbehave settle the promise like any other.
 func TestPromisifySurvivesErrors(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	for _, bad := range []error{hostile{}, hostile{exit: true}, uncomparable{[]int{1}}} {
 		parent, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
@@ -362,9 +355,7 @@ func TestPromisifySurvivesErrors(t *testing.T) {
 
 // The typed Promisify is the same, without casts.
 func TestTypedPromisify(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	length := promise.Then(
 		eventloop.Promisify(t.Context(), l, func(context.Context) (string, error) { return "hello", nil }),
 		func(s string) (int, error) { return len(s), nil })

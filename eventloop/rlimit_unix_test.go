@@ -6,10 +6,8 @@ package eventloop_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,14 +20,7 @@ import (
 
 // TestDescriptorLimit runs itself in a process of its own, with a limit that leaves only so many descriptors.
 func TestDescriptorLimit(t *testing.T) {
-	const child = "TURNLOOP_TEST_LIMITED"
-	if os.Getenv(child) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestDescriptorLimit$", "-test.count=1", "-test.v",
-			fmt.Sprintf("-test.short=%t", testing.Short()))
-		cmd.Env = append(os.Environ(), child+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoErrorf(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS")
+	if !alone(t) {
 		return
 	}
 	time.Sleep(time.Millisecond)                         // the runtime makes its own poller

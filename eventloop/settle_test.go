@@ -67,9 +67,7 @@ func TestSettlementRaces(t *testing.T) {
 // Promises that nobody can settle any more are garbage, handlers and all, while the loop lives: the heap is back where
 // it was.
 func TestAbandonedPromisesAreCollected(t *testing.T) {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	onLoop := func(f func()) {
 		done := make(chan struct{})
 		require.NoError(t, l.Submit(func() { f(); close(done) }))
@@ -103,9 +101,7 @@ func TestAbandonedPromisesAreCollected(t *testing.T) {
 // runs and runs; at the end the waiter hears.
 func TestWaitersHearAtTheEnd(t *testing.T) {
 	for _, closing := range []bool{false, true} {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		go l.Run(context.Background())
+		l := observed(t)
 		var chs []<-chan eventloop.Result
 		for range 100 {
 			bare, _, _ := l.NewPromise()

@@ -286,9 +286,7 @@ func TestFlightRecorderAskedByMany(t *testing.T) {
 // A thousand goroutines ask while the loop works and ends, and so does every callback: nobody waits for ever, no figure falls,
 // and in the end all agree.
 func TestMetricsAskedByAThousand(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithMetrics(true))
-	require.NoError(t, err)
-	go func() { _ = l.Run(context.Background()) }()
+	l := observed(t, eventloop.WithMetrics(true))
 	var ran atomic.Int64
 	var askers sync.WaitGroup
 	begin := make(chan struct{})
@@ -375,9 +373,7 @@ func TestSeenWithoutRun(t *testing.T) {
 
 // Many ask for everything without a pause, beside a flood, while the loop shuts down: it ends within its bound.
 func TestEndBesideAskersAndAFlood(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithMetrics(true), eventloop.WithFlightRecorder(1024), eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {}))
-	require.NoError(t, err)
-	go func() { _ = l.Run(context.Background()) }()
+	l := observed(t, eventloop.WithMetrics(true), eventloop.WithFlightRecorder(1024), eventloop.WithStallThreshold(time.Hour, func(eventloop.Stall) {}))
 	var others sync.WaitGroup
 	var accepted, ran atomic.Int64
 	stop := make(chan struct{})

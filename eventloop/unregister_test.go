@@ -236,9 +236,7 @@ func TestUnregisterThenClose(t *testing.T) {
 	needDescriptors(t)
 	for round := range scale(30, 300, 3000) {
 		s := seats[2+round%4]
-		l, err := eventloop.New(eventloop.WithFastPathMode(s.mode))
-		require.NoError(t, err)
-		go l.Run(context.Background())
+		l := observed(t, eventloop.WithFastPathMode(s.mode))
 		var all sync.WaitGroup
 		var left, refused atomic.Int64
 		for worker := range 3 {

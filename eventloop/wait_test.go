@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/turnloop/turnloop/eventloop"
 )
 
 // Once SubmitInternal has returned, no external task starts but the one that the loop is just about to start: what the
@@ -19,9 +17,7 @@ func TestInternalWorkIsSeenAtOnce(t *testing.T) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		t.Skip("on one processor there is nothing to see")
 	}
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	go l.Run(context.Background())
+	l := observed(t)
 	var started atomic.Int64
 	task := func() { started.Store(started.Load() + 1) }
 	for range scale(10, 300, 300) {

@@ -41,7 +41,7 @@ var groupMutants = []mutant{
 		"a loop that has run its tasks gets nothing any more", "^TestGroupLeast$"},
 	{"group-has-no-backlog", "eventloop/group.go",
 		"case backlog >= yieldBacklog && !g.onLoop():", "case false:",
-		"goroutines that submit to a group again and again have the processors to themselves", "^TestGroupGivesWay$"},
+		"goroutines that submit to a group again and again have the processors to themselves", "^TestGivingWay$"},
 	{"group-refused-callback-yields", "eventloop/group.go",
 		"\t\tif !g.onLoop() {\n\t\t\tl.yieldOffLoop()\n\t\t}\n", "\t\tl.yieldOffLoop()\n",
 		"callbacks that an ending group refuses hold up its loops beside goroutines that compute", "^TestRefusedCallbackOfAGroupGoesOn$"},

@@ -270,7 +270,7 @@ var loopMutants = []mutant{
 		"a loop stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
 	{"handover-not-in-a-group", "eventloop/group.go",
 		"\tcase yields: // post", "\tcase false: // post",
-		"a loop of a group stands still for as long as whoever wakes it goes on computing", "^TestGroupWakerYields$"},
+		"a loop of a group stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
 	{"handover-yields-once", "eventloop/handover.go",
 		"== ticks {", "== ticks && false {",
 		"now and then a loop stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
