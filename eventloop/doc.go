@@ -13,12 +13,13 @@
 // # What a tick does
 //
 //	┌─▶ read the clock                       CurrentTickTime
-//	│   run the timers that are due          ScheduleTimer, for about 10 ms of each tier
-//	│   run internal tasks                   SubmitInternal, for about 10 ms
-//	│   run external tasks, up to a budget   Submit
+//	│   run the timers that are due          ScheduleTimer, for about 2 ms of each tier
+//	│   run internal tasks                   SubmitInternal, for about 2 ms
+//	│   run external tasks, up to a budget   Submit, for about 2 ms
+//	│   resume threadlets                    package threadlet, for about 2 ms
 //	│   nothing left? end, or sleep          WithAutoExit, Shutdown
 //	│   until there is work
-//	└── call whose descriptors are ready     RegisterFD, for about 10 ms
+//	└── call whose descriptors are ready     RegisterFD, for about 2 ms
 //
 // After every callback is a checkpoint: it runs the functions of [Loop.NextTick], then microtasks
 // ([Loop.ScheduleMicrotask]; each handler of a promise is one), also those that are scheduled meanwhile, until none is
@@ -26,7 +27,7 @@
 // gives each its own. A microtask of another goroutine runs before any callback that starts after it was accepted. Internal
 // tasks that come meanwhile run before the next external task. Every step has a bound: what exceeds it keeps its order
 // and waits for the next tick (microtasks for no more than 128 callbacks). So no amount of work keeps other work from
-// running, or the loop from its end.
+// running, or the loop from its end; only external tasks wait for as long as there are internal ones.
 //
 // # What it promises
 //

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/quota"
 )
 
 // Word is the state word with its causes.
@@ -149,19 +150,11 @@ func (l *Loop) Hurry(late, credit int) {
 	l.Credit(credit)
 }
 
-// Credit sets the same for its own callbacks, of which none is of the first generations. On the loop.
-func (l *Loop) Credit(credit int) {
-	spent := round{nth: mostGenerations}
-	l.grace = grace{counts: true, credit: int64(credit), time: mostTime, tasks: spent, jobs: spent, changes: mostGenerations}
-}
+// Credit sets the same for its own callbacks. On the loop.
+func (l *Loop) Credit(credit int) { l.account = quota.Opened(credit) }
 
 // Counts tells whether the loop has noticed its end, and counts what its callbacks bring. On the loop.
-func (l *Loop) Counts() bool { return l.grace.counts }
-
-const (
-	MostGenerations = mostGenerations
-	MostOwn         = mostOwn
-)
+func (l *Loop) Counts() bool { return l.account.Open }
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }

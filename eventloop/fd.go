@@ -225,10 +225,11 @@ func (l *Loop) runIO() {
 	}
 	l.share.passOn()
 	for d.called < len(d.batch) {
-		if l.bounds.events.expired(l, aDescriptor) {
+		if t := &l.bounds.events; t.Due() && t.Spent(l.now()) {
 			l.bounds.full = true // the rest of the batch waits for the next tick
 			break
 		}
+		l.bounds.events.Count()
 		callback, events := l.addressee(d.batch[d.called])
 		d.called++
 		if l.state.load().ending() { // the last look before a callback: taking the table's lock may have taken long

@@ -44,7 +44,7 @@ func (g *Group) run(i int) {
 			// A loop that is ending runs all tasks that it finds. If other goroutines could go on to submit some, it would never end.
 			g.beginEnd(false)
 		}
-		if state.closing() || l.internalWaiting() || ran && (t.crowded || t.tasks <= t.outer.at && l.tasksSpent()) {
+		if state.closing() || l.internalWaiting() || ran && (t.crowded || t.tasks.Due() && l.tasksSpent()) {
 			break
 		}
 		fn, m := s.take()
@@ -52,11 +52,11 @@ func (g *Group) run(i int) {
 			continue // another loop has taken it
 		}
 		if ran { // the loop has counted the runner, and so the first task
-			t.tasks--
+			t.tasks.Count()
 		}
 		ran, left = true, max(left-1, 0)
-		if l.grace.counts {
-			l.countExternal()
+		if l.account.Open {
+			l.account.StartTask(l.now())
 		}
 		if p != nil {
 			p.glanceDepth(0, max(l.externals.len()+s.waiting(), 0)+1)

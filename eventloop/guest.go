@@ -110,25 +110,34 @@ func (s *guestSeat) stuck() {
 	}
 }
 
-// runGuest gives the guest its turns. As before any other callback, microtasks and internal tasks go before each turn.
+// runGuest gives the guest its turns. Microtasks go before each turn, as before any other callback, and internal tasks for as
+// long as they may in this tick: behind these the guest does not wait without end.
 func (l *Loop) runGuest() {
 	if !l.guest.ready() {
 		return
 	}
 	g := *l.guest.taken.Load()
-	t := &l.bounds.turns
+	t := &l.bounds
 	for g.Ready() {
+		if l.internalWaiting() {
+			l.runInternal()
+		}
 		if l.microtasksDue() {
 			l.checkpoint()
 		}
 		switch {
-		case l.state.load().closing(), l.internalWaiting():
+		case l.state.load().closing():
 			return
-		case l.bounds.crowded, t.taken == t.look && l.turnsSpent():
-			l.bounds.full = true
+		case l.internalWaiting() && !t.stopped:
+			continue
+		case t.crowded, t.turns.Due() && t.turns.Spent(l.now()):
+			t.full = true
 			return
 		}
-		t.taken++
+		t.turns.Count()
+		if l.account.Open {
+			l.account.Pause(l.now())
+		}
 		if l.calling = (calling{kind: aThreadlet}); l.probe == nil {
 			g.Turn()
 			continue
@@ -137,31 +146,6 @@ func (l *Loop) runGuest() {
 		g.Turn()
 		l.probe.end()
 	}
-}
-
-// turnsSpent tells whether the turns have taken too long, or are too many; if not, it sets when to look again.
-func (l *Loop) turnsSpent() bool {
-	const (
-		few, most = 3, 512 // the first few turns cost no look at the clock
-		between   = 32     // the most turns between two looks at the clock, since slow turns may follow fast ones
-	)
-	t := &l.bounds.turns
-	switch {
-	case t.taken == 0:
-		t.look = few
-		return false
-	case t.taken < most:
-		now := l.now()
-		if t.began == 0 {
-			t.began = now
-		}
-		if took := now - t.began; !l.bounds.tooLong(took, aThreadlet) {
-			more := longestStint / 10 * int64(t.taken) / (took + 1) // about as many turns as run in a tenth of longestStint
-			t.look = t.taken + int(min(max(1, more), between))
-			return false
-		}
-	}
-	return true
 }
 
 // host is the loop as its guest sees it; package guest says what the methods do.
@@ -176,10 +160,10 @@ func (h *host) Another() bool {
 		return false
 	}
 	t := &l.bounds.turns
-	if t.taken == t.look && l.turnsSpent() {
+	if t.Due() && t.Spent(l.now()) {
 		return false
 	}
-	t.taken++
+	t.Count()
 	return true
 }
 

@@ -48,7 +48,6 @@ type urgent struct {
 	// Guarded by the lock.
 	holds         int // calls of Hold that are not released
 	foreignCredit int // how many functions an ending loop still accepts from other goroutines; see admit
-	owed          int // functions that workers have submitted to an ending loop since it last looked
 
 	// begun counts the calls of Promisify on other goroutines, under the lock. delivered counts the outcomes that the loop
 	// has received, less the calls on the loop; only the loop writes it. They are equal when no worker is under way.
@@ -96,6 +95,13 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	var from *place
 	if l.debug && at != microtask {
 		from = l.here()
+	}
+	if at != external && l.state.load().ending() {
+		if !owed && l.OnLoop() {
+			l.noticeEnd()
+		} else if owed || l.crew.Load().has() {
+			owed, fn = true, l.fromWorker(fn)
+		}
 	}
 	if !b.tryAcquire() {
 		l.lockFor(at)
@@ -191,8 +197,8 @@ const (
 // inbox, and has read state under that lock.
 //
 // An ending loop accepts no external work. It accepts all urgent work of its workers. Of its own callbacks it accepts what
-// grace allows, and of other goroutines a fixed number of functions: without these two limits they could keep it from
-// ending. Both are renewed whenever the loop has run everything and waits for workers.
+// its account allows, and of other goroutines a number of functions while the account has time: without these limits they
+// could keep it from ending.
 func (l *Loop) admit(at lane, state word, owed bool) error {
 	switch {
 	case !state.ending() && at != external: // sealed loops are ending
@@ -204,7 +210,7 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 		return nil
 	case at == external || l.urgent.sealed:
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.grace.accepts() || !l.OnLoop() && l.urgent.foreignCredit > 0:
+	case owed || l.OnLoop() && l.account.Accepts() || !l.OnLoop() && l.urgent.foreignCredit > 0:
 		return nil
 	}
 	return ErrLoopTerminated
@@ -214,9 +220,8 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 func (l *Loop) charge(owed bool) {
 	switch {
 	case owed:
-		l.urgent.owed++
 	case l.OnLoop():
-		l.grace.charge()
+		l.account.Accept()
 	default:
 		l.urgent.foreignCredit--
 	}
@@ -257,7 +262,6 @@ func (l *Loop) take(at lane, into *queue) bool {
 	*into, b.lane[at&1] = b.lane[at&1], *into
 	b.taken[at&1] = int32(min(into.len(), math.MaxInt32))
 	if at != external {
-		l.collectOwed()
 		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	} else if l.share != nil {
 		l.share.noteLeft(into.len())
@@ -273,12 +277,6 @@ func (l *Loop) take(at lane, into *queue) bool {
 	return true
 }
 
-// collectOwed credits grace with what workers have submitted. The caller holds the lock of the urgent inbox.
-func (l *Loop) collectOwed() {
-	l.grace.creditOwed(l.urgent.owed)
-	l.urgent.owed = 0
-}
-
 // adopt appends the microtasks that other goroutines have scheduled to the loop's own, and returns how many.
 func (l *Loop) adopt() int {
 	u := &l.urgent
@@ -286,7 +284,6 @@ func (l *Loop) adopt() int {
 	from := &u.lane[microtask&1]
 	n := from.len()
 	l.micro.join(from)
-	l.collectOwed()
 	u.taken[microtask&1] = int32(min(l.micro.len(), math.MaxInt32))
 	if l.probe != nil {
 		publish(&l.probe.left[2], int64(l.micro.len()+l.ticks.len()))

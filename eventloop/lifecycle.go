@@ -14,20 +14,11 @@ import (
 // Promisify, and settles their promises with what they return. Then the loop ends. Shutdown blocks until then, or until
 // ctx is done, which ends the waiting and not the shutdown.
 //
-// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do.
-// A function beyond its bound is refused with ErrLoopTerminated. What a function of Promisify submits is always accepted.
-// All other goroutines together may submit some 16,000 functions.
-//
-// The bounds of the loop's own callbacks depend on generations. The first generation consists of the functions that
-// waited when the end began, and of those that functions of Promisify have submitted since. The second generation
-// consists of what the first submits, and so on. There are three bounds:
-//   - The first sixty-four generations together may submit a million functions. Each function that waited adds eight to
-//     this number, and each that a function of Promisify submits adds sixty-four.
-//   - All later generations together may submit some 16,000 functions.
-//   - When everything that waited has run, and callbacks have then gone on for half a second, only the first eight
-//     generations may still submit functions.
-//
-// The bounds are renewed whenever everything has run and the loop waits for a function of Promisify.
+// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do: a
+// million functions of callbacks, and 64 for each function that waited when the end began, as long as what was accepted so
+// takes no more than half a second in all, by what it has taken; and some 16,000 of all other goroutines, in the same half
+// second. What a function of Promisify submits is always accepted, and may itself submit 64 functions whatever others have
+// used. All else is refused with ErrLoopTerminated.
 //
 // The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
 // loop works as usual while Shutdown waits for these threadlets. If ctx ends before they have finished, Shutdown returns
@@ -108,31 +99,22 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 
 // finish is the step of an ending loop that has run everything; it tells whether nothing is left. First it rejects
 // pending promises, and another tick runs the work that this causes. Then it waits for workers, none of which can still
-// wait for one of these promises. The work that rejections cause is not counted. The first rejections that cause work
-// also renew the accounts of grace. Later rejections do not: otherwise handlers that always leave another promise pending
-// could keep the loop from its end. The accounts are not renewed either when there was nothing to reject. The loop calls
-// finish again whenever something was submitted before it could seal its inboxes: so a goroutine that submits fast enough
-// could otherwise keep the loop from its end.
+// wait for one of these promises. The functions that rejections cause are not charged to the account of the end.
 func (l *Loop) finish() bool {
-	g := &l.grace
-	counts := g.counts
-	g.counts = false
+	a := &l.account
+	a.Pause(l.now())
+	l.refuseOthers()
+	a.Free = true
 	more := l.promises.RejectAll(ErrLoopTerminated)
-	g.counts = counts
+	a.Free = false
 	switch {
-	case more && !g.rejected:
-		l.renew()
-		g.rejected = true
-		return false
 	case more:
-		g.creditOwed(1)
+		a.Reject(l.micro.len(), l.ticks.len())
 		return false
 	case l.guest.reject():
 		return false
 	case l.hasWorkers():
-		if l.rest() {
-			l.renewAll()
-		}
+		l.rest()
 		return false
 	}
 	return l.seal()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -37,30 +38,30 @@ type Loop struct {
 
 	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
 	// and handover name the writers of their fields.
-	tickTime  atomic.Int64 // when the current tick began, in nanoseconds since anchor
-	externals queue        // external tasks taken from inbox
-	internals queue        // internal tasks taken from urgent
-	ticks     queue        // functions of NextTick
-	micro     queue        // microtasks; those of other goroutines once they are adopted
-	inMicro   bool         // microtasks are being drained: functions of NextTick wait until none is left
-	draining  bool         // a microtask or a function of NextTick runs
-	gather    gather       // lets batches of external tasks grow
-	pauses    pauses       // lets other goroutines run while there is nothing to do
-	handover  handover     // lets the loop run before wakers that go on computing
-	overload  episode      // the tick budget is exceeded
-	breach    episode      // the microtask budget is exceeded
-	runaway   episode      // the budget of internal tasks is exceeded
-	bounds    bounds       // what is left of the tick's bounds
-	chain     int64        // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
-	grace     grace        // what an ending loop still accepts from its own callbacks
-	polled    bool         // the tick has collected events; it does so once, also when it is resumed
-	calling   calling      // the callback that runs, or ran last
-	fault     *PanicError  // the panic, or Goexit, that is still to be reported
-	sink      sink         // where the next fault is reported
-	alarm     alarm        // wakes the loop at earliest
-	forget    func() bool  // stops watching Run's context; nil if it is not watched
-	counters  counters     // written by the loop, read by Metrics
-	regions   regions      // of a trace, if one is being written
+	tickTime  atomic.Int64  // when the current tick began, in nanoseconds since anchor
+	externals queue         // external tasks taken from inbox
+	internals queue         // internal tasks taken from urgent
+	ticks     queue         // functions of NextTick
+	micro     queue         // microtasks; those of other goroutines once they are adopted
+	inMicro   bool          // microtasks are being drained: functions of NextTick wait until none is left
+	draining  bool          // a microtask or a function of NextTick runs
+	gather    gather        // lets batches of external tasks grow
+	pauses    pauses        // lets other goroutines run while there is nothing to do
+	handover  handover      // lets the loop run before wakers that go on computing
+	overload  episode       // the tick budget is exceeded
+	breach    episode       // the microtask budget is exceeded
+	runaway   episode       // the budget of internal tasks is exceeded
+	bounds    bounds        // what the tick may still do
+	chain     int64         // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
+	account   quota.Account // what an ending loop still accepts from its own callbacks
+	polled    bool          // the tick has collected events; it does so once, also when it is resumed
+	calling   calling       // the callback that runs, or ran last
+	fault     *PanicError   // the panic, or Goexit, that is still to be reported
+	sink      sink          // where the next fault is reported
+	alarm     alarm         // wakes the loop at earliest
+	forget    func() bool   // stops watching Run's context; nil if it is not watched
+	counters  counters      // written by the loop, read by Metrics
+	regions   regions       // of a trace, if one is being written
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
@@ -101,8 +102,8 @@ func New(opts ...Option) (*Loop, error) {
 		config: c,
 	}
 	l.born = int64(l.anchor.Sub(epoch))
-	l.bounds.microtasks, l.bounds.internal = c.microtaskBudget, internalBudget
-	l.urgent.foreignCredit = mostForeign
+	l.bounds.microtasks = c.microtaskBudget
+	l.urgent.foreignCredit = quota.Foreign
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.alarm.at = never
@@ -279,8 +280,9 @@ func (l *Loop) beginTick() {
 		l.probe.tick(now)
 	}
 	l.renewBounds(now)
-	if !l.grace.counts && l.state.load().ending() {
+	if l.state.load().ending() {
 		l.noticeEnd()
+		l.refuseOthers()
 	}
 }
 
@@ -294,21 +296,19 @@ func (l *Loop) runInternal() {
 		switch {
 		case t.stopped || l.state.load().closing(): // the last look before a callback
 			return
-		case t.internal == 0:
-			t.stopped, t.full = true, true
-			l.runaway.report(l, errRunaway)
-			return
 		case l.internals.len() == 0:
 			l.share.passOn()
 			l.take(internal, &l.internals)
 			continue
-		case t.inner.n != 0 && t.crowded || t.inner.expired(l, anInternal):
-			t.stopped, t.full = true, true
+		case t.internal.Used() && t.crowded || t.internal.Due() && t.internal.Spent(l.now()):
+			if t.stopped, t.full = true, true; t.internal.Out() {
+				l.runaway.report(l, errRunaway)
+			}
 			return
 		}
-		t.internal--
-		if l.grace.counts {
-			l.countInternal()
+		t.internal.Count()
+		if l.account.Open {
+			l.account.Start(quota.Internal, l.now())
 		}
 		l.calling.kind = anInternal
 		if l.probe != nil {
@@ -349,12 +349,12 @@ func (l *Loop) runExternal() {
 		if l.state.load().closing() {
 			return
 		}
-		if t.tasks <= t.outer.at && l.tasksSpent() {
+		if t.tasks.Due() && l.tasksSpent() {
 			return
 		}
-		t.tasks--
-		if l.grace.counts {
-			l.countExternal()
+		t.tasks.Count()
+		if l.account.Open {
+			l.account.StartTask(l.now())
 		}
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)

@@ -2,6 +2,8 @@ package eventloop
 
 // Microtasks: functions that run right after the current callback, before anything else.
 
+import "github.com/turnloop/turnloop/internal/quota"
+
 // ScheduleMicrotask queues fn to run on the loop after the current callback returns and before the next one starts;
 // from another goroutine, after the callback that is running, or as soon as the loop wakes, before any other callback.
 // Microtasks run in the order of scheduling, and one that is scheduled by a microtask runs in the same checkpoint (the
@@ -62,10 +64,11 @@ func (l *Loop) NextTick(fn func()) error {
 
 // admitOwn does what admit does, for a microtask that a callback of an ending loop schedules; it also charges the microtask.
 func (l *Loop) admitOwn() bool {
-	if l.state.load().closing() || !l.grace.accepts() {
+	l.noticeEnd()
+	if l.state.load().closing() || !l.account.Accepts() {
 		return false
 	}
-	l.grace.charge()
+	l.account.Accept()
 	return true
 }
 
@@ -80,10 +83,10 @@ func (l *Loop) checkpoint() {
 		l.inMicro = l.inMicro && l.micro.len() != 0
 		switch {
 		case l.ticks.len() != 0 && !l.inMicro:
-			more = l.drain(&l.ticks)
+			more = l.drain(&l.ticks, quota.Ticks)
 		case l.micro.len() != 0:
 			l.inMicro = true
-			more = l.drain(&l.micro)
+			more = l.drain(&l.micro, quota.Microtasks)
 		case l.promises.Unhandled():
 			for reports := true; more && reports; { // all of them, before functions that the first one queues
 				if more = l.spend(); more {
@@ -99,7 +102,7 @@ func (l *Loop) checkpoint() {
 }
 
 // drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
-func (l *Loop) drain(q *queue) bool {
+func (l *Loop) drain(q *queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, aMicrotask
 	for q.len() != 0 && !l.state.load().closing() {
 		if l.bounds.microtasks == 0 {
@@ -107,8 +110,8 @@ func (l *Loop) drain(q *queue) bool {
 			break
 		}
 		l.bounds.microtasks--
-		if l.grace.counts {
-			l.countJob(q)
+		if l.account.Open {
+			l.account.Start(of, l.now())
 		}
 		if l.probe != nil {
 			l.probe.next(aMicrotask, q)

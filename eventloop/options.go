@@ -104,7 +104,7 @@ func WithQueueLimit(n int) Option {
 }
 
 // WithTickBudget sets how many external tasks a tick runs at most, before it goes on to I/O and timers. It also goes on
-// when tasks have taken about ten milliseconds. The default is 1024; it must be positive.
+// when tasks have taken about two milliseconds. The default is 1024; it must be positive.
 func WithTickBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 	"github.com/turnloop/turnloop/internal/wheel"
@@ -33,14 +34,14 @@ type timers struct {
 type TimerTier = loopapi.TimerTier
 
 const (
-	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run for up to about 10 ms of a tick; the rest
+	// TimerNormal is the tier of ScheduleTimer. Normal timers that are due run for up to about 2 ms of a tick; the rest
 	// waits, in order, for the next tick, so that a storm of them keeps nothing else from running.
 	TimerNormal TimerTier = TimerTier(wheel.Normal)
 	// TimerCritical is for timers that are few, short, and must not wait for others: heartbeats, deadlines. Those that are
 	// due run before all normal ones, bounded likewise.
 	TimerCritical TimerTier = TimerTier(wheel.Critical)
 	// TimerBackground is for work that can wait: sweeping, statistics. These run when the loop has nothing else to do; or,
-	// for up to about 10 ms of a tick, when they are a second late.
+	// for up to about 2 ms of a tick, when they are a second late.
 	TimerBackground TimerTier = TimerTier(wheel.Background)
 )
 
@@ -173,10 +174,11 @@ func (l *Loop) runTimers() {
 		l.share.passOn()
 	}
 	for !d.done {
-		if d.spent.n != 0 && l.bounds.crowded || d.spent.expired(l, aTimer) {
+		if d.spent.Used() && l.bounds.crowded || d.spent.Due() && d.spent.Spent(l.now()) {
 			l.bounds.full = true
 			d.nextTier()
 		}
+		d.spent.Count()
 		d.done = !l.fire(d) || d.done
 	}
 }
@@ -186,17 +188,17 @@ type due struct {
 	by     [wheel.Tiers]int64 // latest deadline of each tier, as the wheel numbers them
 	before uint64             // timers with this sequence number or a larger one wait for the next tick; 0 until the first look
 	firing int                // index in urgency of the tier that fires now
-	spent  stint              // time spent on that tier
+	spent  quota.Allowance    // what that tier may still do
 	done   bool               // no timer is left to fire
 	idle   bool               // only background timers fire, and only while no timer of another tier is due
 }
 
 // nextTier goes on to the next tier.
-func (d *due) nextTier() { d.firing, d.spent = d.firing+1, stint{} }
+func (d *due) nextTier() { d.firing, d.spent = d.firing+1, quota.Of(quota.Unlimited) }
 
 // dueAt returns what a tick that begins now may fire.
 func dueAt(now int64) due {
-	return due{by: [...]int64{now, now, now - latestBackground}, spent: stint{began: now}}
+	return due{by: [...]int64{now, now, now - latestBackground}, spent: quota.Of(quota.Unlimited)}
 }
 
 // urgency has the tiers in the order in which they fire.
@@ -249,11 +251,11 @@ func (l *Loop) fire(d *due) (ok bool) {
 	return true
 }
 
-// isDue tells whether a deadline is past. It reads the clock only if the deadline is less than longestStint after the
+// isDue tells whether a deadline is past. It reads the clock only if the deadline is less than quota.Tick after the
 // tick's time.
 func (l *Loop) isDue(deadline int64) bool {
 	tick := l.tickTime.Load()
-	return deadline <= tick || deadline-tick < longestStint && deadline <= l.now()
+	return deadline <= tick || deadline-tick < quota.Tick && deadline <= l.now()
 }
 
 // runBackground runs background timers that are due until there is something else to do, and tells whether there were
@@ -263,9 +265,10 @@ func (l *Loop) runBackground() (ran bool) {
 	if now < l.timers.background.Load() {
 		return false
 	}
-	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
+	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, spent: quota.Of(quota.Unlimited), idle: true}
 	for l.fire(&d) {
-		if ran = true; l.hasNews() || l.hasWork() || d.spent.expired(l, aTimer) {
+		d.spent.Count()
+		if ran = true; l.hasNews() || l.hasWork() || d.spent.Due() && d.spent.Spent(l.now()) {
 			break
 		}
 	}

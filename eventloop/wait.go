@@ -83,15 +83,16 @@ func (l *Loop) park() {
 	}
 }
 
-// rest parks a loop that is ending and waits for workers, until there is something to run; it tells whether it has
-// parked. Descriptors are not served any more, so it parks on its channel.
-func (l *Loop) rest() (parked bool) {
+// rest parks a loop that is ending and waits for workers, until there is something to run. Descriptors are not served any
+// more, so it parks on its channel.
+func (l *Loop) rest() {
 	l.fds.endWatch()
 	l.fds.blocked.Store(nil)
 	if !l.state.rest() {
-		return false
+		return
 	}
-	if parked = !l.mayHaveWork(); parked {
+	parked := !l.mayHaveWork()
+	if parked {
 		l.noteSleep()
 		sched.Await(l.wake)
 		<-l.wake
@@ -99,7 +100,6 @@ func (l *Loop) rest() (parked bool) {
 	if woken := !l.state.wake(); parked {
 		l.noteWake(woken)
 	}
-	return parked
 }
 
 // hasNews tells whether other goroutines may have left something to do. It does not count the alarm.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/quota"
 )
 
 // FastPathMode says what the loop sleeps in.
@@ -213,7 +214,7 @@ func (l *Loop) collect() {
 	switch {
 	case d.unwatch != nil:
 		// A flood, even one that the loop keeps up with, may keep the watch's goroutine from running.
-		if d.ready.Load() || !d.drained || l.bounds.full || l.tickTime.Load()-d.asked >= longestStint {
+		if d.ready.Load() || !d.drained || l.bounds.full || l.tickTime.Load()-d.asked >= quota.Tick {
 			l.wait(0)
 		}
 	case d.blocked.Load() != nil && d.size.Load() > 0:

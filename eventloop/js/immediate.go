@@ -258,8 +258,8 @@ func (j *JS) take() (fn func()) {
 }
 
 // queueSteps submits a step for the next immediate of the batch, and returns false if the loop refuses it. An ending loop
-// accepts only so many generations of tasks that submit others (eventloop.Loop.Shutdown). So on an ending loop queueSteps
-// submits the steps for all immediates of the batch at once: they then are of one generation.
+// accepts tasks of callbacks only until these have taken half a second (eventloop.Loop.Shutdown). So on an ending loop
+// queueSteps submits the steps for all immediates of the batch at once, before one of them takes its time.
 func (j *JS) queueSteps() bool {
 	n := 1
 	if j.ending() {

@@ -16,7 +16,7 @@ import (
 // microtasks; then descriptors and microtasks. A microtask checkpoint comes before the first callback and after each.
 //
 // A tick runs all timers that were due when it began, all internal tasks, and tasks up to the budget, unless it takes too
-// long. After about 10 ms the remaining functions wait for the next tick, behind descriptors; internal tasks still run
+// long. After about 2 ms of its kind what is left waits for the next tick, behind descriptors; internal tasks still run
 // before external ones, and the budget of tasks may then be that of both ticks. On a machine that stalls, or under the
 // race detector, a tick may become long at any moment. On virtual time none does, as no callback of a program takes time.
 // No other bound of a tick matters: programs have too few functions to reach one (mostFunctions).
@@ -333,8 +333,8 @@ var clockStep = func() time.Duration {
 // long reports whether the tick may have taken so long that the rest of its timers and tasks waits for the next one.
 func (r *rules) long(p position) bool { return !r.t.virtual && r.now.Sub(p.since) >= longTick }
 
-// longTick is half of "about 10 ms", because a loop chooses itself how often it reads its clock.
-const longTick = 5 * time.Millisecond
+// longTick is half of the share of a kind, because a loop chooses itself how often it reads its clock.
+const longTick = time.Millisecond
 
 // overdue returns the index of a timer that must fire in the tick unless the tick is long, or -1.
 func (r *rules) overdue(p position) int {

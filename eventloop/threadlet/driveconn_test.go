@@ -38,3 +38,47 @@ func TestEndlessPairsBesideConnections(t *testing.T) {
 		})
 	}
 }
+
+// An internal task that submits itself for ever keeps neither threadlets nor connections waiting: external tasks alone.
+func TestBesideAnEndlessInternalTask(t *testing.T) {
+	const rounds, most = 20, 20_000_000
+	unchanged(t)
+	l := start(t)
+	near, far := tcpPair(t)
+	a, err := threadlet.Wrap(l, near)
+	require.NoError(t, err)
+	b, err := threadlet.Wrap(l, far)
+	require.NoError(t, err)
+	ran, played, early := 0, 0, false
+	over := make(chan struct{})
+	require.NoError(t, do(t, l, func() {
+		var again func()
+		again = func() {
+			if ran++; played < rounds && ran < most {
+				_ = l.SubmitInternal(again)
+			} else {
+				close(over)
+			}
+		}
+		again()
+		_ = l.Submit(func() { early = played < rounds && ran < most })
+		_, err := threadlet.Go(l, func() { echo(a) })
+		require.NoError(t, err)
+		_, err = threadlet.Go(l, func() {
+			for p := make([]byte, 1); played < rounds && threadlet.Yield() == nil; played++ {
+				if _, err := b.Write(p); err != nil {
+					return
+				}
+				if _, err := b.Read(p); err != nil {
+					return
+				}
+			}
+		})
+		require.NoError(t, err)
+	}))
+	<-over
+	require.NoError(t, do(t, l, func() {}))
+	require.Less(t, ran, most, "internal tasks before %d echoes", rounds)
+	require.False(t, early, "an external task has run before the internal ones that waited")
+	require.NoError(t, l.Close())
+}

@@ -1,0 +1,229 @@
+package eventloop_test
+
+// What an ending loop accepts: all that comes to an end, for half a second, and what workers bring.
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/quota"
+)
+
+// lanesOf are the ways by which a callback brings another.
+var lanesOf = map[string]func(l *eventloop.Loop, fn func()) error{
+	"internal":  (*eventloop.Loop).SubmitInternal,
+	"microtask": (*eventloop.Loop).ScheduleMicrotask,
+	"tick":      (*eventloop.Loop).NextTick,
+	"handler": func(l *eventloop.Loop, fn func()) error {
+		l.Promises().Resolved(nil).Finally(func() error { fn(); return nil })
+		return nil
+	},
+}
+
+// endsSoon makes a loop in virtual time, in which callbacks take only what they sleep, and calls begin on it right after its end
+// has been asked for. It returns how long the end has taken.
+func endsSoon(t *testing.T, begin func(l *eventloop.Loop), opts ...eventloop.Option) (took time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l, ended := running(t, nil, append(opts, eventloop.WithOnOverload(func(error) {}))...)
+		began := time.Now()
+		require.NoError(t, onLoop(t, l, func() error {
+			require.NoError(t, l.Shutdown(context.Background()))
+			begin(l)
+			return nil
+		}))
+		require.NoError(t, <-ended)
+		took = time.Since(began)
+	})
+	return took
+}
+
+// Callbacks that submit themselves, however often each time, end with half a second of them, whatever their number and that of
+// the tasks that waited.
+func TestEndOfBranchingCallbacks(t *testing.T) {
+	const slow = 200 * time.Microsecond
+	for _, waiting := range []int{1, 20} {
+		for _, times := range []int{1, 2, 10} {
+			for name, by := range lanesOf {
+				synctest.Test(t, func(t *testing.T) {
+					l, ended := running(t, nil, eventloop.WithOnOverload(func(error) {}))
+					began := time.Now()
+					var again func()
+					again = func() {
+						time.Sleep(slow)
+						for range times {
+							_ = by(l, again)
+						}
+					}
+					require.NoError(t, onLoop(t, l, func() error {
+						for range waiting {
+							require.NoError(t, l.Submit(again))
+						}
+						return l.Shutdown(context.Background())
+					}))
+					require.NoError(t, <-ended)
+					took := time.Since(began) - time.Duration(waiting)*slow
+					require.LessOrEqual(t, took, 510*time.Millisecond, "%s, %d tasks, %d times", name, waiting, times)
+					require.GreaterOrEqual(t, took, 490*time.Millisecond, "%s, %d tasks, %d times", name, waiting, times)
+				})
+			}
+		}
+	}
+}
+
+// Chains that take no time end with a million functions.
+func TestEndOfChains(t *testing.T) {
+	for name, by := range lanesOf {
+		rounds := 0
+		endsSoon(t, func(l *eventloop.Loop) {
+			var again func()
+			again = func() {
+				rounds++
+				_ = by(l, again)
+			}
+			for range 8 {
+				again()
+			}
+		})
+		require.GreaterOrEqual(t, rounds, quota.Functions/3, name) // Finally takes three
+		require.LessOrEqual(t, rounds, quota.Functions+100*quota.Each, name)
+	}
+}
+
+// Handlers that make something pending whenever that is rejected, here a cycle of promises, do not keep the loop from
+// its end.
+func TestCirclesThatBeginAnew(t *testing.T) {
+	rounds := 0
+	var held *eventloop.Promise // what nobody holds may be collected, and then nobody hears
+	took := endsSoon(t, func(l *eventloop.Loop) {
+		var cycle func() error
+		cycle = func() error {
+			rounds++
+			time.Sleep(time.Millisecond)
+			var last *eventloop.Promise
+			first := l.Promises().Resolved(nil).Then(func(any) (any, error) { return last, nil }, nil)
+			last = first
+			for range 40 { // more than are looked at when it is closed
+				last = last.Then(nil, nil)
+			}
+			first.Finally(cycle)
+			held = last
+			return nil
+		}
+		_ = cycle()
+	})
+	require.Greater(t, rounds, 100)
+	require.Less(t, took, 510*time.Millisecond)
+	runtime.KeepAlive(held)
+}
+
+// What callbacks bring is accepted, however deep it goes, and however much it is; also in the tick in which the end is noticed.
+func TestWhatComesToAnEndIsAccepted(t *testing.T) {
+	for name, by := range lanesOf {
+		for _, shape := range []struct{ wide, deep int }{{1, 4000}, {1500, 15}, {scale(20_000, 100_000, 300_000), 2}} {
+			for _, budget := range []int{1, 1024} {
+				ran := 0
+				endsSoon(t, func(l *eventloop.Loop) {
+					var descend func(n int) func()
+					descend = func(n int) func() {
+						return func() {
+							if ran++; n > 1 {
+								_ = by(l, descend(n-1))
+							}
+						}
+					}
+					for range shape.wide {
+						require.NoError(t, l.SubmitInternal(descend(shape.deep)))
+					}
+				}, eventloop.WithTickBudget(budget))
+				require.Equal(t, shape.wide*shape.deep, ran, "%s, %+v", name, shape)
+			}
+		}
+	}
+}
+
+// The time of what waited, however long, is not counted.
+func TestSlowElders(t *testing.T) {
+	const elders, slow, deep = 60, 20 * time.Millisecond, 40
+	for name, wait := range map[string]func(l *eventloop.Loop, fn func()) error{
+		"internal": (*eventloop.Loop).SubmitInternal, "microtask": (*eventloop.Loop).ScheduleMicrotask, "external": (*eventloop.Loop).Submit,
+	} {
+		ran := 0
+		synctest.Test(t, func(t *testing.T) {
+			l, ended := running(t, nil)
+			require.NoError(t, onLoop(t, l, func() error {
+				for range elders {
+					require.NoError(t, wait(l, func() {
+						time.Sleep(slow)
+						n := 0
+						var descend func()
+						descend = func() {
+							if ran, n = ran+1, n+1; n < deep {
+								_ = l.SubmitInternal(descend)
+							}
+						}
+						descend()
+					}))
+				}
+				return l.Shutdown(context.Background())
+			}))
+			require.NoError(t, <-ended)
+		})
+		require.Equal(t, elders*deep, ran, name)
+	}
+}
+
+// When callbacks have used up all that there was, only workers are heard: what they bring may bring more, each time.
+func TestOnlyWorkersAreHeard(t *testing.T) {
+	for _, slow := range []time.Duration{0, time.Millisecond} { // by their number, and by their time
+		for name, by := range map[string]func(l *eventloop.Loop, fn func()) error{
+			"internal": (*eventloop.Loop).SubmitInternal, "microtask": (*eventloop.Loop).ScheduleMicrotask,
+			"tick": (*eventloop.Loop).NextTick,
+		} {
+			heard, others := 0, 0
+			synctest.Test(t, func(t *testing.T) {
+				l, ended := running(t, nil, eventloop.WithOnOverload(func(error) {}))
+				require.NoError(t, onLoop(t, l, func() error {
+					for i := range 3 {
+						l.Promisify(context.Background(), func(context.Context) (any, error) {
+							time.Sleep(time.Duration(i+1) * time.Second)
+							for range 10 {
+								if by(l, func() {
+									if l.ScheduleMicrotask(func() { heard++ }) != nil {
+										heard = -1 << 30
+									}
+								}) != nil {
+									heard = -1 << 30
+								}
+							}
+							return nil, nil
+						}).Finally(func() error { heard++; return nil })
+					}
+					var again func()
+					again = func() {
+						time.Sleep(slow)
+						_ = l.SubmitInternal(again)
+					}
+					require.NoError(t, l.Shutdown(context.Background()))
+					again()
+					return nil
+				}))
+				if slow > 0 {
+					time.Sleep(900 * time.Millisecond)
+					if by(l, func() {}) == nil {
+						others++
+					}
+				}
+				require.NoError(t, <-ended)
+			})
+			require.Equal(t, 3*11, heard, "%s, %v", name, slow)
+			require.Zero(t, others, "%s, %v", name, slow)
+		}
+	}
+}
