@@ -173,7 +173,7 @@ func TestTimerBesideFloods(t *testing.T) {
 
 // An internal task that submits itself for ever keeps external tasks waiting, and no threadlet.
 func TestThreadletsBesideInternalTasks(t *testing.T) {
-	const yields, most = 2000, 20_000_000
+	const yields, most = 2000, 4_000_000
 	l, ended := running(t, nil)
 	ran, yielded := 0, 0
 	over := make(chan struct{})

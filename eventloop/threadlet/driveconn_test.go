@@ -41,7 +41,7 @@ func TestEndlessPairsBesideConnections(t *testing.T) {
 
 // An internal task that submits itself for ever keeps neither threadlets nor connections waiting: external tasks alone.
 func TestBesideAnEndlessInternalTask(t *testing.T) {
-	const rounds, most = 20, 20_000_000
+	const rounds, most = 10, 10_000_000
 	unchanged(t)
 	l := start(t)
 	near, far := tcpPair(t)

@@ -332,7 +332,7 @@ var partMutants = []mutant{
 		"a.time -= min(took, mostTaken)", "a.time -= took",
 		"where the machine stood still for once the end refuses what is quick", "^TestEndOnAMachineThatStandsStill$"},
 	{"account-elders-pay", "internal/quota/account.go",
-		"\t\ta.waited[q]--\n\t\treturn\n", "\t\ta.waited[q]--\n",
+		"\t\ta.waited[q]--\n", "\t\ta.waited[q]--\n\t\ta.charged, a.since = true, now\n",
 		"what a slow callback that waited brings to an ending loop is refused", "^TestEndOfWhatIsSlowAndHasWaited$"},
 	{"account-workers-bring-nothing", "internal/quota/account.go",
 		"a.worker, a.charged = Each, false", "a.charged = false",
