@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
@@ -196,7 +197,7 @@ func TestThreadletsBesideInternalTasks(t *testing.T) {
 		})
 		return err
 	}))
-	<-over
+	_ = beat.Receive(t, over, "the end of the internal tasks")
 	require.Less(t, ran, most, "internal tasks while a threadlet yields %d times", yields)
 	shutDown(t, l)
 	require.NoError(t, <-ended)

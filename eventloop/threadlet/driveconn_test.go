@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // Pairs that switch for ever keep no connection waiting.
@@ -76,7 +77,7 @@ func TestBesideAnEndlessInternalTask(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}))
-	<-over
+	_ = beat.Receive(t, over, "the end of the internal tasks")
 	require.NoError(t, do(t, l, func() {}))
 	require.Less(t, ran, most, "internal tasks before %d echoes", rounds)
 	require.False(t, early, "an external task has run before the internal ones that waited")
