@@ -141,7 +141,7 @@ func (d *document) headline() string {
 	names, why := d.ranked(), d.partial()
 	over := fmt.Sprintf("over the %s that all ranked loops have", plural(len(d.Common), "figure"))
 	if len(names) < 2 || len(d.Common) == 0 {
-		return "No two loops have a figure in common, so there is no ranking."
+		return "No two ranked loops have a figure in common, so there is no ranking."
 	}
 	first, next := d.Loops[0], d.Loops[1]
 	if why != "" {
