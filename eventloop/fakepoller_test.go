@@ -342,7 +342,7 @@ func undisturbed(t *testing.T, check func() error) {
 			return
 		}
 	}
-	t.Error(err)
+	t.Fatal(err)
 }
 
 // run runs a loop under observation until the test ends.
