@@ -5,8 +5,8 @@ package eventloop_test
 import (
 	"context"
 	"runtime"
-	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -98,25 +98,27 @@ func TestPlacesAreHandedOn(t *testing.T) {
 
 // So does what Retry calls on the loop, and its pauses, and its attempts.
 func TestPlacesOfRetries(t *testing.T) {
-	l := observed(t, eventloop.WithDebug(true))
-	running, attempt := make(chan eventloop.Activity), make(chan bool)
-	placeOfRetry(l, func() { running <- l.Active()[0] }, attempt)
-	listed := func(kind string) string {
-		for {
-			for _, a := range l.Active() {
-				if a.Kind == kind && strings.Contains(a.Detail, "from ") { // before it is noted, a worker is "under way"
-					return a.Detail
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithDebug(true))
+		running, attempt := make(chan eventloop.Activity), make(chan bool)
+		placeOfRetry(l, func() { running <- l.Active()[0] }, attempt)
+		for range 3 {
+			for _, kind := range []string{"worker", "", "timer"} {
+				var a eventloop.Activity
+				if kind == "" {
+					attempt <- true
+					a = <-running
+				} else {
+					synctest.Wait()
+					a = ofKind(l, kind)[0]
 				}
+				require.Contains(t, a.Detail, "placeOfRetry at places_test.go:", kind)
 			}
-			runtime.Gosched()
+			time.Sleep(time.Second) // longer than the pause
 		}
-	}
-	for range 3 {
-		require.Contains(t, listed("worker"), "placeOfRetry at places_test.go:")
-		attempt <- true
-		require.Contains(t, (<-running).Detail, "placeOfRetry at places_test.go:")
-		require.Contains(t, listed("timer"), "placeOfRetry at places_test.go:")
-	}
+		require.NoError(t, l.Close())
+		close(attempt)
+	})
 }
 
 // After a burst of timers debug mode keeps nothing of what it has noted of them.
