@@ -37,8 +37,10 @@ func (l *Loop) poll() {
 		l.fail(wrap(err, "wait for events"))
 		return
 	}
+	if timeout != 0 || len(events) > 0 {
+		l.updateTime() // microtasks and callbacks of descriptors come before the next tick
+	}
 	if len(events) > 0 {
-		l.updateTime()
 		l.collectReady(events)
 	}
 }
