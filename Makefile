@@ -87,6 +87,10 @@ siege: bin/siege ## Flood the loop by every entry point, while it lives and as i
 siege-quick: bin/siege ## The same with each flood once, numbers drawn by chance (a minute)
 	bin/siege -quick $(ARGS)
 
+.PHONY: liveness
+liveness: need-go ## Compare all loops, at rest, flooded and beside computing goroutines, with the Go runtime at the same moment; wants a quiet machine (minutes)
+	TURNLOOP_LIVENESS=1 $(TEST) -p 1 -short -v -run 'TestLiveness|TestSeededBugs/Live' ./eventloop ./eventloop/looptest ./internal/alternate... ./internal/gojabaseline $(ARGS)
+
 .PHONY: reliability
 reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
 	bin/soak -render -write docs/reliability.md
@@ -215,7 +219,7 @@ site: bin/tournament ## Show all runs in results side by side: writes results/in
 	@bin/tournament site -out results/index.html $(or $(RUNS),$(patsubst %/run.json,%,$(wildcard results/*/run.json)))
 
 # What .ci/run has in its short form or leaves out. What the machine lacks is left out, in one line.
-NIGHTLY = test-full test-nopreempt schedules model mutants siege soak-quick test-worlds tournament-quick $(foreach t,race 386,$(call has,$(t),test-$(t))) test-procs1 $(call has,strace,trace-idle)
+NIGHTLY = test-full test-nopreempt schedules model mutants siege liveness soak-quick test-worlds tournament-quick $(foreach t,race 386,$(call has,$(t),test-$(t))) test-procs1 $(call has,strace,trace-idle)
 has = $(if $(shell $(MAKE) --silent need-$(1) >/dev/null 2>&1 && echo yes),$(2),$(info $(2) is left out))
 .PHONY: nightly
 nightly: ## Run what is too long for every change (hours)

@@ -24,10 +24,11 @@ func TestConformance(t *testing.T) {
 	looptest.Hold(t, entry, modes)
 }
 
+func TestLiveness(t *testing.T) { looptest.HoldLiveness(t, production.Entry()) }
+
 // A loop that blocks in the system's poller keeps the same promises.
 func TestConformanceDisabled(t *testing.T) {
 	looptest.Run(t, func(cfg looptest.Config) (looptest.EventLoop, error) {
 		return newLoopWith(cfg, eventloop.WithFastPathMode(eventloop.FastPathDisabled), eventloop.WithStrictMicrotaskOrdering(true))
-	}, looptest.Name("disabled"), looptest.MayDiverge("Siege_Neighbours",
-		"a thread that comes back from the system's poller waits for a processor like any goroutine"))
+	}, looptest.Name("disabled"))
 }

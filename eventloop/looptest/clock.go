@@ -4,7 +4,6 @@ package looptest
 
 import (
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -50,7 +49,7 @@ func tickTime(t *trial) {
 			for _, r := range again { // each reader has read again, and goes on to read while the next tick begins
 				r <- struct{}{}
 			}
-			l.doIn(k, func() {})
+			l.doIn(k, noop)
 		}
 	}
 	stop()
@@ -63,45 +62,37 @@ func tickTime(t *trial) {
 	}
 }
 
-// tickTimeFresh compares the tick time inside callbacks with time.Now, after sleeps of various lengths.
+// tickTimeFresh compares the tick time inside callbacks with the times at which the loop was seen asleep, and of the callback.
 func tickTimeFresh(t *trial) {
 	l := t.start(Config{})
-	step := 1
-	if testing.Short() && !t.virtual {
-		step = 5
-	}
-	for i := 0; i < 20; i += step {
+	for i := range max(few(20), 4) {
 		slept := time.Duration(i) * time.Millisecond
 		if t.virtual {
 			slept *= 600_000 // ten minutes each
 		}
 		time.Sleep(slept)
-		l.rest()
 		for _, k := range l.available() {
 			before := time.Now()
-			l.doIn(k, func() {
-				now, tick := time.Now(), l.clock.CurrentTickTime()
-				if age := now.Sub(tick); age > t.slack() {
-					t.Errorf("in a %s after %v of sleep CurrentTickTime is %v old", k.name, slept, age)
-				} else if age < 0 {
-					t.Errorf("in a %s CurrentTickTime is %v in the future", k.name, -age)
-				}
-				if old := before.Sub(l.clock.CurrentTickTime()); old > t.slack() {
-					t.Errorf("in a %s CurrentTickTime is from %v before it was submitted", k.name, old)
-				}
-			})
+			l.rest() // the next tick begins later than this call
+			l.doIn(k, func() { l.tickedSince(before, "a "+k.name) })
 		}
 	}
 	if l.timers != nil {
-		fired := make(chan struct{})
-		deadline := time.Now().Add(20 * time.Millisecond)
-		l.timer(20*time.Millisecond, func() {
-			if early := deadline.Sub(l.clock.CurrentTickTime()); early > 0 {
-				t.Errorf("in the callback of a timer CurrentTickTime is %v before its deadline", early)
-			}
-			close(fired)
-		})
-		t.wait(fired, "a timer of 20ms")
+		const delay = 20 * time.Millisecond
+		deadline, fired := time.Now().Add(delay), make(chan struct{})
+		l.timer(delay, func() { l.tickedSince(deadline, "a timer"); close(fired) })
+		t.wait(fired, "a timer of %v", delay)
 	}
 	l.finish()
+}
+
+// tickedSince checks, in a callback, that the tick did not begin before a time, nor in the future.
+func (l *loop) tickedSince(before time.Time, where string) {
+	tick := l.clock.CurrentTickTime()
+	if now := time.Now(); now.Before(tick) {
+		l.trial.Errorf("in the callback of %s CurrentTickTime is %v in the future", where, tick.Sub(now))
+	}
+	if old := before.Sub(tick); old > clockStep {
+		l.trial.Errorf("in the callback of %s CurrentTickTime is %v older than the moment from which on its tick can have begun", where, old)
+	}
 }

@@ -38,11 +38,18 @@ func closeDrops(t *trial) {
 	t.want("Close", l.Close(), nil)
 	g.open()
 	t.wait(added, "the running callback to finish")
-	t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
-	if l.comp != nil {
-		t.wait(l.comp.Done(), "Done after Close")
-	}
+	l.returns(" after Close", loopapi.ErrLoopTerminated)
+	l.over("after Close")
 	time.Sleep(time.Millisecond)
+}
+
+// wanted is a lock that a callback waits for and the check holds, until release is called.
+func (t *trial) wanted() (take, release func()) {
+	lock := make(chan struct{}, 1) // full while it is held
+	lock <- struct{}{}
+	release = sync.OnceFunc(func() { <-lock })
+	t.onCleanup(release)
+	return func() { lock <- struct{}{} }, release
 }
 
 // closeUnderLock calls Close while it holds a lock that the running callback waits for.
@@ -52,14 +59,11 @@ func closeUnderLock(t *trial) {
 		if !k.has(l) {
 			continue
 		}
-		lock := make(chan struct{}, 1) // full while it is held
-		lock <- struct{}{}
-		release := sync.OnceFunc(func() { <-lock })
-		t.onCleanup(release)
+		take, release := t.wanted()
 		inside, finished := make(chan struct{}), make(chan struct{})
 		t.must(k.name, k.run(l, func() {
 			close(inside)
-			lock <- struct{}{}
+			take()
 			close(finished)
 		}))
 		t.wait(inside, "a %s to run", k.name)
@@ -67,41 +71,42 @@ func closeUnderLock(t *trial) {
 		t.wait(closing, "Close, called with a lock that the running %s waits for: Close must not wait for callbacks", k.name)
 		release()
 		t.wait(finished, "the running callback, which may finish")
-		t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
+		l.returns(" after Close", loopapi.ErrLoopTerminated)
 	}
+}
+
+// oneEnds has many callers end the loop at once, some of them by Shutdown, of whom one must hear nil.
+func (l *loop) oneEnds(shutdown func(p int) bool) {
+	t := l.trial
+	var wins atomic.Int64
+	t.parallel(16, func(p int) {
+		call, name := l.Close, "Close"
+		if shutdown(p) {
+			call, name = l.shutdown, "Shutdown"
+		}
+		err := call()
+		t.want("one of many calls of "+name, err, nil, loopapi.ErrLoopTerminated)
+		if err == nil {
+			wins.Add(1)
+		}
+	})
+	if wins.Load() != 1 {
+		t.Errorf("of 16 concurrent calls of Close and Shutdown %d returned nil, want one: the one that ended the loop", wins.Load())
+	}
+	t.want("a later Close", l.Close(), loopapi.ErrLoopTerminated)
+	t.want("a later Shutdown", l.shutdown(), loopapi.ErrLoopTerminated)
+	l.returns("", nil, loopapi.ErrLoopTerminated)
 }
 
 // closeOften closes loops again, by many callers at once, and together with Shutdown (bug 30 of docs/reliability.md).
 func closeOften(t *trial) {
-	for i := range t.scale(200) {
+	t.rounds(t.scale(200), func(i int) {
 		l := t.start(Config{})
 		for range 20 {
 			t.must("Submit", l.Submit(noop))
 		}
-		var wins atomic.Int64
-		count := func(what string, err error) {
-			t.want(what, err, nil, loopapi.ErrLoopTerminated)
-			if err == nil {
-				wins.Add(1)
-			}
-		}
-		t.parallel(16, func(p int) {
-			if i%2 == 0 || p%2 == 0 {
-				count("one of many Closes", l.Close())
-			} else {
-				count("one of many Shutdowns", l.shutdown())
-			}
-		})
-		if wins.Load() != 1 {
-			t.Errorf("of 16 concurrent calls of Close and Shutdown %d returned nil, want one: the one that ended the loop", wins.Load())
-		}
-		t.want("a later Close", l.Close(), loopapi.ErrLoopTerminated)
-		t.want("a later Shutdown", l.shutdown(), loopapi.ErrLoopTerminated)
-		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
-		if t.failed() {
-			return
-		}
-	}
+		l.oneEnds(func(p int) bool { return i%2 == 1 && p%2 == 1 })
+	})
 }
 
 // closeDuringShutdown calls Close while Shutdown waits behind a callback.
@@ -111,14 +116,13 @@ func closeDuringShutdown(t *trial) {
 	for range 50 {
 		t.must("Submit", l.Submit(func() { t.Errorf("a queued task started after Close overtook Shutdown") }))
 	}
-	ending := t.async(func() { t.want("the first Shutdown, overtaken by Close", l.shutdown(), loopapi.ErrLoopTerminated) })
-	l.refuses()
+	stopped := l.stopping(loopapi.ErrLoopTerminated)
 	closing := t.async(func() { t.want("Close during Shutdown", l.Close(), nil) })
 	t.wait(closing, "Close during Shutdown to return")
 	t.want("Close after Close", l.Close(), loopapi.ErrLoopTerminated)
 	g.open()
-	t.wait(ending, "the first Shutdown to return")
-	t.want("Run", l.result(), loopapi.ErrLoopTerminated)
+	stopped()
+	l.returns("", loopapi.ErrLoopTerminated)
 }
 
 // closeBeforeRun closes loops that never ran.
@@ -133,31 +137,27 @@ func closeBeforeRun(t *trial) {
 	t.want("Run after Close", l.runAgain(), loopapi.ErrLoopTerminated)
 	t.want("Shutdown after Close", l.shutdown(), loopapi.ErrLoopTerminated)
 	t.want("the second Close", l.Close(), loopapi.ErrLoopTerminated)
-	if l.comp != nil {
-		t.wait(l.comp.Done(), "Done after Close before Run")
-	}
+	l.over("after Close before Run")
 	time.Sleep(time.Millisecond)
 }
 
 // closeWhileSleeping closes a parked loop: Close must wake it.
 func closeWhileSleeping(t *trial) {
-	for range t.scale(100) {
+	t.rounds(t.scale(100), func(int) {
 		l := t.start(Config{})
 		if l.timers != nil {
 			l.timer(time.Hour, func() { t.Errorf("a timer fired after Close") })
 		}
 		l.rest()
-		t.want("Close of a sleeping loop", l.Close(), nil)
-		t.want("Run", l.result(), loopapi.ErrLoopTerminated)
-	}
+		l.close()
+	})
 }
 
 // runContext ends loops through the context of Run.
 func runContext(t *trial) {
 	// Graceful: accepted functions run.
 	l := t.make(Config{})
-	ctx, cancel := context.WithCancel(context.Background())
-	l.launch(ctx)
+	cancel := l.launchUntil()
 	g := l.hold()
 	var seen journal[string]
 	var ran atomic.Int64
@@ -168,7 +168,7 @@ func runContext(t *trial) {
 	t.must("Submit", l.chain(&seen))
 	cancel()
 	g.open()
-	t.want("Run whose context was cancelled", l.result(), context.Canceled)
+	l.returns(" whose context was cancelled", context.Canceled)
 	if ran.Load() != n {
 		t.Errorf("%d of %d tasks accepted before the context ended had run when Run returned", ran.Load(), n)
 	}
@@ -177,19 +177,18 @@ func runContext(t *trial) {
 
 	// While it sleeps.
 	l = t.make(Config{})
-	ctx, cancel = context.WithCancel(context.Background())
-	l.launch(ctx)
+	cancel = l.launchUntil()
 	l.sync()
 	l.rest()
 	cancel()
-	t.want("Run of a sleeping loop whose context was cancelled", l.result(), context.Canceled)
+	l.returns(" of a sleeping loop whose context was cancelled", context.Canceled)
 
 	// By a deadline.
 	l = t.make(Config{})
-	ctx, cancel = context.WithTimeout(context.Background(), 5*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
 	l.launch(ctx)
-	t.want("Run whose context has a deadline", l.result(), context.DeadlineExceeded)
+	l.returns(" whose context has a deadline", context.DeadlineExceeded)
 
 	// From the beginning.
 	l = t.make(Config{})
@@ -198,7 +197,7 @@ func runContext(t *trial) {
 	ran.Store(0)
 	t.must("Submit", l.Submit(func() { ran.Add(1) }))
 	l.launch(ctx)
-	t.want("Run with a context that was already cancelled", l.result(), context.Canceled)
+	l.returns(" with a context that was already cancelled", context.Canceled)
 	if ran.Load() != 1 {
 		t.Errorf("a task accepted before a Run with a cancelled context ran %d times", ran.Load())
 	}
@@ -219,20 +218,18 @@ var runResults = []struct {
 	}, nil},
 	{"Shutdown, then the context while a callback still runs", func(l *loop, cancel func()) {
 		g := l.hold()
-		ending := l.trial.async(func() { _ = l.shutdown() })
-		l.refuses()
+		stopped := l.stopping()
 		cancel()
 		time.Sleep(time.Millisecond)
 		g.open()
-		l.trial.wait(ending, "Shutdown to return")
+		stopped()
 	}, nil},
 	{"Shutdown, then Close while a callback still runs", func(l *loop, cancel func()) {
 		g := l.hold()
-		ending := l.trial.async(func() { _ = l.shutdown() })
-		l.refuses()
+		stopped := l.stopping(nil, loopapi.ErrLoopTerminated)
 		_ = l.Close()
 		g.open()
-		l.trial.wait(ending, "Shutdown to return")
+		stopped()
 	}, loopapi.ErrLoopTerminated},
 	{"Close, then the context while a callback still runs", func(l *loop, cancel func()) {
 		g := l.hold()
@@ -250,12 +247,10 @@ func runResult(t *trial) {
 	for _, row := range runResults {
 		for range 5 {
 			l := t.make(Config{})
-			ctx, cancel := context.WithCancel(context.Background())
-			t.onCleanup(cancel)
-			l.launch(ctx)
+			cancel := l.launchUntil()
 			l.sync()
 			row.end(l, cancel)
-			t.want("Run, ended by "+row.name+",", l.result(), row.want)
+			l.returns(", ended by "+row.name+",", row.want)
 		}
 	}
 }

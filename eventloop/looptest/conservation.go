@@ -4,11 +4,10 @@ package looptest
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -95,46 +94,39 @@ func storm(t *trial, l *loop, each int, end func(b *ledger)) *ledger {
 
 // conserveShutdown races producers with Shutdown and with the end of Run's context.
 func conserveShutdown(t *trial) {
-	for round := range t.scale(200) {
+	t.rounds(t.scale(200), func(round int) {
 		l := t.make(Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		t.onCleanup(cancel)
-		l.launch(ctx)
+		cancel := l.launchUntil()
 		l.sync()
 		var b *ledger
 		if round%3 == 0 {
 			b = storm(t, l, 200, func(*ledger) { cancel() })
-			t.want("Run", l.result(), context.Canceled)
+			l.returns("", context.Canceled)
 		} else {
 			b = storm(t, l, 200, func(b *ledger) {
 				t.want("Shutdown", l.shutdown(), nil)
 				b.ended.Store(true)
 			})
-			t.want("Run", l.result(), nil)
+			l.returns("", nil)
 		}
-		b.auditEnded("a loop that ended gracefully", l)
-		if t.failed() {
-			return
-		}
-	}
+		b.close("a loop that ended gracefully", l, true)
+	})
 }
 
-// auditEnded waits for late callbacks to show, reports them, and audits. The loop must have ended gracefully.
-func (b *ledger) auditEnded(what string, l *loop) {
+// close waits for late callbacks to show, and audits. Run has returned.
+func (b *ledger) close(what string, l *loop, all bool) {
 	b.ended.Store(true)
-	if l.comp != nil {
-		b.t.wait(l.comp.Done(), "Done of %s", what)
-	}
+	l.over("of " + what)
 	time.Sleep(50 * time.Microsecond)
 	if n := b.late.Load(); n > 0 {
 		b.t.Errorf("%d callbacks of %s started after Run or Shutdown had returned", n, what)
 	}
-	b.audit(what, true)
+	b.audit(what, all)
 }
 
 // conserveClose races producers with Close: only accepted functions run, once, and none starts after Close has returned.
 func conserveClose(t *trial) {
-	for range t.scale(300) {
+	t.rounds(t.scale(300), func(int) {
 		l := t.start(Config{})
 		var after atomic.Bool
 		var started atomic.Int32
@@ -151,29 +143,18 @@ func conserveClose(t *trial) {
 			t.want("Close", l.Close(), nil)
 			after.Store(true)
 		})
-		t.want("Run", l.result(), loopapi.ErrLoopTerminated)
-		b.ended.Store(true)
-		if l.comp != nil {
-			t.wait(l.comp.Done(), "Done after Close")
-		}
-		time.Sleep(50 * time.Microsecond)
+		l.returns("", loopapi.ErrLoopTerminated)
+		b.close("a loop that was closed", l, false)
 		if n := started.Load(); n > 1 {
 			t.Errorf("%d callbacks started after Close had returned", n)
 		}
-		if n := b.late.Load(); n > 0 {
-			t.Errorf("%d callbacks started after Run had returned", n)
-		}
-		b.audit("a loop that was closed", false)
-		if t.failed() {
-			return
-		}
-	}
+	})
 }
 
 // submitDuringClose calls every method without pause while the loop is being closed (bugs 8 and 30 of
 // docs/reliability.md).
 func submitDuringClose(t *trial) {
-	for round := range t.scale(300) {
+	t.rounds(t.scale(300), func(round int) {
 		l := t.start(Config{})
 		t.parallel(5, func(p int) {
 			for i := range 100 {
@@ -195,11 +176,8 @@ func submitDuringClose(t *trial) {
 				}
 			}
 		})
-		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
-		if t.failed() {
-			return
-		}
-	}
+		l.returns("", nil, loopapi.ErrLoopTerminated)
+	})
 }
 
 // conserveBeforeRun submits to all lanes before Run is called.
@@ -226,16 +204,39 @@ func conserveBeforeRun(t *trial) {
 	b.audit("what was accepted before Run", true)
 }
 
+// oneGoroutine has several goroutines submit to all lanes at once, timers and descriptors included.
+func oneGoroutine(t *trial) {
+	l := t.start(Config{})
+	ks := l.available()
+	const producers, each = 3, 100
+	b := newLedger(t, producers*each)
+	all := newLatch(producers * each)
+	t.parallel(producers, func(p int) {
+		for i := range each {
+			run := b.entry(p*each + i)
+			k := ks[(p+i)%len(ks)]
+			t.want(k.name, k.run(l, func() {
+				if goroutine.ID() != l.goroutine.Load() {
+					t.Errorf("a %s runs on another goroutine than the one that called Run", k.name)
+				}
+				run()
+				all.done()
+			}), nil)
+		}
+	})
+	t.wait(all.ch, "callbacks of all kinds")
+	l.finish()
+}
+
 // lifeWithoutWork checks that Run of an idle loop without AutoExit does not return.
 func lifeWithoutWork(t *trial) {
 	l := t.make(Config{})
 	l.launch(context.Background())
-	if within(l.ended, 20*time.Millisecond) {
-		t.Fatalf("Run returned from a loop that was not asked to end")
-	}
-	l.sync()
-	if within(l.ended, 20*time.Millisecond) {
-		t.Fatalf("Run returned from a loop that was not asked to end, after a task")
+	for _, when := range []string{"", ", after a task"} {
+		if !stays(l.ended, 20*time.Millisecond) {
+			t.Fatalf("Run returned from a loop that was not asked to end%s", when)
+		}
+		l.sync()
 	}
 	l.finish()
 }
@@ -244,102 +245,10 @@ func lifeWithoutWork(t *trial) {
 // progress (bug 46 of docs/reliability.md).
 func selfRequeue(t *trial) {
 	l := t.start(Config{})
-	var stop atomic.Bool
-	t.onCleanup(func() { stop.Store(true) })
-	for range 3 {
-		var again func()
-		again = busy(func() {
-			if !stop.Load() {
-				t.want("Submit", l.Submit(again), nil)
-			}
-		})
-		t.must("Submit", l.Submit(again))
+	stop := l.endless(lanes[external], 3, noop)
+	for range few(50) {
+		l.serve(", beside tasks that submit themselves for ever")
 	}
-	for i := range few(50) {
-		for _, k := range l.available() {
-			done := make(chan struct{})
-			t.must(k.name, k.run(l, func() { close(done) }))
-			t.wait(done, "%s %d, beside tasks that submit themselves for ever", k.name, i)
-		}
-	}
-	stop.Store(true)
-	l.sync() // waits for the callbacks that have seen stop unset
+	stop()
 	l.finish()
-}
-
-// orderModel runs random trees of callbacks, some of which panic, and compares their order with that of a model: three
-// lists, of which microtasks run first, then internal tasks, then external ones.
-func orderModel(t *trial) {
-	l := t.startHandled()
-	for seed := range t.scale(80) {
-		rng := rand.New(rand.NewPCG(uint64(seed), 1))
-		ks := l.queues()
-		count := 0
-		var grow func(depth int) *node
-		grow = func(depth int) *node {
-			n := &node{id: count, lane: rng.IntN(len(ks)), panics: rng.IntN(8) == 0}
-			count++
-			if depth > 0 {
-				for range rng.IntN(4) {
-					n.children = append(n.children, grow(depth-1))
-				}
-			}
-			return n
-		}
-		root := &node{id: -1, lane: 1}
-		for range 10 {
-			root.children = append(root.children, grow(4))
-		}
-		var got journal[int]
-		var play func(n *node) func()
-		play = func(n *node) func() {
-			return func() {
-				got.add(n.id)
-				for _, c := range n.children {
-					if err := ks[c.lane].run(l, play(c)); err != nil {
-						t.Errorf("%s from a callback: %v", ks[c.lane].name, err)
-					}
-				}
-				if n.panics {
-					panic("part of the plan")
-				}
-			}
-		}
-		t.must("SubmitInternal", l.SubmitInternal(play(root)))
-		t.eventually(func() bool { return got.len() >= count+1 }, "%d callbacks of seed %d", count+1, seed)
-		l.sync()
-		wantOrder(t, fmt.Sprint("random callbacks, seed ", seed), got.all(), predict(root))
-		if t.failed() {
-			return
-		}
-	}
-	l.finish()
-}
-
-type node struct {
-	id, lane int // the lane's index in lanes
-	panics   bool
-	children []*node
-}
-
-// predict returns the order in which the callbacks of a tree must run.
-func predict(root *node) []int {
-	const external, internal, micro = 0, 1, 2
-	var queues [3][]*node
-	queues[root.lane] = []*node{root}
-	var order []int
-	for {
-		next := micro
-		for ; next >= external && len(queues[next]) == 0; next-- {
-		}
-		if next < external {
-			return order
-		}
-		n := queues[next][0]
-		queues[next] = queues[next][1:]
-		order = append(order, n.id)
-		for _, c := range n.children {
-			queues[c.lane] = append(queues[c.lane], c)
-		}
-	}
 }

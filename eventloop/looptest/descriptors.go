@@ -219,17 +219,16 @@ func drain(fd int) error {
 // empty waits for the byte that was sent and reads all that near holds.
 func (s link) empty() {
 	var buf [1]byte
-	_, err := arrival(s.near, buf[:], s.t.patience)
+	_, err := s.arrival(s.near, buf[:])
 	s.t.must("emptying a socket", errors.Join(err, drain(s.near)))
 }
 
-// arrival reads bytes written at the other end. Where bytes travel it waits for them, for as long as patience.
-func arrival(fd int, buf []byte, patience time.Duration) (int, error) {
-	n, err := read(fd, buf)
-	for begin := time.Now(); bytesTravel && n == 0 && err == nil && time.Since(begin) < patience; {
-		time.Sleep(time.Millisecond)
+// arrival reads bytes written at the other end. Where bytes travel it waits for them.
+func (s link) arrival(fd int, buf []byte) (n int, err error) {
+	s.t.reaches(func() bool {
 		n, err = read(fd, buf)
-	}
+		return n > 0 || err != nil || !bytesTravel
+	})
 	return n, err
 }
 
@@ -257,7 +256,7 @@ func (s link) alive(when string) {
 	for _, way := range [][2]int{{s.far, s.near}, {s.near, s.far}} {
 		if _, err := write(way[0], []byte{7}); err != nil {
 			s.t.Errorf("%s the user's descriptor is not usable any more: %v", when, err)
-		} else if n, err := arrival(way[1], buf[:], s.t.patience); n != 1 || err != nil || buf[0] != 7 {
+		} else if n, err := s.arrival(way[1], buf[:]); n != 1 || err != nil || buf[0] != 7 {
 			s.t.Errorf("%s the user's descriptor reads %d bytes and %v, want the byte that was written", when, n, err)
 		}
 	}

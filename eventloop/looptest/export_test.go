@@ -2,39 +2,32 @@
 package looptest
 
 import (
+	"slices"
 	"testing"
-	"time"
 )
 
 // RunCheck runs one check and returns its outcome and the reason, without any effect on t.
-func RunCheck(t *testing.T, check string, factory Factory, opts ...Option) (outcome, reason string) {
+func RunCheck(t *testing.T, name string, factory Factory, opts ...Option) (outcome, reason string) {
 	s := newSuite(t, factory, opts)
-	for i := range checks {
-		if checks[i].name == check {
-			v := s.runCheck(t, &checks[i])
+	for _, c := range slices.Concat(checks, liveness) {
+		if c.name == name {
+			v := s.runCheck(t, &c)
 			return v.outcome, v.reason
 		}
 	}
-	t.Fatalf("no check is called %q", check)
+	t.Fatalf("no check is called %q", name)
 	return "", ""
 }
 
-// Impatient shortens the time that things may take.
-func Impatient(patience, limit time.Duration) Option {
-	return func(s *suite) { s.patience, s.limit = patience, limit }
-}
+// Impatient gives up waits after fewer beats. It is for loops that are known to be faulty.
+func Impatient(beats int) Option { return func(s *suite) { s.beats = beats } }
 
-// Outcomes runs all checks, as Run does, and counts their outcomes, without any effect on t. It stops when the time is over.
-func Outcomes(t *testing.T, limit time.Duration, factory Factory, opts ...Option) map[string]int {
+// Outcomes runs all checks, as Run does, without any effect on t. It counts their outcomes, and the beats of all waits in vain.
+func Outcomes(t *testing.T, factory Factory, opts ...Option) (counts map[string]int, vain int) {
 	s := newSuite(t, factory, opts)
-	counts := map[string]int{}
-	begin := time.Now()
+	counts = map[string]int{}
 	for i := range checks {
-		if time.Since(begin) > limit {
-			t.Errorf("after %d of %d checks the time of %v is over", i, len(checks), limit)
-			break
-		}
 		counts[s.runCheck(t, &checks[i]).outcome]++
 	}
-	return counts
+	return counts, s.vain
 }

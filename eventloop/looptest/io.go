@@ -286,29 +286,21 @@ func ioMicrotasks(t *trial) {
 // ioTickTime reads the tick time in the callback of a descriptor that ended a sleep.
 func ioTickTime(t *trial) {
 	l := t.start(Config{})
-	const nap, margin, tries = 60 * time.Millisecond, 30 * time.Millisecond, 5
 	s := t.sockets()
-	age := make(chan time.Duration, 1)
-	l.watch(s.near, loopapi.EventRead, func(w *watch) {
+	var before atomic.Pointer[time.Time] // the tick that the callback belongs to begins later
+	w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
 		readAll(w)
-		age <- time.Since(l.clock.CurrentTickTime())
+		l.tickedSince(*before.Load(), "a descriptor")
 	})
-	var got time.Duration
-	for range tries { // the machine may have stalled between the loop's reading of the clock and the callback
+	for range 5 {
+		time.Sleep(5 * time.Millisecond)
+		now := time.Now()
+		before.Store(&now)
 		l.rest()
-		time.Sleep(nap)
 		s.send()
-		select {
-		case got = <-age:
-		case <-time.After(t.patience):
-			t.Fatalf("a descriptor that was made ready was not called")
-		}
-		if got < margin {
-			l.finish()
-			return
-		}
+		w.await("a byte has come")
 	}
-	t.Errorf("in the callback of a descriptor that ended a sleep of %v CurrentTickTime is %v old", nap, got)
+	l.finish()
 }
 
 // exitDescriptor keeps an auto-exit loop alive with a registered descriptor.

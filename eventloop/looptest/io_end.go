@@ -25,7 +25,7 @@ var ends = []struct {
 
 // ioEnd ends loops that sleep with descriptors registered, and loops that are busy with them.
 func ioEnd(t *trial) {
-	for round := range t.scale(16) {
+	t.rounds(t.scale(16), func(round int) {
 		for _, end := range ends {
 			s := t.sockets()
 			busy := round%4 == 1
@@ -34,9 +34,7 @@ func ioEnd(t *trial) {
 			}
 			before := listDescriptors()
 			l := t.make(Config{})
-			ctx, cancel := context.WithCancel(context.Background())
-			t.onCleanup(cancel)
-			l.launch(ctx)
+			cancel := l.launchUntil()
 			var over atomic.Bool
 			w := l.watch(s.near, loopapi.EventRead, func(*watch) {
 				if over.Load() {
@@ -49,10 +47,8 @@ func ioEnd(t *trial) {
 				l.rest()
 			}
 			end.end(l, cancel)
-			t.want("Run, ended by "+end.name+",", l.result(), end.want)
-			if l.comp != nil {
-				t.wait(l.comp.Done(), "Done after %s", end.name)
-			}
+			l.returns(", ended by "+end.name+",", end.want)
+			l.over("after " + end.name)
 			over.Store(true)
 			if left := t.opened(before); round > 0 && len(left) > 0 {
 				t.Errorf("after %s and Done the loop's descriptors %v are still open", end.name, left)
@@ -61,11 +57,8 @@ func ioEnd(t *trial) {
 			s.alive("after " + end.name)
 			t.must("close", t.fds.close(s.near))
 			t.must("close", t.fds.close(s.far))
-			if t.failed() {
-				return
-			}
 		}
-	}
+	})
 }
 
 // opened returns the open descriptors that are not in before and do not belong to the check.
@@ -85,11 +78,9 @@ func ioRegisterRacesEnd(t *trial) {
 		links[i] = t.readyLink()
 	}
 	var before []int
-	for round := range t.scale(24) {
+	t.rounds(t.scale(24), func(round int) {
 		l := t.make(Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		t.onCleanup(cancel)
-		l.launch(ctx)
+		cancel := l.launchUntil()
 		l.sync()
 		var over atomic.Bool
 		ending := newLatch(callers)
@@ -119,10 +110,8 @@ func ioRegisterRacesEnd(t *trial) {
 				t.want("UnregisterFD beside "+end.name, l.fds.UnregisterFD(fd), nil, gone, unknown)
 			}
 		})
-		t.want("Run", l.result(), end.want)
-		if l.comp != nil {
-			t.wait(l.comp.Done(), "Done after %s", end.name)
-		}
+		l.returns("", end.want)
+		l.over("after " + end.name)
 		over.Store(true)
 		for range 2 {
 			_, err := l.tryWatch(links[0].near, loopapi.EventRead, nil)
@@ -133,10 +122,7 @@ func ioRegisterRacesEnd(t *trial) {
 		if round == 0 {
 			before = listDescriptors() // with what a process makes once
 		}
-		if t.failed() {
-			return
-		}
-	}
+	})
 	if left := t.opened(before); len(left) > 0 {
 		t.Errorf("after registrations that raced with the end the descriptors %v are still open", left)
 	}
@@ -150,30 +136,12 @@ func ioRegisterRacesEnd(t *trial) {
 func ioCloseOften(t *trial) {
 	s := t.sockets()
 	stop := t.bystanders()
-	for i := range t.scale(100) {
+	t.rounds(t.scale(100), func(i int) {
 		l := t.start(Config{})
 		l.watch(s.near, loopapi.EventRead, nil)
-		var wins atomic.Int64
-		t.parallel(16, func(p int) {
-			call, name := l.Close, "Close"
-			if i%2 == 1 && p%2 == 1 {
-				call, name = l.shutdown, "Shutdown"
-			}
-			err := call()
-			t.want("one of many calls of "+name, err, nil, loopapi.ErrLoopTerminated)
-			if err == nil {
-				wins.Add(1)
-			}
-		})
-		if wins.Load() != 1 {
-			t.Errorf("of 16 concurrent calls of Close and Shutdown %d returned nil, want one", wins.Load())
-		}
-		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
+		l.oneEnds(func(p int) bool { return i%2 == 1 && p%2 == 1 })
 		l.callLate()
-		if t.failed() {
-			return
-		}
-	}
+	})
 	stop()
 	s.alive("after many calls of Close")
 }
@@ -183,7 +151,7 @@ func ioCloseOften(t *trial) {
 func ioNewOwner(t *trial) {
 	s := t.sockets()
 	stop := t.bystanders()
-	for i := range t.scale(48) {
+	t.rounds(t.scale(48), func(i int) {
 		l := t.start(Config{})
 		l.watch(s.near, loopapi.EventRead, nil)
 		begun := newLatch(3)
@@ -211,12 +179,9 @@ func ioNewOwner(t *trial) {
 				}
 			}
 		})
-		t.want("Run", l.result(), nil, loopapi.ErrLoopTerminated)
+		l.returns("", nil, loopapi.ErrLoopTerminated)
 		l.callLate()
-		if t.failed() {
-			return
-		}
-	}
+	})
 	stop()
 }
 

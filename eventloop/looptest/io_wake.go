@@ -4,8 +4,7 @@ package looptest
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -159,14 +158,12 @@ func ioFromCallbacks(t *trial) {
 func ioUnderLock(t *trial) {
 	l := t.start(Config{})
 	s, other := t.readyLink(), t.sockets()
-	lock, inside := make(chan struct{}, 1), make(chan struct{})
-	lock <- struct{}{} // full while it is held
-	release := sync.OnceFunc(func() { <-lock })
-	t.onCleanup(release)
+	take, release := t.wanted()
+	inside := make(chan struct{})
 	w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
 		if w.calls.Load() == 1 {
 			close(inside)
-			lock <- struct{}{}
+			take()
 		}
 	})
 	t.wait(inside, "the callback of a descriptor")
@@ -187,6 +184,18 @@ func ioUnderLock(t *trial) {
 	l.finish()
 }
 
+// serveOften has all lanes and timers make progress beside something that goes on for ever.
+func (l *loop) serveOften(rounds int, company string) {
+	for i := range rounds {
+		l.serve(company)
+		if l.timers != nil && i%10 == 0 {
+			done := make(chan struct{})
+			l.timer(time.Millisecond, func() { close(done) })
+			l.trial.wait(done, "a timer of a millisecond%s", company)
+		}
+	}
+}
+
 // ioAlwaysReady leaves descriptors ready for ever: all other work makes progress, and the loop can end.
 func ioAlwaysReady(t *trial) {
 	l := t.start(Config{})
@@ -194,18 +203,7 @@ func ioAlwaysReady(t *trial) {
 	for i := range watches {
 		watches[i] = l.watch(t.readyLink().near, readWrite, nil)
 	}
-	for i := range few(50) {
-		for _, k := range l.available() {
-			done := make(chan struct{})
-			t.must(k.name, k.run(l, func() { close(done) }))
-			t.wait(done, "%s %d, beside descriptors that are always ready", k.name, i)
-		}
-		if l.timers != nil && i%10 == 0 {
-			done := make(chan struct{})
-			l.timer(time.Millisecond, func() { close(done) })
-			t.wait(done, "a timer of a millisecond, beside descriptors that are always ready")
-		}
-	}
+	l.serveOften(few(50), ", beside descriptors that are always ready")
 	for _, w := range watches {
 		before := w.calls.Load()
 		t.eventually(func() bool { return w.calls.Load() > before },
@@ -217,31 +215,18 @@ func ioAlwaysReady(t *trial) {
 // ioPanics runs a callback that panics every time: of a descriptor that is always ready, then of a timer without delay.
 // All other work makes progress.
 func ioPanics(t *trial) {
+	fault := func() { panic(errProbe) }
 	for _, culprit := range []string{"descriptor", "timer"} {
 		l := t.startHandled()
-		fault := errors.New("always")
+		stop := noop
 		switch {
 		case culprit == "descriptor":
-			l.watch(t.readyLink().near, readWrite, func(*watch) { busy(func() { panic(fault) })() })
+			l.watch(t.readyLink().near, readWrite, func(*watch) { runtime.Gosched(); fault() })
 		case l.timers != nil:
-			var again func()
-			again = busy(func() {
-				l.timers.ScheduleTimer(0, again)
-				panic(fault)
-			})
-			l.timer(0, again)
+			stop = l.endless(lanes[timerLane], 1, fault)
 		}
 		for range 3 {
-			for _, k := range l.available() {
-				done := make(chan struct{})
-				t.must(k.name, k.run(l, func() { close(done) }))
-				t.wait(done, "a callback of the kind %s, beside a %s that always panics", k.name, culprit)
-			}
-			if l.timers != nil {
-				done := make(chan struct{})
-				l.timer(time.Millisecond, func() { close(done) })
-				t.wait(done, "a timer of a millisecond, beside a %s that always panics", culprit)
-			}
+			l.serveOften(1, ", beside a "+culprit+" that always panics")
 		}
 		var ran atomic.Int64
 		const tasks = 3 * handledBudget
@@ -252,6 +237,7 @@ func ioPanics(t *trial) {
 		other := l.watch(t.readyLink().near, readWrite, nil) // last: it would hide the effect of the culprit alone
 		t.eventually(func() bool { return other.calls.Load() > 2 },
 			"calls of a descriptor that is always ready, beside a %s that always panics", culprit)
+		stop()
 		l.finish()
 	}
 }
@@ -271,72 +257,38 @@ func ioIdle(t *trial) {
 	l.finish()
 }
 
-// ioSignals interrupts all threads about a thousand times per second while the loop waits for a timer.
+// ioSignals interrupts all threads about a thousand times per second while the loop waits for a timer: one that waits anew with the
+// whole delay never gets there.
 func ioSignals(t *trial) {
-	const delay, limit, tries = 50 * time.Millisecond, 150 * time.Millisecond, 20
-	if !canInterrupt {
-		t.notApplicable("there are no signals on this system")
-	}
-	l := t.start(Config{})
-	l.watch(t.sockets().near, loopapi.EventRead, readAll)
-	var stop atomic.Bool
-	var last, gap atomic.Int64 // the time of the latest signal since start, and the longest pause, in nanoseconds
-	start := time.Now()
-	pause := func() time.Duration { // returns the longest pause, including the one that lasts
-		gap.Store(max(gap.Load(), int64(time.Since(start))-last.Load()))
-		return time.Duration(gap.Load())
-	}
-	storm := t.async(func() {
-		for !stop.Load() {
-			interrupt()
-			pause()
-			last.Store(int64(time.Since(start)))
-			time.Sleep(time.Millisecond)
-		}
-	})
-	t.onCleanup(func() { stop.Store(true); <-storm })
-	var late time.Duration
-	for range tries { // a busy machine may make a timer late, or the storm pause, but not in every try
+	l, stop := t.stormOfSignals()
+	for range 3 {
 		l.rest()
-		gap.Store(0)
+		const delay = 200 * time.Millisecond
 		begin, fired := time.Now(), make(chan time.Duration, 1)
 		l.timer(delay, func() { fired <- time.Since(begin) })
-		var took time.Duration
-		select {
-		case took = <-fired:
-		case <-time.After(t.patience):
-			t.Fatalf("under a storm of signals a timer of %v did not fire within %v", delay, t.patience)
-		}
-		if took < delay {
+		if took := receive(t, fired, "a timer of %v under a storm of signals", delay); took < delay {
 			t.Errorf("under a storm of signals a timer of %v fired after %v", delay, took)
 		}
-		switch {
-		case took >= limit:
-			late = took
-		case pause() < delay/2:
-			l.finish()
-			return
-		}
 	}
-	if late > 0 {
-		t.Errorf("under a storm of signals a timer of %v fired after %v, want at most %v", delay, late, limit)
-	}
+	stop()
 	l.finish()
 }
 
-// allocIO counts allocations over many events of a descriptor that is always ready.
-func allocIO(t *trial) {
-	l := t.start(Config{})
-	fd := t.readyLink().near
-	token := make(chan struct{}, 1)
-	left := 0
-	t.must("RegisterFD", l.fds.RegisterFD(fd, 0, func(loopapi.IOEvents) {
-		if left--; left == 0 {
-			_ = l.fds.ModifyFD(fd, 0)
-			token <- struct{}{}
+// stormOfSignals makes a loop with a descriptor, and interrupts all threads of the process without end, until stop is called.
+func (t *trial) stormOfSignals() (l *loop, stop func()) {
+	if !canInterrupt {
+		t.notApplicable("there are no signals on this system")
+	}
+	l = t.start(Config{})
+	l.watch(t.sockets().near, loopapi.EventRead, readAll)
+	var over atomic.Bool
+	storm := t.async(func() {
+		for !over.Load() {
+			interrupt()
+			time.Sleep(time.Millisecond)
 		}
-	}))
-	begin := func() { left = allocBatch; _ = l.fds.ModifyFD(fd, loopapi.EventRead) }
-	t.allocFree("event of a descriptor", allocBatch, func() { _ = l.Submit(begin); <-token })
-	l.finish()
+	})
+	stop = func() { over.Store(true); <-storm }
+	t.onCleanup(stop)
+	return l, stop
 }

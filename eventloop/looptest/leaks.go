@@ -7,80 +7,81 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // lives are the ways to make, use and end a loop.
 var lives = []struct {
 	name string
-	live func(t *trial)
+	live func(t *trial) *loop
 }{
-	{"Run, work, Shutdown", func(t *trial) {
+	{"Run, work, Shutdown", func(t *trial) *loop {
 		l := t.start(Config{})
-		l.busy()
+		l.work()
 		_ = l.shutdown()
-		t.wait(l.ended, "Run to return")
+		return l
 	}},
-	{"Run, work, Close", func(t *trial) {
+	{"Run, work, Close", func(t *trial) *loop {
 		l := t.start(Config{})
-		l.busy()
+		l.work()
 		_ = l.Close()
-		t.wait(l.ended, "Run to return")
+		return l
 	}},
-	{"Run, the end of its context", func(t *trial) {
+	{"Run, the end of its context", func(t *trial) *loop {
 		l := t.make(Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		l.launch(ctx)
-		l.busy()
+		cancel := l.launchUntil()
+		l.work()
 		cancel()
-		t.wait(l.ended, "Run to return")
+		return l
 	}},
-	{"Run with a context that outlives the loop", func(t *trial) {
+	{"Run with a context that outlives the loop", func(t *trial) *loop {
 		l := t.make(Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		t.onCleanup(cancel)
-		l.launch(ctx)
-		l.busy()
+		l.launchUntil()
+		l.work()
 		_ = l.shutdown()
-		t.wait(l.ended, "Run to return")
+		return l
 	}},
-	{"Shutdown whose context ends first", func(t *trial) {
+	{"Shutdown whose context ends first", func(t *trial) *loop {
 		l := t.start(Config{})
 		g := l.hold()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = l.Shutdown(ctx)
 		g.open()
-		t.wait(l.ended, "Run to return")
+		return l
 	}},
-	{"Shutdown without Run", func(t *trial) {
+	{"Shutdown without Run", func(t *trial) *loop {
 		l := t.make(Config{})
 		t.must("Submit", l.Submit(noop))
 		_ = l.shutdown()
+		return l
 	}},
-	{"Shutdown of an unused loop", func(t *trial) { _ = t.make(Config{}).shutdown() }},
-	{"Close without Run", func(t *trial) {
+	{"Shutdown of an unused loop", func(t *trial) *loop {
+		l := t.make(Config{})
+		_ = l.shutdown()
+		return l
+	}},
+	{"Close without Run", func(t *trial) *loop {
 		l := t.make(Config{})
 		t.must("Submit", l.Submit(noop))
 		_ = l.Close()
+		return l
 	}},
-	{"Goexit in a callback, Shutdown", func(t *trial) {
+	{"Goexit in a callback, Shutdown", func(t *trial) *loop {
 		l := t.startHandled()
-		if !l.hooks.hasPanic {
-			return
+		if l.hooks.hasPanic {
+			l.do(runtime.Goexit)
+			l.sync()
 		}
-		l.do(runtime.Goexit)
-		l.sync()
 		_ = l.shutdown()
-		t.wait(l.ended, "the goroutine of Run")
+		return l
 	}},
 }
 
-// busy uses all lanes once, and leaves a timer pending and a descriptor registered.
-func (l *loop) busy() {
-	for _, k := range l.available() {
-		l.doIn(k, noop)
-	}
+// work uses all lanes once, and leaves a timer pending and a descriptor registered.
+func (l *loop) work() {
+	l.serve("")
 	if l.timers != nil {
 		l.timer(time.Hour, noop)
 	}
@@ -92,35 +93,28 @@ func (l *loop) busy() {
 // leaks counts goroutines and descriptors before and after many lives of each kind.
 func leaks(t *trial) {
 	for _, life := range lives {
-		life.live(t) // before the count: whatever a process makes once is made now
+		live := func() {
+			if l := life.live(t); l.launched.Load() {
+				t.wait(l.ended, "the goroutine of Run")
+			}
+		}
+		live() // before the count: whatever a process makes once is made now
 		t.cleanup()
 		awaitStable(runtime.NumGoroutine)
 		goroutines, descriptors := runtime.NumGoroutine(), openDescriptors()
 		n := t.scale(160)
-		for range n {
-			life.live(t)
-		}
+		t.rounds(n, func(int) { live() })
 		t.cleanup()
-		if !t.reaches(runtime.NumGoroutine, goroutines) {
-			t.Errorf("%d lives (%s): %d goroutines before, %d after\n%s", n, life.name, goroutines, runtime.NumGoroutine(), stacks())
-		}
-		if !t.reaches(openDescriptors, descriptors) {
-			t.Errorf("%d lives (%s): %d open descriptors before, %d after", n, life.name, descriptors, openDescriptors())
-		}
-		if t.failed() {
-			return
-		}
-	}
-}
-
-// reaches waits for the count to fall to limit, and reports whether it did within the trial's patience.
-func (t *trial) reaches(count func() int, limit int) bool {
-	for begin := time.Now(); time.Since(begin) < t.patience; time.Sleep(5 * time.Millisecond) {
-		if count() <= limit {
-			return true
+		for _, count := range []struct {
+			what   string
+			before int
+			now    func() int
+		}{{"goroutines", goroutines, runtime.NumGoroutine}, {"open descriptors", descriptors, openDescriptors}} {
+			if !t.reaches(func() bool { return count.now() <= count.before }) {
+				t.Fatalf("%d lives (%s): %d %s before, %d after\n%s", n, life.name, count.before, count.what, count.now(), beat.Stacks())
+			}
 		}
 	}
-	return false
 }
 
 // awaitStable waits until the count stays the same for a moment.

@@ -1,212 +1,178 @@
 package looptest
 
-// Auto-exit (Config.AutoExit): Run returns when nothing can happen any more, and not before.
+// Liveness (RunLiveness): how late a loop is, and what it costs at rest, beside what the Go runtime offers at the same moment.
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
 
-	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// autoExit makes a loop with AutoExit, calls prepare, and then Run.
-func (t *trial) autoExit(prepare func(l *loop)) *loop {
-	l := t.make(Config{AutoExit: true})
-	prepare(l)
-	l.launch(context.Background())
-	return l
-}
-
-// exits expects Run to return by itself.
-func (l *loop) exits(what string) {
-	l.trial.wait(l.ended, "an auto-exit loop to end, %s", what)
-	l.trial.want("Run of an auto-exit loop, "+what+",", l.result(), nil)
-}
-
-// stays expects Run not to return.
-func (l *loop) stays(what string) { l.staysUntil(time.Now().Add(time.Hour), what) }
-
-// staysUntil expects Run not to return before due, the time at which the loop may end.
-func (l *loop) staysUntil(due time.Time, what string) {
-	if within(l.ended, 10*time.Millisecond) && time.Now().Before(due) {
-		l.trial.Fatalf("an auto-exit loop ended although it was kept alive by %s (Run returned %v)", what, l.err)
-	}
-}
-
-// exitEmpty runs auto-exit loops without work, with work, and with a task that ends them.
-func exitEmpty(t *trial) {
-	l := t.autoExit(func(*loop) {})
-	l.exits("with no work at all")
-	t.want("Submit after auto-exit", l.Submit(noop), loopapi.ErrLoopTerminated)
-	t.want("Shutdown after auto-exit", l.shutdown(), loopapi.ErrLoopTerminated)
-	if l.comp != nil {
-		t.wait(l.comp.Done(), "Done after auto-exit")
-	}
-
-	var seen journal[string]
-	l = t.autoExit(func(l *loop) { t.must("Submit", l.chain(&seen)) })
-	l.exits("when its work is done")
-	wantOrder(t, "a chain of work on an auto-exit loop", seen.all(), chainLinks)
-
-	for _, end := range []struct {
-		name string
-		call func(l *loop) error
-		want error
-	}{
-		{"Close", func(l *loop) error { return l.Close() }, loopapi.ErrLoopTerminated},
-		{"Shutdown", func(l *loop) error { return l.Shutdown(context.Background()) }, nil},
-	} {
-		l = t.autoExit(func(l *loop) {
-			t.must("Submit", l.Submit(func() { t.want(end.name, end.call(l), nil) }))
-		})
-		t.want("Run of an auto-exit loop after "+end.name, l.result(), end.want)
-	}
-}
-
-// exitTimers keeps a loop alive with timers.
-func exitTimers(t *trial) {
-	fired, due := false, time.Now().Add(t.span(30*time.Millisecond))
-	l := t.autoExit(func(l *loop) { l.timer(t.span(30*time.Millisecond), func() { fired = true }) })
-	l.staysUntil(due, "a pending timer")
-	l.exits("when its last timer has fired")
-	if !fired {
-		t.Errorf("an auto-exit loop ended before its timer fired")
-	}
-
-	var id loopapi.TimerID
-	l = t.autoExit(func(l *loop) { id = l.timer(time.Hour, noop) })
-	l.stays("a pending timer")
-	t.want("CancelTimer", l.timers.CancelTimer(id), nil)
-	l.exits("when its last timer was cancelled from another goroutine")
-
-	l = t.autoExit(func(l *loop) {
-		id := l.timer(time.Hour, noop)
-		t.must("Submit", l.Submit(func() { t.want("CancelTimer", l.timers.CancelTimer(id), nil) }))
-	})
-	l.exits("when a callback cancelled its last timer")
-}
-
-// exitUnref refs and unrefs timers: only ref'd ones keep a loop alive.
-func exitUnref(t *trial) {
-	var id loopapi.TimerID
-	dropped := func() { t.Errorf("a timer fired that did not keep the loop alive") }
-	l := t.autoExit(func(l *loop) {
-		id = l.timer(time.Hour, dropped)
-		t.want("UnrefTimer", l.refs.UnrefTimer(id), nil)
-		t.want("UnrefTimer again", l.refs.UnrefTimer(id), nil)
-	})
-	l.exits("with only an unref'd timer")
-	t.want("RefTimer after the end", l.refs.RefTimer(id), loopapi.ErrTimerNotFound)
-
-	l = t.autoExit(func(l *loop) {
-		id = l.timer(time.Hour, dropped)
-		t.want("UnrefTimer", l.refs.UnrefTimer(id), nil)
-		t.want("RefTimer", l.refs.RefTimer(id), nil)
-		t.want("RefTimer again", l.refs.RefTimer(id), nil)
-	})
-	l.stays("a timer that was unref'd and ref'd again")
-	t.want("UnrefTimer from another goroutine", l.refs.UnrefTimer(id), nil)
-	l.exits("when its last ref'd timer was unref'd from another goroutine while it slept")
-
-	// An unref'd timer still fires while another timer keeps the loop alive, and releases no reference then.
-	var fired atomic.Bool
-	due := time.Now().Add(t.span(30 * time.Millisecond))
-	l = t.autoExit(func(l *loop) {
-		id = l.timer(time.Millisecond, func() { fired.Store(true) })
-		t.want("UnrefTimer", l.refs.UnrefTimer(id), nil)
-		l.timer(t.span(30*time.Millisecond), noop)
-	})
-	l.staysUntil(due, "a ref'd timer beside one that is not")
-	l.exits("when its last ref'd timer has fired")
-	if !fired.Load() {
-		t.Errorf("an unref'd timer did not fire although the loop lived past its deadline")
-	}
-	t.want("UnrefTimer of a fired timer", l.refs.UnrefTimer(id), loopapi.ErrTimerNotFound)
-
-	l = t.autoExit(func(l *loop) {
-		id = l.timer(time.Hour, dropped)
-		t.must("Submit", l.Submit(func() { t.want("UnrefTimer on the loop", l.refs.UnrefTimer(id), nil) }))
-	})
-	l.exits("when a callback unref'd its last timer")
-
-	// Cancelling an unref'd timer releases no reference.
-	l = t.autoExit(func(l *loop) {
-		idle := l.timer(time.Hour, dropped)
-		t.want("UnrefTimer", l.refs.UnrefTimer(idle), nil)
-		t.want("CancelTimer", l.timers.CancelTimer(idle), nil)
-		id = l.timer(time.Hour, dropped)
-	})
-	l.stays("a ref'd timer, after an unref'd one was cancelled")
-	t.want("CancelTimer", l.timers.CancelTimer(id), nil)
-	l.exits("when its last timer was cancelled")
-}
-
-// exitHold keeps loops alive with Hold and ends them by releases.
-func exitHold(t *trial) {
-	var first, second func()
-	l := t.autoExit(func(l *loop) { first, second = l.holder.Hold(), l.holder.Hold() })
-	l.stays("two holds")
-	first()
-	first()
-	l.stays("a hold, after the release of another was called twice")
-	l.sync()
-	l.stays("a hold, after a task")
-	second()
-	l.exits("when its last hold was released from another goroutine while it slept")
-	second()
-
-	released := make(chan struct{})
-	l = t.autoExit(func(l *loop) {
-		t.must("Submit", l.Submit(func() {
-			release := l.holder.Hold()
-			go func() { <-released; release() }()
-		}))
-	})
-	l.stays("a hold taken in a callback")
-	close(released)
-	l.exits("when a hold taken in a callback was released")
-
-	// A task submitted before the release is accepted and runs.
-	for range t.scale(200) {
-		var release func()
-		var ran atomic.Bool
-		l := t.autoExit(func(l *loop) { release = l.holder.Hold() })
-		t.must("Submit to a loop that is held", l.Submit(func() { ran.Store(true) }))
-		release()
-		l.exits("when its hold was released")
-		if !ran.Load() {
-			t.Fatalf("a task accepted while the loop was held did not run")
+// compare measures a loop and a control by turns. The longest time of some may be twice that of the control, and as much more
+// besides. Of three attempts one must be good: what delays the one and not the other does not last.
+func (t *trial) compare(what string, more time.Duration, own, control func() time.Duration) {
+	const attempts = 3
+	samples := max(few(20), 5)
+	var longest, allowed time.Duration
+	for range attempts {
+		longest, allowed = 0, 0
+		for range samples {
+			allowed = max(allowed, control())
+			longest = max(longest, own())
 		}
-	}
-}
-
-// exitRace submits when the loop has just run its last function and is about to exit: each function runs or is refused.
-func exitRace(t *trial) {
-	const most = 50
-	for round := range t.scale(6000) {
-		l := t.make(Config{AutoExit: true})
-		ks := l.available()
-		b := newLedger(t, most)
-		b.submit(l, ks[0], 0)
-		l.launch(context.Background())
-		for i := 1; i < most && b.accepted[i-1].Load(); i++ {
-			for begin := time.Now(); b.ran[i-1].Load() == 0; {
-				runtime.Gosched()
-				if time.Since(begin) > t.patience {
-					t.Fatalf("an auto-exit loop did not run what it had accepted")
-				}
-			}
-			for spin := time.Now(); time.Since(spin) < time.Duration((round*7+i)%32)*50*time.Nanosecond; {
-			}
-			b.submit(l, ks[i%len(ks)], i)
-		}
-		l.exits("when its work is done")
-		b.ended.Store(true)
-		b.audit("an auto-exit loop", true)
-		if t.failed() {
+		if allowed = 2*allowed + more; longest <= allowed {
 			return
 		}
 	}
+	t.Errorf("%s takes %v, the same of the Go runtime at the same moments half of %v less %v", what, longest, allowed, more)
+}
+
+// responsive compares each kind of callback with a function that is sent to a goroutine, and timers with those of package time.
+func (l *loop) responsive(ks []kind, company string, more time.Duration) {
+	t := l.trial
+	fns := make(chan func(), 1)
+	defer close(fns)
+	go func() {
+		for fn := range fns {
+			fn()
+		}
+	}()
+	roundTrip := func(submit func(fn func()) error) func() time.Duration {
+		return func() time.Duration {
+			begin, ran := time.Now(), make(chan struct{})
+			t.must("a function", submit(func() { close(ran) }))
+			t.wait(ran, "a function%s", company)
+			return time.Since(begin)
+		}
+	}
+	control := roundTrip(func(fn func()) error { fns <- fn; return nil })
+	for _, k := range ks {
+		t.compare("a callback of the kind "+k.name+company, more, roundTrip(func(fn func()) error { return k.run(l, fn) }), control)
+	}
+	if l.timers == nil {
+		return
+	}
+	const delay = time.Millisecond
+	late := func(schedule func(fn func())) func() time.Duration {
+		return func() (d time.Duration) {
+			due, fired := time.Now().Add(delay), make(chan struct{})
+			schedule(func() { d = time.Since(due); close(fired) })
+			t.wait(fired, "a timer%s", company)
+			return d
+		}
+	}
+	t.compare("a timer after its deadline"+company, more, late(func(fn func()) { l.timer(delay, fn) }),
+		late(func(fn func()) { time.AfterFunc(delay, fn) }))
+}
+
+// liveAlone asks a loop that has nothing else to do.
+func liveAlone(t *trial) {
+	l := t.start(Config{})
+	l.responsive(l.available(), ", on an idle loop,", 10*time.Millisecond)
+	l.finish()
+}
+
+// liveFloods asks loops whose lanes are flooded.
+func liveFloods(t *trial) {
+	for lane := external; lane <= timerLane; lane++ {
+		if l := t.start(Config{}); lanes[lane].has(l) {
+			l.besiege(lane, func(f *flood, _ *relay) {
+				l.responsive(l.unaffected(lane), ", in a flood of "+lanes[lane].name+"s,", time.Second)
+			})
+		}
+	}
+}
+
+// liveNeighbours asks loops beside four computing goroutines for each processor.
+func liveNeighbours(t *trial) {
+	var stop atomic.Bool
+	t.onCleanup(func() { stop.Store(true) })
+	for range 4 * runtime.GOMAXPROCS(0) {
+		t.async(func() {
+			for !stop.Load() {
+				toil(10_000)
+			}
+		})
+	}
+	l := t.start(Config{})
+	l.responsive([]kind{lanes[external]}, ", beside goroutines that compute,", 50*time.Millisecond)
+	l.finish()
+}
+
+// liveEnds asks how long an end takes although goroutines go on to submit.
+func liveEnds(t *trial) {
+	for lane := external; lane <= timerLane; lane++ {
+		k := lanes[lane]
+		if !k.has(t.make(Config{})) {
+			continue
+		}
+		t.compare("the end in a flood of "+k.name+"s", time.Second, func() time.Duration {
+			l := t.make(Config{})
+			cancel := l.launchUntil()
+			f := l.flood(k)
+			f.ended.Store(true)
+			begin := time.Now()
+			graceful[0].end(l, f, cancel)
+			took := time.Since(begin)
+			f.halt()
+			return took
+		}, func() time.Duration { return beats(1) })
+	}
+}
+
+// beats returns how long as many beats of the watchdog took.
+func beats(n int) time.Duration {
+	begin := time.Now()
+	over, stop := beat.After(n)
+	defer stop()
+	<-over
+	return time.Since(begin)
+}
+
+// liveBackground asks how late a background timer is on a loop that always has something else to do.
+func liveBackground(t *trial) {
+	l := t.start(Config{})
+	idle := l.endless(lanes[external], 1, func() { time.Sleep(time.Millisecond) })
+	t.compare("a background timer after its deadline, on a busy loop,", 100*time.Millisecond, l.backgroundLateness,
+		func() time.Duration { return beats(int(latestBackground/(10*time.Millisecond)) / 2) })
+	idle()
+	l.finish()
+}
+
+// liveSignals interrupts all threads about a thousand times per second while the loop waits for a timer, with a descriptor.
+func liveSignals(t *trial) {
+	l, stop := t.stormOfSignals()
+	const delay = 50 * time.Millisecond
+	t.compare("a timer of 50ms, under a storm of signals,", delay, func() time.Duration {
+		begin, fired := time.Now(), make(chan time.Duration, 1)
+		l.timer(delay, func() { fired <- time.Since(begin) })
+		return receive(t, fired, "a timer of %v under a storm of signals", delay)
+	}, func() time.Duration { return beats(5) })
+	stop()
+	l.finish()
+}
+
+// liveIdle asks how much processor time the process uses while loops are idle that have descriptors and timers.
+func liveIdle(t *trial) {
+	idleFor := func() time.Duration {
+		before := processorTime()
+		beats(20)
+		return processorTime() - before
+	}
+	t.compare("the processor time beside idle loops", 5*time.Millisecond, func() time.Duration {
+		var loops []*loop
+		for range 4 {
+			l := t.start(Config{})
+			l.work()
+			l.rest()
+			loops = append(loops, l)
+		}
+		took := idleFor()
+		for _, l := range loops {
+			l.finish()
+		}
+		return took
+	}, idleFor)
 }

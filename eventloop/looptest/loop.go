@@ -5,10 +5,9 @@ package looptest
 import (
 	"context"
 	"errors"
-	"runtime/debug"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing/synctest"
 	"time"
@@ -184,16 +183,20 @@ func (l *loop) launch(ctx context.Context) {
 	l.launched.Store(true)
 	go func() {
 		defer close(l.ended)
-		defer func() {
-			if v := recover(); v != nil {
-				l.trial.Errorf("a panic escaped from Run: %v\n%s", v, debug.Stack())
-			}
-		}()
+		defer l.trial.recovered() // a panic that escapes from Run
 		l.goroutine.Store(goroutine.ID())
 		l.err = l.Run(ctx)
 		l.returned = true
 		l.trial.fds.giveAllBack(l)
 	}()
+}
+
+// launchUntil calls Run with a context that cancel, or the end of the check, ends.
+func (l *loop) launchUntil() (cancel func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.trial.onCleanup(cancel)
+	l.launch(ctx)
+	return cancel
 }
 
 // result waits for Run to return.
@@ -205,76 +208,139 @@ func (l *loop) result() error {
 	return l.err
 }
 
+// returns expects Run to return one of the results.
+func (l *loop) returns(what string, want ...error) { l.trial.want("Run"+what, l.result(), want...) }
+
+// over waits for Done, if the loop has it.
+func (l *loop) over(what string) {
+	if l.comp != nil {
+		l.trial.wait(l.comp.Done(), "Done %s", what)
+	}
+}
+
 // runAgain calls Run, which must return at once, and returns its result.
 func (l *loop) runAgain() (err error) {
 	l.trial.wait(l.trial.async(func() { err = l.Run(context.Background()) }), "a Run that must return at once")
 	return err
 }
 
-// shutdown calls Shutdown with the trial's patience as the timeout.
+// shutdown calls Shutdown with a context that ends when the call is in vain.
 func (l *loop) shutdown() error {
-	ctx, cancel := context.WithTimeout(context.Background(), l.trial.patience)
+	ctx, cancel := l.trial.limit(0)
 	defer cancel()
-	return l.Shutdown(ctx)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	err := l.Shutdown(ctx)
+	l.trial.steps.Add(1)
+	return err
 }
 
 // finish shuts the loop down and expects nil from Shutdown and from Run.
 func (l *loop) finish() {
 	l.trial.want("Shutdown", l.shutdown(), nil)
-	l.trial.want("Run after Shutdown", l.result(), nil)
+	l.returns(" after Shutdown", nil)
 }
 
-// dispose closes the loop in whatever state it is, and expects Close and Run to return.
+// stopping calls Shutdown on another goroutine, while a callback holds the loop, and returns when the loop refuses tasks. The
+// function that it returns expects Shutdown to return nil, unless it is to return something else.
+func (l *loop) stopping(want ...error) (stopped func()) {
+	if want == nil {
+		want = []error{nil}
+	}
+	ending := l.trial.async(func() { l.trial.want("Shutdown", l.shutdown(), want...) })
+	l.refuses()
+	return func() { l.trial.wait(ending, "Shutdown to return") }
+}
+
+// close closes the loop and expects Run to end by it.
+func (l *loop) close() {
+	l.trial.want("Close", l.Close(), nil)
+	l.returns(" after Close", loopapi.ErrLoopTerminated)
+}
+
+// dispose closes the loop in whatever state it is, and expects Close and Run to return. After a failure it does not wait for long,
+// and blames nobody.
 func (l *loop) dispose() {
 	t := l.trial
-	limit := t.patience
-	if t.failed() {
-		limit = min(limit, time.Second/4)
+	closed := t.async(func() { _ = l.Close() })
+	ends := map[string]<-chan struct{}{"Close": closed}
+	if l.launched.Load() {
+		ends["Run, after Close,"] = l.ended
 	}
-	if !within(t.async(func() { _ = l.Close() }), limit) {
-		t.Errorf("Close did not return within %v", limit)
-		return
-	}
-	if l.launched.Load() && !within(l.ended, limit) {
-		t.Errorf("Run did not return within %v after Close", limit)
+	for what, end := range ends {
+		switch {
+		case t.failed():
+			stays(end, time.Second/4)
+		case !t.came(end):
+			t.Errorf("%s did not return", what)
+		}
 	}
 }
 
 // do runs fn as a task and waits for its end, be that a return, a panic or Goexit.
 func (l *loop) do(fn func()) { l.doIn(lanes[0], fn) }
 
-func (l *loop) doIn(k kind, fn func()) {
+// doIn does what do does, in any kind of callback. Where says in what company, if in any.
+func (l *loop) doIn(k kind, fn func(), where ...string) {
 	done := make(chan struct{})
 	l.trial.must(k.name, k.run(l, func() { defer close(done); fn() }))
-	l.trial.wait(done, "a callback of the kind %s to run", k.name)
+	l.trial.wait(done, "a callback of the kind %s to run%s", k.name, strings.Join(where, ""))
 }
 
 // sync waits until the external tasks submitted so far have run.
 func (l *loop) sync() { l.do(func() {}) }
 
-func (t *trial) must(what string, err error) {
-	if err != nil {
-		t.Fatalf("%s was refused: %v", what, err)
+// serve waits for a callback of each lane but those that are left out.
+func (l *loop) serve(where string, leftOut ...string) {
+	for _, k := range l.available() {
+		if !slices.Contains(leftOut, k.name) {
+			l.doIn(k, noop, where)
+		}
 	}
 }
 
-// hold keeps the loop inside an internal task until the gate is opened, so that work piles up behind it.
-func (l *loop) hold() *gate {
+// endless keeps n callbacks of a kind going, each of which submits itself again and runs body, until stop is called.
+func (l *loop) endless(k kind, n int, body func()) (stop func()) {
+	t := l.trial
+	var over atomic.Bool
+	t.onCleanup(func() { over.Store(true) })
+	from := k.name + " from a callback"
+	var again func()
+	again = func() {
+		runtime.Gosched() // otherwise the check waits for the end of the loop's time slice
+		if !over.Load() {
+			t.want(from, k.run(l, again), nil)
+			body()
+		}
+	}
+	for range n {
+		t.must(k.name, k.run(l, again))
+	}
+	return func() {
+		over.Store(true)
+		l.sync() // waits for the callbacks that have seen over unset
+	}
+}
+
+// hold keeps the loop inside an internal task until the barrier is opened, so that work piles up behind it.
+func (l *loop) hold() *barrier {
 	g, inside := l.trial.gate(), make(chan struct{})
 	l.trial.must("SubmitInternal", l.SubmitInternal(func() { close(inside); g.wait() }))
 	l.trial.wait(inside, "an internal callback to run")
 	return g
 }
 
-// rest waits until the loop is parked.
+// rest waits until the loop is parked. Of a loop that does not tell its state that is not known: what relies on it needs needState.
 func (l *loop) rest() {
 	switch {
 	case l.trial.virtual:
 		synctest.Wait()
+		l.trial.steps.Add(1)
 	case l.states != nil:
 		// A loop that has just been woken may still report that it sleeps, so one look is not enough.
 		asleep := 0
-		l.trial.pollUntil(func() bool {
+		l.trial.eventually(func() bool {
+			time.Sleep(50 * time.Microsecond)
 			if l.states.State() == loopapi.StateSleeping {
 				asleep++
 			} else {
@@ -290,136 +356,4 @@ func (l *loop) rest() {
 // refuses waits until Submit is refused.
 func (l *loop) refuses() {
 	l.trial.eventually(func() bool { return l.Submit(func() {}) != nil }, "Submit to be refused on a loop that is to end")
-}
-
-// kind is a way to run a function on the loop.
-type kind struct {
-	name  string
-	queue bool // functions run in order of submission
-	has   func(l *loop) bool
-	run   func(l *loop, fn func()) error
-}
-
-// lanes are the kinds through which users bring functions to a loop. Every contestant has tasks and internal tasks.
-var lanes = []kind{
-	{"task", true, func(*loop) bool { return true }, func(l *loop, fn func()) error { return l.Submit(fn) }},
-	{"internal task", true, func(*loop) bool { return true },
-		func(l *loop, fn func()) error { return l.SubmitInternal(fn) }},
-	{"microtask", true, func(l *loop) bool { return l.micro != nil },
-		func(l *loop, fn func()) error { return l.micro.ScheduleMicrotask(fn) }},
-	{"timer", false, func(l *loop) bool { return l.timers != nil }, func(l *loop, fn func()) error {
-		_, err := l.timers.ScheduleTimer(0, fn)
-		return err
-	}},
-	ioLane,
-}
-
-// ioLane runs functions as callbacks of ready descriptors. It works in real time only: a loop that waits in a system
-// call stops a bubble's clock.
-var ioLane = kind{"I/O callback", false,
-	func(l *loop) bool { return l.fds != nil && canOpen && !l.trial.virtual }, ioCallback}
-
-// handlers are the kinds that run a function inside a handler of the loop, on loops made by startHandled.
-var handlers = []kind{
-	{"overload handler", false, func(l *loop) bool { return l.hooks.hasOverload }, func(l *loop, fn func()) error {
-		l.rest() // an overload episode is reported once: the previous one must be over
-		l.hooks.inOverload.arm(fn)
-		return l.SubmitInternal(func() {
-			for range handledBudget + 1 {
-				if err := l.Submit(func() {}); err != nil {
-					l.trial.Errorf("Submit from a callback: %v", err)
-				}
-			}
-		})
-	}},
-	{"panic handler", false, func(l *loop) bool { return l.hooks.hasPanic }, func(l *loop, fn func()) error {
-		l.hooks.inPanic.arm(fn)
-		return l.Submit(func() { panic("to call the panic handler") })
-	}},
-}
-
-// eachKind runs fn for every kind that the contestant has, each on a fresh loop made by startHandled.
-func (t *trial) eachKind(fn func(l *loop, k kind)) {
-	for _, k := range slices.Concat(lanes, handlers) {
-		if l := t.startHandled(); k.has(l) {
-			fn(l, k)
-		}
-		if t.failed() {
-			return
-		}
-	}
-}
-
-// available returns the lanes that the contestant has.
-func (l *loop) available() []kind {
-	return slices.DeleteFunc(slices.Clone(lanes), func(k kind) bool { return !k.has(l) })
-}
-
-// queues returns the contestant's lanes without timers and descriptors.
-func (l *loop) queues() []kind {
-	return slices.DeleteFunc(l.available(), func(k kind) bool { return !k.queue })
-}
-
-// journal is an ordered list of entries. Its methods may be called from any goroutine.
-type journal[T any] struct {
-	mu      sync.Mutex
-	entries []T
-}
-
-func (j *journal[T]) add(e T) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.entries = append(j.entries, e)
-}
-
-// note returns a function that adds e.
-func (j *journal[T]) note(e T) func() { return func() { j.add(e) } }
-
-func (j *journal[T]) all() []T {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.entries)
-}
-
-func (j *journal[T]) len() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.entries)
-}
-
-// latch closes its channel at the n-th call of done.
-type latch struct {
-	left atomic.Int64
-	ch   chan struct{}
-}
-
-func newLatch(n int) *latch {
-	l := &latch{ch: make(chan struct{})}
-	l.left.Store(int64(n))
-	return l
-}
-
-func (l *latch) done() {
-	if l.left.Add(-1) == 0 {
-		close(l.ch)
-	}
-}
-
-// wantOrder compares the entries of a journal with the expected ones and reports the first difference.
-func wantOrder[T comparable](t *trial, what string, got, want []T) {
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			t.Errorf("%s: %d entries instead of %d, %v is missing", what, len(got), len(want), want[i])
-		case i >= len(want):
-			t.Errorf("%s: %d entries instead of %d, %v is too much", what, len(got), len(want), got[i])
-		case got[i] != want[i]:
-			lo, hi := max(0, i-3), i+4
-			t.Errorf("%s: entry %d is %v, want %v (around it: got %v, want %v)", what, i, got[i], want[i],
-				got[lo:min(hi, len(got))], want[lo:min(hi, len(want))])
-		default:
-			continue
-		}
-		return
-	}
 }

@@ -16,24 +16,34 @@
 // interfaces that package eventloop exports: MicrotaskScheduler, TimerScheduler, TierScheduler, TimerReferencer,
 // StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar. A check that needs a missing capability is
 // skipped as "n/a". Diverges declares a check that the loop is known to fail; that check is skipped with the declared
-// reason. The suite fails when a check passes although it is declared, so that the declarations stay true.
+// reason. The suite fails when a check passes although it is declared, so that the declarations stay true. The checks of
+// the gate (Check.Gate) cannot be declared.
 //
 // Each sub-test is called impl=NAME/CHECK. It writes two attributes to the output of go test -v, for reports:
 // "outcome" (pass, fail, n/a or diverges) and "reason" (one line, empty for a pass).
 //
-// The kit waits up to ten seconds for something that must happen. After the first wait in vain it waits for shorter
-// times, so that a loop that hangs or loses callbacks gets its verdict in less than a minute.
+// # On a busy machine
+//
+// Run is made for continuous integration, where the machine is always busy: no verdict of it rests on a duration. Its
+// checks look at order, at counts, at virtual time, and at whether something comes at all. What does not come is given up
+// after 3000 beats, in which none of the check's waits has ended: a beat is a goroutine of the same process that sleeps for
+// 10 ms and hands over a token, so a process that gets no processor waits longer. After the first wait in vain the others
+// are worth fewer beats, as the loop has failed by then, and so are those of checks that are declared as failing.
+//
+// How late a loop is, and what it costs at rest, is asked by RunLiveness. Its verdicts compare the loop with what the Go
+// runtime offers, measured at the same moment, and a bad one is tried again; keep the machine quiet for it all the same.
 //
 // Checks run one after the other, each on loops of its own. Every loop has ended before the next check begins.
 // Checks of allocation and of leaks measure the whole process: do not run other tests in parallel with the suite.
 package looptest
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -62,8 +72,18 @@ type Factory func(cfg Config) (EventLoop, error)
 type Entry = loopapi.Entry
 
 // Hold calls Run for an entry of a tournament, with the entry's name, time and divergences as options.
-func Hold(t *testing.T, e Entry, opts ...Option) {
-	opts = append(opts, Name(e.Name))
+func Hold(t *testing.T, e Entry, opts ...Option) { Run(t, e.New, append(options(e), opts...)...) }
+
+// HoldLiveness calls RunLiveness as Hold calls Run. Without the environment variable TURNLOOP_LIVENESS it skips the test.
+func HoldLiveness(t *testing.T, e Entry, opts ...Option) {
+	if os.Getenv("TURNLOOP_LIVENESS") == "" {
+		t.Skip(`it compares times: "make liveness" runs it`)
+	}
+	RunLiveness(t, e.New, append(options(e), opts...)...)
+}
+
+func options(e Entry) []Option {
+	opts := []Option{Name(e.Name)}
 	if e.VirtualTime {
 		opts = append(opts, VirtualTime())
 	}
@@ -73,21 +93,21 @@ func Hold(t *testing.T, e Entry, opts ...Option) {
 	for check, reason := range e.MayDiverge {
 		opts = append(opts, MayDiverge(check, reason))
 	}
-	Run(t, e.New, opts...)
+	return opts
 }
 
-// Option adjusts Run.
+// Option adjusts Run and RunLiveness.
 type Option func(*suite)
 
 // Name sets the contestant's name in the sub-tests: impl=NAME/D03_LostWakeup.
 func Name(name string) Option { return func(s *suite) { s.name = name } }
 
-// VirtualTime declares that the loop parks on channels only. Checks of time then run in a testing/synctest bubble;
-// without it they run in real time, with longer bounds.
+// VirtualTime declares that the loop parks on channels only. Checks of time then run in a testing/synctest bubble, where
+// they are exact. Without it, what only virtual time can decide is reported as n/a, and the rest runs in real time.
 func VirtualTime() Option { return func(s *suite) { s.virtual = true } }
 
 // Diverges declares that the loop is known to fail a check, and why. The check still runs: the suite fails when the
-// check passes, so that the list of divergences stays true.
+// check passes, so that the list of divergences stays true. A declaration does not count for a check of the gate.
 func Diverges(check, reason string) Option {
 	return func(s *suite) { s.diverges[check] = divergence{reason: reason} }
 }
@@ -108,13 +128,22 @@ func Modes(set func(loop EventLoop, mode int) error) Option {
 type Check struct {
 	Name string // the sub-test's name, such as D03_LostWakeup
 	Rule string // what is required, and why it matters
+
+	// Gate is not empty for a check without which a loop is no loop: "order", "conservation", "one goroutine" or "end". Who
+	// does not pass one of these is not to be ranked. A divergence that is declared for it does not count: the outcome is fail.
+	Gate string
+
+	Liveness bool // asked by RunLiveness, and not by Run
 }
 
-// Checks lists the requirements in the order in which Run checks them.
+// Checks lists the requirements in the order in which Run, and then RunLiveness, checks them. A run whose output does not
+// have all of Run's has been cut short: the loop has taken the process down.
 func Checks() []Check {
-	list := make([]Check, 0, len(checks))
-	for _, c := range checks {
-		list = append(list, Check{c.name, c.rule})
+	var list []Check
+	for i, table := range [][]check{checks, liveness} {
+		for _, c := range table {
+			list = append(list, Check{c.name, c.rule, gate[c.name], i == 1})
+		}
 	}
 	return list
 }
@@ -130,31 +159,35 @@ type suite struct {
 	diverges map[string]divergence
 	factory  Factory
 	setMode  func(loop EventLoop, mode int) error
-	has      need          // the contestant's capabilities
-	patience time.Duration // the longest wait for something that must happen
-	limit    time.Duration // the longest time for one check, in real time
+	has      need // the contestant's capabilities
+	beats    int  // what a wait for something that must happen is worth
+	vain     int  // beats of all waits in vain so far
 }
 
-// Run runs every check, each as a sub-test of t, against loops made by factory.
-func Run(t *testing.T, factory Factory, opts ...Option) {
-	s := newSuite(t, factory, opts)
+// Run runs every check but those of RunLiveness, each as a sub-test of t, against loops made by factory.
+func Run(t *testing.T, factory Factory, opts ...Option) { newSuite(t, factory, opts).run(t, checks) }
+
+// RunLiveness runs the checks of how late loops are and what they cost at rest, each as a sub-test of t. It takes about a
+// minute. The process must not do anything else meanwhile, and the machine should not.
+func RunLiveness(t *testing.T, factory Factory, opts ...Option) {
+	newSuite(t, factory, opts).run(t, liveness)
+}
+
+func (s *suite) run(t *testing.T, table []check) {
 	for name := range s.diverges {
-		if !slices.ContainsFunc(checks, func(c check) bool { return c.name == name }) {
+		if !slices.ContainsFunc(Checks(), func(c Check) bool { return c.Name == name }) {
 			t.Errorf("a divergence is declared for the check %q, which does not exist", name)
 		}
 	}
 	t.Run("impl="+s.name, func(t *testing.T) {
-		for i := range checks {
-			t.Run(checks[i].name, func(t *testing.T) { s.report(t, &checks[i]) })
+		for i := range table {
+			t.Run(table[i].name, func(t *testing.T) { s.report(t, &table[i]) })
 		}
 	})
 }
 
 func newSuite(t testing.TB, factory Factory, opts []Option) *suite {
-	s := &suite{
-		name: "loop", factory: factory, diverges: map[string]divergence{},
-		patience: 10 * time.Second, limit: time.Minute,
-	}
+	s := &suite{name: "loop", factory: factory, diverges: map[string]divergence{}, beats: beat.Beats}
 	for _, o := range opts {
 		o(s)
 	}
@@ -201,14 +234,23 @@ func (s *suite) runCheck(t *testing.T, c *check) verdict {
 		return verdict{outcomeNA, "the kit cannot make descriptors on this system"}
 	}
 	d, declared := s.diverges[c.name]
-	begin := time.Now()
-	v := s.try(t, c, declared)
-	if v.outcome == outcomeFail && !declared && time.Since(begin) >= s.patience {
-		s.despair()
+	beats := s.beats
+	if declared && !d.sometimes && gate[c.name] == "" {
+		beats = min(beats, hurried)
+	}
+	v, vain := s.try(t, c, beats)
+	if vain && v.outcome == outcomeFail {
+		s.vain += beats
+		if !declared {
+			s.beats = min(s.beats, hurried)
+		}
 	}
 	switch {
 	case !declared || v.outcome == outcomeNA:
 		return v
+	case v.outcome == outcomeFail && gate[c.name] != "":
+		return verdict{outcomeFail, v.reason + "\nThat it diverges is declared (" + d.reason + "), which does not count: " +
+			gate[c.name] + " is of the gate"}
 	case v.outcome == outcomeFail:
 		return verdict{outcomeDiverges, d.reason}
 	case d.sometimes:
@@ -217,13 +259,9 @@ func (s *suite) runCheck(t *testing.T, c *check) verdict {
 	return verdict{outcomeFail, "the check passes although a divergence is declared (" + d.reason + "): take it off the list"}
 }
 
-// despair shortens all later waits after a wait in vain. The loop has failed by then; the remaining checks only list its
-// other failures, and with full patience a loop that loses callbacks would take very long.
-func (s *suite) despair() {
-	const factor, least = 20, 50 * time.Millisecond
-	s.patience = max(s.patience/factor, min(s.patience, least))
-	s.limit = min(s.limit, 20*least)
-}
+// hurried is what waits are worth that are expected to be in vain: of a declared divergence, and of a loop that has failed by a
+// wait in vain. The remaining checks only list its other failures, and each would take half a minute.
+const hurried = 50
 
 func oneLine(s string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(s), "\n")

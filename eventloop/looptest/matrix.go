@@ -27,21 +27,20 @@ var situations = []situation{
 	}},
 	{"in a callback", false, func(t *trial, probe func(*loop)) {
 		l := t.start(Config{})
-		l.doIn(lanes[1], func() { probe(l) })
+		l.doIn(lanes[internal], func() { probe(l) })
 	}},
 	{"while terminating", false, func(t *trial, probe func(*loop)) {
 		l := t.start(Config{})
 		g := l.hold()
-		ending := t.async(func() { _ = l.shutdown() })
-		l.refuses()
+		stopped := l.stopping(nil, loopapi.ErrLoopTerminated)
 		l.letGo = g.open
 		t.wait(t.async(func() { probe(l) }), "a call on a terminating loop to return")
 		g.open()
-		t.wait(ending, "Shutdown to return")
+		stopped()
 	}},
 	{"in a callback after Shutdown", false, func(t *trial, probe func(*loop)) {
 		l := t.start(Config{})
-		l.doIn(lanes[1], func() {
+		l.doIn(lanes[internal], func() {
 			t.want("Shutdown from a callback", l.Shutdown(context.Background()), nil)
 			probe(l)
 		})
@@ -61,17 +60,15 @@ var situations = []situation{
 	}},
 	{"after Close", true, func(t *trial, probe func(*loop)) {
 		l := t.start(Config{})
-		t.want("Close", l.Close(), nil)
-		t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
+		l.close()
 		probe(l)
 	}},
 	{"after the end of Run's context", true, func(t *trial, probe func(*loop)) {
 		l := t.make(Config{})
-		ctx, cancel := context.WithCancel(context.Background())
-		l.launch(ctx)
+		cancel := l.launchUntil()
 		l.sync()
 		cancel()
-		t.want("Run with a cancelled context", l.result(), context.Canceled)
+		l.returns(" with a cancelled context", context.Canceled)
 		probe(l)
 	}},
 	{"after Shutdown without Run", true, func(t *trial, probe func(*loop)) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 	"weak"
 
@@ -28,21 +29,16 @@ func loaded(then func()) (func(), weak.Pointer[cargo]) {
 // collected checks that the garbage collector frees the targets of all ptrs.
 func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
 	var alive int
-	for range 20 {
+	if !t.reaches(func() bool {
 		garbage.Collect()
-		alive = 0
-		for _, p := range ptrs {
-			if p.Value() != nil {
-				alive++
-			}
+		alive = len(slices.DeleteFunc(slices.Clone(ptrs), func(p weak.Pointer[cargo]) bool { return p.Value() == nil }))
+		if alive > 0 {
+			garbage.DropStopped() // stopped timers are held by the runtime, not by the contestant
 		}
-		if alive == 0 {
-			return
-		}
-		garbage.DropStopped() // stopped timers are held by the runtime, not by the contestant
-		time.Sleep(time.Millisecond)
+		return alive == 0
+	}) {
+		t.Errorf("%s: the captures of %d of %d are still reachable", what, alive, len(ptrs))
 	}
-	t.Errorf("%s: the captures of %d of %d are still reachable", what, alive, len(ptrs))
 }
 
 // retention runs loaded callbacks in each lane; the loop lives on.
@@ -101,16 +97,11 @@ func retentionTimers(t *trial) {
 	for i := range n {
 		fn, p := loaded(all.done)
 		fired = append(fired, p)
-		if _, err := l.timers.ScheduleTimer(time.Duration(i%4)*time.Millisecond, fn); err != nil {
-			t.Fatalf("ScheduleTimer: %v", err)
-		}
+		l.timer(time.Duration(i%4)*time.Millisecond, fn)
 		fn, p = loaded(func() { t.Errorf("a cancelled timer fired") })
 		cancelled = append(cancelled, p)
-		id, err := l.timers.ScheduleTimer(time.Hour+time.Duration(i)*time.Second, fn)
-		t.must("ScheduleTimer", err)
-		ids = append(ids, id)
-		_, err = l.timers.ScheduleTimer(2*time.Hour, noop) // stays pending
-		t.must("ScheduleTimer", err)
+		ids = append(ids, l.timer(time.Hour+time.Duration(i)*time.Second, fn))
+		l.timer(2*time.Hour, noop) // stays pending
 	}
 	for _, id := range ids {
 		t.want("CancelTimer", l.timers.CancelTimer(id), nil)
@@ -138,12 +129,11 @@ func retentionDropped(t *trial) {
 	if l.timers != nil {
 		fn, p := loaded(noop)
 		ptrs = append(ptrs, p)
-		_, err := l.timers.ScheduleTimer(time.Hour, fn)
-		t.must("ScheduleTimer", err)
+		l.timer(time.Hour, fn)
 	}
 	t.want("Close", l.Close(), nil)
 	g.open()
-	t.want("Run after Close", l.result(), loopapi.ErrLoopTerminated)
+	l.returns(" after Close", loopapi.ErrLoopTerminated)
 	t.collected("dropped callbacks of a closed loop", ptrs)
 	runtime.KeepAlive(l)
 }
@@ -166,8 +156,7 @@ func retentionOfLoop(t *trial) {
 			l.launch(context.Background())
 			l.sync()
 			if l.timers != nil {
-				_, err := l.timers.ScheduleTimer(time.Hour, noop)
-				t.must("ScheduleTimer", err)
+				l.timer(time.Hour, noop)
 			}
 		}
 		if i%4 < 2 {
@@ -215,78 +204,90 @@ func (t *trial) allocFree(what string, batch int, op func()) {
 
 const allocBatch = 2000
 
-// allocLane submits batches to a lane from the check's goroutine.
-func allocLane(k kind) func(t *trial) {
+// allocates returns a check of what begin does. begin is called on the loop, again and again, and has the loop send a token at the
+// end of each batch.
+func allocates(what string, batch int, begin func(l *loop, token chan struct{}) func()) func(t *trial) {
 	return func(t *trial) {
 		l := t.start(Config{})
 		token := make(chan struct{}, 1)
-		last := func() { token <- struct{}{} }
-		empty := noop
+		start := begin(l, token)
+		t.allocFree(what, batch, func() { _ = l.Submit(start); t.wait(token, "a batch of operations") })
+		l.finish()
+	}
+}
+
+// allocLane submits batches to a lane from the check's goroutine.
+func allocLane(lane int) func(t *trial) {
+	return func(t *trial) {
+		l, k := t.start(Config{}), lanes[lane]
+		token := make(chan struct{}, 1)
+		last, empty := func() { token <- struct{}{} }, noop
 		t.allocFree(k.name, allocBatch, func() {
 			for range allocBatch - 1 {
 				_ = k.run(l, empty)
 			}
 			_ = k.run(l, last)
-			<-token
+			t.wait(token, "a batch of functions")
 		})
 		l.finish()
 	}
 }
 
-// allocMicrotask schedules on the loop: a fan-out and a chain.
-func allocMicrotask(t *trial) {
-	l := t.start(Config{})
-	token := make(chan struct{}, 1)
-	empty, left := noop, 0
-	var chain func()
-	chain = func() {
+// countdown returns a function that calls more until it has been called so often, and then sends a token; set sets the number.
+func countdown(token chan struct{}, more func(again func())) (again func(), set func(n int)) {
+	left := 0
+	again = func() {
 		if left--; left == 0 {
 			token <- struct{}{}
 			return
 		}
-		_ = l.micro.ScheduleMicrotask(chain)
+		more(again)
 	}
-	begin := func() {
+	return again, func(n int) { left = n }
+}
+
+// allocMicrotask schedules on the loop: a fan-out and a chain.
+func allocMicrotask(l *loop, token chan struct{}) func() {
+	empty := noop
+	chain, set := countdown(token, func(again func()) { _ = l.micro.ScheduleMicrotask(again) })
+	return func() {
 		for range allocBatch / 4 {
 			_ = l.micro.ScheduleMicrotask(empty)
 		}
-		left = allocBatch / 4
+		set(allocBatch / 4)
 		_ = l.micro.ScheduleMicrotask(chain)
 	}
-	t.allocFree("microtask", allocBatch/2, func() { _ = l.Submit(begin); <-token })
-	l.finish()
 }
 
 // allocTimer lets a timer re-arm itself, and cancels others.
-func allocTimer(t *trial) {
-	l := t.start(Config{})
-	token := make(chan struct{}, 1)
-	empty, left := noop, 0
-	var rearm func()
-	rearm = func() {
-		if left--; left == 0 {
-			token <- struct{}{}
-			return
-		}
+func allocTimer(l *loop, token chan struct{}) func() {
+	empty := noop
+	rearm, set := countdown(token, func(again func()) {
 		id, _ := l.timers.ScheduleTimer(time.Hour, empty)
 		_ = l.timers.CancelTimer(id)
-		_, _ = l.timers.ScheduleTimer(0, rearm)
-	}
-	begin := func() { left = allocBatch; rearm() }
-	t.allocFree("timer re-arm, and schedule and cancel", allocBatch, func() { _ = l.Submit(begin); <-token })
-	l.finish()
+		_, _ = l.timers.ScheduleTimer(0, again)
+	})
+	return func() { set(allocBatch); rearm() }
 }
 
-// allocClock reads the tick time on the loop and from the check's goroutine.
-func allocClock(t *trial) {
-	l := t.start(Config{})
-	token := make(chan struct{}, 1)
-	read := func() {
-		for range allocBatch / 2 {
+// allocClock reads the tick time.
+func allocClock(l *loop, token chan struct{}) func() {
+	return func() {
+		for range allocBatch {
 			_ = l.clock.CurrentTickTime()
 		}
 		token <- struct{}{}
 	}
-	t.allocFree("CurrentTickTime", allocBatch, func() { _ = l.Submit(read); <-token; read(); <-token })
-	l.finish()
+}
+
+// allocIO counts over many events of a descriptor that is always ready.
+func allocIO(l *loop, token chan struct{}) func() {
+	fd, left := l.trial.readyLink().near, 0
+	l.trial.must("RegisterFD", l.fds.RegisterFD(fd, 0, func(loopapi.IOEvents) {
+		if left--; left == 0 {
+			_ = l.fds.ModifyFD(fd, 0)
+			token <- struct{}{}
+		}
+	}))
+	return func() { left = allocBatch; _ = l.fds.ModifyFD(fd, loopapi.EventRead) }
 }

@@ -27,7 +27,7 @@ func drainAfterEach(t *trial) {
 	var seen journal[string]
 	var want []string
 	g := l.hold()
-	for _, k := range []kind{lanes[1], lanes[0]} {
+	for _, k := range []kind{lanes[internal], lanes[external]} {
 		for i := range 300 {
 			name := fmt.Sprint(k.name, " ", i)
 			want = append(want, name, "microtask of "+name)
@@ -53,15 +53,13 @@ func drainAfterTimer(t *trial) {
 		for i := range 5 {
 			name := fmt.Sprint("timer ", i)
 			want = append(want, name, "microtask of "+name, "microtask of that")
-			if _, err := l.timers.ScheduleTimer(time.Millisecond, func() {
+			l.timer(time.Millisecond, func() {
 				seen.add(name)
 				l.microtask(func() {
 					seen.add("microtask of " + name)
 					l.microtask(func() { seen.add("microtask of that"); fired.done() })
 				})
-			}); err != nil {
-				t.Errorf("ScheduleTimer: %v", err)
-			}
+			})
 		}
 		time.Sleep(5 * time.Millisecond) // all are due when the callback ends
 	})
@@ -146,26 +144,11 @@ func microtaskBudget(t *trial) {
 // endlessChain checks that all other lanes make progress beside a microtask that reschedules itself for ever.
 func endlessChain(t *trial) {
 	l := t.start(Config{})
-	var stop atomic.Bool
-	var chain func()
-	chain = func() {
-		if !stop.Load() {
-			l.microtask(chain)
-		}
+	stop := l.endless(lanes[microtask], 1, noop)
+	for range few(20) {
+		l.serve(", under an endless chain of microtasks", "microtask")
 	}
-	t.onCleanup(func() { stop.Store(true) })
-	l.microtask(chain)
-	for i := range few(20) {
-		for _, k := range l.available() {
-			if k.name != "microtask" {
-				done := make(chan struct{})
-				t.must(k.name, k.run(l, func() { close(done) }))
-				t.wait(done, "%s %d, under an endless chain of microtasks", k.name, i)
-			}
-		}
-	}
-	stop.Store(true)
-	l.sync()
+	stop()
 	l.finish()
 }
 
@@ -190,7 +173,7 @@ func foreignMicrotasks(t *trial) {
 		wantOrder(t, fmt.Sprint("microtasks of producer ", p), order[p].all(), upTo(n))
 	}
 	var seen journal[string]
-	l.doIn(lanes[1], func() {
+	l.doIn(lanes[internal], func() {
 		l.microtask(seen.note("a callback's first"))
 		<-t.async(func() { l.microtask(seen.note("another goroutine's")) })
 		l.microtask(seen.note("the callback's second"))
@@ -225,9 +208,9 @@ func foreignFirst(t *trial) {
 // foreignFirst plays one round. It calls begin when all functions are submitted.
 func (l *loop) foreignFirst(where string, begin func()) {
 	t := l.trial
-	ks := []kind{lanes[2], lanes[1], lanes[0]} // a microtask, an internal task, and then a task
+	ks := []kind{lanes[microtask], lanes[internal], lanes[external]}
 	if l.timers != nil {
-		ks = append(ks, lanes[3])
+		ks = append(ks, lanes[timerLane])
 	}
 	order := make([]string, 0, len(ks)) // only the loop touches it until all have run
 	all := newLatch(len(ks))
@@ -245,27 +228,12 @@ func (l *loop) foreignFirst(where string, begin func()) {
 
 // occupy keeps the loop busy with a task and a timer that submit themselves again, until idle is called.
 func (l *loop) occupy() (idle func()) {
-	t := l.trial
-	var stop atomic.Bool
-	t.onCleanup(func() { stop.Store(true) })
-	for _, k := range l.available() {
-		if k.name != "task" && k.name != "timer" {
-			continue // an endless chain of these would keep other lanes from running
-		}
-		var again func()
-		again = busy(func() {
-			if stop.Load() {
-				return
-			}
-			t.want("SubmitInternal from a callback", l.SubmitInternal(noop), nil)
-			t.want(k.name+" from a callback", k.run(l, again), nil)
-		})
-		t.must(k.name, k.run(l, again))
+	more := func() { l.trial.want("SubmitInternal from a callback", l.SubmitInternal(noop), nil) }
+	task, timer := l.endless(lanes[external], 1, more), noop
+	if l.timers != nil {
+		timer = l.endless(lanes[timerLane], 1, more)
 	}
-	return func() {
-		stop.Store(true)
-		l.sync() // waits for the callbacks that have seen stop unset
-	}
+	return func() { timer(); task() }
 }
 
 // upTo returns 0, 1, ... n-1.

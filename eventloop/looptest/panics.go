@@ -54,25 +54,30 @@ func panicReport(t *trial) {
 	if !l.hooks.hasPanic {
 		t.notApplicable("no panic handler")
 	}
-	for _, k := range l.available() {
-		for _, v := range panicValues {
-			before := l.hooks.panics.len()
-			l.doIn(k, v.blow)
-			l.sync()
-			l.sync()
-			reports := l.hooks.panics.all()[before:]
-			if len(reports) != 1 {
-				t.Errorf("panic with %s in a %s was reported %d times, want once", v.name, k.name, len(reports))
-				continue
-			}
-			if e := reports[0]; !v.check(e) {
-				t.Errorf("panic with %s in a %s was reported with the value %#v", v.name, k.name, e.Value)
-			} else if !bytes.Contains(e.Stack, []byte("looptest.blowUp")) && !bytes.Contains(e.Stack, []byte("looptest.outOfRange")) {
-				t.Errorf("panic with %s in a %s: the reported stack does not show who panicked:\n%s", v.name, k.name, e.Stack)
-			}
-		}
+	for _, v := range panicValues {
+		l.reported(v.name, v.blow, v.check)
 	}
 	l.finish()
+}
+
+// reported ends a callback of each lane by a panic, and checks its one report.
+func (l *loop) reported(name string, blow func(), check func(e *loopapi.PanicError) bool) {
+	t := l.trial
+	for _, k := range l.available() {
+		before := l.hooks.panics.len()
+		l.doIn(k, blow)
+		l.sync()
+		l.sync()
+		switch reports := l.hooks.panics.all()[before:]; {
+		case !l.hooks.hasPanic:
+		case len(reports) != 1:
+			t.Errorf("panic with %s in a %s was reported %d times, want once", name, k.name, len(reports))
+		case !check(reports[0]):
+			t.Errorf("panic with %s in a %s was reported with the value %#v", name, k.name, reports[0].Value)
+		case !bytes.Contains(reports[0].Stack, []byte("looptest.blowUp")) && !bytes.Contains(reports[0].Stack, []byte("looptest.outOfRange")):
+			t.Errorf("panic with %s in a %s: the reported stack does not show who panicked:\n%s", name, k.name, reports[0].Stack)
+		}
+	}
 }
 
 // panicNilLegacy calls panic(nil) under GODEBUG=panicnil=1, where recover returns nil.
@@ -87,21 +92,7 @@ func panicNilLegacy(t *trial) {
 	})
 	os.Setenv("GODEBUG", strings.TrimPrefix(old+",panicnil=1", ","))
 	l := t.startHandled()
-	for _, k := range l.available() {
-		before := l.hooks.panics.len()
-		l.doIn(k, func() { blowUp(nil) })
-		l.sync()
-		l.sync()
-		reports := l.hooks.panics.all()[before:]
-		if !l.hooks.hasPanic {
-			continue
-		}
-		if len(reports) != 1 {
-			t.Errorf("panic(nil) in a %s was reported %d times, want once", k.name, len(reports))
-		} else if reports[0].Value != nil {
-			t.Errorf("panic(nil) in a %s was reported with the value %#v, want nil", k.name, reports[0].Value)
-		}
-	}
+	l.reported("nil", func() { blowUp(nil) }, func(e *loopapi.PanicError) bool { return e.Value == nil })
 	l.finish()
 }
 
@@ -207,9 +198,7 @@ func goexit(t *trial) {
 		l.rest()
 		l.sync()
 		t.want("Shutdown after Goexit in a callback", l.shutdown(), nil)
-		if l.comp != nil {
-			t.wait(l.comp.Done(), "Done after Goexit in a callback of the kind %s", k.name)
-		}
+		l.over("after Goexit in a callback of the kind " + k.name)
 		t.wait(l.ended, "the goroutine of Run, which Goexit ended")
 		t.want("Submit after the end", l.Submit(noop), loopapi.ErrLoopTerminated)
 	})
@@ -240,9 +229,7 @@ func abortWhileEnding(t *trial) {
 			if want := int64(n * len(l.queues())); ran.Load() != want {
 				t.Errorf("%d of %d callbacks ran during Shutdown, all of which end in %s", ran.Load(), want, abort.name)
 			}
-			if l.comp != nil {
-				t.wait(l.comp.Done(), "Done, with callbacks that end in %s", abort.name)
-			}
+			l.over("with callbacks that end in " + abort.name)
 		}
 	}
 }

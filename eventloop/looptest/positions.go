@@ -71,7 +71,7 @@ func (r *rules) ran(id int, now time.Time) {
 		}
 	}
 	r.last = now
-	r.steps++
+	r.t.steps.Add(1)
 }
 
 // move replaces each position by those that step returns for it. If step allows no position, move changes nothing and returns
@@ -293,7 +293,7 @@ func (r *rules) takenOrLater(now, p position, lane, id, ticks int) ([]position, 
 
 // comesBefore returns the error that the first function of a lane must run before.
 func (r *rules) comesBefore(lane int) error {
-	return fmt.Errorf("function %d, the first %s, comes before it", r.queue[lane][0], laneNames[lane])
+	return fmt.Errorf("function %d, the first %s, comes before it", r.queue[lane][0], lanes[lane].name)
 }
 
 // aborted records that a callback panics or exits. The timers that are due behind it may then have to wait for the next tick.
@@ -379,7 +379,7 @@ func (r *rules) ready(n, generation int, events loopapi.IOEvents) {
 	}
 	w.unread--
 	r.last = r.now
-	r.steps++
+	r.t.steps.Add(1)
 }
 
 // poll returns the position that follows p when a descriptor's callback begins, or an error if it may not begin.

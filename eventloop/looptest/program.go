@@ -22,9 +22,7 @@ type Player struct{ suite *suite }
 // NewPlayer returns a player for the loops of factory. The options are those of Run: the reference does not expect what
 // a declared divergence excludes.
 func NewPlayer(t testing.TB, factory Factory, opts ...Option) *Player {
-	s := newSuite(t, factory, opts)
-	s.patience = min(s.patience, 5*time.Second)
-	return &Player{s}
+	return &Player{newSuite(t, factory, opts)}
 }
 
 // Play plays a program and returns an error that describes what the loop did wrong, or nil. Programs with descriptors are
@@ -36,7 +34,7 @@ func (p *Player) Play(t *testing.T, program string) error {
 }
 
 func (p *Player) playCheck(t *testing.T, c *check, program string) error {
-	if v := p.suite.try(t, c, false); v.outcome == outcomeFail {
+	if v, _ := p.suite.try(t, c, p.suite.beats); v.outcome == outcomeFail {
 		return fmt.Errorf("program %q: %s", program, v.reason)
 	}
 	return nil
@@ -325,27 +323,25 @@ func (p *player) hush() {
 	}
 }
 
-// awaitIdle waits until the loop has nothing left to run by itself.
+// awaitIdle waits until the loop has nothing left to run by itself. What runs meanwhile may schedule timers.
 func (p *player) awaitIdle() {
-	p.mu.Lock()
-	select {
-	case <-p.quiet:
-	default:
-	}
-	p.hush()
-	longest, before := p.rules.longest(), p.rules.steps
-	p.mu.Unlock()
-	heard := within(p.quiet, p.t.patience+longest)
-	p.mu.Lock()
-	again := !heard && p.rules.steps != before && !p.t.failed()
-	waiting := p.rules.waiting()
-	p.rules.rest()
-	p.mu.Unlock()
-	switch {
-	case again:
-		p.awaitIdle()
-	case !heard:
-		p.t.Fatalf("the loop rests although %s", waiting)
+	for heard := false; !heard; {
+		p.mu.Lock()
+		select {
+		case <-p.quiet:
+		default:
+		}
+		p.hush()
+		longest, steps := p.rules.longest(), p.t.steps.Load()
+		p.mu.Unlock()
+		_, heard = within(p.t, p.quiet, longest)
+		p.mu.Lock()
+		waiting := p.rules.waiting()
+		p.rules.rest()
+		p.mu.Unlock()
+		if !heard && p.t.steps.Load() == steps {
+			p.t.Fatalf("the loop rests although %s", waiting)
+		}
 	}
 }
 
@@ -378,9 +374,7 @@ func (p *player) end() {
 			t.want("Run", err, want)
 		}
 	}
-	if l.comp != nil {
-		t.wait(l.comp.Done(), "Done")
-	}
+	l.over("")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r.finish()

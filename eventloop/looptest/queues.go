@@ -27,7 +27,7 @@ func internalFirst(t *trial) {
 			submitted := t.async(func() {
 				t.want("SubmitInternal", l.SubmitInternal(seen.note(fmt.Sprint("foreign internal during external ", i))), nil)
 			})
-			if !within(submitted, t.patience) {
+			if !t.came(submitted) {
 				t.Errorf("SubmitInternal waits for the running callback")
 			}
 		}))
@@ -50,8 +50,7 @@ func internalFirst(t *trial) {
 func internalWhileTerminating(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	var ran atomic.Int64
 	for range 10 {
 		t.want("SubmitInternal on a terminating loop", l.SubmitInternal(func() {
@@ -60,7 +59,7 @@ func internalWhileTerminating(t *trial) {
 		}), nil)
 	}
 	g.open()
-	t.wait(ending, "Shutdown to return")
+	stopped()
 	if ran.Load() != 20 {
 		t.Errorf("%d of 20 internal tasks accepted while terminating ran", ran.Load())
 	}
@@ -77,10 +76,8 @@ func internalUnlimited(t *trial) {
 	g := l.hold()
 	n := t.scale(240_000)
 	all := newLatch(n)
-	for i := range n {
-		if err := l.SubmitInternal(all.done); err != nil {
-			t.Fatalf("SubmitInternal refused task %d: %v", i, err)
-		}
+	for range n {
+		t.must("SubmitInternal", l.SubmitInternal(all.done))
 	}
 	g.open()
 	t.wait(all.ch, "%d internal tasks", n)
@@ -101,9 +98,7 @@ func runaway(t *trial) {
 			close(done)
 			return
 		}
-		if err := l.SubmitInternal(chain); err != nil {
-			t.Errorf("SubmitInternal: %v", err)
-		}
+		t.want("SubmitInternal", l.SubmitInternal(chain), nil)
 	}
 	t.must("SubmitInternal", l.SubmitInternal(chain))
 	t.wait(done, "a chain of %d internal tasks", bound+bound/2)
@@ -128,9 +123,7 @@ func runaway(t *trial) {
 			close(ended)
 			return
 		}
-		if err := l.SubmitInternal(chain); err != nil {
-			t.Errorf("SubmitInternal: %v", err)
-		}
+		t.want("SubmitInternal", l.SubmitInternal(chain), nil)
 	}
 	t.must("SubmitInternal", l.SubmitInternal(chain))
 	t.wait(ended, "the endless chain to be stopped")
@@ -207,6 +200,7 @@ func submitDoesNotWait(t *trial) {
 		for range n {
 			t.want("Submit", l.Submit(all.done), nil)
 			t.want("SubmitInternal", l.SubmitInternal(all.done), nil)
+			t.steps.Add(1)
 		}
 	})
 	t.wait(submitting, "%d tasks to be submitted while a callback blocks the loop: Submit waits for the consumer", 2*n)
@@ -254,10 +248,8 @@ func queueLimit(t *trial) {
 		for range 3 {
 			var ran atomic.Int64
 			g := l.hold()
-			for i := range limit {
-				if err := l.Submit(func() { ran.Add(1) }); err != nil {
-					t.Fatalf("Submit number %d with a limit of %d: %v", i+1, limit, err)
-				}
+			for range limit {
+				t.must("Submit below the limit", l.Submit(func() { ran.Add(1) }))
 			}
 			for range 3 {
 				t.want("Submit at the limit", l.Submit(func() { t.Errorf("a refused task ran") }), loopapi.ErrLoopOverloaded)

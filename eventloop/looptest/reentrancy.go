@@ -50,7 +50,7 @@ func endFromCallback(t *trial) {
 			t.want("Submit after Shutdown", l.Submit(ran.note("refused")), loopapi.ErrLoopTerminated)
 			t.want("SubmitInternal after Shutdown", l.SubmitInternal(ran.note("internal")), nil)
 		})
-		t.want("Run after Shutdown from a callback", l.result(), nil)
+		l.returns(" after Shutdown from a callback", nil)
 		wantOrder(t, "Shutdown from a callback of the kind "+k.name, ran.all(), []string{"internal", "accepted before"})
 	})
 	t.eachKind(func(l *loop, k kind) {
@@ -59,7 +59,7 @@ func endFromCallback(t *trial) {
 			t.want("Close from a callback of the kind "+k.name, l.Close(), nil)
 			t.want("the second Close", l.Close(), loopapi.ErrLoopTerminated)
 		})
-		t.want("Run after Close from a callback", l.result(), loopapi.ErrLoopTerminated)
+		l.returns(" after Close from a callback", loopapi.ErrLoopTerminated)
 	})
 }
 

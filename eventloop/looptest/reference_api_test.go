@@ -88,6 +88,9 @@ func (l *reference) terminate() {
 }
 
 func (l *reference) rouse() {
+	if l.is("looks for work now and then") {
+		return
+	}
 	select {
 	case l.wake <- struct{}{}:
 	default:

@@ -312,9 +312,7 @@ func (l *reference) dispatch() {
 	l.current = readiness{}
 	switch {
 	case l.is("calls descriptors on goroutines of their own"):
-		done := make(chan struct{})
-		go func() { defer close(done); next.of.fn(next.events) }()
-		<-done
+		elsewhere(func() { next.of.fn(next.events) })
 		return
 	case l.is("registration waits for the callback"):
 		l.calling.Lock()

@@ -206,6 +206,9 @@ func (l *reference) idle() (finished bool) {
 			wait += 20 * time.Millisecond
 		}
 	}
+	if l.is("looks for work now and then") {
+		wait = 50 * time.Millisecond
+	}
 	if l.is("forgets a batch only at its end") {
 		l.popped = nil
 	}

@@ -105,6 +105,10 @@ func (l *reference) due(tier loopapi.TimerTier, now time.Time) func() {
 			continue
 		}
 		l.ranTimers[tier]++
+		if l.is("calls timers on goroutines of their own") {
+			own := t.fn
+			t.fn = func() { elsewhere(own) }
+		}
 		if l.is("some timers fire twice") && t.id%64 == 0 && !t.again {
 			(*p)[i].again = true
 			return t.fn
@@ -231,4 +235,11 @@ func (l *reference) RefTimer(id loopapi.TimerID) error {
 
 func (l *reference) UnrefTimer(id loopapi.TimerID) error {
 	return l.edit(id, func(tier loopapi.TimerTier, i int) { l.timers[tier][i].unref = true })
+}
+
+// elsewhere is a seeded bug: it calls fn on another goroutine, and waits for it.
+func elsewhere(fn func()) {
+	done := make(chan struct{})
+	go func() { defer close(done); fn() }()
+	<-done
 }

@@ -22,7 +22,6 @@ type rules struct {
 	functions int       // the number of functions so far; a function's number is below it
 	last      time.Time // the time of the latest entry
 	now       time.Time // the begin of the function whose entry is being made
-	steps     int       // entries that may keep the loop going
 
 	queue     [3][]int  // the waiting functions by lane, in order of submission
 	scheduled []clocked // all timers ever accepted, in order of scheduling
@@ -76,20 +75,11 @@ func (r *rules) newFunction() int {
 	return r.functions - 1
 }
 
-// The lanes, in the order of the operations s, i and m.
-const (
-	external = iota
-	internal
-	microtask
-)
-
-var laneNames = [3]string{"task", "internal task", "microtask"}
-
 // submitted records a submission and checks its result.
 func (r *rules) submitted(lane, id int, err error) {
 	r.last = time.Now()
-	r.steps++
-	what := fmt.Sprintf("submission of function %d as %s", id, laneNames[lane])
+	r.t.steps.Add(1)
+	what := fmt.Sprintf("submission of function %d as %s", id, lanes[lane].name)
 	refuse := r.closed || r.ending && lane == external
 	if !(r.ending && r.t.suite.exempt("D16_ShutdownRefuses")) {
 		r.answer(what, err, refuse, loopapi.ErrLoopTerminated)
@@ -114,7 +104,7 @@ func (r *rules) answer(what string, err error, refuse bool, refusal error) {
 
 func (r *rules) timed(c clocked, err error) {
 	r.last = c.after
-	r.steps++
+	r.t.steps.Add(1)
 	if !(r.ending && r.t.suite.exempt("D16_ShutdownRefuses")) {
 		r.answer(fmt.Sprintf("ScheduleTimer(%v) of function %d", c.delay, c.fn), err, r.ending, loopapi.ErrLoopTerminated)
 	}

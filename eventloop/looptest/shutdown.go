@@ -40,12 +40,11 @@ func shutdownChain(t *trial) {
 	l := t.start(Config{})
 	g := l.hold()
 	t.must("Submit", l.chain(&seen))
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	g.open()
-	t.wait(ending, "Shutdown to return")
+	stopped()
 	wantOrder(t, "a chain of external, internal, microtask, internal that was accepted before Shutdown", seen.all(), chainLinks)
-	t.want("Run", l.result(), nil)
+	l.returns("", nil)
 }
 
 // shutdownDrains shuts down a loop with more work in its queues than all budgets allow. The work must run on Run's
@@ -66,17 +65,16 @@ func shutdownDrains(t *trial) {
 			t.must(k.name, k.run(l, count))
 		}
 	}
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	g.open()
-	t.wait(ending, "Shutdown to return")
+	stopped()
 	if want := int64(n * len(l.queues())); ran.Load() != want {
 		t.Errorf("%d of %d accepted callbacks had run when Shutdown returned", ran.Load(), want)
 	}
 	if elsewhere.Load() > 0 {
 		t.Errorf("%d callbacks ran on another goroutine than that of Run", elsewhere.Load())
 	}
-	t.want("Run", l.result(), nil)
+	l.returns("", nil)
 }
 
 // shutdownRefuses checks that new tasks and timers are refused from the begin of Shutdown on.
@@ -91,22 +89,21 @@ func shutdownRefuses(t *trial) {
 	}
 	g := l.hold()
 	t.must("Submit", l.Submit(func() { refused("from a callback while terminating") }))
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	refused("while terminating")
 	g.open()
-	t.wait(ending, "Shutdown to return")
+	stopped()
 	refused("after Shutdown returned")
 	t.want("SubmitInternal after Shutdown returned", l.SubmitInternal(noop), loopapi.ErrLoopTerminated)
 	if l.micro != nil {
 		t.want("ScheduleMicrotask after Shutdown returned", l.micro.ScheduleMicrotask(noop), loopapi.ErrLoopTerminated)
 	}
-	t.want("Run", l.result(), nil)
+	l.returns("", nil)
 }
 
 // shutdownDropsTimers shuts down loops with timers pending.
 func shutdownDropsTimers(t *trial) {
-	for _, d := range []time.Duration{t.span(20 * time.Millisecond), time.Hour, math.MaxInt64} {
+	for _, d := range []time.Duration{time.Hour, math.MaxInt64} {
 		l := t.start(Config{})
 		l.timer(d, func() { t.Errorf("a timer of %v fired although the loop was shut down", d) })
 		begin := time.Now()
@@ -114,7 +111,7 @@ func shutdownDropsTimers(t *trial) {
 		if took := time.Since(begin); t.virtual && took > 0 {
 			t.Errorf("Shutdown took %v with a timer of %v pending: pending timers are dropped, not awaited", took, d)
 		}
-		t.want("Run", l.result(), nil)
+		l.returns("", nil)
 	}
 	// A timer that becomes due while the loop terminates is dropped, too.
 	l := t.start(Config{})
@@ -123,17 +120,16 @@ func shutdownDropsTimers(t *trial) {
 	for range 3000 { // more than one tick
 		t.must("Submit", l.Submit(noop))
 	}
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	time.Sleep(40 * time.Millisecond)
 	g.open()
-	t.wait(ending, "Shutdown to return")
-	t.want("Run", l.result(), nil)
+	stopped()
+	l.returns("", nil)
 }
 
 // shutdownTogether calls Shutdown from many goroutines at once.
 func shutdownTogether(t *trial) {
-	for range t.scale(100) {
+	t.rounds(t.scale(100), func(int) {
 		l := t.start(Config{})
 		var finished, firsts atomic.Int64
 		for range 20 {
@@ -153,8 +149,8 @@ func shutdownTogether(t *trial) {
 			t.Errorf("of 8 concurrent Shutdowns %d returned nil, want one; the others return ErrLoopTerminated", firsts.Load())
 		}
 		t.want("a later Shutdown", l.shutdown(), loopapi.ErrLoopTerminated)
-		t.want("Run", l.result(), nil)
-	}
+		l.returns("", nil)
+	})
 }
 
 // shutdownContext lets the context of Shutdown end first; the shutdown itself goes on.
@@ -181,14 +177,14 @@ func shutdownContext(t *trial) {
 		if ran.Load() != 1 {
 			t.Errorf("the shutdown did not go on after its context ended: an accepted task did not run")
 		}
-		t.want("Run", l.result(), nil)
+		l.returns("", nil)
 	}
 	// An idle loop may have ended before Shutdown looks at the context.
 	l := t.start(Config{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	t.want("Shutdown of an idle loop with a cancelled context", l.Shutdown(ctx), nil, context.Canceled)
-	t.want("Run", l.result(), nil)
+	l.returns("", nil)
 }
 
 // shutdownBeforeRun shuts down loops that never ran: their accepted functions run nevertheless.
@@ -225,78 +221,64 @@ func shutdownBeforeRun(t *trial) {
 		t.Errorf("callbacks ran on the goroutine that called Shutdown, which may hold locks that they need")
 	}
 	t.want("Run after that", l.runAgain(), loopapi.ErrLoopTerminated)
-	if l.comp != nil {
-		t.wait(l.comp.Done(), "Done of a loop that never ran")
-	}
+	l.over("of a loop that never ran")
 }
 
 // shutdownRacesRun calls Shutdown or Close at about the moment at which Run begins (bugs 9 and 10 of
 // docs/reliability.md).
 func shutdownRacesRun(t *trial) {
-	for i := range t.scale(800) {
+	t.rounds(t.scale(800), func(i int) {
 		l := t.make(Config{})
 		var ran atomic.Int64
 		t.must("Submit", l.Submit(func() { ran.Add(1) }))
 		l.launch(context.Background())
-		for spin := time.Now(); !t.virtual && time.Since(spin) < time.Duration(i%20)*time.Microsecond; {
-		}
+		spin(time.Duration(i%20) * time.Microsecond)
 		if i%2 == 0 {
 			t.want("Shutdown", l.shutdown(), nil)
 			if ran.Load() != 1 {
 				t.Errorf("a task accepted before Run ran %d times when Shutdown returned", ran.Load())
 			}
-			t.want("a Run that races with Shutdown", l.result(), nil, loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
+			l.returns(" that races with Shutdown", nil, loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
 		} else {
 			t.want("Close", l.Close(), nil)
-			t.want("a Run that races with Close", l.result(), loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
+			l.returns(" that races with Close", loopapi.ErrLoopTerminated, loopapi.ErrLoopAlreadyRunning)
 		}
-		if t.failed() {
-			return
-		}
-	}
+	})
 }
 
 // doneChannel checks that Done stays open while a callback runs, and is closed when Run has returned.
 func doneChannel(t *trial) {
-	closed := func(l *loop) bool {
-		select {
-		case <-l.comp.Done():
-			return true
-		default:
-			return false
-		}
-	}
 	l := t.start(Config{})
 	g := l.hold()
-	ending := t.async(func() { _ = l.shutdown() })
-	l.refuses()
-	if closed(l) {
+	stopped := l.stopping()
+	if !stays(l.comp.Done(), time.Millisecond) {
 		t.Errorf("Done is closed while a callback runs")
 	}
 	g.open()
-	t.wait(ending, "Shutdown to return")
-	t.wait(l.comp.Done(), "Done after Shutdown")
-	t.want("Run", l.result(), nil)
+	stopped()
+	l.over("after Shutdown")
+	l.returns("", nil)
 
 	l = t.start(Config{})
 	g = l.hold()
 	t.want("Close", l.Close(), nil)
-	time.Sleep(time.Millisecond)
-	if closed(l) {
+	if !stays(l.comp.Done(), time.Millisecond) {
 		t.Errorf("Done is closed after Close while a callback still runs")
 	}
 	g.open()
-	t.wait(l.comp.Done(), "Done after Close")
+	l.over("after Close")
 
-	for range t.scale(100) {
+	t.rounds(t.scale(100), func(int) {
 		l := t.start(Config{})
 		ended := t.async(func() {
 			<-l.ended
-			if !closed(l) {
+			select {
+			case <-l.comp.Done():
+			default:
 				t.Errorf("Done is still open although Run has returned")
 			}
 		})
 		t.want("Shutdown", l.shutdown(), nil)
 		t.wait(ended, "Run to return")
-	}
+	})
 }

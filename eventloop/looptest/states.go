@@ -6,14 +6,13 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // zombie wakes a loop through every lane while it terminates, and checks that its state never moves backwards.
 func zombie(t *trial) {
-	for range t.scale(200) {
+	t.rounds(t.scale(200), func(int) {
 		l := t.start(Config{})
 		l.rest()
 		var stop atomic.Bool
@@ -35,7 +34,7 @@ func zombie(t *trial) {
 			// Bounded: internal tasks are accepted while terminating, and would delay the end.
 			for i := 0; i < 200 && !stop.Load(); i++ {
 				for _, k := range l.available() {
-					_ = k.run(l, func() {})
+					_ = k.run(l, noop)
 				}
 			}
 		})
@@ -48,31 +47,21 @@ func zombie(t *trial) {
 		}
 		t.wait(waker, "the submitting goroutine")
 		t.wait(watching, "the watching goroutine")
-		t.want("Run", l.result(), nil)
-		if t.failed() {
-			return
-		}
-	}
-	zombieInCallback(t)
-}
-
-// zombieInCallback does the same step by step: Shutdown is called while a callback holds the loop, which is then woken.
-func zombieInCallback(t *trial) {
+		l.returns("", nil)
+	})
+	// Step by step: Shutdown is called while a callback holds the loop, which is then woken.
 	l := t.start(Config{})
 	g := l.hold()
-	ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-	l.refuses()
+	stopped := l.stopping()
 	for range 3 {
-		if err := l.SubmitInternal(func() {}); err != nil {
-			t.Errorf("SubmitInternal on a terminating loop: %v", err)
-		}
+		t.want("SubmitInternal on a terminating loop", l.SubmitInternal(noop), nil)
 		if s := l.states.State(); s != loopapi.StateTerminating {
 			t.Errorf("a wake-up moved the state from terminating to %v", s)
 		}
 	}
 	g.open()
-	t.wait(ending, "Shutdown to return")
-	t.want("Run", l.result(), nil)
+	stopped()
+	l.returns("", nil)
 }
 
 func backwards(from, to loopapi.State) bool {
@@ -103,7 +92,7 @@ func stateNumbers(t *trial) {
 		t.want("Shutdown from a callback", l.Shutdown(context.Background()), nil)
 		is(l, "in a callback after Shutdown", 5)
 	}))
-	t.want("Run", l.result(), nil)
+	l.returns("", nil)
 	is(l, "after Run", 1)
 
 	closed := t.make(Config{})
@@ -113,7 +102,7 @@ func stateNumbers(t *trial) {
 
 // runOnce calls Run from many goroutines at once.
 func runOnce(t *trial) {
-	for range t.scale(50) {
+	t.rounds(t.scale(50), func(int) {
 		l := t.make(Config{})
 		const callers = 16
 		results := make(chan error, callers)
@@ -121,12 +110,8 @@ func runOnce(t *trial) {
 			t.async(func() { results <- l.Run(context.Background()) })
 		}
 		for range callers - 1 {
-			select {
-			case err := <-results:
-				t.want("the Run of a loser", err, loopapi.ErrLoopAlreadyRunning)
-			case <-time.After(t.patience):
-				t.Fatalf("of %d concurrent Runs more than one runs the loop", callers)
-			}
+			err := receive(t, results, "all but one of %d concurrent Runs to return", callers)
+			t.want("the Run of a loser", err, loopapi.ErrLoopAlreadyRunning)
 		}
 		l.sync()
 		t.want("a Run while another one runs", l.runAgain(), loopapi.ErrLoopAlreadyRunning)
@@ -134,13 +119,8 @@ func runOnce(t *trial) {
 		t.want("a Run while a callback runs", l.runAgain(), loopapi.ErrLoopAlreadyRunning)
 		g.open()
 		t.want("Shutdown", l.shutdown(), nil)
-		select {
-		case err := <-results:
-			t.want("the Run of the winner", err, nil)
-		case <-time.After(t.patience):
-			t.Fatalf("Run did not return after Shutdown")
-		}
-	}
+		t.want("the Run of the winner", receive(t, results, "Run to return after Shutdown"), nil)
+	})
 }
 
 // runAfterEnd calls Run on loops that were ended in every way.

@@ -7,7 +7,7 @@ type check struct {
 	name  string
 	rule  string // printed when the check fails: the rule, and why it matters
 	needs need   // capabilities without which the check does not apply
-	timed bool   // a check of time: runs on virtual time if the contestant declares VirtualTime
+	timed bool   // runs on virtual time if the contestant declares VirtualTime
 	run   func(t *trial)
 }
 
@@ -43,9 +43,9 @@ var checks = []check{
 
 	{"D03_LostWakeup", "A task submitted while the loop goes to sleep is seen or wakes it: commit to sleep, verify all " +
 		"sources, then sleep; producers write, then check. A lost wake-up hangs the program until something else happens.",
-		0, wall, pingPongExternal},
-	{"D03_LostWakeupInternal", "The re-check before sleep covers the internal queue.", 0, wall, pingPongInternal},
-	{"D03_LostWakeupMicrotask", "The re-check before sleep covers the microtask queue.", needMicrotasks, wall, pingPongMicrotask},
+		0, wall, pingPong(external)},
+	{"D03_LostWakeupInternal", "The re-check before sleep covers the internal queue.", 0, wall, pingPong(internal)},
+	{"D03_LostWakeupMicrotask", "The re-check before sleep covers the microtask queue.", needMicrotasks, wall, pingPong(microtask)},
 	{"D03_LostWakeupConcurrent", "One wake serves many producers, and no producer may rely on a wake that was already " +
 		"consumed.", 0, wall, pingPongMany},
 	{"D03_LostWakeupTimer", "A timer from another goroutine that becomes the earliest wakes a sleeping loop, or is seen " +
@@ -107,13 +107,13 @@ var checks = []check{
 	{"D10_RetentionInBatch", "A finished callback's captures are collectable while later ones of the same batch still run: " +
 		"a long callback must not pin what came before it.", 0, wall, retentionInBatch},
 
-	{"D14_AllocSubmit", "Submit does not allocate in steady state.", 0, wall, allocLane(lanes[0])},
-	{"D14_AllocInternal", "SubmitInternal does not allocate in steady state.", 0, wall, allocLane(lanes[1])},
-	{"D14_AllocMicrotask", "ScheduleMicrotask on the loop does not allocate in steady state.", needMicrotasks, wall, allocMicrotask},
+	{"D14_AllocSubmit", "Submit does not allocate in steady state.", 0, wall, allocLane(external)},
+	{"D14_AllocInternal", "SubmitInternal does not allocate in steady state.", 0, wall, allocLane(internal)},
+	{"D14_AllocMicrotask", "ScheduleMicrotask on the loop does not allocate in steady state.", needMicrotasks, wall, allocates("microtask", allocBatch/2, allocMicrotask)},
 	{"D14_AllocTimer", "Re-arming, and scheduling and cancelling, timers on the loop does not allocate in steady state.",
-		needTimers, wall, allocTimer},
-	{"D14_AllocFD", "Calling a descriptor's callback does not allocate in steady state.", needFDs, wall, allocIO},
-	{"D14_AllocClock", "CurrentTickTime does not allocate.", needClock, wall, allocClock},
+		needTimers, wall, allocates("timer re-arm, and schedule and cancel", allocBatch, allocTimer)},
+	{"D14_AllocFD", "Calling a descriptor's callback does not allocate in steady state.", needFDs, wall, allocates("event of a descriptor", allocBatch, allocIO)},
+	{"D14_AllocClock", "CurrentTickTime does not allocate.", needClock, wall, allocates("CurrentTickTime", allocBatch, allocClock)},
 
 	{"D16_ShutdownChain", "Shutdown runs what was accepted and whatever internal work and microtasks that brings, until " +
 		"all are empty. A drain in the wrong order loses the end of the chain.", 0, wall, shutdownChain},
@@ -150,16 +150,16 @@ var checks = []check{
 
 	{"D17_OverloadEpisode", "When the tick budget is spent and tasks remain, OnOverload(ErrLoopOverloaded) is called: once " +
 		"per episode, and not when nothing remains. An alarm that cries at each tick is switched off.",
-		0, wall, overloadEpisode},
+		needState, wall, overloadEpisode},
 	{"D17_OverloadOfSlowTasks", "It is called also if the tasks take so long that the tick ends before its budget is spent: a loop " +
-		"that falls behind is overloaded whether its tasks are many or long.", 0, bubble, overloadOfSlowTasks},
+		"that falls behind is overloaded whether its tasks are many or long.", needState, bubble, overloadOfSlowTasks},
 	{"D17_QueueLimit", "With a queue limit Submit returns ErrLoopOverloaded exactly at the limit, never for internal work, " +
-		"and accepts again when there is room.", 0, wall, queueLimit},
+		"and accepts again when there is room.", needState, wall, queueLimit},
 
 	{"D18_TickTime", "CurrentTickTime is never zero, never goes back, and is never torn, from any goroutine.",
 		needClock, wall, tickTime},
 	{"D18_TickTimeFresh", "Inside callbacks CurrentTickTime is the time at which the tick began: the cache is refreshed " +
-		"after every sleep, before timers run.", needClock, bubble, tickTimeFresh},
+		"after every sleep, before timers run.", needClock | needState, bubble, tickTimeFresh},
 
 	{"Conservation_Shutdown", "A function whose submission returned nil runs exactly once on the loop, and never after the " +
 		"end; one that was refused never runs. Acceptance and the end are decided under one lock.", 0, wall, conserveShutdown},
@@ -168,9 +168,9 @@ var checks = []check{
 	{"Conservation_SubmitDuringClose", "Every method stays safe while the loop is being closed: it returns nil or the " +
 		"documented error, and touches nothing that is released.", 0, wall, submitDuringClose},
 	{"Conservation_BeforeRun", "What is accepted before Run runs after it, in every lane.", 0, wall, conserveBeforeRun},
+	{"Life_OneGoroutine", "Callbacks of all kinds run one at a time, on the goroutine that called Run: what they touch needs no lock.",
+		0, wall, oneGoroutine},
 	{"Life_IdleLoopStays", "A loop without work stays until it is asked to end.", 0, wall, lifeWithoutWork},
-	{"Order_Model", "Microtasks before internal tasks before external tasks, each in order of submission, whatever " +
-		"callbacks submit and whether or not they panic.", 0, wall, orderModel},
 	{"Random_Operations", "Programs of random operations, from callbacks and from elsewhere, do what a sequential reference " +
 		"does: each accepted function runs once, in its turn, or is dropped by Close, and each call returns what it should.",
 		0, bubble, randomOperations},
@@ -198,14 +198,11 @@ var checks = []check{
 	{"Siege_Close", "Close comes although goroutines go on to submit, and nothing starts after it.", 0, wall, siegeClose},
 	{"Siege_SelfFeeding", "Callbacks that begin anew whatever happens do not keep a loop from its end: what they bring while it " +
 		"ends is refused by and by. A server that accepts again and again is an ordinary program.", 0, wall, selfFeeding},
-	{"Siege_Neighbours", "Beside goroutines that compute timers are about as late as the runtime's own, and tasks wait hardly longer " +
-		"than functions that a goroutine takes from a channel: a loop that waits for its turn again and again has hiccups.",
-		0, wall, neighbours},
 
 	{"Timers_Order", "Timers fire in order of deadline, equal deadlines in order of scheduling.", needTimers, bubble, timerOrder},
 	{"Timers_NeverEarly", "A timer never fires before its delay has passed, counted from the call and not from a cached " +
 		"time.", needTimers, bubble, neverEarly},
-	{"Timers_Punctual", "On an idle loop a timer fires within a millisecond of its deadline plus the runtime's own error.",
+	{"Timers_Punctual", "On an idle loop that nothing else delays a timer fires within a millisecond of its deadline.",
 		needTimers, bubble, punctual},
 	{"Timers_ZeroDelay", "Zero and negative delays mean now, in a later tick: never inside the call, never before the " +
 		"microtasks of the caller.", needTimers, bubble, zeroDelay},
@@ -224,8 +221,6 @@ var checks = []check{
 	{"Timers_IDs", "An ID is never zero and names one timer only: a stale one must not cancel its successor.",
 		needTimers, bubble, timerIDs},
 	{"Timers_Foreign", "Timers may be scheduled from any goroutine; each fires once.", needTimers, wall, foreignTimers},
-	{"Timers_Model", "Random scheduling and cancelling agrees with a list that is sorted by deadline.",
-		needTimers, bubble, timerModel},
 
 	{"Tiers_Order", "Of the timers that are due critical ones fire first, then normal ones; background ones when nothing else is to " +
 		"be done. Within a tier the order is that of deadlines.", needTiers, bubble, tierOrder},
@@ -253,7 +248,7 @@ var checks = []check{
 	{"IO_Microtasks", "There is a microtask checkpoint at the latest after 64 callbacks of descriptors, and after " +
 		"the last of them, before the next task.", needFDs | needMicrotasks, wall, ioMicrotasks},
 	{"IO_TickTime", "In the callback of a descriptor that ended a sleep CurrentTickTime is not from before it.",
-		needFDs | needClock, wall, ioTickTime},
+		needFDs | needClock | needState, wall, ioTickTime},
 
 	{"IO_UnregisterInBatch", "A callback unregisters others that are ready in the same batch of events: they are " +
 		"not called. What a callback has released must not be used by the next one.",
@@ -328,4 +323,44 @@ var checks = []check{
 		0, wall, exitRace},
 
 	{"Leaks_Lifecycles", "Many lives leave no goroutine and no descriptor behind, however they end.", 0, wall, leaks},
+}
+
+// liveness are the requirements that RunLiveness asks for. Here "soon" is what twice the same takes of the Go runtime, at the same
+// moment, and a part of a second more.
+var liveness = []check{
+	{"Live_Alone", "An idle loop runs what it is given soon, in all lanes, and a timer soon after its deadline: it is woken by the work itself, " +
+		"and not when it looks the next time.", 0, wall, liveAlone},
+	{"Live_Floods", "In a flood of one lane the others are served soon.", 0, wall, liveFloods},
+	{"Live_Neighbours", "Beside goroutines that compute timers are about as late as the runtime's own, and tasks wait hardly longer " +
+		"than functions that a goroutine takes from a channel: a loop that waits for its turn again and again has hiccups.",
+		0, wall, liveNeighbours},
+	{"Live_Ends", "The end that is asked for comes soon, although goroutines go on to submit.", 0, wall, liveEnds},
+	{"Live_Background", "On a loop that always has something else to do background timers fire about a second late.",
+		needTiers, wall, liveBackground},
+	{"Live_Signals", "Signals that interrupt the wait do not make a timer late.", needFDs | needTimers, wall, liveSignals},
+	{"Live_Idle", "Loops with nothing to do use no processor time.", needState, wall, liveIdle},
+}
+
+// gate has the checks without which a loop is no loop, and what each is about; see Check.Gate.
+var gate = map[string]string{
+	"D10_FIFO":          "order",
+	"D10_ProducerOrder": "order",
+
+	"D03_LostWakeup":                 "conservation",
+	"D03_LostWakeupInternal":         "conservation",
+	"D03_LostWakeupConcurrent":       "conservation",
+	"D07_WakeStorm":                  "conservation",
+	"Conservation_Shutdown":          "conservation",
+	"Conservation_SubmitDuringClose": "conservation",
+	"Conservation_BeforeRun":         "conservation",
+	"Random_Together":                "conservation",
+
+	"Life_OneGoroutine": "one goroutine",
+
+	"D01_NoZombie":           "end",
+	"D04_RunAfterEnd":        "end",
+	"D16_ShutdownTogether":   "end",
+	"D16_EndRacesRun":        "end",
+	"D16_CloseOften":         "end",
+	"D16_CloseWhileSleeping": "end",
 }

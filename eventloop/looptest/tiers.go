@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -34,9 +33,10 @@ func tierOrder(t *trial) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	for range max(few(20), 5) {
 		const n = 60
-		var order []loopapi.TimerTier // only the loop touches it until all have run
+		var order []loopapi.TimerTier // only the loop touches these until all have run
+		var first, last time.Time     // when the first one fired, and the last one
 		all := newLatch(n + 2)
-		last := func(name string) func() {
+		behind := func(name string) func() {
 			return func() {
 				if slices.Contains(order, loopapi.TimerBackground) {
 					t.Errorf("%s waited for background timers", name)
@@ -51,10 +51,11 @@ func tierOrder(t *trial) {
 				fired[tier].add(time.Duration(rng.IntN(5))*time.Millisecond, func(d time.Duration, fn func()) {
 					l.tier(tier, d, func() {
 						if fn(); len(order) == 0 {
-							t.want("Submit", l.Submit(last("a task")), nil)
-							t.want("SubmitInternal", l.SubmitInternal(last("an internal task")), nil)
+							first = time.Now()
+							t.want("Submit", l.Submit(behind("a task")), nil)
+							t.want("SubmitInternal", l.SubmitInternal(behind("an internal task")), nil)
 						}
-						order = append(order, tier)
+						order, last = append(order, tier), time.Now()
 						all.done()
 					})
 				})
@@ -62,9 +63,10 @@ func tierOrder(t *trial) {
 			time.Sleep(6 * time.Millisecond) // all are due when the callback ends
 		})
 		t.wait(all.ch, "%d timers of all tiers, and two tasks", n)
+		// If the machine stalls, those of a tier may have had their time in the tick.
 		if !slices.IsSortedFunc(order, func(a, b loopapi.TimerTier) int {
 			return slices.Index(byUrgency, a) - slices.Index(byUrgency, b)
-		}) {
+		}) && last.Sub(first) < longTick {
 			t.Errorf("timers that were due together fired in the order of the tiers %v, want all of tier %v, then %v, then %v",
 				order, byUrgency[0], byUrgency[1], byUrgency[2])
 		}
@@ -75,52 +77,30 @@ func tierOrder(t *trial) {
 	l.finish()
 }
 
-// tierBackground measures the lateness of background timers on an idle loop and on one that always has work.
+// tierBackground looks at when background timers fire on an idle loop and on one that always has work.
 func tierBackground(t *trial) {
 	l := t.start(Config{})
-	lateness := func() time.Duration {
-		due, late := time.Now().Add(5*time.Millisecond), make(chan time.Duration, 1)
-		l.tier(loopapi.TimerBackground, 5*time.Millisecond, func() { late <- time.Since(due) })
-		return receive(t, late, "a background timer")
-	}
-	if late := lateness(); late > t.slack() {
+	if late := l.backgroundLateness(); late > slack && t.virtual {
 		t.Errorf("on a loop with nothing to do a background timer is %v late", late)
 	}
-	if testing.Short() && !t.virtual {
-		l.finish()
-		return // what follows takes a second
-	}
-	idle := l.labour()
-	most := t.slack() + 20*time.Millisecond
-	if !t.virtual {
-		most += latestBackground // the machine may stall
-	}
-	if late := lateness(); late < latestBackground/2 || late > latestBackground+most {
+	idle := l.endless(lanes[external], 1, func() { time.Sleep(time.Millisecond) })
+	late := l.backgroundLateness()
+	if late < latestBackground/2 || t.virtual && late > latestBackground+20*time.Millisecond {
 		t.Errorf("on a loop with always something to do a background timer is %v late, want about %v", late, latestBackground)
 	}
 	idle()
 	l.finish()
 }
 
-// labour keeps the loop busy with a task that takes a millisecond and submits itself again, until idle is called.
-func (l *loop) labour() (idle func()) {
-	var stop atomic.Bool
-	l.trial.onCleanup(func() { stop.Store(true) })
-	var again func()
-	again = func() {
-		if time.Sleep(time.Millisecond); !stop.Load() {
-			l.trial.want("Submit", l.Submit(again), nil)
-		}
-	}
-	l.trial.must("Submit", l.Submit(again))
-	return func() {
-		stop.Store(true)
-		l.sync()
-	}
+// backgroundLateness returns by how much a background timer was late.
+func (l *loop) backgroundLateness() time.Duration {
+	due, late := time.Now().Add(5*time.Millisecond), make(chan time.Duration, 1)
+	l.tier(loopapi.TimerBackground, 5*time.Millisecond, func() { late <- time.Since(due) })
+	return receive(l.trial, late, "a background timer")
 }
 
 // tierStorm keeps many timers of one tier due, which together take longer than a tick may last. All other work must make
-// progress.
+// progress, background timers after a while.
 func tierStorm(t *trial) {
 	for _, stormy := range byUrgency {
 		l := t.start(Config{})
@@ -140,26 +120,34 @@ func tierStorm(t *trial) {
 				l.tier(stormy, 0, again)
 			}
 		})
+		// serve waits for a callback that may run no earlier than least and, on virtual time, no later than a tenth of a second after.
+		serve := func(what string, least time.Duration, run func(fn func())) {
+			const most = 100 * time.Millisecond
+			begin, at := time.Now(), make(chan time.Duration, 1)
+			run(func() { at <- time.Since(begin) })
+			switch took := receive(t, at, "a %s, in a storm of timers of tier %d", what, stormy); {
+			case took < least:
+				t.Errorf("in a storm of timers of tier %d a %s ran after %v, want at least %v: others were due", stormy, what, took, least)
+			case took > least*2+most && t.virtual:
+				t.Errorf("in a storm of timers of tier %d a %s took %v to get to run, want at most %v", stormy, what, took, least*2+most)
+			}
+		}
 		rounds := few(10)
 		if !t.virtual {
 			rounds = 1 // a round may take a second
 		}
 		for range rounds {
 			for _, k := range l.available() {
-				l.inStorm(stormy, k.name, func(fn func()) { t.must(k.name, k.run(l, fn)) }, 0, 100*time.Millisecond)
+				serve(k.name, 0, func(fn func()) { t.must(k.name, k.run(l, fn)) })
 			}
 			for _, tier := range byUrgency {
-				least, most := time.Duration(0), 100*time.Millisecond
-				switch {
-				case tier == stormy:
-					continue
-				case tier == loopapi.TimerBackground:
-					least, most = latestBackground/2, latestBackground+most
-					if testing.Short() && !t.virtual {
-						continue
-					}
+				least := time.Duration(0)
+				if tier == loopapi.TimerBackground {
+					least = latestBackground / 2
 				}
-				l.inStorm(stormy, "timer of another tier", func(fn func()) { l.tier(tier, 0, fn) }, least, most)
+				if tier != stormy {
+					serve("timer of another tier", least, func(fn func()) { l.tier(tier, 0, fn) })
+				}
 			}
 		}
 		stop.Store(true)
@@ -169,19 +157,6 @@ func tierStorm(t *trial) {
 			t.Errorf("of timers of tier %d that re-arm themselves one fired %d times, and another %d: the rest of a tick keeps its order",
 				stormy, most, least)
 		}
-	}
-}
-
-// inStorm waits for the callback that run submits. It may run no earlier than least and, on virtual time, no later than
-// most.
-func (l *loop) inStorm(tier loopapi.TimerTier, what string, run func(fn func()), least, most time.Duration) {
-	begin, at := time.Now(), make(chan time.Duration, 1)
-	run(func() { at <- time.Since(begin) })
-	switch took := receive(l.trial, at, "a %s, in a storm of timers of tier %d", what, tier); {
-	case took < least:
-		l.trial.Errorf("in a storm of timers of tier %d a %s ran after %v, want at least %v: others were due", tier, what, took, least)
-	case took > most && l.trial.virtual:
-		l.trial.Errorf("in a storm of timers of tier %d a %s took %v to get to run, want at most %v", tier, what, took, most)
 	}
 }
 

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -24,13 +21,8 @@ func (l *loop) timer(d time.Duration, fn func()) loopapi.TimerID {
 	return id
 }
 
-// slack returns by how much a timer may be late. On virtual time only the loop itself delays a timer.
-func (t *trial) slack() time.Duration {
-	if t.virtual {
-		return time.Millisecond
-	}
-	return 250 * time.Millisecond
-}
+// slack is by how much a timer may be late on virtual time, on which only the loop itself delays it.
+const slack = time.Millisecond
 
 // timerOrder schedules random delays, many of them equal, and compares the order of firing with that of the deadlines.
 func timerOrder(t *trial) {
@@ -135,56 +127,24 @@ func neverEarly(t *trial) {
 		// In a callback that has run for a while a cached time is old.
 		l.do(func() { time.Sleep(min(unit/10, time.Second)); arm() })
 	}
-	t.waitFor(all.ch, t.patience+time.Duration(n)*unit, "%d timers", n)
+	t.waitFor(all.ch, time.Duration(n)*unit, "%d timers", n)
 	l.finish()
 }
 
-// punctual measures how late timers of an idle loop are. In real time, where the machine may be busy, one good
-// measurement of several is enough: a bad loop is late in all of them.
+// punctual looks at how late timers of an idle loop are.
 func punctual(t *trial) {
+	t.onlyVirtual()
 	l := t.start(Config{})
-	tries := 1
-	if !t.virtual {
-		tries = 5
-	}
-	limit := min(t.slack(), 10*time.Millisecond)
-	var median, worst time.Duration
-	for range tries {
-		if median, worst = l.lateness(); median <= limit && worst <= t.slack() {
-			break
-		}
-	}
-	if median > limit {
-		t.Errorf("on an idle loop timers are late by %v in the median, want at most %v", median, limit)
-	}
-	if worst > t.slack() {
-		t.Errorf("on an idle loop a timer was late by %v, want at most %v", worst, t.slack())
-	}
-	l.finish()
-}
-
-// lateness measures by how much timers of an idle loop are late.
-func (l *loop) lateness() (median, worst time.Duration) {
-	t := l.trial
-	var late []time.Duration
-	tries := 30
-	if testing.Short() && !t.virtual {
-		tries = 10
-	}
-	for i := range tries {
+	for i := range 30 {
 		l.rest()
 		d, begin := time.Duration(i%10)*1300*time.Microsecond, time.Now()
 		fired := make(chan time.Time, 1)
 		l.timer(d, func() { fired <- time.Now() })
-		select {
-		case at := <-fired:
-			late = append(late, at.Sub(begin)-d)
-		case <-time.After(t.patience):
-			t.Fatalf("a timer of %v did not fire within %v", d, t.patience)
+		if late := receive(t, fired, "a timer of %v", d).Sub(begin) - d; late > slack {
+			t.Errorf("on an idle loop a timer was late by %v, want at most %v", late, slack)
 		}
 	}
-	slices.Sort(late)
-	return late[len(late)/2], late[len(late)-1]
+	l.finish()
 }
 
 // zeroDelay checks that timers without delay fire after the running callback and its microtasks.
@@ -238,9 +198,7 @@ func hugeDelay(t *trial) {
 
 // fourHundredDays runs timers of up to 400 days, and a daily one that re-arms itself and keeps the loop's clock moving.
 func fourHundredDays(t *trial) {
-	if !t.virtual {
-		t.notApplicable("needs virtual time")
-	}
+	t.onlyVirtual()
 	l := t.start(Config{})
 	const day = 24 * time.Hour
 	begin := time.Now()
@@ -249,7 +207,7 @@ func fourHundredDays(t *trial) {
 	all := newLatch(len(delays))
 	for _, d := range delays {
 		l.timer(d, func() {
-			if late := time.Since(begin) - d; late < 0 || late > t.slack() {
+			if late := time.Since(begin) - d; late < 0 || late > slack {
 				t.Errorf("a timer of %v fired %v after its deadline", d, late)
 			}
 			all.done()
@@ -275,23 +233,9 @@ func fourHundredDays(t *trial) {
 // rearm lets timers re-arm themselves without delay and checks that all other work makes progress.
 func rearm(t *trial) {
 	l := t.start(Config{})
-	var stop atomic.Bool
-	t.onCleanup(func() { stop.Store(true) })
-	for range 3 {
-		var again func()
-		again = busy(func() {
-			if !stop.Load() {
-				l.timer(0, again)
-			}
-		})
-		l.timer(0, again)
-	}
-	for i := range few(50) {
-		for _, k := range l.available() {
-			done := make(chan struct{})
-			t.must(k.name, k.run(l, func() { close(done) }))
-			t.wait(done, "%s %d, beside timers that re-arm themselves", k.name, i)
-		}
+	stop := l.endless(lanes[timerLane], 3, noop)
+	for range few(50) {
+		l.serve(", beside timers that re-arm themselves")
 	}
 	// Between two firings of a timer lies a whole tick: the task that its callback submitted runs first.
 	var seen journal[string]
@@ -309,8 +253,7 @@ func rearm(t *trial) {
 	}
 	l.timer(0, turn)
 	t.wait(ended, "a timer to re-arm itself 20 times")
-	stop.Store(true)
-	l.sync() // waits for the callbacks that have seen stop unset
+	stop()
 	var want []string
 	for range rounds {
 		want = append(want, "timer", "task")

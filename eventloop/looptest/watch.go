@@ -8,9 +8,9 @@ import (
 	"io"
 	"runtime"
 	"sync/atomic"
-	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -48,7 +48,7 @@ func (l *loop) tryWatch(fd int, events loopapi.IOEvents, then func(w *watch)) (*
 		case w.again <- struct{}{}:
 		default:
 		}
-		runtime.Gosched() // see busy
+		runtime.Gosched() // otherwise a check may wait for the end of the loop's time slice
 	})
 }
 
@@ -136,50 +136,33 @@ func ioCallback(l *loop, fn func()) error {
 }
 
 // standsStill expects the loop to sleep, and not to tick without work. Of a few moments one must be quiet: a loop that ticks
-// for ever has none, and whatever else makes it tick does not last. If the loop has a clock, its tick time must stand still
-// while the loop could have had processor time: this goroutine computes, so that a busy machine gives some time to this
-// process, and sleeps in between, so that the loop's thread can use it. In a short run it computes less. A loop without a
-// clock must use hardly any processor time.
+// for ever has none, and whatever else makes it tick does not last. A moment lasts until the loop could have ticked many times:
+// this goroutine computes, and yields and sleeps in between, so that the loop's thread gets as much of the processors as its own. If
+// the loop has a clock, its tick time must stand still meanwhile; the process of a loop without a clock, which is left alone, must use
+// hardly any processor time.
 func (l *loop) standsStill(format string, args ...any) {
-	const moments, parts, nap = 3, 10, 2 * time.Millisecond
-	busy := 4 * time.Millisecond
-	if testing.Short() {
-		busy = 150 * time.Microsecond
-	}
+	const moments, parts, nap, busy = 3, 10, 2 * time.Millisecond, 2 * time.Millisecond
 	garbage.Collect()
 	for range moments {
 		l.rest()
-		if l.clock == nil && idles(max(time.Duration(few(40))*time.Millisecond, 8*time.Millisecond)) {
-			return
-		}
-		if l.clock != nil {
-			tick := l.clock.CurrentTickTime()
-			for counted, all := 0, 0; counted < parts && all < 5*parts; all++ {
-				begin := time.Now()
-				time.Sleep(nap)
-				if time.Since(begin) < 2*nap { // after a longer nap the loop may have had no processor time either
-					counted++
-				}
-				spend(busy)
-			}
-			if l.clock.CurrentTickTime().Equal(tick) {
+		if l.clock == nil {
+			const least = 20
+			before := processorTime()
+			if beats(least); processorTime()-before < least*beat.Length/50 {
 				return
 			}
+			continue
+		}
+		tick := l.clock.CurrentTickTime()
+		for range parts {
+			beats(1)
+			for until := processorTime() + busy; processorTime() < until; {
+				runtime.Gosched() // takes long on a single processor if the loop ticks without work
+			}
+		}
+		if l.clock.CurrentTickTime().Equal(tick) {
+			return
 		}
 	}
 	l.trial.Errorf("the loop goes round and round although it has nothing to do: %s", fmt.Sprintf(format, args...))
-}
-
-// idles reports whether the process uses less than a tenth of a processor for a moment.
-func idles(moment time.Duration) bool {
-	before, begin := processorTime(), time.Now()
-	time.Sleep(moment)
-	return processorTime()-before < time.Since(begin)/10
-}
-
-// spend uses d of processor time, and yields to other goroutines.
-func spend(d time.Duration) {
-	for until := processorTime() + d; processorTime() < until; {
-		runtime.Gosched() // takes long on a single processor if the loop ticks without work
-	}
 }

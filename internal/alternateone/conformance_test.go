@@ -18,3 +18,5 @@ func TestMain(m *testing.M) {
 }
 
 func TestConformance(t *testing.T) { looptest.Hold(t, alternateone.Entry()) }
+
+func TestLiveness(t *testing.T) { looptest.HoldLiveness(t, alternateone.Entry()) }

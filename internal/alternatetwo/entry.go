@@ -32,8 +32,8 @@ func Entry() loopapi.Entry {
 			"Siege_SelfFeeding": untilEmpty,
 		},
 		MayDiverge: map[string]string{
-			"IO_ForeignFirst":  lateMicrotasks,
-			"Siege_Neighbours": blockedThread,
+			"IO_ForeignFirst": lateMicrotasks,
+			"Live_Neighbours": blockedThread,
 		},
 	}
 }

@@ -21,8 +21,8 @@ import (
 // Beats is how many beats a wait is worth.
 const Beats = 3000
 
-// length is how long a beat sleeps.
-const length = 10 * time.Millisecond
+// Length is how long a beat sleeps. It takes longer where the process waits for a processor.
+const Length = 10 * time.Millisecond
 
 // ErrOver is the cause of a context that ended because nothing had come for all its beats.
 var ErrOver = errors.New("beat: nothing came for all the beats of a watchdog")
@@ -34,7 +34,7 @@ func After(beats int) (over <-chan struct{}, stop func()) {
 	own.Add(2)
 	go func() {
 		defer own.Add(-1)
-		timer := time.NewTimer(length)
+		timer := time.NewTimer(Length)
 		defer timer.Stop()
 		for range beats {
 			select {
@@ -47,7 +47,7 @@ func After(beats int) (over <-chan struct{}, stop func()) {
 			case <-quit:
 				return
 			}
-			timer.Reset(length)
+			timer.Reset(Length)
 		}
 	}()
 	go func() {
@@ -105,7 +105,7 @@ func Until(cond func() bool) bool {
 	}
 	over, stop := After(Beats)
 	defer stop()
-	for pause := 20 * time.Microsecond; ; pause = min(2*pause, length/2) {
+	for pause := 20 * time.Microsecond; ; pause = min(2*pause, Length/2) {
 		select {
 		case <-over:
 			return cond()

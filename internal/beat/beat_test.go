@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-const all = Beats * length
+const all = Beats * Length
 
 // fake is a test that notes its failure and goes on.
 type fake struct{ failure string }
@@ -52,14 +52,14 @@ func TestWaits(t *testing.T) {
 			}
 		},
 	} {
-		for _, after := range []time.Duration{0, 15 * time.Millisecond, all - length/2} {
+		for _, after := range []time.Duration{0, 15 * time.Millisecond, all - Length/2} {
 			synctest.Test(t, func(t *testing.T) {
 				c, tb, began := make(chan int, 1), &fake{}, time.Now()
 				time.AfterFunc(after, func() { c <- 7 })
 				if !wait(tb, c) || tb.failure != "" {
 					t.Errorf("%s gave up what came after %v: %s", name, after, tb.failure)
 				}
-				if waited := time.Since(began); waited < after || waited > after+length {
+				if waited := time.Since(began); waited < after || waited > after+Length {
 					t.Errorf("%s took %v for what came after %v", name, waited, after)
 				}
 			})

@@ -10,3 +10,5 @@ import (
 )
 
 func TestConformance(t *testing.T) { looptest.Hold(t, gojabaseline.Entry()) }
+
+func TestLiveness(t *testing.T) { looptest.HoldLiveness(t, gojabaseline.Entry()) }

@@ -39,7 +39,6 @@ func Entry() loopapi.Entry {
 			"D06_PanicInBatch":     panicEnds,
 			"D06_Goexit":           panicEnds,
 			"D06_AbortWhileEnding": panicEnds,
-			"Order_Model":          panicEnds,
 
 			"D09_InternalFirst":            oneQueue,
 			"D09_InternalWhileTerminating": oneQueue,
@@ -72,7 +71,6 @@ func Entry() loopapi.Entry {
 			"Timers_Order":         ownTimers,
 			"Timers_BeforeRun":     ownTimers,
 			"Timers_CancelInBatch": ownTimers,
-			"Timers_Model":         ownTimers,
 		},
 		MayDiverge: map[string]string{
 			"D16_RunContext":     oneQueue,

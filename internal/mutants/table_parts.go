@@ -398,8 +398,20 @@ var partMutants = []mutant{
 
 	// eventloop/looptest
 	{"kit-patient-for-ever", "eventloop/looptest/looptest.go",
-		"\t\ts.despair()\n", "",
+		"\t\t\ts.beats = min(s.beats, hurried)\n", "",
 		"who enters a loop that loses callbacks waits for its verdict half an hour", "^TestVerdictOnALossyLoopComesSoon$"},
+	{"kit-counts-time", "eventloop/looptest/trial.go",
+		"\t\t\tsilent, steps = 0, t.steps.Load()\n", "",
+		"a check that goes on, on a machine that is busy, fails a good loop", "^TestWatchdog$"},
+	{"kit-never-gives-up", "eventloop/looptest/trial.go",
+		"\t\t\tt.giveUp()\n", "",
+		"a loop that hangs fails without a word of what was waited for", "^TestWatchdog$"},
+	{"kit-gate-declared", "eventloop/looptest/looptest.go",
+		"v.outcome == outcomeFail && gate[c.name] != \"\"", "v.outcome == \"\"",
+		"a loop that reorders tasks is ranked because it says so", "^TestOutcomes$"},
+	{"three-late-time", "internal/alternatethree/wait.go",
+		"if timeout != 0 || len(events) > 0 {", "if len(events) > 0 {",
+		"a microtask that ends a sleep sees the time of the tick before it", "^TestConformance$/^impl=alternatethree$/^D18_TickTimeFresh$"},
 
 	// internal/tournament and its runner
 	{"rounds-are-cut", "internal/tournament/runner/run.go",
