@@ -7,17 +7,15 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/alternateone"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
-
-const patience = 3 * time.Second
 
 var quiet = alternateone.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
 
@@ -51,20 +49,12 @@ func do(t *testing.T, l *alternateone.Loop, fn func()) {
 
 func wait(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(patience):
-		t.Fatalf("waited in vain for %s", what)
-	}
+	beat.Receive(t, c, what)
 }
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	beat.Eventually(t, ok, what)
 }
 
 func asleep(l *alternateone.Loop) func() bool {
@@ -167,7 +157,7 @@ func TestInvariants(t *testing.T) {
 			if !errors.Is(err, loopapi.ErrLoopTerminated) || !errors.Is(err, alternateone.ErrInvariant) {
 				t.Errorf("SubmitInternal to a loop with a broken invariant returned %v", err)
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := beat.Context(context.Background())
 			defer cancel()
 			err = l.Shutdown(ctx) // which nobody else would end, if it never ran
 			if !errors.Is(err, loopapi.ErrLoopTerminated) || !errors.Is(err, alternateone.ErrInvariant) {
@@ -290,13 +280,8 @@ func TestViolationElsewhere(t *testing.T) {
 	eventually(t, "the loop to sleep", asleep(l))
 	alternateone.Breaks["books: started"](l)
 	e := violation(t, func() { _ = l.SubmitInternal(noop) })
-	select {
-	case got := <-found:
-		if got != any(e) {
-			t.Errorf("Run panicked with %v, want %v", got, e)
-		}
-	case <-time.After(patience):
-		t.Fatal("the loop sleeps on although an invariant is violated")
+	if got := beat.Receive(t, found, "a sleeping loop to end although an invariant is violated"); got != any(e) {
+		t.Errorf("Run panicked with %v, want %v", got, e)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/alternateone"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -45,12 +46,7 @@ func TestForeignRegistration(t *testing.T) {
 			eventually(t, "the loop to sleep", asleep(l))
 			done := make(chan error, 1)
 			go func() { done <- step() }()
-			select {
-			case err := <-done:
-				must(t, err)
-			case <-time.After(patience):
-				t.Fatal("a registration waits for the end of the loop's sleep")
-			}
+			must(t, beat.Receive(t, done, "a registration that is made while the loop sleeps"))
 		}
 	}
 	if calls.Load() != 0 {
@@ -97,12 +93,7 @@ func TestLetIn(t *testing.T) {
 		expected.Add(1)
 		gate <- struct{}{}
 		wait(t, entered, "the next I/O callback")
-		select {
-		case err := <-done:
-			must(t, err)
-		case <-time.After(patience):
-			t.Fatal("a registration waits for more than the callback that was running")
-		}
+		must(t, beat.Receive(t, done, "a registration, behind the callback that was running"))
 		gate <- struct{}{}
 	}
 	if late.Load() != 0 {
@@ -110,15 +101,11 @@ func TestLetIn(t *testing.T) {
 	}
 	must(t, l.Close())
 	close(gate)
-	for ended := false; !ended; {
-		select {
-		case <-entered:
-		case <-result:
-			ended = true
-		case <-time.After(patience):
-			t.Fatal("waited in vain for the end")
+	go func() {
+		for range entered {
 		}
-	}
+	}()
+	beat.Receive(t, result, "the end")
 }
 
 // TestRegistrationInside registers from within an I/O callback and from the panic handler that is called behind it,
@@ -151,11 +138,7 @@ func TestRegistrationInside(t *testing.T) {
 	result := make(chan error, 1)
 	go func() { result <- l.Run(context.Background()) }()
 	for range 7 {
-		select {
-		case <-done:
-		case <-time.After(patience):
-			t.Fatal("waited in vain for a registration inside a callback")
-		}
+		beat.Receive(t, done, "a registration inside a callback")
 	}
 	must(t, l.Shutdown(context.Background()), <-result)
 }
