@@ -3,14 +3,12 @@ package tournament_test
 // The README's words, followed as they stand.
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/outside"
 	"github.com/turnloop/turnloop/internal/tournament/record"
@@ -66,9 +64,7 @@ func follow(t *testing.T, w words) (dir string, env []string) {
 
 func shell(t *testing.T, dir string, env []string, commands string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-ec", commands)
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", commands)
 	cmd.Dir, cmd.Env = dir, env
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -75,7 +75,7 @@ build_prefix() {
 	if [[ ! -e $system/bcryptprimitives.dll ]]; then
 		say "making a Wine prefix"
 		rm -rf "$WINEPREFIX"
-		timeout 120 "$wine" wineboot --init >"$out/wineboot.log" 2>&1 ||
+		timeout 3600 "$wine" wineboot --init >"$out/wineboot.log" 2>&1 ||
 			fail "Wine cannot make a prefix: see $out/wineboot.log"
 		x86_64-w64-mingw32-gcc -shared -O2 -o "$system/bcryptprimitives.dll" windows/prng.c -ladvapi32
 	fi
@@ -108,9 +108,9 @@ test_all() {
 # run runs the test program of a package without the tests of a pattern, and prints a line of numbers; after a failure,
 # its output as well.
 run() {
-	local began=$SECONDS verdict=ok flags=(-test.v -test.short -test.timeout 3m)
+	local began=$SECONDS verdict=ok flags=(-test.v -test.short -test.timeout 1h)
 	[[ -z $2 ]] || flags+=(-test.skip "$2")
-	(cd "$1" && timeout --kill-after 10 200 "$wine" "$program.exe" "${flags[@]}") >"$program.log" 2>&1 </dev/null ||
+	(cd "$1" && timeout --kill-after 10 3700 "$wine" "$program.exe" "${flags[@]}") >"$program.log" 2>&1 </dev/null ||
 		verdict=FAIL
 	awk -v name="$name" -v verdict=$verdict -v seconds=$((SECONDS - began)) '
 		/^ *--- PASS/ { passed++ }

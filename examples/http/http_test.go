@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -28,10 +27,15 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// patience is how long the test waits for something that takes no time on a working machine.
-const patience = time.Minute
+// patience is a limit that no test reaches: what hangs is given up by a watchdog or by go test.
+const patience = time.Hour
+
+// patient are limits for clients of any slowness.
+var patient = limits{handshake: patience, idle: patience, header: patience, request: patience, headerBytes: usual.headerBytes,
+	linger: patience, unread: usual.unread}
 
 // instance is a server in this process.
 type instance struct {
@@ -45,7 +49,7 @@ func serve(t *testing.T, s *server, more ...eventloop.Option) *instance {
 		s.handler = handlers()
 	}
 	if s.limits == (limits{}) {
-		s.limits = usual
+		s.limits = patient
 	}
 	group, err := eventloop.NewGroup(2, more...)
 	if err != nil {
@@ -262,10 +266,20 @@ func TestAsNetHTTP(t *testing.T) {
 		"GET /abort HTTP/1.1\r\nHost: h\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: h\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
 	} {
-		want, got := transcript(t, reference.Listener.Addr().String(), stream), transcript(t, ours.addr, stream)
-		if got != want {
-			t.Errorf("%.100q:\n%s\n--- net/http:\n%s", stream, got, want)
-		}
+		same(t, reference.Listener.Addr().String(), ours.addr, stream)
+	}
+}
+
+// same fails the test if the server here answers a stream in another way than net/http's there. That one closes a connection half a second
+// after the last response, whether the client has read it or not, so on a busy machine both have three attempts.
+func same(t *testing.T, there, here, stream string) {
+	t.Helper()
+	want, got := "", "-"
+	for attempt := 0; got != want && attempt < 3; attempt++ {
+		want, got = transcript(t, there, stream), transcript(t, here, stream)
+	}
+	if got != want {
+		t.Errorf("%.200q, %d bytes:\n%.2000s\n--- net/http:\n%.2000s", stream, len(stream), got, want)
 	}
 }
 
@@ -276,7 +290,6 @@ func transcript(t *testing.T, addr, stream string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
 	go func() {
 		_, _ = io.WriteString(conn, stream) // fails if the server refuses the rest of it
 		if !strings.Contains(stream, "Content-Length: 500000") {
@@ -341,8 +354,7 @@ func TestDeadlines(t *testing.T) {
 					}
 				}
 			})
-			l := usual
-			l.linger = patience
+			l := patient
 			c.change(&l)
 			i := serve(t, &server{handler: mux, limits: l, tls: c.tls})
 			conn, err := net.Dial("tcp", i.addr)
@@ -354,19 +366,16 @@ func TestDeadlines(t *testing.T) {
 				t.Fatal(err)
 			}
 			if name == "response" { // the client does not read it
-				select {
-				case <-ended:
-				case <-time.After(patience):
-					t.Fatal("it goes on writing")
-				}
+				beat.Receive(t, ended, "the end of the response")
 				return
 			}
-			_ = conn.SetDeadline(time.Now().Add(patience))
-			if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Fatal("it is still connected")
-			}
-			if name != "body" && flow.StopGracefully(t.Context(), i.group, patience/4) != nil {
-				t.Error("the server goes on with it")
+			beat.Do(t, "the end of the connection", func() { _, _ = io.Copy(io.Discard, conn) })
+			if name != "body" {
+				beat.Do(t, "the end of the server", func() {
+					if err := flow.StopGracefully(t.Context(), i.group, patience); err != nil {
+						t.Error(err)
+					}
+				})
 			}
 		})
 	}
@@ -390,7 +399,6 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer idle.Close()
-	_ = idle.SetDeadline(time.Now().Add(patience))
 	var all sync.WaitGroup
 	all.Go(func() {
 		response, err := http.Get("http://" + i.addr + "/wait")
@@ -409,15 +417,13 @@ func TestDrain(t *testing.T) {
 	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
 		t.Error(err)
 	}
-	for until := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // the listener and the idle connection end by themselves
+	beat.Eventually(t, func() bool { // the listener and the idle connection end by themselves
 		conn, err := net.Dial("tcp", i.addr)
-		if err != nil {
-			break
+		if err == nil {
+			conn.Close()
 		}
-		if conn.Close(); time.Now().After(until) {
-			t.Fatal("it still accepts")
-		}
-	}
+		return err != nil
+	}, "the end of the listener")
 	close(goOn)
 	all.Wait()
 	if err := <-stopped; err != nil {
@@ -436,11 +442,10 @@ func TestWrk(t *testing.T) {
 	defer reference.Close()
 	rate := regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
 	for name, addr := range map[string]string{"threadlets": serve(t, &server{}).addr, "net/http": reference.Listener.Addr().String()} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		out, err := exec.CommandContext(ctx, wrk, "-t1", "-c50", "-d1s", "http://"+addr+"/").CombinedOutput()
-		cancel()
+		out, err := exec.CommandContext(t.Context(), wrk, "-t1", "-c50", "-d1s", "http://"+addr+"/").CombinedOutput()
 		found := rate.FindSubmatch(out)
-		if err != nil || found == nil || bytes.Contains(out, []byte("Socket errors")) || bytes.Contains(out, []byte("Non-2xx")) {
+		lost := bytes.Contains(out, []byte("Socket errors")) && !bytes.Contains(out, []byte("connect 0, read 0, write 0, timeout")) // is late
+		if err != nil || found == nil || lost || bytes.Contains(out, []byte("Non-2xx")) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 			continue
 		}

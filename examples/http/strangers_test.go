@@ -21,6 +21,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 const h = " HTTP/1.1\r\nHost: h\r\n"
@@ -193,9 +194,7 @@ func TestStrangers(t *testing.T) {
 	there, here := reference.Listener.Addr().String(), serve(t, &server{handler: mux}).addr
 	for _, stream := range strangers() {
 		for _, s := range []string{stream, stream + get("/", "")} {
-			if want, got := transcript(t, there, s), transcript(t, here, s); got != want {
-				t.Errorf("%.200q, %d bytes:\n%.2000s\n--- net/http:\n%.2000s", s, len(s), got, want)
-			}
+			same(t, there, here, s)
 		}
 	}
 	first := regexp.MustCompile(`^(\d+) .* close (true|false) `)
@@ -231,11 +230,7 @@ func TestPanic(t *testing.T) {
 			}
 		}
 	}
-	for deadline := time.Now().Add(patience); reported.Load() != 20; time.Sleep(time.Millisecond) { // behind the end of the connection
-		if time.Now().After(deadline) {
-			t.Fatalf("%d panics are reported", reported.Load())
-		}
-	}
+	beat.Eventually(t, func() bool { return reported.Load() == 20 }, "twenty reports") // behind the end of the connection
 }
 
 // TestPlainToTLS: a client that forgets TLS is told so.
@@ -283,7 +278,6 @@ func TestEndOfTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(patience))
 		wire := &tap{Conn: conn}
 		client := tls.Client(wire, &tls.Config{RootCAs: pool, ServerName: "example.com", MaxVersion: tls.VersionTLS12}) // where records tell their kinds
 		if _, err := io.WriteString(client, stream); err != nil {
@@ -326,19 +320,18 @@ func TestDrip(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := usual
+			l := patient
+			l.linger = usual.linger // the client goes on sending
 			c.change(&l)
-			conn, err := net.Dial("tcp", serve(t, &server{limits: l, tls: c.tls}).addr)
+			addr := serve(t, &server{limits: l, tls: c.tls}).addr
+			began := time.Now()
+			conn, err := net.Dial("tcp", addr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			began := time.Now()
 			_, err = io.WriteString(conn, c.begin)
 			for err == nil {
-				if time.Since(began) > patience {
-					t.Fatal("it is still connected")
-				}
 				_ = conn.SetReadDeadline(time.Now().Add(tick))
 				if _, err = io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 					_, err = io.WriteString(conn, c.drip)
@@ -376,16 +369,7 @@ func TestVanish(t *testing.T) {
 	if got := transcript(t, i.addr, get("/", "")); !strings.HasPrefix(got, "200 ") {
 		t.Error(got)
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		n := 0
-		for l := range 2 {
-			n += len(threadlet.Threadlets(i.group.Loop(l)))
-		}
-		if n == 1 { // the listener's
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d threadlets are left", n)
-		}
-	}
+	beat.Eventually(t, func() bool {
+		return len(threadlet.Threadlets(i.group.Loop(0)))+len(threadlet.Threadlets(i.group.Loop(1))) == 1 // the listener's
+	}, "the threadlets of all connections to end")
 }

@@ -3,7 +3,6 @@ package main
 // The page in a browser, and the pictures of it in the documentation.
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // shown returns a duration as the page writes it.
@@ -62,19 +62,15 @@ func TestPageInABrowser(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	_ = m.loop.Submit(func() { <-release })
-	for i := 0; i < 200 && m.figures().Stalled == 0; i++ {
-		time.Sleep(20 * time.Millisecond)
-	}
+	beat.Eventually(t, func() bool { return m.figures().Stalled > 0 }, "the stall")
 	for range 56 {
 		_ = m.loop.Submit(func() {})
 	}
 	_, _ = m.loop.ScheduleTimer(time.Hour, func() {})
 	show := func(url string, args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
 		args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(),
 			"--virtual-time-budget=4000", "--hide-scrollbars", "--window-size=1100,900"}, args...)
-		out, err := exec.CommandContext(ctx, browser, append(args, url)...).Output()
+		out, err := exec.CommandContext(t.Context(), browser, append(args, url)...).Output()
 		if err != nil {
 			t.Fatalf("%s: %v", browser, err)
 		}
@@ -111,7 +107,7 @@ func TestPageInABrowser(t *testing.T) {
 		`<div class="now" id="Waiting">56</div>`,
 		"hold the browser's",
 		"task running from",
-		`<span id="stalled" class="bad">1</span>`,
+		fmt.Sprintf(`<span id="stalled" class="bad">%d</span>`, f.Stalled), // a busy machine has more than the one
 		`<path d="M`,
 	) {
 		if !strings.Contains(text, want) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -14,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // tool runs a program of redis-tools against a server, with input. If the program is missing, the test is skipped.
@@ -24,10 +24,8 @@ func tool(t *testing.T, addr, in, name string, args ...string) string {
 	if err != nil {
 		t.Skipf("left out: %s is missing (Debian: apt-get install redis-tools)", name)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	_, port, _ := net.SplitHostPort(addr)
-	cmd := exec.CommandContext(ctx, program, append([]string{"-h", "127.0.0.1", "-p", port}, args...)...)
+	cmd := exec.CommandContext(t.Context(), program, append([]string{"-h", "127.0.0.1", "-p", port}, args...)...)
 	cmd.Stdin = strings.NewReader(in)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -39,7 +37,7 @@ func tool(t *testing.T, addr, in, name string, args ...string) string {
 func TestRedisCLI(t *testing.T) {
 	o := usual
 	o.fsync = "always"
-	i := serve(t, o, new(memory))
+	i := serve(t, o, new(memory)).stopClock()
 	for _, step := range []struct{ in, want string }{
 		{"PING\nSET greeting 'hello world'\nGET greeting\nINCRBY n 41\nINCR n\n", "PONG\nOK\nhello world\n41\n42\n"},
 		{"RPUSH l a b c\nLRANGE l 0 -1\nHSET h f v\nHGETALL h\nSADD s m\nSMEMBERS s\n", "3\na\nb\nc\n1\nf\nv\n1\nm\n"},
@@ -92,17 +90,10 @@ func redis(t *testing.T) *talk {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		conn, err := net.Dial("unix", at)
-		if err == nil {
-			t.Cleanup(func() { _ = conn.Close() })
-			_ = conn.SetDeadline(deadline)
-			return &talk{conn, t, bufio.NewReader(conn)}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	var conn net.Conn
+	beat.Eventually(t, func() bool { conn, err = net.Dial("unix", at); return err == nil }, "redis-server")
+	t.Cleanup(func() { _ = conn.Close() })
+	return &talk{conn, t, bufio.NewReader(conn)}
 }
 
 // odd are unusual arguments.
@@ -111,7 +102,7 @@ var odd = []string{"", "-0", "+1", "01", " 1", "1 ", "1.5", "0x1", "-1", "922337
 
 // The replies equal those of Debian's server, errors too, for the listed requests and for random ones.
 func TestRedisServer(t *testing.T) {
-	theirs, ours := redis(t), serve(t, usual, nil).dial()
+	theirs, ours := redis(t), serve(t, usual, nil).stopClock().dial()
 	for _, step := range replies {
 		if a := strings.Fields(step.request); !own[step.request] {
 			want := theirs.do(a...)
@@ -119,7 +110,7 @@ func TestRedisServer(t *testing.T) {
 			if a[0] == "KEYS" {
 				want, got = sorted(want), sorted(got)
 			}
-			if got != want {
+			if got != want && !(a[0] == "TTL" && got == step.reply) { // on a busy machine a second may pass there
 				t.Errorf("%s: %s, and redis-server: %s", step.request, got, want)
 			}
 		}

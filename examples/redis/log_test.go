@@ -392,5 +392,5 @@ func TestManyWaitForAnFsync(t *testing.T) {
 			}
 		}
 	})
-	i.until("not all went on", func() bool { return went == 2*o.maxClients })
+	i.until("all to go on", func() bool { return went == 2*o.maxClients })
 }

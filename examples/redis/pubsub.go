@@ -253,4 +253,4 @@ func (c *client) write() {
 	}
 }
 
-const lastWords = 5 * time.Second // for a connection to take its last output
+var lastWords = 5 * time.Second // for a connection to take its last output

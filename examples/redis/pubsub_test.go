@@ -39,7 +39,7 @@ func TestSlowSubscriber(t *testing.T) {
 			t.Fatalf("%d have got message %d", n, sent)
 		}
 	}
-	i.until("the slow one is still there", func() bool { return len(i.s.channels.Of) == 0 && len(i.s.clients) == 2 })
+	i.until("the end of the slow one", func() bool { return len(i.s.channels.Of) == 0 && len(i.s.clients) == 2 })
 	if _, err := io.Copy(io.Discard, slow.in); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the slow one is still connected")
 	}
@@ -72,7 +72,7 @@ func TestBacklogStaysWhereItIs(t *testing.T) {
 	if _, err := io.ReadFull(late.in, got); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v, or the messages are others", err)
 	}
-	i.until("something still waits", func() bool {
+	i.until("all messages to be sent", func() bool {
 		for s := range i.s.clients {
 			return s.waits() == 0
 		}
@@ -101,10 +101,9 @@ func TestDeafSubscriber(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := usual
-			o.outputLimit, o.softLimit, o.softTime, o.timeout = c.hard, c.soft, c.softTime, c.timeout
+			o.outputLimit, o.softLimit, o.softTime = c.hard, c.soft, c.softTime
 			i := serve(t, o, nil)
-			deaf := i.dial()
-			deaf.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+			deaf := i.subscriber(c.timeout)
 			var publisher *client
 			i.on(func() { publisher = i.s.newClient(nil) })
 			message := [][]byte{[]byte("publish"), []byte("news"), bytes.Repeat([]byte("m"), mega)}
@@ -128,7 +127,7 @@ func TestDeafSubscriber(t *testing.T) {
 				if _, err := io.CopyN(io.Discard, deaf.in, int64(all)); err != nil {
 					t.Fatal(err)
 				}
-				i.until("its time is still counted", func() bool {
+				i.until("its time to be counted no more", func() bool {
 					for s := range i.s.clients {
 						return s.overdue == 0
 					}
@@ -136,7 +135,7 @@ func TestDeafSubscriber(t *testing.T) {
 				})
 			}
 			if c.out {
-				i.until("the deaf one is still there", func() bool { return len(i.s.clients) == 0 })
+				i.until("the end of the deaf one", func() bool { return len(i.s.clients) == 0 })
 				i.on(func() {
 					if c.timeout == 0 && i.s.dropped != 1 {
 						t.Errorf("the one is counted as %d", i.s.dropped)
@@ -152,6 +151,15 @@ func TestDeafSubscriber(t *testing.T) {
 			})
 		})
 	}
+}
+
+// subscriber returns a client that is subscribed to news before it can be too late for the timeout that holds from then on.
+func (i *instance) subscriber(timeout time.Duration) *talk {
+	c := i.dial()
+	c.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+	i.on(func() { i.s.timeout = timeout })
+	c.want(`["pong" ""]`, "PING")
+	return c
 }
 
 func TestPubSub(t *testing.T) {
@@ -194,5 +202,5 @@ func TestPubSub(t *testing.T) {
 	if _, err := c.in.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
-	i.until("somebody is subscribed", func() bool { return len(i.s.channels.Of)+len(i.s.patterns.Of) == 0 })
+	i.until("the subscriptions to be forgotten", func() bool { return len(i.s.channels.Of)+len(i.s.patterns.Of) == 0 })
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/resp"
 )
@@ -172,7 +171,6 @@ func exchange(t *testing.T, addr net.Addr, stream string) string {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
 	go func() {
 		_, _ = io.WriteString(conn, stream) // fails if the server refuses the rest of it
 		_ = conn.(interface{ CloseWrite() error }).CloseWrite()
@@ -194,7 +192,11 @@ func TestStrangers(t *testing.T) {
 		return exchange(t, there, stream), exchange(t, here, stream)
 	}
 	same := func(stream string) {
-		if want, got := both(stream); got != want {
+		want, got := both(stream)
+		for again := 0; got != want && again < 2; again++ { // on a busy machine a second may pass
+			want, got = both(stream)
+		}
+		if got != want {
 			t.Errorf("%.300q: %.1000q, and redis-server: %.1000q", stream, got, want)
 		}
 	}

@@ -108,16 +108,13 @@ func each(t *testing.T, test func(t *testing.T, name string, w world)) {
 	}
 }
 
-// A program is one that runs. The watchdog kills it when it takes far longer than any answer does.
+// A program is one that runs.
 type program struct {
-	t        *testing.T
-	cmd      *exec.Cmd
-	stdin    io.WriteCloser
-	lines    *bufio.Scanner
-	watchdog *time.Timer
+	t     *testing.T
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
 }
-
-const patience = time.Minute
 
 func start(t *testing.T, path string, env ...string) *program {
 	cmd := exec.Command(path)
@@ -134,18 +131,15 @@ func start(t *testing.T, path string, env ...string) *program {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	watchdog := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // an answer is missing then
 	t.Cleanup(func() {
-		watchdog.Stop()
 		_ = cmd.Process.Kill() // it has mostly ended by itself
 		_ = cmd.Wait()         // which end has told of, or the kill
 	})
-	return &program{t: t, cmd: cmd, stdin: stdin, lines: bufio.NewScanner(stdout), watchdog: watchdog}
+	return &program{t: t, cmd: cmd, stdin: stdin, lines: bufio.NewScanner(stdout)}
 }
 
 func (p *program) ask(command string) (answer string) {
 	p.t.Helper()
-	p.watchdog.Reset(patience)
 	if _, err := fmt.Fprintln(p.stdin, command); err != nil {
 		p.t.Fatalf("%s: %v", command, err)
 	}
@@ -155,7 +149,7 @@ func (p *program) ask(command string) (answer string) {
 func (p *program) line() string {
 	p.t.Helper()
 	if !p.lines.Scan() {
-		p.t.Fatal("the program has ended, or was killed, without an answer")
+		p.t.Fatal("the program has ended without an answer")
 	}
 	return p.lines.Text()
 }
@@ -304,7 +298,7 @@ func compiled(variable, compiler, source, faults string, flags ...string) func(*
 		if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		command := append(strings.Fields(cmp.Or(os.Getenv(variable), compiler)), "-DPATIENCE=1", "-include", faults, "-o", out, source, "-pthread")
+		command := append(strings.Fields(cmp.Or(os.Getenv(variable), compiler)), "-include", faults, "-o", out, source, "-pthread")
 		command = append(command, flags...)
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%q: %v\n%s", command, err, output)

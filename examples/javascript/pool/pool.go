@@ -20,7 +20,7 @@ type Pool struct {
 }
 
 // load is how long loading the script may take.
-const load = time.Second
+var load = time.Second
 
 // NewPool makes n VMs, one for each processor if n is 0, and runs the script in each.
 func NewPool(n int, name, source string) (*Pool, error) {

@@ -31,3 +31,6 @@ struct faulty_timer : steady_timer {
 #define post faulty_post
 #define steady_timer faulty_timer
 #define write_some(echo, err) write_some((faulty("echoes are wrong") ? conn->buf[5]++ : 0, echo), err)
+
+// Only what waits in vain is given up soon.
+#define PATIENCE (faulty("wakes are lost") ? 1 : 3600)

@@ -32,3 +32,6 @@ static inline int faulty_try_write(uv_stream_t *conn, const uv_buf_t bufs[], uns
 #define uv_timer_start faulty_timer_start
 #define uv_timer_stop faulty_timer_stop
 #define uv_try_write faulty_try_write
+
+// Only what waits in vain is given up soon.
+#define PATIENCE (faulty("wakes are lost") ? 1 : 3600)
