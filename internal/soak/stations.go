@@ -91,7 +91,7 @@ var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
 	loops   = withContestants(product)
 
-	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce",
+	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce", "TestEndedWaitsLeaveNothing", "TestIdentitiesOfTheEnded",
 		"TestWritersTakeTurns"}
 
 	// The shortest first. The model takes gigabytes of memory.
