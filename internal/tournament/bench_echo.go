@@ -48,18 +48,18 @@ type echoService func(*testing.B) (addr string)
 // runEcho has a client send b.N requests.
 func runEcho(b *testing.B, serve echoService, conns int) {
 	b.ReportAllocs()
-	client, err := startEchoClient(echo.Usual, serve(b), conns, patience(b))
+	client, err := echo.Start(echo.Usual, serve(b), conns, patience(b))
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(client.end)
+	b.Cleanup(client.End)
 	// The first requests are not measured: a server allocates something for each connection, a loop learns how to wait, and
 	// samples are so short that both would show.
-	if _, err := client.run(max(2*conns, 5000), patience(b)); err != nil {
+	if _, err := client.Run(max(2*conns, 5000), patience(b)); err != nil {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	took, err := client.run(b.N, patience(b))
+	took, err := client.Run(b.N, patience(b))
 	b.StopTimer()
 	if err != nil {
 		b.Fatal(err)

@@ -11,26 +11,17 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/looptest"
+	"github.com/turnloop/turnloop/internal/echo"
 	cells "github.com/turnloop/turnloop/internal/tournament/bench"
 )
 
-// roles are the functions that a process of this program can run instead of its main function. The value of an environment
-// variable names the role.
-var roles = map[string]func(Field) (code int){}
-
-const roleVariable = cells.RoleVariable
-
-func init() {
-	roles[cells.Role] = func(f Field) int {
-		f.Test()
-		return 0
-	}
-}
-
-// Role takes the role that the environment asks for, and does not return then. A program's main function calls it first.
+// Role takes the role that the environment asks for, a test binary's or that of the client of servers, and does not return then. A
+// program's main function calls it first.
 func (f Field) Role() {
-	if role, ok := roles[os.Getenv(roleVariable)]; ok {
-		os.Exit(role(f))
+	echo.Role()
+	if os.Getenv(cells.RoleVariable) == cells.Role {
+		f.Test()
+		os.Exit(0)
 	}
 }
 

@@ -1,9 +1,7 @@
-// The client of BenchmarkEcho. It is a process of its own, as clients are, so that no contestant shares a scheduler and a
-// garbage collector with it. Its program is the test binary.
+// The client as a process of its own, as clients are, so that no server shares a scheduler and a garbage collector with it. Its program is
+// that of the benchmark, started anew.
 
-//go:build linux || darwin || dragonfly || freebsd || netbsd || openbsd
-
-package tournament
+package echo
 
 import (
 	"bufio"
@@ -14,20 +12,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/turnloop/turnloop/internal/echo"
 )
 
-const (
-	clientRole  = "echo-client"
-	clientOrder = "TOURNAMENT_ECHO" // environment: which client, the server's address, how many connections
-)
+// order is the environment variable that makes a process the client: which one, the server's address, how many connections.
+const order = "TURNLOOP_ECHO"
 
-func init() { roles[clientRole] = func(Field) int { return echoClientMain() } }
+// Role makes this process the client if it was started as one, and does not return then. A program that calls Start calls it first.
+func Role() {
+	if os.Getenv(order) != "" {
+		os.Exit(serve())
+	}
+}
 
-// An echoClient is the client process as the benchmark sees it. The benchmark writes a number of requests to it as a line, and
+// A Process is the client process as the benchmark sees it. The benchmark writes a number of requests to it as a line, and
 // the client answers with a line when they are done.
-type echoClient struct {
+type Process struct {
 	cmd      *exec.Cmd
 	commands *os.File
 	answers  *os.File
@@ -39,8 +38,8 @@ const (
 	failed  = "failed: "
 )
 
-// startEchoClient returns a client whose connections are all accepted and have carried one request each.
-func startEchoClient(kind, addr string, conns int, limit time.Duration) (*echoClient, error) {
+// Start returns a client of a kind, which Dialers has, whose connections are all accepted and have carried one request each.
+func Start(kind, addr string, conns int, limit time.Duration) (*Process, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -57,22 +56,21 @@ func startEchoClient(kind, addr string, conns int, limit time.Duration) (*echoCl
 	defer stdout.Close()
 	cmd := exec.Command(exe)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, os.Stderr
-	cmd.Env = append(os.Environ(), roleVariable+"="+clientRole, clientOrder+"="+fmt.Sprint(kind, " ", addr, " ", conns),
-		"GOMAXPROCS=1", "GOGC=off")
+	cmd.Env = append(os.Environ(), order+"="+fmt.Sprint(kind, " ", addr, " ", conns), "GOMAXPROCS=1", "GOGC=off")
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, commands.Close(), answers.Close())
 	}
-	c := &echoClient{cmd: cmd, commands: commands, answers: answers, lines: bufio.NewReader(answers)}
+	c := &Process{cmd: cmd, commands: commands, answers: answers, lines: bufio.NewReader(answers)}
 	if _, err := c.await(limit); err != nil {
-		c.end()
+		c.End()
 		return nil, err
 	}
 	return c, nil
 }
 
-// run has the client send n requests, and returns how long they took by the client's clock. So the time that the command takes
+// Run has the client send n requests, and returns how long they took by the client's clock. So the time that the command takes
 // to reach the client does not count.
-func (c *echoClient) run(n int, limit time.Duration) (time.Duration, error) {
+func (c *Process) Run(n int, limit time.Duration) (time.Duration, error) {
 	if _, err := fmt.Fprintln(c.commands, n); err != nil {
 		return 0, fmt.Errorf("asking the client: %w", err)
 	}
@@ -80,7 +78,7 @@ func (c *echoClient) run(n int, limit time.Duration) (time.Duration, error) {
 }
 
 // await waits until the client is through.
-func (c *echoClient) await(limit time.Duration) (time.Duration, error) {
+func (c *Process) await(limit time.Duration) (time.Duration, error) {
 	if err := c.answers.SetReadDeadline(time.Now().Add(limit)); err != nil {
 		return 0, err
 	}
@@ -98,23 +96,23 @@ func (c *echoClient) await(limit time.Duration) (time.Duration, error) {
 	return time.ParseDuration(took)
 }
 
-// end ends the process, whatever it does, and with it its connections.
-func (c *echoClient) end() {
+// End ends the process, whatever it does, and with it its connections.
+func (c *Process) End() {
 	_ = c.cmd.Process.Kill() // it may have ended by itself
 	_ = c.cmd.Wait()         // which tells of the kill
 	_ = c.commands.Close()
 	_ = c.answers.Close()
 }
 
-// echoClientMain is the client process. It ends when the benchmark's process does, in whatever way: between two commands it
+// serve is the client process. It ends when the benchmark's process does, in whatever way: between two commands it
 // finds its standard input closed, and amid requests its connections.
-func echoClientMain() int {
+func serve() int {
 	var kind, addr string
 	var conns int
-	if _, err := fmt.Sscan(os.Getenv(clientOrder), &kind, &addr, &conns); err != nil {
+	if _, err := fmt.Sscan(os.Getenv(order), &kind, &addr, &conns); err != nil {
 		return answer(0, err)
 	}
-	dial, ok := echo.Dialers[kind]
+	dial, ok := Dialers[kind]
 	if !ok {
 		return answer(0, fmt.Errorf("there is no client %q", kind))
 	}
