@@ -164,6 +164,10 @@ build: need-go ## Build and vet every module as it comes from outside: from a pr
 bench-check: need-go ## Run each benchmark once, to see that it works
 	$(TEST) -short -run '^$$' -bench . -benchtime 1x $(MEASURED)
 
+.PHONY: bars
+bars: need-go ## Hold the loop to its bars, each beside what it is a ratio to; keep the machine quiet (ROUNDS=20, ARGS='-only REGEXP')
+	$(GO) test -count=1 -timeout 0 -run '^TestBars$$' -v ./internal/tournament -bars $(or $(ROUNDS),10) $(ARGS)
+
 # What the ranking leaves out is a benchmark of the package that it is about.
 MEASURED := ./eventloop/... ./internal/wheel ./internal/resp ./internal/tournament ./gojaloop ./examples/redis
 .PHONY: benchmarks

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // BenchmarkContention: 1 to 16 producers at once submit one prebuilt function.
@@ -23,15 +25,24 @@ func BenchmarkPendingTimers(b *testing.B) {
 	if testing.Short() {
 		pending = pending[:2]
 	}
-	for _, n := range pending {
-		variant := fmt.Sprintf("pending=%d", n)
-		each(b, func(b *testing.B, c Contestant) {
-			b.Run("op=cancel/"+variant, func(b *testing.B) { onTimers(cancelOnLoop, n)(b, c) })
-			b.Run("op=fire/"+variant, func(b *testing.B) { onTimers(fireOnLoop, n)(b, c) })
-		})
-		b.Run("impl="+RuntimeControl+"/op=cancel/"+variant, inRuntime(cancelInRuntime, n))
-		b.Run("impl="+RuntimeControl+"/op=fire/"+variant, inRuntime(fireInRuntime, n))
+	run := func(b *testing.B, cancel, fire func(pending int) func(*testing.B)) {
+		for _, n := range pending {
+			b.Run(fmt.Sprintf("op=cancel/pending=%d", n), cancel(n))
+			b.Run(fmt.Sprintf("op=fire/pending=%d", n), fire(n))
+		}
 	}
+	each(b, func(b *testing.B, c Contestant) {
+		of := func(op func(*bench, loopapi.TimerScheduler)) func(int) func(*testing.B) {
+			return func(n int) func(*testing.B) { return func(b *testing.B) { onTimers(op, n)(b, c) } }
+		}
+		run(b, of(cancelOnLoop), of(fireOnLoop))
+	})
+	b.Run("impl="+RuntimeControl, func(b *testing.B) {
+		of := func(op func(*testing.B)) func(int) func(*testing.B) {
+			return func(n int) func(*testing.B) { return inRuntime(op, n) }
+		}
+		run(b, of(cancelInRuntime), of(fireInRuntime))
+	})
 }
 
 // BenchmarkOpenLoopRate: OpenLoopLatency at 200 000 tasks a second.

@@ -11,12 +11,16 @@ import (
 
 // BenchmarkEchoMany: Echo with one connection, and with 512.
 func BenchmarkEchoMany(b *testing.B) {
+	for name, serve := range map[string]echoService{NetControl: serveWithNet, GnetControl: serveWithGnet} {
+		b.Run("impl="+name, func(b *testing.B) { manyConnections(b, serve) })
+	}
+	each(b, func(b *testing.B, c Contestant) {
+		manyConnections(b, func(b *testing.B) string { return serveOnLoop(b, c) })
+	})
+}
+
+func manyConnections(b *testing.B, serve echoService) {
 	for _, conns := range []int{1, 512} {
-		variant := fmt.Sprintf("conns=%d", conns)
-		each(b, func(b *testing.B, c Contestant) {
-			b.Run(variant, func(b *testing.B) { echoCell(serveOnLoop, conns)(b, c) })
-		})
-		b.Run("impl="+NetControl+"/"+variant, echoControl(serveWithNet, conns))
-		b.Run("impl="+GnetControl+"/"+variant, echoControl(serveWithGnet, conns))
+		b.Run(fmt.Sprintf("conns=%d", conns), echoControl(serve, conns))
 	}
 }
