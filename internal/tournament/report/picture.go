@@ -79,7 +79,7 @@ const colours = `:root{--back:#fff;--text:#1c1c1c;--soft:#5d5d5d;--rule:#ddd;--o
 
 // picture is the whole picture as a file.
 func (d *document) picture() []byte {
-	const left, width, right, line, top = 230, 330, 190, 22, 44
+	const left, width, right, line, top = 250, 320, 190, 22, 44
 	s := d.scale(width)
 	var rows []stats.Row
 	for _, row := range d.Figures {
@@ -91,16 +91,17 @@ func (d *document) picture() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui,sans-serif" font-size="13" role="img">`, left+width+right, height)
 	fmt.Fprintf(&b, `<title>The best other loop to %s</title><style>%s%s rect{fill:var(--back)}text{fill:var(--text)}.soft{fill:var(--soft)}`+
-		`g text{fill:currentColor}.one{stroke:var(--one)}</style>`, html.EscapeString(d.subject()), colours, drawing)
+		`g text{fill:currentColor}</style>`, html.EscapeString(d.subject()), colours, drawing)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%"/><text x="%d" y="16" class="soft">%s behind · %[2]s ahead: the best other loop's cost as a multiple</text>`, left-20, html.EscapeString(d.subject()))
 	fmt.Fprintf(&b, `<g transform="translate(%d)" class="axis">`, left)
 	for _, t := range s.marks() {
-		kind := ""
+		rule := "rule"
 		if t == 1 {
-			kind = ` class="one"`
+			rule = "one"
 		}
-		fmt.Fprintf(&b, `<line%s x1="%.1f" x2="%.1f" y1="%d" y2="%d" style="stroke:var(--%s)"/><text x="%[2]v" y="36" text-anchor="middle" style="fill:var(--soft)">%g×</text>`,
-			kind, s.at(t), s.at(t), top-4, height-8, map[bool]string{true: "one", false: "rule"}[t == 1], t)
+		x := s.at(t)
+		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" style="stroke:var(--%s)"/>`, x, x, top-4, height-8, rule)
+		fmt.Fprintf(&b, `<text x="%.1f" y="36" text-anchor="middle" style="fill:var(--soft)">%g×</text>`, x, t)
 	}
 	b.WriteString("</g>")
 	for i, row := range rows {

@@ -155,15 +155,15 @@ func (d *document) headline() string {
 	costs := fmt.Sprintf("costs %s as much as %s", interval(to), code(d.Run.Roles.Reference))
 	switch tied := d.tied(); {
 	case why != "" && told:
-		return fmt.Sprintf("%s; %s %s %s.", why, over, code(first.Name), costs)
+		return fmt.Sprintf("%s; %s, %s %s.", why, over, code(first.Name), costs)
 	case why != "":
 		return why + "."
 	case len(tied) > 1:
 		return fmt.Sprintf("%s share the first place: nothing separates neighbours among them, %s.", enumerate(codes(tied)), over)
 	case told && next.Name != d.Run.Roles.Reference:
-		return fmt.Sprintf("%s wins: %s it %s, and the next, %s, %s as much as it.", code(first.Name), over, costs, code(next.Name), interval(next.To[first.Name]))
+		return fmt.Sprintf("%s wins: %s, it %s, and the next, %s, %s as much as it.", code(first.Name), over, costs, code(next.Name), interval(next.To[first.Name]))
 	}
-	return fmt.Sprintf("%s wins: %s the next, %s, costs %s as much.", code(first.Name), over, code(next.Name), interval(next.To[first.Name]))
+	return fmt.Sprintf("%s wins: %s, the next, %s, costs %s as much.", code(first.Name), over, code(next.Name), interval(next.To[first.Name]))
 }
 
 // tied returns the loops of the first rank.

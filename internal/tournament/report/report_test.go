@@ -112,6 +112,9 @@ func TestOneSet(t *testing.T) {
 			}
 		}
 		picture := read(t, dir, PictureFile)
+		if !strings.Contains(picture, ">1×</text>") || !strings.Contains(picture, ">2×</text>") {
+			t.Errorf("%s: the picture's scale is not marked", name)
+		}
 		for class, n := range colours {
 			if got := strings.Count(picture, `<g class="`+class+`"><line`); got != n {
 				t.Errorf("%s: %d intervals are drawn as %s, want %d", name, got, class, n)
