@@ -25,27 +25,20 @@ func Sleep(ctx context.Context, l *eventloop.Loop, d time.Duration) *promise.Pro
 		return l.Promises().Rejected(outcome.Cancelled(ctx))
 	}
 	p, resolve, reject := l.NewPromise()
-	s := &sleeper{loop: l, ctx: ctx, reject: reject}
 	wake := func() { resolve(nil) }
-	if ctx.Done() != nil {
-		s.arming.Lock()
-		defer s.arming.Unlock()
-		s.forget = sched.AfterContext(ctx, s.cancel)
-		s.stay = l.AfterEnd(func() { s.forget() })
-		wake = func() {
-			s.leave()
-			resolve(nil)
-		}
-	}
 	var err error
-	if s.timer, err = l.ScheduleTimer(d, wake); err != nil {
-		s.leave()
+	if ctx.Done() == nil {
+		_, err = l.ScheduleTimer(d, wake)
+	} else {
+		err = (&sleeper{loop: l, ctx: ctx, reject: reject}).begin(d, wake)
+	}
+	if err != nil {
 		return refused(l, err)
 	}
 	return p
 }
 
-// sleeper is one call of Sleep. The end of its context and the loop's timer are told of each other; the end of the loop, which
+// sleeper is one call of Sleep with a context that can end. The end of its context and the loop's timer are told of each other; the end of the loop, which
 // rejects the promise, has the context forget it.
 type sleeper struct {
 	loop   *eventloop.Loop
@@ -55,6 +48,18 @@ type sleeper struct {
 	stay   func() bool // at the end of the loop
 	arming sched.Mutex // held by the call until timer is written
 	timer  eventloop.TimerID
+}
+
+// begin has wake called when d has passed, unless the context or the loop ends first.
+func (s *sleeper) begin(d time.Duration, wake func()) (err error) {
+	s.arming.Lock()
+	defer s.arming.Unlock()
+	s.forget = sched.AfterContext(s.ctx, s.cancel)
+	s.stay = s.loop.AfterEnd(func() { s.forget() })
+	if s.timer, err = s.loop.ScheduleTimer(d, func() { s.leave(); wake() }); err != nil {
+		s.leave()
+	}
+	return err
 }
 
 // cancel ends the wait because the context has ended. The loop has accepted the rejection before it loses the timer, which may
@@ -71,10 +76,8 @@ func (s *sleeper) cancel() {
 
 // leave ends the wait otherwise.
 func (s *sleeper) leave() {
-	if s.forget != nil {
-		s.stay()
-		s.forget()
-	}
+	s.stay()
+	s.forget()
 }
 
 // refused returns a promise that is rejected with err. It is no fault that a loop refuses something because it ends.

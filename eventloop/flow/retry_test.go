@@ -188,6 +188,7 @@ func TestRetryEnds(t *testing.T) {
 		"shutdown in a wait":    {"shutdown", 30 * time.Second, 0, false, []error{eventloop.ErrLoopTerminated, errBusy}, 0},
 		"shutdown in a success": {"shutdown", 150 * time.Second, time.Minute, true, nil, 2},
 		"shutdown in a failure": {"shutdown", 150 * time.Second, time.Minute, false, []error{eventloop.ErrLoopTerminated, errBusy}, 0},
+		"refused after a wait":  {"refuse", 30 * time.Second, 0, false, []error{eventloop.ErrLoopTerminated, errBusy}, 0},
 		"close in a wait":       {"close", 30 * time.Second, 0, false, []error{eventloop.ErrLoopTerminated}, 0},
 		"close in an attempt":   {"close", 150 * time.Second, time.Minute, true, []error{eventloop.ErrLoopTerminated}, 0},
 	} {
@@ -214,6 +215,8 @@ func TestRetryEnds(t *testing.T) {
 						l.Shutdown(context.Background())
 					case "close":
 						l.Close()
+					case "refuse":
+						l.RefuseWork()
 					}
 				})
 				value, err := p.Await(context.Background())

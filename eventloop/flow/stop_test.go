@@ -69,6 +69,9 @@ func TestStopGracefully(t *testing.T) {
 						go func() { stopped <- flow.StopGracefully(ctx, s, grace) }()
 					}
 					require.ErrorIs(t, <-stopped, c.err)
+					if c.err != nil {
+						require.ErrorIs(t, s.Close(), eventloop.ErrLoopTerminated, "it was closed before it was told so")
+					}
 					require.ErrorIs(t, <-ended, c.run)
 					require.Equal(t, c.ran, ran)
 					require.Equal(t, c.ends, time.Since(began))
@@ -235,6 +238,14 @@ func TestRunUntil(t *testing.T) {
 			_ = l.Submit(func() { time.Sleep(time.Second) })
 			_ = l.Submit(func() { go l.Shutdown(context.Background()) })
 		}, time.Second, nil},
+		"shutdown before": {func(_ *testing.T, l *eventloop.Loop, cancel func()) {
+			_ = l.Submit(func() {
+				go l.Shutdown(context.Background())
+				time.Sleep(time.Second)
+				cancel()
+				time.Sleep(time.Second)
+			})
+		}, 2 * time.Second, nil},
 		"closed": {func(_ *testing.T, l *eventloop.Loop, _ func()) {
 			_ = l.Submit(func() { _ = l.Close() })
 		}, 0, eventloop.ErrLoopTerminated},

@@ -33,6 +33,22 @@ type odd struct{ v any }
 
 func (odd) Error() string { return "odd" }
 
+// oddContext is a context whose error is its cause, and odd.
+type oddContext struct{ context.Context }
+
+func (oddContext) Err() error { return odd{[]int{1}} }
+
+// The error of a context that has ended is its own, and tells the cause, once.
+func TestCancelled(t *testing.T) {
+	require.EqualError(t, outcome.Cancelled(oddContext{context.Background()}), "odd: odd") // which cannot be compared
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(nil)
+	require.True(t, outcome.Cancelled(ctx) == context.Canceled)
+	ctx, cancel = context.WithCancelCause(context.Background())
+	cancel(errWork)
+	require.EqualError(t, outcome.Cancelled(ctx), "context canceled: work failed")
+}
+
 // However a call ends, it is told once, on the goroutine of the call.
 func TestOf(t *testing.T) {
 	type call = func(context.Context) (int, error)
