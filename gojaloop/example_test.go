@@ -70,8 +70,8 @@ func ExampleHost_Do() {
 	defer loop.Shutdown(context.Background())
 	host, _ := gojaloop.New(loop)
 
-	call := func(ctx context.Context, source string) (answer string, err error) {
-		ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	call := func(source string, limit time.Duration) (answer string, err error) {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		err = host.Do(ctx, func(vm *goja.Runtime) error {
 			v, err := vm.RunString(source)
@@ -82,10 +82,10 @@ func ExampleHost_Do() {
 		})
 		return answer, err
 	}
-	fmt.Println(call(context.Background(), "6 * 7"))
-	_, err := call(context.Background(), "for (;;);")
+	fmt.Println(call("6 * 7", time.Minute))
+	_, err := call("for (;;);", 50*time.Millisecond)
 	fmt.Println(errors.Is(err, context.DeadlineExceeded))
-	fmt.Println(call(context.Background(), "'still there'"))
+	fmt.Println(call("'still there'", time.Minute))
 	// Output:
 	// 42 <nil>
 	// true

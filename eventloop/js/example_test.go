@@ -187,7 +187,7 @@ func ExampleJS_WithResolvers() {
 			fmt.Println(v)
 			return nil, nil
 		}
-		slow, fast := sleep(20, "slow"), sleep(5, "fast")
+		fast, slow := sleep(5, "fast"), sleep(20, "slow")
 		j.Race(slow, fast).Then(print, nil)
 		j.All(slow, fast).Then(print, nil)
 	})

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dop251/goja"
@@ -62,9 +63,11 @@ func TestDifferences(t *testing.T) {
 		if got != c.there {
 			t.Errorf("%s: goja_nodejs notes %q, want %q", c.what, got, c.there)
 		}
-		if got := seen(t, nodejs.NewEventLoop(), c.source); got != c.here {
-			t.Errorf("%s: it notes %q, want %q", c.what, got, c.here)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if got := seen(t, nodejs.NewEventLoop(), c.source); got != c.here {
+				t.Errorf("%s: it notes %q, want %q", c.what, got, c.here)
+			}
+		})
 	}
 }
 
