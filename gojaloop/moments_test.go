@@ -135,12 +135,7 @@ func TestEndsAtAnyMoment(t *testing.T) {
 // awaitGoroutines waits until there are no more goroutines than before.
 func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
-	watchdog := 0 // goroutines of its own, once it watches
-	beat.Eventually(t, func() bool {
-		ended := runtime.NumGoroutine() <= before+watchdog
-		watchdog = 2
-		return ended
-	}, "goroutines to end")
+	beat.Eventually(t, func() bool { return beat.Goroutines() <= before }, "goroutines to end")
 }
 
 // Hosts that have used everything leave no goroutine, no descriptor and no memory, whether they are dropped, closed,

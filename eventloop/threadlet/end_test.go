@@ -105,12 +105,7 @@ func TestEndEndsWaits(t *testing.T) {
 // awaitGoroutines waits until goroutines that were told to end have ended.
 func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
-	watchdog := 0 // goroutines of its own, once it watches
-	beat.Eventually(t, func() bool {
-		ended := runtime.NumGoroutine() <= before+watchdog
-		watchdog = 2
-		return ended
-	}, "goroutines to end")
+	beat.Eventually(t, func() bool { return beat.Goroutines() <= before }, "goroutines to end")
 }
 
 // costs fails the test if what takes more than so many times the processor time of a control that is measured beside it, in each of three

@@ -284,10 +284,5 @@ func TestLoopsLeaveNothing(t *testing.T) {
 		l.RunOnLoop(func(vm *goja.Runtime) { vm.RunString("setInterval(() => {}, 1); setTimeout(() => {}, 1e6)") })
 		l.Stop()
 	}
-	watchdog := 0 // goroutines of its own, once it watches
-	beat.Eventually(t, func() bool {
-		ended := runtime.NumGoroutine() <= before+watchdog
-		watchdog = 2
-		return ended
-	}, "goroutines to end")
+	beat.Eventually(t, func() bool { return beat.Goroutines() <= before }, "goroutines to end")
 }
