@@ -68,17 +68,20 @@ func TestServeGroup(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// flood writes until the connection ends.
+func flood(c net.Conn) {
+	for p := make([]byte, 1<<20); ; {
+		if _, err := c.Write(p); err != nil {
+			return
+		}
+	}
+}
+
 // A peer that never lets its reader wait keeps nothing else from running.
 func TestFlood(t *testing.T) {
 	l := start(t)
 	c, far := pair(t, l)
-	go func() {
-		for p := make([]byte, 1<<20); ; {
-			if _, err := far.Write(p); err != nil {
-				return
-			}
-		}
-	}()
+	go flood(far)
 	var total int
 	_, err := threadlet.Go(l, func() {
 		p := make([]byte, 1<<10)
@@ -113,13 +116,7 @@ func TestFloodAtTheEnd(t *testing.T) {
 			unchanged(t)
 			l := start(t)
 			c, far := pair(t, l)
-			go func() {
-				for p := make([]byte, 1<<20); ; {
-					if _, err := far.Write(p); err != nil {
-						return
-					}
-				}
-			}()
+			go flood(far)
 			var last error
 			reads := make(chan struct{})
 			th, err := threadlet.Go(l, func() {

@@ -25,7 +25,7 @@ func TestThreadlets(t *testing.T) {
 		require.Same(t, waiter, infos[0].Threadlet)
 		require.Equal(t, "waiting", infos[0].State)
 		require.Equal(t, "chan receive", infos[0].Reason)
-		require.WithinDuration(t, time.Now(), infos[0].Since, time.Minute)
+		require.WithinDuration(t, time.Now(), infos[0].Since, time.Hour)
 		require.Contains(t, string(infos[0].Stack), "receiveHere")
 		require.Contains(t, infos[0].String(), "threadlet 1: waiting chan receive\n")
 	}

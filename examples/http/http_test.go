@@ -327,60 +327,6 @@ func transcript(t *testing.T, addr, stream string) string {
 	return strings.Join(said, "\n")
 }
 
-// TestDeadlines: a slow client is disconnected, at each stage.
-func TestDeadlines(t *testing.T) {
-	const short = 50 * time.Millisecond
-	secure, _ := certificate(t)
-	for name, c := range map[string]struct {
-		change func(*limits)
-		tls    *tls.Config
-		sends  string
-	}{
-		"nothing":   {change: func(l *limits) { l.idle = short }},
-		"handshake": {change: func(l *limits) { l.handshake = short }, tls: secure, sends: "\x16\x03\x01"},
-		"header":    {change: func(l *limits) { l.header = short }, sends: "GET / HTTP/1.1\r\nHo"},
-		"body":      {change: func(l *limits) { l.request = short }, sends: "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx"},
-		"response":  {change: func(l *limits) { l.request = short }, sends: "GET /endless HTTP/1.1\r\nHost: h\r\n\r\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ended := make(chan struct{})
-			mux := http.NewServeMux()
-			mux.Handle("/", handlers())
-			mux.HandleFunc("/endless", func(w http.ResponseWriter, _ *http.Request) {
-				for block := make([]byte, 64<<10); ; {
-					if _, err := w.Write(block); err != nil {
-						close(ended)
-						return
-					}
-				}
-			})
-			l := patient
-			c.change(&l)
-			i := serve(t, &server{handler: mux, limits: l, tls: c.tls})
-			conn, err := net.Dial("tcp", i.addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			if _, err := io.WriteString(conn, c.sends); err != nil {
-				t.Fatal(err)
-			}
-			if name == "response" { // the client does not read it
-				beat.Receive(t, ended, "the end of the response")
-				return
-			}
-			beat.Do(t, "the end of the connection", func() { _, _ = io.Copy(io.Discard, conn) })
-			if name != "body" {
-				beat.Do(t, "the end of the server", func() {
-					if err := flow.StopGracefully(t.Context(), i.group, patience); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-		})
-	}
-}
-
 // TestDrain: a server that is told to end answers the requests that it has begun, and closes idle connections.
 func TestDrain(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
@@ -394,11 +340,7 @@ func TestDrain(t *testing.T) {
 		io.WriteString(w, "done")
 	})
 	i := serve(t, &server{handler: mux})
-	idle, err := net.Dial("tcp", i.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer idle.Close()
+	_, idle := dial(t, i.addr)
 	var all sync.WaitGroup
 	all.Go(func() {
 		response, err := http.Get("http://" + i.addr + "/wait")
@@ -414,7 +356,7 @@ func TestDrain(t *testing.T) {
 	<-begun
 	stopped := make(chan error, 1)
 	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
-	if _, err := idle.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := idle.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
 	beat.Eventually(t, func() bool { // the listener and the idle connection end by themselves

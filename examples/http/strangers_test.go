@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/beat"
 )
@@ -273,11 +274,7 @@ func TestEndOfTLS(t *testing.T) {
 	for _, stream := range []string{
 		get("/", "Connection: close\r\n"), "nonsense\r\n\r\n", post("/nosuch", "Content-Length: 500000\r\n", "12"),
 	} {
-		conn, err := net.Dial("tcp", i.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
+		conn, _ := dial(t, i.addr)
 		wire := &tap{Conn: conn}
 		client := tls.Client(wire, &tls.Config{RootCAs: pool, ServerName: "example.com", MaxVersion: tls.VersionTLS12}) // where records tell their kinds
 		if _, err := io.WriteString(client, stream); err != nil {
@@ -297,44 +294,51 @@ func TestEndOfTLS(t *testing.T) {
 	}
 }
 
-// TestDrip: a client that sends or reads a byte now and then is disconnected as one that says nothing: the deadlines
-// are for whole stages.
-func TestDrip(t *testing.T) {
+// TestSlow: a client that says nothing more is disconnected, and so is one that sends or reads a byte now and then: the limits are for
+// whole stages.
+func TestSlow(t *testing.T) {
 	const short, tick = 300 * time.Millisecond, 20 * time.Millisecond
 	secure, _ := certificate(t)
+	handshake := func(l *limits) { l.handshake = short }
+	header := func(l *limits) { l.header = short }
+	request := func(l *limits) { l.request = short }
+	idle := func(l *limits) { l.idle = short }
 	for name, c := range map[string]struct {
-		change func(*limits)
-		tls    *tls.Config
-		begin  string
-		drip   string
+		limit       func(*limits)
+		tls         *tls.Config
+		begin, drip string
 	}{
-		"handshake": {change: func(l *limits) { l.handshake = short }, tls: secure, begin: "\x16\x03\x01\x02\x00", drip: "\x01"},
-		"header":    {change: func(l *limits) { l.header = short }, begin: "GET / HTTP/1.1\r\nX: ", drip: "x"},
-		"fields":    {change: func(l *limits) { l.header = short }, begin: "GET / HTTP/1.1\r\n", drip: "X: y\r\n"},
-		"body":      {change: func(l *limits) { l.request = short }, begin: post("/echo", "Content-Length: 100000\r\n", ""), drip: "x"},
-		"chunks":    {change: func(l *limits) { l.request = short }, begin: post("/echo", "Transfer-Encoding: chunked\r\n", ""), drip: "1\r\nx\r\n"},
-		"trailers":  {change: func(l *limits) { l.request = short }, begin: post("/echo", "Transfer-Encoding: chunked\r\n", "0\r\n"), drip: "X: y\r\n"},
-		"unread":    {change: func(l *limits) { l.request = short }, begin: post("/nosuch", "Content-Length: 100000\r\n", ""), drip: "x"},
-		"refused":   {change: func(l *limits) { l.linger = short }, begin: "nonsense\r\n\r\n", drip: "x"},
-		"requests":  {change: func(l *limits) { l.idle = short }, begin: get("/", ""), drip: ""},
+		"nothing":          {limit: idle},
+		"no handshake":     {limit: handshake, tls: secure, begin: "\x16\x03\x01"},
+		"half a header":    {limit: header, begin: "GET / HTTP/1.1\r\nHo"},
+		"no body":          {limit: request, begin: post("/echo", "Content-Length: 10\r\n", "x")},
+		"a slow handshake": {limit: handshake, tls: secure, begin: "\x16\x03\x01\x02\x00", drip: "\x01"},
+		"a slow header":    {limit: header, begin: "GET / HTTP/1.1\r\nX: ", drip: "x"},
+		"fields":           {limit: header, begin: "GET / HTTP/1.1\r\n", drip: "X: y\r\n"},
+		"a slow body":      {limit: request, begin: post("/echo", "Content-Length: 100000\r\n", ""), drip: "x"},
+		"chunks":           {limit: request, begin: post("/echo", "Transfer-Encoding: chunked\r\n", ""), drip: "1\r\nx\r\n"},
+		"trailers":         {limit: request, begin: post("/echo", "Transfer-Encoding: chunked\r\n", "0\r\n"), drip: "X: y\r\n"},
+		"unread":           {limit: request, begin: post("/nosuch", "Content-Length: 100000\r\n", ""), drip: "x"},
+		"refused":          {limit: func(l *limits) { l.linger = short }, begin: "nonsense\r\n\r\n", drip: "x"},
+		"no more requests": {limit: idle, begin: get("/", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := patient
-			l.linger = usual.linger // the client goes on sending
-			c.change(&l)
-			addr := serve(t, &server{limits: l, tls: c.tls}).addr
-			began := time.Now()
-			conn, err := net.Dial("tcp", addr)
-			if err != nil {
-				t.Fatal(err)
+			if c.drip != "" {
+				l.linger = usual.linger // which it goes on through
 			}
-			defer conn.Close()
-			_, err = io.WriteString(conn, c.begin)
+			c.limit(&l)
+			i := serve(t, &server{limits: l, tls: c.tls})
+			began := time.Now()
+			conn, _ := dial(t, i.addr)
+			_, err := io.WriteString(conn, c.begin)
 			for err == nil {
 				_ = conn.SetReadDeadline(time.Now().Add(tick))
 				if _, err = io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 					_, err = io.WriteString(conn, c.drip)
+				} else if err == nil && c.drip == "" {
+					break
 				} else if err == nil {
 					if _, err = io.WriteString(conn, "x"); err == nil { // it may have finished sending only
 						time.Sleep(tick)
@@ -344,8 +348,34 @@ func TestDrip(t *testing.T) {
 			if d := time.Since(began); d < short {
 				t.Errorf("disconnected after %v", d)
 			}
+			if name != "no body" { // the rest of it is waited for
+				beat.Do(t, "the end of the server", func() {
+					if err := flow.StopGracefully(t.Context(), i.group, patience); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		})
 	}
+}
+
+// TestUnreadResponse: a client that does not read the response is given up.
+func TestUnreadResponse(t *testing.T) {
+	ended := make(chan struct{})
+	l := patient
+	l.request = 50 * time.Millisecond
+	conn, _ := dial(t, serve(t, &server{limits: l, handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for block := make([]byte, 64<<10); ; {
+			if _, err := w.Write(block); err != nil {
+				close(ended)
+				return
+			}
+		}
+	})}).addr)
+	if _, err := io.WriteString(conn, get("/", "")); err != nil {
+		t.Fatal(err)
+	}
+	beat.Receive(t, ended, "the end of the response")
 }
 
 // TestVanish: clients that vanish at any byte, by an end or a reset, leave nothing behind, and others are served.

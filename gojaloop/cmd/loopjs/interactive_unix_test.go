@@ -52,14 +52,7 @@ func TestInterrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer in.Close()
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			l := readLines(t, out)
+			l := begin(t, cmd, cmd.StdoutPipe)
 			l.await("ready")
 			// Two signals at once may be delivered as one, so signals are sent until enough have arrived.
 			for over := false; !over; {
@@ -131,14 +124,7 @@ func TestTraceAlive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		errs, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		l := readLines(t, errs)
+		l := begin(t, cmd, cmd.StderrPipe)
 		l.await("what keeps the program alive")
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -215,7 +201,7 @@ func TestTerminal(t *testing.T) {
 	cmd, terminal, l := session(t, 200, "patiently")
 	// The test waits for text that differs from what it has typed. An interrupt is sent when the code to be
 	// interrupted has begun.
-	for _, s := range []struct{ keys, want string }{
+	typed(t, cmd, terminal, l, [][2]string{
 		{"", "loopjs"},
 		{"'fir' + 'st'\r", "'first'"},
 		{"\x1b[A + '!'\r", "'first!'"},
@@ -229,12 +215,18 @@ func TestTerminal(t *testing.T) {
 		{"'two ' +\r", ""},
 		{"'lines'\r", "'two lines'"},
 		{".exit\r", ""},
-	} {
-		if _, err := io.WriteString(terminal, s.keys); err != nil {
+	})
+}
+
+// typed types keys, waits for the text behind each, and for the end of the session.
+func typed(t *testing.T, cmd *exec.Cmd, terminal io.Writer, l *lines, steps [][2]string) {
+	t.Helper()
+	for _, s := range steps {
+		if _, err := io.WriteString(terminal, s[0]); err != nil {
 			t.Fatal(err)
 		}
-		if s.want != "" {
-			l.await(s.want)
+		if s[1] != "" {
+			l.await(s[1])
 		}
 	}
 	_ = cmd.Wait()
@@ -304,13 +296,5 @@ func TestTerminalIsResized(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", 60)
-	for _, s := range []struct{ keys, want string }{{"'fir' + 'st'\r", "'first'"}, {"'" + long + "'.length\r", long}, {"", "60"}, {".exit\r", ""}} {
-		if _, err := io.WriteString(terminal, s.keys); err != nil {
-			t.Fatal(err)
-		}
-		if s.want != "" {
-			l.await(s.want)
-		}
-	}
-	_ = cmd.Wait()
+	typed(t, cmd, terminal, l, [][2]string{{"'fir' + 'st'\r", "'first'"}, {"'" + long + "'.length\r", long}, {"", "60"}, {".exit\r", ""}})
 }

@@ -68,6 +68,19 @@ type lines struct {
 	came chan string
 }
 
+// begin starts a command, of which pipe is an output, and reads it.
+func begin(t *testing.T, cmd *exec.Cmd, pipe func() (io.ReadCloser, error)) *lines {
+	t.Helper()
+	out, err := pipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readLines(t, out)
+}
+
 func readLines(t *testing.T, r io.Reader) *lines {
 	l := &lines{t, make(chan string, 1000)}
 	go func() {

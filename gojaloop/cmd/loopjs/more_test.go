@@ -32,19 +32,24 @@ func TestAsNode(t *testing.T) {
 	for _, name := range []string{"async_functions", "before_exit", "before_exit_slow", "exit_code", "exit_now", "emitter"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want, err := os.ReadFile(filepath.Join(order, name+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			stdout, _, code := run(t, loopjs(t, order, name+".js"))
-			if got := fmt.Sprintf("%sexit code %d\n", stdout, code); got != string(want) {
-				t.Errorf("it prints\n%s\nand by Node it would print\n%s", got, want)
-			}
+			asNode(t, order, name+".js", name+".txt")
 		})
 	}
 }
 
-// Scripts as people write them, with Node's output: "node x.js" in their folder, and the exit code as the last line.
+// asNode compares a script's output with Node's: that of "node x.js" in its folder, and the exit code as the last line.
+func asNode(t *testing.T, dir, script, output string) {
+	want, err := os.ReadFile(filepath.Join(dir, output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := run(t, loopjs(t, dir, script))
+	if got := fmt.Sprintf("%sexit code %d\n", stdout, code); got != string(want) {
+		t.Errorf("it prints\n%s\nand by Node it would print\n%s\n%s", got, want, stderr)
+	}
+}
+
+// Scripts as people write them.
 func TestOrdinaryScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/*.*js")
 	if err != nil || len(scripts) < 6 {
@@ -53,14 +58,7 @@ func TestOrdinaryScripts(t *testing.T) {
 	for _, script := range scripts {
 		t.Run(filepath.Base(script), func(t *testing.T) {
 			t.Parallel()
-			want, err := os.ReadFile(script + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
-			stdout, stderr, code := run(t, loopjs(t, "testdata", filepath.Base(script)))
-			if got := fmt.Sprintf("%sexit code %d\n", stdout, code); got != string(want) {
-				t.Errorf("it prints\n%s\nand by Node it would print\n%s\n%s", got, want, stderr)
-			}
+			asNode(t, "testdata", filepath.Base(script), filepath.Base(script)+".txt")
 		})
 	}
 }
@@ -132,14 +130,7 @@ func TestStall(t *testing.T) {
 	for range 5 { // on a busy machine it is looked at for too short a time now and then, or blocks elsewhere before
 		dir := folder(t, files{"main.js": text})
 		cmd := loopjs(t, dir, "--stall=50ms", "main.js")
-		errs, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		l := readLines(t, errs)
+		l := begin(t, cmd, cmd.StderrPipe)
 		l.await("loopjs: a callback has run for more than")
 		told = l.await("    at ")
 		if err := os.WriteFile(filepath.Join(dir, "seen"), nil, 0o666); err != nil {
