@@ -86,7 +86,9 @@ func (f *figure) median(side int) float64 {
 	return stats.Sample{Xs: slices.Collect(maps.Values(f.values[side]))}.Quantile(0.5)
 }
 
-func (f *figure) text(side int) string { return benchunit.Scale(f.median(side), benchunit.ClassOf(f.unit)) }
+func (f *figure) text(side int) string {
+	return benchunit.Scale(f.median(side), benchunit.ClassOf(f.unit))
+}
 
 // tolerance is by how much a figure may be worse.
 const tolerance = 1.03
