@@ -166,7 +166,7 @@ func descriptorFigures(row func(name, unit, measures string, run func(*testing.B
 		row("FDRoundTrip", mean, "64 bytes to a callback that watches a socket pair, and their echo back", fdRoundTrip).quick().
 			beside(BlockingControl, func(b *testing.B) { fdRoundTrip(b, Blocking()) }).
 			beside(SocketControl, socketPair),
-		row("Echo/conns=64", mean, "a request of 64 bytes answered over TCP, all of 64 connections together", echoCell(serveOnLoop, 64)).quick().
+		row("Echo/conns=64", mean, "a request of 64 bytes answered over TCP, all of 64 connections together", echoCell(serveOnLoop, 64)).
 			beside(NetControl, echoControl(serveWithNet, 64)).beside(GnetControl, echoControl(serveWithGnet, 64)),
 		row("Mix", tail, "a request on one of 64 connections, or a task, beside timers at 70 % load, from when it was due until it is done", mixed).
 			window(longer),

@@ -33,7 +33,7 @@ func Figures() []Figure {
 		row("Submit", mean, "a task, submitted by one producer over and over", submit).quick(),
 		row("SubmitOnLoop", mean, "a task that submits itself from the loop", submitOnLoop),
 		row("PingPong", mean, "a task that is a fresh closure, counted in and out of a WaitGroup", pingPong),
-		row("MultiProducer", mean, "a task, submitted by ten producers at once", func(b *testing.B, c Contestant) { produce(b, c, 10) }).quick(),
+		row("MultiProducer", mean, "a task, submitted by ten producers at once", func(b *testing.B, c Contestant) { produce(b, c, 10) }),
 		row("Burst", mean, "a task of a burst of 1000, each burst drained before the next", bursts),
 		row("ManyLoops/loops=64", mean, "a task for each of 64 loops, and the next when all have run", manyLoops).window(longer),
 		row("PingPongLatency/fd=0", mean, "a round trip: submit a task, wait until it has run", latency(false)).quick(),

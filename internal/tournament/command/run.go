@@ -152,7 +152,7 @@ func (f *runFlags) complete(given map[string]bool) error {
 	cfg := &f.cfg
 	switch cfg.Mode {
 	case record.Full:
-		cfg.Aim = 10 * time.Minute
+		cfg.Aim = 10*time.Minute + 30*time.Second
 	case record.Quick:
 		if !given["rounds"] {
 			cfg.Asked = record.FewestRounds
