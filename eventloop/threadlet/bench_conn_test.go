@@ -38,9 +38,9 @@ var services = []struct {
 	serve func(*testing.B) (addr string)
 	rest  time.Duration // after an answer, until a connection holds no more than it does while it waits; nothing tells when that is
 }{
-	{"blocked", onLoop(func() func(*threadlet.Conn) error { return func(c *threadlet.Conn) error { return echoes(c) } }), 10 * time.Millisecond},
+	{"blocked", onLoop(func(b *testing.B) func(*threadlet.Conn) { return func(c *threadlet.Conn) { lost(b, echoes(c)) } }), 10 * time.Millisecond},
 	{"borrowed", onLoop(borrowing), 10 * time.Millisecond},
-	{"idle", onLoop(func() func(*threadlet.Conn) error { return func(c *threadlet.Conn) error { return c.Idle(idling) } }), 2200 * time.Millisecond},
+	{"idle", onLoop(func(b *testing.B) func(*threadlet.Conn) { return func(c *threadlet.Conn) { lost(b, c.Idle(idling)) } }), 2200 * time.Millisecond},
 	{"net", onNet, 10 * time.Millisecond},
 }
 
@@ -58,9 +58,9 @@ func echoes(conn net.Conn) error {
 }
 
 // borrowing waits for something to read without a buffer: all connections share one, as a loop runs one threadlet at a time.
-func borrowing() func(*threadlet.Conn) error {
+func borrowing(b *testing.B) func(*threadlet.Conn) {
 	buf := make([]byte, 4096)
-	return func(c *threadlet.Conn) error {
+	return func(c *threadlet.Conn) {
 		raw, err := c.SyscallConn()
 		for err == nil {
 			n, failed := 0, error(nil)
@@ -75,7 +75,7 @@ func borrowing() func(*threadlet.Conn) error {
 				err = io.EOF
 			}
 		}
-		return err
+		lost(b, err)
 	}
 }
 
@@ -100,7 +100,7 @@ func idling(c *threadlet.Conn) {
 }
 
 // onLoop serves with a threadlet for each connection, on a loop that ends with the benchmark.
-func onLoop(handler func() func(*threadlet.Conn) error) func(*testing.B) string {
+func onLoop(handler func(*testing.B) func(*threadlet.Conn)) func(*testing.B) string {
 	return func(b *testing.B) string {
 		l, err := eventloop.New()
 		if err != nil {
@@ -112,9 +112,9 @@ func onLoop(handler func() func(*threadlet.Conn) error) func(*testing.B) string 
 		if err != nil {
 			b.Fatal(err)
 		}
-		handle := handler()
+		handle := handler(b)
 		if _, err := threadlet.Go(l, func() {
-			if err := threadlet.Serve(listener, func(c *threadlet.Conn) { lost(b, handle(c)) }); !errors.Is(err, net.ErrClosed) && !errors.Is(err, eventloop.ErrLoopTerminated) {
+			if err := threadlet.Serve(listener, handle); !errors.Is(err, net.ErrClosed) && !errors.Is(err, eventloop.ErrLoopTerminated) {
 				b.Error(err)
 			}
 		}); err != nil {
