@@ -12,10 +12,11 @@ import (
 
 // Activity is something that a loop is doing, or that keeps it alive.
 type Activity struct {
-	Kind   string    // task, internal, microtask, timer, descriptor, handler, hold, worker, promise or threadlet
+	Kind   string    // task, internal, microtask, timer, descriptor, handler, hold, worker, promise or threadlet; tick if it is not known which runs
 	Name   string    // "running" for the running callback; the number of a timer, descriptor or threadlet; a hold's name
 	Detail string    // how many wait, when it is due, and the like; in debug mode also where it was created
 	Since  time.Time // when it began, or the oldest of several; zero if that is not known
+	Keeps  bool      // the loop does not end by itself while this is so, or an ending one waits for it
 }
 
 // String returns the activity in one line.
@@ -41,18 +42,32 @@ const mostListed = 100
 // order, and of each the oldest is first. Of an ending loop it returns only what the end waits for; of one that has
 // ended, the functions of Promisify that still run.
 //
+// Some of it keeps the loop alive: then Alive is true. Promises and threadlets keep none, but an ending loop waits for
+// threadlets; nor do the descriptors of connections if no threadlet waits for any. A callback
+// that calls Active keeps the loop alive only while it is ending.
+//
 // The running callback is listed with [WithMetrics], [WithStallThreshold], [WithFlightRecorder] or [WithDebug]. Its
 // start is known with WithFlightRecorder and WithDebug, and with WithMetrics unless [WithMetricsSampling] is used.
 // WithDebug adds the places of creation; the ages of timers, descriptors, functions of Promisify and threadlets; and
 // what each threadlet is doing. Active also answers while a callback blocks the loop. It takes the loop's locks for
 // some microseconds, and allocates what it returns.
-func (l *Loop) Active() []Activity { return l.active(false) }
+func (l *Loop) Active() (all []Activity) {
+	for range 10 { // a reason may move, while they are listed, from what is looked at later to what was looked at before
+		all = l.active(false)
+		if slices.ContainsFunc(all, keeps) || !l.Alive() {
+			break
+		}
+	}
+	return all
+}
 
-// active is Active. It leaves out what no end waits for if the loop is ending, or if the caller waits for an end that has
-// not begun yet, because threadlets drain.
-func (l *Loop) active(ending bool) []Activity {
-	var all []Activity
-	add := func(as ...Activity) {
+// active lists what Active returns. It leaves out what no end waits for if the loop is ending, or if the caller waits for an end
+// that has not begun yet, because threadlets drain.
+func (l *Loop) active(ending bool) (all []Activity) {
+	add := func(keeps bool, as []Activity) {
+		for i := range as {
+			as[i].Keeps = keeps
+		}
 		slices.SortStableFunc(as, func(a, b Activity) int {
 			if a.Since.IsZero() != b.Since.IsZero() {
 				return map[bool]int{true: 1, false: -1}[a.Since.IsZero()]
@@ -61,28 +76,39 @@ func (l *Loop) active(ending bool) []Activity {
 		})
 		all = append(all, as...)
 	}
-	state := l.state.load()
+	state, inside := l.state.load(), l.OnLoop()
 	ending = ending || state.ending()
-	switch state.state() {
-	case StateTerminated:
-		add(l.activeWorkers(true)...)
+	if state.state() == StateTerminated {
+		add(false, l.activeWorkers(true))
 		return all
-	case StateRunning, StateTerminating:
-		add(l.activeCallback(ending && !state.sleeping())...)
 	}
-	add(l.activeQueues()...)
+	awake := state.state() != StateAwake && !state.sleeping()
+	counts := awake && (!inside || ending)
+	if awake {
+		add(counts, l.activeCallback(ending && !inside))
+	}
+	if !state.closing() {
+		add(true, l.activeQueues(inside))
+	}
 	if !ending {
-		add(l.activeTimers()...)
-		add(l.activeDescriptors()...)
-		add(l.activeHolds()...)
+		add(true, l.activeTimers())
+		add(l.watches(l.guest.unneeded(inside)), l.activeDescriptors())
+		add(true, l.activeHolds())
 	}
-	add(l.activeWorkers(false)...)
+	if !state.closing() {
+		add(true, l.activeWorkers(false))
+	}
 	if !ending {
-		add(l.activePromises()...)
+		add(false, l.activePromises())
 	}
-	add(l.activeThreadlets()...)
+	add(ending || inside && l.guest.ready(), l.activeThreadlets())
+	if counts && !slices.ContainsFunc(all, keeps) {
+		add(true, []Activity{{Kind: aTick.String(), Name: "running"}})
+	}
 	return all
 }
+
+func keeps(a Activity) bool { return a.Keeps }
 
 // at turns nanoseconds since the anchor into a time, and 0 into the zero time.
 func (l *Loop) at(nanoseconds int64) (t time.Time) {
@@ -96,8 +122,8 @@ func (l *Loop) at(nanoseconds int64) (t time.Time) {
 func (l *Loop) activeCallback(wanted bool) []Activity {
 	p := l.probe
 	if p == nil {
-		if wanted && !l.OnLoop() {
-			return []Activity{{Kind: "task", Name: "running", Detail: "(WithDebug tells which callback)"}}
+		if wanted {
+			return []Activity{{Kind: aTask.String(), Name: "running", Detail: "(WithDebug tells which callback)"}}
 		}
 		return nil
 	}
@@ -108,7 +134,8 @@ func (l *Loop) activeCallback(wanted bool) []Activity {
 	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.String(), Since: l.at(running.since())}}
 }
 
-func (l *Loop) activeQueues() (as []Activity) {
+func (l *Loop) activeQueues(inside bool) (as []Activity) {
+	own := [...]func() int{l.externals.len, l.internals.len, func() int { return l.micro.len() + l.ticks.len() }}
 	for i, at := range []lane{external, internal, microtask} {
 		b := l.inboxOf(at)
 		l.lock(&b.spinLock)
@@ -117,10 +144,15 @@ func (l *Loop) activeQueues() (as []Activity) {
 		if n > 0 {
 			m = q.peekMark()
 		}
-		if p := l.probe; p != nil {
-			if left := p.left[i].Load(); left > 0 {
-				n += int(left)
-				m = mark{accepted: p.accepted[i].Load()}
+		left, p := 0, l.probe
+		if inside {
+			left = own[i]()
+		} else if p != nil {
+			left = int(p.left[i].Load())
+		}
+		if left > 0 {
+			if n, m = n+left, (mark{}); p != nil {
+				m.accepted = p.accepted[i].Load()
 			}
 		}
 		b.Unlock()

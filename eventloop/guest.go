@@ -23,6 +23,7 @@ func init() {
 // guestSeat has the loop's guest: set once, by any goroutine; any goroutine reads it.
 type guestSeat struct {
 	taken atomic.Pointer[guest.Guest]
+	slept atomic.Int64 // what unneeded was when the loop went to sleep last; the loop writes it before it leaves the state Running
 }
 
 func (s *guestSeat) seat(l *Loop, take func(any, guest.Host) guest.Guest) guest.Guest {
@@ -68,12 +69,20 @@ func (s *guestSeat) drain(ctx context.Context, l *Loop) error {
 	return nil
 }
 
-// unneeded returns how many of the registered descriptors do not count as reasons to stay alive.
-func (s *guestSeat) unneeded() int {
-	if g := s.taken.Load(); g != nil {
+// unneeded returns how many of the registered descriptors do not count as reasons to stay alive. Only the loop knows; others,
+// that is for inside false, get what held when it went to sleep, which holds as long as it sleeps.
+func (s *guestSeat) unneeded(inside bool) int {
+	if g := s.taken.Load(); g != nil && inside {
 		return (*g).Unneeded()
 	}
-	return 0
+	return int(s.slept.Load())
+}
+
+// sleeps notes what unneeded is, for a loop that is about to sleep.
+func (s *guestSeat) sleeps() {
+	if n := int64(s.unneeded(true)); n != s.slept.Load() {
+		s.slept.Store(n)
+	}
 }
 
 // leave has the guest end all its threadlets. If it has some, their ends count as one callback.

@@ -11,15 +11,16 @@ import (
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
 // submitted. Any goroutine may call release; calling it again does nothing. On a loop without WithAutoExit a hold only
-// counts for Alive and Metrics, and on one that has ended for Metrics alone.
+// counts for Alive and Metrics, and on one that has ended for nothing.
 func (l *Loop) Hold() (release func()) { return l.HoldNamed("") }
 
 // Alive tells whether anything can still happen: work that is queued, a ref'd timer, a descriptor, a hold, a function
 // of Promisify that has not returned. WithAutoExit ends a loop when Alive would return false, but any loop has the method. A
-// callback of the loop that calls Alive does not count itself; for other goroutines a loop that runs a callback is alive.
+// callback of the loop that calls Alive does not count itself; for other goroutines a loop that runs a callback is alive, and
+// one that is ending is for all. [Loop.Active] tells why.
 func (l *Loop) Alive() bool {
 	if l.OnLoop() {
-		return l.hasWork() || l.needed(l.guest.unneeded())
+		return l.state.load().ending() || l.hasWork() || l.needed(l.guest.unneeded(true))
 	}
 	l.lockLiveness() // before the state is read: while the locks are held, a sleeping loop keeps its reasons to stay alive
 	defer l.unlockLiveness()
@@ -29,7 +30,7 @@ func (l *Loop) Alive() bool {
 	case StateRunning, StateTerminating:
 		return true
 	}
-	return l.neededLocked(0)
+	return l.neededLocked(l.guest.unneeded(false))
 }
 
 // needed tells whether a hold, a worker, a ref'd timer, a descriptor or work in an inbox keeps the loop alive. unneeded is
@@ -50,7 +51,7 @@ func (l *Loop) watches(unneeded int) bool { return int(l.fds.size.Load()) > unne
 // exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step for every goroutine that could
 // give the loop a reason to go on: its work is either found here or refused.
 func (l *Loop) exit() bool {
-	unneeded := l.guest.unneeded()
+	unneeded := l.guest.unneeded(true)
 	if l.watches(unneeded) {
 		return false
 	}

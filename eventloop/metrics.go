@@ -28,8 +28,8 @@ type Metrics struct {
 
 	Timers      int // pending timers
 	Descriptors int // registered descriptors
-	Workers     int // functions of Promisify whose outcome the loop has not received
-	Holds       int // holds that are not released
+	Workers     int // functions of Promisify whose outcome the loop has not received; none if it has ended
+	Holds       int // holds that are not released; none if the loop has ended
 	Promises    int // pending promises with handlers, as of the last tick; only the first of a chain; none of Promisify
 
 	loops int // number of loops whose figures these are
@@ -152,7 +152,9 @@ func (l *Loop) Metrics() Metrics {
 	l.lock(&u.spinLock)
 	queued(internal)
 	queued(microtask)
-	m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
+	if l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
+		m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
+	}
 	u.Unlock()
 	u.yieldIfWanted()
 	if p != nil && l.metrics {
@@ -174,7 +176,8 @@ func (p *probe) measure(m *Metrics, depth [3]*Depth) {
 	m.TPS, m.Utilization = p.window.rates(now, p.parkedAt)
 	m.Callback, m.QueueDelay = latency(callback), latency(delay)
 	for i, d := range depth {
-		d.Max = max(int(p.most[i].Load()), d.Current)
+		p.asked[i] = max(p.asked[i], d.Current)
+		d.Max = max(int(p.most[i].Load()), p.asked[i])
 		d.EMA = p.depth[i].at(now, d.Current)
 	}
 }

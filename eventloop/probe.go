@@ -60,7 +60,8 @@ type probe struct {
 	window   window
 	ring     ring
 	depth    [3]average
-	parkedAt int64 // when the loop went to sleep, -1 while it is awake
+	asked    [3]int // the most functions that measure has found in each queue
+	parkedAt int64  // when the loop went to sleep, -1 while it is awake
 }
 
 // current is the callback that is running.

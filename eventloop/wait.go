@@ -41,6 +41,7 @@ func (l *Loop) sleep() {
 	l.ticks.shrink()
 	l.caughtUp()
 	l.prepareWake()
+	l.guest.sleeps()
 	if !l.state.sleep() {
 		return // ending
 	}
@@ -69,7 +70,7 @@ func (l *Loop) park() {
 	} else if at != never {
 		timeout = time.Duration(max(0, at-l.now()))
 	}
-	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded()) {
+	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded(true)) {
 		return // the signal of a producer that has claimed the wake-up already ends the next park early, which is harmless
 	}
 	switch {

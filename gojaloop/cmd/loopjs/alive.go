@@ -108,7 +108,9 @@ func (a *alive) report(why string, patience time.Duration) {
 	a.mu.Unlock()
 	if len(texts) == 0 {
 		for _, one := range a.p.loop.Active() {
-			texts = append(texts, one.String())
+			if one.Keeps {
+				texts = append(texts, one.String())
+			}
 		}
 	}
 	out := fmt.Sprintf("loopjs: %s, what keeps the program alive:\n", why)

@@ -1,0 +1,73 @@
+package eventloop_test
+
+// Tests of metrics over the life of a loop: what never falls, and what is nothing after the end.
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/eventloop"
+)
+
+// Row 89: counts and maxima never fall, however the functions that were counted leave the queue; of a loop that has ended nothing
+// is left, whatever goes on elsewhere.
+func TestMetricsOfALife(t *testing.T) {
+	for name, end := range map[string]func(l *eventloop.Loop) error{
+		"Close":    (*eventloop.Loop).Close,
+		"Shutdown": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
+	} {
+		for _, runs := range []bool{true, false} {
+			l, err := eventloop.New(eventloop.WithMetrics(true))
+			require.NoError(t, err)
+			var last eventloop.Metrics
+			look := func() eventloop.Metrics {
+				m := l.Metrics()
+				rising := func(m *eventloop.Metrics) []int {
+					return []int{int(m.Run), int(m.Ticks), int(m.Wakes), int(m.Sleeps), int(m.Pauses), m.External.Max, m.Internal.Max, m.Microtasks.Max,
+						int(m.Callback.Count), int(m.Callback.Max), int(m.QueueDelay.Count), int(m.QueueDelay.Max)}
+				}
+				for i, now := range rising(&m) {
+					require.GreaterOrEqual(t, now, rising(&last)[i], "%s: figure %d", name, i)
+				}
+				last = m
+				return m
+			}
+			_, err = l.ScheduleTimer(time.Hour, func() {})
+			require.NoError(t, err)
+			l.Hold()
+			release := make(chan struct{})
+			begun := make(chan struct{})
+			l.Promisify(context.Background(), func(context.Context) (any, error) { close(begun); <-release; return nil, nil })
+			<-begun
+			p, _, _ := l.NewPromise()
+			p.Then(nil, nil)
+			for range 1000 {
+				look()
+				require.NoError(t, l.Submit(func() {}))
+				require.NoError(t, l.SubmitInternal(func() {}))
+				require.NoError(t, l.ScheduleMicrotask(func() {}))
+			}
+			m := look()
+			require.Equal(t, []int{1000, 1000}, []int{m.External.Max, m.Internal.Max})
+			require.GreaterOrEqual(t, m.Microtasks.Max, 1000)
+			if runs {
+				go l.Run(context.Background())
+				for look().Run < 3000 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			if name == "Shutdown" {
+				close(release)
+			} else {
+				defer close(release)
+			}
+			require.NoError(t, end(l))
+			<-l.Done()
+			m = look()
+			require.Zero(t, m.Timers+m.Descriptors+m.Workers+m.Holds+m.Promises+m.External.Current+m.Internal.Current+m.Microtasks.Current, name)
+		}
+	}
+}
