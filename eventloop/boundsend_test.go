@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/quota"
 )
 
@@ -96,6 +97,32 @@ func TestEndOfChains(t *testing.T) {
 	}
 }
 
+// Threadlets that yield for ever end like chains, by their number and by their time.
+func TestEndOfThreadlets(t *testing.T) {
+	for _, slow := range []time.Duration{0, 200 * time.Microsecond} {
+		synctest.Test(t, func(t *testing.T) {
+			l, ended := running(t, nil)
+			resumed, began := 0, time.Now()
+			require.NoError(t, onLoop(t, l, func() error {
+				for range 10 {
+					_, err := threadlet.Go(l, func() {
+						for threadlet.Yield() == nil {
+							resumed++
+							time.Sleep(slow)
+						}
+					})
+					require.NoError(t, err)
+				}
+				return l.Shutdown(context.Background())
+			}))
+			require.NoError(t, <-ended)
+			require.Less(t, time.Since(began), 510*time.Millisecond)
+			require.Less(t, resumed, quota.Functions+1000)
+			require.Greater(t, resumed, 2000)
+		})
+	}
+}
+
 // Handlers that make something pending whenever that is rejected, here a cycle of promises, do not keep the loop from
 // its end.
 func TestCirclesThatBeginAnew(t *testing.T) {
@@ -121,31 +148,6 @@ func TestCirclesThatBeginAnew(t *testing.T) {
 	require.Greater(t, rounds, 100)
 	require.Less(t, took, 510*time.Millisecond)
 	runtime.KeepAlive(held)
-}
-
-// What callbacks bring is accepted, however deep it goes, and however much it is; also in the tick in which the end is noticed.
-func TestWhatComesToAnEndIsAccepted(t *testing.T) {
-	for name, by := range lanesOf {
-		for _, shape := range []struct{ wide, deep int }{{1, 4000}, {1500, 15}, {scale(20_000, 100_000, 300_000), 2}} {
-			for _, budget := range []int{1, 1024} {
-				ran := 0
-				endsSoon(t, func(l *eventloop.Loop) {
-					var descend func(n int) func()
-					descend = func(n int) func() {
-						return func() {
-							if ran++; n > 1 {
-								_ = by(l, descend(n-1))
-							}
-						}
-					}
-					for range shape.wide {
-						require.NoError(t, l.SubmitInternal(descend(shape.deep)))
-					}
-				}, eventloop.WithTickBudget(budget))
-				require.Equal(t, shape.wide*shape.deep, ran, "%s, %+v", name, shape)
-			}
-		}
-	}
 }
 
 // The time of what waited, however long, is not counted.

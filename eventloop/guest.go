@@ -20,10 +20,11 @@ func init() {
 	}
 }
 
-// guestSeat has the loop's guest: set once, by any goroutine; any goroutine reads it.
+// guestSeat has the loop's guest.
 type guestSeat struct {
-	taken atomic.Pointer[guest.Guest]
-	slept atomic.Int64 // what unneeded was when the loop went to sleep last; the loop writes it before it leaves the state Running
+	taken atomic.Pointer[guest.Guest] // set once, by any goroutine; any goroutine reads it
+	slept atomic.Int64                // what unneeded was when the loop went to sleep last; the loop writes it before it leaves the state Running
+	told  bool                        // threadlets have used up the account of the end, and were told; only the loop's
 }
 
 func (s *guestSeat) seat(l *Loop, take func(any, guest.Host) guest.Guest) guest.Guest {
@@ -144,8 +145,9 @@ func (l *Loop) runGuest() {
 			return
 		}
 		t.turns.Count()
-		if l.account.Open {
-			l.account.Pause(l.now())
+		if l.account.Open && !l.account.StartTurn(l.now()) && !l.guest.told {
+			l.guest.told = true
+			g.Reject()
 		}
 		if l.calling = (calling{kind: aThreadlet}); l.probe == nil {
 			g.Turn()
@@ -169,7 +171,7 @@ func (h *host) Another() bool {
 		return false
 	}
 	t := &l.bounds.turns
-	if t.Due() && t.Spent(l.now()) {
+	if t.Due() && t.Spent(l.now()) || l.account.Open && !l.account.Resume() {
 		return false
 	}
 	t.Count()

@@ -14,11 +14,11 @@ import (
 // Promisify, and settles their promises with what they return. Then the loop ends. Shutdown blocks until then, or until
 // ctx is done, which ends the waiting and not the shutdown.
 //
-// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do: a
-// million functions of callbacks, and 64 for each function that waited when the end began, as long as what was accepted so
-// takes no more than half a second in all, by what it has taken; and some 16,000 of all other goroutines, in the same half
-// second. What a function of Promisify submits is always accepted, and may itself submit 64 functions whatever others have
-// used. All else is refused with ErrLoopTerminated.
+// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do.
+// Callbacks may submit a million functions, and 64 for each function that waited when the end began, as long as all that
+// they have submitted takes half a second, to go by what has run; a threadlet that goes on counts as one. Other goroutines
+// may submit some 16,000 meanwhile. What a function of Promisify submits is always accepted, and may itself submit 64
+// functions, whatever others have used. All else is refused with ErrLoopTerminated.
 //
 // The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
 // loop works as usual while Shutdown waits for these threadlets. If ctx ends before they have finished, Shutdown returns

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/beat"
 )
@@ -44,7 +45,7 @@ func TestEndlessPairsBesideConnections(t *testing.T) {
 func TestBesideAnEndlessInternalTask(t *testing.T) {
 	const rounds, most = 10, 10_000_000
 	unchanged(t)
-	l := start(t)
+	l := start(t, eventloop.WithOnOverload(func(error) {}))
 	near, far := tcpPair(t)
 	a, err := threadlet.Wrap(l, near)
 	require.NoError(t, err)

@@ -40,8 +40,6 @@ type scheduler struct {
 
 	fault       *eventloop.PanicError // the panic of a threadlet that is not reported yet
 	terminated  bool                  // Reject was called: every wait ends with ErrLoopTerminated
-	ending      bool                  // a turn has found that the loop is ending
-	resumesLeft int                   // how often an ending loop resumes threadlets before it calls Reject
 	descs       descs                 // the open descriptors
 	known       int                   // how many descriptors are registered
 	deferred    []*desc               // descriptors with deferred work, in this turn
@@ -56,13 +54,8 @@ type scheduler struct {
 }
 
 const (
-	mostIdle = 256 // the most idle coroutines that are kept; each has a stack
-	fewIdle  = 8   // how many idle coroutines are kept even if none was needed for a while
-	// How often an ending loop resumes threadlets before it ends their waits: those that yield for ever do not keep it from
-	// its end. What each threadlet adds lets all of them finish, however many there are, if they yield no more often.
-	mostResumes = 1 << 14
-	resumesEach = 1 << 6
-
+	mostIdle  = 256         // the most idle coroutines that are kept; each has a stack
+	fewIdle   = 8           // how many idle coroutines are kept even if none was needed for a while
 	trimPause = time.Second // how long a coroutine must be idle before trimUnused ends it
 )
 
@@ -149,14 +142,6 @@ func (s *scheduler) Ready() bool { return s.first != nil }
 // Turn resumes the first threadlet of the queue, whose coroutine may resume others (see suspend). It panics with a
 // guest.Fault if one of them has panicked.
 func (s *scheduler) Turn() {
-	if s.host.Ending() && !s.terminated {
-		switch {
-		case !s.ending:
-			s.ending, s.resumesLeft = true, mostResumes+resumesEach*s.count
-		case s.resumesLeft < 0:
-			s.Reject()
-		}
-	}
 	s.resume(s.take())
 	s.runDeferred()
 	if len(s.idle) > mostIdle {
@@ -179,7 +164,6 @@ func (s *scheduler) resume(t *Threadlet) {
 func (s *scheduler) goesOn(t *Threadlet) {
 	t.phase = running
 	s.ops = 0
-	s.resumesLeft--
 	if s.seen.places {
 		s.seen.goesOn(t)
 	}

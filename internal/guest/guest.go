@@ -27,8 +27,8 @@ type Guest interface {
 	Unneeded() int
 	// Stuck announces that the loop ends because nothing can happen any more.
 	Stuck()
-	// Reject announces that an ending loop has run everything. Threadlets that still wait are told in the turns that
-	// follow. Reject reports whether there will be such turns.
+	// Reject announces that an ending loop has run everything, or that its threadlets have gone on for long enough. All that
+	// wait are told in the turns that follow. Reject reports whether there will be such turns.
 	Reject() bool
 	// End releases the guest's system resources when the loop has ended. It is the last call. On a loop that never ran, the
 	// goroutine that has ended it calls End.

@@ -106,6 +106,24 @@ func (a *Account) StartTask(now int64) {
 	a.credit += Each
 }
 
+// StartTurn counts a turn of threadlets that starts, with the first threadlet that it resumes, as Resume does.
+func (a *Account) StartTurn(now int64) bool {
+	a.Pause(now)
+	a.charged, a.since = a.waited == [2]int{}, now
+	return a.Resume()
+}
+
+// Resume counts a threadlet that goes on, like a function that was submitted and starts. If the account does not accept it,
+// Resume returns false.
+func (a *Account) Resume() bool {
+	if !a.Accepts() {
+		return false
+	}
+	a.Accept()
+	a.pending--
+	return true
+}
+
 // FromWorker says that the function that was counted last was brought by a worker.
 func (a *Account) FromWorker() { a.worker, a.charged = Each, false }
 

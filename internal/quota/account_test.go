@@ -229,6 +229,7 @@ func TestEndHearsWorkers(t *testing.T) {
 func TestEndOfCirclesOfRejections(t *testing.T) {
 	for _, takes := range []int64{0, 10 * us} {
 		e := ending(t, func(*end) {})
+		require.True(t, new(quota.Account).Accepts(), "before it is open")
 		rounds := 0
 		handler := func() {
 			e.now += takes
@@ -250,16 +251,6 @@ func TestEndOfCirclesOfRejections(t *testing.T) {
 		require.Greater(t, rounds, 1000)
 		require.LessOrEqual(t, e.accepted, quota.Functions+10*quota.Each)
 	}
-}
-
-// Before the account is open everything is accepted, and nothing counts.
-func TestClosedAccount(t *testing.T) {
-	var a quota.Account
-	for range 2 * quota.Functions {
-		require.True(t, a.Accepts())
-		a.Accept()
-	}
-	require.False(t, a.Over())
 }
 
 // Whatever functions do, the account lasts for no less than what it promises, and no longer.

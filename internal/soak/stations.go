@@ -95,7 +95,7 @@ var (
 		"TestWritersTakeTurns"}
 
 	// The shortest first. The model takes gigabytes of memory.
-	longTests = []string{"TestWhatComesToAnEndIsAccepted", "TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
+	longTests = []string{"TestSlotsAgainstModel", "TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
 		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
 		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestNoTurnAfterTheContext", "TestPollerIsMadeUnderFire",
 		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds", "TestModel"}
