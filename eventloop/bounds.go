@@ -42,7 +42,7 @@ func (l *Loop) renewBounds(now int64) {
 	}
 	t.used = used{}
 	if now >= l.earliest.Load() {
-		t.due = dueAt(now)
+		t.due.begin(now)
 	} else {
 		t.due.done = true
 	}

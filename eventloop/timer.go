@@ -194,11 +194,12 @@ type due struct {
 }
 
 // nextTier goes on to the next tier.
-func (d *due) nextTier() { d.firing, d.spent = d.firing+1, quota.Of(quota.Unlimited) }
+func (d *due) nextTier() { d.firing++; d.spent.Renew(quota.Unlimited) }
 
-// dueAt returns what a tick that begins now may fire.
-func dueAt(now int64) due {
-	return due{by: [...]int64{now, now, now - latestBackground}, spent: quota.Of(quota.Unlimited)}
+// begin sets what a tick that begins now may fire.
+func (d *due) begin(now int64) {
+	d.by = [...]int64{now, now, now - latestBackground}
+	d.spent.Renew(quota.Unlimited)
 }
 
 // urgency has the tiers in the order in which they fire.
@@ -265,7 +266,8 @@ func (l *Loop) runBackground() (ran bool) {
 	if now < l.timers.background.Load() {
 		return false
 	}
-	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, spent: quota.Of(quota.Unlimited), idle: true}
+	d := due{by: [...]int64{0, 0, now}, firing: wheel.Tiers - 1, idle: true}
+	d.spent.Renew(quota.Unlimited)
 	for l.fire(&d) {
 		d.spent.Count()
 		if ran = true; l.hasNews() || l.hasWork() || d.spent.Due() && d.spent.Spent(l.now()) {

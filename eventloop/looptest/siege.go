@@ -298,7 +298,7 @@ func (l *loop) slowBurst(lane int, others ...int) {
 	})
 	for j, other := range others {
 		if got := receive(t, at[j], "%s, behind a burst of slow %ss", lanes[other].name, lanes[lane].name); got > most {
-			t.Errorf("%s that was due ran when %d of %d %ss of %v each had, want at most %d: these have about 10 ms of a tick",
+			t.Errorf("%s that was due ran when %d of %d %ss of %v each had, want at most %d: these have about 2 ms of a tick",
 				lanes[other].name, got, n, lanes[lane].name, each, most)
 		}
 	}

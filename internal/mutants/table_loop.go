@@ -228,7 +228,7 @@ var loopMutants = []mutant{
 		"urgency = [wheel.Tiers]wheel.Tier{wheel.Normal, wheel.Critical, wheel.Background}",
 		"critical timers wait for normal ones", "^TestConformance$/^impl=main$/^Tiers_Order$"},
 	{"timer-background-not-late", "eventloop/timer.go",
-		"by: [...]int64{now, now, now - latestBackground}", "by: [...]int64{now, now, 0}",
+		"d.by = [...]int64{now, now, now - latestBackground}", "d.by = [...]int64{now, now, 0}",
 		"background timers never run on a loop that is never idle", "^TestConformance$/^impl=main$/^Tiers_Background$"},
 	{"timer-background-not-idle", "eventloop/timer.go",
 		"if now < l.timers.background.Load() {", "if true {",

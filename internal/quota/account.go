@@ -90,6 +90,8 @@ func (a *Account) lasts() bool {
 func (a *Account) Over() bool { return a.Open && a.time <= 0 }
 
 // Start counts a function that starts.
+//
+//go:noinline
 func (a *Account) Start(q Queue, now int64) {
 	a.Pause(now)
 	if q < Ticks && a.waited[q] > 0 {
@@ -101,6 +103,8 @@ func (a *Account) Start(q Queue, now int64) {
 }
 
 // StartTask counts an external task that starts: it waited when the end began.
+//
+//go:noinline
 func (a *Account) StartTask(now int64) {
 	a.Pause(now)
 	a.credit += Each
@@ -115,6 +119,8 @@ func (a *Account) StartTurn(now int64) bool {
 
 // Resume counts a threadlet that goes on, like a function that was submitted and starts. If the account does not accept it,
 // Resume returns false.
+//
+//go:noinline
 func (a *Account) Resume() bool {
 	if !a.Accepts() {
 		return false

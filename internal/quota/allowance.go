@@ -20,6 +20,8 @@ const (
 // before each callback, and Spent if that is true; Count counts the callback. Most callbacks are so short that reading the
 // clock for each would be felt. So an allowance is due as often as a tenth of Share passes, if the callbacks to come are like
 // those that have run. The zero Allowance is spent.
+//
+// What is called for each callback is inlined; what is called rarely is not, so that the loop's own loops stay small.
 type Allowance struct {
 	left  int   // callbacks that may still start
 	look  int   // value of left at the next look at the clock
@@ -28,18 +30,16 @@ type Allowance struct {
 	late  bool  // Share is over, and callbacks are left
 }
 
-// Of returns the allowance of a tick in which so many callbacks may start.
-func Of(most int) Allowance {
-	return Allowance{left: most, start: most, look: max(0, most-fewBlind)}
-}
-
 // Renew begins a tick. A tick that ran out of time has its number continued: what falls behind with a few slow callbacks gets
 // to the end of the number like what falls behind with many quick ones.
 func (a *Allowance) Renew(most int) {
+	if a.left == most {
+		return // not used: most ticks have callbacks of one kind
+	}
 	if a.late {
 		most = a.left
 	}
-	*a = Of(most)
+	a.left, a.start, a.look, a.late = most, most, max(0, most-fewBlind), false
 }
 
 // Due tells whether it is time to look whether the allowance is spent.
@@ -55,6 +55,8 @@ func (a *Allowance) Used() bool { return a.left != a.start }
 func (a *Allowance) Out() bool { return a.left == 0 }
 
 // Spent tells whether the callbacks that are left have to wait for the next tick. If not, it sets when to look again.
+//
+//go:noinline
 func (a *Allowance) Spent(now int64) bool {
 	if a.left == 0 {
 		return true

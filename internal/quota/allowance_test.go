@@ -28,6 +28,12 @@ func tick(a *quota.Allowance, now *int64, takes func(n int) int64) (ran, looks i
 	}
 }
 
+// of returns a new allowance.
+func of(most int) (a quota.Allowance) {
+	a.Renew(most)
+	return a
+}
+
 func each(d int64) func(int) int64 { return func(int) int64 { return d } }
 
 // However long callbacks are, and whatever came before them, the rest waits after about a fifth of a tick.
@@ -46,7 +52,7 @@ func TestAllowanceOfTime(t *testing.T) {
 		{9, 20 * ms, 1, 18},
 	} {
 		for _, began := range []int64{0, 1, 1 << 60} {
-			now, a := began, quota.Of(quota.Unlimited)
+			now, a := began, of(quota.Unlimited)
 			ran, _, _ := tick(&a, &now, func(n int) int64 {
 				if n < c.quick {
 					return 0
@@ -63,7 +69,7 @@ func TestAllowanceOfTime(t *testing.T) {
 // As many callbacks start as there may, also if they are fewer than run without a look at the clock.
 func TestAllowanceOfNumber(t *testing.T) {
 	for _, most := range []int{0, 1, 2, 3, 4, 5, 64, 65, 1024} {
-		now, a := int64(0), quota.Of(most)
+		now, a := int64(0), of(most)
 		require.False(t, a.Used())
 		ran, _, _ := tick(&a, &now, each(1))
 		require.Equal(t, most, ran)
@@ -76,7 +82,7 @@ func TestAllowanceOfNumber(t *testing.T) {
 
 // Quick callbacks cost few looks at the clock.
 func TestAllowanceLooksRarely(t *testing.T) {
-	now, a := int64(0), quota.Of(1<<16)
+	now, a := int64(0), of(1<<16)
 	ran, looks, _ := tick(&a, &now, each(20))
 	require.Equal(t, 1<<16, ran)
 	require.Less(t, looks, ran/60+10)
@@ -112,7 +118,7 @@ func TestAllowanceOfAnything(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		lengths := []int64{0, 20, us, 50 * us, ms, 30 * ms}[:1+rng.IntN(6)]
 		most := []int{1024, 100_000, quota.Unlimited}[rng.IntN(3)]
-		now, a := rng.Int64N(1<<62), quota.Of(most)
+		now, a := rng.Int64N(1<<62), of(most)
 		var at []int64 // when each callback began
 		began := int64(0)
 		ran, _, last := tick(&a, &now, func(n int) int64 {
