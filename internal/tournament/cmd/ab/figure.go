@@ -9,11 +9,13 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
-	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchunit"
+
+	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 // figure is one unit of one benchmark. Of each side it has a value a round; 0 stands for a value that is missing.
@@ -56,34 +58,46 @@ func (fs figures) complete(rounds int) []*figure {
 	return all
 }
 
-// interval is a ratio with its 95 % confidence interval.
-type interval struct{ low, ratio, high float64 }
-
-func (i interval) String() string { return fmt.Sprintf("%.3f [%.3f %.3f]", i.ratio, i.low, i.high) }
-
-// to returns how a side compares with the old tree: the geometric mean of the ratios within rounds, by Student's t of their
-// logarithms.
-func (f *figure) to(side int) (i interval, ok bool) {
-	var logs []float64
+// logs returns the logarithms of the ratios of a side to the old tree, one for each round. There are none if a value is 0 where the
+// other is not, as a few bytes in some rounds are.
+func (f *figure) logs(side int) (logs []float64) {
 	for round, before := range f.values[old] {
-		after := f.values[side][round]
-		switch {
+		switch after := f.values[side][round]; {
 		case before == after: // also 0 and 0: allocations
 			logs = append(logs, 0)
 		case before <= 0 || after <= 0:
-			return i, false
+			return nil
+		case higherIsBetter(f.unit):
+			logs = append(logs, math.Log(before/after))
 		default:
 			logs = append(logs, math.Log(after/before))
 		}
 	}
-	sample := stats.Sample{Xs: logs}
-	mean, n := sample.Mean(), float64(len(logs))
-	half := stats.InvCDF(stats.TDist{V: n - 1})(0.975) * sample.StdDev() / math.Sqrt(n)
-	return interval{math.Exp(mean - half), math.Exp(mean), math.Exp(mean + half)}, true
+	return logs
+}
+
+// higherIsBetter tells whether more of a unit is better: such a unit counts per second.
+func higherIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") }
+
+// judge decides all figures of a side as one family.
+func judge(all []*figure, side int) map[*figure]stats.Verdict {
+	var family []stats.Evidence
+	var of []*figure
+	for _, f := range all {
+		if e, ok := stats.Within(f.logs(side)); ok {
+			family, of = append(family, e), append(of, f)
+		}
+	}
+	verdicts := map[*figure]stats.Verdict{}
+	for i, v := range stats.Judge(family)[0] {
+		verdicts[of[i]] = v
+	}
+	return verdicts
 }
 
 func (f *figure) median(side int) float64 {
-	return stats.Sample{Xs: slices.Collect(maps.Values(f.values[side]))}.Quantile(0.5)
+	values := slices.Sorted(maps.Values(f.values[side]))
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
 func (f *figure) text(side int) string {
@@ -93,47 +107,36 @@ func (f *figure) text(side int) string {
 // tolerance is by how much a figure may be worse.
 const tolerance = 1.03
 
-// verdict says what the rounds tell of the new tree. A unit of which more is better is one that counts per second.
-func (f *figure) verdict() (word string, worse bool) {
-	ratio, ok := f.to(fresh)
-	same, okControl := f.to(control)
+// word says what the rounds tell of a figure, given what they tell of the new tree and of the control pair.
+func (f *figure) word(ratio, same stats.Verdict) string {
 	switch {
-	case !ok || !okControl: // a few bytes in some rounds, none in others
-		if worse = f.median(fresh) > 0 && f.median(old) == 0; worse {
-			word = "worse"
-		}
-		return word, worse
-	case len(f.unit) > 2 && f.unit[len(f.unit)-2:] == "/s":
-		ratio = interval{1 / ratio.high, 1 / ratio.ratio, 1 / ratio.low}
-		same = interval{1 / same.high, 1 / same.ratio, 1 / same.low}
+	case ratio.Above() && ratio.Low > tolerance && ratio.Low > same.High:
+		return "worse"
+	case ratio.Below() && ratio.High < 1/tolerance && ratio.High < same.Low:
+		return "better"
+	case ratio == (stats.Verdict{}) && f.median(old) == 0 && f.median(fresh) > 0:
+		return "worse"
 	}
-	switch {
-	case ratio.low > tolerance && ratio.low > same.high:
-		return "worse", true
-	case ratio.high < 1/tolerance && ratio.high < same.low:
-		return "better", false
-	}
-	return "", false
+	return ""
 }
 
-// show prints the table, and tells whether a figure is worse.
+// show prints the table, and tells whether a figure is worse. A ratio above 1 is worse, whatever the unit.
 func show(w io.Writer, all []*figure) (worse bool) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "benchmark\tunit\told\tnew\tnew/old, 95 %\tcontrol/old\t")
+	fmt.Fprintln(table, "benchmark\tunit\told\tnew\tnew to old\tcontrol to old\t")
+	ratios, same := judge(all, fresh), judge(all, control)
 	for _, f := range all {
-		word, bad := f.verdict()
-		worse = worse || bad
-		ratio, ok := f.to(fresh)
-		same, okControl := f.to(control)
-		text := [2]string{"-", "-"}
-		if ok {
-			text[0] = ratio.String()
-		}
-		if okControl {
-			text[1] = same.String()
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.name, f.unit, f.text(old), f.text(fresh), text[0], text[1], word)
+		word := f.word(ratios[f], same[f])
+		worse = worse || word == "worse"
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.name, f.unit, f.text(old), f.text(fresh), interval(ratios[f]), interval(same[f]), word)
 	}
 	table.Flush()
 	return worse
+}
+
+func interval(v stats.Verdict) string {
+	if v == (stats.Verdict{}) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f [%.3f %.3f]", v.Ratio, v.Low, v.High)
 }

@@ -37,7 +37,7 @@ func TestVerdicts(t *testing.T) {
 				found.add("p", result("X", c.unit, value), round, side)
 			}
 		}
-		if word, _ := found.complete(rounds)[0].verdict(); word != c.word {
+		if word := verdict(found.complete(rounds)); word != c.word {
 			t.Errorf("%v: %q, want %q", c, word, c.word)
 		}
 	}
@@ -55,7 +55,7 @@ func TestZeros(t *testing.T) {
 				found.add("p", result("X", "allocs/op", value), round, side)
 			}
 		}
-		if word, _ := found.complete(leastRounds)[0].verdict(); word != c.word {
+		if word := verdict(found.complete(leastRounds)); word != c.word {
 			t.Errorf("%v: %q", c, word)
 		}
 	}
@@ -79,6 +79,10 @@ func TestOnly(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+}
+
+func verdict(all []*figure) string {
+	return all[0].word(judge(all, fresh)[all[0]], judge(all, control)[all[0]])
 }
 
 func result(name, unit string, value float64) *benchfmt.Result {
