@@ -34,7 +34,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 		l, other *eventloop.Loop
 		p        *eventloop.Promise // of other
 		own      *eventloop.Promise // of l
-		resolve  []func(any)
 		j        *js.JS
 		c        *js.AbortController
 		ctx      context.Context // ends with the row
