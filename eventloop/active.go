@@ -323,6 +323,7 @@ func (l *Loop) unfinished(err error) error {
 // loop has ended, further ones may begin at any time. A function of Promisify must not call AwaitWorkers: it would wait
 // for itself. On the loop AwaitWorkers returns ErrAwaitOnLoop.
 func (l *Loop) AwaitWorkers(ctx context.Context) error {
+	ended := ctx.Done() // a nil context panics here
 	if l.OnLoop() {
 		return ErrAwaitOnLoop
 	}
@@ -335,7 +336,7 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	select {
 	case <-empty:
 		return nil
-	case <-ctx.Done():
+	case <-ended:
 		return ctx.Err()
 	}
 }

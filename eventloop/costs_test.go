@@ -15,7 +15,7 @@ import (
 func TestCosts(t *testing.T) {
 	costs.Check(t, costRows, map[string]string{
 		`^With`: "makes an option; what New and the loop pay for it is in the benchmarks of metrics and the tournament",
-		`^(Activity\.Log|Latency|Metrics|Stall)\w*`: "reads or writes a value of the caller",
+		`^(Activity|FastPathMode|Latency|Metrics|Stall)\.`: "reads or writes a value of the caller",
 		`^Loop\.Dump`:            "writes what was recorded",
 		`^Loop\.SetFastPathMode`: "is called once, if at all",
 	})
@@ -125,11 +125,6 @@ var costRows = []costs.Row{
 	costs.Off("Loop.Alive", 0, 0, 0, func(e *costs.Env) func() { return func() { kept = e.Alive() } }),
 	costs.Off("Loop.CurrentTickTime", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.CurrentTickTime() } }),
 	costs.Off("Loop.Metrics", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.Metrics() } }),
-	costs.Off("Activity.String", 3, 128, 0, func(*costs.Env) func() {
-		a := eventloop.Activity{Kind: "timer", Name: "#1", Detail: "due in 1s"}
-		return func() { _ = a.String() }
-	}),
-	costs.Off("FastPathMode.String", 0, 0, 0, func(*costs.Env) func() { return func() { _ = eventloop.FastPathForced.String() } }),
 	costs.Off("Loop.Active", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.Active() } }),
 
 	// groups

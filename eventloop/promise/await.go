@@ -28,6 +28,7 @@ type Result = Outcome[any]
 // of the rejection. It is for other goroutines: on the promise's own loop, which it would block for ever, it returns
 // ErrAwaitOnLoop. A promise that is pending when its loop ends is rejected with ErrLoopTerminated.
 func (p *Promise) Await(ctx context.Context) (any, error) {
+	ended := ctx.Done() // a nil context panics here
 	if p.realm.sched.OnLoop() {
 		return nil, loopapi.ErrAwaitOnLoop
 	}
@@ -39,7 +40,7 @@ func (p *Promise) Await(ctx context.Context) (any, error) {
 	select {
 	case res := <-ch:
 		return res.Value, res.Err
-	case <-ctx.Done():
+	case <-ended:
 	}
 	if p.realm.waiters.remove(p, w) {
 		return nil, ctx.Err()

@@ -388,6 +388,7 @@ func takeOver(c io.Closer) (fd int, err error) {
 // Dial connects as net.Dialer.DialContext does, on a worker goroutine, and returns a *[Conn] of the caller's loop. Only
 // threadlets may call it. The errors are those of DialContext, of Do and of Wrap.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	_ = ctx.Done() // a nil context panics here
 	t := Current()
 	if t == nil {
 		return nil, ErrNotThreadlet

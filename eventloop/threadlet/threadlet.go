@@ -168,6 +168,7 @@ func (t *Threadlet) deliverSignal() {
 // eventloop.ErrLoopTerminated for the caller's own wait. In a callback of the loop, and in the threadlet itself, the wait
 // could never end: it returns eventloop.ErrAwaitOnLoop. A deadline of ctx keeps the caller's loop alive (WithAutoExit).
 func (t *Threadlet) Join(ctx context.Context) error {
+	_ = ctx.Done() // a nil context panics here
 	self := Current()
 	switch {
 	case self == t, self == nil && t.s.loop.OnLoop():

@@ -259,6 +259,7 @@ func (t *Threadlet) await(why reason, p *promise.Promise) (value any, err error)
 // on the caller must leave the variables alone that it shares with fn. Shutdown of the loop waits for fn. Do costs what
 // [eventloop.Loop.Promisify] costs, and obeys eventloop.WithWorkerLimit. For a nil fn it returns eventloop.ErrNilCallback.
 func Do(ctx context.Context, fn func(context.Context) error) error {
+	_ = ctx.Done() // a nil context panics here
 	t := Current()
 	switch {
 	case t == nil:

@@ -30,7 +30,7 @@ import (
 var background = context.Background()
 
 // start runs a loop until the test is over.
-func start(t *testing.T) *eventloop.Loop {
+func start(t testing.TB) *eventloop.Loop {
 	t.Helper()
 	l, err := eventloop.New()
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func start(t *testing.T) *eventloop.Loop {
 }
 
 // do runs fn in a threadlet of the loop.
-func do(t *testing.T, l *eventloop.Loop, fn func()) error {
+func do(t testing.TB, l *eventloop.Loop, fn func()) error {
 	t.Helper()
 	th, err := threadlet.Go(l, fn)
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func do(t *testing.T, l *eventloop.Loop, fn func()) error {
 }
 
 // listen starts a server on a loop, and returns its address.
-func listen(t *testing.T, l *eventloop.Loop, handle func(*threadlet.Conn)) string {
+func listen(t testing.TB, l *eventloop.Loop, handle func(*threadlet.Conn)) string {
 	t.Helper()
 	ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func waiting(t *testing.T, l *eventloop.Loop, reason string) {
 }
 
 // certificate returns the configuration of a server for 127.0.0.1, and of a client that trusts it.
-func certificate(t *testing.T) (server, client *tls.Config) {
+func certificate(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)

@@ -69,6 +69,7 @@ func (c *Conn) Handshake() error { return c.HandshakeContext(context.Background(
 // HandshakeContext runs the handshake, or waits for the threadlet that does, and returns its error. If ctx ends during the
 // handshake, the connection is closed.
 func (c *Conn) HandshakeContext(ctx context.Context) error {
+	_ = ctx.Done() // a nil context panics here
 	if t := threadlet.Current(); t == nil || t.Loop() != c.wire.Loop() {
 		return threadlet.ErrNotThreadlet
 	}
