@@ -236,7 +236,7 @@ func (j *JS) step() {
 	j.steps--
 	if fn := j.take(); fn == nil {
 		return
-	} else if j.queueSteps() {
+	} else if j.queueStep() {
 		fn()
 	} else {
 		j.runRest(fn)
@@ -257,15 +257,11 @@ func (j *JS) take() (fn func()) {
 	return fn
 }
 
-// queueSteps submits a step for the next immediate of the batch, and returns false if the loop refuses it. An ending loop
-// accepts tasks of callbacks only until these have taken half a second (eventloop.Loop.Shutdown). So on an ending loop
-// queueSteps submits the steps for all immediates of the batch at once, before one of them takes its time.
-func (j *JS) queueSteps() bool {
-	n := 1
-	if j.ending() {
-		n = len(j.batch) - j.started + 1
-	}
-	for ; j.steps < n && j.loop.SubmitInternal(j.nextImmediate) == nil; j.steps++ {
+// queueStep submits a step for the next immediate of the batch unless one is queued, and returns false if the loop refuses it: an ending
+// loop accepts tasks of callbacks only until these have taken half a second (eventloop.Loop.Shutdown).
+func (j *JS) queueStep() bool {
+	if j.steps == 0 && j.loop.SubmitInternal(j.nextImmediate) == nil {
+		j.steps++
 	}
 	return j.steps > 0
 }
@@ -360,7 +356,7 @@ func (j *JS) mustWaitForImmediates(t *timer) bool {
 	if j.phase == armed && j.late.Len() == 0 && !inTimers && !j.setIn.IsZero() {
 		if !j.setIn.Equal(now) || j.clamp(t.delay, t.level) == 0 && !t.due.Before(now) {
 			j.begin()
-			j.queueSteps()
+			j.queueStep()
 		}
 	}
 	return j.phase == running || j.late.Len() > 0
