@@ -71,8 +71,8 @@ var costRows = []costs.Row{
 			e.Must(e.CancelTimer(id))
 		}
 	}),
-	costs.Off("Loop.RefTimer", 0, 0, 0, timer(func(e *costs.Env, id eventloop.TimerID) { e.Must(e.RefTimer(id)) })),
-	costs.Off("Loop.UnrefTimer", 0, 0, 0, timer(func(e *costs.Env, id eventloop.TimerID) { e.Must(e.UnrefTimer(id)) })),
+	costs.Off("Loop.RefTimer", 0, 0, 0, pendingTimer(func(e *costs.Env, id eventloop.TimerID) { e.Must(e.RefTimer(id)) })),
+	costs.Off("Loop.UnrefTimer", 0, 0, 0, pendingTimer(func(e *costs.Env, id eventloop.TimerID) { e.Must(e.UnrefTimer(id)) })),
 
 	// descriptors
 	costs.Off("Loop.RegisterFD", 0, 0, 0, registered(func(e *costs.Env, l *eventloop.Loop) { e.Must(l.UnregisterFD(1)) })),
@@ -178,8 +178,8 @@ func madeLoop(e *costs.Env, opts ...eventloop.Option) *eventloop.Loop {
 	return l
 }
 
-// timer is a call for a timer that does not fire.
-func timer(call func(*costs.Env, eventloop.TimerID)) func(e *costs.Env) func() {
+// pendingTimer is a call for a timer that does not fire.
+func pendingTimer(call func(*costs.Env, eventloop.TimerID)) func(e *costs.Env) func() {
 	return func(e *costs.Env) func() {
 		id, err := e.ScheduleTimer(time.Hour, nop)
 		e.Must(err)

@@ -99,8 +99,8 @@ func read(t *testing.T, l *eventloop.Loop, c net.Conn, ends bool) {
 	}
 }
 
-// alive asks Alive and Active, and wants one answer.
-func alive(t *testing.T, l *eventloop.Loop, want bool, where string) {
+// saysAlive asks Alive and Active, and wants one answer.
+func saysAlive(t *testing.T, l *eventloop.Loop, want bool, where string) {
 	t.Helper()
 	is, all := l.Alive(), l.Active()
 	keeps := slices.ContainsFunc(all, func(a eventloop.Activity) bool { return a.Keeps })
@@ -126,7 +126,7 @@ func stayAlive(t *testing.T, set int, exits bool) {
 	names := ""
 	asked := func(want bool, state string) {
 		t.Helper()
-		alive(t, l, want, fmt.Sprintf("%s%s; auto-exit %v", state, names, exits))
+		saysAlive(t, l, want, fmt.Sprintf("%s%s; auto-exit %v", state, names, exits))
 	}
 	// quiet waits until the loop has run everything and sleeps.
 	quiet := func() {
