@@ -4,44 +4,13 @@ package looptest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
-
-// closeDrops closes a loop with work in all lanes, to which the running callback adds more.
-func closeDrops(t *trial) {
-	l := t.start(Config{})
-	started := func(what string) func() {
-		return func() { t.Errorf("a %s started after Close", what) }
-	}
-	g, inside, added := t.gate(), make(chan struct{}), make(chan struct{})
-	t.must("SubmitInternal", l.SubmitInternal(func() {
-		if l.micro != nil {
-			l.microtask(started("microtask of the running callback"))
-		}
-		close(inside)
-		g.wait()
-		for _, k := range l.available() {
-			_ = k.run(l, started(k.name+" that the running callback added"))
-		}
-		close(added)
-	}))
-	t.wait(inside, "an internal callback to run")
-	for range 200 {
-		for _, k := range l.available() {
-			t.must(k.name, k.run(l, started(k.name)))
-		}
-	}
-	t.want("Close", l.Close(), nil)
-	g.open()
-	t.wait(added, "the running callback to finish")
-	l.returns(" after Close", loopapi.ErrLoopTerminated)
-	l.over("after Close")
-	time.Sleep(time.Millisecond)
-}
 
 // wanted is a lock that a callback waits for and the check holds, until release is called.
 func (t *trial) wanted() (take, release func()) {
@@ -125,22 +94,6 @@ func closeDuringShutdown(t *trial) {
 	l.returns("", loopapi.ErrLoopTerminated)
 }
 
-// closeBeforeRun closes loops that never ran.
-func closeBeforeRun(t *trial) {
-	l := t.make(Config{})
-	for range 10 {
-		for _, k := range l.available() {
-			t.must(k.name, k.run(l, func() { t.Errorf("a %s ran although the loop was closed before Run", k.name) }))
-		}
-	}
-	t.want("Close before Run", l.Close(), nil)
-	t.want("Run after Close", l.runAgain(), loopapi.ErrLoopTerminated)
-	t.want("Shutdown after Close", l.shutdown(), loopapi.ErrLoopTerminated)
-	t.want("the second Close", l.Close(), loopapi.ErrLoopTerminated)
-	l.over("after Close before Run")
-	time.Sleep(time.Millisecond)
-}
-
 // closeWhileSleeping closes a parked loop: Close must wake it.
 func closeWhileSleeping(t *trial) {
 	t.rounds(t.scale(100), func(int) {
@@ -204,15 +157,22 @@ func runContext(t *trial) {
 	t.want("the next Run", l.runAgain(), loopapi.ErrLoopTerminated)
 }
 
-// runResults are the ways to end a loop, one or two after each other, with the result of Run (bug 18 of docs/reliability.md).
-var runResults = []struct {
+// ending is a way to end a loop from another goroutine; end may return before the loop has ended. want is the result of Run.
+type ending struct {
 	name string
 	end  func(l *loop, cancel func())
 	want error
-}{
-	{"Shutdown", func(l *loop, cancel func()) { _ = l.shutdown() }, nil},
-	{"Close", func(l *loop, cancel func()) { _ = l.Close() }, loopapi.ErrLoopTerminated},
-	{"the context", func(l *loop, cancel func()) { cancel() }, context.Canceled},
+}
+
+// ends are the three ways; cancel ends the context of Run.
+var ends = []ending{
+	{"Shutdown", func(l *loop, _ func()) { l.trial.want("Shutdown", l.shutdown(), nil) }, nil},
+	{"Close", func(l *loop, _ func()) { l.trial.want("Close", l.Close(), nil) }, loopapi.ErrLoopTerminated},
+	{"the end of Run's context", func(_ *loop, cancel func()) { cancel() }, context.Canceled},
+}
+
+// endsTwice are ways to end a loop, one after the other (bug 18 of docs/reliability.md).
+var endsTwice = []ending{
 	{"Shutdown from a callback, then the context", func(l *loop, cancel func()) {
 		l.do(func() { _ = l.Shutdown(context.Background()); cancel() })
 	}, nil},
@@ -244,13 +204,13 @@ var runResults = []struct {
 }
 
 func runResult(t *trial) {
-	for _, row := range runResults {
+	for _, way := range slices.Concat(ends, endsTwice) {
 		for range 5 {
 			l := t.make(Config{})
 			cancel := l.launchUntil()
 			l.sync()
-			row.end(l, cancel)
-			l.returns(", ended by "+row.name+",", row.want)
+			way.end(l, cancel)
+			l.returns(", ended by "+way.name+",", way.want)
 		}
 	}
 }

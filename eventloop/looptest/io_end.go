@@ -12,17 +12,6 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// ends are the ways to end a loop from another goroutine, with the result of Run.
-var ends = []struct {
-	name string
-	end  func(l *loop, cancel func())
-	want error
-}{
-	{"Shutdown", func(l *loop, _ func()) { l.trial.want("Shutdown", l.shutdown(), nil) }, nil},
-	{"Close", func(l *loop, _ func()) { l.trial.want("Close", l.Close(), nil) }, loopapi.ErrLoopTerminated},
-	{"the end of Run's context", func(_ *loop, cancel func()) { cancel() }, context.Canceled},
-}
-
 // ioEnd ends loops that sleep with descriptors registered, and loops that are busy with them.
 func ioEnd(t *trial) {
 	t.rounds(t.scale(16), func(round int) {

@@ -4,7 +4,6 @@ package looptest
 
 import (
 	"sync/atomic"
-	"weak"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -263,12 +262,11 @@ func ioDup(t *trial) {
 func retentionIO(t *trial) {
 	l := t.start(Config{})
 	links := make([]link, 50)
-	var ptrs []weak.Pointer[cargo]
+	var f freight
 	called := newLatch(len(links))
 	for i := range links {
 		links[i] = t.readyLink()
-		fn, p := loaded(called.done)
-		ptrs = append(ptrs, p)
+		fn := f.load(called.done)
 		near := links[i].near
 		t.must("RegisterFD", l.fds.RegisterFD(near, loopapi.EventRead, func(loopapi.IOEvents) {
 			fn()
@@ -286,6 +284,6 @@ func retentionIO(t *trial) {
 	}
 	l.awaitEvents()
 	l.rest()
-	t.collected("callbacks of unregistered descriptors on a living loop", ptrs)
+	t.collected("callbacks of unregistered descriptors on a living loop", f)
 	l.finish()
 }

@@ -43,7 +43,7 @@ func ioForeignFirst(t *trial) {
 		order = append(order, "the descriptor")
 		readAll(w)
 	})
-	round := func(where string) {
+	l.everywhere(1000, func(where string) {
 		order = nil
 		t.must("ScheduleMicrotask", l.micro.ScheduleMicrotask(func() { order = append(order, "the microtask") }))
 		s.send()
@@ -51,20 +51,7 @@ func ioForeignFirst(t *trial) {
 		if l.sync(); order[0] != "the microtask" {
 			t.Fatalf("a goroutine scheduled a microtask and then wrote to a descriptor, %s; %s came first", where, order[0])
 		}
-	}
-	for range max(few(100), 20) {
-		l.rest()
-		round("when the loop slept")
-	}
-	for i := range t.scale(1500) {
-		round("when the loop went to sleep")
-		pause(i)
-	}
-	idle := l.occupy()
-	for range t.scale(800) {
-		round("when the loop was busy")
-	}
-	idle()
+	})
 	l.finish()
 }
 

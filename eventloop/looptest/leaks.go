@@ -11,72 +11,51 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// lives are the ways to make, use and end a loop.
-var lives = []struct {
-	name string
-	live func(t *trial) *loop
-}{
-	{"Run, work, Shutdown", func(t *trial) *loop {
-		l := t.start(Config{})
-		l.work()
-		_ = l.shutdown()
-		return l
-	}},
-	{"Run, work, Close", func(t *trial) *loop {
-		l := t.start(Config{})
-		l.work()
-		_ = l.Close()
-		return l
-	}},
-	{"Run, the end of its context", func(t *trial) *loop {
-		l := t.make(Config{})
-		cancel := l.launchUntil()
-		l.work()
-		cancel()
-		return l
-	}},
-	{"Run with a context that outlives the loop", func(t *trial) *loop {
-		l := t.make(Config{})
-		l.launchUntil()
-		l.work()
-		_ = l.shutdown()
-		return l
-	}},
-	{"Shutdown whose context ends first", func(t *trial) *loop {
-		l := t.start(Config{})
-		g := l.hold()
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = l.Shutdown(ctx)
-		g.open()
-		return l
-	}},
-	{"Shutdown without Run", func(t *trial) *loop {
-		l := t.make(Config{})
-		t.must("Submit", l.Submit(noop))
-		_ = l.shutdown()
-		return l
-	}},
-	{"Shutdown of an unused loop", func(t *trial) *loop {
-		l := t.make(Config{})
-		_ = l.shutdown()
-		return l
-	}},
-	{"Close without Run", func(t *trial) *loop {
-		l := t.make(Config{})
-		t.must("Submit", l.Submit(noop))
-		_ = l.Close()
-		return l
-	}},
-	{"Goexit in a callback, Shutdown", func(t *trial) *loop {
-		l := t.startHandled()
-		if l.hooks.hasPanic {
-			l.do(runtime.Goexit)
-			l.sync()
+// lives returns the ways to make, use and end a loop.
+func lives() map[string]func(t *trial) *loop {
+	all := map[string]func(t *trial) *loop{
+		"Shutdown whose context ends first": func(t *trial) *loop {
+			l := t.start(Config{})
+			g := l.hold()
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			_ = l.Shutdown(ctx)
+			g.open()
+			return l
+		},
+		"Shutdown of an unused loop": func(t *trial) *loop {
+			l := t.make(Config{})
+			_ = l.shutdown()
+			return l
+		},
+		"Goexit in a callback, Shutdown": func(t *trial) *loop {
+			l := t.startHandled()
+			if l.hooks.hasPanic {
+				l.do(runtime.Goexit)
+				l.sync()
+			}
+			_ = l.shutdown()
+			return l
+		},
+	}
+	for _, way := range ends {
+		all["Run with a context that may outlive the loop, work, "+way.name] = func(t *trial) *loop {
+			l := t.make(Config{})
+			cancel := l.launchUntil()
+			l.work()
+			way.end(l, cancel)
+			return l
 		}
-		_ = l.shutdown()
-		return l
-	}},
+		if way.want != context.Canceled {
+			all[way.name+" without Run"] = func(t *trial) *loop {
+				l := t.make(Config{})
+				t.must("Submit", l.Submit(noop))
+				way.end(l, noop)
+				return l
+			}
+		}
+	}
+	return all
 }
 
 // work uses all lanes once, and leaves a timer pending and a descriptor registered.
@@ -92,9 +71,9 @@ func (l *loop) work() {
 
 // leaks counts goroutines and descriptors before and after many lives of each kind.
 func leaks(t *trial) {
-	for _, life := range lives {
+	for name, life := range lives() {
 		live := func() {
-			if l := life.live(t); l.launched.Load() {
+			if l := life(t); l.launched.Load() {
 				t.wait(l.ended, "the goroutine of Run")
 			}
 		}
@@ -111,7 +90,7 @@ func leaks(t *trial) {
 			now    func() int
 		}{{"goroutines", goroutines, runtime.NumGoroutine}, {"open descriptors", descriptors, openDescriptors}} {
 			if !t.reaches(func() bool { return count.now() <= count.before }) {
-				t.Fatalf("%d lives (%s): %d %s before, %d after\n%s", n, life.name, count.before, count.what, count.now(), beat.Stacks())
+				t.Fatalf("%d lives (%s): %d %s before, %d after\n%s", n, name, count.before, count.what, count.now(), beat.Stacks())
 			}
 		}
 	}

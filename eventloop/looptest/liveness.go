@@ -114,7 +114,7 @@ func liveEnds(t *trial) {
 			f := l.flood(k)
 			f.ended.Store(true)
 			begin := time.Now()
-			graceful[0].end(l, f, cancel)
+			ends[0].end(l, cancel)
 			took := time.Since(begin)
 			f.halt()
 			return took

@@ -330,6 +330,16 @@ func (l *loop) hold() *barrier {
 	return g
 }
 
+// burst has n functions of a kind wait together, and waits until all have run.
+func (l *loop) burst(k kind, n int, fn func(i int)) {
+	all, g := newLatch(n), l.hold()
+	for i := range n {
+		l.trial.must(k.name, k.run(l, func() { fn(i); all.done() }))
+	}
+	g.open()
+	l.trial.wait(all.ch, "%d callbacks of the kind %s", n, k.name)
+}
+
 // rest waits until the loop is parked. Of a loop that does not tell its state that is not known: what relies on it needs needState.
 func (l *loop) rest() {
 	switch {

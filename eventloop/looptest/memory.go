@@ -20,14 +20,18 @@ import (
 // together with their neighbours.
 type cargo struct{ bytes [256]byte }
 
-// loaded returns a function that captures a cargo of its own and calls then, and a weak pointer to the cargo.
-func loaded(then func()) (func(), weak.Pointer[cargo]) {
+// freight is the cargoes of some functions.
+type freight []weak.Pointer[cargo]
+
+// load returns a function that captures a cargo of its own and calls then.
+func (f *freight) load(then func()) func() {
 	c := &cargo{}
-	return func() { c.bytes[0]++; then() }, weak.Make(c)
+	*f = append(*f, weak.Make(c))
+	return func() { c.bytes[0]++; then() }
 }
 
 // collected checks that the garbage collector frees the targets of all ptrs.
-func (t *trial) collected(what string, ptrs []weak.Pointer[cargo]) {
+func (t *trial) collected(what string, ptrs freight) {
 	var alive int
 	if !t.reaches(func() bool {
 		garbage.Collect()
@@ -46,18 +50,15 @@ func retention(t *trial) {
 	l := t.start(Config{})
 	for _, k := range l.queues() {
 		for _, n := range []int{1, 10, 128, 300} {
-			var ptrs []weak.Pointer[cargo]
-			all := newLatch(n)
-			g := l.hold()
+			var f freight
+			all, g := newLatch(n), l.hold()
 			for range n {
-				fn, p := loaded(all.done)
-				ptrs = append(ptrs, p)
-				t.must(k.name, k.run(l, fn))
+				t.must(k.name, k.run(l, f.load(all.done)))
 			}
 			g.open()
 			t.wait(all.ch, "%d callbacks of the kind %s", n, k.name)
 			l.rest()
-			t.collected("finished callbacks of the kind "+k.name+" on a living loop", ptrs)
+			t.collected("finished callbacks of the kind "+k.name+" on a living loop", f)
 		}
 	}
 	l.finish()
@@ -69,18 +70,16 @@ func retentionInBatch(t *trial) {
 	l := t.start(Config{})
 	for _, k := range l.queues() {
 		const n = 200
-		var ptrs []weak.Pointer[cargo]
+		var f freight
 		g := l.hold()
 		for range n {
-			fn, p := loaded(noop)
-			ptrs = append(ptrs, p)
-			t.must(k.name, k.run(l, fn))
+			t.must(k.name, k.run(l, f.load(noop)))
 		}
 		last, inside := t.gate(), make(chan struct{})
 		t.must(k.name, k.run(l, func() { close(inside); last.wait() }))
 		g.open()
 		t.wait(inside, "the last of %d callbacks of the kind %s", n, k.name)
-		t.collected("finished callbacks of the kind "+k.name+" while the next one runs", ptrs)
+		t.collected("finished callbacks of the kind "+k.name+" while the next one runs", f)
 		last.open()
 	}
 	l.finish()
@@ -91,16 +90,12 @@ func retentionInBatch(t *trial) {
 func retentionTimers(t *trial) {
 	l := t.start(Config{})
 	const n = 100
-	var fired, cancelled []weak.Pointer[cargo]
+	var fired, cancelled freight
 	var ids []loopapi.TimerID
 	all := newLatch(n)
 	for i := range n {
-		fn, p := loaded(all.done)
-		fired = append(fired, p)
-		l.timer(time.Duration(i%4)*time.Millisecond, fn)
-		fn, p = loaded(func() { t.Errorf("a cancelled timer fired") })
-		cancelled = append(cancelled, p)
-		ids = append(ids, l.timer(time.Hour+time.Duration(i)*time.Second, fn))
+		l.timer(time.Duration(i%4)*time.Millisecond, fired.load(all.done))
+		ids = append(ids, l.timer(time.Hour+time.Duration(i)*time.Second, cancelled.load(func() { t.Errorf("a cancelled timer fired") })))
 		l.timer(2*time.Hour, noop) // stays pending
 	}
 	for _, id := range ids {
@@ -117,39 +112,34 @@ func retentionTimers(t *trial) {
 // retentionDropped checks the callbacks that a closed loop has dropped, while the loop is still referred to.
 func retentionDropped(t *trial) {
 	l := t.start(Config{})
-	var ptrs []weak.Pointer[cargo]
+	var f freight
 	g := l.hold()
 	for range 100 {
 		for _, k := range l.available() {
-			fn, p := loaded(func() { t.Errorf("a callback started after Close") })
-			ptrs = append(ptrs, p)
-			t.must(k.name, k.run(l, fn))
+			t.must(k.name, k.run(l, f.load(func() { t.Errorf("a callback started after Close") })))
 		}
 	}
 	if l.timers != nil {
-		fn, p := loaded(noop)
-		ptrs = append(ptrs, p)
-		l.timer(time.Hour, fn)
+		l.timer(time.Hour, f.load(noop))
 	}
 	t.want("Close", l.Close(), nil)
 	g.open()
 	l.returns(" after Close", loopapi.ErrLoopTerminated)
-	t.collected("dropped callbacks of a closed loop", ptrs)
+	t.collected("dropped callbacks of a closed loop", f)
 	runtime.KeepAlive(l)
 }
 
 // retentionOfLoop checks that ended loops are collectable when they are not referred to. The cargo captured by a loop's
 // handler stands for the loop.
 func retentionOfLoop(t *trial) {
-	var ptrs []weak.Pointer[cargo]
+	var f freight
 	for i := range 10 {
-		fn, p := loaded(noop)
+		fn := f.load(noop)
 		el, err := t.suite.factory(Config{OnOverload: func(error) { fn() }})
 		if err != nil {
 			t.make(Config{OnOverload: func(error) {}}) // ends the check as not applicable
 			return
 		}
-		ptrs = append(ptrs, p)
 		l := wrap(el)
 		l.trial = t
 		if i%2 == 0 {
@@ -168,7 +158,7 @@ func retentionOfLoop(t *trial) {
 			t.wait(l.ended, "Run to return")
 		}
 	}
-	t.collected("loops that have ended", ptrs)
+	t.collected("loops that have ended", f)
 }
 
 // allocFree checks that op does not allocate. op does batch operations and waits until the loop has run them. The limit

@@ -21,87 +21,6 @@ func (l *loop) microtask(fn func()) {
 	}
 }
 
-// drainAfterEach queues callbacks of all lanes behind a running one; each leaves a microtask.
-func drainAfterEach(t *trial) {
-	l := t.start(Config{})
-	var seen journal[string]
-	var want []string
-	g := l.hold()
-	for _, k := range []kind{lanes[internal], lanes[external]} {
-		for i := range 300 {
-			name := fmt.Sprint(k.name, " ", i)
-			want = append(want, name, "microtask of "+name)
-			t.must(k.name, k.run(l, func() {
-				l.microtask(seen.note("microtask of " + name))
-				seen.add(name)
-			}))
-		}
-	}
-	g.open()
-	l.sync()
-	wantOrder(t, "callbacks and their microtasks", seen.all(), want)
-	l.finish()
-}
-
-// drainAfterTimer lets several timers become due at once.
-func drainAfterTimer(t *trial) {
-	l := t.start(Config{})
-	var seen journal[string]
-	var want []string
-	fired := newLatch(5)
-	l.do(func() {
-		for i := range 5 {
-			name := fmt.Sprint("timer ", i)
-			want = append(want, name, "microtask of "+name, "microtask of that")
-			l.timer(time.Millisecond, func() {
-				seen.add(name)
-				l.microtask(func() {
-					seen.add("microtask of " + name)
-					l.microtask(func() { seen.add("microtask of that"); fired.done() })
-				})
-			})
-		}
-		time.Sleep(5 * time.Millisecond) // all are due when the callback ends
-	})
-	t.wait(fired.ch, "five timers and their microtasks")
-	wantOrder(t, "timers and their microtasks", seen.all(), want)
-	l.finish()
-}
-
-// microtaskOfMicrotask builds trees of microtasks: breadth first, and all before the next task.
-func microtaskOfMicrotask(t *trial) {
-	l := t.start(Config{})
-	var seen journal[string]
-	g := l.hold()
-	t.must("Submit", l.Submit(func() {
-		for _, a := range "ab" {
-			l.microtask(func() {
-				seen.add(string(a))
-				for _, b := range "xy" {
-					l.microtask(func() {
-						seen.add(string(a) + string(b))
-						l.microtask(seen.note(string(a) + string(b) + "!"))
-					})
-				}
-			})
-		}
-	}))
-	depth := 0
-	var nest func()
-	nest = func() {
-		if depth++; depth < 500 {
-			l.microtask(nest)
-		}
-	}
-	t.must("Submit", l.Submit(func() { seen.add("next"); l.microtask(nest) }))
-	t.must("Submit", l.Submit(func() { seen.add(fmt.Sprint(depth)) }))
-	g.open()
-	l.sync()
-	wantOrder(t, "microtasks of microtasks", seen.all(),
-		[]string{"a", "b", "ax", "ay", "bx", "by", "ax!", "ay!", "bx!", "by!", "next", "500"})
-	l.finish()
-}
-
 // microtaskBudget queues microtasks up to the budget and beyond it, with a configured budget and with the default.
 func microtaskBudget(t *trial) {
 	for _, configured := range []int{64, 0} {
@@ -189,20 +108,25 @@ func foreignMicrotasks(t *trial) {
 func foreignFirst(t *trial) {
 	l := t.make(Config{})
 	l.foreignFirst("before Run", func() { l.launch(context.Background()) })
-	for range max(few(60), 10) {
+	l.everywhere(1500, func(where string) { l.foreignFirst(where, noop) })
+	l.finish()
+}
+
+// everywhere plays rounds on a loop that sleeps, on one that goes to sleep, and on a busy one.
+func (l *loop) everywhere(n int, round func(where string)) {
+	for range max(few(60), 20) {
 		l.rest()
-		l.foreignFirst("on a loop that sleeps", func() {})
+		round("on a loop that sleeps")
 	}
-	for i := range t.scale(1500) {
-		l.foreignFirst("on a loop that goes to sleep", func() {})
+	for i := range l.trial.scale(n) {
+		round("on a loop that goes to sleep")
 		pause(i)
 	}
 	idle := l.occupy()
-	for range t.scale(1500) {
-		l.foreignFirst("on a busy loop", func() {})
+	for range l.trial.scale(n) {
+		round("on a busy loop")
 	}
 	idle()
-	l.finish()
 }
 
 // foreignFirst plays one round. It calls begin when all functions are submitted.
@@ -220,7 +144,7 @@ func (l *loop) foreignFirst(where string, begin func()) {
 	begin()
 	t.wait(all.ch, "a microtask and what was submitted behind it")
 	overtaken := slices.Index(order, ks[2].name) < slices.Index(order, ks[1].name)
-	if order[0] != ks[0].name || overtaken && !t.suite.exempt("D09_InternalFirst") {
+	if order[0] != ks[0].name || overtaken && !t.exempt("D09_InternalFirst") {
 		t.Fatalf("a goroutine scheduled a microtask, then an internal task, a task, and a timer if there are any, %s; they ran in the "+
 			"order %s", where, strings.Join(order, ", "))
 	}

@@ -4,13 +4,11 @@ package looptest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -117,61 +115,6 @@ func panicIsolation(t *trial) {
 	})
 }
 
-// panicsInBatch lets every third callback of a long batch panic.
-func panicsInBatch(t *trial) {
-	l := t.startHandled()
-	for _, k := range l.queues() {
-		n := max(few(1000), 300) // more than one chunk of a queue
-		var order journal[int]
-		g := l.hold()
-		for i := range n {
-			t.must(k.name, k.run(l, func() {
-				order.add(i)
-				if i%3 == 0 {
-					blowUp(i)
-				}
-			}))
-		}
-		before := l.hooks.panics.len()
-		g.open()
-		t.eventually(func() bool { return order.len() >= n }, "%d callbacks of the kind %s, every third of which panics", n, k.name)
-		l.sync()
-		l.sync()
-		wantOrder(t, fmt.Sprintf("callbacks of the kind %s, every third of which panics", k.name), order.all(), upTo(n))
-		if got := l.hooks.panics.len() - before; l.hooks.hasPanic && got != (n+2)/3 {
-			t.Errorf("%d panics in a batch were reported %d times", (n+2)/3, got)
-		}
-	}
-	l.finish()
-}
-
-// aborts are the ways for a callback not to return.
-var aborts = []struct {
-	name string
-	call func()
-}{{"panic", func() { blowUp("abort") }}, {"Goexit", runtime.Goexit}}
-
-// microtasksAroundPanic checks that a panic loses neither the microtasks queued before it nor the rest of a drain.
-func microtasksAroundPanic(t *trial) {
-	l := t.startHandled()
-	for _, abort := range aborts {
-		var seen journal[string]
-		g := l.hold()
-		t.must("Submit", l.Submit(func() {
-			l.microtask(seen.note("microtask 1"))
-			l.microtask(func() { seen.add("microtask 2"); l.microtask(seen.note("microtask 4")); abort.call() })
-			l.microtask(seen.note("microtask 3"))
-			abort.call()
-		}))
-		t.must("Submit", l.Submit(seen.note("next task")))
-		g.open()
-		l.sync()
-		wantOrder(t, "a task and a microtask end in "+abort.name, seen.all(),
-			[]string{"microtask 1", "microtask 2", "microtask 3", "microtask 4", "next task"})
-	}
-	t.want("Shutdown", l.shutdown(), nil)
-}
-
 // goexit exits in every kind of callback: the loop goes on with another goroutine.
 func goexit(t *trial) {
 	t.eachKind(func(l *loop, k kind) {
@@ -202,34 +145,4 @@ func goexit(t *trial) {
 		t.wait(l.ended, "the goroutine of Run, which Goexit ended")
 		t.want("Submit after the end", l.Submit(noop), loopapi.ErrLoopTerminated)
 	})
-}
-
-// abortWhileEnding panics and exits in callbacks that run during Shutdown: of a running loop, and of one that never ran.
-func abortWhileEnding(t *trial) {
-	for _, running := range []bool{true, false} {
-		for _, abort := range aborts {
-			l, open := t.makeHandled(), noop
-			if running {
-				l.launch(context.Background())
-				open = l.hold().open
-			}
-			var ran atomic.Int64
-			n := few(30)
-			for range n {
-				for _, k := range l.queues() {
-					t.must(k.name, k.run(l, func() { ran.Add(1); abort.call() }))
-				}
-			}
-			ending := t.async(func() { t.want("Shutdown", l.shutdown(), nil) })
-			if running {
-				l.refuses()
-			}
-			open()
-			t.wait(ending, "Shutdown, with callbacks that end in %s", abort.name)
-			if want := int64(n * len(l.queues())); ran.Load() != want {
-				t.Errorf("%d of %d callbacks ran during Shutdown, all of which end in %s", ran.Load(), want, abort.name)
-			}
-			l.over("with callbacks that end in " + abort.name)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -142,7 +143,7 @@ func (p *player) perform(list []operation, onLoop bool) {
 	for _, o := range list {
 		switch o.code {
 		case 'p', 'g':
-			if !onLoop || p.t.suite.exempt("D06_PanicIsolation", "D06_Goexit") {
+			if !onLoop || p.t.exempt("D06_PanicIsolation", "D06_Goexit") {
 				continue
 			}
 			p.mu.Lock()
@@ -218,6 +219,9 @@ func (p *player) callback(body func(), begins func(now time.Time)) func() {
 		p.inside++
 		if p.inside != 1 {
 			p.t.Errorf("two callbacks run at the same time")
+		}
+		if id := p.l.goroutine.Load(); id != 0 && !p.exited && goroutine.ID() != id {
+			p.t.Errorf("a callback runs on another goroutine than the one that called Run")
 		}
 		begins(time.Now())
 		p.mu.Unlock()
@@ -370,7 +374,7 @@ func (p *player) end() {
 		if r.closed {
 			want = loopapi.ErrLoopTerminated
 		}
-		if err := l.result(); !t.suite.exempt("D16_RunResult") {
+		if err := l.result(); !t.exempt("D16_RunResult") {
 			t.want("Run", err, want)
 		}
 	}

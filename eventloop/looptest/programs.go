@@ -88,6 +88,17 @@ func randomProgram(rng *rand.Rand, letters string, n int) string {
 	return ";:."[rng.IntN(3):][:rng.IntN(2)] + b.String()
 }
 
+// played returns a check that plays programs.
+func played(programs ...string) func(t *trial) {
+	return func(t *trial) {
+		t.strict = true
+		t.rounds(len(programs), func(i int) {
+			playOne(t, programs[i], play)
+			t.cleanup()
+		})
+	}
+}
+
 // playMany plays the named programs for which meant returns true, and n random ones, scaled.
 func playMany(t *trial, letters string, n int, meant func(text string) bool, play func(t *trial, program string)) {
 	texts := slices.DeleteFunc(Programs(), func(text string) bool { return !meant(text) })

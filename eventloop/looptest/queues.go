@@ -46,26 +46,6 @@ func internalFirst(t *trial) {
 	l.finish()
 }
 
-// internalWhileTerminating submits internal tasks to a loop that terminates while a callback still runs.
-func internalWhileTerminating(t *trial) {
-	l := t.start(Config{})
-	g := l.hold()
-	stopped := l.stopping()
-	var ran atomic.Int64
-	for range 10 {
-		t.want("SubmitInternal on a terminating loop", l.SubmitInternal(func() {
-			ran.Add(1)
-			t.want("SubmitInternal from the callback of a terminating loop", l.SubmitInternal(func() { ran.Add(1) }), nil)
-		}), nil)
-	}
-	g.open()
-	stopped()
-	if ran.Load() != 20 {
-		t.Errorf("%d of 20 internal tasks accepted while terminating ran", ran.Load())
-	}
-	t.want("SubmitInternal after the end", l.SubmitInternal(noop), loopapi.ErrLoopTerminated)
-}
-
 // internalUnlimited piles up internal tasks while the loop is held.
 func internalUnlimited(t *trial) {
 	l, err := t.tryMake(Config{QueueLimit: 4})
@@ -139,13 +119,7 @@ func fifo(t *trial) {
 	for _, k := range l.queues() {
 		for _, n := range []int{1, 2, 127, 128, 129, 255, 256, 257, 1000, 4097, t.scale(100_000)} {
 			order := make([]int, 0, n)
-			all := newLatch(n)
-			g := l.hold()
-			for i := range n {
-				t.must(k.name, k.run(l, func() { order = append(order, i); all.done() }))
-			}
-			g.open()
-			t.wait(all.ch, "%d callbacks of the kind %s", n, k.name)
+			l.burst(k, n, func(i int) { order = append(order, i) })
 			wantOrder(t, fmt.Sprintf("%d callbacks of the kind %s", n, k.name), order, upTo(n))
 		}
 	}
@@ -224,14 +198,8 @@ func overloadEpisode(t *trial) {
 		want int64
 	}{{budget, 0}, {budget + 1, 1}, {budget - 1, 0}, {100 * budget, 1}, {100 * budget, 1}} {
 		before := reports.Load()
-		l.rest()      // tasks that ran before have used up part of their tick's budget
-		g := l.hold() // an internal task, which uses no budget
-		all := newLatch(burst.n)
-		for range burst.n {
-			t.must("Submit", l.Submit(all.done))
-		}
-		g.open()
-		t.wait(all.ch, "%d tasks", burst.n)
+		l.rest() // tasks that ran before have used up part of their tick's budget
+		l.burst(lanes[external], burst.n, func(int) {})
 		l.rest()
 		if got := reports.Load() - before; got != burst.want {
 			t.Errorf("a burst of %d tasks with a tick budget of %d was reported %d times as overload, want %d",

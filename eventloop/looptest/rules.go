@@ -64,9 +64,9 @@ func newRules(t *trial, cfg Config) *rules {
 	return &rules{t: t, cfg: cfg, last: now, positions: []position{{since: now}}}
 }
 
-// exempt reports whether one of the checks is a declared divergence.
-func (s *suite) exempt(checks ...string) bool {
-	return slices.ContainsFunc(checks, func(name string) bool { _, ok := s.diverges[name]; return ok })
+// exempt reports whether one of the checks is a declared divergence, which programs are not to stumble over that are not about it.
+func (t *trial) exempt(checks ...string) bool {
+	return !t.strict && slices.ContainsFunc(checks, func(name string) bool { _, ok := t.suite.diverges[name]; return ok })
 }
 
 // newFunction returns the number of a new function.
@@ -81,10 +81,10 @@ func (r *rules) submitted(lane, id int, err error) {
 	r.t.steps.Add(1)
 	what := fmt.Sprintf("submission of function %d as %s", id, lanes[lane].name)
 	refuse := r.closed || r.ending && lane == external
-	if !(r.ending && r.t.suite.exempt("D16_ShutdownRefuses")) {
+	if !(r.ending && r.t.exempt("D16_ShutdownRefuses")) {
 		r.answer(what, err, refuse, loopapi.ErrLoopTerminated)
 	}
-	if lane == internal && r.t.suite.exempt("D09_InternalFirst") {
+	if lane == internal && r.t.exempt("D09_InternalFirst") {
 		lane = external
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func (r *rules) answer(what string, err error, refuse bool, refusal error) {
 func (r *rules) timed(c clocked, err error) {
 	r.last = c.after
 	r.t.steps.Add(1)
-	if !(r.ending && r.t.suite.exempt("D16_ShutdownRefuses")) {
+	if !(r.ending && r.t.exempt("D16_ShutdownRefuses")) {
 		r.answer(fmt.Sprintf("ScheduleTimer(%v) of function %d", c.delay, c.fn), err, r.ending, loopapi.ErrLoopTerminated)
 	}
 	if err == nil {

@@ -12,34 +12,15 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// way is a way to end a loop; end returns when the loop has ended.
-type way struct {
-	name string
-	end  func(l *loop, f *flood, cancel func())
-}
-
-var graceful = []way{
-	{"Shutdown", func(l *loop, _ *flood, _ func()) { l.finish() }},
-	{"the end of Run's context", func(l *loop, _ *flood, cancel func()) {
-		cancel()
-		l.returns("", context.Canceled)
-	}},
-}
-
-var abrupt = []way{
-	{"Close", func(l *loop, f *flood, _ func()) {
-		l.trial.want("Close", l.Close(), nil)
-		f.shut.Store(true)
-		l.returns("", loopapi.ErrLoopTerminated)
-	}},
-	{"Close while a callback runs", func(l *loop, f *flood, _ func()) {
+// closes are the ways by which nothing that waits begins any more.
+var closes = []ending{
+	ends[1],
+	{"Close while a callback runs", func(l *loop, _ func()) {
 		g := l.hold() // the queue grows meanwhile
 		time.Sleep(time.Millisecond)
 		l.trial.want("Close", l.Close(), nil)
-		f.shut.Store(true)
 		g.open()
-		l.returns("", loopapi.ErrLoopTerminated)
-	}},
+	}, loopapi.ErrLoopTerminated},
 }
 
 // mostLate is how many functions of others an ending loop may accept, besides those that wait when the end is asked for: more than
@@ -48,7 +29,7 @@ const mostLate = 1 << 21
 
 // endsUnderSiege floods loops with each lane, ends them in each way while the flood goes on, and calls audit with the
 // counts of the flood.
-func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int64)) {
+func endsUnderSiege(t *trial, ways []ending, audit func(f *flood, accepted, ran int64)) {
 	for i, k := range lanes[:timerLane+1] {
 		for j, w := range ways {
 			if testing.Short() && (i+j)%len(ways) != 0 {
@@ -62,7 +43,9 @@ func endsUnderSiege(t *trial, ways []way, audit func(f *flood, accepted, ran int
 			f := l.flood(k)
 			before, _ := f.counts()
 			f.ended.Store(true)
-			w.end(l, f, cancel)
+			w.end(l, cancel)
+			f.shut.Store(true)
+			l.returns("", w.want)
 			f.halt()
 			accepted, ran := f.counts()
 			if accepted-before > mostLate {
@@ -92,7 +75,7 @@ func siegeShutdown(t *trial) {
 			t.Errorf("%d of %d %ss that were accepted from elsewhere ran", ran, r.accepted, k.name)
 		}
 	}
-	endsUnderSiege(t, graceful, func(f *flood, accepted, ran int64) {
+	endsUnderSiege(t, []ending{ends[0], ends[2]}, func(f *flood, accepted, ran int64) {
 		if ran > accepted || ran < accepted && f.k.queue {
 			t.Errorf("of a flood of %ss %d were accepted, and %d ran, when the loop had ended", f.k.name, accepted, ran)
 		}
@@ -101,7 +84,7 @@ func siegeShutdown(t *trial) {
 
 // siegeClose closes loops.
 func siegeClose(t *trial) {
-	endsUnderSiege(t, abrupt, func(f *flood, accepted, ran int64) {
+	endsUnderSiege(t, closes, func(f *flood, accepted, ran int64) {
 		if n := f.late.Load(); n > 1 { // the callback that runs while Close returns may still look at the flag
 			t.Errorf("of a flood of %ss %d began after Close had returned", f.k.name, n)
 		}

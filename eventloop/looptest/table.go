@@ -22,13 +22,13 @@ var checks = []check{
 
 	{"D02_DrainAfterCallback", "The microtask queue is drained after every task and every internal task. Microtasks " +
 		"complete the callback that queued them; when the next one runs first it sees half-finished state.",
-		needMicrotasks, wall, drainAfterEach},
+		needMicrotasks, bubble, played(";s8(m)i8(m)", ".s3(m)i3(m)")},
 	{"D02_DrainAfterTimer", "The microtask queue is drained after every timer callback, also between timers that are " +
 		"due together, for the same reason as after tasks.",
-		needMicrotasks | needTimers, bubble, drainAfterTimer},
+		needMicrotasks | needTimers, bubble, played(".t0(m(m))t0(m(m))t0(m(m))", ".t4(m(m))t4(m(m))")},
 	{"D02_MicrotaskOfMicrotask", "A microtask queued by a microtask runs in the same drain, after those queued before " +
 		"it: chains of reactions finish before the next task.",
-		needMicrotasks, wall, microtaskOfMicrotask},
+		needMicrotasks, bubble, played(".s(m2(m2(m)))s(m(m(m(m(m(m(m(m))))))))s")},
 	{"D02_Budget", "A drain runs at most the budget (1024 by default); the rest keeps its order for the next tick, or until " +
 		"many callbacks have run, ErrMicrotaskBudget is reported, and the loop does not sleep over it. Without the bound one chain freezes the loop.",
 		needMicrotasks, wall, microtaskBudget},
@@ -66,14 +66,14 @@ var checks = []check{
 	{"D06_PanicIsolation", "A panic in any kind of callback, the handlers included, leaves the loop serving: one bad " +
 		"callback must not take down the others.", 0, wall, panicIsolation},
 	{"D06_PanicInBatch", "A panic in the midst of a batch neither loses nor repeats nor reorders the rest of it.",
-		0, wall, panicsInBatch},
+		0, bubble, played(";s8(p)s8", ";i8i8(p)i8", ";m8(p)m8")},
 	{"D06_MicrotasksAroundPanic", "Microtasks queued before a panic run before the next task, and a microtask that panics " +
-		"does not end the drain.", needMicrotasks, wall, microtasksAroundPanic},
+		"does not end the drain.", needMicrotasks, bubble, played(";s(mm(mp)mp)s", ";s(mm(mg)mg)s")},
 	{"D06_Goexit", "runtime.Goexit in any kind of callback (t.FailNow does it) ends the goroutine, not the loop: it is " +
 		"reported once as ErrGoexit, the next callback runs, Shutdown works, Done tells the end. Otherwise all waiters hang.",
 		0, wall, goexit},
 	{"D06_AbortWhileEnding", "Panics and Goexit during the end lose none of the remaining work and do not stop the end.",
-		0, wall, abortWhileEnding},
+		0, bubble, played(";s5(p)i5(p)m5(p)S", ";s5(g)i5(g)m5(g)S", "s5(mp)i5(mp)S", "s5(mg)i5(mg)S")},
 
 	{"D07_WakeStorm", "Concurrent producers that fall upon a sleeping loop cause a wake that none of them misses.",
 		0, wall, wakeStorm},
@@ -90,7 +90,7 @@ var checks = []check{
 	{"D09_InternalFirst", "No external task starts while internal work waits, also work that came during the same tick: " +
 		"completions overtake new load.", 0, wall, internalFirst},
 	{"D09_InternalWhileTerminating", "Internal work is accepted while terminating, and runs: what was accepted may need it " +
-		"to finish.", 0, wall, internalWhileTerminating},
+		"to finish.", 0, bubble, played(";sSi4(i)")},
 	{"D09_InternalUnlimited", "SubmitInternal is never refused for load: a completion that is refused is lost.",
 		0, wall, internalUnlimited},
 	{"D09_Runaway", "More than 100,000 internal tasks in one tick are reported once, and timers get their turn before it " +
@@ -116,11 +116,11 @@ var checks = []check{
 	{"D14_AllocClock", "CurrentTickTime does not allocate.", needClock, wall, allocates("CurrentTickTime", allocBatch, allocClock)},
 
 	{"D16_ShutdownChain", "Shutdown runs what was accepted and whatever internal work and microtasks that brings, until " +
-		"all are empty. A drain in the wrong order loses the end of the chain.", 0, wall, shutdownChain},
+		"all are empty. A drain in the wrong order loses the end of the chain.", 0, bubble, played(";s(i(m(i))i(i))S")},
 	{"D16_ShutdownDrains", "Everything accepted has run when Shutdown returns, beyond all budgets, and on Run's goroutine: " +
-		"state without locks has one owner until the end.", 0, wall, shutdownDrains},
+		"state without locks has one owner until the end.", 0, bubble, played(";s9i9m9S", "s9(m)i9(m)S")},
 	{"D16_ShutdownRefuses", "From Terminating on Submit and ScheduleTimer return ErrLoopTerminated, SubmitInternal from the " +
-		"end on: accepting what will not run is a lie.", 0, wall, shutdownRefuses},
+		"end on: accepting what will not run is a lie.", 0, bubble, played(";s(st0)Sst0")},
 	{"D16_ShutdownDropsTimers", "Pending timers are dropped by Shutdown: neither fired early nor waited for.",
 		needTimers, bubble, shutdownDropsTimers},
 	{"D16_ShutdownTogether", "The Shutdown that brings about the end returns nil; concurrent and later ones wait, too, and " +
@@ -138,14 +138,14 @@ var checks = []check{
 	{"D16_Done", "Done closes when nothing will run any more: not while a callback runs, and no later than Run returns.",
 		needDone, wall, doneChannel},
 	{"D16_CloseDrops", "After Close nothing that is queued starts, in no lane; only the callback that runs may finish.",
-		0, wall, closeDrops},
+		0, bubble, played(";s8i8m8t0C", ".ms8i8m8t0Csimt0")},
 	{"D16_CloseDoesNotWait", "Close does not wait for the running callback, which may want a lock that the caller of Close " +
 		"holds.", 0, wall, closeUnderLock},
 	{"D16_CloseOften", "Of all calls of Close and Shutdown, one returns nil, the others ErrLoopTerminated; none panics by " +
 		"releasing something twice.", 0, wall, closeOften},
 	{"D16_CloseDuringShutdown", "Close overtakes a Shutdown that is under way: the queue is dropped, and that Shutdown " +
 		"returns ErrLoopTerminated.", 0, wall, closeDuringShutdown},
-	{"D16_CloseBeforeRun", "Close of a loop that never ran drops what it accepted.", 0, wall, closeBeforeRun},
+	{"D16_CloseBeforeRun", "Close of a loop that never ran drops what it accepted.", 0, bubble, played("s4i4m4t0C")},
 	{"D16_CloseWhileSleeping", "Close wakes a sleeping loop, so that Run returns.", 0, wall, closeWhileSleeping},
 
 	{"D17_OverloadEpisode", "When the tick budget is spent and tasks remain, OnOverload(ErrLoopOverloaded) is called: once " +
@@ -215,7 +215,7 @@ var checks = []check{
 	{"Timers_Cancel", "A cancelled timer does not fire; what has fired, was cancelled, was dropped or never was is " +
 		"ErrTimerNotFound.", needTimers, bubble, cancelTimers},
 	{"Timers_CancelInBatch", "A timer that is cancelled by another one due at the same time does not fire any more.",
-		needTimers, bubble, cancelInBatch},
+		needTimers, bubble, played(".t0(c0c1c2)t0t0t0", ".t4(c2c1c0)t4t4t4", "t0(c0c1)t0t0t0")},
 	{"Timers_CancelRace", "Of firing and a successful cancel exactly one happens, however close they are.",
 		needTimers, wall, cancelRace},
 	{"Timers_IDs", "An ID is never zero and names one timer only: a stale one must not cancel its successor.",

@@ -71,39 +71,6 @@ func cancelTimers(t *trial) {
 	gone("a timer that the end dropped", pending)
 }
 
-// cancelInBatch lets the first of several timers that are due together cancel all others but the last.
-func cancelInBatch(t *trial) {
-	l := t.start(Config{})
-	for range 5 {
-		const n = 10
-		ids := make([]loopapi.TimerID, n)
-		var fired atomic.Int64
-		last := make(chan struct{})
-		l.do(func() {
-			for i := range n {
-				ids[i] = l.timer(time.Millisecond, func() {
-					fired.Add(1)
-					if i == 0 {
-						for _, id := range ids[1 : n-1] {
-							t.want("CancelTimer of a timer due in the same batch", l.timers.CancelTimer(id), nil)
-						}
-					}
-					if i == n-1 {
-						close(last)
-					}
-				})
-			}
-			time.Sleep(3 * time.Millisecond) // all are due when the callback ends
-		})
-		t.wait(last, "the last of %d timers", n)
-		l.sync()
-		if fired.Load() != 2 {
-			t.Errorf("%d of %d timers due together fired, although the first cancelled all others but the last", fired.Load(), n)
-		}
-	}
-	l.finish()
-}
-
 // cancelRace cancels timers from other goroutines at about the time of their deadline, each from two goroutines at once.
 func cancelRace(t *trial) {
 	l := t.start(Config{})

@@ -94,7 +94,7 @@ func (c *crowd) perform(list []operation, from int) {
 				c.t.want("setting a mode", set(c.l.EventLoop, o.digit%3), nil, loopapi.ErrLoopTerminated)
 			}
 		case 'p', 'g':
-			if !onLoop || c.t.suite.exempt("D06_PanicIsolation", "D06_Goexit") {
+			if !onLoop || c.t.exempt("D06_PanicIsolation", "D06_Goexit") {
 				continue
 			}
 			if o.code == 'p' {

@@ -24,6 +24,7 @@ import (
 type trial struct {
 	suite   *suite
 	virtual bool // runs in a bubble
+	strict  bool // what the programs of the check look for is not to be excused
 	beats   int  // what a wait for something that must happen is worth
 
 	ctx    context.Context // ends when the watchdog gives up all waits; in a bubble each wait has a limit of its own
