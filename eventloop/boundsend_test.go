@@ -81,6 +81,9 @@ func TestEndOfBranchingCallbacks(t *testing.T) {
 // Chains that take no time end with a million functions.
 func TestEndOfChains(t *testing.T) {
 	for name, by := range lanesOf {
+		if testing.Short() && name != "internal" && name != "microtask" {
+			continue
+		}
 		rounds := 0
 		endsSoon(t, func(l *eventloop.Loop) {
 			var again func()
@@ -121,6 +124,25 @@ func TestEndOfThreadlets(t *testing.T) {
 			require.Greater(t, resumed, 2000)
 		})
 	}
+}
+
+// All who wait for a promise of an ending loop hear, although callbacks have used up what it accepts.
+func TestAllWaitersHear(t *testing.T) {
+	heard, waiting := 0, make([]*eventloop.Promise, 100)
+	endsSoon(t, func(l *eventloop.Loop) {
+		for i := range waiting {
+			waiting[i], _, _ = l.NewPromise()
+			waiting[i].Finally(func() error { heard++; return nil })
+		}
+		var again func()
+		again = func() {
+			time.Sleep(time.Millisecond)
+			_ = l.SubmitInternal(again)
+		}
+		again()
+	})
+	require.Equal(t, len(waiting), heard)
+	runtime.KeepAlive(waiting) // or else nobody has some of them any more
 }
 
 // Handlers that make something pending whenever that is rejected, here a cycle of promises, do not keep the loop from
@@ -228,4 +250,34 @@ func TestOnlyWorkersAreHeard(t *testing.T) {
 			require.Zero(t, others, "%s, %v", name, slow)
 		}
 	}
+}
+
+// The time in which the loop waits for workers is not counted either.
+func TestWaitForWorkersIsFree(t *testing.T) {
+	const workers, deep = 4, 200
+	ran := 0
+	synctest.Test(t, func(t *testing.T) {
+		l, ended := running(t, nil)
+		require.NoError(t, onLoop(t, l, func() error {
+			for i := range workers {
+				l.Promisify(context.Background(), func(context.Context) (any, error) {
+					time.Sleep(time.Duration(i+1) * time.Second)
+					return nil, nil
+				}).Finally(func() error {
+					n := 0
+					var descend func()
+					descend = func() {
+						if ran, n = ran+1, n+1; n < deep {
+							_ = l.SubmitInternal(descend)
+						}
+					}
+					descend()
+					return nil
+				})
+			}
+			return l.Shutdown(context.Background())
+		}))
+		require.NoError(t, <-ended)
+	})
+	require.Equal(t, workers*deep, ran)
 }

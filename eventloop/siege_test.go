@@ -191,25 +191,6 @@ func TestHandlersThatBeginAnew(t *testing.T) {
 	}
 }
 
-// All who wait for a promise of an ending loop hear, however many: what they do then is accepted, and counts for nobody.
-func TestAllWaitersHear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs more promises than an ending loop accepts functions")
-	}
-	const n = 300_000
-	l, ended := running(t, nil)
-	heard, waiting := 0, make([]*eventloop.Promise, n)
-	for i := range waiting {
-		waiting[i], _, _ = l.NewPromise()
-		waiting[i].Finally(func() error { heard++; return nil })
-	}
-	rest(l) // nothing else is left to do, for which more would be accepted
-	shutDown(t, l)
-	require.NoError(t, <-ended)
-	require.Equal(t, n, heard)
-	runtime.KeepAlive(waiting) // or else nobody has some of them any more
-}
-
 // While a loop ends, its workers bring as much as they like; goroutines that are none only so much.
 func TestWorkersBringWhileOthersAreRefused(t *testing.T) {
 	for name, submit := range map[string]func(*eventloop.Loop, func()) error{
