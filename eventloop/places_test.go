@@ -35,6 +35,10 @@ func placeOfRetry(l *eventloop.Loop, failed func(), attempt chan bool) {
 	flow.Retry(context.Background(), l, flow.Backoff{First: 50 * time.Millisecond, OnRetry: func(int, error, time.Duration) { failed() }},
 		func(context.Context, int) (any, error) { <-attempt; return nil, errWork })
 }
+func placeOfSleep(l *eventloop.Loop) { flow.Sleep(context.Background(), l, time.Hour) }
+func placeOfCall(l *eventloop.Loop, fn func()) {
+	_ = flow.Exec(context.Background(), l, func() error { fn(); return nil })
+}
 func placeOfEvery(l *eventloop.Loop, fn func()) *flow.Ticker {
 	ticker, _ := flow.Every(l, time.Millisecond, fn)
 	return ticker
@@ -94,6 +98,16 @@ func TestPlacesAreHandedOn(t *testing.T) {
 	}
 	ticker.Stop()
 	close(ended)
+}
+
+// A wait is listed where it was made, and a question runs as asked there.
+func TestPlacesOfWaitsAndQuestions(t *testing.T) {
+	l := observed(t, eventloop.WithDebug(true))
+	placeOfSleep(l)
+	require.Contains(t, l.Active()[0].String(), "placeOfSleep at places_test.go:")
+	running := make(chan eventloop.Activity, 1)
+	placeOfCall(l, func() { running <- l.Active()[0] })
+	require.Contains(t, (<-running).String(), "placeOfCall at places_test.go:")
 }
 
 // So does what Retry calls on the loop, and its pauses, and its attempts.

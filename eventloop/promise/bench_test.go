@@ -3,7 +3,6 @@ package promise_test
 // Benchmarks of promises.
 
 import (
-	"context"
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
@@ -71,17 +70,6 @@ func BenchmarkChain(b *testing.B) {
 	})
 }
 
-func BenchmarkNewThenResolve(b *testing.B) {
-	f, r := newOwner(promise.Config{})
-	b.ReportAllocs()
-	for b.Loop() {
-		p, resolve, _ := r.New()
-		p.Then(increment, nil)
-		resolve(1)
-		f.tick(r)
-	}
-}
-
 func BenchmarkFanOut100(b *testing.B) {
 	f, r := newOwner(promise.Config{})
 	b.ReportAllocs()
@@ -118,18 +106,4 @@ func BenchmarkAll100(b *testing.B) {
 
 func BenchmarkRace100(b *testing.B) {
 	benchmarkCombinator(b, func(r *promise.Owner, ps []*promise.Promise) { r.Race(ps...) })
-}
-
-func BenchmarkAwaitRoundTrip(b *testing.B) {
-	f := newFake()
-	r := promise.NewOwner(f, promise.Config{})
-	f.run(b, r)
-	b.ReportAllocs()
-	for b.Loop() {
-		p, resolve, _ := r.New()
-		resolve(1)
-		if _, err := p.Await(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
-	"github.com/turnloop/turnloop/internal/race"
 )
 
 func TestTyped(t *testing.T) {
@@ -253,38 +252,4 @@ func TestSize(t *testing.T) {
 	if size := unsafe.Sizeof(promise.Promise{}); size > 96 {
 		t.Errorf("a promise has %d bytes", size)
 	}
-}
-
-// One link of a chain, typed or not, with one handler or two, is one allocation, and what its handler allocates. New makes
-// a promise and two functions.
-func TestAllocations(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector allocates")
-	}
-	f, r := newOwner(promise.Config{})
-	f.local = make([]func(), 0, 16)
-	untyped, typed, inner := r.Resolved(1), promise.Resolved(&r.Realm, 1), promise.Resolved(&r.Realm, 2)
-	follow := func(int) (promise.Of[int], error) { return inner, nil }
-	for name, link := range map[string]func(){
-		"Then":       func() { untyped = untyped.Then(increment, nil) },
-		"Then, both": func() { untyped = untyped.Then(increment, func(error) (any, error) { return nil, nil }) },
-		"Catch":      func() { untyped = untyped.Catch(func(error) (any, error) { return nil, nil }) },
-		"Finally":    func() { untyped = untyped.Finally(func() error { return nil }) },
-		"typed Then": func() { typed = promise.Then(typed, func(v int) (int, error) { return v, nil }) },
-		"typed Catch": func() {
-			typed = typed.Catch(func(error) (int, error) { return 0, nil })
-		},
-		"typed Chain": func() { typed = promise.Chain(typed, follow) },
-	} {
-		require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { link(); f.drain() }), name)
-	}
-	require.Equal(t, 3.0, testing.AllocsPerRun(100, func() { _, kept.resolve, kept.reject = r.New() }))
-	require.Equal(t, 3.0, testing.AllocsPerRun(100, func() { _, kept.typed, kept.reject = promise.New[int](&r.Realm) }))
-}
-
-// kept has what would not be allocated if nobody kept it.
-var kept struct {
-	resolve func(any)
-	typed   func(int)
-	reject  func(error)
 }
