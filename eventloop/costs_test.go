@@ -125,7 +125,7 @@ var costRows = []costs.Row{
 	costs.Off("Loop.Alive", 0, 0, 0, func(e *costs.Env) func() { return func() { kept = e.Alive() } }),
 	costs.Off("Loop.CurrentTickTime", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.CurrentTickTime() } }),
 	costs.Off("Loop.Metrics", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.Metrics() } }),
-	costs.Off("Loop.Active", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.Active() } }),
+	costs.Off("Loop.Active", 2, 192, 0, func(e *costs.Env) func() { return func() { _ = e.Active() } }),
 
 	// groups
 	costs.Off("NewGroup", 34, 9200, 0, func(e *costs.Env) func() {
