@@ -13,7 +13,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// sampling is how long the profiler watches the script; it takes a sample every ten milliseconds.
+// sampling is how long the profiler watches the script at first; it takes a sample every ten milliseconds, if it gets the processor.
 const sampling = 60 * time.Millisecond
 
 // stalled reports a callback while it blocks the loop. goja's profiler, which any goroutine may use, tells the place
@@ -29,24 +29,26 @@ func (p *program) stalled(s eventloop.Stall) {
 // profiling is held while goja's profiler runs: the process has only one.
 var profiling sync.Mutex
 
-// where profiles for a moment, and returns the stack sampled most often as the lines of a stack trace.
+// where profiles for a moment, or for longer if that gives no sample, and returns the stack sampled most often as the lines of a stack trace.
 func where() string {
 	profiling.Lock()
 	defer profiling.Unlock()
-	var out bytes.Buffer
-	if goja.StartProfile(&out) != nil {
-		return ""
-	}
-	time.Sleep(sampling)
-	goja.StopProfile()
-	seen, err := profile.Parse(&out)
-	if err != nil {
-		return ""
-	}
 	var most *profile.Sample
-	for _, s := range seen.Sample {
-		if most == nil || s.Value[0] > most.Value[0] {
-			most = s
+	for watched := sampling; most == nil && watched < 10*sampling; watched *= 2 {
+		var out bytes.Buffer
+		if goja.StartProfile(&out) != nil {
+			return ""
+		}
+		time.Sleep(watched)
+		goja.StopProfile()
+		seen, err := profile.Parse(&out)
+		if err != nil {
+			return ""
+		}
+		for _, s := range seen.Sample {
+			if most == nil || s.Value[0] > most.Value[0] {
+				most = s
+			}
 		}
 	}
 	if most == nil {
