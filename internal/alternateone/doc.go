@@ -72,6 +72,7 @@ func Entry() loopapi.Entry {
 		MayDiverge: map[string]string{
 			"IO_ForeignFirst": lateMicrotasks,
 			"Live_Neighbours": blockedThread,
+			"Live_Ends":       untilEmpty,
 		},
 	}
 }
