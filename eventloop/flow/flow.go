@@ -32,6 +32,9 @@ func Call[T any](ctx context.Context, l *eventloop.Loop, fn func() (T, error)) (
 		outcome.Of(ctx, func(context.Context) (T, error) { return fn() }, a.set)
 		return a.parts()
 	}
+	if ctx.Err() != nil {
+		return answer[T]{err: outcome.Cancelled(ctx)}.parts()
+	}
 	answers := make(chan answer[T], 1)
 	if err := l.Submit(func() {
 		outcome.Of(ctx, func(context.Context) (T, error) { return fn() }, func(value T, err error) { answers <- answer[T]{value, err} })

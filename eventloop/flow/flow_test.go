@@ -89,3 +89,16 @@ func TestCallEnds(t *testing.T) {
 		}
 	})
 }
+
+// A call whose context has ended leaves no task behind: a caller that tries again would fill the queue of a loop that stands still.
+func TestCallOfAnEndedContext(t *testing.T) {
+	l, err := eventloop.New(eventloop.WithQueueLimit(1))
+	require.NoError(t, err)
+	defer l.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 3 {
+		require.ErrorIs(t, flow.Exec(ctx, l, func() error { return nil }), context.Canceled)
+	}
+	require.Empty(t, l.Active())
+}

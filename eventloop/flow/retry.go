@@ -38,16 +38,16 @@ func Sleep(ctx context.Context, l *eventloop.Loop, d time.Duration) *promise.Pro
 	return p
 }
 
-// sleeper is one call of Sleep with a context that can end. The end of its context and the loop's timer are told of each other; the end of the loop, which
-// rejects the promise, has the context forget it.
+// sleeper is one call of Sleep with a context that can end. The end of its context and the loop's timer are told of each other; the
+// end of the loop, which rejects the promise, has the context forget it.
 type sleeper struct {
 	loop   *eventloop.Loop
 	ctx    context.Context
 	reject func(error)
-	forget func() bool // by the context
-	stay   func() bool // at the end of the loop
-	arming sched.Mutex // held by the call until timer is written
-	timer  eventloop.TimerID
+	forget func() bool       // by the context
+	stay   func() bool       // at the end of the loop
+	arming sched.Mutex       // guards timer; the call holds it until timer is written, and cancel until the rejection is accepted
+	timer  eventloop.TimerID // 0 once the wait is over, and if the loop has refused it
 }
 
 // begin has wake called when d has passed, unless the context or the loop ends first.
@@ -56,7 +56,7 @@ func (s *sleeper) begin(d time.Duration, wake func()) (err error) {
 	defer s.arming.Unlock()
 	s.forget = sched.AfterContext(s.ctx, s.cancel)
 	s.stay = s.loop.AfterEnd(func() { s.forget() })
-	if s.timer, err = s.loop.ScheduleTimer(d, func() { s.leave(); wake() }); err != nil {
+	if s.timer, err = s.loop.ScheduleTimer(d, func() { s.fired(); wake() }); err != nil {
 		s.leave()
 	}
 	return err
@@ -67,11 +67,20 @@ func (s *sleeper) begin(d time.Duration, wake func()) (err error) {
 func (s *sleeper) cancel() {
 	s.arming.Lock()
 	defer s.arming.Unlock()
-	if s.timer != 0 { // else the loop has refused it
+	if s.timer != 0 { // else the loop has refused it, or it has fired
 		s.reject(outcome.Cancelled(s.ctx))
 		s.stay()
 		_ = s.loop.CancelTimer(s.timer)
 	}
+}
+
+// fired ends the wait because the time has passed. It waits for a cancel that is under way: a loop that exits by itself must not
+// end between the decision to reject the promise and its acceptance.
+func (s *sleeper) fired() {
+	s.arming.Lock()
+	s.timer = 0
+	s.arming.Unlock()
+	s.leave()
 }
 
 // leave ends the wait otherwise.

@@ -409,3 +409,23 @@ func TestRetryForgetsFailures(t *testing.T) {
 		require.ErrorIs(t, err, errBusy)
 	})
 }
+
+// A sleep whose time and context end at once has one of these two outcomes, also where it was the last that kept the loop alive.
+func TestSleepEndsTwice(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2000
+	}
+	for range rounds {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		const both = 50 * time.Microsecond
+		ctx, cancel := context.WithTimeout(context.Background(), both)
+		p := flow.Sleep(ctx, l, both)
+		require.NoError(t, l.Run(context.Background()))
+		if _, err := p.Await(context.Background()); err != nil {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+		cancel()
+	}
+}
