@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/otel/...
 LOOPS := ./eventloop ./internal/poller $(addprefix ./,$(wildcard internal/alternate*))
 # What a run with small counts leaves out has nothing that goroutines share, or no word whose size counts.
-CONCURRENT := ./eventloop ./eventloop/... ./internal/poller ./internal/wheel $(addprefix ./,$(wildcard internal/alternate*)) ./gojaloop
+CONCURRENT := ./eventloop ./eventloop/... ./internal/poller ./internal/wheel ./internal/programs $(addprefix ./,$(wildcard internal/alternate*)) ./gojaloop
 SYSTEMS := linux darwin windows
 OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 

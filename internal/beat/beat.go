@@ -121,7 +121,9 @@ func Until(cond func() bool) bool {
 func Context(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	over, stop := After(Beats)
+	own.Add(1)
 	go func() {
+		defer own.Add(-1)
 		defer stop()
 		select {
 		case <-over:

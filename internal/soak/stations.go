@@ -68,6 +68,10 @@ func stations() []station {
 		// Some take minutes each: they come last, and take no time from the others.
 		{"long tests", "the tests that race, repeat or explore, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
 			runs(suite{packages: product[:1], env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
+		{"programs", "random programs over the whole public API: what is accepted has its fate, the end comes, and nothing is left (TURNLOOP_SOAK=1)",
+			1, "tests", 8, runs(suite{packages: programs, env: []string{"TURNLOOP_SOAK=1"}, each: []string{"TestPrograms"}})},
+		{"programs -race", "the same under the race detector", 1, "tests", 8,
+			runs(suite{packages: programs, build: []string{"-race"}, env: []string{"TURNLOOP_SOAK=1"}, each: []string{"TestPrograms"}, missing: noRace})},
 		{"threadlets", "connections come and go and leave nothing, and a wait ends once whatever comes at once, at full length (TURNLOOP_SOAK=1)",
 			int64(len(longThreadlets)), "tests", 6,
 			runs(suite{packages: []string{"./eventloop/threadlet"}, env: []string{"TURNLOOP_SOAK=1"}, each: longThreadlets})},
@@ -90,6 +94,8 @@ func withContestants(packages []string) []string {
 var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}
 	loops   = withContestants(product)
+
+	programs = []string{"./internal/programs"}
 
 	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce", "TestEndedWaitsLeaveNothing", "TestIdentitiesOfTheEnded",
 		"TestWritersTakeTurns"}
