@@ -49,6 +49,7 @@ func slowTasks(t *testing.T, begin func(*testing.T) (l *eventloop.Loop, submit f
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, submit, ended := begin(t)
+			synctest.Wait() // the loop sleeps, and counts anew
 			ran, at := 0, -1
 			require.NoError(t, onLoop(t, l, func() error {
 				for range c.quick {
