@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
@@ -132,6 +133,28 @@ func TestWildErrors(t *testing.T) {
 			p, _, _ := l.NewPromise()
 			_, err := p.Await(endsWith{ending(nil), w})
 			return err
+		}, nil},
+		"Sleep, ended":  {func(l *eventloop.Loop, w error) error { return outcome(flow.Sleep(ended(w), l, time.Hour)) }, context.Canceled},
+		"Sleep, ending": {func(l *eventloop.Loop, w error) error { return outcome(flow.Sleep(ending(w), l, time.Hour)) }, context.Canceled},
+		"Call, ended": {func(l *eventloop.Loop, w error) error {
+			return flow.Exec(ended(w), l, func() error { return nil })
+		}, context.Canceled},
+		"Call, ending": {func(l *eventloop.Loop, w error) error {
+			return flow.Exec(ending(w), l, func() error { time.Sleep(time.Hour); return nil })
+		}, context.Canceled},
+		"Call that fails": {func(l *eventloop.Loop, w error) error {
+			return flow.Exec(context.Background(), l, func() error { return w })
+		}, nil},
+		"Call that panics": {func(l *eventloop.Loop, w error) error {
+			return flow.Exec(context.Background(), l, func() error { panic(w) })
+		}, nil},
+		"Retry, ending": {func(l *eventloop.Loop, w error) error {
+			return outcome(flow.Retry(ending(w), l, flow.Backoff{First: time.Hour}, func(context.Context, int) (any, error) {
+				return nil, io.EOF
+			}).Untyped())
+		}, context.Canceled},
+		"Retry of what panics": {func(l *eventloop.Loop, w error) error {
+			return outcome(flow.Retry(context.Background(), l, flow.Backoff{Attempts: 2}, func(context.Context, int) (any, error) { panic(w) }).Untyped())
 		}, nil},
 		"Do, ending": {func(l *eventloop.Loop, w error) error {
 			return inThreadlet(l, func() error {
