@@ -125,6 +125,12 @@ var costRows = []costs.Row{
 	costs.Off("Loop.Alive", 0, 0, 0, func(e *costs.Env) func() { return func() { kept = e.Alive() } }),
 	costs.Off("Loop.CurrentTickTime", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.CurrentTickTime() } }),
 	costs.Off("Loop.Metrics", 0, 0, 0, func(e *costs.Env) func() { return func() { _ = e.Metrics() } }),
+	costs.Off("Latency.Since", 1, 10880, 0, func(e *costs.Env) func() {
+		l, err := eventloop.New(eventloop.WithMetrics(true))
+		e.Must(err)
+		before := l.Metrics().Callback
+		return func() { _ = before.Since(before) }
+	}),
 	costs.Off("Loop.Active", 2, 192, 0, func(e *costs.Env) func() { return func() { _ = e.Active() } }),
 
 	// groups

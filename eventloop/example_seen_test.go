@@ -52,7 +52,7 @@ func ExampleLoop_Active() {
 
 // A callback that blocks the loop is reported while it does.
 func ExampleWithStallThreshold() {
-	reports := make(chan eventloop.Stall, 1)
+	reports := make(chan eventloop.Stall, 2) // one while it blocks, and one when it has returned
 	loop, err := eventloop.New(eventloop.WithStallThreshold(10*time.Millisecond, func(s eventloop.Stall) { reports <- s }))
 	if err != nil {
 		panic(err)

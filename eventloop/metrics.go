@@ -35,7 +35,7 @@ type Metrics struct {
 	loops int // number of loops whose figures these are
 }
 
-// Latency is a distribution of durations since New. Count, Mean and Max are exact for what was measured; the rest is
+// Latency is a distribution of durations, since New or as Since says. Count, Mean and Max are exact for what was measured; the rest is
 // within two per cent. A Latency does not change, and any goroutine may read it.
 type Latency struct {
 	Count                         uint64
@@ -66,6 +66,17 @@ func (t Latency) Sum() time.Duration {
 		return 0
 	}
 	return time.Duration(t.of.Sum())
+}
+
+// Since returns the distribution of the durations since before, which is an earlier one of the same loops: quantiles of a time that has
+// passed, and not since New. Its Max is within two per cent.
+func (t Latency) Since(before Latency) Latency {
+	if t.of == nil || before.of == nil {
+		return t
+	}
+	h := *t.of
+	h.Sub(before.of)
+	return latency(&h)
 }
 
 func latency(h *histogram.Histogram) Latency {

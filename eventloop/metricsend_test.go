@@ -5,12 +5,36 @@ package eventloop_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 )
+
+// Latencies of an interval know nothing of what was before.
+func TestLatencySince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithMetrics(true))
+		run := func(d time.Duration) eventloop.Latency {
+			for range 10 {
+				require.NoError(t, l.Submit(blockHere(d)))
+			}
+			synctest.Wait()
+			time.Sleep(time.Hour)
+			return l.Metrics().Callback
+		}
+		long := run(time.Minute)
+		require.Equal(t, long, long.Since(eventloop.Latency{}))
+		now := run(time.Second).Since(long)
+		require.EqualValues(t, 10, now.Count)
+		require.Equal(t, 10*time.Second, now.Sum())
+		for _, d := range []time.Duration{now.Mean, now.P50, now.P99, now.Max} {
+			require.InEpsilon(t, time.Second, d, 0.02)
+		}
+	})
+}
 
 // Row 89: counts and maxima never fall, however the functions that were counted leave the queue; of a loop that has ended nothing
 // is left, whatever goes on elsewhere.

@@ -37,6 +37,9 @@ func TestOperatingBlockedCallback(t *testing.T) {
 		m = l.Metrics()
 		require.Equal(t, 4*time.Second, m.Callback.Max)
 		require.InEpsilon(t, 4*time.Second, m.QueueDelay.Max, 0.01)
+		s = <-stalls
+		require.True(t, s.Ended)
+		require.InDelta(t, 4*time.Second, s.Running, float64(25*time.Millisecond))
 		require.Empty(t, stalls)
 	})
 }

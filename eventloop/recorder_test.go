@@ -26,7 +26,7 @@ import (
 // callback blocks it.
 func TestFlightRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalled := make(chan string, 1)
+		stalled := make(chan string, 2) // while it blocks, and when it has returned
 		var l *eventloop.Loop
 		l = observed(t, eventloop.WithFlightRecorder(4096), eventloop.WithStallThreshold(10*time.Second, func(eventloop.Stall) {
 			var b strings.Builder

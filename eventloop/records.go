@@ -82,10 +82,10 @@ func (a Activity) LogValue() slog.Value {
 	return slog.GroupValue(as...)
 }
 
-// LogValue makes slog log a Stall as a group: loop, kind, running, stack, and from and hint if they are known.
+// LogValue makes slog log a Stall as a group: loop, kind, running, ended, stack, and from and hint if they are known.
 func (s Stall) LogValue() slog.Value {
 	as := []slog.Attr{slog.Uint64("loop", s.Loop), slog.String("kind", s.Kind), slog.Duration("running", s.Running),
-		slog.String("stack", string(s.Stack))}
+		slog.Bool("ended", s.Ended), slog.String("stack", string(s.Stack))}
 	if s.From != "" {
 		as = append(as, slog.String("from", s.From))
 	}

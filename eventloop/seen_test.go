@@ -317,7 +317,7 @@ func TestActivitiesAsAttributes(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	defer l.HoldNamed("upload")()
-	logger.Info("waits", "for", l.Active()[0], "stall", eventloop.Stall{Loop: 3, Kind: "task", Running: time.Second, From: "from here"})
+	logger.Info("waits", "for", l.Active()[0], "stall", eventloop.Stall{Loop: 3, Kind: "task", Running: time.Second, Ended: true, From: "from here"})
 	r := recordsOf(t, &log)[0]
 	held := r["for"].(map[string]any)
 	require.Equal(t, "hold", held["kind"])
@@ -326,6 +326,7 @@ func TestActivitiesAsAttributes(t *testing.T) {
 	stall := r["stall"].(map[string]any)
 	require.EqualValues(t, 3, stall["loop"])
 	require.EqualValues(t, time.Second, stall["running"])
+	require.Equal(t, true, stall["ended"])
 }
 
 // A report of a stall that ends its goroutine ends no watch.
@@ -337,7 +338,8 @@ func TestStallReportThatExits(t *testing.T) {
 		for range 3 {
 			require.NoError(t, l.Submit(blockHere(5*time.Second)))
 			time.Sleep(6 * time.Second)
-			require.Len(t, reports, 1)
+			require.Len(t, reports, 2)
+			<-reports
 			<-reports
 		}
 	})

@@ -23,15 +23,19 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// While a report takes its time no other comes; what blocks the loop when it returns is reported at once, and what has come
-// and gone is not.
+// While a report takes its time no other comes; then comes the end of what it was for, with its true length, and what blocks the
+// loop now, and not what has come and gone.
 func TestStallWhileAnotherIsReported(t *testing.T) {
 	for name, opts := range map[string][]eventloop.Option{"alone": nil, "with metrics": {eventloop.WithMetrics(true)}} {
 		synctest.Test(t, func(t *testing.T) {
 			var reported []string
 			began := time.Now()
 			l := observed(t, append(opts, eventloop.WithStallThreshold(time.Second, func(s eventloop.Stall) {
-				reported = append(reported, fmt.Sprint(s.Kind, " after ", time.Since(began).Truncate(time.Second)))
+				what := s.Kind
+				if s.Ended {
+					what += fmt.Sprint(" of ", s.Running.Round(time.Second))
+				}
+				reported = append(reported, fmt.Sprint(what, " after ", time.Since(began).Truncate(time.Second)))
 				if len(reported) == 1 {
 					time.Sleep(10 * time.Second)
 				}
@@ -44,11 +48,7 @@ func TestStallWhileAnotherIsReported(t *testing.T) {
 			require.NoError(t, err)
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			later := 11 // seconds, when the first report returns
-			if name == "alone" {
-				later = 13 // when the callback began is not known; so it counts from the next look on
-			}
-			require.Equal(t, []string{"task after 1s", fmt.Sprintf("timer after %ds", later)}, reported, name)
+			require.Equal(t, []string{"task after 1s", "task of 5s after 11s", "timer after 11s", "timer of 20s after 29s"}, reported, name)
 		})
 	}
 }
@@ -112,7 +112,10 @@ func TestHandlersThatBlock(t *testing.T) {
 				require.Equal(t, "handler running", running.Kind+" "+running.Name)
 				require.InDelta(t, 3*time.Second, time.Since(running.Since), 10)
 				time.Sleep(time.Minute)
-				require.Empty(t, reports)
+				require.Len(t, reports, 1)
+				s = <-reports
+				require.True(t, s.Ended)
+				require.InDelta(t, 5*time.Second, s.Running, float64(time.Second/4))
 				require.Empty(t, l.Active())
 				m := l.Metrics()
 				require.Less(t, m.Callback.Max, time.Second, "it counts as no callback")
@@ -173,7 +176,7 @@ func TestLoggersThatMisbehave(t *testing.T) {
 					require.NoError(t, l.Submit(func() { time.Sleep(5 * time.Second); panic("of the callback") }))
 					require.NoError(t, l.Submit(func() { l.Promises().Rejected(errWork) }))
 					time.Sleep(time.Minute)
-					require.Len(t, reports, i+1)
+					require.Len(t, reports, 2*(i+1))
 				}
 				require.GreaterOrEqual(t, logged.Load(), int64(3*rounds), "the report, the panic, the rejection")
 				require.NoError(t, l.Shutdown(t.Context()))

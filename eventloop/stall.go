@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,17 +18,21 @@ import (
 type Stall struct {
 	Loop    uint64        // ID of the loop
 	Kind    string        // of the callback, as in [Activity]; "handler" for a handler or a logger
-	Running time.Duration // how long it has run, at least
-	Stack   []byte        // of the loop's goroutine, at this moment
+	Running time.Duration // how long it has run, at least; how long it ran, if it has returned
+	Ended   bool          // it has returned
+	Stack   []byte        // of the loop's goroutine, when the stall was first reported
 	From    string        // in debug mode, where the callback was submitted: the function, "at", file and line
 	Hint    string        // what to do about it, if the stack shows that
 }
 
-// WithStallThreshold has report called once for each callback that runs for longer than d, while it still runs: at most
-// a quarter of d later. Handlers and loggers count as callbacks here. report is called on a goroutine of its
-// own, not on the loop, and may call any method of the loop. Reports come one at a time. When one has returned, the
-// callback that blocks the loop then is next; callbacks that have begun and ended during a report are not reported, and
-// a report that never returns is the last. A panic in report is logged. d must be positive, report not nil.
+// WithStallThreshold has report called for each callback that runs for longer than d, while it still runs: at most a quarter
+// of d later. When the callback has returned, it is called again, with Ended set and with how long the callback ran, to a quarter
+// of d or to a second if that is less. Handlers and loggers count as callbacks here.
+//
+// report is called on a goroutine of its own, not on the loop, and may call any method of the loop. Reports come one at a
+// time. When one has returned, the callback that blocks the loop then is next; callbacks that have begun and ended during a
+// report are not reported, and a report that never returns is the last. A panic in report is logged. d must be positive,
+// report not nil.
 //
 // While the loop is awake a timer looks at it four times in d, but at most every 100 microseconds and at least every
 // second; while it is parked there is none. A callback costs two nanoseconds, and a loop the 30 KiB of [WithMetrics]. To
@@ -60,6 +64,12 @@ type stalls struct {
 	seen     callbackID // the callback that was running
 	seenAt   int64      // when it began, or was first seen; nanoseconds since the anchor
 	reported callbackID
+	open     Stall // of the callback in reported, until it has returned; else zero
+	openAt   int64 // when that began
+
+	telling sync.Mutex  // guards what follows
+	busy    atomic.Bool // a goroutine calls the user's function; look alone sets it, and reads it without the lock
+	ended   Stall       // the end that it is called with next, if Ended is set
 }
 
 func (p *probe) watchStalls() {
@@ -99,9 +109,9 @@ func (l *Loop) betweenLooks() time.Duration {
 	return min(max(l.stallThreshold/4, 100*time.Microsecond), time.Second)
 }
 
-// look reports the running callback if it has blocked the loop for longer than the threshold. The timer calls it.
+// look reports the running callback if it has blocked the loop for longer than the threshold, and the end of the one that it has
+// reported before. The timer calls it.
 func (p *probe) look() {
-	defer p.lookAgain() // also if the report calls runtime.Goexit
 	s, l := &p.stalls, p.loop
 	now, running := l.now(), p.runningID()
 	if running != s.seen {
@@ -110,17 +120,22 @@ func (p *probe) look() {
 			s.seenAt = since
 		}
 	}
+	if s.open.Running != 0 && running != s.reported {
+		s.open.Ended, s.open.Running = true, time.Duration(s.seenAt-s.openAt)
+		p.tell(s.open)
+		s.open = Stall{}
+	}
 	took := time.Duration(now - s.seenAt)
-	if running.kind() != noCallback && took > l.stallThreshold && running != s.reported && !s.asleep.Load() {
-		s.reported = running
+	if running.kind() != noCallback && took > l.stallThreshold && running != s.reported && !s.asleep.Load() && !s.busy.Load() {
 		p.stalled(running, took)
 	}
+	p.lookAgain()
 }
 
-// lookAgain sets the timer, unless the loop is asleep.
+// lookAgain sets the timer, unless the loop is asleep and has no stall whose end is to be told.
 func (p *probe) lookAgain() {
 	s := &p.stalls
-	if s.asleep.Load() {
+	if s.open.Running == 0 && s.asleep.Load() {
 		s.armed.Store(false)
 		if s.asleep.Load() || !s.armed.CompareAndSwap(false, true) {
 			return
@@ -143,30 +158,70 @@ func (p *probe) stalled(running callbackID, took time.Duration) {
 	p.read()
 	p.ring.add(record{end: p.loop.now(), kind: aStall})
 	p.mu.Unlock()
-	returned := false
-	defer func() {
-		if !returned {
-			fault := &PanicError{Value: recover(), Stack: debug.Stack()}
-			if fault.Value == nil {
-				fault.Value = ErrGoexit
-			}
-			p.loop.logError("the report of a stall panicked", fault, "kind", aStall.String(), "of", stall.Kind, "stack", string(fault.Stack))
-		}
-	}()
-	p.loop.onStall(stall)
-	returned = true
+	s := &p.stalls
+	s.reported, s.open, s.openAt = running, stall, s.seenAt
+	p.tell(stall)
 }
 
-// hintOf returns what to do about a threadlet that waits for a lock of package sync. If another threadlet of the loop
-// holds the lock while it waits, the loop is blocked for ever.
+// tell has a goroutine call the user's function: when it has returned from the call before, which only an end has to wait for.
+func (p *probe) tell(stall Stall) {
+	s := &p.stalls
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if s.busy.Load() {
+		s.ended = stall
+		return
+	}
+	s.busy.Store(true)
+	go p.callReport(stall)
+}
+
+func (p *probe) callReport(stall Stall) {
+	fault := &PanicError{Value: ErrGoexit}
+	defer func() { // also after runtime.Goexit
+		if fault != nil {
+			p.loop.logError("the report of a stall panicked", fault, "kind", aStall.String(), "of", stall.Kind, "stack", string(fault.Stack))
+		}
+		s := &p.stalls
+		s.telling.Lock()
+		defer s.telling.Unlock()
+		if !s.ended.Ended {
+			s.busy.Store(false)
+			return
+		}
+		go p.callReport(s.ended)
+		s.ended = Stall{}
+	}()
+	fault = guarded(func() { p.loop.onStall(stall) })
+}
+
+// hintOf returns what to do about a callback that waits, by the state of its goroutine. A threadlet that waits for a lock
+// which another one of the loop has blocks the loop for ever.
 func hintOf(kind kind, stack []byte) string {
-	if state, _, _ := bytes.Cut(stack, []byte("\n")); kind != aThreadlet || !bytes.Contains(state, []byte("[sync.")) {
-		return ""
+	state, _, _ := bytes.Cut(stack, []byte("\n"))
+	_, state, _ = bytes.Cut(state, []byte("["))
+	for _, h := range hints {
+		switch {
+		case !bytes.HasPrefix(state, []byte(h.state)):
+		case kind != aThreadlet:
+			return h.hint + "; let a function of Promisify wait, or the other side submit what comes then"
+		case h.state == "sync." && bytes.Contains(stack, []byte("\ncrypto/tls.(*Conn).")):
+			return "a tls.Conn is used by two threadlets, and its lock stops the loop: use package threadlet/secure"
+		default:
+			return h.hint + ", a threadlet: use " + h.instead
+		}
 	}
-	if bytes.Contains(stack, []byte("\ncrypto/tls.(*Conn).")) {
-		return "a tls.Conn is used by two threadlets, and its lock stops the loop: use package threadlet/secure"
-	}
-	return "a threadlet waits for a lock of package sync, and the loop with it: if a threadlet of this loop has it, use threadlet.Mutex"
+	return ""
+}
+
+// hints are by the beginning of the state that the runtime tells of a goroutine.
+var hints = []struct{ state, hint, instead string }{
+	{"sync.WaitGroup", "the loop waits for a sync.WaitGroup", "Join or threadlet.Do"},
+	{"sync.Cond", "the loop waits for a sync.Cond", "threadlet.Cond"},
+	{"sync.", "the loop waits for a lock of package sync", "threadlet.Mutex, if another threadlet of the loop has it"},
+	{"chan ", "the loop waits for a channel", "threadlet.Chan"},
+	{"select", "the loop waits for one of several channels", "threadlet.Chan"},
+	{"sleep", "the loop sleeps", "threadlet.Sleep"},
 }
 
 // goroutineID returns the calling goroutine's number in stacks. It is found only in the first line of the goroutine's

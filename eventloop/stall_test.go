@@ -8,6 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // blockHere is what the stacks of stalls must name.
@@ -66,11 +70,16 @@ func TestStalls(t *testing.T) {
 				require.InDelta(t, threshold*5/4, s.at.Sub(began), float64(threshold/4+time.Millisecond), kind)
 				require.LessOrEqual(t, s.Running, s.at.Sub(began))
 				require.Greater(t, s.Running, threshold)
+				require.False(t, s.Ended)
 				if name == "with debug" {
 					require.Regexp(t, `^\S+TestStalls\S* at stall_test.go:\d+$`, s.From)
 				}
 				time.Sleep(time.Minute)
-				require.Empty(t, reports, "once")
+				require.Len(t, reports, 1, "and when it has returned")
+				end := <-reports
+				require.InDelta(t, 10*threshold, end.Running, float64(threshold/4))
+				s.Running, s.Ended = end.Running, true
+				require.Equal(t, s.Stall, end.Stall)
 				require.False(t, l.Watched(), "an idle loop has no timer")
 			}
 		})
@@ -85,7 +94,9 @@ func TestStallReports(t *testing.T) {
 		reports := make(chan string, 10)
 		l := observed(t, eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
 			eventloop.WithStallThreshold(time.Second, func(s eventloop.Stall) {
-				reports <- string(s.Stack)
+				if !s.Ended {
+					reports <- string(s.Stack)
+				}
 				panic("lost temper")
 			}))
 		require.NoError(t, l.Submit(runtime.Goexit))
@@ -96,7 +107,7 @@ func TestStallReports(t *testing.T) {
 			require.Contains(t, <-reports, "blockHere")
 		}
 		synctest.Wait()
-		require.Equal(t, 2, bytes.Count(log.Bytes(), []byte("the report of a stall panicked")), log.String())
+		require.Equal(t, 4, bytes.Count(log.Bytes(), []byte("the report of a stall panicked")), log.String())
 		require.NoError(t, l.Shutdown(t.Context()))
 		time.Sleep(time.Hour)
 		require.False(t, l.Watched())
@@ -115,7 +126,7 @@ func TestStallReportsThatMisbehave(t *testing.T) {
 		"shutdown": {func(t *testing.T, l *eventloop.Loop, _ <-chan struct{}) { _ = l.Shutdown(t.Context()) }, true},
 		"close":    {func(_ *testing.T, l *eventloop.Loop, _ <-chan struct{}) { _ = l.Close() }, true},
 		"asks": {func(t *testing.T, l *eventloop.Loop, _ <-chan struct{}) {
-			if a := l.Active(); len(a) == 0 || a[0].Kind+" "+a[0].Name != "task running" {
+			if a := l.Active(); l.State() == eventloop.StateRunning && len(a) == 0 || len(a) != 0 && a[0].Kind+" "+a[0].Name != "task running" {
 				t.Errorf("the loop does %v", a)
 			}
 			l.Metrics()
@@ -128,10 +139,10 @@ func TestStallReportsThatMisbehave(t *testing.T) {
 				forever := make(chan struct{})
 				defer close(forever)
 				var l *eventloop.Loop
-				reports := 0
+				var reports atomic.Int64
 				l, err := eventloop.New(eventloop.WithMetrics(true), eventloop.WithFlightRecorder(64),
 					eventloop.WithLogger(slog.New(&journal{then: func() { <-forever }})), // who logs that a report has failed does not return
-					eventloop.WithStallThreshold(time.Second, func(eventloop.Stall) { reports++; c.report(t, l, forever) }))
+					eventloop.WithStallThreshold(time.Second, func(eventloop.Stall) { reports.Add(1); c.report(t, l, forever) }))
 				require.NoError(t, err)
 				go func() { _ = l.Run(context.Background()) }()
 				ran := false
@@ -139,7 +150,11 @@ func TestStallReportsThatMisbehave(t *testing.T) {
 				require.NoError(t, l.Submit(func() { ran = true }))
 				time.Sleep(10 * time.Second)
 				synctest.Wait()
-				require.Equal(t, 1, reports)
+				want := 2 // one while it runs, and one when it has returned
+				if name == "blocks" {
+					want = 1
+				}
+				require.EqualValues(t, want, reports.Load())
 				require.Equal(t, name != "close", ran)
 				if !c.ends {
 					require.Equal(t, eventloop.StateSleeping, l.State())
@@ -147,10 +162,91 @@ func TestStallReportsThatMisbehave(t *testing.T) {
 					require.NoError(t, l.Submit(blockHere(5*time.Second)))
 					require.NoError(t, l.Shutdown(t.Context()))
 					require.Equal(t, 5*time.Second, time.Since(began).Truncate(time.Second))
+					time.Sleep(time.Minute)
+					require.EqualValues(t, 2*want-want%2, reports.Load(), "a report that blocks is the last, one that fails is not")
 				}
 				require.Equal(t, eventloop.StateTerminated, l.State())
 			})
 		})
+	}
+}
+
+// A callback that waits is reported with what it waits for, by the state of its goroutine, and what to do about it.
+func TestStallHints(t *testing.T) {
+	for name, c := range map[string]struct {
+		wait func(release <-chan struct{})
+		want string
+	}{
+		"Mutex": {func(release <-chan struct{}) {
+			var m sync.Mutex
+			m.Lock()
+			go func() { <-release; m.Unlock() }()
+			m.Lock()
+		}, "a lock of package sync"},
+		"RWMutex, read": {func(release <-chan struct{}) {
+			var m sync.RWMutex
+			m.Lock()
+			go func() { <-release; m.Unlock() }()
+			m.RLock()
+		}, "a lock of package sync"},
+		"RWMutex, write": {func(release <-chan struct{}) {
+			var m sync.RWMutex
+			m.RLock()
+			go func() { <-release; m.RUnlock() }()
+			m.Lock()
+		}, "a lock of package sync"},
+		"WaitGroup": {func(release <-chan struct{}) {
+			var g sync.WaitGroup
+			g.Go(func() { <-release })
+			g.Wait()
+		}, "a sync.WaitGroup"},
+		"Cond": {func(release <-chan struct{}) {
+			c := sync.NewCond(new(sync.Mutex))
+			c.L.Lock()
+			go func() { <-release; c.L.Lock(); c.Broadcast(); c.L.Unlock() }()
+			c.Wait()
+		}, "a sync.Cond"},
+		"receive": {func(release <-chan struct{}) { <-release }, "a channel"},
+		"send": {func(release <-chan struct{}) {
+			c := make(chan int)
+			go func() { <-release; <-c }()
+			c <- 1
+		}, "a channel"},
+		"select": {func(release <-chan struct{}) {
+			select {
+			case <-release:
+			case <-make(chan int):
+			}
+		}, "one of several channels"},
+		"sleep": {func(<-chan struct{}) { time.Sleep(20 * time.Millisecond) }, "sleeps"},
+		"none": {func(release <-chan struct{}) {
+			for {
+				select {
+				case <-release:
+					return
+				default:
+				}
+			}
+		}, ""},
+	} {
+		hints := make(chan string, 1000)
+		l := observed(t, eventloop.WithStallThreshold(time.Millisecond, func(s eventloop.Stall) {
+			if !s.Ended {
+				hints <- s.Hint
+			}
+		}))
+		for tries := 0; ; tries++ { // a busy machine makes others slow, and a callback before it waits
+			release := make(chan struct{})
+			require.NoError(t, l.Submit(func() { c.wait(release) }))
+			hint := beat.Receive(t, hints, name)
+			close(release)
+			if c.want == "" && hint == "" || c.want != "" && strings.Contains(hint, c.want) {
+				break
+			}
+			if hint != "" || tries == 1000 {
+				t.Fatalf("%s: %q", name, hint)
+			}
+		}
 	}
 }
 

@@ -20,18 +20,29 @@ import (
 type monitor struct {
 	loop *eventloop.Loop
 
-	mu      sync.Mutex
-	stalls  []stall // the latest ones; guarded by mu
-	stalled uint64  // how many there were; guarded by mu
+	mu      sync.Mutex // guards what follows
+	stalls  []stall    // the latest ones
+	stalled uint64     // how many there were
+	past    []latencies
 }
+
+// latencies are what the loop had measured at some time.
+type latencies struct {
+	At                   time.Time
+	Callback, QueueDelay eventloop.Latency
+}
+
+// recent is the time whose latencies the page shows, as far as somebody looks at it.
+const recent = 10 * time.Second
 
 // stall is a callback that has blocked the loop.
 type stall struct {
-	At    time.Time
-	Kind  string
-	Least time.Duration // it ran for at least this long
-	From  string
-	Stack string
+	At      time.Time
+	Kind    string
+	Running time.Duration // at least, until it has ended
+	Ended   bool
+	From    string
+	Stack   string
 }
 
 const (
@@ -51,8 +62,13 @@ func (m *monitor) options() []eventloop.Option {
 func (m *monitor) noteStall(s eventloop.Stall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if s.Ended { // the last one that was told
+		last := &m.stalls[len(m.stalls)-1]
+		last.Running, last.Ended = s.Running, true
+		return
+	}
 	m.stalled++
-	m.stalls = append(m.stalls, stall{time.Now(), s.Kind, s.Running, s.From, string(s.Stack)})
+	m.stalls = append(m.stalls, stall{time.Now(), s.Kind, s.Running, false, s.From, string(s.Stack)})
 	m.stalls = m.stalls[max(0, len(m.stalls)-mostStalls):]
 }
 
@@ -62,6 +78,7 @@ type figures struct {
 	Loop    uint64
 	State   string
 	Metrics eventloop.Metrics
+	Recent  latencies
 	Active  []string
 	Stalls  []stall
 	Stalled uint64
@@ -75,7 +92,24 @@ func (m *monitor) figures() figures {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f.Stalls, f.Stalled = append(f.Stalls, m.stalls...), m.stalled
+	f.Recent = m.since(latencies{f.At, f.Metrics.Callback, f.Metrics.QueueDelay})
 	return f
+}
+
+// since returns the latencies since those of ten seconds ago, or of New if nobody has looked before, and notes those of now. The
+// caller holds mu.
+func (m *monitor) since(now latencies) latencies {
+	for len(m.past) > 1 && now.At.Sub(m.past[1].At) >= recent {
+		m.past = m.past[1:]
+	}
+	var before latencies
+	if len(m.past) != 0 {
+		before = m.past[0]
+	}
+	if n := len(m.past); n == 0 || now.At.Sub(m.past[n-1].At) >= recent/10 {
+		m.past = append(m.past, now)
+	}
+	return latencies{before.At, now.Callback.Since(before.Callback), now.QueueDelay.Since(before.QueueDelay)}
 }
 
 // publish makes the figures a variable of expvar.

@@ -279,6 +279,38 @@ func TestFiguresAgree(t *testing.T) {
 	})
 }
 
+// A stall is shown with its full length once it is over, and latencies are those of the last ten seconds: what was long before is not in
+// them.
+func TestLatenciesComeDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := monitored(t)
+		_ = m.loop.Submit(func() { time.Sleep(2 * time.Second) })
+		time.Sleep(time.Second)
+		if f := m.figures(); len(f.Stalls) != 1 || f.Stalls[0].Ended || f.Stalls[0].Running > threshold*5/4 {
+			t.Errorf("stalls: %+v", f.Stalls)
+		}
+		time.Sleep(2 * time.Second)
+		f := m.figures()
+		if len(f.Stalls) != 1 || f.Stalled != 1 || !f.Stalls[0].Ended || f.Stalls[0].Running.Round(threshold) != 2*time.Second {
+			t.Errorf("stalls: %+v", f.Stalls)
+		}
+		if at := f.Recent.Callback.P99.Round(100 * time.Millisecond); at != 2*time.Second {
+			t.Errorf("99th percentile: %v", at)
+		}
+		for range 12 {
+			_ = m.loop.Submit(func() { time.Sleep(time.Millisecond) })
+			time.Sleep(time.Second)
+			f = m.figures()
+		}
+		if c := f.Recent.Callback; c.Max > 2*time.Millisecond || c.P99 > 2*time.Millisecond || c.Count < 10 || c.Count > 12 {
+			t.Errorf("of the last ten seconds: %+v", c)
+		}
+		if f.Metrics.Callback.Max != 2*time.Second {
+			t.Errorf("since New: %+v", f.Metrics.Callback)
+		}
+	})
+}
+
 func below(vs []float64, d float64) func(func(float64) bool) {
 	return func(yield func(float64) bool) {
 		for _, v := range vs {

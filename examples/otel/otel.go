@@ -4,6 +4,7 @@ package otel
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -39,15 +40,19 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 	wakes := counter("wakes", "sleeps that a wake-up has ended")
 	pauses := counter("pauses", "times that the loop let others run instead of sleeping")
 	utilization := gauge("utilization", "1", "share of the last ten seconds that the loop was not parked")
-	callback := gauge("callback.duration", "s", "quantiles of how long callbacks take")
-	delay := gauge("queue.delay", "s", "quantiles of how long tasks wait")
+	callback := gauge("callback.duration", "s", "quantiles of how long callbacks take, since the last collection")
+	delay := gauge("queue.delay", "s", "quantiles of how long tasks wait, since the last collection")
 	depth := count("queue.depth", "functions that wait")
 	pending := count("pending", "timers, descriptors, workers, holds, and promises that have handlers")
 	if failed != nil {
 		return nil, failed
 	}
+	var mu sync.Mutex
+	last := make([]eventloop.Metrics, len(loops)) // of the collection before; guarded by mu
 	return meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		for _, l := range loops {
+		mu.Lock()
+		defer mu.Unlock()
+		for i, l := range loops {
 			m := l.Metrics()
 			of := func(attributes ...attribute.KeyValue) metric.MeasurementOption {
 				return metric.WithAttributes(append(attributes, attribute.Int64("loop", int64(l.ID())))...)
@@ -61,7 +66,7 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 			for _, g := range []struct {
 				metric.Float64ObservableGauge
 				eventloop.Latency
-			}{{callback, m.Callback}, {delay, m.QueueDelay}} {
+			}{{callback, m.Callback.Since(last[i].Callback)}, {delay, m.QueueDelay.Since(last[i].QueueDelay)}} {
 				for _, q := range []struct {
 					quantile string
 					d        time.Duration
@@ -69,6 +74,7 @@ func Register(meter metric.Meter, loops ...*eventloop.Loop) (metric.Registration
 					o.ObserveFloat64(g.Float64ObservableGauge, q.d.Seconds(), of(attribute.String("quantile", q.quantile)))
 				}
 			}
+			last[i] = m
 			o.ObserveInt64(depth, int64(m.External.Current), of(attribute.String("queue", "external")))
 			o.ObserveInt64(depth, int64(m.Internal.Current), of(attribute.String("queue", "internal")))
 			o.ObserveInt64(depth, int64(m.Microtasks.Current), of(attribute.String("queue", "microtasks")))

@@ -83,6 +83,23 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.max = max(h.max, o.max)
 }
 
+// Sub removes the values that h had at an earlier time. Max is then exact only if it has grown since, and else within two per cent.
+func (h *Histogram) Sub(earlier *Histogram) {
+	largest := int64(0)
+	for i, n := range earlier.counts {
+		if h.counts[i] -= n; h.counts[i] != 0 {
+			largest = middle(i)
+		}
+	}
+	if h.max == earlier.max {
+		h.max = min(h.max, largest)
+	}
+	h.count -= earlier.count
+	var borrow uint64
+	h.sum[0], borrow = bits.Sub64(h.sum[0], earlier.sum[0], 0)
+	h.sum[1] -= earlier.sum[1] + borrow
+}
+
 // Count returns the number of recorded values.
 func (h *Histogram) Count() uint64 { return h.count }
 

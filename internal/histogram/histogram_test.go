@@ -135,6 +135,34 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// What an earlier state is taken off has the values that came since.
+func TestSub(t *testing.T) {
+	for name := range distributions {
+		for _, factor := range []int64{1, 1000} { // later values are as large as the earlier ones, or larger than all
+			var all, late histogram.Histogram
+			early := draw(name, 5000)
+			for _, v := range early {
+				all.Record(v)
+			}
+			before := all
+			for _, v := range draw(name, 3000) {
+				all.Record(v * factor)
+				late.Record(v * factor)
+			}
+			all.Sub(&before)
+			require.Equal(t, late.Count(), all.Count())
+			require.Equal(t, late.Sum(), all.Sum())
+			require.InEpsilon(t, late.Max()+1, all.Max()+1, 0.02, name)
+			for _, q := range quantiles {
+				require.InEpsilon(t, late.Quantile(q)+1, all.Quantile(q)+1, 0.02, name)
+			}
+			same := all
+			all.Sub(&same)
+			require.Zero(t, all.Max()+all.Sum()+int64(all.Count()))
+		}
+	}
+}
+
 // However large the sum is, the mean is right, also when such sums are merged.
 func TestLargeSums(t *testing.T) {
 	h := new(histogram.Histogram)

@@ -19,6 +19,10 @@ const sampling = 60 * time.Millisecond
 // stalled reports a callback while it blocks the loop. goja's profiler, which any goroutine may use, tells the place
 // in the script.
 func (p *program) stalled(s eventloop.Stall) {
+	if s.Ended {
+		fmt.Fprintf(p.stderr, "loopjs: the callback has run for %v in all\n", s.Running.Round(time.Millisecond))
+		return
+	}
 	stack := where()
 	if stack == "" {
 		stack = "    at no place in the script: it is in Go, or was over before it could be looked at\n"
