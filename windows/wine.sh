@@ -86,7 +86,7 @@ test_all() {
 	local package folder running=0 failed=0 list='{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}'
 	export GOOS=windows GOARCH=amd64 CGO_ENABLED=0
 	rm -f "$out"/*.exe "$out"/*.log
-	list=$("${GO:-go}" list -f "$list" "${@:-./...}" | grep -v /internal/tidy) # which looks at files, of no system
+	list=$("${GO:-go}" list -f "$list" "${@:-./...}" | grep -vE '/internal/(tidy|outside)$') # which look at files, of no system
 	while read -r package folder; do
 		name=${folder#"$PWD"/}
 		program=$out/${name//\//_}

@@ -232,17 +232,18 @@ func (s link) arrival(fd int, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// fill writes until no byte fits. Where bytes travel it goes on until no room has been made for a while.
+// fill writes until no byte fits. Where bytes travel it goes on until many tries in a row have found no room.
 func fill(fd int) error {
-	const travel = 10 * time.Millisecond
+	const most = 200
 	var buf [4096]byte
-	for last := time.Now(); ; {
+	for vain := 0; ; {
 		switch n, err := write(fd, buf[:]); {
 		case n > 0:
-			last = time.Now()
-		case err != nil || !bytesTravel || time.Since(last) > travel:
+			vain = 0
+		case err != nil || !bytesTravel || vain == most:
 			return err
 		default:
+			vain++
 			time.Sleep(time.Millisecond)
 		}
 	}
