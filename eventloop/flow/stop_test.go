@@ -16,7 +16,6 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/flow"
-	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 // stoppable is what a Loop and a Group have in common here.
@@ -184,31 +183,6 @@ func TestStopTellsWhatRuns(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.True(t, strings.HasSuffix(err.Error(), " waits for: worker 4 under way"), err)
 		time.Sleep(time.Hour)
-	})
-}
-
-// A threadlet that drains runs, with all that it needs workers for, also where these are few.
-func TestStopLetsThreadletsFinish(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := must(eventloop.New(eventloop.WithWorkerLimit(1)))
-		go l.Run(context.Background())
-		served := 0
-		for range 3 {
-			must(threadlet.Go(l, func() {
-				threadlet.Draining()
-				for range 2 {
-					if threadlet.Do(context.Background(), func(context.Context) error { time.Sleep(time.Second); return nil }) == nil {
-						served++
-					}
-				}
-			}))
-		}
-		synctest.Wait() // until one of them has the worker
-		refused := l.Promisify(context.Background(), func(context.Context) (any, error) { t.Error("called"); return nil, nil }).ToChannel()
-		synctest.Wait()
-		require.NoError(t, flow.StopGracefully(context.Background(), l, time.Minute))
-		require.Equal(t, 6, served)
-		require.Equal(t, eventloop.ErrLoopTerminated, (<-refused).Err)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -260,4 +261,31 @@ func TestDrainOfSeveralReaders(t *testing.T) {
 			require.Len(t, c.began+c.arrived+c.follow, read)
 		})
 	}
+}
+
+// Threadlets that drain run, with all that they need workers for, also where these are few and nothing else may begin.
+func TestDrainWhileWorkIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithWorkerLimit(1))
+		require.NoError(t, err)
+		go l.Run(background)
+		served := 0
+		for range 3 {
+			_, err := threadlet.Go(l, func() {
+				threadlet.Draining()
+				for range 2 {
+					if threadlet.Do(background, func(context.Context) error { time.Sleep(time.Second); return nil }) == nil {
+						served++
+					}
+				}
+			})
+			require.NoError(t, err)
+		}
+		synctest.Wait() // until one of them has the worker
+		refused := l.Promisify(background, func(context.Context) (any, error) { t.Error("called"); return nil, nil }).ToChannel()
+		l.RefuseWork()
+		require.NoError(t, l.Shutdown(background))
+		require.Equal(t, 6, served)
+		require.Equal(t, eventloop.ErrLoopTerminated, (<-refused).Err)
+	})
 }
