@@ -70,7 +70,12 @@ func init() { // since functions that are handed over take steps themselves
 
 func (a *actor) groupTask() {
 	if g := a.w.group; g != nil {
-		a.give(nil, "task of the group", "", func() { a.w.here().turn("task") }, g.Submit)
+		fails := a.rng.IntN(4) == 0
+		a.give(nil, "task of the group", "", func() {
+			if a.w.here().turn("task"); fails {
+				panic(errCause) // others of the group wait behind it
+			}
+		}, g.Submit)
 	}
 }
 
@@ -344,8 +349,11 @@ func (a *actor) retry() {
 				a.w.errorf("attempt %d of %d, which is said to be %d", made, attempts, attempt)
 			}
 			<-busy
-			if rng>>attempt&1 == 0 {
+			switch rng >> (2 * attempt) & 3 {
+			case 0:
 				return 1, nil
+			case 1:
+				panic(errCause)
 			}
 			return 0, errCause
 		})
