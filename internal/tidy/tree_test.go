@@ -98,7 +98,7 @@ func load(fsys fs.FS) (*tree, error) {
 			return err
 		}
 		if d.IsDir() {
-			if d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "vendor" {
+			if d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "vendor" || name == "bin" {
 				return fs.SkipDir
 			}
 			if text, err := fs.ReadFile(fsys, path.Join(name, "go.mod")); err == nil {
