@@ -328,7 +328,9 @@ func (l *reference) call(fn func()) {
 		if exited && !l.is("Goexit ends the loop") {
 			l.caught(loopapi.ErrGoexit, debug.Stack())
 			if l.is("Goexit while terminating is the end") && l.State() == loopapi.StateTerminating {
+				l.mu.Lock()
 				l.finish()
+				l.mu.Unlock()
 				return
 			}
 			go l.serve()
