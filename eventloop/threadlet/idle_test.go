@@ -195,18 +195,26 @@ func TestIdle(t *testing.T) {
 // closed, it keeps neither a timer nor the loop: a loop that ends by itself ends, also if another connection is registered that nobody
 // waits for.
 func TestIdleLeavesNothing(t *testing.T) {
+	for idleLeavesNothing(t) { // the first deadline was over before the second was set: the machine is busy
+	}
+}
+
+// idleLeavesNothing tells whether it was disturbed, and has no verdict then.
+func idleLeavesNothing(t *testing.T) (disturbed bool) {
 	l, err := eventloop.New(eventloop.WithAutoExit(true))
 	require.NoError(t, err)
 	c, far := quickPair(t, l)
 	closed, _ := quickPair(t, l)
 	unused, sender := quickPair(t, l)
-	wrong := func(*threadlet.Conn) { t.Error("called") }
-	handled := 0
+	calls, handled := 0, 0
+	wrong := func(*threadlet.Conn) { calls++ }
 	_, err = threadlet.Go(l, func() {
-		_ = c.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+		soon := time.Now().Add(5 * time.Millisecond)
+		_ = c.SetReadDeadline(soon)
 		_ = c.Idle(wrong)
 		_ = c.Idle(func(*threadlet.Conn) { handled++ })
 		_ = c.SetReadDeadline(time.Now().Add(time.Hour))
+		disturbed = !time.Now().Before(soon)
 		_ = closed.SetReadDeadline(time.Now().Add(time.Hour))
 		_ = closed.Idle(wrong)
 		_, _ = l.ScheduleTimer(time.Millisecond, func() { _, _ = sender.Write([]byte("x")) })
@@ -214,7 +222,7 @@ func TestIdleLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		_ = threadlet.Sleep(20 * time.Millisecond)
-		if handled != 0 {
+		if handled != 0 && !disturbed {
 			t.Error("the deadline was put off")
 		}
 		_ = closed.Close()
@@ -224,5 +232,9 @@ func TestIdleLeavesNothing(t *testing.T) {
 	ctx, cancel := beat.Context(background)
 	defer cancel()
 	require.NoError(t, l.Run(ctx), "the loop does not end by itself")
-	require.Equal(t, 1, handled)
+	if !disturbed {
+		require.Zero(t, calls, "the handler that another has replaced, or of a closed connection")
+		require.Equal(t, 1, handled)
+	}
+	return disturbed
 }
