@@ -143,10 +143,10 @@ func TestActiveTellsManyInOneLine(t *testing.T) {
 	})
 }
 
-// Of a hundred times as many Active allocates little more and takes about as long, and an error of Shutdown is as short: the loop's
-// locks are held no longer.
+// Of a hundred times as many Active allocates little more, and an error of Shutdown is as short: what is listed is bounded, and so is how long
+// the loop's locks are held for that.
 func TestActiveOfVeryMany(t *testing.T) {
-	measure := func(n int) (allocs float64, took time.Duration, text int) {
+	measure := func(n int) (allocs float64, text int) {
 		l := observed(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)))
 		free := make(chan struct{})
 		for range n {
@@ -163,23 +163,17 @@ func TestActiveOfVeryMany(t *testing.T) {
 		for range n {
 			require.NoError(t, l.Submit(func() {}))
 		}
-		took = time.Hour
-		for range 20 {
-			began := time.Now()
-			require.Less(t, len(l.Active()), 210)
-			took = min(took, time.Since(began))
-		}
+		require.Less(t, len(l.Active()), 210)
 		allocs = testing.AllocsPerRun(10, func() { l.Active() })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		text = len(l.Shutdown(ctx).Error())
 		close(free)
-		return allocs, took, text
+		return allocs, text
 	}
-	few, shortly, brief := measure(1000)
-	many, long, text := measure(100_000)
+	few, brief := measure(1000)
+	many, text := measure(100_000)
 	require.Less(t, many, 2*few)
-	require.Less(t, long, 20*shortly+time.Millisecond)
 	require.Less(t, text, brief+100)
 }
 

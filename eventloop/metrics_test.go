@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/race"
 )
@@ -39,12 +40,7 @@ func parkedMetrics(t testing.TB, l *eventloop.Loop) eventloop.Metrics {
 	ran := make(chan struct{})
 	require.NoError(t, l.Submit(func() { close(ran) }))
 	<-ran
-	for range 1000 {
-		if l.State() == eventloop.StateSleeping {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	beat.Until(func() bool { return l.State() == eventloop.StateSleeping })
 	return l.Metrics()
 }
 
@@ -192,12 +188,7 @@ func TestMetricsAreCoherent(t *testing.T) {
 				})
 			}
 			work.Wait()
-			for range 10_000 {
-				if ran.Load() == producers*each {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
+			beat.Eventually(t, func() bool { return ran.Load() == producers*each }, "all that was accepted")
 			close(stop)
 			readers.Wait()
 			m := parkedMetrics(t, l)
@@ -398,12 +389,7 @@ func TestMetricsMemory(t *testing.T) {
 			}
 			_ = loops[i].Submit(func() { close(done) })
 			<-done
-			for range 1000 {
-				if loops[i].State() == eventloop.StateSleeping {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
+			beat.Eventually(t, func() bool { return loops[i].State() == eventloop.StateSleeping }, "sleep")
 		}
 		defer runtime.KeepAlive(loops)
 		return (heap() - before) / n

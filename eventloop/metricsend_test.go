@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // Latencies of an interval know nothing of what was before.
@@ -79,9 +80,7 @@ func TestMetricsOfALife(t *testing.T) {
 			require.GreaterOrEqual(t, m.Microtasks.Max, 1000)
 			if runs {
 				go l.Run(context.Background())
-				for look().Run < 3000 {
-					time.Sleep(time.Millisecond)
-				}
+				beat.Eventually(t, func() bool { return look().Run >= 3000 }, "all that was accepted")
 			}
 			if name == "Shutdown" {
 				close(release)

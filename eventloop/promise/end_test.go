@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -201,18 +202,9 @@ func TestEndTakesNoTurns(t *testing.T) {
 			close(ended)
 			asked <- p.ToChannel()
 		}()
-		select {
-		case <-ended:
-		case <-time.After(3 * time.Second):
-			t.Error("the end waits for the lock of the waiters")
-			return
-		}
-		select {
-		case late := <-asked:
-			require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, late))
-		case <-time.After(3 * time.Second):
-			t.Error("who asks after the end waits for the lock of the waiters")
-		}
+		beat.Receive(t, ended, "the end, which waits for the lock of the waiters")
+		late := beat.Receive(t, asked, "who asks after the end, and waits for the lock of the waiters")
+		require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, late))
 	})
 	require.Equal(t, promise.Result{Err: loopapi.ErrLoopTerminated}, receive(t, early))
 }
