@@ -9,6 +9,8 @@ import (
 	"net"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -274,4 +276,43 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 			require.NoError(t, s.other.Shutdown(context.Background()))
 		})
 	}
+}
+
+// An event that comes when its wait is over ends no other wait.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := start(t, eventloop.WithOnOverload(func(error) {}))
+		require.NoError(t, do(t, l, func() {
+			self := threadlet.Current()
+			p, resolve, _ := promise.New[int](l.Promises())
+			_, _ = l.ScheduleTimer(time.Minute, self.Signal)
+			_, _ = l.ScheduleTimer(time.Hour, func() { resolve(1) })
+			if _, err := threadlet.Await(p); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			other, _ := threadlet.Go(l, func() { _ = threadlet.Sleep(2 * time.Hour) })
+			ctx, cancel := context.WithTimeout(background, time.Hour)
+			defer cancel()
+			_, _ = l.ScheduleTimer(time.Minute, self.Signal)
+			if err := other.Join(ctx); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			ctx, cancel = context.WithCancel(background)
+			_, _ = l.ScheduleTimer(time.Minute, func() {
+				for range 250_000 { // more than a tick runs: the end of the context comes behind them, and a turn of the threadlet before
+					_ = l.SubmitInternal(func() {})
+				}
+				cancel()
+				time.Sleep(time.Millisecond) // the context tells the loop
+				self.Signal()
+			})
+			if err := other.Join(ctx); err != threadlet.ErrSignaled {
+				t.Error(err)
+			}
+			began := time.Now()
+			if err := threadlet.Sleep(3 * time.Hour); err != nil || time.Since(began) != 3*time.Hour {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}))
+	})
 }
