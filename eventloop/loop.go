@@ -33,8 +33,8 @@ type Loop struct {
 
 	inbox  inbox // external work
 	_      [64]byte
-	urgent urgent // all other work that comes from any goroutine
-	_      [64]byte
+	urgent urgent   // all other work that comes from any goroutine
+	_      [72]byte // externals then begins a cache line
 
 	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
 	// and handover name the writers of their fields.
