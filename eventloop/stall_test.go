@@ -220,11 +220,11 @@ func TestStallHints(t *testing.T) {
 		}, "one of several channels"},
 		"sleep": {func(<-chan struct{}) { time.Sleep(20 * time.Millisecond) }, "sleeps"},
 		"none": {func(release <-chan struct{}) {
-			for {
+			for open := true; open; {
 				select {
-				case <-release:
-					return
+				case _, open = <-release:
 				default:
+					continue
 				}
 			}
 		}, ""},
