@@ -257,9 +257,10 @@ func (w *workItem) finish() {
 // unhandled reports a rejection without a handler. Rejections by which a loop refuses something because it ends, or is about to,
 // are no faults, and are not reported.
 func (l *Loop) unhandled(p *Promise, err error) {
+	refuses := l.workers.refused.Load() || l.state.load().ending()
 	l.callHandler(func() {
 		switch {
-		case (l.state.load().ending() || l.workers.refused.Load()) && outcome.Is(err, ErrLoopTerminated):
+		case refuses && outcome.Is(err, ErrLoopTerminated):
 		case l.onUnhandled != nil:
 			l.onUnhandled(p, err)
 		default: // in debug mode err says where the promise comes from
