@@ -53,7 +53,7 @@ func (l *Loop) renewBounds(now int64) {
 func (l *Loop) tasksSpent() bool {
 	t := &l.bounds
 	l.share.noteLeft(l.externals.len())
-	if !t.tasks.Spent(l.now()) {
+	if !t.tasks.Out() && !t.tasks.Spent(l.now()) {
 		return false
 	}
 	if t.full = true; t.tasks.Out() {
