@@ -18,7 +18,10 @@ const kit = "eventloop: TestConformance/"
 // threads is where the tests of threadlets are.
 const threads = "eventloop/threadlet: "
 
-// bugs are the rows in order; the first is number one.
+// ranked is where the tests of the tournament are.
+const ranked = "internal/tournament/"
+
+// bugs are the rows, each at its number less one; an empty row is none.
 var bugs = []bug{
 	{"A flag is set already, the task is not seen, the loop sleeps",
 		[]string{kit + "D03_LostWakeup", kit + "D03_LostWakeupConcurrent", "eventloop: TestWakes", "soak: wakes Auto"}, ""},
@@ -173,4 +176,13 @@ var bugs = []bug{
 		threads + "TestThreadletsOfTheDriven"}, ""},
 	{"Work that is stolen runs twice, or not at all", []string{"eventloop: TestGroupConserves", "eventloop: TestGroupSteals",
 		"eventloop: TestGroupClose"}, ""},
+	113 - 1: {"One bad value of an entrant loses the whole run", []string{ranked + "runner: TestStrangers", ranked + "runner: TestProgramFaults",
+		ranked + "runner: TestBadCells", ranked + "bench: TestSane"}, "it loses its own place, and the first screen says so"},
+	114 - 1: {"A verdict contradicts itself, or is one that no run could have given", []string{ranked + "stats: TestNothingIsToldOfTheSame",
+		ranked + "stats: TestPower", ranked + "stats: TestTenfoldIsNeverSilent", ranked + "stats: TestToldIsWhatExcludesOne",
+		ranked + "stats: TestEarlyRoundsAgreeWithLaterOnes", ranked + "report: TestOneSet", ranked + "report: TestNothingTwice"},
+		"recorded rounds of five machines, drawn again: one procedure, which a tenfold difference is never lost on"},
+	115 - 1: {"What keeps a loop out of the ranking may be declared away", []string{ranked + "runner: TestStrangers", ranked + "report: TestVerdicts"},
+		"among the entrants is one that reorders, and declares it"},
+	116 - 1: {"An overview is older than what it links", []string{ranked + "report: TestOverviewIsRenewed"}, ""},
 }

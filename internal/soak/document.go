@@ -242,6 +242,9 @@ freenet, rustfs and others. A test is named with its package. ` + "`" + kit + "D
 `)
 	table(&b, "#", "bug", "tests")
 	for i, bug := range bugs {
+		if bug.what == "" {
+			continue
+		}
 		tests := "`" + strings.Join(bug.tests, "`, `") + "`"
 		if bug.why != "" {
 			tests += " (" + bug.why + ")"

@@ -113,12 +113,13 @@ func (st *checkState) check(name string) Check {
 		c.Outcome = Pass
 	}
 	if c.Reason == "" && c.Outcome != Pass {
-		c.Reason = shorten(joinLog(st.log), 300)
+		c.Reason = Shorten(joinLog(st.log), 300)
 	}
 	return c
 }
 
-func shorten(s string, limit int) string {
+// Shorten cuts a text that has more characters than the limit.
+func Shorten(s string, limit int) string {
 	if r := []rune(s); len(r) > limit {
 		return string(r[:limit-1]) + "…"
 	}

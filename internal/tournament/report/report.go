@@ -199,12 +199,22 @@ func (d *document) counts() string {
 	return s + "."
 }
 
-// outside says who competes and is not ranked, and why, and what was left out.
+// outside says who competes and is not ranked, and why, whose figures failed, and what was left out.
 func (d *document) outside() string {
 	var out []string
 	for _, l := range d.Loops {
 		if l.Unranked != "" && (d.Run.Impl(l.Name).Ranked || d.Run.Impl(l.Name).Lost != "") {
-			out = append(out, fmt.Sprintf("%s is not ranked: %s.", code(l.Name), plain(l.Unranked)))
+			out = append(out, fmt.Sprintf("%s is not ranked: %s.", code(l.Name), plain(bench.Shorten(l.Unranked, longestReason))))
+		}
+		failed, why := 0, ""
+		for _, row := range d.Figures {
+			if cell := row.Cells[l.Name]; cell.Rounds == nil && cell.Lost != "" {
+				failed++
+				why = cell.Lost
+			}
+		}
+		if failed > 0 {
+			out = append(out, fmt.Sprintf("%s failed in %s: %s.", code(l.Name), plural(failed, "figure"), plain(bench.Shorten(why, longestReason))))
 		}
 	}
 	left := 0
@@ -221,6 +231,9 @@ func (d *document) outside() string {
 	}
 	return strings.Join(out, " ")
 }
+
+// longestReason is how much of a reason stands on the first screen; failures.txt has the rest.
+const longestReason = 120
 
 // conformance counts what a loop meets.
 func (d *document) conformance(impl string) string {

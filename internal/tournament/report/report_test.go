@@ -210,6 +210,10 @@ func TestVerdicts(t *testing.T) {
 			run.Impls = append(run.Impls, record.Impl{Name: "theirs", Lost: "exit status 3"})
 		},
 			[]string{"`theirs` is not ranked: exit status 3."}, ""},
+		{"a figure that failed", rows, func(run *record.Run) {
+			i := slices.IndexFunc(run.Cells, func(c record.Cell) bool { return c.Impl == "alternatetwo" && c.Bench == "Submit" })
+			run.Cells[i].Abandoned, run.Cells[i].Failures = true, []record.Failure{{Reason: "-1 ns/op is no measurement"}}
+		}, []string{"`alternatetwo` failed in 1 figure: -1 ns/op is no measurement."}, ""},
 		{"a glance", rows, func(run *record.Run) { run.Mode = record.Quick }, []string{"A glance makes no ranking", "costs 0."}, "wins"},
 		{"a part", submit, func(run *record.Run) { run.Filter = "Submit" }, []string{"A part of the figures makes no ranking", "Of 1 figure"}, "wins"},
 		{"six rounds", few, nil, []string{"6 rounds are too few for a ranking"}, "wins"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,7 +32,7 @@ func speak(manner string) (code int) {
 			hang()
 		case manner == "dies":
 			fmt.Fprintln(os.Stderr, "a library is missing")
-			return 7
+			return 3
 		case words[0] == "list" && manner == "odd list":
 			fmt.Println("Submit")
 		case words[0] == "list":
@@ -95,40 +94,6 @@ func program(t *testing.T, manner string) Program {
 		t.Fatal(err)
 	}
 	return Program{Args: []string{exe, "speak", manner}}
-}
-
-// TestRunWithProgram: a program of another language has its cells in every round beside the others, under its own name; and one that
-// has none to tell of, or ends when it is asked, loses its own cells and not the run.
-func TestRunWithProgram(t *testing.T) {
-	t.Setenv("GORACE", "atexit_sleep_ms=0")
-	cfg, _ := config(t, "")
-	cfg.Speaks = map[string]Program{"other": program(t, "well"), "odd": program(t, "odd list"), "dead": program(t, "dies"), "false": program(t, "forges")}
-	for _, name := range []string{"other", "odd", "dead", "false"} {
-		cfg.Impls = append(cfg.Impls, record.Impl{Name: name})
-	}
-	cfg.Conformance = false
-	run, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range run.Cells {
-		n := len(measured(t, cfg.Out)[strings.TrimPrefix(c.Name, "Benchmark")])
-		if c.Impl == "false" && (n != 0 || !c.Abandoned) || c.Impl == "alpha" && n != run.Rounds {
-			t.Errorf("%s was measured %d times in %d rounds: %v", c.Name, n, run.Rounds, c.Failures)
-		}
-	}
-	for name, says := range map[string]string{"odd": "neither a benchmark nor the end", "dead": "a library is missing", "other": ""} {
-		if lost := run.Impl(name).Lost; (lost == "") != (says == "") || !strings.Contains(lost, says) {
-			t.Errorf("%s is lost because of %q, want %q", name, lost, says)
-		}
-	}
-	raw, err := os.ReadFile(filepath.Join(cfg.Out, record.RawFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(raw), " 2.5 x/op") {
-		t.Error("further units of the program are lost")
-	}
 }
 
 // TestProgramFaults: what does not keep the protocol is told as what it is, and never becomes a figure.
