@@ -35,11 +35,11 @@ func Figures() []Figure {
 		row("PingPong", mean, "a task that is a fresh closure, counted in and out of a WaitGroup", pingPong),
 		row("MultiProducer", mean, "a task, submitted by ten producers at once", func(b *testing.B, c Contestant) { produce(b, c, 10) }),
 		row("Burst", mean, "a task of a burst of 1000, each burst drained before the next", bursts),
-		row("ManyLoops/loops=64", mean, "a task for each of 64 loops, and the next when all have run", manyLoops).window(longer/2),
+		row("ManyLoops/loops=64", mean, "a task for each of 64 loops, and the next when all have run", manyLoops).window(longer / 2),
 		row("PingPongLatency/fd=0", mean, "a round trip: submit a task, wait until it has run", latency(false)).quick(),
 		row("PingPongLatency/fd=1", mean, "the same while the loop watches a descriptor on which nothing happens", latency(true)).
 			beside(BlockingControl, func(b *testing.B) { latency(true)(b, Blocking()) }),
-		row("CrossLoop", mean, "a round trip of tasks between two loops", crossLoop).window(longer/2),
+		row("CrossLoop", mean, "a round trip of tasks between two loops", crossLoop).window(longer / 2),
 		row("InternalPriority", median, "from SubmitInternal to the task's start while 10000 external tasks wait", internalPriority),
 		row("OpenLoopLatency/rate=50k", median, "from the moment a task was due to arrive, at a fixed rate, to its start",
 			func(b *testing.B, c Contestant) { openLoop(b, c, b.N, 20*time.Microsecond) }).window(longer),
