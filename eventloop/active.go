@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/place"
 )
 
 // Activity is something that a loop is doing, or that keeps it alive.
@@ -131,7 +133,7 @@ func (l *Loop) activeCallback(wanted bool) []Activity {
 	if running.kind() == noCallback || p.runningID() != running {
 		return nil // no callback runs, or another has begun, and kind and place may belong to two callbacks
 	}
-	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.String(), Since: l.at(running.since())}}
+	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.From(), Since: l.at(running.since())}}
 }
 
 func (l *Loop) activeQueues(inside bool) (as []Activity) {
@@ -165,7 +167,7 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 		}
 		a := Activity{Kind: (aTask + kind(i)).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.accepted)}
 		if m.place != nil {
-			a.Detail += ", the first " + m.place.String()
+			a.Detail += ", the first " + m.place.From()
 		}
 		as = append(as, a)
 	}
@@ -204,8 +206,8 @@ func (l *Loop) activeTimers() (as []Activity) {
 		return []Activity{{Kind: aTimer.String(), Detail: fmt.Sprintf("%d pending, the next %s", n, due(next))}}
 	}
 	for _, t := range timers {
-		since, from := l.notes.get(TimerID(t.id))
-		as = append(as, Activity{Kind: aTimer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), from), Since: l.at(since)})
+		e := l.notes.Get(place.Timers, TimerID(t.id))
+		as = append(as, Activity{Kind: aTimer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), e.From), Since: l.at(e.Since)})
 	}
 	return as
 }
@@ -218,9 +220,9 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 		return []Activity{{Kind: aDescriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
 	for r := range d.slots.all() {
-		since, from := l.notes.get(registrationTag(r.tag))
-		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(since),
-			Detail: join(r.events.String(), from)})
+		e := l.notes.Get(place.Registrations, r.tag)
+		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(e.Since),
+			Detail: join(r.events.String(), e.From)})
 	}
 	return as
 }
@@ -239,8 +241,8 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	if n == 0 {
 		return nil
 	}
-	l.notes.each(ofWorkers, mostListed, func(_ any, e entry) {
-		as = append(as, Activity{Kind: "worker", Detail: e.from.String(), Since: l.at(e.since)})
+	l.notes.Each(place.Workers, mostListed, func(_ any, e place.Entry) {
+		as = append(as, Activity{Kind: "worker", Detail: e.From.From(), Since: l.at(e.Since)})
 	})
 	if len(as) == 0 {
 		waiting := min(l.crew.Load().waiting(), n)
@@ -258,8 +260,8 @@ func (l *Loop) activeThreadlets() (as []Activity) {
 	if n == 0 {
 		return nil
 	}
-	l.notes.each(ofThreadlets, mostListed, func(key any, e entry) {
-		as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", uint64(key.(threadletID))), Detail: join(e.doing, e.from), Since: l.at(e.since)})
+	l.notes.Each(place.Threadlets, mostListed, func(serial any, e place.Entry) {
+		as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", serial), Detail: join(e.Doing, e.From), Since: l.at(e.Since)})
 	})
 	if len(as) == 0 {
 		as = []Activity{{Kind: aThreadlet.String(), Detail: fmt.Sprint(n, " not ended")}}
@@ -278,11 +280,11 @@ func (l *Loop) activePromises() (as []Activity) {
 	return as
 }
 
-func join(detail string, from *place) string {
+func join(detail string, from *place.Place) string {
 	if from == nil {
 		return detail
 	}
-	return detail + " " + from.String()
+	return detail + " " + from.From()
 }
 
 // unfinished is the error of a Shutdown whose context ended before the loop did.

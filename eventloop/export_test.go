@@ -270,16 +270,7 @@ func ForgetCalm() {
 
 // Notes returns how many things the ledger of debug mode knows.
 func (l *Loop) Notes() int {
-	if l.notes == nil {
-		return 0
-	}
-	l.notes.mu.Lock()
-	defer l.notes.mu.Unlock()
-	n := 0
-	for _, notes := range l.notes.notes {
-		n += len(notes.Of)
-	}
-	return n
+	return l.notes.Len()
 }
 
 // Watched tells whether a timer looks for stalls.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -144,7 +145,7 @@ func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error 
 		return err
 	}
 	if l.notes != nil {
-		l.notes.put(registrationTag(tag), l.now(), l.here())
+		l.notes.Put(place.Registrations, tag, l.now(), l.here())
 	}
 	d.updateSize()
 	return nil
@@ -241,11 +242,7 @@ func (l *Loop) runIO() {
 		switch {
 		case events == 0:
 		case l.probe != nil:
-			var from *place
-			if l.notes != nil {
-				_, from = l.notes.get(registrationTag(tag))
-			}
-			l.probe.begin(aDescriptor, mark{place: from})
+			l.probe.begin(aDescriptor, mark{place: l.notes.Get(place.Registrations, tag).From})
 			callback(events)
 			l.probe.end()
 		default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -195,16 +196,15 @@ func (h *host) Here() any { return (*Loop)(h).here() }
 
 func (h *host) Note(serial uint64, from any, doing string) {
 	l := (*Loop)(h)
-	place, _ := from.(*place)
-	l.notes.tell(threadletID(serial), l.now(), place, doing)
+	at, _ := from.(*place.Place)
+	l.notes.Tell(place.Threadlets, serial, l.now(), at, doing)
 }
 
 func (h *host) Runs(serial uint64) {
-	_, from := h.notes.get(threadletID(serial))
-	h.probe.place.Store(from)
+	(*Loop)(h).shows(h.notes.Get(place.Threadlets, serial).From)
 }
 
-func (h *host) Forget(serial uint64) { h.notes.drop(threadletID(serial)) }
+func (h *host) Forget(serial uint64) { h.notes.Drop(place.Threadlets, serial) }
 
 func (h *host) Switch(goroutine uint64) uint64 { return h.probe.goroutine.Swap(goroutine) }
 func (h *host) Number() uint64                 { return goroutineID() }

@@ -5,6 +5,7 @@ package eventloop
 import (
 	"fmt"
 
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -16,8 +17,8 @@ type hold struct {
 	links[hold] // in holds
 	loop        *Loop
 	name        string
-	since       int64  // in nanoseconds since the anchor
-	place       *place // in debug mode, where it was made
+	since       int64        // in nanoseconds since the anchor
+	place       *place.Place // in debug mode, where it was made
 	released    atomic.Bool
 }
 
@@ -53,7 +54,7 @@ func (l *Loop) activeHolds() (as []Activity) {
 	type told struct {
 		name  string
 		since int64
-		place *place
+		place *place.Place
 	}
 	oldest := make([]told, 0, mostListed)
 	u := &l.urgent
@@ -65,7 +66,7 @@ func (l *Loop) activeHolds() (as []Activity) {
 	u.Unlock()
 	u.yieldIfWanted()
 	for _, h := range oldest {
-		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.String(), Since: l.at(max(h.since, 1))})
+		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.From(), Since: l.at(max(h.since, 1))})
 	}
 	if n > len(oldest) {
 		as = append(as, Activity{Kind: "hold", Detail: fmt.Sprint(n-len(oldest), " more not released")})

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -92,7 +93,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	b := l.inboxOf(at)
 	q := &b.lane[at&1]
-	var from *place
+	var from *place.Place
 	if l.debug && at != microtask {
 		from = l.here()
 	}

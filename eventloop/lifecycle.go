@@ -134,7 +134,7 @@ func (l *Loop) end() {
 	if l.probe != nil {
 		l.probe.park()
 	}
-	l.notes.end()
+	l.notes.End()
 	l.owner.Store(0)
 	l.workers.abandon(false)
 	l.promises.End()

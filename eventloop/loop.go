@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -71,10 +72,10 @@ type Loop struct {
 	ends     endFuncs
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
-	share    *share  // the loop's share of its group's tasks; nil without a group; fixed by NewGroup
-	failure  error   // the error for which the loop ends itself, for Run; written before the loop asks for the end
-	notes    *ledger // nil without debug mode; has a lock of its own
-	held     holds   // the holds that are not released; guarded by the urgent inbox's lock
+	share    *share        // the loop's share of its group's tasks; nil without a group; fixed by NewGroup
+	failure  error         // the error for which the loop ends itself, for Run; written before the loop asks for the end
+	notes    *place.Ledger // nil without debug mode; has a lock of its own
+	held     holds         // the holds that are not released; guarded by the urgent inbox's lock
 	// Accepted external tasks that have not started, counted under a queue limit only. Producers add under the inbox's lock,
 	// and compare with the limit; the loop subtracts without the lock.
 	waiting atomic.Int64
@@ -109,7 +110,7 @@ func New(opts ...Option) (*Loop, error) {
 	l.alarm.at = never
 	l.probe = newProbe(l)
 	if l.debug {
-		l.notes = new(ledger)
+		l.notes = new(place.Ledger)
 	}
 	l.express = l.queueLimit == 0 && !l.debug
 	var scheduler promise.Scheduler = l

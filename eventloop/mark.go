@@ -2,19 +2,23 @@ package eventloop
 
 // Marks: when, and in debug mode where, a function was submitted, for a loop with a probe.
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/turnloop/turnloop/internal/place"
+)
 
 // mark is what a producer notes beside a function.
 type mark struct {
-	accepted int64  // when, in nanoseconds since the loop's anchor; 0 if not noted
-	place    *place // in debug mode, where it was submitted
+	accepted int64        // when, in nanoseconds since the loop's anchor; 0 if not noted
+	place    *place.Place // in debug mode, where it was submitted
 }
 
 // marks are the marks of a chunk's functions. A producer writes a mark only if it is not zero, and the loop clears it
 // after reading it. Where nothing is noted, as for most functions of a flood, neither of them writes to these cache lines,
 // so the lines do not move between processors.
 type marks struct {
-	places   *[chunkSize]*place // nil without debug mode
+	places   *[chunkSize]*place.Place // nil without debug mode
 	accepted [chunkSize]int64
 }
 
@@ -109,7 +113,7 @@ func (p *probe) endFloods() {
 func (p *probe) markedChunk() *chunk {
 	c := markedChunks.Get().(*chunk)
 	if p.loop.debug && c.marks.places == nil {
-		c.marks.places = new([chunkSize]*place)
+		c.marks.places = new([chunkSize]*place.Place)
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/histogram"
+	"github.com/turnloop/turnloop/internal/place"
 )
 
 // probe is nil unless an option asks for it: a loop without it looks at that pointer and nothing else.
@@ -42,12 +43,12 @@ type probe struct {
 	sampled   [3]int64 // when the depth of each queue was last noted
 
 	// Written by the loop with publish, read by anyone.
-	valid    atomic.Int64          // lower lengthBits: number of journal entries; above: of callbacks since the last entry that were not timed
-	running  atomic.Int64          // callbackID of the running callback; when none runs, of the last one since the loop woke
-	left     [3]atomic.Int64       // functions in the loop's own queues: tasks, internal tasks, microtasks
-	accepted [3]atomic.Int64       // for each queue: acceptance time of the last function begun that has one noted
-	place    atomic.Pointer[place] // in debug mode, where the running callback was submitted
-	most     [3]atomic.Int64       // the most functions that were found in each queue
+	valid    atomic.Int64                // lower lengthBits: number of journal entries; above: of callbacks since the last entry that were not timed
+	running  atomic.Int64                // callbackID of the running callback; when none runs, of the last one since the loop woke
+	left     [3]atomic.Int64             // functions in the loop's own queues: tasks, internal tasks, microtasks
+	accepted [3]atomic.Int64             // for each queue: acceptance time of the last function begun that has one noted
+	place    atomic.Pointer[place.Place] // in debug mode, where the running callback was submitted
+	most     [3]atomic.Int64             // the most functions that were found in each queue
 
 	journal journal
 

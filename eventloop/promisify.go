@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/outcome"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -127,7 +128,7 @@ func (w *workItem) start() error {
 	}
 	w.task = w.runOrFinish
 	if l.notes != nil { // only debug mode needs the clock
-		l.notes.put(w, l.now(), l.here())
+		l.notes.Put(place.Workers, w, l.now(), l.here())
 	}
 	run := w.task
 	if ctx.Done() != nil {
@@ -201,7 +202,7 @@ func (w *workItem) run() {
 	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
 	defer func() {
 		crew.leave()
-		w.loop.notes.drop(w)
+		w.loop.notes.Drop(place.Workers, w)
 	}()
 	w.loop.workers.followUp()
 	switch {
@@ -219,7 +220,7 @@ func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
 		w.loop.ofCrew().count.Add(-oneWaits)
-		w.loop.notes.drop(w)
+		w.loop.notes.Drop(place.Workers, w)
 		w.loop.workers.drop()
 		w.loop.workers.followUp()
 	}

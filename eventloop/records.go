@@ -28,7 +28,7 @@ func (l *Loop) attributes(of calling) []any {
 	}
 	if l.debug && of.kind != aHandler {
 		if from := l.probe.place.Load(); from != nil {
-			as = append(as, "from", from.where())
+			as = append(as, "from", from.String())
 		}
 	}
 	return as

@@ -148,7 +148,7 @@ func (p *probe) stalled(running callbackID, took time.Duration) {
 	stall := Stall{Loop: p.loop.id, Kind: running.kind().String(), Running: took,
 		Stack: stackOf(p.stalls.goroutine.Load())}
 	if from := p.place.Load(); from != nil {
-		stall.From = from.where()
+		stall.From = from.String()
 	}
 	stall.Hint = hintOf(running.kind(), stall.Stack)
 	if p.runningID() != running {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -130,7 +131,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 func (l *Loop) CancelTimer(id TimerID) error {
 	err := l.changeTimer(id, (*wheel.Wheel).Remove)
 	if err == nil && l.notes != nil {
-		l.notes.drop(id)
+		l.notes.Drop(place.Timers, id)
 	}
 	return err
 }

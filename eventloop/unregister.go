@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
 )
@@ -55,7 +56,7 @@ func (l *Loop) unregister(fd int, fn func()) error {
 		return err
 	}
 	events := r.events
-	l.notes.drop(registrationTag(r.tag))
+	l.notes.Drop(place.Registrations, r.tag)
 	l.remove(r.tag)
 	d.updateSize()
 	if fn != nil {

@@ -2,6 +2,8 @@ package promise
 
 // The owner: what a loop needs to run its realm.
 
+import "github.com/turnloop/turnloop/internal/place"
+
 // Scheduler is the part of a loop that a realm needs.
 type Scheduler interface {
 	// ScheduleMicrotask queues fn to run on the loop, behind all that were queued before it. It may be called from any
@@ -30,10 +32,10 @@ type Owner struct{ Realm }
 func NewOwner(s Scheduler, c Config) *Owner {
 	o := &Owner{Realm{sched: s, onUnhandled: c.OnUnhandled, debug: c.Debug}}
 	o.step = o.runJob
-	if told, ok := s.(interface{ HandlerFrom(at *[8]uintptr) }); ok {
+	if told, ok := s.(interface{ HandlerFrom(at *place.Place) }); ok {
 		o.handlerFrom = told.HandlerFrom
 	}
-	if tells, ok := s.(interface{ Here() *[8]uintptr }); ok {
+	if tells, ok := s.(interface{ Here() *place.Place }); ok {
 		o.here = tells.Here
 	}
 	return o

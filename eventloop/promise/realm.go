@@ -4,6 +4,7 @@ package promise
 
 import (
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -15,8 +16,8 @@ type Realm struct {
 	step        func() // runs the first job; made once, so that scheduling a job allocates nothing
 	onUnhandled func(*Promise, error)
 	debug       bool
-	here        func() *[8]uintptr   // the caller's stack, or that on which the callback was queued that runs; nil if the loop does not tell
-	handlerFrom func(at *[8]uintptr) // tells the loop, before a handler is called, on which stack it was attached; nil if the loop does not ask
+	here        func() *place.Place   // the caller's stack, or that on which the callback was queued that runs; nil if the loop does not tell
+	handlerFrom func(at *place.Place) // tells the loop, before a handler is called, on which stack it was attached; nil if the loop does not ask
 
 	// Touched on the loop alone.
 	jobs      jobs // due, in order

@@ -138,7 +138,7 @@ func (n *reaction) run() {
 		h = catchFunc(onRejected)
 	}
 	if r := target.realm; r.handlerFrom != nil && target.origin != nil {
-		r.handlerFrom((*[8]uintptr)(&target.origin.place))
+		r.handlerFrom(&target.origin.at)
 	}
 	target.settleBy(h, source)
 }

@@ -1,0 +1,59 @@
+package place
+
+// Places are told by their first foreign function, and a ledger keeps them.
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A stack is told by the first function that is not the module's own, and by its last one if all are.
+func TestPlace(t *testing.T) {
+	p := Here(0)
+	require.True(t, p.Outside())
+	require.Contains(t, p.String(), "internal/place.TestPlace at place_test.go:")
+	require.Equal(t, "from "+p.String(), p.From())
+	require.NotContains(t, Here(1).String(), "TestPlace")
+
+	var none *Place
+	require.Empty(t, none.String()+none.From())
+
+	before := own
+	defer func() { own = before }()
+	own = append([]string{"github.com/turnloop/turnloop/internal/place."}, own...)
+	require.Contains(t, p.String(), "testing.tRunner")
+	own = []string{""}
+	require.False(t, p.Outside())
+}
+
+// A ledger keeps what it is told, by shelf, and its end spares the workers. A nil one knows nothing.
+func TestLedger(t *testing.T) {
+	var none *Ledger
+	none.Put(Timers, 1, 2, nil)
+	none.Tell(Timers, 1, 2, nil, "runs")
+	none.Drop(Timers, 1)
+	none.End()
+	none.Each(Timers, 1, func(any, Entry) { t.Error("nil has an entry") })
+	require.Equal(t, Entry{}, none.Get(Timers, 1))
+	require.Zero(t, none.Len())
+
+	g, from := new(Ledger), Here(0)
+	g.Put(Timers, 1, 0, from)
+	require.Equal(t, Entry{Since: 1, From: from}, g.Get(Timers, 1), "a time of 0 is none")
+	require.Equal(t, Entry{}, g.Get(Workers, 1))
+	g.Tell(Threadlets, 1, 5, from, "begins")
+	g.Tell(Threadlets, 1, 9, nil, "waits")
+	require.Equal(t, Entry{5, from, "waits"}, g.Get(Threadlets, 1))
+	g.Put(Workers, 1, 7, nil)
+	g.Put(Workers, 2, 8, nil)
+	g.Drop(Workers, 2)
+	seen := map[any]Entry{}
+	g.Each(Workers, 1, func(key any, e Entry) { seen[key] = e })
+	require.Equal(t, map[any]Entry{1: {Since: 7}}, seen)
+	g.Each(Workers, 0, func(any, Entry) { t.Error("more than most") })
+	require.Equal(t, 3, g.Len())
+	g.End()
+	require.Equal(t, 1, g.Len())
+	require.EqualValues(t, 7, g.Get(Workers, 1).Since)
+}
