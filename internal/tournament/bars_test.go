@@ -24,12 +24,14 @@ import (
 
 	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/environ"
+	"github.com/turnloop/turnloop/internal/tournament/recorded"
 	"github.com/turnloop/turnloop/internal/tournament/stats"
 )
 
 var (
 	barRounds = flag.Int("bars", 0, "`rounds` in which the bars are measured; 0: they are not")
 	onlyBars  = flag.String("only", "", "measure only bars that match the `regexp`")
+	ofRecord  = flag.String("record", "results/native", "`folder`, from the root, of the run that the bars of the ranking are read from")
 )
 
 // A bar is a limit of a benchmark's value: as a ratio to another's, or to the best of several, or in the unit itself.
@@ -51,7 +53,9 @@ const (
 	inPromise = "eventloop/promise"
 	inThread  = "eventloop/threadlet"
 	inHost    = "gojaloop"
+	inLoopjs  = "gojaloop/cmd/loopjs"
 	inRedis   = "examples/redis"
+	inWheel   = "internal/wheel"
 	spent     = "cpu-ns/op"
 	allocated = "allocs/op"
 	late      = "p99-ns/op"
@@ -124,6 +128,7 @@ func bars() (out []bar) {
 	within("metrics, exact, to none", inLoop, "Metrics/metrics=exact/submit", "", "Metrics/metrics=off/submit", 30)
 	out[len(out)-1].plus = true
 	within("metrics, sampled, to none", inLoop, "Metrics/metrics=sampled/submit", "", "Metrics/metrics=off/submit", 2.5)
+	atMost("metrics, recording besides the clock", inLoop, "Recording/recording=exact", "ns-besides-clock", 5)
 	within("threadlet, yield there and back", inThread, "Yield/threadlets", "", "Yield/channels", 0.40)
 	within("threadlet, spawn and end", inThread, "Spawn/threadlets", "", "Spawn/goroutines", 0.35)
 	for _, e := range []struct {
@@ -156,6 +161,16 @@ func bars() (out []bar) {
 	}
 	for script, limit := range map[string]float64{"storm": 0.40, "chain": 0.45, "clear": 0.67, "immediates": 1.0, "await": 1.05, "RunOnLoop": 0.80} {
 		within("script, "+script, inHost, "Host/"+script, "", "Other/"+script, limit)
+	}
+	for _, order := range []string{"equal", "rising", "falling", "shuffled", "hours"} {
+		atMost("the wheel's longest step, "+order, inWheel, "WorstStep/order="+order, "worst-cpu-ns", 1e6)
+	}
+	for _, l := range []struct{ list, in, few, many string }{
+		{"listeners", inHost, "4000", "16000"}, {"headers", inHost, "4000", "16000"}, {"chunks", inHost, "4000", "16000"},
+		{"events", inLoopjs, "10000", "40000"}, {"lines", inLoopjs, "10000", "40000"},
+	} {
+		list := "Lists/list=" + l.list + "/n="
+		within("lists in scripts, four times as many "+l.list, l.in, list+l.many, spent, list+l.few, 6)
 	}
 	return out
 }
@@ -232,14 +247,50 @@ func TestBars(t *testing.T) {
 		}
 		fmt.Fprintf(os.Stderr, "round %d/%d\n", round+1, *barRounds)
 	}
-	judge(t, all, measured, clock)
+	results := judge(all, measured, clock)
+	if a, err := stats.Load(filepath.Join("..", "..", *ofRecord)); err != nil {
+		t.Error(err)
+	} else {
+		results = append(results, slices.DeleteFunc(ranking(a), func(r result) bool { return !only.MatchString(r.what) })...)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "bar\tunit\tover\tlimit\tshare of it\t95 %\t")
+	for _, r := range results {
+		if r.word == missed {
+			t.Errorf("%s is missed", r.what)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%g\t%s\t%s\t%s\n", r.what, r.unit, r.beside, r.limit, r.share, r.interval, r.word)
+	}
+	w.Flush()
+}
+
+// A result is a bar and what came of it.
+type result struct {
+	bar
+	beside, share, interval, word string
+}
+
+const (
+	met     = "met"
+	missed  = "MISSED"
+	notTold = "not told" // by so few rounds
+	none    = "not measured"
+)
+
+func (r *result) tell(v stats.Verdict) {
+	r.share, r.interval, r.word = stats.Digits(v.Ratio), v.FormatInterval(), notTold
+	if v.Below() {
+		r.word = met
+	} else if v.Above() {
+		r.word = missed
+	}
 }
 
 // judge holds all bars to their limits at once.
-func judge(t *testing.T, all []bar, measured []map[string][]float64, clock float64) {
+func judge(all []bar, measured []map[string][]float64, clock float64) []result {
 	var evidence []stats.Evidence
-	at := make([]int, len(all)) // of a bar in the evidence
-	over := make([]string, len(all))
+	var of []*result
+	results := make([]result, len(all))
 	for i, b := range all {
 		limit := b.limit
 		if b.clock {
@@ -248,55 +299,127 @@ func judge(t *testing.T, all []bar, measured []map[string][]float64, clock float
 		if b.rate {
 			limit = 1 / limit
 		}
+		r := &results[i]
+		r.bar, r.word = b, none
 		own := measured[i][b.of]
 		for _, name := range b.over {
-			if over[i] == "" || middle(measured[i][name]) < middle(measured[i][over[i]]) {
-				over[i] = name
+			if r.beside == "" || middle(measured[i][name]) < middle(measured[i][r.beside]) {
+				r.beside = name
 			}
 		}
 		logs := make([]float64, len(own))
 		for k, v := range own {
 			switch {
-			case over[i] == "":
-				logs[k] = math.Log(v / limit)
+			case r.beside == "": // a difference that is nothing, or less, is as far below as can be told
+				logs[k] = math.Log(max(v, limit/10) / limit)
 			case b.plus:
-				logs[k] = math.Log(v / (measured[i][over[i]][k] + limit))
+				logs[k] = math.Log(v / (measured[i][r.beside][k] + limit))
 			default:
-				logs[k] = math.Log(v / measured[i][over[i]][k] / limit)
+				logs[k] = math.Log(v / measured[i][r.beside][k] / limit)
 			}
 		}
-		at[i] = -1
-		if e, ok := stats.Within(logs); ok && !math.IsInf(e.Mean, 0) && !math.IsNaN(e.Mean) {
-			at[i] = len(evidence)
-			evidence = append(evidence, e)
+		switch e, ok := stats.Within(logs); {
+		case b.limit == 0 && middle(own) == 0:
+			r.word = met
+		case b.limit == 0 && middle(own) > 0:
+			r.word = missed
+		case ok && !math.IsInf(e.Mean, 0) && !math.IsNaN(e.Mean):
+			evidence, of = append(evidence, e), append(of, r)
 		}
 	}
-	verdicts := stats.Judge(evidence)[0]
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "bar\tunit\tover\tlimit\tshare of it\t95 %\t")
-	for i, b := range all {
-		word, share, interval := "not measured", "", ""
-		switch own := middle(measured[i][b.of]); {
-		case at[i] >= 0:
-			v := verdicts[at[i]]
-			share, interval = stats.Digits(v.Ratio), v.FormatInterval()
-			word = "open"
-			if v.Below() {
-				word = "met"
-			} else if v.Above() {
-				word = "MISSED"
-			}
-		case b.limit == 0 && own == 0:
-			word = "met"
-		case b.limit == 0 && own > 0:
-			word = "MISSED"
-		}
-		if word == "MISSED" {
-			t.Errorf("%s is missed", b.what)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%g\t%s\t%s\t%s\n", b.what, b.unit, over[i], b.limit, share, interval, word)
+	for i, v := range stats.Judge(evidence)[0] {
+		of[i].tell(v)
 	}
-	w.Flush()
+	return results
+}
+
+// TestVerdictsOnBars: each way to be within a limit, beyond it, or neither.
+func TestVerdictsOnBars(t *testing.T) {
+	near := func(v float64) []float64 { return []float64{v * 0.99, v, v * 1.01, v * 0.98, v * 1.02} }
+	wide := []float64{0.1, 10, 0.2, 5, 1}
+	rows := []struct {
+		bar
+		own, over []float64
+		word      string
+	}{
+		{bar{limit: 10}, near(5), nil, met}, {bar{limit: 10}, near(20), nil, missed}, {bar{limit: 1}, wide, nil, notTold}, {bar{limit: 1}, nil, nil, none},
+		{bar{limit: 5}, []float64{-1, 0, 1, -2, 0.1}, nil, met}, {bar{limit: 0}, near(0), nil, met}, {bar{limit: 0}, near(1), nil, missed},
+		{bar{limit: 0.5}, near(4), near(10), met}, {bar{limit: 0.5}, near(6), near(10), missed}, {bar{limit: 3, plus: true}, near(12), near(10), met},
+		{bar{limit: 3, plus: true}, near(14), near(10), missed}, {bar{limit: 1.1, rate: true}, near(8), near(10), met},
+		{bar{limit: 1.1, rate: true}, near(9.9), near(10), missed}, {bar{limit: 10, clock: true}, near(15), nil, met},
+	}
+	var all []bar
+	var measured []map[string][]float64
+	for _, row := range rows {
+		row.of = "own"
+		if row.bar.over = nil; row.over != nil {
+			row.bar.over = []string{"over"}
+		}
+		all, measured = append(all, row.bar), append(measured, map[string][]float64{"own": row.own, "over": row.over})
+	}
+	for i, r := range judge(all, measured, 2) {
+		if r.word != rows[i].word {
+			t.Errorf("%+v is %q, want %q", rows[i], r.word, rows[i].word)
+		}
+	}
+}
+
+// ranking holds a run to the bars of the ranking.
+func ranking(a *stats.Analysis) []result {
+	first := result{bar: bar{what: "the ranking: first, and separated from the next", limit: 1}, word: none}
+	behind := result{bar: bar{what: "the ranking: in no figure shown to be behind the best other by more", limit: 1.1}, word: none}
+	if subject := a.Run.Roles.Subject; len(a.Loops) > 1 && a.Loops[0].Rank > 0 {
+		next := a.Loops[0]
+		if next.Name == subject {
+			next = a.Loops[1]
+		}
+		first.beside = next.Name
+		first.tell(next.To[subject].Inverse())
+	}
+	least := 0.0
+	for _, row := range a.Figures {
+		if v := row.Against(); v != nil && 1/v.High > least {
+			least = 1 / v.High
+			most := behind.limit
+			behind.tell(stats.Verdict{Ratio: 1 / v.Ratio / most, Low: 1 / v.High / most, High: 1 / v.Low / most, Told: v.Told})
+			behind.beside, behind.word = row.Name+" of "+row.Best, map[bool]string{true: missed, false: met}[least > most]
+		}
+	}
+	return []result{first, behind}
+}
+
+// TestVerdictsOnTheRanking: who is first, or second, or alone; and who is first, with a figure in which another costs half.
+func TestVerdictsOnTheRanking(t *testing.T) {
+	for what, c := range map[string]struct {
+		change        func(*recorded.Row)
+		first, behind string
+	}{
+		"first":  {func(r *recorded.Row) { scale(r, r.Impl == "main", 0.1) }, met, met},
+		"second": {func(r *recorded.Row) { scale(r, r.Impl == "main", 100) }, missed, missed},
+		"alone":  {func(r *recorded.Row) { r.Impl = map[bool]string{true: "main"}[r.Impl == "main"] }, none, none},
+		"behind": {func(*recorded.Row) {}, met, missed}, // by SubmitOnLoop
+	} {
+		rows := recorded.Rows(t, recorded.Container)
+		for i := range rows {
+			c.change(&rows[i])
+		}
+		rows = slices.DeleteFunc(rows, func(r recorded.Row) bool { return r.Impl == "" })
+		a, err := stats.Load(recorded.Run(t, rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ranking(a); got[0].word != c.first || got[1].word != c.behind {
+			t.Errorf("%s: %+v, want %s and %s", what, got, c.first, c.behind)
+		}
+	}
+}
+
+func scale(r *recorded.Row, chosen bool, by float64) {
+	for i := range r.Values {
+		if chosen {
+			r.Values[i] *= by
+		}
+	}
 }
 
 // TestBarsAreOfBenchmarks: each bar names benchmarks that exist.

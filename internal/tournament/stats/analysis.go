@@ -153,7 +153,7 @@ func Analyse(run *record.Run, table *Table) *Analysis {
 		if v.Told {
 			a.Told++
 		}
-		to[m.impl][m.to], to[m.to][m.impl] = v, v.inverse()
+		to[m.impl][m.to], to[m.to][m.impl] = v, v.Inverse()
 	}
 	a.rank(ranked, to)
 	// A control pair is judged as one more comparison beside those of the cells, and counts in none.
@@ -169,7 +169,8 @@ func Analyse(run *record.Run, table *Table) *Analysis {
 	return a
 }
 
-func (v Verdict) inverse() Verdict {
+// Inverse is the verdict on the inverse ratio.
+func (v Verdict) Inverse() Verdict {
 	v.Ratio, v.Low, v.High = 1/v.Ratio, 1/v.High, 1/v.Low
 	return v
 }
