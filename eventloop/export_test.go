@@ -304,16 +304,6 @@ func (l *Loop) CallObserved(fn func()) {
 // Now reads the loop's clock.
 func (l *Loop) Now() int64 { return l.now() }
 
-// GatherWait is what the loop does before it takes a batch that is there at once; it tells whether it has waited.
-func (l *Loop) GatherWait() bool {
-	l.gather.wait(l)
-	return l.gather.way == waitedFor
-}
-
-// GatherTook tells the loop how large that batch was; GatherInterrupted, that there is none.
-func (l *Loop) GatherTook(n int)   { l.gather.took(n) }
-func (l *Loop) GatherInterrupted() { l.gather.interrupted() }
-
 // HandOver has the next waker of each loop that sleeps yield. LocksFree tells whether nobody has the lock of a share.
 func (g *Group) HandOver() {
 	for _, l := range g.loops {
@@ -330,9 +320,6 @@ func (g *Group) LocksFree() bool {
 	}
 	return true
 }
-
-// LastLook is when the next callback begins, as far as it is measured.
-func (l *Loop) LastLook() int64 { return l.probe.last }
 
 // PutInto gives a task to the share of the loop i.
 func (g *Group) PutInto(i int, fn func()) error {

@@ -46,7 +46,6 @@ type Loop struct {
 	micro     queue         // microtasks; those of other goroutines once they are adopted
 	inMicro   bool          // microtasks are being drained: functions of NextTick wait until none is left
 	draining  bool          // a microtask or a function of NextTick runs
-	gather    gather        // lets batches of external tasks grow
 	pauses    pauses        // lets other goroutines run while there is nothing to do
 	handover  handover      // lets the loop run before wakers that go on computing
 	overload  episode       // the tick budget is exceeded
@@ -375,16 +374,12 @@ func (l *Loop) runExternal() {
 // refill takes the next batch of external tasks from the inbox, when the one before has run. It returns true if it has
 // taken some, or if urgent work has arrived that goes before them.
 func (l *Loop) refill() bool {
-	if l.mayHaveWork() {
-		l.gather.wait(l)
-	} else if l.fds.pending() || l.guest.ready() || !l.pause() {
+	if !l.mayHaveWork() && (l.fds.pending() || l.guest.ready() || !l.pause()) {
 		return false
 	}
 	if l.inbox.mayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.len() != 0 {
-		l.gather.took(l.externals.len())
 		return true
 	}
-	l.gather.interrupted()
 	if l.urgent.mayHaveWork() && l.urgent.flags.Load() == 0 {
 		l.lock(&l.urgent.spinLock) // a producer holds it, and is about to set its flag
 		l.urgent.Unlock()

@@ -3,17 +3,6 @@ package main
 // The mutants of package eventloop besides descriptors, by file.
 
 var loopMutants = []mutant{
-	// gather.go
-	{"gather-waits-in-vain", "eventloop/gather.go",
-		"g.vain = min(g.vain+1, mostVain)", "g.vain = 0",
-		"a callback that submits the next one is kept waiting for batches that do not grow", "^TestGather$"},
-	{"gather-never-compares-again", "eventloop/gather.go",
-		"if g.waits++; g.waits == mostWaits {", "if g.waits++; false {",
-		"the loop waits for every batch because one stream was worth it long ago", "^TestGather$"},
-	{"gather-learns-from-interruptions", "eventloop/gather.go",
-		"func (g *gather) interrupted() { g.way = unmeasured }", "func (g *gather) interrupted() {}",
-		"a stream beside urgent work comes task by task", "^TestGatherInterrupted$"},
-
 	// groupwork.go
 
 	// inbox.go
