@@ -270,7 +270,7 @@ func TestWakeFailsForMany(t *testing.T) {
 	for range producers {
 		must(t, l.Submit(func() { ran.Add(1) }))
 	}
-	before, began := attempts.Load(), time.Now()
+	began, before := time.Now(), attempts.Load()
 	time.Sleep(20 * time.Millisecond)
 	if got, most := attempts.Load()-before, int64(time.Since(began)/time.Millisecond)+1; got > most {
 		t.Errorf("wake-ups that failed were tried again %d times, want at most %d", got, most)
@@ -304,7 +304,7 @@ func TestUnknownEvents(t *testing.T) {
 		turn()
 	}
 	eventually(t, "the loop to sleep", asleep(l))
-	before, began := resets.Load(), time.Now()
+	began, before := time.Now(), resets.Load()
 	for time.Since(began) < 20*time.Millisecond { // woken again and again, as by an event that does not go away
 		must(t, l.Submit(noop))
 		runtime.Gosched()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
@@ -108,13 +109,9 @@ func ready(t *testing.T, p *poller.Poller) tags {
 func becomes(t *testing.T, p *poller.Poller, want tags, what string) {
 	t.Helper()
 	var got tags
-	for begin := time.Now(); time.Since(begin) < time.Minute; {
-		if got = ready(t, p); len(got) == len(want) && equal(got, want) {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	if !beat.Until(func() bool { got = ready(t, p); return len(got) == len(want) && equal(got, want) }) {
+		require.Equal(t, want, got, what)
 	}
-	require.Equal(t, want, got, what)
 }
 
 func equal(a, b tags) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
@@ -51,11 +52,7 @@ func watch(t *testing.T, p *poller.Poller) (noticed chan struct{}, stop func()) 
 // notice waits for a notice of the watch.
 func notice(t *testing.T, noticed chan struct{}) {
 	t.Helper()
-	select {
-	case <-noticed:
-	case <-time.After(time.Minute):
-		t.Fatal("the watch does not tell that a descriptor is ready")
-	}
+	beat.Receive(t, noticed, "a notice of the watch that a descriptor is ready")
 }
 
 // Wake-ups before and during a Wait end it. It uses up all that came before its end: the next Wait is not disturbed.
@@ -105,10 +102,22 @@ func TestWakePingPong(t *testing.T) {
 		}
 		ended <- nil
 	}()
-	watchdog := time.AfterFunc(time.Minute, func() { panic("a wake-up was lost") })
-	defer watchdog.Stop()
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for last := int32(-1); pings.Load() != last; {
+			last = pings.Load()
+			over, stop := beat.After(beat.Beats)
+			select {
+			case <-over:
+			case <-done:
+				stop()
+				return
+			}
+		}
+		panic("a wake-up was lost")
+	}()
 	for n := range rounds {
-		watchdog.Reset(time.Minute) // each takes long where processors are busy
 		pings.Add(1)
 		require.NoError(t, b.Wake())
 		for pongs.Load() <= n {

@@ -3,6 +3,7 @@ package poller_test
 // Tests of the poller on Windows.
 
 import (
+	"maps"
 	"os"
 	"runtime"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
@@ -143,12 +145,7 @@ func TestMoreThanABatch(t *testing.T) {
 		require.NoError(t, p.Add(a, read, i+1))
 	}
 	seen := map[uint32]bool{}
-	for begin := time.Now(); len(seen) < n && time.Since(begin) < time.Minute; {
-		for tag := range ready(t, p) {
-			seen[tag] = true
-		}
-	}
-	require.Len(t, seen, n)
+	beat.Eventually(t, func() bool { maps.Copy(seen, ready(t, p)); return len(seen) == n }, "all sockets")
 }
 
 // Wait finds a ready socket behind a whole batch of removed ones: it would not be reported again.
@@ -252,10 +249,7 @@ func TestPollsEnd(t *testing.T) {
 			require.Empty(t, ready(t, p))
 		}
 	}
-	for begin := time.Now(); p.Polls() > 0 && time.Since(begin) < time.Minute; {
-		require.Empty(t, ready(t, p))
-	}
-	require.Zero(t, p.Polls())
+	beat.Eventually(t, func() bool { require.Empty(t, ready(t, p)); return p.Polls() == 0 }, "the end of all polls")
 	require.Equal(t, 1, p.Slots(), "a socket is not polled again before its last poll is over")
 
 	require.NoError(t, p.Add(a, read, 1))

@@ -2,7 +2,7 @@
 
 package main
 
-// The bugs that other event loops had, and the tests that would find each of them here.
+// The bugs that event loops had, others and this one, and the tests that would find each of them here.
 
 // bug is one row. A test is "package: Test/subtest" as go test would print it, but for the contestant's name in sub-tests
 // of the conformance kit; "soak: name" is a station of this tool.
@@ -176,6 +176,24 @@ var bugs = []bug{
 		threads + "TestThreadletsOfTheDriven"}, ""},
 	{"Work that is stolen runs twice, or not at all", []string{"eventloop: TestGroupConserves", "eventloop: TestGroupSteals",
 		"eventloop: TestGroupClose"}, ""},
+	{"A goroutine's identity is used again before the one that ends has given it back", []string{threads + "TestIdentitiesOfTheEnded",
+		threads + "TestSchedules"}, "a schedule gives the number of an ended goroutine to the next one"},
+	84 - 1: {"What keeps the loop alive is released before the outcome is told", []string{"eventloop/flow: TestCancelledWaitsTell",
+		"eventloop/flow: TestSleepEndsTwice"}, ""},
+	{"The text of a user's error is made on the loop's goroutine", []string{"eventloop: TestWildErrors"}, ""},
+	{"A wait that was ended leaves its handler behind", []string{"eventloop/flow: TestWaitsLeaveNothing", threads + "TestEndedWaitsLeaveNothing",
+		"eventloop/js: TestContextForgetsSignals"}, ""},
+	{"What is alive, what is listed and what is counted contradict each other", []string{"eventloop: TestReasonsToStayAlive"}, ""},
+	{"A panic is wrapped twice, or its stack is another's", []string{"eventloop: TestPanicIsReportedAfterClose",
+		"eventloop: TestPanicOfAHandlerThatClosesIsReported", kit + "D06_PanicReport"}, ""},
+	{"A maximum falls, or a figure of what has ended stays", []string{"eventloop: TestMetricsOfALife"}, ""},
+	{"The end is bounded by a number of functions, and not by their time", []string{"eventloop: TestEndOfBranchingCallbacks",
+		"internal/quota: TestEndOfAnything"}, ""},
+	{"A stack trace is made for what hardly ever happens", []string{"eventloop: TestCosts", "eventloop/flow: TestCosts",
+		"eventloop/promise: TestCosts", threads + "TestCosts", "eventloop/js: TestCosts"}, "each public call has its allocations in a table"},
+	{"A stop starts what was only waiting", []string{"eventloop/flow: TestStopBeginsNothing"}, ""},
+	{"Users hold what only the owner of the promises should", []string{"eventloop: TestUsersEndNoPromises",
+		"eventloop/promise: TestUsersEndNoPromises"}, ""},
 	113 - 1: {"One bad value of an entrant loses the whole run", []string{ranked + "runner: TestStrangers", ranked + "runner: TestProgramFaults",
 		ranked + "runner: TestBadCells", ranked + "bench: TestSane"}, "it loses its own place, and the first screen says so"},
 	114 - 1: {"A verdict contradicts itself, or is one that no run could have given", []string{ranked + "stats: TestNothingIsToldOfTheSame",

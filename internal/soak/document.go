@@ -204,7 +204,7 @@ func document(f findings) string {
 # Reliability
 
 How it is known that the loop keeps its promises, what the last long run has reached, and which test would find each of
-the bugs that other event loops had.
+the bugs that event loops had, others and this one.
 
 ## The ladder
 
@@ -233,10 +233,10 @@ behind those that are due before it.
 
 ` + gapsBegin + f.gaps + gapsEnd)
 	b.WriteString(`
-## Bugs of other event loops
+## Bugs of event loops
 
 From the histories of libuv, tokio, netty, Go, Node, goja, goja_nodejs, k6, V8 in Go (v8go), Deno, gnet, netpoll, libevent, asio, CPython,
-freenet, rustfs and others. A test is named with its package. ` + "`" + kit + "D03_LostWakeup`" + ` stands for the conformance kit's check of that name, which runs as
+freenet, rustfs and others, and of this one. A test is named with its package. ` + "`" + kit + "D03_LostWakeup`" + ` stands for the conformance kit's check of that name, which runs as
 ` + "`impl=main`, and as `impl=disabled` under `TestConformanceDisabled`; `soak: NAME`" + ` is a station of the table above.
 
 `)

@@ -11,6 +11,17 @@ import (
 
 // TestClockIsTakenOff: what takes no time is reported as next to none, in each quantile of the bulk.
 func TestClockIsTakenOff(t *testing.T) {
+	var p50 float64
+	var clock time.Duration
+	for range 3 { // the clock may become slower in the midst of one
+		if p50, clock = ofNothing(); clock > 0 && p50 <= float64(clock)/2 {
+			return
+		}
+	}
+	t.Errorf("the median of nothing is %v ns, a reading of the clock takes %v", p50, clock)
+}
+
+func ofNothing() (p50 float64, clock time.Duration) {
 	result := testing.Benchmark(func(b *testing.B) {
 		var h histogram
 		for range 10_000 {
@@ -19,9 +30,7 @@ func TestClockIsTakenOff(t *testing.T) {
 		}
 		h.report(b)
 	})
-	if p50, clock := result.Extra["p50-ns/op"], clockReading(); clock <= 0 || p50 > float64(clock)/2 {
-		t.Errorf("the median of nothing is %v ns, a reading of the clock takes %v", p50, clock)
-	}
+	return result.Extra["p50-ns/op"], clockReading()
 }
 
 // TestHistogram holds the histogram to a sorted list of the same values.

@@ -4,6 +4,7 @@ package report
 
 import (
 	"bufio"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"flag"
@@ -13,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 var screenshots = flag.String("screenshots", "", "`folder` for pictures of the pages that the browser tests have seen")
@@ -21,8 +24,8 @@ var screenshots = flag.String("screenshots", "", "`folder` for pictures of the p
 // byte, commands on its descriptor 3, answers and events on its descriptor 4.
 type browser struct {
 	t       *testing.T
-	in      *os.File
-	out     *bufio.Reader
+	in, out *os.File
+	reader  *bufio.Reader // of out
 	id      int
 	session string
 	events  []event // not yet waited for
@@ -70,7 +73,7 @@ func chromium(t *testing.T) *browser {
 	}
 	theirIn.Close()
 	theirOut.Close()
-	b := &browser{t: t, in: in, out: bufio.NewReader(out)}
+	b := &browser{t: t, in: in, out: out, reader: bufio.NewReader(out)}
 	t.Cleanup(func() {
 		fmt.Fprintf(in, `{"id": %d, "method": "Browser.close"}`+"\x00", b.id+1)
 		late := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
@@ -78,17 +81,10 @@ func chromium(t *testing.T) *browser {
 		late.Stop()
 		in.Close()
 		out.Close()
-		for range 100 { // its helpers go on writing for a moment
-			if os.RemoveAll(profile) == nil {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+		if !beat.Until(func() bool { return os.RemoveAll(profile) == nil }) { // its helpers go on writing for a moment
+			t.Errorf("%s cannot be removed", profile)
 		}
-		t.Errorf("%s cannot be removed", profile)
 	})
-	deadline := time.Now().Add(5 * time.Minute) // for all that tests do
-	in.SetWriteDeadline(deadline)
-	out.SetReadDeadline(deadline)
 	target := b.call("Target.createTarget", args{"url": "about:blank"})["targetId"]
 	b.session = b.call("Target.attachToTarget", args{"targetId": target, "flatten": true})["sessionId"].(string)
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
@@ -135,7 +131,10 @@ type answer struct {
 
 func (b *browser) receive(during string) (a answer) {
 	b.t.Helper()
-	data, err := b.out.ReadBytes(0)
+	ctx, cancel := beat.Context(context.Background())
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { b.out.SetReadDeadline(time.Now()) })()
+	data, err := b.reader.ReadBytes(0)
 	if err != nil {
 		b.t.Fatalf("%s: %v", during, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // The helper stands for a runner that is killed: it starts a child that hangs, and tells its id.
@@ -53,11 +55,9 @@ func TestChildrenDieWithAKilledRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = killed.Wait()
-	for began := time.Now(); alive(pid); time.Sleep(time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-			t.Fatal("the child outlives its runner")
-		}
+	if !beat.Until(func() bool { return !alive(pid) }) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.Fatal("the child outlives its runner")
 	}
 }
 

@@ -25,8 +25,11 @@ func behaves(how, cell string) bool {
 }
 
 // hang does what a cell that waits for a lost task does. An empty select would not: without cgo the runtime sees that nobody
-// can end it.
-func hang() { time.Sleep(time.Hour) }
+// can end it. The file that HANGS names tells that it has begun.
+func hang() {
+	_ = os.WriteFile(os.Getenv("HANGS"), nil, 0o644)
+	time.Sleep(time.Hour)
+}
 
 func fakeCell(b *testing.B, work time.Duration) {
 	switch {
@@ -153,7 +156,7 @@ func config(t *testing.T, fake string) (Config, *journal) {
 	j := &journal{}
 	return Config{
 		Options: record.Options{Name: "test", Mode: record.Quick, Asked: 2, Conformance: true},
-		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: time.Minute,
+		Bench:   exe, Cells: fakeCells(), Out: t.TempDir(), Seed: 7, Procs: 1, Timeout: time.Hour,
 		Source: record.Source{Commit: "0123abc"},
 		Checks: []record.Requirement{{Name: "D01_States"}, {Name: "D02_Order", Gate: true}},
 		Impls:  []record.Impl{{Name: "alpha", Ranked: true}, {Name: "beta", Ranked: true}, {Name: "ctl"}},

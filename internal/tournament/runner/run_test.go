@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/tournament/bench"
 	"github.com/turnloop/turnloop/internal/tournament/record"
 )
@@ -244,18 +245,19 @@ func TestRunResumes(t *testing.T) {
 	}
 }
 
+// TestRunStopsItsChildOnInterrupt: the run ends although its child would hang for an hour.
 func TestRunStopsItsChildOnInterrupt(t *testing.T) {
-	cfg, j := config(t, "hang:BenchmarkQuick/impl=beta")
-	cfg.Timeout = time.Hour // so that the test ends because the child is killed
+	cfg, _ := config(t, "hang:BenchmarkQuick/impl=beta")
 	cfg.Filter, cfg.Conformance = "BenchmarkQuick/impl=beta", false
+	hangs := filepath.Join(t.TempDir(), "hangs")
+	cfg.Env = append(cfg.Env, "HANGS="+hangs)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	j.onStep = func(step string) {
-		if strings.HasPrefix(step, "round 0") {
-			time.AfterFunc(100*time.Millisecond, interrupt)
-		}
-	}
-	if _, err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "starts anew") {
+	ended := make(chan error, 1)
+	go func() { _, err := Run(ctx, cfg); ended <- err }()
+	beat.Eventually(t, func() bool { _, err := os.Stat(hangs); return err == nil }, "a child that hangs")
+	interrupt()
+	if err := beat.Receive(t, ended, "the end of the run"); !errors.Is(err, ErrInterrupted) || !strings.Contains(err.Error(), "starts anew") {
 		t.Fatalf("interrupted before the rounds it returns %v", err)
 	}
 }
