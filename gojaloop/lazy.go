@@ -5,10 +5,15 @@ package gojaloop
 import (
 	"embed"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+	"github.com/turnloop/turnloop/gojaloop/internal/compile"
 )
 
 // makers make the globals by name, each at most once for a host. Globals of one module are made together.
@@ -51,6 +56,97 @@ func init() { // an initializer would be a cycle: some makers use makers
 	}
 }
 
+// hidden are what mended code uses. Their names cannot be written in a script, and they never become properties of the
+// global object.
+var hidden map[string]func(*Host) goja.Value
+
+func init() { // for the same reason
+	of := func(name string) func(*Host) goja.Value {
+		return func(h *Host) goja.Value { return h.module("regexp").Get(name) }
+	}
+	done := func(name string) func(*Host) goja.Value {
+		return func(h *Host) goja.Value { return h.apply(of(name)(h), goja.Undefined(), nil) }
+	}
+	hidden = map[string]func(*Host) goja.Value{
+		compile.NewTarget: func(h *Host) goja.Value { return h.function("newTarget", 1, h.newTarget) },
+		compile.Literal:   of("keep"), compile.Class: done("installed"), compile.Statics: done("statics"),
+	}
+}
+
+// newTarget returns its argument, the new.target of its caller, if the caller is constructed. goja calls a constructor by way
+// of a frame of its own; a plain call has none, and finds the new.target of a constructor around it.
+func (h *Host) newTarget(call goja.FunctionCall) goja.Value {
+	if !h.calls.IsValid() || h.calls.Len() < 2 {
+		return call.Argument(0)
+	}
+	if pc := h.calls.Index(h.calls.Len() - 2).FieldByName("pc"); pc.Kind() == reflect.Int && pc.Int() != nativeFrame {
+		return goja.Undefined()
+	}
+	return call.Argument(0)
+}
+
+// nativeFrame is the place of goja's frames for calls that do not come from a script.
+const nativeFrame = -2
+
+// pattern returns what takes the place of a pattern that a script makes a RegExp of, and the source that the RegExp is to have;
+// null if nothing does.
+func (h *Host) pattern(call goja.FunctionCall) goja.Value {
+	s := call.Argument(0).ToString().(goja.String)
+	units := make([]uint16, s.Length())
+	for i := range units {
+		units[i] = s.CharAt(i)
+	}
+	mended, changed := compile.Pattern(utf8Pattern(units), call.Argument(1).String())
+	if !changed {
+		return goja.Null()
+	}
+	return h.vm.NewArray(mended, goja.StringFromUTF16(escapedSource(units)))
+}
+
+// utf8Pattern returns a pattern in which lone surrogates are escaped.
+func utf8Pattern(units []uint16) string {
+	var b strings.Builder
+	escape := false // the unit before is a backslash that begins an escape
+	for i := 0; i < len(units); i++ {
+		r := rune(units[i])
+		if utf16.IsSurrogate(r) && i+1 < len(units) {
+			if pair := utf16.DecodeRune(r, rune(units[i+1])); pair != utf8.RuneError {
+				r = pair
+				i++
+			}
+		}
+		switch {
+		case !utf16.IsSurrogate(r):
+			b.WriteRune(r)
+		case escape:
+			fmt.Fprintf(&b, "u%04x", r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		escape = r == '\\' && !escape
+	}
+	return b.String()
+}
+
+// escapedSource returns the property source of a pattern: slashes outside of sets are escaped, and so are line ends.
+func escapedSource(units []uint16) (source []uint16) {
+	escape, set := false, false
+	for _, u := range units {
+		text, special := map[uint16]string{'/': `\/`, '\n': `\n`, '\r': `\r`, 0x2028: `\u2028`, 0x2029: `\u2029`}[u]
+		switch {
+		case special && escape:
+			source = append(source, utf16.Encode([]rune(text[1:]))...)
+		case special && !(u == '/' && set):
+			source = append(source, utf16.Encode([]rune(text))...)
+		default:
+			source = append(source, u)
+		}
+		set = !escape && u == '[' || set && (escape || u != ']')
+		escape = u == '\\' && !escape
+	}
+	return source
+}
+
 // enumerable are the globals that Node's for...in finds.
 var enumerable = []string{"global", "clearImmediate", "setImmediate", "clearInterval", "clearTimeout", "setInterval", "setTimeout",
 	"queueMicrotask", "structuredClone", "atob", "btoa", "performance", "fetch", "navigator", "crypto"}
@@ -62,10 +158,21 @@ var outward = []string{"fetch", "require"}
 // and puts it on the global object.
 type globals struct {
 	host *Host
-	gone map[string]bool // names of globals that were made already, or are left out
+	gone map[string]bool       // names of globals that were made already, or are left out
+	kept map[string]goja.Value // those of hidden that were made
 }
 
 func (g *globals) Get(key string) goja.Value {
+	if f := hidden[key]; f != nil {
+		if g.kept[key] == nil {
+			v := f(g.host)
+			if g.kept == nil {
+				g.kept = map[string]goja.Value{}
+			}
+			g.kept[key] = v
+		}
+		return g.kept[key]
+	}
 	if !g.Has(key) {
 		return nil
 	}
@@ -91,7 +198,7 @@ func (g *globals) make(key string) goja.Value {
 
 func (g *globals) Has(key string) bool {
 	_, ok := makers[key]
-	return ok && !g.gone[key]
+	return ok && !g.gone[key] || hidden[key] != nil
 }
 
 func (g *globals) Keys() (keys []string) {

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"weak"
 
 	"github.com/dop251/goja"
 )
@@ -29,6 +30,8 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 			ns := h.timers.now()
 			return h.vm.NewArray(ns/1e9, ns%1e9)
 		},
+		"newTarget":  (*Host).newTarget,
+		"pattern":    (*Host).pattern,
 		"report":     (*Host).report,
 		"mainFailed": (*Host).mainFailed,
 		"task":       (*Host).task,
@@ -109,6 +112,7 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 		"nodeBuffer":  (*Host).nodeBuffer,
 		"errorCode":   (*Host).errorCode,
 		"request":     (*Host).request,
+		"weak":        (*Host).weak,
 		"multipart":   (*Host).multipart,
 		"listening":   (*Host).listening,
 		"about":       (*Host).about,
@@ -166,6 +170,18 @@ func classOf(v goja.Value) string {
 func foreign(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	return ok && o.ExportType() != reflect.TypeFor[map[string]any]()
+}
+
+// weak returns a function that returns its argument as long as something else refers to it.
+func (h *Host) weak(call goja.FunctionCall) goja.Value {
+	o, _ := call.Argument(0).(*goja.Object)
+	p := weak.Make(o)
+	return h.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		if o := p.Value(); o != nil {
+			return o
+		}
+		return goja.Undefined()
+	})
 }
 
 // report makes its argument an uncaught exception. A nextTick function throws it, so that no caller can catch it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/gojaloop/internal/compile"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -149,7 +150,7 @@ func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := goja.CompileAST(parsed, false)
+	compiled, err := compile.Program(parsed, false)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/turnloop/turnloop/gojaloop/internal/compile"
 )
 
 // unit is a compiled module.
@@ -92,7 +93,7 @@ func (c *compiler) script(name, source string) (*goja.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goja.CompileAST(p, false)
+	return compile.Program(p, false)
 }
 
 // ambiguous finds an await that goja would take for a variable's name, since it is not in an async function.
@@ -206,7 +207,7 @@ func compilePlain(file, source string) (*goja.Program, error) {
 	f := around.Body[0].(*ast.ExpressionStatement).Expression.(*ast.FunctionLiteral)
 	f.Body.List, f.DeclarationList, f.Source = body.Body, body.DeclarationList, source
 	body.Body, body.DeclarationList = around.Body, nil
-	return goja.CompileAST(body, false)
+	return compile.Program(body, false)
 }
 
 // hideShebang turns a first line for the shell into a comment.
@@ -244,7 +245,7 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	if err != nil {
 		return nil, asSyntaxError(err, file, source)
 	}
-	if out.unit.program, err = goja.CompileAST(parsed, false); err != nil {
+	if out.unit.program, err = compile.Program(parsed, false); err != nil {
 		return nil, asSyntaxError(err, file, source)
 	}
 	return out.unit, nil

@@ -1,0 +1,223 @@
+// Package compile changes the syntax trees of scripts so that they do what the language says where goja's compiler does
+// otherwise. Positions and the source text of functions stay as they are.
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+// The names by which mended code reaches what its host adds. None of them can be written in a script.
+const (
+	NewTarget = "the new.target of a call"      // a function: its argument, or undefined if the caller's frame is no construction
+	Literal   = "a literal of a RegExp"         // a function: its first argument, a RegExp, with the second one as its source
+	Class     = "the class RegExp"              // reading it replaces the global RegExp by one that mends its patterns
+	Statics   = "the static properties RegExp." // reading it makes RegExp.$1 and its kin follow the matches
+)
+
+// Program compiles a program, after [Mend].
+func Program(p *ast.Program, strict bool) (*goja.Program, error) {
+	Mend(p)
+	return goja.CompileAST(p, strict)
+}
+
+// Mend changes a program before it is compiled:
+//   - In a function that uses arguments, variables that closures use are undefined when it begins: goja puts surplus
+//     arguments there.
+//   - arguments of an arrow function are those of the function around it, though that does not name them itself.
+//   - new.target is undefined in a call without new: in goja it is that of a constructor that calls.
+//   - Patterns that goja would match wrongly are replaced by equivalent ones, see [Pattern].
+func Mend(p *ast.Program) {
+	if !slices.ContainsFunc(triggers, func(s string) bool { return strings.Contains(p.File.Source(), s) }) {
+		return
+	}
+	m := &mender{fn: &function{}}
+	m.stmts(p.Body)
+	if m.statics {
+		p.Body = begin(p.Body, identifier(Statics, p.Body[0].Idx0()))
+	}
+	if m.class { // before the other
+		p.Body = begin(p.Body, identifier(Class, p.Body[0].Idx0()))
+	}
+}
+
+// triggers are what a source contains if there is something to mend. The last four begin a character that UTF-16 writes as a pair.
+var triggers = []string{"arguments", "eval", "target", "RegExp", `\p`, `\P`, `\u`, "\xf0", "\xf1", "\xf2", "\xf3"}
+
+// function is a function that has arguments and a new.target of its own; arrow functions belong to the one around them.
+type function struct {
+	outer     *function
+	method    bool // new.target is undefined
+	class     bool // a constructor of a class, for which goja's new.target is right
+	params    bool // its parameters are being looked at: their scope has none of the body's variables
+	arguments bool // it uses arguments
+	arrows    int  // how many arrow functions are around what is being looked at
+	far       bool // an arrow function within it uses arguments
+	eval      bool // a direct eval within it may use everything
+	closures  bool // there are functions within it
+	target    bool // it uses new.target
+}
+
+type mender struct {
+	fn      *function
+	class   bool // the program mentions RegExp
+	statics bool // the program mentions RegExp.$1 or one of its kin
+}
+
+func identifier(name string, at file.Idx) *ast.Identifier {
+	return &ast.Identifier{Name: unistring.NewFromString(name), Idx: at}
+}
+
+func undefined(at file.Idx) ast.Expression {
+	return &ast.UnaryExpression{Operator: token.VOID, Idx: at, Operand: &ast.NumberLiteral{Idx: at, Literal: "0", Value: int64(0)}}
+}
+
+func assign(left, right ast.Expression) ast.Expression {
+	return &ast.AssignExpression{Operator: token.ASSIGN, Left: left, Right: right}
+}
+
+func call(name string, at file.Idx, args ...ast.Expression) ast.Expression {
+	return &ast.CallExpression{Callee: identifier(name, at), LeftParenthesis: at, ArgumentList: args, RightParenthesis: at}
+}
+
+// begin puts an expression behind the directives at the beginning of a body.
+func begin(body []ast.Statement, e ast.Expression) []ast.Statement {
+	n := 0
+	for n < len(body) {
+		s, ok := body[n].(*ast.ExpressionStatement)
+		if !ok {
+			break
+		}
+		if _, ok := s.Expression.(*ast.StringLiteral); !ok {
+			break
+		}
+		n++
+	}
+	return slices.Insert(slices.Clone(body), n, ast.Statement(&ast.ExpressionStatement{Expression: e}))
+}
+
+// function looks at a function, and mends its beginning. f is what is known of it.
+func (m *mender) function(n *ast.FunctionLiteral, f *function) {
+	m.fn.closures = true
+	f.outer = m.fn
+	m.fn = f
+	f.method = f.method || n.Async || n.Generator
+	f.params = true
+	simple := m.parameters(n.ParameterList)
+	f.params = false
+	m.stmts(n.Body.List)
+	m.fn = f.outer
+	f.outer.eval = f.outer.eval || f.eval
+	if len(n.Body.List) == 0 {
+		return
+	}
+	at := n.Body.List[0].Idx0()
+	if f.target {
+		name := identifier("new.target", at)
+		n.DeclarationList = append(slices.Clone(n.DeclarationList), &ast.VariableDeclaration{Var: at, List: []*ast.Binding{{Target: name}}})
+		n.Body.List = begin(n.Body.List, assign(name, call(NewTarget, at, &ast.MetaProperty{Meta: identifier("new", at), Property: identifier("target", at), Idx: at})))
+	}
+	if f.far {
+		n.Body.List = begin(n.Body.List, identifier("arguments", at))
+	}
+	if !simple || !f.eval && !(f.arguments && f.closures) {
+		return
+	}
+	value := undefined(at)
+	names := variables(n)
+	for _, name := range names {
+		value = assign(&ast.Identifier{Name: name, Idx: at}, value)
+	}
+	if len(names) > 0 {
+		n.Body.List = begin(n.Body.List, value)
+	}
+}
+
+// variables returns the names that a function declares with var alone, which are undefined when it begins.
+func variables(n *ast.FunctionLiteral) (names []unistring.String) {
+	given := map[unistring.String]bool{"arguments": true, "eval": true, "new.target": true}
+	for _, p := range n.ParameterList.List {
+		if id, ok := p.Target.(*ast.Identifier); ok {
+			given[id.Name] = true
+		}
+	}
+	for _, s := range n.Body.List {
+		for l, ok := s.(*ast.LabelledStatement); ok; l, ok = s.(*ast.LabelledStatement) {
+			s = l.Statement
+		}
+		if d, ok := s.(*ast.FunctionDeclaration); ok {
+			given[d.Function.Name.Name] = true
+		}
+	}
+	var add func(target ast.Expression)
+	add = func(target ast.Expression) {
+		switch t := target.(type) {
+		case *ast.Identifier:
+			if !given[t.Name] {
+				given[t.Name] = true
+				names = append(names, t.Name)
+			}
+		case *ast.AssignExpression:
+			add(t.Left)
+		case *ast.Binding:
+			add(t.Target)
+		case *ast.ArrayPattern:
+			for _, e := range append(slices.Clone(t.Elements), t.Rest) {
+				add(e)
+			}
+		case *ast.ObjectPattern:
+			for _, p := range t.Properties {
+				switch p := p.(type) {
+				case *ast.PropertyShort:
+					add(&p.Name)
+				case *ast.PropertyKeyed:
+					add(p.Value)
+				}
+			}
+			add(t.Rest)
+		}
+	}
+	for _, d := range n.DeclarationList {
+		for _, b := range d.List {
+			add(b.Target)
+		}
+	}
+	return names
+}
+
+// parameters looks at parameters, and tells whether they are simple: names without initializers.
+func (m *mender) parameters(l *ast.ParameterList) bool {
+	simple := l.Rest == nil
+	for _, b := range l.List {
+		_, name := b.Target.(*ast.Identifier)
+		simple = simple && name && b.Initializer == nil
+	}
+	m.bindings(l.List)
+	m.expr(&l.Rest)
+	return simple
+}
+
+// within looks at code that has neither arguments nor a new.target, such as the initializer of a field.
+func (m *mender) within(look func()) {
+	m.fn.closures = true
+	m.fn = &function{outer: m.fn, method: true}
+	look()
+	m.fn.outer.eval = m.fn.outer.eval || m.fn.eval
+	m.fn = m.fn.outer
+}
+
+func (m *mender) name(name unistring.String) {
+	switch name {
+	case "arguments":
+		m.fn.arguments = true
+		m.fn.far = m.fn.far || m.fn.arrows > 0
+	case "RegExp":
+		m.class = true
+	}
+}

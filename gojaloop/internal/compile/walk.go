@@ -1,0 +1,277 @@
+package compile
+
+// The walk over a syntax tree: each expression and statement is looked at once.
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/unistring"
+)
+
+func (m *mender) exprs(l []ast.Expression) {
+	for i := range l {
+		m.expr(&l[i])
+	}
+}
+
+func (m *mender) bindings(l []*ast.Binding) {
+	for _, b := range l {
+		m.binding(b)
+	}
+}
+
+func (m *mender) binding(b *ast.Binding) {
+	m.target(b.Target)
+	m.expr(&b.Initializer)
+}
+
+// target looks at the target of a binding. It may be nil, and stays the same node.
+func (m *mender) target(t ast.BindingTarget) {
+	e := ast.Expression(t)
+	m.expr(&e)
+}
+
+func (m *mender) properties(l []ast.Property) {
+	for _, p := range l {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			m.name(p.Name.Name)
+			m.expr(&p.Initializer)
+		case *ast.PropertyKeyed:
+			m.expr(&p.Key)
+			if f, ok := p.Value.(*ast.FunctionLiteral); ok && p.Kind != ast.PropertyKindValue {
+				m.function(f, &function{method: true})
+			} else {
+				m.expr(&p.Value)
+			}
+		case *ast.SpreadElement:
+			m.expr(&p.Expression)
+		}
+	}
+}
+
+// metaProperty mends new.target, the only meta property of scripts.
+func (m *mender) metaProperty(p *ast.Expression) {
+	switch at := (*p).Idx0(); {
+	case m.fn.outer == nil || m.fn.class || m.fn.params:
+	case m.fn.method:
+		*p = undefined(at)
+	default:
+		m.fn.target = true
+		*p = identifier("new.target", at)
+	}
+}
+
+func (m *mender) literal(p *ast.Expression, n *ast.RegExpLiteral) {
+	pattern, changed := Pattern(n.Pattern, n.Flags)
+	if !changed {
+		return
+	}
+	source := n.Pattern
+	n.Pattern = pattern
+	*p = call(Literal, n.Idx, n, &ast.StringLiteral{Idx: n.Idx, Literal: source, Value: unistring.NewFromString(source)})
+}
+
+func (m *mender) expr(p *ast.Expression) {
+	switch n := (*p).(type) {
+	case *ast.Identifier:
+		m.name(n.Name)
+	case *ast.MetaProperty:
+		m.metaProperty(p)
+	case *ast.RegExpLiteral:
+		m.literal(p, n)
+	case *ast.FunctionLiteral:
+		m.function(n, &function{})
+	case *ast.ArrowFunctionLiteral:
+		m.fn.closures = true
+		m.fn.arrows++
+		m.parameters(n.ParameterList)
+		switch b := n.Body.(type) {
+		case *ast.BlockStatement:
+			m.stmts(b.List)
+		case *ast.ExpressionBody:
+			m.expr(&b.Expression)
+		}
+		m.fn.arrows--
+	case *ast.ClassLiteral:
+		m.classBody(n)
+	case *ast.CallExpression:
+		if id, ok := n.Callee.(*ast.Identifier); ok && id.Name == "eval" {
+			m.fn.eval = true
+		}
+		m.expr(&n.Callee)
+		m.exprs(n.ArgumentList)
+	case *ast.DotExpression:
+		if id, ok := n.Left.(*ast.Identifier); ok && id.Name == "RegExp" && static(n.Identifier.Name) {
+			m.statics = true
+		}
+		m.expr(&n.Left)
+	case *ast.BracketExpression:
+		if id, ok := n.Left.(*ast.Identifier); ok && id.Name == "RegExp" {
+			s, ok := n.Member.(*ast.StringLiteral)
+			m.statics = m.statics || ok && static(s.Value)
+		}
+		m.expr(&n.Left)
+		m.expr(&n.Member)
+	case *ast.YieldExpression:
+		m.expr(&n.Argument)
+	case *ast.AwaitExpression:
+		m.expr(&n.Argument)
+	case *ast.ArrayLiteral:
+		m.exprs(n.Value)
+	case *ast.ArrayPattern:
+		m.exprs(n.Elements)
+		m.expr(&n.Rest)
+	case *ast.AssignExpression:
+		m.expr(&n.Left)
+		m.expr(&n.Right)
+	case *ast.BinaryExpression:
+		m.expr(&n.Left)
+		m.expr(&n.Right)
+	case *ast.Binding:
+		m.binding(n)
+	case *ast.ConditionalExpression:
+		m.expr(&n.Test)
+		m.expr(&n.Consequent)
+		m.expr(&n.Alternate)
+	case *ast.NewExpression:
+		m.expr(&n.Callee)
+		m.exprs(n.ArgumentList)
+	case *ast.ObjectLiteral:
+		m.properties(n.Value)
+	case *ast.ObjectPattern:
+		m.properties(n.Properties)
+		m.expr(&n.Rest)
+	case *ast.OptionalChain:
+		m.expr(&n.Expression)
+	case *ast.Optional:
+		m.expr(&n.Expression)
+	case *ast.PrivateDotExpression:
+		m.expr(&n.Left)
+	case *ast.SequenceExpression:
+		m.exprs(n.Sequence)
+	case *ast.SpreadElement:
+		m.expr(&n.Expression)
+	case *ast.TemplateLiteral:
+		m.expr(&n.Tag)
+		m.exprs(n.Expressions)
+	case *ast.UnaryExpression:
+		m.expr(&n.Operand)
+	}
+}
+
+// static tells whether a static property of RegExp tells of the last match.
+func static(name unistring.String) bool {
+	switch name {
+	case "input", "$_", "lastMatch", "$&", "lastParen", "$+", "leftContext", "$`", "rightContext", "$'":
+		return true
+	}
+	return len(name) == 2 && name[0] == '$' && name[1] >= '1' && name[1] <= '9'
+}
+
+func (m *mender) classBody(n *ast.ClassLiteral) {
+	m.expr(&n.SuperClass)
+	for _, e := range n.Body {
+		switch e := e.(type) {
+		case *ast.FieldDefinition:
+			m.expr(&e.Key)
+			m.within(func() { m.expr(&e.Initializer) })
+		case *ast.MethodDefinition:
+			m.expr(&e.Key)
+			key, named := e.Key.(*ast.StringLiteral)
+			constructor := named && !e.Static && !e.Computed && e.Kind == ast.PropertyKindMethod && key.Value == "constructor"
+			m.function(e.Body, &function{method: !constructor, class: constructor})
+		case *ast.ClassStaticBlock:
+			m.within(func() { m.stmts(e.Block.List) })
+		}
+	}
+}
+
+func (m *mender) stmts(l []ast.Statement) {
+	for _, s := range l {
+		m.stmt(s)
+	}
+}
+
+// into looks at the variable of a for-in or for-of statement.
+func (m *mender) into(into ast.ForInto) {
+	switch n := into.(type) {
+	case *ast.ForIntoVar:
+		m.binding(n.Binding)
+	case *ast.ForDeclaration:
+		m.target(n.Target)
+	case *ast.ForIntoExpression:
+		m.expr(&n.Expression)
+	}
+}
+
+func (m *mender) stmt(s ast.Statement) {
+	switch n := s.(type) {
+	case *ast.BlockStatement:
+		m.stmts(n.List)
+	case *ast.ExpressionStatement:
+		m.expr(&n.Expression)
+	case *ast.VariableStatement:
+		m.bindings(n.List)
+	case *ast.LexicalDeclaration:
+		m.bindings(n.List)
+	case *ast.FunctionDeclaration:
+		m.function(n.Function, &function{})
+	case *ast.ClassDeclaration:
+		m.classBody(n.Class)
+	case *ast.ReturnStatement:
+		m.expr(&n.Argument)
+	case *ast.ThrowStatement:
+		m.expr(&n.Argument)
+	case *ast.IfStatement:
+		m.expr(&n.Test)
+		m.stmt(n.Consequent)
+		m.stmt(n.Alternate)
+	case *ast.ForStatement:
+		switch i := n.Initializer.(type) {
+		case *ast.ForLoopInitializerExpression:
+			m.expr(&i.Expression)
+		case *ast.ForLoopInitializerVarDeclList:
+			m.bindings(i.List)
+		case *ast.ForLoopInitializerLexicalDecl:
+			m.bindings(i.LexicalDeclaration.List)
+		}
+		m.expr(&n.Test)
+		m.expr(&n.Update)
+		m.stmt(n.Body)
+	case *ast.ForInStatement:
+		m.into(n.Into)
+		m.expr(&n.Source)
+		m.stmt(n.Body)
+	case *ast.ForOfStatement:
+		m.into(n.Into)
+		m.expr(&n.Source)
+		m.stmt(n.Body)
+	case *ast.WhileStatement:
+		m.expr(&n.Test)
+		m.stmt(n.Body)
+	case *ast.DoWhileStatement:
+		m.stmt(n.Body)
+		m.expr(&n.Test)
+	case *ast.LabelledStatement:
+		m.stmt(n.Statement)
+	case *ast.SwitchStatement:
+		m.expr(&n.Discriminant)
+		for _, c := range n.Body {
+			m.expr(&c.Test)
+			m.stmts(c.Consequent)
+		}
+	case *ast.TryStatement:
+		m.stmt(n.Body)
+		if n.Catch != nil {
+			m.target(n.Catch.Parameter)
+			m.stmt(n.Catch.Body)
+		}
+		if n.Finally != nil {
+			m.stmt(n.Finally)
+		}
+	case *ast.WithStatement:
+		m.fn.eval = true
+		m.expr(&n.Object)
+		m.stmt(n.Body)
+	}
+}
