@@ -62,17 +62,22 @@ func borrowing(b *testing.B) func(*threadlet.Conn) {
 	buf := make([]byte, 4096)
 	return func(c *threadlet.Conn) {
 		raw, err := c.SyscallConn()
+		answer := func(fd uintptr) bool {
+			n, failed := unix.Read(int(fd), buf)
+			switch {
+			case failed == unix.EAGAIN || failed == unix.EINTR:
+				return false
+			case failed == nil && n == 0:
+				failed = io.EOF
+			case failed == nil:
+				failed = send(int(fd), buf[:n])
+			}
+			err = failed
+			return true
+		}
 		for err == nil {
-			n, failed := 0, error(nil)
-			err = raw.Read(func(fd uintptr) bool {
-				n, failed = unix.Read(int(fd), buf)
-				if failed == nil && n > 0 {
-					failed = send(int(fd), buf[:n])
-				}
-				return !errors.Is(failed, unix.EAGAIN) && !errors.Is(failed, unix.EINTR)
-			})
-			if err = errors.Join(err, failed); err == nil && n == 0 {
-				err = io.EOF
+			if waited := raw.Read(answer); waited != nil {
+				err = waited
 			}
 		}
 		lost(b, err)
