@@ -94,49 +94,6 @@ func ioReuseInBatch(t *trial) {
 	l.finish()
 }
 
-// ioUnregisterSelf ends registrations in their own callbacks, and begins others there.
-func ioUnregisterSelf(t *trial) {
-	l := t.start(Config{})
-	s := t.readyLink()
-	w := l.watch(s.near, loopapi.EventRead, leave)
-	w.await("there is a byte to read")
-	w.silent(1, "it has unregistered itself, with the byte unread")
-
-	var second atomic.Pointer[watch]
-	w = l.watch(s.near, loopapi.EventRead, func(w *watch) {
-		leave(w)
-		next, err := l.tryWatch(w.fd, loopapi.EventRead, readAll)
-		t.want("RegisterFD after UnregisterFD in the same callback", err, nil)
-		second.Store(next)
-	})
-	w.await("there is a byte to read")
-	second.Load().await("it was registered anew in the callback of its predecessor")
-	w.silent(1, "it has unregistered itself")
-	second.Load().unregister()
-
-	if !canChooseNumbers {
-		l.finish()
-		return
-	}
-	// Closed in its own callback, and the number used again there.
-	s.send()
-	w = l.watch(s.near, loopapi.EventRead, func(w *watch) {
-		leave(w)
-		far, err := t.fds.reopen(w.fd)
-		t.want("using a descriptor number again", err, nil)
-		s.far = far
-		next, err := l.tryWatch(w.fd, loopapi.EventRead, readAll)
-		t.want("RegisterFD of a number that was used again", err, nil)
-		second.Store(next)
-	})
-	w.await("there is a byte to read")
-	second.Load().silent(0, "the byte was its predecessor's, of the same number")
-	s.send()
-	second.Load().await("there is a byte to read")
-	w.silent(1, "it has unregistered itself")
-	l.finish()
-}
-
 // ioUnregisterForeign unregisters from another goroutine and makes the descriptor ready after the call has returned.
 func ioUnregisterForeign(t *trial) {
 	l := t.start(Config{})

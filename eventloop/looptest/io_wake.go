@@ -3,7 +3,6 @@ package looptest
 // Descriptors beside other work (IO): all work wakes a loop that waits in a system call, and all makes progress.
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -85,30 +84,6 @@ func ioRegisterAsleep(t *trial) {
 
 // mute stops the events of the descriptor until the next ModifyFD.
 func mute(w *watch) { w.l.trial.want("ModifyFD to nothing", w.l.fds.ModifyFD(w.fd, 0), nil) }
-
-// ioBeforeRun registers, modifies and unregisters before Run.
-func ioBeforeRun(t *trial) {
-	l := t.make(Config{})
-	s, modified, ready, gone := t.sockets(), t.readyLink(), t.readyLink(), t.readyLink()
-	later := l.watch(s.near, loopapi.EventRead, readAll)
-	never := l.watch(gone.near, loopapi.EventRead, nil)
-	atOnce := l.watch(ready.near, loopapi.EventRead, readAll)
-	changed := l.watch(modified.near, 0, readAll)
-	t.want("ModifyFD before Run", l.fds.ModifyFD(modified.near, loopapi.EventRead), nil)
-	never.unregister()
-	time.Sleep(time.Millisecond)
-	if atOnce.calls.Load() > 0 {
-		t.Errorf("the callback of a descriptor was called before Run")
-	}
-	l.launch(context.Background())
-	atOnce.await("it was ready before Run")
-	changed.await("it was ready, and watched for reading, before Run")
-	never.silent(0, "it was unregistered before Run")
-	l.rest()
-	s.send()
-	later.await("it was registered before Run")
-	l.finish()
-}
 
 // ioFromCallbacks registers, modifies and unregisters from every kind of callback.
 func ioFromCallbacks(t *trial) {

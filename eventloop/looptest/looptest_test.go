@@ -45,7 +45,7 @@ var bugs = []struct {
 	{"terminating is 3", []string{"D04_StateNumbers"}},
 	{"two Runs", []string{"D04_RunOnce"}},
 	{"Run forgets an earlier end", []string{"D04_RunAfterEnd", "D16_EndRacesRun"}},
-	{"reports panics twice", []string{"D06_PanicReport", "D06_PanicIsolation"}},
+	{"reports panics twice", []string{"D06_PanicReport", "D06_PanicIsolation", "D06_PanicInBatch", "Random_Operations"}},
 	{"panic(nil) unnoticed", []string{"D06_PanicNilLegacy"}},
 	{"panics escape", []string{"D06_PanicIsolation"}},
 	{"doubles a task after a panic", []string{"D06_PanicInBatch"}},

@@ -60,17 +60,6 @@ func microtaskBudget(t *trial) {
 	}
 }
 
-// endlessChain checks that all other lanes make progress beside a microtask that reschedules itself for ever.
-func endlessChain(t *trial) {
-	l := t.start(Config{})
-	stop := l.endless(lanes[microtask], 1, noop)
-	for range few(20) {
-		l.serve(", under an endless chain of microtasks", "microtask")
-	}
-	stop()
-	l.finish()
-}
-
 // foreignMicrotasks schedules microtasks from other goroutines, also on a sleeping loop.
 func foreignMicrotasks(t *trial) {
 	l := t.start(Config{})

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,6 +75,9 @@ type player struct {
 	sent   int  // bytes written to descriptors
 	opened int  // descriptors whose number was used again
 	held   bool // a callback holds the loop; only the check's goroutine touches it
+	aborts int  // callbacks that have panicked or called Goexit
+
+	reported atomic.Int64 // panics and calls of Goexit that the loop has told of
 
 	quiet chan struct{} // holds a token when the loop has nothing left to run by itself
 }
@@ -82,7 +86,7 @@ type player struct {
 func play(t *trial, program string) {
 	rounds, small := parse(program)
 	p := &player{t: t, quiet: make(chan struct{}, 1)}
-	cfg := Config{OnPanic: func(*loopapi.PanicError) {}, OnOverload: func(error) {}}
+	cfg := Config{OnPanic: func(*loopapi.PanicError) { p.reported.Add(1) }, OnOverload: func(error) {}}
 	if small {
 		cfg.TickBudget, cfg.MicrotaskBudget = 4, 8
 	}
@@ -148,6 +152,7 @@ func (p *player) perform(list []operation, onLoop bool) {
 			}
 			p.mu.Lock()
 			p.rules.aborted()
+			p.aborts++
 			p.exited = p.exited || o.code == 'g'
 			p.mu.Unlock()
 			if o.code == 'p' {
@@ -381,5 +386,8 @@ func (p *player) end() {
 	l.over("")
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if got := int(p.reported.Load()); got != p.aborts && r.cfg.OnPanic != nil && !r.closed && !t.exempt("D06_PanicReport") {
+		t.Errorf("%d callbacks panicked or called Goexit, and %d were reported", p.aborts, got)
+	}
 	r.finish()
 }

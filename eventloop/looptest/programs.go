@@ -99,6 +99,18 @@ func played(programs ...string) func(t *trial) {
 	}
 }
 
+// all returns a check of several parts.
+func all(parts ...func(t *trial)) func(t *trial) {
+	return func(t *trial) {
+		for _, part := range parts {
+			part(t)
+		}
+	}
+}
+
+// everyThird is a program in which every third function of a long batch panics.
+func everyThird(lane string) string { return ";" + strings.Repeat(lane+"(p)"+lane+"1", 110) }
+
 // playMany plays the named programs for which meant returns true, and n random ones, scaled.
 func playMany(t *trial, letters string, n int, meant func(text string) bool, play func(t *trial, program string)) {
 	texts := slices.DeleteFunc(Programs(), func(text string) bool { return !meant(text) })

@@ -3,6 +3,7 @@ package looptest
 // The language of programs, and its parser.
 
 import (
+	"math"
 	"strings"
 	"time"
 )
@@ -31,7 +32,7 @@ var repeats = [10]int{1, 2, 3, 5, 9, 63, 64, 65, 129, 1100} // around the usual 
 
 var (
 	delays     = [10]time.Duration{0, -1, 1, 3e3, 1e6, 1e6 + 1, 2e6, 3e6, farAway, 1<<63 - 1}
-	longDelays = [10]time.Duration{0, -1, 1, 1e3, 1e6, 1e6 + 1, 1e9, 36e11, 20 * 24 * 36e11, 1<<63 - 1} // for virtual time
+	longDelays = [10]time.Duration{0, math.MinInt64, 1, 1e3, 1e6, 1e6 + 1, 1e9, 36e11, 20 * 24 * 36e11, 1<<63 - 1} // for virtual time
 )
 
 const (

@@ -33,7 +33,7 @@ var checks = []check{
 		"many callbacks have run, ErrMicrotaskBudget is reported, and the loop does not sleep over it. Without the bound one chain freezes the loop.",
 		needMicrotasks, wall, microtaskBudget},
 	{"D02_EndlessChain", "Tasks, internal tasks and timers progress under an endless chain of microtasks.",
-		needMicrotasks, wall, endlessChain},
+		needMicrotasks, wall, besideEndless(microtask, 1, 20, lanes[microtask].name)},
 	{"D02_ForeignMicrotasks", "ScheduleMicrotask may be called from any goroutine: the loop wakes, nothing is lost, and the " +
 		"order is that of the calls, whether they come from the loop or from elsewhere.",
 		needMicrotasks, wall, foreignMicrotasks},
@@ -65,8 +65,8 @@ var checks = []check{
 		"all the same.", 0, wall, panicNilLegacy},
 	{"D06_PanicIsolation", "A panic in any kind of callback, the handlers included, leaves the loop serving: one bad " +
 		"callback must not take down the others.", 0, wall, panicIsolation},
-	{"D06_PanicInBatch", "A panic in the midst of a batch neither loses nor repeats nor reorders the rest of it.",
-		0, bubble, played(";s8(p)s8", ";i8i8(p)i8", ";m8(p)m8")},
+	{"D06_PanicInBatch", "Panics in the midst of a batch neither lose nor repeat nor reorder the rest of it, and each is reported.",
+		0, bubble, played(everyThird("s"), everyThird("i"), everyThird("m"), ";s8(p)s8", ";i8i8(p)i8", ";m8(p)m8")},
 	{"D06_MicrotasksAroundPanic", "Microtasks queued before a panic run before the next task, and a microtask that panics " +
 		"does not end the drain.", needMicrotasks, bubble, played(";s(mm(mp)mp)s", ";s(mm(mg)mg)s")},
 	{"D06_Goexit", "runtime.Goexit in any kind of callback (t.FailNow does it) ends the goroutine, not the loop: it is " +
@@ -129,7 +129,7 @@ var checks = []check{
 	{"D16_ShutdownContext", "Shutdown returns its context's error when that ends first, and the shutdown itself goes on.",
 		0, wall, shutdownContext},
 	{"D16_ShutdownBeforeRun", "Shutdown of a loop that never ran runs what was accepted, on a goroutine of its own, and " +
-		"returns: it neither hangs nor forgets.", 0, wall, shutdownBeforeRun},
+		"returns: it neither hangs nor forgets.", 0, wall, all(played("S", "s(i(m(i)))s9i9(m)t0t8S"), shutdownBeforeRun)},
 	{"D16_EndRacesRun", "Shutdown and Close at the moment at which Run begins are not forgotten.", 0, wall, shutdownRacesRun},
 	{"D16_RunContext", "The end of Run's context is a graceful shutdown, and Run returns the context's error.",
 		0, wall, runContext},
@@ -179,7 +179,7 @@ var checks = []check{
 	{"Random_Together", "Programs of random operations that several goroutines play at once lose, double and reorder nothing.",
 		0, wall, randomTogether},
 	{"Starvation_SelfRequeue", "Tasks that submit themselves for ever starve neither other tasks nor timers nor " +
-		"microtasks.", 0, wall, selfRequeue},
+		"microtasks.", 0, wall, besideEndless(external, 3, 50)},
 
 	{"Siege_Tasks", "Goroutines that submit without end keep neither internal tasks nor microtasks nor timers nor descriptors " +
 		"from their turn: a loop that serves one source and no other is down.", 0, wall, siege(external)},
@@ -205,15 +205,15 @@ var checks = []check{
 	{"Timers_Punctual", "On an idle loop that nothing else delays a timer fires within a millisecond of its deadline.",
 		needTimers, bubble, punctual},
 	{"Timers_ZeroDelay", "Zero and negative delays mean now, in a later tick: never inside the call, never before the " +
-		"microtasks of the caller.", needTimers, bubble, zeroDelay},
+		"microtasks of the caller.", needTimers, bubble, played(".t0m", ".t1m", ":t0", ":t1", ";t0", ".s(t0m)", ".i(t1m)")},
 	{"Timers_HugeDelay", "Huge delays never fire and never wrap around, and hide no other timer.", needTimers, bubble, hugeDelay},
 	{"Timers_400Days", "Timers work over more than a year: no counter of the clock wraps.", needTimers, bubble, fourHundredDays},
 	{"Timers_Rearm", "A timer that re-arms itself at zero delay starves nothing: a whole tick lies between two firings.",
-		needTimers, wall, rearm},
+		needTimers, wall, all(besideEndless(timerLane, 3, 50), played(".t0(st0(st0(st0(st0(s)))))"))},
 	{"Timers_BeforeRun", "Timers may be scheduled and cancelled before Run; the delay counts from the call.",
 		needTimers, bubble, timersBeforeRun},
 	{"Timers_Cancel", "A cancelled timer does not fire; what has fired, was cancelled, was dropped or never was is " +
-		"ErrTimerNotFound.", needTimers, bubble, cancelTimers},
+		"ErrTimerNotFound.", needTimers, bubble, played(":t4c0c0t6", ".t4c0c0t0c0c0t6", ";t4c0t5c0t6", "t4c0c0t6", ":t0c0", ".t4(c0t0c1c0)", ":t4(t0(c1c0))t6")},
 	{"Timers_CancelInBatch", "A timer that is cancelled by another one due at the same time does not fire any more.",
 		needTimers, bubble, played(".t0(c0c1c2)t0t0t0", ".t4(c2c1c0)t4t4t4", "t0(c0c1)t0t0t0")},
 	{"Timers_CancelRace", "Of firing and a successful cancel exactly one happens, however close they are.",
@@ -257,7 +257,7 @@ var checks = []check{
 		"of its predecessor, and its own: an event names a registration, not a number.",
 		needFDs, wall, ioReuseInBatch},
 	{"IO_UnregisterSelf", "A callback may end its own registration, begin another there, and close its descriptor.",
-		needFDs, wall, ioUnregisterSelf},
+		needFDs, wall, played(":r0(u0)w0r1w1w1", ":r0(u0r0(u0))w0w0r1w1", ":w0r0(x0r0)w0w0r1w1", ":r0(u0x0r0(X0))w0w0r1w1")},
 	{"IO_UnregisterForeign", "When UnregisterFD has returned, what becomes ready is not reported any more, from " +
 		"whatever goroutine it was called: the caller will free what the callback uses.",
 		needFDs, wall, ioUnregisterForeign},
@@ -269,7 +269,7 @@ var checks = []check{
 	{"IO_RegisterAsleep", "RegisterFD, ModifyFD and UnregisterFD from another goroutine do not wait for the end of " +
 		"the loop's sleep, and take effect without it.", needFDs, wall, ioRegisterAsleep},
 	{"IO_BeforeRun", "Descriptors may be registered, modified and unregistered before Run.",
-		needFDs, wall, ioBeforeRun},
+		needFDs, wall, played("r0w0", "r0r1w1:w0w0", "r0d0w0d0", "r0d0w0:d0", "r0w0u0r1:w1w1")},
 	{"IO_FromCallbacks", "Every registration call is allowed from every kind of callback.",
 		needFDs, wall, ioFromCallbacks},
 	{"IO_UnderLock", "Registration calls do not wait for the callback that runs: the caller may hold a lock that the " +

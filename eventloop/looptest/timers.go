@@ -86,33 +86,6 @@ func punctual(t *trial) {
 	l.finish()
 }
 
-// zeroDelay checks that timers without delay fire after the running callback and its microtasks.
-func zeroDelay(t *trial) {
-	l := t.start(Config{})
-	for _, d := range []time.Duration{0, -1, -time.Hour, math.MinInt64} {
-		var seen journal[string]
-		fired := make(chan struct{})
-		l.do(func() {
-			l.timer(d, func() { seen.add("timer"); close(fired) })
-			seen.add("callback")
-			if l.micro != nil {
-				l.microtask(seen.note("microtask"))
-			}
-		})
-		t.wait(fired, "a timer with the delay %d", d)
-		want := []string{"callback", "microtask", "timer"}
-		if l.micro == nil {
-			want = []string{"callback", "timer"}
-		}
-		wantOrder(t, fmt.Sprintf("a timer with the delay %d", d), seen.all(), want)
-
-		fired = make(chan struct{})
-		l.timer(d, func() { close(fired) })
-		t.wait(fired, "a timer with the delay %d, from another goroutine", d)
-	}
-	l.finish()
-}
-
 // hugeDelay checks that delays near the end of the range neither fire nor wrap, nor hide other timers.
 func hugeDelay(t *trial) {
 	l := t.start(Config{})
@@ -166,38 +139,6 @@ func fourHundredDays(t *trial) {
 			t.Errorf("a timer that re-arms itself daily fired %d times in 400 days", beats)
 		}
 	})
-	l.finish()
-}
-
-// rearm lets timers re-arm themselves without delay and checks that all other work makes progress.
-func rearm(t *trial) {
-	l := t.start(Config{})
-	stop := l.endless(lanes[timerLane], 3, noop)
-	for range few(50) {
-		l.serve(", beside timers that re-arm themselves")
-	}
-	// Between two firings of a timer lies a whole tick: the task that its callback submitted runs first.
-	var seen journal[string]
-	ended := make(chan struct{})
-	rounds := 0
-	var turn func()
-	turn = func() {
-		seen.add("timer")
-		t.want("Submit", l.Submit(seen.note("task")), nil)
-		if rounds++; rounds == 20 {
-			close(ended)
-			return
-		}
-		l.timer(0, turn)
-	}
-	l.timer(0, turn)
-	t.wait(ended, "a timer to re-arm itself 20 times")
-	stop()
-	var want []string
-	for range rounds {
-		want = append(want, "timer", "task")
-	}
-	wantOrder(t, "a timer that re-arms itself, and the tasks that it submits", seen.all(), want)
 	l.finish()
 }
 

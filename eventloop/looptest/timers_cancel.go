@@ -9,68 +9,6 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// cancelTimers cancels timers in every way, and then cancels timers that are gone.
-func cancelTimers(t *trial) {
-	l := t.start(Config{})
-	gone := func(what string, id loopapi.TimerID) {
-		t.want("CancelTimer of "+what, l.timers.CancelTimer(id), loopapi.ErrTimerNotFound)
-	}
-	gone("the zero ID", 0)
-	gone("an unknown ID", anyTimer)
-
-	const delay = 5 * time.Millisecond
-	for i := range 20 { // one that is cancelled may have fired, if the machine stalls between the calls
-		var fired, cancelled atomic.Bool
-		id := l.timer(delay, func() {
-			if fired.Store(true); cancelled.Load() {
-				t.Errorf("a cancelled timer fired")
-			}
-		})
-		switch err := l.timers.CancelTimer(id); {
-		case err != nil:
-			t.want("CancelTimer", err, loopapi.ErrTimerNotFound)
-			t.eventually(fired.Load, "timer %d, which CancelTimer did not find", i)
-		case fired.Load():
-			t.Errorf("CancelTimer of a timer that had fired returned nil")
-		default:
-			cancelled.Store(true)
-			gone("a cancelled timer", id)
-		}
-	}
-	id := l.timer(time.Hour, noop)
-	t.want("CancelTimer", l.timers.CancelTimer(id), nil)
-	gone("a cancelled timer", id)
-	l.do(func() {
-		id := l.timer(delay, func() { t.Errorf("a timer fired that was cancelled on the loop") })
-		t.want("CancelTimer on the loop", l.timers.CancelTimer(id), nil)
-		gone("a timer cancelled on the loop", id)
-		id = l.timer(0, func() { t.Errorf("a timer without delay fired that was cancelled at once") })
-		t.want("CancelTimer of a timer without delay", l.timers.CancelTimer(id), nil)
-	})
-
-	fired := make(chan struct{})
-	id = l.timer(0, func() { close(fired) })
-	t.wait(fired, "a timer")
-	l.sync()
-	gone("a timer that fired", id)
-
-	// In its own callback a timer counts as fired.
-	ids, checked := make(chan loopapi.TimerID, 1), make(chan struct{})
-	ids <- l.timer(time.Millisecond, func() {
-		own := <-ids
-		gone("the timer whose callback runs", own)
-		l.timer(0, func() { close(checked) })
-		gone("the timer whose callback runs, after another was scheduled", own)
-	})
-	t.wait(checked, "a timer that cancels itself and schedules another")
-
-	time.Sleep(delay * 3 / 2) // the cancelled timers would have fired by now
-	l.sync()
-	pending := l.timer(time.Hour, noop)
-	l.finish()
-	gone("a timer that the end dropped", pending)
-}
-
 // cancelRace cancels timers from other goroutines at about the time of their deadline, each from two goroutines at once.
 func cancelRace(t *trial) {
 	l := t.start(Config{})
