@@ -92,8 +92,8 @@ func switched(s *site, _ *tally) flooder {
 }
 
 var descriptors = []flood{
-	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered},
-	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: readied},
+	{name: "RegisterFD, UnregisterFD", like: systems, begin: registered(false)},
+	{name: "RegisterFD, UnregisterFD, ready", like: systems, begin: registered(true)},
 	{name: "RegisterFD, UnregisterFDThen", like: systems, law: pending, own: set(internalProbe), free: set(taskProbe), begin: followed},
 	// Most of what a refused call costs is the making of its error.
 	{name: "RegisterFD again", like: litters, refused: true, begin: again},
@@ -121,18 +121,11 @@ func (s *site) register(fd int, events eventloop.IOEvents) error {
 	return s.loop.RegisterFD(fd, events, func(eventloop.IOEvents) { s.enter() })
 }
 
-func registered(s *site, _ *tally) flooder {
-	fd := s.end(false)
-	return flooder{call: func() bool {
-		return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil
-	}}
-}
-
-func readied(s *site, _ *tally) flooder {
-	fd := s.end(true)
-	return flooder{call: func() bool {
-		return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil
-	}}
+func registered(ready bool) func(s *site, t *tally) flooder {
+	return func(s *site, _ *tally) flooder {
+		fd := s.end(ready)
+		return flooder{call: func() bool { return s.register(fd, eventloop.EventRead) == nil && s.loop.UnregisterFD(fd) == nil }}
+	}
 }
 
 // followed registers again only when the last registration is known to be over. A notification after the loop's end is no

@@ -73,11 +73,7 @@ func combined(combine func(r *promise.Realm, ps ...*promise.Promise) *promise.Pr
 }
 
 func typed(s *site, o *one) {
-	l, err := s.native()
-	if err != nil {
-		return
-	}
-	eventloop.Promisify(context.Background(), l, func(context.Context) (int, error) { return 1, nil }).
+	eventloop.Promisify(context.Background(), s.own, func(context.Context) (int, error) { return 1, nil }).
 		Untyped().Then(o.fulfilled, o.rejected)
 }
 

@@ -16,17 +16,12 @@ import (
 )
 
 var threadlets = []flood{
-	{name: "threadlet.Go", like: makes, law: exactly, own: set(taskProbe), begin: each(func(s *site, t *tally) error {
-		l, err := s.native()
-		if err == nil {
-			_, err = threadlet.Go(l, t.next())
-		}
-		return err
-	})},
+	{name: "threadlet.Go", like: makes, law: exactly, own: set(taskProbe),
+		begin: each(func(s *site, t *tally) error { _, err := threadlet.Go(s.own, t.next()); return err })},
 	// All but the first signal of a wait cost an atomic operation.
 	{name: "threadlet Signal", like: nudges, own: set(internalProbe), free: set(taskProbe), begin: signaled},
 	{name: "threadlet.Threadlets", like: makes, own: set(internalProbe), free: set(taskProbe),
-		begin: asksNative(func(l *eventloop.Loop) { threadlet.Threadlets(l) })},
+		begin: asks(func(s *site) { threadlet.Threadlets(s.own) })},
 	{name: "Conn Signal", like: nudges, own: set(internalProbe), free: set(taskProbe), begin: reading(func(c *threadlet.Conn) { c.Signal() })},
 	{name: "Conn deadlines", like: alarms, own: set(internalProbe), free: set(taskProbe), begin: reading(func(c *threadlet.Conn) {
 		at := time.Now().Add(idleTimer)
@@ -46,13 +41,9 @@ var threadlets = []flood{
 // plays starts a threadlet that makes one call after the other, until one fails: the end of the loop fails all that wait.
 func plays(prepare func(l *eventloop.Loop) func() error) func(s *site, t *tally) flooder {
 	return func(s *site, t *tally) flooder {
-		l, err := s.native()
-		if err != nil {
-			return flooder{}
-		}
-		_, err = threadlet.Go(l, func() {
+		_, err := threadlet.Go(s.own, func() {
 			s.enter() // not after each call: one that succeeds before Close may return after it
-			call := prepare(l)
+			call := prepare(s.own)
 			for !s.stop.Load() {
 				t.begun.Add(1)
 				if call() != nil {
@@ -172,13 +163,9 @@ func connections(l *eventloop.Loop) (near, far *threadlet.Conn, err error) {
 // reading makes calls to a connection from which a threadlet reads, while nothing comes.
 func reading(call func(c *threadlet.Conn)) func(s *site, t *tally) flooder {
 	return func(s *site, _ *tally) flooder {
-		l, err := s.native()
-		if err != nil {
-			return flooder{}
-		}
-		near, far, err := connections(l)
+		near, far, err := connections(s.own)
 		if err == nil {
-			_, err = threadlet.Go(l, func() {
+			_, err = threadlet.Go(s.own, func() {
 				for !s.stop.Load() {
 					if _, err := near.Read(make([]byte, 1)); err != nil && !errors.Is(err, threadlet.ErrSignaled) {
 						return
@@ -199,11 +186,7 @@ func reading(call func(c *threadlet.Conn)) func(s *site, t *tally) flooder {
 
 // signaled signals a threadlet that does nothing but wait for signals.
 func signaled(s *site, _ *tally) flooder {
-	l, err := s.native()
-	if err != nil {
-		return flooder{}
-	}
-	waits, err := threadlet.Go(l, func() {
+	waits, err := threadlet.Go(s.own, func() {
 		for !s.stop.Load() {
 			if err := threadlet.Sleep(idleTimer); err == eventloop.ErrLoopTerminated {
 				return

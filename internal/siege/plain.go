@@ -73,6 +73,18 @@ func newPlain() *plain {
 
 // flooder is one goroutine's flood.
 func (p *plain) flooder(m manner) (call func(), err error) {
+	// made makes a function for the channel at each call, after the memory of so many promises.
+	made := func(before int, fn func(kept []*[96]byte)) func() {
+		return func() {
+			for range before {
+				litter()
+			}
+			if kept := litter(); !p.ended.Load() {
+				p.tasks <- func() { fn(kept) }
+			}
+		}
+	}
+	drop := func(kept []*[96]byte) { kept[0] = nil }
 	switch m {
 	case sends:
 		fn := func() {}
@@ -82,46 +94,23 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 			}
 		}, nil
 	case makes:
-		return func() {
-			if kept := litter(); !p.ended.Load() {
-				p.tasks <- func() { kept[0] = nil }
-			}
-		}, nil
+		return made(0, drop), nil
 	case logs:
 		logger := slog.New(counter{new(atomic.Int64)})
-		return func() {
-			if kept := litter(); !p.ended.Load() {
-				p.tasks <- func() {
-					kept[0] = nil
-					logger.Error("unhandled", "kind", "promise", "error", errors.ErrUnsupported)
-				}
-			}
-		}, nil
+		return made(0, func(kept []*[96]byte) {
+			drop(kept)
+			logger.Error("unhandled", "kind", "promise", "error", errors.ErrUnsupported)
+		}), nil
 	case toils:
-		return func() {
-			for range 8 {
-				litter()
-			}
-			if kept := litter(); !p.ended.Load() {
-				p.tasks <- func() { kept[0] = nil }
-			}
-		}, nil
+		return made(8, drop), nil
 	case serves:
-		return func() {
-			if kept := litter(); !p.ended.Load() {
-				p.tasks <- func() {
-					p.mu.Lock()
-					kept[0] = litter()[0]
-					p.mu.Unlock()
-				}
-			}
-		}, nil
+		return made(0, func(kept []*[96]byte) {
+			p.mu.Lock()
+			kept[0] = litter()[0]
+			p.mu.Unlock()
+		}), nil
 	case hoards:
-		return func() {
-			if kept := litter(); !p.ended.Load() {
-				p.tasks <- func() { p.hoard = append(p.hoard, kept) }
-			}
-		}, nil
+		return made(0, func(kept []*[96]byte) { p.hoard = append(p.hoard, kept) }), nil
 	case litters:
 		return func() { litter() }, nil
 	case reads:
@@ -180,29 +169,24 @@ func (p *plain) feed() {
 
 func (p *plain) probe() (*battery, error) {
 	b := &battery{ended: p.done}
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	fd, near, err := pair()
 	if err != nil {
 		return nil, err
 	}
-	var files [2]*os.File
-	for i, fd := range ends {
-		unix.CloseOnExec(fd)
-		_ = unix.SetNonblock(fd, true)
-		files[i] = os.NewFile(uintptr(fd), "end")
-	}
-	p.free = append(p.free, func() { _ = files[0].Close(); _ = files[1].Close() })
-	sent := b.echo(files[0])
+	far := os.NewFile(uintptr(fd), "far end")
+	p.free = append(p.free, func() { _ = near.Close(); _ = far.Close() })
+	sent := b.echo(near)
 	p.senders.Go(func() {
 		var buf [16]byte
 		for {
-			n, err := files[1].Read(buf[:])
+			n, err := far.Read(buf[:])
 			if err != nil {
 				return
 			}
 			back := bytes.Clone(buf[:n])
 			// What a descriptor brings is for the goroutine that does everything else, as on a loop.
 			p.tasks <- func() {
-				_, _ = files[1].Write(back)
+				_, _ = far.Write(back)
 				sent()
 			}
 		}

@@ -5,6 +5,7 @@ package main
 // The report of the cells.
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func (o *outcome) row() string {
 	text := fmt.Sprintf("%-30s %2d %d %d %-8s", c.name(), c.goroutines, c.procs, c.neighbours, c.life)
 	for p := range probes {
 		cellText := "-"
-		if c.life.lives() || o.gaps[p] > 0 && (c.life == beside || c.life == burst && p == timerProbe) {
+		if c.life.lives() || o.gaps[p] > 0 && c.life == burst && p == timerProbe {
 			mark := ""
 			if o.own().has(p) {
 				mark = "*"
@@ -73,15 +74,7 @@ func conclude(outcomes []*outcome, all int, seed uint64, took time.Duration, int
 			full = append(full, o)
 		}
 	}
-	slices.SortFunc(bad, func(a, b *outcome) int {
-		switch {
-		case a.excess() > b.excess():
-			return -1
-		case a.excess() < b.excess():
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(bad, func(a, b *outcome) int { return cmp.Compare(b.excess(), a.excess()) })
 	fmt.Printf("\nsiege: %d of %d cells in %v, seed %d: %d violated, %d with a backlog or slow\n",
 		len(outcomes), all, took.Round(time.Second), seed, len(bad), len(full))
 	for _, o := range full {

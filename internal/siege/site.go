@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -47,6 +46,7 @@ const (
 // site is a running loop, with the tallies of its floods.
 type site struct {
 	loop loop
+	own  *eventloop.Loop // for calls that only it has; nil if the loop has a flaw
 	js   *js.JS
 
 	signal *js.AbortSignal // shared by all goroutines of a flood; never aborted
@@ -65,18 +65,6 @@ type site struct {
 	returned chan error // what Run returned
 }
 
-// native returns the loop for calls that only *eventloop.Loop has. A loop with a flaw is none; that is a fault of the site.
-func (s *site) native() (*eventloop.Loop, error) {
-	switch l := s.loop.(type) {
-	case *eventloop.Loop:
-		return l, nil
-	case *grouped:
-		return l.Loop, nil
-	}
-	s.fault("it is not the loop itself")
-	return nil, errors.ErrUnsupported
-}
-
 // newSite starts a loop.
 func newSite(newLoop maker, opts ...eventloop.Option) (*site, error) {
 	s := &site{returned: make(chan error, 1)}
@@ -86,6 +74,12 @@ func newSite(newLoop maker, opts ...eventloop.Option) (*site, error) {
 		return nil, err
 	}
 	s.loop = l
+	switch l := l.(type) {
+	case *eventloop.Loop:
+		s.own = l
+	case *grouped:
+		s.own = l.Loop
+	}
 	if s.js, err = js.New(l); err != nil {
 		return nil, err
 	}
