@@ -157,7 +157,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 func (c *Conn) TryWrite(p []byte) (n int, err error) {
 	switch {
 	case !c.s.loop.OnLoop():
-		return 0, c.opError("write", ErrNotThreadlet)
+		return 0, c.opError("write", c.s.elsewhere())
 	case c.closing.Load():
 		return 0, c.opError("write", net.ErrClosed)
 	case c.out.turn != nil:
@@ -199,7 +199,7 @@ func (c *Conn) CloseWrite() error { return c.shutdown(&c.out, shutWrite) }
 
 func (c *Conn) shutdown(sd *side, how int) error {
 	if !c.s.loop.OnLoop() {
-		return c.opError("close", ErrNotThreadlet)
+		return c.opError("close", c.s.elsewhere())
 	}
 	if c.closing.Load() {
 		return c.opError("close", net.ErrClosed)
@@ -247,7 +247,7 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 	t := Current()
 	switch {
 	case t == nil || t.s != c.s:
-		return c.opError("read", ErrNotThreadlet)
+		return c.opError("read", c.s.elsewhere())
 	case handle == nil:
 		return c.opError("read", eventloop.ErrNilCallback)
 	case c.closing.Load():
@@ -283,7 +283,7 @@ func (c *Conn) begin(handle func(*Conn)) {
 			return // Close came in the meantime
 		}
 		defer func() {
-			if c.idles == idles {
+			if c.idles == idles && !c.kept {
 				c.closeLater()
 			}
 		}()
@@ -297,51 +297,59 @@ func (c *Conn) begin(handle func(*Conn)) {
 // of the loop. The descriptor is non-blocking and registered with the loop. It must not be closed: the loop would go on to
 // use a number that may be another file's.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) {
-	if c.closing.Load() {
-		return nil, c.opError("raw", net.ErrClosed)
-	}
-	return rawConn{c}, nil
+	return rawOf(&c.desc, c.opError)
 }
 
-type rawConn struct{ c *Conn }
+// rawConn is a descriptor as a syscall.RawConn.
+type rawConn struct {
+	*desc
+	opError func(op string, err error) error
+}
+
+func rawOf(d *desc, opError func(string, error) error) (syscall.RawConn, error) {
+	if d.closing.Load() {
+		return nil, opError("raw", net.ErrClosed)
+	}
+	return rawConn{d, opError}, nil
+}
 
 func (r rawConn) Control(f func(fd uintptr)) error {
 	// A deadline does not matter: nothing is waited for.
-	if _, err := r.c.caller(&r.c.in); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return r.c.opError("raw", err)
+	if _, err := r.caller(&r.in); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return r.opError("raw", err)
 	}
-	f(uintptr(r.c.fd))
+	f(uintptr(r.fd))
 	return nil
 }
 
 func (r rawConn) Read(f func(fd uintptr) (done bool)) error {
-	return r.until(&r.c.in, reading, eventloop.EventRead, f)
+	return r.until(&r.in, reading, eventloop.EventRead, f)
 }
 
 func (r rawConn) Write(f func(fd uintptr) (done bool)) error {
-	return r.until(&r.c.out, writing, eventloop.EventWrite, f)
+	return r.until(&r.out, writing, eventloop.EventWrite, f)
 }
 
 func (r rawConn) until(sd *side, why reason, events eventloop.IOEvents, f func(fd uintptr) bool) error {
-	t, err := r.c.caller(sd)
+	t, err := r.caller(sd)
 	if err == nil {
 		defer sd.pass(t)
-		err = r.c.takeTurn(t, sd, why, events)
+		err = r.takeTurn(t, sd, why, events)
 	}
-	for err == nil && !f(uintptr(r.c.fd)) {
+	for err == nil && !f(uintptr(r.fd)) {
 		sd.drained = false
-		if err = r.c.usable(sd); err == nil { // f may have closed the connection, or let another do so
-			err = r.c.wait(t, sd, why, events)
+		if err = r.usable(sd); err == nil { // f may have closed the connection, or let another do so
+			err = r.wait(t, sd, why, events)
 		}
 		if err == nil {
-			err = r.c.usable(sd)
+			err = r.usable(sd)
 		}
 		if err == nil {
-			err = r.c.takeTurn(t, sd, why, events) // f may have used the side, and passed the turn on
+			err = r.takeTurn(t, sd, why, events) // f may have used the side, and passed the turn on
 		}
 	}
 	if err != nil {
-		return r.c.opError("raw", err)
+		return r.opError("raw", err)
 	}
 	t.countOperation(sd)
 	return nil

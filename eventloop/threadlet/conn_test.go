@@ -267,7 +267,7 @@ func TestElsewhere(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		if err := threadlet.Serve(ln, nil); err != eventloop.ErrNilCallback {
+		if err := threadlet.Serve[*threadlet.Conn](ln, nil); err != eventloop.ErrNilCallback {
 			t.Error(err)
 		}
 		if err := c.CloseRead(); err != nil {

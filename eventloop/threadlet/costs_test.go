@@ -124,8 +124,8 @@ var costRows = []callcosts.Row{
 	}),
 
 	// connections
-	threaded("Listen", 15, 640, 0, func(e *callcosts.Env) func() { return func() { e.Must(listening(e).Close()) } }),
-	threaded("Serve", 22, 1264, 4, func(e *callcosts.Env) func() {
+	threaded("Listen", 25, 1120, 0, func(e *callcosts.Env) func() { return func() { e.Must(listening(e).Close()) } }),
+	threaded("Serve", 37, 1904, 4, func(e *callcosts.Env) func() {
 		return func() {
 			ln := listening(e)
 			t, err := threadlet.Go(e.Loop, func() { _ = threadlet.Serve(ln, echo) })
@@ -159,6 +159,28 @@ var costRows = []callcosts.Row{
 		e.Must(err)
 		e.Must(c.Close())
 	})),
+	threaded("ListenConfig", 25, 1120, 0, func(e *callcosts.Env) func() {
+		return func() {
+			ln, err := threadlet.ListenConfig(background, e.Loop, net.ListenConfig{}, "tcp", "127.0.0.1:0")
+			e.Must(err)
+			e.Must(ln.Close())
+		}
+	}),
+	threaded("WrapListener", 25, 1120, 0, func(e *callcosts.Env) func() {
+		return func() {
+			from, err := net.Listen("tcp", "127.0.0.1:0")
+			e.Must(err)
+			ln, err := threadlet.WrapListener(e.Loop, from)
+			e.Must(err)
+			e.Must(ln.Close())
+		}
+	}),
+	threaded("Listeners", 2, 80, 0, served(func(e *callcosts.Env, _ net.Listener, _ *threadlet.Conn) { threadlet.Listeners(e.Loop) })),
+	threaded("MaxConns", 1, 16, 0, func(*callcosts.Env) func() { return func() { keptValue = threadlet.MaxConns(1) } }),
+	threaded("OnPause", 1, 16, 0, func(*callcosts.Env) func() { return func() { keptValue = threadlet.OnPause(nil) } }),
+	threaded("Shared", 1, 24, 0, withConn(func(_ *callcosts.Env, c *threadlet.Conn) { keptValue = threadlet.Shared(c) })),
+	threaded("SharedListener", 1, 24, 0, served(func(_ *callcosts.Env, ln net.Listener, _ *threadlet.Conn) { keptValue = threadlet.SharedListener(ln) })),
+	threaded("Threadlet.Draining", 0, 0, 0, func(*callcosts.Env) func() { return func() { threadlet.Current().Draining() } }),
 	threaded("Conn.Write", 1, 16, 4, served(func(e *callcosts.Env, _ net.Listener, c *threadlet.Conn) { exchange(e, c, c.Write) })),
 	threaded("Conn.Read", 1, 16, 4, served(func(e *callcosts.Env, _ net.Listener, c *threadlet.Conn) { exchange(e, c, c.Write) })),
 	threaded("Conn.TryWrite", 1, 16, 4, served(func(e *callcosts.Env, _ net.Listener, c *threadlet.Conn) { exchange(e, c, c.TryWrite) })),

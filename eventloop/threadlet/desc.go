@@ -26,6 +26,8 @@ type desc struct {
 	watched    eventloop.IOEvents // the events that it is registered for
 	idles      uint32             // calls of Idle so far
 	idle       *idle              // nil unless it belongs to an idle connection
+	listener   *listener          // nil unless it belongs to a listener
+	service    *service           // of the Serve that has accepted it; nil for none
 	prev, next *desc              // in the list of open descriptors; guarded by descs.mu
 
 	open     bool // it is in that list; guarded by descs.mu
@@ -33,7 +35,7 @@ type desc struct {
 	deferred bool // it is in scheduler.deferred
 	called   bool // resumeIdle was called, and the threadlet that it starts has not run yet
 	gone     bool // the method shut was called, on the loop
-	listens  bool // it belongs to a listener
+	kept     bool // Shared was called: whoever has the result closes it
 
 	closing  atomic.Bool // the method close was called, on any goroutine
 	signaled atomic.Bool // set by signal on any goroutine; cleared on the loop when it ends a wait
@@ -70,13 +72,13 @@ func instant(at time.Time) int64 {
 	return max(1, from+left)
 }
 
-// caller returns the calling threadlet. It returns ErrNotThreadlet if the caller is no threadlet of the loop, or else the
+// caller returns the calling threadlet. It returns the error of elsewhere if the caller is no threadlet of the loop, or else the
 // error of usable. At the end of the loop a threadlet may do mostOps more operations, as for a last message to its peer;
 // after these caller returns the error of enter.
 func (d *desc) caller(sd *side) (*Threadlet, error) {
 	t := Current()
 	if t == nil || t.s != d.s {
-		return nil, ErrNotThreadlet
+		return nil, d.s.elsewhere()
 	}
 	if t.s.terminated && t.s.ops >= mostOps {
 		return t, t.enter()
@@ -278,8 +280,8 @@ func (d *desc) close() error {
 	if d.closing.Swap(true) {
 		return net.ErrClosed
 	}
-	if d.listens {
-		d.s.descs.removeFile(d)
+	if d.listener != nil {
+		d.listener.removeFile()
 	}
 	if d.s.loop.OnLoop() {
 		return d.shut()
@@ -300,7 +302,9 @@ func (d *desc) shut() error {
 	d.unwatch()
 	d.in.wakeAll(net.ErrClosed)
 	d.out.wakeAll(net.ErrClosed)
-	return d.s.descs.close(d)
+	err := d.s.descs.close(d)
+	d.service.left()
+	return err
 }
 
 // signal ends all current waits for the descriptor with ErrSignaled, or the next wait if there are none. Any goroutine may

@@ -4,7 +4,6 @@ package threadlet
 
 import (
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -26,10 +25,9 @@ func (s *scheduler) open(d *desc, fd int) error {
 
 // descs has the open descriptors of a loop; the end of the loop closes them. Any goroutine may use it.
 type descs struct {
-	mu    sync.Mutex       // guards first, files, and writes of n
-	first *desc            // the list of all
-	files map[*desc]string // the paths of listeners' files; the call that sets a listener's closing removes its file
-	n     atomic.Int32     // how many are open; read without the lock
+	mu    sync.Mutex   // guards first, and writes of n
+	first *desc        // the list of all
+	n     atomic.Int32 // how many are open; read without the lock
 }
 
 func (ds *descs) add(d *desc) {
@@ -69,8 +67,8 @@ func (ds *descs) end() {
 	defer ds.mu.Unlock()
 	for d := ds.first; d != nil; d = ds.first {
 		d.gone = true
-		if !d.closing.Swap(true) {
-			ds.remove(d)
+		if !d.closing.Swap(true) && d.listener != nil {
+			d.listener.removeFile()
 		}
 		_ = sysClose(d.fd)
 		ds.first = d.next
@@ -89,27 +87,12 @@ func (ds *descs) all() []*desc {
 	return all
 }
 
-// keep notes the file of a listener.
-func (ds *descs) keep(d *desc, name string) {
+// duplicate returns a duplicate of d's descriptor.
+func (ds *descs) duplicate(d *desc) (fd int, err error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	if ds.files == nil {
-		ds.files = map[*desc]string{}
+	if !d.open || d.closing.Load() {
+		return 0, net.ErrClosed
 	}
-	ds.files[d] = name
-}
-
-// removeFile removes the file of a listener, if it has one.
-func (ds *descs) removeFile(d *desc) {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	ds.remove(d)
-}
-
-// remove does what removeFile does, for a caller that holds mu.
-func (ds *descs) remove(d *desc) {
-	if name, is := ds.files[d]; is {
-		delete(ds.files, d)
-		_ = os.Remove(name)
-	}
+	return sysDup(uintptr(d.fd))
 }

@@ -41,12 +41,16 @@ func Draining() bool {
 	return t.s.draining
 }
 
+// Draining tells what the function Draining does, and changes nothing: within a request, it says whether a next one will be
+// served. For a nil t it is false.
+func (t *Threadlet) Draining() bool { return t != nil && t.s.draining }
+
 // Drain begins the draining, and calls done when no threadlet that has called Draining is left, maybe at once.
 func (s *scheduler) Drain(done func()) {
 	s.draining = true
 	s.onDrained = append(s.onDrained, done)
 	for _, d := range s.descs.all() {
-		if d.listens || d.idle != nil {
+		if d.listener != nil || d.idle != nil {
 			_ = d.close()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,12 +132,19 @@ func TestDrainOfAGroup(t *testing.T) {
 		go func() { ran <- g.Run(background) }()
 		ln, err := threadlet.Listen(g.Loop(0), "tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		works, ended := make(chan *threadlet.Chan[int], loops), make(chan error, loops)
+		const most = 100 // connections
+		works, ended := make(chan *threadlet.Chan[int], most), make(chan error, most)
+		var served [loops]atomic.Int32
 		_, err = threadlet.Go(g.Loop(0), func() {
 			_ = threadlet.ServeGroup(g, ln, func(c *threadlet.Conn) {
 				threadlet.Draining()
 				if _, err := c.Read(make([]byte, 1)); err != nil {
 					t.Error(err)
+				}
+				for i := range served {
+					if c.Loop() == g.Loop(i) {
+						served[i].Add(1)
+					}
 				}
 				work := threadlet.NewChan[int](c.Loop(), 0)
 				works <- work
@@ -148,13 +156,15 @@ func TestDrainOfAGroup(t *testing.T) {
 			})
 		})
 		require.NoError(t, err)
-		var conns [loops]net.Conn
-		for i := range conns {
-			conns[i] = dial(t, ln.Addr())
-			_, err := io.WriteString(conns[i], "x")
+		var conns []net.Conn
+		var handlers []*threadlet.Chan[int]
+		for served[0].Load() == 0 || served[1].Load() == 0 || served[2].Load() == 0 {
+			require.Less(t, len(conns), most)
+			conns = append(conns, dial(t, ln.Addr()))
+			_, err := io.WriteString(conns[len(conns)-1], "x")
 			require.NoError(t, err)
+			handlers = append(handlers, <-works)
 		}
-		handlers := []*threadlet.Chan[int]{<-works, <-works, <-works}
 		ctx, cancel := context.WithCancel(background)
 		if !inTime {
 			ctx, cancel = context.WithTimeout(background, 20*time.Millisecond)
@@ -175,7 +185,7 @@ func TestDrainOfAGroup(t *testing.T) {
 				}))
 			}
 		}
-		for range loops {
+		for range conns {
 			require.ErrorIs(t, <-ended, want)
 		}
 		err = <-done

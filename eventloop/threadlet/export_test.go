@@ -2,6 +2,20 @@ package threadlet
 
 // What tests need to know of the package.
 
+import "net"
+
+// FailAccepts has attempts to accept fail as long as next returns an error.
+func FailAccepts(ln net.Listener, next func() error) {
+	own := ln.(*listener)
+	system := own.sys
+	own.sys = func(fd int, c *Conn) (int, bool, error) {
+		if err := next(); err != nil {
+			return 0, false, err
+		}
+		return system(fd, c)
+	}
+}
+
 const MostIdle = mostIdle
 
 // SlotsAfter returns how many slots a table has when n coroutines have come and gone beside one, and whether it finds that one.

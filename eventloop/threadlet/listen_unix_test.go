@@ -2,19 +2,28 @@
 
 package threadlet_test
 
-// What a listener does when no descriptors are left.
+// What a listener does when no descriptors are left, or accepting fails otherwise; and what it sets.
 
 import (
+	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // TestNoDescriptors runs itself in a process of its own, with a limit that leaves only a few descriptors: the listener
@@ -42,7 +51,7 @@ func TestNoDescriptors(t *testing.T) {
 	used := useUp(t)
 	port := to.(*net.TCPAddr).Port
 	require.NoError(t, unix.Connect(raw, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: port}))
-	waiting(t, l, "accept")
+	waiting(t, l, "a pause of accept")
 	rests(t, func() { require.NoError(t, say(first)) }) // the loop serves the connections that it has
 	for _, fd := range used {
 		_ = unix.Close(fd)
@@ -114,4 +123,164 @@ func useUp(t *testing.T) (used []int) {
 	}
 	require.NotEmpty(t, used)
 	return used
+}
+
+// Whatever accepting fails with, the server either goes on, and says so once, or its listener is closed, and the error is
+// returned and logged. Clients that are there meanwhile are served in the end, or refused.
+func TestFailedAccepts(t *testing.T) {
+	for _, c := range []struct {
+		err  unix.Errno
+		ends bool
+	}{
+		{unix.EPROTO, false}, {unix.EHOSTUNREACH, false}, {unix.EPERM, false}, {unix.ENOBUFS, false}, {unix.EMFILE, false},
+		{unix.ENFILE, false}, {unix.ENETDOWN, false}, {unix.ENOPROTOOPT, false}, {unix.EOPNOTSUPP, false}, {unix.ENETUNREACH, false},
+		{unix.EBADF, true}, {unix.EINVAL, true}, {unix.EFAULT, true},
+	} {
+		for _, grouped := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/grouped=%v", unix.ErrnoName(c.err), grouped), func(t *testing.T) {
+				const fails = 3
+				var log lockedBuffer
+				g := group(t, 2, eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				l := g.Loop(0)
+				ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
+				require.NoError(t, err)
+				var left, told atomic.Int32
+				threadlet.FailAccepts(ln, func() error {
+					if left.Add(-1) >= 0 {
+						return c.err
+					}
+					return nil
+				})
+				var opts []threadlet.ServeOption
+				if !grouped {
+					opts = append(opts, threadlet.OnPause(func(err error) {
+						told.Add(1)
+						if !errors.Is(err, c.err) {
+							t.Error(err)
+						}
+					}))
+				}
+				ended := serving(t, l, func() error {
+					if grouped {
+						return threadlet.ServeGroup(g, ln, echo, opts...)
+					}
+					return threadlet.Serve(ln, echo, opts...)
+				})
+				answers(t, dial(t, ln.Addr()))
+				left.Store(fails)
+				if c.ends {
+					if conn, err := net.Dial("tcp", ln.Addr().String()); err == nil { // wakes an acceptor
+						_ = conn.Close()
+					}
+					require.ErrorIs(t, beat.Receive(t, ended, "the end of Serve"), c.err)
+					beat.Eventually(t, func() bool {
+						conn, err := net.Dial("tcp", ln.Addr().String())
+						if err == nil {
+							_ = conn.Close()
+						}
+						return err != nil
+					}, "the listener to be closed")
+					require.Contains(t, log.String(), "the listener is closed")
+					return
+				}
+				for range 2 {
+					answers(t, dial(t, ln.Addr()))
+				}
+				failed, accepted := uint64(0), uint64(0)
+				for i := range g.Len() {
+					for _, info := range threadlet.Listeners(g.Loop(i)) {
+						failed, accepted = failed+info.Failed, accepted+info.Accepted
+						require.LessOrEqual(t, info.Failed, info.Paused)
+					}
+				}
+				require.EqualValues(t, fails, failed)
+				require.EqualValues(t, 3, accepted)
+				if grouped {
+					n := strings.Count(log.String(), "tried again")
+					require.True(t, n == 1 || n == 2, log.String()) // once for each loop that has met it
+				} else {
+					require.EqualValues(t, 1, told.Load())
+					require.Empty(t, log.String())
+				}
+			})
+		}
+	}
+}
+
+// A connection is probed as one of package net is, or as one has asked for.
+func TestKeepAlive(t *testing.T) {
+	l := start(t)
+	options := func(c syscall.Conn) (got [3]int) {
+		raw, err := c.SyscallConn()
+		require.NoError(t, err)
+		require.NoError(t, raw.Control(func(fd uintptr) {
+			got[0], _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_KEEPALIVE)
+			got[1], _ = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, probes[0])
+			got[2], _ = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, probes[1])
+		}))
+		return got
+	}
+	for name, lc := range map[string]net.ListenConfig{
+		"by default":     {},
+		"a minute":       {KeepAlive: time.Minute},
+		"as configured":  {KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 7 * time.Second, Interval: 3 * time.Second, Count: 2}},
+		"not kept alive": {KeepAlive: -1},
+	} {
+		for _, network := range []string{"tcp4", "tcp"} {
+			plain, err := lc.Listen(background, network, "127.0.0.1:0")
+			require.NoError(t, err)
+			dial(t, plain.Addr())
+			accepted, err := plain.Accept()
+			require.NoError(t, err)
+			want := options(accepted.(*net.TCPConn))
+			_, _ = accepted.Close(), plain.Close()
+
+			ln, err := threadlet.ListenConfig(background, l, lc, network, "127.0.0.1:0")
+			require.NoError(t, err)
+			dial(t, ln.Addr())
+			require.NoError(t, do(t, l, func() {
+				c, err := ln.Accept()
+				require.NoError(t, err)
+				if got := options(c.(*threadlet.Conn)); got != want {
+					t.Errorf("%s, %s: %v, want %v", name, network, got, want)
+				}
+			}))
+		}
+	}
+}
+
+// A listener is passed on by its file, as socket activation and restarts do it, and both serve.
+func TestWrapListener(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		l, heir := start(t), start(t)
+		address := "127.0.0.1:0"
+		if network == "unix" {
+			address = filepath.Join(t.TempDir(), "s")
+		}
+		ln, err := threadlet.Listen(l, network, address)
+		require.NoError(t, err)
+		file, err := ln.(interface{ File() (*os.File, error) }).File()
+		require.NoError(t, err)
+		given, err := net.FileListener(file)
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		next, err := threadlet.WrapListener(heir, given)
+		require.NoError(t, err)
+		raw, err := next.(syscall.Conn).SyscallConn()
+		require.NoError(t, err)
+		require.NoError(t, do(t, heir, func() {
+			require.NoError(t, raw.Control(func(fd uintptr) { require.NoError(t, isSocket(fd)) }))
+		}))
+		serving(t, heir, func() error { return threadlet.Serve(next, echo) })
+		answers(t, dial(t, ln.Addr()))
+		if network == "tcp" {
+			require.NoError(t, ln.Close())
+			_, err = ln.(interface{ File() (*os.File, error) }).File()
+			require.ErrorIs(t, err, net.ErrClosed)
+			answers(t, dial(t, next.Addr()))
+		} else {
+			require.NoError(t, next.Close())
+			require.FileExists(t, address) // it is the other's
+		}
+	}
 }

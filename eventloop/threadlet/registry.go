@@ -16,7 +16,7 @@ type Info struct {
 	Threadlet *Threadlet
 	Serial    uint64    // its number on the loop, from 1
 	State     string    // "fresh", "ready", "running" or "waiting"
-	Reason    string    // what it waits for: "sleep", "promise", "worker", "join", "mutex", "cond", "chan send", "chan receive", "read", "write", "accept"
+	Reason    string    // what it waits for: "sleep", "promise", "worker", "join", "mutex", "cond", "chan send", "chan receive", "read", "write", "accept", "a pause of accept"
 	Since     time.Time // time of the tick in which its last wait began; before its first wait, of the tick in which it was made
 	Stack     []byte    // nil if it has not begun
 }
@@ -40,12 +40,13 @@ const (
 	reading
 	writing
 	accepting
+	pausing
 	yielding // no wait: it stays ready
 )
 
 var reasons = [...]string{sleeping: "sleep", promised: "promise", working: "worker", joining: "join", locking: "mutex",
 	conditional: "cond", sending: "chan send", receiving: "chan receive", reading: "read", writing: "write",
-	accepting: "accept"}
+	accepting: "accept", pausing: "a pause of accept"}
 
 var phases = [...]string{fresh: "fresh", running: "running", waiting: "waiting", ready: "ready"}
 

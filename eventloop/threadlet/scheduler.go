@@ -3,6 +3,7 @@ package threadlet
 // The scheduler of a loop's threadlets: the queue of the ready ones, the list of all, idle coroutines, and the end.
 
 import (
+	plain "sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -50,7 +51,8 @@ type scheduler struct {
 	tracing     bool                  // a threadlet is being resumed only to trace its stack
 	trace       []byte                // the stack that was traced
 	seen        seen
-	faultSerial uint64 // serial of the threadlet of fault
+	told        plain.Bool // of a caller elsewhere; set by any goroutine
+	faultSerial uint64     // serial of the threadlet of fault
 }
 
 const (

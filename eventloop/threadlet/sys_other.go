@@ -4,7 +4,10 @@ package threadlet
 
 // Systems whose sockets this package does not know. sysDup fails, so there are no descriptors, and nothing else is called.
 
-import "errors"
+import (
+	"errors"
+	"net"
+)
 
 const shutRead, shutWrite = 0, 1
 
@@ -14,4 +17,5 @@ func sysWrite(int, []byte) (n int, again bool, err error)  { return 0, false, er
 func sysAccept(int, *Conn) (fd int, again bool, err error) { return 0, false, errors.ErrUnsupported }
 func sysShutdown(int, int) error                           { return errors.ErrUnsupported }
 func sysClose(int) error                                   { return errors.ErrUnsupported }
-func noRoom(error) bool                                    { return false }
+func passes(error) bool                                    { return false }
+func keepAlive(*net.TCPListener, net.KeepAliveConfig)      {}

@@ -7,7 +7,6 @@ package threadlet
 import (
 	"errors"
 	"net"
-	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -68,11 +67,35 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	}
 }
 
-// noRoom tells whether accepting, or watching, failed for want of descriptors or memory, which may come back. ENOSPC is that too many
-// descriptors are watched.
-func noRoom(err error) bool {
+// passes tells whether an error of accepting, or of watching, passes: descriptors or memory may come back, and other errors are those
+// of one connection that has failed before it was accepted, as accept(2) has it. ENOSPC is that too many descriptors are watched.
+func passes(err error) bool {
 	var errno unix.Errno
-	return errors.As(err, &errno) && slices.Contains([]unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.ENOSPC}, errno)
+	if !errors.As(err, &errno) {
+		return false
+	}
+	switch unix.ErrnoName(errno) { // some systems do not have all
+	case "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "ENOSPC", "EPERM", "EPROTO", "ENETDOWN", "ENOPROTOOPT", "EHOSTDOWN", "ENONET", "EHOSTUNREACH",
+		"EOPNOTSUPP", "ENOTSUP", "ENETUNREACH", "ETIMEDOUT", "ECONNRESET":
+		return true
+	}
+	return false
+}
+
+// keepAlive says on a listening socket how connections are kept alive, and those that it accepts inherit that. Package net knows
+// the options of each system, and sets them on what it takes for a connection.
+func keepAlive(ln *net.TCPListener, how net.KeepAliveConfig) {
+	file, err := ln.File()
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if c, err := net.FileConn(file); err == nil {
+		if c, is := c.(*net.TCPConn); is {
+			_ = c.SetKeepAliveConfig(how)
+		}
+		_ = c.Close()
+	}
 }
 
 func sysShutdown(fd, how int) error { return unix.Shutdown(fd, how) }

@@ -5,8 +5,10 @@ package threadlet
 import (
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -107,8 +109,31 @@ func prepare(s windows.Handle) error {
 	return os.NewSyscallError("ioctlsocket", windows.WSAIoctl(s, setNonblocking, (*byte)(unsafe.Pointer(&yes)), 4, nil, 0, &n, nil, 0))
 }
 
-// noRoom tells whether accepting failed for want of sockets or memory, which may come back.
-func noRoom(err error) bool { return err == windows.WSAEMFILE || err == windows.WSAENOBUFS }
+// passes tells whether an error of accepting passes: sockets or memory may come back, and other errors are those of one
+// connection that has failed before it was accepted.
+func passes(err error) bool {
+	return slices.Contains([]error{windows.WSAEMFILE, windows.WSAENOBUFS, windows.WSAENETDOWN, windows.WSAEHOSTUNREACH,
+		windows.WSAENETUNREACH, windows.WSAETIMEDOUT}, err)
+}
+
+// keepAlive says on a listening socket how connections are kept alive, and those that it accepts inherit that.
+func keepAlive(ln *net.TCPListener, how net.KeepAliveConfig) {
+	raw, err := ln.SyscallConn()
+	if err != nil {
+		return
+	}
+	seconds := func(d time.Duration) int {
+		if d == 0 {
+			d = 15 * time.Second // as package net has it
+		}
+		return int((d + time.Second - 1) / time.Second)
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = windows.SetsockoptInt(windows.Handle(fd), windows.SOL_SOCKET, windows.SO_KEEPALIVE, 1)
+		_ = windows.SetsockoptInt(windows.Handle(fd), windows.IPPROTO_TCP, windows.TCP_KEEPIDLE, seconds(how.Idle))
+		_ = windows.SetsockoptInt(windows.Handle(fd), windows.IPPROTO_TCP, windows.TCP_KEEPINTVL, seconds(how.Interval))
+	})
+}
 
 func sysShutdown(fd, how int) error { return windows.Shutdown(windows.Handle(fd), how) }
 

@@ -71,7 +71,7 @@ func (c *Conn) Handshake() error { return c.HandshakeContext(context.Background(
 func (c *Conn) HandshakeContext(ctx context.Context) error {
 	_ = ctx.Done() // a nil context panics here
 	if t := threadlet.Current(); t == nil || t.Loop() != c.wire.Loop() {
-		return threadlet.ErrNotThreadlet
+		return c.elsewhere()
 	}
 	if c.shaken.Load() {
 		return nil
@@ -90,6 +90,12 @@ func (c *Conn) HandshakeContext(ctx context.Context) error {
 	c.wire.shaken = true
 	c.wire.send()
 	return nil
+}
+
+// elsewhere returns the error for a caller that is no threadlet of the loop. The connection below has it, and tells the log.
+func (c *Conn) elsewhere() error {
+	_, err := c.wire.Conn.Read(nil)
+	return err
 }
 
 // Read reads up to len(p) bytes, and waits until there is one. It returns io.EOF when the peer has announced its end. Other
@@ -134,7 +140,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 // CloseWrite tells the peer that nothing follows. It returns an error before the handshake is over, and those of Write.
 func (c *Conn) CloseWrite() error {
 	if t := threadlet.Current(); t == nil || t.Loop() != c.wire.Loop() {
-		return threadlet.ErrNotThreadlet
+		return c.elsewhere()
 	}
 	if err := c.writes.Lock(); err != nil {
 		return err
