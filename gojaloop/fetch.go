@@ -3,7 +3,12 @@ package gojaloop
 // The requests of fetch, over net/http.
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"io"
@@ -11,10 +16,13 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
 
+	"github.com/andybalholm/brotli"
 	"github.com/dop251/goja"
 )
 
@@ -33,10 +41,12 @@ const redirects = 20
 var (
 	errRedirect  = errors.New("unexpected redirect")
 	errRedirects = errors.New("redirect count exceeded")
+	errStream    = errors.New("a redirect would need the body, a stream, once more")
+	errScheme    = errors.New("a redirect leads to another scheme than http and https")
 )
 
 // request begins a request. Its arguments are a method, a URL, the header's pairs of name and value, a body or null,
-// and what to do about redirects. It returns an object with response (a promise of the response), read (reads a chunk
+// what to do about redirects, and whether the body was a stream. It returns an object with response (a promise of the response), read (reads a chunk
 // of the body) and abort (ends the request and the response).
 func (h *Host) request(call goja.FunctionCall) goja.Value {
 	x := &exchange{host: h}
@@ -46,7 +56,7 @@ func (h *Host) request(call goja.FunctionCall) goja.Value {
 	if b, ok := bytesOf(call.Argument(3)); ok {
 		body, has = append([]byte(nil), b...), true // a copy: the script may change its own
 	}
-	method, url, mode := call.Argument(0).String(), call.Argument(1).String(), call.Argument(4).String()
+	method, target, mode := call.Argument(0).String(), call.Argument(1).String(), call.Argument(4).String()
 	header := http.Header{}
 	var pairs [][]string
 	if err := h.vm.ExportTo(call.Argument(2), &pairs); err != nil {
@@ -55,41 +65,53 @@ func (h *Host) request(call goja.FunctionCall) goja.Value {
 	for _, p := range pairs {
 		header.Add(p[0], latin1(p[1]))
 	}
-	client := h.client
+	client := *h.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	streamed := call.Argument(5).ToBoolean()
 	fetch := func(ctx context.Context) (result func(*goja.Runtime) (goja.Value, error), err error) {
 		defer context.AfterFunc(ctx, x.cancel)()
-		var reader io.Reader
-		if has {
-			reader = bytes.NewReader(body)
-		}
-		r, err := http.NewRequestWithContext(x.ctx, method, url, reader)
-		if err != nil {
-			return nil, err
-		}
-		r.Header = header
-		if v := header.Get("Host"); v != "" {
-			r.Host = v
-		}
-		redirected := false
-		c := *client
-		c.CheckRedirect = func(_ *http.Request, via []*http.Request) error {
-			switch {
-			case mode == "manual":
-				return http.ErrUseLastResponse
-			case mode == "error":
-				return errRedirect
-			case len(via) > redirects:
-				return errRedirects
+		for n := 0; ; n++ {
+			var reader io.Reader
+			if has {
+				reader = bytes.NewReader(body)
 			}
-			redirected = true
-			return nil
+			r, err := http.NewRequestWithContext(x.ctx, method, target, reader)
+			if err != nil {
+				return nil, err
+			}
+			r.Header, r.Host = header, header.Get("Host")
+			response, err := client.Do(r)
+			if err != nil {
+				return nil, err
+			}
+			to, err := redirected(response, mode)
+			switch {
+			case err == nil && to == nil:
+				x.body = decoded(response)
+				return func(vm *goja.Runtime) (goja.Value, error) { return x.describe(response, n > 0), nil }, nil
+			case err == nil && n == redirects:
+				err = errRedirects
+			case err == nil && streamed && response.StatusCode != http.StatusSeeOther:
+				err = errStream
+			}
+			_ = response.Body.Close()
+			if err != nil {
+				return nil, err
+			}
+			header = header.Clone()
+			if s := response.StatusCode; s == 303 && method != "GET" && method != "HEAD" || s <= 302 && method == "POST" {
+				method, has = "GET", false
+				for _, name := range []string{"Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length"} {
+					header.Del(name)
+				}
+			}
+			if from := r.URL; to.Scheme != from.Scheme || to.Host != from.Host {
+				for _, name := range []string{"Authorization", "Proxy-Authorization", "Cookie", "Host"} {
+					header.Del(name)
+				}
+			}
+			target = to.String()
 		}
-		response, err := c.Do(r)
-		if err != nil {
-			return nil, err
-		}
-		x.body = response.Body
-		return func(vm *goja.Runtime) (goja.Value, error) { return x.describe(response, redirected), nil }, nil
 	}
 	o := h.vm.NewObject()
 	abort := x.cancel
@@ -100,19 +122,106 @@ func (h *Host) request(call goja.FunctionCall) goja.Value {
 	return o
 }
 
+// redirected returns where a response redirects its request, nil if it is to be taken as it is.
+func redirected(r *http.Response, mode string) (*url.URL, error) {
+	switch r.StatusCode {
+	case 301, 302, 303, 307, 308:
+	default:
+		return nil, nil
+	}
+	location := r.Header.Get("Location")
+	switch {
+	case mode == "error":
+		return nil, errRedirect
+	case mode == "manual" || location == "":
+		return nil, nil
+	}
+	to, err := r.Request.URL.Parse(location)
+	if err != nil {
+		return nil, err
+	}
+	if to.Scheme != "http" && to.Scheme != "https" {
+		return nil, errScheme
+	}
+	if to.Fragment == "" {
+		to.Fragment = r.Request.URL.Fragment
+	}
+	return to, nil
+}
+
+// decoded returns the body of a response without the codings that its header names; as it is if one of them is unknown.
+func decoded(r *http.Response) io.ReadCloser {
+	codings := strings.Split(strings.ToLower(strings.Join(r.Header.Values("Content-Encoding"), ",")), ",")
+	d := &plainBody{Reader: r.Body, body: r.Body}
+	for i := len(codings) - 1; i >= 0; i-- {
+		coding := strings.TrimSpace(codings[i])
+		if open := openers[coding]; open != nil {
+			d.Reader = &lazy{from: d.Reader, open: open}
+		} else if coding != "" {
+			return r.Body
+		}
+	}
+	return d
+}
+
+// openers make readers that undo a coding.
+var openers = map[string]func(*bufio.Reader) (io.Reader, error){
+	"gzip":   func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"x-gzip": func(r *bufio.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+	"br":     func(r *bufio.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+	"deflate": func(r *bufio.Reader) (io.Reader, error) { // servers send it without zlib's header too
+		if first, err := r.Peek(1); err == nil && first[0]&0x0f == 8 {
+			return zlib.NewReader(r)
+		}
+		return flate.NewReader(r), nil
+	},
+}
+
+// plainBody reads from the outermost of the readers that decode a body.
+type plainBody struct {
+	io.Reader
+	body io.Closer
+}
+
+func (d *plainBody) Close() error { return d.body.Close() }
+
+// lazy is a reader that is made of another one when it is first read. An empty body stays empty, whatever its coding.
+type lazy struct {
+	from io.Reader
+	open func(*bufio.Reader) (io.Reader, error)
+	to   io.Reader
+}
+
+func (l *lazy) Read(b []byte) (int, error) {
+	if l.to == nil {
+		r := bufio.NewReader(l.from)
+		if _, err := r.Peek(1); err != nil {
+			return 0, err
+		}
+		to, err := l.open(r)
+		if err != nil {
+			return 0, err
+		}
+		l.to = to
+	}
+	return l.to.Read(b)
+}
+
 // describe makes the object that fetch needs of a response. On the loop.
 func (x *exchange) describe(r *http.Response, redirected bool) goja.Value {
 	vm := x.host.vm
+	where := *r.Request.URL
+	where.Fragment, where.RawFragment = "", ""
 	var pairs []any
 	for name, values := range r.Header {
 		for _, v := range values {
-			pairs = append(pairs, vm.NewArray(strings.ToLower(name), v))
+			pairs = append(pairs, vm.NewArray(strings.ToLower(name), characters(v)))
 		}
 	}
 	o := vm.NewObject()
 	for name, v := range map[string]any{
-		"status": r.StatusCode, "statusText": strings.TrimPrefix(strings.TrimPrefix(r.Status, r.Status[:min(3, len(r.Status))]), " "),
-		"headers": vm.NewArray(pairs...), "url": r.Request.URL.String(), "redirected": redirected,
+		"status": r.StatusCode, "statusText": characters(strings.TrimPrefix(r.Status[min(3, len(r.Status)):], " ")),
+		"headers": vm.NewArray(pairs...), "url": where.String(), "redirected": redirected,
 	} {
 		_ = o.Set(name, v)
 	}
@@ -154,8 +263,37 @@ func latin1(s string) string {
 	return string(b)
 }
 
+// characters returns a header's value as scripts get it: a character for each byte.
+func characters(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
+}
+
 // unquote undoes the escapes of names in forms.
 var unquote = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
+
+// dispositionPart finds a parameter of a Content-Disposition. A quoted value ends at the next quote: in forms quotes are written
+// as %22, and backslashes are what they are.
+var dispositionPart = regexp.MustCompile(`(?i)^;[ \t]*(name|filename)=("[^"]*"|[^";\s]+)[ \t]*`)
+
+// disposition returns the name and file name of a form's part, and whether it is a file; false for what is no part of a form.
+func disposition(header string) (name, filename string, file, ok bool) {
+	rest, ok := strings.CutPrefix(header, "form-data")
+	named := false
+	for m := dispositionPart.FindStringSubmatch(rest); ok && m != nil; m = dispositionPart.FindStringSubmatch(rest) {
+		rest = rest[len(m[0]):]
+		value := unquote.Replace(strings.Trim(m[2], `"`))
+		if strings.EqualFold(m[1], "name") {
+			name, named = value, true
+		} else {
+			filename, file = value, true
+		}
+	}
+	return name, filename, file, ok && named && rest == ""
+}
 
 // multipart parses a multipart form: a content type and the bytes. It returns null if they are no such form.
 func (h *Host) multipart(call goja.FunctionCall) goja.Value {
@@ -178,13 +316,13 @@ func (h *Host) multipart(call goja.FunctionCall) goja.Value {
 		if err != nil {
 			return goja.Null()
 		}
-		_, disposition, _ := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
-		_, file := disposition["filename"]
+		name, filename, file, ok := disposition(p.Header.Get("Content-Disposition"))
+		if !ok {
+			return goja.Null()
+		}
 		o := h.vm.NewObject()
-		for name, v := range map[string]any{
-			"name": unquote.Replace(disposition["name"]), "file": file, "filename": unquote.Replace(disposition["filename"]), "type": p.Header.Get("Content-Type"), "data": h.buffer(data),
-		} {
-			_ = o.Set(name, v)
+		for key, v := range map[string]any{"name": name, "file": file, "filename": filename, "type": cmp.Or(p.Header.Get("Content-Type"), "text/plain"), "data": h.buffer(data)} {
+			_ = o.Set(key, v)
 		}
 		parts = append(parts, o)
 	}

@@ -4,6 +4,9 @@ package gojaloop_test
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/turnloop/turnloop/gojaloop"
 	"github.com/turnloop/turnloop/internal/beat"
 )
@@ -59,6 +63,42 @@ func site(t *testing.T) (url string) {
 		}
 	})
 	mux.HandleFunc("/text/", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Query().Get("t")) })
+	mux.HandleFunc("/coded/{codings}", func(w http.ResponseWriter, r *http.Request) {
+		body := []byte("plain")
+		for _, coding := range strings.Split(r.PathValue("codings"), ",") {
+			var b bytes.Buffer
+			var c io.WriteCloser = gzip.NewWriter(&b)
+			switch strings.ToLower(coding) {
+			case "deflate":
+				c = zlib.NewWriter(&b)
+			case "raw":
+				c, _ = flate.NewWriter(&b, -1)
+			case "br":
+				c = brotli.NewWriter(&b)
+			case "other", "empty":
+				continue
+			}
+			_, _ = c.Write(body)
+			c.Close()
+			body = b.Bytes()
+		}
+		if r.PathValue("codings") == "empty" {
+			body = nil
+		}
+		w.Header().Set("Content-Encoding", strings.NewReplacer("raw", "deflate", "empty", "gzip").Replace(r.PathValue("codings")))
+		_, _ = w.Write(body)
+	})
+	mux.HandleFunc("/bytes", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Latin", "caf\xe9")
+		fmt.Fprintf(w, "%x", r.Header.Get("X-Own"))
+	})
+	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.Query().Get("to"))
+		w.WriteHeader(307)
+	})
+	mux.HandleFunc("/secrets", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("X-Own"))
+	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL
@@ -103,6 +143,23 @@ func TestFetch(t *testing.T) {
 		{"aborted by the signal of a request", "const c = new AbortController(); const q = new Request(u + '/never', { signal: c.signal }); setTimeout(() => c.abort(), 5); return fails(() => fetch(q))", "AbortError"},
 		{"aborted when it is over", "const c = new AbortController(); const r = await fetch(u + '/echo', { signal: c.signal }); const s = await r.text(); c.abort(); return s.length > 0", "true"},
 		{"nobody listens", "return fails(() => fetch('http://127.0.0.1:1/'))", "TypeError fetch failed"},
+		{"codings", "const all = []; for (const c of ['gzip', 'x-gzip', 'GZip', 'deflate', 'raw', 'br', 'deflate,gzip', 'empty', 'other']) { const r = await fetch(u + '/coded/' + c); all.push(await r.text(), r.headers.get('content-encoding')) } return all", "plain,gzip,plain,x-gzip,plain,GZip,plain,deflate,plain,deflate,plain,br,plain,deflate,gzip,,gzip,plain,other"},
+		{"codings that are asked for", "return (await fetch(u + '/coded/gzip', { headers: { 'accept-encoding': 'gzip' } })).text()", "plain"},
+		{"a coding that is none", "const r = await fetch(u + '/text/?t=x'); const c = await fetch(u + '/coded/gzip,other'); return (await c.text()) !== 'plain'", "true"},
+		{"bytes of headers", "const r = await fetch(u + '/bytes', { headers: { 'x-own': 'caf\\xe9' } }); return [r.headers.get('x-latin').charCodeAt(3), await r.text(), new Headers([...r.headers]).get('x-latin').length]", "233,636166e9,4"},
+		{"PUT keeps its method with 302", "return (await fetch(u + '/to/302/1', { method: 'PUT', body: 'x' })).text()", "PUT text/plain;charset=UTF-8  */* x"},
+		{"HEAD keeps its method with 303", "return (await fetch(u + '/to/303/1', { method: 'HEAD' })).headers.get('x-method')", "HEAD"},
+		{"a redirect of a stream", "const body = () => new Response('x').body; return [await fails(() => fetch(u + '/to/307/1', { method: 'POST', duplex: 'half', body: body() })), (await fetch(u + '/to/303/1', { method: 'POST', duplex: 'half', body: body() })).status]", "TypeError fetch failed,200"},
+		{"a redirect to another origin", "const headers = { authorization: 'a', cookie: 'c', 'x-own': 'o' }, to = u.replace('127.0.0.1', 'localhost') + '/secrets'; return [await (await fetch(u + '/away?to=' + to, { headers })).text(), await (await fetch(u + '/away?to=/secrets', { headers })).text()]", "o,aco"},
+		{"a redirect to another scheme", "return fails(() => fetch(u + '/away?to=data:,x'))", "TypeError fetch failed"},
+		{"fragments", "return [(await fetch(u + '/echo#a')).url === u + '/echo', (await fetch(u + '/to/301/1#a')).url === u + '/echo']", "true,true"},
+		{"parts of forms", `const form = d => new Response('--x\r\nContent-Disposition: ' + d + '\r\n\r\nt\r\n--x--\r\n', { headers: { 'content-type': 'multipart/form-data; boundary=x' } }).formData().then(f => [...f].map(([k, v]) => k + '=' + (v.name === undefined ? v : v.name + ':' + v.type)), e => e.name)
+			return Promise.all(['name="a\\"', 'name="f"; filename="C:\\x\\"', 'name="a%22b"', 'name="f"; filename=""', 'filename="x"', 'name="f"; more=1'].map(d => form('form-data; ' + d)))`, `a\=t,f=C:\x\:text/plain,a"b=t,f=:text/plain,TypeError,TypeError`},
+		{"a form there and back", `const f = new FormData(); f.append('dir\\', new File(['x'], 'a"b\\.txt')); f.append('q"\n', 'v\nw'); return [...await new Response(f).formData()].map(([k, v]) => JSON.stringify([k, v.name || v]))`, `["dir\\","a\"b\\.txt"],["q\"\r\n","v\r\nw"]`},
+		{"a body that is canceled is used", "const r = new Response('abc'); await r.body.cancel(); return [r.bodyUsed, await fails(() => r.text())]", "true,TypeError"},
+		{"readers' closed", "const of = s => { const r = s.getReader(); return r.closed.then(() => 'closed', e => e.name) }; const released = new ReadableStream().getReader(); released.releaseLock(); const canceled = new ReadableStream().getReader(); canceled.cancel(); return [await of(new ReadableStream({ start(c) { c.close() } })), await of(new ReadableStream({ start(c) { c.error(new RangeError()) } })), await released.closed.catch(e => e.name), await canceled.closed]", "closed,RangeError,TypeError,"},
+		{"reasons of branches", "let why; const [a, b] = new ReadableStream({ cancel(x) { why = x } }).tee(); a.cancel(1); await b.cancel(2); const f = new ReadableStream({ pull(c) { c.error(new TypeError()) } }).tee()[1].getReader(); return [why, await f.closed.catch(e => e.name)]", "1,2,TypeError"},
+		{"sizes of chunks", "let left; new ReadableStream({ start(c) { c.enqueue('abc'); left = c.desiredSize } }, { highWaterMark: 10, size: x => x.length }); return left", "7"},
 		{"many at once", "return (await Promise.all(Array.from({ length: 20 }, (_, i) => fetch(u + '/text/?t=' + i).then(r => r.text())))).join('')", "012345678910111213141516171819"},
 	} {
 		t.Run(strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {

@@ -3,6 +3,7 @@ module github.com/turnloop/turnloop/gojaloop
 go 1.26.0
 
 require (
+	github.com/andybalholm/brotli v1.3.0
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
 	github.com/dop251/goja_nodejs v0.0.0-20260212111938-1f56ff5bcf14
 	github.com/nlnwa/whatwg-url v0.6.2

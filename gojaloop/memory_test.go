@@ -7,7 +7,9 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -145,5 +147,36 @@ func TestBurstsLeaveNoPlaces(t *testing.T) {
 			do("{ " + burst + " }")
 			beat.Eventually(t, func() bool { do(""); return room <= 1000 }, "the host to keep few places")
 		})
+	}
+}
+
+// A signal that lives long keeps no listener that was removed, or that has run once; those that are still there it keeps.
+func TestSignalsForgetListeners(t *testing.T) {
+	for how, kept := range map[string]bool{
+		"t.removeEventListener('x', f)": false, "t.dispatchEvent(new Event('x'))": false, "": true,
+		"AbortSignal.any([c.signal]).addEventListener('abort', f)": true,
+	} {
+		h := running(t)
+		var freed atomic.Int64
+		if err := h.Do(ctx, func(vm *goja.Runtime) error {
+			h.Set("tracked", func() goja.Value {
+				o := vm.NewObject()
+				runtime.AddCleanup(o, func(int) { freed.Add(1) }, 0)
+				return o
+			})
+			_, err := vm.RunString(`globalThis.c = new AbortController(); for (let i = 0; i < 100; i++) (() => {
+				const o = tracked(), f = () => o, t = new EventTarget(); t.addEventListener('x', f, { once: true, signal: c.signal }); ` + how + `
+			})()`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for tries := 0; freed.Load() < 90 && tries < 20; tries++ {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+		if n := freed.Load(); kept != (n < 90) {
+			t.Errorf("%q: %d of 100 listeners were freed", how, n)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 // Events and abort signals, as the DOM and HTML standards have them.
 (function (host, use) {
 'use strict'
+const { Listeners } = use('lists')
 
 const platform = new WeakSet()
 // isPlatform tells whether a value is an object of one of the interfaces.
@@ -186,9 +187,9 @@ const changed = Symbol('changed')
 let listenersOf
 
 class EventTarget {
-	#listeners = new Map()
+	#listeners = new Map() // by type
 	static {
-		listenersOf = (target, type) => target.#listeners.get(type) || []
+		listenersOf = (target, type) => target.#listeners.get(type) || none
 	}
 	addEventListener(type, callback, options) {
 		need(arguments, 2, 'addEventListener')
@@ -206,24 +207,25 @@ class EventTarget {
 		} else {
 			capture = !!options
 		}
-		const list = listenersOf(this, type)
+		let list = listenersOf(this, type)
 		if (callback === null || callback === undefined || signal && signal.aborted) return
-		if (list.some(l => l.callback === callback && l.capture === capture)) return
-		const listener = { callback, capture, once, passive, removed: false }
-		this.#listeners.set(type, [...list, listener])
+		for (let l = list.find(callback); l; l = l.earlier) if (l.capture === capture) return
+		if (list === none) this.#listeners.set(type, list = new Listeners())
+		const listener = list.add(callback, { capture, once, passive, signal, abort: null })
 		if (this[changed]) this[changed](type)
-		if (signal) addAlgorithm(signal, () => this.removeEventListener(type, callback, capture))
+		if (signal) addAlgorithm(signal, listener.abort = () => this.removeEventListener(type, callback, capture))
 	}
 	removeEventListener(type, callback, options) {
 		need(arguments, 2, 'removeEventListener')
 		type = `${type}`
 		const capture = !!(typeof options === 'object' && options !== null ? options.capture : options)
 		const list = listenersOf(this, type)
-		const l = list.find(l => l.callback === callback && l.capture === capture)
+		let l = list.find(callback)
+		while (l && l.capture !== capture) l = l.earlier
 		if (!l) return
-		l.removed = true
-		const rest = list.filter(m => m !== l)
-		rest.length ? this.#listeners.set(type, rest) : this.#listeners.delete(type)
+		list.remove(l)
+		if (l.signal) removeAlgorithm(l.signal, l.abort)
+		if (list.size === 0) this.#listeners.delete(type)
 		if (this[changed]) this[changed](type)
 	}
 	dispatchEvent(event) {
@@ -235,21 +237,22 @@ class EventTarget {
 	}
 }
 idl(EventTarget)
+const none = new Listeners()
 
 function dispatch(target, event, flags) {
 	flags.dispatching = true
 	setTarget(event, target, target, 2)
-	for (const l of listenersOf(target, event.type)) {
+	for (const l of listenersOf(target, event.type).all()) {
 		if (l.removed) continue
-		if (l.once) target.removeEventListener(event.type, l.callback, l.capture)
+		if (l.once) target.removeEventListener(event.type, l.f, l.capture)
 		flags.passive = l.passive
 		try {
-			if (typeof l.callback === 'function') {
-				l.callback.call(target, event)
+			if (typeof l.f === 'function') {
+				l.f.call(target, event)
 			} else {
-				const handle = l.callback.handleEvent
+				const handle = l.f.handleEvent
 				if (typeof handle !== 'function') throw new TypeError('handleEvent is not a function')
-				handle.call(l.callback, event)
+				handle.call(l.f, event)
 			}
 		} catch (e) {
 			host.report(e)
@@ -302,6 +305,7 @@ class AbortSignal extends EventTarget {
 	#abort = 0 // the value of aborts when it was aborted
 	#algorithms = new Set()
 	#sources = null // of a signal of any()
+	#linked = false // the sources refer to it
 	#dependents = new Set() // signals of any() that have listeners; the others look at their sources when they are read
 	static {
 		addAlgorithm = (s, f) => {
@@ -356,7 +360,9 @@ class AbortSignal extends EventTarget {
 	// Sources refer to a signal of any() while it has listeners or algorithms.
 	#link() {
 		if (!this.#sources) return
-		const listens = !this.aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').length > 0)
+		const listens = !this.aborted && (this.#algorithms.size > 0 || listenersOf(this, 'abort').size > 0)
+		if (listens === this.#linked) return
+		this.#linked = listens
 		for (const s of this.#sources) listens ? s.#dependents.add(this) : s.#dependents.delete(this)
 	}
 	static abort(reason) {

@@ -2,8 +2,8 @@
 (function (host, use) {
 'use strict'
 const { DOMException, AbortSignal, AbortController, idl, need, dictionary, addAlgorithm, removeAlgorithm } = use('events')
-const { ReadableStream, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, asyncIterator } = use('streams')
-const { Headers, token, listOf, lock } = use('headers')
+const { ReadableStream, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, isDisturbed } = use('streams')
+const { Headers, token, pairsOf, fill, lock } = use('headers')
 
 class FormData {
 	#list = []
@@ -123,7 +123,7 @@ class Body {
 		}
 		return this.#stream
 	}
-	get bodyUsed() { return this.#used || this.#stream !== null && disturbed.has(this.#stream) }
+	get bodyUsed() { return this.#used || this.#stream !== null && isDisturbed(this.#stream) }
 	#consume() {
 		let b
 		try {
@@ -157,7 +157,6 @@ class Body {
 		})
 	}
 }
-const disturbed = new WeakSet()
 idl(Body)
 
 const methods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
@@ -253,7 +252,7 @@ class Response extends Body {
 			r.#redirected = redirected
 			r.#type = type
 			r.#headers = new Headers()
-			listOf(r.#headers).push(...headers)
+			fill(r.#headers, headers)
 			lock(r.#headers)
 			if (body) setBody(r, { stream: body })
 			return r
@@ -288,7 +287,7 @@ class Response extends Body {
 	get statusText() { return this.#text }
 	get headers() { return this.#headers }
 	clone() {
-		const r = respond({ status: this.#status, statusText: this.#text, headers: listOf(this.#headers), url: this.#url, redirected: this.#redirected, type: this.#type })
+		const r = respond({ status: this.#status, statusText: this.#text, headers: pairsOf(this.#headers), url: this.#url, redirected: this.#redirected, type: this.#type })
 		if (this.#type === 'default') r.#headers = new Headers(this.#headers)
 		cloneBody(this, r)
 		return r
@@ -330,6 +329,19 @@ function dataURL(url) {
 	return { bytes: new Uint8Array(bytes), type: type || 'text/plain;charset=US-ASCII' }
 }
 
+// watchAbort ends an exchange when its signal is aborted. A signal may live long: it keeps neither the exchange, whose
+// connection is released when nobody can read it any more, nor the body.
+function watchAbort(signal, end) {
+	let controller = () => undefined
+	const abort = () => {
+		end()
+		const c = controller()
+		if (c) c.error(signal.reason)
+	}
+	addAlgorithm(signal, abort)
+	return { over() { removeAlgorithm(signal, abort) }, errors(c) { controller = host.weak(c) } }
+}
+
 async function fetch(input, init) {
 	need(arguments, 1, 'fetch')
 	const request = new Request(input, init)
@@ -342,50 +354,46 @@ async function fetch(input, init) {
 	}
 	if (!/^https?:/.test(url)) throw failed(new Error(`there is no scheme ${url.slice(0, url.indexOf(':') + 1)}`))
 	let body = takeBody(request)
-	if (body instanceof ReadableStream) body = await drain(body)
+	const streamed = body instanceof ReadableStream
+	if (streamed) body = await drain(body)
 	if (signal.aborted) throw signal.reason
-	const pairs = [...listOf(headers)]
+	const pairs = pairsOf(headers)
 	if (!headers.has('accept')) pairs.push(['accept', '*/*'])
 	if (!headers.has('accept-language')) pairs.push(['accept-language', '*'])
-	const x = host.request(method, url, pairs, body === null ? null : body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength), redirect)
-	let controller = null
-	const abort = () => {
-		x.abort()
-		if (controller) controller.error(signal.reason)
-	}
-	addAlgorithm(signal, abort)
+	if (!headers.has('accept-encoding')) pairs.push(['accept-encoding', url.startsWith('https:') ? 'br, gzip, deflate' : 'gzip, deflate'])
+	const x = host.request(method, url, pairs, body === null ? null : body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength), redirect, streamed)
+	const watch = watchAbort(signal, x.abort)
 	let r
 	try {
 		r = await x.response
 	} catch (e) {
-		removeAlgorithm(signal, abort)
+		watch.over()
 		throw signal.aborted ? signal.reason : failed(e)
 	}
-	const over = () => removeAlgorithm(signal, abort)
 	let stream = null
 	if (method === 'HEAD' || nullBody.includes(r.status)) {
-		over()
+		watch.over()
 		x.abort()
 	} else {
 		stream = new ReadableStream({
-			start(c) { controller = c },
+			type: 'bytes',
+			start(c) { watch.errors(c) },
 			async pull(c) {
-				disturbed.add(stream)
 				let chunk
 				try {
 					chunk = await x.read()
 				} catch (e) {
-					over()
+					watch.over()
 					throw signal.aborted ? signal.reason : new TypeError('terminated', { cause: e })
 				}
 				if (chunk === null) {
-					over()
+					watch.over()
 					if (!signal.aborted) c.close()
 				} else if (!signal.aborted) {
 					c.enqueue(new Uint8Array(chunk))
 				}
 			},
-			cancel() { over(); x.abort() },
+			cancel() { watch.over(); x.abort() },
 		}, { highWaterMark: 0 })
 	}
 	return respond({ ...r, body: stream })

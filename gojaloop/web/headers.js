@@ -15,19 +15,21 @@ function headerValue(v) {
 	return v
 }
 
-let listOf, lock
+let pairsOf, fill, lock
 class Headers {
-	#list = [] // of [name, value], in order
+	#values = new Map() // by name, in order
+	#sorted = null // what entries are, until a change
 	#immutable = false
 	static {
-		listOf = h => h.#list
+		pairsOf = h => [...h.#values].flatMap(([name, values]) => values.map(v => [name, v]))
+		fill = (h, pairs) => { for (const [name, value] of pairs) h.#add(name, value) }
 		lock = h => { h.#immutable = true; return h }
 	}
 	constructor(init) {
 		if (init === undefined) return
 		if (init === null || typeof init !== 'object' && typeof init !== 'function') throw new TypeError('Headers: the init is neither a sequence nor a record')
 		if (init instanceof Headers) {
-			this.#list = init.#list.map(p => [...p])
+			fill(this, pairsOf(init))
 		} else if (init[Symbol.iterator] !== undefined && init[Symbol.iterator] !== null) {
 			for (const pair of init) {
 				if (pair === null || typeof pair !== 'object' || typeof pair[Symbol.iterator] !== 'function') throw new TypeError('Headers: an entry is no sequence')
@@ -43,47 +45,52 @@ class Headers {
 			}
 		}
 	}
-	#change() { if (this.#immutable) throw new TypeError('Headers are immutable') }
+	#add(name, value) {
+		const values = this.#values.get(name)
+		values ? values.push(value) : this.#values.set(name, [value])
+		this.#sorted = null
+	}
+	#change() {
+		if (this.#immutable) throw new TypeError('Headers are immutable')
+		this.#sorted = null
+	}
 	append(name, value) {
 		need(arguments, 2, 'append')
 		name = headerName(name)
 		value = headerValue(value)
 		this.#change()
-		this.#list.push([name, value])
+		this.#add(name, value)
 	}
 	delete(name) {
 		need(arguments, 1, 'delete')
 		name = headerName(name)
 		this.#change()
-		this.#list = this.#list.filter(p => p[0] !== name)
+		this.#values.delete(name)
 	}
 	get(name) {
 		need(arguments, 1, 'get')
-		name = headerName(name)
-		const values = this.#list.filter(p => p[0] === name).map(p => p[1])
-		return values.length ? values.join(', ') : null
+		const values = this.#values.get(headerName(name))
+		return values ? values.join(', ') : null
 	}
-	getSetCookie() { return this.#list.filter(p => p[0] === 'set-cookie').map(p => p[1]) }
+	getSetCookie() { return [...this.#values.get('set-cookie') || []] }
 	has(name) {
 		need(arguments, 1, 'has')
-		name = headerName(name)
-		return this.#list.some(p => p[0] === name)
+		return this.#values.has(headerName(name))
 	}
 	set(name, value) {
 		need(arguments, 2, 'set')
 		name = headerName(name)
 		value = headerValue(value)
 		this.#change()
-		const i = this.#list.findIndex(p => p[0] === name)
-		if (i < 0) return void this.#list.push([name, value])
-		this.#list = this.#list.filter((p, j) => p[0] !== name || j === i)
-		this.#list[i] = [name, value]
+		this.#values.set(name, [value])
 	}
-	#sorted() {
-		const names = [...new Set(this.#list.map(p => p[0]))].sort()
-		return names.flatMap(n => n === 'set-cookie' ? this.getSetCookie().map(v => [n, v]) : [[n, this.get(n)]])
+	#entries() {
+		if (this.#sorted === null) {
+			this.#sorted = [...this.#values.keys()].sort().flatMap(n => n === 'set-cookie' ? this.getSetCookie().map(v => [n, v]) : [[n, this.get(n)]])
+		}
+		return this.#sorted
 	}
-	*entries() { for (let i = 0; i < this.#sorted().length; i++) yield this.#sorted()[i] }
+	*entries() { for (let i = 0; i < this.#entries().length; i++) yield [...this.#entries()[i]] }
 	*keys() { for (const p of this.entries()) yield p[0] }
 	*values() { for (const p of this.entries()) yield p[1] }
 	forEach(callback, thisArg) {
@@ -97,5 +104,5 @@ Object.defineProperty(Headers.prototype, Symbol.for('nodejs.util.inspect.custom'
 idl(Headers)
 Object.defineProperty(Headers.prototype, Symbol.iterator, { value: Headers.prototype.entries, writable: true, configurable: true })
 
-return { Headers, token, listOf, lock }
+return { Headers, token, pairsOf, fill, lock }
 })

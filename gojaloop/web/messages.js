@@ -60,7 +60,7 @@ class MessagePort extends EventTarget {
 		}
 	}
 	[changed](type) {
-		if (type === 'message') this.#hold(listenersOf(this, 'message').length > 0)
+		if (type === 'message') this.#hold(listenersOf(this, 'message').size > 0)
 	}
 	#deliver() {
 		if (!this.#started) return

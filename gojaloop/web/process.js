@@ -1,18 +1,24 @@
 // The process object, with its events, as Node has it.
 (function (host, use) {
 'use strict'
+const { Listeners } = use('lists')
 const events = new Map()
-const listenersOf = name => events.get(name) || []
+const none = new Listeners()
+const listenersOf = name => events.get(name) || none
 function add(name, f, once, first) {
 	if (typeof f !== 'function') throw host.invalid(f, 'listener')
 	if (events.has('newListener')) process.emit('newListener', name, f)
-	const l = { f, once }
-	events.set(name, first ? [l, ...listenersOf(name)] : [...listenersOf(name), l])
+	if (!events.has(name)) events.set(name, new Listeners())
+	events.get(name).add(f, { once }, first)
 	host.listening(name, true)
 	return process
 }
-function set(name, list) {
-	if (list.length) return void events.set(name, list)
+function remove(name, list, l) {
+	list.remove(l)
+	if (list.size === 0) drop(name)
+	if (events.has('removeListener')) process.emit('removeListener', name, l.f)
+}
+function drop(name) {
 	events.delete(name)
 	host.listening(name, false)
 }
@@ -64,33 +70,26 @@ const process = {
 	prependListener(name, listener) { return add(name, listener, false, true) },
 	prependOnceListener(name, listener) { return add(name, listener, true, true) },
 	off(name, listener) {
-		const list = listenersOf(name)
-		let i = list.length
-		while (--i >= 0 && list[i].f !== listener);
-		if (i < 0) return process
-		set(name, list.filter((_, j) => j !== i))
-		if (events.has('removeListener')) process.emit('removeListener', name, listener)
+		const list = listenersOf(name), l = list.find(listener)
+		if (l) remove(name, list, l)
 		return process
 	},
 	removeListener(name, listener) { return process.off(name, listener) },
 	removeAllListeners(name) {
-		for (const n of name === undefined ? [...events.keys()] : [name]) if (events.has(n)) set(n, [])
+		for (const n of name === undefined ? [...events.keys()] : [name]) if (events.has(n)) drop(n)
 		return process
 	},
-	listenerCount(name) { return listenersOf(name).length },
-	listeners(name) { return listenersOf(name).map(l => l.f) },
+	listenerCount(name) { return listenersOf(name).size },
+	listeners(name) { return listenersOf(name).all().map(l => l.f) },
 	rawListeners(name) { return process.listeners(name) },
 	eventNames() { return [...events.keys()] },
 	emit(name, ...args) {
-		const list = listenersOf(name)
-		for (const l of list) {
-			if (l.once) {
-				set(name, listenersOf(name).filter(m => m !== l))
-				if (events.has('removeListener')) process.emit('removeListener', name, l.f)
-			}
+		const list = listenersOf(name), all = list.all()
+		for (const l of all) {
+			if (l.once && !l.removed) remove(name, list, l)
 			l.f.apply(process, args)
 		}
-		return list.length > 0
+		return all.length > 0
 	},
 	setUncaughtExceptionCaptureCallback(fn) {
 		if (fn !== null && typeof fn !== 'function') {

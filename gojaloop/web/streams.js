@@ -2,13 +2,16 @@
 (function (host, use) {
 'use strict'
 const { DOMException, idl, need, dictionary } = use('events')
+const { Queue } = use('lists')
 const internal = Symbol('internal')
-let openReader, closeReader, pullFrom, cancelOf, storedError
+let openReader, closeReader, pullFrom, cancelOf, stateOf, isDisturbed
 
 class ReadableStream {
-	#queue = []
-	#waiting = [] // reads: { resolve, reject }
+	#queue = new Queue() // of { chunk, size }
+	#size = 0 // the sum of their sizes
+	#waiting = new Queue() // reads: { resolve, reject }
 	#state = 'readable'
+	#disturbed = false
 	#error
 	#source
 	#reader = null
@@ -16,6 +19,7 @@ class ReadableStream {
 	#again = false
 	#started = false
 	#mark
+	#sizeOf
 	#controller
 	#closing = false
 	static {
@@ -25,14 +29,16 @@ class ReadableStream {
 		}
 		closeReader = (s, r) => {
 			s.#reader = null
-			for (const w of s.#waiting.splice(0)) w.reject(new TypeError('The reader was released'))
+			for (const w of s.#waiting.clear()) w.reject(new TypeError('The reader was released'))
 		}
 		pullFrom = s => {
+			s.#disturbed = true
 			if (s.#queue.length) {
-				const value = s.#queue.shift()
+				const { chunk, size } = s.#queue.shift()
+				s.#size -= size
 				if (s.#closing && s.#queue.length === 0) s.#close()
 				else s.#pull()
-				return Promise.resolve({ value, done: false })
+				return Promise.resolve({ value: chunk, done: false })
 			}
 			if (s.#state === 'closed') return Promise.resolve({ value: undefined, done: true })
 			if (s.#state === 'errored') return Promise.reject(s.#error)
@@ -42,9 +48,10 @@ class ReadableStream {
 			})
 		}
 		cancelOf = (s, reason) => {
+			s.#disturbed = true
 			if (s.#state === 'closed') return Promise.resolve()
 			if (s.#state === 'errored') return Promise.reject(s.#error)
-			s.#queue = []
+			s.#queue.clear()
 			s.#close()
 			const { cancel } = s.#source
 			try {
@@ -53,17 +60,20 @@ class ReadableStream {
 				return Promise.reject(e)
 			}
 		}
-		storedError = s => s.#state === 'errored' ? s.#error : undefined
+		stateOf = s => [s.#state, s.#error]
+		isDisturbed = s => s.#disturbed
 	}
 	constructor(source = {}, strategy = {}) {
 		this.#source = dictionary(source, 'The underlying source')
 		if (this.#source.type !== undefined && this.#source.type !== 'bytes') throw new TypeError('The type of the underlying source is neither undefined nor "bytes"')
-		const mark = dictionary(strategy).highWaterMark
+		const { highWaterMark: mark, size } = dictionary(strategy)
+		if (size !== undefined && typeof size !== 'function') throw new TypeError('size is not a function')
+		this.#sizeOf = size === undefined ? () => 1 : chunk => size(chunk)
 		this.#mark = mark === undefined ? this.#source.type === 'bytes' ? 0 : 1 : Number(mark)
 		if (!(this.#mark >= 0)) throw new RangeError('highWaterMark is not a number of at least 0')
 		const s = this
 		this.#controller = {
-			get desiredSize() { return s.#state === 'errored' ? null : s.#state === 'closed' ? 0 : s.#mark - s.#queue.length },
+			get desiredSize() { return s.#state === 'errored' ? null : s.#state === 'closed' ? 0 : s.#mark - s.#size },
 			enqueue(chunk) { s.#enqueue(chunk) },
 			close() {
 				if (s.#closing || s.#state !== 'readable') throw new TypeError('The stream is closed already')
@@ -78,27 +88,39 @@ class ReadableStream {
 	}
 	#enqueue(chunk) {
 		if (this.#closing || this.#state !== 'readable') throw new TypeError('The stream is closed already')
-		if (this.#waiting.length) this.#waiting.shift().resolve({ value: chunk, done: false })
-		else this.#queue.push(chunk)
+		if (this.#waiting.length) {
+			this.#waiting.shift().resolve({ value: chunk, done: false })
+		} else {
+			let size
+			try {
+				size = Number(this.#sizeOf(chunk))
+				if (!(size >= 0 && size < Infinity)) throw new RangeError('The size of the chunk is not a finite number of at least 0')
+			} catch (e) {
+				this.#fail(e)
+				throw e
+			}
+			this.#size += size
+			this.#queue.push({ chunk, size })
+		}
 		this.#pull()
 	}
 	#close() {
 		if (this.#state !== 'readable') return
 		this.#state = 'closed'
-		for (const w of this.#waiting.splice(0)) w.resolve({ value: undefined, done: true })
+		for (const w of this.#waiting.clear()) w.resolve({ value: undefined, done: true })
 		if (this.#reader) this.#reader[internal].resolve()
 	}
 	#fail(e) {
 		if (this.#state !== 'readable') return
 		this.#state = 'errored'
 		this.#error = e
-		this.#queue = []
-		for (const w of this.#waiting.splice(0)) w.reject(e)
+		this.#queue.clear()
+		for (const w of this.#waiting.clear()) w.reject(e)
 		if (this.#reader) this.#reader[internal].reject(e)
 	}
 	#pull() {
 		if (!this.#started || this.#state !== 'readable' || this.#closing) return
-		if (!this.#waiting.length && this.#queue.length >= this.#mark) return
+		if (!this.#waiting.length && this.#size >= this.#mark) return
 		if (this.#pulling) {
 			this.#again = true
 			return
@@ -131,27 +153,38 @@ class ReadableStream {
 	}
 	tee() {
 		const reader = this.getReader()
-		const controllers = []
-		let canceled = 0, reading = false
+		const controllers = [], reasons = []
+		let reading = false, canceled
+		const done = new Promise(resolve => { canceled = resolve })
+		const each = f => {
+			controllers.forEach((c, i) => {
+				if (!(i in reasons)) f(c)
+			})
+		}
+		reader.closed.catch(e => {
+			each(c => c.error(e))
+			canceled()
+		})
 		const pull = async () => {
 			if (reading) return
 			reading = true
 			try {
 				const { value, done } = await reader.read()
-				for (const c of controllers) {
-					if (done) { try { c.close() } catch (_) { /* it was canceled */ } } else { try { c.enqueue(value) } catch (_) { /* likewise */ } }
-				}
-			} catch (e) {
-				for (const c of controllers) c.error(e)
-			}
+				each(c => done ? c.close() : c.enqueue(value))
+				if (done) canceled()
+			} catch (e) { /* the branches have it from closed */ }
 			reading = false
 		}
-		const branch = () => new ReadableStream({
+		const branch = i => new ReadableStream({
 			start(c) { controllers.push(c) },
 			pull,
-			cancel(reason) { if (++canceled === 2) return reader.cancel(reason) },
-		})
-		return [branch(), branch()]
+			cancel(reason) {
+				reasons[i] = reason
+				if (0 in reasons && 1 in reasons) canceled(reader.cancel([...reasons]))
+				return done
+			},
+		}, { highWaterMark: this.#source.type === 'bytes' ? 0 : 1 })
+		return [branch(0), branch(1)]
 	}
 	values({ preventCancel = false } = {}) {
 		const reader = this.getReader()
@@ -207,6 +240,9 @@ class ReadableStreamDefaultReader {
 		this.#stream = stream
 		this.#closed = new Promise((resolve, reject) => {
 			Object.defineProperty(this, internal, { value: { resolve, reject } })
+			const [state, error] = stateOf(stream)
+			if (state === 'closed') resolve()
+			if (state === 'errored') reject(error)
 		})
 		this.#closed.catch(() => {})
 	}
@@ -221,6 +257,13 @@ class ReadableStreamDefaultReader {
 	}
 	releaseLock() {
 		if (!this.#stream) return
+		const released = new TypeError('The reader was released')
+		if (stateOf(this.#stream)[0] === 'readable') {
+			this[internal].reject(released)
+		} else {
+			this.#closed = Promise.reject(released)
+			this.#closed.catch(() => {})
+		}
 		closeReader(this.#stream, this)
 		this.#stream = null
 	}
@@ -286,6 +329,7 @@ class Blob {
 		const bytes = this.#bytes
 		let at = 0
 		return new ReadableStream({
+			type: 'bytes',
 			pull(c) {
 				if (at >= bytes.length) return c.close()
 				c.enqueue(bytes.slice(at, at += 65536))
@@ -317,5 +361,5 @@ class File extends Blob {
 }
 idl(File)
 
-return { ReadableStream, ReadableStreamDefaultReader, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, asyncIterator }
+return { ReadableStream, ReadableStreamDefaultReader, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, asyncIterator, isDisturbed }
 })
