@@ -182,7 +182,7 @@ func (l *Loop) activeTimers() (as []Activity) {
 	var timers []timer
 	t := &l.timers
 	l.lock(&t.mu)
-	n, next := t.wheel.Refs(), t.wheel.Next()
+	n, next := t.wheel.Refs(), t.wheel.Earliest()
 	if few := t.wheel.Len() <= mostListed; few {
 		t.wheel.Each(func(id uint64, deadline int64, ref bool) {
 			if ref {

@@ -32,3 +32,24 @@ func TestBackgroundGivesWay(t *testing.T) {
 		})
 	}
 }
+
+// A loop that sleeps until many timers are due begins before that, so that the first of them is on time, whoever scheduled them
+// while it slept; and not for few.
+func TestManyTimersWakeALoopBefore(t *testing.T) {
+	for n, lead := range map[int]time.Duration{100: 0, 20_000: 20 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			l := observed(t)
+			synctest.Wait()
+			for range n {
+				_, err := l.ScheduleTimer(time.Hour, func() {})
+				require.NoError(t, err)
+			}
+			due := time.Now().Add(time.Hour)
+			time.Sleep(time.Hour - 1)
+			synctest.Wait()
+			ahead := due.Sub(l.CurrentTickTime())
+			require.Equal(t, lead > 0, ahead < time.Minute, "%d timers: the last tick was %v before", n, ahead)
+			require.True(t, lead == 0 || ahead < lead, "%d timers: the last tick was %v before", n, ahead)
+		})
+	}
+}

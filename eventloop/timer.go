@@ -97,16 +97,16 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if known != nil {
 		known(TimerID(id))
 	}
-	soonest := deadline
+	soonest := t.wheel.NextOf(wheel.Tier(tier)) // before the deadline when there are many of about this one
+	if tier == TimerBackground && soonest < t.background.Load() {
+		t.background.Store(soonest)
+	}
+	sooner := soonest < l.earliest.Load()
 	if delay <= 0 {
 		soonest = 0 // in the past by any clock, so that the loop need not read the clock to know that the timer is due
 	}
-	sooner := deadline < l.earliest.Load()
 	if sooner {
 		l.earliest.Store(soonest)
-	}
-	if tier == TimerBackground && deadline < t.background.Load() {
-		t.background.Store(deadline)
 	}
 	if delay < time.Second {
 		t.fresh++
@@ -206,8 +206,8 @@ func (d *due) begin(now int64) {
 // urgency has the tiers in the order in which they fire.
 var urgency = [wheel.Tiers]wheel.Tier{wheel.Critical, wheel.Normal, wheel.Background}
 
-// fire runs the next due timer, or returns false. When no other timer is due, it sets d.done, and stores the next
-// deadline in earliest.
+// fire runs the next due timer, or has the wheel make a step towards it, or returns false. When nothing else is due, it sets
+// d.done, and stores the next deadline in earliest.
 func (l *Loop) fire(d *due) (ok bool) {
 	t := &l.timers
 	l.lock(&t.mu)
@@ -242,8 +242,8 @@ func (l *Loop) fire(d *due) (ok bool) {
 		d.done = true
 	}
 	t.mu.Unlock()
-	if !ok || l.state.load().closing() { // the last look before a callback: the locks may have taken long
-		return false
+	if !ok || fn == nil || l.state.load().closing() { // the last look before a callback: the locks may have taken long
+		return ok && fn == nil
 	}
 	if l.calling = (calling{aTimer, id}); l.probe != nil {
 		l.probe.call(aTimer, mark{}, fn)

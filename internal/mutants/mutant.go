@@ -22,7 +22,8 @@ type mutant struct {
 }
 
 func allMutants() []mutant {
-	return slices.Concat(loopMutants, boundsMutants, fdMutants, groupMutants, seenMutants, helperMutants, partMutants, adapterMutants, gojaMutants)
+	return slices.Concat(loopMutants, boundsMutants, fdMutants, groupMutants, seenMutants, helperMutants, wheelMutants,
+		partMutants, adapterMutants, gojaMutants)
 }
 
 func (m mutant) apply(text string) (string, error) {

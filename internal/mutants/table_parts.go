@@ -3,29 +3,6 @@ package main
 // The mutants of the parts of the loop, of what is built on it, and of the rivals.
 
 var partMutants = []mutant{
-	// internal/wheel
-	{"wheel-fires-early", "internal/wheel/wheel.go",
-		"if n.deadline > now || n.seq >= before {", "if n.deadline > now+1 || n.seq >= before {",
-		"timers fire early", "^TestModel$"},
-	{"wheel-cascade-loses", "internal/wheel/order.go",
-		"\t\tnext = n.next // before place overwrites it\n\t\to.place(s, n)\n", "\t\to.place(s, n)\n\t\tnext = n.next\n",
-		"all but one timer of a slot are lost", "^TestModel$"},
-	{"wheel-directory-stays", "internal/wheel/slab.go",
-		"s.live == 0 && len(s.directory) > keptEntries", "false",
-		"a burst of timers leaves a hundred kilobytes behind", "^TestMemoryFallsBack$"},
-	{"wheel-generations-begin-anew", "internal/wheel/slab.go",
-		"first = max(first, highest)", "_ = highest",
-		"an old id cancels somebody else's timer", "^TestDirectoryBeginsAnew$"},
-	{"wheel-forgets-a-tier", "internal/wheel/wheel.go",
-		"\tfor i := range w.orders {\n", "\tfor i := range w.orders[:2] {\n",
-		"a loop sleeps through its background timers", "^TestModel$"},
-	{"wheel-removes-from-another-tier", "internal/wheel/wheel.go",
-		"w.orders[n.tier].remove", "w.orders[0].remove",
-		"cancelling a critical timer loses another", "^TestModel$"},
-	{"wheel-run-searched", "internal/wheel/near.go",
-		"if steps == runSteps {", "if steps == 1<<30 {",
-		"timers that come out of order take as long as there are others", "^TestNoRetention$"},
-
 	// internal/loopapi
 	{"vocabulary-state-is-a-number", "internal/loopapi/loopapi.go",
 		"\tcase StateSleeping:\n\t\treturn \"sleeping\"\n", "",

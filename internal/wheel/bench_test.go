@@ -47,9 +47,10 @@ func BenchmarkRearm(b *testing.B) {
 			w := filled(pending, 1)
 			fn := func() {}
 			b.ReportAllocs()
-			for b.Loop() {
-				now := w.Next()
-				w.PopDue(wheel.Normal, now, math.MaxUint64)
+			for now := int64(0); b.Loop(); {
+				for due := (func())(nil); due == nil; due, _ = w.PopDue(wheel.Normal, now, math.MaxUint64) {
+					now = max(now, w.Next())
+				}
 				w.Insert(wheel.Normal, now+3_600e9, fn, true)
 			}
 		})
@@ -63,10 +64,10 @@ func BenchmarkRearmTiers(b *testing.B) {
 			w := filled(pending, wheel.Tiers)
 			fn := func() {}
 			b.ReportAllocs()
-			for b.Loop() {
-				now := w.Next()
+			for now := int64(0); b.Loop(); {
+				now = max(now, w.Next())
 				for tier := range wheel.Tier(wheel.Tiers) {
-					if _, ok := w.PopDue(tier, now, math.MaxUint64); ok {
+					if due, _ := w.PopDue(tier, now, math.MaxUint64); due != nil {
 						w.Insert(tier, now+3_600e9, fn, true)
 					}
 				}

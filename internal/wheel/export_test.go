@@ -14,18 +14,57 @@ const (
 	NodeSize    = unsafe.Sizeof(node{})
 	Tick        = 1 << tickShift
 	KeptLevels  = keptLevels
+	EntryNodes  = pieceEntries * blockNodes
+	Lead        = 1 << leadShift
 )
+
+// SetAtOnce changes how many timers a step deals out, and returns what undoes that.
+func SetAtOnce(n int) (undo func()) {
+	before := atOnce
+	atOnce = n
+	return func() { atOnce = before }
+}
+
+// AtOnce returns how many timers a step deals out.
+func AtOnce() int { return atOnce }
+
+// Slots is the number of timers in each slot of a tier.
+type Slots [levelCount * slotCount]int
+
+// Left brings s up to date, and returns how many timers have left the slots that they were in.
+func (s *Slots) Left(w *Wheel, tier Tier) (left int) {
+	o := &w.orders[tier]
+	for l := range o.levels {
+		for i := range slotCount {
+			now := 0
+			if o.occupied[l]&(1<<i) != 0 {
+				now = int(o.levels[l][i].count)
+			}
+			left += max(0, s[l*slotCount+i]-now)
+			s[l*slotCount+i] = now
+		}
+	}
+	return left
+}
+
+// entries returns the entries of the directory.
+func (w *Wheel) entries() (all []entry) {
+	for i := range w.slab.entries {
+		all = append(all, *w.slab.entry(i))
+	}
+	return all
+}
 
 // Grow allocates blocks until n timers fit.
 func (w *Wheel) Grow(n int) {
-	for len(w.slab.directory)*blockNodes < n {
+	for int(w.slab.entries)*blockNodes < n {
 		w.slab.grow()
 	}
 }
 
 // Age leaves the idle nodes that have memory with at most this many generations.
 func (w *Wheel) Age(left uint64) {
-	for _, e := range w.slab.directory {
+	for _, e := range w.entries() {
 		if e.block == nil {
 			continue
 		}
@@ -40,12 +79,12 @@ func (w *Wheel) Age(left uint64) {
 
 // Blocks returns how many blocks there ever were at the same time, and how many have memory now.
 func (w *Wheel) Blocks() (ever, now int) {
-	for _, e := range w.slab.directory {
+	for _, e := range w.entries() {
 		if e.block != nil {
 			now++
 		}
 	}
-	return len(w.slab.directory), now
+	return int(w.slab.entries), now
 }
 
 // Levels returns how many levels of a tier have memory.
@@ -59,7 +98,7 @@ func (w *Wheel) Levels(tier Tier) (n int) {
 }
 
 // InHeap returns how many timers of a tier are not in its run although they have come near.
-func (w *Wheel) InHeap(tier Tier) int { return len(w.orders[tier].near.heap) }
+func (w *Wheel) InHeap(tier Tier) int { return w.orders[tier].near.heaped }
 
 // Check returns an error when the wheel violates an invariant in the comments of order, near, slot and slab.
 func (w *Wheel) Check() error {
@@ -75,7 +114,7 @@ func (w *Wheel) Check() error {
 		return fmt.Errorf("%d timers in near and slots, %d live nodes", found, w.slab.live)
 	}
 	live, room, empty := 0, 0, 0
-	for _, e := range w.slab.directory {
+	for _, e := range w.entries() {
 		if e.block == nil {
 			continue
 		}
@@ -99,7 +138,7 @@ func (w *Wheel) Check() error {
 // checkOrder checks a tier and returns the number of timers in it.
 func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 	o := &w.orders[tier]
-	if sorted := o.near.count - len(o.near.heap); sorted != 0 {
+	if sorted := o.near.count - o.near.heaped; sorted != 0 {
 		run, err := w.checkList(&o.near.run)
 		if err != nil {
 			return 0, fmt.Errorf("run: %w", err)
@@ -117,14 +156,23 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 		}
 		found += len(run)
 	}
-	for pos, n := range o.near.heap {
+	for pos := o.near.heaped; pos < len(o.near.heap)*heapNodes; pos++ {
+		if o.near.at(pos) != nil {
+			return 0, fmt.Errorf("heap[%d] of %d keeps a timer", pos, o.near.heaped)
+		}
+	}
+	for pos := range o.near.heaped {
+		n := o.near.at(pos)
 		found++
 		if n.where != inHeap || n.tier != tier || int(n.pos) != pos || n.deadline>>tickShift > o.tick {
 			return 0, fmt.Errorf("heap[%d]: where %d, tier %d, pos %d, deadline %d, tick %d", pos, n.where, n.tier, n.pos, n.deadline, o.tick)
 		}
-		if pos > 0 && earlier(n, o.near.heap[(pos-1)/2]) {
+		if pos > 0 && earlier(n, o.near.at((pos-1)/2)) {
 			return 0, fmt.Errorf("heap[%d] is before its parent", pos)
 		}
+	}
+	if l, i := slotOf(o.dealing); o.dealing != 0 && o.occupied[l]&(1<<i) == 0 {
+		return 0, fmt.Errorf("level %d slot %d is dealt out and empty", l, i)
 	}
 	for l := range o.levels {
 		if (o.occupied[l] != 0) != (o.used&(1<<l) != 0) {
@@ -140,6 +188,10 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 				return 0, fmt.Errorf("level %d slot %d: %w", l, i, err)
 			}
 			found += len(timers)
+			if len(timers) != int(sl.count) {
+				return 0, fmt.Errorf("level %d slot %d: %d timers, counted as %d", l, i, len(timers), sl.count)
+			}
+			dealing := o.dealing == whereOf(uint(l), uint(i))
 			for _, n := range timers {
 				differ := uint64(n.deadline>>tickShift ^ o.tick)
 				switch {
@@ -147,7 +199,8 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 					return 0, fmt.Errorf("level %d slot %d: where %d, tier %d", l, i, n.where, n.tier)
 				case n.deadline < sl.min:
 					return 0, fmt.Errorf("level %d slot %d: deadline %d below min %d", l, i, n.deadline, sl.min)
-				case n.deadline>>tickShift <= o.tick || (bits.Len64(differ)-1)/groupBits != l:
+				case dealing && differ>>(l*groupBits) == 0:
+				case dealing || n.deadline>>tickShift <= o.tick || (bits.Len64(differ)-1)/groupBits != l:
 					return 0, fmt.Errorf("level %d slot %d: deadline %d, order at tick %d", l, i, n.deadline, o.tick)
 				}
 			}

@@ -75,6 +75,9 @@ type pair struct {
 	now   int64
 	steps int
 	fired uint64            // the seq that the last called function was inserted with
+	most  int               // the most timers that there were
+	parts bool              // pop returns after each step
+	waits int               // steps since a timer was popped
 	ids   []uint64          // all ids, in order of insertion
 	known map[uint64]uint64 // id -> seq: no id may come twice
 }
@@ -131,6 +134,18 @@ func (p *pair) setRef(id uint64, ref bool) {
 
 func (p *pair) pop(tier wheel.Tier, before uint64) bool {
 	fn, ok := p.w.PopDue(tier, p.now, before)
+	for ; ok && fn == nil; fn, ok = p.w.PopDue(tier, p.now, before) {
+		if next := p.w.NextOf(tier); next > p.now {
+			p.t.Fatalf("tier %d has more to do at %d, but its next is %d: its owner would sleep", tier, p.now, next)
+		}
+		if p.waits++; p.waits > 20*(p.most+1) {
+			p.t.Fatalf("%d steps, and nothing of tier %d is popped", p.waits, tier)
+		}
+		if p.check(); p.parts {
+			return true
+		}
+	}
+	p.waits = 0
 	q := &p.m[tier]
 	want := len(q.timers) > 0 && q.timers[0].deadline <= p.now && q.timers[0].seq < before
 	if ok != want {
@@ -163,10 +178,12 @@ func (p *pair) check() {
 			p.t.Fatal(err)
 		}
 	}
-	if all, refs := p.m.count(); p.w.Len() != all || p.w.Refs() != refs {
+	all, refs := p.m.count()
+	p.most = max(p.most, all)
+	if p.w.Len() != all || p.w.Refs() != refs {
 		p.t.Fatalf("Len, Refs = %d, %d, want %d, %d", p.w.Len(), p.w.Refs(), all, refs)
 	}
-	least := int64(math.MaxInt64)
+	least, first, removed := int64(math.MaxInt64), int64(math.MaxInt64), false
 	for tier := range tiers {
 		q := &p.m[tier]
 		earliest := int64(math.MaxInt64)
@@ -174,16 +191,23 @@ func (p *pair) check() {
 			earliest = q.timers[0].deadline
 		}
 		next := p.w.NextOf(tier)
-		least = min(least, next)
+		least, first, removed = min(least, next), min(first, earliest), removed || q.removed
 		if next > earliest {
 			p.t.Fatalf("NextOf(%d) is %d, after the earliest deadline %d: its owner would oversleep", tier, next, earliest)
 		}
-		if next != earliest && !q.removed {
+		lead := int64(0) // for steps that are to be done before
+		if p.most > wheel.AtOnce() {
+			lead = 2 * int64(p.most) * wheel.Lead
+		}
+		if uint64(earliest-next) > uint64(lead) && !q.removed {
 			p.t.Fatalf("NextOf(%d) is %d, the earliest deadline %d, and nothing was removed", tier, next, earliest)
 		}
 	}
 	if next := p.w.Next(); next != least {
 		p.t.Fatalf("Next is %d, the least of NextOf %d", next, least)
+	}
+	if got := p.w.Earliest(); got > first || got != first && !removed {
+		p.t.Fatalf("Earliest is %d, want %d; removed: %t", got, first, removed)
 	}
 }
 
@@ -223,8 +247,11 @@ func (p *pair) deadline(kind byte, v int64) int64 {
 	return far
 }
 
-// play runs a script: three bytes say what to do, and with which tier, eight more how far.
+// play runs a script: three bytes say what to do, and with which tier, eight more how far. The length of the script says how
+// many timers the wheel deals out at once.
 func (p *pair) play(script []byte) {
+	defer wheel.SetAtOnce(1 + len(script)/11%5)()
+	p.parts = true
 	for len(script) >= 11 {
 		op, tier, kind, flag := script[0]%16, wheel.Tier(script[0]/16)%tiers, script[1], script[2]
 		v := int64(binary.LittleEndian.Uint64(script[3:]) & math.MaxInt64)
@@ -247,7 +274,9 @@ func (p *pair) play(script []byte) {
 			}
 			step := []int64{0, 1, wheel.Tick / 64, wheel.Tick / 3}[flag%4]
 			for i := range v % 40 {
-				p.insert(tier, p.now+(i*step+(v>>8)*i%(1+int64(kind)/8))%wheel.Tick, flag&16 == 0)
+				if at := p.now + (i*step+(v>>8)*i%(1+int64(kind)/8))%wheel.Tick; at >= 0 {
+					p.insert(tier, at, flag&16 == 0)
+				}
 			}
 		case 7, 8:
 			p.remove(pick())
@@ -312,7 +341,7 @@ func TestModel(t *testing.T) {
 		n = 5
 	}
 	for seed := range n {
-		newPair(t).play(randomScript(seed, 1500))
+		newPair(t).play(randomScript(seed, 1500+int(seed%5)))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}

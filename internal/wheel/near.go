@@ -7,19 +7,23 @@ package wheel
 // compared and changed at its end only. The other timers are in a binary heap, in which each timer knows its position.
 // Any timer can be removed from either.
 type near struct {
-	count    int     // the number of timers in run and heap
-	earliest *node   // the earliest timer of run and heap; nil when count is 0
-	run      list    // the sorted list; gets a timer that comes while near is empty; may be empty while the heap has timers
-	heap     []*node // a binary heap by earlier
+	count    int          // the number of timers in run and heap
+	earliest *node        // the earliest timer of run and heap; nil when count is 0
+	run      list         // the sorted list; gets a timer that comes while near is empty; may be empty while the heap has timers
+	heap     []*heapPiece // a binary heap by earlier; it grows and shrinks by pieces, so that no step copies it
+	heaped   int          // the number of timers in the heap
 }
+
+type heapPiece [heapNodes]*node
 
 const (
 	// runSteps is the number of timers that a new one may pass on its way from the end of the run to its place. That is
 	// enough for goroutines that read the clock in one order and insert in another, and costs other timers little.
 	runSteps = 4
 
-	// heapKept is the capacity that the heap keeps whatever its length.
-	heapKept = 256
+	// heapNodes is the number of timers in a piece of the heap. A spare piece is kept, so that a heap that keeps its size does
+	// not allocate.
+	heapNodes = 256
 )
 
 // push adds a timer that is in no list.
@@ -67,10 +71,10 @@ func (q *near) remove(s *slab, n *node) {
 		return
 	}
 	q.earliest = nil
-	if len(q.heap) > 0 {
-		q.earliest = q.heap[0]
+	if q.heaped > 0 {
+		q.earliest = q.at(0)
 	}
-	if q.count > len(q.heap) {
+	if q.count > q.heaped {
 		if head := s.at(q.run.head); q.earliest == nil || earlier(head, q.earliest) {
 			q.earliest = head
 		}
@@ -79,39 +83,44 @@ func (q *near) remove(s *slab, n *node) {
 
 // removeHeap removes the timer at position pos of the heap.
 func (q *near) removeHeap(pos int) {
-	last := len(q.heap) - 1
-	moved := q.heap[last]
-	q.heap[last] = nil // the node's block may be released
-	q.heap = q.heap[:last]
+	q.heaped--
+	last := q.heaped
+	moved := q.at(last)
+	q.heap[uint(last)/heapNodes][uint(last)%heapNodes] = nil // the node's block may be released
 	if pos < last {
-		if pos > 0 && earlier(moved, q.heap[(pos-1)/2]) {
+		if pos > 0 && earlier(moved, q.at((pos-1)/2)) {
 			q.up(pos, moved)
 		} else {
 			q.down(pos, moved)
 		}
 	}
-	// Halve at a quarter of the capacity: the memory of a burst is freed as the burst is worked off, and copying costs
-	// constant time per operation.
-	if c := cap(q.heap); c > heapKept && last < c/4 {
-		q.heap = append(make([]*node, 0, c/2), q.heap...)
+	if spare := len(q.heap) - 1; spare > 0 && last <= (spare-1)*heapNodes { // so another piece is spare
+		q.heap[spare] = nil
+		if q.heap = q.heap[:spare]; spare == 1 {
+			q.heap = []*heapPiece{q.heap[0]}
+		}
 	}
 }
 
 // pushHeap puts a timer into the heap.
 func (q *near) pushHeap(n *node) {
 	n.where = inHeap
-	q.heap = append(q.heap, n)
-	q.up(len(q.heap)-1, n)
+	if q.heaped == len(q.heap)*heapNodes {
+		q.heap = append(q.heap, new(heapPiece))
+	}
+	q.heaped++
+	q.up(q.heaped-1, n)
 }
 
 // up puts n at position pos of the heap, or moves it towards the root.
 func (q *near) up(pos int, n *node) {
 	for pos > 0 {
 		parent := (pos - 1) / 2
-		if !earlier(n, q.heap[parent]) {
+		p := q.at(parent)
+		if !earlier(n, p) {
 			break
 		}
-		q.set(pos, q.heap[parent])
+		q.set(pos, p)
 		pos = parent
 	}
 	q.set(pos, n)
@@ -121,23 +130,28 @@ func (q *near) up(pos int, n *node) {
 func (q *near) down(pos int, n *node) {
 	for {
 		child := 2*pos + 1
-		if child >= len(q.heap) {
+		if child >= q.heaped {
 			break
 		}
-		if right := child + 1; right < len(q.heap) && earlier(q.heap[right], q.heap[child]) {
-			child = right
+		c := q.at(child)
+		if right := child + 1; right < q.heaped {
+			if r := q.at(right); earlier(r, c) {
+				child, c = right, r
+			}
 		}
-		if !earlier(q.heap[child], n) {
+		if !earlier(c, n) {
 			break
 		}
-		q.set(pos, q.heap[child])
+		q.set(pos, c)
 		pos = child
 	}
 	q.set(pos, n)
 }
 
+func (q *near) at(pos int) *node { return q.heap[uint(pos)/heapNodes][uint(pos)%heapNodes] }
+
 func (q *near) set(pos int, n *node) {
-	q.heap[pos] = n
+	q.heap[uint(pos)/heapNodes][uint(pos)%heapNodes] = n
 	n.pos = uint32(pos)
 }
 

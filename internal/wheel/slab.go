@@ -18,19 +18,20 @@ const (
 	blockBits  = 6
 	blockNodes = 1 << blockBits
 	maxBlocks  = 1 << (indexBits - blockBits)
+
+	// pieceEntries is the number of entries of a piece of the directory. The directory grows by pieces, so that no Insert
+	// copies all entries that there are.
+	pieceEntries = 16
 )
 
 // spareBlocks is the number of blocks without a timer that are kept. While the number of timers varies by less than these
 // blocks hold, nothing is allocated.
 const spareBlocks = 1
 
-// When no timer is left, a directory of more than keptEntries is dropped, and its memory is freed. The next directory begins
+// When no timer is left, a directory of more than a piece is dropped, and its memory is freed. The next directory begins
 // at a generation that no node has used, which skips generations of the nodes that were used less. So the directory is
 // dropped only while that generation is below lowGenerations: no node then loses more than half of its generations.
-const (
-	keptEntries    = 16
-	lowGenerations = 1 << (63 - indexBits)
-)
+const lowGenerations = 1 << (63 - indexBits)
 
 // none stands for no index.
 const none = math.MaxUint32
@@ -81,13 +82,15 @@ func (b *block) highest() (generation uint64, ok bool) {
 
 // slab allocates and releases nodes.
 type slab struct {
-	directory []entry
+	directory []*[pieceEntries]entry
+	entries   uint32 // the number of entries in use, which are the first ones
 	room      *block // list of the blocks with a bit in free
 	spare     *block // the block that grow will use; nil if grow must allocate one
 	empty     int    // the number of blocks in room without a timer
-	vacant    int    // number+1 of the first entry that can get a block again; 0 if there is none
+	vacant    uint32 // number+1 of the first entry that can get a block again; 0 if there is none
 	live      int    // the number of pending timers
 	first     uint64 // the generation of a new entry, if it is not 1
+	highest   uint64 // the highest generation of an entry that has lost a block
 	usedUp    bool   // a node has used up its generations
 }
 
@@ -95,7 +98,11 @@ type slab struct {
 type entry struct {
 	block      *block // nil while there is none
 	generation uint64 // without a block: the first generation that no node of the entry has used
-	nextVacant int    // without a block: number+1 of the next entry without a block; 0 at the end
+	nextVacant uint32 // without a block: number+1 of the next entry without a block; 0 at the end
+}
+
+func (s *slab) entry(number uint32) *entry {
+	return &s.directory[number/pieceEntries][number%pieceEntries]
 }
 
 // alloc returns an idle node with the id of the new timer. The caller must set where.
@@ -120,7 +127,7 @@ func (s *slab) alloc() *node {
 // release makes a node idle again, and frees its block if the block has no timer left and there are enough spare blocks.
 func (s *slab) release(n *node) {
 	i := n.index()
-	b := s.directory[i>>blockBits].block
+	b := s.entry(i >> blockBits).block
 	n.fn = nil
 	n.where = idle
 	n.id += 1 << indexBits
@@ -142,7 +149,7 @@ func (s *slab) release(n *node) {
 	default:
 		s.empty++
 	}
-	if s.live == 0 && len(s.directory) > keptEntries {
+	if s.live == 0 && s.entries > pieceEntries {
 		s.beginAnew()
 	}
 }
@@ -150,10 +157,10 @@ func (s *slab) release(n *node) {
 // find returns the node of the pending timer with the id, or nil.
 func (s *slab) find(id uint64) *node {
 	i := uint32(id & indexMask)
-	if int(i>>blockBits) >= len(s.directory) {
+	if i>>blockBits >= s.entries {
 		return nil
 	}
-	b := s.directory[i>>blockBits].block
+	b := s.entry(i >> blockBits).block
 	if b == nil {
 		return nil
 	}
@@ -166,22 +173,26 @@ func (s *slab) find(id uint64) *node {
 
 // at returns the node with an index that is in use.
 func (s *slab) at(i uint32) *node {
-	return &s.directory[i>>blockBits].block.nodes[i%blockNodes]
+	return &s.entry(i >> blockBits).block.nodes[i%blockNodes]
 }
 
 // grow adds a block to room and returns it.
 func (s *slab) grow() *block {
 	number := s.vacant - 1
-	if number >= 0 {
-		s.vacant = s.directory[number].nextVacant
+	if s.vacant != 0 {
+		s.vacant = s.entry(number).nextVacant
 	} else {
-		number = len(s.directory)
+		number = s.entries
 		if number == maxBlocks {
 			panic("wheel: too many timers")
 		}
-		s.directory = append(s.directory, entry{generation: max(s.first, 1)})
+		if number%pieceEntries == 0 {
+			s.directory = append(s.directory, new([pieceEntries]entry))
+		}
+		s.entries++
+		s.entry(number).generation = max(s.first, 1)
 	}
-	e := &s.directory[number]
+	e := s.entry(number)
 	b := s.spare
 	if s.spare = nil; b == nil {
 		b = new(block)
@@ -199,7 +210,7 @@ func (s *slab) grow() *block {
 // discard frees the memory of a block that holds no timers and is not in room. The entry's next block begins with the
 // highest generation of these nodes; if a node has used up its generations, the entry gets no other block.
 func (s *slab) discard(number uint32) {
-	e := &s.directory[number]
+	e := s.entry(number)
 	highest, ok := e.block.highest()
 	e.block = nil
 	if !ok {
@@ -207,8 +218,9 @@ func (s *slab) discard(number uint32) {
 		return
 	}
 	e.generation = max(e.generation, highest)
+	s.highest = max(s.highest, e.generation)
 	e.nextVacant = s.vacant
-	s.vacant = int(number) + 1
+	s.vacant = number + 1
 }
 
 // beginAnew gives up the directory of a slab that holds no timers. One of the blocks in room becomes the spare block.
@@ -216,17 +228,13 @@ func (s *slab) beginAnew() {
 	if s.usedUp {
 		return // not every generation is known
 	}
-	first := s.first
-	for i := range s.directory {
-		e := &s.directory[i]
-		first = max(first, e.generation)
-		if e.block != nil {
-			highest, ok := e.block.highest()
-			if !ok {
-				return
-			}
-			first = max(first, highest)
+	first := max(s.first, s.highest)
+	for b := s.room; b != nil; b = b.next { // all blocks that there are
+		highest, ok := b.highest()
+		if !ok {
+			return
 		}
+		first = max(first, highest)
 	}
 	if first >= lowGenerations {
 		return
@@ -235,7 +243,7 @@ func (s *slab) beginAnew() {
 		s.spare = s.room
 		s.leaveRoom(s.room)
 	}
-	s.directory, s.vacant, s.empty, s.first = nil, 0, 0, first
+	s.directory, s.entries, s.vacant, s.empty, s.first = nil, 0, 0, 0, first
 }
 
 func (s *slab) enterRoom(b *block) {

@@ -206,7 +206,7 @@ func TestDirectoryBeginsAnew(t *testing.T) {
 		ids = append(ids, insert())
 		w.Remove(ids[len(ids)-1])
 	}
-	for range 20 * wheel.BlockNodes {
+	for range wheel.EntryNodes + 1 {
 		ids = append(ids, insert())
 	}
 	for _, id := range ids {
@@ -329,6 +329,9 @@ func TestAllocs(t *testing.T) {
 							due, ok := w.PopDue(tier, now, w.Seq())
 							if !ok {
 								break
+							}
+							if due == nil {
+								continue
 							}
 							due()
 							if i < batch/2 && w.Len() < pending+batch/2 {

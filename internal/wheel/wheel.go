@@ -4,7 +4,8 @@
 // Deadlines are exact nanoseconds, and the timers of a tier are popped strictly by (deadline, order of insertion). The
 // wheel divides time into ticks of about a millisecond. Insert and Remove take constant time for timers beyond the current
 // tick, however many are pending. Within the current tick they take constant time for timers that are inserted in about
-// the order of their deadlines, and the logarithm of their number for the others.
+// the order of their deadlines, and the logarithm of their number for the others. No call takes a time that grows with the
+// number of timers otherwise: work that concerns many of them is done in steps, of which each PopDue makes one.
 //
 // This file has the exported methods; order.go is the wheel proper, near.go orders the current tick, slab.go holds the
 // memory of the timers.
@@ -38,35 +39,48 @@ type Wheel struct {
 // deadline is not after now and its sequence number is less than before. A caller that passes the Seq of the start of
 // its phase thus never runs a timer inserted in that phase. A call without a due timer costs a few comparisons.
 //
+// PopDue returns true without a function when it has made a step, of a length that has nothing to do with the number of timers,
+// and has more to do before it knows the earliest timer. The owner is to call it again: at once, or when it has done
+// something else.
+//
 // After PopDue(tier, now, Seq()) has returned false for a now below math.MaxInt64, NextOf(tier) is after now. So an owner
 // that has popped all due timers of all tiers, and sleeps until Next, does not spin.
 func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool) {
 	o := &w.orders[tier]
-	for o.near.count == 0 {
-		if o.used == 0 {
+	for left := atOnce; ; left = o.deal(&w.slab, left) {
+		n := o.near.earliest
+		if n != nil && n.deadline <= now && n.seq < before && o.leads(n) {
+			fn, w.popped = n.fn, n.id
+			o.near.remove(&w.slab, n)
+			w.drop(n)
+			return fn, true
+		}
+		if o.dealing == 0 && (n != nil || !o.begin(now)) {
 			return nil, false
 		}
-		level, i := o.first()
-		if o.levels[level][i].min > now {
-			return nil, false
+		if left == 0 {
+			return nil, true
 		}
-		o.cascade(&w.slab, level, i)
 	}
-	n := o.near.earliest
-	if n.deadline > now || n.seq >= before {
-		return nil, false
-	}
-	fn, w.popped = n.fn, n.id
-	o.near.remove(&w.slab, n)
-	w.drop(n)
-	return fn, true
 }
 
 // Popped returns the ID of the timer that PopDue has popped last.
 func (w *Wheel) Popped() uint64 { return w.popped }
 
-// Next returns a lower bound of the earliest deadline of all tiers; it is exact as long as no timer was removed. It
+// Earliest returns a lower bound of the earliest deadline of all tiers; it is exact as long as no timer was removed. It
 // returns math.MaxInt64 when no timers are pending but those that never fire.
+func (w *Wheel) Earliest() int64 {
+	earliest := int64(math.MaxInt64)
+	for i := range w.orders {
+		if o := &w.orders[i]; !o.empty() {
+			earliest = min(earliest, o.least())
+		}
+	}
+	return earliest
+}
+
+// Next returns when PopDue is to be called: at Earliest, or before when so many timers have about this deadline that steps
+// are to be made for them until then.
 func (w *Wheel) Next() int64 {
 	next := int64(math.MaxInt64)
 	for i := range w.orders {
@@ -150,8 +164,8 @@ func (w *Wheel) Refs() int { return w.refs }
 // Each calls f for each pending timer, in no particular order. It takes time in proportion to the largest number of timers
 // that have been pending at once.
 func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
-	for i := range w.slab.directory {
-		b := w.slab.directory[i].block
+	for i := range w.slab.entries {
+		b := w.slab.entry(i).block
 		if b == nil {
 			continue
 		}
