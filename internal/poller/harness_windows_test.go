@@ -5,7 +5,6 @@ package poller_test
 import (
 	"os"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"

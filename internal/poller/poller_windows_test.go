@@ -144,7 +144,7 @@ func TestMoreThanABatch(t *testing.T) {
 		put(t, b)
 		require.NoError(t, p.Add(a, read, i+1))
 	}
-	seen := map[uint32]bool{}
+	seen := tags{}
 	beat.Eventually(t, func() bool { maps.Copy(seen, ready(t, p)); return len(seen) == n }, "all sockets")
 }
 
