@@ -122,12 +122,13 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		}
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && q.full() {
-			q.grow(c)
+			if c.marks != nil {
+				q.growMarked(c, l.probe.every)
+			} else {
+				q.grow(c)
+			}
 			if at == external && l.share != nil {
 				publish(&l.share.ahead, int64(q.len()))
-			}
-			if l.probe != nil {
-				l.probe.extended(at, q)
 			}
 		} else {
 			c.recycle()
@@ -142,7 +143,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		return l.refuse(at, fn, err, sealed)
 	}
 	if q.written == int(q.stampAt) {
-		l.probe.stamp(at, q)
+		q.stamp(l.probe.acceptance(), l.probe.every)
 	}
 	q.push(fn)
 	if from != nil {
@@ -268,8 +269,9 @@ func (l *Loop) take(at lane, into *queue) bool {
 		l.share.noteLeft(into.len())
 		publish(&l.share.ahead, 0)
 	}
-	if l.probe != nil {
-		l.probe.exchanged(at, into, &b.lane[at&1])
+	if l.probe != nil { // under the lock, so that Metrics finds each function in exactly one place
+		publish(&l.probe.left[at>>1], int64(into.len()))
+		b.lane[at&1].restamp(into, l.probe.every)
 	}
 	b.Unlock()
 	if l.probe != nil {

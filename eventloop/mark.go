@@ -20,42 +20,58 @@ type mark struct {
 type marks struct {
 	places   *[chunkSize]*place.Place // nil without debug mode
 	accepted [chunkSize]int64
+	begun    int64 // when the chunk's first function was accepted; before that, the same of the chunk before it; 0: not known
+	fast     bool  // begun is noted for all functions of the chunk
 }
 
-// A flood begins when a chunk is filled within floodTime nanoseconds. It ends, at the latest, when no chunk was begun for
-// floodOver nanoseconds. During a flood the time is noted for one function in floodShare, and for the first of each chunk.
-const (
-	floodTime  = 100_000
-	floodOver  = 1_000_000
-	floodShare = 16
-)
+// filledFast is within how many nanoseconds a chunk is filled for the time to be noted once for the next chunk: that one will
+// be filled as fast, and reading the clock costs more than a Submit.
+const filledFast = 100_000
 
-// stamp is called when a lane is filled up to queue.stampAt, and its chunk is not full. It notes the time beside the
-// function that is about to be pushed, and moves stampAt to the next function whose time is to be noted. The functions
-// in between are pushed as on a loop without a probe. The caller holds the inbox's lock.
-func (p *probe) stamp(at lane, q *queue) {
-	i := at >> 1
-	now := p.acceptance()
-	q.tail.marks.accepted[q.written] = now
-	if p.every == 1 && q.written == 0 && q.before != 0 { // a further chunk
-		p.flood[i].Store(now-p.grown[i].Load() < floodTime)
-		p.grown[i].Store(now)
+// stamp notes the time beside the function that is about to be pushed. It is called when a lane is filled up to
+// queue.stampAt, and its chunk is not full, and moves stampAt to the next function whose time is to be noted. The functions
+// in between are pushed as on a loop without a probe. Of all functions one in every is noted. The caller holds the inbox's
+// lock.
+func (q *queue) stamp(now int64, every uint32) {
+	m := q.tail.marks
+	m.accepted[q.written] = now
+	next := q.written + 1 + gap(every)
+	if q.written == 0 {
+		m.begun, m.fast = now, every == 1 && m.begun != 0 && now-m.begun < filledFast
+		if m.fast {
+			next = chunkSize
+		}
 	}
-	switch {
-	case p.every > 1:
-		p.until[i] = int(rand.Uint32N(2*p.every - 1)) // every on average, and at random: the functions may have a pattern
-	case p.flood[i].Load():
-		p.until[i] = floodShare - 1
-	}
-	p.scheduleStamp(i, q, q.written+1)
+	q.stampAt = int32(min(next, chunkSize))
 }
 
-// scheduleStamp sets queue.stampAt to the next slot whose function's time is to be noted, which is p.until slots after the given
-// one. If the chunk ends before that, p.until keeps what is left of the distance. The caller holds the inbox's lock.
-func (p *probe) scheduleStamp(i lane, q *queue, slot int) {
-	n := min(p.until[i], chunkSize-slot)
-	q.stampAt = int32(slot + n)
-	p.until[i] -= n
+// gap returns how many functions come before the next whose time is noted. Each has the same chance, whatever came before it: so
+// the functions may have a pattern, and a gap that a chunk is too short for may end with the chunk.
+func gap(every uint32) int {
+	if every <= 1 {
+		return 0
+	}
+	return int(min(rand.ExpFloat64()*(float64(every)-0.5), chunkSize)) // every-1 on average
+}
+
+// growMarked is grow with a chunk that has marks. The caller holds the inbox's lock.
+func (q *queue) growMarked(c *chunk, every uint32) {
+	if q.tail != nil {
+		c.marks.begun = q.tail.marks.begun
+	}
+	q.grow(c)
+	q.stampAt = int32(gap(every))
+}
+
+// restamp goes on with the stamps in an empty lane, when the loop has taken what was in it.
+func (q *queue) restamp(taken *queue, every uint32) {
+	if q.tail == nil || q.tail.marks == nil {
+		return
+	}
+	q.tail.marks.begun, q.tail.marks.fast = 0, false
+	if q.stampAt = taken.stampAt - int32(taken.written); taken.stampAt == chunkSize {
+		q.stampAt = int32(gap(every))
+	}
 }
 
 // acceptance returns the time to note for a function that is accepted now. For the functions that a callback submits, the
@@ -67,52 +83,10 @@ func (p *probe) acceptance() int64 {
 	return max(p.loop.now(), 1)
 }
 
-// extended sets stampAt of a lane that was given another chunk. The caller holds the inbox's lock.
-func (p *probe) extended(at lane, q *queue) {
-	if p.stamps && at != microtask {
-		p.scheduleStamp(at>>1, q, 0)
-	}
-}
-
-// exchanged notes that the loop has taken the functions of a lane, and put an empty queue in their place. The caller
-// holds the inbox's lock: so Metrics finds each function in exactly one place.
-func (p *probe) exchanged(at lane, taken, given *queue) {
-	i := at >> 1
-	publish(&p.left[i], int64(taken.len()))
-	if !p.stamps {
-		return
-	}
-	if taken.len() <= chunkSize && p.flood[i].Load() {
-		p.flood[i].Store(false)
-	}
-	if p.until[i] += int(taken.stampAt) - taken.written; p.every == 1 {
-		p.until[i] = 0 // the first of each batch is noted
-	}
-	if given.tail != nil {
-		p.scheduleStamp(i, given, 0)
-	}
-}
-
-// endFloods ends the floods in which no chunk was begun for floodOver.
-func (p *probe) endFloods() {
-	for i := range p.flood {
-		if !p.flood[i].Load() || p.last-p.grown[i].Load() <= floodOver {
-			continue
-		}
-		at := lane(i << 1)
-		b := p.loop.inboxOf(at)
-		p.loop.lock(&b.spinLock)
-		p.flood[i].Store(false)
-		p.until[i] = 0
-		b.lane[at&1].stampAt = int32(b.lane[at&1].written)
-		b.Unlock()
-	}
-}
-
 // markedChunk returns a chunk with room for marks.
 func (p *probe) markedChunk() *chunk {
 	c := markedChunks.Get().(*chunk)
-	if p.loop.debug && c.marks.places == nil {
+	if c.marks.begun, c.marks.fast = 0, false; p.loop.debug && c.marks.places == nil {
 		c.marks.places = new([chunkSize]*place.Place)
 	}
 	return c
@@ -141,35 +115,40 @@ func (q *queue) popMarked() (fn func(), m mark) {
 	fn, c.fns[i] = c.fns[i], nil
 	q.read++
 	q.before--
-	marks := c.marks
-	if marks == nil {
-		return fn, m
-	}
-	if m.accepted = marks.accepted[i]; m.accepted != 0 {
-		marks.accepted[i] = 0
-	}
-	if marks.places != nil {
-		m.place, marks.places[i] = marks.places[i], nil
+	if c.marks != nil {
+		m = c.marks.of(i)
+		c.marks.clear(i)
 	}
 	return fn, m
 }
 
-// peekMark returns the mark of the first function, which must be there. No other queue may have been joined to this one.
-func (q *queue) peekMark() (m mark) {
-	c, i := q.next()
-	if c.marks != nil {
-		m.accepted = c.marks.accepted[i]
-		if c.marks.places != nil {
-			m.place = c.marks.places[i]
-		}
+func (k *marks) of(i int32) (m mark) {
+	if m.accepted = k.accepted[i]; m.accepted == 0 && k.fast {
+		m.accepted = k.begun
+	}
+	if k.places != nil {
+		m.place = k.places[i]
 	}
 	return m
 }
 
-// next returns the chunk and the slot of the first function.
-func (q *queue) next() (c *chunk, i int) {
-	if q.read == chunkSize {
-		return q.head.next, 0
+func (k *marks) clear(i int32) {
+	if k.accepted[i] != 0 {
+		k.accepted[i] = 0
 	}
-	return q.head, int(q.read)
+	if k.places != nil {
+		k.places[i] = nil
+	}
+}
+
+// peekMark returns the mark of the first function, which must be there. No other queue may have been joined to this one.
+func (q *queue) peekMark() (m mark) {
+	c, i := q.head, q.read
+	if i == chunkSize {
+		c, i = c.next, 0
+	}
+	if c.marks != nil {
+		m = c.marks.of(i)
+	}
+	return m
 }

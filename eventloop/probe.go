@@ -25,12 +25,6 @@ type probe struct {
 	exact  bool   // every callback is timed, and no place is noted
 	_      [64]byte
 
-	// For the external and the internal lane; written under the lock of the lane's inbox.
-	flood [2]atomic.Bool  // chunks fill so fast that the time is noted for some functions only; the loop clears it
-	grown [2]atomic.Int64 // when the first function of the last chunk was accepted
-	until [2]int          // functions beyond the lane's limit whose time is not noted either
-	_     [64]byte
-
 	stalls
 
 	// Owned by the loop's goroutine. Times are nanoseconds since the loop's anchor.
@@ -39,7 +33,6 @@ type probe struct {
 	number    int64  // callbacks that were not timed, since New
 	now       current
 	handler   int64    // when the running handler began; 0 if none runs
-	lastDelay [2]int64 // queue delay, in each lane, of the last function whose time was noted
 	sampled   [3]int64 // when the depth of each queue was last noted
 
 	// Written by the loop with publish, read by anyone.
@@ -171,11 +164,8 @@ func (p *probe) call(k kind, m mark, fn func()) {
 	}
 	publish(&p.running, int64(startedAt(k, start)))
 	delay := int64(-1)
-	if k <= anInternal {
-		if m.accepted != 0 {
-			p.lastDelay[k-aTask] = max(start-m.accepted, 0)
-		}
-		delay = p.lastDelay[k-aTask]
+	if m.accepted != 0 {
+		delay = max(start-m.accepted, 0)
 	}
 	p.now = current{k, true, start, delay}
 	fn()
@@ -204,15 +194,8 @@ func (p *probe) begin(k kind, m mark) {
 	}
 	publish(&p.running, int64(startedAt(k, start)))
 	delay := int64(-1)
-	if k <= anInternal {
-		last := &p.lastDelay[k-aTask]
-		if m.accepted != 0 {
-			*last = max(start-m.accepted, 0)
-		}
-		// A time that is not noted has two causes: a flood, in which the last delay is about right, or sampling.
-		if delay = *last; m.accepted == 0 && p.every > 1 {
-			delay = -1
-		}
+	if m.accepted != 0 {
+		delay = max(start-m.accepted, 0)
 	}
 	c := &p.now
 	c.kind, c.timed, c.start, c.delay = k, true, start, delay
@@ -283,7 +266,6 @@ func (p *probe) note(end, took, delay, runs int64, k kind) {
 	v := p.valid.Load()
 	n := v & (1<<lengthBits - 1)
 	if n >= journalLength {
-		p.endFloods()
 		p.mu.Lock()
 		p.empty()
 		p.mu.Unlock()
@@ -322,7 +304,7 @@ func (p *probe) read() {
 			p.ran(j.end[to-1], total)
 		}
 		p.callback.RecordAll(j.took[from:to])
-		p.delay.RecordRuns(j.delay[from:to]) // functions of a flood have the delay of the last one before them whose time was noted
+		p.delay.RecordRuns(j.delay[from:to])
 	}
 	if untimed := v >> lengthBits; untimed != p.untimed {
 		p.ran(p.loop.now(), untimed-p.untimed)

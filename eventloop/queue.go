@@ -36,7 +36,7 @@ func (c *chunk) recycle() {
 type queue struct {
 	head, tail *chunk
 	read       int32 // slots of head that have been read
-	stampAt    int32 // the slot of tail before which a producer does more than push: chunkSize, or in a lane with marks the next one to be stamped
+	stampAt    int32 // the slot of tail before which a producer does more than push: chunkSize, or in a lane with marks the next one that is stamped
 	written    int   // slots of tail that have been written
 	before     int   // functions in the chunks before tail, less all that were read; may be negative; push leaves it alone
 }
