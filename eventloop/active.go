@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 )
 
@@ -105,7 +106,7 @@ func (l *Loop) active(ending bool) (all []Activity) {
 	}
 	add(ending || inside && l.guest.ready(), l.activeThreadlets())
 	if counts && !slices.ContainsFunc(all, keeps) {
-		add(true, []Activity{{Kind: aTick.String(), Name: "running"}})
+		add(true, []Activity{{Kind: observe.Tick.String(), Name: "running"}})
 	}
 	return all
 }
@@ -122,18 +123,17 @@ func (l *Loop) at(nanoseconds int64) (t time.Time) {
 
 // activeCallback lists the callback that runs. Without a probe nobody knows which; then it says that one does if wanted is set.
 func (l *Loop) activeCallback(wanted bool) []Activity {
-	p := l.probe
-	if p == nil {
+	if l.probe == nil {
 		if wanted {
-			return []Activity{{Kind: aTask.String(), Name: "running", Detail: "(WithDebug tells which callback)"}}
+			return []Activity{{Kind: observe.Task.String(), Name: "running", Detail: "(WithDebug tells which callback)"}}
 		}
 		return nil
 	}
-	running, from := p.runningID(), p.place.Load()
-	if running.kind() == noCallback || p.runningID() != running {
-		return nil // no callback runs, or another has begun, and kind and place may belong to two callbacks
+	kind, since, from := l.probe.Running()
+	if kind == observe.None {
+		return nil
 	}
-	return []Activity{{Kind: running.kind().String(), Name: "running", Detail: from.From(), Since: l.at(running.since())}}
+	return []Activity{{Kind: kind.String(), Name: "running", Detail: from.From(), Since: l.at(since)}}
 }
 
 func (l *Loop) activeQueues(inside bool) (as []Activity) {
@@ -146,16 +146,12 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 		if n > 0 {
 			m = q.peekMark()
 		}
-		left, p := 0, l.probe
+		left, accepted := l.probe.Waiting(kindOf(at))
 		if inside {
 			left = own[i]()
-		} else if p != nil {
-			left = int(p.left[i].Load())
 		}
 		if left > 0 {
-			if n, m = n+left, (mark{}); p != nil {
-				m.accepted = p.accepted[i].Load()
-			}
+			n, m = n+left, mark{accepted: accepted}
 		}
 		b.Unlock()
 		b.yieldIfWanted()
@@ -165,7 +161,7 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 		if n == 0 {
 			continue
 		}
-		a := Activity{Kind: (aTask + kind(i)).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.accepted)}
+		a := Activity{Kind: kindOf(at).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.accepted)}
 		if m.place != nil {
 			a.Detail += ", the first " + m.place.From()
 		}
@@ -203,11 +199,11 @@ func (l *Loop) activeTimers() (as []Activity) {
 		return fmt.Sprintf("due in %v", time.Duration(deadline-now).Round(time.Microsecond))
 	}
 	if n > 0 && len(timers) == 0 {
-		return []Activity{{Kind: aTimer.String(), Detail: fmt.Sprintf("%d pending, the next %s", n, due(next))}}
+		return []Activity{{Kind: observe.Timer.String(), Detail: fmt.Sprintf("%d pending, the next %s", n, due(next))}}
 	}
 	for _, t := range timers {
 		e := l.notes.Get(place.Timers, TimerID(t.id))
-		as = append(as, Activity{Kind: aTimer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), e.From), Since: l.at(e.Since)})
+		as = append(as, Activity{Kind: observe.Timer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), e.From), Since: l.at(e.Since)})
 	}
 	return as
 }
@@ -217,11 +213,11 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := d.slots.taken; n > mostListed {
-		return []Activity{{Kind: aDescriptor.String(), Detail: fmt.Sprint(n, " registered")}}
+		return []Activity{{Kind: observe.Descriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
 	for r := range d.slots.all() {
 		e := l.notes.Get(place.Registrations, r.tag)
-		as = append(as, Activity{Kind: aDescriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(e.Since),
+		as = append(as, Activity{Kind: observe.Descriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(e.Since),
 			Detail: join(r.events.String(), e.From)})
 	}
 	return as
@@ -261,10 +257,10 @@ func (l *Loop) activeThreadlets() (as []Activity) {
 		return nil
 	}
 	l.notes.Each(place.Threadlets, mostListed, func(serial any, e place.Entry) {
-		as = append(as, Activity{Kind: aThreadlet.String(), Name: fmt.Sprint("#", serial), Detail: join(e.Doing, e.From), Since: l.at(e.Since)})
+		as = append(as, Activity{Kind: observe.Threadlet.String(), Name: fmt.Sprint("#", serial), Detail: join(e.Doing, e.From), Since: l.at(e.Since)})
 	})
 	if len(as) == 0 {
-		as = []Activity{{Kind: aThreadlet.String(), Detail: fmt.Sprint(n, " not ended")}}
+		as = []Activity{{Kind: observe.Threadlet.String(), Detail: fmt.Sprint(n, " not ended")}}
 	}
 	return as
 }

@@ -17,7 +17,7 @@ func (l *Loop) here() *place.Place {
 func (l *Loop) hereBehind(frames int) *place.Place {
 	p := place.Here(frames)
 	if l.OnLoop() && !p.Outside() {
-		if from := l.probe.place.Load(); from != nil {
+		if from := l.probe.Place(); from != nil {
 			return from
 		}
 	}
@@ -34,7 +34,7 @@ func (l *Loop) placed(fn func()) func() {
 }
 
 // shows notes the place of the callback that runs.
-func (l *Loop) shows(from *place.Place) { l.probe.place.Store(from) }
+func (l *Loop) shows(from *place.Place) { l.probe.Show(from) }
 
 // places is the loop as the realm of its promises sees it in debug mode: the realm then tells the loop where each handler
 // was attached.

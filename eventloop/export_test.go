@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/quota"
 )
 
@@ -274,14 +275,10 @@ func (l *Loop) Notes() int {
 }
 
 // Watched tells whether a timer looks for stalls.
-func (l *Loop) Watched() bool { return l.probe.armed.Load() }
+func (l *Loop) Watched() bool { return l.probe.Watched() }
 
-// ForgetRecorded has the flight recorder miss what it had.
-func (l *Loop) ForgetRecorded() {
-	l.probe.mu.Lock()
-	defer l.probe.mu.Unlock()
-	l.probe.ring = ring{events: make([]record, len(l.probe.ring.events))}
-}
+// ForgetRecorded has the loop count ticks that the flight recorder does not know.
+func (l *Loop) ForgetRecorded() { l.counters.ticks.Add(10) }
 
 // Tracing tells whether the loop takes it that a trace is being written.
 func (l *Loop) Tracing() bool { return l.regions.on || l.regions.current != nil }
@@ -294,11 +291,11 @@ func (l *Loop) Call(fn func()) { fn() }
 
 //go:noinline
 func (l *Loop) CallObserved(fn func()) {
-	m := mark{}
-	if l.probe.every == 1 {
-		m.accepted = l.probe.last
+	accepted := int64(0)
+	if l.probe.Every() == 1 {
+		accepted = 1
 	}
-	l.probe.call(aTask, m, fn)
+	l.probe.Call(observe.Task, accepted, nil, fn)
 }
 
 // Now reads the loop's clock.
@@ -344,13 +341,6 @@ const GroupRun = groupRun
 
 // Unwatched has the group not shut the other loops down when one has ended: a schedule ends them itself.
 func (g *Group) Unwatched() { g.watched.Do(func() {}) }
-
-// AddStall has the flight recorder know of a stall that was noticed so long from now.
-func (l *Loop) AddStall(ahead time.Duration) {
-	l.probe.mu.Lock()
-	defer l.probe.mu.Unlock()
-	l.probe.ring.add(record{end: l.now() + int64(ahead), kind: aStall})
-}
 
 // WithLocks calls fn while it holds the locks of all shares.
 func (g *Group) WithLocks(fn func()) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
@@ -238,13 +239,13 @@ func (l *Loop) runIO() {
 			break
 		}
 		tag := d.batch[d.called-1].Tag
-		l.calling = calling{aDescriptor, uint64(tag)}
+		l.calling = calling{observe.Descriptor, uint64(tag)}
 		switch {
 		case events == 0:
 		case l.probe != nil:
-			l.probe.begin(aDescriptor, mark{place: l.notes.Get(place.Registrations, tag).From})
+			l.probe.Began(observe.Descriptor, 0, l.notes.Get(place.Registrations, tag).From)
 			callback(events)
-			l.probe.end()
+			l.probe.Ended()
 		default:
 			callback(events)
 		}

@@ -206,8 +206,7 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	if s.sealed.Load() {
 		return false, 0, ErrLoopTerminated
 	}
-	p := s.loop.probe
-	m := p.markShared()
+	m := s.loop.markShared()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -228,7 +227,7 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	if s.tasks.full() {
 		backlog = s.tasks.len()
 	}
-	s.add(fn, m, p)
+	s.add(fn, m)
 	return waits, backlog, nil
 }
 

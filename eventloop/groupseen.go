@@ -5,6 +5,8 @@ package eventloop
 import (
 	"errors"
 	"math/rand/v2"
+
+	"github.com/turnloop/turnloop/internal/observe"
 )
 
 // Metrics returns the figures of all loops, added up as [Metrics.Merge] does. Those of each loop are coherent; a task
@@ -19,29 +21,30 @@ func (g *Group) Metrics() (m Metrics) {
 
 // markShared returns the mark of a task of the group. Its time is on a clock that all loops share, as another loop may run
 // the task.
-func (p *probe) markShared() (m mark) {
-	if p == nil || !p.stamps {
+func (l *Loop) markShared() (m mark) {
+	p := l.probe
+	if !p.Stamps() {
 		return m
 	}
-	m.place = p.loop.here()
-	if p.every == 1 || rand.Uint32N(p.every) == 0 {
-		m.accepted = p.acceptance() + p.loop.born
+	m.place = l.here()
+	if p.Every() == 1 || rand.Uint32N(p.Every()) == 0 {
+		m.accepted = p.Accepted(l.OnLoop()) + l.born
 	}
 	return m
 }
 
 // callShared runs a task of the group, and measures it.
-func (p *probe) callShared(m mark, fn func()) {
+func (l *Loop) callShared(m mark, fn func()) {
 	if m.accepted != 0 {
-		m.accepted = max(m.accepted-p.loop.born, 1)
+		m.accepted = max(m.accepted-l.born, 1)
 	}
-	p.call(aTask, m, fn)
+	l.probe.Call(observe.Task, m.accepted, m.place, fn)
 }
 
 // add appends a task. The caller holds mu.
-func (s *share) add(fn func(), m mark, p *probe) {
+func (s *share) add(fn func(), m mark) {
 	q := &s.tasks
-	if p == nil {
+	if s.loop.probe == nil {
 		q.add(fn)
 		return
 	}
@@ -50,7 +53,7 @@ func (s *share) add(fn func(), m mark, p *probe) {
 	case q.len() == 0 && q.tail != nil:
 		q.rewind()
 	default:
-		q.grow(p.markedChunk())
+		q.grow(s.loop.markedChunk())
 	}
 	q.push(fn)
 	q.mark(m)

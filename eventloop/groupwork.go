@@ -2,6 +2,11 @@ package eventloop
 
 // Runners: the tasks that run a group's tasks. A share's runner takes from other shares when its own is empty.
 
+import (
+	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/release"
+)
+
 // run is the runner of share i, a task of its loop. It runs tasks as the loop does, with microtasks after each and
 // internal tasks before, and within the same bounds of a tick. Each turn of a runner runs a task: one that gave way at once,
 // each time, would keep the loop's own tasks behind it waiting, too.
@@ -17,7 +22,7 @@ func (g *Group) run(i int) {
 		l.waiting.Add(1) // the loop has counted it off like a task
 	}
 	if p != nil {
-		p.beginRunner()
+		p.RunnerBegan()
 	}
 	retired, returned := false, false
 	defer func() {
@@ -25,7 +30,7 @@ func (g *Group) run(i int) {
 			s.goOn(left)
 		}
 		if p != nil && returned {
-			p.clearRunning()
+			p.RunnerGoesOn()
 		}
 	}()
 	for ran := false; ; {
@@ -59,10 +64,10 @@ func (g *Group) run(i int) {
 			l.account.StartTask(l.now())
 		}
 		if p != nil {
-			p.glanceDepth(0, max(l.externals.len()+s.waiting(), 0)+1)
+			p.Found(observe.Task, max(l.externals.len()+s.waiting(), 0)+1)
 		}
-		if l.calling = (calling{kind: aTask}); p != nil {
-			p.callShared(m, fn)
+		if l.calling = (calling{kind: observe.Task}); p != nil {
+			l.callShared(m, fn)
 		} else {
 			fn()
 		}
@@ -92,9 +97,8 @@ func (s *share) goOn(left int) {
 	}
 	s.left = left
 	s.queued.Add(1)
-	if l.externals.unpop(s.run); l.probe != nil {
-		publish(&l.probe.left[0], int64(l.externals.len()))
-	}
+	l.externals.unpop(s.run)
+	l.probe.Left(observe.Task, l.externals.len())
 }
 
 // find tells whether there is a task for loop i: in its own share, or in another, from which it then takes some. left is how many
@@ -211,7 +215,7 @@ func (g *Group) steal(i int) bool {
 	victim.mu.Unlock()
 	s.mu.Lock()
 	for k, fn := range stolen[:n] {
-		s.add(fn, marks[k], s.loop.probe)
+		s.add(fn, marks[k])
 	}
 	s.n.Store(int32(s.tasks.len()))
 	s.mu.Unlock()
@@ -224,7 +228,7 @@ func (g *Group) steal(i int) bool {
 // noteLeft notes how many tasks the loop has taken and not begun, for Least. The share of a loop without a group is nil.
 func (s *share) noteLeft(n int) {
 	if s != nil {
-		publish(&s.behind, int64(n))
+		release.Publish(&s.behind, int64(n))
 	}
 }
 

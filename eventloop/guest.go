@@ -5,10 +5,10 @@ package eventloop
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -94,10 +94,10 @@ func (s *guestSeat) leave(l *Loop) {
 		return
 	}
 	if p := l.probe; p != nil && (*g).Count() > 0 {
-		p.begin(aThreadlet, mark{})
-		defer p.end()
+		p.Began(observe.Threadlet, 0, nil)
+		defer p.Ended()
 	}
-	l.calling = calling{kind: aThreadlet}
+	l.calling = calling{kind: observe.Threadlet}
 	(*g).Leave()
 }
 
@@ -150,13 +150,13 @@ func (l *Loop) runGuest() {
 			l.guest.told = true
 			g.Reject()
 		}
-		if l.calling = (calling{kind: aThreadlet}); l.probe == nil {
+		if l.calling = (calling{kind: observe.Threadlet}); l.probe == nil {
 			g.Turn()
 			continue
 		}
-		l.probe.begin(aThreadlet, mark{})
+		l.probe.Began(observe.Threadlet, 0, nil)
 		g.Turn()
-		l.probe.end()
+		l.probe.Ended()
 	}
 }
 
@@ -206,13 +206,5 @@ func (h *host) Runs(serial uint64) {
 
 func (h *host) Forget(serial uint64) { h.notes.Drop(place.Threadlets, serial) }
 
-func (h *host) Switch(goroutine uint64) uint64 { return h.probe.goroutine.Swap(goroutine) }
-func (h *host) Number() uint64                 { return goroutineID() }
-
-// faultOf returns the report of a panic. A guest catches a panic itself, where its stack still is.
-func faultOf(value any) *PanicError {
-	if f, ok := value.(guest.Fault); ok {
-		return f.PanicError
-	}
-	return &PanicError{Value: value, Stack: debug.Stack()}
-}
+func (h *host) Switch(goroutine uint64) uint64 { return h.probe.Switch(goroutine) }
+func (h *host) Number() uint64                 { return observe.Goroutine() }

@@ -7,7 +7,9 @@ import (
 	"runtime"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -59,9 +61,9 @@ type urgent struct {
 // Unlock releases the lock; its value then says whether there is work.
 func (b *inbox) Unlock() {
 	if b.empty() {
-		storeRelease(&b.lock, freeEmpty)
+		release.Store(&b.lock, freeEmpty)
 	} else {
-		storeRelease(&b.lock, freeWork)
+		release.Store(&b.lock, freeWork)
 	}
 }
 
@@ -75,6 +77,9 @@ func (l *Loop) mayHaveWork() bool { return l.inbox.mayHaveWork() || l.urgent.may
 
 // has tells whether a function waits in a lane. It may miss only functions whose submitting calls have not returned.
 func (u *urgent) has(at lane) bool { return u.flags.Load()&(1<<at) != 0 }
+
+// kindOf returns the kind of the functions in a lane.
+func kindOf(at lane) observe.Kind { return observe.Task + observe.Kind(max(int(at)-1, 0)) }
 
 func (l *Loop) inboxOf(at lane) *inbox {
 	if at == external {
@@ -123,12 +128,12 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && q.full() {
 			if c.marks != nil {
-				q.growMarked(c, l.probe.every)
+				q.growMarked(c, l.probe.Every())
 			} else {
 				q.grow(c)
 			}
 			if at == external && l.share != nil {
-				publish(&l.share.ahead, int64(q.len()))
+				release.Publish(&l.share.ahead, int64(q.len()))
 			}
 		} else {
 			c.recycle()
@@ -143,7 +148,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		return l.refuse(at, fn, err, sealed)
 	}
 	if q.written == int(q.stampAt) {
-		q.stamp(l.probe.acceptance(), l.probe.every)
+		q.stamp(l.probe.Accepted(l.OnLoop()), l.probe.Every())
 	}
 	q.push(fn)
 	if from != nil {
@@ -160,7 +165,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		l.waiting.Add(1)
 	}
 	wanted := b.wanted.Load() // before the release, while this processor has the cache line
-	storeRelease(&b.lock, freeWork)
+	release.Store(&b.lock, freeWork)
 	if state.sleeping() {
 		l.unparkFor(!owed)
 	}
@@ -172,10 +177,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 
 // newChunk returns a chunk for a lane, with room for marks if the probe wants some.
 func (l *Loop) newChunk(at lane) *chunk {
-	if l.probe == nil || !l.probe.stamps || at == microtask {
+	if at == microtask || !l.probe.Stamps() {
 		return chunks.Get().(*chunk)
 	}
-	return l.probe.markedChunk()
+	return l.markedChunk()
 }
 
 // lockFor takes the lock of a lane's inbox, after tryAcquire has found it taken.
@@ -264,18 +269,22 @@ func (l *Loop) take(at lane, into *queue) bool {
 	*into, b.lane[at&1] = b.lane[at&1], *into
 	b.taken[at&1] = int32(min(into.len(), math.MaxInt32))
 	if at != external {
-		storeRelease(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
+		release.Store(&l.urgent.flags, l.urgent.flags.Load()&^(1<<at))
 	} else if l.share != nil {
 		l.share.noteLeft(into.len())
-		publish(&l.share.ahead, 0)
+		release.Publish(&l.share.ahead, 0)
 	}
 	if l.probe != nil { // under the lock, so that Metrics finds each function in exactly one place
-		publish(&l.probe.left[at>>1], int64(into.len()))
-		b.lane[at&1].restamp(into, l.probe.every)
+		l.probe.Left(kindOf(at), into.len())
+		b.lane[at&1].restamp(into, l.probe.Every())
 	}
 	b.Unlock()
 	if l.probe != nil {
-		l.probe.took(at, into.len())
+		n := into.len()
+		if at == external {
+			n = max(n+l.share.waiting(), 0)
+		}
+		l.probe.Found(kindOf(at), n)
 	}
 	return true
 }
@@ -288,10 +297,8 @@ func (l *Loop) adopt() int {
 	n := from.len()
 	l.micro.join(from)
 	u.taken[microtask&1] = int32(min(l.micro.len(), math.MaxInt32))
-	if l.probe != nil {
-		publish(&l.probe.left[2], int64(l.micro.len()+l.ticks.len()))
-	}
-	storeRelease(&u.flags, u.flags.Load()&^(1<<microtask))
+	l.probe.Left(observe.Microtask, l.micro.len()+l.ticks.len())
+	release.Store(&u.flags, u.flags.Load()&^(1<<microtask))
 	u.Unlock()
 	return n
 }

@@ -131,9 +131,7 @@ func (l *Loop) end() {
 		l.logError("the poller was not closed properly", err, "kind", "poller")
 	}
 	l.guest.end()
-	if l.probe != nil {
-		l.probe.park()
-	}
+	l.probe.Parked()
 	l.notes.End()
 	l.owner.Store(0)
 	l.workers.abandon(false)

@@ -10,8 +10,10 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -28,8 +30,8 @@ type Loop struct {
 	// Identity of the goroutine that runs callbacks, which may be a guest's coroutine; 0 for none. Goroutines compare it with
 	// their own.
 	owner   atomic.Uintptr
-	probe   *probe // measures callbacks; nil if no option asks for that; fixed by New
-	express bool   // no queue limit and no debug mode, so Submit may take its short path; fixed by New
+	probe   *observe.Probe // measures callbacks; nil if no option asks for that; fixed by New
+	express bool           // no queue limit and no debug mode, so Submit may take its short path; fixed by New
 	_       [31]byte
 
 	inbox  inbox // external work
@@ -107,7 +109,7 @@ func New(opts ...Option) (*Loop, error) {
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.alarm.at = never
-	l.probe = newProbe(l)
+	l.probe = l.newProbe()
 	if l.debug {
 		l.notes = new(place.Ledger)
 	}
@@ -139,7 +141,7 @@ func (l *Loop) Submit(fn func()) error {
 		if !state.ending() && q.written != int(q.stampAt) {
 			q.push(fn)
 			wanted := b.wanted.Load()
-			storeRelease(&b.lock, freeWork)
+			release.Store(&b.lock, freeWork)
 			if state.sleeping() {
 				l.unparkFor(true)
 			}
@@ -220,8 +222,8 @@ func (l *Loop) Run(ctx context.Context) error {
 func (l *Loop) runTicks() {
 	resumed := l.fault != nil
 	l.draining = false // a callback that did not return runs no more
-	if l.probe != nil && resumed {
-		l.probe.unwound()
+	if resumed {
+		l.probe.Unwound()
 	}
 	for l.report(); l.tick(resumed); resumed = false {
 	}
@@ -275,10 +277,8 @@ func (l *Loop) beginTick() {
 	l.tickTime.Store(now)
 	l.polled = false
 	l.regions.look(l)
-	publish(&l.counters.ticks, l.counters.ticks.Load()+1)
-	if l.probe != nil {
-		l.probe.tick(now)
-	}
+	release.Publish(&l.counters.ticks, l.counters.ticks.Load()+1)
+	l.probe.Tick(now)
 	l.renewBounds(now)
 	if l.state.load().ending() {
 		l.noticeEnd()
@@ -310,9 +310,9 @@ func (l *Loop) runInternal() {
 		if l.account.Open {
 			l.account.Start(quota.Internal, l.now())
 		}
-		l.calling.kind = anInternal
+		l.calling.kind = observe.Internal
 		if l.probe != nil {
-			l.probe.next(anInternal, &l.internals)
+			l.measured(observe.Internal, &l.internals)
 			continue
 		}
 		l.internals.pop()()
@@ -359,9 +359,9 @@ func (l *Loop) runExternal() {
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)
 		}
-		l.calling.kind = aTask
+		l.calling.kind = observe.Task
 		if l.probe != nil {
-			l.probe.next(aTask, &l.externals)
+			l.measured(observe.Task, &l.externals)
 		} else {
 			l.externals.pop()()
 		}

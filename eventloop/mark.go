@@ -74,19 +74,10 @@ func (q *queue) restamp(taken *queue, every uint32) {
 	}
 }
 
-// acceptance returns the time to note for a function that is accepted now. For the functions that a callback submits, the
-// start of the callback is exact enough, and saves a reading of the clock.
-func (p *probe) acceptance() int64 {
-	if p.loop.OnLoop() && p.now.kind != noCallback && p.now.timed {
-		return max(p.now.start, 1)
-	}
-	return max(p.loop.now(), 1)
-}
-
 // markedChunk returns a chunk with room for marks.
-func (p *probe) markedChunk() *chunk {
+func (l *Loop) markedChunk() *chunk {
 	c := markedChunks.Get().(*chunk)
-	if c.marks.begun, c.marks.fast = 0, false; p.loop.debug && c.marks.places == nil {
+	if c.marks.begun, c.marks.fast = 0, false; l.debug && c.marks.places == nil {
 		c.marks.places = new([chunkSize]*place.Place)
 	}
 	return c

@@ -3,9 +3,12 @@ package eventloop
 // Metrics: figures of a loop, and how those of several add up.
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/histogram"
+	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/release"
 )
 
 // Metrics are figures of a loop at one moment. Ticks, Wakes, Sleeps, Pauses, and the numbers from Timers to Promises are
@@ -146,140 +149,59 @@ func (l *Loop) Metrics() Metrics {
 	l.timers.mu.Unlock()
 	l.timers.mu.yieldIfWanted()
 
-	p := l.probe
-	depth := [...]*Depth{&m.External, &m.Internal, &m.Microtasks}
-	queued := func(at lane) {
-		d := depth[max(int(at)-1, 0)]
-		if d.Current = l.inboxOf(at).lane[at&1].len(); p != nil {
-			d.Current += int(p.left[max(int(at)-1, 0)].Load())
-		}
+	queued := func(at lane) int {
+		left, _ := l.probe.Waiting(kindOf(at))
+		return left + l.inboxOf(at).lane[at&1].len()
 	}
 	l.lock(&l.inbox.spinLock)
-	queued(external)
-	m.External.Current = max(m.External.Current+l.share.waiting(), 0)
+	m.External.Current = max(queued(external)+l.share.waiting(), 0)
 	l.inbox.Unlock()
 	l.inbox.yieldIfWanted()
 	u := &l.urgent
 	l.lock(&u.spinLock)
-	queued(internal)
-	queued(microtask)
+	m.Internal.Current, m.Microtasks.Current = queued(internal), queued(microtask)
 	if l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
 		m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
 	}
 	u.Unlock()
 	u.yieldIfWanted()
-	if p != nil && l.metrics {
-		p.measure(&m, depth)
+	if l.metrics {
+		f := l.probe.Figures([...]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
+		m.Run, m.TPS, m.Utilization, m.Callback, m.QueueDelay = f.Run, f.TPS, f.Utilization, latency(f.Callback), latency(f.Delay)
+		for i, d := range []*Depth{&m.External, &m.Internal, &m.Microtasks} {
+			d.Max, d.EMA = f.Depth[i].Max, f.Depth[i].EMA
+		}
 	}
 	l.yieldOffLoop() // for its locks, which the loop wants in each tick
 	return m
 }
 
-// measure adds what the probe knows.
-func (p *probe) measure(m *Metrics, depth [3]*Depth) {
-	callback, delay := new(histogram.Histogram), new(histogram.Histogram)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.read()
-	*callback, *delay = p.callback, p.delay
-	now := p.loop.now()
-	m.Run = p.total
-	m.TPS, m.Utilization = p.window.rates(now, p.parkedAt)
-	m.Callback, m.QueueDelay = latency(callback), latency(delay)
-	for i, d := range depth {
-		p.asked[i] = max(p.asked[i], d.Current)
-		d.Max = max(int(p.most[i].Load()), p.asked[i])
-		d.EMA = p.depth[i].at(now, d.Current)
+// newProbe returns the probe that the options ask for, or nil.
+func (l *Loop) newProbe() *observe.Probe {
+	c := observe.Config{Anchor: l.anchor, Loop: l.id, Metrics: l.metrics, Sampling: l.sampling, Events: l.events, Places: l.debug}
+	if l.onStall != nil {
+		c.Threshold, c.Report = l.stallThreshold, l.reportStall
 	}
+	return observe.New(c)
 }
 
-// The window of rates: the last ten seconds, a tenth of a second each.
-const (
-	slots10s = 100
-	slotTime = int64(100 * time.Millisecond)
-)
+// counters count what the loop has done since New. The loop writes them with release.Publish; any goroutine may read them.
+type counters struct{ ticks, sleeps, wakes, pauses atomic.Int64 }
 
-// window counts what has happened in each slot of the last ten seconds. The probe's mu guards it.
-type window struct {
-	newest int64            // number of the slot that is being filled, in slotTime since the loop's anchor
-	begins int64            // when that slot begins, in nanoseconds since the anchor
-	runs   [slots10s]uint64 // callbacks that have run
-	asleep [slots10s]int64  // nanoseconds that the loop was parked
+// noteSleep counts a sleep. The loop calls it right before it parks.
+func (l *Loop) noteSleep() {
+	release.Publish(&l.counters.sleeps, l.counters.sleeps.Load()+1)
+	l.probe.Parked()
 }
 
-// slot moves the window forward to a moment, and returns the index of the moment's slot; false if the moment lies
-// before the window.
-func (w *window) slot(at int64) (int, bool) {
-	n := at / slotTime
-	w.newest = max(w.newest, n-slots10s)
-	for w.newest < n {
-		w.newest++
-		w.runs[w.newest%slots10s], w.asleep[w.newest%slots10s] = 0, 0
+// noteWake notes the end of a sleep. woken says that a wake-up has ended it.
+func (l *Loop) noteWake(woken bool) {
+	if woken {
+		release.Publish(&l.counters.wakes, l.counters.wakes.Load()+1)
 	}
-	w.begins = w.newest * slotTime
-	return int(n % slots10s), n > w.newest-slots10s
-}
-
-// current tells whether a moment falls into the slot that is being filled.
-func (w *window) current(at int64) bool { return at >= w.begins && at-w.begins < slotTime }
-
-func (w *window) ran(at int64, n uint64) {
-	if w.current(at) {
-		w.runs[w.newest%slots10s] += n
-	} else if i, ok := w.slot(at); ok {
-		w.runs[i] += n
+	by := observe.None
+	if l.probe.Records() {
+		by = l.wakeReason()
 	}
-}
-
-// parked notes a sleep.
-func (w *window) parked(from, to int64) {
-	w.slot(to)
-	from = max(from, (w.newest-slots10s+1)*slotTime)
-	for from < to {
-		end := min(to, (from/slotTime+1)*slotTime)
-		i, _ := w.slot(from)
-		w.asleep[i] += end - from
-		from = end
-	}
-}
-
-// rates returns callbacks per second, and the share of the time that the loop was awake, over the last ten seconds or
-// since New. parkedAt is when the loop went to sleep, or -1.
-func (w *window) rates(now, parkedAt int64) (tps, utilization float64) {
-	w.slot(now)
-	begin := max((w.newest-slots10s+1)*slotTime, 0)
-	runs, asleep := uint64(0), int64(0)
-	for i := range w.runs {
-		runs += w.runs[i]
-		asleep += w.asleep[i]
-	}
-	if parkedAt >= 0 {
-		asleep += max(now-max(parkedAt, begin), 0)
-	}
-	length := float64(now - begin)
-	if length <= 0 {
-		return 0, 0
-	}
-	return float64(runs) / length * float64(time.Second), min(max(1-float64(asleep)/length, 0), 1)
-}
-
-// average is a moving average over time of how many functions wait.
-type average struct {
-	value float64
-	when  int64 // time of the last note, in nanoseconds since the anchor
-}
-
-const (
-	depthTau   = float64(time.Second)
-	depthEvery = int64(50 * time.Microsecond) // between two looks at a queue
-)
-
-func (a *average) note(now int64, n int) {
-	a.value, a.when = a.at(now, n), now
-}
-
-// at returns the average at now, if n functions have waited since the last note.
-func (a *average) at(now int64, n int) float64 {
-	passed := float64(max(now-a.when, 0))
-	return a.value + (float64(n)-a.value)*passed/(depthTau+passed)
+	l.probe.Woke(by, true)
 }

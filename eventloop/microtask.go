@@ -2,7 +2,10 @@ package eventloop
 
 // Microtasks: functions that run right after the current callback, before anything else.
 
-import "github.com/turnloop/turnloop/internal/quota"
+import (
+	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/quota"
+)
 
 // ScheduleMicrotask queues fn to run on the loop after the current callback returns and before the next one starts;
 // from another goroutine, after the callback that is running, or as soon as the loop wakes, before any other callback.
@@ -103,7 +106,7 @@ func (l *Loop) checkpoint() {
 
 // drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) drain(q *queue, of quota.Queue) bool {
-	l.draining, l.calling.kind = true, aMicrotask
+	l.draining, l.calling.kind = true, observe.Microtask
 	for q.len() != 0 && !l.state.load().closing() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
@@ -114,7 +117,7 @@ func (l *Loop) drain(q *queue, of quota.Queue) bool {
 			l.account.Start(of, l.now())
 		}
 		if l.probe != nil {
-			l.probe.next(aMicrotask, q)
+			l.measured(observe.Microtask, q)
 			continue
 		}
 		q.pop()()

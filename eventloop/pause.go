@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -97,11 +98,9 @@ func (l *Loop) pauseOnce() bool {
 		return false
 	}
 	p.used++
-	publish(&l.counters.pauses, l.counters.pauses.Load()+1)
+	release.Publish(&l.counters.pauses, l.counters.pauses.Load()+1)
 	sched.Yield()
-	if l.probe != nil {
-		l.probe.noteGap()
-	}
+	l.probe.Gap()
 	news := l.hasNews()
 	if !news || p.used%perClock == 0 {
 		l.measurePauses(l.now())

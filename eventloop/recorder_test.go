@@ -114,41 +114,6 @@ func TestFlightRecorderKeepsTheLast(t *testing.T) {
 	}
 }
 
-// What is added late stands where it belongs, and nothing behind the end.
-func TestFlightRecorderInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := observed(t, eventloop.WithFlightRecorder(100))
-		dump := func() (kinds []string) {
-			var b strings.Builder
-			require.NoError(t, l.DumpEvents(&b))
-			last := time.Duration(0)
-			for i, line := range slices.Collect(strings.Lines(b.String())) {
-				if f := strings.Fields(line); i > 0 {
-					at, err := time.ParseDuration(f[0])
-					require.NoError(t, err)
-					took, err := time.ParseDuration(f[1])
-					require.NoError(t, err)
-					require.GreaterOrEqual(t, at+took, last, b.String())
-					last = at + took
-					kinds = append(kinds, f[2])
-				}
-			}
-			return kinds
-		}
-		l.AddStall(90 * time.Second)
-		require.NoError(t, l.Submit(blockHere(time.Minute)))
-		require.NoError(t, l.Submit(blockHere(time.Hour)))
-		time.Sleep(2 * time.Hour)
-		kinds := dump()
-		require.Greater(t, slices.Index(kinds, "stall"), slices.Index(kinds, "task"), kinds)
-		l.AddStall(time.Hour)
-		require.NoError(t, l.Close())
-		<-l.Done()
-		kinds = dump()
-		require.Equal(t, "end", kinds[len(kinds)-1])
-	})
-}
-
 // What happens at the same time stays in its order when the recorder has kept only the last of it.
 func TestFlightRecorderInOneMoment(t *testing.T) {
 	last := func(n int) (kinds []string) {

@@ -6,28 +6,22 @@ package eventloop
 import (
 	"log/slog"
 
-	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/observe"
 )
-
-// calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
-type calling struct {
-	kind kind
-	id   uint64 // of a timer or a threadlet; of a descriptor the tag of its registration
-}
 
 // attributes returns the attributes of a record about a callback. Only the loop calls it.
 func (l *Loop) attributes(of calling) []any {
 	as := []any{"kind", of.kind.String()}
 	switch of.kind {
-	case aTimer, aThreadlet:
+	case observe.Timer, observe.Threadlet:
 		as = append(as, "id", of.id)
-	case aDescriptor:
+	case observe.Descriptor:
 		if fd, is := l.descriptorOf(uint32(of.id)); is {
 			as = append(as, "id", fd)
 		}
 	}
-	if l.debug && of.kind != aHandler {
-		if from := l.probe.place.Load(); from != nil {
+	if l.debug && of.kind != observe.Handler {
+		if from := l.probe.Place(); from != nil {
 			as = append(as, "from", from.String())
 		}
 	}
@@ -57,14 +51,6 @@ func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
 		return r.fd, true
 	}
 	return 0, false
-}
-
-// noteFault notes the fault that has ended an attempt. A threadlet's fault has the threadlet's number.
-func (l *Loop) noteFault(value any) {
-	if f, ok := value.(guest.Fault); ok {
-		l.calling = calling{aThreadlet, f.Serial}
-	}
-	l.fault = faultOf(value)
 }
 
 // LogValue makes slog log an Activity as a group: kind, and name, detail and since where they are set.

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -23,10 +24,8 @@ func (l *Loop) serve() {
 		}
 	}()
 	l.owner.Store(goroutine.ID())
-	if l.probe != nil {
-		l.probe.watched()
-		l.probe.unpark(noCallback)
-	}
+	l.probe.Runs()
+	l.probe.Woke(observe.None, l.counters.sleeps.Load() != 0)
 	for !l.attempt() {
 	}
 	ended = true
@@ -99,9 +98,9 @@ func (e *episode) report(l *Loop, err error) {
 	case l.onOverload != nil:
 		l.callHandler(func() { l.onOverload(err) })
 	case err != ErrLoopOverloaded: // a long external queue is no fault, and is not logged; the others are
-		at, k := internal, anInternal
+		at, k := internal, observe.Internal
 		if err == ErrMicrotaskBudget {
-			at, k = microtask, aMicrotask
+			at, k = microtask, observe.Microtask
 		}
 		l.callHandler(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
 	}

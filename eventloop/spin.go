@@ -5,6 +5,7 @@ package eventloop
 import (
 	"runtime"
 
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -35,7 +36,7 @@ type spinLock struct {
 func (s *spinLock) tryAcquire() bool { return s.lock.Swap(locked) != locked }
 
 // Unlock releases a lock that guards no queues; that of an inbox has a method of its own.
-func (s *spinLock) Unlock() { storeRelease(&s.lock, freeEmpty) }
+func (s *spinLock) Unlock() { release.Store(&s.lock, freeEmpty) }
 
 // yieldIfWanted yields if the loop waits for the lock. The caller has released it, and holds no other.
 func (s *spinLock) yieldIfWanted() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
@@ -245,8 +246,8 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if !ok || fn == nil || l.state.load().closing() { // the last look before a callback: the locks may have taken long
 		return ok && fn == nil
 	}
-	if l.calling = (calling{aTimer, id}); l.probe != nil {
-		l.probe.call(aTimer, mark{}, fn)
+	if l.calling = (calling{observe.Timer, id}); l.probe != nil {
+		l.probe.Call(observe.Timer, 0, nil, fn)
 		return true
 	}
 	fn()

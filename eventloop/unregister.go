@@ -3,9 +3,8 @@ package eventloop
 // How a registration ends, and what follows it.
 
 import (
-	"runtime/debug"
-
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
@@ -129,21 +128,8 @@ func (l *Loop) callOrphans(left []func()) {
 			sched.Go(func() { l.callOrphans(left[1:]) })
 		}
 		if fault != nil {
-			l.logError("callback panicked", fault, "kind", anInternal.String(), "stack", string(fault.Stack))
+			l.logError("callback panicked", fault, "kind", observe.Internal.String(), "stack", string(fault.Stack))
 		}
 	}()
 	fault = guarded(left[0])
-}
-
-// guarded calls fn and returns its panic, or nil.
-func guarded(fn func()) (fault *PanicError) {
-	returned := false
-	defer func() {
-		if !returned {
-			fault = &PanicError{Value: recover(), Stack: debug.Stack()}
-		}
-	}()
-	fn()
-	returned = true
-	return nil
 }

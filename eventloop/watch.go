@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/quota"
 )
@@ -147,7 +148,7 @@ func (l *Loop) chooseWatch() {
 	}
 	if fault != nil {
 		l.callHandler(func() {
-			l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", aDescriptor.String(), "error", *fault)
+			l.log().Warn("descriptors cannot be watched; the loop blocks in the system's poller", "kind", observe.Descriptor.String(), "error", *fault)
 		})
 	}
 }
@@ -237,9 +238,7 @@ func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	d := &l.fds
 	l.polled = true
 	d.batch, d.called, d.drained = batch, 0, len(batch) == 0
-	if l.probe != nil {
-		l.probe.noteGap()
-	}
+	l.probe.Gap()
 	if len(d.unknown) == 0 {
 		d.earlier = d.earlier[:0]
 	}
@@ -247,7 +246,7 @@ func (l *Loop) takeEvents(batch []poller.Event, err error) {
 	if err != nil {
 		l.failure = loopapi.Wrap(err, "wait for descriptors")
 		l.terminate(0)
-		l.logError("the loop ends", l.failure, "kind", aDescriptor.String())
+		l.logError("the loop ends", l.failure, "kind", observe.Descriptor.String())
 	}
 }
 
@@ -293,7 +292,7 @@ func (l *Loop) handleUnknown(tag uint32) {
 	d.changed.Store(true) // watch again
 	if err != nil {
 		l.callHandler(func() {
-			l.log().Error("descriptors are not watched any more", "kind", aDescriptor.String(), "id", lost, "error", err)
+			l.log().Error("descriptors are not watched any more", "kind", observe.Descriptor.String(), "id", lost, "error", err)
 		})
 	}
 }
@@ -311,7 +310,7 @@ func (l *Loop) suspend(err error) {
 	if !d.suspended {
 		d.suspended = true
 		l.callHandler(func() {
-			l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", aDescriptor.String(), "error", err)
+			l.log().Error("closed descriptors cannot be forgotten; trying again", "kind", observe.Descriptor.String(), "error", err)
 		})
 	}
 }

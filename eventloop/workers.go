@@ -5,6 +5,7 @@ package eventloop
 import (
 	"slices"
 
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -66,7 +67,7 @@ func (l *Loop) hasWorkers() bool {
 func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
 
 // addDelivered adds n to delivered. Only the loop calls it.
-func (u *urgent) addDelivered(n int) { storeRelease(&u.delivered, u.delivered.Load()+uint32(n)) }
+func (u *urgent) addDelivered(n int) { release.Store(&u.delivered, u.delivered.Load()+uint32(n)) }
 
 // workers starts a goroutine for each workItem; under a limit, or if there are too many, some of them later. In between its
 // fields are zero.

@@ -106,17 +106,17 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	programs := map[string]string{} // by tags
-	for _, s := range stages(testedIn(path.Dir(m.file)), m.first) {
-		tags := s.tags()
-		program := programs[tags]
+	programs := map[string]string{} // by package and tags
+	for _, s := range stages(path.Dir(m.file), m.first) {
+		key := strings.ReplaceAll(s.pkg, "/", "-") + s.tags()
+		program := programs[key]
 		if program == "" {
-			program = filepath.Join(l.dir, m.name+tags+".test")
+			program = filepath.Join(l.dir, m.name+key+".test")
 			defer os.Remove(program)
 			if err := l.build(ctx, s, program, "-overlay="+overlay); err != nil {
 				return "", fmt.Errorf("it does not compile: %w", err)
 			}
-			programs[tags] = program
+			programs[key] = program
 		}
 		normal, err := l.baseline(ctx, s)
 		if err != nil {
@@ -130,18 +130,13 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 	return "", nil
 }
 
-// parts are the packages whose faults show in what the loop tells, so that its tests have to notice them.
+// parts are packages whose faults show in what the loop tells: where their own tests notice nothing, those of the loop have to.
 var parts = []string{"internal/place", "internal/observe"}
 
-// testedIn returns the package whose tests are to notice a fault in a package.
-func testedIn(pkg string) string {
-	if slices.Contains(parts, pkg) {
-		return "eventloop"
-	}
-	return pkg
-}
-
 func stages(pkg, first string) (all []stage) {
+	if slices.Contains(parts, pkg) {
+		all, pkg = append(all, stage{pkg: pkg}), "eventloop"
+	}
 	if first != "" {
 		all = append(all, stage{pkg: pkg, run: first})
 	}

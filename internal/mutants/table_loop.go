@@ -298,7 +298,7 @@ var loopMutants = []mutant{
 		"\t\t\tl.waiting.Add(-1)\n", "",
 		"a loop with a queue limit refuses everything after a while", "^TestConformance$/^impl=main$/^D17_QueueLimit$"},
 	{"loop-panic-starts-over", "eventloop/loop.go",
-		"\tif resumed {\n", "\tif resumed && false {\n",
+		"\tif resumed {\n\t\tl.checkpoint()\n", "\tif resumed && false {\n\t\tl.checkpoint()\n",
 		"a timer that always panics starves everything behind it", "^TestConformance$/^impl=main$/^IO_Panics$"},
 
 	// report.go

@@ -26,6 +26,7 @@ var own = []string{
 	"github.com/turnloop/turnloop/eventloop/promise.",
 	"github.com/turnloop/turnloop/eventloop/js.",
 	"github.com/turnloop/turnloop/eventloop/threadlet.",
+	"github.com/turnloop/turnloop/internal/observe.",
 }
 
 // String returns function, file and line of the first frame that is not in own; "" for nil.

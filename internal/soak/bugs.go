@@ -169,7 +169,7 @@ var bugs = []bug{
 	{"A delay that is sampled by a timer keeps idle loops awake, and is wrong", []string{"eventloop: TestIdleLoopMeasuresNothing", "eventloop: TestMetricsOnVirtualTime", "eventloop: TestMetricsSampleWaiting"},
 		"on virtual time nothing is due while the loop is idle; `make trace-idle` counts the system calls of a process"},
 	{"A recorder that records nothing looks healthy", []string{"eventloop: TestFlightRecorderTestsItself",
-		"eventloop: TestFlightRecorderInOrder"}, ""},
+		"internal/observe: TestDumpIsInOrder"}, ""},
 	{"Faults that are injected and never hit pass for tests", []string{"eventloop: TestFaultsThatNeverHappen", "eventloop: TestFaults"},
 		"each life of a loop counts the hits of its fault, and fails with none"},
 	{"A profile of all goroutines crashes beside coroutines", []string{threads + "TestProfileOfGoroutines",

@@ -1,0 +1,72 @@
+package eventloop
+
+// Callbacks: how the loop calls what is not its own.
+
+import (
+	"runtime/debug"
+
+	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/observe"
+)
+
+// calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
+type calling struct {
+	kind observe.Kind
+	id   uint64 // of a timer or a threadlet; of a descriptor the tag of its registration
+}
+
+// measured calls the first function of one of the loop's queues, and measures it.
+func (l *Loop) measured(k observe.Kind, q *queue) {
+	p := l.probe
+	if k == observe.Microtask {
+		n := l.micro.len() + l.ticks.len()
+		p.Found(k, n)
+		p.Left(k, n-1)
+		p.Call(k, 0, nil, q.pop())
+		return
+	}
+	fn, m := q.popMarked()
+	p.Left(k, q.len())
+	p.Call(k, m.accepted, m.place, fn)
+}
+
+// callHandler calls a handler, or a logger.
+func (l *Loop) callHandler(f func()) {
+	l.calling.kind = observe.Handler
+	if l.probe == nil {
+		f()
+		return
+	}
+	l.probe.HandlerBegan()
+	f()
+	l.probe.HandlerEnded()
+}
+
+// noteFault notes the fault that has ended an attempt. A threadlet's fault has the threadlet's number.
+func (l *Loop) noteFault(value any) {
+	if f, ok := value.(guest.Fault); ok {
+		l.calling = calling{observe.Threadlet, f.Serial}
+	}
+	l.fault = faultOf(value)
+}
+
+// faultOf returns the report of a panic. A guest catches a panic itself, where its stack still is.
+func faultOf(value any) *PanicError {
+	if f, ok := value.(guest.Fault); ok {
+		return f.PanicError
+	}
+	return &PanicError{Value: value, Stack: debug.Stack()}
+}
+
+// guarded calls fn and returns its panic, or nil.
+func guarded(fn func()) (fault *PanicError) {
+	returned := false
+	defer func() {
+		if !returned {
+			fault = &PanicError{Value: recover(), Stack: debug.Stack()}
+		}
+	}()
+	fn()
+	returned = true
+	return nil
+}
