@@ -3,13 +3,11 @@ package gojaloop
 // Entries: the calls from Go into the runtime, the phases of a turn, and the checkpoint behind each callback.
 
 import (
-	"errors"
 	"runtime/debug"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // phase is the next step of a host's turn, in Node's order. A turn may be spread over several entries, and one entry
@@ -28,6 +26,7 @@ type entry struct {
 	fn          func()    // the entry's purpose; nil once it has begun, or if the entry only runs the turn
 	then        phase     // the phase that follows fn
 	alone       bool      // no phase follows fn
+	told        bool      // whoever made the entry tells of an interrupt
 	begun       bool      // the current phase has begun
 	began       time.Time // when the entry's part of the turn began
 	callbacks   int       // calls of nextCallback
@@ -103,34 +102,6 @@ func (h *Host) enter(e entry, during func(entry uint64) (stop func())) error {
 		return h.endErr
 	}
 	return interrupted
-}
-
-// errLost is the fault of an entry that goja has left as if nothing were wrong, with calls on its stacks: an exception
-// in "await" itself does that, and goja keeps it.
-var errLost = errors.New("gojaloop: an exception got lost in goja, which cannot go on")
-
-// interrupted drops the nextTick functions and rejections that an interrupt has left. The host goes on, unless it was
-// killed or the runtime is broken: then the host ends. Any other fault has broken the runtime, and ends the host too.
-func (h *Host) interrupted(fault error) {
-	h.dropLeft()
-	err := h.guard.killCause()
-	if cause := h.guard.interruptCause(); err == nil && cause != nil && h.broken() {
-		err = loopapi.Errorf("%v: %v", ErrBroken, cause)
-	} else if err == nil && cause == nil {
-		e := h.asError(goja.Undefined(), fault)
-		e.Code = 1
-		err = e
-	}
-	if err != nil {
-		h.end(err)
-	}
-}
-
-// broken tells whether goja has returned without unwinding its stacks, after which its next call would not return.
-// That happens when a fault that scripts cannot catch leaves an async function that was resumed, or a generator, and
-// when "await" itself throws. If goja does not show its stacks, the answer is yes.
-func (h *Host) broken() bool {
-	return !h.calls.IsValid() || !h.tries.IsValid() || h.calls.Len()+h.tries.Len() != 0
 }
 
 // call calls the frame, which handles exceptions itself. call returns the faults that goja does not let scripts
@@ -241,6 +212,7 @@ func (h *Host) advance(to phase) {
 func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 	n := &h.entry
 	n.mayHaveJobs, n.calling, n.checkpoint = true, false, false
+	h.guard.next()
 	h.timers.callback++
 	if n.alone || n.done || h.nothingPending() || h.parked.Load() {
 		n.done = true

@@ -17,6 +17,8 @@ var (
 	// ErrBroken is wrapped, beside the reason, by the error of a host that had to end because an interrupt hit an
 	// async function behind its first await, or a generator: goja cannot go on after that. Make a new host.
 	ErrBroken = errors.New("gojaloop: the runtime was interrupted where it cannot go on")
+	// ErrCallbackLimit is the error of a callback that took longer than [WithCallbackLimit] lets it.
+	ErrCallbackLimit = errors.New("gojaloop: a callback took longer than its limit")
 	// ErrParked is the error of a call that has to enter the runtime at once, while the host is parked: call it again after
 	// Resume.
 	ErrParked = errors.New("gojaloop: the host is parked")
@@ -202,7 +204,14 @@ func (h *Host) valueOf(err error) goja.Value {
 // goja's Interrupt.
 func (h *Host) uncaught(v goja.Value, err error, origin string) {
 	var interrupted *goja.InterruptedError
-	if h.endErr != nil || as(err, &interrupted) && h.guard.interruptCause() != nil {
+	if cause := h.guard.interruptCause(); h.endErr == nil && cause != nil && as(err, &interrupted) {
+		if cause == ErrCallbackLimit && !h.entry.told {
+			h.dropLeft()
+			h.overLimit()
+		}
+		return
+	}
+	if h.endErr != nil {
 		return
 	}
 	if v == nil {

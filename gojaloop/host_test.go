@@ -59,6 +59,7 @@ func TestOptions(t *testing.T) {
 		"WithMaxCallStack":       {gojaloop.WithMaxCallStack(0)},
 		"WithUncaughtException":  {gojaloop.WithUncaughtException(nil)},
 		"WithUnhandledRejection": {gojaloop.WithUnhandledRejection(nil)},
+		"WithCallbackLimit":      {gojaloop.WithCallbackLimit(0)},
 		"WithZeroDelays":         {gojaloop.WithZeroDelays(), gojaloop.WithHTMLTimers()},
 	} {
 		if _, err := gojaloop.New(l, bad...); err == nil {

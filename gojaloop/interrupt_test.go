@@ -133,3 +133,54 @@ func TestDeepRecursion(t *testing.T) {
 		}
 	}
 }
+
+// A callback that takes longer than its limit is ended wherever it is, and nothing of it goes on; the others run.
+func TestCallbackLimit(t *testing.T) {
+	if strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") {
+		t.Skip("endless scripts keep all processors")
+	}
+	for name, c := range map[string]struct {
+		script string
+		broken bool // goja cannot go on
+	}{
+		"timer":           {"setTimeout(() => { for (;;); })", false},
+		"tick":            {"setTimeout(() => process.nextTick(() => { for (;;); }))", false},
+		"job":             {"setTimeout(() => Promise.resolve().then(() => { for (;;); }))", false},
+		"jobs":            {"setTimeout(() => (function f() { Promise.resolve().then(f) })())", false},
+		"immediate":       {"setImmediate(() => { for (;;) try { for (;;); } catch (e) {} finally {} })", false},
+		"async function":  {"setTimeout(async () => { for (;;); })", true},
+		"main":            {"for (;;);", false},
+		"behind an await": {"(async () => { await null; for (;;); })()", true},
+		"behind two":      {"(async () => { await new Promise(f => setTimeout(f)); await 1; for (;;); })()", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []error
+			h := running(t, gojaloop.WithCallbackLimit(200*time.Millisecond), gojaloop.WithUncaughtException(func(e *gojaloop.Error) { told = append(told, e) }))
+			_, err := h.Run(ctx, "a.js", "setTimeout(() => { globalThis.others = 1 }, 40);"+c.script)
+			if c.broken {
+				if !errors.Is(err, gojaloop.ErrBroken) || !errors.Is(err, gojaloop.ErrCallbackLimit) {
+					t.Errorf("Run: %v", err)
+				}
+				return
+			}
+			if err != nil || h.Err() != nil || eval(t, h, "others") != int64(1) {
+				t.Errorf("Run: %v; the host: %v", err, h.Err())
+			}
+			if len(told) != 1 || !errors.Is(told[0], gojaloop.ErrCallbackLimit) {
+				t.Errorf("told: %v", told)
+			}
+			if err := h.Do(ctx, func(vm *goja.Runtime) error { _, err := vm.RunString("for (;;);"); return err }); !errors.Is(err, gojaloop.ErrCallbackLimit) || len(told) != 1 {
+				t.Errorf("Do: %v, told %v", err, told)
+			}
+			if got := eval(t, h, "1 + 1"); got != int64(2) {
+				t.Errorf("afterwards: %v", got)
+			}
+		})
+	}
+	h := newHost(t, gojaloop.WithCallbackLimit(time.Millisecond))
+	var e *gojaloop.Error
+	if _, err := h.Run(ctx, "a.js", "setTimeout(() => { for (;;); })"); !errors.As(err, &e) || !errors.Is(err, gojaloop.ErrCallbackLimit) || e.Code != 1 {
+		t.Errorf("without a function for exceptions: %v", err)
+	}
+}

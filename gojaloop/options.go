@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/require"
@@ -36,6 +37,21 @@ func WithMaxCallStack(n int) Option {
 			return fmt.Errorf("gojaloop: WithMaxCallStack(%d): not positive", n)
 		}
 		h.maxCallStack = n
+		return nil
+	}
+}
+
+// WithCallbackLimit ends each callback of a script that has taken d, with the nextTick functions and promise jobs behind it; it may
+// take a quarter longer, and a millisecond. Scripts cannot catch that. Do returns [ErrCallbackLimit]; elsewhere it is an uncaught
+// exception of which only the function of [WithUncaughtException] hears. The host goes on, but promise jobs that were ready are
+// lost; if the callback was in an async function or a generator, goja cannot go on: the host has ended, and the error wraps
+// [ErrBroken] too. By default callbacks have no limit. d must be positive, and is time of the machine's clock.
+func WithCallbackLimit(d time.Duration) Option {
+	return func(h *Host) error {
+		if d <= 0 {
+			return fmt.Errorf("gojaloop: WithCallbackLimit(%v): not positive", d)
+		}
+		h.guard.limit = d
 		return nil
 	}
 }

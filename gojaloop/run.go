@@ -115,7 +115,7 @@ func (d *do) run() {
 		if cause := h.guard.interruptCause(); cause != nil && is(d.err, cause) {
 			h.dropLeft() // now: handlers in Go are not interrupted, and would hear of the rejections
 		}
-	}, then: checking, alone: true}, during)
+	}, then: checking, alone: true, told: true}, during)
 	if err != nil && (!finished || d.err == nil || is(err, ErrBroken)) { // otherwise fn has returned an error of its own after the interrupt, and that counts
 		d.err = err
 		if h.endErr != nil {
