@@ -239,15 +239,14 @@ func (l *Loop) runIO() {
 			break
 		}
 		tag := d.batch[d.called-1].Tag
-		l.calling = calling{observe.Descriptor, uint64(tag)}
-		switch {
-		case events == 0:
-		case l.probe != nil:
-			l.probe.Began(observe.Descriptor, 0, l.notes.Get(place.Registrations, tag).From)
+		if l.calling = (calling{observe.Descriptor, uint64(tag)}); events != 0 {
+			var from *place.Place
+			if l.notes != nil {
+				from = l.notes.Get(place.Registrations, tag).From
+			}
+			l.probe.Began(observe.Descriptor, 0, from)
 			callback(events)
 			l.probe.Ended()
-		default:
-			callback(events)
 		}
 		if (l.strictMicrotasks || d.called%ioBatch == 0) && l.microtasksDue() {
 			l.checkpoint()

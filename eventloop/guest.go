@@ -93,11 +93,10 @@ func (s *guestSeat) leave(l *Loop) {
 	if g == nil {
 		return
 	}
-	if p := l.probe; p != nil && (*g).Count() > 0 {
-		p.Began(observe.Threadlet, 0, nil)
-		defer p.Ended()
+	if l.calling = (calling{kind: observe.Threadlet}); (*g).Count() > 0 {
+		l.probe.Began(observe.Threadlet, 0, nil)
+		defer l.probe.Ended()
 	}
-	l.calling = calling{kind: observe.Threadlet}
 	(*g).Leave()
 }
 
@@ -150,10 +149,7 @@ func (l *Loop) runGuest() {
 			l.guest.told = true
 			g.Reject()
 		}
-		if l.calling = (calling{kind: observe.Threadlet}); l.probe == nil {
-			g.Turn()
-			continue
-		}
+		l.calling = calling{kind: observe.Threadlet}
 		l.probe.Began(observe.Threadlet, 0, nil)
 		g.Turn()
 		l.probe.Ended()

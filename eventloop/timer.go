@@ -246,11 +246,10 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if !ok || fn == nil || l.state.load().closing() { // the last look before a callback: the locks may have taken long
 		return ok && fn == nil
 	}
-	if l.calling = (calling{observe.Timer, id}); l.probe != nil {
-		l.probe.Call(observe.Timer, 0, nil, fn)
-		return true
-	}
+	l.calling = calling{observe.Timer, id}
+	l.probe.Began(observe.Timer, 0, nil)
 	fn()
+	l.probe.Ended()
 	return true
 }
 

@@ -25,7 +25,7 @@ var seenMutants = []mutant{
 		"\t\tp.untimed = untimed\n", "",
 		"with sampling, what is asked for counts callbacks twice", "^TestMetricsAreCoherent$"},
 	{"probe-fault-not-counted", "internal/observe/running.go",
-		"\tcase p.current.kind != None:\n\t\tp.Ended()\n", "",
+		"\tcase p.current.kind != None:\n\t\tp.ended()\n", "",
 		"callbacks that panic are not counted", "^TestMetricsCountFaults$"},
 	{"probe-sleep-is-work", "internal/observe/observe.go",
 		"\t\tp.window.parked(p.parkedAt, now)\n", "",

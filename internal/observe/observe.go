@@ -29,7 +29,7 @@ type Config struct {
 }
 
 // Probe is nil unless something is to be measured: a loop without it looks at that pointer and nothing else. Of the methods,
-// Call, Began, Ended and those of handlers and runners need one. The loop's goroutine calls all but those that say otherwise.
+// Call and those of handlers and runners need one. The loop's goroutine calls all but those that say otherwise.
 //
 // The loop writes each measurement into the journal, then publishes the number of valid entries: no lock, no atomic
 // read-modify-write. When the journal is full, the loop adds it to the totals, under mu. A reader takes mu and adds
@@ -196,13 +196,13 @@ func (p *Probe) noteDepth(i Kind, n int) {
 }
 
 // Call calls fn and measures it. accepted is when fn was accepted, and from where it was submitted; 0 and nil if that is not
-// known. For the usual case Began and Ended are written out here: calling them would be a good part of what measuring costs.
+// known. For the usual case began and ended are written out here: calling them would be a good part of what measuring costs.
 func (p *Probe) Call(k Kind, accepted int64, from *place.Place, fn func()) {
 	start := p.last
 	if !p.exact || start == 0 {
-		p.Began(k, accepted, from)
+		p.began(k, accepted, from)
 		fn()
-		p.Ended()
+		p.ended()
 		return
 	}
 	release.Publish(&p.running, int64(startedAt(k, start)))
@@ -214,7 +214,7 @@ func (p *Probe) Call(k Kind, accepted int64, from *place.Place, fn func()) {
 	p.current = current{k, true, start, delay}
 	fn()
 	if !p.current.timed { // fn was a group's runner, which is no callback itself
-		p.Ended()
+		p.ended()
 		return
 	}
 	now := p.now()
@@ -231,6 +231,12 @@ func (p *Probe) Call(k Kind, accepted int64, from *place.Place, fn func()) {
 
 // Began notes that a callback begins, as Call does.
 func (p *Probe) Began(k Kind, accepted int64, from *place.Place) {
+	if p != nil {
+		p.began(k, accepted, from)
+	}
+}
+
+func (p *Probe) began(k Kind, accepted int64, from *place.Place) {
 	start := p.last
 	if !p.exact || start == 0 {
 		if start = p.beginSlow(k, accepted, from); start < 0 {
@@ -274,6 +280,12 @@ func (p *Probe) beginSlow(k Kind, accepted int64, from *place.Place) (start int6
 
 // Ended notes that the callback has returned, or ended otherwise.
 func (p *Probe) Ended() {
+	if p != nil {
+		p.ended()
+	}
+}
+
+func (p *Probe) ended() {
 	c := &p.current
 	if !c.timed {
 		switch {

@@ -71,7 +71,7 @@ func (p *Probe) Unwound() {
 	case p.handler != 0:
 		p.HandlerEnded()
 	case p.current.kind != None:
-		p.Ended()
+		p.ended()
 	}
 }
 
