@@ -178,6 +178,8 @@ var bugs = []bug{
 		"eventloop: TestGroupClose"}, ""},
 	{"A goroutine's identity is used again before the one that ends has given it back", []string{threads + "TestIdentitiesOfTheEnded",
 		threads + "TestSchedules"}, "a schedule gives the number of an ended goroutine to the next one"},
+	{"One slot of the wheel is sorted in one go under the lock", []string{"internal/wheel: TestSteps", "eventloop: TestManyTimersWakeALoopBefore"},
+		"a million timers of about one length; `make bars ARGS='-only wheel'` has the longest step in processor time"},
 	84 - 1: {"What keeps the loop alive is released before the outcome is told", []string{"eventloop/flow: TestCancelledWaitsTell",
 		"eventloop/flow: TestSleepEndsTwice"}, ""},
 	{"The text of a user's error is made on the loop's goroutine", []string{"eventloop: TestWildErrors"}, ""},

@@ -28,21 +28,25 @@ func SetAtOnce(n int) (undo func()) {
 // AtOnce returns how many timers a step deals out.
 func AtOnce() int { return atOnce }
 
-// Slots is the number of timers in each slot of a tier.
-type Slots [levelCount * slotCount]int
+// Slots is the number of timers in each slot of a tier, and which have any.
+type Slots struct {
+	counts   [levelCount][slotCount]int
+	occupied [levelCount]uint64
+}
 
 // Left brings s up to date, and returns how many timers have left the slots that they were in.
 func (s *Slots) Left(w *Wheel, tier Tier) (left int) {
 	o := &w.orders[tier]
 	for l := range o.levels {
-		for i := range slotCount {
-			now := 0
+		for some := o.occupied[l] | s.occupied[l]; some != 0; some &= some - 1 {
+			i, now := bits.TrailingZeros64(some), 0
 			if o.occupied[l]&(1<<i) != 0 {
 				now = int(o.levels[l][i].count)
 			}
-			left += max(0, s[l*slotCount+i]-now)
-			s[l*slotCount+i] = now
+			left += max(0, s.counts[l][i]-now)
+			s.counts[l][i] = now
 		}
+		s.occupied[l] = o.occupied[l]
 	}
 	return left
 }
