@@ -123,7 +123,7 @@ mutants-quick: need-go ## The same with six of them, chosen at random (a minute)
 # By default go test spends up to a minute on making each new interesting input small, and runs nothing else meanwhile.
 .PHONY: fuzz
 fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz FUZZTIME=5m
-	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants ./gojaloop:FuzzAgainstNode; do \
+	@for target in ./eventloop:FuzzLoop ./eventloop:FuzzLoopTogether ./internal/wheel:FuzzModel ./internal/tournament:FuzzContestants ./gojaloop:FuzzAgainstNode ./httploop:FuzzRefused; do \
 		echo "fuzz $$target"; $(GO) test -run '^$$' -fuzz "^$${target#*:}$$" -fuzztime "$(FUZZTIME)" -fuzzminimizetime 100x "$${target%:*}" || exit 1; done
 
 .PHONY: test-windows
@@ -140,7 +140,7 @@ test-pages: need-go need-browser ## Drive the tournament's pages in headless Chr
 .PHONY: test-servers
 test-servers: need-go need-clients ## Drive the examples' servers with redis-cli, redis-benchmark and wrk, and beside redis-server; installs them if it can
 	@$(CLIENTS) || { echo "installing redis-tools and wrk"; apt-get install -y --no-install-recommends redis-tools wrk >/dev/null; }
-	$(TEST) -v -run 'TestRedis|TestWrk' ./examples/redis ./examples/http $(ARGS)
+	$(TEST) -v -run 'TestRedis|TestWrk' ./examples/redis ./httploop $(ARGS)
 
 .PHONY: lint
 lint: need-go ## Check formatting, vet, check the types for every supported system, run staticcheck

@@ -58,6 +58,7 @@ var importRules = []importRule{
 	{"eventloop/threadlet", []string{"eventloop", "eventloop/promise", "internal/guest", "internal/goroutine", "internal/sched...", "internal/slim"},
 		"threadlets are a guest of the loop: what they need of it beyond its public API is in internal/guest"},
 	{"eventloop/threadlet/secure", []string{"eventloop/threadlet"}, "TLS is built on what every user of threadlets has"},
+	{"httploop", []string{"eventloop", "eventloop/threadlet", "eventloop/threadlet/secure"}, "an HTTP server needs no more of a loop than anybody's server has"},
 	{"eventloop", []string{"internal/loopapi", "internal/guest", "internal/wheel", "internal/goroutine", "internal/histogram", "internal/outcome", "internal/sched...", "internal/slim", "internal/quota", "internal/place", "internal/release", "internal/observe", "internal/poller", "eventloop/promise"},
 		"the loop is built from its parts; what is built on the loop must not leak into it"},
 	{"internal/siege", []string{"eventloop", "eventloop/flow", "eventloop/js", "eventloop/promise", "eventloop/threadlet"}, "it besieges the loop through what everybody can call, and nothing else"},
@@ -103,7 +104,7 @@ type callRule struct {
 	instead string
 }
 
-var core = []string{"eventloop", "eventloop/flow", "eventloop/promise", "eventloop/js", "eventloop/threadlet", "eventloop/threadlet/secure", "internal/guest", "internal/wheel", "internal/loopapi", "internal/poller"}
+var core = []string{"eventloop", "eventloop/flow", "eventloop/promise", "eventloop/js", "eventloop/threadlet", "eventloop/threadlet/secure", "httploop", "internal/guest", "internal/wheel", "internal/loopapi", "internal/poller"}
 
 var callRules = []callRule{
 	{core, "time", regexp.MustCompile(`^Sleep$`), "a loop that waits by sleeping is late or busy; park and be woken"},

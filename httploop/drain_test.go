@@ -1,4 +1,4 @@
-package main
+package httploop
 
 // The end of the server while clients go on sending.
 
@@ -26,8 +26,8 @@ func dial(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// TestDrainAmidRequests: a client has sent more requests when the server is told to end. They are not answered, and the response
-// that is under way arrives nevertheless.
+// TestDrainAmidRequests: clients have sent more requests, or a part of one, when the server is told to end. What has begun is
+// answered, and told to be the last; the rest is not answered, and takes back no response that is under way.
 func TestDrainAmidRequests(t *testing.T) {
 	const size, first, more = 16 << 20, "GET /short HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 	goOn := make(chan struct{})
@@ -37,7 +37,7 @@ func TestDrainAmidRequests(t *testing.T) {
 		_ = threadlet.Do(context.Background(), func(context.Context) error { <-goOn; return nil })
 		w.Write(make([]byte, size))
 	})
-	i := serve(t, &server{handler: mux})
+	i := serve(t, &Server{Handler: mux})
 	_, idle := dial(t, i.addr)
 	half, begun := dial(t, i.addr)
 	io.WriteString(half, first+more[:20])
@@ -46,11 +46,13 @@ func TestDrainAmidRequests(t *testing.T) {
 	}
 	conn, in := dial(t, i.addr)
 	io.WriteString(conn, first+more)
+	last := false
 	response := func() (size int64, err error) {
 		r, err := http.ReadResponse(in, nil)
 		if err != nil {
 			return 0, err
 		}
+		last = r.Close
 		return io.Copy(io.Discard, r.Body)
 	}
 	if _, err := response(); err != nil { // so the next request was read as well
@@ -61,13 +63,17 @@ func TestDrainAmidRequests(t *testing.T) {
 	if _, err := idle.ReadByte(); err != io.EOF {
 		t.Error(err)
 	}
-	if _, err := begun.ReadByte(); err != io.EOF {
-		t.Error("half a request was answered,", err)
-	}
+	io.WriteString(half, more[20:])
 	io.WriteString(conn, strings.Repeat(more, 1000))
 	close(goOn)
-	if n, err := response(); n != size || err != nil {
-		t.Errorf("%d bytes, %v", n, err)
+	if r, err := http.ReadResponse(begun, nil); err != nil || !r.Close {
+		t.Error("a request that had begun was not answered, or not told that it is the last:", r, err)
+	} else if n, err := io.Copy(io.Discard, r.Body); n != size || err != nil {
+		t.Error(n, err)
+	}
+	_ = half.Close()
+	if n, err := response(); n != size || err != nil || !last {
+		t.Errorf("%d bytes, %v, the last one: %v", n, err, last)
 	}
 	_ = conn.Close()
 	if err := <-stopped; err != nil {
@@ -78,7 +84,7 @@ func TestDrainAmidRequests(t *testing.T) {
 // TestDrainAmidBody: a request has begun also if its body has not arrived when the server is told to end.
 func TestDrainAmidBody(t *testing.T) {
 	begun := make(chan struct{})
-	i := serve(t, &server{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	i := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
 		if _, err := io.Copy(w, r.Body); err != nil {
 			t.Error(err)

@@ -1,4 +1,4 @@
-package main
+package httploop
 
 // The server compared with net/http's, by net/http's client, by raw bytes, and by Debian's wrk.
 
@@ -33,9 +33,20 @@ import (
 // patience is a limit that no test reaches: what hangs is given up by a watchdog or by go test.
 const patience = time.Hour
 
-// patient are limits for clients of any slowness.
-var patient = limits{handshake: patience, idle: patience, header: patience, request: patience, headerBytes: usual.headerBytes,
-	linger: patience, unread: usual.unread}
+// handlers returns pages that wait in the ways in which handlers may.
+func handlers() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello\n") })
+	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	mux.HandleFunc("/sleep", func(w http.ResponseWriter, _ *http.Request) {
+		_ = threadlet.Sleep(time.Millisecond)
+		io.WriteString(w, "slept\n")
+	})
+	mux.HandleFunc("/elsewhere", func(w http.ResponseWriter, r *http.Request) {
+		_ = threadlet.Do(r.Context(), func(context.Context) error { return nil })
+	})
+	return mux
+}
 
 // instance is a server in this process.
 type instance struct {
@@ -44,22 +55,28 @@ type instance struct {
 	ended chan error
 }
 
-func serve(t *testing.T, s *server, more ...eventloop.Option) *instance {
-	if s.handler == nil {
-		s.handler = handlers()
+// serve starts a server that has patience with clients of any slowness, unless its limits say otherwise.
+func serve(t testing.TB, s *Server, more ...eventloop.Option) *instance {
+	t.Helper()
+	if s.Handler == nil {
+		s.Handler = handlers()
 	}
-	if s.limits == (limits{}) {
-		s.limits = patient
+	if s.lingers == 0 {
+		s.lingers = patience
 	}
 	group, err := eventloop.NewGroup(2, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := s.listen(group, "127.0.0.1:0")
+	first := group.Loop(0)
+	listener, err := threadlet.Listen(first, "tcp", "127.0.0.1:0")
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip("no sockets of a loop here")
 	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = threadlet.Go(first, func() { _ = s.ServeGroup(group, listener) }); err != nil {
 		t.Fatal(err)
 	}
 	i := &instance{group, listener.Addr().String(), make(chan error, 1)}
@@ -85,10 +102,10 @@ func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 func both(t *testing.T, handler http.Handler, test func(t *testing.T, c *http.Client, url string)) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls=%v", secure), func(t *testing.T) {
-			s, scheme, transport := &server{handler: handler}, "http", &http.Transport{ExpectContinueTimeout: patience}
+			s, scheme, transport := &Server{Handler: handler}, "http", &http.Transport{ExpectContinueTimeout: patience}
 			if secure {
 				var pool *x509.CertPool
-				s.tls, pool = certificate(t)
+				s.TLSConfig, pool = certificate(t)
 				scheme, transport.TLSClientConfig = "https", &tls.Config{RootCAs: pool, ServerName: "example.com"}
 			}
 			defer transport.CloseIdleConnections()
@@ -168,10 +185,10 @@ func TestClient(t *testing.T) {
 				}
 			}
 		}
-		if _, body := fetch(t, c, "GET", url+"/sleep?for=1ms", nil); body != "slept for 1ms\n" {
+		if _, body := fetch(t, c, "GET", url+"/sleep", nil); body != "slept\n" {
 			t.Errorf("%q", body)
 		}
-		if r, _ := fetch(t, c, "GET", url+"/hostname", nil); r.StatusCode != http.StatusOK {
+		if r, _ := fetch(t, c, "GET", url+"/elsewhere", nil); r.StatusCode != http.StatusOK {
 			t.Errorf("%v", r)
 		}
 		if _, last := fetch(t, c, "GET", url+"/peer", nil); last != first {
@@ -244,7 +261,7 @@ func TestAsNetHTTP(t *testing.T) {
 	reference.Config.ErrorLog = log.New(io.Discard, "", 0)
 	reference.Start()
 	defer reference.Close()
-	ours := serve(t, &server{handler: mux})
+	ours := serve(t, &Server{Handler: mux})
 	for _, stream := range []string{
 		"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET /form?a=b HTTP/1.1\r\nHost: other\r\n\r\nHEAD / HTTP/1.1\r\nHost: h\r\n\r\nGET /nosuch HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -339,7 +356,7 @@ func TestDrain(t *testing.T) {
 		}
 		io.WriteString(w, "done")
 	})
-	i := serve(t, &server{handler: mux})
+	i := serve(t, &Server{Handler: mux})
 	_, idle := dial(t, i.addr)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -383,7 +400,7 @@ func TestWrk(t *testing.T) {
 	reference := httptest.NewServer(handlers())
 	defer reference.Close()
 	rate := regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
-	for name, addr := range map[string]string{"threadlets": serve(t, &server{}).addr, "net/http": reference.Listener.Addr().String()} {
+	for name, addr := range map[string]string{"threadlets": serve(t, &Server{}).addr, "net/http": reference.Listener.Addr().String()} {
 		out, err := exec.CommandContext(t.Context(), wrk, "-t1", "-c50", "-d1s", "http://"+addr+"/").CombinedOutput()
 		found := rate.FindSubmatch(out)
 		lost := bytes.Contains(out, []byte("Socket errors")) && !bytes.Contains(out, []byte("connect 0, read 0, write 0, timeout")) // is late

@@ -1,4 +1,4 @@
-package main
+package httploop
 
 // Handlers that do what a careful one would not.
 
@@ -144,7 +144,7 @@ func strange(t *testing.T) http.Handler {
 
 // TestForm: the files that a form is kept in are gone when its request is over, although the handler does not remove them.
 func TestForm(t *testing.T) {
-	i := serve(t, &server{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	i := serve(t, &Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseMultipartForm(0) // nothing of a file in memory
 		file, _, err := r.FormFile("f")
 		if err != nil {
