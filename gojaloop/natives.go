@@ -40,6 +40,7 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 		"toLongLong": (*Host).toLongLong,
 		"nextTick":   (*Host).nextTick,
 		"exit":       (*Host).exit,
+		"reallyExit": (*Host).reallyExit,
 		"invalid":    (*Host).invalidCallback,
 		"invalidInteger": func(h *Host, call goja.FunctionCall) goja.Value {
 			v, name := call.Argument(0), call.Argument(1).String()
@@ -208,19 +209,7 @@ func (h *Host) task(call goja.FunctionCall) goja.Value {
 }
 
 // holdFor keeps Run waiting until the function that it returns is called.
-func (h *Host) holdFor(goja.FunctionCall) goja.Value {
-	if h.endErr != nil {
-		return h.vm.ToValue(func() {})
-	}
-	h.hold(1)
-	held := true
-	return h.vm.ToValue(func() {
-		if held && h.endErr == nil {
-			h.hold(-1)
-		}
-		held = false
-	})
-}
+func (h *Host) holdFor(goja.FunctionCall) goja.Value { return h.vm.ToValue(h.Hold()) }
 
 // after calls a script's function after a delay, in milliseconds, of any length. Its timer has no ref.
 func (h *Host) after(call goja.FunctionCall) goja.Value {

@@ -54,7 +54,19 @@ func (h *Host) exit(call goja.FunctionCall) goja.Value {
 			panic(err)
 		}
 	}
-	h.end(&ExitError{h.exitCode()})
+	code := h.exitCode()
+	if end, ok := goja.AssertFunction(h.process.object.Get("reallyExit")); ok { // a script may have put its own in front
+		if _, err := end(h.process.object, h.vm.ToValue(code)); err != nil {
+			panic(err)
+		}
+	}
+	h.end(&ExitError{code})
+	return goja.Undefined()
+}
+
+// reallyExit is process.reallyExit: the host ends, and no listener runs.
+func (h *Host) reallyExit(call goja.FunctionCall) goja.Value {
+	h.end(&ExitError{int(call.Argument(0).ToInteger())})
 	return goja.Undefined()
 }
 

@@ -57,3 +57,19 @@ func (h *Host) Fail() { h.makeProcess(); h.end(&ExitError{h.failed()}) }
 // ClassOf returns the class by which goja implements an object, such as "Map" or "Promise"; "" for a primitive. It is
 // for the loop.
 func (h *Host) ClassOf(v goja.Value) string { return classOf(v) }
+
+// Hold keeps Run waiting until release is called, for work that a script waits for. It is for the loop, and so is release, which
+// may be called more than once.
+func (h *Host) Hold() (release func()) {
+	if h.endErr != nil {
+		return func() {}
+	}
+	h.hold(1)
+	held := true
+	return func() {
+		if held && h.endErr == nil {
+			h.hold(-1)
+		}
+		held = false
+	}
+}

@@ -51,7 +51,7 @@ const lazy = (name, make) => Object.defineProperty(process, name, {
 })
 const process = {
 	nextTick: host.nextTick,
-	exit: host.exit,
+	exit: host.exit, reallyExit: host.reallyExit,
 	get exitCode() { return exitCode },
 	set exitCode(v) {
 		const n = typeof v === 'string' && v !== '' ? Number(v) : v
@@ -114,7 +114,7 @@ const { emit, listenerCount } = process
 return {
 	process,
 	emit(name, ...args) {
-		if (name !== 'uncaughtException' || capture === null) return emit(name, ...args)
+		if (name !== 'uncaughtException' || capture === null) return (typeof process.emit === 'function' ? process.emit : emit).call(process, name, ...args)
 		capture(args[0])
 		return true
 	},

@@ -57,26 +57,30 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// What Node has and loopjs does not is named as such.
+// What Node has and loopjs does not can be required, and throws when it is used.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, files{"main.mjs": `
-import fs, { createReadStream, createWriteStream } from 'node:fs'
-for (const f of [createReadStream, createWriteStream, fs.watch, fs.watchFile]) try { f('x') } catch (e) { console.log(e.message, e.code) }
-for (const name of ['http', 'node:stream/promises', 'other', 'node:other']) await import(name).catch(e => console.log(e.message.replace(/ imported.*\.mjs/, '')))
-try { require('http') } catch (e) { console.log(e.message.split('\n')[0], e.code) }
+import fs from 'node:fs'
+import http, { request, STATUS_CODES } from 'http'
+import net from 'node:net'
+const { Socket } = net
+class Client extends Socket {}
+const uses = [() => fs.watch('x'), () => request('http://x'), () => new Client(), () => http.createServer(), () => require('worker_threads').Worker(), () => require('vm').runInNewContext('1')]
+for (const f of uses) try { f(); console.log('no error') } catch (e) { console.log(e.message, e.code) }
+console.log(STATUS_CODES[404], net.isIP('::1'), net.isIPv4('1.2.3.256'), require('worker_threads').isMainThread, require('vm').runInThisContext('1 + 1'))
+for (const name of ['other', 'node:other', 'test']) await import(name).catch(e => console.log(e.message.replace(/ imported.*\.mjs/, '')))
+try { require('other') } catch (e) { console.log(e.message.split('\n')[0], e.code) }
 `})
 	stdout, stderr, code := run(t, loopjs(t, dir, "main.mjs"))
-	const want = `fs.createReadStream: loopjs has no streams of files; there is fs.open and FileHandle.read ERR_FEATURE_UNAVAILABLE_ON_PLATFORM
-fs.createWriteStream: loopjs has no streams of files; there is fs.open and FileHandle.write ERR_FEATURE_UNAVAILABLE_ON_PLATFORM
-fs.watch: loopjs has no watching of files; there is fs.stat ERR_FEATURE_UNAVAILABLE_ON_PLATFORM
-fs.watchFile: loopjs has no watching of files; there is fs.stat ERR_FEATURE_UNAVAILABLE_ON_PLATFORM
-Cannot find package 'http' (Node has it, loopjs does not)
-No such built-in module: node:stream/promises (Node has it, loopjs does not)
-Cannot find package 'other'
-No such built-in module: node:other
-Cannot find module 'http' (Node has it, loopjs does not) MODULE_NOT_FOUND
-`
+	const unavailable = " ERR_FEATURE_UNAVAILABLE_ON_PLATFORM\n"
+	want := "fs.watch: loopjs does not have it; there is fs.stat" + unavailable +
+		"http.request: loopjs has no module http; there is fetch, for requests" + unavailable +
+		"net.Socket: loopjs has no module net; there are functions that the program around loopjs gives to scripts" + unavailable +
+		"http.createServer: loopjs has no module http; there is fetch, for requests" + unavailable +
+		"worker_threads.Worker: loopjs has no module worker_threads; there is child_process" + unavailable +
+		"vm.runInNewContext: loopjs has no module vm; there are eval and new Function" + unavailable +
+		"Not Found 6 false true 2\nCannot find package 'other'\nNo such built-in module: node:other\nCannot find package 'test'\nCannot find module 'other' MODULE_NOT_FOUND\n"
 	if stdout != want || code != 0 {
 		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
 	}

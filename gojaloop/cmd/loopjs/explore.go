@@ -114,7 +114,7 @@ func once(ctx context.Context, o *options, c *compiler, seed uint64, stdout, std
 		fmt.Fprintln(stderr, "loopjs:", err)
 		return 1, false
 	}
-	w.loop, w.host = p.loop, p.host
+	w.loop, w.host, p.explores = p.loop, p.host, true
 	p.vm.SetTimeSource(func() time.Time { return epoch.Add(w.Now()) })
 	code = p.run(ctx)
 	if w.tooLong {

@@ -3,7 +3,6 @@ package main
 // Opened files, for node:fs, by the system's descriptors.
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -28,7 +27,14 @@ func init() {
 		},
 		"fread":  withFile("read", readOpened),
 		"fwrite": withFile("write", writeOpened),
-		"fstat":  withFile("fstat", func(f *os.File, _ arguments) (any, error) { return stat(f.Stat()) }),
+		"fstat":  withFile("fstat", func(f *os.File, _ arguments) (any, error) { return statOf(f) }),
+		"fchmod": withFile("fchmod", func(f *os.File, a arguments) (any, error) { return nil, f.Chmod(modeBits(int(a.number(1)))) }),
+		"fchown": withFile("fchown", func(f *os.File, a arguments) (any, error) {
+			return nil, f.Chown(int(a.number(1)), int(a.number(2)))
+		}),
+		"futimes": withFile("futime", func(f *os.File, a arguments) (any, error) {
+			return nil, os.Chtimes(f.Name(), timeOf(a.number(1)), timeOf(a.number(2)))
+		}),
 		"ftruncate": withFile("ftruncate", func(f *os.File, a arguments) (any, error) {
 			return nil, f.Truncate(int64(a.number(1)))
 		}),
@@ -61,22 +67,33 @@ func withFile(call string, f func(*os.File, arguments) (any, error)) func(argume
 	}
 }
 
-func openFile(a arguments) (any, error) {
-	mode := fs.FileMode(0o666)
-	if m := a.number(2); m != 0 {
-		mode = fs.FileMode(m)
+// openFlags returns the system's flags for Node's: a text such as "r+", or the flags.
+func openFlags(flag any) (int, error) {
+	if n, ok := flag.(int64); ok {
+		return int(n), nil
 	}
+	text, _ := flag.(string)
 	flags := map[string]int{"r": os.O_RDONLY, "r+": os.O_RDWR, "w": os.O_WRONLY | os.O_CREATE | os.O_TRUNC, "w+": os.O_RDWR | os.O_CREATE | os.O_TRUNC,
 		"a": os.O_WRONLY | os.O_CREATE | os.O_APPEND, "a+": os.O_RDWR | os.O_CREATE | os.O_APPEND}
-	name := strings.NewReplacer("x", "", "s", "").Replace(a.text(1))
-	how, ok := flags[name]
+	how, ok := flags[strings.NewReplacer("x", "", "s", "").Replace(text)]
 	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: a.text(0), Err: syscall.EINVAL}
+		return 0, syscall.EINVAL
 	}
-	if strings.Contains(a.text(1), "x") {
+	if strings.Contains(text, "x") {
 		how |= os.O_EXCL
 	}
-	f, err := os.OpenFile(a.text(0), how, mode)
+	if strings.Contains(text, "s") {
+		how |= os.O_SYNC
+	}
+	return how, nil
+}
+
+func openFile(a arguments) (any, error) {
+	how, err := openFlags(a[1])
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(a.text(0), how, modeBits(int(a.number(2))))
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +113,7 @@ func readOpened(f *os.File, a arguments) (any, error) {
 	} else if len(b) > 0 {
 		n, err = f.Read(b)
 	}
-	if err == io.EOF {
-		err = nil
-	}
-	return b[:n], err
+	return b[:n], atEnd(err)
 }
 
 func writeOpened(f *os.File, a arguments) (any, error) {

@@ -4,7 +4,9 @@ package main
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,18 +25,29 @@ var fileOperations = map[string]struct {
 	syscall string
 	run     func(a arguments) (any, error)
 }{
-	"access": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return nil, err }},
-	"append": {"open", func(a arguments) (any, error) { return nil, write(a, os.O_APPEND) }},
-	"chmod":  {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), fs.FileMode(a.number(1))) }},
-	"copy":   {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1)) }},
+	"access": {"access", func(a arguments) (any, error) { return nil, access(a.text(0), int(a.number(1))) }},
+	"chmod":  {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), modeBits(int(a.number(1)))) }},
+	"chown": {"chown", func(a arguments) (any, error) {
+		return nil, os.Chown(a.text(0), int(a.number(1)), int(a.number(2)))
+	}},
+	"copy":   {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1), a.flag(2)) }},
 	"cp":     {"cp", func(a arguments) (any, error) { return nil, copyTree(a) }},
 	"exists": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
-	"lstat":  {"lstat", func(a arguments) (any, error) { return stat(os.Lstat(a.text(0))) }},
-	"mkdir":  {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
-	"mkdtemp": {"mkdtemp", func(a arguments) (any, error) {
-		return os.MkdirTemp(filepath.Dir(a.text(0)), filepath.Base(a.text(0))+"*")
+	"lchown": {"lchown", func(a arguments) (any, error) {
+		return nil, os.Lchown(a.text(0), int(a.number(1)), int(a.number(2)))
 	}},
-	"read":     {"open", func(a arguments) (any, error) { return readFile(a.text(0)) }},
+	"link":  {"link", func(a arguments) (any, error) { return nil, os.Link(a.text(0), a.text(1)) }},
+	"lstat": {"lstat", func(a arguments) (any, error) { return stat(a.text(0), false) }},
+	"lutimes": {"lutime", func(a arguments) (any, error) {
+		return nil, setTimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2)))
+	}},
+	"mkdir": {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
+	"mkdtemp": {"mkdtemp", func(a arguments) (any, error) {
+		return os.MkdirTemp(filepath.Dir(a.text(0)+"x"), strings.TrimSuffix(filepath.Base(a.text(0)+"x"), "x")+"*")
+	}},
+	"opendir":  {"opendir", func(a arguments) (any, error) { return list(a.text(0), a.text(0), a.flag(1)) }},
+	"raw":      {"setRawMode", func(a arguments) (any, error) { return nil, setRaw(int(a.number(0)), a.flag(1)) }},
+	"read":     {"open", func(a arguments) (any, error) { return readFile(a) }},
 	"readdir":  {"scandir", func(a arguments) (any, error) { return list(a.text(0), a.text(0), a.flag(1)) }},
 	"readlink": {"readlink", func(a arguments) (any, error) { return os.Readlink(a.text(0)) }},
 	"realpath": {"realpath", func(a arguments) (any, error) {
@@ -44,27 +57,37 @@ var fileOperations = map[string]struct {
 		}
 		return filepath.Abs(path)
 	}},
-	"rename":   {"rename", func(a arguments) (any, error) { return nil, os.Rename(a.text(0), a.text(1)) }},
-	"rm":       {"rm", func(a arguments) (any, error) { return nil, remove(a) }},
-	"rmdir":    {"rmdir", func(a arguments) (any, error) { return nil, removeFolder(a.text(0)) }},
-	"stat":     {"stat", func(a arguments) (any, error) { return stat(os.Stat(a.text(0))) }},
+	"rename": {"rename", func(a arguments) (any, error) { return nil, os.Rename(a.text(0), a.text(1)) }},
+	"rm":     {"rm", func(a arguments) (any, error) { return nil, remove(a) }},
+	"rmdir": {"rmdir", func(a arguments) (any, error) {
+		if err := removeFolder(a.text(0)); err == nil || !a.flag(1) {
+			return nil, err
+		}
+		return nil, os.RemoveAll(a.text(0))
+	}},
+	"stat":     {"stat", func(a arguments) (any, error) { return stat(a.text(0), true) }},
+	"statfs":   {"statfs", func(a arguments) (any, error) { return statFileSystem(a.text(0)) }},
 	"symlink":  {"symlink", func(a arguments) (any, error) { return nil, os.Symlink(a.text(0), a.text(1)) }},
 	"truncate": {"truncate", func(a arguments) (any, error) { return nil, os.Truncate(a.text(0), int64(a.number(1))) }},
+	"umask":    {"umask", func(a arguments) (any, error) { return umask(int(a.number(0))), nil }},
 	"unlink":   {"unlink", func(a arguments) (any, error) { return nil, unlink(a.text(0)) }},
 	"utimes": {"utime", func(a arguments) (any, error) {
-		at := func(i int) time.Time { return time.UnixMicro(int64(a.number(i) * 1e6)) }
-		return nil, os.Chtimes(a.text(0), at(1), at(2))
+		return nil, os.Chtimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2)))
 	}},
-	"write": {"open", func(a arguments) (any, error) { return nil, write(a, os.O_TRUNC) }},
-	// The next bytes of the standard input, none at its end.
-	"stdin": {"read", func(arguments) (any, error) {
-		b := make([]byte, 64<<10)
-		n, err := os.Stdin.Read(b)
-		if n > 0 || err == nil || err.Error() == "EOF" {
-			return b[:n], nil
+	"write": {"open", func(a arguments) (any, error) { return nil, write(a) }},
+}
+
+func timeOf(seconds float64) time.Time { return time.UnixMicro(int64(math.Round(seconds * 1e6))) }
+
+// modeBits returns Go's mode for the permissions of a system's.
+func modeBits(m int) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	for bit, flag := range map[int]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if m&bit != 0 {
+			mode |= flag
 		}
-		return nil, err
-	}},
+	}
+	return mode
 }
 
 // arguments are a script's arguments, exported.
@@ -98,98 +121,148 @@ func (a arguments) flag(i int) bool {
 	return b == true
 }
 
-func readFile(path string) (any, error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, syscall.EISDIR) {
-		err = &fs.PathError{Op: "read", Err: syscall.EISDIR}
+func readFile(a arguments) (any, error) {
+	if a.text(1) == "r" {
+		b, err := os.ReadFile(a.text(0))
+		if errors.Is(err, syscall.EISDIR) {
+			err = &fs.PathError{Op: "read", Err: syscall.EISDIR}
+		}
+		return b, err
 	}
-	return b, err
+	how, err := openFlags(a[1])
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(a.text(0), how, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
-// write writes the second argument to the file that the first names. The third is Node's flag, which overrides how;
-// the fourth is the mode.
-func write(a arguments, how int) error {
-	flags := os.O_CREATE | os.O_WRONLY | how
-	if f := a.text(2); strings.HasPrefix(f, "a") {
-		flags = flags&^os.O_TRUNC | os.O_APPEND
-	} else if strings.HasPrefix(f, "r") {
-		flags = os.O_RDWR
-	}
-	if strings.Contains(a.text(2), "x") {
-		flags |= os.O_EXCL
-	}
-	mode := fs.FileMode(0o666)
-	if m := a.number(3); m != 0 {
-		mode = fs.FileMode(m)
-	}
-	f, err := os.OpenFile(a.text(0), flags, mode)
+// write writes the second argument to the file that the first names. The third is Node's flag, the fourth the mode; the fifth tells
+// whether the data is to reach the disk.
+func write(a arguments) error {
+	how, err := openFlags(a[2])
 	if err != nil {
 		return err
 	}
-	var data []byte
-	if len(a) > 1 {
-		data, _ = a[1].([]byte)
+	f, err := os.OpenFile(a.text(0), how, modeBits(int(a.number(3))))
+	if err != nil {
+		return err
 	}
+	data, _ := a[1].([]byte)
 	_, err = f.Write(data)
+	if err == nil && a.flag(4) {
+		err = f.Sync()
+	}
 	return errors.Join(err, f.Close())
 }
 
-func copyFile(from, to string) error {
-	b, err := os.ReadFile(from)
+func copyFile(from, to string, exclusive bool) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(from)
+	defer in.Close()
+	info, err := in.Stat()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, b, info.Mode().Perm())
+	if there, err := os.Stat(to); err == nil && os.SameFile(info, there) && !exclusive {
+		return nil
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if exclusive {
+		flags |= os.O_EXCL
+	}
+	out, err := os.OpenFile(to, flags, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
-// copyTree copies a file, or a folder with everything in it, and replaces files that exist.
+// errExists is the error of fs.cp for a file that is there.
+var errExists = errors.New("Target already exists")
+
+// copyTree copies a file, or a folder with everything in it. The arguments are the names, and whether it goes into folders,
+// replaces files that exist, fails where one exists that it does not replace, follows links, and keeps times.
 func copyTree(a arguments) error {
 	from, to := a.text(0), a.text(1)
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	info := os.Lstat
+	if a.flag(5) {
+		info = os.Stat
+	}
+	i, err := info(from)
+	if err != nil {
+		return err
+	}
+	there, missing := os.Lstat(to)
+	switch {
+	case i.IsDir() && !a.flag(2):
+		return &fs.PathError{Op: "cp", Path: from, Err: syscall.EISDIR}
+	case i.IsDir():
+		entries, err := os.ReadDir(from)
 		if err != nil {
 			return err
 		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
+		if err := os.MkdirAll(to, 0o777); err != nil {
 			return err
 		}
-		there := filepath.Join(to, relative)
-		switch {
-		case d.IsDir() && !a.flag(2):
-			return &fs.PathError{Op: "cp", Path: from, Err: syscall.EISDIR}
-		case d.IsDir():
-			return os.MkdirAll(there, 0o777)
-		case d.Type()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(path)
-			if err != nil {
+		for _, e := range entries {
+			b := append(arguments{filepath.Join(from, e.Name()), filepath.Join(to, e.Name())}, a[2:]...)
+			if err := copyTree(b); err != nil {
 				return err
 			}
-			_ = os.Remove(there)
-			return os.Symlink(link, there)
 		}
-		return copyFile(path, there)
-	})
+		return os.Chmod(to, i.Mode().Perm())
+	case missing == nil && !a.flag(3) && a.flag(4):
+		return errExists
+	case missing == nil && !a.flag(3):
+		return nil
+	case i.Mode()&fs.ModeSymlink != 0:
+		link, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		if !filepath.IsAbs(link) {
+			if link, err = filepath.Abs(filepath.Join(filepath.Dir(from), link)); err != nil {
+				return err
+			}
+		}
+		if missing == nil && !there.IsDir() {
+			_ = os.Remove(to)
+		}
+		return os.Symlink(link, to)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	err = copyFile(from, to, false)
+	if err == nil && a.flag(6) {
+		err = os.Chtimes(to, i.ModTime(), i.ModTime())
+	}
+	return err
 }
 
 // makeFolder makes a folder. If the second argument says so, it makes the folders above too, and returns the first
 // folder that it made.
 func makeFolder(a arguments) (any, error) {
-	path := a.text(0)
+	path, mode := a.text(0), modeBits(int(a.number(2)))
 	if !a.flag(1) {
-		return nil, os.Mkdir(path, 0o777)
+		return nil, os.Mkdir(path, mode)
 	}
 	made := ""
-	for at := path; ; at = filepath.Dir(at) {
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil || filepath.Dir(at) == at {
 			break
 		}
 		made = at
 	}
-	if err := os.MkdirAll(path, 0o777); err != nil || made == "" {
+	if err := os.MkdirAll(path, mode); err != nil || made == "" {
 		return nil, err
 	}
 	return made, nil
@@ -222,7 +295,7 @@ func unlink(path string) error {
 	return os.Remove(path)
 }
 
-// list returns the entries of the folder at: name, parent, path relative to folder, and kind. If deep is set, it
+// list returns the entries of the folder at: name, parent, path relative to folder, and mode. If deep is set, it
 // returns those of subfolders too.
 func list(folder, at string, deep bool) ([]any, error) {
 	entries, err := os.ReadDir(at)
@@ -233,7 +306,7 @@ func list(folder, at string, deep bool) ([]any, error) {
 	for _, e := range entries {
 		path := filepath.Join(at, e.Name())
 		relative, _ := filepath.Rel(folder, path)
-		all = append(all, map[string]any{"name": e.Name(), "parent": at, "relative": relative, "kind": kind(e.Type())})
+		all = append(all, map[string]any{"name": e.Name(), "parent": at, "relative": relative, "mode": kindBits(e.Type())})
 		if deep && e.IsDir() {
 			more, err := list(folder, path, true)
 			if err != nil {
@@ -245,33 +318,23 @@ func list(folder, at string, deep bool) ([]any, error) {
 	return all, nil
 }
 
-func kind(m fs.FileMode) string {
+// kindBits returns the system's number for the kind of a file.
+func kindBits(m fs.FileMode) int {
 	switch {
 	case m.IsRegular():
-		return "file"
+		return 0o100000
 	case m.IsDir():
-		return "directory"
+		return 0o40000
 	case m&fs.ModeSymlink != 0:
-		return "link"
+		return 0o120000
 	case m&fs.ModeNamedPipe != 0:
-		return "fifo"
+		return 0o10000
 	case m&fs.ModeSocket != 0:
-		return "socket"
+		return 0o140000
 	case m&fs.ModeCharDevice != 0:
-		return "character"
+		return 0o20000
 	}
-	return "block"
-}
-
-func stat(info fs.FileInfo, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	types := map[string]int{"file": 0o100000, "directory": 0o40000, "link": 0o120000, "fifo": 0o10000, "socket": 0o140000, "character": 0o20000, "block": 0o60000}
-	k := kind(info.Mode())
-	return map[string]any{
-		"size": info.Size(), "mode": types[k] | int(info.Mode().Perm()), "kind": k, "mtimeMs": float64(info.ModTime().UnixMicro()) / 1000,
-	}, nil
+	return 0o60000
 }
 
 // errorName is an error of the system, with Node's name and text.
@@ -311,8 +374,12 @@ func asFailure(err error, call string, a arguments) *failure {
 	if call == "rm" && errors.Is(err, fs.ErrNotExist) {
 		f.Syscall = "lstat"
 	}
-	if call == "rename" || call == "copyfile" || call == "symlink" {
+	switch call {
+	case "rename", "copyfile", "symlink", "link":
 		f.Dest = a.text(1)
+	}
+	if err == errExists {
+		return &failure{Code: "ERR_FS_CP_EEXIST", Message: err.Error(), Syscall: "cp", Path: a.text(1), Errno: -int(syscall.EEXIST)}
 	}
 	var number syscall.Errno
 	exact := errors.As(err, &number) && slices.ContainsFunc(numbers, func(n errorName) bool { return n.err == number })
@@ -322,8 +389,11 @@ func asFailure(err error, call string, a arguments) *failure {
 		}
 		if errors.Is(err, n.err) || n.err == syscall.ENOENT && errors.Is(err, fs.ErrNotExist) || n.err == syscall.EEXIST && errors.Is(err, fs.ErrExist) {
 			f.Code, f.Errno, f.Message = n.name, -int(n.err), n.text
-			break
+			return f
 		}
+	}
+	if name := errnoName(number); name != "" {
+		f.Code, f.Errno, f.Message = name, -int(number), strings.ToLower(number.Error())
 	}
 	return f
 }

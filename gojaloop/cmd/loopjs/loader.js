@@ -38,15 +38,10 @@ function nodeModules(dir) {
 	}
 }
 
-// absent returns a note for error messages if a module is one of Node's that loopjs does not have.
-const nodeOnly = /^(node:)?(async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|http|http2|https|inspector|net|punycode|repl|stream|sys|test|tls|trace_events|tty|v8|vm|wasi|worker_threads|zlib)(\/|$)/
-const absent = name => nodeOnly.test(name) ? ' (Node has it, loopjs does not)' : ''
-
 function find(specifier, from, esm) {
 	const r = go.resolve(specifier, from, esm)
 	if (r.file !== undefined) return r.file
-	const { code } = r
-	const message = r.message.replace(/(?=\n)|$/, absent(specifier))
+	const { code, message } = r
 	const e = new Error(esm && /^ERR_PACKAGE_PATH|^ERR_MODULE_NOT/.test(code) && !message.includes(' imported from ') ? `${message} imported from ${from}` : message)
 	e.code = !esm && code === 'ERR_MODULE_NOT_FOUND' ? 'MODULE_NOT_FOUND' : code
 	if (code === 'MODULE_NOT_FOUND') e.requireStack = [from]
@@ -64,7 +59,7 @@ function checked(specifier) {
 }
 
 function unknownBuiltin(name) {
-	const e = new Error('No such built-in module: ' + name + absent(name))
+	const e = new Error('No such built-in module: ' + name)
 	e.code = 'ERR_UNKNOWN_BUILTIN_MODULE'
 	return e
 }

@@ -4,26 +4,42 @@ package main
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"fmt"
-	"hash"
 	"io"
 	"os"
-	"os/user"
 	"path/filepath"
-	"runtime"
 
 	"github.com/dop251/goja"
 	"golang.org/x/term"
 )
 
-// natives makes the object "go" of prelude.js.
+// lazily is an object whose properties are made on their first use, for goja.NewDynamicObject.
+type lazily struct {
+	make map[string]func() goja.Value
+	made map[string]goja.Value
+}
+
+func (l *lazily) Get(key string) goja.Value {
+	if v := l.made[key]; v != nil {
+		return v
+	}
+	f := l.make[key]
+	if f == nil {
+		return nil
+	}
+	l.made[key] = f()
+	return l.made[key]
+}
+
+func (l *lazily) Set(string, goja.Value) bool { return false }
+func (l *lazily) Has(key string) bool         { return l.make[key] != nil }
+func (l *lazily) Delete(string) bool          { return false }
+func (l *lazily) Keys() []string              { return nil }
+
+// natives makes the object "go" of prelude.js. The functions are its prototype's.
 func (p *program) natives() goja.Value {
+	functions := &lazily{make: map[string]func() goja.Value{"about": p.about}, made: map[string]goja.Value{}}
 	o := p.vm.NewObject()
+	_ = o.SetPrototype(p.vm.NewDynamicObject(functions))
 	text := func(call goja.FunctionCall, i int) string { return call.Argument(i).String() }
 	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
 		"source": func(call goja.FunctionCall) goja.Value {
@@ -97,12 +113,22 @@ func (p *program) natives() goja.Value {
 		"fromURLPath": func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(fromURLPath(text(call, 0))) },
 		"fileSync":    func(call goja.FunctionCall) goja.Value { return p.outcome(operate(text(call, 0), p.exported(call))) },
 		"file":        p.fileLater,
-		"hash":        p.hash,
+		"begin":       p.begin,
+		"follow":      p.follow,
+		"spawn":       p.spawn,
+		"finish":      p.finishChild,
+		"codec":       p.codec,
+		"hasher":      p.hasher,
+		"pbkdf2":      p.pbkdf2,
+		"evaluate":    p.evaluateScript,
+		"usage":       func(goja.FunctionCall) goja.Value { return p.plain(resources()) },
+		"machine":     func(goja.FunctionCall) goja.Value { return p.machine() },
+		"ids":         func(goja.FunctionCall) goja.Value { return p.ids() },
 		"classOf":     p.classOf,
 		"tty": func(call goja.FunctionCall) goja.Value {
 			fd := int(call.Argument(0).ToInteger())
-			columns, _, _ := term.GetSize(fd)
-			return p.vm.ToValue(map[string]any{"is": term.IsTerminal(fd), "columns": columns})
+			columns, rows, _ := term.GetSize(fd)
+			return p.plain(map[string]any{"is": term.IsTerminal(fd), "columns": columns, "rows": rows})
 		},
 		"listens": func(call goja.FunctionCall) goja.Value {
 			p.signals.handled.Store(call.Argument(1).ToInteger() > 0)
@@ -113,9 +139,8 @@ func (p *program) natives() goja.Value {
 			return nil
 		},
 	} {
-		_ = o.Set(name, p.host.Func(f))
+		functions.make[name] = func() goja.Value { return p.host.Func(f) }
 	}
-	_ = o.Set("about", p.about())
 	return o
 }
 
@@ -150,6 +175,14 @@ func (p *program) unitValue(u *unit) goja.Value {
 	}
 	_ = o.Set("names", names)
 	return o
+}
+
+// bytesOf returns the bytes of an ArrayBuffer, nil for any other value.
+func bytesOf(v goja.Value) []byte {
+	if b, ok := v.Export().(goja.ArrayBuffer); ok {
+		return b.Bytes()
+	}
+	return nil
 }
 
 // exported returns all arguments but the first, exported. Data is copied, since the script may change its own.
@@ -215,6 +248,9 @@ func (p *program) plain(v any) goja.Value {
 	}
 	o := p.vm.NewObject()
 	for key, value := range m {
+		if list, ok := value.([]any); ok {
+			value = p.vm.NewArray(list...)
+		}
 		_ = o.Set(key, value)
 	}
 	return o
@@ -223,17 +259,18 @@ func (p *program) plain(v any) goja.Value {
 // fileLater runs a file operation on a goroutine of its own, and returns a promise of its outcome.
 func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 	name, args := call.Argument(0).String(), p.exported(call)
-	what := "file: " + name + " " + args.text(0)
-	if name == "stdin" {
-		what = "reading the standard input"
-	}
-	done := p.working(what)
+	done := p.working(workName(name, args))
+	return p.later(func() (any, *failure) { return operate(name, args) }, func(v any, f *failure) goja.Value {
+		done()
+		return p.outcome(v, f)
+	})
+}
+
+// later does work on a goroutine of its own, and returns a promise of what then makes of the outcome.
+func (p *program) later(work func() (any, *failure), then func(any, *failure) goja.Value) goja.Value {
 	start, _ := goja.AssertFunction(p.host.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
-		v, f := operate(name, args)
-		return func(*goja.Runtime) (goja.Value, error) {
-			done()
-			return p.outcome(v, f), nil
-		}, nil
+		v, f := work()
+		return func(*goja.Runtime) (goja.Value, error) { return then(v, f), nil }, nil
 	}))
 	promise, err := start(goja.Undefined())
 	if err != nil {
@@ -242,72 +279,22 @@ func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 	return promise
 }
 
-// hash returns the hash of data, or its HMAC if there is a key. The arguments are the algorithm, the data and the
-// key.
-func (p *program) hash(call goja.FunctionCall) goja.Value {
-	make, ok := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[call.Argument(0).String()]
-	if !ok {
-		panic(p.newError("Error", "Digest method not supported"))
+// evaluateScript runs a source as a script of this program; if the third argument is set, it only compiles it.
+func (p *program) evaluateScript(call goja.FunctionCall) goja.Value {
+	program, err := p.compiler.script(call.Argument(1).String(), call.Argument(0).String())
+	if err != nil {
+		panic(p.errorValue(asSyntaxError(err, call.Argument(1).String(), call.Argument(0).String())))
 	}
-	h := make()
-	if key, ok := call.Argument(2).Export().(goja.ArrayBuffer); ok {
-		h = hmac.New(make, key.Bytes())
+	if call.Argument(2).ToBoolean() {
+		return nil
 	}
-	b, _ := call.Argument(1).Export().(goja.ArrayBuffer)
-	h.Write(b.Bytes())
-	return p.vm.ToValue(p.vm.NewArrayBuffer(h.Sum(nil)))
+	v, err := p.vm.RunProgram(program)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func (p *program) classOf(call goja.FunctionCall) goja.Value {
 	return p.vm.ToValue(p.host.ClassOf(call.Argument(0)))
-}
-
-// about returns facts that stay the same while the program runs: arguments, machine, user.
-func (p *program) about() goja.Value {
-	executable, err := os.Executable()
-	if err != nil {
-		executable = os.Args[0]
-	}
-	argv := []any{executable}
-	if p.options.code == nil {
-		name := p.options.file
-		if name != "-" {
-			if file, err := filepath.Abs(name); err == nil {
-				name = file
-				if found := p.compiler.resolver.fileOrFolder(file); found != "" {
-					name = found
-				}
-			}
-		}
-		if name != "" {
-			argv = append(argv, name)
-		}
-	}
-	for _, a := range p.options.args {
-		argv = append(argv, a)
-	}
-	var execArgv []any
-	for _, a := range p.options.own {
-		execArgv = append(execArgv, a)
-	}
-	hostname, _ := os.Hostname()
-	home, _ := os.UserHomeDir()
-	name := ""
-	if u, err := user.Current(); err == nil {
-		name = u.Username
-	}
-	eol, kind := "\n", map[string]string{"linux": "Linux", "darwin": "Darwin", "windows": "Windows_NT"}[runtime.GOOS]
-	if runtime.GOOS == "windows" {
-		eol = "\r\n"
-	}
-	if kind == "" {
-		kind = runtime.GOOS
-	}
-	o := p.plain(map[string]any{
-		"eol": eol, "devNull": os.DevNull, "type": kind, "hostname": hostname, "home": home, "temporary": filepath.Clean(os.TempDir()),
-		"release": fmt.Sprint(runtime.Version()), "machine": runtime.GOARCH, "processors": runtime.NumCPU(), "user": name, "uid": os.Getuid(), "gid": os.Getgid(),
-	}).ToObject(p.vm)
-	_ = o.Set("argv", p.vm.NewArray(argv...))
-	_ = o.Set("execArgv", p.vm.NewArray(execArgv...))
-	return o
 }

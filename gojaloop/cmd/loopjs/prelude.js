@@ -61,20 +61,39 @@ go.invalidType = (name, expected, v) => {
 	return Object.assign(new TypeError(`The "${name}" argument must be ${article(expected)}.${received}`), { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
+// refuse makes a function for what loopjs lacks: a script may ask for it, or import it along with others; calling it throws.
+go.refuse = (module, name, instead) => Object.defineProperty(function () {
+	throw Object.assign(new Error(`${module}.${name}: loopjs does not have it; there is ${instead}`), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })
+}, 'name', { value: name, configurable: true })
+
+// The error of a system call, from what Go tells of it.
+go.systemError = f => {
+	const where = f.path ? ` '${f.path}'` : ''
+	const e = new Error(`${f.code}: ${f.message}, ${f.syscall}${where}${f.dest ? ` -> '${f.dest}'` : ''}`)
+	e.errno = f.errno
+	e.code = f.code
+	e.syscall = f.syscall
+	if (f.path) e.path = f.path
+	if (f.dest) e.dest = f.dest
+	return e
+}
+
 // The place of each module: a file of its own, or a name in another.
 const places = {
-	assert: m => m('assert'), 'assert/strict': m => m('assert').strict, events: m => m('events'), fs: m => m('fs'), 'fs/promises': m => m('fs').promises,
-	os: m => m('os'), path: m => m('path'), 'path/posix': m => m('path').posix, process: m => m('process'), timers: m => m('timers'),
-	'timers/promises': m => m('timers').promises, url: m => m('url'), util: m => m('util'), 'util/types': m => m('util').types, module: () => loader.Module,
-	readline: m => m('readline'), 'readline/promises': m => m('readline').promises,
+	'assert/strict': m => m('assert').strict, 'fs/promises': m => m('fs').promises, 'path/posix': m => m('path').posix, 'path/win32': m => m('path').win32,
+	'timers/promises': m => m('timers').promises, 'util/types': m => m('util').types, module: () => loader.Module, 'readline/promises': m => m('readline').promises,
+	'stream/promises': m => m('stream').promises, 'stream/web': m => m('other')['stream/web'], 'stream/consumers': m => m('other')['stream/consumers'], sys: m => m('util'), constants: m => ({ ...m('os').constants.errno, ...m('os').constants.signals, ...m('fs').constants }),
 }
-for (const name of ['buffer', 'console', 'constants', 'crypto', 'perf_hooks', 'querystring', 'string_decoder']) places[name] = m => m('other')[name]
-go.builtins = Object.keys(places).sort()
+for (const name of ['assert', 'child_process', 'diagnostics_channel', 'events', 'fs', 'os', 'path', 'process', 'punycode', 'querystring', 'readline', 'stream', 'string_decoder', 'timers', 'tty', 'url', 'util', 'zlib']) places[name] = m => m(name)
+for (const name of ['async_hooks', 'buffer', 'console', 'crypto', 'perf_hooks']) places[name] = m => m('other')[name]
+for (const name of ['cluster', 'dgram', 'dns', 'dns/promises', 'domain', 'http', 'http2', 'https', 'inspector', 'net', 'repl', 'test', 'tls', 'trace_events', 'v8', 'vm', 'wasi', 'worker_threads']) places[name] = m => m('refused')(name)
+const onlyWithScheme = ['test']
+go.builtins = Object.keys(places).filter(n => !onlyWithScheme.includes(n)).sort()
 
 const made = new Map()
 function file(name) {
 	let m = made.get(name)
-	if (m === undefined) made.set(name, m = go.source(name)(go, file))
+	if (m === undefined) made.set(name, m = go.source(name)(go, require))
 	return m
 }
 // In these files require takes the name of a module, or the name of a file that is no module.
@@ -86,7 +105,7 @@ function builtin(name) {
 	if (m === undefined) made.set(key, m = places[name](f => { let x = made.get(f); if (x === undefined) made.set(f, x = go.source(f)(go, require)); return x }))
 	return m
 }
-const isBuiltin = name => typeof name === 'string' && Object.prototype.hasOwnProperty.call(places, name.replace(/^node:/, ''))
+const isBuiltin = go.isBuiltin = name => typeof name === 'string' && Object.prototype.hasOwnProperty.call(places, name.replace(/^node:/, '')) && !onlyWithScheme.includes(name)
 go.deepEqual = (a, b, strict) => require('deep').equal(a, b, strict)
 
 const loader = go.source('loader')(go, builtin, isBuiltin)

@@ -62,9 +62,10 @@ type program struct {
 	texts    map[string]string // sources that are not in a file, by name
 	mainName string
 
-	signals signals
-	alive   *alive // nil without --trace-alive
-	session *repl  // nil unless interactive
+	signals  signals
+	alive    *alive // nil without --trace-alive
+	explores bool   // the program runs under a schedule
+	session  *repl  // nil unless interactive
 }
 
 // newProgram makes the loop and the host. Several programs may share the compiler.

@@ -80,8 +80,8 @@ const methods = {
 	},
 	on(type, f) { return add(this, type, f, false) },
 	prependListener(type, f) { return add(this, type, f, true) },
-	once(type, f) { return add(this, type, once(this, type, f), false) },
-	prependOnceListener(type, f) { return add(this, type, once(this, type, f), true) },
+	once(type, f) { return this.on(type, once(this, type, f)) },
+	prependOnceListener(type, f) { return this.prependListener(type, once(this, type, f)) },
 	removeListener(type, f) {
 		check(f)
 		const list = listenersOf(this, type)
