@@ -281,7 +281,7 @@ func (l *Loop) Watched() bool { return l.probe.Watched() }
 func (l *Loop) ForgetRecorded() { l.counters.ticks.Add(10) }
 
 // Tracing tells whether the loop takes it that a trace is being written.
-func (l *Loop) Tracing() bool { return l.regions.on || l.regions.current != nil }
+func (l *Loop) Tracing() bool { return l.regions.On || l.regions.Within() }
 
 // Call calls fn through a pointer as the loop does; CallObserved as it calls a task that has waited, when it has a probe. They
 // are for loops that nobody runs.

@@ -41,29 +41,29 @@ type Loop struct {
 
 	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
 	// and handover name the writers of their fields.
-	tickTime  atomic.Int64  // when the current tick began, in nanoseconds since anchor
-	externals queue         // external tasks taken from inbox
-	internals queue         // internal tasks taken from urgent
-	ticks     queue         // functions of NextTick
-	micro     queue         // microtasks; those of other goroutines once they are adopted
-	inMicro   bool          // microtasks are being drained: functions of NextTick wait until none is left
-	draining  bool          // a microtask or a function of NextTick runs
-	pauses    pauses        // lets other goroutines run while there is nothing to do
-	handover  handover      // lets the loop run before wakers that go on computing
-	overload  episode       // the tick budget is exceeded
-	breach    episode       // the microtask budget is exceeded
-	runaway   episode       // the budget of internal tasks is exceeded
-	bounds    bounds        // what the tick may still do
-	chain     int64         // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
-	account   quota.Account // what an ending loop still accepts from its own callbacks
-	polled    bool          // the tick has collected events; it does so once, also when it is resumed
-	calling   calling       // the callback that runs, or ran last
-	fault     *PanicError   // the panic, or Goexit, that is still to be reported
-	sink      sink          // where the next fault is reported
-	alarm     alarm         // wakes the loop at earliest
-	forget    func() bool   // stops watching Run's context; nil if it is not watched
-	counters  counters      // written by the loop, read by Metrics
-	regions   regions       // of a trace, if one is being written
+	tickTime  atomic.Int64    // when the current tick began, in nanoseconds since anchor
+	externals queue           // external tasks taken from inbox
+	internals queue           // internal tasks taken from urgent
+	ticks     queue           // functions of NextTick
+	micro     queue           // microtasks; those of other goroutines once they are adopted
+	inMicro   bool            // microtasks are being drained: functions of NextTick wait until none is left
+	draining  bool            // a microtask or a function of NextTick runs
+	pauses    pauses          // lets other goroutines run while there is nothing to do
+	handover  handover        // lets the loop run before wakers that go on computing
+	overload  episode         // the tick budget is exceeded
+	breach    episode         // the microtask budget is exceeded
+	runaway   episode         // the budget of internal tasks is exceeded
+	bounds    bounds          // what the tick may still do
+	chain     int64           // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
+	account   quota.Account   // what an ending loop still accepts from its own callbacks
+	polled    bool            // the tick has collected events; it does so once, also when it is resumed
+	calling   calling         // the callback that runs, or ran last
+	fault     *PanicError     // the panic, or Goexit, that is still to be reported
+	sink      sink            // where the next fault is reported
+	alarm     alarm           // wakes the loop at earliest
+	forget    func() bool     // stops watching Run's context; nil if it is not watched
+	counters  counters        // written by the loop, read by Metrics
+	regions   observe.Regions // of a trace, if one is being written
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
@@ -238,7 +238,7 @@ func (l *Loop) tick(resumed bool) bool {
 	} else {
 		l.beginTick()
 	}
-	if l.regions.on {
+	if l.regions.On {
 		l.workInRegions()
 	} else {
 		l.runTimers()
@@ -265,9 +265,25 @@ func (l *Loop) tick(resumed bool) bool {
 	default:
 		l.sleep()
 	}
-	l.regions.enter(inDescriptors)
+	l.regions.Enter(observe.Descriptors)
 	l.runIO()
 	return true
+}
+
+// workInRegions runs the work of a tick, each phase in its region, and begins the region of the sleep.
+func (l *Loop) workInRegions() {
+	r := &l.regions
+	r.Enter(observe.Timers)
+	l.runTimers()
+	r.Enter(observe.Internals)
+	l.runInternal()
+	r.Enter(observe.Externals)
+	l.runExternal()
+	l.runGuest()
+	r.Enter(observe.Microtasks)
+	l.checkpoint()
+	l.promises.Scavenge()
+	r.Enter(observe.Sleep)
 }
 
 // beginTick reads the clock and renews the budgets.
@@ -276,7 +292,7 @@ func (l *Loop) beginTick() {
 	l.pauses.begin(now)
 	l.tickTime.Store(now)
 	l.polled = false
-	l.regions.look(l)
+	l.regions.Look(l.id)
 	release.Publish(&l.counters.ticks, l.counters.ticks.Load()+1)
 	l.probe.Tick(now)
 	l.renewBounds(now)

@@ -3,8 +3,11 @@ package eventloop
 // Faults and overload: how a failure in a callback is contained, and where it is reported.
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"runtime/pprof"
+	"strconv"
 
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/observe"
@@ -19,7 +22,7 @@ func (l *Loop) serve() {
 		l.owner.Store(0)
 		if !ended {
 			l.fault.Value = ErrGoexit
-			l.regions.current = nil // the region has ended with its goroutine
+			l.regions.Forget()
 			sched.Go(l.serve)
 		}
 	}()
@@ -29,7 +32,7 @@ func (l *Loop) serve() {
 	for !l.attempt() {
 	}
 	ended = true
-	l.regions.leave()
+	l.regions.Leave()
 	l.end()
 }
 
@@ -104,4 +107,10 @@ func (e *episode) report(l *Loop, err error) {
 		}
 		l.callHandler(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
 	}
+}
+
+// label gives the calling goroutine, which is going to run the loop, the labels of ctx and the loop's own label for profiles.
+// Goroutines that it starts inherit them.
+func (l *Loop) label(ctx context.Context) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("loop", strconv.FormatUint(l.id, 10))))
 }
