@@ -359,14 +359,15 @@ func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
 // TestKill: a server that is killed during writes has lost no change that it had confirmed, and goes on from there.
 func TestKill(t *testing.T) {
 	const conns = 8
-	rounds := 3
+	modes := []string{"everysec", "always", "no"}
+	rounds := 2 * len(modes)
 	if testing.Short() {
-		rounds = 2
+		rounds = len(modes)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	var done [conns]int
 	for round := range rounds {
-		cmd, addr := process(t, file, "always")
+		cmd, addr := process(t, file, modes[round%len(modes)])
 		var all sync.WaitGroup
 		for n := range conns {
 			c := dial(t, addr)

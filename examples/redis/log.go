@@ -31,7 +31,7 @@ type logFile interface {
 // fileLog is the file, with the changes that it lacks. A nil one records nothing.
 type fileLog struct {
 	loop   *eventloop.Loop
-	always bool // replies wait for the disk
+	always bool // fsync each piece, before those who wait for it go on
 	second bool // fsync each second
 
 	next     *piece // gathers; nil when it is empty
@@ -61,9 +61,6 @@ type piece struct {
 	settle   func(struct{})
 	hopeless func(error)
 }
-
-// backlog is how many bytes may wait for the disk before replies wait too.
-const backlog = 64 << 20
 
 // openLog opens a file, for this server alone. It syncs the folder, so that a new file's name is durable.
 func openLog(name string) (logFile, error) {
@@ -134,10 +131,10 @@ func (l *fileLog) group(f func()) {
 	l.grouped = 0
 }
 
-// barrier waits until all that was appended is written: on the disk, with -fsync always; otherwise only if the
-// backlog is too long.
+// barrier waits until all that was appended is written: a server that is killed then loses nothing that it has told of. With
+// -fsync always it is on the disk.
 func (l *fileLog) barrier() error {
-	if l == nil || l.last == nil || !l.always && (l.next == nil || len(l.next.bytes) < backlog) {
+	if l == nil || l.last == nil {
 		return nil
 	}
 	_, err := threadlet.Await(l.last.settled)

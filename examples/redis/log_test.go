@@ -260,6 +260,47 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
+// TestWrittenBeforeAcknowledged: whatever fsync is, who has passed the barrier has nothing that only this process knows.
+func TestWrittenBeforeAcknowledged(t *testing.T) {
+	for _, fsync := range []string{"always", "everysec", "no"} {
+		synctest.Test(t, func(t *testing.T) {
+			loop, err := eventloop.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := new(memory)
+			log := newLog(loop, slowToWrite{file}, fsync)
+			if err := log.start(); err != nil {
+				t.Fatal(err)
+			}
+			_, _ = threadlet.Go(loop, func() {
+				request := [][]byte{[]byte("SET"), []byte("a"), []byte("1")}
+				for n := range 3 {
+					log.append(request)
+					if err := log.barrier(); err != nil {
+						t.Error(err)
+					}
+					if want := (n + 1) * len(resp.AppendRequest(nil, request...)); len(file.data) != want {
+						t.Errorf("%s: %d bytes are written, want %d", fsync, len(file.data), want)
+					}
+				}
+				_ = loop.Shutdown(context.Background())
+			})
+			if err := loop.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// slowToWrite is a file whose writes take a while.
+type slowToWrite struct{ *memory }
+
+func (s slowToWrite) Write(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return s.memory.Write(p)
+}
+
 // slow is a file whose sync takes a while.
 type slow struct {
 	memory

@@ -191,7 +191,7 @@ func (c *client) flush() error {
 	return err
 }
 
-// send sends output. With -fsync always, the changes behind it are on the disk before it leaves.
+// send sends output. The changes behind it are written before it leaves; see barrier.
 func (c *client) send(out []byte) error {
 	c.sending = len(out)
 	err := c.log.barrier()

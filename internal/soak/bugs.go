@@ -203,6 +203,8 @@ var bugs = []bug{
 	110 - 1: {"A handler that computes keeps new clients from all loops", []string{threads + "TestBusyLoopKeepsNobodyWaiting"}, ""},
 	111 - 1: {"A connection that is used on a goroutine fails where nobody looks", []string{threads + "TestElsewhereIsTold",
 		threads + "TestShared", threads + "TestSharedListener"}, ""},
+	112 - 1: {"Acknowledged writes are lost that the server's model keeps", []string{"examples/redis: TestWrittenBeforeAcknowledged",
+		"examples/redis: TestKill"}, ""},
 	113 - 1: {"One bad value of an entrant loses the whole run", []string{ranked + "runner: TestStrangers", ranked + "runner: TestProgramFaults",
 		ranked + "runner: TestBadCells", ranked + "bench: TestSane"}, "it loses its own place, and the first screen says so"},
 	114 - 1: {"A verdict contradicts itself, or is one that no run could have given", []string{ranked + "stats: TestNothingIsToldOfTheSame",
