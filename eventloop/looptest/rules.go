@@ -238,8 +238,17 @@ func (r *rules) waiting() string {
 	if timer >= 0 {
 		timer = r.scheduled[timer].fn
 	}
-	return fmt.Sprintf("microtasks %v, internal tasks %v, tasks %v, timer %d, descriptor %d are waiting",
-		r.queue[microtask], r.queue[internal], r.queue[external], timer, r.expected())
+	return fmt.Sprintf("microtasks %s, internal tasks %s, tasks %s, timer %d, descriptor %d are waiting",
+		brief(r.queue[microtask]), brief(r.queue[internal]), brief(r.queue[external]), timer, r.expected())
+}
+
+// brief tells the first functions of a queue, and how many more there are.
+func brief(queue []int) string {
+	const most = 8
+	if len(queue) <= most {
+		return fmt.Sprint(queue)
+	}
+	return fmt.Sprintf("%v and %d more", queue[:most], len(queue)-most)
 }
 
 // queued returns the number of functions that wait in the lanes.
