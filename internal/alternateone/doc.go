@@ -38,41 +38,24 @@
 // Tolerance: where another loop would go on in a bad state, this one panics. It has no auto-exit.
 package alternateone
 
-import "github.com/turnloop/turnloop/internal/loopapi"
-
-// The facts about this design that keep it from meeting checks.
-const (
-	underOneLock = "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
-		"waits for the callback"
-	lateMicrotasks = "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those that " +
-		"are ready by then"
-	allDueTimers = "a tick runs every timer that was due when it began, however long that takes"
-	countedTasks = "a tick runs external tasks up to a number, however long that takes"
-	untilEmpty   = "the end has come when all queues are empty, and until then internal work and microtasks are accepted " +
-		"from everybody"
-	blockedThread = "the loop sleeps in the system's poller: a thread that comes back from there waits for a processor " +
-		"like any goroutine"
+import (
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// Entry returns this loop's entry for the tournament. Divergences are the checks that the design always fails, MayDiverge
-// those that it fails on some machines or at some times.
+// Entry returns this loop's entry for the tournament, with the checks that only this design keeps it from meeting.
 func Entry() loopapi.Entry {
-	return loopapi.Entry{
+	return rival.Entry(loopapi.Entry{
 		Name:       "alternateone",
-		Folder:     "internal/alternateone",
 		Philosophy: "safety first: one lock, every invariant checked at run time, rich errors",
 		New:        loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
 		Divergences: map[string]string{
-			"IO_UnderLock":      underOneLock,
-			"Siege_Bursts":      allDueTimers,
-			"Siege_SlowTasks":   countedTasks,
-			"Siege_Shutdown":    untilEmpty,
-			"Siege_SelfFeeding": untilEmpty,
+			"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
+				"waits for the callback",
 		},
 		MayDiverge: map[string]string{
-			"IO_ForeignFirst": lateMicrotasks,
-			"Live_Neighbours": blockedThread,
-			"Live_Ends":       untilEmpty,
+			"IO_ForeignFirst": "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those " +
+				"that are ready by then",
 		},
-	}
+	})
 }

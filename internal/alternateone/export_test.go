@@ -3,23 +3,26 @@ package alternateone
 // What the tests need from inside: the seam for the poller, the data structures, and ways to break each invariant.
 
 import (
+	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 type (
-	Readiness = readiness
-	Queue     = queue
-	Line      = line
-	Timers    = timers
-	Task      = task
+	Queue  = queue
+	Line   = line
+	Timers = timers
+	Task   = task
 )
 
 const ChunkSize = chunkSize
 
 // UsePoller has a fresh loop wait with another poller.
-func (l *Loop) UsePoller(p Readiness) error {
+func (l *Loop) UsePoller(p rival.Poller) error {
 	err := l.poller.Close()
 	l.poller = p
 	return err
@@ -55,18 +58,14 @@ func (l *Loop) Transition(to loopapi.State) {
 	l.transition("test", to)
 }
 
-// SetState sets the state behind the table's back.
+// SetState sets the state behind the table's back, and RawState reads it without a check.
 func (l *Loop) SetState(s loopapi.State) { l.state.w.Store(int32(s)) }
-
-// RawState reads the state without a check.
-func (l *Loop) RawState() loopapi.State { return l.state.load() }
+func (l *Loop) RawState() loopapi.State  { return l.state.load() }
 
 // MoveStale takes a legal step whose start was read before somebody else changed the state.
 func (l *Loop) MoveStale() {
-	l.SetState(awake)
-	from := l.state.load()
 	l.SetState(terminating)
-	if err := l.state.move(from, running); err != nil {
+	if err := l.state.move(awake, running); err != nil {
 		l.violated("test", err)
 	}
 }
@@ -85,74 +84,92 @@ func (l *Loop) Announced() int {
 }
 
 // TableLocked and IngressLocked tell whether anybody holds the lock.
-func (l *Loop) TableLocked() bool {
-	if l.table.mu.TryLock() {
-		l.table.mu.Unlock()
-		return false
+func (l *Loop) TableLocked() bool   { return locked(&l.table.mu) }
+func (l *Loop) IngressLocked() bool { return locked(&l.mu) }
+
+func locked(mu *sync.Mutex) bool {
+	free := mu.TryLock()
+	if free {
+		mu.Unlock()
 	}
-	return true
+	return !free
 }
 
-func (l *Loop) IngressLocked() bool {
-	if l.mu.TryLock() {
-		l.mu.Unlock()
-		return false
-	}
-	return true
-}
+// Miscount adds to the number of external tasks that the loop believes to have accepted.
+func (l *Loop) Miscount(n int) { l.external.accepted += uint64(n) }
 
-// Breaks are ways to break an invariant of a loop that has at least two of each kind of work waiting, or nothing.
-var Breaks = map[string]func(l *Loop){
-	"queue: write position": func(l *Loop) { l.external.tail.write-- },
-	"queue: read position":  func(l *Loop) { l.external.head.read++ },
-	"queue: length":         func(l *Loop) { l.external.length++ },
-	"queue: slot emptied":   func(l *Loop) { l.external.head.slots[0] = task{} },
-	"queue: slot not cleared": func(l *Loop) {
+// Breaks are ways to break an invariant of a loop that never ran and has two of each kind of work waiting, and more timers. Find
+// makes the loop take the step, of the name Op, that finds the broken invariant.
+var Breaks = []struct {
+	Name        string
+	Break, Find func(l *Loop)
+	Op          string
+}{
+	{"queue: write position", func(l *Loop) { l.external.tail.write-- }, submit, "Submit"},
+	{"queue: read position", func(l *Loop) { l.external.head.read++ }, run, "next"},
+	{"queue: length", func(l *Loop) { l.external.length++ }, submit, "Submit"},
+	{"queue: slot emptied", func(l *Loop) { l.external.head.slots[0] = task{} }, run, "next"},
+	{"queue: slot not cleared", func(l *Loop) {
 		l.external.tail.slots[l.external.tail.write] = task{fn: func() {}}
-	},
-	"queue: chunk lost":    func(l *Loop) { l.external.head, l.external.tail = nil, nil },
-	"queue: second chunk":  func(l *Loop) { l.external.tail.next = new(chunk) },
-	"books: accepted":      func(l *Loop) { l.external.accepted++ },
-	"books: started":       func(l *Loop) { l.internal.started++ },
-	"queue: work vanished": func(l *Loop) { l.external.head, l.external.tail, l.external.length = nil, nil, 0 },
-	"books: work dropped":  func(l *Loop) { l.external.drop() },
-	"line: position":       func(l *Loop) { l.micro.head++ },
-	"line: beyond its end": func(l *Loop) { l.micro.head = len(l.micro.tasks) + 1 },
-	"line: slot emptied":   func(l *Loop) { l.micro.tasks[l.micro.head] = task{} },
-	"timers: order":        func(l *Loop) { l.timers.order[0].deadline = l.timers.order[1].deadline + 1 },
-	"timers: place":        func(l *Loop) { l.timers.order[0].at = 1 },
-	"timers: name lost":    func(l *Loop) { delete(l.timers.byID, l.timers.order[0].id) },
-	"timers: name of other": func(l *Loop) {
+	}, submit, "Submit"},
+	{"queue: chunk lost", func(l *Loop) { l.external.head, l.external.tail = nil, nil }, run, "next"},
+	{"queue: second chunk", func(l *Loop) { l.external.tail.next = new(chunk) }, run, "next"},
+	{"queue: work vanished", func(l *Loop) {
+		l.external.head, l.external.tail, l.external.length = nil, nil, 0
+	}, end, "shutdown audit"},
+	{"books: accepted", func(l *Loop) { l.Miscount(1) }, run, "next"},
+	{"books: started", func(l *Loop) { l.internal.started++ }, submitInternal, "SubmitInternal"},
+	{"books: work dropped", func(l *Loop) { l.external.drop() }, end, "shutdown audit"},
+	{"line: position", func(l *Loop) { l.micro.head++ }, run, "next"},
+	{"line: beyond its end", func(l *Loop) { l.micro.head = len(l.micro.tasks) + 1 }, microtask, "ScheduleMicrotask"},
+	{"line: slot emptied", func(l *Loop) { l.micro.tasks[l.micro.head] = task{} }, run, "next"},
+	{"timers: order", func(l *Loop) { l.timers.order[0].deadline = l.timers.order[1].deadline + 1 }, run, "sleep"},
+	{"timers: place", func(l *Loop) { l.timers.order[0].at = 1 }, run, "next"},
+	{"timers: name lost", func(l *Loop) { delete(l.timers.byID, l.timers.order[0].id) }, run, "next"},
+	{"timers: name of other", func(l *Loop) {
 		a, b := l.timers.order[8], l.timers.order[9]
 		l.timers.byID[a.id], l.timers.byID[b.id] = b, a
-	},
-	"timers: books":      func(l *Loop) { l.timers.dropped++ },
-	"timers: deep order": func(l *Loop) { o := l.timers.order; o.Swap(0, len(o)-1) },
-	"table: entry of other": func(l *Loop) {
-		for _, w := range l.table.watch {
-			w.fd++
-		}
-	},
-	"table: tag": func(l *Loop) {
-		for _, w := range l.table.watch {
-			w.id++
-		}
-	},
-	"table: callback": func(l *Loop) {
-		for _, w := range l.table.watch {
-			w.callback = nil
-		}
-	},
-	"table: guests":           func(l *Loop) { l.admitted = l.announced + 1 },
-	"books: accepted, undone": func(l *Loop) { l.external.accepted-- },
-	"phases: skipped":         func(l *Loop) { l.phase = 3 },
-	"clock":                   func(l *Loop) { l.tickTime.Store(never) },
-	"owner":                   func(l *Loop) { l.owner.Store(1) },
-	"poller":                  func(l *Loop) { l.poller = brokenPoller{l.poller} },
+	}, end, "shutdown phase timers"},
+	{"timers: books", func(l *Loop) { l.timers.dropped++ }, schedule, "ScheduleTimer"},
+	{"timers: deep order", func(l *Loop) { o := l.timers.order; o.Swap(0, len(o)-1) }, end, "shutdown phase timers"},
+	{"table: guests", func(l *Loop) { l.admitted = l.announced + 1 }, run, "poll"},
+	{"phases: skipped", func(l *Loop) { l.phase = 3 }, end, "shutdown audit"},
+	{"clock", func(l *Loop) { l.SetTickTime(rival.Never) }, run, "tick"},
+	{"poller", func(l *Loop) { l.poller = brokenPoller{l.poller} }, end, "shutdown phase descriptors"},
 }
 
-type brokenPoller struct{ readiness }
+func submit(l *Loop)         { _ = l.Submit(func() {}) }
+func submitInternal(l *Loop) { _ = l.SubmitInternal(func() {}) }
+func microtask(l *Loop)      { _ = l.ScheduleMicrotask(func() {}) }
+func schedule(l *Loop)       { _, _ = l.ScheduleTimer(time.Hour, func() {}) }
+func run(l *Loop)            { _ = l.Run(context.Background()) }
+
+// end runs the loop to a graceful end on the calling goroutine.
+func end(l *Loop) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = l.Run(ctx)
+}
+
+// RunHere and EndHere run a loop on the calling goroutine.
+var RunHere, EndHere = run, end
+
+// TableBreaks are ways to break an entry of the table of descriptors.
+var TableBreaks = map[string]func(w *watch){
+	"entry of other": func(w *watch) { w.fd++ },
+	"tag":            func(w *watch) { w.id++ },
+	"callback":       func(w *watch) { w.callback = nil },
+}
+
+// BreakTable breaks the entries of the table of descriptors.
+func (l *Loop) BreakTable(how func(w *watch)) {
+	for _, w := range l.table.watch {
+		how(w)
+	}
+}
+
+type brokenPoller struct{ rival.Poller }
 
 func (p brokenPoller) Close() error {
-	return errors.Join(p.readiness.Close(), errors.New("broken on purpose"))
+	return errors.Join(p.Poller.Close(), errors.New("broken on purpose"))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -18,19 +17,14 @@ import (
 // returning from Run, and the loop continues on another one. A violated invariant panics with a *LoopError.
 func (l *Loop) Run(ctx context.Context) error {
 	const op = "Run"
-	watched := ctx.Done() != nil // before the loop is claimed: a nil context panics here
+	_ = ctx.Done() // a nil context panics before the loop is claimed
 	if l.OnLoop() {
 		return l.fail(op, loopapi.ErrReentrantRun)
 	}
 	if err := l.claim(op); err != nil {
 		return l.fail(op, err)
 	}
-	cancel := func() { l.terminate("end of the context", causeContext) }
-	if ctx.Err() != nil {
-		cancel()
-	} else if watched {
-		l.unwatch = context.AfterFunc(ctx, cancel)
-	}
+	l.Follow(ctx, func() { l.terminate("end of the context", causeContext) })
 	l.serve()
 	switch l.cause {
 	case causeClose:
@@ -68,7 +62,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		go l.serve()
 	}
 	if !l.OnLoop() {
-		if err := l.await(ctx); err != nil {
+		if err := l.Await(ctx); err != nil {
 			return err
 		}
 		first = first && l.broken.Load() == nil && l.cause == causeShutdown
@@ -77,22 +71,6 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		return l.fail(op, loopapi.ErrLoopTerminated)
 	}
 	return nil
-}
-
-// await waits for the end of the loop and returns nil, or for the end of ctx and returns its error. When both have come it
-// returns nil.
-func (l *Loop) await(ctx context.Context) error {
-	select {
-	case <-l.done:
-		return nil
-	default:
-	}
-	select {
-	case <-l.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Close ends the loop at once: queued work is dropped, and no callback starts after Close has returned, except one that
@@ -110,10 +88,6 @@ func (l *Loop) Close() error {
 	}
 	return nil
 }
-
-// Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no
-// descriptors.
-func (l *Loop) Done() <-chan struct{} { return l.done }
 
 // cause is the cause of the loop's end: the first one, or Close, which overtakes the others.
 type cause string
@@ -163,10 +137,10 @@ func (l *Loop) end(op string, why cause) (from loopapi.State, ok bool) {
 func (l *Loop) serve() {
 	ended := false
 	defer func() {
-		l.owner.Store(0)
+		l.Disown() // this goroutine may end
 		switch {
 		case ended:
-			close(l.done)
+			l.End()
 		case l.fault != nil: // only Goexit leaves a fault behind
 			l.fault.Value = loopapi.ErrGoexit
 			go l.serve()
@@ -174,7 +148,7 @@ func (l *Loop) serve() {
 			l.abandon()
 		}
 	}()
-	l.owner.Store(goroutine.ID())
+	l.Own()
 	l.report()
 	for l.State() != terminating {
 		l.tick()
@@ -188,9 +162,8 @@ func (l *Loop) serve() {
 // before it ran.
 func (l *Loop) abandon() {
 	l.broken.CompareAndSwap(nil, l.fail("tick", fmt.Errorf("%w: a panic that is not a callback's own", ErrInvariant)))
-	l.stopWatching()
 	_ = l.poller.Close()
-	close(l.done)
+	l.End()
 }
 
 // phases are the steps of the end, in order. done is called with both locks held. A phase is over when done returns true;
@@ -214,9 +187,7 @@ var phases = [...]struct {
 	}},
 	{"descriptors", func(l *Loop, op string) bool { // the user's descriptors stay open
 		for fd, w := range l.table.watch {
-			if err := w.check(fd); err != nil {
-				l.violated(op, err, "descriptor", fd)
-			}
+			l.examine(op, fd, w)
 		}
 		l.table.watch = nil
 		if err := l.poller.Close(); err != nil {
@@ -237,7 +208,6 @@ func (l *Loop) shutDown() {
 			l.work()
 		}
 	}
-	l.stopWatching()
 	l.audit("shutdown audit")
 }
 
@@ -277,11 +247,4 @@ func (l *Loop) audit(op string) {
 		}
 	}
 	l.transition(op, terminated)
-}
-
-func (l *Loop) stopWatching() {
-	if l.unwatch != nil {
-		l.unwatch()
-		l.unwatch = nil // an ended loop keeps nothing alive
-	}
 }

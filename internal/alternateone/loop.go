@@ -3,14 +3,14 @@ package alternateone
 // The loop: its fields, its tick, and the one function that decides what runs next.
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // Loop is an event loop that checks itself. Create one with [New]. All methods may be called from any goroutine, also
@@ -35,11 +35,9 @@ type Loop struct {
 	// gone is signalled whenever admitted grows. The loop waits for it, with mu.
 	gone sync.Cond
 
-	state    stateWord                 // written under mu, read by any goroutine
-	broken   atomic.Pointer[LoopError] // the first violated invariant; written by the goroutine that finds it, read by all
-	retrying atomic.Bool               // a wake-up has failed and will be tried again
-	owner    atomic.Uintptr            // the goroutine that runs the loop, 0 when there is none; written by it alone
-	tickTime atomic.Int64              // when the tick began, in nanoseconds since anchor; written by the owner, read by any goroutine
+	state  stateWord                 // written under mu, read by any goroutine
+	broken atomic.Pointer[LoopError] // the first violated invariant; written by the goroutine that finds it, read by all
+	rival.Base
 
 	table table // the registered descriptors, under a lock of their own
 
@@ -57,12 +55,9 @@ type Loop struct {
 	fault     *PanicError // a callback that did not return, not yet reported
 	phase     int         // the index of the current phase of the shutdown
 	logged    int         // the number of phases that were logged
-	unwatch   func() bool // stops watching Run's context
 
 	// Fixed by New.
-	poller readiness
-	anchor time.Time
-	done   chan struct{}
+	poller rival.Poller
 	config
 }
 
@@ -104,7 +99,7 @@ func (l *Loop) accept(op string, kind Kind, fn func()) (asleep bool, refused err
 	switch {
 	case l.broken.Load() != nil, l.sealed, l.cause == causeClose, kind == KindTask && l.ending():
 		return false, loopapi.ErrLoopTerminated
-	case kind == KindTask && l.queueLimit > 0 && l.external.length >= l.queueLimit:
+	case kind == KindTask && l.QueueLimit > 0 && l.external.length >= l.QueueLimit:
 		return false, loopapi.ErrLoopOverloaded
 	}
 	l.ids++
@@ -133,9 +128,6 @@ func (l *Loop) ending() bool {
 	return state == terminating || state == terminated || l.broken.Load() != nil
 }
 
-// OnLoop reports whether the caller runs on the loop, that is, within one of its callbacks. It is exact and cheap.
-func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
-
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State {
 	s := l.state.load()
@@ -144,15 +136,6 @@ func (l *Loop) State() loopapi.State {
 	}
 	return s
 }
-
-// CurrentTickTime returns the time at which the current tick began or has woken from its sleep. It never goes back. Any
-// goroutine may call it; it reads no clock and does not allocate.
-func (l *Loop) CurrentTickTime() time.Time {
-	return l.anchor.Add(time.Duration(l.tickTime.Load()))
-}
-
-// now reads the clock: nanoseconds since the anchor, monotonic.
-func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
 
 // tick is one iteration of the loop.
 func (l *Loop) tick() {
@@ -198,18 +181,18 @@ func (l *Loop) beginTick() {
 	defer l.mu.Unlock()
 	l.readClock("tick")
 	l.timerEnd = l.ids
-	l.taskLeft, l.innerLeft = l.tickBudget, internalBudget
+	l.taskLeft, l.innerLeft = l.TickBudget, rival.InternalBudget
 	if l.microLeft == 0 {
-		l.microLeft = l.microtaskBudget
+		l.microLeft = l.MicrotaskBudget
 	}
 }
 
 func (l *Loop) readClock(op string) {
-	before, now := l.tickTime.Load(), l.now()
+	before, now := l.TickTime(), l.Now()
 	if now < before {
 		l.violated(op, fmt.Errorf("the clock went back from %d to %d", before, now))
 	}
-	l.tickTime.Store(now)
+	l.SetTickTime(now)
 }
 
 // job is a callback with its kind.
@@ -238,7 +221,7 @@ func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 		j.task, err = l.micro.pop()
 	case onlyMicrotasks:
 		return j, false
-	case l.state.load() == running && l.timers.due(l.tickTime.Load(), l.timerEnd):
+	case l.state.load() == running && l.timers.due(l.TickTime(), l.timerEnd):
 		j.kind = KindTimer
 		j.task, err = l.timers.pop()
 	case l.internal.length > 0:
@@ -263,27 +246,29 @@ func (l *Loop) next(onlyMicrotasks bool) (j job, ok bool) {
 	return j, true
 }
 
+var errOwner = errors.New("a goroutine runs the loop that does not own it")
+
 // check checks at each step that the loop is not broken and that the caller is its owner. The caller holds mu.
 func (l *Loop) check(op string) {
 	if broken := l.broken.Load(); broken != nil {
 		panic(broken) // found on another goroutine, or recovered from in a callback
 	}
 	if !l.OnLoop() {
-		l.violated(op, fmt.Errorf("goroutine %#x runs the loop, its owner is %#x", goroutine.ID(), l.owner.Load()))
+		l.violated(op, errOwner)
 	}
 }
 
 // watchBudgets returns the error to report when a budget has just been spent, or nil. The caller holds mu.
 func (l *Loop) watchBudgets(onlyMicrotasks bool) error {
 	if l.micro.len() == 0 {
-		l.microLeft = l.microtaskBudget
+		l.microLeft = l.MicrotaskBudget
 	}
 	switch {
 	case l.breach.begins(l.micro.len(), l.microLeft):
 		return loopapi.ErrMicrotaskBudget
 	case onlyMicrotasks:
 	case l.runaway.begins(l.internal.length, l.innerLeft):
-		return errRunaway
+		return rival.ErrRunaway
 	case l.overload.begins(l.external.length, l.taskLeft):
 		return loopapi.ErrLoopOverloaded
 	}

@@ -1,6 +1,6 @@
 package alternateone_test
 
-// The commitments of the design: errors, reports, wake-ups, locks, phases, and the conservation of accepted work.
+// The commitments of the design: errors, reports, wake-ups, locks and phases.
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,43 +17,38 @@ import (
 	"github.com/turnloop/turnloop/internal/alternateone"
 	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/race"
 )
 
 func TestErrors(t *testing.T) {
-	l := newLoop(t, loopapi.Config{QueueLimit: 2})
+	const awake, terminated = loopapi.StateAwake, loopapi.StateTerminated
+	l, ended := newLoop(t, loopapi.Config{QueueLimit: 2}), newLoop(t, loopapi.Config{})
 	fill(t, l)
-	ended := newLoop(t, loopapi.Config{})
 	must(t, ended.Close())
 	schedule := func(l *alternateone.Loop, fn func()) error { _, err := l.ScheduleTimer(0, fn); return err }
 	for _, row := range []struct {
 		err   error
 		op    string
-		phase string
+		phase loopapi.State
 		cause error
 	}{
-		{l.Submit(nil), "Submit", "awake", loopapi.ErrNilCallback},
-		{l.Submit(noop), "Submit", "awake", loopapi.ErrLoopOverloaded},
-		{l.SubmitInternal(nil), "SubmitInternal", "awake", loopapi.ErrNilCallback},
-		{l.ScheduleMicrotask(nil), "ScheduleMicrotask", "awake", loopapi.ErrNilCallback},
-		{schedule(l, nil), "ScheduleTimer", "awake", loopapi.ErrNilCallback},
-		{l.CancelTimer(0), "CancelTimer", "awake", loopapi.ErrTimerNotFound},
-		{ended.Submit(noop), "Submit", "terminated", loopapi.ErrLoopTerminated},
-		{ended.SubmitInternal(noop), "SubmitInternal", "terminated", loopapi.ErrLoopTerminated},
-		{ended.ScheduleMicrotask(noop), "ScheduleMicrotask", "terminated", loopapi.ErrLoopTerminated},
-		{schedule(ended, noop), "ScheduleTimer", "terminated", loopapi.ErrLoopTerminated},
-		{ended.Run(context.Background()), "Run", "terminated", loopapi.ErrLoopTerminated},
-		{ended.Shutdown(context.Background()), "Shutdown", "terminated", loopapi.ErrLoopTerminated},
-		{ended.Close(), "Close", "terminated", loopapi.ErrLoopTerminated},
+		{l.Submit(nil), "Submit", awake, loopapi.ErrNilCallback},
+		{l.Submit(noop), "Submit", awake, loopapi.ErrLoopOverloaded},
+		{l.SubmitInternal(nil), "SubmitInternal", awake, loopapi.ErrNilCallback},
+		{l.ScheduleMicrotask(nil), "ScheduleMicrotask", awake, loopapi.ErrNilCallback},
+		{schedule(l, nil), "ScheduleTimer", awake, loopapi.ErrNilCallback},
+		{l.CancelTimer(0), "CancelTimer", awake, loopapi.ErrTimerNotFound},
+		{ended.Submit(noop), "Submit", terminated, loopapi.ErrLoopTerminated},
+		{ended.SubmitInternal(noop), "SubmitInternal", terminated, loopapi.ErrLoopTerminated},
+		{ended.ScheduleMicrotask(noop), "ScheduleMicrotask", terminated, loopapi.ErrLoopTerminated},
+		{schedule(ended, noop), "ScheduleTimer", terminated, loopapi.ErrLoopTerminated},
+		{ended.Run(context.Background()), "Run", terminated, loopapi.ErrLoopTerminated},
+		{ended.Shutdown(context.Background()), "Shutdown", terminated, loopapi.ErrLoopTerminated},
+		{ended.Close(), "Close", terminated, loopapi.ErrLoopTerminated},
 	} {
 		var e *alternateone.LoopError
-		switch {
-		case !errors.As(row.err, &e):
-			t.Errorf("%s: %v is no LoopError", row.op, row.err)
-		case e.Op != row.op || e.Phase != row.phase || !errors.Is(e, row.cause) || e.Context["loop"] == nil:
-			t.Errorf("%s: got %+v, want it while %s because of %v", row.op, e, row.phase, row.cause)
-		case errors.Is(e, alternateone.ErrInvariant):
-			t.Errorf("%s: %v blames the loop", row.op, e)
+		if !errors.As(row.err, &e) || e.Op != row.op || e.Phase != row.phase.String() || !errors.Is(e, row.cause) ||
+			e.Context["loop"] == nil || errors.Is(e, alternateone.ErrInvariant) {
+			t.Errorf("%s: got %+v, want it while %v because of %v", row.op, row.err, row.phase, row.cause)
 		}
 	}
 }
@@ -85,95 +79,76 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestPanicError lets callbacks panic and looks at the rich report: to the handler, and without one in the log.
+// TestPanicError has a task panic and a timer call Goexit, and looks at what the handler gets and what is logged without one.
 func TestPanicError(t *testing.T) {
 	boom := errors.New("boom")
-	var mu sync.Mutex
-	var log bytes.Buffer
-	var reports []*alternateone.PanicError
-	handler := alternateone.WithPanicHandler(func(e *alternateone.PanicError) {
-		mu.Lock()
-		defer mu.Unlock()
-		reports = append(reports, e)
-	})
-	logger := alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))
-	for _, opt := range []alternateone.Option{handler, logger} {
+	fail := func(opt alternateone.Option) (timer uint64) {
 		l := newLoop(t, loopapi.Config{}, opt)
 		result := start(t, l)
 		do(t, l, func() { panic(boom) })
 		fired := make(chan struct{})
 		id, err := l.ScheduleTimer(0, func() { defer close(fired); runtime.Goexit() })
 		must(t, err)
-		wait(t, fired, "the timer")
+		beat.Receive(t, fired, "the timer")
 		must(t, l.Shutdown(context.Background()))
 		if len(result) != 0 {
 			t.Error("Run returned although Goexit ended its goroutine")
 		}
-		text := log.String()
-		if len(reports) == 2 && text == "" { // the handler's turn
-			e := reports[0]
-			var plain *loopapi.PanicError
-			if !errors.As(e, &plain) || plain.Value != boom || !errors.Is(e, boom) ||
-				!bytes.Contains(plain.Stack, []byte("TestPanicError")) {
-				t.Errorf("the report %v does not lead to the plain one", e)
-			}
-			if e.Kind != alternateone.KindTask || e.TaskID != 2 || e.LoopID == 0 {
-				t.Errorf("the report is of %s %d of loop %d, want the loop's second task", e.Kind, e.TaskID, e.LoopID)
-			}
-			if e := reports[1]; e.Kind != alternateone.KindTimer || e.TaskID != uint64(id) || !errors.Is(e, loopapi.ErrGoexit) {
-				t.Errorf("the second report is %v, want the Goexit of timer %d", e, id)
-			}
-			reports = nil
-		} else if len(reports) != 0 || !strings.Contains(text, "kind=task task=2") || !strings.Contains(text, "kind=timer") ||
-			!strings.Contains(text, "stack=") || !strings.Contains(text, "loop=") {
-			t.Errorf("%d reports, and in the log: %s", len(reports), text)
+		return uint64(id)
+	}
+	var reports []*alternateone.PanicError
+	timer := fail(alternateone.WithPanicHandler(func(e *alternateone.PanicError) { reports = append(reports, e) }))
+	if len(reports) != 2 {
+		t.Fatalf("%d reports, want 2", len(reports))
+	}
+	var plain *loopapi.PanicError
+	e := reports[0]
+	if !errors.As(e, &plain) || plain.Value != boom || !errors.Is(e, boom) || !bytes.Contains(plain.Stack, []byte("TestPanicError")) {
+		t.Errorf("the report %v does not lead to the plain one", e)
+	}
+	if e.Kind != alternateone.KindTask || e.TaskID != 2 || e.LoopID == 0 {
+		t.Errorf("the report is of %s %d of loop %d, want the loop's second task", e.Kind, e.TaskID, e.LoopID)
+	}
+	if e := reports[1]; e.Kind != alternateone.KindTimer || e.TaskID != timer || !errors.Is(e, loopapi.ErrGoexit) {
+		t.Errorf("the second report is %v, want the Goexit of timer %d", e, timer)
+	}
+	var log bytes.Buffer
+	fail(alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	for _, part := range []string{"kind=task task=2", "kind=timer", "stack=", "loop="} {
+		if !strings.Contains(log.String(), part) {
+			t.Errorf("%q is not in the log: %s", part, log.String())
 		}
 	}
-	if log.Len() == 0 {
-		t.Error("nothing was logged without a handler")
-	}
 }
 
-// phases collects the phases of a shutdown from the log.
-type phases struct {
-	slog.Handler
-	level slog.Level
-	mu    sync.Mutex
-	names []string
-}
-
-func (p *phases) Enabled(_ context.Context, level slog.Level) bool { return level >= p.level }
-func (p *phases) Handle(_ context.Context, r slog.Record) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "phase" {
-			p.names = append(p.names, a.Value.String())
-		}
-		return true
-	})
-	return nil
-}
-
+// TestPhases reads the phases of a shutdown from the log.
 func TestPhases(t *testing.T) {
 	all := []string{"ingress", "internal", "microtasks", "timers", "descriptors"}
+	ctx := context.Background()
 	for level, want := range map[slog.Level][]string{slog.LevelDebug: all, slog.LevelInfo: nil} {
-		for name, life := range map[string]func(l *alternateone.Loop){
-			"Shutdown":             func(l *alternateone.Loop) { start(t, l); _ = l.Shutdown(context.Background()) },
+		for name, live := range map[string]func(l *alternateone.Loop){
+			"Shutdown":             func(l *alternateone.Loop) { start(t, l); _ = l.Shutdown(ctx) },
 			"Close":                func(l *alternateone.Loop) { start(t, l); _ = l.Close() },
-			"Shutdown without Run": func(l *alternateone.Loop) { fill(t, l); _ = l.Shutdown(context.Background()) },
+			"Shutdown without Run": func(l *alternateone.Loop) { fill(t, l); _ = l.Shutdown(ctx) },
 			"Close without Run":    func(l *alternateone.Loop) { fill(t, l); _ = l.Close() },
 			"Goexit on the way": func(l *alternateone.Loop) {
 				must(t, l.Submit(runtime.Goexit), l.SubmitInternal(runtime.Goexit))
-				_ = l.Shutdown(context.Background())
+				_ = l.Shutdown(ctx)
 			},
 		} {
-			p := &phases{level: level}
-			l := newLoop(t, loopapi.Config{}, alternateone.WithLogger(slog.New(p)))
-			life(l)
-			wait(t, l.Done(), "the end")
-			if !slices.Equal(p.names, want) {
-				t.Errorf("%s at level %v: the phases %v were logged, want %v", name, level, p.names, want)
+			var log bytes.Buffer
+			handler := slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})
+			l := newLoop(t, loopapi.Config{}, alternateone.WithLogger(slog.New(handler)))
+			live(l)
+			beat.Receive(t, l.Done(), "the end")
+			var got []string
+			for _, word := range strings.Fields(log.String()) {
+				if phase, is := strings.CutPrefix(word, "phase="); is {
+					got = append(got, phase)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s at level %v: the phases %v were logged, want %v", name, level, got, want)
 			}
 		}
 	}
@@ -184,12 +159,15 @@ func TestPhases(t *testing.T) {
 func TestWakes(t *testing.T) {
 	var wakes atomic.Int64
 	gate := make(chan struct{})
-	s := &spy{wake: func() error { wakes.Add(1); return nil }}
-	s.ends = func() { <-gate }
-	l := spied(t, s)
+	l := spyOn(t, newLoop(t, loopapi.Config{}), &spy{after: func() { <-gate }, before: func(method string) error {
+		if method == "Wake" {
+			wakes.Add(1)
+		}
+		return nil
+	}})
 	result := make(chan error, 1)
 	go func() { result <- l.Run(context.Background()) }()
-	eventually(t, "the loop to sleep", asleep(l))
+	awaitSleep(t, l)
 	const producers = 7 // the first of them ends the wait, but the loop stays in the poller until the gate opens
 	for range producers {
 		must(t, l.Submit(noop), l.SubmitInternal(noop), l.ScheduleMicrotask(noop))
@@ -205,7 +183,7 @@ func TestWakes(t *testing.T) {
 	awake := make(chan struct{})
 	must(t, l.Submit(func() { <-awake }))
 	close(gate)
-	eventually(t, "the loop to get up", func() bool { return l.State() == loopapi.StateRunning })
+	beat.Eventually(t, func() bool { return l.State() == loopapi.StateRunning }, "the loop to get up")
 	before := wakes.Load()
 	must(t, l.Submit(noop), l.SubmitInternal(noop), l.ScheduleMicrotask(noop))
 	if got := wakes.Load() - before; got != 0 {
@@ -215,116 +193,50 @@ func TestWakes(t *testing.T) {
 	must(t, l.Shutdown(context.Background()), <-result)
 }
 
-// TestWakeFails has the write to the wake descriptor fail several times: it is reported and tried again.
-func TestWakeFails(t *testing.T) {
-	for name, hand := range map[string]func(l *alternateone.Loop, fn func()) error{
-		"Submit":   func(l *alternateone.Loop, fn func()) error { return l.Submit(fn) },
-		"Shutdown": func(l *alternateone.Loop, fn func()) error { return l.Shutdown(context.Background()) },
-	} {
-		var failures atomic.Int64
-		var log bytes.Buffer
-		l := spied(t, &spy{wake: func() error {
-			if failures.Add(-1) >= 0 {
-				return errors.New("refused on purpose")
-			}
-			return nil
-		}}, alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		go run(l)
-		eventually(t, "the loop to sleep", asleep(l))
-		failures.Store(3)
-		came := make(chan struct{})
-		if name == "Shutdown" {
-			go func() { <-l.Done(); close(came) }()
-		}
-		must(t, hand(l, func() { close(came) }))
-		wait(t, came, "the wake-up that failed at first")
-		_ = l.Close()
-		wait(t, l.Done(), "the end")
-		if text := log.String(); !strings.Contains(text, "refused on purpose") || strings.Count(text, "wake-up") != 1 {
-			t.Errorf("%s: the failed wake-up was reported so: %q", name, text)
-		}
-	}
-}
-
-// faulty is a log handler that panics.
-type faulty struct{ slog.Handler }
-
-func (faulty) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
-func (faulty) Handle(context.Context, slog.Record) error        { panic("on purpose") }
-
-// TestWakeFailsForMany has the write fail for many producers, and the logger with it. One retry serves all of them, and
-// none suffers from the logger.
-func TestWakeFailsForMany(t *testing.T) {
-	const producers = 1000
-	var refused atomic.Bool
-	var attempts, ran atomic.Int64
-	l := spied(t, &spy{wake: func() error {
-		if attempts.Add(1); refused.Load() {
-			return errors.New("refused on purpose")
-		}
-		return nil
-	}}, alternateone.WithLogger(slog.New(faulty{})))
-	result := start(t, l)
-	eventually(t, "the loop to sleep", asleep(l))
-	refused.Store(true)
-	for range producers {
-		must(t, l.Submit(func() { ran.Add(1) }))
-	}
-	began, before := time.Now(), attempts.Load()
-	time.Sleep(20 * time.Millisecond)
-	if got, most := attempts.Load()-before, int64(time.Since(began)/time.Millisecond)+1; got > most {
-		t.Errorf("wake-ups that failed were tried again %d times, want at most %d", got, most)
-	}
-	refused.Store(false)
-	eventually(t, "the wake-up", func() bool { return ran.Load() == producers })
-	must(t, l.Shutdown(context.Background()), <-result)
-}
-
 // TestUnknownEvents has the poller report a descriptor that nobody has registered. The set is built anew; while that fails
-// it is reported once, and the loop goes on.
+// it is reported once, and not tried more often than once a millisecond.
 func TestUnknownEvents(t *testing.T) {
 	var log bytes.Buffer
 	var resets atomic.Int64
 	var mended atomic.Bool
-	s := &spy{unknown: true, reset: func() error {
+	l := newLoop(t, loopapi.Config{}, alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	spyOn(t, l, &spy{unknown: true, before: func(method string) error {
+		if method != "Reset" {
+			return nil
+		}
 		if resets.Add(1); mended.Load() {
 			return nil
 		}
 		return errors.New("refused on purpose")
-	}}
-	l := spied(t, s, alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	}})
 	result := start(t, l)
-	turn := func() {
-		before := resets.Load()
-		eventually(t, "the loop to sleep", asleep(l))
-		do(t, l, noop)
-		eventually(t, "the set to be built anew", func() bool { return resets.Load() > before })
-	}
-	for range 4 {
-		turn()
-	}
-	eventually(t, "the loop to sleep", asleep(l))
-	began, before := time.Now(), resets.Load()
-	for time.Since(began) < 20*time.Millisecond { // woken again and again, as by an event that does not go away
+	began := time.Now()
+	for resets.Load() < 4 { // woken again and again, as by an event that does not go away
 		must(t, l.Submit(noop))
 		runtime.Gosched()
 	}
-	if got := resets.Load() - before; got > int64(time.Since(began)/time.Millisecond)+1 {
+	if got := resets.Load(); got > int64(time.Since(began)/time.Millisecond)+1 {
 		t.Errorf("what the system refuses was asked for %d times in %v", got, time.Since(began))
 	}
 	mended.Store(true)
-	turn()
+	awaitSleep(t, l)
+	before := resets.Load()
+	do(t, l, noop)
+	beat.Eventually(t, func() bool { return resets.Load() > before }, "the set to be built anew")
 	must(t, l.Shutdown(context.Background()), <-result)
 	if strings.Count(log.String(), "refused on purpose") != 1 {
-		t.Errorf("after %d attempts, of which all but the last failed, the log says: %s", resets.Load(), log.String())
+		t.Errorf("after %d attempts, of which the first four failed, the log says: %s", resets.Load(), log.String())
 	}
 }
 
 // TestLocks looks at the two locks where the design says who holds them.
 func TestLocks(t *testing.T) {
-	var l *alternateone.Loop
 	var waits atomic.Int64
-	l = spied(t, &spy{wait: func() error {
+	l := newLoop(t, loopapi.Config{})
+	spyOn(t, l, &spy{before: func(method string) error {
+		if method != "Wait" {
+			return nil
+		}
 		waits.Add(1)
 		if !l.TableLocked() {
 			t.Error("the poller's lock is free while the loop polls")
@@ -340,55 +252,6 @@ func TestLocks(t *testing.T) {
 			t.Error("a lock is held while a task runs")
 		}
 	})
-	eventually(t, "a poll", func() bool { return waits.Load() > 0 })
+	beat.Eventually(t, func() bool { return waits.Load() > 0 }, "a poll")
 	must(t, l.Shutdown(context.Background()), <-result)
-}
-
-// TestSubmitShutdownRaces ends many loops while producers submit. Whatever was accepted runs, and nothing else.
-func TestSubmitShutdownRaces(t *testing.T) {
-	rounds := 100_000
-	if testing.Short() || race.Enabled {
-		rounds /= 50
-	}
-	for i := range rounds {
-		l, err := alternateone.New(loopapi.Config{}, quiet)
-		must(t, err)
-		var ran, accepted atomic.Int64
-		count := func() { ran.Add(1) }
-		begin, ended := make(chan struct{}), make(chan error, 1)
-		if i%8 != 0 {
-			go func() { ended <- l.Run(context.Background()) }()
-		} else {
-			ended <- nil // a loop that never runs
-		}
-		var producers sync.WaitGroup
-		for range 2 {
-			producers.Go(func() {
-				<-begin
-				for range 8 {
-					for _, submit := range []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask} {
-						if submit(count) == nil {
-							accepted.Add(1)
-						}
-					}
-				}
-			})
-		}
-		close(begin)
-		for range i % 64 {
-			runtime.Gosched()
-		}
-		if err := l.Shutdown(context.Background()); err != nil {
-			t.Fatalf("Shutdown: %v", err)
-		}
-		after := ran.Load()
-		producers.Wait()
-		if err := <-ended; err != nil && !errors.Is(err, loopapi.ErrLoopTerminated) {
-			t.Fatalf("Run: %v", err)
-		}
-		if got := ran.Load(); got != accepted.Load() || got != after {
-			t.Fatalf("round %d: %d functions were accepted, %d ran, %d of them before Shutdown returned",
-				i, accepted.Load(), got, after)
-		}
-	}
 }

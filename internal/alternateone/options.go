@@ -3,29 +3,23 @@ package alternateone
 // The options of New, with their zero values and ranges.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-// internalBudget is the number of internal tasks of a tick, after which timers and I/O run. More in a row count as a
-// runaway.
-const internalBudget = 100_000
 
 // config is the configuration of a loop. New sets it; it does not change.
 type config struct {
-	id              uint64
-	queueLimit      int
-	tickBudget      int
-	microtaskBudget int
-	onOverload      func(error)
-	onPanic         func(*PanicError)
-	slogger         *slog.Logger
+	loopapi.Config // without OnPanic, which onPanic calls
+	id             uint64
+	onPanic        func(*PanicError)
+	slogger        *slog.Logger
 }
 
 var loopIDs atomic.Uint64
@@ -71,24 +65,16 @@ func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
 	if err != nil {
 		return nil, &LoopError{Op: "New", Phase: "configuring", Cause: err}
 	}
-	l := &Loop{
-		table: table{watch: map[int]*watch{}}, microLeft: c.microtaskBudget,
-		poller: p, anchor: time.Now(), done: make(chan struct{}), config: c,
-	}
+	l := &Loop{table: table{watch: map[int]*watch{}}, microLeft: c.MicrotaskBudget, poller: p, config: c}
+	l.Init()
 	l.gone.L = &l.mu
 	return l, nil
 }
 
 func newConfig(cfg loopapi.Config, opts []Option) (config, error) {
-	c := config{id: loopIDs.Add(1), onOverload: cfg.OnOverload}
-	if cfg.AutoExit {
-		return c, fmt.Errorf("AutoExit: %w", errors.ErrUnsupported)
-	}
-	var errs [3]error
-	c.queueLimit, errs[0] = number("QueueLimit", cfg.QueueLimit, 0)
-	c.tickBudget, errs[1] = number("TickBudget", cfg.TickBudget, 1024)
-	c.microtaskBudget, errs[2] = number("MicrotaskBudget", cfg.MicrotaskBudget, 1024)
-	if err := errors.Join(errs[:]...); err != nil {
+	cfg, err := rival.Checked(cfg)
+	c := config{Config: cfg, id: loopIDs.Add(1)}
+	if err != nil {
 		return c, err
 	}
 	for i, opt := range opts {
@@ -109,19 +95,4 @@ func newConfig(cfg loopapi.Config, opts []Option) (config, error) {
 	return c, nil
 }
 
-func number(field string, n, fallback int) (int, error) {
-	switch {
-	case n < 0:
-		return 0, fmt.Errorf("%s: %d is negative", field, n)
-	case n == 0:
-		return fallback, nil
-	}
-	return n, nil
-}
-
-func (c *config) logger() *slog.Logger {
-	if c.slogger != nil {
-		return c.slogger
-	}
-	return slog.Default()
-}
+func (c *config) logger() *slog.Logger { return cmp.Or(c.slogger, slog.Default()) }

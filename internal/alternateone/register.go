@@ -7,9 +7,9 @@ package alternateone
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 const allEvents = loopapi.EventRead | loopapi.EventWrite | loopapi.EventError | loopapi.EventHangup
@@ -39,10 +39,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 		t.number++
 		w = &watch{fd: fd, tag: uint32(t.number), id: t.number, events: events, callback: callback}
 		w.call = func() { w.callback(w.ready) }
-		err := l.poller.Add(fd, events, w.tag)
-		if errors.Is(err, syscall.EEXIST) { // fd was closed while it was watched, and was made again from a duplicate
-			err = l.poller.Modify(fd, events, events, w.tag)
-		}
+		err := rival.Watch(l.poller, fd, events, w.tag)
 		if err == nil {
 			t.watch[fd] = w
 		}
@@ -102,9 +99,7 @@ func (l *Loop) change(op string, fd int, events loopapi.IOEvents, f func(*watch)
 	}
 	w := l.table.watch[fd]
 	if w != nil {
-		if err := w.check(fd); err != nil {
-			l.violated(op, err, "descriptor", fd)
-		}
+		l.examine(op, fd, w)
 	}
 	if err := f(w); err != nil {
 		return l.fail(op, err, "descriptor", fd)

@@ -5,14 +5,11 @@ package alternateone
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-// errRunaway is reported when a tick's budget of internal tasks is spent.
-var errRunaway = fmt.Errorf("internal work does not come to an end: %w", loopapi.ErrLoopOverloaded)
 
 // call runs a callback, and reports it if it does not return.
 func (l *Loop) call(j job) {
@@ -51,7 +48,7 @@ func (l *Loop) report() {
 		l.fault = nil
 		switch {
 		case fault.Kind == KindLogger:
-			fault.print()
+			rival.Print(fault, fault.Stack)
 		case fault.Kind == KindPanicHandler || l.onPanic == nil:
 			l.invoke(handler(KindLogger, func() {
 				l.logger().Error("callback panicked", "loop", l.id, "kind", string(fault.Kind), "task", fault.TaskID,
@@ -66,9 +63,6 @@ func (l *Loop) report() {
 // handler makes the job of a handler or of the logger.
 func handler(kind Kind, fn func()) job { return job{kind, task{fn: fn}} }
 
-// print is the last resort, when the logger fails.
-func (e *PanicError) print() { fmt.Fprintf(os.Stderr, "%v\n%s", e, e.Stack) }
-
 // overloadJob makes the callback that reports a spent budget to the handler. Without a handler a long queue of tasks, which
 // is no fault, is not reported; the other budgets are logged.
 func (l *Loop) overloadJob(cause error) (job, bool) {
@@ -76,8 +70,8 @@ func (l *Loop) overloadJob(cause error) (job, bool) {
 		"external", l.external.length, "internal", l.internal.length, "microtasks", l.micro.len())
 	return handler(KindOverloadHandler, func() {
 		switch {
-		case l.onOverload != nil:
-			l.onOverload(e)
+		case l.OnOverload != nil:
+			l.OnOverload(e)
 		case cause != loopapi.ErrLoopOverloaded:
 			l.logger().Warn("loop overloaded", "loop", l.id, "error", e)
 		}

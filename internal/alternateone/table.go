@@ -5,24 +5,13 @@ package alternateone
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-// readiness has the methods of package poller that the loop uses, with their contract. Tests replace it to cause faults.
-type readiness interface {
-	Add(fd int, events loopapi.IOEvents, tag uint32) error
-	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
-	Remove(fd int, events loopapi.IOEvents) error
-	Wait(timeout time.Duration) ([]poller.Event, error)
-	Wake() error
-	Reset() error
-	Close() error
-}
 
 // watch is a registered descriptor.
 type watch struct {
@@ -40,11 +29,11 @@ var (
 	errAdmitted = errors.New("more goroutines left the table of descriptors than came")
 )
 
-func (w *watch) check(fd int) error {
+// examine checks the watch of fd.
+func (l *Loop) examine(op string, fd int, w *watch) {
 	if w.fd != fd || w.tag != uint32(w.id) || w.callback == nil {
-		return errTable
+		l.violated(op, errTable, "descriptor", fd)
 	}
-	return nil
 }
 
 // table holds all watches. mu is held for every access; the loop also holds it during the poll and while an I/O callback
@@ -131,9 +120,7 @@ func (l *Loop) poll() {
 const ioBatch = 64
 
 func (l *Loop) dispatch(w *watch, e poller.Event) {
-	if err := w.check(e.FD); err != nil {
-		l.violated("poll", err, "descriptor", e.FD)
-	}
+	l.examine("poll", e.FD, w)
 	if ready := e.Events & (w.events | loopapi.EventError | loopapi.EventHangup); ready != 0 {
 		w.ready = ready
 		l.call(job{KindIO, task{w.call, w.id}})
@@ -153,12 +140,12 @@ func (l *Loop) decide() (timeout time.Duration, ok bool) {
 	if err := l.timers.check(0); err != nil { // the timeout relies on the first timer
 		l.violated("sleep", err, "pending", len(l.timers.order))
 	}
-	deadline, now := l.timers.earliest(), l.now()
+	deadline, now := l.timers.earliest(), l.Now()
 	if l.waiting() > 0 || deadline <= now {
 		return 0, len(l.table.watch) > 0
 	}
 	l.transition("sleep", sleeping)
-	if deadline == never {
+	if deadline == rival.Never {
 		return -1, true
 	}
 	return time.Duration(deadline - now), true
@@ -178,13 +165,12 @@ func (l *Loop) getUp() {
 // mayDispatch reports whether another I/O callback may start. Before that it lets in the goroutines that have come
 // meanwhile.
 func (l *Loop) mayDispatch() bool {
-	may, guests := l.lookAround()
-	if guests {
+	if _, guests := l.lookAround(); guests {
 		l.unlockTable()
 		l.letIn()
 		l.lockTable()
-		may, _ = l.lookAround()
 	}
+	may, _ := l.lookAround()
 	return may
 }
 
@@ -215,27 +201,9 @@ func (l *Loop) rebuild() {
 	l.table.stale = err != nil
 }
 
-// wake writes to the wake descriptor. Any goroutine may call it; no lock is held. A failure is logged. A panic of the
-// logger goes to the standard error, not to the caller.
+// wake wakes the loop up for an operation. Any goroutine may call it; no lock is held. A failure is logged.
 func (l *Loop) wake(op string) {
-	if err := l.tryWake(); err != nil {
-		defer func() {
-			if value := recover(); value != nil {
-				(&PanicError{&loopapi.PanicError{Value: value, Stack: debug.Stack()}, KindLogger, 0, l.id}).print()
-			}
-		}()
+	l.Wake(l.poller, func(err error) {
 		l.logger().Error("wake-up failed, trying again", "loop", l.id, "error", l.fail(op, err))
-	}
-}
-
-// tryWake makes the loop wake up, unless it has ended. After a failure it tries again a little later, once for all callers
-// that fail until then; only the first of these gets the error. retrying is reset before the next write, so that a caller
-// that finds it set can rely on a write to come.
-func (l *Loop) tryWake() error {
-	err := l.poller.Wake()
-	if err == nil || errors.Is(err, loopapi.ErrPollerClosed) || l.retrying.Swap(true) {
-		return nil
-	}
-	time.AfterFunc(time.Millisecond, func() { l.retrying.Store(false); _ = l.tryWake() })
-	return err
+	})
 }

@@ -5,14 +5,11 @@ package alternateone
 import (
 	"container/heap"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-// never is a deadline that is never reached.
-const never = math.MaxInt64
 
 // timer is a pending timer. Deadlines are nanoseconds since the loop's anchor.
 type timer struct {
@@ -140,10 +137,10 @@ func (ts *timers) cancel(id loopapi.TimerID) (bool, error) {
 	return true, ts.check(at)
 }
 
-// earliest returns the first deadline, or never if no timer is pending.
+// earliest returns the first deadline, or rival.Never if no timer is pending.
 func (ts *timers) earliest() int64 {
 	if len(ts.order) == 0 {
-		return never
+		return rival.Never
 	}
 	return ts.order[0].deadline
 }
@@ -197,10 +194,7 @@ func (l *Loop) insertTimer(op string, delay time.Duration, fn func()) (id loopap
 	if l.ending() {
 		return 0, false
 	}
-	deadline := l.now()
-	if deadline += int64(max(delay, 0)); deadline < 0 {
-		deadline = never
-	}
+	deadline := rival.Deadline(l.Now(), delay)
 	l.ids++
 	id = loopapi.TimerID(l.ids)
 	earlier := deadline < l.timers.earliest()

@@ -7,18 +7,13 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
-)
-
-const (
-	ChunkSize  = chunkSize
-	FirstRetry = firstRetry
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 type (
-	List         = list
-	Ring         = ring
-	StateWord    = stateWord
-	SystemPoller = systemPoller
+	List      = list
+	Ring      = ring
+	StateWord = stateWord
 )
 
 func (q *list) Push(fn func())    { q.push(fn) }
@@ -59,6 +54,6 @@ func (l *Loop) PopDue(now int64) func()                    { return l.timers.pop
 func (l *Loop) Insert(at int64, fn func()) loopapi.TimerID { id, _ := l.insert(at, fn); return id }
 
 // NewOn makes a loop on a poller of the test's.
-func NewOn(cfg loopapi.Config, open func() (SystemPoller, error), opts ...Option) (*Loop, error) {
+func NewOn(cfg loopapi.Config, open func() (rival.Poller, error), opts ...Option) (*Loop, error) {
 	return newLoop(cfg, opts, open)
 }

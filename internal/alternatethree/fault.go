@@ -3,23 +3,23 @@ package alternatethree
 // Faults: containing and reporting callbacks that do not return, and reporting overload.
 
 import (
-	"fmt"
-	"os"
+	"cmp"
+	"log/slog"
 	"runtime/debug"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // serve runs the loop to its end on the calling goroutine. If a callback calls runtime.Goexit, which nothing can stop,
 // the loop continues on a new goroutine. Its progress is in its fields and not on the stack, so nothing is lost.
 func (l *Loop) serve() {
-	l.owner.Store(goroutine.ID())
+	l.Own()
 	finished := false
 	defer func() {
 		if !finished && l.fault != nil {
 			l.fault.Value = loopapi.ErrGoexit
-			l.owner.Store(0) // this goroutine's identity may be used again
+			l.Disown() // this goroutine's identity may be used again
 			go l.serve()
 		}
 	}()
@@ -64,16 +64,11 @@ func (l *Loop) report() {
 		case l.told <= 2:
 			l.protect(func() { l.log().Error("callback panicked", "error", fault, "stack", string(fault.Stack)) })
 		default:
-			fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+			rival.Print(fault, fault.Stack)
 		}
 	}
 	l.told = 0
 }
-
-// internalBudget is the number of internal tasks of one tick. More of them count as a runaway.
-const internalBudget = 100_000
-
-var errRunaway = fmt.Errorf("%w: more than %d internal tasks in one tick", loopapi.ErrLoopOverloaded, internalBudget)
 
 // overload reports a spent budget to OnOverload, once until reported is reset. Without a handler it is logged, except for a
 // long external queue, which is no fault.
@@ -89,3 +84,6 @@ func (l *Loop) overload(reported *bool, err error) {
 		l.call(func() { l.log().Warn("the event loop is overloaded", "error", err) })
 	}
 }
+
+// log returns the logger of the options, or the current default.
+func (l *Loop) log() *slog.Logger { return cmp.Or(l.logger, slog.Default()) }

@@ -5,14 +5,10 @@ package alternatethree
 // Registration of descriptors, on systems that report readiness.
 
 import (
-	"errors"
-
-	"golang.org/x/sys/unix"
-
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-var _ loopapi.FDRegistrar = (*Loop)(nil)
 
 // RegisterFD makes the loop call callback whenever fd is ready for one of events, and for EventError and EventHangup,
 // whether asked for or not. It is level-triggered: the callback is called again until it has read all bytes. Any goroutine
@@ -38,11 +34,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	r := &registration{fd: fd, tag: t.lastTag}
 	r.call = func() { callback(r.fired) }
 	r.ask(events)
-	err := l.poller.Add(fd, r.asked, r.tag)
-	if errors.Is(err, unix.EEXIST) {
-		// The poller still watches fd for a former registration, which ended while the number stood for another descriptor.
-		err = l.poller.Modify(fd, 0, r.asked, r.tag)
-	}
+	err := rival.Watch(l.poller, fd, r.asked, r.tag)
 	if err != nil {
 		return wrap(err, "register descriptor %d", fd)
 	}
@@ -84,7 +76,7 @@ func (l *Loop) UnregisterFD(fd int) error {
 		t.remove(r)
 		err = l.poller.Remove(fd, r.asked)
 		t.mayHaveGhost = t.mayHaveGhost || err != nil
-		if errors.Is(err, unix.EBADF) || errors.Is(err, unix.ENOENT) {
+		if poller.Gone(err) {
 			err = nil
 		}
 	}

@@ -22,10 +22,8 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		go l.serve()
 	}
 	if !l.OnLoop() {
-		select {
-		case <-l.done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := l.Await(ctx); err != nil {
+			return err
 		}
 		first = first && !l.closing.Load()
 	}
@@ -54,7 +52,7 @@ func (l *Loop) Close() error {
 	case loopapi.StateAwake:
 		l.end()
 	case loopapi.StateSleeping:
-		l.wake(firstRetry)
+		l.wake()
 	}
 	return nil
 }
@@ -68,7 +66,7 @@ func (l *Loop) terminate(result error) (from loopapi.State, first bool) {
 	}
 	l.in.mu.Unlock()
 	if first && from == loopapi.StateSleeping {
-		l.wake(firstRetry)
+		l.wake()
 	}
 	return from, first
 }
@@ -95,11 +93,6 @@ func (l *Loop) end() {
 	if err := l.poller.Close(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
 		l.call(func() { l.log().Error("closing the poller of an event loop", "error", wrap(err, "close the poller")) })
 	}
-	if l.unwatch != nil {
-		l.unwatch()
-		l.unwatch = nil
-	}
-	l.owner.Store(0)
 	l.state.terminated()
-	close(l.done)
+	l.End()
 }

@@ -5,7 +5,6 @@ package alternatethree_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,8 +13,9 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/race"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // TestTransitions tries every transition from every state.
@@ -50,27 +50,6 @@ func TestTransitions(t *testing.T) {
 				t.Errorf("%s from %v: %v and then %v, want %v and %v", row.name, from, ok, s.Load(), allowed, to)
 			}
 		}
-	}
-}
-
-func TestConfig(t *testing.T) {
-	for name, cfg := range map[string]loopapi.Config{
-		"QueueLimit": {QueueLimit: -1}, "TickBudget": {TickBudget: -1}, "MicrotaskBudget": {MicrotaskBudget: -1},
-	} {
-		if _, err := alternatethree.New(cfg); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("New with %s out of range returned %v", name, err)
-		}
-	}
-	if _, err := alternatethree.New(loopapi.Config{AutoExit: true}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("New with AutoExit returned %v", err)
-	}
-}
-
-func TestNewReturnsTheSystemsError(t *testing.T) {
-	open := func() (alternatethree.SystemPoller, error) { return nil, errInjected }
-	_, err := alternatethree.NewOn(loopapi.Config{}, open)
-	if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "open the poller") {
-		t.Errorf("New returned %v", err)
 	}
 }
 
@@ -123,7 +102,13 @@ func TestPhasesOfTheEnd(t *testing.T) {
 	}
 }
 
-func TestFailedCloseOfThePollerIsLogged(t *testing.T) {
+// TestFailuresOfThePoller has the system refuse to open the poller, which New returns, and to close it, which is logged.
+func TestFailuresOfThePoller(t *testing.T) {
+	open := func() (rival.Poller, error) { return nil, errInjected }
+	_, err := alternatethree.NewOn(loopapi.Config{}, open)
+	if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "open the poller") {
+		t.Errorf("New returned %v", err)
+	}
 	p, log := newFake(), &diary{}
 	p.failing("Close", errInjected, 0)
 	l, run := newOn(t, p, log.option())
@@ -163,51 +148,6 @@ func TestGoexitStarvesNothing(t *testing.T) {
 	}
 }
 
-// TestShutdownLosesNothing races producers with Shutdown, many times.
-func TestShutdownLosesNothing(t *testing.T) {
-	races := 100_000
-	if testing.Short() || race.Enabled {
-		races = 1000
-	}
-	for race := range races {
-		l, err := alternatethree.New(loopapi.Config{})
-		must(t, err)
-		const producers = 2
-		var ran atomic.Int64
-		accepted := make(chan int64, producers)
-		run := make(chan error, 1)
-		go func() { run <- l.Run(context.Background()) }()
-		for p := range producers {
-			go func() {
-				var n int64
-				lane := l.Submit
-				if p == 1 {
-					lane = l.SubmitInternal
-				}
-				for ; n < 1000; n++ {
-					if err := lane(func() { ran.Add(1) }); err != nil {
-						if err != loopapi.ErrLoopTerminated {
-							panic(fmt.Sprint("a submission was refused with ", err))
-						}
-						break
-					}
-				}
-				accepted <- n
-			}()
-		}
-		for range race % 8 {
-			runtime.Gosched()
-		}
-		must(t, l.Shutdown(context.Background()))
-		if got, want := ran.Load(), <-accepted+<-accepted; got != want {
-			t.Fatalf("race %d: of %d accepted tasks %d had run when Shutdown returned", race, want, got)
-		}
-		if err := <-run; err != nil && err != loopapi.ErrLoopTerminated {
-			t.Fatalf("race %d: Run returned %v", race, err)
-		}
-	}
-}
-
 // awaitQueued waits until a goroutine within the function is in the queue of a mutex.
 func awaitQueued(t *testing.T, function string) {
 	t.Helper()
@@ -225,69 +165,50 @@ func awaitQueued(t *testing.T, function string) {
 // TestCloseWhileTheLoopWaitsForALock closes between the end of a callback and the loop's way to the next. Close has
 // returned by the time the loop gets the lock, so nothing may start.
 func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
-	late := func(what string) func() {
-		return func() { t.Errorf("a %s started after Close had returned", what) }
-	}
-	// Close comes first in the queue for the ingress's lock, and the loop second.
-	closeFirst := func(l *alternatethree.Loop) (release func()) {
-		unlock := l.LockIngress()
-		closed := make(chan error, 1)
-		go func() { closed <- l.Close() }()
-		awaitQueued(t, "(*Loop).Close(")
-		return func() {
-			awaitQueued(t, "(*Loop).serve(")
-			unlock()
-			if err := <-closed; err != nil {
-				t.Errorf("Close returned %v", err)
-			}
-		}
-	}
-	for what, prepare := range map[string]func(l *alternatethree.Loop, stop func()){
-		"microtask": func(l *alternatethree.Loop, stop func()) {
+	for what, row := range map[string]struct {
+		lock    func(l *alternatethree.Loop) (unlock func())
+		prepare func(l *alternatethree.Loop, stop, late func()) // stop has the loop wait until the lock is held
+	}{
+		"microtask": {(*alternatethree.Loop).LockIngress, func(l *alternatethree.Loop, stop, late func()) {
 			must(t, l.Submit(func() {
-				must(t, l.ScheduleMicrotask(late("microtask")))
+				must(t, l.ScheduleMicrotask(late))
 				must(t, l.SubmitInternal(func() {})) // so that the loop wants the lock
 				stop()
 			}))
-		},
-		"task": func(l *alternatethree.Loop, stop func()) {
+		}},
+		"task": {(*alternatethree.Loop).LockIngress, func(l *alternatethree.Loop, stop, late func()) {
 			must(t, l.Submit(func() {
-				must(t, l.ScheduleMicrotask(func() {}))
-				must(t, l.ScheduleMicrotask(func() {})) // beyond the budget: the report comes behind the checkpoint
+				must(t, l.SubmitInternal(func() {}))
+				stop()
 			}))
-			must(t, l.Submit(late("task")))
-		},
+			must(t, l.Submit(late))
+		}},
+		"timer": {(*alternatethree.Loop).LockTimers, func(l *alternatethree.Loop, stop, late func()) {
+			for _, fn := range []func(){stop, late} {
+				_, err := l.ScheduleTimer(0, fn)
+				must(t, err)
+			}
+			time.Sleep(time.Millisecond) // both are due in the first tick
+		}},
 	} {
-		var l *alternatethree.Loop
-		reached, release := make(chan struct{}), make(chan func(), 1)
-		stop := func() { close(reached); <-release }
-		l, err := alternatethree.New(loopapi.Config{MicrotaskBudget: 1, OnOverload: func(error) {
-			must(t, l.SubmitInternal(func() {}))
-			stop()
-		}})
-		must(t, err)
-		prepare(l, stop)
-		go func() { _ = l.Run(context.Background()) }()
-		await(t, reached, what)
-		unlock := closeFirst(l)
-		release <- nil
-		unlock()
-		await(t, l.Done(), "the end")
+		t.Run(what, func(t *testing.T) {
+			l := newUnstarted(t, loopapi.Config{})
+			reached, release := make(chan struct{}), make(chan struct{})
+			row.prepare(l, func() { close(reached); <-release }, func() { t.Error("started after Close had returned") })
+			go func() { _ = l.Run(context.Background()) }()
+			await(t, reached, "the callback before it")
+			unlock := row.lock(l)
+			closed := make(chan error, 1)
+			go func() { closed <- l.Close() }()
+			if what == "timer" { // Close does not want this lock
+				must(t, beat.Receive(t, closed, "Close"))
+			} else {
+				awaitQueued(t, "(*Loop).Close(") // first in the queue, before the loop
+			}
+			close(release)
+			awaitQueued(t, "(*Loop).serve(")
+			unlock()
+			await(t, l.Done(), "the end")
+		})
 	}
-
-	l := newUnstarted(t, loopapi.Config{})
-	reached, release := make(chan struct{}), make(chan struct{})
-	_, err := l.ScheduleTimer(0, func() { close(reached); <-release })
-	must(t, err)
-	_, err = l.ScheduleTimer(0, late("timer"))
-	must(t, err)
-	time.Sleep(time.Millisecond) // both are due in the first tick
-	go func() { _ = l.Run(context.Background()) }()
-	await(t, reached, "a timer")
-	unlock := l.LockTimers()
-	close(release)
-	awaitQueued(t, "(*Loop).Run(")
-	must(t, l.Close())
-	unlock()
-	await(t, l.Done(), "the end")
 }

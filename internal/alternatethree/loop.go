@@ -7,24 +7,22 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // Loop is an event loop. Create one with [New]. All methods may be called from any goroutine, also from callbacks.
 type Loop struct {
 	// Shared. Each part says what guards it.
-	state    stateWord
-	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it, read by OnLoop
-	closing  atomic.Bool    // Close was called: written under the ingress's lock, read by the loop before each callback
-	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the loop, read by everyone
-	in       ingress
-	timers   timers
-	table    table
-	poller   systemPoller
+	rival.Base
+	state   stateWord
+	closing atomic.Bool // Close was called: written under the ingress's lock, read by the loop before each callback
+	in      ingress
+	timers  timers
+	table   table
+	poller  rival.Poller
 
 	// The loop's own: only the goroutine that runs the loop touches these.
 	external     list // taken from the ingress, like internal
@@ -42,24 +40,10 @@ type Loop struct {
 	ghosts       bool
 	fault        *loopapi.PanicError // the callback that did not return and was not reported yet
 	told         int                 // how often its report has failed: see report
-	unwatch      func() bool         // ends the watch of Run's context
 
 	// Fixed by New.
 	cfg    loopapi.Config
 	logger *slog.Logger // nil for slog.Default at the time of logging
-	anchor time.Time
-	done   chan struct{} // closed by end
-}
-
-// systemPoller has the methods of poller.Poller that the loop uses; package poller has the contract.
-type systemPoller interface {
-	Add(fd int, events loopapi.IOEvents, tag uint32) error
-	Modify(fd int, old, events loopapi.IOEvents, tag uint32) error
-	Remove(fd int, events loopapi.IOEvents) error
-	Wait(timeout time.Duration) ([]poller.Event, error)
-	Wake() error
-	Reset() error
-	Close() error
 }
 
 // New creates a loop. It starts no goroutine, but holds the poller's descriptors until the loop has ended, which takes
@@ -68,22 +52,31 @@ type systemPoller interface {
 // It returns an error that names the field of cfg or the option that is out of range, one that wraps
 // errors.ErrUnsupported for AutoExit, or the wrapped error of the system.
 func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
-	return newLoop(cfg, opts, func() (systemPoller, error) { return poller.New() })
+	return newLoop(cfg, opts, func() (rival.Poller, error) { return poller.New() })
 }
 
-func newLoop(cfg loopapi.Config, opts []Option, open func() (systemPoller, error)) (*Loop, error) {
-	l := &Loop{anchor: time.Now(), done: make(chan struct{})}
-	if err := l.configure(cfg, opts); err != nil {
-		return nil, err
-	}
-	p, err := open()
+// Option sets an option for which loopapi.Config has no field.
+type Option func(*Loop)
+
+// WithLogger sets the logger for errors that no method returns and no handler takes. The default, also for nil, is
+// slog.Default at the time of logging.
+func WithLogger(logger *slog.Logger) Option { return func(l *Loop) { l.logger = logger } }
+
+func newLoop(cfg loopapi.Config, opts []Option, open func() (rival.Poller, error)) (*Loop, error) {
+	cfg, err := rival.Checked(cfg)
 	if err != nil {
+		return nil, fmt.Errorf("eventloop: Config.%w", err)
+	}
+	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
+	l.Init()
+	for _, opt := range opts {
+		opt(l)
+	}
+	if l.poller, err = open(); err != nil {
 		return nil, fmt.Errorf("eventloop: open the poller: %w", err)
 	}
-	l.poller = p
 	l.timers.reset()
 	l.table.entries = make(map[int]*registration)
-	l.microLeft = l.cfg.MicrotaskBudget
 	return l, nil
 }
 
@@ -95,6 +88,7 @@ func newLoop(cfg loopapi.Config, opts []Option, open func() (systemPoller, error
 // or ErrLoopTerminated. When a callback calls runtime.Goexit, the calling goroutine ends without returning from Run,
 // and the loop goes on without it; Done tells its end.
 func (l *Loop) Run(ctx context.Context) error {
+	_ = ctx.Done() // a nil context panics before the loop is claimed
 	switch {
 	case l.OnLoop():
 		return loopapi.ErrReentrantRun
@@ -104,7 +98,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	default:
 		return loopapi.ErrLoopAlreadyRunning
 	}
-	l.unwatch = context.AfterFunc(ctx, func() { l.terminate(ctx.Err()) })
+	l.Follow(ctx, func() { l.terminate(ctx.Err()) })
 	l.serve()
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
@@ -135,9 +129,9 @@ func (l *Loop) tick(resumed bool) bool {
 
 // beginTick updates the time and renews the budgets.
 func (l *Loop) beginTick() {
-	l.updateTime()
+	l.SetTickTime(l.Now())
 	l.externalLeft = l.cfg.TickBudget
-	l.internalLeft = internalBudget
+	l.internalLeft = rival.InternalBudget
 	if l.microHeld {
 		l.microHeld = false
 		l.microLeft = l.cfg.MicrotaskBudget
@@ -159,7 +153,7 @@ func (l *Loop) runInternal() bool {
 			return true
 		}
 		if l.internalLeft == 0 {
-			l.overload(&l.runaway, errRunaway)
+			l.overload(&l.runaway, rival.ErrRunaway)
 			return false
 		}
 		l.internalLeft--
@@ -196,11 +190,5 @@ func (l *Loop) hasWork() bool {
 	return !l.micro.empty() || !l.internal.empty() || !l.external.empty()
 }
 
-// OnLoop reports whether the caller runs on the loop, within one of its callbacks. It is exact and cheap.
-func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
-
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State { return l.state.load() }
-
-// Done returns a channel that is closed when nothing will ever run on the loop again and all it held is released.
-func (l *Loop) Done() <-chan struct{} { return l.done }

@@ -65,16 +65,6 @@ func TestListIsAQueue(t *testing.T) {
 	}
 }
 
-func TestChunksHold128(t *testing.T) {
-	var q alternatethree.List
-	for i := range 2*128 + 1 {
-		q.Push(func() {})
-		if want := i/128 + 1; q.Chunks() != want {
-			t.Fatalf("%d functions take %d chunks, want %d", i+1, q.Chunks(), want)
-		}
-	}
-}
-
 func TestChunksAreClearedInFull(t *testing.T) {
 	var q alternatethree.List
 	for range 3 {

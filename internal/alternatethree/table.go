@@ -11,7 +11,11 @@ import (
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
+
+// ioBatch is the number of callbacks of descriptors between two microtask checkpoints.
+const ioBatch = 64
 
 // always are the events that are delivered whether or not they were asked for.
 const always = loopapi.EventError | loopapi.EventHangup
@@ -100,7 +104,7 @@ func (t *table) remove(r *registration) {
 
 // rebuild resets the poller and adds all registrations again. It is the only way to get rid of a closed descriptor of which
 // a duplicate is open. forgot is false if the reset has failed; then nothing has changed.
-func (t *table) rebuild(p systemPoller) (forgot bool, err error) {
+func (t *table) rebuild(p rival.Poller) (forgot bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := p.Reset(); err != nil {

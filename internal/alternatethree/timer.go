@@ -1,21 +1,18 @@
 package alternatethree
 
-// Timers: a binary heap under a mutex, and the clock.
+// Timers: a binary heap under a mutex.
 
 import (
 	"container/heap"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// never is a deadline that is not reached. Deadlines are nanoseconds since the loop's anchor.
-const never = math.MaxInt64
-
-// timer is a pending timer. Its ID is also its place among equal deadlines: IDs are given out in order.
+// timer is a pending timer. Its deadline is in nanoseconds since the loop's clock began. Its ID is also its place among equal deadlines: IDs are given out in order.
 type timer struct {
 	deadline int64
 	id       loopapi.TimerID
@@ -33,7 +30,7 @@ type timers struct {
 	byID   map[loopapi.TimerID]*timer
 	lastID loopapi.TimerID
 
-	// first is the heap's first deadline, or never if the heap is empty. It is written under mu after each change of the
+	// first is the heap's first deadline, or rival.Never if the heap is empty. It is written under mu after each change of the
 	// heap. The loop reads it without mu to decide whether to yield before a sleep; before the sleep it looks under mu.
 	first atomic.Int64
 }
@@ -51,13 +48,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback
 	}
-	deadline := l.now()
-	if delay > 0 {
-		if deadline += int64(delay); deadline < 0 {
-			deadline = never
-		}
-	}
-	id, first := l.insert(deadline, fn)
+	id, first := l.insert(rival.Deadline(l.Now(), delay), fn)
 	if id == 0 {
 		return 0, loopapi.ErrLoopTerminated
 	}
@@ -121,7 +112,7 @@ func (t *timers) reset() {
 // noteFirst keeps first up to date. The caller holds mu.
 func (t *timers) noteFirst() {
 	if len(t.heap) == 0 {
-		t.first.Store(never)
+		t.first.Store(rival.Never)
 	} else {
 		t.first.Store(t.heap[0].deadline)
 	}
@@ -150,7 +141,7 @@ func (t *timers) timeout(now int64) time.Duration {
 // runTimers fires the timers that were due before the tick's time. Timers that the callbacks schedule are not due before
 // it, not even without delay, and so wait for a later tick: a timer that re-arms itself starves nothing.
 func (l *Loop) runTimers() {
-	for now := l.tickTime.Load(); ; {
+	for now := l.TickTime(); ; {
 		fn := l.timers.popDue(now)
 		if fn == nil || l.state.ending() { // the last look before a callback; an ending loop drops timers
 			return
@@ -159,16 +150,6 @@ func (l *Loop) runTimers() {
 		l.checkpoint()
 	}
 }
-
-// now reads the clock.
-func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
-
-// updateTime refreshes the time that callbacks see.
-func (l *Loop) updateTime() { l.tickTime.Store(l.now()) }
-
-// CurrentTickTime returns the time at which the current tick began, or, in the callback of a descriptor, at which it
-// became ready; off the loop, the latest such time. It never goes back. Any goroutine may call it; it reads no clock.
-func (l *Loop) CurrentTickTime() time.Time { return l.anchor.Add(time.Duration(l.tickTime.Load())) }
 
 // timerHeap implements heap.Interface.
 type timerHeap []*timer

@@ -12,7 +12,6 @@ package alternatethree
 // harmless.
 
 import (
-	"errors"
 	"runtime"
 	"time"
 
@@ -38,7 +37,7 @@ func (l *Loop) poll() {
 		return
 	}
 	if timeout != 0 || len(events) > 0 {
-		l.updateTime() // microtasks and callbacks of descriptors come before the next tick
+		l.SetTickTime(l.Now()) // microtasks and callbacks of descriptors come before the next tick
 	}
 	if len(events) > 0 {
 		l.collectReady(events)
@@ -61,7 +60,7 @@ func (l *Loop) sleepTime() time.Duration {
 	if l.hasWork() {
 		return 0
 	}
-	began := l.now()
+	began := l.Now()
 	if l.timers.first.Load() <= began {
 		return 0 // a timer is due
 	}
@@ -70,7 +69,7 @@ func (l *Loop) sleepTime() time.Duration {
 		if l.collect(); l.hasWork() {
 			return 0
 		}
-		if l.now()-began > int64(lingerMost) {
+		if l.Now()-began > int64(lingerMost) {
 			break
 		}
 	}
@@ -88,29 +87,21 @@ func (l *Loop) verify() time.Duration {
 	if !quiet {
 		return 0
 	}
-	return l.timers.timeout(l.now())
+	return l.timers.timeout(l.Now())
 }
 
 // wakeIfSleeping wakes the loop if it sleeps. It must follow every addition of work.
 func (l *Loop) wakeIfSleeping() {
 	if l.state.load() == loopapi.StateSleeping && l.state.wake() {
-		l.wake(firstRetry)
+		l.wake()
 	}
 }
 
-// firstRetry is how long after a failed wake-up the next one is tried.
-const firstRetry = time.Millisecond
-
-// wake ends the wait of the loop. No other goroutine will do so: a failure is logged, and wake is repeated until it
-// succeeds or the loop has ended, first after the delay, then less and less often.
-func (l *Loop) wake(delay time.Duration) {
-	err := l.poller.Wake()
-	if err == nil || errors.Is(err, loopapi.ErrPollerClosed) {
-		return
-	}
-	time.AfterFunc(delay, func() { l.wake(min(2*delay, time.Second)) })
-	defer func() { _ = recover() }() // a panic of the logger must not reach a producer's goroutine
-	l.log().Error("the event loop could not be woken, which will be tried again", "error", wrap(err, "wake the poller"))
+// wake ends the wait of the loop. No other goroutine will do so.
+func (l *Loop) wake() {
+	l.Wake(l.poller, func(err error) {
+		l.log().Error("the event loop could not be woken, which will be tried again", "error", wrap(err, "wake the poller"))
+	})
 }
 
 // fail shuts down a loop whose poller has failed. The logger may panic, so it is called last.

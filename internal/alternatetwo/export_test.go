@@ -5,14 +5,11 @@ package alternatetwo
 import (
 	"time"
 	"unsafe"
-
-	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 const (
 	SegmentSize = segmentSize
 	TableSize   = tableSize
-	Never       = noDeadline
 	MostYields  = mostYields
 	SlowYield   = slowYield
 	SlowBan     = slowBan
@@ -124,15 +121,3 @@ func (l *Loop) BreakPoller() {
 
 // RaiseWaking does what a producer does that is about to write the eventfd.
 func (l *Loop) RaiseWaking() { l.waking.Store(true) }
-
-// Poll collects a batch on a loop that does not run, and tells how long it is; Dispatch calls back for it.
-func (l *Loop) Poll() int { l.poll(0); return len(l.events) }
-
-func (l *Loop) Dispatch() { l.dispatch() }
-
-// MicrotasksFrom lets the positions of the microtask ring begin at start.
-func (l *Loop) MicrotasksFrom(start uint32) {
-	l.micro = ring{buf: make([]func(), ringSize), head: start, tail: start, stop: start + ringSize}
-}
-
-var _ loopapi.EventLoop = (*Loop)(nil)

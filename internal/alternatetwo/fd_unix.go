@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // RegisterFD makes the loop call callback while fd is ready for one of events, level-triggered, and after errors and
@@ -36,11 +38,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	}
 	version := word >> versionShift
 	d.callback.Store(&callback)
-	err := l.poller.Add(fd, events, uint32(version))
-	if errors.Is(err, syscall.EEXIST) { // left over from a descriptor that was closed while it had a duplicate
-		err = l.poller.Modify(fd, 0, events, uint32(version))
-	}
-	if err != nil {
+	if err := rival.Watch(l.poller, fd, events, uint32(version)); err != nil {
 		d.free(word)
 		return pollerError("register", fd, err)
 	}
@@ -76,7 +74,7 @@ func (l *Loop) UnregisterFD(fd int) error {
 	err = l.poller.Remove(fd, loopapi.IOEvents(word&interest))
 	l.table.watched.Add(-1)
 	d.free(word)
-	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOENT) {
+	if poller.Gone(err) {
 		return nil
 	}
 	return pollerError("unregister", fd, err)

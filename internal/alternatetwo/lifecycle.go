@@ -4,13 +4,11 @@ package alternatetwo
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"os"
 	"runtime/debug"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // Shutdown ends the loop when everything accepted has run, with the internal work and microtasks that this brings,
@@ -27,14 +25,8 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		}
 	}
 	if !l.OnLoop() {
-		select {
-		case <-l.done:
-		default:
-			select {
-			case <-l.done:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		if err := l.Await(ctx); err != nil {
+			return err
 		}
 		first = first && !l.state.closing()
 	}
@@ -59,9 +51,6 @@ func (l *Loop) Close() error {
 	return nil
 }
 
-// Done returns a channel that closes when nothing will run any more and all is released.
-func (l *Loop) Done() <-chan struct{} { return l.done }
-
 // terminate asks for the end, refuses external work from here on, and wakes the loop to hear of it.
 func (l *Loop) terminate(cause uint32) (from uint32, ok bool) {
 	if from, ok = l.state.terminate(cause); ok {
@@ -85,13 +74,8 @@ func (l *Loop) end() {
 	}
 	l.table.drop()
 	l.events = nil
-	l.owner.Store(0)
-	if l.unwatch != nil {
-		l.unwatch()
-		l.unwatch = nil // an ended loop keeps nothing alive
-	}
 	l.state.end()
-	close(l.done)
+	l.End()
 }
 
 // serve runs the loop to its end. runtime.Goexit in a callback ends the goroutine, so the loop continues on another one.
@@ -99,12 +83,12 @@ func (l *Loop) serve() {
 	ended := false
 	defer func() {
 		if !ended {
-			l.owner.Store(0)
+			l.Disown()
 			l.fault.Value = loopapi.ErrGoexit
 			go l.serve()
 		}
 	}()
-	l.owner.Store(goroutine.ID())
+	l.Own()
 	for l.interrupted() {
 	}
 	ended = true
@@ -135,16 +119,16 @@ func (l *Loop) report() {
 	}
 	l.fault = nil
 	l.told++
-	if l.told == 1 && l.onPanic == nil {
+	if l.told == 1 && l.cfg.OnPanic == nil {
 		l.told++
 	}
 	switch l.told {
 	case 1:
-		l.onPanic(fault)
+		l.cfg.OnPanic(fault)
 	case 2:
 		slog.Default().Error("alternatetwo: callback panicked", "error", fault, "stack", string(fault.Stack))
 	default:
-		fmt.Fprintf(os.Stderr, "%v\n%s", fault, fault.Stack)
+		rival.Print(fault, fault.Stack)
 	}
 	l.told = 0
 }
@@ -156,8 +140,8 @@ func (l *Loop) notify(reported *bool, err error) {
 	}
 	*reported = true
 	switch {
-	case l.onOverload != nil:
-		l.onOverload(err)
+	case l.cfg.OnOverload != nil:
+		l.cfg.OnOverload(err)
 	case err != loopapi.ErrLoopOverloaded: // a long queue is no fault
 		slog.Default().Warn("alternatetwo: overloaded", "error", err)
 	}

@@ -4,23 +4,13 @@ package alternatetwo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
+	"github.com/turnloop/turnloop/internal/rival"
 )
-
-const (
-	defaultBudget  = 1024    // the default of both budgets: external tasks in a tick, microtasks in a checkpoint
-	internalBudget = 100_000 // internal tasks in a tick; more are a runaway
-)
-
-var errRunaway = fmt.Errorf("alternatetwo: more than %d internal tasks in one tick: %w",
-	internalBudget, loopapi.ErrLoopOverloaded)
 
 // Loop is an event loop. All methods may be called from any goroutine, also from its own callbacks. The package comment
 // says what it skips.
@@ -28,13 +18,8 @@ type Loop struct {
 	state state
 
 	// Fixed by New. Producers read it, so it shares no line with what changes.
-	anchor      time.Time
-	queueLimit  int
-	tickBudget  int
-	microBudget int
-	onOverload  func(error)
-	onPanic     func(*loopapi.PanicError)
-	_           [64]byte
+	cfg loopapi.Config
+	_   [64]byte
 
 	// Written by producers, each on lines of its own.
 	external, internal, foreign lane
@@ -42,8 +27,7 @@ type Loop struct {
 	waiting                     atomic.Int64 // external tasks that have not started, counted under a queue limit only: producers add, the loop subtracts
 	timers                      timers
 
-	owner    atomic.Uintptr // the goroutine that runs the loop, or 0; written by it alone, read by OnLoop
-	tickTime atomic.Int64   // when the tick began, in nanoseconds since anchor; written by the owner
+	rival.Base
 
 	// Only the owner touches these.
 	micro      ring
@@ -61,51 +45,27 @@ type Loop struct {
 	next       int                 // the first event of the batch that was not dispatched
 	polled     int64               // the time of the last poll
 	ghost      ghost
-	unwatch    func() bool
 
 	table  table
 	poller *poller.Poller
-	done   chan struct{}
 }
 
 // New makes a loop. It holds the poller's descriptors until Shutdown or Close. It returns an error that wraps
 // errors.ErrUnsupported for AutoExit, and one that names the field for a number out of range.
 func New(cfg loopapi.Config) (*Loop, error) {
-	if cfg.AutoExit {
-		return nil, fmt.Errorf("alternatetwo: AutoExit: %w", errors.ErrUnsupported)
+	cfg, err := rival.Checked(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("alternatetwo: %w", err)
 	}
-	l := &Loop{
-		anchor: time.Now(), done: make(chan struct{}), queueLimit: cfg.QueueLimit,
-		onOverload: cfg.OnOverload, onPanic: cfg.OnPanic,
-	}
-	for _, n := range []struct {
-		name  string
-		asked int
-		field *int
-	}{
-		{"QueueLimit", cfg.QueueLimit, nil},
-		{"TickBudget", cfg.TickBudget, &l.tickBudget},
-		{"MicrotaskBudget", cfg.MicrotaskBudget, &l.microBudget},
-	} {
-		if n.asked < 0 {
-			return nil, fmt.Errorf("alternatetwo: %s: %d is negative", n.name, n.asked)
-		}
-		if n.field != nil {
-			if *n.field = n.asked; n.asked == 0 {
-				*n.field = defaultBudget
-			}
-		}
-	}
-	l.microLeft = l.microBudget
+	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
+	l.Init()
 	l.external.init()
 	l.internal.init()
 	l.foreign.init()
-	l.timers.earliest.Store(noDeadline)
-	p, err := poller.New()
-	if err != nil {
+	l.timers.earliest.Store(rival.Never)
+	if l.poller, err = poller.New(); err != nil {
 		return nil, err
 	}
-	l.poller = p
 	return l, nil
 }
 
@@ -118,7 +78,7 @@ func (l *Loop) Submit(fn func()) error {
 		return loopapi.ErrNilCallback
 	case l.state.ending():
 		return loopapi.ErrLoopTerminated
-	case l.queueLimit != 0:
+	case l.cfg.QueueLimit != 0:
 		return l.submitLimited(fn)
 	}
 	return l.enter(&l.external, fn)
@@ -129,7 +89,7 @@ func (l *Loop) Submit(fn func()) error {
 func (l *Loop) submitLimited(fn func()) error {
 	for {
 		n := l.waiting.Load()
-		if n >= int64(l.queueLimit) {
+		if n >= int64(l.cfg.QueueLimit) {
 			return loopapi.ErrLoopOverloaded
 		}
 		if l.waiting.CompareAndSwap(n, n+1) {
@@ -158,9 +118,6 @@ func (l *Loop) enter(q *lane, fn func()) error {
 	return nil
 }
 
-// OnLoop tells whether the caller runs on the loop. It costs a few nanoseconds.
-func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
-
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State { return loopapi.State(l.state.load() &^ causes) }
 
@@ -168,7 +125,7 @@ func (l *Loop) State() loopapi.State { return loopapi.State(l.state.load() &^ ca
 // Close, and ctx.Err() when the end of ctx, a graceful shutdown, was the cause; at once ErrReentrantRun on the loop,
 // ErrLoopAlreadyRunning, or ErrLoopTerminated.
 func (l *Loop) Run(ctx context.Context) error {
-	ends := ctx.Done() != nil
+	_ = ctx.Done() // a nil context panics before the loop is claimed
 	if l.OnLoop() {
 		return loopapi.ErrReentrantRun
 	}
@@ -178,12 +135,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		return loopapi.ErrLoopAlreadyRunning
 	}
-	switch {
-	case ctx.Err() != nil:
-		l.terminate(contextCause)
-	case ends:
-		l.unwatch = context.AfterFunc(ctx, func() { l.terminate(contextCause) })
-	}
+	l.Follow(ctx, func() { l.terminate(contextCause) })
 	l.serve()
 	switch w := l.state.load(); {
 	case w&closeCause != 0:
@@ -216,7 +168,7 @@ func (l *Loop) tick(resumed bool) bool {
 		return l.hasWork() || !l.seal()
 	case l.next < len(l.events): // the rest of a batch
 	case l.hasWork() || l.timeout() == 0:
-		if l.table.watched.Load() != 0 && l.tickTime.Load()-l.polled >= pollInterval {
+		if l.table.watched.Load() != 0 && l.TickTime()-l.polled >= pollInterval {
 			l.poll(0)
 		}
 	default:
@@ -227,12 +179,12 @@ func (l *Loop) tick(resumed bool) bool {
 }
 
 func (l *Loop) beginTick() {
-	now := l.now()
-	l.linger.setBudget(now, now-l.tickTime.Load())
-	l.tickTime.Store(now)
-	l.taskLeft, l.innerLeft = l.tickBudget, internalBudget
+	now := l.Now()
+	l.linger.setBudget(now, now-l.TickTime())
+	l.SetTickTime(now)
+	l.taskLeft, l.innerLeft = l.cfg.TickBudget, rival.InternalBudget
 	if l.microHeld {
-		l.microHeld, l.microLeft = false, l.microBudget
+		l.microHeld, l.microLeft = false, l.cfg.MicrotaskBudget
 	}
 }
 
@@ -254,7 +206,7 @@ func (l *Loop) runInternal() {
 		case l.state.closing():
 			return
 		case l.innerLeft == 0:
-			l.notify(&l.ranAway, errRunaway)
+			l.notify(&l.ranAway, rival.ErrRunaway)
 			return
 		}
 		fn := l.internal.pop()
@@ -295,7 +247,7 @@ func (l *Loop) runExternal() {
 			}
 			break
 		}
-		if l.queueLimit != 0 {
+		if l.cfg.QueueLimit != 0 {
 			l.waiting.Add(-1)
 		}
 		l.taskLeft--

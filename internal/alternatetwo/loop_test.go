@@ -1,115 +1,63 @@
 package alternatetwo_test
 
-// Tests of shutdown, wake-ups and the wait before a sleep.
+// Tests of wake-ups and of the wait before a sleep.
 
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/race"
 )
 
 // start runs a loop and waits until it serves; stop ends it.
-func start(t testing.TB) (l *alternatetwo.Loop, stop func()) {
+func start(t *testing.T) (l *alternatetwo.Loop, stop func()) {
 	t.Helper()
 	l, err := alternatetwo.New(loopapi.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := make(chan error)
 	go func() { ended <- l.Run(context.Background()) }()
 	serves := make(chan struct{})
-	if err := l.Submit(func() { close(serves) }); err != nil {
-		t.Fatal(err)
-	}
-	<-serves
+	must(t, l.Submit(func() { close(serves) }))
+	beat.Receive(t, serves, "the loop to serve")
 	return l, func() {
 		t.Helper()
-		if err := l.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		must(t, l.Shutdown(context.Background()), <-ended)
 	}
 }
 
-// TestShutdownRaces: of tasks submitted around Shutdown exactly the accepted ones have run when it has returned.
-func TestShutdownRaces(t *testing.T) {
-	rounds := 100_000
-	if testing.Short() || race.Enabled {
-		rounds = 2000
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
-	for round := range rounds {
-		l, err := alternatetwo.New(loopapi.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- l.Run(context.Background()) }()
-		var ran, accepted atomic.Int64
-		task := func() { ran.Add(1) }
-		var group sync.WaitGroup
-		for _, submit := range []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask} {
-			group.Go(func() {
-				for range 30 { // so that some come at the very end
-					err := submit(task)
-					if err == loopapi.ErrLoopTerminated {
-						return
-					}
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					accepted.Add(1)
-					for range round % 5 {
-						runtime.Gosched()
-					}
-				}
-			})
-		}
-		for range round % 8 {
-			runtime.Gosched()
-		}
-		if err := l.Shutdown(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		at := ran.Load()
-		group.Wait()
-		if err := <-ended; err != nil && err != loopapi.ErrLoopTerminated {
-			t.Fatal(err)
-		}
-		if accepted.Load() != at || ran.Load() != at {
-			t.Fatalf("round %d: %d accepted, %d had run when Shutdown returned, %d in the end",
-				round, accepted.Load(), at, ran.Load())
-		}
-	}
+}
+
+const short = 20 * time.Millisecond
+
+// pretender makes a loop that does not run, in the state in which producers wake it.
+func pretender(t *testing.T) *alternatetwo.Loop {
+	t.Helper()
+	l, err := alternatetwo.New(loopapi.Config{})
+	must(t, err)
+	l.PretendAsleep()
+	t.Cleanup(func() {
+		l.PretendOver()
+		must(t, l.Close())
+	})
+	return l
 }
 
 // TestWakeCoalesced: of many submissions to a sleeping loop one writes the eventfd, and the loop's wait lowers the
 // flag.
 func TestWakeCoalesced(t *testing.T) {
-	l, err := alternatetwo.New(loopapi.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	l.PretendAsleep()
-	defer l.PretendOver()
-	const short = 20 * time.Millisecond
+	l := pretender(t)
 	for range 3 {
 		for range 100 {
-			if err := l.Submit(func() {}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Submit(func() {}))
 		}
 		beat.Do(t, "a wait that a submission is to end", func() { l.Wait(time.Hour) })
 		early := 0
@@ -126,67 +74,48 @@ func TestWakeCoalesced(t *testing.T) {
 // A signal may end a wait as well, but not each of several.
 func TestWakeSkippedWhileRaised(t *testing.T) {
 	for range 5 {
-		if took := waitWhileRaised(t); took >= 20*time.Millisecond {
+		l := pretender(t)
+		l.RaiseWaking()
+		must(t, l.Submit(func() {}))
+		if l.Wait(short) >= short {
 			return
 		}
 	}
 	t.Fatal("a submission that found the flag raised ended the wait")
 }
 
-func waitWhileRaised(t *testing.T) time.Duration {
-	l, err := alternatetwo.New(loopapi.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	l.PretendAsleep()
-	defer l.PretendOver()
-	l.RaiseWaking()
-	if err := l.Submit(func() {}); err != nil {
-		t.Fatal(err)
-	}
-	return l.Wait(20 * time.Millisecond)
-}
-
 // TestLinger: the budget grows with hits up to its bound, shrinks to one without, and slow yields suspend it.
 func TestLinger(t *testing.T) {
 	l, err := alternatetwo.New(loopapi.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
-	granted := l.NextBudget(0, 0, 0, 0)
-	if granted != 1 {
-		t.Fatalf("a new loop is granted %d yields, want 1", granted)
-	}
-	for range 20 {
-		granted = l.NextBudget(1, 1, 0, 1)
-	}
-	if granted != alternatetwo.MostYields {
-		t.Fatalf("a loop whose yields bring work is granted %d, want %d", granted, alternatetwo.MostYields)
-	}
-	for range 20 {
-		granted = l.NextBudget(granted, 0, 0, 1)
-	}
-	if granted != 1 {
-		t.Fatalf("a loop whose yields bring nothing is granted %d, want 1", granted)
-	}
 	const now, took = 1e9, 10 * alternatetwo.SlowYield
-	if granted = l.NextBudget(1, 1, now, took); granted != 0 {
-		t.Fatalf("a loop whose yields are slow is granted %d", granted)
-	}
 	const over = now + alternatetwo.SlowBan*took
-	if granted = l.NextBudget(0, 0, over-1, 1); granted != 0 {
-		t.Fatalf("the suspension ended early: %d", granted)
-	}
-	if granted = l.NextBudget(0, 0, over, 1); granted != 1 {
-		t.Fatalf("the suspension did not end: %d", granted)
-	}
-}
-
-// TestConfig: AutoExit is not offered.
-func TestConfig(t *testing.T) {
-	if _, err := alternatetwo.New(loopapi.Config{AutoExit: true}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("AutoExit: %v", err)
+	granted := 0
+	for _, row := range []struct {
+		what      string
+		ticks     int
+		all       bool // the tick uses all yields, otherwise one, or none while there are none
+		hits      int
+		now, took int64
+		want      int
+	}{
+		{"a new loop", 1, true, 0, 0, 0, 1},
+		{"a loop whose yields bring work", 20, false, 1, 0, 1, alternatetwo.MostYields},
+		{"a loop whose yields bring nothing", 20, true, 0, 0, 1, 1},
+		{"a loop whose yields are slow", 1, true, 1, now, took, 0},
+		{"a loop just before the end of the suspension", 1, true, 0, over - 1, 1, 0},
+		{"a loop at the end of the suspension", 1, true, 0, over, 1, 1},
+	} {
+		for range row.ticks {
+			used := granted
+			if !row.all {
+				used = min(used, 1)
+			}
+			granted = l.NextBudget(used, row.hits, row.now, row.took)
+		}
+		if granted != row.want {
+			t.Errorf("%s is granted %d yields, want %d", row.what, granted, row.want)
+		}
 	}
 }

@@ -2,10 +2,7 @@ package alternatetwo
 
 // Microtasks: the ring, its overflow, and the checkpoint.
 
-import (
-	"github.com/turnloop/turnloop/internal/goroutine"
-	"github.com/turnloop/turnloop/internal/loopapi"
-)
+import "github.com/turnloop/turnloop/internal/loopapi"
 
 const (
 	ringSize  = 4096
@@ -96,7 +93,7 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
 	}
-	if l.owner.Load() != goroutine.ID() {
+	if !l.OnLoop() {
 		return l.enter(&l.foreign, fn)
 	}
 	if l.state.closing() {
@@ -137,7 +134,7 @@ func (l *Loop) checkpoint() {
 			l.adopt()
 		}
 		if l.micro.empty() {
-			l.microLeft = l.microBudget
+			l.microLeft = l.cfg.MicrotaskBudget
 			l.breached = false
 			return
 		}

@@ -1,6 +1,6 @@
 package alternatetwo
 
-// Timers: the wheel behind its lock, and the clock.
+// Timers: the wheel behind its lock.
 
 import (
 	"sync"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // timers is shared by the loop, which fires timers, and the goroutines that schedule or cancel them.
@@ -25,13 +26,8 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback
 	}
-	now := max(l.now(), l.tickTime.Load()+1) // so that it is not due in the current tick
-	deadline := now
-	if delay > 0 {
-		if deadline += int64(delay); deadline < 0 {
-			deadline = noDeadline
-		}
-	}
+	now := max(l.Now(), l.TickTime()+1) // so that it is not due in the current tick
+	deadline := rival.Deadline(now, delay)
 	t := &l.timers
 	t.mu.Lock()
 	if l.state.ending() {
@@ -64,7 +60,7 @@ func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 
 // runTimers fires the timers that are due at the tick's time.
 func (l *Loop) runTimers() {
-	now := l.tickTime.Load()
+	now := l.TickTime()
 	t := &l.timers
 	for t.earliest.Load() <= now && !l.state.ending() {
 		t.mu.Lock()
@@ -86,12 +82,4 @@ func (t *timers) drop() {
 	t.mu.Lock()
 	t.wheel = wheel{}
 	t.mu.Unlock()
-}
-
-// now reads the monotonic clock, in nanoseconds since the anchor.
-func (l *Loop) now() int64 { return int64(time.Since(l.anchor)) }
-
-// CurrentTickTime returns the time at which the current or latest tick began. It never goes back and reads no clock.
-func (l *Loop) CurrentTickTime() time.Time {
-	return l.anchor.Add(time.Duration(l.tickTime.Load()))
 }

@@ -16,12 +16,11 @@ package alternatetwo
 // work of a producer that found the flag raised. A write that arrives late ends the next wait early, which does no harm.
 
 import (
-	"errors"
 	"log/slog"
 	"runtime"
 	"time"
 
-	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 const (
@@ -69,13 +68,13 @@ func (p *lingering) setBudget(now, took int64) {
 func (l *Loop) lull(ran int) bool {
 	p := &l.linger
 	if p.left == 0 || p.yields-p.left >= mostLulls || !l.micro.empty() || l.table.watched.Load() != 0 ||
-		l.timers.earliest.Load()-l.tickTime.Load() < nearTimer {
+		l.timers.earliest.Load()-l.TickTime() < nearTimer {
 		return false
 	}
 	p.left--
 	runtime.Gosched()
 	if ran > 1 {
-		for begin := l.now(); l.now()-begin < gatherTime; {
+		for begin := l.Now(); l.Now()-begin < gatherTime; {
 			runtime.Gosched()
 		}
 	}
@@ -89,7 +88,7 @@ func (l *Loop) lull(ran int) bool {
 // lingered yields as often as the tick may while no timer is due, and reports whether there is something to do after all.
 func (l *Loop) lingered() bool {
 	p := &l.linger
-	begin := l.now()
+	begin := l.Now()
 	now := begin
 	for p.left > 0 && now < min(l.timers.earliest.Load(), begin+lingerTime) {
 		p.left--
@@ -101,7 +100,7 @@ func (l *Loop) lingered() bool {
 			p.hits++
 			return true
 		}
-		now = l.now()
+		now = l.Now()
 	}
 	p.setBudget(now, now-begin)
 	return false
@@ -119,17 +118,17 @@ func (l *Loop) sleep() {
 	}
 	l.poll(timeout)
 	l.state.swap(sleeping, running) // no effect if the loop is ending
-	l.tickTime.Store(l.now())
+	l.SetTickTime(l.Now())
 }
 
 // timeout returns the time until the first timer; a negative one means for ever. It is computed for each wait, so a wait
 // that a signal ended early moves no deadline.
 func (l *Loop) timeout() time.Duration {
 	deadline := l.timers.earliest.Load()
-	if deadline == noDeadline {
+	if deadline == rival.Never {
 		return -1
 	}
-	return time.Duration(max(deadline-l.now(), 0))
+	return time.Duration(max(deadline-l.Now(), 0))
 }
 
 // poll collects the ready descriptors.
@@ -143,22 +142,13 @@ func (l *Loop) poll(timeout time.Duration) {
 		slog.Default().Error("alternatetwo: wait failed", "error", err)
 	}
 	l.events, l.next = events, 0
-	l.polled = l.tickTime.Load()
+	l.polled = l.TickTime()
 	l.ghost.waits++
 }
 
-// wake ends the loop's wait, or the next one.
+// wake ends the loop's wait, or the next one. After a failure the flag stays raised, as another write follows.
 func (l *Loop) wake() {
 	if !l.waking.Load() && !l.waking.Swap(true) {
-		l.signal()
-	}
-}
-
-// signal writes the eventfd. After a failure the flag stays raised, and signal is repeated a little later.
-func (l *Loop) signal() {
-	if err := l.poller.Wake(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
-		time.AfterFunc(time.Millisecond, l.signal)
-		defer func() { _ = recover() }() // a panic of the logger must not reach a producer
-		slog.Default().Error("alternatetwo: wake failed", "error", err)
+		l.Wake(l.poller, func(err error) { slog.Default().Error("alternatetwo: wake failed", "error", err) })
 	}
 }

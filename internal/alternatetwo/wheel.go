@@ -3,15 +3,15 @@ package alternatetwo
 // The wheel: pending timers in eleven levels of 64 slots, down to single nanoseconds. No lock, no clock.
 
 import (
-	"math"
 	"math/bits"
+
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 const (
 	levelBits  = 6
 	levelSlots = 1 << levelBits
 	levels     = 11 // 66 bits hold every deadline, so none wraps
-	noDeadline = math.MaxInt64
 	indexBits  = 28 // the bits of a timer's ID for its node; the rest is a number that is used once
 	arenaChunk = 256
 )
@@ -146,14 +146,14 @@ func (w *wheel) earliest() (place int, begin int64) {
 			return level*levelSlots + digit, int64(above | uint64(digit)<<shift)
 		}
 	}
-	return -1, noDeadline
+	return -1, rival.Never
 }
 
 // next returns a time before which no timer is due: the first deadline, unless timers were cancelled.
 func (w *wheel) next() int64 {
 	place, _ := w.earliest()
 	if place < 0 {
-		return noDeadline
+		return rival.Never
 	}
 	return w.slots[place].min
 }
@@ -162,7 +162,7 @@ func (w *wheel) next() int64 {
 func (w *wheel) pop(now int64) func() {
 	for {
 		place, begin := w.earliest()
-		if begin > now || begin == noDeadline {
+		if begin > now || begin == rival.Never {
 			w.cursor = max(w.cursor, now)
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
+	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // TestWheelModel compares with a list sorted by deadline, equal ones by insertion. Spans reach from single
@@ -83,10 +84,10 @@ func TestWheelModel(t *testing.T) {
 // TestWheelNext: without cancelled timers next is exact, so an idle loop is not woken on the way to a far deadline.
 func TestWheelNext(t *testing.T) {
 	var w alternatetwo.Wheel
-	if w.Next() != alternatetwo.Never {
+	if w.Next() != rival.Never {
 		t.Fatal("an empty wheel has a deadline")
 	}
-	for _, deadline := range []int64{alternatetwo.Never, 400 * 86400e9, 3600e9 + 17, 5e6, 4999999, 63, 1} {
+	for _, deadline := range []int64{rival.Never, 400 * 86400e9, 3600e9 + 17, 5e6, 4999999, 63, 1} {
 		w.Insert(deadline, 0, func() {})
 		if w.Next() != deadline {
 			t.Fatalf("next is %d, want %d", w.Next(), deadline)

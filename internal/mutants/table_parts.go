@@ -348,6 +348,9 @@ var partMutants = []mutant{
 		"what a crash kept the suite from reaching counts as met", "^TestGate$"},
 
 	// The rivals
+	{"rivals-wake-is-lost", "internal/rival/rival.go",
+		"b.retrying.Store(false); b.Wake(p, func(error) {})", "b.retrying.Store(false)",
+		"a wake-up that fails once is never tried again", "^TestWake$"},
 	{"one-accepts-while-ending", "internal/alternateone/loop.go",
 		", kind == KindTask && l.ending():", ":",
 		"Submit is accepted during Shutdown", "^TestConformance$/^impl=alternateone$/^D01_NoZombie$"},

@@ -43,6 +43,7 @@ var importRules = []importRule{
 	{"internal/beat", nil, leaf},
 	{"internal/histogram", nil, leaf},
 	{"internal/slim", nil, leaf},
+	{"internal/rival", []string{"internal/loopapi", "internal/poller", "internal/goroutine"}, rival},
 	{"internal/outcome", []string{"internal/loopapi"}, leaf},
 	{"internal/quota", nil, leaf},
 	{"internal/place", []string{"internal/slim"}, leaf},
@@ -72,7 +73,7 @@ var importRules = []importRule{
 func init() {
 	for _, c := range contestants.All()[1:] {
 		importRules = append(importRules, importRule{
-			c.Folder + "...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", c.Folder + "..."}, rival,
+			c.Folder + "...", []string{"internal/loopapi", "internal/poller", "internal/goroutine", "internal/rival", c.Folder + "..."}, rival,
 		})
 	}
 }

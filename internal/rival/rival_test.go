@@ -1,0 +1,152 @@
+package rival_test
+
+// The shared mechanism, on a poller that the test holds in its hand.
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/rival"
+)
+
+// fake is a poller whose wake-ups fail as often as the test says.
+type fake struct {
+	rival.Poller
+	wakes, failures atomic.Int64
+	add             error
+	modified        bool
+}
+
+var errRefused = errors.New("refused on purpose")
+
+func (p *fake) Wake() error {
+	if p.wakes.Add(1); p.failures.Add(-1) >= 0 {
+		return errRefused
+	}
+	return nil
+}
+
+func (p *fake) Add(int, loopapi.IOEvents, uint32) error { return p.add }
+
+func (p *fake) Modify(int, loopapi.IOEvents, loopapi.IOEvents, uint32) error {
+	p.modified = true
+	return nil
+}
+
+// TestWake has wake-ups fail for many callers. One retry serves all of them, one failure is logged, and none of the callers
+// suffers from a logger that panics.
+func TestWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers, failures = 100, 3
+		var b rival.Base
+		p := &fake{}
+		b.Init()
+		b.Wake(p, func(err error) { t.Errorf("a wake-up that succeeds is logged: %v", err) })
+		p.failures.Store(callers + failures - 1)
+		logged := 0
+		for range callers {
+			b.Wake(p, func(err error) {
+				if logged++; err != errRefused {
+					t.Errorf("the log gets %v", err)
+				}
+				panic("on purpose")
+			})
+		}
+		time.Sleep(time.Hour)
+		if got, want := p.wakes.Load(), int64(1+callers+failures); got != want || logged != 1 {
+			t.Errorf("%d tries, of which %d were logged; want %d and 1", got, logged, want)
+		}
+		p.failures.Store(1)
+		b.Wake(p, func(error) { logged++ })
+		time.Sleep(time.Hour)
+		if logged != 2 {
+			t.Error("a failure after wake-ups have worked again is not logged")
+		}
+	})
+}
+
+// TestWatch has the poller know a descriptor already, and refuse another.
+func TestWatch(t *testing.T) {
+	for _, refusal := range []error{nil, syscall.EEXIST, errRefused} {
+		p := &fake{add: refusal}
+		known := refusal == syscall.EEXIST
+		if err := rival.Watch(p, 1, 0, 2); (err == nil) == (refusal == errRefused) || p.modified != known {
+			t.Errorf("after %v from Add, Watch returned %v, and has modified the descriptor: %v", refusal, err, p.modified)
+		}
+	}
+}
+
+// TestFollow ends a context before and after Follow, and a loop before its context.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, row := range map[string]struct{ before, after, ended bool }{
+			"ends before": {before: true}, "ends after": {after: true}, "ends too late": {after: true, ended: true},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var calls atomic.Int64
+			var b rival.Base
+			if b.Init(); row.before {
+				cancel()
+			}
+			b.Follow(ctx, func() { calls.Add(1) })
+			if row.ended {
+				b.End()
+			}
+			cancel()
+			synctest.Wait()
+			if got := calls.Load() == 1; got == row.ended {
+				t.Errorf("a context that %s has ended the loop: %v", name, got)
+			}
+		}
+	})
+}
+
+// TestAwait: whoever waits hears of the end, and a context's end is second to it.
+func TestAwait(t *testing.T) {
+	var b rival.Base
+	b.Init()
+	b.Own()
+	ended, cancel := context.WithCancel(t.Context())
+	if cancel(); b.Await(ended) != context.Canceled || !b.OnLoop() {
+		t.Error("the end of the context is not heard, or the owner not known")
+	}
+	if b.End(); b.Await(ended) != nil || b.OnLoop() {
+		t.Error("the end of the loop is second to that of the context, or the loop has an owner still")
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	for _, row := range []struct {
+		delay time.Duration
+		want  int64
+	}{{0, 100}, {-1, 100}, {math.MinInt64, 100}, {1, 101}, {math.MaxInt64 - 100, rival.Never}, {math.MaxInt64, rival.Never}} {
+		if got := rival.Deadline(100, row.delay); got != row.want {
+			t.Errorf("a delay of %d from 100 on ends at %d, want %d", row.delay, got, row.want)
+		}
+	}
+}
+
+func TestChecked(t *testing.T) {
+	got, err := rival.Checked(loopapi.Config{TickBudget: 7})
+	if err != nil || got.QueueLimit != 0 || got.TickBudget != 7 || got.MicrotaskBudget != 1024 {
+		t.Errorf("the configuration is %+v, %v", got, err)
+	}
+	for name, cfg := range map[string]loopapi.Config{
+		"QueueLimit": {QueueLimit: -1}, "TickBudget": {TickBudget: -1}, "MicrotaskBudget": {MicrotaskBudget: -1},
+		"AutoExit": {AutoExit: true},
+	} {
+		_, err := rival.Checked(cfg)
+		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, errors.ErrUnsupported) != (name == "AutoExit") {
+			t.Errorf("%s out of range returned %v", name, err)
+		}
+	}
+}
