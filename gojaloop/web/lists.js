@@ -3,34 +3,35 @@
 'use strict'
 
 // Listeners is a list of listeners in their order, with steps of constant cost: a linked list, and its nodes by function. What
-// is added twice is in it twice, and its latest is removed first.
+// is added twice is in it twice, and the last one is removed first.
 class Listeners {
 	first = null
 	last = null
 	size = 0
-	#nodes = new Map() // by function the latest node, which links to the earlier ones
+	#last = new Map() // by function its last node, which links to those before
+	#first = new Map() // and its first one
 	#all = null // what all returns, until the list changes
 	add(f, node = { f }, front = false) {
 		node.f = f
 		node.removed = false
 		node.before = front ? null : this.last
 		node.after = front ? this.first : null
-		node.earlier = node.later = null
+		const other = (front ? this.#first : this.#last).get(f)
+		node.earlier = front ? null : other
+		node.later = front ? other : null
+		if (node.earlier) node.earlier.later = node
+		if (node.later) node.later.earlier = node
+		if (!node.later) this.#last.set(f, node)
+		if (!node.earlier) this.#first.set(f, node)
 		if (node.before) node.before.after = node
 		else this.first = node
 		if (node.after) node.after.before = node
 		else this.last = node
-		const other = this.#nodes.get(f)
-		if (other) {
-			node.earlier = other
-			other.later = node
-		}
-		this.#nodes.set(f, node)
 		this.size++
 		this.#all = null
 		return node
 	}
-	find(f) { return this.#nodes.get(f) }
+	find(f) { return this.#last.get(f) }
 	remove(node) {
 		if (node.removed) return
 		node.removed = true
@@ -39,9 +40,9 @@ class Listeners {
 		if (node.after) node.after.before = node.before
 		else this.last = node.before
 		if (node.earlier) node.earlier.later = node.later
+		else node.later ? this.#first.set(node.f, node.later) : this.#first.delete(node.f)
 		if (node.later) node.later.earlier = node.earlier
-		else if (node.earlier) this.#nodes.set(node.f, node.earlier)
-		else this.#nodes.delete(node.f)
+		else node.earlier ? this.#last.set(node.f, node.earlier) : this.#last.delete(node.f)
 		this.size--
 		this.#all = null
 	}

@@ -38,7 +38,7 @@ Object.defineProperty(Promise, 'any', { writable: true, configurable: true, valu
 			reject(e)
 		}))
 	}
-	named.resolve = v => C.resolve(v)
+	Object.defineProperty(named, 'resolve', { get() { const f = C.resolve; return typeof f === 'function' ? v => f.call(C, v) : f } })
 	return any.call(named, list)
 } }.any })
 if (Error.captureStackTrace === undefined) {

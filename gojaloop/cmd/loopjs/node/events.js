@@ -19,25 +19,35 @@ Object.defineProperty(EventEmitter.prototype, capture, { value: false, writable:
 EventEmitter.prototype._eventsCount = 0
 EventEmitter.prototype._maxListeners = undefined
 
+const { Listeners, Queue } = go.module('lists')
+const none = new Listeners()
+const where = Symbol('node') // of a function that stands for another one: its node
+
 function listenersOf(e, type) {
 	if (e._events === undefined) EventEmitter.init.call(e)
-	return e._events[type] || []
-}
-function set(e, type, list) {
-	if (list.length > 0) e._events[type] = list
-	else delete e._events[type]
-	e._eventsCount = Reflect.ownKeys(e._events).length
+	return e._events[type] || none
 }
 function add(e, type, f, first) {
 	check(f)
-	if (listenersOf(e, 'newListener').length > 0) e.emit('newListener', type, f.listener || f)
-	const list = listenersOf(e, type)
-	set(e, type, first ? [f, ...list] : [...list, f])
+	if (listenersOf(e, 'newListener').size > 0) e.emit('newListener', type, f.listener || f)
+	let list = listenersOf(e, type)
+	if (list === none) {
+		list = e._events[type] = new Listeners()
+		e._eventsCount++
+	}
+	const node = list.add(f.listener || f, { call: f, list }, first)
+	if (f.listener) f[where] = node
 	const most = e.getMaxListeners()
-	if (most > 0 && list.length + 1 === most + 1) {
-		process.emitWarning(`Possible EventEmitter memory leak detected. ${list.length + 1} ${String(type)} listeners added to [${e.constructor.name}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`, 'MaxListenersExceededWarning')
+	if (most > 0 && list.size === most + 1) {
+		process.emitWarning(`Possible EventEmitter memory leak detected. ${list.size} ${String(type)} listeners added to [${e.constructor.name}]. MaxListeners is ${most}. Use emitter.setMaxListeners() to increase limit`, 'MaxListenersExceededWarning')
 	}
 	return e
+}
+function find(list, f) {
+	if (f[where] && f[where].list === list && !f[where].removed) return f[where]
+	let node = list.find(f.listener || f)
+	while (node && node.call !== f && node.f !== f) node = node.earlier
+	return node
 }
 function once(e, type, f) {
 	check(f)
@@ -64,19 +74,20 @@ function failed(e, reason, type, args) {
 const methods = {
 	emit(type, ...args) {
 		const list = listenersOf(this, type)
-		if (type === 'error') for (const f of listenersOf(this, EventEmitter.errorMonitor)) f.apply(this, args)
-		if (type === 'error' && list.length === 0) {
+		if (type === 'error') for (const { call } of listenersOf(this, EventEmitter.errorMonitor).all()) call.apply(this, args)
+		if (type === 'error' && list.size === 0) {
 			if (args[0] instanceof Error) throw args[0]
 			const e = new Error('Unhandled error. (' + (typeof args[0] === 'string' ? `'${args[0]}'` : go.inspect(args[0])) + ')')
 			e.code = 'ERR_UNHANDLED_ERROR'
 			e.context = args[0]
 			throw e
 		}
-		for (const f of list) {
-			const r = f.apply(this, args)
+		const all = list.all()
+		for (const { call } of all) {
+			const r = call.apply(this, args)
 			if (this[capture] && r !== null && typeof r === 'object' && typeof r.then === 'function') r.then(undefined, e => process.nextTick(failed, this, e, type, args))
 		}
-		return list.length > 0
+		return all.length > 0
 	},
 	on(type, f) { return add(this, type, f, false) },
 	prependListener(type, f) { return add(this, type, f, true) },
@@ -84,25 +95,27 @@ const methods = {
 	prependOnceListener(type, f) { return this.prependListener(type, once(this, type, f)) },
 	removeListener(type, f) {
 		check(f)
-		const list = listenersOf(this, type)
-		let i = list.length
-		while (--i >= 0 && list[i] !== f && list[i].listener !== f);
-		if (i >= 0) {
-			set(this, type, list.filter((_, j) => j !== i))
-			if (listenersOf(this, 'removeListener').length > 0) this.emit('removeListener', type, list[i].listener || list[i])
+		const list = listenersOf(this, type), node = find(list, f)
+		if (node) {
+			list.remove(node)
+			if (list.size === 0) {
+				delete this._events[type]
+				this._eventsCount--
+			}
+			if (listenersOf(this, 'removeListener').size > 0) this.emit('removeListener', type, node.f)
 		}
 		return this
 	},
 	removeAllListeners(type) {
 		for (const t of type === undefined ? Reflect.ownKeys(this._events || {}) : [type]) {
-			for (const f of [...listenersOf(this, t)].reverse()) if (t !== 'removeListener' || type !== undefined) this.removeListener(t, f)
+			for (const { call } of [...listenersOf(this, t).all()].reverse()) if (t !== 'removeListener' || type !== undefined) this.removeListener(t, call)
 		}
 		if (type === undefined) EventEmitter.init.call(this, this._events = undefined)
 		return this
 	},
-	listeners(type) { return listenersOf(this, type).map(f => f.listener || f) },
-	rawListeners(type) { return [...listenersOf(this, type)] },
-	listenerCount(type, f) { return (f ? listenersOf(this, type).filter(g => g === f || g.listener === f) : listenersOf(this, type)).length },
+	listeners(type) { return listenersOf(this, type).all().map(l => l.f) },
+	rawListeners(type) { return listenersOf(this, type).all().map(l => l.call) },
+	listenerCount(type, f) { return f ? listenersOf(this, type).all().filter(l => l.f === f || l.call === f).length : listenersOf(this, type).size },
 	eventNames() { return Reflect.ownKeys(this._events || {}) },
 	setMaxListeners(n) { this._maxListeners = n; return this },
 	getMaxListeners() { return this._maxListeners === undefined ? defaultMaxListeners : this._maxListeners },
@@ -115,51 +128,60 @@ EventEmitter.EventEmitter = EventEmitter
 Object.defineProperty(EventEmitter, 'defaultMaxListeners', { enumerable: true, get: () => defaultMaxListeners, set(n) { defaultMaxListeners = n } })
 EventEmitter.errorMonitor = Symbol('events.errorMonitor')
 EventEmitter.captureRejectionSymbol = rejected
-EventEmitter.getEventListeners = (e, type) => e.listeners(type)
+EventEmitter.getEventListeners = (e, type) => typeof e.listeners === 'function' ? e.listeners(type) : go.module('events').listenersOf(e, type).all().map(l => l.f)
 EventEmitter.setMaxListeners = (n, ...all) => { for (const e of all) if (e.setMaxListeners) e.setMaxListeners(n) }
 EventEmitter.listenerCount = (e, type) => e.listenerCount(type)
 
 const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
-EventEmitter.once = (e, type, options = {}) => new Promise((resolve, reject) => {
-	const { signal } = options
-	if (signal && signal.aborted) return reject(aborted(signal))
-	if (typeof e.addEventListener === 'function') return e.addEventListener(type, (...args) => resolve(args), { once: true })
-	const clear = () => {
-		e.removeListener(type, done)
-		e.removeListener('error', failed)
+const signalOf = ({ signal }) => {
+	if (signal !== undefined && !(signal instanceof AbortSignal)) throw go.invalidType('options.signal', 'an instance of AbortSignal', signal)
+	return signal
+}
+// listen adds listeners to an emitter, by its method of that name, or to a target, and returns a function that removes them. stop hears of the signal.
+function listen(e, how, listeners, signal, stop) {
+	const [on, off] = typeof e.on === 'function' ? [how, 'removeListener'] : ['addEventListener', 'removeEventListener']
+	if (typeof e[on] !== 'function') throw go.invalidType('emitter', 'an instance of EventEmitter', e)
+	for (const [type, f] of listeners) e[on](type, f)
+	if (signal) signal.addEventListener('abort', stop, { once: true })
+	return () => {
+		for (const [type, f] of listeners) e[off](type, f)
 		if (signal) signal.removeEventListener('abort', stop)
 	}
-	const done = (...args) => { clear(); resolve(args) }
-	const failed = error => { clear(); reject(error) }
-	const stop = () => { clear(); reject(aborted(signal)) }
-	e.once(type, done)
-	if (type !== 'error') e.once('error', failed)
-	if (signal) signal.addEventListener('abort', stop)
-})
-// on returns an async iterator over the events of a type.
+}
+const errors = (e, type, f) => type === 'error' || typeof e.on !== 'function' ? [] : [['error', f]]
+
+EventEmitter.once = async (e, type, options = {}) => {
+	const signal = signalOf(options)
+	if (signal && signal.aborted) throw aborted(signal)
+	return new Promise((resolve, reject) => {
+		const over = f => { clear(); f() }
+		const clear = listen(e, 'once', [[type, (...args) => over(() => resolve(args))], ...errors(e, type, error => over(() => reject(error)))],
+			signal, () => over(() => reject(aborted(signal))))
+	})
+}
+// on returns an async iterator over the events of a type, until an error, the signal, or one of the events that close it.
 EventEmitter.on = (e, type, options = {}) => {
-	const queue = [], waiting = []
+	const signal = signalOf(options)
+	if (signal && signal.aborted) throw aborted(signal)
+	const queue = new Queue(), waiting = new Queue(), end = { value: undefined, done: true }
 	let over = false, error
 	const give = (...args) => waiting.length ? waiting.shift().resolve({ value: args, done: false }) : queue.push(args)
 	const fail = x => { if (waiting.length) waiting.shift().reject(x); else error = { x }; stop() }
 	const stop = () => {
 		over = true
-		e.removeListener(type, give)
-		e.removeListener('error', fail)
-		for (const w of waiting.splice(0)) w.resolve({ value: undefined, done: true })
-		return Promise.resolve({ value: undefined, done: true })
+		clear()
+		for (const w of waiting.clear()) w.resolve(end)
+		return Promise.resolve(end)
 	}
-	e.on(type, give)
-	if (type !== 'error') e.on('error', fail)
-	if (options.signal) options.signal.addEventListener('abort', () => fail(aborted(options.signal)))
+	const clear = listen(e, 'on', [[type, give], ...errors(e, type, fail), ...(options.close || []).map(name => [name, stop])], signal, () => fail(aborted(signal)))
 	const iterator = {
 		next() {
 			if (queue.length) return Promise.resolve({ value: queue.shift(), done: false })
 			if (error) { const { x } = error; error = undefined; return Promise.reject(x) }
-			if (over) return Promise.resolve({ value: undefined, done: true })
+			if (over) return Promise.resolve(end)
 			return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
 		},
-		return: stop,
+		return() { queue.clear(); return stop() },
 		throw(x) { fail(x); return Promise.reject(x) },
 	}
 	iterator[go.asyncIterator] = () => iterator
