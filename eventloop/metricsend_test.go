@@ -94,3 +94,22 @@ func TestMetricsOfALife(t *testing.T) {
 		}
 	}
 }
+
+// Of a flood the time is noted once for a chunk, and counts for each of its functions.
+func TestMetricsOfAFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := observed(t, eventloop.WithMetrics(true))
+		const n = 1000
+		time.Sleep(time.Second) // a time of 0 is none
+		require.NoError(t, l.Submit(func() { time.Sleep(time.Second) }))
+		synctest.Wait()
+		for range n {
+			require.NoError(t, l.Submit(func() { time.Sleep(time.Millisecond) }))
+		}
+		time.Sleep(time.Minute)
+		m := l.Metrics()
+		require.EqualValues(t, n+1, m.QueueDelay.Count)
+		require.Equal(t, time.Second+(n-1)*time.Millisecond, m.QueueDelay.Max)
+		require.Equal(t, n*time.Second+n*(n-1)/2*time.Millisecond, m.QueueDelay.Sum())
+	})
+}
