@@ -3,6 +3,7 @@ package eventloop
 // What a loop is doing, and what keeps it from its end.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ const mostListed = 100
 
 // Active returns what the loop is doing and what keeps it alive: the running callback, queued functions, ref'd timers,
 // descriptors, holds, functions of Promisify, promises that somebody waits for, threadlets. The kinds are in this
-// order, and of each the oldest is first. Of an ending loop it returns only what the end waits for; of one that has
+// order, and of each but promises the oldest is first. Of an ending loop it returns only what the end waits for; of one that has
 // ended, the functions of Promisify that still run.
 //
 // Some of it keeps the loop alive: then Alive is true. Promises and threadlets keep none, but an ending loop waits for
@@ -71,12 +72,6 @@ func (l *Loop) active(ending bool) (all []Activity) {
 		for i := range as {
 			as[i].Keeps = keeps
 		}
-		slices.SortStableFunc(as, func(a, b Activity) int {
-			if a.Since.IsZero() != b.Since.IsZero() {
-				return map[bool]int{true: 1, false: -1}[a.Since.IsZero()]
-			}
-			return a.Since.Compare(b.Since)
-		})
 		all = append(all, as...)
 	}
 	state, inside := l.state.load(), l.OnLoop()
@@ -172,7 +167,7 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 
 func (l *Loop) activeTimers() (as []Activity) {
 	type timer struct {
-		id       uint64
+		id, seq  uint64
 		deadline int64
 	}
 	var timers []timer
@@ -180,9 +175,9 @@ func (l *Loop) activeTimers() (as []Activity) {
 	l.lock(&t.mu)
 	n, next := t.wheel.Refs(), t.wheel.Earliest()
 	if few := t.wheel.Len() <= mostListed; few {
-		t.wheel.Each(func(id uint64, deadline int64, ref bool) {
+		t.wheel.Each(func(id, seq uint64, deadline int64, ref bool) {
 			if ref {
-				timers = append(timers, timer{id, deadline})
+				timers = append(timers, timer{id, seq, deadline})
 			}
 		})
 	}
@@ -201,6 +196,7 @@ func (l *Loop) activeTimers() (as []Activity) {
 	if n > 0 && len(timers) == 0 {
 		return []Activity{{Kind: observe.Timer.String(), Detail: fmt.Sprintf("%d pending, the next %s", n, due(next))}}
 	}
+	slices.SortFunc(timers, func(a, b timer) int { return cmp.Compare(a.seq, b.seq) })
 	for _, t := range timers {
 		e := l.notes.Get(place.Timers, TimerID(t.id))
 		as = append(as, Activity{Kind: observe.Timer.String(), Name: fmt.Sprint("#", t.id), Detail: join(due(t.deadline), e.From), Since: l.at(e.Since)})
@@ -215,7 +211,8 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	if n := d.slots.taken; n > mostListed {
 		return []Activity{{Kind: observe.Descriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
-	for r := range d.slots.all() {
+	oldest := func(a, b registration) int { return cmp.Compare(d.slots.last-b.tag, d.slots.last-a.tag) } // tags count up, and wrap
+	for _, r := range slices.SortedFunc(d.slots.all(), oldest) {
 		e := l.notes.Get(place.Registrations, r.tag)
 		as = append(as, Activity{Kind: observe.Descriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(e.Since),
 			Detail: join(r.events.String(), e.From)})

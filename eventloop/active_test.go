@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -116,6 +117,49 @@ func itoa(n uint64) string {
 		b = append([]byte{byte('0' + n%10)}, b...)
 	}
 	return string(b)
+}
+
+// Of each kind the oldest is first, with the ages of debug mode and without, also if they began at the same moment, and in
+// places that others have left.
+func TestActiveOldestFirst(t *testing.T) {
+	for _, debug := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(eventloop.WithDebug(debug), eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return noPoller{}, nil }))
+			require.NoError(t, err)
+			for kind, begin := range map[string]func(i int) (name string, end func()){
+				"timer": func(i int) (string, func()) {
+					id, err := l.ScheduleTimer(time.Duration(1+i*37%20)*time.Second, func() {})
+					require.NoError(t, err)
+					return "#" + itoa(uint64(id)), func() { require.NoError(t, l.CancelTimer(id)) }
+				},
+				"descriptor": func(i int) (string, func()) {
+					fd := 3 + i*37%100
+					require.NoError(t, l.RegisterFD(fd, eventloop.EventRead, func(eventloop.IOEvents) {}))
+					return fmt.Sprint("fd ", fd), func() { require.NoError(t, l.UnregisterFD(fd)) }
+				},
+				"hold": func(i int) (string, func()) {
+					name := fmt.Sprint("hold ", i)
+					return name, l.HoldNamed(name)
+				},
+			} {
+				var want, got []string
+				var ends []func()
+				for i := range 60 {
+					name, end := begin(i)
+					want, ends = append(want, name), append(ends, end)
+					if j := (i * 7) % len(want); i%3 == 0 {
+						ends[j]()
+						want, ends = slices.Delete(want, j, j+1), slices.Delete(ends, j, j+1)
+					}
+				}
+				for _, a := range ofKind(l, kind) {
+					got = append(got, a.Name)
+				}
+				require.Equal(t, want, got, "%s, debug: %v", kind, debug)
+			}
+			require.NoError(t, l.Close())
+		})
+	}
 }
 
 // Many of a kind are told as one; of holds the oldest are told by their names all the same.

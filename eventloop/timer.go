@@ -229,10 +229,8 @@ func (l *Loop) fire(d *due) (ok bool) {
 		return false // due timers stay until the end: their functions keep promises reachable that finish is to reject
 	}
 	var fn func()
-	var id uint64
 	for ; d.firing < wheel.Tiers; d.nextTier() {
 		if fn, ok = t.wheel.PopDue(urgency[d.firing], d.by[d.firing], d.before); ok {
-			id = t.wheel.Popped()
 			break
 		}
 	}
@@ -246,7 +244,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if !ok || fn == nil || l.state.load().closing() { // the last look before a callback: the locks may have taken long
 		return ok && fn == nil
 	}
-	l.calling = calling{observe.Timer, id}
+	l.calling = calling{observe.Timer, t.wheel.Popped()} // only the loop pops
 	l.probe.Began(observe.Timer, 0, nil)
 	fn()
 	l.probe.Ended()

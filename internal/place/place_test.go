@@ -40,17 +40,21 @@ func TestLedger(t *testing.T) {
 
 	g, from := new(Ledger), Here(0)
 	g.Put(Timers, 1, 0, from)
-	require.Equal(t, Entry{Since: 1, From: from}, g.Get(Timers, 1), "a time of 0 is none")
+	require.Equal(t, Entry{Since: 1, From: from, turn: 1}, g.Get(Timers, 1), "a time of 0 is none")
 	require.Equal(t, Entry{}, g.Get(Workers, 1))
 	g.Tell(Threadlets, 1, 5, from, "begins")
 	g.Tell(Threadlets, 1, 9, nil, "waits")
-	require.Equal(t, Entry{5, from, "waits"}, g.Get(Threadlets, 1))
+	require.Equal(t, Entry{5, from, "waits", 2}, g.Get(Threadlets, 1))
 	g.Put(Workers, 1, 7, nil)
-	g.Put(Workers, 2, 8, nil)
-	g.Drop(Workers, 2)
-	seen := map[any]Entry{}
-	g.Each(Workers, 1, func(key any, e Entry) { seen[key] = e })
-	require.Equal(t, map[any]Entry{1: {Since: 7}}, seen)
+	for key := range 9 {
+		g.Put(Workers, 10-key, 7, nil)
+	}
+	var seen []any
+	g.Each(Workers, 10, func(key any, _ Entry) { seen = append(seen, key) })
+	require.Equal(t, []any{1, 10, 9, 8, 7, 6, 5, 4, 3, 2}, seen, "the oldest is first")
+	for key := range 9 {
+		g.Drop(Workers, 10-key)
+	}
 	g.Each(Workers, 0, func(any, Entry) { t.Error("more than most") })
 	require.Equal(t, 3, g.Len())
 	g.End()

@@ -14,6 +14,7 @@ import (
 // Each visits all pending timers and no others, with the values of their Insert.
 func TestEach(t *testing.T) {
 	type timer struct {
+		seq      uint64
 		deadline int64
 		ref      bool
 	}
@@ -22,7 +23,7 @@ func TestEach(t *testing.T) {
 	pending := map[uint64]timer{}
 	for range 3000 {
 		if r.IntN(5) < 3 {
-			tm := timer{r.Int64N(1 << r.IntN(50)), r.IntN(2) == 0}
+			tm := timer{w.Seq(), r.Int64N(1 << r.IntN(50)), r.IntN(2) == 0}
 			pending[w.Insert(wheel.Tier(r.IntN(wheel.Tiers)), tm.deadline, func() {}, tm.ref)] = tm
 		} else {
 			for id := range pending {
@@ -33,8 +34,8 @@ func TestEach(t *testing.T) {
 		}
 	}
 	found := map[uint64]timer{}
-	w.Each(func(id uint64, deadline int64, ref bool) { found[id] = timer{deadline, ref} })
+	w.Each(func(id, seq uint64, deadline int64, ref bool) { found[id] = timer{seq, deadline, ref} })
 	require.Equal(t, pending, found)
 	require.Len(t, found, w.Len())
-	new(wheel.Wheel).Each(func(uint64, int64, bool) { t.Error("there is none") })
+	new(wheel.Wheel).Each(func(uint64, uint64, int64, bool) { t.Error("there is none") })
 }

@@ -161,9 +161,9 @@ func (w *Wheel) Len() int { return w.slab.live }
 // Refs returns the number of pending timers that were inserted, or last set, with ref.
 func (w *Wheel) Refs() int { return w.refs }
 
-// Each calls f for each pending timer, in no particular order. It takes time in proportion to the largest number of timers
+// Each calls f for each pending timer, in no particular order; seq is what Seq was before its Insert. It takes time in proportion to the largest number of timers
 // that have been pending at once.
-func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
+func (w *Wheel) Each(f func(id, seq uint64, deadline int64, ref bool)) {
 	for i := range w.slab.entries {
 		b := w.slab.entry(i).block
 		if b == nil {
@@ -171,7 +171,7 @@ func (w *Wheel) Each(f func(id uint64, deadline int64, ref bool)) {
 		}
 		for j := range b.nodes {
 			if n := &b.nodes[j]; n.where != idle {
-				f(n.id, n.deadline, n.ref)
+				f(n.id, n.seq, n.deadline, n.ref)
 			}
 		}
 	}
