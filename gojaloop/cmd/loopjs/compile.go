@@ -231,6 +231,7 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	code := importCalls.Replace(out.code)
 	out.unit.dynamic = code != out.code
 	code = forAwait.ReplaceAllString(code, "$1 = 0$2")
+	code = keepClassNames(code, source)
 	out.unit.names = namesOf(code, !plain(file))
 	head := "(function (" + wrapper + ") {"
 	if out.unit.esm {
@@ -245,6 +246,9 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 	if err != nil {
 		return nil, asSyntaxError(err, file, source)
 	}
+	if strings.Count(code, "= __forAwait(") > 1 {
+		ownVariables(parsed)
+	}
 	if out.unit.program, err = compile.Program(parsed, false); err != nil {
 		return nil, asSyntaxError(err, file, source)
 	}
@@ -254,6 +258,24 @@ func (c *compiler) transform(file, source string, f format) (*unit, error) {
 // forAwait finds where esbuild's form of "for await" declares the variable for an exception. It is a var without a value:
 // a loop that runs again, or another one in the same function, would throw the exception of the last one.
 var forAwait = regexp.MustCompile(`(, more\d*, temp\d*, error\d*)(; more\d* = !\(temp\d* = await )`)
+
+// renamedClass finds where esbuild gives a class another name, since its own static members or body use it.
+var renamedClass = regexp.MustCompile(`(?m)^(?:.*\b([\w$]+) = class _([\w$]+)\b.* )?\{$`)
+
+// keepClassNames has those classes keep their names. What it adds is at the end of a line, so that columns stay. esbuild's own option
+// for it would take the names of arrow functions out of stacks.
+func keepClassNames(code, source string) string {
+	if !strings.Contains(code, " = class _") {
+		return code
+	}
+	return renamedClass.ReplaceAllStringFunc(code, func(line string) string {
+		m := renamedClass.FindStringSubmatch(line)
+		if m[1] == "" || m[1] != m[2] || strings.Contains(source, "class _"+m[2]) {
+			return line
+		}
+		return line + `static{this.name==="_` + m[1] + `"&&Object.defineProperty(this,"name",{value:"` + m[1] + `",configurable:true})}`
+	})
+}
 
 // exportsObject finds where esbuild's output defines a module's exports.
 var exportsObject = regexp.MustCompile(`(?m)^var (\w+) = \{\};\n__export\(\w+, `)

@@ -146,6 +146,13 @@ var commandCases = []struct {
 	code   int
 }{
 	{name: "eval", args: []string{"-e", "console.log(1 + 1, process.argv.length, process.argv[1])", "a"}, stdout: "2 2 a\n"},
+	{name: "loops that await, one in the other", args: []string{"a.mjs"}, files: files{"a.mjs": "async function* g(n) { for (let i = 0; i < n; i++) yield i }\n" +
+		"for await (const a of g(2)) { for await (const b of g(2)) for await (const error of g(1)) console.log(a, b, { error }, 'iter more temp error') }\n" +
+		"try { for await (const a of g(2)) for await (const b of [Promise.reject(new Error('mine'))]) console.log(b) } catch (e) { console.log(e.message) }"},
+		stdout: "0 0 { error: 0 } iter more temp error\n0 1 { error: 0 } iter more temp error\n1 0 { error: 0 } iter more temp error\n1 1 { error: 0 } iter more temp error\nmine\n"},
+	{name: "names of classes", args: []string{"a.ts"}, files: files{"a.ts": "class Job { static made: Job[] = []; static make() { return new Job() } }\nclass N { static name = 'own' }\n" +
+		"console.log(Job.name, Job.make().constructor.name, Job.made, N.name, (() => {}).name === '')\nexport {}"},
+		stdout: "Job Job [] own true\n"},
 	{name: "print", args: []string{"-p", "({ a: [1, 2] })"}, stdout: "{ a: [ 1, 2 ] }\n"},
 	{name: "print code", args: []string{"-p", "-e", "1 + 1"}, stdout: "2\n"},
 	{name: "print awaited", args: []string{"-p", "await Promise.resolve('text')"}, stdout: "text\n"},

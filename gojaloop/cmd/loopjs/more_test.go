@@ -132,7 +132,9 @@ func TestStall(t *testing.T) {
 		cmd := loopjs(t, dir, "--stall=50ms", "main.js")
 		l := begin(t, cmd, cmd.StderrPipe)
 		l.await("loopjs: a callback has run for more than")
-		told = l.await("    at ")
+		for told = l.await("    at "); strings.HasSuffix(told, "main.js:1)"); { // the first line loads a module, and may take long
+			told = l.await("    at ")
+		}
 		if err := os.WriteFile(filepath.Join(dir, "seen"), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
