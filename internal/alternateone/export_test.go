@@ -34,14 +34,12 @@ func (t Task) Empty() bool              { return t.fn == nil && t.id == 0 }
 
 func (q *queue) Push(t Task) error  { return q.push(t) }
 func (q *queue) Pop() (Task, error) { return q.pop() }
-func (q *queue) Len() int           { return q.length }
 
 // HeadSlots returns the slots of the first chunk, of which the queue may let go.
 func (q *queue) HeadSlots() *[chunkSize]task { return &q.head.slots }
 
 func (q *line) Push(t Task) error  { return q.push(t) }
 func (q *line) Pop() (Task, error) { return q.pop() }
-func (q *line) Len() int           { return q.len() }
 func (q *line) Cap() int           { return cap(q.tasks) }
 
 func (ts *timers) Insert(id loopapi.TimerID, at int64, fn func()) error { return ts.insert(id, at, fn) }

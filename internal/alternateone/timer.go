@@ -208,18 +208,14 @@ func (l *Loop) insertTimer(op string, delay time.Duration, fn func()) (id loopap
 // ErrTimerNotFound if no pending timer has the ID: it has fired, is firing, was cancelled or was dropped at the end.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	const op = "CancelTimer"
-	if !l.cancelTimer(op, id) {
-		return l.fail(op, loopapi.ErrTimerNotFound, "timer", id)
-	}
-	return nil
-}
-
-func (l *Loop) cancelTimer(op string, id loopapi.TimerID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found, err := l.timers.cancel(id)
 	if err != nil {
 		l.violated(op, err, "timer", id, "pending", len(l.timers.order))
 	}
-	return found
+	if !found {
+		return l.fail(op, loopapi.ErrTimerNotFound, "timer", id)
+	}
+	return nil
 }

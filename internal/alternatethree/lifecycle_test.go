@@ -1,12 +1,11 @@
 package alternatethree_test
 
-// States, configuration, and the end.
+// The end.
 
 import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,55 +17,17 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// TestTransitions tries every transition from every state.
-func TestTransitions(t *testing.T) {
-	const awake, terminated, sleeping, running, terminating = loopapi.StateAwake, loopapi.StateTerminated,
-		loopapi.StateSleeping, loopapi.StateRunning, loopapi.StateTerminating
-	states := []loopapi.State{awake, terminated, sleeping, running, terminating}
-	for _, row := range []struct {
-		name string
-		step func(s *alternatethree.StateWord) bool
-		to   map[loopapi.State]loopapi.State // where it is allowed
-	}{
-		{"start", (*alternatethree.StateWord).Start, map[loopapi.State]loopapi.State{awake: running}},
-		{"sleep", (*alternatethree.StateWord).Sleep, map[loopapi.State]loopapi.State{running: sleeping}},
-		{"wake", (*alternatethree.StateWord).Wake, map[loopapi.State]loopapi.State{sleeping: running}},
-		{"terminate", func(s *alternatethree.StateWord) bool { _, ok := s.Terminate(); return ok },
-			map[loopapi.State]loopapi.State{awake: terminating, sleeping: terminating, running: terminating}},
-		{"terminated", func(s *alternatethree.StateWord) bool {
-			before := s.Load()
-			s.Terminated()
-			return s.Load() != before
-		}, map[loopapi.State]loopapi.State{terminating: terminated}},
-	} {
-		for _, from := range states {
-			var s alternatethree.StateWord
-			s.Set(from)
-			to, allowed := row.to[from]
-			if !allowed {
-				to = from
-			}
-			if ok := row.step(&s); ok != allowed || s.Load() != to {
-				t.Errorf("%s from %v: %v and then %v, want %v and %v", row.name, from, ok, s.Load(), allowed, to)
-			}
-		}
-	}
-}
-
-// TestPhasesOfTheEnd looks at the order: work, timers, poller, Done.
+// TestPhasesOfTheEnd looks at a loop whose poller is being closed: work is refused, timers are dropped, and the end has not come.
 func TestPhasesOfTheEnd(t *testing.T) {
 	p := newFake()
 	l, run := newOn(t, p)
-	var order []string // the loop's, and after it the test's
-	note := func(what string) func() { return func() { order = append(order, what) } }
-	id, err := l.ScheduleTimer(time.Hour, note("timer"))
+	id, err := l.ScheduleTimer(time.Hour, func() {})
 	must(t, err)
-	p.onClose = func() {
-		note("poller")()
+	p.when("Close", func() error {
 		if err := l.CancelTimer(id); err != loopapi.ErrTimerNotFound {
 			t.Errorf("when the poller is closed a timer is still pending: %v", err)
 		}
-		if err := l.SubmitInternal(note("late")); err != loopapi.ErrLoopTerminated {
+		if err := l.SubmitInternal(func() {}); err != loopapi.ErrLoopTerminated {
 			t.Errorf("when the poller is closed internal work is still accepted: %v", err)
 		}
 		select {
@@ -77,26 +38,11 @@ func TestPhasesOfTheEnd(t *testing.T) {
 		if s := l.State(); s != loopapi.StateTerminating {
 			t.Errorf("when the poller is closed the state is %v", s)
 		}
-	}
-	inside, open := make(chan struct{}), make(chan struct{})
-	must(t, l.SubmitInternal(func() { close(inside); <-open }))
-	await(t, inside, "an internal task")
-	must(t, l.Submit(func() {
-		note("external")()
-		must(t, l.SubmitInternal(func() {
-			note("internal")()
-			must(t, l.ScheduleMicrotask(note("microtask")))
-		}))
-	}))
-	ended := make(chan error, 1)
-	go func() { ended <- l.Shutdown(context.Background()) }()
-	eventually(t, func() bool { return l.State() == loopapi.StateTerminating }, "the loop to terminate")
-	close(open)
-	must(t, <-ended)
+		return nil
+	})
+	beat.Receive(t, p.asleep, "the loop to sleep")
+	must(t, l.Shutdown(context.Background()))
 	must(t, <-run)
-	if want := []string{"external", "internal", "microtask", "poller"}; !slices.Equal(order, want) {
-		t.Errorf("the end ran %v, want %v", order, want)
-	}
 	if p.count("Close") != 1 || l.State() != loopapi.StateTerminated {
 		t.Errorf("after the end the poller was closed %d times and the state is %v", p.count("Close"), l.State())
 	}
@@ -110,9 +56,9 @@ func TestFailuresOfThePoller(t *testing.T) {
 		t.Errorf("New returned %v", err)
 	}
 	p, log := newFake(), &diary{}
-	p.failing("Close", errInjected, 0)
+	p.failing("Close", errInjected, 1)
 	l, run := newOn(t, p, log.option())
-	await(t, p.asleep, "the loop to sleep")
+	beat.Receive(t, p.asleep, "the loop to sleep")
 	must(t, l.Shutdown(context.Background()))
 	must(t, <-run)
 	if log.count("eventloop: close the poller: injected") != 1 {
@@ -140,7 +86,7 @@ func TestGoexitStarvesNothing(t *testing.T) {
 	for range 100 {
 		ran := make(chan struct{})
 		must(t, l.Submit(func() { close(ran) }))
-		await(t, ran, "a task beside a timer that always calls Goexit")
+		beat.Receive(t, ran, "a task beside a timer that always calls Goexit")
 	}
 	must(t, l.Shutdown(context.Background()))
 	if reports.Load() == 0 {
@@ -152,7 +98,7 @@ func TestGoexitStarvesNothing(t *testing.T) {
 func awaitQueued(t *testing.T, function string) {
 	t.Helper()
 	stacks := make([]byte, 1<<20)
-	eventually(t, func() bool {
+	beat.Eventually(t, func() bool {
 		for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
 			if strings.Contains(g, " [sync.Mutex.Lock") && strings.Contains(g, function) {
 				return true
@@ -196,7 +142,7 @@ func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
 			reached, release := make(chan struct{}), make(chan struct{})
 			row.prepare(l, func() { close(reached); <-release }, func() { t.Error("started after Close had returned") })
 			go func() { _ = l.Run(context.Background()) }()
-			await(t, reached, "the callback before it")
+			beat.Receive(t, reached, "the callback before it")
 			unlock := row.lock(l)
 			closed := make(chan error, 1)
 			go func() { closed <- l.Close() }()
@@ -208,7 +154,7 @@ func TestCloseWhileTheLoopWaitsForALock(t *testing.T) {
 			close(release)
 			awaitQueued(t, "(*Loop).serve(")
 			unlock()
-			await(t, l.Done(), "the end")
+			beat.Receive(t, l.Done(), "the end")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package alternatethree_test
 
-// The data structures against their slow models: the chunk list, the microtask ring, the timer heap.
+// The memory of the queues, the lock that the loop's own microtasks do without, and the timers beside a slow model. That queues
+// keep their order is what the conformance kit proves; timers of equal deadlines are too rare there.
 
 import (
 	"context"
@@ -9,61 +10,9 @@ import (
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
-
-// numbers makes functions that can be told apart: each notes its number.
-type numbers struct {
-	made int
-	seen []int
-}
-
-func (n *numbers) next() func() {
-	i := n.made
-	n.made++
-	return func() { n.seen = append(n.seen, i) }
-}
-
-func (n *numbers) check(t *testing.T) {
-	t.Helper()
-	for i, got := range n.seen {
-		if got != i {
-			t.Fatalf("function %d came as number %d", got, i)
-		}
-	}
-}
-
-func TestListIsAQueue(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
-	for range 50 {
-		var n numbers
-		var queue, incoming alternatethree.List
-		queued, coming := 0, 0
-		for range 3000 {
-			switch rng.IntN(7) {
-			case 0, 1, 2:
-				incoming.Push(n.next())
-				coming++
-			case 3:
-				queue.Splice(incoming)
-				incoming = alternatethree.List{}
-				queued, coming = queued+coming, 0
-			default:
-				if queue.Empty() != (queued == 0) {
-					t.Fatalf("a list of %d functions says Empty: %v", queued, queue.Empty())
-				}
-				if queued > 0 {
-					queue.Pop()()
-					queued--
-				}
-			}
-		}
-		n.check(t)
-		if want := n.made - queued - coming; len(n.seen) != want {
-			t.Fatalf("%d functions popped, want %d", len(n.seen), want)
-		}
-	}
-}
 
 func TestChunksAreClearedInFull(t *testing.T) {
 	var q alternatethree.List
@@ -85,34 +34,16 @@ func TestChunksAreClearedInFull(t *testing.T) {
 	}
 }
 
-func TestRingIsAQueue(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 3))
-	for range 50 {
-		var n numbers
-		r := alternatethree.NewRing()
-		queued := 0
-		for range 5000 {
-			if rng.IntN(5) < 3 {
-				r.Push(n.next())
-				queued++
-			} else if queued > 0 {
-				r.Pop()()
-				queued--
-			}
-			if r.Len() != queued {
-				t.Fatalf("a ring of %d functions has the length %d", queued, r.Len())
-			}
-		}
-		for ; queued > 0; queued-- {
-			r.Pop()()
-		}
-		n.check(t)
-		if len(n.seen) != n.made {
-			t.Fatalf("%d of %d functions popped", len(n.seen), n.made)
-		}
-		if r.Shrink(); r.Cap() > 1024 {
-			t.Fatalf("an empty ring keeps a buffer of %d", r.Cap())
-		}
+func TestRingGivesABurstBack(t *testing.T) {
+	var r alternatethree.Ring
+	for range 5000 {
+		r.Push(func() {})
+	}
+	for range 5000 {
+		r.Pop()
+	}
+	if r.Shrink(); r.Cap() > 1024 {
+		t.Errorf("an empty ring keeps a buffer of %d", r.Cap())
 	}
 }
 
@@ -127,7 +58,7 @@ func TestOwnMicrotasksTakeNoLock(t *testing.T) {
 			t.Errorf("ScheduleMicrotask: %v", err)
 		}
 	}))
-	await(t, ran, "a microtask scheduled on the loop")
+	beat.Receive(t, ran, "a microtask scheduled on the loop")
 }
 
 func TestTimersAreAHeap(t *testing.T) {

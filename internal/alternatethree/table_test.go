@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/turnloop/turnloop/internal/alternatethree"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
 )
@@ -31,7 +32,7 @@ type calls struct {
 func newCalls(t *testing.T, opts ...alternatethree.Option) *calls {
 	c := &calls{t: t, p: newFake()}
 	c.l, _ = newOn(t, c.p, opts...)
-	await(t, c.p.asleep, "the loop to sleep")
+	beat.Receive(t, c.p.asleep, "the loop to sleep")
 	return c
 }
 
@@ -60,7 +61,7 @@ func (c *calls) ready(fds ...int) {
 func (c *calls) fire(events ...poller.Event) {
 	c.t.Helper()
 	c.p.feed <- events
-	await(c.t, c.p.asleep, "the loop to sleep after the events")
+	beat.Receive(c.t, c.p.asleep, "the loop to sleep after the events")
 }
 
 // want compares, and begins anew.

@@ -20,46 +20,52 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// fakePoller reports what the test feeds it. The zero value does what a poller does that watches nothing.
+// fakePoller reports what the test feeds it.
 type fakePoller struct {
 	asleep chan struct{} // a token for each Wait that blocks
 	wakeUp chan struct{}
 	feed   chan []poller.Event
-	waitFn func() error // called by each Wait that blocks
-	gate   sync.Mutex   // taken for a moment by each Wait that was woken
+	gate   sync.Mutex // taken for a moment by each Wait that was woken
 
-	mu      sync.Mutex
-	fail    map[string]error // what a method returns
-	times   map[string]int   // how often a method fails; 0 is always
-	calls   map[string]int
-	tags    map[int]uint32
-	onClose func()
+	mu    sync.Mutex // guards all below
+	on    map[string]func() error
+	calls map[string]int
+	tags  map[int]uint32
 }
 
 func newFake() *fakePoller {
 	return &fakePoller{
 		asleep: make(chan struct{}, 1000), wakeUp: make(chan struct{}, 1), feed: make(chan []poller.Event, 10),
-		fail: map[string]error{}, times: map[string]int{}, calls: map[string]int{}, tags: map[int]uint32{},
+		on: map[string]func() error{}, calls: map[string]int{}, tags: map[int]uint32{},
 	}
+}
+
+// when has a method call fn first; an error is what the method returns.
+func (p *fakePoller) when(method string, fn func() error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.on[method] = fn
+}
+
+// failing has the next calls of a method fail.
+func (p *fakePoller) failing(method string, err error, times int) {
+	p.when(method, func() error {
+		if times--; times < 0 {
+			return nil
+		}
+		return err
+	})
 }
 
 func (p *fakePoller) record(method string) error {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.calls[method]++
-	err := p.fail[method]
-	if err != nil && p.times[method] > 0 {
-		if p.times[method]--; p.times[method] == 0 {
-			delete(p.fail, method)
-		}
+	fn := p.on[method]
+	p.mu.Unlock()
+	if fn == nil {
+		return nil
 	}
-	return err
-}
-
-func (p *fakePoller) failing(method string, err error, times int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.fail[method], p.times[method] = err, times
+	return fn()
 }
 
 func (p *fakePoller) count(method string) int {
@@ -80,17 +86,13 @@ func (p *fakePoller) Add(fd int, _ loopapi.IOEvents, tag uint32) error {
 	p.mu.Unlock()
 	return p.record("Add")
 }
+
 func (p *fakePoller) Modify(int, loopapi.IOEvents, loopapi.IOEvents, uint32) error {
 	return p.record("Modify")
 }
 func (p *fakePoller) Remove(int, loopapi.IOEvents) error { return p.record("Remove") }
 func (p *fakePoller) Reset() error                       { return p.record("Reset") }
-func (p *fakePoller) Close() error {
-	if p.onClose != nil {
-		p.onClose()
-	}
-	return p.record("Close")
-}
+func (p *fakePoller) Close() error                       { return p.record("Close") }
 
 func (p *fakePoller) Wake() error {
 	err := p.record("Wake")
@@ -114,11 +116,6 @@ func (p *fakePoller) Wait(timeout time.Duration) ([]poller.Event, error) {
 	}
 	if err := p.record("Wait"); err != nil {
 		return nil, err
-	}
-	if p.waitFn != nil {
-		if err := p.waitFn(); err != nil {
-			return nil, err
-		}
 	}
 	p.asleep <- struct{}{}
 	var deadline <-chan time.Time
@@ -159,16 +156,6 @@ func (d *diary) option() alternatethree.Option {
 }
 
 var errInjected = errors.New("injected")
-
-func await(t *testing.T, ch <-chan struct{}, what string) {
-	t.Helper()
-	beat.Receive(t, ch, what)
-}
-
-func eventually(t *testing.T, cond func() bool, what string) {
-	t.Helper()
-	beat.Eventually(t, cond, what)
-}
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -238,21 +225,21 @@ func TestCommitComesBeforeVerify(t *testing.T) {
 	var unlock func()
 	locked := make(chan struct{})
 	must(t, l.Submit(func() { unlock = l.LockTimers(); close(locked) }))
-	await(t, locked, "a task")
-	eventually(t, func() bool { return l.State() == loopapi.StateSleeping }, "the loop to commit before it looks")
+	beat.Receive(t, locked, "a task")
+	beat.Eventually(t, func() bool { return l.State() == loopapi.StateSleeping }, "the loop to commit before it looks")
 	ran := make(chan struct{})
 	must(t, l.Submit(func() { close(ran) }))
 	if l.State() != loopapi.StateRunning || p.count("Wake") == 0 {
 		t.Errorf("a task that came during the second look left the loop %v, with %d wake-ups", l.State(), p.count("Wake"))
 	}
 	unlock()
-	await(t, ran, "a task that came during the second look")
+	beat.Receive(t, ran, "a task that came during the second look")
 }
 
 func TestWakesCoalesce(t *testing.T) {
 	p := newFake()
 	l, _ := newOn(t, p)
-	await(t, p.asleep, "the loop to sleep")
+	beat.Receive(t, p.asleep, "the loop to sleep")
 	for range 3 {
 		before := p.count("Wake")
 		p.gate.Lock() // the wait does not end before all have come
@@ -273,27 +260,27 @@ func TestWakesCoalesce(t *testing.T) {
 		}
 		p.gate.Unlock()
 		ran.Wait()
-		await(t, p.asleep, "the loop to sleep again")
+		beat.Receive(t, p.asleep, "the loop to sleep again")
 	}
 }
 
-// TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears.
+// TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears, even if the logger calls
+// Goexit.
 func TestFailedWaitEndsTheLoop(t *testing.T) {
 	p, log := newFake(), &diary{}
 	ran := false
 	var l *alternatethree.Loop
 	ready := make(chan struct{})
-	p.waitFn = func() error {
+	p.when("Wait", func() error {
 		<-ready
 		if err := l.Submit(func() { ran = true }); err != nil {
 			t.Errorf("Submit: %v", err)
 		}
 		return errInjected
-	}
+	})
 	l, run := newOn(t, p, log.option())
 	close(ready)
-	err := <-run
-	if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "wait for events") {
+	if err := <-run; !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "wait for events") {
 		t.Errorf("Run returned %v", err)
 	}
 	if !ran {
@@ -302,27 +289,21 @@ func TestFailedWaitEndsTheLoop(t *testing.T) {
 	if log.count("eventloop: wait for events: injected") != 1 {
 		t.Error("the failure was not logged once")
 	}
-	await(t, l.Done(), "Done")
 	if err := l.Shutdown(context.Background()); err != loopapi.ErrLoopTerminated {
 		t.Errorf("Shutdown returned %v", err)
 	}
-}
 
-// TestFailedWaitSurvivesLogger ends the loop although the logger ends the loop's goroutine each time.
-func TestFailedWaitSurvivesLogger(t *testing.T) {
-	p := newFake()
-	p.waitFn = func() error { return errInjected }
-	l, _ := newOn(t, p, alternatethree.WithLogger(slog.New(exitHandler{})))
-	await(t, l.Done(), "the end of a loop that cannot wait, and whose logger calls Goexit")
+	p = newFake()
+	p.failing("Wait", errInjected, 1)
+	l, _ = newOn(t, p, alternatethree.WithLogger(slog.New(exitHandler{})))
+	beat.Receive(t, l.Done(), "the end of a loop that cannot wait, and whose logger calls Goexit")
 }
 
 type exitHandler struct{ slog.Handler }
 
 func (exitHandler) Enabled(context.Context, slog.Level) bool { return true }
 
-func (exitHandler) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "the event loop shuts down" {
-		runtime.Goexit()
-	}
+func (exitHandler) Handle(context.Context, slog.Record) error {
+	runtime.Goexit()
 	return nil
 }

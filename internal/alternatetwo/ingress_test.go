@@ -11,35 +11,6 @@ import (
 	"github.com/turnloop/turnloop/internal/alternatetwo"
 )
 
-// TestLaneOrder turns segments over many times, with every fill level at the seam.
-func TestLaneOrder(t *testing.T) {
-	q := alternatetwo.NewLane()
-	var got []int
-	pushed := 0
-	for round := range 3 * alternatetwo.SegmentSize {
-		for range round % (2*alternatetwo.SegmentSize + 3) {
-			i := pushed
-			if pushed++; !q.Push(func() { got = append(got, i) }) {
-				t.Fatal("an open lane refused")
-			}
-		}
-		for fn := q.Pop(); fn != nil; fn = q.Pop() {
-			fn()
-		}
-		if !q.Empty() {
-			t.Fatalf("round %d: not empty when nothing can be popped", round)
-		}
-	}
-	if len(got) != pushed {
-		t.Fatalf("%d of %d functions came out", len(got), pushed)
-	}
-	for i, v := range got {
-		if i != v {
-			t.Fatalf("function %d came out as number %d", v, i)
-		}
-	}
-}
-
 // TestLaneLateProducer: a producer that looked at a segment long ago finds no slot in it while it is pooled.
 func TestLaneLateProducer(t *testing.T) {
 	q := alternatetwo.NewLane()
