@@ -26,20 +26,23 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
+// bySignal is what package os/exec gives for the exit code of a process that a signal has ended.
+const bySignal = -1
+
 func TestInterrupt(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
 		signals    int
 		exit       int
 	}{
-		{"timers", "setInterval(() => {}, 1000); console.log('ready')", 1, 130},
-		{"endless loop", "console.log('ready'); for (;;);", 1, 130},
-		{"endless promises", "console.log('ready'); const f = () => Promise.resolve().then(f); f()", 1, 130},
-		{"endless loop behind an await", "await 1; console.log('ready'); for (;;);", 1, 130},
-		{"input", "process.stdin.on('data', () => {}); console.log('ready')", 1, 130},
+		{"timers", "setInterval(() => {}, 1000); console.log('ready')", 1, bySignal},
+		{"endless loop", "console.log('ready'); for (;;);", 1, bySignal},
+		{"endless promises", "console.log('ready'); const f = () => Promise.resolve().then(f); f()", 1, bySignal},
+		{"endless loop behind an await", "await 1; console.log('ready'); for (;;);", 1, bySignal},
+		{"input", "process.stdin.on('data', () => {}); console.log('ready')", 1, bySignal},
 		{"a listener", "process.on('SIGINT', s => { console.log(s); process.exit(5) }); setInterval(() => {}, 1000); console.log('ready')", 1, 5},
-		{"a listener that never hears", "process.on('SIGINT', () => {}); console.log('ready'); for (;;);", 2, 130},
-		{"a listener that is gone", "const f = () => {}; process.on('SIGINT', f); process.off('SIGINT', f); setInterval(f, 1000); console.log('ready')", 1, 130},
+		{"a listener that never hears", "process.on('SIGINT', () => {}); console.log('ready'); for (;;);", 2, bySignal},
+		{"a listener that is gone", "const f = () => {}; process.on('SIGINT', f); process.off('SIGINT', f); setInterval(f, 1000); console.log('ready')", 1, bySignal},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +75,9 @@ func TestInterrupt(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
+			if w, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); c.exit == bySignal && (!ok || w.Signal() != syscall.SIGINT) {
+				t.Errorf("no SIGINT has ended it, but %v", cmd.ProcessState)
+			}
 			if code := cmd.ProcessState.ExitCode(); code != c.exit {
 				t.Errorf("exit code %d, want %d; %s", code, c.exit, &errs)
 			}
@@ -136,7 +142,7 @@ func TestTraceAlive(t *testing.T) {
 		for range l.came {
 		}
 		_ = cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); code != 130 {
+		if code := cmd.ProcessState.ExitCode(); code != bySignal {
 			t.Errorf("exit code %d", code)
 		}
 		if want.MatchString(strings.Join(printed, "\n")) {
@@ -262,7 +268,7 @@ func TestTerminalEnds(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != 130 {
+			if code := cmd.ProcessState.ExitCode(); code != bySignal {
 				t.Errorf("exit code %d", code)
 			}
 		})

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 )
 
-func main() { os.Exit(command(os.Args[1:])) }
+func main() { quit(command(os.Args[1:])) }
 
 // command runs the command, and returns its exit code.
 func command(args []string) int {

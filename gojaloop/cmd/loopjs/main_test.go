@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		if how != asUsers {
 			patience = time.Hour
 		}
-		os.Exit(command(os.Args[1:]))
+		quit(command(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }

@@ -33,7 +33,7 @@ The file: CommonJS, an ES module, TypeScript or JSX (.js .mjs .cjs .ts .mts .cts
   -v, --version          print the version
   -h, --help             print this
 Exit codes are Node's: 1 uncaught exception or rejection, 9 wrong option, 13 an
-await at the top that never ends, 130 interrupted; else process.exitCode.
+await at the top that never ends; else process.exitCode. Ctrl-C ends by SIGINT.
 `
 
 // options are the options and arguments of the command line.

@@ -340,7 +340,7 @@ func (r *repl) interruptible() (ctx context.Context, stop func()) {
 		select {
 		case <-done:
 		case <-pressed:
-			os.Exit(interruptedCode)
+			quit(interruptedCode)
 		}
 	}()
 	return ctx, func() {

@@ -14,8 +14,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// interruptedCode is the exit code that shells give an end by SIGINT.
-const interruptedCode = 130
+// interruptedCode stands for an end by SIGINT; no exit code of a script is as large.
+const interruptedCode = 1 << 10
 
 // patience is how long an interrupted program may take to end. Tests of programs that do end have more.
 var patience = time.Second
@@ -45,15 +45,15 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 				delivered = new(atomic.Bool)
 				current := delivered
 				if p.host.Submit(func(*goja.Runtime) { current.Store(true) }) != nil { // the host has ended
-					time.AfterFunc(patience, func() { os.Exit(interruptedCode) })
+					time.AfterFunc(patience, func() { quit(interruptedCode) })
 				}
 				continue
 			}
 			if s.interrupted.Swap(true) || s.handled.Load() {
-				os.Exit(interruptedCode)
+				quit(interruptedCode)
 			}
 			end()
-			time.AfterFunc(patience, func() { os.Exit(interruptedCode) })
+			time.AfterFunc(patience, func() { quit(interruptedCode) })
 		}
 	}()
 	return func() {

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package main
+
+// The end of the process where no signal can end it.
+
+import "os"
+
+// quit ends the process with an exit code.
+func quit(code int) {
+	restoreTerminals()
+	if code == interruptedCode {
+		code = 130
+	}
+	os.Exit(code)
+}
