@@ -171,7 +171,7 @@ bars: need-go ## Hold the loop to its bars, each beside what it is a ratio to; k
 	$(GO) test -count=1 -timeout 0 -run '^TestBars$$' -v ./internal/tournament -bars $(or $(ROUNDS),10) $(ARGS)
 
 # What the ranking leaves out is a benchmark of the package that it is about.
-MEASURED := ./eventloop/... ./internal/wheel ./internal/resp ./internal/tournament ./gojaloop ./gojaloop/cmd/loopjs ./examples/redis
+MEASURED := ./eventloop/... ./internal/wheel ./internal/resp ./internal/tournament ./gojaloop ./gojaloop/cmd/loopjs ./httploop ./examples/redis
 .PHONY: benchmarks
 benchmarks: need-go ## Run the benchmarks of all packages, for stock benchstat (ARGS='-bench Threadlet -count 10')
 	$(GO) test -run '^$$' -timeout 0 $(if $(findstring -bench,$(ARGS)),,-bench .) $(ARGS) $(MEASURED)
