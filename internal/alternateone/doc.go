@@ -50,12 +50,12 @@ func Entry() loopapi.Entry {
 		Philosophy: "safety first: one lock, every invariant checked at run time, rich errors",
 		New:        loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
 		Divergences: map[string]string{
-			"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's registration " +
-				"waits for the callback",
+			"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's " +
+				"registration waits for the callback",
 		},
 		MayDiverge: map[string]string{
-			"IO_ForeignFirst": "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs after those " +
-				"that are ready by then",
+			"IO_ForeignFirst": "the checkpoint is behind the I/O callbacks of a poll: a microtask that ends the wait runs " +
+				"after those that are ready by then",
 		},
 	})
 }

@@ -9,12 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
-//
-// It returns nil after Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which is a graceful
-// shutdown, has ended the loop. It returns at once with ErrReentrantRun from one of the loop's own callbacks, with
-// ErrLoopAlreadyRunning, or with ErrLoopTerminated. If a callback calls runtime.Goexit, the calling goroutine ends without
-// returning from Run, and the loop continues on another one. A violated invariant panics with a *LoopError.
+// Run implements loopapi.EventLoop. A violated invariant panics with a *LoopError.
 func (l *Loop) Run(ctx context.Context) error {
 	const op = "Run"
 	_ = ctx.Done() // a nil context panics before the loop is claimed
@@ -48,13 +43,7 @@ func (l *Loop) claim(op string) error {
 	return nil
 }
 
-// Shutdown ends the loop gracefully: it refuses new external work, runs all accepted work with the internal tasks and
-// microtasks that this brings, drops pending timers, and releases its descriptors. It blocks until then, or until ctx is
-// done; the latter does not stop the shutdown. From one of the loop's own callbacks it only asks for the end, and returns
-// at once. On a loop that never ran it runs the accepted work on a goroutine of its own.
-//
-// The first call returns nil, or ctx.Err(), or ErrLoopTerminated when a Close came in between. Any other call waits as
-// well, and returns ErrLoopTerminated or ctx.Err().
+// Shutdown implements loopapi.EventLoop. Its phases are logged.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	const op = "Shutdown"
 	from, first := l.terminate(op, causeShutdown)
@@ -73,10 +62,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the loop at once: queued work is dropped, and no callback starts after Close has returned, except one that
-// the loop was about to call. Close does not wait for that one, nor for a running callback, so it may be called under any
-// lock. Done is closed when these have returned. Close returns ErrLoopTerminated when the loop has ended or was closed
-// before.
+// Close implements loopapi.EventLoop. Done is closed when the callbacks that it does not wait for have returned.
 func (l *Loop) Close() error {
 	const op = "Close"
 	from, ok := l.terminate(op, causeClose)

@@ -61,18 +61,13 @@ type Loop struct {
 	config
 }
 
-// Submit queues fn to run on the loop, behind all tasks submitted before. It never waits for a callback. Once it has
-// returned nil, fn runs exactly once unless Close ends the loop. It takes the loop's lock.
-//
-// It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at Config.QueueLimit.
+// Submit implements loopapi.EventLoop. It takes the loop's lock.
 func (l *Loop) Submit(fn func()) error { return l.enqueue("Submit", KindTask, fn) }
 
-// SubmitInternal queues fn ahead of all tasks of Submit. The queue limit does not apply to it. It is accepted while the
-// loop is ending, until all work has run; after that it returns ErrLoopTerminated. For a nil fn it returns ErrNilCallback.
+// SubmitInternal implements loopapi.EventLoop. It costs as much as Submit.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue("SubmitInternal", KindInternal, fn) }
 
-// ScheduleMicrotask queues fn to run behind the running callback, before the next one starts. It costs as much as Submit,
-// also on the loop. It returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
+// ScheduleMicrotask implements loopapi.MicrotaskScheduler. It costs as much as Submit, also on the loop.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	return l.enqueue("ScheduleMicrotask", KindMicrotask, fn)
 }

@@ -103,7 +103,8 @@ func TestPanicError(t *testing.T) {
 	}
 	var plain *loopapi.PanicError
 	e := reports[0]
-	if !errors.As(e, &plain) || plain.Value != boom || !errors.Is(e, boom) || !bytes.Contains(plain.Stack, []byte("TestPanicError")) {
+	if !errors.As(e, &plain) || plain.Value != boom || !errors.Is(e, boom) ||
+		!bytes.Contains(plain.Stack, []byte("TestPanicError")) {
 		t.Errorf("the report %v does not lead to the plain one", e)
 	}
 	if e.Kind != alternateone.KindTask || e.TaskID != 2 || e.LoopID == 0 {

@@ -16,13 +16,8 @@ const allEvents = loopapi.EventRead | loopapi.EventWrite | loopapi.EventError | 
 
 var errUnknownEvents = errors.New("unknown events")
 
-// RegisterFD makes the loop call callback whenever fd is ready for one of events, level-triggered, and when it has an
-// error or was hung up. Any goroutine may call it, also before Run: a sleeping loop is woken to let the caller in. While
-// an I/O callback runs, a caller on another goroutine waits for it, so an I/O callback must not wait for a goroutine that
-// registers.
-//
-// It returns ErrNilCallback, ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, or the system's error
-// for a descriptor that it cannot poll.
+// RegisterFD implements loopapi.FDRegistrar. A sleeping loop is woken to let the caller in. While an I/O callback runs, a
+// caller on another goroutine waits for it, so an I/O callback must not wait for a goroutine that registers.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	const op = "RegisterFD"
 	if callback == nil {
@@ -47,8 +42,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	})
 }
 
-// ModifyFD replaces the watched events of fd. It may be called where RegisterFD may. It returns ErrFDNotRegistered,
-// ErrLoopTerminated once the loop has ended, or the system's error.
+// ModifyFD implements loopapi.FDRegistrar. It waits as RegisterFD does.
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return l.change("ModifyFD", fd, events, func(w *watch) error {
 		switch {
@@ -65,9 +59,8 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	})
 }
 
-// UnregisterFD ends the watch of fd: the callback does not start after UnregisterFD has returned. It may be called where
-// RegisterFD may, before or after fd is closed. It returns ErrFDNotRegistered, or ErrLoopTerminated once the loop has
-// ended.
+// UnregisterFD implements loopapi.FDRegistrar. It waits as RegisterFD does: the callback does not start after UnregisterFD has
+// returned. It may be called after fd was closed.
 func (l *Loop) UnregisterFD(fd int) error {
 	return l.change("UnregisterFD", fd, 0, func(w *watch) error {
 		switch {

@@ -96,7 +96,7 @@ func (l *Loop) poll() {
 		l.violated("poll", fmt.Errorf("the loop's own descriptors do not work: %w", err))
 	}
 	for _, e := range events {
-		if l.table.find(e) == nil { // the event is from a duplicate that outlived its watch: since the wait nothing else has changed the table
+		if l.table.find(e) == nil { // a duplicate has outlived its watch: since the wait nothing has changed the table
 			l.rebuild()
 			break
 		}

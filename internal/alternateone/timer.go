@@ -169,9 +169,8 @@ func (ts *timers) drop() {
 	ts.order, ts.byID, ts.spare = nil, nil, nil
 }
 
-// ScheduleTimer runs fn once on the loop, when at least delay has passed. A delay of zero or less means as soon as
-// possible, in a later tick. Any goroutine may call it. It takes the loop's lock, and time in proportion to the logarithm of
-// the number of pending timers. It returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+// ScheduleTimer implements loopapi.TimerScheduler. It takes the loop's lock, and time in proportion to the logarithm of the
+// number of pending timers.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
 	const op = "ScheduleTimer"
 	if fn == nil {
@@ -204,8 +203,7 @@ func (l *Loop) insertTimer(op string, delay time.Duration, fn func()) (id loopap
 	return id, earlier && l.state.load() == sleeping
 }
 
-// CancelTimer cancels a pending timer. Any goroutine may call it, at the cost of ScheduleTimer. It returns
-// ErrTimerNotFound if no pending timer has the ID: it has fired, is firing, was cancelled or was dropped at the end.
+// CancelTimer implements loopapi.TimerScheduler, at the cost of ScheduleTimer.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	const op = "CancelTimer"
 	l.mu.Lock()

@@ -10,13 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// RegisterFD makes the loop call callback whenever fd is ready for one of events, and for EventError and EventHangup,
-// whether asked for or not. It is level-triggered: the callback is called again until it has read all bytes. Any goroutine
-// may call RegisterFD, also while the loop sleeps, and before Run. The descriptor stays the caller's; unregister it before
-// you close it.
-//
-// It returns ErrNilCallback, ErrLoopTerminated once the end of the loop was asked for, ErrFDAlreadyRegistered, or the
-// system's error, wrapped: EBADF, EPERM for a descriptor that cannot be polled, ENOMEM, ENOSPC. It costs a system call.
+// RegisterFD implements loopapi.FDRegistrar. It costs a system call.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	if callback == nil {
 		return loopapi.ErrNilCallback
@@ -43,11 +37,8 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	return nil
 }
 
-// ModifyFD changes the watched events of fd. Events that are not watched any more are not delivered from then on, even
-// if they have been collected already. Any goroutine may call it.
-//
-// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, in which
-// case the registration stays as it was. It costs a system call.
+// ModifyFD implements loopapi.FDRegistrar. Events that are not watched any more are not delivered from then on, even if they have
+// been collected already. When the system refuses the change, the registration stays as it was. It costs a system call.
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	t := &l.table
 	t.mu.Lock()
@@ -61,12 +52,9 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return wrap(err, "modify descriptor %d", fd)
 }
 
-// UnregisterFD ends the watch of fd. After a call on the loop the callback does not start again, even if fd was ready
-// already. A call from another goroutine does not wait for a callback that the loop is just calling. Any goroutine may
-// call it.
-//
-// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; the
-// registration has ended even then. A descriptor that was closed before is not an error. It costs a system call.
+// UnregisterFD implements loopapi.FDRegistrar. After a call on the loop the callback does not start again, even if fd was ready
+// already; a call from another goroutine does not wait for a callback that the loop is just calling. When the system refuses, the
+// registration has ended all the same; a descriptor that was closed before is not an error. It costs a system call.
 func (l *Loop) UnregisterFD(fd int) error {
 	t := &l.table
 	t.mu.Lock()

@@ -31,17 +31,10 @@ type ingress struct {
 	waiting atomic.Int64
 }
 
-// Submit queues fn to run on the loop. Functions run in the order of their submission. Any goroutine may call it, at
-// any time; it never waits for the loop. When it returns nil, fn runs exactly once unless Close ends the loop.
-//
-// It returns ErrNilCallback, ErrLoopTerminated once the end of the loop was asked for, or ErrLoopOverloaded at the
-// queue limit. It costs one lock, and a system call when the loop sleeps.
+// Submit implements loopapi.EventLoop. It costs one lock, and a system call when the loop sleeps.
 func (l *Loop) Submit(fn func()) error { return l.enqueue(&l.in.external, fn) }
 
-// SubmitInternal queues fn ahead of all tasks of Submit: no external task starts while an internal one waits. It is
-// never refused for load, and is accepted until the loop has ended. Otherwise it is like Submit.
-//
-// It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
+// SubmitInternal implements loopapi.EventLoop, at the cost of Submit.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(&l.in.internal, fn) }
 
 // enqueue accepts and adds fn, in one step under the lock, and then wakes the loop if it sleeps.

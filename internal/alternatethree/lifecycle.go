@@ -9,13 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// Shutdown ends the loop gracefully: external work, timers and registrations are refused from now on, what was accepted
-// runs, with all the internal work and microtasks that it brings, and then the loop ends. It waits for that, or until
-// ctx is done, which ends the waiting only. On a loop that never ran, it runs what was accepted on a goroutine of its
-// own. From one of the loop's own callbacks it only asks for the end and returns at once.
-//
-// The call that brings the end about returns nil, ctx.Err(), or ErrLoopTerminated when a Close overtook it and dropped
-// work. All others wait likewise and return ErrLoopTerminated or ctx.Err(). Any goroutine may call it.
+// Shutdown implements loopapi.EventLoop.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	from, first := l.terminate(nil)
 	if first && from == loopapi.StateAwake {
@@ -33,10 +27,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the loop at once. When it has returned, nothing starts any more; what was queued is dropped. It does not
-// wait for the callback that is running, so it may be called under any lock; Done tells when that has returned, too.
-// The first call returns nil unless the loop has ended already, all others ErrLoopTerminated. Any goroutine may call
-// it.
+// Close implements loopapi.EventLoop. When it has returned, nothing starts any more.
 func (l *Loop) Close() error {
 	l.in.mu.Lock()
 	if l.in.sealed {

@@ -80,13 +80,8 @@ func newLoop(cfg loopapi.Config, opts []Option, open func() (rival.Poller, error
 	return l, nil
 }
 
-// Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
-//
-// It returns nil after Shutdown, ErrLoopTerminated after Close, ctx.Err() when the end of ctx, which is a graceful
-// shutdown, was what ended the loop, and the system's error, wrapped, when the loop shut down because it could not wait
-// for events any more. At once it returns ErrReentrantRun from one of the loop's own callbacks, ErrLoopAlreadyRunning,
-// or ErrLoopTerminated. When a callback calls runtime.Goexit, the calling goroutine ends without returning from Run,
-// and the loop goes on without it; Done tells its end.
+// Run implements loopapi.EventLoop. It also returns the system's error, wrapped, when the loop shut down because it could not
+// wait for events any more.
 func (l *Loop) Run(ctx context.Context) error {
 	_ = ctx.Done() // a nil context panics before the loop is claimed
 	switch {

@@ -51,13 +51,8 @@ func (r *ring) shrink() {
 	}
 }
 
-// ScheduleMicrotask queues fn to run on the loop right after the current callback, before anything else; from another
-// goroutine, after the running callback. Microtasks run in the order of scheduling, from whatever goroutines, and
-// one that a microtask queues runs in the same checkpoint. Past the microtask budget of a checkpoint the rest waits for
-// the next tick.
-//
-// On the loop it takes no lock, unless there is work of other goroutines to take in first; those pay what
-// SubmitInternal costs. It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended or was closed.
+// ScheduleMicrotask implements loopapi.MicrotaskScheduler. On the loop it takes no lock, unless there is work of other
+// goroutines to take in first; those pay what SubmitInternal costs.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	switch {
 	case !l.OnLoop():

@@ -50,7 +50,7 @@ type table struct {
 	lastTag      uint32
 	mayHaveGhost bool // the poller could not remove a descriptor, closed too early, and may go on to report a duplicate of it
 
-	size atomic.Int64 // the number of entries; written under mu; the loop reads it without mu, to see whether to ask the poller at all
+	size atomic.Int64 // the number of entries; written under mu; the loop reads it without, to see whether to ask the poller
 }
 
 // readiness is a descriptor that is ready, on its way to its callback.

@@ -12,7 +12,8 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// timer is a pending timer. Its deadline is in nanoseconds since the loop's clock began. Its ID is also its place among equal deadlines: IDs are given out in order.
+// timer is a pending timer. Its deadline is in nanoseconds since the loop's clock began. Its ID is also its place among equal
+// deadlines: IDs are given out in order.
 type timer struct {
 	deadline int64
 	id       loopapi.TimerID
@@ -38,12 +39,7 @@ type timers struct {
 // heapKeep is the longest heap whose memory is kept when no timer is left.
 const heapKeep = 1024
 
-// ScheduleTimer runs fn once on the loop, when delay has passed and never before. Zero and negative delays mean now, in
-// a later tick; one beyond the range of the clock never fires. Timers fire in order of their deadlines, equal deadlines
-// in order of scheduling. What is pending when the loop ends is dropped.
-//
-// Any goroutine may call it. It costs the logarithm of the number of pending timers. It returns ErrNilCallback, or
-// ErrLoopTerminated once the end of the loop was asked for.
+// ScheduleTimer implements loopapi.TimerScheduler. It costs the logarithm of the number of pending timers.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback
@@ -75,8 +71,7 @@ func (l *Loop) insert(deadline int64, fn func()) (id loopapi.TimerID, first bool
 	return tm.id, tm.index == 0
 }
 
-// CancelTimer cancels a pending timer; its function is garbage at once. Any goroutine may call it, at the cost of
-// ScheduleTimer. It returns ErrTimerNotFound if no pending timer has the ID: it has fired, or was cancelled or dropped.
+// CancelTimer implements loopapi.TimerScheduler, at the cost of ScheduleTimer. The function is garbage at once.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	t := &l.timers
 	t.mu.Lock()

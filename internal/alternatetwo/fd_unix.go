@@ -14,11 +14,8 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// RegisterFD makes the loop call callback while fd is ready for one of events, level-triggered, and after errors and
-// hang-ups, whether asked for or not. Any goroutine may call it, also before Run. It returns ErrNilCallback,
-// ErrFDAlreadyRegistered, ErrLoopTerminated once the loop is ending, the system's error wrapped, and for a descriptor of
-// 65,536 or more an error that wraps EMFILE. The loop never closes fd; unregister it before you close it. Cost: the system
-// call, and an allocation for the callback.
+// RegisterFD implements loopapi.FDRegistrar. For a descriptor of 65,536 or more it returns an error that wraps EMFILE. It
+// costs the system call, and an allocation for the callback.
 func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi.IOEvents)) error {
 	switch {
 	case callback == nil:
@@ -47,8 +44,7 @@ func (l *Loop) RegisterFD(fd int, events loopapi.IOEvents, callback func(loopapi
 	return nil
 }
 
-// ModifyFD changes what a registered descriptor is watched for. Any goroutine may call it. It returns
-// ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error wrapped. Cost: the system call.
+// ModifyFD implements loopapi.FDRegistrar. It costs the system call.
 func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	d, word, err := l.registered(fd)
 	if err != nil {
@@ -62,9 +58,9 @@ func (l *Loop) ModifyFD(fd int, events loopapi.IOEvents) error {
 	return pollerError("modify", fd, err)
 }
 
-// UnregisterFD ends the watch: the callback does not start again, except one that the loop was about to enter when
-// another goroutine called. It returns ErrFDNotRegistered, ErrLoopTerminated after the end, or the system's error
-// wrapped; then, too, the descriptor is not registered any more. Cost: the system call.
+// UnregisterFD implements loopapi.FDRegistrar: the callback does not start again, except one that the loop was about to enter
+// when another goroutine called. If it returns an error of the system, the descriptor is not registered any more either. It
+// costs the system call.
 func (l *Loop) UnregisterFD(fd int) error {
 	d, word, err := l.registered(fd)
 	if err != nil {

@@ -11,10 +11,7 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-// Shutdown ends the loop when everything accepted has run, with the internal work and microtasks that this brings,
-// and waits for that or for ctx. Pending timers and readiness are dropped. On the loop it only asks for the end. On a
-// loop that never ran it runs what was accepted on a goroutine of its own. The first call returns nil, ctx.Err(), or
-// ErrLoopTerminated when Close overtook it; others wait likewise and return ErrLoopTerminated or ctx.Err().
+// Shutdown implements loopapi.EventLoop.
 func (l *Loop) Shutdown(ctx context.Context) error {
 	from, first := l.terminate(0)
 	if first && from == awake {
@@ -36,8 +33,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the loop at once: what is queued is dropped, and nothing starts after it has returned, except the callback
-// that the loop was about to enter. It does not wait. A second one returns ErrLoopTerminated.
+// Close implements loopapi.EventLoop.
 func (l *Loop) Close() error {
 	from, ok := l.terminate(closeCause)
 	if !ok {

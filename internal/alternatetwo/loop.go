@@ -24,7 +24,7 @@ type Loop struct {
 	// Written by producers, each on lines of its own.
 	external, internal, foreign lane
 	waking                      atomic.Bool  // a wake-up is on its way; wait.go says who writes and what it pairs with
-	waiting                     atomic.Int64 // external tasks that have not started, counted under a queue limit only: producers add, the loop subtracts
+	waiting                     atomic.Int64 // external tasks under a queue limit that have not started: producers add, the loop subtracts
 	timers                      timers
 
 	rival.Base
@@ -69,9 +69,7 @@ func New(cfg loopapi.Config) (*Loop, error) {
 	return l, nil
 }
 
-// Submit queues fn behind everything submitted before. It never waits for the loop. It returns ErrNilCallback,
-// ErrLoopTerminated from the moment at which the end was asked for, or ErrLoopOverloaded at the queue limit. Cost: one
-// atomic addition; with a queue limit, two more.
+// Submit implements loopapi.EventLoop. It costs one atomic addition; with a queue limit, two more.
 func (l *Loop) Submit(fn func()) error {
 	switch {
 	case fn == nil:
@@ -84,8 +82,8 @@ func (l *Loop) Submit(fn func()) error {
 	return l.enter(&l.external, fn)
 }
 
-// submitLimited does what Submit does, under a queue limit. It counts the function in waiting first; the loop subtracts it again when
-// it takes the function out.
+// submitLimited does what Submit does, under a queue limit. It counts the function in waiting first; the loop subtracts it
+// again when it takes the function out.
 func (l *Loop) submitLimited(fn func()) error {
 	for {
 		n := l.waiting.Load()
@@ -98,8 +96,7 @@ func (l *Loop) submitLimited(fn func()) error {
 	}
 }
 
-// SubmitInternal queues fn ahead of everything that Submit queues. It is accepted for any load, and until the loop has
-// run out of work while terminating. It returns ErrNilCallback or ErrLoopTerminated. Cost: one atomic addition.
+// SubmitInternal implements loopapi.EventLoop. It costs one atomic addition.
 func (l *Loop) SubmitInternal(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback
@@ -121,9 +118,7 @@ func (l *Loop) enter(q *lane, fn func()) error {
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State { return loopapi.State(l.state.load() &^ causes) }
 
-// Run runs the loop on the calling goroutine until it has ended. It returns nil after Shutdown, ErrLoopTerminated after
-// Close, and ctx.Err() when the end of ctx, a graceful shutdown, was the cause; at once ErrReentrantRun on the loop,
-// ErrLoopAlreadyRunning, or ErrLoopTerminated.
+// Run implements loopapi.EventLoop.
 func (l *Loop) Run(ctx context.Context) error {
 	_ = ctx.Done() // a nil context panics before the loop is claimed
 	if l.OnLoop() {

@@ -85,10 +85,9 @@ func (r *ring) refill() {
 	}
 }
 
-// ScheduleMicrotask queues fn to run after the current callback and before the next. Microtasks run in the order of
-// scheduling, from whatever goroutines. Any goroutine may call it. On the loop it takes no lock, no atomic
-// read-modify-write and no allocation, unless microtasks of other goroutines must be taken in first. It returns
-// ErrNilCallback, or ErrLoopTerminated when the loop has ended or, from another goroutine, is about to end.
+// ScheduleMicrotask implements loopapi.MicrotaskScheduler. On the loop it takes no lock, no atomic read-modify-write and no
+// allocation, unless microtasks of other goroutines must be taken in first. From another goroutine it is refused already when
+// the loop is about to end.
 func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if fn == nil {
 		return loopapi.ErrNilCallback

@@ -18,10 +18,7 @@ type timers struct {
 	wheel    wheel
 }
 
-// ScheduleTimer runs fn once on the loop when delay has passed: never early, in order of deadline, equal deadlines in
-// order of scheduling. A delay that is not positive means a later tick; one beyond the clock's range never fires. It
-// returns ErrNilCallback, or ErrLoopTerminated once the loop is ending. Cost: a lock held for some nanoseconds,
-// whatever is pending.
+// ScheduleTimer implements loopapi.TimerScheduler. It costs a lock held for some nanoseconds, whatever is pending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, error) {
 	if fn == nil {
 		return 0, loopapi.ErrNilCallback
@@ -46,8 +43,7 @@ func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (loopapi.TimerID, e
 	return loopapi.TimerID(id), nil
 }
 
-// CancelTimer cancels a pending timer; its function is garbage at once. Any goroutine may call it. It returns
-// ErrTimerNotFound when no pending timer has the ID: it has fired, or was cancelled or dropped.
+// CancelTimer implements loopapi.TimerScheduler, at the cost of ScheduleTimer. The function is garbage at once.
 func (l *Loop) CancelTimer(id loopapi.TimerID) error {
 	l.timers.mu.Lock()
 	found := l.timers.wheel.remove(uint64(id))

@@ -11,21 +11,34 @@ import (
 
 // EventLoop is the interface that every contestant has. All methods may be called from any goroutine.
 type EventLoop interface {
-	// Run runs the loop on the calling goroutine and blocks until the loop has fully stopped. It returns nil after
-	// Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx has ended the loop.
+	// Run runs the loop on the calling goroutine and blocks until the loop has fully stopped. A loop runs once. Run returns nil
+	// after Shutdown, ErrLoopTerminated after Close, and ctx.Err() when the end of ctx, which is a graceful shutdown, has ended
+	// the loop. It returns at once with ErrReentrantRun from one of the loop's own callbacks, with ErrLoopAlreadyRunning, or
+	// with ErrLoopTerminated. When a callback calls runtime.Goexit, the calling goroutine ends without returning from Run, and
+	// the loop goes on without it.
 	Run(ctx context.Context) error
-	// Shutdown stops accepting external work, runs all accepted work, and blocks until the loop has stopped or
-	// ctx is done. Called from one of the loop's own callbacks it only asks for the end and returns nil at once.
+	// Shutdown stops accepting external work and timers, runs all accepted work with what this brings, and blocks until the loop
+	// has stopped or ctx is done, which ends the waiting only. Called from one of the loop's own callbacks it only asks for the
+	// end and returns nil at once. A loop that never ran runs its work on a goroutine of its own.
+	//
+	// The call that brings the end about returns nil, ctx.Err(), or ErrLoopTerminated when a Close came in between. All others
+	// wait likewise and return ErrLoopTerminated or ctx.Err().
 	Shutdown(ctx context.Context) error
-	// Submit queues fn for the loop. It never waits for the loop to run anything.
+	// Submit queues fn behind everything submitted before. It never waits for the loop to run anything. When it returns nil, fn
+	// runs exactly once unless Close ends the loop. It returns ErrNilCallback, ErrLoopTerminated once the end was asked for, or
+	// ErrLoopOverloaded at the queue limit.
 	Submit(fn func()) error
-	// SubmitInternal queues fn ahead of all external work. It is never refused for load.
+	// SubmitInternal queues fn ahead of all external work. It is never refused for load, and is accepted until an ending loop
+	// has run out of work. It returns ErrNilCallback or ErrLoopTerminated.
 	SubmitInternal(fn func()) error
-	// Close ends the loop and drops queued work. It does not wait for a running callback.
+	// Close ends the loop and drops queued work: nothing starts after it has returned, except the callback that the loop was
+	// about to call. It does not wait for a running callback, so it may be called under any lock. It returns ErrLoopTerminated
+	// when the loop has ended or was closed before.
 	Close() error
 }
 
-// MicrotaskScheduler is the capability to run a function right after the current callback.
+// MicrotaskScheduler is the capability to run a function right after the current callback, in the order of scheduling, and
+// within the budget of microtasks. ScheduleMicrotask returns ErrNilCallback, or ErrLoopTerminated when the loop has ended.
 type MicrotaskScheduler interface {
 	ScheduleMicrotask(fn func()) error
 }
@@ -33,7 +46,11 @@ type MicrotaskScheduler interface {
 // TimerID names a scheduled timer. The zero TimerID names none.
 type TimerID uint64
 
-// TimerScheduler is the capability to run a function once, after a delay.
+// TimerScheduler is the capability to run a function once, after a delay. A timer never fires early. Timers fire in order of
+// their deadlines, equal deadlines in order of scheduling. Zero and negative delays mean now, in a later tick; one beyond the
+// range of the clock never fires. ScheduleTimer returns ErrNilCallback, or ErrLoopTerminated once the end was asked for.
+// CancelTimer returns ErrTimerNotFound if no pending timer has the ID: it has fired, is firing, was cancelled or was dropped
+// at the end.
 type TimerScheduler interface {
 	ScheduleTimer(delay time.Duration, fn func()) (TimerID, error)
 	CancelTimer(id TimerID) error
@@ -107,7 +124,10 @@ func (e IOEvents) String() string {
 	return strings.Join(words, "|")
 }
 
-// FDRegistrar is the capability to watch raw descriptors for readiness, level-triggered.
+// FDRegistrar is the capability to watch raw descriptors for readiness, level-triggered. Errors and hang-ups are delivered
+// whether or not they were asked for. The descriptor stays the caller's, who unregisters it before closing it. All methods
+// may be called before Run. They return ErrNilCallback, ErrFDAlreadyRegistered, ErrFDNotRegistered, the system's error,
+// wrapped, or ErrLoopTerminated: RegisterFD once the end was asked for, the others once the loop has ended.
 type FDRegistrar interface {
 	RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error
 	ModifyFD(fd int, events IOEvents) error

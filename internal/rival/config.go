@@ -20,8 +20,8 @@ const (
 // ErrRunaway is reported when the budget of internal tasks is spent.
 var ErrRunaway = loopapi.Errorf("%v: internal work does not come to an end", loopapi.ErrLoopOverloaded)
 
-// Checked returns cfg with the defaults in the place of zeros. It returns an error that names the field if a number is negative, and
-// one that wraps errors.ErrUnsupported for AutoExit, which no rival has.
+// Checked returns cfg with the defaults in the place of zeros. It returns an error that names the field if a number is
+// negative, and one that wraps errors.ErrUnsupported for AutoExit, which no rival has.
 func Checked(cfg loopapi.Config) (loopapi.Config, error) {
 	if cfg.AutoExit {
 		return cfg, fmt.Errorf("AutoExit: %w", errors.ErrUnsupported)
@@ -30,7 +30,11 @@ func Checked(cfg loopapi.Config) (loopapi.Config, error) {
 		name     string
 		n        *int
 		fallback int
-	}{{"QueueLimit", &cfg.QueueLimit, 0}, {"TickBudget", &cfg.TickBudget, defaultBudget}, {"MicrotaskBudget", &cfg.MicrotaskBudget, defaultBudget}} {
+	}{
+		{"QueueLimit", &cfg.QueueLimit, 0},
+		{"TickBudget", &cfg.TickBudget, defaultBudget},
+		{"MicrotaskBudget", &cfg.MicrotaskBudget, defaultBudget},
+	} {
 		if *field.n < 0 {
 			return cfg, fmt.Errorf("%s: %d is negative", field.name, *field.n)
 		}

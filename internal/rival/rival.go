@@ -127,9 +127,9 @@ func (b *Base) Await(ctx context.Context) error {
 // retryWake is the time between a wake-up that has failed and the next one.
 const retryWake = time.Millisecond
 
-// Wake ends the wait of the loop, or the next one, unless the loop has ended. Any goroutine may call it. A wake-up that fails is
-// tried again until one succeeds, once for all callers that fail meanwhile; log gets the first failure only. A panic of log, which
-// is the user's code, goes to the standard error: it is nothing to the caller, who may be any producer.
+// Wake ends the wait of the loop, or the next one, unless the loop has ended. Any goroutine may call it. A wake-up that fails
+// is tried again until one succeeds, once for all callers that fail meanwhile; log gets the first failure only. A panic of
+// log, which is the user's code, goes to the standard error: it is nothing to the caller, who may be any producer.
 //
 // retrying is reset before the next try, so that a caller that finds it set can rely on a try to come.
 func (b *Base) Wake(p Poller, log func(error)) {
