@@ -77,7 +77,9 @@ func take(l *eventloop.Loop, from net.Listener, alive net.KeepAliveConfig, owns 
 			keepAlive(from, alive)
 		}
 	case *net.UnixListener:
-		from.SetUnlinkOnClose(false) // the file must stay when takeOver closes from
+		if keeps, ok := any(from).(interface{ SetUnlinkOnClose(bool) }); ok { // Plan 9 has no such method
+			keeps.SetUnlinkOnClose(false) // the file must stay when takeOver closes from
+		}
 		if name := from.Addr().String(); owns && name != "" && name[0] != '@' {
 			ln.file = name
 		}
