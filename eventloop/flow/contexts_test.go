@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ var takers = map[string]func(l *eventloop.Loop, g *eventloop.Group){
 		_ = threadlet.Do(noContext, func(context.Context) error { return nil })
 	},
 	"threadlet: Dial":           func(*eventloop.Loop, *eventloop.Group) { _, _ = threadlet.Dial(noContext, "tcp", "127.0.0.1:1") },
+	"threadlet: ListenConfig": func(l *eventloop.Loop, _ *eventloop.Group) {
+		_, _ = threadlet.ListenConfig(noContext, l, net.ListenConfig{}, "tcp", "127.0.0.1:0")
+	},
 	"threadlet: Threadlet.Join": func(l *eventloop.Loop, _ *eventloop.Group) { _ = must(threadlet.Go(l, func() {})).Join(noContext) },
 	"secure: Conn.HandshakeContext": func(*eventloop.Loop, *eventloop.Group) {
 		_ = secure.Client(new(threadlet.Conn), nil).HandshakeContext(noContext)

@@ -49,6 +49,7 @@ func Listen(l *eventloop.Loop, network, address string) (net.Listener, error) {
 // ListenConfig is [Listen] with what package net lets one choose: options of the socket (Control), and how connections are
 // kept alive. The context is for looking up the address.
 func ListenConfig(ctx context.Context, l *eventloop.Loop, lc net.ListenConfig, network, address string) (net.Listener, error) {
+	_ = ctx.Done() // a nil context panics here
 	from, err := lc.Listen(ctx, network, address)
 	if err != nil {
 		return nil, err
