@@ -18,6 +18,10 @@ import (
 //
 // There are two locks. A goroutine that holds table.mu may take mu, never the other way round.
 type Loop struct {
+	// Fixed by New. Producers read them with mu held, and find them on its cache lines.
+	poller rival.Poller
+	config
+
 	// mu is the lock of the whole ingress. Producers hold it to hand in work, the loop to decide what runs next and whether
 	// to sleep, and callers of Shutdown and Close to end the loop. It is never held during a callback. It is held during a
 	// system call in two cases only: the close of the poller, and the wake-up after a violated invariant. It guards:
@@ -55,10 +59,6 @@ type Loop struct {
 	fault     *PanicError // a callback that did not return, not yet reported
 	phase     int         // the index of the current phase of the shutdown
 	logged    int         // the number of phases that were logged
-
-	// Fixed by New.
-	poller rival.Poller
-	config
 }
 
 // Submit implements loopapi.EventLoop. It takes the loop's lock.

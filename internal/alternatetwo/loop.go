@@ -19,7 +19,7 @@ type Loop struct {
 
 	// Fixed by New. Producers read it, so it shares no line with what changes.
 	cfg loopapi.Config
-	_   [64]byte
+	_   [80]byte // with cfg two cache lines, so that the lanes begin one
 
 	// Written by producers, each on lines of its own.
 	external, internal, foreign lane

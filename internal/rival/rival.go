@@ -42,12 +42,14 @@ func Watch(p Poller, fd int, events loopapi.IOEvents, tag uint32) error {
 
 // Base is embedded in a loop, which calls Init before everything else. The owner is the goroutine that runs the loop.
 type Base struct {
-	owner    atomic.Uintptr // the owner's identity, or 0; written by the owner, read by any goroutine
-	tickTime atomic.Int64   // in nanoseconds since anchor; written by the owner, read by any goroutine
-	retrying atomic.Bool    // a wake-up has failed and will be tried again
 	anchor   time.Time
 	done     chan struct{}
 	unfollow func() bool // ends the watch of Run's context; the owner's
+	retrying atomic.Bool // a wake-up has failed and will be tried again
+
+	// The last fields, so that they share a cache line with what the owner uses most, if a loop has that behind its Base.
+	owner    atomic.Uintptr // the owner's identity, or 0; written by the owner, read by any goroutine
+	tickTime atomic.Int64   // in nanoseconds since anchor; written by the owner, read by any goroutine
 }
 
 // Init makes the base of a new loop. The clock begins.
