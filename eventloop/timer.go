@@ -54,7 +54,8 @@ const (
 //
 // It costs the same however many timers are pending; only timers that are due within about a millisecond, and scheduled
 // far from the order of their deadlines, cost the logarithm of their number. A goroutine that schedules thousands of
-// short timers lets others run now and then. It returns ErrNilCallback, or ErrLoopTerminated once the loop is ending.
+// short timers lets others run now and then. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or
+// ErrLoopOverloaded if 2^28 timers are pending.
 func (l *Loop) ScheduleTimer(delay time.Duration, fn func()) (TimerID, error) {
 	return l.ScheduleTimerAs(TimerNormal, delay, fn)
 }
@@ -93,6 +94,10 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 		t.mu.Unlock()
 		l.yieldOffLoop()
 		return 0, ErrLoopTerminated
+	}
+	if t.wheel.Full() {
+		t.mu.Unlock()
+		return 0, ErrLoopOverloaded
 	}
 	id := t.wheel.Insert(wheel.Tier(tier), deadline, fn, true)
 	if known != nil {

@@ -153,9 +153,9 @@ var (
 	// after Close, and for a loop that has run before; Shutdown and Close return it to all callers but the first.
 	ErrLoopTerminated = loopapi.ErrLoopTerminated
 
-	// ErrLoopOverloaded is returned by Submit at WithQueueLimit: answer "busy" to the client, and do not try again at
-	// once. The function of WithOnOverload gets it when a tick's budget is spent, or when internal work does not come to
-	// an end: look at Metrics for what is too slow or too much.
+	// ErrLoopOverloaded is returned by Submit at WithQueueLimit, and by ScheduleTimer when 2^28 timers are pending: answer
+	// "busy" to the client, and do not try again at once. The function of WithOnOverload gets it when a tick's budget is
+	// spent, or when internal work does not come to an end: look at Metrics for what is too slow or too much.
 	ErrLoopOverloaded = loopapi.ErrLoopOverloaded
 
 	// ErrReentrantRun is returned by Run in one of the loop's own callbacks, since the loop runs already: use Submit.

@@ -41,7 +41,7 @@ func (j *JS) SetTimeout(fn func(), ms float64) (ID, error) { return j.setTimer(f
 
 // SetInterval runs fn on the loop every ms milliseconds, until its id is cleared or the loop ends. Delays are what
 // SetTimeout makes of them; each run counts as nested in the one before, so that a period of 0 becomes 4 ms at the
-// seventh run.
+// seventh run. If the loop refuses the timer of a later run, the interval ends, and the loop reports the error as a panic.
 //
 // An interval keeps to its grid: a run is due whole periods after the first, however long callbacks take. (The standard
 // and Node count from the run before, and drift.) Runs whose time passes while the loop is busy are left out; runs
@@ -70,9 +70,6 @@ func (j *JS) setTimer(fn func(), ms float64, interval bool) (ID, error) {
 	t.id = id
 	j.timers.Put(id, t)
 	if err := t.begin(); err != nil {
-		j.mu.Lock()
-		j.timers.Delete(id)
-		j.mu.Unlock()
 		return 0, err
 	}
 	return id, nil
@@ -95,22 +92,25 @@ func (t *timer) begin() error {
 	if before != 0 { // only now, or an auto-exit loop might end between the two timers
 		_ = j.loop.CancelTimer(before)
 	}
-	if err != nil {
-		return err
-	}
 	j.mu.Lock()
 	changed := j.timers.Of[t.id] != t || t.round != round // by another goroutine that has the id, or has guessed it
-	if !changed && !t.began {
+	switch {
+	case changed:
+	case err != nil:
+		j.timers.Delete(t.id)
+	case !t.began:
 		t.pending = pending
 	}
 	unref := t.unref
 	j.mu.Unlock()
-	if changed {
+	switch {
+	case err != nil:
+	case changed:
 		_ = j.loop.CancelTimer(pending)
-	} else if unref {
+	case unref:
 		t.applyRef()
 	}
-	return nil
+	return err
 }
 
 // ClearTimeout takes back a timeout or an interval, also from within its own callback. The function is garbage at once, and
@@ -253,17 +253,20 @@ func (t *timer) ran(round int) {
 	if j.timers.Of[t.id] != t || t.round != round {
 		return // cleared, or refreshed
 	}
+	var err error
 	if t.interval {
 		now := time.Now()
 		t.level = min(t.level, freeLevels) + 1
 		t.due = following(t.due, now, j.clamp(t.delay, t.level))
-		pending, err := j.loop.ScheduleTimer(t.due.Sub(now), t.fired) // on the loop ScheduleTimer does not yield, so mu may be held
-		if err == nil {
-			if t.pending = pending; t.unref {
-				j.setLoopRef(true, pending)
-			}
-			return
+		t.pending, err = j.loop.ScheduleTimer(t.due.Sub(now), t.fired) // on the loop ScheduleTimer does not yield, so mu may be held
+		if err == nil && t.unref {
+			j.setLoopRef(true, t.pending)
 		}
 	}
-	j.timers.Delete(t.id)
+	if err != nil || !t.interval {
+		j.timers.Delete(t.id)
+	}
+	if err != nil && err != eventloop.ErrLoopTerminated { // an ending loop has no timers any more
+		panic(err)
+	}
 }

@@ -258,3 +258,41 @@ func TestNoLockIsHeldOverTheLoop(t *testing.T) {
 	}
 	w.run(nothing)
 }
+
+// full is a loop that has room for so many timers more.
+type full struct {
+	*eventloop.Loop
+	room *int
+}
+
+func (f full) ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error) {
+	if *f.room--; *f.room < 0 {
+		return 0, eventloop.ErrLoopOverloaded
+	}
+	return f.Loop.ScheduleTimer(delay, fn)
+}
+
+// A timer that the loop refuses is gone, and its caller is told; if that is the loop, its handler of panics.
+func TestRefusedTimers(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		var err error
+		room := 2
+		if w.JS, err = js.New(full{w.loop, &room}); err != nil {
+			t.Fatal(err)
+		}
+		w.run(func() {
+			id := w.timeout(10, w.says("never"))
+			w.interval(5, func() { w.sayTime("i") })
+			if err := w.Refresh(id); err != eventloop.ErrLoopOverloaded {
+				t.Errorf("Refresh: %v", err)
+			}
+			if timers, _ := w.Held(); timers != 1 {
+				t.Errorf("%d timers are left, want the interval", timers)
+			}
+		})
+		w.want("i@5")
+		if timers, _ := w.Held(); timers != 0 || len(w.faults) != 1 || w.faults[0].Value != eventloop.ErrLoopOverloaded {
+			t.Errorf("%d timers are left; faults: %v", timers, w.faults)
+		}
+	})
+}

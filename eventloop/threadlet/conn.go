@@ -43,6 +43,9 @@ var _ net.Conn = (*Conn)(nil)
 func (c *Conn) Loop() *eventloop.Loop { return c.s.loop }
 
 func (c *Conn) opError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}
 }
 
@@ -181,10 +184,7 @@ func (c *Conn) TryWrite(p []byte) (n int, err error) {
 // Close closes the connection. Threadlets that wait for it get net.ErrClosed, and so do later calls of Close. Any goroutine
 // may call it.
 func (c *Conn) Close() error {
-	if err := c.close(); err != nil {
-		return c.opError("close", err)
-	}
-	return nil
+	return c.opError("close", c.close())
 }
 
 // Signal ends all current waits for the connection with ErrSignaled; if there are none, the next wait ends so. Any goroutine
@@ -220,7 +220,7 @@ func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 // SetDeadline sets the time at which Read and Write stop waiting, with os.ErrDeadlineExceeded; the zero time means never.
 // It applies to current waits and to all later ones until it is set again. SetDeadline, SetReadDeadline and
 // SetWriteDeadline may be called from any goroutine. They return net.ErrClosed if the connection is closed. A deadline costs
-// a timer for each wait.
+// a timer for each wait; if the loop refuses the timer, the wait returns that error.
 func (c *Conn) SetDeadline(at time.Time) error { return c.deadline(at, &c.in, &c.out) }
 
 // SetReadDeadline sets the deadline of Read alone; see SetDeadline.
@@ -230,10 +230,7 @@ func (c *Conn) SetReadDeadline(at time.Time) error { return c.deadline(at, &c.in
 func (c *Conn) SetWriteDeadline(at time.Time) error { return c.deadline(at, &c.out) }
 
 func (c *Conn) deadline(at time.Time, sides ...*side) error {
-	if err := c.setDeadline(at, sides...); err != nil {
-		return c.opError("set", err)
-	}
-	return nil
+	return c.opError("set", c.setDeadline(at, sides...))
 }
 
 // Idle lets a connection wait for its next request without a threadlet, and so without a coroutine: the calling threadlet

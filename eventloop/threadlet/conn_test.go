@@ -23,6 +23,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/wheel"
 )
 
 // Many connections, of which each gets back what it sends, in pieces of any size, while others come and go.
@@ -225,6 +226,49 @@ func TestDeadlines(t *testing.T) {
 	require.NoError(t, users[0].Join(background))
 	require.NoError(t, c.Close())
 	require.ErrorIs(t, c.SetDeadline(time.Now()), net.ErrClosed)
+}
+
+// A wait for which the loop refuses a timer, because too many are pending, returns that error.
+func TestRefusedTimers(t *testing.T) {
+	defer func(most uint32) { wheel.Most = most }(wheel.Most)
+	wheel.Most = 64
+	later := time.Now().Add(time.Hour)
+	read := func(c *threadlet.Conn) error {
+		_, err := c.Read(make([]byte, 1))
+		return err
+	}
+	for name, wait := range map[string]func(l *eventloop.Loop, c *threadlet.Conn) error{
+		"Sleep": func(*eventloop.Loop, *threadlet.Conn) error { return threadlet.Sleep(time.Hour) },
+		"deadline before the wait": func(_ *eventloop.Loop, c *threadlet.Conn) error {
+			return errors.Join(c.SetDeadline(later), read(c))
+		},
+		"deadline amid the wait": func(l *eventloop.Loop, c *threadlet.Conn) error {
+			_, err := threadlet.Go(l, func() { _ = c.SetReadDeadline(later) })
+			return errors.Join(err, read(c))
+		},
+		"deadline from elsewhere": func(_ *eventloop.Loop, c *threadlet.Conn) error {
+			go func() { _ = c.SetReadDeadline(later) }()
+			return read(c)
+		},
+		"deadline of an idle connection": func(l *eventloop.Loop, c *threadlet.Conn) error {
+			result := threadlet.NewChan[error](l, 0)
+			if err := errors.Join(c.SetReadDeadline(later), c.Idle(func(c *threadlet.Conn) { _ = result.Send(read(c)) })); err != nil {
+				return err
+			}
+			err, ended := result.Receive()
+			return errors.Join(err, ended)
+		},
+	} {
+		l := start(t)
+		c, _ := quickPair(t, l)
+		var err error
+		for err == nil {
+			_, err = l.ScheduleTimer(time.Hour, func() {})
+		}
+		require.ErrorIs(t, err, eventloop.ErrLoopOverloaded)
+		require.NoError(t, do(t, l, func() { err = wait(l, c) }), name)
+		require.ErrorIs(t, err, eventloop.ErrLoopOverloaded, name)
+	}
 }
 
 // A caller that is no threadlet of the loop is refused, and does no harm.

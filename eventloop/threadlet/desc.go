@@ -360,7 +360,8 @@ func (d *desc) renew() {
 	d.startIdleDeadline()
 }
 
-// startIdleDeadline starts the timer that resumes an idle connection at its read deadline, in place of the one before.
+// startIdleDeadline starts the timer that resumes an idle connection at its read deadline, in place of the one before. If the
+// loop refuses the timer, the connection is resumed at once, and its next wait has the error.
 func (d *desc) startIdleDeadline() {
 	i := d.idle
 	if i == nil {
@@ -368,9 +369,10 @@ func (d *desc) startIdleDeadline() {
 	}
 	i.stopTimer()
 	if at := d.in.deadline.Load(); at != 0 {
-		i.timer, _ = d.s.loop.ScheduleTimer(time.Duration(at-now()), func() {
-			i.timer = 0
-			d.resumeIdle()
-		})
+		resume := func() { i.timer = 0; d.resumeIdle() }
+		var err error
+		if i.timer, err = d.s.loop.ScheduleTimer(time.Duration(at-now()), resume); err != nil && err != eventloop.ErrLoopTerminated {
+			_ = d.s.loop.SubmitInternal(resume)
+		}
 	}
 }

@@ -210,9 +210,8 @@ func (s *scheduler) putIdle(c *coroutine) {
 func (s *scheduler) scheduleTrim() {
 	s.unused = len(s.idle)
 	id, err := s.loop.ScheduleTimerAs(eventloop.TimerBackground, trimPause, s.trimUnused)
-	if s.trimPending = err == nil; s.trimPending {
-		_ = s.loop.UnrefTimer(id)
-	}
+	s.trimPending = err == nil
+	_ = s.loop.UnrefTimer(id)
 }
 
 func (s *scheduler) trimUnused() {

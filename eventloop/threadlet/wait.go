@@ -166,7 +166,7 @@ func (t *Threadlet) wakeAfter(ctx context.Context) (stop func()) {
 func Yield() error { return suspend(nil, yielding) }
 
 // Sleep waits until d has passed; if d is not positive it is Yield. It returns ErrSignaled or eventloop.ErrLoopTerminated if
-// the wait ends early, or ErrNotThreadlet. It costs a timer, which keeps a loop with WithAutoExit alive.
+// the wait ends early, ErrNotThreadlet, or an error of ScheduleTimer. Its timer keeps a loop with WithAutoExit alive.
 func Sleep(d time.Duration) error {
 	if d <= 0 {
 		return Yield()
@@ -186,17 +186,22 @@ func Sleep(d time.Duration) error {
 
 // startTimer starts a timer that ends the next wait, or the current one, with err after d. A threadlet has one such timer.
 // When something else has ended the wait, the threadlet calls stopTimer. All this happens on the loop, so the timer cannot
-// fire in a later wait. An ending loop refuses the timer, and ends the wait itself.
+// fire in a later wait. An ending loop refuses the timer, and ends the wait itself. Another error of the loop ends the wait, too,
+// but not at once: threadlets that only wait would keep the loop from all else.
 func (t *Threadlet) startTimer(d time.Duration, err error) {
 	x := t.more()
 	if x.fire == nil {
-		x.fire = func() {
-			x.timer = 0
-			t.wake(x.timeout)
-		}
+		x.fire = func() { x.timer = 0; t.wake(x.timeout) }
 	}
 	x.timeout = err
-	x.timer, _ = t.s.loop.ScheduleTimer(d, x.fire)
+	var refused error
+	if x.timer, refused = t.s.loop.ScheduleTimer(d, x.fire); refused != nil && refused != eventloop.ErrLoopTerminated {
+		n := t.waits
+		if t.phase != waiting {
+			n++
+		}
+		_ = t.s.loop.SubmitInternal(func() { t.wakeNumber(n, refused) })
+	}
 }
 
 // stopTimer cancels the timer if it is pending.

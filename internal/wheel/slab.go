@@ -17,7 +17,6 @@ const (
 	indexMask  = 1<<indexBits - 1
 	blockBits  = 6
 	blockNodes = 1 << blockBits
-	maxBlocks  = 1 << (indexBits - blockBits)
 
 	// pieceEntries is the number of entries of a piece of the directory. The directory grows by pieces, so that no Insert
 	// copies all entries that there are.
@@ -176,6 +175,12 @@ func (s *slab) at(i uint32) *node {
 	return &s.entry(i >> blockBits).block.nodes[i%blockNodes]
 }
 
+// Most is the number of timers that may be pending. Only tests change it.
+var Most = uint32(1 << indexBits)
+
+// full tells whether the slab has no room for a timer, and cannot grow.
+func (s *slab) full() bool { return s.room == nil && s.vacant == 0 && s.entries >= Most/blockNodes }
+
 // grow adds a block to room and returns it.
 func (s *slab) grow() *block {
 	number := s.vacant - 1
@@ -183,7 +188,7 @@ func (s *slab) grow() *block {
 		s.vacant = s.entry(number).nextVacant
 	} else {
 		number = s.entries
-		if number == maxBlocks {
+		if s.full() {
 			panic("wheel: too many timers")
 		}
 		if number%pieceEntries == 0 {

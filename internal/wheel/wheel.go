@@ -99,6 +99,9 @@ func (w *Wheel) NextOf(tier Tier) int64 {
 	return math.MaxInt64
 }
 
+// Full tells whether there is no room for another timer: Insert would panic.
+func (w *Wheel) Full() bool { return w.slab.full() }
+
 // Memory is a block of memory for timers.
 type Memory = block
 
@@ -111,7 +114,7 @@ func (w *Wheel) Provide(m *Memory) { w.slab.spare = m }
 
 // Insert adds a timer that is due at deadline, in nanoseconds and at least 0. A timer with a deadline in the past is due
 // at once, ordered by that deadline; math.MaxInt64 means never. The timer counts in Refs if ref is set. The id is not 0
-// and is never used again in any tier. Insert panics when 2^28 timers are pending.
+// and is never used again in any tier. At most 2^28 timers may be pending; see Full.
 func (w *Wheel) Insert(tier Tier, deadline int64, fn func(), ref bool) (id uint64) {
 	o := &w.orders[tier]
 	n := w.slab.alloc()
