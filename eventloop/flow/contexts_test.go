@@ -53,7 +53,7 @@ var takers = map[string]func(l *eventloop.Loop, g *eventloop.Group){
 	"threadlet: Do": func(*eventloop.Loop, *eventloop.Group) {
 		_ = threadlet.Do(noContext, func(context.Context) error { return nil })
 	},
-	"threadlet: Dial":           func(*eventloop.Loop, *eventloop.Group) { _, _ = threadlet.Dial(noContext, "tcp", "127.0.0.1:1") },
+	"threadlet: Dial": func(*eventloop.Loop, *eventloop.Group) { _, _ = threadlet.Dial(noContext, "tcp", "127.0.0.1:1") },
 	"threadlet: ListenConfig": func(l *eventloop.Loop, _ *eventloop.Group) {
 		_, _ = threadlet.ListenConfig(noContext, l, net.ListenConfig{}, "tcp", "127.0.0.1:0")
 	},
