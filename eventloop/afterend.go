@@ -6,10 +6,10 @@ import "github.com/turnloop/turnloop/internal/sched"
 
 // AfterEnd has fn called when the loop has ended, on a goroutine of its own, behind the closing of the channel of Done; at once
 // if the loop has ended already. stop has fn not called, and tells whether it came in time. AfterEnd is to a loop what
-// context.AfterFunc is to a context. It panics if fn is nil.
+// context.AfterFunc is to a context. If fn is nil it panics with ErrNilCallback, as it returns no error.
 func (l *Loop) AfterEnd(fn func()) (stop func() bool) {
 	if fn == nil {
-		panic("eventloop: AfterEnd: nil function")
+		panic(ErrNilCallback)
 	}
 	e := &endFunc{fn: fn}
 	if !l.ends.add(e) {

@@ -3,12 +3,11 @@
 //
 // # Threading rule
 //
-// Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one
-// at a time, so state that only callbacks touch needs no lock. Every method of [Loop] and [Group], and every function
-// that takes a loop, may be called from any goroutine at any time, also from callbacks. A callback must not block:
-// while it runs, nothing else does.
+// Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one at a time,
+// so state that only callbacks touch needs no lock. Every method of [Loop] and [Group], and every function that takes a loop, may
+// be called from any goroutine at any time, also from callbacks. A callback must not block: while it runs, nothing else does.
 //
-// A nil callback is refused with [ErrNilCallback]. A nil context panics, as elsewhere in Go.
+// A nil callback is refused with [ErrNilCallback]; AfterEnd, which returns no error, panics with it. A nil context panics.
 //
 // # What a tick does
 //
@@ -31,10 +30,9 @@
 //
 // # What it promises
 //
-// A function whose submission returned nil runs exactly once, on the loop, unless the loop is ended by [Loop.Close];
-// and never after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the
-// order of their submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and
-// the next one runs.
+// A function whose submission returned nil runs exactly once, on the loop, unless the loop is ended by [Loop.Close]; and never
+// after [Loop.Done] is closed. That includes what was submitted before Run. Functions of one kind run in the order of their
+// submission. A callback that panics, or that calls runtime.Goexit, is reported ([WithPanicHandler]) and the next one runs.
 //
 // # Promises
 //

@@ -21,7 +21,7 @@ import (
 // also logs, but on the loop itself that ends the caller. When ctx ends first Call returns ctx.Err(), or an error that wraps it
 // and the cause; an fn that has begun goes on, and one that has not is not called. Call returns Submit's error if the task
 // is not accepted, and ErrLoopTerminated if the loop is closed before the task has run. It costs a wake-up there and back,
-// and four small allocations.
+// and three small allocations.
 func Call[T any](ctx context.Context, l *eventloop.Loop, fn func() (T, error)) (T, error) {
 	ended := ctx.Done() // a nil context panics here
 	if fn == nil {
@@ -56,7 +56,7 @@ func Call[T any](ctx context.Context, l *eventloop.Loop, fn func() (T, error)) (
 	}
 }
 
-// Exec is Call for a function without a result.
+// Exec is Call for a function without a result. It costs one allocation more.
 func Exec(ctx context.Context, l *eventloop.Loop, fn func() error) error {
 	ask := func() (struct{}, error) { return struct{}{}, fn() }
 	if fn == nil {

@@ -38,7 +38,7 @@ func Every(l *eventloop.Loop, period time.Duration, fn func()) (*Ticker, error) 
 //	}
 //
 // fn never runs before the wall clock shows that time, even if the clock was set back meanwhile. A clock that was set
-// forward is noticed only when the wait is over.
+// forward is noticed only when the wait is over. That is not so for a time with a monotonic reading, like now.Add(time.Hour).
 //
 // The ticker keeps an auto-exit loop alive (see [Ticker.Unref]) until it is stopped or next returns the zero time; a panic of
 // next on the loop ends it too. Repeat calls next first, and the loop from then on; next must be quick. Repeat costs a timer,
@@ -128,7 +128,7 @@ func (t *Ticker) reschedule() {
 	}
 }
 
-// Stop ends the ticker. After a call on the loop fn does not run again; after one elsewhere a run that has begun goes on.
+// Stop ends the ticker. After a call on the loop fn does not run again; after one elsewhere a run may just begin.
 func (t *Ticker) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -38,7 +38,11 @@ type PanicError struct {
 }
 
 // Error returns the value in one line; the stack is in the field. It does not panic, whatever the value is.
-func (e *PanicError) Error() string { return textOf(prefix+"callback panicked: %v", e.Value) }
+func (e *PanicError) Error() string {
+	return inOneLine.Replace(textOf(prefix+"callback panicked: %v", e.Value))
+}
+
+var inOneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
 // Unwrap returns Value when it is an error, so that errors.Is and errors.As see through the panic.
 func (e *PanicError) Unwrap() error {

@@ -81,6 +81,7 @@ func TestErrorTexts(t *testing.T) {
 		{&loopapi.PanicError{Value: foreign}, foreign, "eventloop: callback panicked: watch a: no room"},
 		{&loopapi.PanicError{Value: 7}, nil, "eventloop: callback panicked: 7"},
 		{&loopapi.PanicError{}, nil, "eventloop: callback panicked: <nil>"},
+		{&loopapi.PanicError{Value: "a\r\nb"}, nil, `eventloop: callback panicked: a\r\nb`},
 		{&loopapi.PanicError{Value: mute{}}, mute{}, "eventloop: callback panicked: loopapi_test.mute, whose text panics"},
 	} {
 		if got := c.err.Error(); got != c.want {
