@@ -4,7 +4,6 @@ package flow
 
 import (
 	"context"
-	"os"
 	"os/signal"
 	"reflect"
 	"syscall"
@@ -21,7 +20,7 @@ type Stopper interface {
 	Done() <-chan struct{}
 }
 
-// Runner is what RunUntil runs: an eventloop.Loop, or an eventloop.Group.
+// Runner is what RunUntil runs: an eventloop.Loop, or an eventloop.Group. Run watches its context by context.AfterFunc.
 type Runner interface {
 	Stopper
 	Run(ctx context.Context) error
@@ -37,8 +36,7 @@ type Runner interface {
 // Shutdown returns to them. It waits neither for a callback that goes on after Close (wait for Done) nor for functions of
 // Promisify (end their contexts, and call AwaitWorkers).
 //
-// From a callback of s it asks for the end and returns at once; the bound holds all the same. It costs a timer of the
-// runtime.
+// From a callback of s it asks for the end and returns at once; the bound holds all the same. It costs a timer of the runtime.
 func StopGracefully(ctx context.Context, s Stopper, grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace) // a nil context panics here
 	s.RefuseWork()
@@ -72,25 +70,20 @@ func StopGracefully(ctx context.Context, s Stopper, grace time.Duration) error {
 //	err := flow.RunUntil(ctx, loop, 10*time.Second)
 //
 // It returns the error of StopGracefully if ctx has ended r, nil if everything that ran has finished, and otherwise that of
-// Run: whatever that returns without having run r, and ErrLoopTerminated if somebody else has called Close.
+// Run: whatever that returns without having run r, which it leaves alone, and ErrLoopTerminated if somebody else has called Close.
 //
 // If a signal has ended ctx, as a context of signal.NotifyContext, a second SIGINT or SIGTERM ends the grace at once: r is
 // closed. RunUntil knows such a context, and those derived from it, by its cause. It waits for the callback that is running.
 func RunUntil(ctx context.Context, r Runner, grace time.Duration) error {
-	stopped := make(chan error, 1)
-	forget := context.AfterFunc(ctx, func() { stopped <- stopAfter(ctx, r, grace) })
-	returned := false
-	defer func() {
-		if !returned { // a callback has called Goexit, and another goroutine runs r
-			go func() {
-				<-r.Done()
-				forget()
-			}()
-		}
-	}()
-	err := r.Run(context.WithoutCancel(ctx)) // with its labels for profiles
-	returned = true
-	if !forget() && (err == nil || err == eventloop.ErrLoopTerminated) {
+	if ctx.Done() == nil {
+		return r.Run(ctx)
+	}
+	stopped, begun := make(chan error, 1), false
+	err := r.Run(&claim{context.WithoutCancel(ctx), make(chan struct{}), func(func()) (forget func() bool) {
+		stop := context.AfterFunc(ctx, func() { stopped <- stopAfter(ctx, r, grace) })
+		return func() bool { begun = !stop(); return !begun }
+	}})
+	if begun && (err == nil || err == eventloop.ErrLoopTerminated) {
 		if stop := <-stopped; stop != eventloop.ErrLoopTerminated { // else something else has ended r before
 			return stop
 		}
@@ -98,24 +91,24 @@ func RunUntil(ctx context.Context, r Runner, grace time.Duration) error {
 	return err
 }
 
+// claim is the context of Run. It does not end, and context.AfterFunc calls its watch: so RunUntil learns that r is its own.
+type claim struct {
+	context.Context
+	done  chan struct{}
+	watch func(func()) (forget func() bool)
+}
+
+func (c *claim) Done() <-chan struct{}                   { return c.done }
+func (c *claim) AfterFunc(f func()) (forget func() bool) { return c.watch(f) }
+
 // stopAfter stops s gracefully after the end of ctx.
 func stopAfter(ctx context.Context, s Stopper, grace time.Duration) error {
-	patience, quit := context.WithCancel(context.WithoutCancel(ctx))
-	defer quit()
-	if cause := reflect.TypeOf(context.Cause(ctx)); cause != nil && cause.PkgPath() == signals {
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
-		defer signal.Stop(again)
-		go func() {
-			select {
-			case <-again:
-				quit()
-			case <-patience.Done():
-			}
-		}()
+	patience := context.WithoutCancel(ctx)
+	// The causes of signal.NotifyContext have a type of its package, which is not exported.
+	if cause := reflect.TypeOf(context.Cause(ctx)); cause != nil && cause.PkgPath() == "os/signal" {
+		again, quit := signal.NotifyContext(patience, syscall.SIGINT, syscall.SIGTERM)
+		defer quit()
+		patience = again
 	}
 	return StopGracefully(patience, s, grace)
 }
-
-// signals is the package of the causes of signal.NotifyContext, whose type is not exported.
-const signals = "os/signal"

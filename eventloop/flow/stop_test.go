@@ -230,6 +230,12 @@ func TestRunUntil(t *testing.T) {
 			go l.Run(context.Background())
 			synctest.Wait()
 		}, 0, eventloop.ErrLoopAlreadyRunning},
+		"runs elsewhere, context before": {func(t *testing.T, l *eventloop.Loop, cancel func()) {
+			go l.Run(context.Background())
+			cancel()
+			time.AfterFunc(time.Second, func() { require.NoError(t, l.Submit(func() {}), "it was left alone") })
+			synctest.Wait()
+		}, 0, eventloop.ErrLoopAlreadyRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -240,6 +246,7 @@ func TestRunUntil(t *testing.T) {
 				c.does(t, l, cancel)
 				require.ErrorIs(t, flow.RunUntil(ctx, l, grace), c.err)
 				require.Equal(t, c.ends, time.Since(began))
+				time.Sleep(2 * grace) // for whoever goes on with the loop
 				_ = l.Close()
 				time.Sleep(time.Hour) // for workers that go on
 			})
