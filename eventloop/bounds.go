@@ -62,8 +62,8 @@ func (l *Loop) tasksSpent() bool {
 	return true
 }
 
-// noticeEnd opens the account of the end: at the first function that a callback submits since the end was asked for, or when
-// the next tick begins.
+// noticeEnd opens the account of the end: before the first callback that starts, or the first function that a callback submits,
+// since the end was asked for. What waits then was accepted before.
 func (l *Loop) noticeEnd() {
 	if l.account.Open {
 		return
@@ -72,12 +72,20 @@ func (l *Loop) noticeEnd() {
 	l.lock(&u.spinLock)
 	internals, microtasks := l.internals.len()+u.lane[internal&1].len(), l.micro.len()+u.lane[microtask&1].len()
 	u.Unlock()
-	l.account = quota.Opened(quota.Functions)
-	l.account.Wait(internals, microtasks, l.ticks.len())
+	l.account = quota.Opened(quota.Functions, internals, microtasks, l.ticks.len(), l.promises.Unhandled())
+	l.promises.NoticeEnd()
 }
 
-// refuseOthers has an ending loop whose account has no time left accept nothing more from goroutines that are neither its own
-// nor its workers'.
+// starts counts a callback that an ending loop starts, and tells whether the account accepts it.
+func (l *Loop) starts(q quota.Queue) bool {
+	l.noticeEnd()
+	accepted := l.account.Start(q, l.now())
+	l.refuseOthers()
+	return accepted
+}
+
+// refuseOthers has a loop whose account has no time left accept nothing more from goroutines that are neither its own nor its
+// workers'.
 func (l *Loop) refuseOthers() {
 	if l.account.Over() {
 		l.lock(&l.urgent.spinLock)
@@ -86,10 +94,25 @@ func (l *Loop) refuseOthers() {
 	}
 }
 
-// fromWorker returns the function to queue for fn, which a worker brings to an ending loop.
-func (l *Loop) fromWorker(fn func()) func() {
+// scheduler is the loop as the realm of its promises sees it.
+type scheduler struct{ *Loop }
+
+// ScheduleAwaited queues fn, for a handler that was attached before the end, which the account does not refuse.
+func (l scheduler) ScheduleAwaited(fn func()) error {
+	if l.state.load().closing() {
+		return ErrLoopTerminated
+	}
+	if l.urgent.has(microtask) {
+		l.adoptMicrotasks()
+	}
+	l.micro.add(after(l.account.Before, fn))
+	return nil
+}
+
+// after returns fn behind tell, which tells the account of an ending loop whose function runs.
+func after(tell, fn func()) func() {
 	return func() {
-		l.account.FromWorker()
+		tell()
 		fn()
 	}
 }

@@ -4,6 +4,8 @@ package eventloop_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -27,20 +29,53 @@ var lanesOf = map[string]func(l *eventloop.Loop, fn func()) error{
 	},
 }
 
-// endsSoon makes a loop in virtual time, in which callbacks take only what they sleep, and calls begin on it right after its end
-// has been asked for. It returns how long the end has taken.
-func endsSoon(t *testing.T, begin func(l *eventloop.Loop), opts ...eventloop.Option) (took time.Duration) {
+// unaskedOf are ways that submit nothing.
+var unaskedOf = map[string]func(l *eventloop.Loop, fn func()) error{
+	"report": func(l *eventloop.Loop, fn func()) error {
+		l.Promises().Rejected(reported{fn})
+		return nil
+	},
+	"handler of what is pending": whenRejected,
+	"other goroutine": func(l *eventloop.Loop, fn func()) error {
+		go func() { _ = l.SubmitInternal(fn) }()
+		return nil
+	},
+}
+
+// whenRejected has fn called when the end rejects a promise.
+func whenRejected(l *eventloop.Loop, fn func()) error {
+	p, _, _ := l.NewPromise()
+	p.Finally(func() error { fn(); return nil })
+	l.AfterEnd(func() { runtime.KeepAlive(p) }) // what nobody holds may be collected, and then nobody hears
+	return nil
+}
+
+// reported is the error of a rejection whose report calls fn.
+type reported struct{ fn func() }
+
+func (reported) Error() string { return "reported" }
+
+var reports = eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) {
+	if r := (reported{}); errors.As(err, &r) {
+		r.fn()
+	}
+})
+
+// endsSoon makes a loop in virtual time, in which callbacks take only what they sleep, calls begin on it, and asks for its end
+// unless begin has. It returns how long all that has taken.
+func endsSoon(t *testing.T, begin func(l *eventloop.Loop)) (took time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l, ended := running(t, nil, append(opts, eventloop.WithOnOverload(func(error) {}))...)
+		l, ended := running(t, nil, reports, eventloop.WithOnOverload(func(error) {}))
 		began := time.Now()
 		require.NoError(t, onLoop(t, l, func() error {
-			require.NoError(t, l.Shutdown(context.Background()))
 			begin(l)
+			_ = l.Shutdown(context.Background())
 			return nil
 		}))
 		require.NoError(t, <-ended)
 		took = time.Since(began)
+		time.Sleep(time.Minute) // for goroutines that go on
 	})
 	return took
 }
@@ -49,33 +84,144 @@ func endsSoon(t *testing.T, begin func(l *eventloop.Loop), opts ...eventloop.Opt
 // the tasks that waited.
 func TestEndOfBranchingCallbacks(t *testing.T) {
 	const slow = 200 * time.Microsecond
+	ways := maps.Clone(lanesOf)
+	maps.Copy(ways, unaskedOf)
 	for _, waiting := range []int{1, 20} {
 		for _, times := range []int{1, 2, 10} {
-			for name, by := range lanesOf {
-				synctest.Test(t, func(t *testing.T) {
-					l, ended := running(t, nil, eventloop.WithOnOverload(func(error) {}))
-					began := time.Now()
-					var again func()
-					again = func() {
-						time.Sleep(slow)
-						for range times {
-							_ = by(l, again)
+			for name, by := range ways {
+				for _, wait := range []func(l *eventloop.Loop, fn func()) error{(*eventloop.Loop).Submit, (*eventloop.Loop).SubmitInternal} {
+					took := endsSoon(t, func(l *eventloop.Loop) {
+						var again func()
+						again = func() {
+							for range times {
+								_ = by(l, again)
+							}
+							time.Sleep(slow) // other goroutines go on meanwhile
 						}
-					}
-					require.NoError(t, onLoop(t, l, func() error {
 						for range waiting {
-							require.NoError(t, l.Submit(again))
+							require.NoError(t, wait(l, again))
 						}
-						return l.Shutdown(context.Background())
-					}))
-					require.NoError(t, <-ended)
-					took := time.Since(began) - time.Duration(waiting)*slow
-					require.LessOrEqual(t, took, 510*time.Millisecond, "%s, %d tasks, %d times", name, waiting, times)
+					})
+					took -= time.Duration(waiting) * slow
+					require.LessOrEqual(t, took, 560*time.Millisecond, "%s, %d tasks, %d times", name, waiting, times)
 					require.GreaterOrEqual(t, took, 490*time.Millisecond, "%s, %d tasks, %d times", name, waiting, times)
-				})
+				}
 			}
 		}
 	}
+}
+
+// What the callback brings that has asked for the end has not waited.
+func TestEndOfWhatItsCallerBrings(t *testing.T) {
+	const most, slow = 1000, time.Millisecond
+	for name, by := range lanesOf {
+		ran := 0
+		took := endsSoon(t, func(l *eventloop.Loop) {
+			require.NoError(t, l.Shutdown(context.Background()))
+			var again func()
+			again = func() {
+				ran++
+				time.Sleep(slow)
+				_ = by(l, again)
+			}
+			for range most {
+				_ = by(l, again)
+			}
+		})
+		require.Equal(t, time.Duration(ran)*slow, took)
+		require.Less(t, ran, most+100, name) // when some have run, there is no time for more
+	}
+}
+
+// Other goroutines bring an ending loop no more than can run in half a second and a little, however slow that is and however early
+// it came.
+func TestEndOfWhatOthersBring(t *testing.T) {
+	const slow = time.Millisecond
+	for name, by := range map[string]func(l *eventloop.Loop, fn func()) error{
+		"internal": (*eventloop.Loop).SubmitInternal, "microtask": (*eventloop.Loop).ScheduleMicrotask,
+	} {
+		ran, accepted := 0, 0
+		took := endsSoon(t, func(l *eventloop.Loop) {
+			require.NoError(t, l.Shutdown(context.Background()))
+			go func() {
+				for l.State() != eventloop.StateTerminated {
+					if by(l, func() { ran++; time.Sleep(slow) }) == nil {
+						accepted++
+					} else {
+						time.Sleep(slow / 10)
+					}
+				}
+			}()
+			time.Sleep(slow)
+		})
+		require.Equal(t, accepted, ran, name)
+		require.Greater(t, ran, 500, name)
+		require.Less(t, took, 800*time.Millisecond, name)
+	}
+}
+
+// What workers bring runs, and what that brings is bounded, each time: the end comes soon after the last worker.
+func TestEndOfWhatWorkersBring(t *testing.T) {
+	const workers, each, slow = 3, 10, 200 * time.Microsecond
+	for name, by := range lanesOf {
+		ran := 0
+		took := endsSoon(t, func(l *eventloop.Loop) {
+			var again func()
+			again = func() {
+				ran++
+				for range 10 {
+					_ = by(l, again)
+				}
+				time.Sleep(slow)
+			}
+			for i := range workers {
+				l.Promisify(context.Background(), func(context.Context) (any, error) {
+					time.Sleep(time.Duration(i+1) * time.Second)
+					for range each {
+						if l.SubmitInternal(again) != nil {
+							ran = -1 << 30
+						}
+					}
+					return nil, nil
+				})
+			}
+		})
+		last := took - workers*time.Second
+		require.Less(t, last, each*(quota.Each+1)*slow+10*time.Millisecond, name)
+		require.Greater(t, ran, workers*each*quota.Each/4, name) // Finally takes three
+	}
+}
+
+// What others bring has a number too.
+func TestEndOfWhatOthersBringQuickly(t *testing.T) {
+	ran := 0
+	endsSoon(t, func(l *eventloop.Loop) {
+		var again func()
+		again = func() {
+			ran++
+			go func() { _ = l.SubmitInternal(again) }()
+			time.Sleep(1)
+		}
+		again()
+	})
+	require.Equal(t, 2+quota.Foreign, ran, "and one came before the end")
+}
+
+// What the end of a loop calls is none of its callbacks, and keeps it from nothing.
+func TestEndOfWhatBeginsAfterIt(t *testing.T) {
+	ran := 0
+	took := endsSoon(t, func(l *eventloop.Loop) {
+		var again func()
+		again = func() {
+			if ran++; ran < 100 {
+				time.Sleep(time.Millisecond)
+				l.AfterEnd(again)
+			}
+		}
+		l.AfterEnd(again)
+	})
+	require.Zero(t, took)
+	require.Equal(t, 100, ran)
 }
 
 // Chains that take no time end with a million functions.
@@ -86,6 +232,7 @@ func TestEndOfChains(t *testing.T) {
 		}
 		rounds := 0
 		endsSoon(t, func(l *eventloop.Loop) {
+			require.NoError(t, l.Shutdown(context.Background()))
 			var again func()
 			again = func() {
 				rounds++
@@ -134,6 +281,7 @@ func TestAllWaitersHear(t *testing.T) {
 			waiting[i], _, _ = l.NewPromise()
 			waiting[i].Finally(func() error { heard++; return nil })
 		}
+		require.NoError(t, l.Shutdown(context.Background()))
 		var again func()
 		again = func() {
 			time.Sleep(time.Millisecond)
@@ -151,6 +299,7 @@ func TestCirclesThatBeginAnew(t *testing.T) {
 	rounds := 0
 	var held *eventloop.Promise // what nobody holds may be collected, and then nobody hears
 	took := endsSoon(t, func(l *eventloop.Loop) {
+		require.NoError(t, l.Shutdown(context.Background()))
 		var cycle func() error
 		cycle = func() error {
 			rounds++
@@ -177,27 +326,23 @@ func TestSlowElders(t *testing.T) {
 	const elders, slow, deep = 60, 20 * time.Millisecond, 40
 	for name, wait := range map[string]func(l *eventloop.Loop, fn func()) error{
 		"internal": (*eventloop.Loop).SubmitInternal, "microtask": (*eventloop.Loop).ScheduleMicrotask, "external": (*eventloop.Loop).Submit,
+		"tick": (*eventloop.Loop).NextTick, "handler of what is pending": whenRejected, "report": unaskedOf["report"],
 	} {
 		ran := 0
-		synctest.Test(t, func(t *testing.T) {
-			l, ended := running(t, nil)
-			require.NoError(t, onLoop(t, l, func() error {
-				for range elders {
-					require.NoError(t, wait(l, func() {
-						time.Sleep(slow)
-						n := 0
-						var descend func()
-						descend = func() {
-							if ran, n = ran+1, n+1; n < deep {
-								_ = l.SubmitInternal(descend)
-							}
+		endsSoon(t, func(l *eventloop.Loop) {
+			for range elders {
+				require.NoError(t, wait(l, func() {
+					time.Sleep(slow)
+					n := 0
+					var descend func()
+					descend = func() {
+						if ran, n = ran+1, n+1; n < deep {
+							_ = l.SubmitInternal(descend)
 						}
-						descend()
-					}))
-				}
-				return l.Shutdown(context.Background())
-			}))
-			require.NoError(t, <-ended)
+					}
+					descend()
+				}))
+			}
 		})
 		require.Equal(t, elders*deep, ran, name)
 	}

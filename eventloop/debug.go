@@ -38,13 +38,10 @@ func (l *Loop) shows(from *place.Place) { l.probe.Show(from) }
 
 // places is the loop as the realm of its promises sees it in debug mode: the realm then tells the loop where each handler
 // was attached.
-type places Loop
+type places struct{ scheduler }
 
-func (l *places) ScheduleMicrotask(fn func()) error { return (*Loop)(l).ScheduleMicrotask(fn) }
-func (l *places) OnLoop() bool                      { return (*Loop)(l).OnLoop() }
-func (l *places) Closed() bool                      { return (*Loop)(l).Closed() }
-func (l *places) Here() *place.Place                { return (*Loop)(l).hereBehind(3) } // its caller's
-func (l *places) HandlerFrom(at *place.Place)       { (*Loop)(l).shows(at) }
+func (l places) Here() *place.Place          { return l.hereBehind(3) } // its caller's
+func (l places) HandlerFrom(at *place.Place) { l.shows(at) }
 
 // noted wraps a timer's function in debug mode. run removes the timer's note, and shows the timer's place while fn
 // runs. known must be called with the timer's id before the timer can fire, that is, under the timers' lock.

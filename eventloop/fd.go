@@ -89,11 +89,10 @@ const ioBatch = 64
 // auto-exit loop alive. When a socket's peer has finished sending, that is EventRead and no hang-up: the peer may still
 // read. Bits of events that name no event are ignored.
 //
-// Systems differ. On macOS and the BSDs, EventHangup without EventError comes only to a registration that asks for
-// EventWrite, and also when this side has finished sending; one that asks for neither EventRead nor EventWrite gets no
-// events. Linux may refuse, with EINVAL, a descriptor that about a hundred loops watch already, duplicates included, and,
-// with ELOOP, nested epoll descriptors.
-// On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
+// Systems differ. On macOS and the BSDs, EventHangup without EventError comes only to a registration that asks for EventWrite,
+// and also when this side has finished sending; one that asks for neither EventRead nor EventWrite gets no events. Linux may
+// refuse, with EINVAL, a descriptor that about a hundred loops watch already, duplicates included, and, with ELOOP, nested epoll
+// descriptors. On Windows the descriptor is a socket that no other loop watches, nor this one under a duplicate.
 //
 // The first registration wakes the loop, which begins to watch; a further one lets the loop sleep on. A call costs a
 // system call. It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, ErrFDAlreadyRegistered,
@@ -159,9 +158,8 @@ func (l *Loop) change(apply func()) {
 	l.fds.look.Unlock()
 }
 
-// ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more are
-// not delivered from then on, even if they had happened already. It costs a system call, or a lock if the events stay
-// the same.
+// ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more are not
+// delivered from then on, even if they had happened already. It costs a system call, or a lock if the events stay the same.
 //
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.

@@ -352,8 +352,7 @@ func (g *Group) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the group at once: what is queued is dropped, and when Close has returned nothing further starts. See
-// [Loop.Close].
+// Close ends the group at once: what is queued is dropped, and when Close has returned nothing further starts. See [Loop.Close].
 func (g *Group) Close() error {
 	if g.ended() {
 		return ErrLoopTerminated

@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/release"
 )
 
@@ -60,8 +61,8 @@ func (g *Group) run(i int) {
 			t.tasks.Count()
 		}
 		ran, left = true, max(left-1, 0)
-		if l.account.Open {
-			l.account.StartTask(l.now())
+		if state.ending() {
+			l.starts(quota.External)
 		}
 		if p != nil {
 			p.Found(observe.Task, max(l.externals.len()+s.waiting(), 0)+1)

@@ -10,6 +10,7 @@ import (
 	"github.com/turnloop/turnloop/internal/guest"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -135,8 +136,9 @@ func (l *Loop) runGuest() {
 		if l.microtasksDue() {
 			l.checkpoint()
 		}
+		state := l.state.load()
 		switch {
-		case l.state.load().closing():
+		case state.closing():
 			return
 		case l.internalWaiting() && !t.stopped:
 			continue
@@ -145,7 +147,7 @@ func (l *Loop) runGuest() {
 			return
 		}
 		t.turns.Count()
-		if l.account.Open && !l.account.StartTurn(l.now()) && !l.guest.told {
+		if state.ending() && !l.starts(quota.Turns) && !l.guest.told {
 			l.guest.told = true
 			g.Reject()
 		}
@@ -186,6 +188,12 @@ func (h *host) Looks() guest.Looks {
 
 func (h *host) Work(ctx context.Context, fn func(context.Context) (any, error), done func(any, error)) error {
 	return (*Loop)(h).work(ctx, fn, done, true)
+}
+
+func (h *host) Has(p any) bool { return h.promises.Has(p.(*Promise)) }
+
+func (h *host) Watch(p any, fn func(any, error)) (stop func()) {
+	return h.promises.Watch(p.(*Promise), fn)
 }
 
 func (h *host) Here() any { return (*Loop)(h).here() }

@@ -9,6 +9,7 @@ import (
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -44,8 +45,7 @@ type inbox struct {
 type urgent struct {
 	inbox
 
-	// flags has a bit for each lane that is not empty. It is written under the lock, and the loop reads it before each
-	// callback.
+	// flags has a bit for each lane that is not empty. It is written under the lock, and the loop reads it before each callback.
 	flags atomic.Uint32
 
 	// Guarded by the lock.
@@ -106,7 +106,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		if !owed && l.OnLoop() {
 			l.noticeEnd()
 		} else if owed || l.crew.Load().has() {
-			owed, fn = true, l.fromWorker(fn)
+			owed, fn = true, after(l.account.FromWorker, fn)
 		}
 	}
 	if !b.tryAcquire() {
@@ -142,10 +142,13 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if err != nil {
 		sealed := b.sealed
 		b.Unlock()
-		if owed {
-			return err
+		if !owed && !sealed && at != external && l.crew.Load().has() { // a loop that is not sealed refuses no worker
+			return l.enqueue(at, fn, true)
 		}
-		return l.refuse(at, fn, err, sealed)
+		if !owed {
+			l.yieldOffLoop()
+		}
+		return err
 	}
 	if q.written == int(q.stampAt) {
 		q.stamp(l.probe.Accepted(l.OnLoop()), l.probe.Every())
@@ -155,10 +158,14 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		q.mark(mark{place: from})
 	}
 	if at != external {
-		if state.ending() {
-			l.charge(owed)
+		switch {
+		case owed, !state.ending():
+		case l.OnLoop():
+			l.account.Accept()
+		default:
+			l.urgent.foreignCredit--
 		}
-		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a full fence: once this call has returned, the loop starts no external task before fn
+		l.urgent.flags.Store(l.urgent.flags.Load() | 1<<at) // a full fence: the loop then starts no external task before fn
 	} else if owed {
 		l.share.first = q.len() == 1 && state.sleeping()
 	} else if l.queueLimit > 0 {
@@ -169,7 +176,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if state.sleeping() {
 		l.unparkFor(!owed)
 	}
-	if (wanted != 0 || backlog >= yieldBacklog && !l.OnLoop()) && !owed { // for owed work the caller may hold a lock that the loop wants, and must not yield
+	if (wanted != 0 || backlog >= yieldBacklog && !l.OnLoop()) && !owed { // who has owed work may hold a lock that the loop wants
 		giveWay(backlog)
 	}
 	return nil
@@ -204,8 +211,8 @@ const (
 // inbox, and has read state under that lock.
 //
 // An ending loop accepts no external work. It accepts all urgent work of its workers. Of its own callbacks it accepts what
-// its account allows, and of other goroutines a number of functions while the account has time: without these limits they
-// could keep it from ending.
+// its account allows, and of other goroutines a number of functions, a few at a time, while the account has time: without these
+// limits they could keep it from ending.
 func (l *Loop) admit(at lane, state word, owed bool) error {
 	switch {
 	case !state.ending() && at != external: // sealed loops are ending
@@ -217,31 +224,12 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 		return nil
 	case at == external || l.urgent.sealed:
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.account.Accepts() || !l.OnLoop() && l.urgent.foreignCredit > 0:
+	case owed || l.OnLoop() && l.account.Accepts():
+		return nil
+	case !l.OnLoop() && l.urgent.foreignCredit > 0 && l.urgent.lane[at&1].len() < quota.Each:
 		return nil
 	}
 	return ErrLoopTerminated
-}
-
-// charge counts a function that an ending loop has accepted. The caller holds the lock of the urgent inbox.
-func (l *Loop) charge(owed bool) {
-	switch {
-	case owed:
-	case l.OnLoop():
-		l.account.Accept()
-	default:
-		l.urgent.foreignCredit--
-	}
-}
-
-// refuse returns err, unless the caller is a worker: then fn is accepted after all, as owed. final says that the inbox is
-// sealed for good, and accepts nothing even from workers.
-func (l *Loop) refuse(at lane, fn func(), err error, final bool) error {
-	if !final && at != external && l.crew.Load().has() {
-		return l.enqueue(at, fn, true)
-	}
-	l.yieldOffLoop()
-	return err
 }
 
 // yieldOffLoop yields, unless the caller is on the loop or the loop has ended. It follows refusals and calls that cost the

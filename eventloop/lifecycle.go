@@ -14,11 +14,11 @@ import (
 // Promisify, and settles their promises with what they return. Then the loop ends. Shutdown blocks until then, or until
 // ctx is done, which ends the waiting and not the shutdown.
 //
-// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do.
-// Callbacks may submit a million functions, and 64 for each function that waited when the end began, as long as all that
-// they have submitted takes half a second, to go by what has run; a threadlet that goes on counts as one. Other goroutines
-// may submit some 16,000 meanwhile. What a function of Promisify submits is always accepted, and may itself submit 64
-// functions, whatever others have used. All else is refused with ErrLoopTerminated.
+// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do. These may
+// submit a million functions, and 64 for each that was accepted before the end, as long as all of it takes half a second, to go by
+// what has run. A handler that they attach counts as one when it is due, as do a threadlet that goes on and the report of a
+// rejection. Other goroutines may submit some 16,000 meanwhile, while fewer than 64 wait. What a function of Promisify submits is
+// always accepted, and may submit 64, whatever others have used. All else is refused with ErrLoopTerminated.
 //
 // The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
 // loop works as usual while Shutdown waits for these threadlets. If ctx ends before they have finished, Shutdown returns
@@ -84,8 +84,7 @@ func (l *Loop) Close() error {
 // want to stop then.
 func (l *Loop) Closed() bool { return l.state.load().closing() }
 
-// Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no
-// resources.
+// Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no resources.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
 // terminate asks for the end, and wakes a loop that sleeps. It returns what stateWord.terminate returns.
@@ -99,17 +98,13 @@ func (l *Loop) terminate(cause word) (from word, ok bool) {
 
 // finish is the step of an ending loop that has run everything; it tells whether nothing is left. First it rejects
 // pending promises, and another tick runs the work that this causes. Then it waits for workers, none of which can still
-// wait for one of these promises. The functions that rejections cause are not charged to the account of the end.
+// wait for one of these promises. The time that the loop waits is not charged to the account of the end.
 func (l *Loop) finish() bool {
-	a := &l.account
-	a.Pause(l.now())
+	l.noticeEnd()
+	l.account.Pause(l.now())
 	l.refuseOthers()
-	a.Free = true
-	more := l.promises.RejectAll(ErrLoopTerminated)
-	a.Free = false
 	switch {
-	case more:
-		a.Reject(l.micro.len(), l.ticks.len())
+	case l.promises.RejectAll(ErrLoopTerminated):
 		return false
 	case l.guest.reject():
 		return false

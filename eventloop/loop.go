@@ -89,9 +89,8 @@ type Loop struct {
 	config
 }
 
-// New creates a loop. It starts no goroutine, and holds no resource of the operating system before Run or RegisterFD,
-// unless WithFastPathMode asks for one. The error names the option that is out of range, or that the system cannot
-// provide.
+// New creates a loop. It starts no goroutine, and holds no resource of the operating system before Run or RegisterFD, unless
+// WithFastPathMode asks for one. The error names the option that is out of range, or that the system cannot provide.
 func New(opts ...Option) (*Loop, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -114,11 +113,11 @@ func New(opts ...Option) (*Loop, error) {
 		l.notes = new(place.Ledger)
 	}
 	l.express = l.queueLimit == 0 && !l.debug
-	var scheduler promise.Scheduler = l
+	var s promise.Scheduler = scheduler{l}
 	if l.debug {
-		scheduler = (*places)(l)
+		s = places{scheduler{l}}
 	}
-	l.promises = promise.NewOwner(scheduler, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
+	l.promises = promise.NewOwner(s, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}
@@ -155,10 +154,9 @@ func (l *Loop) Submit(fn func()) error {
 	return l.enqueue(external, fn, false)
 }
 
-// SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these
-// waits. It is meant for completions, which must get through under any load: the queue limit does not apply, and a loop
-// that is ending still accepts bounded amounts, see [Loop.Shutdown]. A producer that is far ahead gives way as it does
-// in Submit.
+// SubmitInternal queues fn ahead of everything that Submit queues: no submitted function starts while one of these waits. It is
+// meant for completions, which must get through under any load: the queue limit does not apply, and a loop that is ending still
+// accepts bounded amounts, see [Loop.Shutdown]. A producer that is far ahead gives way as it does in Submit.
 //
 // It returns ErrNilCallback, or ErrLoopTerminated once the loop has ended, was closed, or is ending and accepts no more.
 func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, false) }
@@ -296,10 +294,6 @@ func (l *Loop) beginTick() {
 	release.Publish(&l.counters.ticks, l.counters.ticks.Load()+1)
 	l.probe.Tick(now)
 	l.renewBounds(now)
-	if l.state.load().ending() {
-		l.noticeEnd()
-		l.refuseOthers()
-	}
 }
 
 // runInternal runs internal tasks, including those that arrive meanwhile, until none is left or a bound is reached.
@@ -309,8 +303,9 @@ func (l *Loop) runInternal() {
 		if l.internals.len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
+		state := l.state.load() // the last look before a callback
 		switch {
-		case t.stopped || l.state.load().closing(): // the last look before a callback
+		case t.stopped || state.closing():
 			return
 		case l.internals.len() == 0:
 			l.share.passOn()
@@ -323,8 +318,8 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal.Count()
-		if l.account.Open {
-			l.account.Start(quota.Internal, l.now())
+		if state.ending() {
+			l.starts(quota.Internal)
 		}
 		l.calling.kind = observe.Internal
 		if l.probe != nil {
@@ -362,15 +357,16 @@ func (l *Loop) runExternal() {
 			l.share.noteLeft(0)
 			return
 		}
-		if l.state.load().closing() {
+		state := l.state.load()
+		if state.closing() {
 			return
 		}
 		if t.tasks.Due() && l.tasksSpent() {
 			return
 		}
 		t.tasks.Count()
-		if l.account.Open {
-			l.account.StartTask(l.now())
+		if state.ending() {
+			l.starts(quota.External)
 		}
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)

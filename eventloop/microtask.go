@@ -90,7 +90,7 @@ func (l *Loop) checkpoint() {
 		case l.micro.len() != 0:
 			l.inMicro = true
 			more = l.drain(&l.micro, quota.Microtasks)
-		case l.promises.Unhandled():
+		case l.promises.Unhandled() != 0:
 			for reports := true; more && reports; { // all of them, before functions that the first one queues
 				if more = l.spend(); more {
 					reports = l.promises.Checkpoint()
@@ -107,14 +107,14 @@ func (l *Loop) checkpoint() {
 // drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) drain(q *queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, observe.Microtask
-	for q.len() != 0 && !l.state.load().closing() {
+	for state := l.state.load(); q.len() != 0 && !state.closing(); state = l.state.load() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
 			break
 		}
 		l.bounds.microtasks--
-		if l.account.Open {
-			l.account.Start(of, l.now())
+		if state.ending() {
+			l.starts(of)
 		}
 		if l.probe != nil {
 			l.measured(observe.Microtask, q)

@@ -116,9 +116,8 @@ func WithTickBudget(n int) Option {
 }
 
 // WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick, or until 128
-// callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of
-// callbacks does not depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from
-// waiting.
+// callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks
+// does not depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from waiting.
 func WithMicrotaskBudget(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -156,10 +155,9 @@ func WithPanicHandler(f func(*PanicError)) Option {
 	}
 }
 
-// WithUnhandledRejection sets a function that the loop calls once for each rejected promise that has no handler at the
-// end of the microtask checkpoint. Functions that it queues run when all these promises are reported, as in Node.
-// Promises that an ending loop refuses, with ErrLoopTerminated, are not reported. By default rejections are logged. It
-// must not be nil.
+// WithUnhandledRejection sets a function that the loop calls once for each rejected promise that has no handler at the end of the
+// microtask checkpoint. Functions that it queues run when all these promises are reported, as in Node. Promises that an ending
+// loop refuses, with ErrLoopTerminated, are not reported. By default rejections are logged. It must not be nil.
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
 		if f == nil {
@@ -170,9 +168,8 @@ func WithUnhandledRejection(f func(*Promise, error)) Option {
 	}
 }
 
-// WithPromiseDebug records where each promise is created, and the promise that it was derived from. The report of an
-// unhandled rejection, and a promise's String, show the last sixteen of these places. It costs a stack trace for each
-// promise.
+// WithPromiseDebug records where each promise is created, and the promise that it was derived from. The report of an unhandled
+// rejection, and a promise's String, show the last sixteen of these places. It costs a stack trace for each promise.
 func WithPromiseDebug(on bool) Option {
 	return func(c *config) error {
 		c.promiseDebug = on

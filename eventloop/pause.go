@@ -15,9 +15,8 @@ import (
 // pauses are moments in which the loop lets other goroutines run before it goes to sleep. A goroutine that waited for the
 // task that has just run may then submit the next: the loop needs no wake-up, and the tick goes on.
 //
-// But work does not wake a loop that has yielded: the loop runs again when it comes to the head of the scheduler's
-// queue. Beside goroutines that compute, that takes a time slice for each of them. So there are pauses only while the
-// processors are calm.
+// But work does not wake a loop that has yielded: the loop runs again when it comes to the head of the scheduler's queue. Beside
+// goroutines that compute, that takes a time slice for each of them. So there are pauses only while the processors are calm.
 //
 // Only the loop's goroutine touches them. Times are in nanoseconds since the loop's anchor.
 type pauses struct {
@@ -56,8 +55,7 @@ func (p *pauses) begin(now int64) {
 // gone to sleep before.
 func (p *pauses) exhausted() bool { return p.used == mostPauses }
 
-// pause begins an idle moment: it lets other goroutines run, if that is likely to bring work, and tells whether work has
-// come.
+// pause begins an idle moment: it lets other goroutines run, if that is likely to bring work, and tells whether work has come.
 func (l *Loop) pause() bool {
 	p := &l.pauses
 	if p.left = 0; p.skip > 0 {

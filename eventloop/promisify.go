@@ -8,6 +8,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/outcome"
 	"github.com/turnloop/turnloop/internal/place"
+	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -18,8 +19,7 @@ func (l *Loop) NewPromise() (p *Promise, resolve func(value any), reject func(re
 	return l.promises.New()
 }
 
-// Promises returns the realm, which makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so
-// on.
+// Promises returns the realm, which makes and combines the promises of the loop: Resolved, Rejected, Try, All, Race and so on.
 func (l *Loop) Promises() *promise.Realm { return &l.promises.Realm }
 
 // Promisify calls fn with ctx on a goroutine of its own, and returns a promise of what it returns. fn may block. See
@@ -49,7 +49,7 @@ func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, err
 	switch err := w.start(); err {
 	case nil:
 		return &w.promise
-	case ErrLoopTerminated:
+	case ErrLoopTerminated, outcome.Refusal{Loop: l.id}:
 		return l.promises.Refused(err)
 	default:
 		return l.promises.Rejected(err)
@@ -170,8 +170,7 @@ type workItem struct {
 	// is false, the flags started and settled are not used. Promisify sets contested before the worker starts.
 	contested bool
 
-	// settled is set by the goroutine whose outcome is the first. That goroutine then writes the outcome, which the loop
-	// reads.
+	// settled is set by the goroutine whose outcome is the first. That goroutine then writes the outcome, which the loop reads.
 	settled atomic.Bool
 	guest   bool // a threadlet waits for it, so RefuseWork leaves it alone
 	refused bool // it waited for a worker when RefuseWork was called; written before run is called
@@ -208,14 +207,13 @@ func (w *workItem) run() {
 	switch {
 	case w.loop.state.load().closing():
 	case w.refused:
-		w.settle(nil, ErrLoopTerminated)
+		w.settle(nil, outcome.Refusal{Loop: w.loop.id})
 	default:
 		outcome.Of(ctx, fn, w.settle)
 	}
 }
 
-// cancel drops fn, unless the worker has taken it, and rejects the promise. It runs on a goroutine of its own when ctx has
-// ended.
+// cancel drops fn, unless the worker has taken it, and rejects the promise. It runs on a goroutine of its own when ctx has ended.
 func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
@@ -255,13 +253,16 @@ func (w *workItem) finish() {
 	}
 }
 
-// unhandled reports a rejection without a handler. Rejections by which a loop refuses something because it ends, or is about to,
-// are no faults, and are not reported.
+// unhandled reports a rejection without a handler. Rejections by which the loop refuses something because it ends, or is about to,
+// are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
 func (l *Loop) unhandled(p *Promise, err error) {
-	refuses := l.workers.refused.Load() || l.state.load().ending()
+	refuses, ending := l.workers.refused.Load(), l.state.load().ending()
+	if ending && !l.starts(quota.Reports) {
+		return
+	}
 	l.callHandler(func() {
 		switch {
-		case refuses && outcome.Is(err, ErrLoopTerminated):
+		case refuses && outcome.Is(err, outcome.Refusal{Loop: l.id}) || ending && outcome.Is(err, ErrLoopTerminated):
 		case l.onUnhandled != nil:
 			l.onUnhandled(p, err)
 		default: // in debug mode err says where the promise comes from

@@ -15,12 +15,11 @@ type registration struct {
 	callback func(IOEvents) // nil in a slot that is free
 }
 
-// slots has each registration at its tag modulo the length of the table, which is a power of two. Tags count up, and skip
-// those whose slots are taken. So no two tags in use have the same slot, also when the length is doubled. Where a smaller table
-// has replaced one, they may; then all but one of them are elsewhere, see seat.
-// A slot is soon used again. A tag is used again only when the counter has gone through all numbers, long after the last
-// event that carried the tag. slots is changed with both descriptors.mu and descriptors.look held, so a reader needs only
-// one of them.
+// slots has each registration at its tag modulo the length of the table, which is a power of two. Tags count up, and skip those
+// whose slots are taken. So no two tags in use have the same slot, also when the length is doubled. Where a smaller table has
+// replaced one, they may; then all but one of them are elsewhere, see seat. A slot is soon used again. A tag is used again only
+// when the counter has gone through all numbers, long after the last event that carried the tag. slots is changed with both
+// descriptors.mu and descriptors.look held, so a reader needs only one of them.
 type slots struct {
 	at    []registration // nil before the first registration
 	fds   []uint32       // a hash table, open-addressed and as long as at: the index in at, plus one, by descriptor; 0 is free

@@ -20,14 +20,12 @@ const (
 // spinLock is held for a handful of instructions. It has no queue, so it is never handed to a goroutine that is not
 // running. The loop, which has the most to lose, goes first.
 type spinLock struct {
-	// lock has one of the values above. An exchange takes it, its holder releases it, and the loop may read it without
-	// taking it.
+	// lock has one of the values above. An exchange takes it, its holder releases it, and the loop may read it without taking it.
 	lock atomic.Uint32
 
-	// wanted is 1 while the loop waits for the lock; only the loop writes it. A goroutine that releases the lock then
-	// yields, and one that waits for it gives way to the loop. Otherwise, on one processor, each time that the loop runs
-	// it would find the lock held by a producer that holds it most of the time. A stale value costs a yield too many or
-	// too few.
+	// wanted is 1 while the loop waits for the lock; only the loop writes it. A goroutine that releases the lock then yields, and
+	// one that waits for it gives way to the loop. Otherwise, on one processor, each time that the loop runs it would find the
+	// lock held by a producer that holds it most of the time. A stale value costs a yield too many or too few.
 	wanted atomic.Uint32
 }
 

@@ -4,7 +4,8 @@ package eventloop_test
 
 import (
 	"context"
-	"slices"
+	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,12 +45,17 @@ func TestRefuseWork(t *testing.T) {
 				require.NoError(t, work(i))
 				synctest.Wait()
 			}
-			p := l.Promisify(context.Background(), func(context.Context) (any, error) { t.Error("called"); return nil, nil })
+			promisify := func() *eventloop.Promise {
+				return l.Promisify(ctx, func(context.Context) (any, error) { t.Error("called"); return nil, nil })
+			}
+			p := promisify()
+			promisify().Then(nil, func(err error) (any, error) { return nil, fmt.Errorf("upload: %w", err) })
 			refuse := func() {
 				l.RefuseWork()
 				l.RefuseWork()
 				require.ErrorIs(t, work(n), eventloop.ErrLoopTerminated)
-				l.Promisify(ctx, func(context.Context) (any, error) { t.Error("called"); return nil, nil })
+				promisify()
+				promisify().Then(nil, nil)
 			}
 			if inside {
 				require.NoError(t, l.Submit(refuse))
@@ -64,8 +70,14 @@ func TestRefuseWork(t *testing.T) {
 			require.Equal(t, []int{2, 3, 4, 0, 1}, told)
 			require.Equal(t, []int{0, 1}, called)
 			require.Equal(t, []time.Duration{0, 0, 0, time.Second, time.Second + 1}, after)
-			require.Equal(t, slices.Concat(slices.Repeat([]error{eventloop.ErrLoopTerminated}, n-limit), make([]error, limit)), errs)
+			for i, err := range errs {
+				require.Equal(t, i < n-limit, errors.Is(err, eventloop.ErrLoopTerminated), err)
+			}
 			require.Empty(t, reported)
+			of := fmt.Errorf("upstream: %w", eventloop.ErrLoopTerminated) // of another loop
+			l.Promises().Rejected(of)
+			synctest.Wait()
+			require.Equal(t, []error{of}, reported)
 			require.Zero(t, l.Metrics().Workers)
 			require.NoError(t, l.Shutdown(context.Background()))
 		})
@@ -188,7 +200,7 @@ func TestAfterEnd(t *testing.T) {
 				synctest.Wait()
 				require.EqualValues(t, 98, called.Load())
 				require.Zero(t, wrong.Load())
-				require.Panics(t, func() { l.AfterEnd(nil) })
+				require.PanicsWithValue(t, eventloop.ErrNilCallback, func() { l.AfterEnd(nil) })
 				close(gate)
 			})
 		})

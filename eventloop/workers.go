@@ -5,14 +5,16 @@ package eventloop
 import (
 	"slices"
 
+	"github.com/turnloop/turnloop/internal/outcome"
 	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // RefuseWork has the loop begin no more work. What waits for a worker under [WithWorkerLimit], and all later calls of Work and
-// Promisify, end with ErrLoopTerminated, which is not reported as unhandled; functions that run go on. It cannot be taken
-// back. A stop that waits only for what runs begins with it. Threadlets that run may still call threadlet.Do. Any goroutine may call it, any number of times.
+// Promisify, end with an error that wraps ErrLoopTerminated and is not reported as unhandled; functions that run go on. It cannot be
+// taken back. A stop that waits only for what runs begins with it. Threadlets that run may still call threadlet.Do. Any goroutine may
+// call it, any number of times.
 func (l *Loop) RefuseWork() {
 	l.workers.refused.Store(true)
 	if l.workerLimit != 0 { // without a limit, what waits has been begun
@@ -20,11 +22,14 @@ func (l *Loop) RefuseWork() {
 	}
 }
 
-// addWorker counts a worker, unless the loop is ending, or refuses work and this is not the guest's. Off the loop it decides this under the lock that the loop takes
-// to look for workers.
+// addWorker counts a worker, unless the loop is ending, or refuses work and this is not the guest's. Off the loop it decides this
+// under the lock that the loop takes to look for workers.
 func (l *Loop) addWorker(guest bool) error {
 	u := &l.urgent
-	if l.state.load().ending() || !guest && l.workers.refused.Load() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
+	if !guest && l.workers.refused.Load() {
+		return outcome.Refusal{Loop: l.id}
+	}
+	if l.state.load().ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
@@ -62,8 +67,7 @@ func (l *Loop) hasWorkers() bool {
 	return l.urgent.workers()
 }
 
-// workers tells whether there are calls of Promisify whose outcome the loop has not received. The caller holds the
-// lock.
+// workers tells whether there are calls of Promisify whose outcome the loop has not received. The caller holds the lock.
 func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
 
 // addDelivered adds n to delivered. Only the loop calls it.
@@ -187,10 +191,9 @@ func (ws *workers) drop() {
 	}
 }
 
-// abandon removes the work that still waits, when the loop has ended; or, if refused is set, when it is to begin none that is
-// not the guest's. It calls run of each workItem
-// all the same: run sees the end, or that refused is set, and calls no function. This may take a while and nobody waits for it,
-// so it is done on another goroutine.
+// abandon removes the work that still waits, when the loop has ended; or, if refused is set, when it is to begin none that is not
+// the guest's. It calls run of each workItem all the same: run sees the end, or that refused is set, and calls no function. This
+// may take a while and nobody waits for it, so it is done on another goroutine.
 func (ws *workers) abandon(refused bool) {
 	ws.mu.Lock()
 	var left, waiting []queuedItem

@@ -89,10 +89,10 @@ func (s *sleeper) leave() {
 	s.forget()
 }
 
-// refused returns a promise that is rejected with err. It is no fault that a loop refuses something because it ends.
+// refused returns a promise that is rejected with err; as no fault, if a loop refuses something because it ends, and so all work.
 func refused(l *eventloop.Loop, err error) *promise.Promise {
-	if err == eventloop.ErrLoopTerminated {
-		return l.Promises().Refused(err)
+	if errors.Is(err, eventloop.ErrLoopTerminated) {
+		return l.Promisify(context.Background(), func(context.Context) (any, error) { return nil, err })
 	}
 	return l.Promises().Rejected(err)
 }
@@ -104,7 +104,7 @@ type Backoff struct {
 	First    time.Duration // the wait after the first failure; 0 is 100 ms
 	Max      time.Duration // the longest wait; 0 is 30 s, or First if that is longer
 	Factor   float64       // how much longer each further wait is than the one before; 0 is 2
-	Jitter   float64       // the share of each wait, up to 1, that is left to chance, lest all that failed together try again together; 0 is 0.2
+	Jitter   float64       // the share of each wait, up to 1, that is left to chance, lest all try again together; 0 is 0.2
 	Attempts int           // the most attempts; 0 is no limit
 	// OnRetry is called on the loop when an attempt has failed, with its number and error, before the wait for the next. It may
 	// be nil. A panic of it is reported like that of any callback, and the next attempt comes all the same.

@@ -1,6 +1,6 @@
 package promise
 
-// Combinators, promises of several others: All, AllSettled, Race, Any; and Watch, which is one without a promise.
+// Combinators, promises of several others: All, AllSettled, Race, Any; and the owner's Watch, which is one without a promise.
 
 // All returns a promise of the values of ps, an []any in their order; it is rejected with the first error. Without ps
 // it is fulfilled at once. Each may be of any loop. ECMAScript: Promise.all.
@@ -24,9 +24,9 @@ func (r *Realm) Any(ps ...*Promise) *Promise { return combine(r, ps, newFirst(le
 
 // Watch calls fn with the outcome of p, which may be of any loop, when p has settled: as a microtask, like a handler of Then, and like
 // one it counts as a handler of the rejection. stop takes fn back, and leaves nothing at p. It is for waits that may end before
-// their promise. Watch and stop are for callbacks of the realm's loop; when the loop ends first, fn may not be called.
-func (r *Realm) Watch(p *Promise, fn func(value any, err error)) (stop func()) {
-	result := combine(r, []*Promise{p}, watch(fn))
+// their promise. When the loop ends first, fn may not be called. Watch and stop are called on the loop.
+func (o *Owner) Watch(p *Promise, fn func(value any, err error)) (stop func()) {
+	result := combine(&o.Realm, []*Promise{p}, watch(fn))
 	return func() {
 		if g, waits := result.value.(*group); waits {
 			g.settle(nil, nil)
@@ -35,7 +35,7 @@ func (r *Realm) Watch(p *Promise, fn func(value any, err error)) (stop func()) {
 }
 
 // Has tells whether p is a promise of the realm. Any goroutine may call it.
-func (r *Realm) Has(p *Promise) bool { return p.realm == r }
+func (o *Owner) Has(p *Promise) bool { return p.realm == &o.Realm }
 
 // rule is the part in which combinators differ: it gets the outcome of each promise once, and decides the result.
 type rule interface {

@@ -28,17 +28,11 @@ var costRows = []costs.Row{
 	costs.On("Realm.New", 3, 112, 0, realm(func(r *promise.Realm) { _, resolve, _ := r.New(); resolve(nil) })),
 	costs.On("Realm.Resolved", 1, 80, 0, realm(func(r *promise.Realm) { r.Resolved(nil) })),
 	costs.On("Realm.Rejected", 2, 192, 1, realm(func(r *promise.Realm) { r.Rejected(errTest).Catch(func(error) (any, error) { return nil, nil }) })),
-	costs.On("Realm.Refused", 1, 80, 0, realm(func(r *promise.Realm) { r.Refused(errTest) })),
 	costs.On("Realm.Try", 1, 80, 0, realm(func(r *promise.Realm) { r.Try(func() (any, error) { return nil, nil }) })),
-	costs.On("Realm.Has", 0, 0, 0, settled(func(r *promise.Realm, p *promise.Promise) { r.Has(p) })),
 	costs.On("Realm.All", 7, 384, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.All(p, p) })),
 	costs.On("Realm.AllSettled", 7, 416, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.AllSettled(p, p) })),
 	costs.On("Realm.Any", 6, 352, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Any(p, p) })),
 	costs.On("Realm.Race", 4, 288, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Race(p, p) })),
-	costs.On("Realm.Watch", 4, 224, 0, func(e *costs.Env) func() {
-		p, _, _ := e.Promises().New()
-		return func() { e.Promises().Watch(p, func(any, error) {})() }
-	}),
 	costs.On("Promise.Then", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Then(same, nil) })),
 	costs.On("Promise.Catch", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Catch(func(error) (any, error) { return nil, nil }) })),
 	costs.On("Promise.Finally", 1, 96, 3, settled(func(_ *promise.Realm, p *promise.Promise) { p.Finally(func() error { return nil }) })),

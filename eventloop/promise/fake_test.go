@@ -107,7 +107,7 @@ func (f *fake) checkpoint(r *promise.Owner) {
 	if idle {
 		return
 	}
-	for f.drain(); r.Unhandled(); f.drain() {
+	for f.drain(); r.Unhandled() != 0; f.drain() {
 		for r.Checkpoint() {
 		}
 	}

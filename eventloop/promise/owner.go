@@ -41,6 +41,9 @@ func NewOwner(s Scheduler, c Config) *Owner {
 	return o
 }
 
+// NoticeEnd says that the end was asked for: handlers that are attached from now on may be refused. On the loop.
+func (o *Owner) NoticeEnd() { o.ending.Store(true) }
+
 // Begin makes p, a zero Promise that may be part of something else, a pending promise that only Finish settles. That costs
 // less than New: its maker holds p and will call Finish, so RejectAll leaves p alone, and p is not registered. Any
 // goroutine may call it.
@@ -58,6 +61,10 @@ func (o *Owner) Finish(p *Promise, failed bool, result any) {
 		p.resolve(result)
 	}
 }
+
+// Refused does what Rejected does, for an ending loop that refuses something. Such a rejection is no fault, so it is not
+// reported as unhandled, and nothing is queued. Any goroutine may call it.
+func (o *Owner) Refused(reason error) *Promise { return o.settled(rejected, reason) }
 
 // begun is the value of a pending promise of Begin. Such a promise waits for no other one, but is no root all the same.
 type begun struct{}

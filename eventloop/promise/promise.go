@@ -44,6 +44,7 @@ const (
 	handled                    // a rejection is not, or will not be, reported
 	fulfilled
 	rejected
+	late // made since the loop has noticed its end; as long as it is pending
 
 	rootMask    = open | claimed // a root: it waits for no promise of its realm, and once the end has begun only the end settles it
 	settledMask = fulfilled | rejected

@@ -16,6 +16,7 @@ type Realm struct {
 	step        func() // runs the first job; made once, so that scheduling a job allocates nothing
 	onUnhandled func(*Promise, error)
 	debug       bool
+	ending      atomic.Bool           // NoticeEnd was called: new promises are late; written once, by the loop; read by any goroutine
 	here        func() *place.Place   // the caller's stack, or that on which the callback was queued that runs; nil if the loop does not tell
 	handlerFrom func(at *place.Place) // tells the loop, before a handler is called, on which stack it was attached; nil if the loop does not ask
 
@@ -66,7 +67,7 @@ func (r *Realm) Resolved(value any) *Promise {
 
 // Rejected returns a promise that is rejected with reason, or with ErrNilReason if that is nil.
 func (r *Realm) Rejected(reason error) *Promise {
-	p := r.Refused(reason)
+	p := r.settled(rejected, mustReason(reason))
 	if r.onUnhandled != nil {
 		if r.sched.OnLoop() {
 			r.noteUnhandled(p)
@@ -76,10 +77,6 @@ func (r *Realm) Rejected(reason error) *Promise {
 	}
 	return p
 }
-
-// Refused does what Rejected does, for an ending loop that refuses something. Such a rejection is no fault, so it is not
-// reported as unhandled, and nothing is queued.
-func (r *Realm) Refused(reason error) *Promise { return r.settled(rejected, mustReason(reason)) }
 
 // Try calls fn at once, on the calling goroutine, and returns a promise of its outcome, as Then does for a handler.
 func (r *Realm) Try(fn func() (any, error)) *Promise {
@@ -102,14 +99,16 @@ func (r *Realm) Try(fn func() (any, error)) *Promise {
 // conclude, attach, waiters.add and outcome look at Realm.end for that.
 func (r *Realm) open() *Promise {
 	p := r.pending()
-	p.state.Store(open)
+	p.state.Store(p.state.Load() | open)
 	return p
 }
 
 // pending returns a pending promise that only its maker settles.
 func (r *Realm) pending() *Promise {
 	p := new(Promise)
-	r.init(p)
+	if r.init(p); r.ending.Load() {
+		p.state.Store(late)
+	}
 	return p
 }
 
@@ -152,11 +151,15 @@ func (j *jobs) pop() *reaction {
 }
 
 // enqueue makes n a job. Each job has a microtask that runs it, so reactions and other microtasks keep the order in which
-// they were scheduled. If an ending loop refuses the microtask, no handler of n is called, and the promise that n was to
-// settle is rejected. The rejection enqueues that promise's own reactions, which are refused in turn. Chains of promises
+// they were scheduled. An ending loop may refuse one, unless n was attached before the end. Then no handler of n is
+// called, and the promise that n was to settle is rejected. The rejection enqueues that promise's own reactions, which are refused in turn. Chains of promises
 // may be long, so the outermost call takes the refused reactions from a list, and the calls within it only add to that list.
 func (r *Realm) enqueue(n *reaction) {
-	if r.sched.ScheduleMicrotask(r.step) == nil {
+	schedule := Scheduler.ScheduleMicrotask
+	if r.ending.Load() && n.target != nil && n.target.state.Load()&late == 0 {
+		schedule = scheduleAwaited
+	}
+	if schedule(r.sched, r.step) == nil {
 		r.jobs.push(n)
 		return
 	}
@@ -164,6 +167,14 @@ func (r *Realm) enqueue(n *reaction) {
 	for r.refused.push(n); first && r.refused.head != nil; r.refused.pop() {
 		r.refused.head.void(r.reason())
 	}
+}
+
+// scheduleAwaited is ScheduleMicrotask for what was attached before the end; of a Scheduler that tells the two apart, another.
+func scheduleAwaited(s Scheduler, fn func()) error {
+	if tells, ok := s.(interface{ ScheduleAwaited(fn func()) error }); ok {
+		return tells.ScheduleAwaited(fn)
+	}
+	return s.ScheduleMicrotask(fn)
 }
 
 // reason returns the error with which an ending loop rejects promises.

@@ -395,7 +395,6 @@ func TestRefusedIsHandled(t *testing.T) {
 		calls := f.calls.Load()
 		require.Equal(t, "rejected promise", r.Refused(errTest).String())
 		require.Equal(t, promise.Result{Err: errTest}, receive(t, r.Refused(errTest).ToChannel()))
-		require.Equal(t, promise.Result{Err: promise.ErrNilReason}, receive(t, r.Refused(nil).ToChannel()))
 		require.Equal(t, calls, f.calls.Load(), "nothing is queued")
 		f.finish(r)
 		require.Empty(t, reported)

@@ -66,6 +66,9 @@ func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise 
 	r := p.realm
 	c := &Promise{reaction: reaction{source: p, onRejected: onRejected, value: h}, realm: r}
 	c.target = c
+	if r.ending.Load() {
+		c.state.Store(late)
+	}
 	if r.debug {
 		c.origin = r.newOrigin(p.origin)
 	}

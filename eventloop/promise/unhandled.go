@@ -2,8 +2,8 @@ package promise
 
 // Unhandled rejections: how errors that have no handler are reported.
 
-// Unhandled tells whether Checkpoint may have something to report. On the loop; it costs two loads.
-func (o *Owner) Unhandled() bool { return len(o.reports)|len(o.unhandled) != 0 }
+// Unhandled returns how many rejections Checkpoint may have to report. On the loop; it costs two loads.
+func (o *Owner) Unhandled() int { return len(o.reports) + len(o.unhandled) }
 
 // Checkpoint reports the next rejection that still has no handler, if there is one, and tells whether this round of
 // reports goes on. The loop calls it when a microtask checkpoint has found no more microtasks and Unhandled returns true. It

@@ -296,6 +296,6 @@ func TestDrainWhileWorkIsRefused(t *testing.T) {
 		l.RefuseWork()
 		require.NoError(t, l.Shutdown(background))
 		require.Equal(t, 6, served)
-		require.Equal(t, eventloop.ErrLoopTerminated, (<-refused).Err)
+		require.ErrorIs(t, (<-refused).Err, eventloop.ErrLoopTerminated)
 	})
 }

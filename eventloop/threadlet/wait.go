@@ -221,16 +221,15 @@ func Await[T any](p promise.Of[T]) (T, error) {
 	if t == nil {
 		return *new(T), ErrNotThreadlet
 	}
-	realm := t.s.loop.Promises()
 	q := p.Untyped()
 	if q == nil {
-		q = realm.Resolved(nil)
+		q = t.s.loop.Promises().Resolved(nil)
 	}
 	if err := t.enter(); err != nil {
-		realm.Watch(q, func(any, error) {})()
+		t.s.host.Watch(q, func(any, error) {})()
 		return *new(T), err
 	}
-	if !realm.Has(q) {
+	if !t.s.host.Has(q) {
 		defer t.s.loop.HoldNamed("Await of another loop's promise")()
 	}
 	value, err := t.await(promised, q)
@@ -246,7 +245,7 @@ func Await[T any](p promise.Of[T]) (T, error) {
 
 // await waits until p settles, and returns its outcome. The caller has called enter.
 func (t *Threadlet) await(why reason, p *promise.Promise) (value any, err error) {
-	stop := t.s.loop.Promises().Watch(p, func(v any, e error) {
+	stop := t.s.host.Watch(p, func(v any, e error) {
 		value, err = v, e
 		t.wake(nil)
 	})

@@ -115,14 +115,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 				}
 			})
 		},
-		"Watch": func(s *site) {
-			on(s.l, func() {
-				for range n {
-					s.l.Promises().Watch(s.own, func(any, error) {})()
-					s.l.Promises().Watch(s.p, func(any, error) {})()
-				}
-			})
-		},
 		"threadlet.Await, signal": func(s *site) {
 			signaled(s, func() error { _, err := threadlet.Await(promise.As[any](s.own)); return err })
 		},

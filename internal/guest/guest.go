@@ -54,6 +54,10 @@ type Host interface {
 	Log() *slog.Logger
 	// Work is that of the loop. RefuseWork does not refuse it: it is part of a threadlet that runs.
 	Work(ctx context.Context, fn func(context.Context) (any, error), done func(value any, err error)) error
+	// Watch calls fn with the outcome of a promise, which may be of any loop, when it has settled, unless stop is called before; Has
+	// tells whether it is of this loop. They are the methods of promise.Owner, for a *promise.Promise.
+	Watch(p any, fn func(value any, err error)) (stop func())
+	Has(p any) bool
 	// Looks returns what is being observed. It does not change.
 	Looks() Looks
 	// Here returns the caller's place, for Note. Any goroutine may call it.

@@ -57,3 +57,11 @@ func Is(err, target error) (is bool) {
 	defer func() { _ = recover() }()
 	return target != nil && errors.Is(err, target)
 }
+
+// Refusal is the error of work that a running loop refuses: ErrLoopTerminated, of the loop with this number.
+type Refusal struct{ Loop uint64 }
+
+func (Refusal) Error() string { return loopapi.ErrLoopTerminated.Error() }
+
+// Unwrap returns ErrLoopTerminated.
+func (Refusal) Unwrap() error { return loopapi.ErrLoopTerminated }

@@ -3,7 +3,6 @@ package quota_test
 // Tests of an account, on a loop that ends in time of its own.
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +16,8 @@ type end struct {
 	quota.Account
 	now      int64
 	tasks    []func()
-	queue    [3][]func()
+	queue    [quota.Ticks + 1][]func()
+	reports  int // that wait
 	accepted int // functions that callbacks have submitted
 	refused  int
 	last     int64 // when one was accepted
@@ -27,8 +27,7 @@ type end struct {
 func ending(t *testing.T, begin func(e *end)) *end {
 	e := &end{T: t, now: 1}
 	begin(e)
-	e.Account = quota.Opened(quota.Functions)
-	e.Wait(len(e.queue[quota.Internal]), len(e.queue[quota.Microtasks]), len(e.queue[quota.Ticks]))
+	e.Account = quota.Opened(quota.Functions, len(e.queue[quota.Internal]), len(e.queue[quota.Microtasks]), len(e.queue[quota.Ticks]), e.reports)
 	return e
 }
 
@@ -65,7 +64,7 @@ func (e *end) run() *end {
 		if !next && len(e.tasks) > 0 {
 			fn := e.tasks[0]
 			e.tasks = e.tasks[1:]
-			e.StartTask(e.now)
+			e.Start(quota.External, e.now)
 			fn()
 			next = true
 		}
@@ -97,8 +96,12 @@ func TestEndOfWhatNeverEnds(t *testing.T) {
 				q := queues[i%3]
 				if takes != 0 || times == 2 && waiting == 20 {
 					e := ending(t, func(e *end) {
-						for range waiting {
-							e.tasks = append(e.tasks, e.branching(q, takes, times))
+						for i := range waiting {
+							if fn := e.branching(q, takes, times); i%2 == 0 || waiting > 20 || takes > ms {
+								e.tasks = append(e.tasks, fn)
+							} else {
+								e.waits(quota.Internal, fn)
+							}
 						}
 					}).run()
 					own := int64(waiting) * takes
@@ -224,68 +227,64 @@ func TestEndHearsWorkers(t *testing.T) {
 	}
 }
 
-// Functions that the end itself makes due are accepted, and count as having waited, but only once: so handlers that leave
-// something pending each time, which the end then rejects, do not keep it away.
-func TestEndOfCirclesOfRejections(t *testing.T) {
-	for _, takes := range []int64{0, 10 * us} {
+// Functions that the end itself makes due run however long they take, and what they bring is charged to the same account.
+func TestEndOfWhatIsAwaited(t *testing.T) {
+	require.True(t, new(quota.Account).Accepts(), "before it is open")
+	for _, spent := range []bool{false, true} {
 		e := ending(t, func(*end) {})
-		require.True(t, new(quota.Account).Accepts(), "before it is open")
-		rounds := 0
-		handler := func() {
-			e.now += takes
-			e.submit(quota.Microtasks, func() { e.now += takes })
-		}
-		for before := -1; before != e.accepted; rounds++ {
-			before = e.accepted
-			e.Free = true
-			for range 10 {
-				require.True(t, e.Accepts())
-				e.Accept()
-				e.waits(quota.Microtasks, handler)
-			}
-			e.Free = false
-			e.Reject(10, 0)
+		if spent {
+			e.queue[quota.Internal] = []func(){e.branching(quota.Internal, ms, 2)}
 			e.run()
-			e.now += 1000 * ms // between them nothing is charged
 		}
-		require.Greater(t, rounds, 1000)
-		require.LessOrEqual(t, e.accepted, quota.Functions+10*quota.Each)
+		const awaited, slow = 100, 10 * ms
+		heard, began := 0, e.now
+		for range awaited {
+			e.queue[quota.Microtasks] = append(e.queue[quota.Microtasks], func() {
+				e.Before()
+				heard++
+				e.now += slow
+				e.submit(quota.Microtasks, e.branching(quota.Internal, ms, 2))
+			})
+		}
+		e.run()
+		require.Equal(t, awaited, heard)
+		own := e.now - began - awaited*slow
+		if spent {
+			require.Zero(t, own)
+		} else {
+			require.Greater(t, own, int64(quota.Time*9/10))
+			require.Less(t, own, int64(quota.Time*11/10))
+		}
 	}
 }
 
-// Whatever functions do, the account lasts for no less than what it promises, and no longer.
-func TestEndOfAnything(t *testing.T) {
-	for seed := range uint64(100) {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		kinds := []int64{2 * ms, 300 * us, 0}[:1+rng.IntN(3)] // the longest functions of each kind
-		most := 1 + rng.IntN(4)
-		waiting := 1 + rng.IntN(50)
-		var charged, own int64
-		e := ending(t, func(e *end) {
-			var fn func(charge bool) func()
-			fn = func(charge bool) func() {
-				return func() {
-					takes := rng.Int64N(kinds[rng.IntN(len(kinds))] + 1)
-					e.now += takes
-					if charge {
-						charged += takes
-					} else {
-						own += takes
-					}
-					for range rng.IntN(most + 1) {
-						e.submit(queues[rng.IntN(3)], fn(true))
-					}
-				}
-			}
-			for range waiting {
-				e.tasks = append(e.tasks, fn(false))
-			}
-		}).run()
-		require.LessOrEqual(t, e.accepted, quota.Functions+quota.Each*waiting, "seed %d", seed)
-		require.LessOrEqual(t, charged, int64(quota.Time*12/10), "seed %d", seed)
-		if e.refused > 0 {
-			require.True(t, e.accepted >= quota.Functions || charged > quota.Time*8/10, "seed %d: refused after %d functions, %d ns", seed, e.accepted, charged)
+// What nobody has submitted is accepted when it starts, by the same account; what waited is in any case.
+func TestEndOfWhatIsUnasked(t *testing.T) {
+	for _, takes := range []int64{0, ms} {
+		e := ending(t, func(e *end) { e.reports = 3 })
+		start := func() bool {
+			accepted := e.Start(quota.Reports, e.now)
+			e.now += takes
+			return accepted
 		}
-		require.LessOrEqual(t, e.now-1, charged+own)
+		n := 0
+		for ; n < quota.Functions+1000 && start(); n++ {
+		}
+		if takes == 0 {
+			require.Equal(t, 3+quota.Functions+3*quota.Each, n)
+		} else {
+			require.Equal(t, 3+quota.Time/ms, n)
+		}
+		require.False(t, start())
+		require.Equal(t, takes > 0, e.Over())
+		require.False(t, e.Over(), "it is told once")
+		for range 3 {
+			require.False(t, e.Resume())
+		}
+		e.FromWorker()
+		for range quota.Each {
+			require.True(t, e.Resume())
+		}
+		require.False(t, e.Resume())
 	}
 }
