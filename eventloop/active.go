@@ -208,7 +208,9 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 	d := &l.fds
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if n := d.slots.taken; n > mostListed {
+	if n := d.slots.taken; n == 0 {
+		return nil
+	} else if n > mostListed {
 		return []Activity{{Kind: observe.Descriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
 	oldest := func(a, b registration) int { return cmp.Compare(d.slots.last-b.tag, d.slots.last-a.tag) } // tags count up, and wrap

@@ -104,9 +104,7 @@ func (l *Loop) finish() bool {
 	l.account.Pause(l.now())
 	l.refuseOthers()
 	switch {
-	case l.promises.RejectAll(ErrLoopTerminated):
-		return false
-	case l.guest.reject():
+	case l.promises.RejectAll(ErrLoopTerminated), l.guest.reject():
 		return false
 	case l.hasWorkers():
 		l.rest()

@@ -136,7 +136,7 @@ var seenMutants = []mutant{
 		"func (l *Loop) ScheduleMicrotask(fn func()) error {\n\tif fn == nil {\n\t\treturn ErrNilCallback\n\t}\n\tif !l.express && l.debug {", "func (l *Loop) ScheduleMicrotask(fn func()) error {\n\tif fn == nil {\n\t\treturn ErrNilCallback\n\t}\n\tif false {",
 		"in debug mode nothing tells where a microtask comes from", "^TestPlacesOfCallbacks$"},
 	{"place-of-handler-where-settled", "eventloop/debug.go",
-		"{ (*Loop)(l).shows(at) }", "{}",
+		"HandlerFrom(at *place.Place) { l.shows(at) }", "HandlerFrom(at *place.Place) {}",
 		"a promise's handler seems to come from who has settled the promise", "^TestPlacesOfCallbacks$"},
 	{"place-not-handed-on", "eventloop/debug.go",
 		"if l.OnLoop() && !p.Outside() {", "if false {",
@@ -195,7 +195,4 @@ var seenMutants = []mutant{
 	{"active-holds-newest-first", "eventloop/hold.go",
 		"h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next", "h := l.held.last; h != nil && len(oldest) < mostListed; h = h.prev",
 		"of many holds the wrong ones are named", "^TestActiveTellsManyInOneLine$"},
-	{"debug-realm-knows-no-close", "eventloop/debug.go",
-		"return (*Loop)(l).Closed() }", "return false }",
-		"in debug mode a handler's panic behind Close is lost", "^TestPanicOfAHandlerThatClosesIsReported$"},
 }
