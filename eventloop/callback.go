@@ -5,7 +5,7 @@ package eventloop
 import (
 	"runtime/debug"
 
-	"github.com/turnloop/turnloop/internal/guest"
+	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
 )
 
@@ -44,18 +44,14 @@ func (l *Loop) callHandler(f func()) {
 
 // noteFault notes the fault that has ended an attempt. A threadlet's fault has the threadlet's number.
 func (l *Loop) noteFault(value any) {
-	if f, ok := value.(guest.Fault); ok {
-		l.calling = calling{observe.Threadlet, f.Serial}
+	f, caught := value.(loopapi.Fault)
+	if !caught {
+		f.PanicError = &PanicError{Value: value, Stack: debug.Stack()}
 	}
-	l.fault = faultOf(value)
-}
-
-// faultOf returns the report of a panic. A guest catches a panic itself, where its stack still is.
-func faultOf(value any) *PanicError {
-	if f, ok := value.(guest.Fault); ok {
-		return f.PanicError
+	if f.Threadlet != 0 {
+		l.calling = calling{observe.Threadlet, f.Threadlet}
 	}
-	return &PanicError{Value: value, Stack: debug.Stack()}
+	l.fault = f.PanicError
 }
 
 // guarded calls fn and returns its panic, or nil.

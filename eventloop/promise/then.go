@@ -170,7 +170,7 @@ func (p *Promise) settleBy(h handler, source *Promise) {
 	}
 	p.settle(rejected, err)
 	if fault, ok := err.(*loopapi.PanicError); ok && p.realm.closed() {
-		panic(fault) // nobody hears of a rejection any more, so the panic counts as one of the callback that runs
+		panic(loopapi.Fault{PanicError: fault}) // nobody hears of a rejection any more: this is a panic of the running callback
 	}
 }
 

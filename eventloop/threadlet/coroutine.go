@@ -150,5 +150,5 @@ func (s *scheduler) end(c *coroutine) {
 func (s *scheduler) report() {
 	fault := s.fault
 	s.fault = nil
-	panic(guest.Fault{PanicError: fault, Serial: s.faultSerial})
+	panic(guest.Fault{PanicError: fault, Threadlet: s.faultSerial})
 }

@@ -196,9 +196,9 @@ func (t *Threadlet) startTimer(d time.Duration, err error) {
 	x.timeout = err
 	var refused error
 	if x.timer, refused = t.s.loop.ScheduleTimer(d, x.fire); refused != nil && refused != eventloop.ErrLoopTerminated {
-		n := t.waits
-		if t.phase != waiting {
-			n++
+		n := t.waits + 1
+		if t.phase == waiting {
+			n = t.waits
 		}
 		_ = t.s.loop.SubmitInternal(func() { t.wakeNumber(n, refused) })
 	}

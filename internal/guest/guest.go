@@ -80,11 +80,8 @@ type Looks struct {
 	Stacks bool // the place where a turn blocks
 }
 
-// Fault is the value with which Turn and Leave panic. The loop reports the error in it, which has the stack of its origin.
-type Fault struct {
-	*loopapi.PanicError
-	Serial uint64 // the number of the threadlet that has failed
-}
+// Fault is the value with which Turn and Leave panic.
+type Fault = loopapi.Fault
 
 // Seat returns the guest of a loop. If there is none, take makes it. Any goroutine may call Seat; if several calls make a
 // guest at the same time, all but one guest are dropped. Package eventloop sets Seat.

@@ -50,6 +50,12 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
+// Fault is the value of a panic that was caught where its stack still was, and goes on. The loop reports the error in it.
+type Fault struct {
+	*PanicError
+	Threadlet uint64 // the number of the threadlet that has failed; 0 if it is the running callback
+}
+
 // Errorf returns an error that wraps all errors among args. Its text is that of format, in which the prefix of this package
 // stands once; the verb for an error is %v. The text is made when it is asked for, by whoever asks: methods of users' errors may
 // panic, block or end the goroutine. It does not panic itself.

@@ -187,7 +187,7 @@ var bugs = []bug{
 		"eventloop/js: TestContextForgetsSignals"}, ""},
 	{"What is alive, what is listed and what is counted contradict each other", []string{"eventloop: TestReasonsToStayAlive"}, ""},
 	{"A panic is wrapped twice, or its stack is another's", []string{"eventloop: TestPanicIsReportedAfterClose",
-		"eventloop: TestPanicOfAHandlerThatClosesIsReported", kit + "D06_PanicReport"}, ""},
+		"eventloop: TestPanicOfAHandlerThatClosesIsReported", "eventloop: TestPanicOfEachKind", kit + "D06_PanicReport"}, ""},
 	{"A maximum falls, or a figure of what has ended stays", []string{"eventloop: TestMetricsOfALife"}, ""},
 	{"The end is bounded by a number of functions, and not by their time", []string{"eventloop: TestEndOfBranchingCallbacks",
 		"internal/quota: TestEndOfAnything"}, ""},
