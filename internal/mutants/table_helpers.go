@@ -34,7 +34,7 @@ var helperMutants = []mutant{
 		"who wants to run a loop that somebody else runs, with a context that has ended, shuts it down", "^TestRunUntil$"},
 	{"stop-exit-keeps-the-context", "eventloop/flow/stop.go",
 		"begun = !stop()",
-		"begun = r.Done() == nil",
+		"begun = stop == nil",
 		"a context that lives long collects the loops whose callbacks have called Goexit", "^TestRunUntilExits$"},
 	{"stop-tells-the-wrong-end", "eventloop/flow/stop.go",
 		"if stop := <-stopped; stop != eventloop.ErrLoopTerminated {",

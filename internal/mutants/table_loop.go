@@ -46,7 +46,7 @@ var loopMutants = []mutant{
 		"\t\t\tl.account.Accept()\n", "",
 		"a callback that submits itself for ever keeps the loop from its end", "^TestEndOfChains$"},
 	{"inbox-workers-refused", "eventloop/inbox.go",
-		"if !owed && !sealed && at != external && l.crew.Load().has() {", "if false {",
+		"if !owed && !sealed && at != external && l.crew.Load().has() {", "if false && !sealed {",
 		"what a function of Promisify submits while the loop ends is refused", "^TestWorkersBringWhileOthersAreRefused$"},
 	{"inbox-nobody-gives-way", "eventloop/inbox.go",
 		"goroutine.GiveWay(backlog / backlogPerYield)", "_ = goroutine.GiveWay",

@@ -22,12 +22,13 @@ var unflooded = map[string]string{
 	`^flow: (StopGracefully|RunUntil)$`:                                                        "is Shutdown with a timeout, and all lives end by that",
 	`^flow: (Permanent|failure\.|Ticker\.)`:                                                    "reads or writes a value of the caller, or costs what a timer costs",
 	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                           "reads or writes a value of the caller",
-	`^promise: (NewOwner|Owner\.\w+|Realm\.Refused)$`:                                          "is for loops, not for their users",
+	`^promise: (NewOwner|Owner\.\w+)$`:                                                         "is for loops, not for their users",
 	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                           "calls at once, and makes promises as others do",
-	`^promise: Realm\.(Has|Watch)$`:                                                            "waits as Race does, which every threadlet that waits for a promise calls",
 	`^promise: AggregateError\.`:                                                               "reads a value",
-	`^threadlet: (Listen|Dial|Serve|ServeGroup|Wrap|Draining)$`:                                "takes a port for each connection; the soak opens and closes a hundred thousand",
+	`^threadlet: (Listen|ListenConfig|WrapListener|Dial|Serve|ServeGroup|MaxConns|OnPause)$`:   "takes a port for each connection; the soak opens and closes a hundred thousand",
 	`^threadlet: Conn\.(CloseRead|CloseWrite|Idle|LocalAddr|RemoteAddr|SyscallConn|TryWrite)$`: "ends a connection, or costs what Read and Write cost",
+	`^threadlet: (Wrap|Shared|SharedListener)$`:                                                "makes a connection, or a listener, of one that was there",
+	`^threadlet: (Draining|Threadlet\.Draining|Listeners)$`:                                    "reads what the loop or a listener has noted",
 	`^threadlet: (Current|Chan\.(TrySend|TryReceive)|Mutex\.TryLock)$`:                         "does not wait",
 }
 

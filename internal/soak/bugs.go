@@ -190,7 +190,7 @@ var bugs = []bug{
 		"eventloop: TestPanicOfAHandlerThatClosesIsReported", "eventloop: TestPanicOfEachKind", kit + "D06_PanicReport"}, ""},
 	{"A maximum falls, or a figure of what has ended stays", []string{"eventloop: TestMetricsOfALife"}, ""},
 	{"The end is bounded by a number of functions, and not by their time", []string{"eventloop: TestEndOfBranchingCallbacks",
-		"internal/quota: TestEndOfAnything"}, ""},
+		"internal/quota: TestEndOfWhatNeverEnds"}, ""},
 	{"A stack trace is made for what hardly ever happens", []string{"eventloop: TestCosts", "eventloop/flow: TestCosts",
 		"eventloop/promise: TestCosts", threads + "TestCosts", "eventloop/js: TestCosts"}, "each public call has its allocations in a table"},
 	{"A stop starts what was only waiting", []string{"eventloop/flow: TestStopBeginsNothing"}, ""},

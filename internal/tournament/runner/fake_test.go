@@ -40,8 +40,6 @@ func fakeCell(b *testing.B, work time.Duration) {
 		os.Exit(7)
 	case behaves("fail", b.Name()):
 		b.Fatal("the loop lost a task")
-	case behaves("fail-measuring", b.Name()) && b.N > 1:
-		b.Fatal("the loop lost a task")
 	case behaves("na", b.Name()):
 		b.Skip("n/a: no TimerScheduler")
 	}

@@ -164,7 +164,7 @@ func TestBadCells(t *testing.T) {
 }
 
 func TestRunResumes(t *testing.T) {
-	cfg, j := config(t, "fail-measuring:BenchmarkSlow/impl=beta/op=x/size=20")
+	cfg, j := config(t, "fail:BenchmarkSlow/impl=beta/op=x/size=20")
 	cfg.Asked, cfg.Conformance = 3, false
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
