@@ -6,6 +6,7 @@
 // Everything that the loop calls (tasks, timers, microtasks, callbacks of descriptors, handlers) runs on the loop, one at a time,
 // so state that only callbacks touch needs no lock. Every method of [Loop] and [Group], and every function that takes a loop, may
 // be called from any goroutine at any time, also from callbacks. A callback must not block: while it runs, nothing else does.
+// One that calls runtime.LockOSThread undoes that before it returns: beside threadlets the runtime would end the program.
 //
 // A nil callback is refused with [ErrNilCallback]; AfterEnd, which returns no error, panics with it. A nil context panics.
 //

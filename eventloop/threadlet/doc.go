@@ -49,7 +49,8 @@
 // # Threads and goroutines
 //
 // A threadlet runs on a goroutine of its own, which takes turns with that of the loop. Calls of runtime.LockOSThread must be
-// undone before the next wait. A goroutine that is locked to its thread may call Run if it stays locked; then no threadlet
-// may call runtime.Goexit, nor recover the panics that unwind it until runtime.Goexit ends it. The runtime ends the program if
-// these rules are broken.
+// undone before the next wait, and, by callbacks of a loop that has threadlets, before the callback returns. A goroutine that is
+// locked to its thread may call Run if it stays locked, and a callback may lock the loop's goroutine for good before the first
+// threadlet begins; then no threadlet may call runtime.Goexit, nor recover the panics that unwind it until runtime.Goexit ends
+// it. If these rules are broken, the runtime ends the program, with "OS thread locking must match locking at coroutine creation".
 package threadlet

@@ -36,27 +36,36 @@ func startLocked(t *testing.T) *eventloop.Loop {
 	return l
 }
 
-// On a loop whose goroutine is locked to its thread, and on any other, threadlets lock themselves between waits: they wait,
-// resume one another, fail and end as ever. The runtime ends a program in which one waits while it is locked, which a
-// process of its own shows.
+// On a loop whose goroutine is locked to its thread, and on any other, threadlets and callbacks lock themselves between waits:
+// threadlets wait, resume one another, fail and end as ever. The runtime ends a program in which a threadlet waits while it is
+// locked, or a callback leaves the loop's goroutine locked once there are threadlets, which processes of their own show. Before
+// the first threadlet a callback may.
 func TestLockedToAThread(t *testing.T) {
 	const child = "TURNLOOP_TEST_LOCKED"
 	starts := map[string]func(*testing.T) *eventloop.Loop{
 		"locked loop": startLocked,
 		"loop":        func(t *testing.T) *eventloop.Loop { opt, _ := sink(); return start(t, opt) },
 	}
-	for name, begin := range starts {
-		if which := os.Getenv(child); which == name {
-			t.Log(do(t, begin(t), func() {
+	mistakes := map[string]func(l *eventloop.Loop){
+		"threadlet": func(l *eventloop.Loop) {
+			_, _ = threadlet.Go(l, func() {
 				runtime.LockOSThread()
 				_ = threadlet.Yield()
-			}))
-			return
-		} else if which != "" {
-			continue
-		}
+			})
+		},
+		"callback": func(l *eventloop.Loop) { _ = l.Submit(runtime.LockOSThread) },
+	}
+	if name, mistake, is := strings.Cut(os.Getenv(child), "/"); is {
+		l := starts[name](t)
+		require.NoError(t, do(t, l, func() {}))
+		mistakes[mistake](l)
+		t.Log(do(t, l, func() {}))
+		return
+	}
+	for name, begin := range starts {
 		t.Run(name, func(t *testing.T) {
 			l := begin(t)
+			require.NoError(t, l.Submit(runtime.LockOSThread)) // for good
 			a, b := threadlet.NewChan[int](l, 0), threadlet.NewChan[int](l, 0)
 			lock := func() {
 				runtime.LockOSThread()
@@ -78,6 +87,7 @@ func TestLockedToAThread(t *testing.T) {
 			}
 			require.NoError(t, do(t, l, func() {
 				for range 3 * 2 * threadlet.MostIdle {
+					require.NoError(t, l.Submit(lock))
 					lock()
 					_ = a.Send(1)
 					_, _ = b.Receive()
@@ -91,11 +101,13 @@ func TestLockedToAThread(t *testing.T) {
 			require.NoError(t, l.Shutdown(background))
 			require.NoError(t, left.Join(background))
 
-			cmd := exec.Command(os.Args[0], "-test.run=^TestLockedToAThread$", "-test.count=1")
-			cmd.Env = append(os.Environ(), child+"="+name)
-			out, err := cmd.CombinedOutput()
-			require.Error(t, err, "a threadlet may wait while it is locked: the documentation says otherwise")
-			require.Contains(t, string(out), "OS thread locking")
+			for mistake := range mistakes {
+				cmd := exec.Command(os.Args[0], "-test.run=^TestLockedToAThread$", "-test.count=1")
+				cmd.Env = append(os.Environ(), child+"="+name+"/"+mistake)
+				out, err := cmd.CombinedOutput()
+				require.Error(t, err, "a locked %s is no mistake: the documentation says otherwise", mistake)
+				require.Contains(t, string(out), "OS thread locking")
+			}
 		})
 	}
 }
