@@ -2,6 +2,8 @@ package libraries
 
 // The table of docs/libraries.md: each row is a test.
 
+//lint:file-ignore SA1019 programs use the server of golang.org/x/net/http2 although net/http has taken its place
+
 import (
 	"bytes"
 	"context"

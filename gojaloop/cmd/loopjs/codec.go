@@ -112,7 +112,8 @@ func (d *deflater) step(piece []byte, flush int) ([]byte, error) {
 func (d *deflater) close() {}
 
 var (
-	errClosed   = errors.New("the codec is closed")
+	errClosed = errors.New("the codec is closed")
+	//lint:ignore ST1005 scripts read the text of Node
 	errTooLarge = errors.New("Cannot create a Buffer larger than the option maxOutputLength")
 )
 

@@ -186,6 +186,8 @@ func copyFile(from, to string, exclusive bool) error {
 }
 
 // errExists is the error of fs.cp for a file that is there.
+//
+//lint:ignore ST1005 scripts read the text of Node
 var errExists = errors.New("Target already exists")
 
 // copyTree copies a file, or a folder with everything in it. The arguments are the names, and whether it goes into folders,
