@@ -338,6 +338,5 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	}
 }
 
-// ID returns the loop's number, unique in the process: "loop" in log records and in labels of profiles, Loop in a
-// [Stall].
+// ID returns the loop's number, unique in the process: "loop" in log records and in labels of profiles, Loop in a [Stall].
 func (l *Loop) ID() uint64 { return l.id }

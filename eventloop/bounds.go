@@ -84,6 +84,9 @@ func (l *Loop) starts(q quota.Queue) bool {
 	return accepted
 }
 
+// charged is starts, and looks whether the loop was closed meanwhile, since the locks may have taken long.
+func (l *Loop) charged(q quota.Queue) bool { l.starts(q); return !l.Closed() }
+
 // refuseOthers has a loop whose account has no time left accept nothing more from goroutines that are neither its own nor its
 // workers'.
 func (l *Loop) refuseOthers() {

@@ -151,6 +151,9 @@ func (l *Loop) runGuest() {
 			l.guest.told = true
 			g.Reject()
 		}
+		if state.ending() && l.Closed() {
+			return
+		}
 		l.calling = calling{kind: observe.Threadlet}
 		l.probe.Began(observe.Threadlet, 0, nil)
 		g.Turn()

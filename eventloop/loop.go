@@ -318,8 +318,8 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal.Count()
-		if state.ending() {
-			l.starts(quota.Internal)
+		if state.ending() && !l.charged(quota.Internal) {
+			return
 		}
 		l.calling.kind = observe.Internal
 		if l.probe != nil {
@@ -365,8 +365,8 @@ func (l *Loop) runExternal() {
 			return
 		}
 		t.tasks.Count()
-		if state.ending() {
-			l.starts(quota.External)
+		if state.ending() && !l.charged(quota.External) {
+			return
 		}
 		if l.queueLimit > 0 {
 			l.waiting.Add(-1)

@@ -113,8 +113,8 @@ func (l *Loop) drain(q *queue, of quota.Queue) bool {
 			break
 		}
 		l.bounds.microtasks--
-		if state.ending() {
-			l.starts(of)
+		if state.ending() && !l.charged(of) {
+			break
 		}
 		if l.probe != nil {
 			l.measured(observe.Microtask, q)

@@ -257,7 +257,7 @@ func (w *workItem) finish() {
 // are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
 func (l *Loop) unhandled(p *Promise, err error) {
 	refuses, ending := l.workers.refused.Load(), l.state.load().ending()
-	if ending && !l.starts(quota.Reports) {
+	if ending && (!l.starts(quota.Reports) || l.Closed()) {
 		return
 	}
 	l.callHandler(func() {

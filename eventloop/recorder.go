@@ -52,8 +52,7 @@ func (l *Loop) DumpEvents(w io.Writer) error {
 	return l.probe.DumpEvents(w, ended, uint64(l.counters.ticks.Load()))
 }
 
-// DumpTrace writes the same events as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome
-// (about:tracing) read.
+// DumpTrace writes the same events as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome (about:tracing) read.
 func (l *Loop) DumpTrace(w io.Writer) error {
 	ended := l.State() == StateTerminated
 	return l.probe.DumpTrace(w, ended, uint64(l.counters.ticks.Load()))

@@ -70,7 +70,10 @@ func TestInterrupts(t *testing.T) {
 			}
 			short, cancel = context.WithCancel(ctx)
 			defer cancel()
-			h.Set("begun", func() { time.AfterFunc(20*time.Millisecond, cancel) })
+			begun := func() { time.AfterFunc(20*time.Millisecond, cancel) }
+			if err := h.Do(ctx, func(vm *goja.Runtime) error { return vm.Set("begun", begun) }); err != nil {
+				t.Error(err)
+			}
 			if _, err := h.Run(short, "a.js", "begun();"+source); !errors.Is(err, context.Canceled) {
 				t.Errorf("Run: %v", err)
 			}

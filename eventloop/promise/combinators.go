@@ -151,8 +151,7 @@ func (g *group) settle(value any, err error) {
 // drop turns e into a reaction that does nothing and keeps nothing alive.
 func (e *element) drop() { e.prev, e.target, e.source = nil, nil, nil }
 
-// detach takes e out of the list of reactions to p, if it is in there. A later rejection of p counts as handled by the
-// group.
+// detach takes e out of the list of reactions to p, if it is in there. A later rejection of p counts as handled by the group.
 func (p *Promise) detach(e *element) {
 	p.set(handled, settledMask)
 	if p.last == nil || e.next == nil {

@@ -10,7 +10,7 @@ var boundsMutants = []mutant{
 		"\tl.noticeEnd()\n\tif l", "\tif l",
 		"what the callback brings that has asked for the end may take any time", "^TestEndOfWhatItsCallerBrings$"},
 	{"bounds-reports-without-end", "eventloop/promisify.go",
-		"if ending && !l.starts(quota.Reports) {", "if false && !l.starts(quota.Reports) {",
+		"if ending && (!l.starts(quota.Reports) || l.Closed()) {", "if ending && l.Closed() && !l.starts(quota.Reports) {",
 		"reports of rejections that reject others keep the loop from its end", "^TestEndOfBranchingCallbacks$"},
 	{"bounds-rejections-of-others-unreported", "eventloop/promisify.go",
 		"case refuses && outcome.Is(err, outcome.Refusal{Loop: l.id}) ||", "case refuses && outcome.Is(err, ErrLoopTerminated) ||",
