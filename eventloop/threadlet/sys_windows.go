@@ -77,7 +77,7 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 			return int(s), false, nil
 		case windows.WSAEWOULDBLOCK:
 			return 0, true, nil
-		case windows.WSAECONNRESET, windows.WSAECONNABORTED:
+		case windows.WSAECONNRESET, windows.WSAECONNABORTED, windows.WSAENOTCONN: // a client has reset its connection before
 		default:
 			return 0, false, err
 		}
