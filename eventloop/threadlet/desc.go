@@ -65,7 +65,7 @@ func instant(at time.Time) int64 {
 	if at.IsZero() {
 		return 0
 	}
-	from, left := now(), int64(time.Until(at))
+	left, from := int64(time.Until(at)), now() // in this order: what passes in between makes it late, and not early
 	if left > math.MaxInt64-from {
 		return math.MaxInt64
 	}
