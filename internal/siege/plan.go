@@ -56,7 +56,10 @@ func (ch choice) cells(rng *rand.Rand) (all []cell) {
 		for _, procs := range ch.procs {
 			neighbours := ch.neighbours
 			goroutines := ch.goroutinesOf(f, l)
-			if l == burst {
+			switch l {
+			case beside:
+				neighbours, goroutines = []int{4}, []int{1}
+			case burst:
 				neighbours = []int{0}
 			}
 			for _, n := range neighbours {
@@ -70,6 +73,12 @@ func (ch choice) cells(rng *rand.Rand) (all []cell) {
 		}
 	}
 	for _, l := range ch.lives {
+		if l == beside {
+			if ch.floods.MatchString(none.name) {
+				add(&none, l)
+			}
+			continue
+		}
 		if l != burst && ch.floods.MatchString(none.name) {
 			add(&none, l)
 		}
@@ -105,9 +114,11 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	seen := map[[2]string]bool{}
 	isFirst := func(c cell) bool {
 		key := [2]string{c.flood.name, string(c.life)}
-		was := seen[key]
+		if c.life == beside || seen[key] {
+			return c.life == beside
+		}
 		seen[key] = true
-		return !was
+		return true
 	}
 	var rest []cell
 	var firsts []cell
@@ -123,11 +134,11 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// quickBursts is the number of bursts in a quick run.
-const quickBursts = 4
+// The numbers of bursts, and of cells without a flood, in a quick run.
+const quickBursts, quickBesides = 4, 1
 
 // quick returns cells for about a minute: each flood once, on a loop that lives and then shuts down, and on one that is
-// closed; then a few bursts, and a few pairs.
+// closed; then a few bursts, a few pairs, and a loop beside neighbours.
 func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	drawn := func(l life) []cell {
 		ch := ch
@@ -152,5 +163,6 @@ func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	few(quickBursts, drawn(burst))
 	ch.lives = append(slices.Clone(ch.lives), whole)
 	order = append(order, ch.pairs(rng, quickPairs, whole)...)
+	few(quickBesides, drawn(beside))
 	return order, len(order)
 }

@@ -111,6 +111,8 @@ var lines = []struct{ what, lives, probe string }{
 	{"timer of 1 ms, during a burst of a million calls", "burst", "timer"},
 	{"Shutdown, while the flood goes on", "shutdown whole", ""},
 	{"Close, while the flood goes on", "close", ""},
+	{"no flood: median of five fresh loops' worst of 15 timers", "beside", "timer"},
+	{"no flood: the same of 15 tasks", "beside", "task"},
 }
 
 // gapTable renders the worst gap of each probe, without and with neighbours that compute.
