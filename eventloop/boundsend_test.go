@@ -333,14 +333,7 @@ func TestSlowElders(t *testing.T) {
 			for range elders {
 				require.NoError(t, wait(l, func() {
 					time.Sleep(slow)
-					n := 0
-					var descend func()
-					descend = func() {
-						if ran, n = ran+1, n+1; n < deep {
-							_ = l.SubmitInternal(descend)
-						}
-					}
-					descend()
+					descend(l, deep, &ran)
 				}))
 			}
 		})
@@ -397,6 +390,13 @@ func TestOnlyWorkersAreHeard(t *testing.T) {
 	}
 }
 
+// descend counts a function, and submits the next until there were so many.
+func descend(l *eventloop.Loop, deep int, ran *int) {
+	if *ran++; deep > 1 {
+		_ = l.SubmitInternal(func() { descend(l, deep-1, ran) })
+	}
+}
+
 // The time in which the loop waits for workers is not counted either.
 func TestWaitForWorkersIsFree(t *testing.T) {
 	const workers, deep = 4, 200
@@ -409,14 +409,7 @@ func TestWaitForWorkersIsFree(t *testing.T) {
 					time.Sleep(time.Duration(i+1) * time.Second)
 					return nil, nil
 				}).Finally(func() error {
-					n := 0
-					var descend func()
-					descend = func() {
-						if ran, n = ran+1, n+1; n < deep {
-							_ = l.SubmitInternal(descend)
-						}
-					}
-					descend()
+					descend(l, deep, &ran)
 					return nil
 				})
 			}
