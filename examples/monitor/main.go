@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"expvar"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/monitor"
 )
 
 func main() {
@@ -33,13 +35,13 @@ func main() {
 }
 
 func run(addr string) error {
-	m := new(monitor)
-	loop, err := eventloop.New(append(m.options(), eventloop.WithDebug(true))...)
+	m := new(monitor.Monitor)
+	loop, err := eventloop.New(append(m.Options(), eventloop.WithDebug(true))...)
 	if err != nil {
 		return err
 	}
-	m.loop = loop
-	m.publish("turnloop")
+	m.Watch(loop)
+	expvar.Publish("turnloop", expvar.Func(func() any { return m.Figures() }))
 	http.Handle("/", m)
 	http.HandleFunc("/block", func(w http.ResponseWriter, r *http.Request) {
 		d, err := time.ParseDuration(r.FormValue("for"))

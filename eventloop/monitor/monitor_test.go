@@ -1,6 +1,6 @@
-package main
+package monitor
 
-// The page, expvar and Prometheus agree with independent counts, and answer while the loop is blocked.
+// The page's figures and Prometheus' agree with independent counts, and answer while the loop is blocked.
 
 import (
 	"context"
@@ -25,22 +25,31 @@ import (
 )
 
 // monitored runs a loop with its monitor, until the end of the test.
-func monitored(t *testing.T, opts ...eventloop.Option) *monitor {
-	m := new(monitor)
-	l, err := eventloop.New(append(opts, m.options()...)...)
+func monitored(t *testing.T, opts ...eventloop.Option) (*Monitor, *eventloop.Loop) {
+	m := new(Monitor)
+	l, err := eventloop.New(append(opts, m.Options()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.loop = l
+	m.Watch(l)
 	go func() { _ = l.Run(context.Background()) }()
 	t.Cleanup(func() {
 		_ = l.Close()
 		<-l.Done()
 	})
-	return m
+	return m, l
 }
 
-func get(t *testing.T, m *monitor, path string) string {
+// figures returns those of the only loop.
+func figures(m *Monitor) Figures {
+	all := m.Figures()
+	if len(all) != 1 {
+		panic(fmt.Sprint(len(all), " loops"))
+	}
+	return all[0]
+}
+
+func get(t *testing.T, m *Monitor, path string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -48,6 +57,16 @@ func get(t *testing.T, m *monitor, path string) string {
 		t.Fatalf("%s: status %d, %d bytes", path, w.Code, w.Body.Len())
 	}
 	return w.Body.String()
+}
+
+// decode returns what the page gets.
+func decode(t *testing.T, m *Monitor) Figures {
+	t.Helper()
+	var all []Figures
+	if err := json.Unmarshal([]byte(get(t, m, "/figures")), &all); err != nil || len(all) != 1 {
+		t.Fatalf("%d loops, %v", len(all), err)
+	}
+	return all[0]
 }
 
 // samples parses the text format of Prometheus, and checks the format's rules for histograms.
@@ -95,12 +114,11 @@ func samples(t *testing.T, text string) map[string]float64 {
 	return got
 }
 
-// Under load, all figures of the page, of expvar and of Prometheus agree with the callbacks' own counts, on a clock
+// Under load, all figures of the page and of Prometheus agree with the callbacks' own counts, on a clock
 // that only callbacks move.
 func TestFiguresAgree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := monitored(t)
-		l := m.loop
+		m, l := monitored(t)
 		synctest.Wait()
 		r := rand.New(rand.NewPCG(3, 4))
 		var mu sync.Mutex
@@ -136,7 +154,7 @@ func TestFiguresAgree(t *testing.T) {
 		}
 		synctest.Wait()
 		mu.Lock()
-		if got, want := m.figures().Metrics.TPS, float64(len(took))/8; math.Abs(got-want) > want/50 {
+		if got, want := figures(m).Metrics.TPS, float64(len(took))/8; math.Abs(got-want) > want/50 {
 			t.Errorf("TPS is %v, want %v", got, want)
 		}
 		mu.Unlock()
@@ -181,10 +199,7 @@ func TestFiguresAgree(t *testing.T) {
 		time.Sleep(time.Second)
 		stalls++
 
-		var f figures
-		if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
-			t.Fatal(err)
-		}
+		f := decode(t, m)
 		prometheus := samples(t, get(t, m, "/metrics"))
 		slices.Sort(took)
 		slices.Sort(waited)
@@ -279,38 +294,6 @@ func TestFiguresAgree(t *testing.T) {
 	})
 }
 
-// A stall is shown with its full length once it is over, and latencies are those of the last ten seconds: what was long before is not in
-// them.
-func TestLatenciesComeDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := monitored(t)
-		_ = m.loop.Submit(func() { time.Sleep(2 * time.Second) })
-		time.Sleep(time.Second)
-		if f := m.figures(); len(f.Stalls) != 1 || f.Stalls[0].Ended || f.Stalls[0].Running > threshold*5/4 {
-			t.Errorf("stalls: %+v", f.Stalls)
-		}
-		time.Sleep(2 * time.Second)
-		f := m.figures()
-		if len(f.Stalls) != 1 || f.Stalled != 1 || !f.Stalls[0].Ended || f.Stalls[0].Running.Round(threshold) != 2*time.Second {
-			t.Errorf("stalls: %+v", f.Stalls)
-		}
-		if at := f.Recent.Callback.P99.Round(100 * time.Millisecond); at != 2*time.Second {
-			t.Errorf("99th percentile: %v", at)
-		}
-		for range 12 {
-			_ = m.loop.Submit(func() { time.Sleep(time.Millisecond) })
-			time.Sleep(time.Second)
-			f = m.figures()
-		}
-		if c := f.Recent.Callback; c.Max > 2*time.Millisecond || c.P99 > 2*time.Millisecond || c.Count < 10 || c.Count > 12 {
-			t.Errorf("of the last ten seconds: %+v", c)
-		}
-		if f.Metrics.Callback.Max != 2*time.Second {
-			t.Errorf("since New: %+v", f.Metrics.Callback)
-		}
-	})
-}
-
 func below(vs []float64, d float64) func(func(float64) bool) {
 	return func(yield func(float64) bool) {
 		for _, v := range vs {
@@ -324,7 +307,7 @@ func below(vs []float64, d float64) func(func(float64) bool) {
 // While many goroutines submit work and others ask for the page, each answer agrees with the callbacks' own counts,
 // and the last one with all of it.
 func TestFiguresAgreeUnderLoad(t *testing.T) {
-	m := monitored(t)
+	m, l := monitored(t)
 	const producers, each = 4, 4000
 	var ran atomic.Int64
 	var work sync.WaitGroup
@@ -334,24 +317,22 @@ func TestFiguresAgreeUnderLoad(t *testing.T) {
 				fn := func() { ran.Add(1) }
 				switch (p + n) % 4 {
 				case 0:
-					_ = m.loop.SubmitInternal(fn)
+					_ = l.SubmitInternal(fn)
 				case 1:
-					_ = m.loop.ScheduleMicrotask(fn)
+					_ = l.ScheduleMicrotask(fn)
 				case 2:
-					_, _ = m.loop.ScheduleTimer(time.Microsecond, fn)
+					_, _ = l.ScheduleTimer(time.Microsecond, fn)
 				default:
-					_ = m.loop.Submit(fn)
+					_ = l.Submit(fn)
 				}
 			}
 		})
 	}
 	done := make(chan struct{})
 	go func() { work.Wait(); close(done) }()
-	ask := func() (f figures) {
+	ask := func() Figures {
 		least := ran.Load() - 1 // the last callback may not have returned yet
-		if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
-			t.Fatal(err)
-		}
+		f := decode(t, m)
 		if run := int64(f.Metrics.Run); run < least || run > ran.Load() || run != int64(f.Metrics.Callback.Count) {
 			t.Errorf("the page tells of %d callbacks, %d of them timed; from %d to %d have run", run, f.Metrics.Callback.Count, least, ran.Load())
 		}
@@ -381,7 +362,7 @@ func TestDescriptorsAreCounted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("pipes are no sockets")
 	}
-	m := monitored(t)
+	m, l := monitored(t)
 	const n = 3
 	for range n {
 		r, w, err := os.Pipe()
@@ -390,10 +371,10 @@ func TestDescriptorsAreCounted(t *testing.T) {
 		}
 		defer r.Close()
 		defer w.Close()
-		if err := m.loop.RegisterFD(int(r.Fd()), eventloop.EventRead, func(eventloop.IOEvents) {}); err != nil {
+		if err := l.RegisterFD(int(r.Fd()), eventloop.EventRead, func(eventloop.IOEvents) {}); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = m.loop.UnregisterFD(int(r.Fd())) }()
+		defer func() { _ = l.UnregisterFD(int(r.Fd())) }()
 	}
 	if got := samples(t, get(t, m, "/metrics"))["turnloop_descriptors"]; got != n {
 		t.Errorf("%v descriptors, want %d", got, n)
@@ -402,30 +383,29 @@ func TestDescriptorsAreCounted(t *testing.T) {
 
 // Every address answers while a callback blocks the loop.
 func TestAnswersWhileBlocked(t *testing.T) {
-	m := monitored(t, eventloop.WithDebug(true))
-	name := fmt.Sprint("turnloop ", m.loop.ID())
-	m.publish(name)
+	m, l := monitored(t, eventloop.WithDebug(true))
 	release, blocked := make(chan struct{}), make(chan struct{})
 	defer close(release)
-	if err := m.loop.Submit(func() { close(blocked); <-release }); err != nil {
+	if err := l.Submit(func() { close(blocked); <-release }); err != nil {
 		t.Fatal(err)
 	}
 	<-blocked
 	for path, want := range map[string]string{
-		"/":           "<h1>Loop",
-		"/figures":    "task running from",
-		"/metrics":    "turnloop_utilization",
-		"/debug/vars": fmt.Sprintf(`"%s": {"At"`, name),
-		"/events":     "task",
-		"/trace":      "traceEvents",
+		"/":        "<h1>Loop",
+		"/figures": "task running from",
+		"/metrics": "turnloop_utilization",
+		"/events":  "task",
+		"/trace":   "traceEvents",
 	} {
 		if text := get(t, m, path); !strings.Contains(text, want) {
 			t.Errorf("%s has no %q: %s", path, want, text)
 		}
 	}
-	w := httptest.NewRecorder()
-	if m.ServeHTTP(w, httptest.NewRequest("GET", "/nothing", nil)); w.Code != 404 {
-		t.Errorf("/nothing: status %d", w.Code)
+	for _, path := range []string{"/nothing", "/events?loop=0", "/trace?loop=x"} {
+		w := httptest.NewRecorder()
+		if m.ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code != 404 {
+			t.Errorf("%s: status %d", path, w.Code)
+		}
 	}
 	text := get(t, m, "/")
 	if found := regexp.MustCompile(`(?i)(src|href)\s*=\s*["']?(https?:)?//|@import|url\(`).FindString(text); found != "" {

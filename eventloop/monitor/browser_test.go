@@ -1,11 +1,12 @@
-package main
+package monitor
 
 // The page in a browser, and the pictures of it in the documentation.
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -50,24 +51,24 @@ func TestPageInABrowser(t *testing.T) {
 	if browser == "" || testing.Short() {
 		t.Skip("there is no chromium")
 	}
-	m := monitored(t, eventloop.WithDebug(true))
-	m.loop.HoldNamed("the browser's")
+	m, l := monitored(t, eventloop.WithDebug(true))
+	l.HoldNamed("the browser's")
 	server := httptest.NewServer(m)
 	defer server.Close()
 	for range 1234 {
-		if err := m.loop.SubmitInternal(func() {}); err != nil {
+		if err := l.SubmitInternal(func() {}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	release := make(chan struct{})
 	defer close(release)
-	_ = m.loop.Submit(func() { <-release })
-	beat.Eventually(t, func() bool { return m.figures().Stalled > 0 }, "the stall")
+	_ = l.Submit(func() { <-release })
+	beat.Eventually(t, func() bool { return figures(m).Stalled > 0 }, "the stall")
 	for range 56 {
-		_ = m.loop.Submit(func() {})
+		_ = l.Submit(func() {})
 	}
-	_, _ = m.loop.ScheduleTimer(time.Hour, func() {})
-	m.past = []latencies{{At: time.Now().Add(time.Hour)}} // so that the page and the test begin at the same time, before all
+	_, _ = l.ScheduleTimer(time.Hour, func() {})
+	m.loops[0].past = []Recent{{At: time.Now().Add(time.Hour)}} // so that the page and the test begin at the same time, before all
 	show := func(url string, args ...string) string {
 		args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(),
 			"--virtual-time-budget=4000", "--hide-scrollbars", "--window-size=1100,900"}, args...)
@@ -78,10 +79,7 @@ func TestPageInABrowser(t *testing.T) {
 		return string(out)
 	}
 	text := show(server.URL, "--dump-dom")
-	var f figures // final but for times and rates, as the loop is blocked
-	if err := json.Unmarshal([]byte(get(t, m, "/figures")), &f); err != nil {
-		t.Fatal(err)
-	}
+	f := decode(t, m) // final but for times and rates, as the loop is blocked
 	s := &f.Metrics
 	var rows []string
 	for _, c := range []struct {
@@ -104,7 +102,7 @@ func TestPageInABrowser(t *testing.T) {
 		}
 	}
 	for _, want := range append(rows,
-		fmt.Sprintf(`<span id="loop">%d</span>`, m.loop.ID()),
+		fmt.Sprintf(`<span id="loop">%d</span>`, l.ID()),
 		`<div class="now" id="Waiting">56</div>`,
 		"hold the browser's",
 		"task running from",
@@ -123,18 +121,46 @@ func TestPageInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := monitored(t, eventloop.WithDebug(true))
-	work(t.Context(), live.loop)
-	_ = live.loop.Submit(func() { time.Sleep(2 * threshold) })
+	live := new(Monitor)
+	g, err := eventloop.NewGroup(2, append(live.Options(), eventloop.WithDebug(true))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.WatchGroup(g)
+	go func() { _ = g.Run(context.Background()) }()
+	defer g.Close()
+	for i := range g.Len() {
+		load(t.Context(), g.Loop(i))
+	}
 	pictured := httptest.NewServer(live)
 	defer pictured.Close()
 	time.Sleep(2 * time.Second) // so that there is something to show
 	for name, args := range map[string][]string{
-		"monitor":             {"--window-size=1000,1000"},
-		"monitor-dark":        {"--window-size=1000,1000", dark},
-		"monitor-narrow":      {"--window-size=400,1000"},
-		"monitor-narrow-dark": {"--window-size=400,1000", dark},
+		"monitor":             {"--window-size=1000,1250"},
+		"monitor-dark":        {"--window-size=1000,1250", dark},
+		"monitor-narrow":      {"--window-size=400,1150"},
+		"monitor-narrow-dark": {"--window-size=400,1150", dark},
 	} {
+		_ = g.Loop(0).Submit(func() { time.Sleep(6 * threshold) })
 		show(pictured.URL+"/?every=33", append(args, "--screenshot="+filepath.Join(folder, name+".png"))...)
 	}
+}
+
+// load gives a loop bursts of tasks, some of them long, without end.
+func load(ctx context.Context, l *eventloop.Loop) {
+	l.HoldNamed("an example's load")
+	var again func()
+	again = func() {
+		for range rand.IntN(200) {
+			d := time.Duration(rand.ExpFloat64() * float64(20*time.Microsecond))
+			_ = l.Submit(func() {
+				for began := time.Now(); time.Since(began) < d; {
+				}
+			})
+		}
+		if ctx.Err() == nil {
+			_, _ = l.ScheduleTimer(rand.N(40*time.Millisecond), again)
+		}
+	}
+	_ = l.Submit(again)
 }
