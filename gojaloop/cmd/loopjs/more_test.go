@@ -108,7 +108,7 @@ setTimeout(() => console.log(order, Date.now(), Math.random(), performance.now()
 	if _, stderr, code := run(t, loopjs(t, dir, fmt.Sprint("--seed=", seed), "race.js")); code != 1 || !strings.Contains(stderr, "TypeError") {
 		t.Errorf("the seed does not repeat it: %d, %s", code, stderr)
 	}
-	if _, stderr, code := run(t, loopjs(t, dir, "--explore=200", "orders.js")); code != 0 || !strings.Contains(stderr, "different things") {
+	if _, stderr, code := run(t, loopjs(t, dir, "--explore=50", "orders.js")); code != 0 || !strings.Contains(stderr, "different things") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	for seed := range 10 {
@@ -127,7 +127,7 @@ func TestStall(t *testing.T) {
 	t.Parallel()
 	const text = "const { existsSync } = require('fs')\nfunction busy() {\n\twhile (!existsSync('seen'));\n}\nsetTimeout(() => busy(), 1)\n"
 	told := ""
-	for range 5 { // on a busy machine it is looked at for too short a time now and then, or blocks elsewhere before
+	for range 25 { // on a busy machine it is looked at for too short a time now and then, or blocks elsewhere before
 		dir := folder(t, files{"main.js": text})
 		cmd := loopjs(t, dir, "--stall=50ms", "main.js")
 		l := begin(t, cmd, cmd.StderrPipe)

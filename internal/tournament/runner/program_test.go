@@ -51,7 +51,7 @@ func speak(manner string) (code int) {
 			work(words[2])
 			fmt.Printf("Benchmark%s %s 0.6 ns/op\n", words[1], words[2])
 		case manner == "boasts": // it says that it has worked
-			fmt.Printf("Benchmark%s %s 1000 ns/op\n", words[1], words[2])
+			fmt.Printf("Benchmark%s %s 1e12 ns/op\n", words[1], words[2])
 		case manner == "idles":
 			fmt.Printf("Benchmark%s %s 0.0001 ns/op\n", words[1], words[2])
 		case manner == "negative":
@@ -96,6 +96,27 @@ func program(t *testing.T, manner string) Program {
 	return Program{Args: []string{exe, "speak", manner}}
 }
 
+// TestHonest: what a program says its operations took is compared with all the time that passed, and with what more operations added to it.
+func TestHonest(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		what              string
+		n                 int
+		says, wall, added time.Duration
+		want              string // nothing: it is honest
+	}{
+		{"as it was", 1000, 5 * ms, 6 * ms, 5 * ms, ""},
+		{"with what it needs besides", 1000, 5 * ms, 30 * ms, 20 * ms, ""},
+		{"more than passed", 1000, 7 * ms, 6 * ms, 5 * ms, "by the clock"},
+		{"a fifth of what passed", 1000, 4 * ms, 30 * ms, 20 * ms, "by the clock"},
+		{"for nothing", mostOperations, 5 * ms, 6 * ms, 5 * ms, "less than a processor needs"},
+	} {
+		if err := honest(c.n, c.says, c.wall, c.added); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+		}
+	}
+}
+
 // TestProgramFaults: what does not keep the protocol is told as what it is, and never becomes a figure.
 func TestProgramFaults(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -103,7 +124,7 @@ func TestProgramFaults(t *testing.T) {
 	for manner, says := range map[string]string{
 		"mute": "hung", "dies": "a library is missing", "refuses": "no descriptors", "other count": "asked for 1 operations, got 3",
 		"other cell": "asked for Quick, got", "gibberish": "no result", "bad end": "exit status 3",
-		"forges": "by the clock it was", "boasts": "", "idles": "", "negative": "-5 ns/op is no measurement",
+		"forges": "by the clock it was", "boasts": "is more than there was", "idles": "", "negative": "-5 ns/op is no measurement",
 		"no number": "NaN ns/op is no measurement", "huge": "1e+300 ns/op is more than there was", "missing": "it has no value in ns/op", "endless": "its line has more than",
 	} {
 		limit := time.Minute
