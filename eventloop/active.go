@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 )
@@ -205,20 +206,16 @@ func (l *Loop) activeTimers() (as []Activity) {
 }
 
 func (l *Loop) activeDescriptors() (as []Activity) {
-	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if n := d.slots.taken; n == 0 {
-		return nil
-	} else if n > mostListed {
+	if n := l.fds.Len(); n > mostListed {
 		return []Activity{{Kind: observe.Descriptor.String(), Detail: fmt.Sprint(n, " registered")}}
 	}
-	oldest := func(a, b registration) int { return cmp.Compare(d.slots.last-b.tag, d.slots.last-a.tag) } // tags count up, and wrap
-	for _, r := range slices.SortedFunc(d.slots.all(), oldest) {
-		e := l.notes.Get(place.Registrations, r.tag)
-		as = append(as, Activity{Kind: observe.Descriptor.String(), Name: fmt.Sprint("fd ", r.fd), Since: l.at(e.Since),
-			Detail: join(r.events.String(), e.From)})
-	}
+	l.fds.Each(mostListed, func(r *fdset.Registration) {
+		a := Activity{Kind: observe.Descriptor.String(), Name: fmt.Sprint("fd ", r.FD), Detail: r.Events().String()}
+		if e := r.Created; e != nil {
+			a.Detail, a.Since = join(a.Detail, e.From), l.at(e.Since)
+		}
+		as = append(as, a)
+	})
 	return as
 }
 

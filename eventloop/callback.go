@@ -12,7 +12,7 @@ import (
 // calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
 type calling struct {
 	kind observe.Kind
-	id   uint64 // of a timer or a threadlet; of a descriptor the tag of its registration
+	id   uint64 // of a timer, a threadlet or a descriptor
 }
 
 // measured calls the first function of one of the loop's queues, and measures it.

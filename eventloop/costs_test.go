@@ -75,13 +75,13 @@ var costRows = []costs.Row{
 	costs.Off("Loop.UnrefTimer", 0, 0, 0, pendingTimer(func(e *costs.Env, id eventloop.TimerID) { e.Must(e.UnrefTimer(id)) })),
 
 	// descriptors
-	costs.Off("Loop.RegisterFD", 0, 0, 0, registered(func(e *costs.Env, l *eventloop.Loop) { e.Must(l.UnregisterFD(1)) })),
-	costs.Off("Loop.ModifyFD", 0, 0, 0, registered(func(e *costs.Env, l *eventloop.Loop) {
+	costs.Off("Loop.RegisterFD", 1, 32, 0, registered(func(e *costs.Env, l *eventloop.Loop) { e.Must(l.UnregisterFD(1)) })),
+	costs.Off("Loop.ModifyFD", 1, 32, 0, registered(func(e *costs.Env, l *eventloop.Loop) {
 		e.Must(l.ModifyFD(1, eventloop.EventWrite))
 		e.Must(l.UnregisterFD(1))
 	})),
-	costs.Off("Loop.UnregisterFD", 0, 0, 0, registered(func(e *costs.Env, l *eventloop.Loop) { e.Must(l.UnregisterFD(1)) })),
-	costs.Off("Loop.UnregisterFDThen", 5, 176, 0, registered(func(e *costs.Env, l *eventloop.Loop) {
+	costs.Off("Loop.UnregisterFD", 1, 32, 0, registered(func(e *costs.Env, l *eventloop.Loop) { e.Must(l.UnregisterFD(1)) })),
+	costs.Off("Loop.UnregisterFDThen", 6, 208, 0, registered(func(e *costs.Env, l *eventloop.Loop) {
 		done := make(chan struct{})
 		e.Must(l.UnregisterFDThen(1, func() { close(done) }))
 		<-done

@@ -5,6 +5,7 @@ package eventloop
 import (
 	"time"
 
+	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/quota"
@@ -105,7 +106,7 @@ func (q *Queue) Chunks() (n int) {
 }
 
 // SystemPoller is the part of the system that the loop can do without.
-type SystemPoller = systemPoller
+type SystemPoller = fdset.Poller
 
 // WithPoller replaces the system's poller.
 func WithPoller(open func() (SystemPoller, error)) Option {
@@ -126,20 +127,7 @@ func (l *Loop) WorkWaiting() int {
 const ManyWorkers = manyWorkers
 
 // MoveAfter is how many sleeps in a row must have been spent in the wrong place before the loop moves.
-const MoveAfter = moveAfter
-
-// SetLastTag makes tag the one that the last registration has got.
-func (l *Loop) SetLastTag(tag uint32) {
-	l.fds.mu.Lock()
-	l.fds.slots.last = tag
-	l.fds.mu.Unlock()
-}
-
-// MostEarlier is how many unknown tags a loop remembers without descriptors.
-const MostEarlier = mostEarlier
-
-// Earlier is how many unknown tags the loop remembers. It is for the loop's own callbacks.
-func (l *Loop) Earlier() int { return len(l.fds.earlier) }
+const MoveAfter = fdset.MoveAfter
 
 // StopAlarm stops the alarm of a loop that has ended, and tells whether it was armed.
 func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
@@ -165,12 +153,8 @@ func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
 func (l *Loop) InboxWanted() bool { return l.inbox.wanted.Load() != 0 }
 
 // LockTable takes the lock that registrations take; UnlockTable gives it back.
-func (l *Loop) LockTable()   { l.fds.mu.Lock() }
-func (l *Loop) UnlockTable() { l.fds.mu.Unlock() }
-
-// LockLook takes the lock under which the loop looks up events; UnlockLook gives it back.
-func (l *Loop) LockLook()   { l.lock(&l.fds.look) }
-func (l *Loop) UnlockLook() { l.fds.look.Unlock() }
+func (l *Loop) LockTable()   { l.fds.Lock() }
+func (l *Loop) UnlockTable() { l.fds.Unlock() }
 
 // Queued is how many functions wait in the inboxes.
 func (l *Loop) Queued() (n int) {
@@ -211,7 +195,7 @@ func (l *Loop) Idle() int {
 // BeginPauses begins a tick, as far as pauses are concerned.
 func (l *Loop) BeginPauses() {
 	l.pauses.begin(l.now())
-	l.fds.changed.Store(false) // that the loop was made is no news
+	_, _ = l.fds.Collect(0, false) // that the loop was made is no news
 }
 
 // PauseTakes is a tick that begins so long after the one before, and has pauses which take so long together.

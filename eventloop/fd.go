@@ -1,84 +1,26 @@
 package eventloop
 
-// Descriptors: the registrations, and the calls of their callbacks. When the loop asks the system is in watch.go.
+// Descriptors: the calls of users, and the calls of their callbacks. Registrations and sleeps are package fdset's.
 
 import (
-	"errors"
-	"io/fs"
-	"runtime"
-	"time"
+	"fmt"
+	"log/slog"
 
+	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
-	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/sched"
-	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
-// descriptors are the registrations, and the poller that watches them. Any goroutine registers; only the loop waits for
-// events and calls callbacks.
-type descriptors struct {
-	// mu guards the fields from slots to closed. It is held over the poller's call that goes with a change, so that slots
-	// and poller agree, and never over a wait or a callback. Where many goroutines register, the loop would have to wait
-	// long for mu. So the fields that the loop reads (slots, mode, poller and leaving) are changed with both locks held,
-	// and may be read with either. The loop takes only the spin lock look, which is held for a few instructions. A
-	// goroutine that takes both takes mu first.
-	mu      sched.Mutex
-	look    spinLock
-	slots   slots // the registrations
-	mode    FastPathMode
-	poller  systemPoller        // made when it is first needed, kept until the end
-	cleanup runtime.Cleanup     // closes the poller if the loop is garbage before its end
-	leaving leavers             // functions of UnregisterFDThen that the loop has not called yet
-	orphans func(left []func()) // Loop.callOrphans, for what the end leaves in leaving; nil before the first
-	closed  bool                // the loop has ended, and so have all registrations
+// fdHost is the loop as its descriptors see it.
+type fdHost struct{ *Loop }
 
-	// A goroutine that sets changed or ready looks at the loop's state afterwards; the loop looks at both flags before it
-	// parks. The loop clears changed before it reads mode and poller, and ready before it asks the poller.
-	size    atomic.Int32                 // taken slots; written under mu, read without it
-	changed atomic.Bool                  // the loop has to look at mode, poller, size and fault
-	ready   atomic.Bool                  // the watch has reported events
-	fault   atomic.Pointer[error]        // the error that ended the watch; the watch sets it before changed, the loop takes it
-	blocked atomic.Pointer[systemPoller] // the poller that the loop sleeps in; nil: its channel; the awake loop writes it, signal reads it
-
-	// Only the loop touches these.
-	own       systemPoller   // the loop's copy of poller, made by chooseWatch
-	parker    poller.Parker  // the poller in own, if the loop may park in it; else nil
-	parking   bool           // the loop parks in parker
-	misplaced int            // sleeps in a row that another place would have served better
-	unwatch   func()         // ends the watch; nil when there is none
-	drained   bool           // the last wait found nothing, so the watch will report the next event
-	batch     []poller.Event // from the last wait
-	called    int            // events of the batch that were served
-	asked     int64          // when the tick began in which the loop last asked the poller
-	unknown   []uint32       // tags in the batch that belong to no registration
-	earlier   []uint32       // such tags in earlier batches, back to the last batch that had none
-	suspended bool           // the poller has failed to forget closed descriptors, so the loop leaves it alone for a moment; see suspend
+func (h fdHost) Ending() bool { return h.state.load().ending() }
+func (h fdHost) Wake()        { h.wakeIfSleeping() }
+func (h fdHost) Log(level slog.Level, msg string, err error, args ...any) {
+	h.logLater(level, msg, err, args...)
 }
-
-// systemPoller is a poller (see package poller). Not every loop needs one, and a test may replace it.
-type systemPoller interface {
-	Add(fd int, events IOEvents, tag uint32) error
-	Modify(fd int, old, events IOEvents, tag uint32) error
-	Remove(fd int, events IOEvents) error
-	Wait(timeout time.Duration) ([]poller.Event, error)
-	Watch(notify func(error)) (stop func(), err error)
-	Wake() error
-	Reset() error
-	Close() error
-}
-
-func newSystemPoller() (systemPoller, error) {
-	p, err := poller.New()
-	if err != nil {
-		return nil, err // and not an interface that holds a nil poller
-	}
-	return p, nil
-}
-
-// always are the events that are delivered whether or not they were asked for.
-const always = EventError | EventHangup
 
 // ioBatch is how many callbacks of descriptors run between two microtask checkpoints.
 const ioBatch = 64
@@ -102,60 +44,14 @@ func (l *Loop) RegisterFD(fd int, events IOEvents, callback func(IOEvents)) erro
 	if callback == nil {
 		return ErrNilCallback
 	}
-	if err := l.register(fd, events, callback); err != nil {
+	var created *place.Entry
+	if l.debug {
+		created = &place.Entry{Since: max(l.now(), 1), From: l.here()}
+	}
+	if err := l.fds.Register(fd, events, callback, created); err != nil {
 		return loopapi.Wrap(err, "register descriptor %d", fd)
 	}
-	if l.fds.changed.Load() {
-		l.wakeIfSleeping() // to begin the watch
-	}
 	return nil
-}
-
-func (l *Loop) register(fd int, events IOEvents, callback func(IOEvents)) error {
-	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case l.state.load().ending():
-		return ErrLoopTerminated
-	case d.mode == FastPathForced:
-		return ErrFastPathIncompatible
-	case d.slots.of(fd) != nil:
-		return ErrFDAlreadyRegistered
-	}
-	if err := l.openPoller(); err != nil {
-		return err
-	}
-	larger := d.slots.grown()
-	var tag uint32
-	l.change(func() {
-		if larger != nil {
-			d.slots = *larger
-		}
-		tag = d.slots.next()
-		d.slots.put(registration{events, tag, fd, callback}) // before the poller knows of it, since events may come at once
-	})
-	err := d.poller.Add(fd, events, tag)
-	if errors.Is(err, fs.ErrExist) {
-		// The poller has kept the number of a registration that ended after its descriptor was closed and the number reused.
-		err = d.poller.Modify(fd, 0, events, tag)
-	}
-	if err != nil {
-		l.remove(tag)
-		return err
-	}
-	if l.notes != nil {
-		l.notes.Put(place.Registrations, tag, l.now(), l.here())
-	}
-	d.updateSize()
-	return nil
-}
-
-// change calls apply, which changes fields that the loop reads, with look held. The caller holds mu.
-func (l *Loop) change(apply func()) {
-	l.lock(&l.fds.look)
-	apply()
-	l.fds.look.Unlock()
 }
 
 // ModifyFD replaces the events that a registered descriptor is watched for. Events that are not asked for any more are not
@@ -164,51 +60,74 @@ func (l *Loop) change(apply func()) {
 // It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped; then
 // nothing has changed.
 func (l *Loop) ModifyFD(fd int, events IOEvents) error {
-	d := &l.fds
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, err := d.registered(fd)
-	if err == nil && r.events != events {
-		before, after := r.events, events
-		l.change(func() { r.events |= events }) // while the poller changes, an event may belong to either set
-		if err = d.poller.Modify(fd, before, events, r.tag); err != nil {
-			after = before
-		}
-		l.change(func() { r.events = after })
-	}
-	if err != nil {
+	if err := l.fds.Modify(fd, events); err != nil {
 		return loopapi.Wrap(err, "modify descriptor %d", fd)
 	}
 	return nil
 }
 
-// remove ends a registration. The caller holds mu.
-func (l *Loop) remove(tag uint32) {
-	d := &l.fds
-	l.change(func() { d.slots.remove(tag) })
-	if smaller := d.slots.shrunk(); smaller != nil {
-		l.change(func() { d.slots = *smaller })
+// UnregisterFD ends a registration. After a call on the loop the callback does not start again, whatever events have
+// happened. A call on another goroutine does not wait for a callback that the loop is just calling, which may go on to
+// use the descriptor: [Loop.UnregisterFDThen] tells when it may be closed. The call costs a system call.
+//
+// It returns ErrFDNotRegistered, ErrLoopTerminated once the loop has ended, or the system's error, wrapped, with which
+// the registration has ended too. That the descriptor was closed before is not an error.
+func (l *Loop) UnregisterFD(fd int) error { return l.unregisterThen(fd, nil) }
+
+// UnregisterFDThen is UnregisterFD, and calls fn, once, when the callback is not running any more and cannot start again:
+// so fn may close the descriptor. It is for goroutines other than the loop's, and for callbacks that go on to use the
+// descriptor. It costs an internal task more.
+//
+// fn runs on the loop, as SubmitInternal's functions do. If the loop ends before that, by Close as a rule, fn runs all the
+// same, on another goroutine, for which Done does not wait. Such functions run one at a time, and their panics are logged.
+//
+// It returns ErrNilCallback if fn is nil, and otherwise what UnregisterFD returns. If the result is nil or the system's error,
+// the registration has ended, and fn is called. If it is ErrFDNotRegistered, fn is not called; nor if it is ErrLoopTerminated,
+// which says that no callback will run any more: the descriptor may be closed at once.
+func (l *Loop) UnregisterFDThen(fd int, fn func()) error {
+	if fn == nil {
+		return ErrNilCallback
 	}
+	return l.unregisterThen(fd, fn)
 }
 
-// updateSize updates size after a change of slots. The caller holds mu.
-func (d *descriptors) updateSize() {
-	n := int32(d.slots.taken)
-	if before := d.size.Swap(n); n == 0 || before == 0 {
-		d.changed.Store(true) // there is something to watch, or nothing any more
+func (l *Loop) unregisterThen(fd int, fn func()) error {
+	err := l.fds.Unregister(fd, fn, func(task func()) {
+		_ = l.enqueue(internal, task, true) // if the loop has ended and refuses or drops the task, fn is left over: see callLeft
+	})
+	if l.autoExit && l.fds.Len() == 0 {
+		l.wakeIfSleeping() // to decide anew whether to end
 	}
+	if err != nil {
+		return loopapi.Wrap(err, "unregister descriptor %d", fd)
+	}
+	return nil
 }
 
-// registered finds a registration. The caller holds mu.
-func (d *descriptors) registered(fd int) (*registration, error) {
-	r := d.slots.of(fd)
-	switch {
-	case r != nil:
-		return r, nil
-	case d.closed:
-		return nil, ErrLoopTerminated
+// callLeft calls the functions of UnregisterFDThen that a loop which has ended did not call. Each gets a goroutine of its own,
+// which runtime.Goexit may end. They run one after the other: they may share state as callbacks of a loop do.
+func (l *Loop) callLeft(left []func()) {
+	fault := &PanicError{Value: ErrGoexit}
+	defer func() {
+		if len(left) > 1 {
+			sched.Go(func() { l.callLeft(left[1:]) })
+		}
+		if fault != nil {
+			l.logLater(slog.LevelError, "callback panicked", fault, "kind", observe.Internal.String(), "stack", string(fault.Stack))
+		}
+	}()
+	fault = guarded(left[0])
+}
+
+// closeDescriptors is what the end of the loop does to its descriptors.
+func (l *Loop) closeDescriptors() {
+	left, err := l.fds.Close()
+	if err != nil {
+		l.logLater(slog.LevelError, "the poller was not closed properly", err, "kind", "poller")
 	}
-	return nil, ErrFDNotRegistered
+	if len(left) > 0 {
+		sched.Go(func() { l.callLeft(left) })
+	}
 }
 
 // runIO calls the callbacks of collected events, for as long as there is time. If none is left of an earlier tick, it collects
@@ -216,78 +135,104 @@ func (d *descriptors) registered(fd int) (*registration, error) {
 // or changed after the event was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
-	if d.called == len(d.batch) && !l.polled {
+	if !d.Collected() && !l.polled {
 		l.polled = true
-		l.collect()
+		if asked, err := d.Collect(l.tickTime.Load(), l.bounds.full); asked {
+			l.collected(err)
+		}
 	}
-	if d.called == len(d.batch) {
+	if !d.Collected() {
 		return
 	}
 	l.share.passOn()
-	for d.called < len(d.batch) {
+	for n := 1; d.Collected(); n++ {
 		if t := &l.bounds.events; t.Due() && t.Spent(l.now()) {
 			l.bounds.full = true // the rest of the batch waits for the next tick
 			break
 		}
 		l.bounds.events.Count()
-		callback, events := l.addressee(d.batch[d.called])
-		d.called++
-		if l.state.load().ending() { // the last look before a callback: taking the table's lock may have taken long
-			d.batch, d.called = nil, 0
+		for l.foreignDue() {
+			l.checkpoint()
+		}
+		r, events := d.Next()
+		if l.state.load().ending() { // the last look before a callback
+			d.Discard()
 			break
 		}
-		tag := d.batch[d.called-1].Tag
-		if l.calling = (calling{observe.Descriptor, uint64(tag)}); events != 0 {
+		if events != 0 {
+			l.calling = calling{observe.Descriptor, uint64(r.FD)}
 			var from *place.Place
-			if l.notes != nil {
-				from = l.notes.Get(place.Registrations, tag).From
+			if r.Created != nil {
+				from = r.Created.From
 			}
 			l.probe.Began(observe.Descriptor, 0, from)
-			callback(events)
+			r.Callback(events)
 			l.probe.Ended()
 		}
-		if (l.strictMicrotasks || d.called%ioBatch == 0) && l.microtasksDue() {
+		if (l.strictMicrotasks || n%ioBatch == 0) && l.microtasksDue() {
 			l.checkpoint()
 		}
 	}
 	l.checkpoint()
 }
 
-// addressee finds the callback of an event, and those bits of the event that the callback gets. Microtasks of other
-// goroutines run first, while the lock is released.
-func (l *Loop) addressee(e poller.Event) (func(IOEvents), IOEvents) {
-	d := &l.fds
-	l.lock(&d.look)
-	for l.foreignDue() {
-		d.look.Unlock()
-		l.checkpoint()
-		l.lock(&d.look)
+// collected notes that the tick has asked for events. A loop that cannot be told of events any more ends, gracefully.
+func (l *Loop) collected(err error) {
+	l.polled = true
+	l.probe.Gap()
+	if err != nil {
+		l.failure = err
+		l.terminate(0)
+		l.logLater(slog.LevelError, "the loop ends", err, "kind", observe.Descriptor.String())
 	}
-	if r := d.slots.find(e.Tag); r != nil {
-		callback, events := r.callback, e.Events&(r.events|always)
-		d.look.Unlock()
-		return callback, events
-	}
-	d.look.Unlock()
-	l.handleUnknown(e.Tag)
-	return nil, 0
 }
 
-// drop forgets all registrations for good, and closes the poller, whose error it returns. The end of the loop calls it.
-func (d *descriptors) drop() error {
-	d.endWatch()
-	d.batch, d.called = nil, 0
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.slots, d.closed = slots{}, true
-	d.size.Store(0)
-	if left := d.leaving.all(); len(left) > 0 {
-		d.leaving = leavers{}
-		sched.Go(func() { d.orphans(left) })
+// FastPathMode says what the loop sleeps in.
+type FastPathMode int
+
+const (
+	// FastPathAuto parks the loop on a channel and has another goroutine watch descriptors, so that waking it costs the
+	// same with and without descriptors. The poller is not touched before the first descriptor is registered.
+	FastPathAuto FastPathMode = iota
+	// FastPathForced is FastPathAuto without descriptors: to register one is an error.
+	FastPathForced
+	// FastPathDisabled has the loop block in the system's poller, as event loops usually do: each wake-up is a system
+	// call, and takes many times as long. It is meant for debugging and for comparison.
+	FastPathDisabled
+)
+
+// String is the mode's name: auto, forced or disabled.
+func (m FastPathMode) String() string {
+	switch m {
+	case FastPathAuto:
+		return "auto"
+	case FastPathForced:
+		return "forced"
+	case FastPathDisabled:
+		return "disabled"
 	}
-	if d.poller == nil {
-		return nil
+	return fmt.Sprintf("FastPathMode(%d)", int(m))
+}
+
+// SetFastPathMode changes the mode, and wakes the loop to take notice. It returns ErrFastPathIncompatible for
+// FastPathForced while descriptors are registered, ErrLoopTerminated once the loop is ending, an error for a mode that
+// does not exist, or the system's error, wrapped, when it has no poller for FastPathDisabled. With an error nothing has
+// changed. Elsewhere than on the loop it lets other goroutines run before it returns.
+func (l *Loop) SetFastPathMode(mode FastPathMode) error {
+	err := l.setMode(mode)
+	if err == nil {
+		l.wakeIfSleeping()
 	}
-	d.cleanup.Stop()
-	return d.poller.Close()
+	l.yieldOffLoop() // a change may have the loop begin a watch, or end one, for which it waits for other goroutines
+	if err != nil {
+		return loopapi.Wrap(err, "fast path mode %d", mode)
+	}
+	return nil
+}
+
+func (l *Loop) setMode(mode FastPathMode) error {
+	if mode < FastPathAuto || mode > FastPathDisabled {
+		return errNoSuchMode
+	}
+	return l.fds.SetMode(fdset.Mode(mode))
 }

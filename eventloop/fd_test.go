@@ -94,31 +94,21 @@ func TestStrictMicrotasksWithinABatch(t *testing.T) {
 	}
 }
 
-// A microtask that is accepted while the loop waits for the lock under which it looks up whom to call next of a batch, goes
-// before that.
+// A microtask of another goroutine goes before the next callback of a batch.
 func TestForeignMicrotaskWithinABatch(t *testing.T) {
 	for _, s := range seats[2:5] {
 		t.Run(s.name, func(t *testing.T) { // whose loop ends with it, and burns no time of the next one
 			f := &fakePoller{parks: s.parks}
 			l := run(t, f, eventloop.WithFastPathMode(s.mode))
 			order := make(chan string, 3)
-			held := make(chan struct{})
-			hold := func() {
-				l.LockLook()
-				defer l.UnlockLook()
-				close(held)
-				for range 1000 { // the loop has nothing else to do than to come to the lock
-					runtime.Gosched()
-				}
-				if err := l.ScheduleMicrotask(func() { order <- "microtask" }); err != nil {
-					t.Errorf("ScheduleMicrotask: %v", err)
-				}
-			}
 			calls := 0
 			readyTogether(t, l, func() {
 				if calls++; calls == 1 {
-					go hold()
-					<-held
+					accepted := make(chan error)
+					go func() { accepted <- l.ScheduleMicrotask(func() { order <- "microtask" }) }()
+					if err := <-accepted; err != nil {
+						t.Errorf("ScheduleMicrotask: %v", err)
+					}
 				}
 				order <- "callback"
 			})

@@ -5,7 +5,6 @@ package eventloop_test
 import (
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -26,7 +25,6 @@ func TestReusedNumbersGetNoEventOfPredecessors(t *testing.T) {
 		driver, _ := newPair(t)
 		done := make(chan struct{})
 		cycles, calls := scale(100, 10_000, 100_000), 0
-		l.SetLastTag(math.MaxUint32 - uint32(cycles)/2) // so that tags wrap on the way
 
 		// Only the loop touches these. A generation's far end sends the generation's byte, or nothing.
 		type generation struct {
@@ -136,38 +134,6 @@ func TestManyGhosts(t *testing.T) {
 			quiet(t, f, "ghosts")
 			exchange()
 		}
-	}
-}
-
-// Two that are always ready unregister each other, and register each other anew: each batch has an event that is nobody's,
-// and the loop does not remember all of them.
-func TestUnknownTagsAreNotKept(t *testing.T) {
-	for _, s := range seats[2:5] {
-		l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode))
-		var fds [2]int
-		for i := range fds {
-			near, far := newPair(t)
-			send(far, 1)
-			fds[i] = near
-		}
-		calls, most, full := 0, 0, make(chan struct{})
-		var register func(i int) error
-		register = func(i int) error {
-			return l.RegisterFD(fds[i], eventloop.EventRead, func(eventloop.IOEvents) {
-				if calls++; calls == 3*eventloop.MostEarlier {
-					close(full)
-				}
-				most = max(most, l.Earlier())
-				other := 1 - i
-				if err := errors.Join(l.UnregisterFD(fds[other]), register(other)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		require.NoError(t, onLoop(t, l, func() error { return errors.Join(register(0), register(1)) }))
-		<-full
-		require.NoError(t, onLoop(t, l, func() error { return errors.Join(l.UnregisterFD(fds[0]), l.UnregisterFD(fds[1])) }))
-		require.LessOrEqual(t, most, eventloop.MostEarlier+300, "%s", s.name) // and a batch
 	}
 }
 

@@ -150,7 +150,7 @@ func (g *Group) load(i int) int {
 		tasks = max(tasks, 1)
 	}
 	// A runner that waits in the loop's queue is counted twice: there, and by the tasks that it is for.
-	return int(l.fds.size.Load()) + l.guest.count() + max(tasks+s.waiting(), 0)
+	return l.fds.Len() + l.guest.count() + max(tasks+s.waiting(), 0)
 }
 
 // Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in

@@ -120,9 +120,7 @@ func (l *Loop) end() {
 	l.share.end()
 	l.dropTimers()
 	l.alarm.stop()
-	if err := l.fds.drop(); err != nil {
-		l.logError("the poller was not closed properly", err, "kind", "poller")
-	}
+	l.closeDescriptors()
 	l.guest.end()
 	l.probe.Parked()
 	l.notes.End()

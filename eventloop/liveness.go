@@ -46,7 +46,7 @@ func (l *Loop) needed(unneeded int) bool {
 
 // watches tells whether descriptors keep the loop alive. It does without the lock of their table, for which the loop
 // might wait long where many goroutines register. When the last registration ends, a sleeping loop is woken to ask again.
-func (l *Loop) watches(unneeded int) bool { return int(l.fds.size.Load()) > unneeded }
+func (l *Loop) watches(unneeded int) bool { return l.fds.Len() > unneeded }
 
 // exit ends an auto-exit loop that nothing keeps alive. Deciding and ending are one step for every goroutine that could
 // give the loop a reason to go on: its work is either found here or refused.
@@ -62,7 +62,7 @@ func (l *Loop) exit() bool {
 
 // neededLocked does what needed does, for a caller that already holds the locks of lockLiveness.
 func (l *Loop) neededLocked(unneeded int) bool {
-	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || l.fds.slots.taken > unneeded ||
+	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || l.fds.Len() > unneeded ||
 		l.timers.wheel.Refs() != 0
 }
 
@@ -74,7 +74,7 @@ func (l *Loop) lockLiveness() {
 		return !slices.ContainsFunc(locks[:], func(s *spinLock) bool { return s.lock.Load() == locked })
 	}
 	for {
-		l.fds.mu.Lock() // first: it is no spin lock
+		l.fds.Lock() // first: it is no spin lock
 		switch {
 		case !l.timers.mu.tryAcquire():
 		case !l.inbox.tryAcquire():
@@ -85,7 +85,7 @@ func (l *Loop) lockLiveness() {
 		default:
 			return
 		}
-		l.fds.mu.Unlock()
+		l.fds.Unlock()
 		sched.Until(free)
 		runtime.Gosched()
 	}
@@ -94,7 +94,7 @@ func (l *Loop) lockLiveness() {
 func (l *Loop) unlockLiveness() {
 	l.unlockBoth()
 	l.timers.mu.Unlock()
-	l.fds.mu.Unlock()
+	l.fds.Unlock()
 	for _, s := range [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock} {
 		s.yieldIfWanted()
 	}

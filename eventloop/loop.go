@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
@@ -67,7 +68,7 @@ type Loop struct {
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
-	fds      descriptors
+	fds      fdset.Set
 	promises *promise.Owner
 	workers  workers
 	ends     endFuncs
@@ -118,6 +119,7 @@ func New(opts ...Option) (*Loop, error) {
 		s = places{scheduler{l}}
 	}
 	l.promises = promise.NewOwner(s, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
+	l.fds.Init(fdHost{l}, c.newPoller)
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)
 	}
@@ -250,12 +252,12 @@ func (l *Loop) tick(resumed bool) bool {
 	switch w := l.state.load(); {
 	case w.closing():
 		return false
-	case l.polled && l.fds.called == len(l.fds.batch):
+	case l.polled && !l.fds.Collected():
 		return true // resumed after the last callback of its batch
 	case l.hasWork() || l.promises.Behind():
 	case w.ending():
 		return !l.finish()
-	case l.fds.pending():
+	case l.fds.Pending():
 	case l.runBackground():
 	case l.autoExit && l.exit():
 		l.guest.stuck()
@@ -386,7 +388,7 @@ func (l *Loop) runExternal() {
 // refill takes the next batch of external tasks from the inbox, when the one before has run. It returns true if it has
 // taken some, or if urgent work has arrived that goes before them.
 func (l *Loop) refill() bool {
-	if !l.mayHaveWork() && (l.fds.pending() || l.guest.ready() || !l.pause()) {
+	if !l.mayHaveWork() && (l.fds.Pending() || l.guest.ready() || !l.pause()) {
 		return false
 	}
 	if l.inbox.mayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.len() != 0 {

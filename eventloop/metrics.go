@@ -140,7 +140,7 @@ func (l *Loop) Metrics() Metrics {
 		Wakes:       uint64(l.counters.wakes.Load()),
 		Sleeps:      uint64(l.counters.sleeps.Load()),
 		Pauses:      uint64(l.counters.pauses.Load()),
-		Descriptors: int(l.fds.size.Load()),
+		Descriptors: l.fds.Len(),
 		Promises:    l.promises.Pending(),
 		loops:       1,
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
@@ -45,7 +46,7 @@ type config struct {
 
 	fastPath         FastPathMode
 	strictMicrotasks bool
-	newPoller        func() (systemPoller, error) // replaced by tests only
+	newPoller        func() (fdset.Poller, error) // replaced by tests only
 }
 
 var loopIDs atomic.Uint64
@@ -55,7 +56,7 @@ func newConfig(opts []Option) (config, error) {
 		id:              loopIDs.Add(1),
 		tickBudget:      defaultTickBudget,
 		microtaskBudget: defaultMicrotaskBudget,
-		newPoller:       newSystemPoller,
+		newPoller:       fdset.Open,
 	}
 	for i, opt := range opts {
 		if opt == nil {

@@ -35,7 +35,7 @@ func (l *Loop) wakeReason() observe.Kind {
 		return observe.Microtask
 	case l.inbox.mayHaveWork():
 		return observe.Task
-	case l.fds.pending():
+	case l.fds.Pending():
 		return observe.Descriptor
 	case l.alarm.rang.Load() || l.earliest.Load() < max(l.alarm.at, l.now()+1):
 		return observe.Timer

@@ -13,12 +13,8 @@ import (
 func (l *Loop) attributes(of calling) []any {
 	as := []any{"kind", of.kind.String()}
 	switch of.kind {
-	case observe.Timer, observe.Threadlet:
+	case observe.Timer, observe.Threadlet, observe.Descriptor:
 		as = append(as, "id", of.id)
-	case observe.Descriptor:
-		if fd, is := l.descriptorOf(uint32(of.id)); is {
-			as = append(as, "id", fd)
-		}
 	}
 	if l.debug && of.kind != observe.Handler {
 		if from := l.probe.Place(); from != nil {
@@ -39,18 +35,6 @@ func (l *Loop) queued(at lane) int {
 		return n + l.internals.len()
 	}
 	return n + l.micro.len() + l.ticks.len()
-}
-
-// descriptorOf returns the descriptor of a registration, or false if the registration has ended. It searches nothing: all
-// of many descriptors may panic at once.
-func (l *Loop) descriptorOf(tag uint32) (fd int, is bool) {
-	d := &l.fds
-	l.lock(&d.look)
-	defer d.look.Unlock()
-	if r := d.slots.find(tag); r != nil {
-		return r.fd, true
-	}
-	return 0, false
 }
 
 // LogValue makes slog log an Activity as a group: kind, and name, detail and since where they are set.

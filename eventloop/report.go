@@ -5,6 +5,7 @@ package eventloop
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/pprof"
 	"strconv"
@@ -107,6 +108,14 @@ func (e *episode) report(l *Loop, err error) {
 		}
 		l.callHandler(func() { l.log().Warn("loop overloaded", "kind", k.String(), "waiting", l.queued(at), "error", err) })
 	}
+}
+
+// logLater logs, on a goroutine of its own: a logger, or the text of a panic's value, may block, panic or call runtime.Goexit.
+func (l *Loop) logLater(level slog.Level, msg string, err error, args ...any) {
+	go func() {
+		defer func() { _ = recover() }()
+		l.log().Log(context.Background(), level, msg, append([]any{"error", err}, args...)...)
+	}()
 }
 
 // label gives the calling goroutine, which is going to run the loop, the labels of ctx and the loop's own label for profiles.

@@ -4,6 +4,7 @@ package eventloop
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -51,7 +52,7 @@ func (l *Loop) reportStall(stall observe.Stall) {
 	fault := &PanicError{Value: ErrGoexit}
 	defer func() {
 		if fault != nil {
-			l.logError("the report of a stall panicked", fault, "kind", observe.Stalled.String(), "of", stall.Kind, "stack", string(fault.Stack))
+			l.logLater(slog.LevelError, "the report of a stall panicked", fault, "kind", observe.Stalled.String(), "of", stall.Kind, "stack", string(fault.Stack))
 		}
 	}()
 	fault = guarded(func() { l.onStall(Stall(stall)) })

@@ -11,8 +11,8 @@ package eventloop
 //	any lane          taking its inbox's lock           mayHaveWork
 //	an earlier timer  storing earliest                  loading earliest to arm the alarm
 //	the alarm         storing alarm.rang                loading alarm.rang to arm it anew
-//	a descriptor      storing fds.ready, by the watch   loading fds.ready
-//	a mode, a poller  storing fds.changed               loading fds.changed
+//	a descriptor      storing fds.ready, by the watch   fds.News
+//	a mode, a poller  storing fds.changed               fds.News
 //	the end           leaving Sleeping for Terminating  the park: this step claims the wake-up,
 //	                  or, at rest, adding Close         and its signal ends the park
 //	a group's tasks   storing their number              reading those of all shares; producers look for
@@ -53,19 +53,18 @@ func (l *Loop) sleep() {
 	l.noteWake(!l.state.wake()) // if it was no waker, the loop itself leaves Sleeping
 	l.share.wakeUp(tasks)
 	l.learnFromWake()
-	event := l.fds.pending()
+	event := l.fds.Pending()
 	if event {
 		l.tickTime.Store(l.now()) // the events that are served next were not ready before
 	}
-	l.fds.choosePark(event)
+	l.fds.Slept(event)
 }
 
 // park waits until there may be something to do. The loop has committed to sleep.
 func (l *Loop) park() {
-	d := &l.fds
-	blocked := d.blocked.Load() != nil && !d.parking
+	blocks, timed := l.fds.Blocks()
 	timeout := time.Duration(-1)
-	if at := l.earliest.Load(); !blocked {
+	if at := l.earliest.Load(); !timed {
 		l.alarm.arm(l, at)
 	} else if at != never {
 		timeout = time.Duration(max(0, at-l.now()))
@@ -73,22 +72,18 @@ func (l *Loop) park() {
 	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded(true)) {
 		return // the signal of a producer that has claimed the wake-up already ends the next park early, which is harmless
 	}
-	switch {
-	case blocked:
-		l.wait(timeout)
-	case d.parking:
-		l.takeEvents(d.parker.Park())
-	default:
-		sched.Await(l.wake)
-		<-l.wake
+	if blocks {
+		l.collected(l.fds.Park(l.tickTime.Load(), timeout))
+		return
 	}
+	sched.Await(l.wake)
+	<-l.wake
 }
 
 // rest parks a loop that is ending and waits for workers, until there is something to run. Descriptors are not served any
 // more, so it parks on its channel.
 func (l *Loop) rest() {
-	l.fds.endWatch()
-	l.fds.blocked.Store(nil)
+	l.fds.Leave()
 	if !l.state.rest() {
 		return
 	}
@@ -104,7 +99,7 @@ func (l *Loop) rest() {
 }
 
 // hasNews tells whether other goroutines may have left something to do. It does not count the alarm.
-func (l *Loop) hasNews() bool { return l.mayHaveWork() || l.fds.news() }
+func (l *Loop) hasNews() bool { return l.mayHaveWork() || l.fds.News() }
 
 // wakeIfSleeping wakes the loop if it sleeps. The caller has published before what the loop is to see.
 func (l *Loop) wakeIfSleeping() {
@@ -123,8 +118,7 @@ func (l *Loop) unpark() {
 // sleep. If the channel is full, it has the late signal of another sleep, which ends this park as well. A late signal
 // may reach a place that the loop has left: then it ends the next park there early.
 func (l *Loop) signal() {
-	if p := l.fds.blocked.Load(); p != nil {
-		l.wakePoller(*p, firstRetry)
+	if l.fds.Signal() {
 		return
 	}
 	sched.Point()

@@ -112,10 +112,10 @@ var loopMutants = []mutant{
 
 	// wait.go: the table of what is published and verified, row by row
 	{"wait-lanes-not-verified", "eventloop/wait.go",
-		"return l.mayHaveWork() || l.fds.news()", "return l.fds.news()",
+		"return l.mayHaveWork() || l.fds.News()", "return l.fds.News()",
 		"work that comes at the moment of falling asleep waits for other work", "^TestAbandonedPromisesAreCollected$"},
 	{"wait-descriptors-not-verified", "eventloop/wait.go",
-		"return l.mayHaveWork() || l.fds.news()", "return l.mayHaveWork()",
+		"return l.mayHaveWork() || l.fds.News()", "return l.mayHaveWork()",
 		"an event, or a change of mode, at the moment of falling asleep waits for other work",
 		"^TestConformance$/^impl=main$/^D18_TickTime$"},
 	{"wait-alarm-not-verified", "eventloop/timer.go",
@@ -129,7 +129,7 @@ var loopMutants = []mutant{
 		"\tl.noteWake(!l.state.wake()) // if it was", "\tl.noteWake(true) // if it was",
 		"a loop that woke by itself is taken to be asleep, and cannot sleep again", "^TestFaultsWithABrokenLogger$"},
 	{"wait-woken-in-wrong-place", "eventloop/wait.go",
-		"if p := l.fds.blocked.Load(); p != nil {", "if p := l.fds.blocked.Load(); false {",
+		"if l.fds.Signal() {", "if false {",
 		"a loop that blocks in the system's poller is not woken", "^TestModeChangeWakes$"},
 
 	// microtask.go
@@ -142,8 +142,8 @@ var loopMutants = []mutant{
 	{"timer-background-does-not-look", "eventloop/timer.go",
 		" || deadline-tick < quota.Tick && deadline <= l.now()", "",
 		"critical timers wait for ten milliseconds of background ones", "^TestBackgroundGivesWay$"},
-	{"fd-events-wait-for-registrations", "eventloop/fd.go",
-		"\tl.lock(&d.look)\n\tfor l.foreignDue() {", "\td.mu.Lock()\n\td.mu.Unlock()\n\tl.lock(&d.look)\n\tfor l.foreignDue() {",
+	{"fd-events-wait-for-registrations", "internal/fdset/park.go",
+		"\tif r := s.table.find(e.Tag)", "\ts.mu.Lock()\n\ts.mu.Unlock()\n\tif r := s.table.find(e.Tag)",
 		"beside many who register, and others that compute, the loop waits for seconds", "^TestEventsDoNotWaitForRegistrations$"},
 	{"microtask-own-without-end", "eventloop/microtask.go",
 		"\tl.account.Accept()\n\treturn true\n", "\treturn true\n",
@@ -341,7 +341,7 @@ var loopMutants = []mutant{
 		"if h.released.Swap(true) {", "if h.released.Load() {",
 		"releasing a hold twice takes away another", "^TestConformance$/^impl=main$/^AutoExit_Hold$"},
 	{"fd-exit-waits-for-registrations", "eventloop/liveness.go",
-		"{ return int(l.fds.size.Load()) > unneeded }", "{ return false }",
+		"{ return l.fds.Len() > unneeded }", "{ return false }",
 		"beside many who register a loop that may end by itself waits for their lock before each sleep", "^TestLivenessDoesNotWaitForRegistrations$"},
 
 	// promisify.go

@@ -163,7 +163,7 @@ var seenMutants = []mutant{
 		"loops:       1,", "loops:       0,",
 		"the utilization of several loops is that of none", "^TestMergeIntoNone$"},
 	{"records-timer-without-number", "eventloop/records.go",
-		"case observe.Timer, observe.Threadlet:", "case observe.Threadlet:",
+		"case observe.Timer, observe.Threadlet, observe.Descriptor:", "case observe.Threadlet:",
 		"nobody learns which timer has panicked", "^TestRecordsNameWhatTheySpeakOf$"},
 	{"records-handler-is-a-task", "eventloop/callback.go",
 		"\tl.calling.kind = observe.Handler\n", "",

@@ -26,7 +26,6 @@ type Shelf int
 // The shelves.
 const (
 	Timers Shelf = iota
-	Registrations
 	Workers
 	Threadlets
 	shelves

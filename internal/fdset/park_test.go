@@ -1,0 +1,103 @@
+package fdset
+
+// Tests of what the owner does with events, on a poller of the test's own.
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
+)
+
+// host is a loop that is never woken, since the tests are the owner.
+type host struct{ t *testing.T }
+
+func (host) Ending() bool { return false }
+func (host) Wake()        {}
+func (h host) Log(_ slog.Level, msg string, err error, _ ...any) {
+	h.t.Errorf("%s: %v", msg, err)
+}
+
+// readyPoller reports everything that was added to it as ready, always.
+type readyPoller struct {
+	added  map[int]uint32 // tags
+	resets int
+}
+
+func (p *readyPoller) Add(fd int, _ loopapi.IOEvents, tag uint32) error {
+	p.added[fd] = tag
+	return nil
+}
+func (p *readyPoller) Modify(int, loopapi.IOEvents, loopapi.IOEvents, uint32) error { return nil }
+func (p *readyPoller) Remove(fd int, _ loopapi.IOEvents) error                      { delete(p.added, fd); return nil }
+func (p *readyPoller) Watch(func(error)) (func(), error)                            { return func() {}, nil }
+func (p *readyPoller) Wake() error                                                  { return nil }
+func (p *readyPoller) Close() error                                                 { return nil }
+func (p *readyPoller) Reset() error {
+	p.resets++
+	clear(p.added)
+	return nil
+}
+func (p *readyPoller) Wait(time.Duration) (all []poller.Event, err error) {
+	for fd, tag := range p.added {
+		all = append(all, poller.Event{FD: fd, Tag: tag, Events: loopapi.EventRead})
+	}
+	return all, nil
+}
+
+// Two that are always ready unregister each other, and register each other anew: each batch has an event that is nobody's,
+// and the owner does not remember all of them.
+func TestUnknownTagsAreNotKept(t *testing.T) {
+	p := &readyPoller{added: map[int]uint32{}}
+	var s Set
+	s.Init(host{t}, func() (Poller, error) { return p, nil })
+	register := func(fd int) {
+		require.NoError(t, s.Register(fd, loopapi.EventRead, func(loopapi.IOEvents) {}, nil))
+	}
+	register(0)
+	register(1)
+	calls := 0
+	for range 3 * MostEarlier {
+		asked, err := s.Collect(0, true)
+		require.NoError(t, err)
+		require.True(t, asked)
+		for s.Collected() {
+			if r, events := s.Next(); events != 0 {
+				calls++
+				require.NoError(t, s.Unregister(1-r.FD, nil, nil))
+				register(1 - r.FD)
+			}
+			require.LessOrEqual(t, len(s.earlier)+len(s.unknown), MostEarlier+4)
+		}
+	}
+	require.GreaterOrEqual(t, calls, 3*MostEarlier)
+	require.NotZero(t, p.resets)
+	require.Equal(t, 2, s.Len())
+}
+
+// What followed a registration and was not called is handed back by Close, in its order; what was called is not.
+func TestCloseHandsBackWhatFollows(t *testing.T) {
+	var s Set
+	s.Init(host{t}, func() (Poller, error) { return &readyPoller{added: map[int]uint32{}}, nil })
+	var tasks []func()
+	var order []int
+	for fd := range 8 {
+		require.NoError(t, s.Register(fd, loopapi.EventRead, func(loopapi.IOEvents) {}, nil))
+		require.NoError(t, s.Unregister(fd, func() { order = append(order, fd) }, func(task func()) { tasks = append(tasks, task) }))
+		if fd%2 == 0 { // so that some of the list is dropped on the way
+			tasks[fd/2]()
+		}
+	}
+	left, err := s.Close()
+	require.NoError(t, err)
+	for _, fn := range left {
+		fn()
+	}
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, order)
+	require.ErrorIs(t, s.Unregister(0, nil, nil), loopapi.ErrLoopTerminated)
+	require.ErrorIs(t, s.Modify(0, 0), loopapi.ErrLoopTerminated)
+}
