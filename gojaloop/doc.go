@@ -4,8 +4,8 @@
 // # Threading rule
 //
 // A runtime belongs to its loop. Scripts run on the loop, and so does every function given to a [Host], unless its
-// documentation says otherwise. Any goroutine may call [Host.Do], [Host.Submit], [Host.Run], [Host.Close] and the
-// other methods that say so. All remaining methods are for the loop: call them in a function given to Do or Submit,
+// documentation says otherwise. Any goroutine may call [Host.Call], [Host.Do], [Host.Submit], [Host.Run], [Host.Close]
+// and the other methods that say so. All remaining methods are for the loop: call them in a function given to Do or Submit,
 // or in a Go function that a script has called. On other goroutines only primitive values of scripts may be used, and
 // no *goja.Exception: exceptions leave the loop as [*Error], which any goroutine may use.
 //

@@ -134,6 +134,7 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 	}
 	n := &h.entry
 	n.checkpoint = true
+	h.switchTo(nil)
 	for h.endErr == nil {
 		if n.threw {
 			callback, fn := h.nextCallback()
@@ -151,10 +152,19 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 		}
 		if h.ticks.len() != 0 {
 			n.mayHaveJobs = true
-			return h.ticks.pop().value(h)
+			t := h.ticks.pop()
+			if !h.follows {
+				return t.value(h)
+			}
+			h.within(t.scope, t.fn, goja.Undefined(), t.args...)
+			continue
 		}
 		if h.jobsWait() {
-			break
+			if !h.follows {
+				break
+			}
+			h.runJobs()
+			continue
 		}
 		if h.rejections.due() {
 			n.mayHaveJobs = true
@@ -174,6 +184,9 @@ func (h *Host) next(call goja.FunctionCall) goja.Value {
 			return callback
 		}
 		break
+	}
+	if h.follows && h.guard.busy.Load() {
+		h.guard.forgive() // what it was for is over; goja would drop the jobs of others
 	}
 	return goja.Undefined()
 }
@@ -237,6 +250,9 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 			}
 			if t := h.timers.next(); t != nil {
 				n.calling = true
+				if h.follows {
+					return nil, func(*goja.Runtime) { h.within(t.scope, t.Get(onTimeout), t.object) }
+				}
 				return t.object, nil
 			}
 			h.timersCut, n.begun = false, false
@@ -261,6 +277,9 @@ func (h *Host) nextCallback() (object goja.Value, fn func(*goja.Runtime)) {
 			}
 			if im := h.immediates.next(); im != nil {
 				n.calling = true
+				if h.follows {
+					return nil, func(*goja.Runtime) { h.within(im.scope, im.Get(onTimeout), im.object) }
+				}
 				return im.object, nil
 			}
 			n.begun = false

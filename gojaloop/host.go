@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/require"
@@ -39,8 +40,8 @@ type Host struct {
 	stderr       io.Writer
 	sandbox      bool
 	signals      map[string]func() // functions that stop listening to signals, by the signal's name
-	// Read-only views of goja's internals: the queue of promise jobs, the call stack, and the stack of try
-	// statements. Each is invalid if goja has no such field.
+	// goja's internals: the queue of promise jobs, the call stack, and the stack of try statements. Each is invalid if goja has
+	// no such field. The call stack is only read; what is written has its rule in context.go.
 	jobs, calls, tries reflect.Value
 
 	process process
@@ -69,10 +70,14 @@ type Host struct {
 	pending    int                         // Go work under way, and promises that Go is to settle: Run waits for them
 	awaited    slim.Map[*waiter, struct{}] // promises of Await that are pending
 	work       work
-	release    func() // releases the hold on the loop; nil while pending is 0
-	runs       []*run // calls of Run that wait until nothing is left to do
-	confirming bool   // confirm is queued at the loop, or runs
-	exiting    bool   // listeners of 'exit' run, or what they leave: no tick, timer or immediate is accepted
+	follows    bool                      // contexts are kept, see context.go
+	scope      *scope                    // the context of what runs; nil for none
+	inJobs     bool                      // runJobs runs
+	inFlight   slim.Map[*call, struct{}] // calls that have begun
+	release    func()                    // releases the hold on the loop; nil while pending is 0
+	runs       []*run                    // calls of Run that wait until nothing is left to do
+	confirming bool                      // confirm is queued at the loop, or runs
+	exiting    bool                      // listeners of 'exit' run, or what they leave: no tick, timer or immediate is accepted
 
 	guard guard
 	ended atomic.Pointer[error] // endErr, for other goroutines
@@ -200,7 +205,7 @@ func (h *Host) makeQueueMicrotask() goja.Value {
 // slice returns the field of that name if it is a slice, else the zero Value.
 func slice(of reflect.Value, name string) reflect.Value {
 	if f := of.FieldByName(name); f.Kind() == reflect.Slice {
-		return f
+		return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 	}
 	return reflect.Value{}
 }
@@ -235,6 +240,9 @@ func (h *Host) end(err error) {
 		w.reject(closed(err))
 	}
 	h.awaited = slim.Map[*waiter, struct{}]{}
+	for c := range h.inFlight.Of {
+		c.finish(nil, closed(err))
+	}
 	if h.depth > 0 {
 		h.guard.interrupt(h.guard.current(), err)
 	}

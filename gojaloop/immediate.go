@@ -34,6 +34,7 @@ type immediate struct {
 // written.
 type immediateExtra struct {
 	args  []goja.Value
+	scope *scope
 	props properties
 }
 
@@ -64,6 +65,9 @@ func (ims *immediates) add(fn goja.Value, args []goja.Value) *immediate {
 	im := &immediate{immediates: ims, fn: fn, immediateExtra: noImmediateExtra}
 	if args != nil {
 		im.own().args = args
+	}
+	if h.scope != nil {
+		im.own().scope = h.scope
 	}
 	im.object = h.vm.NewDynamicObject(im)
 	_ = im.object.SetPrototype(ims.prototype())

@@ -32,8 +32,11 @@ type guard struct {
 	limit    time.Duration // how long a callback may take with its checkpoint; 0 for any time
 	callback atomic.Uint64 // the number of the callback that runs; the loop counts, the watch reads
 
+	calling atomic.Pointer[call] // the call whose code runs; written by the loop, which then reads busy
+
 	mu     sync.Mutex
 	cause  error       // the cause of the interrupt under way; guarded by mu
+	victim *call       // the call that the interrupt under way is for; nil if it is for an entry or a callback; guarded by mu
 	killed error       // why no entry may begin any more; guarded by mu
 	dead   atomic.Bool // killed is set
 }
@@ -73,7 +76,7 @@ func (g *guard) finish() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.host.vm.ClearInterrupt()
-	g.cause = nil
+	g.cause, g.victim = nil, nil
 	g.busy.Store(false)
 }
 
@@ -86,21 +89,41 @@ func (g *guard) interrupt(entry uint64, cause error) { g.interruptIn(entry, 0, c
 // interruptIn does what interrupt does, as long as the callback of that number runs, unless that is 0. The loop writes callback,
 // then reads busy; so an interrupt for a callback that is over is seen, and taken back, before the next one begins.
 func (g *guard) interruptIn(entry, callback uint64, cause error) {
+	g.interruptWhile(func() bool {
+		return !(entry == 0 || g.entry.Load() != entry || callback != 0 && g.callback.Load() != callback)
+	}, nil, cause)
+}
+
+// interruptCall interrupts the code of a call if it runs, and tells whether it does. Any goroutine.
+func (g *guard) interruptCall(c *call, cause error) bool {
+	return g.interruptWhile(func() bool { return g.calling.Load() == c }, c, cause)
+}
+
+// isFor tells whether the interrupt under way is for that call. On the loop.
+func (g *guard) isFor(c *call) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return c != nil && g.victim == c
+}
+
+// interruptWhile interrupts as long as runs returns true, and returns what it has returned first. Any goroutine.
+func (g *guard) interruptWhile(runs func() bool, victim *call, cause error) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.busy.Store(true)
-	if entry == 0 || g.entry.Load() != entry || callback != 0 && g.callback.Load() != callback {
-		return
+	if !runs() {
+		return false
 	}
 	if g.cause == nil {
-		g.cause = cause
+		g.cause, g.victim = cause, victim
 	}
 	g.host.vm.Interrupt(cause)
 	time.AfterFunc(again, func() {
-		if g.entry.Load() == entry {
-			g.interruptIn(entry, callback, cause)
+		if runs() {
+			g.interruptWhile(runs, victim, cause)
 		}
 	})
+	return true
 }
 
 // next counts a callback, and takes back the interrupt of the one before. On the loop.
@@ -113,13 +136,18 @@ func (g *guard) next() {
 	}
 }
 
-// forgive takes back the interrupt of a callback that took too long. On the loop.
+// forgive takes back the interrupt of a callback that took too long, or of a call. On the loop.
 func (g *guard) forgive() {
+	g.takeBack(func() bool { return g.cause == ErrCallbackLimit || g.victim != nil })
+}
+
+// takeBack takes back the interrupt under way if the function, which is called with mu locked, says so. On the loop.
+func (g *guard) takeBack(unwanted func() bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cause == ErrCallbackLimit {
+	if unwanted() {
 		g.host.vm.ClearInterrupt()
-		g.cause = nil
+		g.cause, g.victim = nil, nil
 	}
 }
 
@@ -206,7 +234,8 @@ var errLost = errors.New("gojaloop: an exception got lost in goja, which cannot 
 func (h *Host) interrupted(fault error) {
 	h.dropLeft()
 	err := h.guard.killCause()
-	if cause := h.guard.interruptCause(); err == nil && cause != nil && h.broken() {
+	calls := len(h.inFlight.Of) > 0 // they may have lost jobs
+	if cause := h.guard.interruptCause(); err == nil && cause != nil && (calls || h.broken()) {
 		err = loopapi.Errorf("%v: %v", ErrBroken, cause)
 	} else if err == nil && cause == nil {
 		e := h.asError(goja.Undefined(), fault)

@@ -10,8 +10,9 @@ import (
 
 // tick is a function of process.nextTick: it runs at the checkpoint of the current callback.
 type tick struct {
-	fn   *goja.Object
-	args []goja.Value
+	fn    *goja.Object
+	args  []goja.Value
+	scope *scope
 }
 
 // value returns a function without arguments that calls the nextTick function.
@@ -53,7 +54,7 @@ func (h *Host) nextTick(call goja.FunctionCall) goja.Value {
 		panic(h.invalid(call.Argument(0), "callback"))
 	}
 	if !h.over() {
-		h.ticks.push(tick{fn, rest(call.Arguments, 1)})
+		h.ticks.push(tick{fn, rest(call.Arguments, 1), h.scope})
 	}
 	return goja.Undefined()
 }

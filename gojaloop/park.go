@@ -4,6 +4,7 @@ package gojaloop
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -53,15 +54,26 @@ func (h *Host) Pending() int { return h.timers.refs + h.immediates.refs }
 
 // Forget cancels all timers and immediates, as their clear functions do. It is for the loop; while the host is parked
 // and its loop has ended, for the goroutine that parked it.
-func (h *Host) Forget() {
-	for _, l := range h.timers.order {
-		for l.head != nil {
-			h.timers.clear(l.head)
+func (h *Host) Forget() { h.clearWhere(func(*scope) bool { return true }) }
+
+// clearWhere cancels the timers and immediates with a context for which f returns true.
+func (h *Host) clearWhere(f func(*scope) bool) {
+	for _, l := range slices.Clone(h.timers.order) {
+		for t := l.head; t != nil; {
+			next := t.next
+			if f(t.scope) {
+				h.timers.clear(t)
+			}
+			t = next
 		}
 	}
 	for _, q := range []*queue{&h.immediates.batch, &h.immediates.fresh} {
-		for q.head != nil {
-			h.immediates.clear(q.head)
+		for im := q.head; im != nil; {
+			next := im.next
+			if f(im.scope) {
+				h.immediates.clear(im)
+			}
+			im = next
 		}
 	}
 }

@@ -56,13 +56,14 @@ func (h *Host) mustBeOnLoop() {
 
 // Await returns a Go promise that settles as v does. As with a script's await, v may be a promise, an object with a
 // method then, or any other value. The Go promise is fulfilled with the exported value. It is rejected with the Go
-// error that the script has thrown, else with an [*Error]; for scripts the rejection counts as handled. When the host
+// error that the script has thrown, else with an [*Error]; the rejection counts as handled, for scripts and for Go. When the host
 // ends, it is rejected with [ErrClosed] and the reason; when the loop ends, with eventloop.ErrLoopTerminated.
 //
 // It is for the loop, and panics with [ErrNotOnLoop] elsewhere. Any goroutine may wait for the promise.
 func (h *Host) Await(v goja.Value) *promise.Promise {
 	h.mustBeOnLoop()
 	p, resolve, reject := h.loop.NewPromise()
+	p.Catch(func(error) (any, error) { return nil, nil }) // the caller awaits it, maybe not yet
 	if h.endErr != nil {
 		reject(closed(h.endErr))
 		return p
@@ -117,7 +118,8 @@ func (h *Host) attach(v, fulfilled, rejected goja.Value) (err error) {
 // promise's value and is called on the loop, or nil for undefined. An error of either function rejects the promise as
 // [Host.Promise] says, and so does a panic.
 //
-// The context is common to all calls under way: it ends when none is left, when the host ends, and when the loop has ended.
+// The context is common to all calls under way, or to those that a call of [Host.Call] has made: it ends when none is left, when
+// that call is ended, when the host ends, and when the loop has ended.
 // Run, Shutdown and an auto-exit loop wait for fn. Promisify is for the loop, and panics if fn is nil.
 func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*goja.Runtime) (goja.Value, error), error)) goja.Value {
 	if fn == nil {
@@ -129,10 +131,14 @@ func (h *Host) Promisify(fn func(ctx context.Context, args []goja.Value) (func(*
 		if h.endErr != nil {
 			return h.vm.ToValue(js)
 		}
-		ctx := h.work.add(h.loop)
+		w := &h.work
+		if h.scope != nil && h.scope.call != nil {
+			w = &h.scope.call.work
+		}
+		ctx := w.add(h.loop)
 		h.hold(1)
 		settle := func(set func() error) {
-			h.work.remove()
+			w.remove()
 			h.settlement(set, reject)
 		}
 		h.begin(func() (any, error) { return fn(ctx, args) }).Then(func(v any) (any, error) {

@@ -12,7 +12,7 @@ import (
 
 // rejections holds promises that had no handler when they were rejected. Used on the loop alone.
 type rejections struct {
-	waiting  map[*goja.Promise]struct{}      // to be reported
+	waiting  map[*goja.Promise]*scope        // to be reported, with the contexts in which they were rejected
 	order    []*goja.Promise                 // the same in their order, and some that were handled meanwhile
 	handled  []*goja.Promise                 // handled after they were reported
 	reported slim.Map[weakPromise, struct{}] // reported, and not handled since
@@ -27,7 +27,7 @@ func (h *Host) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	switch {
 	case h.endErr != nil:
 	case op == goja.PromiseRejectionReject:
-		r.add(p)
+		r.add(p, h.scope)
 	case !r.remove(p):
 		if w := weak.Make(p); len(r.reported.Of) > 0 {
 			if _, ok := r.reported.Of[w]; ok {
@@ -38,11 +38,11 @@ func (h *Host) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	}
 }
 
-func (r *rejections) add(p *goja.Promise) {
+func (r *rejections) add(p *goja.Promise, o *scope) {
 	if r.waiting == nil {
-		r.waiting = map[*goja.Promise]struct{}{}
+		r.waiting = map[*goja.Promise]*scope{}
 	}
-	r.waiting[p] = struct{}{}
+	r.waiting[p] = o
 	r.order = append(r.order, p)
 }
 
@@ -93,7 +93,8 @@ func (h *Host) reportRejections() {
 	batch := r.order
 	r.order = nil
 	for _, p := range batch {
-		if r.remove(p) && h.endErr == nil {
+		ended := r.waiting[p].over()
+		if r.remove(p) && h.endErr == nil && !ended {
 			h.reportRejection(p)
 		}
 	}

@@ -24,6 +24,9 @@ func (h *Host) setTimer(call goja.FunctionCall, repeat bool) goja.Value {
 	if len(call.Arguments) > 2 {
 		t.own().args = rest(call.Arguments, 2)
 	}
+	if h.scope != nil {
+		t.own().scope = h.scope
+	}
 	if ts.html {
 		t.own().level = min(ts.level, freeLevels) + 1
 	}

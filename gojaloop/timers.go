@@ -77,6 +77,7 @@ type timer struct {
 // extra is the part of a timer that few timers need. All others share the variable none, which is never written.
 type extra struct {
 	args  []goja.Value
+	scope *scope
 	id    uint64 // 0 until a script asks for it; HTML timers have it from the start
 	level int    // nesting level, of HTML timers
 	began int64  // when an interval's callback began; the next delay counts from there
@@ -288,7 +289,7 @@ func (ts *timers) finish() {
 	ts.current, ts.level = nil, 0
 	switch {
 	case t.list != nil: // refreshed
-	case t.repeat && !t.cleared && ts.host.endErr == nil:
+	case t.repeat && !t.cleared && !t.scope.over() && ts.host.endErr == nil:
 		t.own().level = min(t.level, freeLevels) + 1
 		ts.insert(t, t.began)
 	case t.id != 0:

@@ -143,7 +143,7 @@ func TestJavaScript(t *testing.T) {
 	t.Setenv("ADDR", "127.0.0.1:0")
 	p := start(t, build(t, "javascript"), t.TempDir(), nil)
 	addr := p.line("listening on ")
-	for _, c := range []struct{ n, answer string }{{"20", "30"}, {"-1", "the rules take too long"}, {"2", "3"}} {
+	for _, c := range []struct{ n, answer string }{{"20", "30"}, {"-1", "the rules take too long"}, {"2000000", "the rules take too long"}, {"2", "3"}} {
 		response, err := http.Get("http://" + addr + "/?n=" + c.n)
 		if err != nil {
 			t.Fatal(err)

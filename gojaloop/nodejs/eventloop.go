@@ -60,6 +60,7 @@ type EventLoop struct {
 	ended    chan struct{}         // closed when what the last start began has ended
 	waiting  []func(*goja.Runtime) // functions for the next start
 	queued   atomic.Bool           // waiting is not empty; changed under mu
+	clears   []*object             // timers to cancel
 
 	terminated atomic.Bool // from Terminate to the next start; written by their callers
 
@@ -92,9 +93,14 @@ func NewEventLoop(opts ...Option) *EventLoop {
 	if l.enableConsole {
 		console.Enable(l.vm)
 	}
+	options := []gojaloop.Option{
+		gojaloop.WithRuntime(l.vm), gojaloop.WithZeroDelays(), gojaloop.WithSandbox(), gojaloop.WithUncaughtException(l.uncaught),
+	}
+	if !l.enableConsole {
+		options = append(options, gojaloop.WithoutGlobals("console"))
+	}
 	var err error
-	l.host, err = gojaloop.New(newLoop(false), gojaloop.WithRuntime(l.vm), gojaloop.WithZeroDelays(), gojaloop.WithSandbox(),
-		gojaloop.WithUncaughtException(l.uncaught))
+	l.host, err = gojaloop.New(newLoop(false), options...)
 	if err != nil {
 		panic(err) // a fresh runtime does not fail
 	}
@@ -158,6 +164,7 @@ func (l *EventLoop) begin(first func(*goja.Runtime), autoExit bool) (run func())
 		l.host.Park()
 		l.mu.Lock()
 		l.running = false
+		l.clearAll()
 		panicked := l.panicked
 		close(l.ended)
 		l.mu.Unlock()
@@ -269,10 +276,24 @@ func (l *EventLoop) ClearInterval(i *Interval) {
 }
 
 func (l *EventLoop) clear(o *object) {
+	l.mu.Lock()
+	l.clears = append(l.clears, o)
+	l.mu.Unlock()
 	l.RunOnLoop(func(*goja.Runtime) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.clearAll()
+	})
+}
+
+// clearAll cancels the timers of clears: in a function of the loop, and when the loop has stopped, so that Stop does not count
+// what was cleared before. The caller holds mu.
+func (l *EventLoop) clearAll() {
+	for _, o := range l.clears {
 		o.cleared = true
 		if o.value != nil {
 			_, _ = l.clearTimeout(nil, o.value)
 		}
-	})
+	}
+	l.clears = nil
 }

@@ -286,3 +286,26 @@ func TestLoopsLeaveNothing(t *testing.T) {
 	}
 	beat.Eventually(t, func() bool { return beat.Goroutines() <= before }, "goroutines to end")
 }
+
+func TestClearedBeforeStop(t *testing.T) {
+	for range 50 {
+		loop := nodejs.NewEventLoop()
+		loop.Start()
+		set := make(chan struct{})
+		i := loop.SetInterval(func(*goja.Runtime) {}, time.Hour)
+		loop.RunOnLoop(func(*goja.Runtime) { close(set) })
+		<-set
+		loop.ClearInterval(i)
+		if n := loop.Stop(); n != 0 {
+			t.Fatalf("%d timers are pending", n)
+		}
+	}
+}
+
+func TestWithoutConsole(t *testing.T) {
+	nodejs.NewEventLoop(nodejs.EnableConsole(false)).Run(func(vm *goja.Runtime) {
+		if _, err := vm.RunString("console.log(1)"); err == nil {
+			t.Error("there is a console")
+		}
+	})
+}

@@ -68,7 +68,7 @@ func (p *Pool) Call(ctx context.Context, function string, args ...any) (any, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	result, err := call(ctx, host, function, args)
+	result, err := host.Call(ctx, function, args...)
 	if ctx.Err() != nil || host.Err() != nil {
 		host.Close()
 		if fresh, err := p.host(host.Loop()); err == nil {
@@ -77,29 +77,6 @@ func (p *Pool) Call(ctx context.Context, function string, args ...any) (any, err
 	}
 	p.free <- host
 	return result, err
-}
-
-func call(ctx context.Context, host *gojaloop.Host, function string, args []any) (any, error) {
-	var result *eventloop.Promise
-	err := host.Do(ctx, func(vm *goja.Runtime) error {
-		values := make([]goja.Value, len(args))
-		for i, arg := range args {
-			values[i] = vm.ToValue(arg)
-		}
-		f, ok := goja.AssertFunction(vm.Get(function))
-		if !ok {
-			return vm.Try(func() { panic(vm.NewTypeError("%s is not a function", function)) })
-		}
-		value, err := f(goja.Undefined(), values...)
-		if err == nil {
-			result = host.Await(value)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return result.Await(ctx)
 }
 
 // Close ends all VMs, and interrupts running calls.

@@ -16,7 +16,7 @@ import (
 // second argument, with the outcome, whose value is null if the operation was cancelled.
 func (p *program) begin(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
-	callback, ok := goja.AssertFunction(call.Argument(1))
+	callback, ok := goja.AssertFunction(p.host.Bound(call.Argument(1)))
 	if !ok {
 		panic(p.newError("TypeError", "begin: no function"))
 	}

@@ -114,7 +114,7 @@ func (p *program) natives() goja.Value {
 		"fileSync":    func(call goja.FunctionCall) goja.Value { return p.outcome(operate(text(call, 0), p.exported(call))) },
 		"file":        p.fileLater,
 		"begin":       p.begin,
-		"follow":      p.follow,
+		"follow":      func(goja.FunctionCall) goja.Value { return p.host.AsyncStore() },
 		"spawn":       p.spawn,
 		"finish":      p.finishChild,
 		"codec":       p.codec,

@@ -133,16 +133,6 @@ lazy.async_hooks = () => {
 		try { return f.apply(self, args) } finally { context(before) }
 	}
 	const bind = f => { const c = context(); return function (...args) { return run(c, f, this, args) } }
-	const follow = (o, name, at = 0) => {
-		const f = o[name]
-		o[name] = Object.defineProperties(function (...args) {
-			if (context() !== undefined && typeof args[at] === 'function') args[at] = bind(args[at])
-			return f.apply(this, args)
-		}, Object.getOwnPropertyDescriptors(f))
-	}
-	for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']) follow(globalThis, name)
-	follow(process, 'nextTick')
-	follow(go, 'begin', 1)
 	class AsyncLocalStorage {
 		#key = Symbol('store')
 		static bind(f) { return bind(f) }
