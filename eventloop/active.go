@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/turnloop/turnloop/internal/fdset"
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 )
@@ -133,33 +134,29 @@ func (l *Loop) activeCallback(wanted bool) []Activity {
 }
 
 func (l *Loop) activeQueues(inside bool) (as []Activity) {
-	own := [...]func() int{l.externals.len, l.internals.len, func() int { return l.micro.len() + l.ticks.len() }}
+	own := [...]func() int{l.externals.Len, l.internals.Len, func() int { return l.micro.Len() + l.ticks.Len() }}
 	for i, at := range []lane{external, internal, microtask} {
 		b := l.inboxOf(at)
-		l.lock(&b.spinLock)
-		q := &b.lane[at&1]
-		n, m := q.len(), mark{}
-		if n > 0 {
-			m = q.peekMark()
-		}
+		l.lock(&b.Lock)
+		n, m := b.Len(), b.First()
 		left, accepted := l.probe.Waiting(kindOf(at))
 		if inside {
 			left = own[i]()
 		}
 		if left > 0 {
-			n, m = n+left, mark{accepted: accepted}
+			n, m = n+left, inbox.Mark{Accepted: accepted}
 		}
 		b.Unlock()
-		b.yieldIfWanted()
+		b.YieldIfWanted()
 		if at == external {
 			n, m = l.withShare(n, m)
 		}
 		if n == 0 {
 			continue
 		}
-		a := Activity{Kind: kindOf(at).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.accepted)}
-		if m.place != nil {
-			a.Detail += ", the first " + m.place.From()
+		a := Activity{Kind: kindOf(at).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.Accepted)}
+		if m.Place != nil {
+			a.Detail += ", the first " + m.Place.From()
 		}
 		as = append(as, a)
 	}
@@ -183,7 +180,7 @@ func (l *Loop) activeTimers() (as []Activity) {
 		})
 	}
 	t.mu.Unlock()
-	t.mu.yieldIfWanted()
+	t.mu.YieldIfWanted()
 	now := l.now()
 	due := func(deadline int64) string {
 		switch {
@@ -223,10 +220,10 @@ func (l *Loop) activeDescriptors() (as []Activity) {
 // those that still run.
 func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	u := &l.urgent
-	l.lock(&u.spinLock)
+	l.lock(&u.Lock)
 	n := int(u.begun - u.delivered.Load())
 	u.Unlock()
-	u.yieldIfWanted()
+	u.YieldIfWanted()
 	if ended {
 		n = l.crew.Load().size()
 	}

@@ -52,7 +52,7 @@ func (l *Loop) renewBounds(now int64) {
 // called when their allowance is due.
 func (l *Loop) tasksSpent() bool {
 	t := &l.bounds
-	l.share.noteLeft(l.externals.len())
+	l.share.noteLeft(l.externals.Len())
 	if !t.tasks.Out() && !t.tasks.Spent(l.now()) {
 		return false
 	}
@@ -68,11 +68,7 @@ func (l *Loop) noticeEnd() {
 	if l.account.Open {
 		return
 	}
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	internals, microtasks := l.internals.len()+u.lane[internal&1].len(), l.micro.len()+u.lane[microtask&1].len()
-	u.Unlock()
-	l.account = quota.Opened(quota.Functions, internals, microtasks, l.ticks.len(), l.promises.Unhandled())
+	l.account = quota.Opened(quota.Functions, l.queued(internal), l.queued(microtask)-l.ticks.Len(), l.ticks.Len(), l.promises.Unhandled())
 	l.promises.NoticeEnd()
 }
 
@@ -91,9 +87,7 @@ func (l *Loop) charged(q quota.Queue) bool { l.starts(q); return !l.Closed() }
 // workers'.
 func (l *Loop) refuseOthers() {
 	if l.account.Over() {
-		l.lock(&l.urgent.spinLock)
-		l.urgent.foreignCredit = 0
-		l.urgent.Unlock()
+		l.foreignCredit.Store(0)
 	}
 }
 
@@ -105,10 +99,10 @@ func (l scheduler) ScheduleAwaited(fn func()) error {
 	if l.state.load().closing() {
 		return ErrLoopTerminated
 	}
-	if l.urgent.has(microtask) {
+	if l.foreign.Raised() {
 		l.adoptMicrotasks()
 	}
-	l.micro.add(after(l.account.Before, fn))
+	l.micro.Add(after(l.account.Before, fn))
 	return nil
 }
 

@@ -5,6 +5,7 @@ package eventloop
 import (
 	"runtime/debug"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
 )
@@ -16,18 +17,18 @@ type calling struct {
 }
 
 // measured calls the first function of one of the loop's queues, and measures it.
-func (l *Loop) measured(k observe.Kind, q *queue) {
+func (l *Loop) measured(k observe.Kind, q *inbox.Queue) {
 	p := l.probe
 	if k == observe.Microtask {
-		n := l.micro.len() + l.ticks.len()
+		n := l.micro.Len() + l.ticks.Len()
 		p.Found(k, n)
 		p.Left(k, n-1)
-		p.Call(k, 0, nil, q.pop())
+		p.Call(k, 0, nil, q.Pop())
 		return
 	}
-	fn, m := q.popMarked()
-	p.Left(k, q.len())
-	p.Call(k, m.accepted, m.place, fn)
+	fn, m := q.PopMarked()
+	p.Left(k, q.Len())
+	p.Call(k, m.Accepted, m.Place, fn)
 }
 
 // callHandler calls a handler, or a logger.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/garbage"
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/quota"
 )
@@ -29,81 +30,25 @@ func (w word) Exit() (next Word, ok bool)                { return w.exit() }
 func (w word) Terminate(cause Word) (next Word, ok bool) { return w.terminate(cause) }
 func (w word) Terminated() (next Word)                   { return w.terminated() }
 
-// The values of the inbox's lock.
-const (
-	FreeEmpty = freeEmpty
-	Locked    = locked
-	FreeWork  = freeWork
-)
-
 // Closing and StateOf read the word.
 func (w word) Closing() bool  { return w.closing() }
 func (w word) StateOf() State { return w.state() }
 func (w word) Ending() bool   { return w.ending() }
 func (w word) Sleeping() bool { return w.sleeping() }
 
-// Queue is the chunked queue, without the lock that guards it in the inbox.
-type Queue struct{ q queue }
-
-// Push appends fn, growing as the inbox does.
-func (q *Queue) Push(fn func()) {
-	if q.q.full() {
-		q.q.grow(chunks.Get().(*chunk))
-	}
-	q.q.push(fn)
-}
-func (q *Queue) Pop() func()       { return q.q.pop() }
-func (q *Queue) Empty() bool       { return q.q.len() == 0 }
-func (q *Queue) Swap(other *Queue) { q.q.rewind(); q.q, other.q = other.q, q.q }
-
-// Clean tells whether no slot outside of what is queued holds a function.
-func (q *Queue) Clean() bool {
-	for c := q.q.head; c != nil; c = c.next {
-		for i, fn := range c.fns {
-			used := c.end
-			if c == q.q.tail {
-				used = q.q.written
-			}
-			unread := i < used && (c != q.q.head || i >= int(q.q.read))
-			if (fn != nil) != unread {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // WhileAChunkIsMade calls f once, while somebody makes a chunk.
 func WhileAChunkIsMade(f func()) {
 	garbage.Collect() // twice, so that there are no used ones
 	garbage.Collect()
-	plain := chunks.New
-	chunks.New = func() any {
-		chunks.New = plain
+	plain := inbox.Chunks.New
+	inbox.Chunks.New = func() any {
+		inbox.Chunks.New = plain
 		f()
 		return plain()
 	}
 }
 
-const (
-	ChunkSize      = chunkSize
-	InternalBudget = internalBudget
-)
-
-// Join takes what another queue has, of which nothing was read, behind its own.
-func (q *Queue) Join(other *Queue) { q.q.join(&other.q) }
-func (q *Queue) Len() int          { return q.q.len() }
-
-// Add appends fn as the loop does to its own queues.
-func (q *Queue) Add(fn func()) { q.q.add(fn) }
-
-// Chunks is how many chunks the queue holds.
-func (q *Queue) Chunks() (n int) {
-	for c := q.q.head; c != nil; c = c.next {
-		n++
-	}
-	return n
-}
+const InternalBudget = internalBudget
 
 // SystemPoller is the part of the system that the loop can do without.
 type SystemPoller = fdset.Poller
@@ -135,7 +80,7 @@ func (l *Loop) StopAlarm() bool { return l.alarm.timer.Stop() }
 // Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
 // rests. It is for loops that have not begun to end.
 func (l *Loop) Hurry(late, credit int) {
-	l.urgent.foreignCredit = late
+	l.foreignCredit.Store(int64(late))
 	l.Credit(credit)
 }
 
@@ -146,11 +91,11 @@ func (l *Loop) Credit(credit int) { l.account = quota.Opened(credit) }
 func (l *Loop) Counts() bool { return l.account.Open }
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
-func (l *Loop) LockInbox()   { l.lock(&l.inbox.spinLock) }
+func (l *Loop) LockInbox()   { l.lock(&l.inbox.Lock) }
 func (l *Loop) UnlockInbox() { l.inbox.Unlock() }
 
 // InboxWanted tells whether the loop waits for that lock.
-func (l *Loop) InboxWanted() bool { return l.inbox.wanted.Load() != 0 }
+func (l *Loop) InboxWanted() bool { return l.inbox.Wanted() }
 
 // LockTable takes the lock that registrations take; UnlockTable gives it back.
 func (l *Loop) LockTable()   { l.fds.Lock() }
@@ -158,10 +103,10 @@ func (l *Loop) UnlockTable() { l.fds.Unlock() }
 
 // Queued is how many functions wait in the inboxes.
 func (l *Loop) Queued() (n int) {
-	l.lockBoth()
-	defer l.unlockBoth()
-	for _, b := range []*inbox{&l.inbox, &l.urgent.inbox} {
-		n += b.lane[0].len() + b.lane[1].len()
+	l.lockInboxes()
+	defer l.unlockInboxes()
+	for _, b := range l.inboxes() {
+		n += b.Len()
 	}
 	return n
 }
@@ -337,7 +282,7 @@ func (g *Group) WithLocks(fn func()) {
 
 // WithUrgentLock calls fn while it holds the lock of the urgent inbox.
 func (l *Loop) WithUrgentLock(fn func()) {
-	l.lock(&l.urgent.spinLock)
+	l.lock(&l.urgent.Lock)
 	defer l.urgent.Unlock()
 	fn()
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	plain "sync/atomic"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -58,7 +59,7 @@ type share struct {
 	left   int          // tasks that the runner at the head of the loop's queue may still run, 0 for groupRun of them; only the loop touches it
 
 	mu      sched.Mutex // guards what follows
-	tasks   queue
+	tasks   inbox.Queue
 	runners int  // runners that have been posted and are not done
 	first   bool // the runner that was posted last found its loop asleep, with nothing else to do; enqueue writes it
 	room    int  // tasks that they may still run; less than there are only where some were stolen
@@ -146,7 +147,7 @@ func (g *Group) Least() *Loop {
 func (g *Group) load(i int) int {
 	l, s := g.loops[i], &g.shares[i]
 	tasks := int(s.behind.Load() + s.ahead.Load())
-	if l.inbox.mayHaveWork() {
+	if l.inbox.MayHaveWork() {
 		tasks = max(tasks, 1)
 	}
 	// A runner that waits in the loop's queue is counted twice: there, and by the tasks that it is for.
@@ -192,8 +193,8 @@ func (g *Group) submitTo(i int, fn func()) error {
 	switch {
 	case yields: // post could not yield, since it held the share's lock
 		l.yieldTo(ticks)
-	case backlog >= yieldBacklog && !g.onLoop():
-		giveWay(backlog)
+	case backlog >= inbox.Far && !g.onLoop():
+		inbox.GiveWay(backlog)
 	}
 	return nil
 }
@@ -212,20 +213,20 @@ func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
 	switch {
 	case s.sealed.Load(), s.loop.state.load().closing(): // a closed loop runs nothing, also where a runner has room
 		return false, 0, ErrLoopTerminated
-	case g.limit > 0 && s.tasks.len() >= g.limit:
+	case g.limit > 0 && s.tasks.Len() >= g.limit:
 		return false, 0, ErrLoopOverloaded
 	}
 	waits = s.runners > 0
-	s.n.Store(int32(s.tasks.len() + 1)) // before the runner may wake the loop, which then passes on what waits; see passOn
-	if s.room <= s.tasks.len() {
+	s.n.Store(int32(s.tasks.Len() + 1)) // before the runner may wake the loop, which then passes on what waits; see passOn
+	if s.room <= s.tasks.Len() {
 		if err := s.post(); err != nil {
-			s.n.Store(int32(s.tasks.len()))
+			s.n.Store(int32(s.tasks.Len()))
 			return false, 0, err
 		}
 		waits = waits || !s.first
 	}
-	if s.tasks.full() {
-		backlog = s.tasks.len()
+	if s.tasks.Full() {
+		backlog = s.tasks.Len()
 	}
 	s.add(fn, m)
 	return waits, backlog, nil
@@ -318,7 +319,7 @@ func (g *Group) beginEnd(closing bool) (first bool) {
 		s.mu.Lock()
 		s.sealed.Store(true)
 		if closing {
-			s.tasks = queue{}
+			s.tasks = inbox.Queue{}
 			s.n.Store(0)
 		}
 		s.mu.Unlock()

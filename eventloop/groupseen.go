@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 )
 
@@ -21,42 +22,33 @@ func (g *Group) Metrics() (m Metrics) {
 
 // markShared returns the mark of a task of the group. Its time is on a clock that all loops share, as another loop may run
 // the task.
-func (l *Loop) markShared() (m mark) {
+func (l *Loop) markShared() (m inbox.Mark) {
 	p := l.probe
 	if !p.Stamps() {
 		return m
 	}
-	m.place = l.here()
+	m.Place = l.here()
 	if p.Every() == 1 || rand.Uint32N(p.Every()) == 0 {
-		m.accepted = p.Accepted(l.OnLoop()) + l.born
+		m.Accepted = p.Accepted(l.OnLoop()) + l.born
 	}
 	return m
 }
 
 // callShared runs a task of the group, and measures it.
-func (l *Loop) callShared(m mark, fn func()) {
-	if m.accepted != 0 {
-		m.accepted = max(m.accepted-l.born, 1)
+func (l *Loop) callShared(m inbox.Mark, fn func()) {
+	if m.Accepted != 0 {
+		m.Accepted = max(m.Accepted-l.born, 1)
 	}
-	l.probe.Call(observe.Task, m.accepted, m.place, fn)
+	l.probe.Call(observe.Task, m.Accepted, m.Place, fn)
 }
 
 // add appends a task. The caller holds mu.
-func (s *share) add(fn func(), m mark) {
-	q := &s.tasks
+func (s *share) add(fn func(), m inbox.Mark) {
 	if s.loop.probe == nil {
-		q.add(fn)
-		return
+		s.tasks.Add(fn)
+	} else {
+		s.tasks.AddMarked(fn, m, s.loop.debug)
 	}
-	switch {
-	case !q.full():
-	case q.len() == 0 && q.tail != nil:
-		q.rewind()
-	default:
-		q.grow(s.loop.markedChunk())
-	}
-	q.push(fn)
-	q.mark(m)
 }
 
 // waiting returns how many tasks wait in a share, less the runners that wait in the loop's queue, which are counted there as
@@ -70,24 +62,24 @@ func (s *share) waiting() int {
 
 // withShare adds the tasks that wait in the loop's share to the n tasks that wait in its queues. m is the mark of the
 // oldest task in the queues; withShare returns that of the oldest task in queues and share.
-func (l *Loop) withShare(n int, m mark) (int, mark) {
+func (l *Loop) withShare(n int, m inbox.Mark) (int, inbox.Mark) {
 	s := l.share
 	if s == nil {
 		return n, m
 	}
 	if n = max(n+s.waiting(), 0); n == 0 {
-		return 0, mark{}
+		return 0, inbox.Mark{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tasks.len() == 0 {
+	if s.tasks.Len() == 0 {
 		return n, m
 	}
-	first := s.tasks.peekMark()
-	if first.accepted != 0 {
-		first.accepted = max(first.accepted-l.born, 1)
+	first := s.tasks.PeekMark()
+	if first.Accepted != 0 {
+		first.Accepted = max(first.Accepted-l.born, 1)
 	}
-	if m.accepted == 0 || first.accepted != 0 && first.accepted < m.accepted {
+	if m.Accepted == 0 || first.Accepted != 0 && first.Accepted < m.Accepted {
 		m = first
 	}
 	return n, m

@@ -3,6 +3,7 @@ package eventloop
 // Runners: the tasks that run a group's tasks. A share's runner takes from other shares when its own is empty.
 
 import (
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/release"
@@ -65,7 +66,7 @@ func (g *Group) run(i int) {
 			l.starts(quota.External)
 		}
 		if p != nil {
-			p.Found(observe.Task, max(l.externals.len()+s.waiting(), 0)+1)
+			p.Found(observe.Task, max(l.externals.Len()+s.waiting(), 0)+1)
 		}
 		if l.calling = (calling{kind: observe.Task}); p != nil {
 			l.callShared(m, fn)
@@ -87,7 +88,7 @@ func (s *share) goOn(left int) {
 	if left == 0 {
 		s.mu.Lock()
 		s.runners--
-		ended := s.runners > 0 || s.tasks.len() == 0 || s.post() == nil
+		ended := s.runners > 0 || s.tasks.Len() == 0 || s.post() == nil
 		if !ended {
 			s.runners++
 		}
@@ -98,8 +99,8 @@ func (s *share) goOn(left int) {
 	}
 	s.left = left
 	s.queued.Add(1)
-	l.externals.unpop(s.run)
-	l.probe.Left(observe.Task, l.externals.len())
+	l.externals.Unpop(s.run)
+	l.probe.Left(observe.Task, l.externals.Len())
 }
 
 // find tells whether there is a task for loop i: in its own share, or in another, from which it then takes some. left is how many
@@ -118,7 +119,7 @@ func (g *Group) find(i, left int) bool {
 func (s *share) retire(left int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tasks.len() != 0 {
+	if s.tasks.Len() != 0 {
 		return false
 	}
 	s.runners--
@@ -181,15 +182,15 @@ func (g *Group) anywhere() bool {
 	return false
 }
 
-func (s *share) take() (fn func(), m mark) {
+func (s *share) take() (fn func(), m inbox.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tasks.len() == 0 {
-		return nil, mark{}
+	if s.tasks.Len() == 0 {
+		return nil, inbox.Mark{}
 	}
-	fn, m = s.tasks.popMarked()
+	fn, m = s.tasks.PopMarked()
 	s.room--
-	s.n.Store(int32(s.tasks.len()))
+	s.n.Store(int32(s.tasks.Len()))
 	return fn, m
 }
 
@@ -205,20 +206,20 @@ func (g *Group) steal(i int) bool {
 		return false
 	}
 	var stolen [groupSteal]func()
-	var marks [groupSteal]mark
+	var marks [groupSteal]inbox.Mark
 	victim, s := &g.shares[from], &g.shares[i]
 	victim.mu.Lock()
-	n := min((victim.tasks.len()+1)/2, groupSteal)
+	n := min((victim.tasks.Len()+1)/2, groupSteal)
 	for k := range n {
-		stolen[k], marks[k] = victim.tasks.popMarked()
+		stolen[k], marks[k] = victim.tasks.PopMarked()
 	}
-	victim.n.Store(int32(victim.tasks.len()))
+	victim.n.Store(int32(victim.tasks.Len()))
 	victim.mu.Unlock()
 	s.mu.Lock()
 	for k, fn := range stolen[:n] {
 		s.add(fn, marks[k])
 	}
-	s.n.Store(int32(s.tasks.len()))
+	s.n.Store(int32(s.tasks.Len()))
 	s.mu.Unlock()
 	if n > 1 && g.sleepers.Load() > 0 {
 		g.wakeSleeper() // it may have looked while the tasks were in neither share, and the first task may block this loop
@@ -242,6 +243,6 @@ func (s *share) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sealed.Store(true)
-	s.tasks = queue{}
+	s.tasks = inbox.Queue{}
 	s.n.Store(0)
 }

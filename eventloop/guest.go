@@ -168,8 +168,7 @@ func (h *host) Owner() *atomic.Uintptr { return &h.owner }
 
 func (h *host) Another() bool {
 	l := (*Loop)(h)
-	const first = 1<<microtask | 1<<internal
-	if l.micro.len()|l.ticks.len()|l.internals.len() != 0 || l.urgent.flags.Load()&first != 0 || l.state.load().closing() {
+	if l.micro.Len()|l.ticks.Len()|l.internals.Len() != 0 || l.urgent.Raised() || l.foreign.Raised() || l.state.load().closing() {
 		return false
 	}
 	t := &l.bounds.turns

@@ -26,11 +26,11 @@ type hold struct {
 func (l *Loop) HoldNamed(name string) (release func()) {
 	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
 	u := &l.urgent
-	l.lock(&u.spinLock)
+	l.lock(&u.Lock)
 	u.holds++
 	l.held.add(h)
 	u.Unlock()
-	u.yieldIfWanted()
+	u.YieldIfWanted()
 	return h.release
 }
 
@@ -40,11 +40,11 @@ func (h *hold) release() {
 	}
 	l := h.loop
 	u := &l.urgent
-	l.lock(&u.spinLock)
+	l.lock(&u.Lock)
 	u.holds--
 	l.held.remove(h)
 	u.Unlock()
-	u.yieldIfWanted()
+	u.YieldIfWanted()
 	if l.autoExit {
 		l.wakeIfSleeping() // to decide anew whether to end
 	}
@@ -58,13 +58,13 @@ func (l *Loop) activeHolds() (as []Activity) {
 	}
 	oldest := make([]told, 0, mostListed)
 	u := &l.urgent
-	l.lock(&u.spinLock)
+	l.lock(&u.Lock)
 	n := u.holds
 	for h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next {
 		oldest = append(oldest, told{h.name, h.since, h.place})
 	}
 	u.Unlock()
-	u.yieldIfWanted()
+	u.YieldIfWanted()
 	for _, h := range oldest {
 		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.From(), Since: l.at(max(h.since, 1))})
 	}

@@ -310,3 +310,41 @@ func TestRefusedCallbackOfAGroupGoesOn(t *testing.T) {
 	require.NoError(t, <-result)
 	require.Less(t, others, int64(calls/10), "turns of another goroutine")
 }
+
+// A producer makes a chunk without the lock. What others do meanwhile is as if they had come before.
+func TestWhileAChunkIsMade(t *testing.T) {
+	t.Run("another producer", func(t *testing.T) {
+		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(p *eventloop.PanicError) {
+			t.Error(p) // a slot that nobody has written
+		}))
+		require.NoError(t, err)
+		var ran []int
+		eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Submit(func() { ran = append(ran, 1) })) })
+		require.NoError(t, l.Submit(func() { ran = append(ran, 2) }))
+		require.NoError(t, l.Submit(func() { ran = append(ran, 3) }))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []int{1, 2, 3}, ran)
+	})
+	t.Run("the end", func(t *testing.T) {
+		for _, submit := range []func(*eventloop.Loop, func()) error{
+			(*eventloop.Loop).Submit, (*eventloop.Loop).SubmitInternal, (*eventloop.Loop).ScheduleMicrotask,
+		} {
+			l, err := eventloop.New()
+			require.NoError(t, err)
+			eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Close()) })
+			require.ErrorIs(t, submit(l, func() {}), eventloop.ErrLoopTerminated)
+		}
+	})
+	t.Run("sleep", func(t *testing.T) {
+		l := run(t, &fakePoller{})
+		began, release, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		require.NoError(t, l.Submit(func() { close(began); <-release }))
+		<-began
+		eventloop.WhileAChunkIsMade(func() {
+			close(release)
+			eventually(t, asleep(l), "the loop sleeps")
+		})
+		require.NoError(t, l.Submit(func() { close(ran) }))
+		<-ran
+	})
+}

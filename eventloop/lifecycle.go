@@ -5,6 +5,7 @@ package eventloop
 import (
 	"context"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -116,7 +117,7 @@ func (l *Loop) finish() bool {
 // end drops what is left and makes the loop Terminated. It is the last thing that the loop's owner does.
 func (l *Loop) end() {
 	l.discard()
-	l.externals, l.internals, l.micro, l.ticks = queue{}, queue{}, queue{}, queue{}
+	l.externals, l.internals, l.micro, l.ticks = inbox.Queue{}, inbox.Queue{}, inbox.Queue{}, inbox.Queue{}
 	l.share.end()
 	l.dropTimers()
 	l.alarm.stop()

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -62,24 +63,28 @@ func (l *Loop) exit() bool {
 
 // neededLocked does what needed does, for a caller that already holds the locks of lockLiveness.
 func (l *Loop) neededLocked(unneeded int) bool {
-	return l.urgent.holds != 0 || l.urgent.workers() || !l.urgent.empty() || !l.inbox.empty() || l.fds.Len() > unneeded ||
+	return l.urgent.holds != 0 || l.urgent.workers() || l.urgent.Len()+l.inbox.Len()+l.foreign.Len() != 0 || l.fds.Len() > unneeded ||
 		l.timers.wheel.Refs() != 0
 }
 
 // lockLiveness takes the locks of everything that can keep a loop alive. When it finds one of them taken, it releases those
 // that it has and begins again later: if it waited while it held them, all who use them would wait, too.
 func (l *Loop) lockLiveness() {
-	locks := [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock}
+	locks := [...]*inbox.Lock{&l.timers.mu, &l.inbox.Lock, &l.urgent.Lock, &l.foreign.Lock}
 	free := func() bool {
-		return !slices.ContainsFunc(locks[:], func(s *spinLock) bool { return s.lock.Load() == locked })
+		return !slices.ContainsFunc(locks[:], (*inbox.Lock).Held)
 	}
 	for {
 		l.fds.Lock() // first: it is no spin lock
 		switch {
-		case !l.timers.mu.tryAcquire():
-		case !l.inbox.tryAcquire():
+		case !l.timers.mu.TryAcquire():
+		case !l.inbox.TryAcquire():
 			l.timers.mu.Unlock()
-		case !l.urgent.tryAcquire():
+		case !l.urgent.TryAcquire():
+			l.inbox.Unlock()
+			l.timers.mu.Unlock()
+		case !l.foreign.TryAcquire():
+			l.urgent.Unlock()
 			l.inbox.Unlock()
 			l.timers.mu.Unlock()
 		default:
@@ -92,10 +97,10 @@ func (l *Loop) lockLiveness() {
 }
 
 func (l *Loop) unlockLiveness() {
-	l.unlockBoth()
+	l.unlockInboxes()
 	l.timers.mu.Unlock()
 	l.fds.Unlock()
-	for _, s := range [...]*spinLock{&l.timers.mu, &l.inbox.spinLock, &l.urgent.spinLock} {
-		s.yieldIfWanted()
+	for _, s := range [...]*inbox.Lock{&l.timers.mu, &l.inbox.Lock, &l.urgent.Lock, &l.foreign.Lock} {
+		s.YieldIfWanted()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/goroutine"
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
@@ -35,18 +36,22 @@ type Loop struct {
 	express bool           // no queue limit and no debug mode, so Submit may take its short path; fixed by New
 	_       [31]byte
 
-	inbox  inbox // external work
-	_      [64]byte
-	urgent urgent   // all other work that comes from any goroutine
-	_      [72]byte // externals then begins a cache line
+	// Work from any goroutine.
+	inbox         inbox.Inbox // external work
+	_             [64]byte
+	urgent        urgent // internal work
+	_             [64]byte
+	foreign       inbox.Inbox  // microtasks of other goroutines
+	foreignCredit atomic.Int64 // how many functions an ending loop still accepts from other goroutines; see admit
+	_             [56]byte
 
 	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
 	// and handover name the writers of their fields.
 	tickTime  atomic.Int64    // when the current tick began, in nanoseconds since anchor
-	externals queue           // external tasks taken from inbox
-	internals queue           // internal tasks taken from urgent
-	ticks     queue           // functions of NextTick
-	micro     queue           // microtasks; those of other goroutines once they are adopted
+	externals inbox.Queue     // external tasks taken from inbox
+	internals inbox.Queue     // internal tasks taken from urgent
+	ticks     inbox.Queue     // functions of NextTick
+	micro     inbox.Queue     // microtasks; those of other goroutines once they are adopted
 	inMicro   bool            // microtasks are being drained: functions of NextTick wait until none is left
 	draining  bool            // a microtask or a function of NextTick runs
 	pauses    pauses          // lets other goroutines run while there is nothing to do
@@ -105,7 +110,7 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.born = int64(l.anchor.Sub(epoch))
 	l.bounds.microtasks = c.microtaskBudget
-	l.urgent.foreignCredit = quota.Foreign
+	l.foreignCredit.Store(quota.Foreign)
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.alarm.at = never
@@ -136,18 +141,17 @@ func New(opts ...Option) (*Loop, error) {
 func (l *Loop) Submit(fn func()) error {
 	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
 	b := &l.inbox
-	q := &b.lane[external&1]
-	if fn != nil && l.express && b.tryAcquire() {
+	if fn != nil && l.express && b.TryAcquire() {
 		state := l.state.load()
-		if !state.ending() && q.written != int(q.stampAt) {
-			q.push(fn)
-			wanted := b.wanted.Load()
-			release.Store(&b.lock, freeWork)
+		if !state.ending() && !b.Due() {
+			b.Push(fn)
+			wanted := b.Wanted()
+			b.UnlockFull()
 			if state.sleeping() {
 				l.unparkFor(true)
 			}
-			if wanted != 0 {
-				giveWay(0)
+			if wanted {
+				inbox.GiveWay(0)
 			}
 			return nil
 		}
@@ -302,14 +306,14 @@ func (l *Loop) beginTick() {
 func (l *Loop) runInternal() {
 	t := &l.bounds
 	for l.internalWaiting() {
-		if l.internals.len() != 0 && l.microtasksDue() {
+		if l.internals.Len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
 		state := l.state.load() // the last look before a callback
 		switch {
 		case t.stopped || state.closing():
 			return
-		case l.internals.len() == 0:
+		case l.internals.Len() == 0:
 			l.share.passOn()
 			l.take(internal, &l.internals)
 			continue
@@ -328,19 +332,19 @@ func (l *Loop) runInternal() {
 			l.measured(observe.Internal, &l.internals)
 			continue
 		}
-		l.internals.pop()()
+		l.internals.Pop()()
 	}
 	l.runaway.end()
 }
 
-func (l *Loop) internalWaiting() bool { return l.internals.len() != 0 || l.urgent.has(internal) }
+func (l *Loop) internalWaiting() bool { return l.internals.Len() != 0 || l.urgent.Raised() }
 
 // runExternal runs external tasks up to the tick's budget, or until they have taken too long. Internal tasks that
 // arrive meanwhile go first.
 func (l *Loop) runExternal() {
 	t := &l.bounds
 	for {
-		if l.urgent.flags.Load() != 0 || l.micro.len()+l.ticks.len()+l.internals.len() != 0 {
+		if l.urgent.Raised() || l.foreign.Raised() || l.micro.Len()+l.ticks.Len()+l.internals.Len() != 0 {
 			l.share.passOn()
 			if l.runInternal(); l.internalWaiting() {
 				return
@@ -351,7 +355,7 @@ func (l *Loop) runExternal() {
 				}
 			}
 		}
-		if l.externals.len() == 0 {
+		if l.externals.Len() == 0 {
 			if l.refill() {
 				continue
 			}
@@ -377,7 +381,7 @@ func (l *Loop) runExternal() {
 		if l.probe != nil {
 			l.measured(observe.Task, &l.externals)
 		} else {
-			l.externals.pop()()
+			l.externals.Pop()()
 		}
 		if t.crowded {
 			return
@@ -391,23 +395,24 @@ func (l *Loop) refill() bool {
 	if !l.mayHaveWork() && (l.fds.Pending() || l.guest.ready() || !l.pause()) {
 		return false
 	}
-	if l.inbox.mayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.len() != 0 {
+	if l.inbox.MayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.Len() != 0 {
 		return true
 	}
-	if l.urgent.mayHaveWork() && l.urgent.flags.Load() == 0 {
-		l.lock(&l.urgent.spinLock) // a producer holds it, and is about to set its flag
-		l.urgent.Unlock()
+	for _, b := range [...]*inbox.Inbox{&l.urgent.Inbox, &l.foreign} {
+		if b.MayHaveWork() && !b.Raised() {
+			l.lock(&b.Lock) // a producer holds it, and is about to raise it
+			b.Unlock()
+		}
 	}
 	return l.urgentDue()
 }
 
 // urgentDue tells whether urgent work waits that goes before external tasks and may run in this tick.
 func (l *Loop) urgentDue() bool {
-	flags := l.urgent.flags.Load()
-	return flags != 0 && (flags&(1<<internal) != 0 || !l.bounds.held)
+	return l.urgent.Raised() || l.foreign.Raised() && !l.bounds.held
 }
 
 // hasWork tells whether there may be callbacks to run other than those of timers and descriptors.
 func (l *Loop) hasWork() bool {
-	return l.micro.len()+l.ticks.len()+l.externals.len()+l.internals.len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
+	return l.micro.Len()+l.ticks.Len()+l.externals.Len()+l.internals.Len() != 0 || l.bounds.held || l.mayHaveWork() || l.guest.ready()
 }

@@ -147,24 +147,20 @@ func (l *Loop) Metrics() Metrics {
 	l.lock(&l.timers.mu)
 	m.Timers = l.timers.wheel.Len()
 	l.timers.mu.Unlock()
-	l.timers.mu.yieldIfWanted()
+	l.timers.mu.YieldIfWanted()
 
-	queued := func(at lane) int {
-		left, _ := l.probe.Waiting(kindOf(at))
-		return left + l.inboxOf(at).lane[at&1].len()
+	for at, d := range [...]*Depth{&m.External, &m.Internal, &m.Microtasks} {
+		b := l.inboxOf(lane(at))
+		l.lock(&b.Lock)
+		left, _ := l.probe.Waiting(kindOf(lane(at)))
+		d.Current = left + b.Len()
+		if u := &l.urgent; b == &u.Inbox && l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
+			m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
+		}
+		b.Unlock()
+		b.YieldIfWanted()
 	}
-	l.lock(&l.inbox.spinLock)
-	m.External.Current = max(queued(external)+l.share.waiting(), 0)
-	l.inbox.Unlock()
-	l.inbox.yieldIfWanted()
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	m.Internal.Current, m.Microtasks.Current = queued(internal), queued(microtask)
-	if l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
-		m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
-	}
-	u.Unlock()
-	u.yieldIfWanted()
+	m.External.Current = max(m.External.Current+l.share.waiting(), 0)
 	if l.metrics {
 		f := l.probe.Figures([...]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
 		m.Run, m.TPS, m.Utilization, m.Callback, m.QueueDelay = f.Run, f.TPS, f.Utilization, latency(f.Callback), latency(f.Delay)

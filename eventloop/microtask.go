@@ -3,6 +3,7 @@ package eventloop
 // Microtasks: functions that run right after the current callback, before anything else.
 
 import (
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/quota"
 )
@@ -29,13 +30,13 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if l.state.load().ending() && !l.admitOwn() {
 		return ErrLoopTerminated
 	}
-	if l.urgent.has(microtask) {
+	if l.foreign.Raised() {
 		l.adoptMicrotasks() // those were scheduled before fn
 	}
-	if l.micro.full() { // the method add, inlined by hand
-		l.micro.extend()
+	if l.micro.Full() { // the method add, inlined by hand
+		l.micro.Extend()
 	}
-	l.micro.push(fn)
+	l.micro.Push(fn)
 	return nil
 }
 
@@ -53,7 +54,7 @@ func (l *Loop) NextTick(fn func()) error {
 		fn = l.placed(fn)
 	}
 	if !l.OnLoop() {
-		return l.enqueue(microtask, func() { l.ticks.add(fn) }, false)
+		return l.enqueue(microtask, func() { l.ticks.Add(fn) }, false)
 	}
 	if l.state.load().ending() && !l.admitOwn() {
 		return ErrLoopTerminated
@@ -61,7 +62,7 @@ func (l *Loop) NextTick(fn func()) error {
 	if !l.draining { // the caller is no microtask: fn goes before microtasks that a spent budget holds back
 		l.inMicro = false
 	}
-	l.ticks.add(fn)
+	l.ticks.Add(fn)
 	return nil
 }
 
@@ -80,14 +81,14 @@ func (l *Loop) admitOwn() bool {
 // that timers, tasks and I/O make progress beside an endless chain.
 func (l *Loop) checkpoint() {
 	for more := l.bounds.mayDrain(l.microtaskBudget); more; {
-		if l.urgent.has(microtask) {
+		if l.foreign.Raised() {
 			l.adoptMicrotasks()
 		}
-		l.inMicro = l.inMicro && l.micro.len() != 0
+		l.inMicro = l.inMicro && l.micro.Len() != 0
 		switch {
-		case l.ticks.len() != 0 && !l.inMicro:
+		case l.ticks.Len() != 0 && !l.inMicro:
 			more = l.drain(&l.ticks, quota.Ticks)
-		case l.micro.len() != 0:
+		case l.micro.Len() != 0:
 			l.inMicro = true
 			more = l.drain(&l.micro, quota.Microtasks)
 		case l.promises.Unhandled() != 0:
@@ -105,9 +106,9 @@ func (l *Loop) checkpoint() {
 }
 
 // drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
-func (l *Loop) drain(q *queue, of quota.Queue) bool {
+func (l *Loop) drain(q *inbox.Queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, observe.Microtask
-	for state := l.state.load(); q.len() != 0 && !state.closing(); state = l.state.load() {
+	for state := l.state.load(); q.Len() != 0 && !state.closing(); state = l.state.load() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
 			break
@@ -120,10 +121,10 @@ func (l *Loop) drain(q *queue, of quota.Queue) bool {
 			l.measured(observe.Microtask, q)
 			continue
 		}
-		q.pop()()
+		q.Pop()()
 	}
 	l.draining = false
-	return q.len() == 0
+	return q.Len() == 0
 }
 
 // spend takes one microtask from the budget, and tells whether it may run.
@@ -191,11 +192,11 @@ const (
 // other goroutines have scheduled since. The loop calls it after it has found the next callback. So when a goroutine
 // schedules a microtask and then submits a task, the microtask runs first.
 func (l *Loop) microtasksDue() bool {
-	return l.micro.len()+l.ticks.len() != 0 || l.urgent.has(microtask)
+	return l.micro.Len()+l.ticks.Len() != 0 || l.foreign.Raised()
 }
 
 // foreignDue tells whether microtasks of other goroutines go before the next callback. The caller holds the lock under
 // which it finds that callback, and asks again whenever it has taken the lock anew, since waiting for it may take long.
 func (l *Loop) foreignDue() bool {
-	return l.urgent.has(microtask) && !l.bounds.held && !l.bounds.crowded
+	return l.foreign.Raised() && !l.bounds.held && !l.bounds.crowded
 }

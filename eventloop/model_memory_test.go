@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/inbox"
 )
 
 // holdsTask tells whether a lane, or another place of its tasks, holds any.
@@ -69,7 +70,7 @@ const (
 
 func storeOf(box, value uint8) uint8 {
 	store := lockStore + 2*box
-	if value == eventloop.FreeWork {
+	if value == inbox.FreeWork {
 		store++
 	}
 	return store
@@ -94,9 +95,9 @@ func (w *world) flush(i int) {
 	case urgentStore:
 		w.urgent = true
 	default:
-		box, value := (store-lockStore)/2, uint8(eventloop.FreeEmpty)
+		box, value := (store-lockStore)/2, uint8(inbox.FreeEmpty)
 		if store != storeOf(box, value) {
-			value = eventloop.FreeWork
+			value = inbox.FreeWork
 		}
 		w.lock[box] = value
 	}
@@ -116,10 +117,10 @@ func (w *world) flushUnseen(i int) {
 
 // acquire takes an inbox's lock for an actor, if it is free. An actor with a store in its buffer takes no such step.
 func (w *world) acquire(i int, box uint8) bool {
-	if w.lock[box] == eventloop.Locked {
+	if w.lock[box] == inbox.Locked {
 		return false
 	}
-	w.lock[box] = eventloop.Locked
+	w.lock[box] = inbox.Locked
 	return true
 }
 
@@ -147,9 +148,9 @@ func (w *world) acquireBoth(p *protocol, i int) (ok, both bool) {
 
 // release gives a lock back, in a plain store.
 func (w *world) release(p *protocol, i int, box uint8) {
-	value := uint8(eventloop.FreeWork)
+	value := uint8(inbox.FreeWork)
 	if w.empty(p, box) {
-		value = eventloop.FreeEmpty
+		value = inbox.FreeEmpty
 	}
 	w.actors[i].later(storeOf(box, value))
 }
@@ -165,16 +166,16 @@ func (w *world) peek(p *protocol, box uint8) bool {
 	value := w.lock[box]
 	for buffer := w.actors[loop].buffer; buffer != 0; buffer >>= storeBits {
 		switch buffer & storeMask {
-		case storeOf(box, eventloop.FreeEmpty):
-			value = eventloop.FreeEmpty
-		case storeOf(box, eventloop.FreeWork):
-			value = eventloop.FreeWork
+		case storeOf(box, inbox.FreeEmpty):
+			value = inbox.FreeEmpty
+		case storeOf(box, inbox.FreeWork):
+			value = inbox.FreeWork
 		}
 	}
-	if value == eventloop.Locked {
+	if value == inbox.Locked {
 		p.marks &^= sure
 	}
-	return value != eventloop.FreeEmpty
+	return value != inbox.FreeEmpty
 }
 
 // mayHaveWork looks at the inboxes, one in a step: at the first in the place first, at the second in the place behind it.

@@ -2,7 +2,10 @@ package eventloop_test
 
 // The steps of the protocol's actors, in the order of the code that they are of.
 
-import "github.com/turnloop/turnloop/eventloop"
+import (
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/inbox"
+)
 
 // step takes the next step of an actor, and tells what it does, or "" if it cannot; and what is wrong with that.
 func (p *protocol) step(w *world, i int) (does, wrong string) {
@@ -345,7 +348,7 @@ func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) 
 	state := word(a.from)
 	if p.refuses(w, k, state) {
 		if w.release(p, i, k.box()); p.mistake == refusedLeavesWork {
-			a.buffer = storeOf(k.box(), eventloop.FreeWork)
+			a.buffer = storeOf(k.box(), inbox.FreeWork)
 		}
 		switch a.from, a.note, a.at = 0, 0, atGone; {
 		case k == leaver:
@@ -371,7 +374,7 @@ func (p *protocol) push(w *world, i int, a *actor, k kind) (does, wrong string) 
 		a.later(urgentStore)
 	}
 	if w.release(p, i, k.box()); p.mistake == releaseEmpty {
-		a.buffer = storeOf(k.box(), eventloop.FreeEmpty)
+		a.buffer = storeOf(k.box(), inbox.FreeEmpty)
 	}
 	if a.at = atWakeLoad; !state.Sleeping() {
 		p.after(w, a, k)

@@ -29,11 +29,11 @@ const mostEvents = 1 << 20
 // wakeReason returns the kind of work that a loop finds after its park; observe.None if it finds none, as at the end.
 func (l *Loop) wakeReason() observe.Kind {
 	switch {
-	case l.urgent.has(internal):
+	case l.urgent.Raised():
 		return observe.Internal
-	case l.urgent.has(microtask):
+	case l.foreign.Raised():
 		return observe.Microtask
-	case l.inbox.mayHaveWork():
+	case l.inbox.MayHaveWork():
 		return observe.Task
 	case l.fds.Pending():
 		return observe.Descriptor

@@ -27,14 +27,14 @@ func (l *Loop) attributes(of calling) []any {
 // queued returns how many functions of an urgent lane wait, including those that the loop has taken. Only the loop
 // calls it.
 func (l *Loop) queued(at lane) int {
-	u := &l.urgent
-	l.lock(&u.spinLock)
-	n := u.lane[at&1].len()
-	u.Unlock()
+	b := l.inboxOf(at)
+	l.lock(&b.Lock)
+	n := b.Len()
+	b.Unlock()
 	if at == internal {
-		return n + l.internals.len()
+		return n + l.internals.Len()
 	}
-	return n + l.micro.len() + l.ticks.len()
+	return n + l.micro.Len() + l.ticks.Len()
 }
 
 // LogValue makes slog log an Activity as a group: kind, and name, detail and since where they are set.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
@@ -22,7 +23,7 @@ const never = math.MaxInt64
 // timers is the wheel: any goroutine schedules and cancels, only the loop fires. Deadlines are nanoseconds since the
 // loop's anchor.
 type timers struct {
-	mu     spinLock // guards wheel, closed and fresh, and the writing of Loop.earliest and background
+	mu     inbox.Lock // guards wheel, closed and fresh, and the writing of Loop.earliest and background
 	wheel  wheel.Wheel
 	closed bool // the loop has ended; nothing is inserted any more
 	fresh  int  // timers of less than a second that were scheduled since the loop last began to fire, less cancelled ones
@@ -117,16 +118,16 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	if delay < time.Second {
 		t.fresh++
 	}
-	backlog, wanted := 0, t.mu.wanted.Load()
-	if t.wheel.Seq()%chunkSize == 0 {
+	backlog, wanted := 0, t.mu.Wanted()
+	if t.wheel.Seq()%inbox.ChunkSize == 0 {
 		backlog = t.fresh
 	}
 	t.mu.Unlock()
 	if sooner {
 		l.wakeIfSleeping()
 	}
-	if wanted != 0 || backlog >= yieldBacklog && !l.OnLoop() {
-		giveWay(backlog)
+	if wanted || backlog >= inbox.Far && !l.OnLoop() {
+		inbox.GiveWay(backlog)
 	}
 	return TimerID(id), nil
 }
@@ -162,7 +163,7 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 	t.fresh = max(0, t.fresh+t.wheel.Len()-before)
 	unneeded := refs != 0 && t.wheel.Refs() == 0
 	t.mu.Unlock()
-	t.mu.yieldIfWanted()
+	t.mu.YieldIfWanted()
 	if !found {
 		return ErrTimerNotFound
 	}

@@ -37,9 +37,11 @@ func (l *Loop) sleep() {
 	if at := l.earliest.Load(); at <= l.tickTime.Load() || at != never && at <= l.now() {
 		return
 	}
-	l.micro.shrink()
-	l.ticks.shrink()
-	l.caughtUp()
+	l.micro.Shrink()
+	l.ticks.Shrink()
+	for _, b := range l.inboxes() {
+		b.CaughtUp()
+	}
 	l.prepareWake()
 	l.guest.sleeps()
 	if !l.state.sleep() {

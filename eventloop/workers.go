@@ -5,6 +5,7 @@ package eventloop
 import (
 	"slices"
 
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/outcome"
 	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
@@ -37,8 +38,8 @@ func (l *Loop) addWorker(guest bool) error {
 		u.addDelivered(-1)
 		return nil
 	}
-	l.lock(&u.spinLock)
-	refused := u.sealed || l.state.load().ending()
+	l.lock(&u.Lock)
+	refused := u.Sealed() || l.state.load().ending()
 	if !refused {
 		u.begun++
 	}
@@ -47,8 +48,8 @@ func (l *Loop) addWorker(guest bool) error {
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
-	if u.wanted.Load() != 0 || l.ofCrew().waiting() >= manyWorkers {
-		giveWay(0)
+	if u.Wanted() || l.ofCrew().waiting() >= manyWorkers {
+		inbox.GiveWay(0)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ const manyWorkers = 128
 // hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
 // Promisify that found the loop not ending yet has been counted, under the lock or on the loop.
 func (l *Loop) hasWorkers() bool {
-	l.lock(&l.urgent.spinLock)
+	l.lock(&l.urgent.Lock)
 	defer l.urgent.Unlock()
 	return l.urgent.workers()
 }

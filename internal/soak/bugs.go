@@ -102,7 +102,7 @@ var bugs = []bug{
 	{"A callback feeds its own queue for ever", []string{kit + "Starvation_SelfRequeue", kit + "D02_EndlessChain",
 		kit + "D09_Runaway", kit + "IO_AlwaysReady", "eventloop/js: TestEndlessChains", "eventloop/js: TestChainsLetDescriptorsThrough"}, ""},
 	{"A queue that overflows moves the wrong half", []string{kit + "D10_FIFO", kit + "D10_ProducerOrder",
-		"eventloop: TestQueueChunkBorders", "eventloop: TestQueueAgainstModel", "eventloop: TestQueueJoins"}, ""},
+		"internal/inbox: TestQueueChunkBorders", "internal/inbox: TestQueueAgainstModel", "internal/inbox: TestQueueJoins"}, ""},
 	{"A counter that wraps spins or loses", []string{
 		"eventloop: TestReusedNumbersGetNoEventOfPredecessors", "internal/wheel: TestUsedUpGenerations", "eventloop/js: TestIDs"},
 		"tags of registrations, generations of timers and ids of JavaScript's timers start near their " +

@@ -1,4 +1,4 @@
-package eventloop
+package inbox
 
 // Marks: when, and in debug mode where, a function was submitted, for a loop with a probe.
 
@@ -8,18 +8,18 @@ import (
 	"github.com/turnloop/turnloop/internal/place"
 )
 
-// mark is what a producer notes beside a function.
-type mark struct {
-	accepted int64        // when, in nanoseconds since the loop's anchor; 0 if not noted
-	place    *place.Place // in debug mode, where it was submitted
+// Mark is what a producer notes beside a function.
+type Mark struct {
+	Accepted int64        // when, in nanoseconds since the loop's anchor; 0 if not noted
+	Place    *place.Place // in debug mode, where it was submitted
 }
 
 // marks are the marks of a chunk's functions. A producer writes a mark only if it is not zero, and the loop clears it
 // after reading it. Where nothing is noted, as for most functions of a flood, neither of them writes to these cache lines,
 // so the lines do not move between processors.
 type marks struct {
-	places   *[chunkSize]*place.Place // nil without debug mode
-	accepted [chunkSize]int64
+	places   *[ChunkSize]*place.Place // nil without debug mode
+	accepted [ChunkSize]int64
 	begun    int64 // when the chunk's first function was accepted; before that, the same of the chunk before it; 0: not known
 	fast     bool  // begun is noted for all functions of the chunk
 }
@@ -29,20 +29,20 @@ type marks struct {
 const filledFast = 100_000
 
 // stamp notes the time beside the function that is about to be pushed. It is called when a lane is filled up to
-// queue.stampAt, and its chunk is not full, and moves stampAt to the next function whose time is to be noted. The functions
+// Queue.stampAt, and its chunk is not full, and moves stampAt to the next function whose time is to be noted. The functions
 // in between are pushed as on a loop without a probe. Of all functions one in every is noted. The caller holds the inbox's
 // lock.
-func (q *queue) stamp(now int64, every uint32) {
+func (q *Queue) stamp(now int64, every uint32) {
 	m := q.tail.marks
 	m.accepted[q.written] = now
 	next := q.written + 1 + gap(every)
 	if q.written == 0 {
 		m.begun, m.fast = now, every == 1 && m.begun != 0 && now-m.begun < filledFast
 		if m.fast {
-			next = chunkSize
+			next = ChunkSize
 		}
 	}
-	q.stampAt = int32(min(next, chunkSize))
+	q.stampAt = int32(min(next, ChunkSize))
 }
 
 // gap returns how many functions come before the next whose time is noted. Each has the same chance, whatever came before it: so
@@ -51,11 +51,11 @@ func gap(every uint32) int {
 	if every <= 1 {
 		return 0
 	}
-	return int(min(rand.ExpFloat64()*(float64(every)-0.5), chunkSize)) // every-1 on average
+	return int(min(rand.ExpFloat64()*(float64(every)-0.5), ChunkSize)) // every-1 on average
 }
 
 // growMarked is grow with a chunk that has marks. The caller holds the inbox's lock.
-func (q *queue) growMarked(c *chunk, every uint32) {
+func (q *Queue) growMarked(c *Chunk, every uint32) {
 	if q.tail != nil {
 		c.marks.begun = q.tail.marks.begun
 	}
@@ -64,42 +64,55 @@ func (q *queue) growMarked(c *chunk, every uint32) {
 }
 
 // restamp goes on with the stamps in an empty lane, when the loop has taken what was in it.
-func (q *queue) restamp(taken *queue, every uint32) {
+func (q *Queue) restamp(taken *Queue, every uint32) {
 	if q.tail == nil || q.tail.marks == nil {
 		return
 	}
 	q.tail.marks.begun, q.tail.marks.fast = 0, false
-	if q.stampAt = taken.stampAt - int32(taken.written); taken.stampAt == chunkSize {
+	if q.stampAt = taken.stampAt - int32(taken.written); taken.stampAt == ChunkSize {
 		q.stampAt = int32(gap(every))
 	}
 }
 
-// markedChunk returns a chunk with room for marks.
-func (l *Loop) markedChunk() *chunk {
-	c := markedChunks.Get().(*chunk)
-	if c.marks.begun, c.marks.fast = 0, false; l.debug && c.marks.places == nil {
-		c.marks.places = new([chunkSize]*place.Place)
+// MarkedChunk returns a chunk with room for marks, and for places if these are wanted.
+func MarkedChunk(places bool) *Chunk {
+	c := markedChunks.Get().(*Chunk)
+	if c.marks.begun, c.marks.fast = 0, false; places && c.marks.places == nil {
+		c.marks.places = new([ChunkSize]*place.Place)
 	}
 	return c
 }
 
-// mark puts m beside the function that was pushed last.
-func (q *queue) mark(m mark) {
+// Mark puts m beside the function that was pushed last.
+func (q *Queue) Mark(m Mark) {
 	marks := q.tail.marks
 	if marks == nil {
 		return
 	}
-	if m.accepted != 0 {
-		marks.accepted[q.written-1] = m.accepted
+	if m.Accepted != 0 {
+		marks.accepted[q.written-1] = m.Accepted
 	}
-	if m.place != nil && marks.places != nil {
-		marks.places[q.written-1] = m.place
+	if m.Place != nil && marks.places != nil {
+		marks.places[q.written-1] = m.Place
 	}
 }
 
-// popMarked does what pop does, for a queue to which no other was joined. It also takes out the function's mark.
-func (q *queue) popMarked() (fn func(), m mark) {
-	if q.read == chunkSize {
+// AddMarked does what Add does, in a queue all of whose functions have marks; places says that these may have places.
+func (q *Queue) AddMarked(fn func(), m Mark, places bool) {
+	switch {
+	case !q.Full():
+	case q.Len() == 0 && q.tail != nil:
+		q.rewind()
+	default:
+		q.grow(MarkedChunk(places))
+	}
+	q.Push(fn)
+	q.Mark(m)
+}
+
+// PopMarked does what Pop does, for a queue to which no other was joined. It also takes out the function's mark.
+func (q *Queue) PopMarked() (fn func(), m Mark) {
+	if q.read == ChunkSize {
 		q.leave()
 	}
 	c, i := q.head, q.read
@@ -113,12 +126,12 @@ func (q *queue) popMarked() (fn func(), m mark) {
 	return fn, m
 }
 
-func (k *marks) of(i int32) (m mark) {
-	if m.accepted = k.accepted[i]; m.accepted == 0 && k.fast {
-		m.accepted = k.begun
+func (k *marks) of(i int32) (m Mark) {
+	if m.Accepted = k.accepted[i]; m.Accepted == 0 && k.fast {
+		m.Accepted = k.begun
 	}
 	if k.places != nil {
-		m.place = k.places[i]
+		m.Place = k.places[i]
 	}
 	return m
 }
@@ -132,10 +145,10 @@ func (k *marks) clear(i int32) {
 	}
 }
 
-// peekMark returns the mark of the first function, which must be there. No other queue may have been joined to this one.
-func (q *queue) peekMark() (m mark) {
+// PeekMark returns the mark of the first function, which must be there. No other queue may have been joined to this one.
+func (q *Queue) PeekMark() (m Mark) {
 	c, i := q.head, q.read
-	if i == chunkSize {
+	if i == ChunkSize {
 		c, i = c.next, 0
 	}
 	if c.marks != nil {

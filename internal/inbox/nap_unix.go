@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
 
-package eventloop
+package inbox
 
 // A short sleep of the thread.
 

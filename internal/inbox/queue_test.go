@@ -1,15 +1,14 @@
-package eventloop_test
+package inbox_test
 
 // Tests of the queue.
 
 import (
-	"context"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/inbox"
 )
 
 // same is require.Equal for where there are so many steps that what a test needs to fail, and to tell where, is most of
@@ -32,26 +31,35 @@ func (m *numbered) next() func() {
 	return func() { m.ran = n }
 }
 
+// put pushes as a producer does.
+func put(b *inbox.Inbox, fn func()) {
+	if b.Full() {
+		b.Grow(inbox.Chunks.Get().(*inbox.Chunk), 0)
+	}
+	b.Push(fn)
+}
+
 // The queue against the obvious model, a counter of what should come next: long random runs of pushes, pops and
 // exchanges, biased so that lengths drift over many chunk borders and back to empty.
 func TestQueueAgainstModel(t *testing.T) {
-	for seed := range uint64(scale(2, 8, 8)) {
+	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var in, out eventloop.Queue // in is the inbox's lane, out the loop's own, as in Loop.take
+		var in inbox.Inbox
+		var out inbox.Queue // the loop's own
 		var m numbered
 		popped := 0
 		for range 10_000 {
 			push := r.IntN(100) < 30+40*(popped/1500%2)
 			if push {
-				in.Push(m.next())
+				put(&in, m.next())
 				continue
 			}
-			if out.Empty() {
-				out.Swap(&in)
-				same(t, true, in.Empty(), "what was read to its end is empty")
+			if out.Len() == 0 {
+				in.Take(&out, 0)
+				same(t, true, in.Len() == 0, "what was read to its end is empty")
 				same(t, true, in.Clean(), "and as good as new")
 			}
-			if out.Empty() {
+			if out.Len() == 0 {
 				same(t, m.made, popped, "empty too early")
 				continue
 			}
@@ -67,69 +75,32 @@ func TestQueueAgainstModel(t *testing.T) {
 
 // Every length around the borders of chunks.
 func TestQueueChunkBorders(t *testing.T) {
-	const c = eventloop.ChunkSize
+	const c = inbox.ChunkSize
 	for _, n := range []int{0, 1, c - 1, c, c + 1, 2*c - 1, 2 * c, 2*c + 1, 5*c + 3} {
 		for range 3 { // the second and third time over what the first left behind
-			var q eventloop.Queue
+			var q inbox.Queue
 			var m numbered
 			for range n {
-				q.Push(m.next())
+				q.Add(m.next())
 			}
-			require.Equal(t, n == 0, q.Empty())
+			require.Equal(t, n == 0, q.Len() == 0)
 			for i := range n {
 				q.Pop()()
 				same(t, i+1, m.ran, "order")
 			}
-			require.True(t, q.Empty())
+			require.Zero(t, q.Len())
 			require.True(t, q.Clean())
 		}
 	}
 }
 
-// A producer makes a chunk without the lock. What others do meanwhile is as if they had come before.
-func TestWhileAChunkIsMade(t *testing.T) {
-	t.Run("another producer", func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPanicHandler(func(p *eventloop.PanicError) {
-			t.Error(p) // a slot that nobody has written
-		}))
-		require.NoError(t, err)
-		var m numbered
-		eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Submit(m.next())) })
-		require.NoError(t, l.Submit(func() { require.Equal(t, 1, m.ran) }))
-		require.NoError(t, l.Submit(m.next()))
-		require.NoError(t, l.Run(context.Background()))
-		require.Equal(t, 2, m.ran)
-	})
-	t.Run("the end", func(t *testing.T) {
-		for _, submit := range []func(*eventloop.Loop, func()) error{
-			(*eventloop.Loop).Submit, (*eventloop.Loop).SubmitInternal, (*eventloop.Loop).ScheduleMicrotask,
-		} {
-			l, err := eventloop.New()
-			require.NoError(t, err)
-			eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Close()) })
-			require.ErrorIs(t, submit(l, func() {}), eventloop.ErrLoopTerminated)
-		}
-	})
-	t.Run("sleep", func(t *testing.T) {
-		l := run(t, &fakePoller{})
-		began, release, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		require.NoError(t, l.Submit(func() { close(began); <-release }))
-		<-began
-		eventloop.WhileAChunkIsMade(func() {
-			close(release)
-			eventually(t, asleep(l), "the loop sleeps")
-		})
-		require.NoError(t, l.Submit(func() { close(ran) }))
-		<-ran
-	})
-}
-
-// The loop's own microtasks against the same model: it adds to the queue, others to a lane, which joins it now and then.
+// The loop's own microtasks against the same model: it adds to the queue, others to an inbox, which joins it now and then.
 // However they mix, the order is that of arrival at the queue, and an empty queue has one chunk.
 func TestQueueJoins(t *testing.T) {
-	for seed := range uint64(scale(3, 12, 12)) {
+	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		var own, lane eventloop.Queue
+		var own inbox.Queue
+		var lane inbox.Inbox
 		ran, want := []int(nil), []int(nil)
 		var waiting []int // in the lane
 		number := 0
@@ -143,19 +114,19 @@ func TestQueueJoins(t *testing.T) {
 			return added
 		}
 		for step := range 3_000 {
-			most := 1 + []int{3, eventloop.ChunkSize + 2, 3 * eventloop.ChunkSize}[step/500%3]
+			most := 1 + []int{3, inbox.ChunkSize + 2, 3 * inbox.ChunkSize}[step/500%3]
 			switch r.IntN(4) {
 			case 0:
 				want = append(want, some(own.Add, most)...)
 			case 1:
-				waiting = append(waiting, some(lane.Push, most)...)
+				waiting = append(waiting, some(func(fn func()) { put(&lane, fn) }, most)...)
 			case 2:
-				own.Join(&lane)
-				same(t, true, lane.Empty() && lane.Clean(), "what has joined is in one place")
+				lane.Join(&own)
+				same(t, true, lane.Len() == 0 && lane.Clean(), "what has joined is in one place")
 				want, waiting = append(want, waiting...), nil
 			default:
 				for range r.IntN(2 * most) {
-					if !own.Empty() {
+					if own.Len() != 0 {
 						own.Pop()()
 					}
 				}
@@ -165,7 +136,7 @@ func TestQueueJoins(t *testing.T) {
 				require.True(t, own.Clean(), "nothing popped stays reachable")
 			}
 		}
-		for !own.Empty() {
+		for own.Len() != 0 {
 			own.Pop()()
 		}
 		require.Equal(t, want, ran)
@@ -176,14 +147,15 @@ func TestQueueJoins(t *testing.T) {
 
 // Functions that join one by one, with others between them, share chunks.
 func TestQueueJoinsOfFew(t *testing.T) {
-	var own, lane eventloop.Queue
+	var own inbox.Queue
+	var lane inbox.Inbox
 	var m numbered
 	for range 1000 {
-		lane.Push(m.next())
-		own.Join(&lane)
+		put(&lane, m.next())
+		lane.Join(&own)
 		own.Add(m.next())
 	}
-	require.LessOrEqual(t, own.Chunks(), 2*2000/eventloop.ChunkSize)
+	require.LessOrEqual(t, own.Chunks(), 2*2000/inbox.ChunkSize)
 	for i := range 2000 {
 		own.Pop()()
 		same(t, i+1, m.ran, "order")
