@@ -348,3 +348,26 @@ func TestWhileAChunkIsMade(t *testing.T) {
 		<-ran
 	})
 }
+
+// What a callback submits to its own loop runs behind what others had submitted before, and behind what it submitted itself,
+// also once the loop is to end; and not at all once it was closed.
+func TestOwnSubmissionsKeepTheirPlace(t *testing.T) {
+	for name, opts := range map[string][]eventloop.Option{"plain": nil, "measured": {eventloop.WithMetrics(true)}} {
+		l, err := eventloop.New(append(opts, eventloop.WithAutoExit(true))...)
+		require.NoError(t, err)
+		var ran []int
+		note := func(n int) func() { return func() { ran = append(ran, n) } }
+		var late error
+		require.NoError(t, l.Submit(func() {
+			l.Submit(note(1))
+			others := make(chan error)
+			go func() { others <- l.Submit(note(2)) }()
+			<-others
+			l.Submit(note(3))
+			l.Submit(func() { l.Submit(note(4)); l.Shutdown(context.Background()); late = l.Submit(note(5)) })
+		}))
+		require.NoError(t, l.Run(context.Background()))
+		require.Equal(t, []int{1, 2, 3, 4}, ran, name)
+		require.ErrorIs(t, late, eventloop.ErrLoopTerminated, name)
+	}
+}

@@ -34,7 +34,8 @@ type Loop struct {
 	owner   atomic.Uintptr
 	probe   *observe.Probe // measures callbacks; nil if no option asks for that; fixed by New
 	express bool           // no queue limit and no debug mode, so Submit may take its short path; fixed by New
-	_       [31]byte
+	direct  bool           // express, and nothing is measured, so a callback may submit without the inbox; fixed by New
+	_       [30]byte
 
 	// Work from any goroutine.
 	inbox         inbox.Inbox // external work
@@ -119,6 +120,7 @@ func New(opts ...Option) (*Loop, error) {
 		l.notes = new(place.Ledger)
 	}
 	l.express = l.queueLimit == 0 && !l.debug
+	l.direct = l.express && l.probe == nil
 	var s promise.Scheduler = scheduler{l}
 	if l.debug {
 		s = places{scheduler{l}}
@@ -139,8 +141,13 @@ func New(opts ...Option) (*Loop, error) {
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error {
-	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
 	b := &l.inbox
+	if l.direct && fn != nil && l.OnLoop() && l.share == nil && !b.MayHaveWork() && !l.state.load().ending() {
+		// A callback needs no fence towards its own loop: what was accepted before is in this queue already, or has run.
+		l.externals.Add(fn)
+		return nil
+	}
+	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
 	if fn != nil && l.express && b.TryAcquire() {
 		state := l.state.load()
 		if !state.ending() && !b.Due() {

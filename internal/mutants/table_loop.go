@@ -275,6 +275,12 @@ var loopMutants = []mutant{
 		"a loop sleeps while another processor works on what it waits for", "^TestPausesOfAMoment$"},
 
 	// loop.go
+	{"submit-own-overtakes", "eventloop/loop.go",
+		" && !b.MayHaveWork() && !l.state", " && !l.state",
+		"a task that a callback submits runs before one that another goroutine submitted earlier", "^TestOwnSubmissionsKeepTheirPlace$"},
+	{"submit-own-at-the-end", "eventloop/loop.go",
+		"&& !b.MayHaveWork() && !l.state.load().ending() {", "&& !b.MayHaveWork() {",
+		"tasks that submit tasks keep the loop from its end", "^TestOwnSubmissionsKeepTheirPlace$"},
 	{"loop-external-after-close", "eventloop/loop.go",
 		"if state.closing() {\n\t\t\treturn\n\t\t}\n\t\tif t.tasks.Due()", "if t.tasks.Due()",
 		"tasks run after Close has returned", "^TestNoReportAfterClose$"},

@@ -43,7 +43,7 @@ var uses = map[string][]string{
 // sizes are the most files and lines that a package has, tests not counted. A package that has become smaller by two hundred lines
 // has its number lowered.
 var sizes = map[string]struct{ files, lines int }{
-	"eventloop":           {33, 5786},
+	"eventloop":           {33, 5793},
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
 	"eventloop/js":        {13, 1898},
