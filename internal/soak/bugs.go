@@ -18,6 +18,9 @@ const kit = "eventloop: TestConformance/"
 // threads is where the tests of threadlets are.
 const threads = "eventloop/threadlet: "
 
+// scripts is where the tests of the command for scripts are.
+const scripts = "gojaloop/cmd/loopjs: "
+
 // ranked is where the tests of the tournament are.
 const ranked = "internal/tournament/"
 
@@ -196,6 +199,19 @@ var bugs = []bug{
 	{"A stop starts what was only waiting", []string{"eventloop/flow: TestStopBeginsNothing"}, ""},
 	{"Users hold what only the owner of the promises should", []string{"eventloop: TestUsersEndNoPromises",
 		"eventloop/promise: TestUsersEndNoPromises"}, ""},
+	94 - 1: {"A script that loops behind its first await holds the host for ever", []string{"gojaloop: TestCallbackLimit", "gojaloop: TestInterrupts"}, ""},
+	{"Input that nobody wants keeps a program alive, or a listener does not begin to read", []string{scripts + "TestDoneWithInput",
+		scripts + "TestCommand/a_line_and_the_end_of_input", scripts + "TestCommand/input_is_read"}, ""},
+	{"Ctrl-C becomes an exit status, and the shell's loop goes on", []string{scripts + "TestInterrupt"}, ""},
+	98 - 1: {"A redirect keeps what it should not, or drops what it should keep", []string{"gojaloop: TestFetch"}, ""},
+	{"Compressed bodies arrive as they were sent", []string{"gojaloop: TestFetch"}, "each coding, two codings, and one that is none"},
+	{"Values of headers are read as UTF-8", []string{"gojaloop: TestFetch"}, ""},
+	{"A removed listener is kept by its signal", []string{"gojaloop: TestSignalsForgetListeners"}, ""},
+	{"once and on with signals never settle", []string{scripts + "TestAsNode"}, "events_signals.js is among the scripts"},
+	{"Specifiers of modules are taken for names of files", []string{scripts + "TestCommand/specifiers_are_URLs"}, ""},
+	{"The wrong pattern of exports counts, or a subpath climbs out of its package", []string{scripts + "TestCommand/which_exports_count"}, ""},
+	106 - 1: {"Quotes in forms, reasons of branches, lines between two loops and encoded slashes are not as elsewhere", []string{
+		"gojaloop: TestFetch", scripts + "TestCommand/lines_between_two_loops", scripts + "TestCommand/file_URLs"}, ""},
 	107 - 1: {"Accepted connections are not kept alive", []string{threads + "TestKeepAlive"}, ""},
 	108 - 1: {"One failed accept leaves a server deaf", []string{threads + "TestFailedAccepts", threads + "TestNoDescriptors"},
 		"errors of every kind are injected"},

@@ -304,3 +304,30 @@ func TestTerminalIsResized(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	typed(t, cmd, terminal, l, [][2]string{{"'fir' + 'st'\r", "'first'"}, {"'" + long + "'.length\r", long}, {"", "60"}, {".exit\r", ""}})
 }
+
+// A program that is done with its input ends, though the input goes on.
+func TestDoneWithInput(t *testing.T) {
+	for name, script := range map[string]string{
+		"paused":             "process.stdin.on('data', () => {}); process.stdin.pause()",
+		"destroyed":          "process.stdin.on('data', () => process.stdin.destroy())",
+		"without a ref":      "process.stdin.on('data', () => {}).unref()",
+		"paused by once":     "process.stdin.once('data', () => process.stdin.pause())",
+		"a closed interface": "const rl = require('readline').createInterface({ input: process.stdin }); rl.on('line', () => rl.close())",
+		"an exception":       "process.on('uncaughtException', () => process.exit(0)); process.stdin.on('data', () => { throw 1 })",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := loopjs(t, ".", "-e", script)
+			input, err := cmd.StdinPipe() // it is open until the program has ended
+			if err == nil {
+				_, err = io.WriteString(input, "a\n")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stdout, stderr, code := run(t, cmd); code != 0 {
+				t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+			}
+		})
+	}
+}

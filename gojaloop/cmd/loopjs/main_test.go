@@ -277,6 +277,20 @@ var commandCases = []struct {
 	{name: "input is read at once", args: []string{"-p", "require('fs').readFileSync(0, 'utf8').trim()"}, stdin: "text\n", stdout: "text\n"},
 	{name: "readline", args: []string{"-e", "const rl = require('readline').createInterface({ input: process.stdin }); for await (const l of rl) console.log('<' + l + '>')"}, stdin: "a\r\nb\n\nc", stdout: "<a>\n<b>\n<>\n<c>\n"},
 	{name: "questions", args: []string{"-e", "const rl = require('readline/promises').createInterface(process.stdin, process.stdout); const a = await rl.question('a? '), b = await rl.question('b? '); rl.close(); console.log(a, b)"}, stdin: "1\n2\n3\n", stdout: "a? b? 1 2\n"},
+	{name: "lines between two loops", args: []string{"-e", "const rl = require('readline').createInterface({ input: process.stdin }), got = [(await rl[Symbol.asyncIterator]().next()).value]; for await (const l of rl) got.push(l); console.log(got.join())"}, stdin: "one\ntwo\nthree\r", stdout: "one,two,three\n"},
+	{name: "a line and the end of input", args: []string{"-e", "const rl = require('readline').createInterface({ input: process.stdin }); rl.once('line', l => { console.log(l); rl.on('close', () => console.log('close')) })"}, stdin: "a\nb\n", stdout: "a\nclose\n"},
+	{name: "file URLs", args: []string{"-e", "const { fileURLToPath: p, pathToFileURL: u } = require('url'); for (const x of ['file:///a%2Fb', 'http://a', {}]) try { console.log(p(x)) } catch (e) { console.log(e.code) } console.log(p(u('/a b/%#?~[')), u('/%#?~[').href)"},
+		stdout: "ERR_INVALID_FILE_URL_PATH\nERR_INVALID_URL_SCHEME\nERR_INVALID_ARG_TYPE\n/a b/%#?~[ file:///%25%23%3F%7E%5B\n"},
+	{name: "specifiers are URLs", args: []string{"main.mjs"}, files: files{
+		"main.mjs": "import a from './a%20b.mjs?x#y'\nimport h from './c%23d.mjs'\nconsole.log(a, h)\nfor (const s of ['./d%2Fe.mjs', './%zz.mjs']) try { await import(s) } catch (e) { console.log(e.code) }\n",
+		"a b.mjs":  "export default 1\n", "c#d.mjs": "export default 2\n",
+	}, stdout: "1 2\nERR_INVALID_MODULE_SPECIFIER\nERR_INVALID_MODULE_SPECIFIER\n"},
+	{name: "which exports count", args: []string{"main.js"}, files: files{
+		"main.js": "for (const s of ['ab', 'ab.x', 'f/y.with-a-long-end', 'x/../../../q', 'x/%2e%2e/q', 'no/x', 'first', 'up']) try { console.log(require('p/' + s)) } catch (e) { console.log(e.code) }\n",
+		"node_modules/p/package.json": `{ "exports": { "./*": "./*.js", "./a*": "./short.js", "./a*.x": "./long.js", "./f/*": "./short.js", "./*.with-a-long-end": "./long.js",
+			"./no/*": null, "./first": { "node": null, "default": "./short.js" }, "./up": "./../q.js" } }`,
+		"node_modules/p/short.js": "module.exports = 'short'\n", "node_modules/p/long.js": "module.exports = 'long'\n", "node_modules/q.js": "module.exports = 'of another'\n",
+	}, stdout: "short\nlong\nshort\nERR_INVALID_MODULE_SPECIFIER\nERR_INVALID_MODULE_SPECIFIER\nERR_PACKAGE_PATH_NOT_EXPORTED\nERR_PACKAGE_PATH_NOT_EXPORTED\nERR_INVALID_PACKAGE_TARGET\n"},
 	{name: "exit while input is open", args: []string{"-e", "process.stdin.on('data', () => process.exit(3))"}, stdin: "x", code: 3},
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -53,6 +54,13 @@ func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 		}
 		specifier = fromURLPath(parsed.Path)
 	}
+	if esm && (filepath.IsAbs(specifier) || strings.HasPrefix(specifier, ".")) { // it is the path of a URL
+		path, err := url.PathUnescape(specifier[:strings.IndexAny(specifier+"?", "?#")])
+		if err != nil || strings.Count(path, "/") > strings.Count(specifier, "/") {
+			return "", &notFound{"ERR_INVALID_MODULE_SPECIFIER", `Invalid module "` + specifier + `" imported from ` + from}
+		}
+		specifier = path
+	}
 	var file string
 	switch {
 	case specifier == "" || strings.ContainsRune(specifier, 0):
@@ -72,6 +80,9 @@ func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 			break
 		}
 		target, ok := match(m.Imports, specifier, esm)
+		if ok && climbs.MatchString(strings.TrimPrefix(target, "./")) {
+			return "", climbing(specifier, m)
+		}
 		if !ok {
 			return "", &notFound{"ERR_PACKAGE_IMPORT_NOT_DEFINED", `Package import specifier "` + specifier + `" is not defined in package ` + filepath.Join(m.dir, "package.json")}
 		}
@@ -156,11 +167,26 @@ func (r *resolver) exported(m *manifest, subpath string, esm bool) (string, erro
 		}
 		return "", &notFound{"ERR_PACKAGE_PATH_NOT_EXPORTED", what + filepath.Join(m.dir, "package.json")}
 	}
+	if climbs.MatchString(target[2:]) {
+		return "", climbing(subpath, m)
+	}
 	path := filepath.Join(m.dir, filepath.FromSlash(target))
 	if file := r.file(path); file != "" {
 		return file, nil
 	}
 	return "", &notFound{"ERR_MODULE_NOT_FOUND", "Cannot find module '" + path + "'"}
+}
+
+// climbs matches what would leave the folder that a package exports a part of, or enter the packages that it uses.
+var climbs = regexp.MustCompile(`(?i)(^|[/\\])((\.|%2e){1,2}|node_modules)([/\\]|$)`)
+
+// climbing returns Node's error for a request, or a table, that climbs.
+func climbing(request string, m *manifest) error {
+	manifest := filepath.Join(m.dir, "package.json")
+	if climbs.MatchString(strings.TrimPrefix(request, "#")) {
+		return &notFound{"ERR_INVALID_MODULE_SPECIFIER", `Invalid module "` + request + `" request is not a valid match in a pattern of ` + manifest}
+	}
+	return &notFound{"ERR_INVALID_PACKAGE_TARGET", `Invalid target for "` + request + `" in ` + manifest}
 }
 
 func hasSubpaths(table map[string]json.RawMessage) bool {
@@ -172,42 +198,48 @@ func hasSubpaths(table map[string]json.RawMessage) bool {
 	return false
 }
 
-// match looks up a key in a table of exports or imports. A key of the table may have one star; the longest key that
-// fits counts.
+// match looks up a key in a table of exports or imports. A key of the table may have one star; of those that fit the one with
+// the most before its star counts, and of these the longest. What the table has as null is not there.
 func match(table map[string]json.RawMessage, key string, esm bool) (string, bool) {
 	if v, ok := table[key]; ok && !strings.Contains(key, "*") {
-		return target(v, "", esm)
+		found, ok := target(v, "", esm)
+		return found, ok && found != ""
 	}
-	best, star := "", ""
+	best, star, base := "", "", -1
 	for k := range table {
 		before, after, ok := strings.Cut(k, "*")
 		if !ok && strings.HasSuffix(k, "/") {
 			before, after, ok = k, "", true
 		}
-		if ok && strings.HasPrefix(key, before) && strings.HasSuffix(key, after) && len(key) > len(before)+len(after) && len(k) > len(best) {
-			best, star = k, key[len(before):len(key)-len(after)]
+		if ok && strings.HasPrefix(key, before) && strings.HasSuffix(key, after) && len(key) > len(before)+len(after) &&
+			(len(before) > base || len(before) == base && len(k) > len(best)) {
+			best, star, base = k, key[len(before):len(key)-len(after)], len(before)
 		}
 	}
 	if best == "" {
 		return "", false
 	}
 	found, ok := target(table[best], star, esm)
-	if ok && strings.HasSuffix(best, "/") {
+	if found != "" && strings.HasSuffix(best, "/") {
 		found += star
 	}
-	return found, ok
+	return found, ok && found != ""
 }
 
-// target chooses among the conditions and alternatives of a table's value, in the order in which they are written.
+// target chooses among the conditions and alternatives of a table's value, in the order in which they are written. It is "" where
+// the first condition that holds has null.
 func target(v json.RawMessage, star string, esm bool) (string, bool) {
 	var text string
 	if json.Unmarshal(v, &text) == nil && text != "" {
 		return strings.ReplaceAll(text, "*", star), true
 	}
+	if string(v) == "null" {
+		return "", true
+	}
 	var list []json.RawMessage
 	if json.Unmarshal(v, &list) == nil {
 		for _, one := range list {
-			if found, ok := target(one, star, esm); ok {
+			if found, ok := target(one, star, esm); ok && found != "" {
 				return found, true
 			}
 		}

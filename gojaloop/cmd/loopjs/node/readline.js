@@ -17,8 +17,9 @@ class Interface extends EventEmitter {
 		this.closed = false
 		this.prompting = options.prompt === undefined ? '> ' : options.prompt
 		this.asked = null // the pending question, null without one
+		this.iterator = null
 		this.lines = []   // that came without a listener
-		const decoder = new TextDecoder()
+		const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 		let rest = ''
 		this.data = chunk => {
 			const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split(/\r\n|\n|\r(?!\n|$)/)
@@ -26,7 +27,7 @@ class Interface extends EventEmitter {
 			for (const l of lines) this.give(l)
 		}
 		this.end = () => {
-			if (rest !== '') this.give(rest)
+			if (rest !== '') this.give(rest.replace(/\r$/, ''))
 			rest = ''
 			this.close()
 		}
@@ -46,7 +47,7 @@ class Interface extends EventEmitter {
 			this.lines.push(line)
 		}
 		// Without a question or a listener no input is read, so that a program that has its answers can end.
-		if (!this.closed && this.asked === null && this.listenerCount('line') === 0) this.input.pause()
+		if (!this.closed && this.asked === null && this.listenerCount('line') === 0 && this.listenerCount('close') === 0) this.input.pause()
 	}
 	on(name, f) {
 		super.on(name, f)
@@ -82,13 +83,14 @@ class Interface extends EventEmitter {
 		this.emit('close')
 	}
 	[go.asyncIterator]() {
+		if (this.iterator) return this.iterator
 		const waiting = [], had = []
 		let over = this.closed
 		const give = line => waiting.length > 0 ? waiting.shift()({ value: line, done: false }) : had.push(line)
 		const end = () => { over = true; for (const w of waiting.splice(0)) w({ value: undefined, done: true }) }
 		this.once('close', end)
 		this.on('line', give)
-		return {
+		return this.iterator = { // one for all loops: what came between two of them is not lost
 			next: () => had.length > 0 ? Promise.resolve({ value: had.shift(), done: false }) : over ? Promise.resolve({ value: undefined, done: true }) : new Promise(resolve => waiting.push(resolve)),
 			return: () => { this.close(); return Promise.resolve({ value: undefined, done: true }) },
 		}

@@ -2,13 +2,21 @@
 (function (go, require) {
 'use strict'
 const path = require('path')
+const wrong = (code, message) => Object.assign(new TypeError(message), { code })
 const fileURLToPath = u => {
 	if (typeof u === 'string') u = new URL(u)
-	if (!(u instanceof URL)) throw go.invalidType('path', 'string or an instance of URL', u)
-	if (u.protocol !== 'file:') throw Object.assign(new TypeError('The URL must be of scheme file'), { code: 'ERR_INVALID_URL_SCHEME' })
+	else if (!u || !u.href || !u.protocol || u.auth !== undefined || u.path !== undefined) throw go.invalidType('path', 'string or an instance of URL', u)
+	if (u.protocol !== 'file:') throw wrong('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file')
+	if (process.platform !== 'win32' && u.hostname) throw wrong('ERR_INVALID_FILE_URL_HOST', `File URL host must be "localhost" or empty on ${process.platform}`)
+	if (/%2f/i.test(u.pathname) || process.platform === 'win32' && /%5c/i.test(u.pathname)) throw wrong('ERR_INVALID_FILE_URL_PATH', 'File URL path must not include encoded / characters')
 	return go.fromURLPath(decodeURIComponent(u.pathname))
 }
-const pathToFileURL = p => new URL(go.toURL(path.resolve(p) + (p.endsWith('/') && !/^\/$/.test(p) ? '/' : '')))
+const pathToFileURL = p => {
+	if (typeof p !== 'string') throw go.invalidType('path', 'string', p)
+	const full = path.resolve(p) + (/.[/]$/.test(p) ? '/' : '')
+	if (process.platform === 'win32') return new URL(go.toURL(full))
+	return new URL('file://' + full.replace(/[%\\\n\r\t?#~[\]|^]/g, c => '%' + c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')))
+}
 const parse = text => {
 	try {
 		const u = new URL(text)
