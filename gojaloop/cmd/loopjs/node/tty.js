@@ -19,6 +19,8 @@ Object.setPrototypeOf(Input, Readable)
 Object.assign(Input.prototype, {
 	_read() {
 		if (this.work) return
+		const state = this._readableState
+		if (state.flowing === false && !state.readableListening) return void (state.reading = false) // it is paused: what flows on, or listens, asks again
 		const work = this.work = go.begin('input', r => {
 			if (this.work === work) this.work = null
 			if (r.failure) {
