@@ -98,6 +98,12 @@ liveness: need-go ## Compare all loops, at rest, flooded and beside computing go
 reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
 	bin/soak -render -write docs/reliability.md
 
+# Debian's apt-get and Node have to be there, and a network for the first time; otherwise it says so and does nothing.
+.PHONY: packages
+packages: need-go ## Compare loopjs with Node on Debian's packages for Node, which it downloads (minutes; ARGS='-sample 0' loads all)
+	@$(GO) build -trimpath -buildvcs=false -o bin/loopjs ./gojaloop/cmd/loopjs
+	$(GO) run ./internal/packages $(ARGS)
+
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
 .PHONY: schedules
 schedules: need-go ## Run the loop under every schedule with two preemptions, and a million random ones (two minutes)
