@@ -212,3 +212,14 @@ console.log(n)
 		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
 	}
 }
+
+// require looks in the folders of NODE_PATH, too, and import does not.
+func TestNodePath(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, files{"lib/p/index.js": "module.exports = 7\n"})
+	cmd := loopjs(t, dir, "-e", "console.log(require('p')); import('p').catch(e => console.log(e.code))")
+	cmd.Env = append(cmd.Env, "NODE_PATH="+filepath.Join(dir, "lib"))
+	if stdout, stderr, code := run(t, cmd); stdout != "7\nERR_MODULE_NOT_FOUND\n" || code != 0 {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+}

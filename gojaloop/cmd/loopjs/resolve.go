@@ -123,7 +123,7 @@ func missing(specifier, dir, from string, esm bool) error {
 	return &notFound{"ERR_MODULE_NOT_FOUND", "Cannot find " + what + " '" + name + "' imported from " + from}
 }
 
-// inPackages looks in the node_modules of a folder and of the folders above.
+// inPackages looks in the node_modules of a folder and of the folders above, and for require in those of NODE_PATH.
 func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 	name, rest, _ := strings.Cut(specifier, "/")
 	if strings.HasPrefix(name, "@") {
@@ -133,20 +133,28 @@ func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 	if m := r.manifestOf(dir); m != nil && m.Name == name && m.Exports != nil {
 		return r.exported(m, rest, esm)
 	}
+	var folders []string
 	for at := dir; ; at = filepath.Dir(at) {
 		if filepath.Base(at) != "node_modules" {
-			folder := filepath.Join(at, "node_modules", filepath.FromSlash(name))
-			if m := r.manifestIn(folder); m != nil && m.Exports != nil {
-				return r.exported(m, rest, esm)
-			}
-			if file := r.fileOrFolder(filepath.Join(folder, filepath.FromSlash(rest))); file != "" {
-				return file, nil
-			}
+			folders = append(folders, filepath.Join(at, "node_modules"))
 		}
 		if filepath.Dir(at) == at {
-			return "", nil
+			break
 		}
 	}
+	if !esm {
+		folders = append(folders, filepath.SplitList(os.Getenv("NODE_PATH"))...)
+	}
+	for _, folder := range folders {
+		folder = filepath.Join(folder, filepath.FromSlash(name))
+		if m := r.manifestIn(folder); m != nil && m.Exports != nil {
+			return r.exported(m, rest, esm)
+		}
+		if file := r.fileOrFolder(filepath.Join(folder, filepath.FromSlash(rest))); file != "" {
+			return file, nil
+		}
+	}
+	return "", nil
 }
 
 // exported returns the file that a package exports under a subpath.
