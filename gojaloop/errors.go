@@ -5,6 +5,7 @@ package gojaloop
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -119,15 +120,43 @@ func (h *Host) describe(e *Error, v goja.Value) {
 	if e.cause != nil {
 		e.Message = e.cause.Error()
 	} else {
-		e.Message = o.String()
+		e.Message = strings.Replace(o.String(), "SyntaxError: SyntaxError: ", "SyntaxError: ", 1) // goja's, of eval and Function
 	}
 	if s := o.Get("stack"); s != nil && o.ClassName() == "Error" {
-		e.Stack = cleanStack(s.String(), e.Message)
+		e.Stack = h.framesOf(o, s.String())
 	}
 }
 
+// framesOf returns the frames in the stack of an error, without those of the constructors of its classes: it was thrown where
+// they were called. In goja a constructor's frame has no name.
+func (h *Host) framesOf(o *goja.Object, stack string) string {
+	h.vm.Try(func() { // getters may throw
+		for proto := o.Prototype(); proto != nil && unnamed.MatchString(stack); proto = proto.Prototype() {
+			class, ok := proto.Get("constructor").(*goja.Object)
+			if !ok {
+				continue
+			}
+			text, _ := goja.AssertFunction(h.vm.Get("Function").ToObject(h.vm).Get("prototype").ToObject(h.vm).Get("toString"))
+			source, err := text(class)
+			if err != nil || !strings.HasPrefix(source.String(), "class") {
+				return
+			}
+			if explicit.MatchString(source.String()) {
+				at := unnamed.FindStringIndex(stack)
+				stack = "\n" + stack[at[1]:]
+			}
+		}
+	})
+	return cleanStack(stack)
+}
+
+var (
+	unnamed  = regexp.MustCompile(`\A[^\t]*\n\tat [^\n(]+:\d+:\d+(?:\(\d+\))?(?:\n|\z)`) // the first frame has no function's name
+	explicit = regexp.MustCompile(`\bconstructor\s*\(`)
+)
+
 // cleanStack keeps the frames of a stack trace, without those of the host and without goja's offsets into its code.
-func cleanStack(s, message string) string {
+func cleanStack(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
 		line = strings.TrimSuffix(line, "\n")

@@ -186,3 +186,31 @@ func TestNothingIsSilent(t *testing.T) {
 		l.Close()
 	}
 }
+
+// An error is where its class was called, and not in the constructors of its classes.
+func TestConstructorsAreLeftOut(t *testing.T) {
+	h := newHost(t)
+	_, err := h.Run(ctx, "a.js", `class A extends Error { constructor(m) { super(m) } }
+class B extends A {}
+class C extends B {
+	constructor(m) { super(m); this.extra = 1 }
+}
+const f = () => { throw new C('no') };
+(() => f())()`)
+	var e *gojaloop.Error
+	if !errors.As(err, &e) || e.Stack != "\tat f (a.js:6:25)\n\tat a.js:7:9\n\tat a.js:7:12" {
+		t.Errorf("%q", e.Stack)
+	}
+}
+
+func TestDOMException(t *testing.T) {
+	h := newHost(t)
+	got, err := h.Run(ctx, "a.js", `
+		const P = DOMException.prototype, e = new DOMException('m', 'AbortError'), wrong = f => { try { return f() } catch (e) { return e.name } };
+		[wrong(() => P.name), wrong(() => P.message), wrong(() => P.code), wrong(() => Object.create(P).code), Object.keys(DOMException).length, Object.keys(P).length,
+			DOMException.INUSE_ATTRIBUTE_ERR, P.VALIDATION_ERR, DOMException.URL_MISMATCH_ERR, e.code, e.name, e.message, String(e), new DOMException('', '').code,
+			Object.getOwnPropertyNames(e), wrong(() => eval('}{'))].join()`)
+	if want := "TypeError,TypeError,TypeError,TypeError,25,28,10,16,21,20,AbortError,m,AbortError: m,0,stack,SyntaxError"; err != nil || got.String() != want {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+}

@@ -239,7 +239,7 @@ func (h *Host) stackOf(v goja.Value) string {
 	if !ok {
 		return ""
 	}
-	return cleanStack(s.String(), "")
+	return h.framesOf(o, s.String())
 }
 
 // about returns the property of the object process that the script names. In a sandbox only platform and arch have their

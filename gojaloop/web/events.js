@@ -15,7 +15,7 @@ function idl(C, constants) {
 	platform.add(C.prototype)
 	for (const o of [C, C.prototype]) {
 		for (const name of Object.getOwnPropertyNames(o)) {
-			if (name === 'constructor' || name === 'prototype' || name === 'name' || name === 'length') continue
+			if (name === 'constructor' || name === 'prototype' || o === C && (name === 'name' || name === 'length')) continue
 			const d = Object.getOwnPropertyDescriptor(o, name)
 			if (!d.configurable || d.enumerable) continue
 			d.enumerable = true
@@ -39,30 +39,33 @@ function dictionary(v, what) {
 	return v
 }
 
-const codes = {
-	IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5, NoModificationAllowedError: 7,
-	NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10, InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13,
-	NamespaceError: 14, InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19, AbortError: 20,
-	URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23, InvalidNodeTypeError: 24, DataCloneError: 25,
-}
+// The names that have a code, which counts from 1. The standard has constants for the empty ones too, and none of the names.
+const coded = ['IndexSizeError', '', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError', '', 'NoModificationAllowedError',
+	'NotFoundError', 'NotSupportedError', 'InUseAttributeError', 'InvalidStateError', 'SyntaxError', 'InvalidModificationError', 'NamespaceError',
+	'InvalidAccessError', '', 'TypeMismatchError', 'SecurityError', 'NetworkError', 'AbortError', 'URLMismatchError', 'QuotaExceededError',
+	'TimeoutError', 'InvalidNodeTypeError', 'DataCloneError']
+const legacy = { 2: 'DOMSTRING_SIZE', 6: 'NO_DATA_ALLOWED', 10: 'INUSE_ATTRIBUTE', 16: 'VALIDATION', 21: 'URL_MISMATCH' }
 
 class DOMException extends Error {
 	#name
+	#message
 	constructor(message = '', options = 'Error') {
-		super(`${message}`)
+		super()
+		this.#message = `${message}`
 		if (options !== null && typeof options === 'object') {
 			if ('cause' in options) Object.defineProperty(this, 'cause', { value: options.cause, configurable: true, writable: true })
 			this.#name = 'name' in options ? `${options.name}` : 'Error'
 		} else {
 			this.#name = `${options}`
 		}
-		Object.defineProperty(this, 'message', { value: `${message}`, configurable: true, enumerable: false })
 	}
-	get name() { return #name in this ? this.#name : 'Error' }
-	get code() { return Object.prototype.hasOwnProperty.call(codes, this.name) ? codes[this.name] : 0 }
+	// A getter that is given another object finds no private name.
+	get name() { return this.#name }
+	get message() { return this.#message }
+	get code() { return this.#name === '' ? 0 : coded.indexOf(this.#name) + 1 }
 }
-idl(DOMException, Object.fromEntries(Object.entries(codes).map(([name, code]) =>
-	[name.replace(/Error$/, '').replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase().replace('URLMISMATCH', 'URL_MISMATCH') + '_ERR', code])))
+idl(DOMException, Object.fromEntries(coded.map((name, i) =>
+	[(legacy[i + 1] || name.replace(/Error$/, '').replace(/([a-z])([A-Z])/g, '$1_$2').toUpperCase()) + '_ERR', i + 1])))
 
 // Functions for the parts of an event that only dispatch may change.
 let setTarget, flagsOf, makeTrusted

@@ -237,7 +237,7 @@ function functionBase(f, name, tag) {
 function errorBase(ctx, e, cls, prefix) {
 	let head
 	try {
-		head = Error.prototype.toString.call(e)
+		head = Error.prototype.toString.call(e).replace(/^SyntaxError: (?=SyntaxError: )/, '') // goja's, of eval and Function
 		const name = `${e.name === undefined ? 'Error' : e.name}`
 		if (cls !== null && name.endsWith('Error') && name !== prefix && (head === name || head.startsWith(name + ':'))) {
 			head = (prefix.includes(name) ? prefix : `${prefix} [${name}]`) + head.slice(name.length)
