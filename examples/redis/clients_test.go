@@ -174,7 +174,7 @@ func TestTransactions(t *testing.T) {
 	c.want("[]", "EXEC")
 	c.want("OK", "WATCH", "b")
 	_ = c.Close()
-	i.until("the watched keys to be forgotten", func() bool { return len(i.s.keys.watched.Of) == 0 })
+	i.until("the watched keys to be forgotten", func() bool { return len(i.s.databases[0].watched.Of) == 0 })
 }
 
 // TestExpiry: an expired key is removed from memory without a lookup, and clients that watch it notice.
@@ -192,7 +192,7 @@ func TestExpiry(t *testing.T) {
 		c.want("OK", "UNWATCH")
 		c.want("OK", "WATCH", "w")
 	}
-	i.until("the keys to expire", func() bool { return i.s.keys.entries.len() == 1 })
+	i.until("the keys to expire", func() bool { return i.s.databases[0].entries.len() == 1 })
 	c.want("OK", "MULTI")
 	c.want("nil", "EXEC")
 	c.want(`"v"`, "GET", "kept")

@@ -82,12 +82,13 @@ func (c *client) run(a [][]byte) {
 		c.refuse(a, fmt.Sprintf("unknown subcommand '%s'. Try %s HELP.", head(a[1], 128), bytes.ToUpper(a[0])))
 	case cmd.words > 0 && len(a) != cmd.words, len(a) < -cmd.words:
 		c.refuse(a, fmt.Sprintf("wrong number of arguments for '%s' command", title(a)))
-	case c.subscribed() > 0 && !forSubscribers(cmd, a[0]):
+	case c.subscribed() > 0 && c.version == 2 && !forSubscribers(cmd, a[0]):
 		c.refuse(a, fmt.Sprintf("Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", title(a)))
 	case c.multi && cmd.kind != controls:
 		c.enqueue(a)
 	default:
 		c.call(cmd, a)
+		c.handOver()
 	}
 }
 
@@ -124,7 +125,8 @@ func (c *client) refuse(a [][]byte, why string) {
 // call runs a command, and records its changes in the file.
 func (c *client) call(cmd *command, a [][]byte) {
 	c.server.commands++
-	before := c.keys.changes
+	before, database := c.keys.changes, c.keys.number
+	c.last = string(title(a))
 	cmd.run(c, a)
 	if cmd.kind != writes {
 		return
@@ -133,7 +135,7 @@ func (c *client) call(cmd *command, a [][]byte) {
 		if c.effect != nil {
 			a = c.effect
 		}
-		c.keys.record(a)
+		c.keys.record(database, a)
 	}
 	c.effect = nil
 }

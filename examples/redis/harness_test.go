@@ -105,8 +105,8 @@ func (i *instance) until(what string, f func() bool) {
 // stopClock has keys of the server see the same time from now on.
 func (i *instance) stopClock() *instance {
 	i.on(func() {
-		now := i.s.keys.now()
-		i.s.keys.now = func() int64 { return now }
+		now := i.s.store.now()
+		i.s.store.now = func() int64 { return now }
 	})
 	return i
 }

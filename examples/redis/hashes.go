@@ -79,11 +79,11 @@ func hmget(c *client, t *fields, a [][]byte) bool {
 
 func items(names, values bool) func(*client, *fields, [][]byte) bool {
 	return func(c *client, t *fields, _ [][]byte) bool {
-		n := t.len()
 		if names && values {
-			n *= 2
+			c.pairs(t.len())
+		} else {
+			c.array(t.len())
 		}
-		c.array(n)
 		for _, i := range t.items {
 			if names {
 				c.string(i.key)

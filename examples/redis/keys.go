@@ -169,7 +169,13 @@ func flush(c *client, a [][]byte) {
 		c.syntax()
 		return
 	}
-	c.keys.clear()
+	if is(a[0], "flushall") {
+		for _, k := range c.databases {
+			k.clear()
+		}
+	} else {
+		c.keys.clear()
+	}
 	c.ok()
 }
 

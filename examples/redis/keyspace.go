@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"container/list"
 	"strconv"
 	"time"
 
@@ -19,28 +20,46 @@ type entry struct {
 	timer   eventloop.TimerID // removes it then; 0 without expiry
 }
 
-// keyspace holds all keys. A lookup removes an entry that has expired; a timer of the loop removes it if there is no
-// lookup.
-type keyspace struct {
+// store is what the databases have in common.
+type store struct {
 	loop    *eventloop.Loop
-	entries *table[*entry]
-	watched listeners
-	now     func() int64     // milliseconds since 1970; the clock itself, which time reads
-	instant int64            // what time has read for the command or callback that runs; 0 if nothing yet
-	record  func(a [][]byte) // appends to the file; nil without one, and while it is replayed
-	asleep  bool             // the file is being replayed: nothing expires
-	changes int64            // by commands
+	now     func() int64                   // milliseconds since 1970; the clock itself, which time reads
+	instant int64                          // what time has read for the command or callback that runs; 0 if nothing yet
+	record  func(database int, a [][]byte) // appends to the file; nil without one, and while it is replayed
+	asleep  bool                           // the file is being replayed: nothing expires
+	changes int64                          // by commands
 	expired int64
+	ready   []place // keys that have changed while clients wait for them
 }
 
-func newKeyspace(loop *eventloop.Loop) *keyspace {
-	return &keyspace{loop: loop, entries: newTable[*entry](),
-		now: func() int64 { return time.Now().UnixMilli() }}
+// place is a key of a database.
+type place struct {
+	database int
+	key      string
+}
+
+// keyspace is a database. A lookup removes an entry that has expired; a timer of the loop removes it if there is no
+// lookup.
+type keyspace struct {
+	*store
+	number   int
+	entries  *table[*entry]
+	expiring int // entries that expire
+	watched  listeners
+	waiting  map[string]*list.List // the clients that wait for a value of a key, the first in front; see blocking.go
+}
+
+func newStore(loop *eventloop.Loop) *store {
+	return &store{loop: loop, now: func() int64 { return time.Now().UnixMilli() }}
+}
+
+func newKeyspace(s *store, number int) *keyspace {
+	return &keyspace{store: s, number: number, entries: newTable[*entry](), waiting: map[string]*list.List{}}
 }
 
 // time returns the time at which the command that runs, or the whole transaction, happens. It stays the same meanwhile: if a
 // key expired between two lookups of a command, the command would change what the file says is gone.
-func (k *keyspace) time() int64 {
+func (k *store) time() int64 {
 	if k.instant == 0 {
 		k.instant = k.now()
 	}
@@ -58,7 +77,7 @@ func (k *keyspace) find(key []byte) *entry {
 		k.drop(own, e)
 		k.expired++
 		if k.record != nil {
-			k.record([][]byte{[]byte("DEL"), own})
+			k.record(k.number, [][]byte{[]byte("DEL"), own})
 		}
 		return nil
 	}
@@ -66,7 +85,7 @@ func (k *keyspace) find(key []byte) *entry {
 }
 
 // lives tells whether an entry has not expired yet.
-func (k *keyspace) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.time() < e.expires }
+func (k *store) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.time() < e.expires }
 
 // make returns the value of a key, and makes an empty one if there is no such key.
 func (k *keyspace) make(key []byte) *entry {
@@ -100,6 +119,9 @@ func (k *keyspace) drop(key []byte, e *entry) {
 func (k *keyspace) touch(key []byte) {
 	k.changes++
 	k.mark(key)
+	if len(k.waiting) > 0 && k.waiting[string(key)] != nil {
+		k.ready = append(k.ready, place{k.number, string(key)})
+	}
 }
 
 func (k *keyspace) mark(key []byte) {
@@ -113,6 +135,12 @@ func (k *keyspace) expireAt(key []byte, e *entry, at int64) {
 	if e.timer != 0 {
 		_ = k.loop.CancelTimer(e.timer)
 		e.timer = 0
+	}
+	if e.expires != 0 {
+		k.expiring--
+	}
+	if at != 0 {
+		k.expiring++
 	}
 	if e.expires = at; at != 0 && !k.asleep {
 		k.wait(string(key), e)
@@ -133,12 +161,18 @@ func (k *keyspace) wait(key string, e *entry) {
 
 // awaken starts the expiry of what was read from the file.
 func (k *keyspace) awaken() {
-	k.asleep, k.instant = false, 0
 	for _, i := range k.entries.items {
 		if i.value.expires != 0 {
 			k.wait(i.key, i.value)
 		}
 	}
+}
+
+// put gives a key a value that it did not have, which expires then.
+func (k *keyspace) put(key []byte, e *entry, expires int64) {
+	k.entries.set(key, e)
+	k.expireAt(key, e, expires)
+	k.touch(key)
 }
 
 // clear removes all keys.

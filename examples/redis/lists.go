@@ -39,7 +39,7 @@ func pop(end func(*deque) []byte) func(*client, *deque, [][]byte) bool {
 		n, many := howMany(a, d.len())
 		switch {
 		case many && d.len() == 0:
-			c.out = resp.AppendNullArray(c.out)
+			c.nullArray()
 		case many:
 			c.array(n)
 		case n == 0:

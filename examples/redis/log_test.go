@@ -103,7 +103,7 @@ func TestTornTail(t *testing.T) {
 	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	s := loopless(t)
 	log := newLog(s.loop, new(memory), "no")
-	s.log, s.keys.record = log, log.append
+	s.log, s.store.record = log, log.append
 	c := s.newClient(nil)
 	good := map[int]string{0: ""} // states, by the length of the file
 	for _, a := range script {
@@ -234,7 +234,7 @@ func TestGroupCommit(t *testing.T) {
 				if n > 0 {
 					_ = threadlet.Sleep(100 * time.Millisecond)
 				}
-				log.append([][]byte{[]byte("INCR"), []byte("n")})
+				log.append(0, [][]byte{[]byte("INCR"), []byte("n")})
 				if err := log.barrier(); err != nil {
 					t.Error(err)
 				}
@@ -276,7 +276,7 @@ func TestWrittenBeforeAcknowledged(t *testing.T) {
 			_, _ = threadlet.Go(loop, func() {
 				request := [][]byte{[]byte("SET"), []byte("a"), []byte("1")}
 				for n := range 3 {
-					log.append(request)
+					log.append(0, request)
 					if err := log.barrier(); err != nil {
 						t.Error(err)
 					}
@@ -334,9 +334,9 @@ func TestEverySecond(t *testing.T) {
 		}
 		go func() {
 			look(5*time.Second, false, 0)
-			_ = loop.Submit(func() { log.append([][]byte{[]byte("INCR"), []byte("n")}) })
+			_ = loop.Submit(func() { log.append(0, [][]byte{[]byte("INCR"), []byte("n")}) })
 			look(10*time.Millisecond, true, 0)
-			_ = loop.Submit(func() { log.append([][]byte{[]byte("INCR"), []byte("n")}) })
+			_ = loop.Submit(func() { log.append(0, [][]byte{[]byte("INCR"), []byte("n")}) })
 			look(time.Second, true, 1)
 			look(5*time.Second, true, 1)
 			_ = loop.Shutdown(context.Background())
@@ -356,14 +356,14 @@ func TestRefusedCommit(t *testing.T) {
 	file := new(memory)
 	l := newLog(loop, file, "no")
 	request := [][]byte{[]byte("SET"), []byte("a"), []byte("1")}
-	l.append(request)
+	l.append(0, request)
 	if err := loop.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.commit(); err == nil {
 		t.Error("an ended loop has written")
 	}
-	l.append(request)
+	l.append(0, request)
 	want := resp.AppendRequest(resp.AppendRequest(nil, request...), request...)
 	if err := l.close(); err != nil || !bytes.Equal(file.data, want) {
 		t.Errorf("the file has %q, %v; want %q", file.data, err, want)
@@ -421,7 +421,7 @@ func TestManyWaitForAnFsync(t *testing.T) {
 	i := serve(t, o, &memory{})
 	went := 0
 	i.on(func() {
-		i.s.log.append([][]byte{[]byte("SET"), []byte("a"), []byte("b")})
+		i.s.log.append(0, [][]byte{[]byte("SET"), []byte("a"), []byte("b")})
 		for range 2 * o.maxClients {
 			_, err := threadlet.Go(i.group.Loop(0), func() {
 				if i.s.log.barrier() == nil {

@@ -65,7 +65,12 @@ func run(addr string, o options) error {
 // newGroup returns a group with the server's loop. When an fsync is done, both threadlets of each client may wait for it, each with a
 // microtask; these are work for one checkpoint, and no chain without end that the loop should report.
 func newGroup(o options, more ...eventloop.Option) (*eventloop.Group, error) {
-	return eventloop.NewGroup(1, append(more, eventloop.WithMicrotaskBudget(max(1024, 2*o.maxClients)))...)
+	return eventloop.NewGroup(1, append([]eventloop.Option{eventloop.WithMicrotaskBudget(max(1024, 2*o.maxClients)),
+		eventloop.WithStallThreshold(2*time.Second, reportStall)}, more...)...)
+}
+
+func reportStall(s eventloop.Stall) {
+	fmt.Fprintf(os.Stderr, "redis: a callback has held the loop for %v:\n%s\n", s.Running, s.Stack)
 }
 
 // listen accepts connections, each served by a threadlet.

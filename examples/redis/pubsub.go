@@ -102,7 +102,7 @@ func (c *client) subscribe(verb string, names [][]byte, mine *map[string]int, al
 			(*mine)[n] = c.made
 		}
 		all.add(n, c)
-		c.list(verb, n, c.subscribed())
+		c.tell(verb, n, c.subscribed())
 	}
 }
 
@@ -117,10 +117,10 @@ func (c *client) unsubscribe(verb string, names [][]byte, mine map[string]int, a
 	for _, name := range names {
 		delete(mine, string(name))
 		all.remove(string(name), c)
-		c.list(verb, string(name), c.subscribed())
+		c.tell(verb, string(name), c.subscribed())
 	}
 	if len(names) == 0 {
-		c.list(verb, nil, c.subscribed())
+		c.tell(verb, nil, c.subscribed())
 	}
 }
 
@@ -141,6 +141,9 @@ func publish(c *client, a [][]byte) {
 		text := resp.AppendRequest(nil, message...)
 		for s := range to {
 			s.out = append(s.out, text...)
+			if s.version == 3 {
+				s.out[len(s.out)-len(text)] = '>'
+			}
 			_ = s.push()
 		}
 		receivers += len(to)

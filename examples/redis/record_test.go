@@ -17,9 +17,9 @@ import (
 // recorder returns a server whose log only gathers, and whose clock the test moves.
 func recorder(t *testing.T, now *int64) (*server, *client) {
 	s := loopless(t)
-	s.keys.now = func() int64 { return *now }
+	s.store.now = func() int64 { return *now }
 	log := newLog(s.loop, new(memory), "no")
-	s.log, s.keys.record = log, log.append
+	s.log, s.store.record = log, log.append
 	return s, s.newClient(nil)
 }
 
@@ -27,7 +27,7 @@ func recorder(t *testing.T, now *int64) (*server, *client) {
 func same(t *testing.T, s *server) {
 	t.Helper()
 	again := loopless(t)
-	again.keys.now = s.keys.now
+	again.store.now = s.store.now
 	file := new(memory)
 	if s.log.next != nil {
 		file.data = slices.Clone(s.log.next.bytes)
@@ -40,6 +40,11 @@ func same(t *testing.T, s *server) {
 	}
 }
 
+const (
+	unlockText = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+	digest     = "cf0e94b2e9ffc7e04395cf88f7583fc309985910"
+)
+
 // TestRecord: every command that writes, with random words, in and out of transactions, while keys expire.
 func TestRecord(t *testing.T) {
 	var names []string
@@ -50,11 +55,18 @@ func TestRecord(t *testing.T) {
 	}
 	words := []string{"k0", "k1", "k2", "a", "b", "", "1", "3", "-2", "0", "99", "px", "ex", "pxat", "1010", "exat", "nx", "xx", "gt", "get", "keepttl"}
 	options := [][]string{{"px", "5"}, {"px", "9", "nx"}, {"pxat", "1010", "xx", "get"}, {"ex", "1"}, {"keepttl"}}
+	forms := map[string][][]string{
+		"eval": {{unlockText, "1", "k1", "a"}}, "evalsha": {{digest, "1", "k0", "a"}}, "linsert": {{"k0", "before", "a", "b"}}, "lset": {{"k0", "0", "x"}},
+		"lmove": {{"k0", "k1", "LEFT", "RIGHT"}}, "blmove": {{"k0", "k1", "LEFT", "RIGHT", "0"}}, "incrbyfloat": {{"k0", "1.5"}, {"k2", "3"}},
+		"getex": {{"k0", "px", "5"}, {"k1", "persist"}, {"k2", "pxat", "1010"}}, "lrem": {{"k0", "-1", "a"}, {"k1", "0", "a"}},
+		"blpop": {{"k0", "k1", "0"}}, "brpop": {{"k0", "k1", "0"}}, "brpoplpush": {{"k0", "k1", "0"}},
+	}
 	ran := map[string]bool{}
 	for round := range 300 {
 		r := rand.New(rand.NewPCG(uint64(round), 27))
 		now := int64(1000)
 		s, c := recorder(t, &now)
+		waiter := s.newClient(nil)
 		for range 200 {
 			if r.IntN(4) == 0 {
 				now += int64(r.IntN(6))
@@ -76,10 +88,20 @@ func TestRecord(t *testing.T) {
 				a = []string{"exec"}
 			case 10:
 				a = []string{"discard"}
+			case 11:
+				a = []string{"select", fmt.Sprint(r.IntN(2))}
 			}
-			before := s.keys.changes
-			c.answer(a...)
-			ran[name] = ran[name] || s.keys.changes != before
+			if form := forms[name]; form != nil {
+				a = append([]string{name}, form[r.IntN(len(form))]...)
+			}
+			before := s.store.changes
+			one := c
+			if name[0] == 'b' && a[0] == name {
+				waiter.stopWaiting()
+				one = waiter
+			}
+			one.answer(a...)
+			ran[name] = ran[name] || s.store.changes != before
 		}
 		c.answer("exec")
 		same(t, s)
@@ -116,7 +138,7 @@ func TestRecordOfExpiring(t *testing.T) {
 			for _, b := range [][]string{{"SET", "s", "1"}, {"RPUSH", "l", "v"}, {"HSET", "h", "f", "v"}, {"SADD", "m", "a", "b"}, {"PEXPIREAT", a[1], "1005"}} {
 				c.answer(b...)
 			}
-			s.keys.now = func() int64 {
+			s.store.now = func() int64 {
 				if readings--; readings < 0 {
 					now = 1005
 				}

@@ -3,6 +3,7 @@ package main
 // The server and its clients. A threadlet for each connection reads a request, runs it, and reads the next.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,16 +41,20 @@ func (o options) check() error {
 // waits while it runs; so there is no lock.
 type server struct {
 	options
-	loop  *eventloop.Loop
-	keys  *keyspace
-	log   *fileLog // nil without a file
-	began time.Time
+	loop      *eventloop.Loop
+	store     *store
+	databases []*keyspace
+	log       *fileLog // nil without a file
+	began     time.Time
 
 	ending bool // the listener is closed
 
 	clients  map[*client]struct{}
 	channels listeners // subscribers by channel
 	patterns listeners // subscribers by pattern
+
+	blocked int             // clients that wait for a value
+	scripts map[string]bool // by the digest of their text
 
 	serial, accepted, refused, dropped, commands int64
 }
@@ -58,7 +63,10 @@ func newServer(loop *eventloop.Loop, o options) (*server, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &server{options: o, loop: loop, keys: newKeyspace(loop), began: time.Now(), clients: map[*client]struct{}{}}
+	s := &server{options: o, loop: loop, store: newStore(loop), began: time.Now(), clients: map[*client]struct{}{}, scripts: map[string]bool{}}
+	for i := range databases {
+		s.databases = append(s.databases, newKeyspace(s.store, i))
+	}
 	if o.file == "" {
 		return s, nil
 	}
@@ -75,8 +83,11 @@ func (s *server) restore(file logFile) error {
 	if err := log.replay(s); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	s.log, s.keys.record = log, log.append
-	s.keys.awaken()
+	s.log, s.store.record = log, log.append
+	s.store.asleep, s.store.instant = false, 0
+	for _, k := range s.databases {
+		k.awaken()
+	}
 	return log.start()
 }
 
@@ -89,6 +100,7 @@ func (s *server) close() error {
 }
 
 const (
+	databases  = 16
 	flushAt    = 64 << 10 // bytes of replies that are sent before more requests are run
 	queueLimit = 64 << 20 // bytes of requests between MULTI and EXEC
 	lastRest   = 8 << 20  // bytes of a client that are read once the server ends; a system holds less
@@ -97,13 +109,18 @@ const (
 // client is a connection.
 type client struct {
 	*server
-	id   int64
-	name string
-	conn *threadlet.Conn
-	in   *resp.Reader
-	out  []byte // replies not sent yet
-	ends bool   // the connection ends once they are sent
-	left bool   // the connection ends at its last deadline, whatever is sent
+	id      int64
+	name    string
+	conn    *threadlet.Conn
+	keys    *keyspace // the database that it has selected
+	version int       // of the protocol: 2 or 3
+	began   time.Time
+	last    string // the command that it has called last
+	in      *resp.Reader
+	out     []byte // replies not sent yet
+	ends    bool   // the connection ends once they are sent
+	awaits  bool   // await reads
+	left    bool   // the connection ends at its last deadline, whatever is sent
 
 	failure string // the last error that was answered; replay looks at it
 
@@ -112,13 +129,14 @@ type client struct {
 	sending int // bytes of replies that send has taken, and the system has not
 
 	effect [][]byte // recorded in the file instead of the request
+	wait   *wait    // for a value; nil if it does not wait
 	transaction
 	subscriptions
 }
 
 func (s *server) newClient(conn *threadlet.Conn) *client {
 	s.serial++
-	c := &client{server: s, id: s.serial, conn: conn, rest: lastRest}
+	c := &client{server: s, id: s.serial, conn: conn, keys: s.databases[0], version: 2, began: time.Now(), rest: lastRest}
 	c.in = resp.NewReader(c)
 	return c
 }
@@ -146,6 +164,9 @@ func (s *server) serve(conn *threadlet.Conn) {
 			return
 		}
 		c.run(request)
+		if c.wait != nil && c.await() != nil {
+			return
+		}
 		if c.writer != nil && c.subscribed() == 0 && c.stopWriter() != nil {
 			return
 		}
@@ -167,6 +188,9 @@ func (c *client) Read(p []byte) (int, error) {
 	}
 	if c.ending && c.rest <= 0 {
 		return 0, threadlet.ErrDraining
+	}
+	if c.awaits && c.wait == nil {
+		return 0, errServed
 	}
 	c.goesOn()
 	n, err := c.conn.Read(p)
@@ -214,7 +238,7 @@ func (c *client) goesOn() {
 		return
 	}
 	var until time.Time
-	if c.subscribed() == 0 {
+	if c.subscribed() == 0 && c.wait == nil {
 		until = time.Now().Add(c.timeout)
 	}
 	_ = c.conn.SetDeadline(until)
@@ -222,6 +246,7 @@ func (c *client) goesOn() {
 
 func (c *client) leave() {
 	delete(c.clients, c)
+	c.stopWaiting()
 	c.unwatch()
 	c.unsubscribeAll()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(lastWords))
@@ -237,9 +262,48 @@ func (c *client) int(n int)       { c.out = resp.AppendInt(c.out, int64(n)) }
 func (c *client) int64(n int64)   { c.out = resp.AppendInt(c.out, n) }
 func (c *client) bulk(b []byte)   { c.out = resp.AppendBulk(c.out, b) }
 func (c *client) string(s string) { c.out = resp.AppendBulk(c.out, s) }
-func (c *client) null()           { c.out = resp.AppendNull(c.out) }
 func (c *client) array(n int)     { c.out = resp.AppendArray(c.out, n) }
 func (c *client) syntax()         { c.error("ERR syntax error") }
+
+// What version 3 of the protocol has forms of its own for.
+
+func (c *client) null()      { c.nothing("$-1\r\n") }
+func (c *client) nullArray() { c.nothing("*-1\r\n") }
+
+func (c *client) nothing(in2 string) {
+	if c.version == 3 {
+		in2 = "_\r\n"
+	}
+	c.out = append(c.out, in2...)
+}
+
+// set begins a set of n members, pairs a map of n keys, each with its value.
+func (c *client) set(n int) { c.array(n); c.become('~') }
+
+func (c *client) pairs(n int) {
+	if c.version == 3 {
+		c.array(n)
+		c.become('%')
+	} else {
+		c.array(2 * n)
+	}
+}
+
+// become has version 3 show the array that has just begun as something else.
+func (c *client) become(kind byte) {
+	if c.version == 3 {
+		c.out[bytes.LastIndexByte(c.out, '*')] = kind
+	}
+}
+
+// tell answers with what version 3 has as a push: it is no reply to a request.
+func (c *client) tell(all ...any) {
+	at := len(c.out)
+	c.list(all...)
+	if c.version == 3 {
+		c.out[at] = '>'
+	}
+}
 
 func (c *client) error(s string) {
 	c.out = resp.AppendError(c.out, s)
@@ -271,6 +335,10 @@ func (c *client) strings(all ...string) {
 // list answers with an array of strings, numbers, arrays, and nil.
 func (c *client) list(all ...any) {
 	c.array(len(all))
+	c.values(all...)
+}
+
+func (c *client) values(all ...any) {
 	for _, v := range all {
 		switch v := v.(type) {
 		case string:

@@ -23,7 +23,7 @@ func init() {
 }
 
 func (c *client) members(t *members) bool {
-	c.array(t.len())
+	c.set(t.len())
 	for _, i := range t.items {
 		c.string(i.key)
 	}
@@ -44,7 +44,7 @@ func spop(c *client, t *members, a [][]byte) bool {
 	n, many := howMany(a, t.len())
 	switch {
 	case many:
-		c.array(n)
+		c.set(n)
 	case n == 0:
 		c.null()
 	}

@@ -4,18 +4,17 @@ package main
 
 import (
 	"bytes"
-
-	"github.com/turnloop/turnloop/internal/resp"
 )
 
 // transaction is the state of a client between WATCH, MULTI and EXEC.
 type transaction struct {
-	multi   bool
-	broken  bool // a request was refused
-	queue   [][][]byte
-	size    int // bytes in the queue
-	watches []string
-	stale   bool // a watched key has changed
+	multi     bool
+	executing bool // EXEC runs
+	broken    bool // a request was refused
+	queue     [][][]byte
+	size      int // bytes in the queue
+	watches   []place
+	stale     bool // a watched key has changed
 }
 
 func init() {
@@ -59,8 +58,8 @@ func execute(c *client, _ [][]byte) {
 		c.error("ERR EXEC without MULTI")
 		return
 	}
-	for _, key := range c.watches {
-		c.keys.find([]byte(key)) // a key that has expired since WATCH was changed
+	for _, w := range c.watches {
+		c.databases[w.database].find([]byte(w.key)) // a key that has expired since WATCH was changed
 	}
 	t := c.transaction
 	c.forget()
@@ -69,10 +68,12 @@ func execute(c *client, _ [][]byte) {
 		c.error("EXECABORT Transaction discarded because of previous errors.")
 		return
 	case t.stale:
-		c.out = resp.AppendNullArray(c.out)
+		c.nullArray()
 		return
 	}
 	c.array(len(t.queue))
+	c.executing = true
+	defer func() { c.executing = false }()
 	c.log.group(func() {
 		for _, a := range t.queue {
 			c.call(find(a), a)
@@ -104,15 +105,15 @@ func watch(c *client, a [][]byte) {
 		c.keys.find(key) // expired before WATCH: no change
 		k := string(key)
 		if c.keys.watched.add(k, c) {
-			c.watches = append(c.watches, k)
+			c.watches = append(c.watches, place{c.keys.number, k})
 		}
 	}
 	c.ok()
 }
 
 func (c *client) unwatch() {
-	for _, key := range c.watches {
-		c.keys.watched.remove(key, c)
+	for _, w := range c.watches {
+		c.databases[w.database].watched.remove(w.key, c)
 	}
 	c.watches, c.stale = nil, false
 }

@@ -24,10 +24,10 @@ func TestModel(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(round), 26))
 		s := loopless(t)
 		m := &model{now: 1000, keys: map[string]*held{}}
-		s.keys.now = func() int64 { return m.now }
+		s.store.now = func() int64 { return m.now }
 		file := new(memory)
 		log := newLog(s.loop, file, "no")
-		s.log, s.keys.record = log, log.append
+		s.log, s.store.record = log, log.append
 		c := s.newClient(nil)
 		for step := range 2000 {
 			if r.IntN(4) == 0 {
@@ -46,7 +46,7 @@ func TestModel(t *testing.T) {
 			t.Fatal("nothing is in the file")
 		}
 		again := loopless(t)
-		again.keys.now = func() int64 { return m.now }
+		again.store.now = func() int64 { return m.now }
 		if err := again.restore(&memory{data: log.next.bytes}); err != nil {
 			t.Fatal(err)
 		}
@@ -58,15 +58,24 @@ func TestModel(t *testing.T) {
 
 // state is everything that a server holds.
 func state(s *server) string {
-	s.keys.instant = 0
+	s.store.instant = 0
 	c := s.newClient(nil)
 	var all []string
-	for _, i := range slices.Clone(s.keys.entries.items) {
-		e := s.keys.find([]byte(i.key))
+	for _, k := range s.databases {
+		c.keys = k
+		all = append(all, stateOf(c, k)...)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+func stateOf(c *client, k *keyspace) (all []string) {
+	for _, i := range slices.Clone(k.entries.items) {
+		e := k.find([]byte(i.key))
 		if e == nil {
 			continue
 		}
-		line := fmt.Sprintf("%q %s %d ", i.key, typeOf(e), e.expires)
+		line := fmt.Sprintf("%d %q %s %d ", k.number, i.key, typeOf(e), e.expires)
 		switch typeOf(e) {
 		case "string":
 			line += c.answer("GET", i.key)
@@ -79,8 +88,7 @@ func state(s *server) string {
 		}
 		all = append(all, line)
 	}
-	slices.Sort(all)
-	return strings.Join(all, "\n")
+	return all
 }
 
 // TestScan: a scan returns each item that stays, whatever is added and removed meanwhile.
@@ -129,14 +137,14 @@ func TestScan(t *testing.T) {
 func TestBurstsLeaveSmallMaps(t *testing.T) {
 	s := loopless(t)
 	c := s.newClient(nil)
-	all := &s.keys.entries.places
+	all := &s.databases[0].entries.places
 	for i := range 1000 {
 		k := fmt.Sprint(i)
 		c.answer("SET", k, "x")
 		c.answer("WATCH", k)
 		s.patterns.add(k, c)
 	}
-	if all.Room() < 1000 || s.keys.watched.Room() < 1000 || len(s.patterns.in("7")) != 1 {
+	if all.Room() < 1000 || s.databases[0].watched.Room() < 1000 || len(s.patterns.in("7")) != 1 {
 		t.Fatal("the burst has not come")
 	}
 	c.answer("UNWATCH")
@@ -145,7 +153,7 @@ func TestBurstsLeaveSmallMaps(t *testing.T) {
 		c.answer("DEL", k)
 		s.patterns.remove(k, c)
 	}
-	for name, room := range map[string]int{"keys": all.Room(), "watched": s.keys.watched.Room(), "patterns": s.patterns.Room()} {
+	for name, room := range map[string]int{"keys": all.Room(), "watched": s.databases[0].watched.Room(), "patterns": s.patterns.Room()} {
 		if room > slim.Keep {
 			t.Errorf("%s: room for %d", name, room)
 		}

@@ -98,6 +98,12 @@ func (r *Reader) Request() ([][]byte, error) {
 	}
 }
 
+// More reads more bytes, which Request will find; the words that it has returned are no longer valid.
+func (r *Reader) More() error {
+	r.release()
+	return r.fill()
+}
+
 // bulk reads an argument.
 func (r *Reader) bulk() error {
 	n, ok := r.length('$')
