@@ -223,6 +223,8 @@ var rows = []struct {
 			}
 		}
 	}},
+	{"github.com/redis/go-redis", "Options.Dialer returns a shared connection; called on goroutines", "works shared", func(t *testing.T) { goRedis(t) }},
+	{"github.com/redis/rueidis", "DialCtxFn returns a shared connection; called on goroutines", "works shared", func(t *testing.T) { rueidisClient(t) }},
 	{"net/http, server", "Serve(ln) in a threadlet, not shared", "fails: its goroutines may not read; the error and the log say so", func(t *testing.T) {
 		var log buffer
 		l := start(t, eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))

@@ -1,5 +1,7 @@
 package main
 
+// What the page of this example says about the commands.
+
 import (
 	"maps"
 	"os"
