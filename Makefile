@@ -111,7 +111,7 @@ schedules: need-go ## Run the loop under every schedule with two preemptions, an
 
 .PHONY: schedules-quick
 schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
-	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=200000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
+	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=50000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
 
 # The largest exploration takes gigabytes of memory.
 .PHONY: model
@@ -134,7 +134,7 @@ fuzz: need-go ## Fuzz each target for FUZZTIME, 30s unless it is set: make fuzz 
 
 .PHONY: test-windows
 test-windows: need-windows ## Run the root module's tests as Windows programs, under Wine; installs it if it can (windows/wine.sh)
-	@GO="$(GO)" windows/wine.sh $(ARGS)
+	@GO="$(GO)" windows/wine.sh $(if $(SHORT),$(CORE) ./httploop) $(ARGS)
 
 # "make test-full" has these tests too, and skips them without a browser.
 .PHONY: test-pages
@@ -231,7 +231,7 @@ site: bin/tournament ## Show all runs in results side by side: writes results/in
 	@bin/tournament site -out results/index.html $(or $(RUNS),$(patsubst %/run.json,%,$(wildcard results/*/run.json)))
 
 # What .ci/run has in its short form or leaves out. What the machine lacks is left out, in one line.
-NIGHTLY = test-full test-nopreempt schedules model mutants siege liveness soak-quick test-worlds tournament-quick $(foreach t,race 386,$(call has,$(t),test-$(t))) test-procs1 $(call has,strace,trace-idle)
+NIGHTLY = test-full test-nopreempt schedules model mutants siege liveness soak-quick test-worlds tournament-quick $(foreach t,race 386 windows,$(call has,$(t),test-$(t))) test-procs1 $(call has,strace,trace-idle)
 has = $(if $(shell $(MAKE) --silent need-$(1) >/dev/null 2>&1 && echo yes),$(2),$(info $(2) is left out))
 .PHONY: nightly
 nightly: ## Run what is too long for every change (hours)
