@@ -3,8 +3,6 @@ package eventloop
 // Callbacks: how the loop calls what is not its own.
 
 import (
-	"runtime/debug"
-
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
@@ -43,12 +41,9 @@ func (l *Loop) callHandler(f func()) {
 	l.probe.HandlerEnded()
 }
 
-// noteFault notes the fault that has ended an attempt. A threadlet's fault has the threadlet's number.
+// noteFault notes the fault that has ended an attempt. A threadlet's has the threadlet's number.
 func (l *Loop) noteFault(value any) {
-	f, caught := value.(loopapi.Fault)
-	if !caught {
-		f.PanicError = &PanicError{Value: value, Stack: debug.Stack()}
-	}
+	f := loopapi.FaultOf(value)
 	if f.Threadlet != 0 {
 		l.calling = calling{observe.Threadlet, f.Threadlet}
 	}
@@ -60,7 +55,7 @@ func guarded(fn func()) (fault *PanicError) {
 	returned := false
 	defer func() {
 		if !returned {
-			fault = &PanicError{Value: recover(), Stack: debug.Stack()}
+			fault = loopapi.FaultOf(recover()).PanicError
 		}
 	}()
 	fn()

@@ -145,7 +145,8 @@ func WithOnOverload(f func(error)) Option {
 }
 
 // WithPanicHandler sets a function that the loop calls, as a callback of its own, for each callback that panicked or
-// called runtime.Goexit, before the next callback runs. By default these are logged. It must not be nil.
+// called runtime.Goexit, before the next callback runs. By default these are logged. A
+// *PanicError that a callback panics with is reported as it is. It must not be nil.
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
 		if f == nil {

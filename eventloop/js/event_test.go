@@ -268,6 +268,11 @@ func TestFaultsOfListenersThatClose(t *testing.T) {
 				if heard := len(w.heard) == 1; heard != handler || len(w.heard)+len(w.faults) == 0 {
 					t.Errorf("with a handler %v: it has heard %v, and the loop's %v", handler, w.heard, w.faults)
 				}
+				for _, f := range w.faults {
+					if f.Value != io.EOF && f.Value != eventloop.ErrGoexit {
+						t.Errorf("with a handler %v: the value is %v in another fault", handler, f.Value)
+					}
+				}
 			})
 		}
 	}

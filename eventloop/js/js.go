@@ -88,7 +88,7 @@ func New(loop Loop, opts ...Option) (*JS, error) {
 type Option func(*JS) error
 
 // WithPanicHandler sets a function that the loop calls, as a callback of its own, for each listener that panicked or
-// called runtime.Goexit. By default the loop reports a panic whose value is that *eventloop.PanicError. f must not be nil.
+// called runtime.Goexit. By default the loop reports the fault, as it reports a callback's. f must not be nil.
 func WithPanicHandler(f func(*eventloop.PanicError)) Option {
 	return func(j *JS) error {
 		if f == nil {

@@ -171,7 +171,7 @@ func (p *Promise) settleBy(h handler, source *Promise) {
 	closed := p.realm.closed() // asked before: who hears of the rejection may close the loop
 	p.settle(rejected, err)
 	if fault, ok := err.(*loopapi.PanicError); ok && closed {
-		panic(loopapi.Fault{PanicError: fault}) // nobody hears of a rejection any more: this is a panic of the running callback
+		panic(fault) // nobody hears of a rejection any more: this is a panic of the running callback
 	}
 }
 

@@ -5,6 +5,7 @@ package loopapi
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -50,10 +51,23 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Fault is the value of a panic that was caught where its stack still was, and goes on. The loop reports the error in it.
+// Fault is the value of a threadlet's panic that was caught where its stack still was, and goes on. The loop reports the error in it.
 type Fault struct {
 	*PanicError
-	Threadlet uint64 // the number of the threadlet that has failed; 0 if it is the running callback
+	Threadlet uint64 // the number of the threadlet that has failed
+}
+
+// FaultOf returns what to report of a panic. One that was caught where its stack still was goes on as its Fault or its PanicError. Call it
+// in the deferred function that has recovered the value.
+func FaultOf(value any) Fault {
+	f, _ := value.(Fault)
+	if f.PanicError == nil {
+		f.PanicError, _ = value.(*PanicError)
+	}
+	if f.PanicError == nil {
+		f.PanicError = &PanicError{Value: value, Stack: debug.Stack()}
+	}
+	return f
 }
 
 // Errorf returns an error that wraps all errors among args. Its text is that of format, in which the prefix of this package

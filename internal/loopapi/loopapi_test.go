@@ -123,3 +123,18 @@ func TestNewOf(t *testing.T) {
 		}
 	}
 }
+
+// A panic that was caught before goes on as the report that was made of it then; any other is reported with its own value and stack.
+func TestFaultOf(t *testing.T) {
+	caught := &loopapi.PanicError{Value: "caught"}
+	for _, value := range []any{caught, loopapi.Fault{PanicError: caught, Threadlet: 7}} {
+		if f := loopapi.FaultOf(value); f.PanicError != caught {
+			t.Errorf("%#v is reported as %#v", value, f)
+		}
+	}
+	for _, value := range []any{"value", nil, (*loopapi.PanicError)(nil)} {
+		if f := loopapi.FaultOf(value); f.PanicError == nil || f.Value != value || len(f.Stack) == 0 || f.Threadlet != 0 {
+			t.Errorf("%#v is reported as %#v", value, f)
+		}
+	}
+}
