@@ -148,19 +148,25 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 		}
 		b.Unlock()
 		b.YieldIfWanted()
-		if at == external {
-			n, m = l.withShare(n, m)
-		}
-		if n == 0 {
-			continue
-		}
-		a := Activity{Kind: kindOf(at).String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.Accepted)}
-		if m.Place != nil {
-			a.Detail += ", the first " + m.Place.From()
-		}
-		as = append(as, a)
+		as = l.appendWaiting(as, kindOf(at), n, m)
 	}
-	return as
+	n, accepted, from := l.shared.Oldest()
+	if accepted != 0 {
+		accepted = max(accepted-l.born, 1)
+	}
+	return l.appendWaiting(as, observe.Task, n, inbox.Mark{Accepted: accepted, Place: from})
+}
+
+// appendWaiting appends n functions that wait, if there are any. m is the mark of the first.
+func (l *Loop) appendWaiting(as []Activity, k observe.Kind, n int, m inbox.Mark) []Activity {
+	if n == 0 {
+		return as
+	}
+	a := Activity{Kind: k.String(), Detail: fmt.Sprint(n, " waiting"), Since: l.at(m.Accepted)}
+	if m.Place != nil {
+		a.Detail += ", the first " + m.Place.From()
+	}
+	return append(as, a)
 }
 
 func (l *Loop) activeTimers() (as []Activity) {

@@ -9,6 +9,7 @@ import "github.com/turnloop/turnloop/internal/quota"
 // touches bounds.
 type bounds struct {
 	tasks      quota.Allowance // external tasks: WithTickBudget
+	shared     quota.Allowance // tasks of the queue that the loop shares: the same
 	internal   quota.Allowance // internal tasks: internalBudget
 	turns      quota.Allowance // the guest's turns
 	events     quota.Allowance // callbacks of descriptors
@@ -34,6 +35,7 @@ const mostTurns = 512
 func (l *Loop) renewBounds(now int64) {
 	t := &l.bounds
 	t.tasks.Renew(l.tickBudget)
+	t.shared.Renew(l.tickBudget)
 	t.internal.Renew(internalBudget)
 	t.turns.Renew(mostTurns)
 	t.events.Renew(quota.Unlimited)
@@ -48,15 +50,14 @@ func (l *Loop) renewBounds(now int64) {
 	}
 }
 
-// tasksSpent tells whether the external tasks that are left have to wait for the next tick, and reports a spent budget. It is
-// called when their allowance is due.
-func (l *Loop) tasksSpent() bool {
-	t := &l.bounds
-	l.share.noteLeft(l.externals.Len())
-	if !t.tasks.Out() && !t.tasks.Spent(l.now()) {
+// tasksSpent tells whether the tasks of which a is the allowance have to wait for the next tick, and reports a spent budget. It is
+// called when the allowance is due.
+func (l *Loop) tasksSpent(a *quota.Allowance) bool {
+	l.noteBacklog()
+	if !a.Out() && !a.Spent(l.now()) {
 		return false
 	}
-	if t.full = true; t.tasks.Out() {
+	if l.bounds.full = true; a.Out() {
 		l.overload.report(l, ErrLoopOverloaded)
 	}
 	return true

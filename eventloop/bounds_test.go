@@ -32,7 +32,7 @@ func TestSlowTasksOfAGroup(t *testing.T) {
 		require.NoError(t, g.Loop(1).Submit(func() { time.Sleep(25 * time.Second) })) // so it takes no tasks away
 		ended := runs(g, context.Background())
 		require.NoError(t, onLoop(t, g.Loop(0), func() error { return nil }))
-		return g.Loop(0), func(fn func()) error { return g.PutInto(0, fn) }, ended
+		return g.Loop(0), g.Submit, ended
 	})
 }
 

@@ -230,55 +230,15 @@ func (l *Loop) CallObserved(fn func()) {
 // Now reads the loop's clock.
 func (l *Loop) Now() int64 { return l.now() }
 
-// HandOver has the next waker of each loop that sleeps yield. LocksFree tells whether nobody has the lock of a share.
+// HandOver has the next waker of each loop that sleeps yield.
 func (g *Group) HandOver() {
 	for _, l := range g.loops {
 		l.HandOver()
 	}
 }
 
-func (g *Group) LocksFree() bool {
-	for i := range g.shares {
-		if !g.shares[i].mu.TryLock() {
-			return false
-		}
-		g.shares[i].mu.Unlock()
-	}
-	return true
-}
-
-// PutInto gives a task to the share of the loop i.
-func (g *Group) PutInto(i int, fn func()) error {
-	_, _, err := g.put(i, fn)
-	return err
-}
-
-// SubmitTo is Submit where the choice falls on the loop i.
-func (g *Group) SubmitTo(i int, fn func()) error { return g.submitTo(i, fn) }
-
-// StealFor does what the runner of the loop i does when its share is empty.
-func (g *Group) StealFor(i int) error {
-	s := &g.shares[i]
-	s.mu.Lock()
-	err := s.post()
-	s.mu.Unlock()
-	g.steal(i)
-	return err
-}
-
-const GroupRun = groupRun
-
 // Unwatched has the group not shut the other loops down when one has ended: a schedule ends them itself.
-func (g *Group) Unwatched() { g.watched.Do(func() {}) }
-
-// WithLocks calls fn while it holds the locks of all shares.
-func (g *Group) WithLocks(fn func()) {
-	for i := range g.shares {
-		g.shares[i].mu.Lock()
-		defer g.shares[i].mu.Unlock()
-	}
-	fn()
-}
+func (g *Group) Unwatched() { g.first.Do(func() {}) }
 
 // WithUrgentLock calls fn while it holds the lock of the urgent inbox.
 func (l *Loop) WithUrgentLock(fn func()) {

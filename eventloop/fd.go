@@ -144,7 +144,7 @@ func (l *Loop) runIO() {
 	if !d.Collected() {
 		return
 	}
-	l.share.passOn()
+	l.shared.PassOn()
 	for n := 1; d.Collected(); n++ {
 		if t := &l.bounds.events; t.Due() && t.Spent(l.now()) {
 			l.bounds.full = true // the rest of the batch waits for the next tick

@@ -11,68 +11,36 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	plain "sync/atomic"
+	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/inbox"
-	"github.com/turnloop/turnloop/internal/sched"
-	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/quota"
+	"github.com/turnloop/turnloop/internal/release"
+	"github.com/turnloop/turnloop/internal/shared"
 )
 
 // Group is several loops, one goroutine each, that begin and end together: to end one of them ends all. Timers,
 // descriptors, threadlets, and what is submitted to one of the loops, stay on that loop. What is submitted to the group
-// runs on any of them: a loop that has nothing to do takes tasks from one that has. [NewGroup] makes one.
+// waits in one queue, and runs on the first loop that comes to it: it waits for no loop while another has nothing to do.
+// [NewGroup] makes one.
 type Group struct {
-	loops    []*Loop
-	shares   []share
-	sleepers atomic.Int32 // loops that sleep
-	limit    int          // the most tasks in a share; 0 for no limit
+	loops []*Loop
+	tasks *shared.Queue // nil in a group of one loop, which has a queue of its own
+	alive atomic.Int32  // loops that have not ended
 
 	mu      sync.Mutex // guards running, ending, closed and expired
 	running bool
 	ending  bool          // the end was asked for
 	closed  bool          // Close was called
 	expired error         // the error of Run's context, if the end of that context began the end of the group
+	first   sync.Once     // shuts the other loops down when the first has ended
 	done    chan struct{} // closed when all loops have ended
-	watched sync.Once     // starts watch, once
 }
-
-// share is the part of the group's tasks that one of its loops is to run, unless another takes them.
-//
-// A share that has tasks has runners: tasks, accepted by the loop, that run them. So tasks that were accepted here run,
-// also if the loop ends. There is a runner for every groupRun tasks, posted with the first of them: so they have their turn
-// among the tasks that are submitted to the loop itself, however many these are.
-//
-// No task waits while a loop sleeps, whatever keeps its own loop busy. A loop that has committed to sleep counts itself
-// among the sleepers, and then reads all lengths. A producer stores the length, and then looks for sleepers, to post a
-// runner to one. So one of the two sees the other. A task whose own loop slept wakes only that one, and if that has other callbacks
-// to run first, it wakes another; see passOn.
-type share struct {
-	_      [64]byte
-	group  *Group // this and loop are fixed
-	loop   *Loop
-	n      atomic.Int32 // tasks; written under mu
-	behind plain.Int64  // about how many tasks, runners included, the loop has taken and not begun; 0 if there is none; only the loop writes it
-	ahead  plain.Int64  // how many the inbox had when its last chunk was begun, and 0 once they were taken; written under the lock of the inbox
-	queued atomic.Int32 // runners that wait in the loop's queue, where Metrics must not count them as tasks
-	sealed atomic.Bool  // nothing is accepted any more; written under mu
-	run    func()       // the runner; fixed
-	left   int          // tasks that the runner at the head of the loop's queue may still run, 0 for groupRun of them; only the loop touches it
-
-	mu      sched.Mutex // guards what follows
-	tasks   inbox.Queue
-	runners int  // runners that have been posted and are not done
-	first   bool // the runner that was posted last found its loop asleep, with nothing else to do; enqueue writes it
-	room    int  // tasks that they may still run; less than there are only where some were stolen
-}
-
-const (
-	groupRun   = 64 // the most tasks that a runner runs, unless the loop is ending
-	groupSteal = 32 // the most tasks that are taken from another share at once, never more than half of them
-)
 
 // NewGroup makes n loops with the same options; 0 is GOMAXPROCS of them. It returns an error for a negative n and for
-// WithAutoExit, which is for single loops, and New's errors. WithQueueLimit limits the queue of each loop and, apart
-// from that, its share of the group's tasks.
+// WithAutoExit, which is for single loops, and New's errors. WithQueueLimit limits the queue of each loop and, apart from that, the
+// tasks of the group that wait: as many for each loop.
 func NewGroup(n int, opts ...Option) (*Group, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("eventloop: NewGroup(%d): negative", n)
@@ -80,8 +48,8 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	g := &Group{shares: make([]share, n), done: make(chan struct{})}
-	for i := range n {
+	g := &Group{done: make(chan struct{})}
+	for range n {
 		l, err := New(opts...)
 		if err == nil && l.autoExit {
 			err = errors.New("eventloop: NewGroup: WithAutoExit is not for groups")
@@ -92,32 +60,33 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 			}
 			return nil, err
 		}
-		g.limit = l.queueLimit
-		l.share = &g.shares[i]
-		l.share.group, l.share.loop, l.share.run = g, l, func() { g.run(i) }
 		g.loops = append(g.loops, l)
+	}
+	if n > 1 {
+		g.tasks = shared.New(n*g.loops[0].queueLimit, g.wake)
+	}
+	g.alive.Store(int32(n))
+	for _, l := range g.loops {
+		l.shared = g.tasks
+		l.AfterEnd(g.loopEnded)
 	}
 	return g, nil
 }
 
-// watch shuts all loops down when one has ended, and closes done when all have. It runs on a goroutine of its own, from
-// Run, Done or the beginning of the end on.
-func (g *Group) watch() {
-	var all sync.WaitGroup
-	var first sync.Once
-	for _, l := range g.loops {
-		all.Go(func() {
-			<-l.Done()
-			first.Do(func() {
-				g.beginEnd(false)
-				for _, other := range g.loops {
-					go other.Shutdown(context.Background())
-				}
-			})
-		})
+// loopEnded shuts all loops down when the first of them has ended, and ends the group when the last has.
+func (g *Group) loopEnded() {
+	g.first.Do(func() {
+		g.beginEnd(false)
+		for _, l := range g.loops {
+			if l.State() != StateTerminated {
+				go l.Shutdown(context.Background())
+			}
+		}
+	})
+	if g.alive.Add(-1) == 0 {
+		g.tasks.Drop() // if loops were closed
+		close(g.done)
 	}
-	all.Wait()
-	close(g.done)
 }
 
 // Len returns how many loops there are.
@@ -127,37 +96,42 @@ func (g *Group) Len() int { return len(g.loops) }
 func (g *Group) Loop(i int) *Loop { return g.loops[i] }
 
 // Least returns a loop that has the least to do, for what must stay on one loop. It adds up a loop's descriptors, its threadlets
-// that have not ended, and its tasks: those of the group, and those that were submitted to the loop itself. Of the latter it
-// knows whether there are any, but their number only within some hundred: it takes no lock, and costs a few atomic loads for
-// each loop. It does not count timers, internal tasks and microtasks, nor how long callbacks take. If several loops have the
-// least, it returns any of them.
+// that have not ended, and the tasks that were submitted to the loop itself, of which it knows the number within some hundred. It
+// does not count the group's tasks, which wait for any loop, nor timers, internal tasks and microtasks, nor how long callbacks
+// take. It costs an instant under the lock of each loop's queue. If several loops have the least, it returns any of them.
 func (g *Group) Least() *Loop {
 	from := rand.IntN(len(g.loops))
-	least, load := from, g.load(from)
+	least := g.loops[from]
+	load := least.load()
 	for k := 1; k < len(g.loops) && load > 0; k++ {
-		i := (from + k) % len(g.loops)
-		if other := g.load(i); other < load {
-			least, load = i, other
+		l := g.loops[(from+k)%len(g.loops)]
+		if other := l.load(); other < load {
+			least, load = l, other
 		}
 	}
-	return g.loops[least]
+	return least
 }
 
-// load is how much loop i has to do, as Least counts it.
-func (g *Group) load(i int) int {
-	l, s := g.loops[i], &g.shares[i]
-	tasks := int(s.behind.Load() + s.ahead.Load())
-	if l.inbox.MayHaveWork() {
-		tasks = max(tasks, 1)
+// load is how much the loop has to do, as Least counts it.
+func (l *Loop) load() int {
+	l.lock(&l.inbox.Lock)
+	tasks := l.inbox.Len()
+	l.inbox.Unlock()
+	l.inbox.YieldIfWanted()
+	return l.fds.Len() + l.guest.count() + tasks + int(l.counters.backlog.Load())
+}
+
+// noteBacklog notes how many external tasks the loop has taken and not begun. Only the loops of a group are asked.
+func (l *Loop) noteBacklog() {
+	if l.shared != nil {
+		release.Publish(&l.counters.backlog, int64(l.externals.Len()))
 	}
-	// A runner that waits in the loop's queue is counted twice: there, and by the tasks that it is for.
-	return l.fds.Len() + l.guest.count() + max(tasks+s.waiting(), 0)
 }
 
 // Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in
-// any order. On the loop that fn waits for, it has its turn among the tasks that were submitted to that loop, in about the
-// order of submission. In a group of one loop that order is exact, and a task costs what [Loop.Submit] costs. In a larger
-// one a task costs several times that, for the choice of a loop and a lock that the others take too: submit tiny tasks to
+// any order. A loop gives those of the group the same allowance in a turn as those that are submitted to the loop itself, see
+// [WithTickBudget]: so neither keep the other waiting for longer than that. In a group of one loop the order is exact, and a task costs
+// what [Loop.Submit] costs. In a larger one it costs several times that, for a queue that all loops take from: submit tiny tasks to
 // one loop. Submit yields when Loop.Submit does, and returns the same errors.
 func (g *Group) Submit(fn func()) error {
 	if len(g.loops) == 1 {
@@ -166,82 +140,91 @@ func (g *Group) Submit(fn func()) error {
 	if fn == nil {
 		return ErrNilCallback
 	}
-	i := rand.IntN(len(g.loops))
-	if j := (i + 1) % len(g.loops); g.shares[j].n.Load() < g.shares[i].n.Load() {
-		i = j
-	}
-	return g.submitTo(i, fn)
-}
-
-// submitTo is Submit to share i.
-func (g *Group) submitTo(i int, fn func()) error {
-	l := g.loops[i]
-	yields, ticks := l.state.load().sleeping() && l.handover.way.Load() == wakeAndYield, int64(0)
-	if yields {
-		ticks = l.counters.ticks.Load()
-	}
-	waits, backlog, err := g.put(i, fn)
-	if err != nil {
-		if !g.onLoop() {
-			l.yieldOffLoop()
-		}
-		return err
-	}
-	if waits && g.sleepers.Load() > 0 {
-		g.wakeSleeper()
-	}
-	switch {
-	case yields: // post could not yield, since it held the share's lock
-		l.yieldTo(ticks)
-	case backlog >= inbox.Far && !g.onLoop():
+	backlog, err := g.tasks.Put(g.loops[0].stamped(fn))
+	if (err != nil || backlog >= inbox.Far) && !g.onLoop() && !g.ended() {
 		inbox.GiveWay(backlog)
 	}
-	return nil
+	return err
 }
 
-// put appends a task to share i, and posts a runner if those that there are have no room for it. waits says that the loop may have other
-// things to do before. backlog is how many tasks wait if the task began a chunk, as enqueue counts them.
-func (g *Group) put(i int, fn func()) (waits bool, backlog int, err error) {
-	s := &g.shares[i]
-	// This read takes no lock. The runner locks mu for each task, and would wait for all goroutines that submit again and again.
-	if s.sealed.Load() {
-		return false, 0, ErrLoopTerminated
-	}
-	m := s.loop.markShared()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.sealed.Load(), s.loop.state.load().closing(): // a closed loop runs nothing, also where a runner has room
-		return false, 0, ErrLoopTerminated
-	case g.limit > 0 && s.tasks.Len() >= g.limit:
-		return false, 0, ErrLoopOverloaded
-	}
-	waits = s.runners > 0
-	s.n.Store(int32(s.tasks.Len() + 1)) // before the runner may wake the loop, which then passes on what waits; see passOn
-	if s.room <= s.tasks.Len() {
-		if err := s.post(); err != nil {
-			s.n.Store(int32(s.tasks.Len()))
-			return false, 0, err
+// stamped returns a task for the shared queue. The time is on a clock that all loops share.
+func (l *Loop) stamped(fn func()) shared.Task {
+	t := shared.Task{Fn: fn}
+	if p := l.probe; p.Stamps() {
+		t.Place = l.here()
+		if p.Every() == 1 || rand.Uint32N(p.Every()) == 0 {
+			t.Accepted = p.Accepted(l.OnLoop()) + l.born
 		}
-		waits = waits || !s.first
 	}
-	if s.tasks.Full() {
-		backlog = s.tasks.Len()
-	}
-	s.add(fn, m)
-	return waits, backlog, nil
+	return t
 }
 
-// post submits a runner. The caller holds mu.
-func (s *share) post() error {
-	s.queued.Add(1)
-	if err := s.loop.enqueue(external, s.run, true); err != nil { // owed: enqueue must not yield, as the runner wants the lock
-		s.queued.Add(-1)
-		return err
+// wake wakes a loop that sleeps, if there is one. mayYield says that the caller may let it run.
+func (g *Group) wake(mayYield bool) {
+	for _, l := range g.loops {
+		if l.state.load().sleeping() && l.unparkFor(mayYield) {
+			return
+		}
 	}
-	s.runners++
-	s.room += groupRun
-	return nil
+}
+
+// runExternal runs external tasks: those of the shared queue, if there is one, and the loop's own. Each has an allowance. Where
+// internal tasks end the tick before both have had a turn, the next tick begins with the other.
+func (l *Loop) runExternal() {
+	if l.shared == nil {
+		l.runTasks()
+		return
+	}
+	if !l.ownFirst {
+		l.runShared()
+	}
+	l.runTasks()
+	t := &l.bounds
+	l.ownFirst = (l.ownFirst || t.shared.Used()) && !t.tasks.Used() && (l.externals.Len() != 0 || l.inbox.MayHaveWork())
+}
+
+// runShared runs tasks of the shared queue, with microtasks after each and internal tasks before, as the loop's own external
+// tasks run.
+func (l *Loop) runShared() {
+	for l.shared.MayHaveWork() {
+		if l.urgentWaits() && !l.runUrgent() {
+			return
+		}
+		t := &l.bounds
+		if l.Closed() || t.shared.Due() && l.tasksSpent(&t.shared) {
+			return
+		}
+		task, ok := l.shared.Take()
+		if !ok {
+			continue // another loop has taken it
+		}
+		t.shared.Count()
+		if state := l.state.load(); state.closing() || state.ending() && !l.charged(quota.External) {
+			return // looked at behind Take, which may have taken long: when Close has returned no task starts
+		}
+		if l.calling = (calling{kind: observe.Task}); l.probe == nil {
+			task.Fn()
+		} else {
+			if task.Accepted != 0 {
+				task.Accepted = max(task.Accepted-l.born, 1)
+			}
+			l.probe.Found(observe.Task, l.externals.Len()+l.shared.Len()+1)
+			l.probe.Call(observe.Task, task.Accepted, task.Place, task.Fn)
+		}
+		if t.crowded {
+			return
+		}
+	}
+}
+
+// Metrics returns the figures of all loops, added up as [Metrics.Merge] does, with the tasks that wait for any of them. Those of each
+// loop are coherent. It costs what [Loop.Metrics] costs, for each loop.
+func (g *Group) Metrics() (m Metrics) {
+	for _, l := range g.loops {
+		m.Merge(l.Metrics())
+	}
+	m.External.Current += g.tasks.Len()
+	return m
 }
 
 // Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns
@@ -265,7 +248,6 @@ func (g *Group) Run(ctx context.Context) error {
 	}
 	g.running = true
 	g.mu.Unlock()
-	g.watched.Do(func() { go g.watch() })
 	if watched {
 		defer context.AfterFunc(ctx, func() { g.expire(ctx) })()
 	}
@@ -305,24 +287,18 @@ func (g *Group) expire(ctx context.Context) {
 	_ = g.Shutdown(ctx)
 }
 
-// beginEnd seals all shares, and drops their tasks if closing. first says that this call has begun the end, or is the
-// first to close.
+// beginEnd has the group accept nothing more, and drops its tasks if closing. first says that this call has begun the end, or is
+// the first to close.
 func (g *Group) beginEnd(closing bool) (first bool) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	first = !g.ending || closing && !g.closed
 	g.ending = true
-	g.closed = g.closed || closing
-	g.mu.Unlock()
-	g.watched.Do(func() { go g.watch() })
-	for i := range g.shares {
-		s := &g.shares[i]
-		s.mu.Lock()
-		s.sealed.Store(true)
-		if closing {
-			s.tasks = inbox.Queue{}
-			s.n.Store(0)
-		}
-		s.mu.Unlock()
+	if closing {
+		g.closed = true
+		g.tasks.Drop()
+	} else {
+		g.tasks.Seal()
 	}
 	return first
 }
@@ -386,10 +362,7 @@ func (g *Group) ended() bool {
 }
 
 // Done returns a channel that is closed when all loops have ended.
-func (g *Group) Done() <-chan struct{} {
-	g.watched.Do(func() { go g.watch() }) // the loops may end, or have ended, each by itself
-	return g.done
-}
+func (g *Group) Done() <-chan struct{} { return g.done }
 
 // RefuseWork is [Loop.RefuseWork] for all loops.
 func (g *Group) RefuseWork() {
@@ -400,3 +373,11 @@ func (g *Group) RefuseWork() {
 
 // onLoop tells whether the caller runs on one of the loops.
 func (g *Group) onLoop() bool { return slices.ContainsFunc(g.loops, (*Loop).OnLoop) }
+
+// waitsFor returns the part of a Shutdown's error that lists what the end waits for.
+func waitsFor(err error) string {
+	if u, ok := errors.AsType[*unfinished](err); ok {
+		return u.what
+	}
+	return ""
+}

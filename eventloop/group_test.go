@@ -172,6 +172,7 @@ func TestGroupLifecycle(t *testing.T) {
 
 	g = newGroup(t, 3) // who ends one of the loops ends all
 	result = runs(g, context.Background())
+	rest(g.Loop(0), g.Loop(1), g.Loop(2))
 	require.NoError(t, g.Loop(1).Shutdown(context.Background()))
 	require.NoError(t, <-result)
 	<-g.Done()
@@ -187,7 +188,7 @@ func TestGroupLifecycle(t *testing.T) {
 	}
 	require.ErrorIs(t, err, eventloop.ErrLoopOverloaded)
 
-	g = newGroup(t, 2, eventloop.WithQueueLimit(3)) // full queues of the loops leave room in the shares
+	g = newGroup(t, 2, eventloop.WithQueueLimit(3)) // full queues of the loops leave room for the group's tasks
 	for i := range g.Len() {
 		for g.Loop(i).Submit(func() {}) == nil {
 		}
@@ -196,6 +197,14 @@ func TestGroupLifecycle(t *testing.T) {
 		require.NoError(t, g.Submit(func() {}))
 	}
 	require.ErrorIs(t, g.Submit(func() {}), eventloop.ErrLoopOverloaded)
+}
+
+// holds has a loop that runs wait in a callback until release is called.
+func holds(t testing.TB, l *eventloop.Loop) (release func()) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	require.NoError(t, l.Submit(func() { close(begun); <-end }))
+	beat.Wait(begun)
+	return func() { close(end) }
 }
 
 // Least counts descriptors and threadlets, and tasks wherever they wait; what has ended, it counts no more.
@@ -255,6 +264,21 @@ func TestGroupLeast(t *testing.T) {
 		require.Equal(t, 0, least(g))
 	}
 	close(ends)
+
+	// So it is less than what a callback submits to its own loop.
+	submitted, goesOn := make(chan struct{}), make(chan struct{})
+	require.NoError(t, g.Loop(1).Submit(func() {
+		for range 1000 {
+			g.Loop(1).Submit(func() {})
+		}
+		close(submitted)
+		<-goesOn
+	}))
+	<-submitted
+	for range 30 {
+		require.Equal(t, 0, least(g))
+	}
+	close(goesOn)
 }
 
 // least returns the number of the loop that Least returns.
@@ -324,8 +348,8 @@ func BenchmarkGroupSubmit(b *testing.B) {
 	}
 }
 
-// A group that ends refuses tasks without the locks of its shares, and a loop refuses calls of Promisify without that of its
-// inbox, and changes of its mode without that of its descriptors: the loops need these for what they have accepted, and would queue behind all goroutines that try again and again.
+// A loop that ends refuses calls of Promisify without the lock of its inbox, and changes of its mode without that of its
+// descriptors: it needs these for what it has accepted, and would queue behind all goroutines that try again and again.
 func TestRefusalsTakeNoLock(t *testing.T) {
 	g := newGroup(t, 2)
 	result := runs(g, context.Background())
@@ -336,21 +360,18 @@ func TestRefusalsTakeNoLock(t *testing.T) {
 	for g.Submit(func() {}) == nil || g.Loop(0).State() != eventloop.StateTerminating {
 		runtime.Gosched()
 	}
-	refused := make(chan error, 3)
+	refused := make(chan error, 2)
 	g.Loop(0).LockTable()
-	g.WithLocks(func() {
-		g.Loop(0).WithUrgentLock(func() {
-			go func() {
-				refused <- g.Submit(func() {})
-				p := g.Loop(0).Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
-				_, err := p.Await(context.Background())
-				refused <- err
-				refused <- g.Loop(0).SetFastPathMode(eventloop.FastPathDisabled)
-			}()
-			for range 3 {
-				require.ErrorIs(t, beat.Receive(t, refused, "a refusal, while somebody has the locks"), eventloop.ErrLoopTerminated)
-			}
-		})
+	g.Loop(0).WithUrgentLock(func() {
+		go func() {
+			p := g.Loop(0).Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil })
+			_, err := p.Await(context.Background())
+			refused <- err
+			refused <- g.Loop(0).SetFastPathMode(eventloop.FastPathDisabled)
+		}()
+		for range 2 {
+			require.ErrorIs(t, beat.Receive(t, refused, "a refusal, while somebody has the locks"), eventloop.ErrLoopTerminated)
+		}
 	})
 	g.Loop(0).UnlockTable()
 	close(release)

@@ -1,6 +1,6 @@
 package eventloop_test
 
-// Tests of stealing: no task of a group waits while a loop has nothing to do.
+// Tests of wakes: no task of a group waits while a loop has nothing to do.
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// A task that blocks its loop until all others have run keeps none of them waiting: they are taken away from it, also those that came
+// A task that blocks its loop until all others have run keeps none of them waiting, also those that came
 // before it.
-func TestGroupSteals(t *testing.T) {
+func TestGroupTasksPassABlockedLoop(t *testing.T) {
 	for round := range 200 {
 		g := newGroup(t, 2)
 		const n = 100
@@ -41,23 +41,6 @@ func TestGroupSteals(t *testing.T) {
 		require.NoError(t, g.Shutdown(context.Background()))
 		require.NoError(t, <-result)
 	}
-}
-
-// Tasks that are taken from one loop by another are nowhere for a moment. A loop that has looked then is woken for them: the first
-// may block the loop that has taken them.
-func TestGroupWakesForStolenTasks(t *testing.T) {
-	g := newGroup(t, 3)
-	ended := make(chan error, 1)
-	go func() { ended <- g.Loop(2).Run(context.Background()) }()
-	rest(g.Loop(2))
-	ran := make(chan struct{}, 10)
-	for range cap(ran) {
-		require.NoError(t, g.PutInto(0, func() { ran <- struct{}{} }))
-	}
-	require.NoError(t, g.StealFor(1))
-	beat.Receive(t, ran, "tasks that another loop has taken away, while a third is idle")
-	require.NoError(t, g.Close())
-	require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
 }
 
 // A task runs at once on a loop that has nothing to do, whatever the others are busy with: tasks of the group or their own. That
@@ -153,10 +136,10 @@ func TestGroupWakesOthersAtOnce(t *testing.T) {
 		result := runs(g, context.Background())
 		for range 500 {
 			answer, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			require.NoError(t, g.SubmitTo(0, func() { close(answer) }))
+			require.NoError(t, g.Submit(func() { close(answer) }))
 			<-answer
 			require.NoError(t, g.Loop(0).Submit(func() { <-release }))
-			require.NoError(t, g.SubmitTo(0, func() { close(done) }))
+			require.NoError(t, g.Submit(func() { close(done) }))
 			beat.Receive(t, done, "a task behind a long one, while another loop is idle")
 			close(release)
 		}

@@ -8,25 +8,41 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/flow"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// Tasks of a group have their turn among those of the loop, also where its queue is full and where something interrupts them: a
-// fault, a slow task, internal work. A task of the loop runs after the tasks of the group that were submitted before, and before all
-// but a few of those that were submitted later.
+// Tasks of a group have their turn among those of the loop, and those of the loop among the group's, also where something
+// interrupts them: a fault, a slow task, internal work. Neither keep the other waiting for longer than their allowance of a tick; a
+// fault may let a tick begin with the group's once more.
 func TestGroupTasksHaveTheirTurn(t *testing.T) {
 	const tasks = 1000
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		g := newGroup(t, 2, eventloop.WithQueueLimit(tasks), eventloop.WithTickBudget(1+rng.IntN(300)), eventloop.WithMetrics(seed%2 == 0))
-		l, shared, release := g.Loop(0), 0, make(chan struct{})
-		require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
-		run := func(what int) {
+		budget := 1 + rng.IntN(300)
+		g := newGroup(t, 2, eventloop.WithTickBudget(budget), eventloop.WithMetrics(seed%2 == 0))
+		result := runs(g, context.Background())
+		other, release := holds(t, g.Loop(1)), holds(t, g.Loop(0)) // the other takes no tasks away
+		l, over := g.Loop(0), make(chan struct{})
+		waits, turn, longest := [2]int{tasks, tasks}, 0, 0
+		begins := func(kind, what int) {
+			if waits[kind]--; waits[1-kind] == 0 {
+				turn = 0
+			} else if turn *= 1 - kind - kind; turn < 0 { // the other kind has had its turn
+				turn = 0
+			}
+			if turn++; turn > longest {
+				longest = turn
+			}
+			if turn *= 1 - kind - kind; waits == [2]int{} {
+				close(over)
+			}
 			switch what {
 			case 0:
 				panic("of the test")
@@ -38,28 +54,44 @@ func TestGroupTasksHaveTheirTurn(t *testing.T) {
 				time.Sleep(100 * time.Microsecond)
 			}
 		}
-		often := rng.IntN(2 * eventloop.GroupRun)
-		for k := range tasks - 1 {
-			what := rng.IntN(40)
-			require.NoError(t, g.PutInto(0, func() { shared++; run(what) }))
-			if rng.IntN(1+often) != 0 {
-				continue
-			}
-			require.NoError(t, l.Submit(func() {
-				if shared <= k || shared > k+eventloop.GroupRun {
-					t.Errorf("seed %d: a task of the loop that was submitted behind %d of the group runs behind %d", seed, k+1, shared)
+		for range tasks {
+			one, another := rng.IntN(40), rng.IntN(40)
+			require.NoError(t, g.Submit(func() { begins(0, one) }))
+			require.NoError(t, l.Submit(func() { begins(1, another) }))
+		}
+		release()
+		beat.Receive(t, over, "all tasks")
+		other()
+		require.NoError(t, g.Shutdown(context.Background()))
+		require.NoError(t, <-result)
+		require.LessOrEqual(t, longest, 2*budget, "seed %d: tasks of one kind in a row, while others wait", seed)
+	}
+}
+
+// Tasks of a group whose internal work fills each tick leave the loop's own tasks a turn.
+func TestGroupTasksShareWithTheLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 2)
+		result := runs(g, context.Background())
+		other, release := holds(t, g.Loop(1)), holds(t, g.Loop(0))
+		ran, before := 0, -1
+		for range 100 {
+			require.NoError(t, g.Submit(func() {
+				if ran++; ran == 1 {
+					_ = g.Loop(0).Submit(func() { before = ran })
+				}
+				for range 8 { // more than a tick has time for
+					_ = g.Loop(0).SubmitInternal(func() { time.Sleep(time.Millisecond) })
 				}
 			}))
 		}
-		for l.Submit(func() {}) == nil {
-		}
-		result, over := runs(g, context.Background()), make(chan struct{})
-		require.NoError(t, g.PutInto(0, func() { close(over) }))
-		<-over
-		close(release)
+		release()
+		time.Sleep(time.Minute)
+		other()
 		require.NoError(t, g.Shutdown(context.Background()))
 		require.NoError(t, <-result)
-	}
+		require.LessOrEqual(t, before, 20, "tasks of the group that run before the loop's")
+	})
 }
 
 // Microtasks run after each task, and internal work before the next, as on a loop.
@@ -91,16 +123,15 @@ func TestGroupTasksAreTasks(t *testing.T) {
 	}
 }
 
-// A turn of a group's runner runs a task, like any turn of the loop's tasks, also where each tick has more microtasks of other
-// goroutines than it may: the runner stands before the loop's own tasks, and would keep them waiting, too.
+// Each tick runs one of the group's tasks and one of the loop's, also where it has more microtasks of other goroutines than it may.
 func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
 	const tasks, burst = 20, 10_000
 	g := newGroup(t, 2, eventloop.WithMicrotaskBudget(2*burst))
-	l, release := g.Loop(0), make(chan struct{})
-	require.NoError(t, g.Loop(1).Submit(func() { <-release })) // so it takes no tasks away
+	result, l, full := runs(g, context.Background()), g.Loop(0), make(chan struct{})
+	other, release := holds(t, g.Loop(1)), holds(t, l) // the other takes no tasks away
 	var ran atomic.Int32
 	for range tasks {
-		require.NoError(t, g.PutInto(0, func() { ran.Add(1) }))
+		require.NoError(t, g.Submit(func() { ran.Add(1) }))
 		require.NoError(t, l.Submit(func() { ran.Add(1) }))
 	}
 	ticks := 0
@@ -114,33 +145,34 @@ func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
 			}
 		}()
 		if <-done; ticks == 3*tasks {
-			_ = l.SubmitInternal(func() { close(release) })
+			_ = l.SubmitInternal(func() { close(full) })
 		}
 	})
 	require.NoError(t, err)
-	result := runs(g, context.Background())
-	<-release
+	release()
+	<-full
 	require.EqualValues(t, 2*tasks, ran.Load())
 	ticker.Stop()
+	other()
 	require.NoError(t, g.Shutdown(context.Background()))
 	require.NoError(t, <-result)
 }
 
 // A tick whose budget is spent by the last of the group's tasks has not exceeded it.
 func TestGroupSpendsItsBudget(t *testing.T) {
-	for _, tasks := range []int{1, 2, eventloop.GroupRun, 2*eventloop.GroupRun + 1} {
+	for _, tasks := range []int{1, 2, 64, 129} {
 		var reports atomic.Int32
 		g := newGroup(t, 2, eventloop.WithTickBudget(tasks), eventloop.WithOnOverload(func(error) { reports.Add(1) }))
-		release, ran := make(chan struct{}), make(chan struct{})
-		require.NoError(t, g.Loop(1).Submit(func() { <-release }))
+		result, ran := runs(g, context.Background()), make(chan struct{})
+		other, release := holds(t, g.Loop(1)), holds(t, g.Loop(0))
 		for range tasks {
-			require.NoError(t, g.PutInto(0, func() {}))
+			require.NoError(t, g.Submit(func() {}))
 		}
 		_, err := g.Loop(0).ScheduleTimer(time.Millisecond, func() { close(ran) })
 		require.NoError(t, err)
-		result := runs(g, context.Background())
+		release()
 		<-ran
-		close(release)
+		other()
 		require.Zero(t, reports.Load(), "%d tasks", tasks)
 		require.NoError(t, g.Shutdown(context.Background()))
 		require.NoError(t, <-result)

@@ -84,10 +84,11 @@ func (l *Loop) learnFromWake() {
 	}
 }
 
-// unparkFor does what unpark does, for a producer. mayYield says that the caller holds no lock that the loop may want.
-func (l *Loop) unparkFor(mayYield bool) {
+// unparkFor does what unpark does, for a producer, and tells whether it was this one that has woken the loop. mayYield says that
+// the caller may let others run.
+func (l *Loop) unparkFor(mayYield bool) bool {
 	if !l.state.wake() {
-		return
+		return false
 	}
 	way := l.handover.way.Load()
 	if way == wakeTimed {
@@ -95,16 +96,10 @@ func (l *Loop) unparkFor(mayYield bool) {
 	}
 	if way != wakeAndYield || !mayYield {
 		l.signal()
-		return
+		return true
 	}
 	ticks := l.counters.ticks.Load() // read only if needed: the loop has just written to this cache line
 	l.signal()
-	l.yieldTo(ticks)
-}
-
-// yieldTo lets the loop run after the caller has woken it. ticks is the number of the loop's ticks before the wake-up. The
-// caller holds no lock that the loop may want.
-func (l *Loop) yieldTo(ticks int64) {
 	began := l.now()
 	runtime.Gosched()
 	if l.counters.ticks.Load() == ticks {
@@ -112,4 +107,5 @@ func (l *Loop) yieldTo(ticks int64) {
 	}
 	now := l.now()
 	calm.learn(now-began, now-began, l.born+now)
+	return true
 }

@@ -100,29 +100,3 @@ func TestWakerYields(t *testing.T) {
 		return nil
 	})
 }
-
-// Who submits to a group does not let others run while it has a lock that the loop it wakes wants.
-func TestGroupWakerHoldsNoLock(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	g := newGroup(t, 2)
-	result := runs(g, t.Context())
-	held := 0
-	for range 20 {
-		rest(g.Loop(0), g.Loop(1))
-		g.HandOver()
-		var ran, looked atomic.Bool
-		go func() {
-			if !g.LocksFree() {
-				held++
-			}
-			looked.Store(true)
-		}()
-		require.NoError(t, g.Submit(func() { ran.Store(true) }))
-		for !ran.Load() || !looked.Load() {
-			runtime.Gosched()
-		}
-	}
-	require.Less(t, held, 10) // one that has the processor taken away looks like it
-	require.NoError(t, g.Shutdown(t.Context()))
-	require.NoError(t, <-result)
-}

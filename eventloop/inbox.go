@@ -10,7 +10,6 @@ import (
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
-	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
@@ -44,7 +43,7 @@ func (l *Loop) inboxes() [3]*inbox.Inbox {
 }
 
 func (l *Loop) mayHaveWork() bool {
-	return l.inbox.MayHaveWork() || l.urgent.MayHaveWork() || l.foreign.MayHaveWork()
+	return l.inbox.MayHaveWork() || l.urgent.MayHaveWork() || l.foreign.MayHaveWork() || l.shared.MayHaveWork()
 }
 
 // kindOf returns the kind of the functions in a lane.
@@ -69,8 +68,7 @@ func (l *Loop) lock(s *inbox.Lock) {
 
 // enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
 // takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
-// accepts any number of such functions. In the external lane it says that fn is the runner of a group, which WithQueueLimit
-// neither refuses nor counts: its share has a limit of its own, and the caller holds the share's lock.
+// accepts any number of such functions.
 func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if fn == nil {
 		return ErrNilCallback
@@ -106,9 +104,6 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		state = l.state.load()
 		if err = l.admit(at, state, owed); err == nil && b.Full() {
 			b.Grow(c, l.every())
-			if at == external && l.share != nil {
-				release.Publish(&l.share.ahead, int64(b.Len()))
-			}
 		} else {
 			c.Recycle()
 		}
@@ -140,17 +135,15 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 			l.foreignCredit.Add(-1)
 		}
 		b.Raise() // the loop then starts no external task before fn
-	} else if owed {
-		l.share.first = b.Len() == 1 && state.sleeping()
 	} else if l.queueLimit > 0 {
 		l.waiting.Add(1)
 	}
 	wanted := b.Wanted()
 	b.UnlockFull()
 	if state.sleeping() {
-		l.unparkFor(!owed)
+		l.unparkFor(true)
 	}
-	if (wanted || backlog >= inbox.Far && !l.OnLoop()) && !owed { // who has owed work may hold a lock that the loop wants
+	if wanted || backlog >= inbox.Far && !l.OnLoop() {
 		inbox.GiveWay(backlog)
 	}
 	return nil
@@ -192,7 +185,7 @@ func (l *Loop) admit(at lane, state word, owed bool) error {
 	case !state.ending() && at != external: // sealed loops are ending
 		return nil
 	case !state.ending():
-		if l.queueLimit > 0 && !owed && l.waiting.Load() >= int64(l.queueLimit) {
+		if l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
 			return ErrLoopOverloaded
 		}
 		return nil
@@ -228,18 +221,13 @@ func (l *Loop) take(at lane, into *inbox.Queue) bool {
 		}
 	}
 	b.Take(into, l.every())
-	if at == external && l.share != nil {
-		l.share.noteLeft(into.Len())
-		release.Publish(&l.share.ahead, 0)
-	}
 	l.probe.Left(kindOf(at), into.Len()) // under the lock, so that Metrics finds each function in exactly one place
 	b.Unlock()
 	if l.probe != nil {
-		n := into.Len()
-		if at == external {
-			n = max(n+l.share.waiting(), 0)
-		}
-		l.probe.Found(kindOf(at), n)
+		l.probe.Found(kindOf(at), into.Len())
+	}
+	if at == external {
+		l.noteBacklog()
 	}
 	return true
 }
@@ -253,12 +241,14 @@ func (l *Loop) adopt() int {
 	return n
 }
 
-// seal closes the inboxes for good if they are empty and no worker is under way, and tells whether they are closed.
+// seal closes the inboxes for good if they and the shared queue are empty and no worker is under way, and tells whether they are
+// closed.
 func (l *Loop) seal() bool {
+	drained := l.shared.Seal()
 	l.lockInboxes()
 	defer l.unlockInboxes()
 	all := l.inboxes()
-	if !l.inbox.Sealed() && (l.urgent.workers() || slices.ContainsFunc(all[:], func(b *inbox.Inbox) bool { return b.Len() != 0 })) {
+	if !l.inbox.Sealed() && (!drained || l.urgent.workers() || slices.ContainsFunc(all[:], func(b *inbox.Inbox) bool { return b.Len() != 0 })) {
 		return false
 	}
 	for _, b := range all {

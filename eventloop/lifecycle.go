@@ -91,6 +91,9 @@ func (l *Loop) Done() <-chan struct{} { return l.done }
 // terminate asks for the end, and wakes a loop that sleeps. It returns what stateWord.terminate returns.
 func (l *Loop) terminate(cause word) (from word, ok bool) {
 	from, ok = l.state.terminate(cause)
+	if ok {
+		l.shared.Seal() // a group ends with the first of its loops
+	}
 	if ok && from.sleeping() {
 		l.signal()
 	}
@@ -118,7 +121,6 @@ func (l *Loop) finish() bool {
 func (l *Loop) end() {
 	l.discard()
 	l.externals, l.internals, l.micro, l.ticks = inbox.Queue{}, inbox.Queue{}, inbox.Queue{}, inbox.Queue{}
-	l.share.end()
 	l.dropTimers()
 	l.alarm.stop()
 	l.closeDescriptors()

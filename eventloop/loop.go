@@ -18,6 +18,7 @@ import (
 	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/shared"
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
@@ -80,7 +81,8 @@ type Loop struct {
 	ends     endFuncs
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
-	share    *share        // the loop's share of its group's tasks; nil without a group; fixed by NewGroup
+	shared   *shared.Queue // tasks that any loop of a group may run; nil without a group; fixed by NewGroup
+	ownFirst bool          // the shared queue has had its turn in the last tick, and the loop's own external tasks had none
 	failure  error         // the error for which the loop ends itself, for Run; written before the loop asks for the end
 	notes    *place.Ledger // nil without debug mode; has a lock of its own
 	held     holds         // the holds that are not released; guarded by the urgent inbox's lock
@@ -142,9 +144,10 @@ func New(opts ...Option) (*Loop, error) {
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error {
 	b := &l.inbox
-	if l.direct && fn != nil && l.OnLoop() && l.share == nil && !b.MayHaveWork() && !l.state.load().ending() {
+	if l.direct && fn != nil && l.OnLoop() && !b.MayHaveWork() && !l.state.load().ending() {
 		// A callback needs no fence towards its own loop: what was accepted before is in this queue already, or has run.
 		l.externals.Add(fn)
+		l.noteBacklog()
 		return nil
 	}
 	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
@@ -321,7 +324,7 @@ func (l *Loop) runInternal() {
 		case t.stopped || state.closing():
 			return
 		case l.internals.Len() == 0:
-			l.share.passOn()
+			l.shared.PassOn()
 			l.take(internal, &l.internals)
 			continue
 		case t.internal.Used() && t.crowded || t.internal.Due() && t.internal.Spent(l.now()):
@@ -346,35 +349,28 @@ func (l *Loop) runInternal() {
 
 func (l *Loop) internalWaiting() bool { return l.internals.Len() != 0 || l.urgent.Raised() }
 
-// runExternal runs external tasks up to the tick's budget, or until they have taken too long. Internal tasks that
+// runTasks runs the loop's own external tasks up to the tick's budget, or until they have taken too long. Internal tasks that
 // arrive meanwhile go first.
-func (l *Loop) runExternal() {
+func (l *Loop) runTasks() {
 	t := &l.bounds
 	for {
-		if l.urgent.Raised() || l.foreign.Raised() || l.micro.Len()+l.ticks.Len()+l.internals.Len() != 0 {
-			l.share.passOn()
-			if l.runInternal(); l.internalWaiting() {
-				return
-			}
-			if l.microtasksDue() {
-				if l.checkpoint(); l.internalWaiting() {
-					continue
-				}
-			}
+		if l.urgentWaits() && !l.runUrgent() {
+			return
 		}
 		if l.externals.Len() == 0 {
 			if l.refill() {
 				continue
 			}
-			l.overload.end()
-			l.share.noteLeft(0)
+			if l.noteBacklog(); !l.shared.MayHaveWork() {
+				l.overload.end()
+			}
 			return
 		}
 		state := l.state.load()
 		if state.closing() {
 			return
 		}
-		if t.tasks.Due() && l.tasksSpent() {
+		if t.tasks.Due() && l.tasksSpent(&t.tasks) {
 			return
 		}
 		t.tasks.Count()
@@ -392,6 +388,28 @@ func (l *Loop) runExternal() {
 		}
 		if t.crowded {
 			return
+		}
+	}
+}
+
+// urgentWaits tells whether there is something that goes before external tasks.
+func (l *Loop) urgentWaits() bool {
+	return l.urgent.Raised() || l.foreign.Raised() || l.micro.Len()+l.ticks.Len()+l.internals.Len() != 0
+}
+
+// runUrgent runs what goes before the next external task, and tells whether that may then begin: it waits for internal tasks
+// without end.
+func (l *Loop) runUrgent() bool {
+	l.shared.PassOn()
+	for {
+		if l.runInternal(); l.internalWaiting() {
+			return false
+		}
+		if !l.microtasksDue() {
+			return true
+		}
+		if l.checkpoint(); !l.internalWaiting() {
+			return true
 		}
 	}
 }

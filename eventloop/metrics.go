@@ -160,7 +160,6 @@ func (l *Loop) Metrics() Metrics {
 		b.Unlock()
 		b.YieldIfWanted()
 	}
-	m.External.Current = max(m.External.Current+l.share.waiting(), 0)
 	if l.metrics {
 		f := l.probe.Figures([...]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
 		m.Run, m.TPS, m.Utilization, m.Callback, m.QueueDelay = f.Run, f.TPS, f.Utilization, latency(f.Callback), latency(f.Delay)
@@ -182,7 +181,10 @@ func (l *Loop) newProbe() *observe.Probe {
 }
 
 // counters count what the loop has done since New. The loop writes them with release.Publish; any goroutine may read them.
-type counters struct{ ticks, sleeps, wakes, pauses atomic.Int64 }
+type counters struct {
+	ticks, sleeps, wakes, pauses atomic.Int64
+	backlog                      atomic.Int64 // in a group: about how many external tasks the loop has taken and not begun; it falls again
+}
 
 // noteSleep counts a sleep. The loop calls it right before it parks.
 func (l *Loop) noteSleep() {

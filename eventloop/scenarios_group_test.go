@@ -13,7 +13,7 @@ import (
 )
 
 // beside is a group of which each loop but one has a callback of its own that waits until the group's tasks have run: so no
-// schedule comes to its end in which a task waits for a loop that is busy, and another sleeps. The tasks go to loop 0. If asleep,
+// schedule comes to its end in which a task waits for a loop that is busy, and another sleeps. If asleep,
 // all loops sleep before anything else begins.
 func beside(name string, asleep bool, tasks int, waits ...submission) scenario {
 	return scenario{name: "group, " + name, chance: true, prepare: func(w *stage) []sched.Thread {
@@ -53,7 +53,7 @@ func beside(name string, asleep bool, tasks int, waits ...submission) scenario {
 		threads = append(threads, w.thread("producer", func() {
 			sched.Until(begins)
 			for k := range tasks {
-				if err := g.SubmitTo(0, func() { ran[k]++; left-- }); err != nil {
+				if err := g.Submit(func() { ran[k]++; left-- }); err != nil {
 					w.fault("task %d is refused: %v", k, err)
 				}
 			}
@@ -75,10 +75,49 @@ func beside(name string, asleep bool, tasks int, waits ...submission) scenario {
 	}}
 }
 
+// closed is a group of two loops that is closed while tasks are submitted: none begins when Close has returned, and none runs twice.
+func closed(name string, tasks int) scenario {
+	return scenario{name: "group, " + name, chance: true, prepare: func(w *stage) []sched.Thread {
+		g, err := eventloop.NewGroup(2, eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return w.poller, nil }))
+		if err != nil {
+			panic(err)
+		}
+		g.Unwatched()
+		w.Loop = g.Loop(0)
+		over, ran := false, make([]int, tasks)
+		threads := []sched.Thread{w.thread("producer", func() {
+			for k := range tasks {
+				_ = g.Submit(func() {
+					if ran[k]++; over {
+						w.fault("task %d began after Close had returned", k)
+					}
+				})
+			}
+		}), w.thread("close", func() {
+			_ = g.Close()
+			over = true
+		})}
+		for i := range g.Len() {
+			threads = append(threads, w.thread(fmt.Sprint("run ", i), func() { _ = g.Loop(i).Run(context.Background()) }))
+		}
+		w.verify = func() error {
+			for k, n := range ran {
+				if n > 1 {
+					return fmt.Errorf("task %d ran %d times", k, n)
+				}
+			}
+			return nil
+		}
+		return threads
+	}}
+}
+
 // event is the callback of a descriptor.
 var event = submission{lane: "event"}
 
 var groups = []scenario{
+	closed("a task beside Close", 1),
+	closed("two tasks beside Close", 2),
 	beside("a task beside a long one", false, 1, submit),
 	beside("a task beside two long ones", false, 1, submit, submit),
 	beside("a task beside a long one, asleep", true, 1, submit),

@@ -23,8 +23,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// What the metrics of a group say is what its tasks have counted themselves: each task once, whichever loop ran it, and not the
-// runners that are between them and their loops. While it goes on no figure contradicts another.
+// What the metrics of a group say is what its tasks have counted themselves: each task once, whichever loop ran it. While it goes on no figure contradicts another.
 func TestGroupMetrics(t *testing.T) {
 	const producers, each = 4, 3000
 	g := newGroup(t, 3, eventloop.WithMetrics(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
@@ -85,7 +84,7 @@ func TestGroupMetrics(t *testing.T) {
 }
 
 // Tasks of a group take and wait as long as they do, on a clock that only they move, and those that wait are counted, wherever
-// they wait, the runners not among them.
+// they wait.
 func TestGroupMetricsOnVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, 2, eventloop.WithMetrics(true), eventloop.WithDebug(true))
@@ -135,42 +134,27 @@ func TestGroupMetricsOnVirtualTime(t *testing.T) {
 	})
 }
 
-// The runner of a share is no task: neither where it waits in the loop's queue nor in what is timed.
-func TestGroupRunnersAreNoTasks(t *testing.T) {
+// The tasks of a group count among those that have waited for one of its loops, and are timed as those of a loop are.
+func TestGroupTasksAreCounted(t *testing.T) {
+	const tasks = 640
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, 2, eventloop.WithMetrics(true), eventloop.WithMetricsSampling(2))
 		result := runs(g, context.Background())
-		synctest.Wait()
-		release := make(chan struct{})
-		for i := range g.Len() {
-			require.NoError(t, g.Loop(i).Submit(func() { <-release }))
-		}
-		synctest.Wait()
-		for range 3 {
+		first, second := holds(t, g.Loop(0)), holds(t, g.Loop(1))
+		for range tasks {
 			require.NoError(t, g.Submit(func() {}))
 		}
-		require.Equal(t, 3, g.Metrics().External.Current)
-		close(release)
+		require.Equal(t, tasks, g.Metrics().External.Current)
+		first()
 		synctest.Wait()
-		require.EqualValues(t, 5, g.Metrics().Run)
-		releases := []chan struct{}{make(chan struct{}), make(chan struct{})}
-		for i := range g.Len() {
-			require.NoError(t, g.Loop(i).Submit(func() { <-releases[i] }))
-		}
+		second()
 		synctest.Wait()
-		for range 10 * eventloop.GroupRun {
-			require.NoError(t, g.PutInto(0, func() {}))
-		}
-		close(releases[0])
-		synctest.Wait()
-		close(releases[1])
-		synctest.Wait()
-		require.Equal(t, 10*eventloop.GroupRun, g.Metrics().External.Max)
-		for range 40 { // a runner for each
+		require.Equal(t, tasks, g.Metrics().External.Max)
+		for range 40 {
 			require.NoError(t, g.Submit(func() { time.Sleep(time.Second) }))
 			time.Sleep(2 * time.Second)
 		}
-		require.EqualValues(t, 7+10*eventloop.GroupRun+40, g.Metrics().Run)
+		require.EqualValues(t, 2+tasks+40, g.Metrics().Run)
 		for i := range g.Len() {
 			m := g.Loop(i).Metrics()
 			require.InDelta(t, float64(m.Run)/2, m.Callback.Count, 2, "half are timed")

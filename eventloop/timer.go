@@ -179,7 +179,7 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 func (l *Loop) runTimers() {
 	d := &l.bounds.due
 	if !d.done {
-		l.share.passOn()
+		l.shared.PassOn()
 	}
 	for !d.done {
 		if d.spent.Used() && l.bounds.crowded || d.spent.Due() && d.spent.Spent(l.now()) {

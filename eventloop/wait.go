@@ -15,8 +15,8 @@ package eventloop
 //	a mode, a poller  storing fds.changed               fds.News
 //	the end           leaving Sleeping for Terminating  the park: this step claims the wake-up,
 //	                  or, at rest, adding Close         and its signal ends the park
-//	a group's tasks   storing their number              reading those of all shares; producers look for
-//	                                                    sleepers instead of a loop's state
+//	a shared task     storing it                        looking into the queue; a producer looks for a
+//	                                                    loop that sleeps, of all that share the queue
 //	its last reason   releasing a hold, or a ref'd      asking needed, in an auto-exit loop
 //	to stay alive     timer or descriptor, under its lock
 
@@ -48,12 +48,8 @@ func (l *Loop) sleep() {
 		return // ending
 	}
 	l.noteSleep()
-	tasks := l.share.fallAsleep()
-	if !tasks {
-		l.park()
-	}
+	l.park()
 	l.noteWake(!l.state.wake()) // if it was no waker, the loop itself leaves Sleeping
-	l.share.wakeUp(tasks)
 	l.learnFromWake()
 	event := l.fds.Pending()
 	if event {

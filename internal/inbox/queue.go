@@ -95,13 +95,6 @@ func (q *Queue) Pop() func() {
 	return fn
 }
 
-// Unpop puts fn back, as the first function. It must follow a pop, with nothing done to the queue in between.
-func (q *Queue) Unpop(fn func()) {
-	q.read--
-	q.head.fns[q.read] = fn
-	q.before++
-}
-
 // leave recycles the chunk that has been read, and makes the next one the head.
 func (q *Queue) leave() {
 	c := q.head

@@ -3,15 +3,13 @@ package main
 // The mutants of package eventloop besides descriptors, by file.
 
 var loopMutants = []mutant{
-	// groupwork.go
-
 	// inbox.go
 	{"inbox-looks-past-microtasks", "eventloop/inbox.go",
-		" || l.foreign.MayHaveWork()\n", "\n",
+		" || l.foreign.MayHaveWork() || l.shared", " || l.shared",
 		"a microtask of another goroutine waits for the next submission", "^TestNextTick$"},
 	{"inbox-enqueue-does-not-wake", "eventloop/inbox.go",
-		"if state.sleeping() {\n\t\tl.unparkFor(!owed)",
-		"if false {\n\t\tl.unparkFor(!owed)",
+		"if state.sleeping() {\n\t\tl.unparkFor(true)",
+		"if false {\n\t\tl.unparkFor(true)",
 		"a sleeping loop sleeps through what is submitted", "^TestFaultsWithABrokenLogger$"},
 	{"inbox-chunk-without-admission", "eventloop/inbox.go",
 		"if err = l.admit(at, state, owed); err == nil && b.Full() {",
@@ -27,7 +25,7 @@ var loopMutants = []mutant{
 		"l.waiting.Load() >= int64(l.queueLimit)", "l.waiting.Load() > int64(l.queueLimit)",
 		"the queue limit is not kept", "^ExampleWithQueueLimit$"},
 	{"inbox-seal-forgets-workers", "eventloop/inbox.go",
-		"(l.urgent.workers() || slices", "(slices",
+		" || l.urgent.workers() || slices", " || slices",
 		"Shutdown of a loop that never ran does not wait for Promisify",
 		"^TestShutdownOfALoopThatNeverRanWaitsForItsWorker$"},
 	{"inbox-discard-keeps-work", "internal/inbox/inbox.go",
@@ -239,7 +237,7 @@ var loopMutants = []mutant{
 		"\truntime.Gosched()\n\tif l", "\tif l",
 		"a loop stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
 	{"handover-not-in-a-group", "eventloop/group.go",
-		"\tcase yields: // post", "\tcase false: // post",
+		"l.unparkFor(mayYield)", "l.unparkFor(false)",
 		"a loop of a group stands still for as long as whoever wakes it goes on computing", "^TestWakerYields$"},
 	{"handover-yields-once", "eventloop/handover.go",
 		"== ticks {", "== ticks && false {",
@@ -288,7 +286,7 @@ var loopMutants = []mutant{
 		"return l.owner.Load() == goroutine.ID()", "return l.owner.Load() != 0 && goroutine.ID() != 0",
 		"who calls from elsewhere is taken for the callback that runs", "^TestCoroutineOfACallback$"},
 	{"loop-internal-waits", "eventloop/loop.go",
-		"\t\t\tif l.runInternal(); l.internalWaiting() {\n", "\t\t\tif false {\n",
+		"\t\tif l.runInternal(); l.internalWaiting() {\n\t\t\treturn false", "\t\tif false {\n\t\t\treturn false",
 		"internal work waits for all external tasks of the tick", "^TestConformance$/^impl=main$/^D09_InternalFirst$"},
 	{"loop-budget-endless", "eventloop/loop.go",
 		"\t\tt.tasks.Count()\n", "",

@@ -29,7 +29,7 @@ type Config struct {
 }
 
 // Probe is nil unless something is to be measured: a loop without it looks at that pointer and nothing else. Of the methods,
-// Call and those of handlers and runners need one. The loop's goroutine calls all but those that say otherwise.
+// Call and those of handlers need one. The loop's goroutine calls all but those that say otherwise.
 //
 // The loop writes each measurement into the journal, then publishes the number of valid entries: no lock, no atomic
 // read-modify-write. When the journal is full, the loop adds it to the totals, under mu. A reader takes mu and adds
@@ -213,10 +213,6 @@ func (p *Probe) Call(k Kind, accepted int64, from *place.Place, fn func()) {
 	}
 	p.current = current{k, true, start, delay}
 	fn()
-	if !p.current.timed { // fn was a group's runner, which is no callback itself
-		p.ended()
-		return
-	}
 	now := p.now()
 	p.last = now
 	if n := uint64(p.valid.Load()); n < journalLength { // no callbacks are counted in the upper bits, and the journal has room
@@ -303,22 +299,6 @@ func (p *Probe) ended() {
 	p.last = now
 	p.note(now, now-c.start, c.delay, 1, c.kind)
 	c.kind = None
-}
-
-// RunnerBegan notes that the running function is a group's runner. A runner is no callback itself, but calls several; so
-// the sampling does not count it.
-func (p *Probe) RunnerBegan() {
-	if p.current.timed {
-		p.skip = p.every
-	}
-	p.skip--
-	p.RunnerGoesOn()
-}
-
-// RunnerGoesOn notes that no callback runs, but a group's runner.
-func (p *Probe) RunnerGoesOn() {
-	p.current.timed, p.current.kind = false, None
-	release.Publish(&p.running, 0)
 }
 
 // note appends an entry to the journal. The entry also counts the callbacks since the entry before that were not timed.

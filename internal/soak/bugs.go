@@ -178,7 +178,7 @@ var bugs = []bug{
 		"each life of a loop counts the hits of its fault, and fails with none"},
 	{"A profile of all goroutines crashes beside coroutines", []string{threads + "TestProfileOfGoroutines",
 		threads + "TestThreadletsOfTheDriven"}, ""},
-	{"Work that is stolen runs twice, or not at all", []string{"eventloop: TestGroupConserves", "eventloop: TestGroupSteals",
+	{"A task of a group runs twice, or not at all", []string{"eventloop: TestGroupConserves", "internal/shared: TestTasksComeOutOnce",
 		"eventloop: TestGroupClose"}, ""},
 	{"A goroutine's identity is used again before the one that ends has given it back", []string{threads + "TestIdentitiesOfTheEnded",
 		threads + "TestSchedules"}, "a schedule gives the number of an ended goroutine to the next one"},
