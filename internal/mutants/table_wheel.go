@@ -4,7 +4,7 @@ package main
 
 var wheelMutants = []mutant{
 	{"wheel-fires-early", "internal/wheel/wheel.go",
-		"n.deadline <= now && n.seq < before", "n.deadline <= now+1 && n.seq < before",
+		"n.deadline <= now && n.seq() < before", "n.deadline <= now+1 && n.seq() < before",
 		"timers fire early", "^TestModel$"},
 	{"wheel-deals-at-once", "internal/wheel/order.go",
 		"for ; next != none && most > 0; most-- {", "for ; next != none; most-- {",
@@ -29,7 +29,7 @@ var wheelMutants = []mutant{
 		"next := int64(math.MaxInt64)\n\tfor i := range w.orders[:2] {\n",
 		"a loop sleeps through its background timers", "^TestModel$"},
 	{"wheel-removes-from-another-tier", "internal/wheel/wheel.go",
-		"w.orders[n.tier].remove", "w.orders[0].remove",
+		"w.orders[n.tier()].remove", "w.orders[0].remove",
 		"cancelling a critical timer loses another", "^TestModel$"},
 	{"wheel-run-searched", "internal/wheel/near.go",
 		"if steps == runSteps {", "if steps == 1<<30 {",

@@ -74,7 +74,7 @@ func (w *Wheel) Age(left uint64) {
 		}
 		for i := range e.block.nodes {
 			n := &e.block.nodes[i]
-			if n.where == idle && n.id>>indexBits != 0 {
+			if n.where() == idle && n.id>>indexBits != 0 {
 				n.id = max(n.id, n.id&indexMask|(1<<(64-indexBits)-left)<<indexBits)
 			}
 		}
@@ -148,11 +148,11 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 			return 0, fmt.Errorf("run: %w", err)
 		}
 		for i, n := range run {
-			if n.where != inRun || n.tier != tier || n.deadline>>tickShift > o.tick {
-				return 0, fmt.Errorf("run: where %d, tier %d, deadline %d, tick %d", n.where, n.tier, n.deadline, o.tick)
+			if n.where() != inRun || n.tier() != tier || n.deadline>>tickShift > o.tick {
+				return 0, fmt.Errorf("run: where %d, tier %d, deadline %d, tick %d", n.where(), n.tier(), n.deadline, o.tick)
 			}
 			if i > 0 && !earlier(run[i-1], n) {
-				return 0, fmt.Errorf("run: #%d due %d is behind #%d due %d", n.seq, n.deadline, run[i-1].seq, run[i-1].deadline)
+				return 0, fmt.Errorf("run: #%d due %d is behind #%d due %d", n.seq(), n.deadline, run[i-1].seq(), run[i-1].deadline)
 			}
 		}
 		if len(run) != sorted {
@@ -168,8 +168,8 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 	for pos := range o.near.heaped {
 		n := o.near.at(pos)
 		found++
-		if n.where != inHeap || n.tier != tier || int(n.pos) != pos || n.deadline>>tickShift > o.tick {
-			return 0, fmt.Errorf("heap[%d]: where %d, tier %d, pos %d, deadline %d, tick %d", pos, n.where, n.tier, n.pos, n.deadline, o.tick)
+		if n.where() != inHeap || n.tier() != tier || int(n.next) != pos || n.deadline>>tickShift > o.tick {
+			return 0, fmt.Errorf("heap[%d]: where %d, tier %d, pos %d, deadline %d, tick %d", pos, n.where(), n.tier(), n.next, n.deadline, o.tick)
 		}
 		if pos > 0 && earlier(n, o.near.at((pos-1)/2)) {
 			return 0, fmt.Errorf("heap[%d] is before its parent", pos)
@@ -199,8 +199,8 @@ func (w *Wheel) checkOrder(tier Tier) (found int, err error) {
 			for _, n := range timers {
 				differ := uint64(n.deadline>>tickShift ^ o.tick)
 				switch {
-				case n.where != inSlots+uint16(l*slotCount+i) || n.tier != tier:
-					return 0, fmt.Errorf("level %d slot %d: where %d, tier %d", l, i, n.where, n.tier)
+				case n.where() != inSlots+uint16(l*slotCount+i) || n.tier() != tier:
+					return 0, fmt.Errorf("level %d slot %d: where %d, tier %d", l, i, n.where(), n.tier())
 				case n.deadline < sl.min:
 					return 0, fmt.Errorf("level %d slot %d: deadline %d below min %d", l, i, n.deadline, sl.min)
 				case dealing && differ>>(l*groupBits) == 0:

@@ -30,7 +30,7 @@ const (
 func (q *near) push(s *slab, n *node) {
 	q.count++
 	if q.count == 1 {
-		n.where = inRun
+		n.setWhere(inRun)
 		q.run.start(n)
 		q.earliest = n
 		return
@@ -55,17 +55,17 @@ func (q *near) push(s *slab, n *node) {
 		}
 		after = p.prev
 	}
-	n.where = inRun
+	n.setWhere(inRun)
 	q.run.insert(s, after, n)
 }
 
 // remove removes a timer that is in near.
 func (q *near) remove(s *slab, n *node) {
 	q.count--
-	if n.where == inRun {
+	if n.where() == inRun {
 		q.run.unlink(s, n)
 	} else {
-		q.removeHeap(int(n.pos))
+		q.removeHeap(int(n.next))
 	}
 	if n != q.earliest {
 		return
@@ -104,7 +104,7 @@ func (q *near) removeHeap(pos int) {
 
 // pushHeap puts a timer into the heap.
 func (q *near) pushHeap(n *node) {
-	n.where = inHeap
+	n.setWhere(inHeap)
 	if q.heaped == len(q.heap)*heapNodes {
 		q.heap = append(q.heap, new(heapPiece))
 	}
@@ -152,7 +152,7 @@ func (q *near) at(pos int) *node { return q.heap[uint(pos)/heapNodes][uint(pos)%
 
 func (q *near) set(pos int, n *node) {
 	q.heap[uint(pos)/heapNodes][uint(pos)%heapNodes] = n
-	n.pos = uint32(pos)
+	n.next = uint32(pos)
 }
 
 // earlier reports whether a fires before b.
@@ -160,5 +160,5 @@ func earlier(a, b *node) bool {
 	if a.deadline != b.deadline {
 		return a.deadline < b.deadline
 	}
-	return a.seq < b.seq
+	return a.bits < b.bits // by seq, which no other timer has
 }

@@ -181,7 +181,7 @@ func (o *order) place(s *slab, n *node) {
 		o.levels[level] = slots
 	}
 	sl := &slots[i]
-	n.where = whereOf(level, i)
+	n.setWhere(whereOf(level, i))
 	if o.occupied[level]&(1<<i) == 0 {
 		o.occupied[level] |= 1 << i
 		o.used |= 1 << level
@@ -196,11 +196,12 @@ func (o *order) place(s *slab, n *node) {
 
 // remove removes a timer from near or from its slot.
 func (o *order) remove(s *slab, n *node) {
-	if n.where < inSlots {
+	where := n.where()
+	if where < inSlots {
 		o.near.remove(s, n)
 		return
 	}
-	level, i := slotOf(n.where)
+	level, i := slotOf(where)
 	if n.prev == none && n.next == none {
 		o.vacate(level, i)
 		return

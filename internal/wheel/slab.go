@@ -40,14 +40,25 @@ const none = math.MaxUint32
 type node struct {
 	fn         func()
 	deadline   int64  // in nanoseconds
-	seq        uint64 // the number of the insertion
 	id         uint64 // the id of the timer; while the node is idle, the id of its next timer
-	next, prev uint32 // the neighbours in a list, or none
-	pos        uint32 // the position in the heap
-	where      uint16 // idle, inRun, inHeap, or a slot
-	tier       Tier
-	ref        bool
+	bits       uint64 // from the highest: seq, ref, tier, where
+	next, prev uint32 // the neighbours in a list, or none; in the heap, next is the position
 }
+
+// The fields of node.bits. The 51 bits of seq last for 70 years of a million insertions per second. If they wrap, timers with
+// equal deadlines lose their order.
+const (
+	whereMask = 1<<10 - 1
+	tierShift = 10
+	refBit    = 1 << 12
+	seqShift  = 13
+)
+
+func (n *node) where() uint16     { return uint16(n.bits & whereMask) }
+func (n *node) setWhere(w uint16) { n.bits = n.bits&^whereMask | uint64(w) }
+func (n *node) tier() Tier        { return Tier(n.bits >> tierShift & 3) }
+func (n *node) ref() bool         { return n.bits&refBit != 0 }
+func (n *node) seq() uint64       { return n.bits >> seqShift }
 
 // The values of node.where; in level l and slot s it is inSlots + l*slotCount + s.
 const (
@@ -124,11 +135,10 @@ func (s *slab) alloc() *node {
 }
 
 // release makes a node idle again, and frees its block if the block has no timer left and there are enough spare blocks.
-func (s *slab) release(n *node) {
+func (s *slab) release(b *block, n *node) {
 	i := n.index()
-	b := s.entry(i >> blockBits).block
 	n.fn = nil
-	n.where = idle
+	n.setWhere(idle)
 	n.id += 1 << indexBits
 	if n.id>>indexBits != 0 {
 		if b.free == 0 {
@@ -153,27 +163,27 @@ func (s *slab) release(n *node) {
 	}
 }
 
-// find returns the node of the pending timer with the id, or nil.
-func (s *slab) find(id uint64) *node {
+// find returns the node of the pending timer with the id, and its block; or nil.
+func (s *slab) find(id uint64) (*block, *node) {
 	i := uint32(id & indexMask)
 	if i>>blockBits >= s.entries {
-		return nil
+		return nil, nil
 	}
-	b := s.entry(i >> blockBits).block
+	b := s.blockOf(i)
 	if b == nil {
-		return nil
+		return nil, nil
 	}
 	n := &b.nodes[i%blockNodes]
-	if n.id != id || n.where == idle {
-		return nil
+	if n.id != id || n.where() == idle {
+		return nil, nil
 	}
-	return n
+	return b, n
 }
 
 // at returns the node with an index that is in use.
-func (s *slab) at(i uint32) *node {
-	return &s.entry(i >> blockBits).block.nodes[i%blockNodes]
-}
+func (s *slab) at(i uint32) *node { return &s.blockOf(i).nodes[i%blockNodes] }
+
+func (s *slab) blockOf(i uint32) *block { return s.entry(i >> blockBits).block }
 
 // Most is the number of timers that may be pending. Only tests change it.
 var Most = uint32(1 << indexBits)

@@ -229,8 +229,8 @@ func TestDirectoryBeginsAnew(t *testing.T) {
 
 // A pending timer takes at most 96 B besides its function, wherever it waits.
 func TestMemoryPerTimer(t *testing.T) {
-	if size := wheel.NodeSize; size > 48 {
-		t.Errorf("a node has %d B, want at most 48", size)
+	if size := wheel.NodeSize; size > 40 {
+		t.Errorf("a node has %d B, want at most 40", size)
 	}
 	n := int64(100_000)
 	if testing.Short() {

@@ -49,10 +49,10 @@ func (w *Wheel) PopDue(tier Tier, now int64, before uint64) (fn func(), ok bool)
 	o := &w.orders[tier]
 	for left := atOnce; ; left = o.deal(&w.slab, left) {
 		n := o.near.earliest
-		if n != nil && n.deadline <= now && n.seq < before && o.leads(n) {
+		if n != nil && n.deadline <= now && n.seq() < before && o.leads(n) {
 			fn, w.popped = n.fn, n.id
 			o.near.remove(&w.slab, n)
-			w.drop(n)
+			w.drop(w.slab.blockOf(n.index()), n)
 			return fn, true
 		}
 		if o.dealing == 0 && (n != nil || !o.begin(now)) {
@@ -118,10 +118,11 @@ func (w *Wheel) Provide(m *Memory) { w.slab.spare = m }
 func (w *Wheel) Insert(tier Tier, deadline int64, fn func(), ref bool) (id uint64) {
 	o := &w.orders[tier]
 	n := w.slab.alloc()
-	n.deadline, n.fn, n.tier, n.ref = deadline, fn, tier, ref
-	n.seq = w.seq
+	n.deadline, n.fn = deadline, fn
+	n.bits = w.seq<<seqShift | uint64(tier)<<tierShift
 	w.seq++
 	if ref {
+		n.bits |= refBit
 		w.refs++
 	}
 	o.place(&w.slab, n)
@@ -130,32 +131,33 @@ func (w *Wheel) Insert(tier Tier, deadline int64, fn func(), ref bool) (id uint6
 
 // Remove removes a pending timer and drops its function at once. It returns false when no pending timer has the id.
 func (w *Wheel) Remove(id uint64) bool {
-	n := w.slab.find(id)
+	b, n := w.slab.find(id)
 	if n == nil {
 		return false
 	}
-	w.orders[n.tier].remove(&w.slab, n)
-	w.drop(n)
+	w.orders[n.tier()].remove(&w.slab, n)
+	w.drop(b, n)
 	return true
 }
 
 // SetRef sets whether a pending timer counts in Refs. It returns false when no pending timer has the id.
 func (w *Wheel) SetRef(id uint64, ref bool) bool {
-	n := w.slab.find(id)
+	_, n := w.slab.find(id)
 	if n == nil {
 		return false
 	}
-	if ref && !n.ref {
-		w.refs++
-	} else if !ref && n.ref {
-		w.refs--
+	if ref != n.ref() {
+		n.bits ^= refBit
+		if ref {
+			w.refs++
+		} else {
+			w.refs--
+		}
 	}
-	n.ref = ref
 	return true
 }
 
-// Seq returns the sequence number of the next Insert, whatever its tier. It grows by one per Insert, and would wrap only
-// after five centuries of an insertion per nanosecond.
+// Seq returns the sequence number of the next Insert, whatever its tier. It grows by one per Insert.
 func (w *Wheel) Seq() uint64 { return w.seq }
 
 // Len returns the number of pending timers.
@@ -173,17 +175,17 @@ func (w *Wheel) Each(f func(id, seq uint64, deadline int64, ref bool)) {
 			continue
 		}
 		for j := range b.nodes {
-			if n := &b.nodes[j]; n.where != idle {
-				f(n.id, n.seq, n.deadline, n.ref)
+			if n := &b.nodes[j]; n.where() != idle {
+				f(n.id, n.seq(), n.deadline, n.ref())
 			}
 		}
 	}
 }
 
-// drop releases a timer that has been removed from its order.
-func (w *Wheel) drop(n *node) {
-	if n.ref {
+// drop releases a timer of the block that has been removed from its order.
+func (w *Wheel) drop(b *block, n *node) {
+	if n.ref() {
 		w.refs--
 	}
-	w.slab.release(n)
+	w.slab.release(b, n)
 }
