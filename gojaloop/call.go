@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -74,7 +73,6 @@ type call struct {
 	name  string
 	args  []any
 	begun atomic.Bool           // the loop has begun the call, or the caller has given it up
-	began time.Time             // when; written before entries of the call begin
 	ended atomic.Pointer[error] // why nothing of the call is to run any more; nil while it may
 
 	finished bool // used on the loop alone, like work

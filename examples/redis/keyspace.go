@@ -168,13 +168,6 @@ func (k *keyspace) awaken() {
 	}
 }
 
-// put gives a key a value that it did not have, which expires then.
-func (k *keyspace) put(key []byte, e *entry, expires int64) {
-	k.entries.set(key, e)
-	k.expireAt(key, e, expires)
-	k.touch(key)
-}
-
 // clear removes all keys.
 func (k *keyspace) clear() {
 	k.changes++
