@@ -42,13 +42,16 @@ const dark = "--blink-settings=preferredColorScheme=0"
 
 // In a browser the page shows the figures. TURNLOOP_SCREENSHOT names the folder for pictures of it.
 func TestPageInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil && browser == "" {
 			browser = found
 		}
 	}
-	if browser == "" || testing.Short() {
+	if browser == "" {
 		t.Skip("there is no chromium")
 	}
 	m, l := monitored(t, eventloop.WithDebug(true))
