@@ -30,7 +30,7 @@ func Example() {
 	// Output: 499500
 }
 
-// The program of the README.
+// Of a task, a microtask and a timer: which runs when.
 func Example_script() {
 	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
 	loop.Submit(func() {

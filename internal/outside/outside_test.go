@@ -3,6 +3,10 @@ package outside_test
 // Tests of the modules as their users get them.
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/internal/outside"
 )
@@ -21,20 +27,95 @@ const (
 
 type user struct{ name, module, gets, program string }
 
-// source returns the user's program, which is the README's if it has none of its own.
+// source returns the user's program: the README's server if it has none of its own, and around the README's second program what that
+// leaves out.
 func (u user) source(t *testing.T) string {
 	t.Helper()
-	if u.program != "" {
-		return u.program
+	texts := strings.Split(read(t, filepath.Join(root, "README.md")), "```go\n")
+	if len(texts) != 3 {
+		t.Fatalf("the README has %d programs", len(texts)-1)
 	}
-	_, text, _ := strings.Cut(read(t, filepath.Join(root, "README.md")), "```go\n")
-	program, _, _ := strings.Cut(text, "```")
-	return program
+	server, _, _ := strings.Cut(texts[1], "```")
+	states, _, _ := strings.Cut(texts[2], "```")
+	return cmp.Or(strings.Replace(u.program, "// the README's\n", states, 1), strings.Replace(server, "localhost:8080", "localhost:0", 1))
+}
+
+// drive runs the user's program to its end. The README's server gets two requests first, and ends by an interrupt.
+func (u user) drive(t *testing.T, dir string, env []string) {
+	t.Helper()
+	run(t, dir, env, "go", "build", "-o", "mine.exe", ".")
+	program := filepath.Join(dir, "mine.exe")
+	if u.program != "" {
+		run(t, dir, env, program)
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), program)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var addr string
+	_, err = fmt.Fscanf(out, "listening on %s\n", &addr)
+	require.NoError(t, err)
+	for _, want := range []string{"visit 1\n", "visit 2\n"} {
+		resp, err := http.Get("http://" + addr)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.Equal(t, want, string(body))
+		resp.Body.Close()
+	}
+	if cmd.Process.Signal(os.Interrupt) != nil { // Windows has no such signal
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return
+	}
+	require.NoError(t, cmd.Wait())
 }
 
 // users are the modules that TestUsers builds: what each gets, and its program.
 var users = []user{
-	{"loop", ours, ours + "/eventloop", ""}, // the README's
+	{"server", ours, ours + "/httploop", ""}, // the README's
+	{"states", ours, ours + "/eventloop", `package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/flow"
+)
+
+type ask struct {
+	n     int
+	reply chan int
+}
+
+type Locked struct{ mu sync.Mutex; sum int }
+type Served struct{ asks chan ask }
+type Actor struct{ loop *eventloop.Loop; sum int }
+
+// the README's
+
+func main() {
+	loop, _ := eventloop.New()
+	go loop.Run(context.Background())
+	asks := make(chan ask)
+	go func() {
+		sum := 0
+		for a := range asks {
+			sum += a.n
+			a.reply <- sum
+		}
+	}()
+	locked, served, actor := &Locked{}, &Served{asks}, &Actor{loop: loop}
+	for n := range 100 {
+		sum, err := actor.Add(context.Background(), n)
+		if sum != locked.Add(n) || sum != served.Add(n) || err != nil {
+			panic(n)
+		}
+	}
+}
+`},
 	{"javascript", ours + "/gojaloop", ours + "/gojaloop", `package main
 
 import (
@@ -106,8 +187,7 @@ func TestUsers(t *testing.T) {
 			write(t, filepath.Join(dir, "main.go"), program)
 			run(t, dir, env, "go", "mod", "init", "example.org/mine")
 			run(t, dir, env, "go", "get", u.gets)
-			run(t, dir, env, "go", "build", "-o", "mine", ".")
-			run(t, dir, env, filepath.Join(dir, "mine"))
+			u.drive(t, dir, env)
 			if text := read(t, filepath.Join(dir, "go.mod")); strings.Contains(text, "replace") || !strings.Contains(text, u.module+" "+version) {
 				t.Errorf("the user's go.mod is\n%s", text)
 			}
@@ -131,7 +211,7 @@ func TestClone(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "GOWORK=", "GOFLAGS=")
-	for _, u := range users[:2] {
+	for _, u := range users[:3] {
 		t.Run(u.name, func(t *testing.T) {
 			above := t.TempDir()
 			if err := os.Symlink(tree, filepath.Join(above, "turnloop")); err != nil {
@@ -146,7 +226,7 @@ func TestClone(t *testing.T) {
 			for _, command := range commands[1:] {
 				run(t, dir, env, strings.Fields(command)...)
 			}
-			run(t, dir, env, "go", "run", ".")
+			u.drive(t, dir, env)
 		})
 	}
 }
