@@ -154,6 +154,7 @@ var costRows = []costs.Row{
 	costs.Off("Group.Submit", 0, 0, 0, grouped(func(e *costs.Env, g *eventloop.Group) { e.Must(g.Submit(nop)) })),
 	costs.Off("Group.Least", 0, 0, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.Least() })),
 	costs.Off("Group.Loop", 0, 0, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.Loop(1) })),
+	costs.Off("Group.LoopFor", 0, 0, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.LoopFor("key") })),
 	costs.Off("Group.Len", 0, 0, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.Len() })),
 	costs.Off("Group.Done", 0, 0, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.Done() })),
 	costs.Off("Group.Metrics", 4, 43536, 0, grouped(func(_ *costs.Env, g *eventloop.Group) { _ = g.Metrics() })),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -180,4 +181,39 @@ func ExampleLoop_Close() {
 	// Output:
 	// <nil>
 	// terminated eventloop: terminated
+}
+
+// A group is a loop for each processor. Its tasks go to the loop that has time; what is keyed always goes to the same one.
+func ExampleNewGroup() {
+	group, _ := eventloop.NewGroup(2)
+	var tasks atomic.Int64
+	for range 100 {
+		_ = group.Submit(func() { tasks.Add(1) })
+	}
+	fmt.Println(group.LoopFor("ann") == group.LoopFor("ann")) // the loop that has ann's state
+	go group.Run(context.Background())
+	_ = group.Shutdown(context.Background())
+	fmt.Println(tasks.Load())
+	// Output:
+	// true
+	// 100
+}
+
+// Four of a hundred requests at once; their results come to the loop one at a time.
+func ExampleWithWorkerLimit() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithWorkerLimit(4))
+	var atOnce, most atomic.Int64
+	sum := 0 // the loop's alone
+	for i := range 100 {
+		eventloop.Promisify(context.Background(), loop, func(context.Context) (int, error) {
+			if n := atOnce.Add(1); n > 4 {
+				most.Store(n)
+			}
+			defer atOnce.Add(-1)
+			return i, nil
+		}).Settled(func(v int, err error) { sum += v })
+	}
+	_ = loop.Run(context.Background())
+	fmt.Println(sum, most.Load())
+	// Output: 4950 0
 }

@@ -3,9 +3,11 @@ package eventloop
 // Groups: loops that share the tasks that are given to all of them.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -26,6 +28,7 @@ import (
 // [NewGroup] makes one.
 type Group struct {
 	loops []*Loop
+	seed  maphash.Seed  // of LoopFor
 	tasks *shared.Queue // nil in a group of one loop, which has a queue of its own
 	alive atomic.Int32  // loops that have not ended
 
@@ -45,10 +48,8 @@ func NewGroup(n int, opts ...Option) (*Group, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("eventloop: NewGroup(%d): negative", n)
 	}
-	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-	g := &Group{done: make(chan struct{})}
+	n = cmp.Or(n, runtime.GOMAXPROCS(0))
+	g := &Group{done: make(chan struct{}), seed: maphash.MakeSeed()}
 	for range n {
 		l, err := New(opts...)
 		if err == nil && l.autoExit {
@@ -94,6 +95,9 @@ func (g *Group) Len() int { return len(g.loops) }
 
 // Loop returns the loop with the number i, from 0 to Len.
 func (g *Group) Loop(i int) *Loop { return g.loops[i] }
+
+// LoopFor returns the loop for a key: always the same, so that what belongs to the key needs no lock. Keys spread evenly.
+func (g *Group) LoopFor(key string) *Loop { return g.loops[maphash.String(g.seed, key)%uint64(len(g.loops))] }
 
 // Least returns a loop that has the least to do, for what must stay on one loop. It adds up a loop's descriptors, its threadlets
 // that have not ended, and the tasks that were submitted to the loop itself, of which it knows the number within some hundred. It
@@ -231,7 +235,7 @@ func (g *Group) Metrics() (m Metrics) {
 // what [Loop.Run] returns: ErrLoopTerminated after Close of the group or of one of its loops; if several loops failed, the
 // error of the first.
 func (g *Group) Run(ctx context.Context) error {
-	watched := ctx.Done() != nil // a nil context panics here
+	_ = ctx.Done() // a nil context panics here
 	for _, l := range g.loops {
 		if l.OnLoop() {
 			return ErrReentrantRun
@@ -248,9 +252,7 @@ func (g *Group) Run(ctx context.Context) error {
 	}
 	g.running = true
 	g.mu.Unlock()
-	if watched {
-		defer context.AfterFunc(ctx, func() { g.expire(ctx) })()
-	}
+	defer context.AfterFunc(ctx, func() { g.expire(ctx) })()
 	errs := make(chan error, len(g.loops))
 	for _, l := range g.loops {
 		go func() {
@@ -266,15 +268,12 @@ func (g *Group) Run(ctx context.Context) error {
 		}
 	}
 	<-g.done
-	switch {
-	case g.cut():
+	if g.cut() {
 		return ErrLoopTerminated
-	case failure != nil:
-		return failure
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.expired
+	return cmp.Or(failure, g.expired)
 }
 
 // expire shuts the group down at the end of Run's context.

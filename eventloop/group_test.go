@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -205,6 +206,22 @@ func holds(t testing.TB, l *eventloop.Loop) (release func()) {
 	require.NoError(t, l.Submit(func() { close(begun); <-end }))
 	beat.Wait(begun)
 	return func() { close(end) }
+}
+
+// A key has one loop, and many keys have all loops.
+func TestGroupLoopFor(t *testing.T) {
+	g, err := eventloop.NewGroup(4)
+	require.NoError(t, err)
+	keys := map[*eventloop.Loop]int{}
+	for i := range 1000 {
+		l := g.LoopFor(strconv.Itoa(i))
+		require.Same(t, l, g.LoopFor(strconv.Itoa(i)))
+		keys[l]++
+	}
+	for i := range g.Len() {
+		require.Greater(t, keys[g.Loop(i)], 100) // of 250
+	}
+	require.NoError(t, g.Close())
 }
 
 // Least counts descriptors and threadlets, and tasks wherever they wait; what has ended, it counts no more.

@@ -63,6 +63,15 @@ func run(script string) error {
 	return err
 }
 
+// A script that would run for ever, also behind an await, is ended, and the loop goes on.
+func ExampleWithCallbackLimit() {
+	loop, _ := eventloop.New(eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
+	host, _ := gojaloop.New(loop, gojaloop.WithCallbackLimit(time.Millisecond))
+	_, err := host.Run(context.Background(), "main.js", `for (;;);`)
+	fmt.Println(errors.Is(err, gojaloop.ErrCallbackLimit))
+	// Output: true
+}
+
 // A call of a script's function with a deadline, as in an HTTP handler.
 func ExampleHost_Do() {
 	loop, _ := eventloop.New()

@@ -23,12 +23,12 @@ func ExampleRetry() {
 			return "", errors.New("not there")
 		}
 		return "here it is", nil
-	}).Untyped().Then(func(v any) (any, error) { fmt.Println(v); return nil, nil }, nil)
+	}).Settled(func(v string, err error) { fmt.Println(v, err) })
 	_ = loop.Run(context.Background())
 	// Output:
 	// attempt 1 has failed: not there
 	// attempt 2 has failed: not there
-	// here it is
+	// here it is <nil>
 }
 
 // A program that runs until it is told to end, with an interval that does not keep it alive.
@@ -55,4 +55,76 @@ func ExampleCall() {
 	fmt.Println(n, err)
 	_ = loop.Close()
 	// Output: 2 <nil>
+}
+
+// What has no result is asked for with Exec.
+func ExampleExec() {
+	loop, _ := eventloop.New()
+	var names []string // the loop's alone
+	go loop.Run(context.Background())
+	fmt.Println(flow.Exec(context.Background(), loop, func() error { names = append(names, "a"); return nil }))
+	fmt.Println(flow.Exec(context.Background(), loop, func() error { return errors.New("no") }))
+	_ = loop.Close()
+	// Output:
+	// <nil>
+	// no
+}
+
+// Three times, a millisecond apart.
+func ExampleEvery() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
+	var ticker *flow.Ticker
+	runs := 0
+	ticker, _ = flow.Every(loop, time.Millisecond, func() {
+		if runs++; runs == 3 {
+			ticker.Stop() // nothing else keeps the loop alive
+		}
+	})
+	_ = loop.Run(context.Background())
+	fmt.Println(runs)
+	// Output: 3
+}
+
+// A schedule is a function of the present time. Schedules of cron libraries have such a method.
+func ExampleRepeat() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
+	left := 3
+	_, _ = flow.Repeat(loop, func(now time.Time) time.Time {
+		if left--; left < 0 {
+			return time.Time{} // the end
+		}
+		return now.Truncate(time.Millisecond).Add(time.Millisecond) // each full millisecond
+	}, func() { fmt.Println(left, "left") })
+	_ = loop.Run(context.Background())
+	// Output:
+	// 2 left
+	// 1 left
+	// 0 left
+}
+
+// Sleep is a promise: nothing waits for it but what is to be done then.
+func ExampleSleep() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
+	flow.Sleep(context.Background(), loop, time.Millisecond).Then(func(any) (any, error) { fmt.Println("later"); return nil, nil }, nil)
+	_ = loop.Run(context.Background())
+	// Output: later
+}
+
+// A stop lets work end that has begun, and begins none that only waits.
+func ExampleStopGracefully() {
+	loop, _ := eventloop.New(eventloop.WithWorkerLimit(1))
+	go loop.Run(context.Background())
+	jobs, kill := context.WithCancel(context.Background())
+	defer kill() // what outlives the grace
+	begun := make(chan struct{})
+	loop.Promisify(jobs, func(ctx context.Context) (any, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	<-begun
+	waiting := loop.Promisify(jobs, func(context.Context) (any, error) { return nil, nil }).ToChannel()
+	err := flow.StopGracefully(context.Background(), loop, time.Millisecond)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded), errors.Is((<-waiting).Err, eventloop.ErrLoopTerminated))
+	// Output: true true
 }

@@ -67,6 +67,7 @@ var costRows = []costs.Row{
 		promise.As[int](p).Catch(func(error) (int, error) { return 0, nil })
 	})),
 	costs.On("Of.Finally", 1, 96, 3, settled(func(_ *promise.Realm, p *promise.Promise) { promise.As[int](p).Finally(func() error { return nil }) })),
+	costs.On("Of.Settled", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { promise.As[int](p).Settled(func(int, error) {}) })),
 	costs.On("Of.ToChannel", 2, 144, 0, settled(func(_ *promise.Realm, p *promise.Promise) { <-promise.As[int](p).ToChannel() })),
 	costs.On("Of.Untyped", 0, 0, 0, settled(func(_ *promise.Realm, p *promise.Promise) { promise.As[int](p).Untyped() })),
 	costs.Off("Of.Await", 8, 368, 1, func(e *costs.Env) func() {

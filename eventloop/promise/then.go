@@ -42,11 +42,7 @@ type handler interface {
 // On a loop that has ended no handler is called, and the new promise is rejected with ErrLoopTerminated; so it is if an
 // ending loop refuses the microtask that Then or the handler needs.
 func (p *Promise) Then(onFulfilled func(any) (any, error), onRejected func(error) (any, error)) *Promise {
-	var h handler
-	if onFulfilled != nil {
-		h = thenFunc(onFulfilled)
-	}
-	return p.then(h, onRejected)
+	return p.then(unlessNil(onFulfilled == nil, thenFunc(onFulfilled)), onRejected)
 }
 
 // Catch is Then with a nil onFulfilled.
@@ -55,11 +51,15 @@ func (p *Promise) Catch(onRejected func(error) (any, error)) *Promise { return p
 // Finally calls onFinally when the promise has settled either way, and passes the outcome on unless onFinally fails: an
 // error or a panic takes the outcome's place.
 func (p *Promise) Finally(onFinally func() error) *Promise {
-	var h handler
-	if onFinally != nil {
-		h = finallyFunc(onFinally)
+	return p.then(unlessNil(onFinally == nil, finallyFunc(onFinally)), nil)
+}
+
+// unlessNil returns h, or nil for one that was made of a nil function.
+func unlessNil(isNil bool, h handler) handler {
+	if isNil {
+		return nil
 	}
-	return p.then(h, nil)
+	return h
 }
 
 func (p *Promise) then(h handler, onRejected func(error) (any, error)) *Promise {

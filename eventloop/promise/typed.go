@@ -66,31 +66,24 @@ func Try[T any](r *Realm, fn func() (T, error)) Of[T] {
 // Then calls fn with the value of p, and returns a promise of what fn returns. A rejection of p is passed on, and so is the
 // value if fn is nil: if that is no U, asking for it gives an error, as with [As]. See [Promise.Then].
 func Then[T, U any](p Of[T], fn func(T) (U, error)) Of[U] {
-	var h handler
-	if fn != nil {
-		h = typedThen[T, U](fn)
-	}
-	return Of[U]{p.p.then(h, nil)}
+	return Of[U]{p.p.then(unlessNil(fn == nil, typedThen[T, U](fn)), nil)}
 }
 
 // Chain calls fn with the value of p, and returns a promise that follows the one fn returns. A rejection of p is passed
 // on, and so is the value if fn is nil, as in [Then].
 func Chain[T, U any](p Of[T], fn func(T) (Of[U], error)) Of[U] {
-	var h handler
-	if fn != nil {
-		h = typedChain[T, U](fn)
-	}
-	return Of[U]{p.p.then(h, nil)}
+	return Of[U]{p.p.then(unlessNil(fn == nil, typedChain[T, U](fn)), nil)}
 }
 
 // Catch calls fn with the error of p, and returns a promise of what fn returns. A value of p is passed on. See
 // [Promise.Then].
 func (p Of[T]) Catch(fn func(error) (T, error)) Of[T] {
-	var h handler
-	if fn != nil {
-		h = typedCatch[T](fn)
-	}
-	return Of[T]{p.p.then(h, nil)}
+	return Of[T]{p.p.then(unlessNil(fn == nil, typedCatch[T](fn)), nil)}
+}
+
+// Settled calls fn with the value of p or its error, and returns a promise of nil; of the outcome if fn is nil. See [Promise.Then].
+func (p Of[T]) Settled(fn func(T, error)) *Promise {
+	return p.p.then(unlessNil(fn == nil, typedSettled[T](fn)), nil)
 }
 
 // Finally is [Promise.Finally].
@@ -126,6 +119,7 @@ type (
 	typedThen[T, U any]  func(T) (U, error)
 	typedChain[T, U any] func(T) (Of[U], error)
 	typedCatch[T any]    func(error) (T, error)
+	typedSettled[T any]  func(T, error)
 )
 
 func (f typedThen[T, U]) call(source *Promise) (any, error) {
@@ -151,6 +145,11 @@ func (f typedCatch[T]) call(source *Promise) (any, error) {
 		return value, nil
 	}
 	return f(err)
+}
+
+func (f typedSettled[T]) call(source *Promise) (any, error) {
+	f(outcomeAs[T](source))
+	return nil, nil
 }
 
 func outcomeAs[T any](p *Promise) (T, error) {

@@ -52,6 +52,27 @@ func TestTyped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "tried", tried)
 
+	for name, c := range map[string]struct {
+		p    promise.Of[int]
+		v    int
+		want error
+	}{"value": {n, 21, nil}, "error": {failed, 0, errTest}} {
+		var heard promise.Outcome[int]
+		told, err := c.p.Settled(func(v int, err error) { heard = promise.Outcome[int]{Value: v, Err: err} }).Await(ctx)
+		require.NoError(t, err, name)
+		require.Nil(t, told, name)
+		require.Equal(t, c.v, heard.Value, name)
+		require.ErrorIs(t, heard.Err, c.want, name)
+		_, err = c.p.Settled(func(int, error) { panic("no") }).Await(ctx)
+		require.ErrorContains(t, err, "no", name)
+	}
+	var mistyped error
+	_, err = promise.As[int](r.Resolved("no int")).Settled(func(_ int, err error) { mistyped = err }).Await(ctx)
+	require.NoError(t, err)
+	require.ErrorContains(t, mistyped, "string")
+	_, err = failed.Settled(nil).Await(ctx)
+	require.Equal(t, errTest, err)
+
 	all, err := promise.All(&r.Realm, n, doubled).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, []int{21, 42}, all)

@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -109,4 +110,40 @@ func ExampleServe() {
 	})
 	_ = loop.Run(context.Background())
 	// Output: you said hello
+}
+
+// Connections that arrive at one listener are served by all loops of a group; the handlers of one loop run one at a time.
+func ExampleServeGroup() {
+	group, _ := eventloop.NewGroup(2)
+	listener, _ := threadlet.Listen(group.Loop(0), "tcp", "127.0.0.1:0")
+	_, _ = threadlet.Go(group.Loop(0), func() {
+		_ = threadlet.ServeGroup(group, listener, func(conn *threadlet.Conn) { fmt.Fprintln(conn, "hello") })
+	})
+	go group.Run(context.Background())
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	line, _ := bufio.NewReader(conn).ReadString('\n')
+	fmt.Print(line)
+	_ = conn.Close()
+	_ = group.Shutdown(context.Background())
+	// Output: hello
+}
+
+// A threadlet that sleeps keeps nothing waiting but itself.
+func ExampleSleep() {
+	loop, _ := eventloop.New(eventloop.WithAutoExit(true))
+	_, _ = threadlet.Go(loop, func() {
+		fmt.Println("tick")
+		_ = threadlet.Sleep(time.Millisecond)
+		fmt.Println("tock")
+	})
+	_ = loop.Submit(func() { fmt.Println("meanwhile") })
+	_ = loop.Run(context.Background())
+	// Output:
+	// meanwhile
+	// tick
+	// tock
 }

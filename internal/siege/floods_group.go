@@ -57,7 +57,7 @@ var groups = []flood{
 			s.group().Least().Promisify(context.Background(), func(context.Context) (any, error) { return nil, nil }).
 				Then(o.fulfilled, o.rejected)
 		})},
-	{name: "Group.Least", on: group, like: reads, begin: asks(func(s *site) { s.group().Least() })},
+	{name: "Group.Least, LoopFor", on: group, like: reads, begin: asks(func(s *site) { s.group().Least(); s.group().LoopFor("key") })},
 	{name: "Group.Metrics", on: group, like: litters, opts: []eventloop.Option{eventloop.WithMetrics(true)},
 		begin: asks(func(s *site) { s.group().Metrics() })},
 	{name: "chain of Group.Submit", on: group, like: feeds, feeds: true, law: exactly,

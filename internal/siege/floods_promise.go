@@ -74,7 +74,7 @@ func combined(combine func(r *promise.Realm, ps ...*promise.Promise) *promise.Pr
 
 func typed(s *site, o *one) {
 	eventloop.Promisify(context.Background(), s.own, func(context.Context) (int, error) { return 1, nil }).
-		Untyped().Then(o.fulfilled, o.rejected)
+		Settled(func(int, error) { o.run() })
 }
 
 // then attaches handlers to one promise.

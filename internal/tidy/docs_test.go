@@ -4,7 +4,12 @@ package tidy
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -78,6 +83,71 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every function that a program of the README or of a recipe calls is in an example of its package, where "go doc" readers look.
+func TestRecipesFunctionsHaveExamples(t *testing.T) {
+	declared, shown := map[string]bool{}, map[string]bool{} // functions by package and name
+	seen := map[string]bool{}
+	for _, name := range pages(t, "README.md", "docs/recipes/*.md") {
+		for _, text := range strings.Split(page(t, name), "```go\n")[1:] {
+			text, _, _ = strings.Cut(text, "```")
+			file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+			if err != nil {
+				continue // a piece of a program
+			}
+			for _, spec := range file.Imports {
+				folder, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "github.com/turnloop/turnloop/")
+				if ours && !seen[folder] {
+					seen[folder] = true
+					readFunctions(t, folder, declared, shown)
+				}
+			}
+			for call := range selected(file) {
+				if declared[call] && !shown[call] {
+					t.Errorf("%s uses %s, which is in no example of its package", name, call)
+				}
+			}
+		}
+	}
+	if len(declared) < 100 {
+		t.Errorf("%d functions", len(declared))
+	}
+}
+
+// readFunctions notes what functions a package has, and which of them its examples use.
+func readFunctions(t *testing.T, folder string, declared, shown map[string]bool) {
+	t.Helper()
+	for _, name := range pages(t, folder+"/*.go") {
+		file, err := parser.ParseFile(token.NewFileSet(), name, page(t, name), parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			switch test := strings.HasSuffix(name, "_test.go"); {
+			case !ok || fn.Recv != nil:
+			case !test:
+				declared[path.Base(folder)+"."+fn.Name.Name] = true
+			case strings.HasPrefix(fn.Name.Name, "Example"):
+				maps.Copy(shown, selected(fn))
+			}
+		}
+	}
+}
+
+// selected returns the qualified names in a piece of code.
+func selected(n ast.Node) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(n, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				names[x.Name+"."+s.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	return names
 }
 
 // Every group of checks of the conformance kit is explained in docs/requirements.md, and every code of that page is one that
