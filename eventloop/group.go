@@ -97,7 +97,9 @@ func (g *Group) Len() int { return len(g.loops) }
 func (g *Group) Loop(i int) *Loop { return g.loops[i] }
 
 // LoopFor returns the loop for a key: always the same, so that what belongs to the key needs no lock. Keys spread evenly.
-func (g *Group) LoopFor(key string) *Loop { return g.loops[maphash.String(g.seed, key)%uint64(len(g.loops))] }
+func (g *Group) LoopFor(key string) *Loop {
+	return g.loops[maphash.String(g.seed, key)%uint64(len(g.loops))]
+}
 
 // Least returns a loop that has the least to do, for what must stay on one loop. It adds up a loop's descriptors, its threadlets
 // that have not ended, and the tasks that were submitted to the loop itself, of which it knows the number within some hundred. It
