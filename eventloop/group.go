@@ -238,10 +238,8 @@ func (g *Group) Metrics() (m Metrics) {
 // error of the first.
 func (g *Group) Run(ctx context.Context) error {
 	_ = ctx.Done() // a nil context panics here
-	for _, l := range g.loops {
-		if l.OnLoop() {
-			return ErrReentrantRun
-		}
+	if g.onLoop() {
+		return ErrReentrantRun
 	}
 	g.mu.Lock()
 	switch {
