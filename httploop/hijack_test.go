@@ -17,9 +17,17 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// TestHijack: a handler takes a connection over, and uses it itself or on a goroutine that goes on without it.
+// TestHijack: a handler takes a connection over, before or after it has said 101, and uses it itself or on a goroutine that goes
+// on without it.
 func TestHijack(t *testing.T) {
 	both(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		says := "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+		if r.URL.Path == "/said" {
+			w.Header().Set("Connection", "Upgrade")
+			w.Header().Set("Upgrade", "echo")
+			w.WriteHeader(http.StatusSwitchingProtocols)
+			says = ""
+		}
 		conn, rw, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -33,7 +41,7 @@ func TestHijack(t *testing.T) {
 		}
 		echo := func() {
 			defer conn.Close()
-			fmt.Fprint(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+			fmt.Fprint(rw, says)
 			rw.Flush()
 			for {
 				line, err := rw.ReadString('\n') // the first may have come with the request
@@ -52,7 +60,7 @@ func TestHijack(t *testing.T) {
 		}
 		echo()
 	}), func(t *testing.T, c *http.Client, url string) {
-		for _, path := range []string{"/", "/goroutine"} {
+		for _, path := range []string{"/", "/goroutine", "/said"} {
 			r, err := http.NewRequest("GET", url+path, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +68,7 @@ func TestHijack(t *testing.T) {
 			r.Header.Set("Connection", "Upgrade")
 			r.Header.Set("Upgrade", "echo")
 			response, err := c.Transport.RoundTrip(r)
-			if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+			if err != nil || response.StatusCode != http.StatusSwitchingProtocols || response.Header.Get("Upgrade") != "echo" {
 				t.Fatal(response, err)
 			}
 			conn := response.Body.(io.ReadWriteCloser)

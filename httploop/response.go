@@ -4,7 +4,6 @@ package httploop
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -60,8 +59,8 @@ func (w *response) Header() http.Header {
 	return w.header
 }
 
-// WriteHeader fixes the status and the header. A status from 102 to 199 is sent at once, and another one follows; 100
-// and 101 are ignored: the server itself says 100, and who changes the protocol hijacks the connection.
+// WriteHeader fixes the status and the header. A status from 102 to 199 is sent at once, and another one follows; 100 is
+// ignored, since the server itself says it. Behind 101 the handler hijacks the connection.
 func (w *response) WriteHeader(status int) {
 	if w.status != 0 || w.c.hijacked {
 		return
@@ -69,8 +68,8 @@ func (w *response) WriteHeader(status int) {
 	if status < 100 || status > 999 {
 		panic(fmt.Sprintf("invalid status %d", status))
 	}
-	if status < 200 {
-		if status > 101 {
+	if status < 200 && status != http.StatusSwitchingProtocols {
+		if status > 100 {
 			w.begin(status)
 			w.keep(w.header.WriteSubset(w.out, map[string]bool{"Content-Length": true, "Transfer-Encoding": true})) // of the response that follows
 			w.write("\r\n")
@@ -88,7 +87,7 @@ func (w *response) WriteHeader(status int) {
 
 // bodiless tells whether a status has no body.
 func bodiless(status int) bool {
-	return status == http.StatusNoContent || status == http.StatusNotModified
+	return status == http.StatusSwitchingProtocols || status == http.StatusNoContent || status == http.StatusNotModified
 }
 
 func (w *response) Write(p []byte) (int, error) { return writeAny(w, p) }
@@ -145,15 +144,15 @@ func (w *response) SetWriteDeadline(at time.Time) error {
 	return w.c.SetWriteDeadline(at)
 }
 
-// Hijack lets the handler have the connection. Any goroutine may use what Hijack returns, as a connection from
-// threadlet.Shared; the handler's threadlet is not to wait for such a goroutine otherwise than as threadlets do.
+// Hijack lets the handler have the connection, behind what it has written. Any goroutine may use what Hijack returns, as a
+// connection from threadlet.Shared; the handler's threadlet is not to wait for such a goroutine otherwise than as threadlets do.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c := w.c
 	switch {
 	case c.hijacked:
 		return nil, nil, http.ErrHijacked
-	case w.sent:
-		return nil, nil, errors.New("httploop: the response has begun")
+	case w.status != 0:
+		_ = w.FlushError() // the handler finds w.err
 	}
 	c.hijacked = true
 	c.deadline(net.Conn.SetDeadline, 0)
@@ -271,7 +270,7 @@ func (w *response) sendHeader(final bool, more []byte) {
 	}
 	connection := h["Connection"]
 	closes := len(connection) > 0 && listed(connection, "close")
-	if w.close = w.close || !known || closes; !w.close && threadlet.Current().Draining() {
+	if w.close = w.close || !known || closes; !w.close && w.status != http.StatusSwitchingProtocols && threadlet.Current().Draining() {
 		w.close, w.c.lingers = true, true // another request may be under way
 	}
 	says := ""

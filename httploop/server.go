@@ -9,10 +9,10 @@
 //
 // Requests that net/http refuses are refused, with the same status but for an unknown transfer coding (400), and for HTTP/2
 // (505), which is not spoken. An empty field Host is refused, too. A handler may read the request after it has begun to
-// answer, as with EnableFullDuplex. A Transfer-Encoding that a handler sets is dropped, a Content-Length that is no number is
-// replaced, and status 101 is for those who hijack. A request's context ends with its handler, and not when its client goes
-// away. No other goroutine may use a ResponseWriter or a Body, as httputil.ReverseProxy and http.TimeoutHandler do; for these
-// there is http.Server on a threadlet.SharedListener.
+// answer, as with EnableFullDuplex. A Transfer-Encoding that a handler sets is dropped, and a Content-Length that is no number
+// is replaced. A request's context ends with its handler, and not when its client goes away. No other goroutine may use a
+// ResponseWriter or a Body, as httputil.ReverseProxy and http.TimeoutHandler do; for these there is http.Server on a
+// threadlet.SharedListener.
 package httploop
 
 // The server: what may be set, and how connections come to it.

@@ -151,7 +151,7 @@ func strangers() []string {
 		get("/more", ""), get("/moreflushed", ""), get("/less", ""), get("/panic", ""), get("/panicwritten", ""), get("/panicflushed", ""),
 		get("/204body", ""), get("/304cl", ""), get("/204cl", ""), get("/badcl?cl=3", ""),
 		get("/te?te=", ""), get("/inject", ""), get("/status?n=200", ""), get("/status?n=299", ""), get("/status?n=600", ""), get("/status?n=999", ""),
-		get("/1xx", ""), get("/keep", ""), get("/trailers", ""), get("/ctype", ""), get("/nil", ""), "GET /nil HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+		get("/upgrade", ""), get("/1xx", ""), get("/keep", ""), get("/trailers", ""), get("/ctype", ""), get("/nil", ""), "GET /nil HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
 		get("/none", ""), "GET /trailers HTTP/1.0\r\n\r\n",
 		"GET /1xx HTTP/1.0\r\n\r\n", get("/status?n=205", ""),
 		strings.Repeat(get("/", ""), 2000), strings.Repeat(post("/all", "Content-Length: 3\r\n", "abc"), 1000), strings.Repeat(get("/panic", ""), 3),
@@ -172,7 +172,7 @@ var others = []struct{ stream, theirs, ours string }{
 	{post("/late", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"), "200 ends", "200 stays"},
 	// Of the body of such a request net/http reads four kilobytes.
 	{"OPTIONS *" + h + "Content-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), "200 ends", "200 stays"},
-	// What handlers say of Transfer-Encoding, and lengths that are no numbers, are ignored, and so is 101. Lengths are sent as numbers are.
+	// What handlers say of Transfer-Encoding, and lengths that are no numbers, are ignored. Lengths are sent as numbers are.
 	{get("/badcl?cl=%2b5", ""), "", "200 stays"},
 	{get("/badcl?cl=05", ""), "200 stays", "200 stays"},
 	{get("/te?te=chunked", ""), "200 stays", "200 stays"},
@@ -184,7 +184,6 @@ var others = []struct{ stream, theirs, ours string }{
 	{get("/badcl?cl=x", ""), "200 stays", "200 stays"},
 	{get("/badcl?cl=5%205", ""), "200 stays", "200 stays"},
 	{get("/badcl?cl=", ""), "200 stays", "200 stays"},
-	{get("/upgrade", ""), "101 stays", "200 stays"},
 }
 
 // TestStrangers: whatever is sent, the responses are net/http's, and the connection ends when that one does. Each

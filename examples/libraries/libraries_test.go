@@ -21,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
 	"github.com/valyala/fasthttp"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/netutil"
@@ -54,8 +53,8 @@ func run(t *testing.T, l *eventloop.Loop, fn func()) {
 }
 
 // dial returns a shared connection of the loop.
-func dial(l *eventloop.Loop, addr string) (net.Conn, error) {
-	conn, err := net.Dial("tcp", addr)
+func dial(l *eventloop.Loop, network, addr string) (net.Conn, error) {
+	conn, err := net.Dial(network, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +122,7 @@ var rows = []struct {
 		l := start(t)
 		server := httptest.NewServer(hello)
 		defer server.Close()
-		asks(t, &http.Transport{DialContext: func(_ context.Context, _, addr string) (net.Conn, error) { return dial(l, addr) }}, server.URL)
+		asks(t, &http.Transport{DialContext: func(_ context.Context, _, addr string) (net.Conn, error) { return dial(l, "tcp", addr) }}, server.URL)
 	}},
 	{"golang.org/x/net/http2", "ServeConn(threadlet.Shared(conn)) on a goroutine", "works shared", func(t *testing.T) {
 		ln := listen(t, start(t))
@@ -148,7 +147,7 @@ var rows = []struct {
 			t.Fatal(err)
 		}
 		go server.Accept(threadlet.SharedListener(ln))
-		conn, err := dial(l, ln.Addr().String())
+		conn, err := dial(l, "tcp", ln.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +167,7 @@ var rows = []struct {
 		go func() { _ = server.Serve(threadlet.SharedListener(ln)) }()
 		defer server.Stop()
 		client, err := grpc.NewClient("passthrough:///"+ln.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
-			grpc.WithContextDialer(func(_ context.Context, addr string) (net.Conn, error) { return dial(l, addr) }))
+			grpc.WithContextDialer(func(_ context.Context, addr string) (net.Conn, error) { return dial(l, "tcp", addr) }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,41 +189,12 @@ var rows = []struct {
 		})
 		asks(t, &http.Transport{}, "http://"+ln.Addr().String())
 	}},
-	{"github.com/gorilla/websocket", "Upgrade in a handler of httploop, which hijacks", "works", func(t *testing.T) {
-		l := start(t)
-		ln := listen(t, l)
-		run(t, l, func() {
-			_ = httploop.Serve(ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				c, err := new(websocket.Upgrader).Upgrade(w, r, nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer c.Close()
-				for {
-					kind, p, err := c.ReadMessage()
-					if err != nil || c.WriteMessage(kind, p) != nil {
-						return
-					}
-				}
-			}))
-		})
-		c, _, err := websocket.DefaultDialer.Dial("ws://"+ln.Addr().String(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		for _, text := range []string{"one", strings.Repeat("x", 1<<20)} {
-			if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
-				t.Fatal(err)
-			}
-			if _, got, err := c.ReadMessage(); string(got) != text {
-				t.Fatal(len(got), err)
-			}
-		}
-	}},
-	{"github.com/redis/go-redis", "Options.Dialer returns a shared connection; called on goroutines", "works shared", func(t *testing.T) { goRedis(t) }},
-	{"github.com/redis/rueidis", "DialCtxFn returns a shared connection; called on goroutines", "works shared", func(t *testing.T) { rueidisClient(t) }},
+	{"github.com/gorilla/websocket", "Upgrade in a handler of httploop, which hijacks", "works", gorillaSocket},
+	{"github.com/coder/websocket", "Accept in a handler of httploop; then one threadlet reads and writes", "works", func(t *testing.T) { coderSocket(t, false) }},
+	{"github.com/coder/websocket", "Accept in a handler of httploop; then goroutines use what it returns", "works shared", func(t *testing.T) { coderSocket(t, true) }},
+	{"github.com/redis/go-redis", "Options.Dialer returns a shared connection; called on goroutines", "works shared", goRedis},
+	{"github.com/redis/rueidis", "DialCtxFn returns a shared connection; called on goroutines", "works shared", rueidisClient},
+	{"github.com/jackc/pgx", "DialFunc returns a shared connection; called on goroutines", "works shared", pgxPool},
 	{"net/http, server", "Serve(ln) in a threadlet, not shared", "fails: its goroutines may not read; the error and the log say so", func(t *testing.T) {
 		var log buffer
 		l := start(t, eventloop.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
@@ -237,6 +207,7 @@ var rows = []struct {
 			t.Errorf("nothing is said: %s", log.String())
 		}
 	}},
+	{"github.com/jackc/pgx", "in a threadlet, not shared", "fails at COPY and at large parameters, for which a goroutine of its own reads; the error and the log say so", pgxUnshared},
 	{"netutil.LimitListener", "around a listener, in threadlet.Serve", "freezes at its limit: it waits on a channel; threadlet.MaxConns is in its place", func(t *testing.T) {
 		freezes(t, "netutil.(*limitListener)", func(l *eventloop.Loop) {
 			ln := listen(t, l)

@@ -52,7 +52,7 @@ func goRedis(t *testing.T) {
 	l, ctx := start(t), t.Context()
 	addr := redisServer(t)
 	c := redis.NewClient(&redis.Options{Addr: addr, DB: 1, ReadTimeout: time.Hour, WriteTimeout: time.Hour,
-		Dialer: func(_ context.Context, _, addr string) (net.Conn, error) { return dial(l, addr) }})
+		Dialer: func(_ context.Context, _, addr string) (net.Conn, error) { return dial(l, "tcp", addr) }})
 	defer c.Close()
 	check := func(what string, err error) {
 		t.Helper()
@@ -112,7 +112,7 @@ func rueidisClient(t *testing.T) {
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{redisServer(t)}, DisableCache: true, ForceSingleClient: true,
 		ConnWriteTimeout: time.Hour, SelectDB: 2,
 		DialCtxFn: func(_ context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-			return dial(l, addr)
+			return dial(l, "tcp", addr)
 		}})
 	if err != nil {
 		t.Fatal(err)
