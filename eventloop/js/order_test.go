@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +32,7 @@ process.on('exit', () => console.log(JSON.stringify(all)));
 `
 
 func TestOrder(t *testing.T) {
-	for _, p := range slices.Concat(order, promiseOrder) {
+	for _, p := range order {
 		t.Run(p.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *world) {
 				w.run(func() { p.run(w) })
@@ -46,7 +45,7 @@ func TestOrder(t *testing.T) {
 // The tables say what Node does. Set TURNLOOP_NODE=1 to ask it again.
 func TestOrderOfNode(t *testing.T) {
 	node := nodePath(t)
-	for _, p := range slices.Concat(order, promiseOrder) {
+	for _, p := range order {
 		t.Run(p.name, func(t *testing.T) {
 			w := &world{t: t, log: runNode(t, node, p.source)}
 			w.want(p.log...)

@@ -1,8 +1,11 @@
 package js_test
 
-// The programs of the order tests, each in Go and in JavaScript, with the output that Node printed.
+// The programs of the order tests, each in Go and in JavaScript, with the output that Node printed. They have what the random
+// programs (order_random_test.go) do not: several delays, intervals, what is cleared or refreshed, signals and events.
 
 import (
+	"errors"
+
 	"github.com/turnloop/turnloop/eventloop/js"
 )
 
@@ -14,63 +17,8 @@ type program struct {
 	log    []string
 }
 
-// order is a table of programs of callbacks; promiseOrder is one of programs that have promises too. Only programs with
-// one possible order are in them.
+// order has programs with one possible order only.
 var order = []program{
-	{"ticks go before microtasks",
-		`job(says('job')); tick(says('tick')); log('main')`,
-		func(w *world) { w.microtask(w.says("job")); w.tick(w.says("tick")); w.say("main") },
-		[]string{"main", "tick", "job"}},
-	{"ticks of ticks go before microtasks",
-		`job(says('job')); tick(() => { log('1'); tick(() => { log('2'); tick(says('3')) }) }); tick(says('b'))`,
-		func(w *world) {
-			w.microtask(w.says("job"))
-			w.tick(func() { w.say("1"); w.tick(func() { w.say("2"); w.tick(w.says("3")) }) })
-			w.tick(w.says("b"))
-		},
-		[]string{"1", "b", "2", "3", "job"}},
-	{"ticks of microtasks wait for all microtasks",
-		`job(() => { log('a'); tick(says('tick')); job(says('c')) }); job(() => { log('b'); job(says('d')) })`,
-		func(w *world) {
-			w.microtask(func() { w.say("a"); w.tick(w.says("tick")); w.microtask(w.says("c")) })
-			w.microtask(func() { w.say("b"); w.microtask(w.says("d")) })
-		},
-		[]string{"a", "b", "c", "d", "tick"}},
-	{"ticks and microtasks alternate",
-		`tick(() => { log('t1'); job(() => { log('j1'); tick(() => { log('t2'); job(says('j2')); tick(says('t3')) }) }) });
-		 soon(says('immediate'))`,
-		func(w *world) {
-			w.tick(func() {
-				w.say("t1")
-				w.microtask(func() {
-					w.say("j1")
-					w.tick(func() { w.say("t2"); w.microtask(w.says("j2")); w.tick(w.says("t3")) })
-				})
-			})
-			w.immediate(w.says("immediate"))
-		},
-		[]string{"t1", "j1", "t2", "t3", "j2", "immediate"}},
-	{"the last microtask's tick, then the next callback's",
-		`after(5, () => { job(() => tick(says('t1'))); }); after(5, () => { job(says('j2')); tick(says('t2')) })`,
-		func(w *world) {
-			w.timeout(5, func() { w.microtask(func() { w.tick(w.says("t1")) }) })
-			w.timeout(5, func() { w.microtask(w.says("j2")); w.tick(w.says("t2")) })
-		},
-		[]string{"t1", "t2", "j2"}},
-	{"ticks and microtasks run between timers",
-		`after(5, () => { log('a'); job(says('ja')); tick(says('ta')) }); after(5, () => { log('b'); job(says('jb')); tick(says('tb')) })`,
-		func(w *world) {
-			w.timeout(5, func() { w.say("a"); w.microtask(w.says("ja")); w.tick(w.says("ta")) })
-			w.timeout(5, func() { w.say("b"); w.microtask(w.says("jb")); w.tick(w.says("tb")) })
-		},
-		[]string{"a", "ta", "ja", "b", "tb", "jb"}},
-	{"ticks and microtasks run between immediates",
-		`soon(() => { log('a'); job(says('ja')); tick(says('ta')) }); soon(says('b'))`,
-		func(w *world) {
-			w.immediate(func() { w.say("a"); w.microtask(w.says("ja")); w.tick(w.says("ta")) })
-			w.immediate(w.says("b"))
-		},
-		[]string{"a", "ta", "ja", "b"}},
 	{"everything that is set at once",
 		`after(30, says('timer')); soon(says('immediate')); job(says('job')); tick(says('tick'))`,
 		func(w *world) {
@@ -95,23 +43,6 @@ var order = []program{
 			w.timeout(1, func() { w.say("a"); w.timeout(1, w.says("b")); w.immediate(w.says("immediate")); w.busy(10) })
 		},
 		[]string{"a", "immediate", "b"}},
-	{"a timer's immediate waits for the timers that are due",
-		`after(5, () => { log('a'); soon(says('immediate')) }); after(5, says('b')); after(6, says('c')); busy(20)`,
-		func(w *world) {
-			w.timeout(5, func() { w.say("a"); w.immediate(w.says("immediate")) })
-			w.timeout(5, w.says("b"))
-			w.timeout(6, w.says("c"))
-			w.busy(20)
-		},
-		[]string{"a", "b", "c", "immediate"}},
-	{"a microtask's immediate between timers waits too",
-		`after(5, () => { log('a'); job(() => soon(says('immediate'))) }); after(5, says('b')); busy(20)`,
-		func(w *world) {
-			w.timeout(5, func() { w.say("a"); w.microtask(func() { w.immediate(w.says("immediate")) }) })
-			w.timeout(5, w.says("b"))
-			w.busy(20)
-		},
-		[]string{"a", "b", "immediate"}},
 	{"so does one of a signal that times out",
 		`AbortSignal.timeout(5).addEventListener('abort', () => { log('abort'); soon(says('immediate')) });
 		 after(6, says('a')); after(6, says('b')); busy(20)`,
@@ -312,4 +243,84 @@ var order = []program{
 			t.DispatchEvent(js.NewEvent("x"))
 		},
 		[]string{"once", "kept", "main", "kept", "job"}},
+	{"a chain of sleeps beside an interval",
+		`sleep(30).then(() => { log('a'); return sleep(40, 'b') }).then(value('')).then(() => sleep(45)).finally(says('f'))
+			.then(says('c'));
+		 let n = 0; const i = every(50, () => { log('i'); if (++n == 3) clearInterval(i) })`,
+		func(w *world) {
+			w.sleep(30, nil).Then(func(any) (any, error) { w.say("a"); return w.sleep(40, "b"), nil }, nil).
+				Then(w.value(""), nil).
+				Then(func(any) (any, error) { return w.sleep(45, nil), nil }, nil).Finally(w.finally("f")).
+				Then(w.then("c"), nil)
+			n := 0
+			var i js.ID
+			i = w.interval(50, func() {
+				w.say("i")
+				if n++; n == 3 {
+					w.ClearInterval(i)
+				}
+			})
+		},
+		[]string{"a", "i", "b", "i", "f", "c", "i"}},
+	{"an async function is a chain",
+		`(async () => { log('a'); await null; log('b'); await sleep(5); log('c'); await new Promise(tick); log('d') })()
+			.then(says('end'));
+		 after(5, () => { log('timer'); tick(says('t')) }); job(says('j'))`,
+		func(w *world) {
+			done, finish, _ := w.WithResolvers()
+			w.say("a")
+			w.Resolve(nil).Then(doing(func() {
+				w.say("b")
+				w.sleep(5, nil).Then(doing(func() {
+					w.say("c")
+					ticked, resolve, _ := w.WithResolvers()
+					w.tick(func() { resolve(nil) })
+					ticked.Then(doing(func() { w.say("d"); finish(nil) }), nil)
+				}), nil)
+			}), nil)
+			done.Then(w.then("end"), nil)
+			w.timeout(5, func() { w.say("timer"); w.tick(w.says("t")) })
+			w.microtask(w.says("j"))
+		},
+		[]string{"a", "b", "j", "timer", "t", "c", "d", "end"}},
+	{"one that an immediate handles is not",
+		`const p = failed('e'); soon(() => { log('immediate'); p.catch(caught('got ')) }); job(says('j'))`,
+		func(w *world) {
+			p := w.failed("e")
+			w.immediate(func() { w.say("immediate"); p.Catch(w.caught("got ")) })
+			w.microtask(w.says("j"))
+		},
+		[]string{"j", "unhandled e", "immediate", "got e"}},
+	{"an abort listener rejects",
+		`const c = new AbortController(), [p, , reject] = resolvers();
+		 c.signal.addEventListener('abort', () => { log('listener'); reject(c.signal.reason) });
+		 Promise.race([sleep(1), p]).catch(caught('race ')); p.catch(caught('got '));
+		 tick(() => { c.abort(new Error('enough')); log('aborted'); tick(says('t')) })`,
+		func(w *world) {
+			c := w.NewAbortController()
+			p, _, reject := w.WithResolvers()
+			c.Signal().OnAbort(func(reason error) { w.say("listener"); reject(reason) })
+			w.Race(w.sleep(1, nil), p).Catch(w.caught("race "))
+			p.Catch(w.caught("got "))
+			w.tick(func() { w.must(0, c.Abort(errors.New("enough"))); w.say("aborted"); w.tick(w.says("t")) })
+		},
+		[]string{"listener", "aborted", "t", "got enough", "race enough"}},
+	{"event listeners settle promises",
+		`const t = new EventTarget(), [p, resolve] = resolvers(); p.then(says('p1')).then(says('p2'));
+		 t.addEventListener('x', e => { log('x'); resolve(); tick(says('tick')) }, { once: true });
+		 t.addEventListener('x', () => { log('y'); p.then(says('p3')) });
+		 after(1, () => { t.dispatchEvent(new Event('x')); log('end') })`,
+		func(w *world) {
+			t := w.NewEventTarget()
+			p, resolve, _ := w.WithResolvers()
+			p.Then(w.then("p1"), nil).Then(w.then("p2"), nil)
+			t.AddEventListener("x", js.NewEventListener(func(*js.Event) {
+				w.say("x")
+				resolve(nil)
+				w.tick(w.says("tick"))
+			}), js.Once())
+			t.AddEventListener("x", js.NewEventListener(func(*js.Event) { w.say("y"); p.Then(w.then("p3"), nil) }))
+			w.timeout(1, func() { t.DispatchEvent(js.NewEvent("x")); w.say("end") })
+		},
+		[]string{"x", "y", "end", "tick", "p1", "p3", "p2"}},
 }
