@@ -226,30 +226,6 @@ func TestYieldsAtTheEnd(t *testing.T) {
 	}
 }
 
-// Two threadlets that wake each other for ever, without a Yield, end with the loop.
-func TestEndOfPingPong(t *testing.T) {
-	l := start(t)
-	a, b := threadlet.NewChan[int](l, 0), threadlet.NewChan[int](l, 0)
-	play := func(in, out *threadlet.Chan[int]) func() {
-		return func() {
-			for {
-				if _, err := in.Receive(); err != nil {
-					return
-				}
-				if out.Send(1) != nil {
-					return
-				}
-			}
-		}
-	}
-	_, err := threadlet.Go(l, play(a, b))
-	require.NoError(t, err)
-	_, err = threadlet.Go(l, play(b, a))
-	require.NoError(t, err)
-	require.NoError(t, do(t, l, func() { _ = a.Send(1) }))
-	require.NoError(t, l.Shutdown(background))
-}
-
 // A panic or Goexit while the loop is closed is reported, too, and ends no other threadlet.
 func TestFaultsAtTheEnd(t *testing.T) {
 	opt, faults := sink()

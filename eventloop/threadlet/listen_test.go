@@ -5,16 +5,12 @@ package threadlet_test
 // Tests of servers: listeners, groups, floods of clients.
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -139,36 +135,6 @@ func TestFloodAtTheEnd(t *testing.T) {
 			require.NoError(t, th.Join(background))
 			require.ErrorIs(t, last, eventloop.ErrLoopTerminated)
 		})
-	}
-}
-
-// HTTP as net/http reads and writes it.
-func TestHTTP(t *testing.T) {
-	l := start(t)
-	to := listen(t, l, "tcp", func(c *threadlet.Conn) {
-		r := bufio.NewReader(c)
-		for {
-			req, err := http.ReadRequest(r)
-			if err != nil {
-				return
-			}
-			body, _ := io.ReadAll(req.Body)
-			answer := http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
-			if answer.Write(c) != nil {
-				return
-			}
-		}
-	})
-	client := &http.Client{Transport: &http.Transport{}}
-	defer client.CloseIdleConnections()
-	for i := range 20 {
-		text := strings.Repeat("x", i*5000)
-		resp, err := client.Post("http://"+to.String(), "text/plain", strings.NewReader(text))
-		require.NoError(t, err)
-		got, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, text, string(got))
 	}
 }
 

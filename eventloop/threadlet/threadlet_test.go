@@ -5,7 +5,6 @@ package threadlet_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"os"
 	"runtime"
@@ -102,52 +101,6 @@ func TestWhoIsWho(t *testing.T) {
 	require.ErrorIs(t, <-onLoop, threadlet.ErrNotThreadlet)
 }
 
-// Threadlets take turns in the order in which they became ready, and callbacks come in between.
-func TestOrder(t *testing.T) {
-	l := start(t)
-	var log []string
-	require.NoError(t, do(t, l, func() {
-		for i := range 3 {
-			_, _ = threadlet.Go(l, func() {
-				for turn := range 2 {
-					log = append(log, fmt.Sprintf("%d%d", i, turn))
-					_ = l.ScheduleMicrotask(func() { log = append(log, "m") })
-					_ = threadlet.Yield()
-				}
-			})
-		}
-		for range 4 {
-			_ = threadlet.Yield()
-		}
-	}))
-	require.Equal(t, "00 m 10 m 20 m 01 m 11 m 21 m", strings.Join(log, " "))
-}
-
-// Threadlets that yield for ever keep neither other work from running nor the loop from its end.
-func TestEndlessYield(t *testing.T) {
-	l := start(t)
-	ended := make(chan error, 1)
-	_, err := threadlet.Go(l, func() {
-		for {
-			if err := threadlet.Yield(); err != nil {
-				ended <- err
-				return
-			}
-		}
-	})
-	require.NoError(t, err)
-	for name, submit := range map[string]func(func()) error{
-		"task": l.Submit, "internal": l.SubmitInternal, "microtask": l.ScheduleMicrotask,
-		"timer": func(fn func()) error { _, err := l.ScheduleTimer(time.Millisecond, fn); return err },
-	} {
-		ran := make(chan struct{})
-		require.NoError(t, submit(func() { close(ran) }), name)
-		<-ran
-	}
-	require.NoError(t, l.Shutdown(background))
-	require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
-}
-
 func sink() (opt eventloop.Option, faults *[]*eventloop.PanicError) {
 	faults = new([]*eventloop.PanicError)
 	return eventloop.WithPanicHandler(func(err *eventloop.PanicError) { *faults = append(*faults, err) }), faults
@@ -204,27 +157,6 @@ func TestFaults(t *testing.T) {
 			})
 		}
 	}
-}
-
-// A threadlet fails right behind others that began on the same coroutine, and in front of others.
-func TestFaultAmongOthers(t *testing.T) {
-	opt, faults := sink()
-	l := start(t, opt)
-	ran := 0
-	require.NoError(t, do(t, l, func() {
-		for i := range 300 {
-			_, _ = threadlet.Go(l, func() {
-				if ran++; i%3 == 0 {
-					culprit([]string{"panic", "Goexit"}[i%2])
-				}
-			})
-		}
-		for ran < 300 {
-			_ = threadlet.Yield()
-		}
-	}))
-	require.NoError(t, l.Shutdown(background))
-	require.Len(t, *faults, 100)
 }
 
 func TestSleep(t *testing.T) {
