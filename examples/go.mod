@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b
+	github.com/robfig/cron/v3 v3.0.1
 	github.com/turnloop/turnloop v0.1.0
 	github.com/turnloop/turnloop/gojaloop v0.1.0
 	golang.org/x/sys v0.49.0
