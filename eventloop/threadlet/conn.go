@@ -221,16 +221,16 @@ func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 // It applies to current waits and to all later ones until it is set again. SetDeadline, SetReadDeadline and
 // SetWriteDeadline may be called from any goroutine. They return net.ErrClosed if the connection is closed. A deadline costs
 // a timer for each wait; if the loop refuses the timer, the wait returns that error.
-func (c *Conn) SetDeadline(at time.Time) error { return c.deadline(at, &c.in, &c.out) }
+func (c *Conn) SetDeadline(at time.Time) error {
+	return c.opError("set", c.setDeadline(at, &c.in, &c.out))
+}
 
 // SetReadDeadline sets the deadline of Read alone; see SetDeadline.
-func (c *Conn) SetReadDeadline(at time.Time) error { return c.deadline(at, &c.in) }
+func (c *Conn) SetReadDeadline(at time.Time) error { return c.opError("set", c.setDeadline(at, &c.in)) }
 
 // SetWriteDeadline sets the deadline of Write alone; see SetDeadline.
-func (c *Conn) SetWriteDeadline(at time.Time) error { return c.deadline(at, &c.out) }
-
-func (c *Conn) deadline(at time.Time, sides ...*side) error {
-	return c.opError("set", c.setDeadline(at, sides...))
+func (c *Conn) SetWriteDeadline(at time.Time) error {
+	return c.opError("set", c.setDeadline(at, &c.out))
 }
 
 // Idle lets a connection wait for its next request without a threadlet, and so without a coroutine: the calling threadlet

@@ -17,9 +17,9 @@ import (
 // it. Each Read and each Write runs in a threadlet of the loop, and costs the way there and back. Several at once do what
 // they do in threadlets: each Write is whole, and deadlines and Close end all that wait.
 //
-// A call in a threadlet of the connection's loop is one of c itself. In a callback of that loop, and in another loop's
-// threadlet, it would block a loop, and returns eventloop.ErrAwaitOnLoop; other callbacks must not make it. When the loop
-// ends, calls return eventloop.ErrLoopTerminated.
+// A call in a threadlet of the connection's loop is one of c itself. Elsewhere on a loop it would block the loop, and returns
+// eventloop.ErrAwaitOnLoop; but a callback of a loop that has had no threadlet yet is not known as such, and must not make it.
+// When the loop ends, calls return eventloop.ErrLoopTerminated.
 //
 // Whoever has the result closes it: [Serve] does not, when a handler returns that has called Shared. Any other connection is
 // returned as it is.
@@ -50,36 +50,29 @@ type shared struct {
 }
 
 func (c *shared) Read(p []byte) (n int, err error) {
-	if refused := c.call("read", func() { n, err = c.Conn.Read(p) }); refused != nil {
-		return 0, refused
-	}
+	err = c.call("read", func() (err error) { n, err = c.Conn.Read(p); return err })
 	return n, err
 }
 
 func (c *shared) Write(p []byte) (n int, err error) {
-	if refused := c.call("write", func() { n, err = c.Conn.Write(p) }); refused != nil {
-		return 0, refused
-	}
+	err = c.call("write", func() (err error) { n, err = c.Conn.Write(p); return err })
 	return n, err
 }
 
 // CloseWrite is for connections that have it.
-func (c *shared) CloseWrite() (err error) {
+func (c *shared) CloseWrite() error {
 	half, is := c.Conn.(interface{ CloseWrite() error })
 	if !is {
 		return fmt.Errorf("threadlet: CloseWrite of a %T: %w", c.Conn, errors.ErrUnsupported)
 	}
-	if refused := c.call("close", func() { err = half.CloseWrite() }); refused != nil {
-		return refused
-	}
-	return err
+	return c.call("close", half.CloseWrite)
 }
 
-func (c *shared) call(op string, fn func()) error {
-	if err := c.s.call(fn); err != nil {
-		return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
+func (c *shared) call(op string, fn func() error) (err error) {
+	if refused := c.s.call(func() { err = fn() }); refused != nil {
+		return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: refused}
 	}
-	return nil
+	return err
 }
 
 type sharedListener struct {
@@ -91,19 +84,16 @@ func (ln sharedListener) Accept() (c net.Conn, err error) {
 	if refused := ln.s.call(func() { c, err = ln.Listener.Accept() }); refused != nil {
 		return nil, &net.OpError{Op: "accept", Net: ln.Addr().Network(), Addr: ln.Addr(), Err: refused}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return Shared(c), nil
+	return Shared(c), err
 }
 
 // call calls fn in a threadlet of the loop, and returns when it has returned. It returns an error if fn has not run.
 func (s *scheduler) call(fn func()) error {
-	switch t := Current(); {
-	case t != nil && t.s == s:
+	switch c := current(); {
+	case c != nil && c.t != nil && c.t.s == s:
 		fn()
 		return nil
-	case t != nil, s.loop.OnLoop():
+	case c != nil, s.loop.OnLoop():
 		return eventloop.ErrAwaitOnLoop
 	}
 	t := &Threadlet{s: s, fn: fn}

@@ -55,7 +55,7 @@ func suspend(t *Threadlet, why reason) error {
 	self := t
 	var c *coroutine
 	if self == nil {
-		if c = current(); c == nil {
+		if c = current(); c == nil || c.t == nil {
 			return ErrNotThreadlet
 		}
 		self = c.t

@@ -23,7 +23,9 @@ import (
 
 func main() {
 	group, err := eventloop.NewGroup(0, eventloop.WithStallThreshold(2*time.Second, func(s eventloop.Stall) {
-		log.Printf("a handler blocks its loop for %v:\n%s", s.Running, s.Stack)
+		if !s.Ended {
+			log.Printf("a handler blocks its loop for %v:\n%s", s.Running, s.Stack)
+		}
 	}))
 	check(err)
 	first := group.Loop(0)
