@@ -84,7 +84,7 @@ func TestGroups(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		_ = g.Shutdown(context.Background())
-		if all := m.Figures(); len(all) != 0 || len(m.loops) != 0 || len(m.stalled) != 0 {
+		if all := m.Figures(); len(all) != 0 || len(m.loops) != 0 {
 			t.Errorf("of loops that have ended: %+v", m)
 		}
 	})

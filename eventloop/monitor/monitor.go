@@ -28,16 +28,16 @@ import (
 
 // Monitor is the handler of the page. The zero Monitor is ready, and watches no loop. It must not be copied.
 type Monitor struct {
-	mu      sync.Mutex // guards what follows
-	loops   []*watched
-	stalls  []Stall // the latest ones of all loops, the oldest first
-	stalled map[uint64]uint64
+	mu    sync.Mutex // guards what follows
+	loops []*watched
 }
 
-// watched is a loop, and what it had measured before.
+// watched is a loop, what it had measured before, and what has blocked it.
 type watched struct {
 	*eventloop.Loop
-	past []Recent
+	past    []Recent
+	stalls  []Stall // the latest ones, the oldest first
+	stalled uint64  // how many there were
 }
 
 // Recent are the latencies of the callbacks since At.
@@ -86,13 +86,7 @@ func (m *Monitor) Watch(l *eventloop.Loop) {
 
 // forget drops the loops that have ended. The caller holds mu.
 func (m *Monitor) forget() {
-	m.loops = slices.DeleteFunc(m.loops, func(w *watched) bool {
-		ended := w.State() == eventloop.StateTerminated
-		if ended {
-			delete(m.stalled, w.ID())
-		}
-		return ended
-	})
+	m.loops = slices.DeleteFunc(m.loops, func(w *watched) bool { return w.State() == eventloop.StateTerminated })
 }
 
 // WatchGroup shows the loops of a group.
@@ -102,25 +96,21 @@ func (m *Monitor) WatchGroup(g *eventloop.Group) {
 	}
 }
 
+// stall notes what blocks a loop that is watched, and how long it has when that has ended.
 func (m *Monitor) stall(s eventloop.Stall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// Reports of one loop come one at a time: the latest of it is the one that has ended.
-	for i := len(m.stalls) - 1; s.Ended && i >= 0; i-- {
-		if last := &m.stalls[i]; last.Loop == s.Loop {
-			last.Running, last.Ended = s.Running, true
-			return
+	for _, w := range m.loops {
+		switch n := len(w.stalls); {
+		case w.ID() != s.Loop:
+		case !s.Ended:
+			w.stalled++
+			w.stalls = append(w.stalls, Stall{time.Now(), s.Loop, s.Kind, s.Running, false, s.From, s.Hint, string(s.Stack)})
+			w.stalls = w.stalls[max(0, n+1-mostStalls):]
+		case n != 0: // reports of one loop come one at a time: it is the latest one that has ended
+			w.stalls[n-1].Running, w.stalls[n-1].Ended = s.Running, true
 		}
 	}
-	if s.Ended {
-		return
-	}
-	if m.stalled == nil {
-		m.stalled = map[uint64]uint64{}
-	}
-	m.stalled[s.Loop]++
-	m.stalls = append(m.stalls, Stall{time.Now(), s.Loop, s.Kind, s.Running, false, s.From, s.Hint, string(s.Stack)})
-	m.stalls = m.stalls[max(0, len(m.stalls)-mostStalls):]
 }
 
 // Figures are what the page shows of a loop.
@@ -144,16 +134,11 @@ func (m *Monitor) Figures() []Figures {
 	m.forget()
 	all := []Figures{}
 	for _, w := range m.loops {
-		f := Figures{At: time.Now(), Loop: w.ID(), State: fmt.Sprint(w.State()), Metrics: w.Metrics(), Active: []string{}, Stalls: []Stall{}}
+		f := Figures{At: time.Now(), Loop: w.ID(), State: fmt.Sprint(w.State()), Metrics: w.Metrics(), Active: []string{}, Stalled: w.stalled}
+		f.Stalls = append([]Stall{}, w.stalls...)
 		for _, a := range w.Active() {
 			f.Active = append(f.Active, a.String())
 		}
-		for _, s := range m.stalls {
-			if s.Loop == f.Loop {
-				f.Stalls = append(f.Stalls, s)
-			}
-		}
-		f.Stalled = m.stalled[f.Loop]
 		f.Recent = w.since(Recent{f.At, f.Metrics.Callback, f.Metrics.QueueDelay})
 		all = append(all, f)
 	}
