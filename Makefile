@@ -116,7 +116,7 @@ schedules-quick: need-go ## The same with one preemption, and fewer random ones 
 # The largest exploration takes gigabytes of memory.
 .PHONY: model
 model: need-go ## Explore the model of sleep, wake and end in full, and with each of its seeded mistakes (minutes)
-	TURNLOOP_SOAK=1 $(TEST) -v -timeout=1h -run 'TestModel' ./eventloop
+	TURNLOOP_SOAK=1 $(TEST) -v -timeout=1h -run 'TestModel' ./internal/park
 
 .PHONY: mutants
 mutants: need-go ## Seed faults into the real code and see that the tests notice each (an hour); ARGS='-h'

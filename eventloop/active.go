@@ -76,18 +76,18 @@ func (l *Loop) active(ending bool) (all []Activity) {
 		}
 		all = append(all, as...)
 	}
-	state, inside := l.state.load(), l.OnLoop()
-	ending = ending || state.ending()
-	if state.state() == StateTerminated {
+	state, inside := l.state.Load(), l.OnLoop()
+	ending = ending || state.Ending()
+	if state.State() == StateTerminated {
 		add(false, l.activeWorkers(true))
 		return all
 	}
-	awake := state.state() != StateAwake && !state.sleeping()
+	awake := state.State() != StateAwake && !state.Sleeping()
 	counts := awake && (!inside || ending)
 	if awake {
 		add(counts, l.activeCallback(ending && !inside))
 	}
-	if !state.closing() {
+	if !state.Closing() {
 		add(true, l.activeQueues(inside))
 	}
 	if !ending {
@@ -95,7 +95,7 @@ func (l *Loop) active(ending bool) (all []Activity) {
 		add(l.watches(l.guest.unneeded(inside)), l.activeDescriptors())
 		add(true, l.activeHolds())
 	}
-	if !state.closing() {
+	if !state.Closing() {
 		add(true, l.activeWorkers(false))
 	}
 	if !ending {
@@ -113,7 +113,7 @@ func keeps(a Activity) bool { return a.Keeps }
 // at turns nanoseconds since the anchor into a time, and 0 into the zero time.
 func (l *Loop) at(nanoseconds int64) (t time.Time) {
 	if nanoseconds > 0 {
-		t = l.anchor.Add(time.Duration(nanoseconds))
+		t = l.park.Anchor.Add(time.Duration(nanoseconds))
 	}
 	return t
 }
@@ -152,7 +152,7 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 	}
 	n, accepted, from := l.shared.Oldest()
 	if accepted != 0 {
-		accepted = max(accepted-l.born, 1)
+		accepted = max(accepted-l.park.Born, 1)
 	}
 	return l.appendWaiting(as, observe.Task, n, inbox.Mark{Accepted: accepted, Place: from})
 }

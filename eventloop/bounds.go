@@ -97,7 +97,7 @@ type scheduler struct{ *Loop }
 
 // ScheduleAwaited queues fn, for a handler that was attached before the end, which the account does not refuse.
 func (l scheduler) ScheduleAwaited(fn func()) error {
-	if l.state.load().closing() {
+	if l.state.Load().Closing() {
 		return ErrLoopTerminated
 	}
 	if l.foreign.Raised() {

@@ -16,8 +16,8 @@ import (
 // fdHost is the loop as its descriptors see it.
 type fdHost struct{ *Loop }
 
-func (h fdHost) Ending() bool { return h.state.load().ending() }
-func (h fdHost) Wake()        { h.wakeIfSleeping() }
+func (h fdHost) Ending() bool { return h.state.Load().Ending() }
+func (h fdHost) Wake()        { h.park.Wake() }
 func (h fdHost) Log(level slog.Level, msg string, err error, args ...any) {
 	h.logLater(level, msg, err, args...)
 }
@@ -96,7 +96,7 @@ func (l *Loop) unregisterThen(fd int, fn func()) error {
 		_ = l.enqueue(internal, task, true) // if the loop has ended and refuses or drops the task, fn is left over: see callLeft
 	})
 	if l.autoExit && l.fds.Len() == 0 {
-		l.wakeIfSleeping() // to decide anew whether to end
+		l.park.Wake() // to decide anew whether to end
 	}
 	if err != nil {
 		return loopapi.Wrap(err, "unregister descriptor %d", fd)
@@ -137,7 +137,7 @@ func (l *Loop) runIO() {
 	d := &l.fds
 	if !d.Collected() && !l.polled {
 		l.polled = true
-		if asked, err := d.Collect(l.tickTime.Load(), l.bounds.full); asked {
+		if asked, err := d.Collect(l.park.Tick.Load(), l.bounds.full); asked {
 			l.collected(err)
 		}
 	}
@@ -155,7 +155,7 @@ func (l *Loop) runIO() {
 			l.checkpoint()
 		}
 		r, events := d.Next()
-		if l.state.load().ending() { // the last look before a callback
+		if l.state.Load().Ending() { // the last look before a callback
 			d.Discard()
 			break
 		}
@@ -221,7 +221,7 @@ func (m FastPathMode) String() string {
 func (l *Loop) SetFastPathMode(mode FastPathMode) error {
 	err := l.setMode(mode)
 	if err == nil {
-		l.wakeIfSleeping()
+		l.park.Wake()
 	}
 	l.yieldOffLoop() // a change may have the loop begin a watch, or end one, for which it waits for other goroutines
 	if err != nil {

@@ -124,13 +124,13 @@ func (l *Loop) load() int {
 	tasks := l.inbox.Len()
 	l.inbox.Unlock()
 	l.inbox.YieldIfWanted()
-	return l.fds.Len() + l.guest.count() + tasks + int(l.counters.backlog.Load())
+	return l.fds.Len() + l.guest.count() + tasks + int(l.backlog.Load())
 }
 
 // noteBacklog notes how many external tasks the loop has taken and not begun. Only the loops of a group are asked.
 func (l *Loop) noteBacklog() {
 	if l.shared != nil {
-		release.Publish(&l.counters.backlog, int64(l.externals.Len()))
+		release.Publish(&l.backlog, int64(l.externals.Len()))
 	}
 }
 
@@ -159,7 +159,7 @@ func (l *Loop) stamped(fn func()) shared.Task {
 	if p := l.probe; p.Stamps() {
 		t.Place = l.here()
 		if p.Every() == 1 || rand.Uint32N(p.Every()) == 0 {
-			t.Accepted = p.Accepted(l.OnLoop()) + l.born
+			t.Accepted = p.Accepted(l.OnLoop()) + l.park.Born
 		}
 	}
 	return t
@@ -168,7 +168,7 @@ func (l *Loop) stamped(fn func()) shared.Task {
 // wake wakes a loop that sleeps, if there is one. mayYield says that the caller may let it run.
 func (g *Group) wake(mayYield bool) {
 	for _, l := range g.loops {
-		if l.state.load().sleeping() && l.unparkFor(mayYield) {
+		if l.state.Load().Sleeping() && l.park.WakeFor(mayYield) {
 			return
 		}
 	}
@@ -205,14 +205,14 @@ func (l *Loop) runShared() {
 			continue // another loop has taken it
 		}
 		t.shared.Count()
-		if state := l.state.load(); state.closing() || state.ending() && !l.charged(quota.External) {
+		if state := l.state.Load(); state.Closing() || state.Ending() && !l.charged(quota.External) {
 			return // looked at behind Take, which may have taken long: when Close has returned no task starts
 		}
 		if l.calling = (calling{kind: observe.Task}); l.probe == nil {
 			task.Fn()
 		} else {
 			if task.Accepted != 0 {
-				task.Accepted = max(task.Accepted-l.born, 1)
+				task.Accepted = max(task.Accepted-l.park.Born, 1)
 			}
 			l.probe.Found(observe.Task, l.externals.Len()+l.shared.Len()+1)
 			l.probe.Call(observe.Task, task.Accepted, task.Place, task.Fn)

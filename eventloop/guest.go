@@ -55,7 +55,7 @@ func (s *guestSeat) reject() bool {
 // callback of the loop, because a callback cannot wait.
 func (s *guestSeat) drain(ctx context.Context, l *Loop) error {
 	g := s.taken.Load()
-	if g == nil || l.State() == StateAwake || l.state.load().ending() || l.OnLoop() {
+	if g == nil || l.State() == StateAwake || l.state.Load().Ending() || l.OnLoop() {
 		return nil
 	}
 	drained := make(chan struct{})
@@ -136,9 +136,9 @@ func (l *Loop) runGuest() {
 		if l.microtasksDue() {
 			l.checkpoint()
 		}
-		state := l.state.load()
+		state := l.state.Load()
 		switch {
-		case state.closing():
+		case state.Closing():
 			return
 		case l.internalWaiting() && !t.stopped:
 			continue
@@ -147,11 +147,11 @@ func (l *Loop) runGuest() {
 			return
 		}
 		t.turns.Count()
-		if state.ending() && !l.starts(quota.Turns) && !l.guest.told {
+		if state.Ending() && !l.starts(quota.Turns) && !l.guest.told {
 			l.guest.told = true
 			g.Reject()
 		}
-		if state.ending() && l.Closed() {
+		if state.Ending() && l.Closed() {
 			return
 		}
 		l.calling = calling{kind: observe.Threadlet}
@@ -168,7 +168,7 @@ func (h *host) Owner() *atomic.Uintptr { return &h.owner }
 
 func (h *host) Another() bool {
 	l := (*Loop)(h)
-	if l.micro.Len()|l.ticks.Len()|l.internals.Len() != 0 || l.urgent.Raised() || l.foreign.Raised() || l.state.load().closing() {
+	if l.micro.Len()|l.ticks.Len()|l.internals.Len() != 0 || l.urgent.Raised() || l.foreign.Raised() || l.state.Load().Closing() {
 		return false
 	}
 	t := &l.bounds.turns
@@ -179,9 +179,9 @@ func (h *host) Another() bool {
 	return true
 }
 
-func (h *host) Ending() bool              { return h.state.load().ending() }
-func (h *host) Tick() int64               { return h.tickTime.Load() }
-func (h *host) When(tick int64) time.Time { return h.anchor.Add(time.Duration(tick)) }
+func (h *host) Ending() bool              { return h.state.Load().Ending() }
+func (h *host) Tick() int64               { return h.park.Tick.Load() }
+func (h *host) When(tick int64) time.Time { return h.park.Anchor.Add(time.Duration(tick)) }
 func (h *host) Log() *slog.Logger         { return h.log() }
 
 func (h *host) Looks() guest.Looks {

@@ -46,7 +46,7 @@ func (h *hold) release() {
 	u.Unlock()
 	u.YieldIfWanted()
 	if l.autoExit {
-		l.wakeIfSleeping() // to decide anew whether to end
+		l.park.Wake() // to decide anew whether to end
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/park"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -78,7 +79,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if l.debug && at != microtask {
 		from = l.here()
 	}
-	if at != external && l.state.load().ending() {
+	if at != external && l.state.Load().Ending() {
 		if !owed && l.OnLoop() {
 			l.noticeEnd()
 		} else if owed || l.crew.Load().has() {
@@ -88,9 +89,9 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if !b.TryAcquire() {
 		l.lockFor(at)
 	}
-	state := l.state.load() // after taking the lock: the "check" of write-then-check
+	state := l.state.Load() // after taking the lock: the "check" of write-then-check
 	var err error
-	if state.ending() || l.queueLimit > 0 {
+	if state.Ending() || l.queueLimit > 0 {
 		err = l.admit(at, state, owed)
 	}
 	backlog := 0
@@ -101,7 +102,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		if !b.TryAcquire() {
 			l.lockFor(at)
 		}
-		state = l.state.load()
+		state = l.state.Load()
 		if err = l.admit(at, state, owed); err == nil && b.Full() {
 			b.Grow(c, l.every())
 		} else {
@@ -128,7 +129,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	if at != external {
 		switch {
-		case owed, !state.ending():
+		case owed, !state.Ending():
 		case l.OnLoop():
 			l.account.Accept()
 		default:
@@ -140,8 +141,8 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	wanted := b.Wanted()
 	b.UnlockFull()
-	if state.sleeping() {
-		l.unparkFor(true)
+	if state.Sleeping() {
+		l.park.WakeFor(true)
 	}
 	if wanted || backlog >= inbox.Far && !l.OnLoop() {
 		inbox.GiveWay(backlog)
@@ -180,11 +181,11 @@ func (l *Loop) lockFor(at lane) {
 // An ending loop accepts no external work. It accepts all urgent work of its workers. Of its own callbacks it accepts what
 // its account allows, and of other goroutines a number of functions, a few at a time, while the account has time: without these
 // limits they could keep it from ending.
-func (l *Loop) admit(at lane, state word, owed bool) error {
+func (l *Loop) admit(at lane, state park.Word, owed bool) error {
 	switch {
-	case !state.ending() && at != external: // sealed loops are ending
+	case !state.Ending() && at != external: // sealed loops are ending
 		return nil
-	case !state.ending():
+	case !state.Ending():
 		if l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
 			return ErrLoopOverloaded
 		}

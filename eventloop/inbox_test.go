@@ -56,7 +56,10 @@ func TestSubmissionsPublish(t *testing.T) {
 // Who is far ahead of the loop lets others run, in every lane: on one processor nobody else would in so short a time.
 func TestGivingWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, g := pausing(t), newGroup(t, 2)
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	defer l.Close()
+	g := newGroup(t, 2)
 	for name, submit := range map[string]func(fn func()) error{
 		"Submit": l.Submit, "SubmitInternal": l.SubmitInternal, "ScheduleMicrotask": l.ScheduleMicrotask, "of a group": g.Submit,
 		"ScheduleTimer": func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err },

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/turnloop/turnloop/internal/inbox"
+	"github.com/turnloop/turnloop/internal/park"
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
@@ -39,7 +40,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 	_ = ctx.Done() // before the end begins: a nil context panics here
 	cut := l.guest.drain(ctx, l)
 	from, first := l.terminate(0)
-	if first && from.state() == StateAwake {
+	if first && from.State() == StateAwake {
 		if l.seal() {
 			l.end()
 		} else {
@@ -56,7 +57,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		case err != nil:
 			return l.unfinished(err)
 		}
-		first = first && !l.state.load().closing()
+		first = first && !l.state.Load().Closing()
 	}
 	if !first {
 		return ErrLoopTerminated
@@ -70,12 +71,12 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 // returned. All promises that are still pending then count as rejected with ErrLoopTerminated, and their handlers are not
 // called. Close returns ErrLoopTerminated when the loop has ended or was closed before.
 func (l *Loop) Close() error {
-	from, ok := l.terminate(causeClose)
+	from, ok := l.terminate(park.CauseClose)
 	if !ok {
 		return ErrLoopTerminated
 	}
 	l.discard()
-	if from.state() == StateAwake {
+	if from.State() == StateAwake {
 		l.end()
 	}
 	return nil
@@ -83,19 +84,19 @@ func (l *Loop) Close() error {
 
 // Closed tells whether Close was called before the loop had ended. Any goroutine may ask; a callback that takes long may
 // want to stop then.
-func (l *Loop) Closed() bool { return l.state.load().closing() }
+func (l *Loop) Closed() bool { return l.state.Load().Closing() }
 
 // Done returns a channel that is closed when the loop has ended: nothing will ever run on it again, and it holds no resources.
 func (l *Loop) Done() <-chan struct{} { return l.done }
 
-// terminate asks for the end, and wakes a loop that sleeps. It returns what stateWord.terminate returns.
-func (l *Loop) terminate(cause word) (from word, ok bool) {
-	from, ok = l.state.terminate(cause)
+// terminate asks for the end, and wakes a loop that sleeps. It returns what park.StateWord.Terminate returns.
+func (l *Loop) terminate(cause park.Word) (from park.Word, ok bool) {
+	from, ok = l.state.Terminate(cause)
 	if ok {
 		l.shared.Seal() // a group ends with the first of its loops
 	}
-	if ok && from.sleeping() {
-		l.signal()
+	if ok && from.Sleeping() {
+		l.park.Signal()
 	}
 	return from, ok
 }
@@ -111,7 +112,8 @@ func (l *Loop) finish() bool {
 	case l.promises.RejectAll(ErrLoopTerminated), l.guest.reject():
 		return false
 	case l.hasWorkers():
-		l.rest()
+		l.fds.Leave()
+		l.park.Rest()
 		return false
 	}
 	return l.seal()
@@ -122,7 +124,7 @@ func (l *Loop) end() {
 	l.discard()
 	l.externals, l.internals, l.micro, l.ticks = inbox.Queue{}, inbox.Queue{}, inbox.Queue{}, inbox.Queue{}
 	l.dropTimers()
-	l.alarm.stop()
+	l.park.Stop()
 	l.closeDescriptors()
 	l.guest.end()
 	l.probe.Parked()
@@ -134,7 +136,7 @@ func (l *Loop) end() {
 		l.forget()
 		l.forget = nil // an ended loop keeps nothing alive
 	}
-	l.state.terminated()
+	l.state.Terminated()
 	close(l.done)
 	l.ends.end()
 }

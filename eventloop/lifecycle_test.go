@@ -218,7 +218,7 @@ func TestEndStopsTheAlarm(t *testing.T) {
 	rest(loop)
 	require.NoError(t, loop.Shutdown(context.Background()))
 	running.Wait()
-	require.False(t, loop.StopAlarm(), "it was still armed")
+	require.False(t, loop.Park().Stop(), "it was still armed")
 }
 
 // In a bubble nothing but sleeping takes time, also when many submit at once.

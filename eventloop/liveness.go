@@ -21,7 +21,7 @@ func (l *Loop) Hold() (release func()) { return l.HoldNamed("") }
 // one that is ending is for all. [Loop.Active] tells why.
 func (l *Loop) Alive() bool {
 	if l.OnLoop() {
-		return l.state.load().ending() || l.hasWork() || l.needed(l.guest.unneeded(true))
+		return l.state.Load().Ending() || l.hasWork() || l.needed(l.guest.unneeded(true))
 	}
 	l.lockLiveness() // before the state is read: while the locks are held, a sleeping loop keeps its reasons to stay alive
 	defer l.unlockLiveness()
@@ -58,7 +58,7 @@ func (l *Loop) exit() bool {
 	}
 	l.lockLiveness()
 	defer l.unlockLiveness()
-	return !l.neededLocked(unneeded) && l.state.exit()
+	return !l.neededLocked(unneeded) && l.state.Exit()
 }
 
 // neededLocked does what needed does, for a caller that already holds the locks of lockLiveness.

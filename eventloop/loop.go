@@ -6,16 +6,15 @@ import (
 	"context"
 	"fmt"
 	"runtime/pprof"
-	"time"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/park"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
-	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 	"github.com/turnloop/turnloop/internal/shared"
@@ -26,7 +25,7 @@ import (
 type Loop struct {
 	// Producers read these on every call. They are written rarely (state when a sleep begins or ends), so that a busy loop
 	// and busy producers share the cache line without moving it.
-	state stateWord
+	state park.StateWord
 	// No timer is due before earliest (nanoseconds since anchor). Written under timers.mu, before the writer looks at state;
 	// the loop reads it without the lock, to arm the alarm.
 	earliest atomic.Int64
@@ -47,17 +46,14 @@ type Loop struct {
 	foreignCredit atomic.Int64 // how many functions an ending loop still accepts from other goroutines; see admit
 	_             [56]byte
 
-	// Only the loop's goroutine touches these, except for atomics: others read tickTime and counters, and the types of alarm
-	// and handover name the writers of their fields.
-	tickTime  atomic.Int64    // when the current tick began, in nanoseconds since anchor
+	// Only the loop's goroutine touches these, except for backlog, which others read, and what type park.Park names.
 	externals inbox.Queue     // external tasks taken from inbox
 	internals inbox.Queue     // internal tasks taken from urgent
 	ticks     inbox.Queue     // functions of NextTick
 	micro     inbox.Queue     // microtasks; those of other goroutines once they are adopted
 	inMicro   bool            // microtasks are being drained: functions of NextTick wait until none is left
 	draining  bool            // a microtask or a function of NextTick runs
-	pauses    pauses          // lets other goroutines run while there is nothing to do
-	handover  handover        // lets the loop run before wakers that go on computing
+	park      park.Park       // sleep, wake and the clock
 	overload  episode         // the tick budget is exceeded
 	breach    episode         // the microtask budget is exceeded
 	runaway   episode         // the budget of internal tasks is exceeded
@@ -68,9 +64,8 @@ type Loop struct {
 	calling   calling         // the callback that runs, or ran last
 	fault     *PanicError     // the panic, or Goexit, that is still to be reported
 	sink      sink            // where the next fault is reported
-	alarm     alarm           // wakes the loop at earliest
 	forget    func() bool     // stops watching Run's context; nil if it is not watched
-	counters  counters        // written by the loop, read by Metrics
+	backlog   atomic.Int64    // in a group: about how many external tasks the loop has taken and not begun; it falls again
 	regions   observe.Regions // of a trace, if one is being written
 
 	// Shared with other goroutines: each type says what guards its fields.
@@ -91,10 +86,7 @@ type Loop struct {
 	waiting atomic.Int64
 
 	// Fixed by New.
-	anchor time.Time
-	born   int64         // the anchor in nanoseconds since epoch, on the wall clock
-	wake   chan struct{} // has the wake-up in flight, if any: its capacity is one; see signal
-	done   chan struct{} // closed by the loop's owner at the end
+	done chan struct{} // closed by the loop's owner at the end
 	config
 }
 
@@ -106,17 +98,14 @@ func New(opts ...Option) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{
-		anchor: time.Now(),
-		wake:   make(chan struct{}, 1),
 		done:   make(chan struct{}),
 		config: c,
 	}
-	l.born = int64(l.anchor.Sub(epoch))
+	l.park.Init(&l.state, &l.earliest, parkHost{l})
 	l.bounds.microtasks = c.microtaskBudget
 	l.foreignCredit.Store(quota.Foreign)
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
-	l.alarm.at = never
 	l.probe = l.newProbe()
 	if l.debug {
 		l.notes = new(place.Ledger)
@@ -144,7 +133,7 @@ func New(opts ...Option) (*Loop, error) {
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error {
 	b := &l.inbox
-	if l.direct && fn != nil && l.OnLoop() && !b.MayHaveWork() && !l.state.load().ending() {
+	if l.direct && fn != nil && l.OnLoop() && !b.MayHaveWork() && !l.state.Load().Ending() {
 		// A callback needs no fence towards its own loop: what was accepted before is in this queue already, or has run.
 		l.externals.Add(fn)
 		l.noteBacklog()
@@ -152,13 +141,13 @@ func (l *Loop) Submit(fn func()) error {
 	}
 	// This is enqueue, written out for the common case: as long as one producer holds the lock, all others wait.
 	if fn != nil && l.express && b.TryAcquire() {
-		state := l.state.load()
-		if !state.ending() && !b.Due() {
+		state := l.state.Load()
+		if !state.Ending() && !b.Due() {
 			b.Push(fn)
 			wanted := b.Wanted()
 			b.UnlockFull()
-			if state.sleeping() {
-				l.unparkFor(true)
+			if state.Sleeping() {
+				l.park.WakeFor(true)
 			}
 			if wanted {
 				inbox.GiveWay(0)
@@ -186,7 +175,7 @@ func (l *Loop) SubmitInternal(fn func()) error { return l.enqueue(internal, fn, 
 func (l *Loop) OnLoop() bool { return l.owner.Load() == goroutine.ID() }
 
 // State returns the loop's state at some moment during the call.
-func (l *Loop) State() State { return l.state.load().state() }
+func (l *Loop) State() State { return l.state.Load().State() }
 
 // Run runs the loop on the calling goroutine and blocks until it has ended. A loop runs once.
 //
@@ -206,26 +195,26 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.OnLoop() {
 		return ErrReentrantRun
 	}
-	if !l.state.start() {
-		if l.state.load().ending() {
+	if !l.state.Start() {
+		if l.state.Load().Ending() {
 			return ErrLoopTerminated
 		}
 		return ErrLoopAlreadyRunning
 	}
 	if ctx.Err() != nil {
-		l.terminate(causeContext)
+		l.terminate(park.CauseContext)
 	} else if watched {
-		l.forget = sched.AfterContext(ctx, func() { l.terminate(causeContext) })
+		l.forget = sched.AfterContext(ctx, func() { l.terminate(park.CauseContext) })
 	}
 	l.label(ctx)
 	l.serve()
 	pprof.SetGoroutineLabels(ctx)
-	switch w := l.state.load(); {
-	case w.closing():
+	switch w := l.state.Load(); {
+	case w.Closing():
 		return ErrLoopTerminated
 	case l.failure != nil:
 		return l.failure
-	case w&causeContext != 0:
+	case w&park.CauseContext != 0:
 		return ctx.Err()
 	}
 	return nil
@@ -263,13 +252,13 @@ func (l *Loop) tick(resumed bool) bool {
 		l.promises.Scavenge()
 	}
 
-	switch w := l.state.load(); {
-	case w.closing():
+	switch w := l.state.Load(); {
+	case w.Closing():
 		return false
 	case l.polled && !l.fds.Collected():
 		return true // resumed after the last callback of its batch
 	case l.hasWork() || l.promises.Behind():
-	case w.ending():
+	case w.Ending():
 		return !l.finish()
 	case l.fds.Pending():
 	case l.runBackground():
@@ -303,11 +292,9 @@ func (l *Loop) workInRegions() {
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
 	now := l.now()
-	l.pauses.begin(now)
-	l.tickTime.Store(now)
+	l.park.Begin(now)
 	l.polled = false
 	l.regions.Look(l.id)
-	release.Publish(&l.counters.ticks, l.counters.ticks.Load()+1)
 	l.probe.Tick(now)
 	l.renewBounds(now)
 }
@@ -319,9 +306,9 @@ func (l *Loop) runInternal() {
 		if l.internals.Len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
-		state := l.state.load() // the last look before a callback
+		state := l.state.Load() // the last look before a callback
 		switch {
-		case t.stopped || state.closing():
+		case t.stopped || state.Closing():
 			return
 		case l.internals.Len() == 0:
 			l.shared.PassOn()
@@ -334,7 +321,7 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal.Count()
-		if state.ending() && !l.charged(quota.Internal) {
+		if state.Ending() && !l.charged(quota.Internal) {
 			return
 		}
 		l.calling.kind = observe.Internal
@@ -366,15 +353,15 @@ func (l *Loop) runTasks() {
 			}
 			return
 		}
-		state := l.state.load()
-		if state.closing() {
+		state := l.state.Load()
+		if state.Closing() {
 			return
 		}
 		if t.tasks.Due() && l.tasksSpent(&t.tasks) {
 			return
 		}
 		t.tasks.Count()
-		if state.ending() && !l.charged(quota.External) {
+		if state.Ending() && !l.charged(quota.External) {
 			return
 		}
 		if l.queueLimit > 0 {
@@ -417,7 +404,7 @@ func (l *Loop) runUrgent() bool {
 // refill takes the next batch of external tasks from the inbox, when the one before has run. It returns true if it has
 // taken some, or if urgent work has arrived that goes before them.
 func (l *Loop) refill() bool {
-	if !l.mayHaveWork() && (l.fds.Pending() || l.guest.ready() || !l.pause()) {
+	if !l.mayHaveWork() && (l.fds.Pending() || l.guest.ready() || !l.park.Pause()) {
 		return false
 	}
 	if l.inbox.MayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.Len() != 0 {

@@ -3,12 +3,10 @@ package eventloop
 // Metrics: figures of a loop, and how those of several add up.
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/histogram"
 	"github.com/turnloop/turnloop/internal/observe"
-	"github.com/turnloop/turnloop/internal/release"
 )
 
 // Metrics are figures of a loop at one moment. Ticks, Wakes, Sleeps, Pauses, and the numbers from Timers to Promises are
@@ -136,10 +134,10 @@ func (d *Depth) merge(o Depth) {
 // returns.
 func (l *Loop) Metrics() Metrics {
 	m := Metrics{
-		Ticks:       uint64(l.counters.ticks.Load()),
-		Wakes:       uint64(l.counters.wakes.Load()),
-		Sleeps:      uint64(l.counters.sleeps.Load()),
-		Pauses:      uint64(l.counters.pauses.Load()),
+		Ticks:       uint64(l.park.Ticks.Load()),
+		Wakes:       uint64(l.park.Wakes.Load()),
+		Sleeps:      uint64(l.park.Sleeps.Load()),
+		Pauses:      uint64(l.park.Pauses.Load()),
 		Descriptors: l.fds.Len(),
 		Promises:    l.promises.Pending(),
 		loops:       1,
@@ -173,33 +171,9 @@ func (l *Loop) Metrics() Metrics {
 
 // newProbe returns the probe that the options ask for, or nil.
 func (l *Loop) newProbe() *observe.Probe {
-	c := observe.Config{Anchor: l.anchor, Loop: l.id, Metrics: l.metrics, Sampling: l.sampling, Events: l.events, Places: l.debug}
+	c := observe.Config{Anchor: l.park.Anchor, Loop: l.id, Metrics: l.metrics, Sampling: l.sampling, Events: l.events, Places: l.debug}
 	if l.onStall != nil {
 		c.Threshold, c.Report = l.stallThreshold, l.reportStall
 	}
 	return observe.New(c)
-}
-
-// counters count what the loop has done since New. The loop writes them with release.Publish; any goroutine may read them.
-type counters struct {
-	ticks, sleeps, wakes, pauses atomic.Int64
-	backlog                      atomic.Int64 // in a group: about how many external tasks the loop has taken and not begun; it falls again
-}
-
-// noteSleep counts a sleep. The loop calls it right before it parks.
-func (l *Loop) noteSleep() {
-	release.Publish(&l.counters.sleeps, l.counters.sleeps.Load()+1)
-	l.probe.Parked()
-}
-
-// noteWake notes the end of a sleep. woken says that a wake-up has ended it.
-func (l *Loop) noteWake(woken bool) {
-	if woken {
-		release.Publish(&l.counters.wakes, l.counters.wakes.Load()+1)
-	}
-	by := observe.None
-	if l.probe.Records() {
-		by = l.wakeReason()
-	}
-	l.probe.Woke(by, true)
 }

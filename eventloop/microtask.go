@@ -27,7 +27,7 @@ func (l *Loop) ScheduleMicrotask(fn func()) error {
 	if !l.OnLoop() {
 		return l.enqueue(microtask, fn, false)
 	}
-	if l.state.load().ending() && !l.admitOwn() {
+	if l.state.Load().Ending() && !l.admitOwn() {
 		return ErrLoopTerminated
 	}
 	if l.foreign.Raised() {
@@ -56,7 +56,7 @@ func (l *Loop) NextTick(fn func()) error {
 	if !l.OnLoop() {
 		return l.enqueue(microtask, func() { l.ticks.Add(fn) }, false)
 	}
-	if l.state.load().ending() && !l.admitOwn() {
+	if l.state.Load().Ending() && !l.admitOwn() {
 		return ErrLoopTerminated
 	}
 	if !l.draining { // the caller is no microtask: fn goes before microtasks that a spent budget holds back
@@ -69,7 +69,7 @@ func (l *Loop) NextTick(fn func()) error {
 // admitOwn does what admit does, for a microtask that a callback of an ending loop schedules; it also charges the microtask.
 func (l *Loop) admitOwn() bool {
 	l.noticeEnd()
-	if l.state.load().closing() || !l.account.Accepts() {
+	if l.state.Load().Closing() || !l.account.Accepts() {
 		return false
 	}
 	l.account.Accept()
@@ -108,13 +108,13 @@ func (l *Loop) checkpoint() {
 // drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) drain(q *inbox.Queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, observe.Microtask
-	for state := l.state.load(); q.Len() != 0 && !state.closing(); state = l.state.load() {
+	for state := l.state.Load(); q.Len() != 0 && !state.Closing(); state = l.state.Load() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
 			break
 		}
 		l.bounds.microtasks--
-		if state.ending() && !l.charged(of) {
+		if state.Ending() && !l.charged(of) {
 			break
 		}
 		if l.probe != nil {
@@ -129,7 +129,7 @@ func (l *Loop) drain(q *inbox.Queue, of quota.Queue) bool {
 
 // spend takes one microtask from the budget, and tells whether it may run.
 func (l *Loop) spend() bool {
-	if l.state.load().closing() {
+	if l.state.Load().Closing() {
 		return false
 	}
 	if l.bounds.microtasks == 0 {

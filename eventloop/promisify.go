@@ -205,7 +205,7 @@ func (w *workItem) run() {
 	}()
 	w.loop.workers.followUp()
 	switch {
-	case w.loop.state.load().closing():
+	case w.loop.state.Load().Closing():
 	case w.refused:
 		w.settle(nil, outcome.Refusal{Loop: w.loop.id})
 	default:
@@ -256,7 +256,7 @@ func (w *workItem) finish() {
 // unhandled reports a rejection without a handler. Rejections by which the loop refuses something because it ends, or is about to,
 // are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
 func (l *Loop) unhandled(p *Promise, err error) {
-	refuses, ending := l.workers.refused.Load(), l.state.load().ending()
+	refuses, ending := l.workers.refused.Load(), l.state.Load().Ending()
 	if ending && (!l.starts(quota.Reports) || l.Closed()) {
 		return
 	}

@@ -37,7 +37,7 @@ func (l *Loop) wakeReason() observe.Kind {
 		return observe.Task
 	case l.fds.Pending():
 		return observe.Descriptor
-	case l.alarm.rang.Load() || l.earliest.Load() < max(l.alarm.at, l.now()+1):
+	case l.park.ByTimer():
 		return observe.Timer
 	}
 	return observe.None
@@ -49,11 +49,11 @@ func (l *Loop) wakeReason() observe.Kind {
 // with everything written, if the recorder has missed something.
 func (l *Loop) DumpEvents(w io.Writer) error {
 	ended := l.State() == StateTerminated // first: then all that follows is final
-	return l.probe.DumpEvents(w, ended, uint64(l.counters.ticks.Load()))
+	return l.probe.DumpEvents(w, ended, uint64(l.park.Ticks.Load()))
 }
 
 // DumpTrace writes the same events as a trace in the JSON format that Perfetto (ui.perfetto.dev) and Chrome (about:tracing) read.
 func (l *Loop) DumpTrace(w io.Writer) error {
 	ended := l.State() == StateTerminated
-	return l.probe.DumpTrace(w, ended, uint64(l.counters.ticks.Load()))
+	return l.probe.DumpTrace(w, ended, uint64(l.park.Ticks.Load()))
 }

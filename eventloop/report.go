@@ -29,7 +29,7 @@ func (l *Loop) serve() {
 	}()
 	l.owner.Store(goroutine.ID())
 	l.probe.Runs()
-	l.probe.Woke(observe.None, l.counters.sleeps.Load() != 0)
+	l.probe.Woke(observe.None, l.park.Sleeps.Load() != 0)
 	for !l.attempt() {
 	}
 	ended = true

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
 // What the metrics of a group say is what its tasks have counted themselves: each task once, whichever loop ran it. While it goes on no figure contradicts another.
@@ -200,10 +202,10 @@ func TestMetricsOfPromises(t *testing.T) {
 		require.NoError(t, l.Shutdown(t.Context()))
 		require.Zero(t, l.Metrics().Promises)
 	})
-	defer eventloop.ForgetCalm()
+	defer park.Calm.Until.Store(0)
 	l := observed(t)
 	eventually(t, func() bool {
-		eventloop.SetCalm(true)
+		park.Calm.Until.Store(math.MaxInt64)
 		return parkedMetrics(t, l).Pauses > 0
 	}, "no pause is counted")
 }

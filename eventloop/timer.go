@@ -12,7 +12,6 @@ import (
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
-	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 	"github.com/turnloop/turnloop/internal/wheel"
 )
@@ -91,7 +90,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 			t.wheel.Provide(m)
 		}
 	}
-	if t.closed || l.state.load().ending() {
+	if t.closed || l.state.Load().Ending() {
 		t.mu.Unlock()
 		l.yieldOffLoop()
 		return 0, ErrLoopTerminated
@@ -124,7 +123,7 @@ func (l *Loop) ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (
 	}
 	t.mu.Unlock()
 	if sooner {
-		l.wakeIfSleeping()
+		l.park.Wake()
 	}
 	if wanted || backlog >= inbox.Far && !l.OnLoop() {
 		inbox.GiveWay(backlog)
@@ -168,7 +167,7 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 		return ErrTimerNotFound
 	}
 	if l.autoExit && unneeded {
-		l.wakeIfSleeping() // to decide anew whether to end
+		l.park.Wake() // to decide anew whether to end
 	}
 	return nil
 }
@@ -230,7 +229,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 		t.mu.Unlock()
 		return false // timers of another tier are due by now: the next tick begins with them
 	}
-	if l.state.load().ending() {
+	if l.state.Load().Ending() {
 		t.mu.Unlock()
 		return false // due timers stay until the end: their functions keep promises reachable that finish is to reject
 	}
@@ -247,7 +246,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 		d.done = true
 	}
 	t.mu.Unlock()
-	if !ok || fn == nil || l.state.load().closing() { // the last look before a callback: the locks may have taken long
+	if !ok || fn == nil || l.state.Load().Closing() { // the last look before a callback: the locks may have taken long
 		return ok && fn == nil
 	}
 	l.calling = calling{observe.Timer, t.wheel.Popped()} // only the loop pops
@@ -260,14 +259,14 @@ func (l *Loop) fire(d *due) (ok bool) {
 // isDue tells whether a deadline is past. It reads the clock only if the deadline is less than quota.Tick after the
 // tick's time.
 func (l *Loop) isDue(deadline int64) bool {
-	tick := l.tickTime.Load()
+	tick := l.park.Tick.Load()
 	return deadline <= tick || deadline-tick < quota.Tick && deadline <= l.now()
 }
 
 // runBackground runs background timers that are due until there is something else to do, and tells whether there were
 // any. Its caller has found nothing else to do.
 func (l *Loop) runBackground() (ran bool) {
-	now := l.tickTime.Load()
+	now := l.park.Tick.Load()
 	if now < l.timers.background.Load() {
 		return false
 	}
@@ -295,45 +294,10 @@ func (l *Loop) dropTimers() {
 }
 
 // now reads the clock: nanoseconds since the anchor, monotonic.
-func (l *Loop) now() int64 { return int64(sched.Since(l.anchor)) }
+func (l *Loop) now() int64 { return l.park.Now() }
 
 // CurrentTickTime returns the time that the current tick works with: the moment it began, or, off the loop, the
 // beginning of the latest tick. It never goes back. The call reads no clock and allocates nothing.
 func (l *Loop) CurrentTickTime() time.Time {
-	return l.anchor.Add(time.Duration(l.tickTime.Load()))
-}
-
-// alarm wakes the loop at a deadline. Only the loop arms it; it rings on a goroutine of the runtime's.
-type alarm struct {
-	timer *sched.Timer
-	at    int64       // deadline that it was armed for; never, when it is not armed
-	rang  atomic.Bool // set by the ringing before it looks at the loop's state, cleared by the loop before it arms; see wait.go
-}
-
-// arm has the alarm ring at the deadline, or earlier. An alarm that is set for an earlier time stays so: an idle tick costs
-// less than setting the alarm anew whenever a timer is cancelled.
-func (a *alarm) arm(l *Loop, deadline int64) {
-	if a.rang.Load() {
-		a.rang.Store(false)
-		a.at = never
-	}
-	if deadline >= a.at {
-		return
-	}
-	a.at = deadline
-	delay := time.Duration(deadline - l.now())
-	if a.timer == nil {
-		a.timer = sched.AfterFunc(delay, func() {
-			a.rang.Store(true)
-			l.wakeIfSleeping()
-		})
-		return
-	}
-	a.timer.Reset(delay)
-}
-
-func (a *alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
+	return l.park.Anchor.Add(time.Duration(l.park.Tick.Load()))
 }

@@ -56,6 +56,34 @@ type FDRegistrar = loopapi.FDRegistrar
 //	State() State
 type StateReporter = loopapi.StateReporter
 
+// State is a loop's state, an int32 whose numbers are fixed, since they appear in logs and dumps.
+//
+//	func (s State) String() string // as in "running"
+type State = loopapi.State
+
+// The states of a loop, and every way from one to the next:
+//
+//	          Run                  nothing to do
+//	Awake ─────────▶ Running ────────────────────▶ Sleeping
+//	  │                 │ ▲                            │ │
+//	  │                 │ └──── wake, by one waker ────┘ │
+//	  │ end             │ end                            │ end
+//	  └────────────────▶└────────▶ Terminating ◀─────────┘
+//	                                   │ everything accepted has run, or Close
+//	                                   ▼
+//	                               Terminated
+const (
+	StateAwake       State = 0 // created, Run not called yet
+	StateTerminated  State = 1 // ended for good
+	StateSleeping    State = 2 // parked until there is work
+	StateRunning     State = 4 // running callbacks, or about to decide to sleep
+	StateTerminating State = 5 // the end was asked for
+)
+
+// word is a State together with the causes of the loop's end. They are bits of one word, so no reader sees a transition
+// without its cause.
+type word uint32
+
 // Completer can tell the loop's end:
 //
 //	Done() <-chan struct{}

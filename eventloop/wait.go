@@ -1,11 +1,6 @@
 package eventloop
 
-// Sleep and wake: how the loop parks without missing work, and how work wakes it.
-//
-// The loop commits, then verifies, then sleeps: it moves its state from Running to Sleeping, looks once more at
-// everything that could be work, and only then parks. A producer writes, then checks: it publishes that there is work,
-// then reads the state, and wakes the loop if it reads Sleeping. All these accesses are sequentially consistent
-// atomics, so of "the loop misses the work" and "the producer misses the sleep" at most one can happen:
+// Sleep and wake: what the loop looks for before it parks, in package park, and where each kind of work is published.
 //
 //	work              published by                      verified by
 //	any lane          taking its inbox's lock           mayHaveWork
@@ -23,18 +18,13 @@ package eventloop
 import (
 	"time"
 
-	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
 // sleep parks the loop until there may be something to do.
 func (l *Loop) sleep() {
-	if l.pauses.exhausted() {
-		return // the next tick has new pauses
-	}
-	if l.pauseOn() {
-		return
-	}
-	if at := l.earliest.Load(); at <= l.tickTime.Load() || at != never && at <= l.now() {
+	if !l.park.Idle() {
 		return
 	}
 	l.micro.Shrink()
@@ -42,86 +32,40 @@ func (l *Loop) sleep() {
 	for _, b := range l.inboxes() {
 		b.CaughtUp()
 	}
-	l.prepareWake()
 	l.guest.sleeps()
-	if !l.state.sleep() {
-		return // ending
+	if !l.park.Sleep() {
+		return
 	}
-	l.noteSleep()
-	l.park()
-	l.noteWake(!l.state.wake()) // if it was no waker, the loop itself leaves Sleeping
-	l.learnFromWake()
 	event := l.fds.Pending()
 	if event {
-		l.tickTime.Store(l.now()) // the events that are served next were not ready before
+		l.park.Tick.Store(l.now()) // the events that are served next were not ready before
 	}
 	l.fds.Slept(event)
-}
-
-// park waits until there may be something to do. The loop has committed to sleep.
-func (l *Loop) park() {
-	blocks, timed := l.fds.Blocks()
-	timeout := time.Duration(-1)
-	if at := l.earliest.Load(); !timed {
-		l.alarm.arm(l, at)
-	} else if at != never {
-		timeout = time.Duration(max(0, at-l.now()))
-	}
-	if l.hasNews() || l.autoExit && !l.needed(l.guest.unneeded(true)) {
-		return // the signal of a producer that has claimed the wake-up already ends the next park early, which is harmless
-	}
-	if blocks {
-		l.collected(l.fds.Park(l.tickTime.Load(), timeout))
-		return
-	}
-	sched.Await(l.wake)
-	<-l.wake
-}
-
-// rest parks a loop that is ending and waits for workers, until there is something to run. Descriptors are not served any
-// more, so it parks on its channel.
-func (l *Loop) rest() {
-	l.fds.Leave()
-	if !l.state.rest() {
-		return
-	}
-	parked := !l.mayHaveWork()
-	if parked {
-		l.noteSleep()
-		sched.Await(l.wake)
-		<-l.wake
-	}
-	if woken := !l.state.wake(); parked {
-		l.noteWake(woken)
-	}
 }
 
 // hasNews tells whether other goroutines may have left something to do. It does not count the alarm.
 func (l *Loop) hasNews() bool { return l.mayHaveWork() || l.fds.News() }
 
-// wakeIfSleeping wakes the loop if it sleeps. The caller has published before what the loop is to see.
-func (l *Loop) wakeIfSleeping() {
-	if l.state.load().sleeping() {
-		l.unpark()
-	}
-}
+// parkHost is the loop as its sleep sees it.
+type parkHost struct{ *Loop }
 
-func (l *Loop) unpark() {
-	if l.state.wake() {
-		l.signal()
-	}
-}
+func (h parkHost) News() bool                   { return h.hasNews() }
+func (h parkHost) Needed() bool                 { return !h.autoExit || h.needed(h.guest.unneeded(true)) }
+func (h parkHost) Blocks() (blocks, timed bool) { return h.fds.Blocks() }
+func (h parkHost) Block(timeout time.Duration)  { h.collected(h.fds.Park(h.park.Tick.Load(), timeout)) }
+func (h parkHost) Signal() bool                 { return h.fds.Signal() }
 
-// signal ends the loop's park. Only the goroutine that has taken the state out of sleep calls it: so once for each
-// sleep. If the channel is full, it has the late signal of another sleep, which ends this park as well. A late signal
-// may reach a place that the loop has left: then it ends the next park there early.
-func (l *Loop) signal() {
-	if l.fds.Signal() {
-		return
-	}
-	sched.Point()
-	select {
-	case l.wake <- struct{}{}:
-	default:
+func (h parkHost) Note(m park.Moment) {
+	switch m {
+	case park.Paused:
+		h.probe.Gap()
+	case park.Parks:
+		h.probe.Parked()
+	case park.Woke:
+		by := observe.None
+		if h.probe.Records() {
+			by = h.wakeReason()
+		}
+		h.probe.Woke(by, true)
 	}
 }

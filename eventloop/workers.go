@@ -30,7 +30,7 @@ func (l *Loop) addWorker(guest bool) error {
 	if !guest && l.workers.refused.Load() {
 		return outcome.Refusal{Loop: l.id}
 	}
-	if l.state.load().ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
+	if l.state.Load().Ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
 		l.yieldOffLoop()
 		return ErrLoopTerminated
 	}
@@ -39,7 +39,7 @@ func (l *Loop) addWorker(guest bool) error {
 		return nil
 	}
 	l.lock(&u.Lock)
-	refused := u.Sealed() || l.state.load().ending()
+	refused := u.Sealed() || l.state.Load().Ending()
 	if !refused {
 		u.begun++
 	}

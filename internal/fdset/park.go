@@ -33,6 +33,7 @@ type seat struct {
 	asked     int64          // when the tick began in which the owner last asked the poller
 	unknown   []uint32       // tags in the batch that belong to no registration
 	earlier   []uint32       // such tags in earlier batches, back to the last batch that had none
+	left      bool           // the owner serves descriptors no more
 	suspended bool           // the owner leaves the poller alone for a moment; see suspend
 }
 
@@ -58,8 +59,8 @@ func (s *Set) Next() (*Registration, loopapi.IOEvents) {
 func (s *Set) Discard() { s.batch = nil }
 
 // News tells whether the watch has reported events, or another goroutine has changed something, and the owner has not
-// looked yet.
-func (s *Set) News() bool { return s.ready.Load() || s.changed.Load() }
+// looked yet. The owner asks; when it has left there is no news.
+func (s *Set) News() bool { return !s.left && (s.ready.Load() || s.changed.Load()) }
 
 // Pending tells whether the owner has to serve descriptors before it may sleep.
 func (s *Set) Pending() bool { return s.Collected() || s.News() || s.unwatch != nil && !s.drained }
@@ -128,7 +129,7 @@ func (s *Set) Park(now int64, timeout time.Duration) error {
 func (s *Set) Signal() bool {
 	p := s.blocked.Load()
 	if p != nil {
-		s.wake(*p, firstRetry)
+		s.wake(*p, time.Millisecond)
 	}
 	return p != nil
 }
@@ -143,8 +144,6 @@ func (s *Set) wake(p Poller, retry time.Duration) {
 	time.AfterFunc(retry, func() { s.wake(p, min(2*retry, time.Second)) })
 	s.host.Log(slog.LevelError, "the loop could not be woken; trying again", err, "kind", "poller")
 }
-
-const firstRetry = time.Millisecond
 
 // choose looks at what has changed: it begins or ends the watch, and decides where the owner sleeps. A watch that fails, or
 // cannot begin, is tried again at the next change.
@@ -205,6 +204,7 @@ const MoveAfter = 16
 
 // Leave ends the watch: an owner that serves descriptors no more sleeps on its channel.
 func (s *Set) Leave() {
+	s.left = true
 	s.endWatch()
 	s.blocked.Store(nil)
 }

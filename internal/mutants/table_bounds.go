@@ -25,7 +25,7 @@ var boundsMutants = []mutant{
 		"\t\tschedule = scheduleAwaited\n", "",
 		"who waits for a promise of an ending loop does not hear when callbacks have used up what it accepts", "^TestAllWaitersHear$"},
 	{"bounds-threadlets-go-on", "eventloop/guest.go",
-		"if state.ending() && !l.starts(quota.Turns) && !l.guest.told {", "if false && !l.starts(quota.Turns) {",
+		"if state.Ending() && !l.starts(quota.Turns) && !l.guest.told {", "if false && !l.starts(quota.Turns) {",
 		"a threadlet that yields for ever keeps the loop from its end", "^TestEndOfThreadlets$"},
 	{"bounds-resumed-threadlets-go-on", "eventloop/guest.go",
 		" || l.account.Open && !l.account.Resume() {", " {",

@@ -276,7 +276,7 @@ var partMutants = []mutant{
 
 	// eventloop/workers.go
 	{"promisify-refuses-behind-lock", "eventloop/workers.go",
-		"if l.state.load().ending() { // looked at before", "if false { // looked at before",
+		"if l.state.Load().Ending() { // looked at before", "if false { // looked at before",
 		"goroutines that call Promisify again and again keep an ending loop waiting for its lock", "^TestRefusalsTakeNoLock$"},
 
 	{"threadlet-waiters-are-searched", "eventloop/threadlet/side.go",

@@ -64,7 +64,7 @@ var seenMutants = []mutant{
 		"\t\t\tif ref {\n", "\t\t\tif true {\n",
 		"a timer that keeps nothing alive is told as if it did", "^TestActive$"},
 	{"crew-counts-late", "eventloop/promisify.go",
-		"\tdefer func() {\n\t\tcrew.leave()\n", "\tdefer func() {\n\t\tif !w.loop.state.load().closing() {\n\t\t\tcrew.leave()\n\t\t}\n",
+		"\tdefer func() {\n\t\tcrew.leave()\n", "\tdefer func() {\n\t\tif !w.loop.state.Load().Closing() {\n\t\t\tcrew.leave()\n\t\t}\n",
 		"who waits for workers after Close waits for ever", "^TestAwaitWorkersThatNeverStart$"},
 	{"alive-by-idle-connections", "eventloop/liveness.go",
 		"return l.neededLocked(l.guest.unneeded(false))", "return l.neededLocked(0)",

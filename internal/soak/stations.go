@@ -68,6 +68,8 @@ func stations() []station {
 		// Some take minutes each: they come last, and take no time from the others.
 		{"long tests", "the tests that race, repeat or explore, at full length (TURNLOOP_SOAK=1)", int64(len(longTests)), "tests", 6,
 			runs(suite{packages: product[:1], env: []string{"TURNLOOP_SOAK=1"}, each: longTests})},
+		{"model", "the protocol of sleep, wake and end in every interleaving, which takes gigabytes of memory (TURNLOOP_SOAK=1)", 1, "tests", 4,
+			runs(suite{packages: []string{"./internal/park"}, env: []string{"TURNLOOP_SOAK=1"}, each: []string{"TestModel"}})},
 		{"programs", "random programs over the whole public API: what is accepted has its fate, the end comes, and nothing is left (TURNLOOP_SOAK=1)",
 			1, "tests", 8, runs(suite{packages: programs, env: []string{"TURNLOOP_SOAK=1"}, each: []string{"TestPrograms"}})},
 		{"programs -race", "the same under the race detector", 1, "tests", 8,
@@ -100,9 +102,9 @@ var (
 	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce", "TestEndedWaitsLeaveNothing", "TestIdentitiesOfTheEnded",
 		"TestWritersTakeTurns"}
 
-	// The shortest first. The model takes gigabytes of memory.
+	// The shortest first.
 	longTests = []string{"TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
 		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
 		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestNoTurnAfterTheContext", "TestPollerIsMadeUnderFire",
-		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds", "TestModel"}
+		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds"}
 )

@@ -1,8 +1,8 @@
-package eventloop_test
+package park_test
 
 // The steps of the protocol's loop from the end of a tick to the next one: exit, sleep, park and descriptors.
 
-import "github.com/turnloop/turnloop/eventloop"
+import "github.com/turnloop/turnloop/internal/loopapi"
 
 // sleepStep is a step of exit, needed, sleep or park.
 func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
@@ -136,7 +136,7 @@ func (p *protocol) sleepStep(w *world, a *actor) (does, wrong string) {
 			w.word = uint16(next)
 			w.claims++
 		} else if p.mistake == wakeByStore {
-			w.word = uint16(eventloop.StateRunning)
+			w.word = uint16(loopapi.StateRunning)
 		}
 		w.due = deadlineNever
 		switch a.at = p.afterSleep(); {

@@ -1,4 +1,4 @@
-package eventloop_test
+package park_test
 
 // Tests of pauses, and of what the loops know of the processors.
 
@@ -11,36 +11,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
-// pausing is a loop that nobody runs, on processors that are calm until the test is over.
-func pausing(t *testing.T) *eventloop.Loop {
-	l, err := eventloop.New()
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		eventloop.ForgetCalm()
-		require.NoError(t, l.Close())
-	})
-	return l
+// pause pauses on processors that are calm, whatever the last pause has shown.
+func pause(b *bed) (paused, brought bool) {
+	setCalm(never)
+	return pauseIfCalm(b)
 }
 
-// pause pauses on processors that are calm, whatever the last pause has shown.
-func pause(l *eventloop.Loop) (paused, brought bool) {
-	eventloop.SetCalm(true)
-	return l.Pause()
+func pauseIfCalm(b *bed) (paused, brought bool) {
+	before := b.Paused()
+	brought = b.Pause()
+	return b.Paused() != before, brought
 }
 
 // Pauses that bring something go on, up to the bound of a tick.
 func TestPausesOfATick(t *testing.T) {
 	undisturbed(t, func() error {
-		l := pausing(t)
-		require.NoError(t, l.Submit(func() {})) // which is what each pause finds
+		b := made(t)
+		b.news = true
 		for range 3 {
-			l.BeginPauses()
-			for n := range eventloop.MostPauses + 1 {
-				want := n < eventloop.MostPauses
-				if paused, brought := pause(l); paused != want || brought != want {
+			b.Begin(b.Now())
+			for n := range park.MostPauses + 1 {
+				want := n < park.MostPauses
+				if paused, brought := pause(b); paused != want || brought != want {
 					return fmt.Errorf("pause %d: %v, brought something: %v", n, paused, brought)
 				}
 			}
@@ -52,11 +47,11 @@ func TestPausesOfATick(t *testing.T) {
 // Pauses that bring nothing become rare; one that brings something makes up for all of them.
 func TestVainPauses(t *testing.T) {
 	undisturbed(t, func() error {
-		l := pausing(t)
+		b := made(t)
 		chances := func() (n int) { // until the loop pauses
 			for n = 1; n <= 100; n++ {
-				l.BeginPauses()
-				if paused, brought := pause(l); paused {
+				b.Begin(b.Now())
+				if paused, brought := pause(b); paused {
 					require.False(t, brought)
 					break
 				}
@@ -71,11 +66,12 @@ func TestVainPauses(t *testing.T) {
 			return fmt.Errorf("idle moments until each pause: %d", all)
 		}
 		for paused, brought := false, false; !paused; {
-			l.BeginPauses()
-			require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto)) // which is news
-			paused, brought = pause(l)
+			b.Begin(b.Now())
+			b.news = true
+			paused, brought = pause(b)
 			require.Equal(t, paused, brought)
 		}
+		b.news = false
 		if first, second := chances(), chances(); first != 1 || second != 1 {
 			return fmt.Errorf("%d, and then %d idle moments until a pause behind one that brought something", first, second)
 		}
@@ -85,23 +81,23 @@ func TestVainPauses(t *testing.T) {
 
 // There is no pause when a timer is near, nor while it is not known that the processors are calm.
 func TestNoPause(t *testing.T) {
-	l := pausing(t)
+	b := made(t)
 	undisturbed(t, func() error {
-		l.BeginPauses()
-		eventloop.SetCalm(false)
-		if paused, _ := l.Pause(); paused {
+		b.Begin(b.Now())
+		setCalm(0)
+		if paused, _ := pauseIfCalm(b); paused {
 			return errors.New("a pause without calm")
 		}
-		if paused, _ := pause(l); !paused {
+		if paused, _ := pause(b); !paused {
 			return errors.New("no pause")
 		}
-		id, err := l.ScheduleTimer(time.Millisecond/2, func() {})
-		require.NoError(t, err)
-		l.BeginPauses()
-		if paused, _ := pause(l); paused {
-			err = errors.New("a pause before a timer")
+		b.earliest.Store(b.Now() + int64(time.Millisecond/2))
+		defer b.earliest.Store(never)
+		b.Begin(b.Now())
+		if paused, _ := pause(b); paused {
+			return errors.New("a pause before a timer")
 		}
-		return errors.Join(err, l.CancelTimer(id))
+		return nil
 	})
 }
 
@@ -124,10 +120,10 @@ func TestLongPauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			undisturbed(t, func() error {
-				l := pausing(t)
+				b := made(t)
 				ticks := 0
-				for eventloop.SetCalm(true); eventloop.Calm() && ticks < 1000; ticks++ {
-					l.PauseTakes(c.rest, c.took)
+				for setCalm(never); park.Calm.Until.Load() != 0 && ticks < 1000; ticks++ {
+					b.PauseTakes(c.rest, c.took)
 				}
 				if ticks < c.least || ticks > c.most {
 					return fmt.Errorf("the loop doubts after %d ticks", ticks)
@@ -141,12 +137,15 @@ func TestLongPauses(t *testing.T) {
 // A loop that waits for the other processor looks several times, and sleeps only then.
 func TestPausesOfAMoment(t *testing.T) {
 	idle := func(work bool) (n int) {
-		l := pausing(t)
-		if l.BeginPauses(); work {
-			require.NoError(t, l.Submit(func() {}))
+		b := made(t)
+		if work {
+			b.news = true
 		}
-		eventloop.SetCalm(true)
-		return l.Idle()
+		setCalm(never)
+		if !b.Pause() {
+			b.Idle()
+		}
+		return b.Paused()
 	}
 	undisturbed(t, func() error {
 		if n, busy := idle(false), idle(true); n != 4 || busy != 1 {
@@ -159,18 +158,18 @@ func TestPausesOfAMoment(t *testing.T) {
 // What is known of the processors counts for as long as somebody goes on to find it so.
 func TestCalmIsConfirmed(t *testing.T) {
 	undisturbed(t, func() error {
-		l := pausing(t)
-		eventloop.SetCalm(false)
-		if l.PauseTakes(0, time.Microsecond); eventloop.Calm() {
+		b := made(t)
+		setCalm(0)
+		if b.PauseTakes(0, time.Microsecond); park.Calm.Until.Load() != 0 {
 			return errors.New("nobody has asked, and they are calm")
 		}
-		eventloop.SetCalmFor(l, 4*time.Millisecond)
+		setCalm(b.Clock() + int64(4*time.Millisecond))
 		for n := range 100 {
-			if l.PauseTakes(time.Millisecond, time.Microsecond); !eventloop.CalmAt(l) {
+			if b.PauseTakes(time.Millisecond, time.Microsecond); !park.Calm.Is(b.Clock()) {
 				return fmt.Errorf("after %d quick ticks they are not calm", n)
 			}
 		}
-		if l.PauseTakes(20*time.Millisecond, time.Millisecond); eventloop.CalmAt(l) {
+		if b.PauseTakes(20*time.Millisecond, time.Millisecond); park.Calm.Is(b.Clock()) {
 			return errors.New("a long pause confirms something")
 		}
 		return nil
@@ -192,17 +191,17 @@ func TestSteadyLoopIsCalm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			undisturbed(t, func() error {
-				l := pausing(t)
-				eventloop.SetCalm(false)
+				b := made(t)
+				setCalm(0)
 				for n := range 300 * c.most {
-					if l.PauseTakes(c.every, 0); n == 150*c.most {
-						l.PauseTakes(c.gap, 0)
+					if b.PauseTakes(c.every, 0); n == 150*c.most {
+						b.PauseTakes(c.gap, 0)
 					}
 				}
-				if paused, _ := l.Pause(); paused != c.calm {
+				if paused, _ := pauseIfCalm(b); paused != c.calm {
 					return fmt.Errorf("paused: %v", paused)
 				}
-				if eventloop.CalmAt(l) != c.calm {
+				if park.Calm.Is(b.Clock()) != c.calm {
 					return errors.New("other loops know better")
 				}
 				return nil

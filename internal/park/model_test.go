@@ -1,4 +1,4 @@
-package eventloop_test
+package park_test
 
 // An explorer of small concurrent models: it visits every state that any interleaving can reach.
 

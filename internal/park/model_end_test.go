@@ -1,4 +1,4 @@
-package eventloop_test
+package park_test
 
 // The steps of the protocol's loop when it ends: finish, rest and end.
 

@@ -1,4 +1,4 @@
-package eventloop_test
+package park_test
 
 // What an exploration asks of its states and steps when it has them all.
 

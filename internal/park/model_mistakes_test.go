@@ -1,15 +1,17 @@
-package eventloop_test
+package park_test
 
 // The explorations: the protocol as it is, with everybody who may take part, and with one mistake each.
 
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/park"
 	"github.com/turnloop/turnloop/internal/race"
 )
 
@@ -78,7 +80,7 @@ func TestModel(t *testing.T) {
 		{cast: cast{kinds: []kind{server, flooder, worker, ender, closer}}, long: true, eager: true},
 	} {
 		t.Run(c.cast.String(), func(t *testing.T) {
-			if c.long && scale(0, 0, 1) == 0 {
+			if c.long && !soak() {
 				t.Skip("for make model")
 			}
 			p := newProtocol(c.cast, product, none)
@@ -90,13 +92,16 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// soak tells whether all of it is asked for.
+func soak() bool { return os.Getenv("TURNLOOP_SOAK") != "" }
+
 // someStates are so many that a short run has seen everybody take part. An exploration finds the same each time: to do
 // the whole of it again and again shows nothing, and one goroutine shows the race detector nothing.
 func someStates() int {
-	if race.Enabled {
+	if race.Enabled || testing.Short() && !soak() {
 		return 500
 	}
-	return scale(500, math.MaxInt, math.MaxInt)
+	return math.MaxInt
 }
 
 type stringer func() string
@@ -173,23 +178,23 @@ func TestModelCatchesMistakes(t *testing.T) {
 			in: cast{kinds: []kind{worker, ender}}},
 		{does: "stores Sleeping, whatever the state is",
 			transitions: changed(func(t *transitions) {
-				t.sleep = func(word) (word, bool) { return word(eventloop.StateSleeping), true }
+				t.sleep = func(word) (word, bool) { return word(loopapi.StateSleeping), true }
 			}),
 			in: cast{kinds: []kind{ender}}},
 		{does: "stores Running when it gets up", mistake: wakeByStore, in: cast{kinds: []kind{insider, ender}}},
 		{does: "wakes a loop at rest to Running",
 			transitions: changed(func(t *transitions) {
-				t.wake = func(w word) (word, bool) { return word(eventloop.StateRunning), w.Sleeping() }
+				t.wake = func(w word) (word, bool) { return word(loopapi.StateRunning), w.Sleeping() }
 			}),
 			in: cast{kinds: []kind{worker, ender}}},
 		{does: "lets an ended loop end again",
 			transitions: changed(func(t *transitions) {
-				t.terminate = func(w, cause word) (word, bool) { return word(eventloop.StateTerminating) | cause, true }
+				t.terminate = func(w, cause word) (word, bool) { return word(loopapi.StateTerminating) | cause, true }
 			}),
 			in: cast{kinds: []kind{ender, closer}}},
 		{does: "rests when it is closed",
 			transitions: changed(func(t *transitions) {
-				t.rest = func(w word) (word, bool) { return w | eventloop.Resting, true }
+				t.rest = func(w word) (word, bool) { return w | park.Resting, true }
 			}),
 			in: cast{kinds: []kind{worker, ender, closer}}},
 		{does: "leaves a loop at rest when it closes it",
@@ -197,7 +202,7 @@ func TestModelCatchesMistakes(t *testing.T) {
 				t.terminate = func(w, cause word) (word, bool) {
 					next, ok := w.Terminate(cause)
 					if w.Ending() {
-						next |= w & eventloop.Resting
+						next |= w & park.Resting
 					}
 					return next, ok
 				}

@@ -1,4 +1,4 @@
-package eventloop_test
+package park_test
 
 // Where the protocol's actors are in their code.
 
@@ -15,7 +15,7 @@ const (
 	atAcquireAgain
 	atPush
 	atAcquireUnseen // of a mistake: with the state that it has read before
-	// wakeIfSleeping, unpark, signal
+	// Wake, Signal
 	atLook
 	atWakeLoad
 	atWakeSwap

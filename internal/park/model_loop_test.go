@@ -1,8 +1,8 @@
-package eventloop_test
+package park_test
 
 // The steps of the protocol's loop, in the order of its code: a tick, up to the decision what to do next.
 
-import "github.com/turnloop/turnloop/eventloop"
+import "github.com/turnloop/turnloop/internal/loopapi"
 
 // What the loop's note says.
 const (
@@ -153,7 +153,7 @@ func (p *protocol) loopStep(w *world, a *actor) (does, wrong string) {
 		case state.Closing():
 			a.at = loopEnd
 		case state.Ending():
-			a.from = uint16(eventloop.StateTerminating)
+			a.from = uint16(loopapi.StateTerminating)
 		}
 		return "loads the state", ""
 	case loopHasWork, loopHasWorkInner:

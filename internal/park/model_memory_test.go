@@ -1,12 +1,13 @@
-package eventloop_test
+package park_test
 
 // What the protocol's actors share: the inboxes, and the memory that has them.
 
 import (
 	"slices"
 
-	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/inbox"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
 // holdsTask tells whether a lane, or another place of its tasks, holds any.
@@ -204,20 +205,20 @@ func takesLock(box uint8) string {
 // ending, of which external work, when it is ending, needs no more; to who ends it, whether it never ran.
 func (p *protocol) relevant(state uint16, k kind) uint16 {
 	w := word(state)
-	relevant := word(eventloop.StateRunning)
+	relevant := word(loopapi.StateRunning)
 	switch {
 	case !k.task():
-		if w.StateOf() == eventloop.StateAwake {
+		if w.State() == loopapi.StateAwake {
 			relevant = w
 		}
 		return uint16(relevant)
 	case w.Ending():
-		relevant = word(eventloop.StateTerminating)
+		relevant = word(loopapi.StateTerminating)
 	case w.Sleeping():
-		relevant = word(eventloop.StateSleeping)
+		relevant = word(loopapi.StateSleeping)
 	}
 	if w.Sleeping() && !k.external() {
-		relevant |= eventloop.Resting
+		relevant |= park.Resting
 	}
 	return uint16(relevant)
 }

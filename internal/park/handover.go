@@ -1,4 +1,4 @@
-package eventloop
+package park
 
 // Handing over: how a loop gets to run although its waker does not block.
 
@@ -42,14 +42,14 @@ const (
 )
 
 // prepareWake decides on the way of waking the loop from the sleep that now begins.
-func (l *Loop) prepareWake() {
-	h := &l.handover
+func (p *Park) prepareWake() {
+	h := &p.handover
 	way := wakeOnly
 	switch h.left--; {
 	case h.left < 0:
 		way = wakeTimed
 		h.woken.Store(0)
-	case h.lateness == mostLateness && !sched.Exploring && calm.is(l.born+l.pauses.clock):
+	case h.lateness == mostLateness && !sched.Exploring && Calm.Is(p.Born+p.pauses.clock):
 		way = wakeAndYield
 	}
 	if way != h.way.Load() {
@@ -59,8 +59,8 @@ func (l *Loop) prepareWake() {
 
 // learnFromWake learns from the sleep that has just ended, if it was measured. If the lateness has changed, the next sleep
 // is measured, too.
-func (l *Loop) learnFromWake() {
-	h := &l.handover
+func (p *Park) learnFromWake() {
+	h := &p.handover
 	if h.left >= 0 {
 		return
 	}
@@ -70,7 +70,7 @@ func (l *Loop) learnFromWake() {
 		return // no producer has ended the sleep
 	}
 	before := h.lateness
-	if l.now()-woken > lateWake {
+	if p.Now()-woken > lateWake {
 		h.lateness = min(h.lateness+1, mostLateness)
 	} else {
 		h.lateness = max(h.lateness-1, 0)
@@ -84,28 +84,28 @@ func (l *Loop) learnFromWake() {
 	}
 }
 
-// unparkFor does what unpark does, for a producer, and tells whether it was this one that has woken the loop. mayYield says that
-// the caller may let others run.
-func (l *Loop) unparkFor(mayYield bool) bool {
-	if !l.state.wake() {
+// WakeFor does what Wake does, for a producer that has read Sleeping, and tells whether it was this one that has woken the loop.
+// mayYield says that the caller may let others run.
+func (p *Park) WakeFor(mayYield bool) bool {
+	if !p.state.Wake() {
 		return false
 	}
-	way := l.handover.way.Load()
+	way := p.handover.way.Load()
 	if way == wakeTimed {
-		l.handover.woken.Store(l.now())
+		p.handover.woken.Store(p.Now())
 	}
 	if way != wakeAndYield || !mayYield {
-		l.signal()
+		p.Signal()
 		return true
 	}
-	ticks := l.counters.ticks.Load() // read only if needed: the loop has just written to this cache line
-	l.signal()
-	began := l.now()
+	ticks := p.Ticks.Load() // read only if needed: the loop has just written to this cache line
+	p.Signal()
+	began := p.Now()
 	runtime.Gosched()
-	if l.counters.ticks.Load() == ticks {
+	if p.Ticks.Load() == ticks {
 		runtime.Gosched() // once more, since the scheduler sometimes runs its global queue first, where the caller just was
 	}
-	now := l.now()
-	calm.learn(now-began, now-began, l.born+now)
+	now := p.Now()
+	Calm.learn(now-began, now-began, p.Born+now)
 	return true
 }

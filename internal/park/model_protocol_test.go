@@ -1,6 +1,6 @@
-package eventloop_test
+package park_test
 
-// The protocol of sleep, wake and end as a model: who takes part, and what there is. wait.go states it.
+// The protocol of sleep, wake and end as a model: who takes part, and what there is. package park and wait.go of package eventloop state it.
 //
 // A step is one atomic access of the code, or what is done under a lock as far as nobody sees it without that lock. The
 // loop's load and compare-and-swap of the state are one step where nobody else makes the change that would part them.
@@ -27,10 +27,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
-type word = eventloop.Word
+type word = park.Word
 
 // kind is what an actor does.
 type kind uint8
@@ -201,7 +202,7 @@ const loop = 0
 
 func (p *protocol) initial() world {
 	w := world{earliest: deadlineNever, alarm: deadlineNever, runtime: deadlineNever, due: deadlineNever}
-	w.word = uint16(eventloop.StateAwake)
+	w.word = uint16(loopapi.StateAwake)
 	w.holds = p.has(holder)
 	w.changed = p.blocking // New has set the mode
 	if p.counts {
@@ -310,24 +311,24 @@ func (p *protocol) checkInvariants(from *world, s step[world]) step[world] {
 	switch {
 	case s.wrong != "":
 	case rank(after) < rank(before):
-		s.wrong = fmt.Sprintf("the state goes back from %v to %v", before.StateOf(), after.StateOf())
+		s.wrong = fmt.Sprintf("the state goes back from %v to %v", before.State(), after.State())
 	case before.Closing() && !after.Closing():
 		s.wrong = "a Close is forgotten"
 	case s.to.claims > 1:
 		s.wrong = "two claim the wake-up of one sleep"
-	case s.to.done && after.StateOf() != eventloop.StateTerminated:
+	case s.to.done && after.State() != loopapi.StateTerminated:
 		s.wrong = "done before Terminated"
 	}
 	return s
 }
 
 func rank(w word) int {
-	switch w.StateOf() {
-	case eventloop.StateAwake:
+	switch w.State() {
+	case loopapi.StateAwake:
 		return 0
-	case eventloop.StateTerminating:
+	case loopapi.StateTerminating:
 		return 2
-	case eventloop.StateTerminated:
+	case loopapi.StateTerminated:
 		return 3
 	}
 	return 1
@@ -384,7 +385,7 @@ func (a actor) key() uint64 {
 }
 
 func (p *protocol) describe(w world) string {
-	state := word(w.word).StateOf().String()
+	state := word(w.word).State().String()
 	if word(w.word).Sleeping() && word(w.word).Ending() {
 		state += "+rest"
 	}

@@ -1,10 +1,11 @@
-package eventloop_test
+package park_test
 
 // The steps of the protocol's actors, in the order of the code that they are of.
 
 import (
-	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/inbox"
+	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/park"
 )
 
 // step takes the next step of an actor, and tells what it does, or "" if it cannot; and what is wrong with that.
@@ -222,7 +223,7 @@ func (p *protocol) callerStep(w *world, i int, a *actor, k kind) (does, wrong st
 		p.discard(w)
 		w.releaseBoth(p, i)
 		a.at = atGone
-		if word(a.from).StateOf() == eventloop.StateAwake && p.mistake != closeLeavesAwake {
+		if word(a.from).State() == loopapi.StateAwake && p.mistake != closeLeavesAwake {
 			a.at, w.actors[loop].at = atAwaitDone, loopEnd
 		}
 		a.from = 0
@@ -415,12 +416,12 @@ func (p *protocol) next(a *actor, k kind) {
 	a.from = 0
 }
 
-// terminateStep is the loop of load and compare-and-swap in stateWord.terminate, of which the load is a step when the
+// terminateStep is the loop of load and compare-and-swap in StateWord.Terminate, of which the load is a step when the
 // swap can fail.
 func (p *protocol) terminateStep(w *world, a *actor, k kind) (does, wrong string) {
 	cause := word(0)
 	if k == closer {
-		cause = eventloop.CauseClose
+		cause = park.CauseClose
 	}
 	from := word(w.word)
 	next, ok := p.terminate(from, cause)
@@ -437,7 +438,7 @@ func (p *protocol) terminateStep(w *world, a *actor, k kind) (does, wrong string
 		}
 	case k == closer:
 		a.at = atDiscard
-	case from.StateOf() == eventloop.StateAwake:
+	case from.State() == loopapi.StateAwake:
 		a.at = atSealAwake
 	}
 	if a.at == atGone {
