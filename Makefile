@@ -73,8 +73,8 @@ test-repeat: need-race ## Run the loops' tests 50 times on 1, 2 and 4 processors
 # A run tells of each station whether its target was reached in the time; most need hours for it.
 BUDGET ?= 30m
 .PHONY: soak
-soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes docs/reliability.md (ARGS='-only NAME -first', '-h')
-	GO="$(GO)" bin/soak -budget $(BUDGET) $(if $(ARGS),,-write docs/reliability.md) $(ARGS)
+soak: bin/soak ## Run what is rare for as long as BUDGET says (default 30m); writes results/soak.md (ARGS='-only NAME -first', '-h')
+	GO="$(GO)" bin/soak -budget $(BUDGET) $(if $(ARGS),,-write results/soak.md) $(ARGS)
 
 .PHONY: soak-quick
 soak-quick: bin/soak ## Run the soak's races with the end and its wakes, about a million of each, for a minute
@@ -95,8 +95,8 @@ liveness: need-go ## Compare all loops, at rest, flooded and beside computing go
 	TURNLOOP_LIVENESS=1 $(TEST) -p 1 -short -v -run 'TestLiveness|TestSeededBugs/Live' ./eventloop ./eventloop/looptest ./internal/alternate... ./internal/gojabaseline $(ARGS)
 
 .PHONY: reliability
-reliability: bin/soak ## Bring docs/reliability.md up to date without a run: what runs have found stays
-	bin/soak -render -write docs/reliability.md
+reliability: bin/soak ## Write docs/reliability.md anew: what is proven how, and which test finds which bug
+	bin/soak -page docs/reliability.md
 
 # Debian's apt-get and Node have to be there, and a network for the first time; otherwise it says so and does nothing.
 .PHONY: packages

@@ -2,9 +2,10 @@
 
 package main
 
-// docs/reliability.md: what this tool knows by itself, and the findings of its last run.
+// The two documents: docs/reliability.md says what this tool knows by itself, results/soak.md what its runs have found.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ import (
 const (
 	runBegin  = "<!-- The last run, written by make soak. -->\n"
 	runEnd    = "<!-- The end of the last run. -->\n"
-	longBegin = "<!-- Runs of single stations, written by make soak ARGS='-only NAME -write docs/reliability.md'. -->\n"
+	longBegin = "<!-- Runs of single stations, written by make soak ARGS='-only NAME -write results/soak.md'. -->\n"
 	longEnd   = "<!-- The end of the runs of single stations. -->\n"
 	gapsBegin = "<!-- The worst gaps, written by each run of the siege's station. -->\n"
 	gapsEnd   = "<!-- The end of the worst gaps. -->\n"
@@ -27,7 +28,7 @@ const (
 const (
 	noRun  = "No run has been recorded: `make soak` records one.\n"
 	noLong = "None has been recorded.\n"
-	noGaps = "None have been recorded: `make soak ARGS='-only siege -write docs/reliability.md'` records them.\n"
+	noGaps = "None have been recorded: `make soak ARGS='-only siege -write results/soak.md'` records them.\n"
 )
 
 // rung is a kind of check.
@@ -76,37 +77,30 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// findings are what runs have found, as the document tells it.
+// findings are what runs have found, as the record tells it.
 type findings struct {
 	run  string // the section of the last run of all stations
 	long string // the table of the runs of single stations
 	gaps string // the table of the worst gaps, of the last run that besieged a loop
 }
 
-// write brings the document up to date. With the record of a run, it replaces the findings of the last run, or only those of
-// the stations that were chosen.
+// write puts a run into the record: it replaces the findings of the last run, or only those of the stations that were chosen.
 func write(path string, rec *record, chosen bool) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	f := found(string(old))
-	switch {
-	case rec == nil:
-	case chosen:
+	if chosen {
 		for _, r := range rec.results {
 			if l := longRunOf(rec, r, time.Now()); l.reached > 0 || l.failures > 0 {
 				f.long = addLong(f.long, l)
 			}
 		}
-	default:
+	} else {
 		f.run = rec.section()
 	}
-	if rec != nil {
-		if gaps := rec.gaps(); gaps != "" {
-			f.gaps = gaps
-		}
-	}
+	f.gaps = cmp.Or(rec.gaps(), f.gaps)
 	return os.WriteFile(path, []byte(document(f)), 0o644)
 }
 
@@ -196,15 +190,44 @@ func parseLong(line string) (l longRun, ok bool) {
 	return l, errors.Join(errs[:]...) == nil
 }
 
-// document renders the whole document.
+// document renders the record of runs.
 func document(f findings) string {
+	return header + ` each "make soak" renews it. -->
+
+# What long runs have found
+
+What each check is for, and which test finds which bug, is in [reliability.md](../docs/reliability.md).
+
+## The last soak
+
+` + runBegin + f.run + runEnd + `
+## Stations for themselves
+
+Some targets take hours. A station that is run for itself is recorded here, as by
+` + "`make soak BUDGET=3h ARGS='-only ^short -write results/soak.md'`" + `; runs on one commit of the code add up, failures included; the machine is that of the last.
+The short suite is that of the packages that a program imports (eventloop, promise, js) and of their poller and timer wheel. Short, a test that draws
+from many cases takes some by chance, and an exploration ends early. The loops that main is compared with are in the rounds of ` + "`go test -race`" + ` too;
+the tournament's own tests run in CI only.
+
+` + longBegin + f.long + longEnd + `
+## Worst gaps under siege
+
+Each row is the worst of all cells that a run of the station ` + "`siege`" + ` has tried: of each probe, but for floods of its own kind; beside it, in the
+same cell, that of a channel, time.AfterFunc or a goroutine that reads. In a burst of timers the timer that is watched is a ` + "`TimerCritical`" + ` one: a normal one has its turn
+behind those that are due before it.
+
+` + gapsBegin + f.gaps + gapsEnd
+}
+
+// reliability renders the page of what is proven how.
+func reliability() string {
 	var b strings.Builder
-	b.WriteString(header + ` "make soak" renews it, "make reliability" all but what runs have found. -->
+	b.WriteString(header + ` "make reliability" renews it. -->
 
 # Reliability
 
-How it is known that the loop keeps its promises, what the last long run has reached, and which test would find each of
-the bugs that event loops had, others and this one.
+How it is known that the loop keeps its promises, and which test would find each of the bugs that event loops had, others and this one.
+What the last long runs have reached is in [results/soak.md](../results/soak.md).
 
 ## The ladder
 
@@ -213,31 +236,12 @@ the bugs that event loops had, others and this one.
 	for _, r := range ladder {
 		row(&b, r.what, r.proves, "`"+r.command+"`")
 	}
-	b.WriteString("\n## The last soak\n\n" + runBegin + f.run + runEnd)
-	b.WriteString(`
-## Stations for themselves
-
-Some targets take hours. A station that is run for itself is recorded here, as by
-` + "`make soak BUDGET=3h ARGS='-only ^short -write docs/reliability.md'`" + `; runs on one commit of the code add up, failures included; the machine is that of the last.
-The short suite is that of the packages that a program imports (eventloop, promise, js) and of their poller and timer wheel. Short, a test that draws
-from many cases takes some by chance, and an exploration ends early. The loops that main is compared with are in the rounds of ` + "`go test -race`" + ` too;
-the tournament's own tests run in CI only.
-
-` + longBegin + f.long + longEnd)
-	b.WriteString(`
-## Worst gaps under siege
-
-Each row is the worst of all cells that a run of the station ` + "`siege`" + ` has tried: of each probe, but for floods of its own kind; beside it, in the
-same cell, that of a channel, time.AfterFunc or a goroutine that reads. In a burst of timers the timer that is watched is a ` + "`TimerCritical`" + ` one: a normal one has its turn
-behind those that are due before it.
-
-` + gapsBegin + f.gaps + gapsEnd)
 	b.WriteString(`
 ## Bugs of event loops
 
 From the histories of libuv, tokio, netty, Go, Node, goja, goja_nodejs, k6, V8 in Go (v8go), Deno, gnet, netpoll, libevent, asio, CPython,
 freenet, rustfs and others, and of this one. A test is named with its package. ` + "`" + kit + "D03_LostWakeup`" + ` stands for the conformance kit's check of that name, which runs as
-` + "`impl=main`, and as `impl=disabled` under `TestConformanceDisabled`; `soak: NAME`" + ` is a station of the table above.
+` + "`impl=main`, and as `impl=disabled` under `TestConformanceDisabled`; `soak: NAME`" + ` is a station of the soak.
 
 `)
 	table(&b, "#", "bug", "tests")

@@ -1,7 +1,7 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
 // Command soak runs, for a given time, checks that are too long for every run of the tests, and writes its results into
-// docs/reliability.md: see "make soak". It consists of stations. Each station counts something towards a target, and
+// results/soak.md: see "make soak". It consists of stations. Each station counts something towards a target, and
 // has a share of the time; a test that runs when the time is up is finished. The first station is a canary: the checks of the
 // other stations must find the flaw in each of its loops, or else the whole run is worth nothing.
 package main
@@ -41,15 +41,22 @@ func main() {
 	only := flag.String("only", "", "run the stations whose names match this expression; the whole budget is theirs")
 	path := flag.String("write", "", "the document to write the result into; with -only what these stations have reached adds up there")
 	first := flag.Bool("first", false, "end a station at its first failure, and print all that a test has said")
-	render := flag.Bool("render", false, "bring the document up to date without a run")
+	page := flag.String("page", "", "write the page of what is proven how, and run nothing")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "soak: %q is no flag\n", flag.Arg(0))
 		os.Exit(2)
 	}
+	if *page != "" {
+		if err := os.WriteFile(*page, []byte(reliability()), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "soak:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	stopAtFirst = *first
-	err := soak(ctx, *budget, *seed, *only, *path, *render)
+	err := soak(ctx, *budget, *seed, *only, *path)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
@@ -57,19 +64,13 @@ func main() {
 	}
 }
 
-func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string, render bool) error {
-	if render && path == "" {
-		return errors.New("-render needs -write, the document to bring up to date")
-	}
+func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string) error {
 	if budget <= 0 {
 		return errors.New("-budget is not positive")
 	}
 	// Checked now: a failure after hours would lose the run, and another file must not be overwritten.
 	if err := writable(path); err != nil {
 		return fmt.Errorf("-write: %w", err)
-	}
-	if render {
-		return write(path, nil, false)
 	}
 	pattern, err := regexp.Compile(only)
 	if err != nil {

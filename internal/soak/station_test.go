@@ -273,22 +273,19 @@ func TestWrongInput(t *testing.T) {
 	for _, c := range []struct {
 		budget     time.Duration
 		only, path string
-		render     bool
 		want       string
 	}{
-		{time.Hour, "", "", true, "-render needs -write"},
-		{time.Hour, "", other, true, "is not a document of soak"},
-		{time.Hour, "", other, false, "is not a document of soak"},
-		{time.Hour, "", dir, false, "-write: "},
-		{time.Hour, "", filepath.Join(dir, "missing", "doc.md"), false, "-write: "},
-		{time.Hour, "(", "", false, "-only: "},
-		{time.Hour, "nosuch", doc, false, "no such station"},
-		{0, "", "", false, "-budget is not positive"},
-		{-time.Second, "", "", false, "-budget is not positive"},
+		{time.Hour, "", other, "is not a document of soak"},
+		{time.Hour, "", dir, "-write: "},
+		{time.Hour, "", filepath.Join(dir, "missing", "doc.md"), "-write: "},
+		{time.Hour, "(", "", "-only: "},
+		{time.Hour, "nosuch", doc, "no such station"},
+		{0, "", "", "-budget is not positive"},
+		{-time.Second, "", "", "-budget is not positive"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // should it run all the same, it ends at once
-		if err := soak(ctx, c.budget, 1, c.only, c.path, c.render); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := soak(ctx, c.budget, 1, c.only, c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -299,7 +296,7 @@ func TestWrongInput(t *testing.T) {
 		t.Error("a run that did not take place left a document")
 	}
 	for range 2 { // new, and there already
-		if err := soak(t.Context(), time.Hour, 1, "", doc, true); err != nil {
+		if err := errors.Join(writable(doc), write(doc, &record{}, true)); err != nil {
 			t.Error(err)
 		}
 	}
