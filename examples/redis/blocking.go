@@ -41,17 +41,7 @@ func (c *client) await() (err error) {
 // awaitValue serves a client from the first of the keys that has a value, or has it wait. Where a client cannot wait, as in EXEC,
 // none answers.
 func (c *client) awaitValue(keys [][]byte, timeout time.Duration, take func(key []byte, d *deque) [][]byte, none func()) {
-	for _, key := range keys {
-		e := c.keys.find(key)
-		if e == nil {
-			continue
-		}
-		d, ok := e.other.(*deque)
-		if !ok {
-			c.error(wrongType)
-			return
-		}
-		c.amounts(take(key, d)...)
+	if c.servedFrom(keys, take) {
 		return
 	}
 	if c.executing || c.keys.asleep {
@@ -73,6 +63,23 @@ func (c *client) awaitValue(keys [][]byte, timeout time.Duration, take func(key 
 	if timeout > 0 {
 		c.wait.timer, _ = c.loop.ScheduleTimer(timeout, func() { c.endWait(c.nullArray) })
 	}
+}
+
+// servedFrom takes from the first of the keys that has a value, and tells whether that, or an error, has been answered.
+func (c *client) servedFrom(keys [][]byte, take func(key []byte, d *deque) [][]byte) bool {
+	for _, key := range keys {
+		e := c.keys.find(key)
+		if e == nil {
+			continue
+		}
+		if d, ok := e.other.(*deque); ok {
+			c.amounts(take(key, d)...)
+		} else {
+			c.error(wrongType)
+		}
+		return true
+	}
+	return false
 }
 
 // endWait ends the wait of a client with a reply.

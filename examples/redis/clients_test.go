@@ -240,7 +240,7 @@ func TestTimeout(t *testing.T) {
 		i.until("the client", func() bool { return i.s.accepted == int64(2+n) })
 		i.until("the end of the client", func() bool { return len(i.s.clients) <= 1 })
 	}
-	i.on(func() { publish(i.s.newClient(nil), [][]byte{[]byte("publish"), []byte("news"), []byte("b")}) })
+	i.on(func() { i.s.publish("news", "b") })
 	if got := subscriber.reply(); got != `["message" "news" "b"]` {
 		t.Error(got)
 	}

@@ -71,7 +71,7 @@ func title(a [][]byte) []byte {
 // run runs a request, or queues it for EXEC.
 func (c *client) run(a [][]byte) {
 	c.keys.instant = 0
-	cmd := find(a)
+	cmd, before := find(a), len(c.out)
 	switch {
 	case cmd == nil && (is(a[0], "post") || is(a[0], "host:")): // a browser, made to send HTTP with commands in it
 		c.forgo()
@@ -89,6 +89,17 @@ func (c *client) run(a [][]byte) {
 	default:
 		c.call(cmd, a)
 		c.handOver()
+	}
+	if c.silent != 0 {
+		c.hush(before)
+	}
+}
+
+// hush takes back what has been answered since.
+func (c *client) hush(before int) {
+	c.out = c.out[:min(before, len(c.out))]
+	if c.silent > 0 {
+		c.silent--
 	}
 }
 
@@ -127,6 +138,7 @@ func (c *client) call(cmd *command, a [][]byte) {
 	c.server.commands++
 	before, database := c.keys.changes, c.keys.number
 	c.last = string(title(a))
+	c.keys.event = c.last
 	cmd.run(c, a)
 	if cmd.kind != writes {
 		return

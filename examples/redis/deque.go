@@ -61,3 +61,19 @@ func (d *deque) resize(n int) {
 	}
 	d.ring, d.head = ring, 0
 }
+
+// all returns the values, fill has the list hold others.
+func (d *deque) all() [][]byte {
+	all := make([][]byte, d.n)
+	for i := range all {
+		all[i] = d.at(i)
+	}
+	return all
+}
+
+func (d *deque) fill(all [][]byte) {
+	*d = deque{}
+	for _, v := range all {
+		d.pushBack(v)
+	}
+}

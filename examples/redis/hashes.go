@@ -13,19 +13,21 @@ type fields = table[[]byte]
 func init() {
 	hash := func(f func(*client, *fields, [][]byte) bool) func(*client, [][]byte) { return on(newTable[[]byte], f) }
 	register(map[string]*command{
-		"hset":    {-4, writes, checked(pairs, hash(hset))},
-		"hmset":   {-4, writes, checked(pairs, hash(hset))},
-		"hsetnx":  {4, writes, hash(hsetnx)},
-		"hget":    {3, reads, hash(hget)},
-		"hmget":   {-3, reads, hash(hmget)},
-		"hdel":    {-3, writes, hash(removeAll)},
-		"hlen":    {2, reads, hash(length)},
-		"hexists": {3, reads, hash(contains)},
-		"hgetall": {2, reads, hash(items(true, true))},
-		"hkeys":   {2, reads, hash(items(true, false))},
-		"hvals":   {2, reads, hash(items(false, true))},
-		"hincrby": {4, writes, checked(numbers(3), hash(hincrby))},
-		"hscan":   {-3, reads, checked(cursors(2), hash(scanOne(func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })))},
+		"hset":         {-4, writes, checked(pairs, hash(hset))},
+		"hmset":        {-4, writes, checked(pairs, hash(hset))},
+		"hsetnx":       {4, writes, hash(hsetnx)},
+		"hget":         {3, reads, hash(hget)},
+		"hmget":        {-3, reads, hash(hmget)},
+		"hdel":         {-3, writes, hash(removeAll)},
+		"hlen":         {2, reads, hash(length)},
+		"hexists":      {3, reads, hash(contains)},
+		"hgetall":      {2, reads, hash(items(true, true))},
+		"hkeys":        {2, reads, hash(items(true, false))},
+		"hvals":        {2, reads, hash(items(false, true))},
+		"hincrby":      {4, writes, checked(numbers(3), hash(hincrby))},
+		"hstrlen":      {3, reads, hash(hstrlen)},
+		"hincrbyfloat": {4, writes, hash(hincrbyfloat)},
+		"hscan":        {-3, reads, checked(cursors(2), hash(scanOne(func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })))},
 	})
 }
 
@@ -105,6 +107,23 @@ func hincrby(c *client, t *fields, a [][]byte) bool {
 		c.int64(sum)
 	}
 	return ok
+}
+
+func hincrbyfloat(c *client, t *fields, a [][]byte) bool {
+	old, _ := t.get(a[2])
+	text, ok := c.sumOfFractions(old, a[3], "hash value is not a float")
+	if ok {
+		t.set(a[2], []byte(text))
+		c.string(text)
+		c.amounts([]byte("HSET"), a[1], a[2], []byte(text))
+	}
+	return ok
+}
+
+func hstrlen(c *client, t *fields, a [][]byte) bool {
+	v, _ := t.get(a[2])
+	c.int(len(v))
+	return false
 }
 
 // Commands that hashes and sets have in common.

@@ -30,8 +30,13 @@ func init() {
 				c.ok()
 			}
 		}},
-		"info":   {-1, reads, info},
-		"client": {-2, family, nil}, "pubsub": {-2, family, nil}, "config": {-2, family, nil}, "command": {-1, family, listCommands},
+		"info": {-1, reads, info},
+		"time": {1, reads, func(c *client, _ [][]byte) {
+			now := time.Now()
+			c.strings(fmt.Sprint(now.Unix()), fmt.Sprint(now.Nanosecond()/1000))
+		}},
+		"swapdb": {3, writes, swap},
+		"client": {-2, family, nil}, "pubsub": {-2, family, nil}, "command": {-1, family, listCommands}, "function": {-2, family, nil},
 	})
 	maps.Copy(subcommands, map[string]*command{
 		"client|id":      {2, reads, func(c *client, _ [][]byte) { c.int64(c.id) }},
@@ -44,9 +49,10 @@ func init() {
 		"client|setinfo": {4, reads, func(c *client, _ [][]byte) { c.ok() }},
 		"command|count":  {2, reads, func(c *client, _ [][]byte) { c.int(len(commands)) }},
 		"command|docs":   {-2, reads, func(c *client, _ [][]byte) { c.array(0) }},
-		"config|get":     {-3, reads, config},
-		"config|set":     {-4, reads, configure},
-		"client|list":    {2, reads, clientList},
+		"function|flush": {-2, reads, func(c *client, _ [][]byte) { c.ok() }}, // there are none
+		"client|list":    {-2, reads, clientList},
+		"client|reply":   {3, reads, silence},
+		"client|unblock": {-3, reads, unblock},
 		"client|info":    {2, reads, func(c *client, _ [][]byte) { c.string(c.about()) }},
 		"pubsub|numpat":  {2, reads, func(c *client, _ [][]byte) { c.int(len(c.server.patterns.Of)) }},
 		"pubsub|numsub": {-2, reads, func(c *client, a [][]byte) {
@@ -74,7 +80,15 @@ func ping(c *client, a [][]byte) {
 }
 
 func selectDB(c *client, a [][]byte) {
-	switch n, ok := resp.ParseInt(a[1]); {
+	if k := c.database(a[1]); k != nil {
+		c.keys = k
+		c.ok()
+	}
+}
+
+// database reads the number of a database; it answers, and returns nil, if there is no such database.
+func (c *client) database(word []byte) *keyspace {
+	switch n, ok := resp.ParseInt(word); {
 	case !ok:
 		c.notInteger()
 	case n != int64(int32(n)):
@@ -82,8 +96,48 @@ func selectDB(c *client, a [][]byte) {
 	case n < 0 || n >= databases:
 		c.error("ERR DB index is out of range")
 	default:
-		c.keys = c.databases[n]
-		c.ok()
+		return c.databases[n]
+	}
+	return nil
+}
+
+// swap is SWAPDB: two databases take each other's content, for those who have selected them, watch them and wait there.
+func swap(c *client, a [][]byte) {
+	var two [2]*keyspace
+	for i, which := range []string{"first", "second"} {
+		n, ok := resp.ParseInt(a[1+i])
+		if !ok || n != int64(int32(n)) {
+			c.error("ERR invalid " + which + " DB index")
+			return
+		}
+		if n < 0 || n >= databases {
+			c.error("ERR DB index is out of range")
+			return
+		}
+		two[i] = c.databases[n]
+	}
+	c.keys.changes++
+	if c.ok(); two[0] == two[1] {
+		return
+	}
+	one, other := two[0], two[1]
+	one.content, other.content = other.content, one.content
+	one.home, other.home = one, other
+	one.swapped(other)
+	other.swapped(one)
+}
+
+// swapped tells those who watch keys or wait for them of the content that was the other's.
+func (k *keyspace) swapped(other *keyspace) {
+	for key := range k.watched.Of {
+		if one := []byte(key); k.entries.has(one) || other.entries.has(one) {
+			k.mark(one)
+		}
+	}
+	for key := range k.waiting {
+		if k.entries.has([]byte(key)) {
+			k.ready = append(k.ready, place{k.number, key})
+		}
 	}
 }
 
@@ -168,58 +222,62 @@ func listCommands(c *client, _ [][]byte) {
 	}
 }
 
-func config(c *client, a [][]byte) {
-	appends := "no"
-	if c.log != nil {
-		appends = "yes"
-	}
-	var found []string
-	for _, p := range [][2]string{{"appendonly", appends}, {"appendfsync", c.fsync}, {"databases", fmt.Sprint(databases)}, {"save", ""},
-		{"maxclients", fmt.Sprint(c.maxClients)}, {"timeout", fmt.Sprint(int(c.timeout.Seconds()))}, {"proto-max-bulk-len", fmt.Sprint(resp.MaxBulk)}} {
-		if slices.ContainsFunc(a[2:], func(pattern []byte) bool { return matches(string(pattern), p[0]) }) {
-			found = append(found, p[:]...)
-		}
-	}
-	c.pairs(len(found) / 2)
-	for _, s := range found {
-		c.string(s)
-	}
-}
-
-// configure is CONFIG SET of the few settings that may change while the server runs.
-func configure(c *client, a [][]byte) {
-	if len(a)%2 != 0 {
-		c.wrongCount(a)
+func clientList(c *client, a [][]byte) {
+	if len(a) > 2 && (!is(a[2], "id") || len(a) == 3) {
+		c.syntax()
 		return
 	}
-	o := c.options
-	for i := 2; i < len(a); i += 2 {
-		n, ok := resp.ParseInt(a[i+1])
-		switch name := a[i]; {
-		case is(name, "timeout") && ok && n >= 0 && n < 1<<31:
-			o.timeout = time.Duration(n) * time.Second
-		case is(name, "maxclients") && ok && n > 0 && n < 1<<31:
-			o.maxClients = int(n)
-		case is(name, "save") && len(a[i+1]) == 0:
-		case is(name, "timeout"), is(name, "maxclients"), is(name, "save"):
-			c.error(fmt.Sprintf("ERR CONFIG SET failed (possibly related to argument '%s') - argument is out of range", name))
-			return
-		default:
-			c.error(fmt.Sprintf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", name))
-			return
-		}
-	}
-	c.options = o
-	c.ok()
-}
-
-func clientList(c *client, _ [][]byte) {
 	var all []string
 	for one := range c.clients {
-		all = append(all, one.about())
+		if len(a) == 2 || slices.ContainsFunc(a[3:], func(id []byte) bool { return string(id) == fmt.Sprint(one.id) }) {
+			all = append(all, one.about())
+		}
 	}
 	slices.Sort(all)
 	c.string(strings.Join(all, ""))
+}
+
+// silence is CLIENT REPLY, which chooses whether requests are answered at all.
+func silence(c *client, a [][]byte) {
+	switch {
+	case is(a[2], "on"):
+		c.silent = 0
+		c.ok()
+	case is(a[2], "off"):
+		c.silent = -1
+	case is(a[2], "skip"):
+		if c.silent == 0 {
+			c.silent = 2
+		}
+	default:
+		c.syntax()
+	}
+}
+
+// unblock is CLIENT UNBLOCK: it ends the wait of another client, as its timeout or with an error.
+func unblock(c *client, a [][]byte) {
+	answer := (*client).nullArray
+	if len(a) > 3 {
+		if is(a[3], "error") {
+			answer = func(c *client) { c.error("UNBLOCKED client unblocked via CLIENT UNBLOCK") }
+		} else if !is(a[3], "timeout") || len(a) > 4 {
+			c.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+			return
+		}
+	}
+	n, ok := resp.ParseInt(a[2])
+	if !ok {
+		c.notInteger()
+		return
+	}
+	for one := range c.clients {
+		if one.id == n && one.wait != nil {
+			one.endWait(func() { answer(one) })
+			c.int(1)
+			return
+		}
+	}
+	c.int(0)
 }
 
 func channels(c *client, a [][]byte) {
@@ -257,4 +315,18 @@ func info(c *client, _ [][]byte) {
 		"pubsub_channels:%d\r\npubsub_patterns:%d\r\n\r\n# Replication\r\nrole:master\r\n\r\n# Keyspace\r\n%s",
 		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, c.blocked, m.HeapAlloc, appends,
 		c.accepted, c.server.commands, c.refused, c.dropped, c.keys.expired, len(c.server.channels.Of), len(c.server.patterns.Of), keyspaces))
+}
+
+// about describes a client, as CLIENT LIST does.
+func (c *client) about() string {
+	addr := ""
+	if c.conn != nil {
+		addr = c.conn.RemoteAddr().String()
+	}
+	multi := -1
+	if c.multi {
+		multi = len(c.queue)
+	}
+	return fmt.Sprintf("id=%d addr=%s name=%s db=%d sub=%d psub=%d multi=%d cmd=%s user=default resp=%d\n", c.id, addr, c.name,
+		c.keys.number, len(c.subscriptions.channels), len(c.subscriptions.patterns), multi, c.last, c.version)
 }

@@ -12,22 +12,24 @@ import (
 
 func init() {
 	register(map[string]*command{
-		"del":       {-2, writes, del},
-		"unlink":    {-2, writes, del},
-		"exists":    {-2, reads, exists},
-		"type":      {2, reads, func(c *client, a [][]byte) { c.simple(typeOf(c.keys.find(a[1]))) }},
-		"expire":    {-3, writes, expire(true, true)},
-		"pexpire":   {-3, writes, expire(false, true)},
-		"expireat":  {-3, writes, expire(true, false)},
-		"pexpireat": {-3, writes, expire(false, false)},
-		"ttl":       {2, reads, ttl(1000)},
-		"pttl":      {2, reads, ttl(1)},
-		"persist":   {2, writes, persist},
-		"keys":      {2, reads, keys},
-		"scan":      {-2, reads, checked(cursors(1), scanKeys)},
-		"dbsize":    {1, reads, func(c *client, _ [][]byte) { c.int(c.keys.entries.len()) }},
-		"flushdb":   {-1, writes, flush},
-		"flushall":  {-1, writes, flush},
+		"del":         {-2, writes, del},
+		"unlink":      {-2, writes, del},
+		"exists":      {-2, reads, exists},
+		"type":        {2, reads, func(c *client, a [][]byte) { c.simple(typeOf(c.keys.find(a[1]))) }},
+		"expire":      {-3, writes, expire(true, true)},
+		"pexpire":     {-3, writes, expire(false, true)},
+		"expireat":    {-3, writes, expire(true, false)},
+		"pexpireat":   {-3, writes, expire(false, false)},
+		"ttl":         {2, reads, expiry(func(k *keyspace, at int64) int64 { return (at - k.time() + 500) / 1000 })},
+		"pttl":        {2, reads, expiry(func(k *keyspace, at int64) int64 { return at - k.time() })},
+		"expiretime":  {2, reads, expiry(func(_ *keyspace, at int64) int64 { return (at + 500) / 1000 })},
+		"pexpiretime": {2, reads, expiry(func(_ *keyspace, at int64) int64 { return at })},
+		"persist":     {2, writes, persist},
+		"keys":        {2, reads, keys},
+		"scan":        {-2, reads, checked(cursors(1), scanKeys)},
+		"dbsize":      {1, reads, func(c *client, _ [][]byte) { c.int(c.keys.entries.len()) }},
+		"flushdb":     {-1, writes, flush},
+		"flushall":    {-1, writes, flush},
 	})
 }
 
@@ -130,7 +132,8 @@ func expire(seconds, fromNow bool) func(*client, [][]byte) {
 	}
 }
 
-func ttl(unit int64) func(*client, [][]byte) {
+// expiry makes a command that answers with what f makes of the moment at which a key expires.
+func expiry(f func(k *keyspace, at int64) int64) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
 		switch e := c.keys.find(a[1]); {
 		case e == nil:
@@ -138,7 +141,7 @@ func ttl(unit int64) func(*client, [][]byte) {
 		case e.expires == 0:
 			c.int(-1)
 		default:
-			c.int64((e.expires - c.keys.time() + unit/2) / unit)
+			c.int64(f(c.keys, e.expires))
 		}
 	}
 }

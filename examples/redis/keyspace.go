@@ -15,6 +15,7 @@ import (
 // entry is the value of a key: a string, or something else.
 type entry struct {
 	text    []byte            // the string; nil if it is something else
+	raw     bool              // the string was changed in place: OBJECT ENCODING tells that
 	other   any               // *deque, *table[[]byte] for a hash, *table[struct{}] for a set
 	expires int64             // milliseconds since 1970; 0 is never
 	timer   eventloop.TimerID // removes it then; 0 without expiry
@@ -30,6 +31,11 @@ type store struct {
 	changes int64                          // by commands
 	expired int64
 	ready   []place // keys that have changed while clients wait for them
+	lazy    bool    // only a lookup removes what has expired; see DEBUG
+
+	event   string // of the command that runs: its name, or what it tells of
+	heard   string // the classes of events that are published
+	publish func(channel, message string) int
 }
 
 // place is a key of a database.
@@ -42,11 +48,17 @@ type place struct {
 // lookup.
 type keyspace struct {
 	*store
-	number   int
+	*content
+	number  int
+	watched listeners
+	waiting map[string]*list.List // the clients that wait for a value of a key, the first in front; see blocking.go
+}
+
+// content is what SWAPDB gives to another database.
+type content struct {
+	home     *keyspace // that has it
 	entries  *table[*entry]
 	expiring int // entries that expire
-	watched  listeners
-	waiting  map[string]*list.List // the clients that wait for a value of a key, the first in front; see blocking.go
 }
 
 func newStore(loop *eventloop.Loop) *store {
@@ -54,7 +66,9 @@ func newStore(loop *eventloop.Loop) *store {
 }
 
 func newKeyspace(s *store, number int) *keyspace {
-	return &keyspace{store: s, number: number, entries: newTable[*entry](), waiting: map[string]*list.List{}}
+	k := &keyspace{store: s, content: &content{entries: newTable[*entry]()}, number: number, waiting: map[string]*list.List{}}
+	k.home = k
+	return k
 }
 
 // time returns the time at which the command that runs, or the whole transaction, happens. It stays the same meanwhile: if a
@@ -76,6 +90,7 @@ func (k *keyspace) find(key []byte) *entry {
 		own := bytes.Clone(key)
 		k.drop(own, e)
 		k.expired++
+		k.tell('x', "expired", own)
 		if k.record != nil {
 			k.record(k.number, [][]byte{[]byte("DEL"), own})
 		}
@@ -92,9 +107,22 @@ func (k *keyspace) make(key []byte) *entry {
 	e := k.find(key)
 	if e == nil {
 		e = new(entry)
-		k.entries.set(key, e)
+		k.put(key, e, 0)
 	}
 	return e
+}
+
+// put gives a new key a value that has its expiry already.
+func (k *keyspace) put(key []byte, e *entry, expires int64) {
+	k.entries.set(key, e)
+	k.expireAt(key, e, expires)
+	k.tell('n', "new", key)
+}
+
+// change is touch for an event that is not the command's own.
+func (k *keyspace) change(event string, key []byte) {
+	k.event = event
+	k.touch(key)
 }
 
 // remove removes a key, and tells whether there was one.
@@ -105,6 +133,7 @@ func (k *keyspace) remove(key []byte) bool {
 	}
 	k.drop(key, e)
 	k.changes++
+	k.tell('g', "del", key)
 	return true
 }
 
@@ -119,6 +148,7 @@ func (k *keyspace) drop(key []byte, e *entry) {
 func (k *keyspace) touch(key []byte) {
 	k.changes++
 	k.mark(key)
+	k.tellChange(key)
 	if len(k.waiting) > 0 && k.waiting[string(key)] != nil {
 		k.ready = append(k.ready, place{k.number, string(key)})
 	}
@@ -151,18 +181,19 @@ func (k *keyspace) expireAt(key []byte, e *entry, at int64) {
 // been set, and a long time is waited for in pieces.
 func (k *keyspace) wait(key string, e *entry) {
 	rest := min(max(0, e.expires-k.time()), int64(24*time.Hour/time.Millisecond))
+	in := k.content
 	e.timer, _ = k.loop.ScheduleTimer(time.Duration(rest)*time.Millisecond, func() {
-		e.timer, k.instant = 0, 0
-		if k.find([]byte(key)) == e {
+		e.timer, in.home.instant = 0, 0
+		if k := in.home; !k.lazy && k.find([]byte(key)) == e {
 			k.wait(key, e)
 		}
 	})
 }
 
-// awaken starts the expiry of what was read from the file.
+// awaken starts the expiry of what was read from the file, or has expired while DEBUG kept it.
 func (k *keyspace) awaken() {
 	for _, i := range k.entries.items {
-		if i.value.expires != 0 {
+		if i.value.expires != 0 && i.value.timer == 0 {
 			k.wait(i.key, i.value)
 		}
 	}
@@ -172,8 +203,8 @@ func (k *keyspace) awaken() {
 func (k *keyspace) clear() {
 	k.changes++
 	for key := range k.watched.Of {
-		if _, ok := k.entries.get([]byte(key)); ok {
-			k.touch([]byte(key))
+		if k.entries.has([]byte(key)) {
+			k.mark([]byte(key))
 		}
 	}
 	for _, i := range k.entries.items {
@@ -203,6 +234,7 @@ func on[T interface{ len() int }](fresh func() T, f func(c *client, v T, a [][]b
 		switch {
 		case !f(c, v, a):
 		case v.len() == 0:
+			c.keys.tellChange(a[1])
 			c.keys.remove(a[1])
 		default:
 			c.keys.make(a[1]).other = v

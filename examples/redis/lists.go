@@ -20,6 +20,7 @@ func init() {
 		"llen":   {2, reads, list(func(c *client, d *deque, _ [][]byte) bool { c.int(d.len()); return false })},
 		"lrange": {4, reads, checked(numbers(2, 3), list(lrange))},
 		"lindex": {3, reads, list(lindex)},
+		"lpos":   {-3, reads, checked(search, list(lpos))},
 		"ltrim":  {4, writes, checked(numbers(2, 3), list(ltrim))},
 	})
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/turnloop/turnloop/internal/resp"
 )
@@ -23,8 +24,10 @@ func init() {
 		"rpoplpush":  {3, writes, move(0, 0, 0)},
 		"blmove":     {6, writes, move(3, 4, 5)},
 		"brpoplpush": {4, writes, move(0, 0, 3)},
-		"blpop":      {-3, writes, blockingPop("LPOP")},
-		"brpop":      {-3, writes, blockingPop("RPOP")},
+		"lmpop":      {-4, writes, popFromFirst},
+		"blmpop":     {-5, writes, popFromFirst},
+		"blpop":      {-3, writes, blockingPop("LEFT")},
+		"brpop":      {-3, writes, blockingPop("RIGHT")},
 	})
 }
 
@@ -108,27 +111,48 @@ func linsert(c *client, d *deque, a [][]byte) bool {
 	return true
 }
 
-// taken removes an empty list, as pop leaves it.
-func (c *client) taken(key []byte, v []byte, d *deque) []byte {
-	if d.len() == 0 {
+// ends are the two ends of lists: how a value leaves and enters there, and the events of that.
+var ends = map[string]end{
+	"LEFT":  {(*deque).popFront, (*deque).pushFront, "lpop", "lpush"},
+	"RIGHT": {(*deque).popBack, (*deque).pushBack, "rpop", "rpush"},
+}
+
+type end struct {
+	pop            func(*deque) []byte
+	push           func(*deque, []byte)
+	popped, pushed string
+}
+
+// end reads the word for an end.
+func (c *client) end(word []byte) (name string, ok bool) {
+	name = string(bytes.ToUpper(word))
+	if _, ok = ends[name]; !ok {
+		c.syntax()
+	}
+	return name, ok
+}
+
+// taken tells of what was taken from a list, and removes an empty one.
+func (c *client) taken(key []byte, d *deque, event string) {
+	if c.keys.event = event; d.len() == 0 {
+		c.keys.tellChange(key)
 		c.keys.remove(key)
 	} else {
 		c.keys.touch(key)
 	}
-	return v
 }
 
 // move makes LMOVE and its kin: the places of the words that name the ends, RIGHT and LEFT for 0, and of the timeout, 0 for a command
 // that does not wait.
 func move(from, to, timeout int) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
-		ends := [][]byte{[]byte("RIGHT"), []byte("LEFT")}
+		both := []string{"RIGHT", "LEFT"}
 		for i, place := range []int{from, to} {
+			var ok bool
 			if place == 0 {
 				continue
 			}
-			if ends[i] = bytes.ToUpper(a[place]); string(ends[i]) != "LEFT" && string(ends[i]) != "RIGHT" {
-				c.syntax()
+			if both[i], ok = c.end(a[place]); !ok {
 				return
 			}
 		}
@@ -143,20 +167,13 @@ func move(from, to, timeout int) func(*client, [][]byte) {
 				c.error(wrongType)
 				return nil
 			}
-			pop, push := (*deque).popBack, (*deque).pushBack
-			if string(ends[0]) == "LEFT" {
-				pop = (*deque).popFront
-			}
-			if string(ends[1]) == "LEFT" {
-				push = (*deque).pushFront
-			}
-			v := pop(d)
-			push(to, v)
-			c.taken(source, v, d)
+			v := ends[both[0]].pop(d)
+			ends[both[1]].push(to, v)
+			c.taken(source, d, ends[both[0]].popped)
 			c.keys.make(target).other = to
-			c.keys.touch(target)
+			c.keys.change(ends[both[1]].pushed, target)
 			c.bulk(v)
-			return [][]byte{[]byte("LMOVE"), source, target, ends[0], ends[1]}
+			return [][]byte{[]byte("LMOVE"), source, target, []byte(both[0]), []byte(both[1])}
 		}
 		if timeout > 0 {
 			if wait, ok := c.seconds(a[timeout]); ok {
@@ -175,12 +192,8 @@ func move(from, to, timeout int) func(*client, [][]byte) {
 	}
 }
 
-// blockingPop makes BLPOP and BRPOP; verb is what the file records.
-func blockingPop(verb string) func(*client, [][]byte) {
-	pop := (*deque).popBack
-	if verb == "LPOP" {
-		pop = (*deque).popFront
-	}
+// blockingPop makes BLPOP and BRPOP.
+func blockingPop(name string) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
 		last := len(a) - 1
 		wait, ok := c.seconds(a[last])
@@ -188,26 +201,65 @@ func blockingPop(verb string) func(*client, [][]byte) {
 			return
 		}
 		c.awaitValue(a[1:last], wait, func(key []byte, d *deque) [][]byte {
+			v := ends[name].pop(d)
+			c.taken(key, d, ends[name].popped)
 			c.array(2)
 			c.bulk(key)
-			c.bulk(c.taken(key, pop(d), d))
-			return [][]byte{[]byte(verb), bytes.Clone(key)}
+			c.bulk(v)
+			return [][]byte{[]byte(ends[name].popped), bytes.Clone(key)}
 		}, c.nullArray)
 	}
 }
 
-// all returns the values, fill has the list hold others.
-func (d *deque) all() [][]byte {
-	all := make([][]byte, d.n)
-	for i := range all {
-		all[i] = d.at(i)
+// popFromFirst is LMPOP, and BLMPOP, which has a timeout before the rest: values from the first list that is there.
+func popFromFirst(c *client, a [][]byte) {
+	waits, wait := is(a[0], "blmpop"), time.Duration(0)
+	if a = a[1:]; waits {
+		var ok bool
+		if wait, ok = c.seconds(a[0]); !ok {
+			return
+		}
+		a = a[1:]
 	}
-	return all
-}
-
-func (d *deque) fill(all [][]byte) {
-	*d = deque{}
-	for _, v := range all {
-		d.pushBack(v)
+	n, ok := resp.ParseInt(a[0])
+	switch {
+	case !ok || n <= 0:
+		c.error("ERR numkeys should be greater than 0")
+		return
+	case n >= int64(len(a)-1):
+		c.syntax()
+		return
+	}
+	keys, rest := a[1:1+n], a[1+n:]
+	name, ok := c.end(rest[0])
+	if !ok {
+		return
+	}
+	most := int64(1)
+	switch {
+	case len(rest) == 3 && is(rest[1], "count"):
+		if most, ok = resp.ParseInt(rest[2]); !ok || most <= 0 {
+			c.error("ERR count should be greater than 0")
+			return
+		}
+	case len(rest) > 1:
+		c.syntax()
+		return
+	}
+	take := func(key []byte, d *deque) [][]byte {
+		n := int(min(most, int64(d.len())))
+		c.array(2)
+		c.bulk(key)
+		c.array(n)
+		for range n {
+			c.bulk(ends[name].pop(d))
+		}
+		c.taken(key, d, ends[name].popped)
+		return [][]byte{[]byte(ends[name].popped), bytes.Clone(key), decimal(int64(n))}
+	}
+	if waits {
+		c.awaitValue(keys, wait, take, c.nullArray)
+	} else if !c.servedFrom(keys, take) {
+		c.nullArray()
 	}
 }

@@ -83,7 +83,7 @@ func init() {
 		"punsubscribe": {-1, subscribes, func(c *client, a [][]byte) {
 			c.unsubscribe("punsubscribe", a[1:], c.subscriptions.patterns, &c.server.patterns)
 		}},
-		"publish": {3, reads, publish},
+		"publish": {3, reads, func(c *client, a [][]byte) { c.int(c.publish(string(a[1]), string(a[2]))) }},
 	})
 }
 
@@ -135,26 +135,26 @@ func (c *client) unsubscribeAll() {
 	c.subscriptions.channels, c.subscriptions.patterns = nil, nil
 }
 
-func publish(c *client, a [][]byte) {
-	channel, receivers := string(a[1]), 0
+// publish sends a message to the subscribers of a channel, and returns how many times.
+func (s *server) publish(channel, text string) (receivers int) {
 	deliver := func(to map[*client]struct{}, message ...string) {
 		text := resp.AppendRequest(nil, message...)
-		for s := range to {
-			s.out = append(s.out, text...)
-			if s.version == 3 {
-				s.out[len(s.out)-len(text)] = '>'
+		for c := range to {
+			c.out = append(c.out, text...)
+			if c.version == 3 {
+				c.out[len(c.out)-len(text)] = '>'
 			}
-			_ = s.push()
+			_ = c.push()
 		}
 		receivers += len(to)
 	}
-	deliver(c.server.channels.in(channel), "message", channel, string(a[2]))
-	for pattern := range c.server.patterns.Of {
+	deliver(s.channels.in(channel), "message", channel, text)
+	for pattern := range s.patterns.Of {
 		if matches(pattern, channel) {
-			deliver(c.server.patterns.in(pattern), "pmessage", pattern, channel, string(a[2]))
+			deliver(s.patterns.in(pattern), "pmessage", pattern, channel, text)
 		}
 	}
-	c.int(receivers)
+	return receivers
 }
 
 // push has the writer send the output. A client with too much of it is disconnected, now or later. Long output becomes a

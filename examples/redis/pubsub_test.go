@@ -54,13 +54,12 @@ func TestBacklogStaysWhereItIs(t *testing.T) {
 	late.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
 	var want []byte
 	i.on(func() { // the writer does not run meanwhile
-		publisher := i.s.newClient(nil)
 		for n := range messages {
 			message := fmt.Appendf(nil, "%0*d", size, n)
 			want = resp.AppendRequest(want, "message", "news", string(message))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			publish(publisher, [][]byte{[]byte("publish"), []byte("news"), message})
+			i.s.publish("news", string(message))
 			runtime.ReadMemStats(&after)
 			if cost := after.TotalAlloc - before.TotalAlloc; cost > most {
 				t.Errorf("message %d has allocated %d bytes", n, cost)
@@ -104,13 +103,11 @@ func TestDeafSubscriber(t *testing.T) {
 			o.outputLimit, o.softLimit, o.softTime = c.hard, c.soft, c.softTime
 			i := serve(t, o, nil)
 			deaf := i.subscriber(c.timeout)
-			var publisher *client
-			i.on(func() { publisher = i.s.newClient(nil) })
-			message := [][]byte{[]byte("publish"), []byte("news"), bytes.Repeat([]byte("m"), mega)}
+			message := strings.Repeat("m", mega)
 			for range c.messages {
 				i.on(func() {
 					for range max(1, c.atOnce) {
-						publish(publisher, message)
+						i.s.publish("news", message)
 						for s := range i.s.clients {
 							if waits := s.waits(); waits > c.hard || waits > c.soft && s.overdue == 0 {
 								t.Errorf("%d bytes wait", waits)
@@ -123,7 +120,7 @@ func TestDeafSubscriber(t *testing.T) {
 				deaf.send("UNSUBSCRIBE")
 			}
 			if c.reads {
-				all := c.messages * len(resp.AppendRequest(nil, "message", "news", string(message[2])))
+				all := c.messages * len(resp.AppendRequest(nil, "message", "news", message))
 				if _, err := io.CopyN(io.Discard, deaf.in, int64(all)); err != nil {
 					t.Fatal(err)
 				}

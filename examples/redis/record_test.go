@@ -56,9 +56,14 @@ func TestRecord(t *testing.T) {
 	words := []string{"k0", "k1", "k2", "a", "b", "", "1", "3", "-2", "0", "99", "px", "ex", "pxat", "1010", "exat", "nx", "xx", "gt", "get", "keepttl"}
 	options := [][]string{{"px", "5"}, {"px", "9", "nx"}, {"pxat", "1010", "xx", "get"}, {"ex", "1"}, {"keepttl"}}
 	forms := map[string][][]string{
-		"eval": {{unlockText, "1", "k1", "a"}}, "evalsha": {{digest, "1", "k0", "a"}}, "linsert": {{"k0", "before", "a", "b"}}, "lset": {{"k0", "0", "x"}},
+		"eval": {{unlockText, "1", "k1", "a"}}, "evalsha": {{digest, "1", "k0", "a"}}, "linsert": {{"k0", "before", "a", "b"}}, "lset": {{"k0", "0", "x"}, {"l", "0", "b"}},
 		"lmove": {{"k0", "k1", "LEFT", "RIGHT"}}, "blmove": {{"k0", "k1", "LEFT", "RIGHT", "0"}}, "incrbyfloat": {{"k0", "1.5"}, {"k2", "3"}},
-		"getex": {{"k0", "px", "5"}, {"k1", "persist"}, {"k2", "pxat", "1010"}}, "lrem": {{"k0", "-1", "a"}, {"k1", "0", "a"}},
+		"getex": {{"k0", "px", "5"}, {"k1", "persist"}, {"k2", "pxat", "1010"}}, "lrem": {{"k0", "-1", "a"}, {"l", "0", "a"}},
+		"rpush": {{"k0", "a", "b", "a"}, {"l", "a", "c"}}, "sadd": {{"s", "a", "b"}, {"k1", "a", "1"}}, "hset": {{"h", "a", "1"}},
+		"lmpop": {{"2", "k0", "l", "left", "count", "2"}, {"1", "l", "right"}}, "blmpop": {{"0", "2", "k0", "l", "right", "count", "3"}},
+		"smove": {{"s", "k1", "a"}, {"k1", "s", "1"}}, "copy": {{"k0", "k1"}, {"k1", "l", "replace"}, {"s", "s", "db", "1"}}, "move": {{"k1", "1"}, {"l", "0"}},
+		"swapdb": {{"0", "1"}}, "setbit": {{"k2", "9", "1"}, {"k2", "0", "0"}}, "hincrbyfloat": {{"h", "a", "1.5"}}, "hincrby": {{"h", "a", "2"}},
+		"sinterstore": {{"k1", "s", "s"}}, "sdiffstore": {{"k2", "s", "k1"}}, "psetex": {{"k0", "5", "a"}}, "setex": {{"k1", "1", "a"}},
 		"blpop": {{"k0", "k1", "0"}}, "brpop": {{"k0", "k1", "0"}}, "brpoplpush": {{"k0", "k1", "0"}},
 	}
 	ran := map[string]bool{}
@@ -67,7 +72,7 @@ func TestRecord(t *testing.T) {
 		now := int64(1000)
 		s, c := recorder(t, &now)
 		waiter := s.newClient(nil)
-		for range 200 {
+		for range 300 {
 			if r.IntN(4) == 0 {
 				now += int64(r.IntN(6))
 			}
@@ -91,7 +96,7 @@ func TestRecord(t *testing.T) {
 			case 11:
 				a = []string{"select", fmt.Sprint(r.IntN(2))}
 			}
-			if form := forms[name]; form != nil {
+			if form := forms[name]; form != nil && r.IntN(4) > 0 {
 				a = append([]string{name}, form[r.IntN(len(form))]...)
 			}
 			before := s.store.changes

@@ -22,6 +22,8 @@ type options struct {
 	softTime    time.Duration
 	maxClients  int
 	timeout     time.Duration
+	events      string // whom notify-keyspace-events has told; see letters
+	forms       forms
 }
 
 // check refuses what redis-server refuses, also where it would have no effect.
@@ -56,7 +58,8 @@ type server struct {
 	blocked int             // clients that wait for a value
 	scripts map[string]bool // by the digest of their text
 
-	serial, accepted, refused, dropped, commands int64
+	serial int64
+	statistics
 }
 
 func newServer(loop *eventloop.Loop, o options) (*server, error) {
@@ -64,6 +67,8 @@ func newServer(loop *eventloop.Loop, o options) (*server, error) {
 		return nil, err
 	}
 	s := &server{options: o, loop: loop, store: newStore(loop), began: time.Now(), clients: map[*client]struct{}{}, scripts: map[string]bool{}}
+	s.forms = usualForms
+	s.store.publish = s.publish
 	for i := range databases {
 		s.databases = append(s.databases, newKeyspace(s.store, i))
 	}
@@ -99,6 +104,9 @@ func (s *server) close() error {
 	return s.log.close()
 }
 
+// statistics are what INFO counts until CONFIG RESETSTAT.
+type statistics struct{ accepted, refused, dropped, commands int64 }
+
 const (
 	databases  = 16
 	flushAt    = 64 << 10 // bytes of replies that are sent before more requests are run
@@ -120,6 +128,7 @@ type client struct {
 	out     []byte // replies not sent yet
 	ends    bool   // the connection ends once they are sent
 	awaits  bool   // await reads
+	silent  int    // requests that are not answered; -1 for all, see silence
 	left    bool   // the connection ends at its last deadline, whatever is sent
 
 	failure string // the last error that was answered; replay looks at it

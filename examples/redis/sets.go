@@ -2,6 +2,8 @@ package main
 
 // Commands on sets.
 
+import "github.com/turnloop/turnloop/internal/resp"
+
 type members = table[struct{}]
 
 func init() {
@@ -9,16 +11,22 @@ func init() {
 		return on(newTable[struct{}], f)
 	}
 	register(map[string]*command{
-		"sadd":      {-3, writes, set(sadd)},
-		"srem":      {-3, writes, set(removeAll)},
-		"scard":     {2, reads, set(length)},
-		"sismember": {3, reads, set(contains)},
-		"smembers":  {2, reads, set(func(c *client, t *members, _ [][]byte) bool { return c.members(t) })},
-		"spop":      {-2, writes, checked(optional(func(c *client, _ [][]byte) { c.syntax() }), set(spop))},
-		"sinter":    {-2, reads, combine(inter)},
-		"sunion":    {-2, reads, combine(union)},
-		"sdiff":     {-2, reads, combine(diff)},
-		"sscan":     {-3, reads, checked(cursors(2), set(scanOne(func(i item[struct{}]) []string { return []string{i.key} })))},
+		"sadd":        {-3, writes, set(sadd)},
+		"srem":        {-3, writes, set(removeAll)},
+		"scard":       {2, reads, set(length)},
+		"sismember":   {3, reads, set(contains)},
+		"smembers":    {2, reads, set(func(c *client, t *members, _ [][]byte) bool { return c.members(t) })},
+		"spop":        {-2, writes, checked(optional(func(c *client, _ [][]byte) { c.syntax() }), set(spop))},
+		"smismember":  {-3, reads, set(smismember)},
+		"smove":       {4, writes, smove},
+		"sinter":      {-2, reads, combine(inter)},
+		"sunion":      {-2, reads, combine(union)},
+		"sdiff":       {-2, reads, combine(diff)},
+		"sinterstore": {-3, writes, combineInto(inter)},
+		"sunionstore": {-3, writes, combineInto(union)},
+		"sdiffstore":  {-3, writes, combineInto(diff)},
+		"sintercard":  {-3, reads, sintercard},
+		"sscan":       {-3, reads, checked(cursors(2), set(scanOne(func(i item[struct{}]) []string { return []string{i.key} })))},
 	})
 }
 
@@ -59,22 +67,129 @@ func spop(c *client, t *members, a [][]byte) bool {
 	return n > 0
 }
 
+func smismember(c *client, t *members, a [][]byte) bool {
+	c.array(len(a) - 2)
+	for _, m := range a[2:] {
+		c.truth(t.has(m))
+	}
+	return false
+}
+
+// smove moves a member to another set.
+func smove(c *client, a [][]byte) {
+	var both [2]*members
+	for i, key := range a[1:3] {
+		e := c.keys.find(key)
+		if e == nil && i == 0 {
+			c.int(0)
+			return
+		}
+		if e != nil {
+			var ok bool
+			if both[i], ok = e.other.(*members); !ok {
+				c.error(wrongType)
+				return
+			}
+		}
+	}
+	from, to := both[0], both[1]
+	there := from.has(a[3])
+	if c.truth(there); !there || from == to {
+		return
+	}
+	from.remove(a[3])
+	c.keys.event = "srem"
+	if from.len() == 0 {
+		c.keys.tellChange(a[1])
+		c.keys.remove(a[1])
+	} else {
+		c.keys.touch(a[1])
+	}
+	if to == nil {
+		to = newTable[struct{}]()
+	}
+	added := to.set(a[3], struct{}{})
+	c.keys.make(a[2]).other = to
+	if added {
+		c.keys.change("sadd", a[2])
+	}
+}
+
+// sets returns the sets of these keys, empty ones for those that are not there. If one is something else, it answers.
+func (c *client) sets(keys [][]byte) (all []*members, ok bool) {
+	for _, key := range keys {
+		t := newTable[struct{}]()
+		if e := c.keys.find(key); e != nil {
+			if t, ok = e.other.(*members); !ok {
+				c.error(wrongType)
+				return nil, false
+			}
+		}
+		all = append(all, t)
+	}
+	return all, true
+}
+
 // combine makes a command that answers with the set that how makes of several.
 func combine(how func(all []*members) *members) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
-		var all []*members
-		for _, key := range a[1:] {
-			t := newTable[struct{}]()
-			if e := c.keys.find(key); e != nil {
-				var ok bool
-				if t, ok = e.other.(*members); !ok {
-					c.error(wrongType)
-					return
-				}
-			}
-			all = append(all, t)
+		if all, ok := c.sets(a[1:]); ok {
+			c.members(how(all))
 		}
-		c.members(how(all))
+	}
+}
+
+// combineInto makes a command that stores the set that how makes of several, in place of what the key has.
+func combineInto(how func(all []*members) *members) func(*client, [][]byte) {
+	return func(c *client, a [][]byte) {
+		all, ok := c.sets(a[2:])
+		if !ok {
+			return
+		}
+		result := how(all)
+		old := c.keys.find(a[1])
+		if c.int(result.len()); result.len() == 0 {
+			if old != nil {
+				c.keys.remove(a[1])
+			}
+			return
+		}
+		if old != nil {
+			c.keys.drop(a[1], old)
+		}
+		c.keys.make(a[1]).other = result
+		c.keys.touch(a[1])
+	}
+}
+
+// sintercard answers with how many members several sets have in common, at most with a limit.
+func sintercard(c *client, a [][]byte) {
+	n, ok := resp.ParseInt(a[1])
+	if !ok || n <= 0 {
+		c.error("ERR numkeys should be greater than 0")
+		return
+	}
+	if n > int64(len(a)-2) {
+		c.error("ERR Number of keys can't be greater than number of args")
+		return
+	}
+	limit, keys := int64(0), a[2:2+n]
+	for rest := a[2+n:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "limit") {
+			c.syntax()
+			return
+		}
+		if limit, ok = resp.ParseInt(rest[1]); !ok || limit < 0 {
+			c.error("ERR LIMIT can't be negative")
+			return
+		}
+	}
+	if all, ok := c.sets(keys); ok {
+		count := inter(all).len()
+		if limit > 0 {
+			count = int(min(limit, int64(count)))
+		}
+		c.int(count)
 	}
 }
 

@@ -16,11 +16,14 @@ func init() {
 		"get":    {2, reads, onText(func(c *client, old []byte, _ [][]byte) { c.reply(old) })},
 		"set":    {-3, writes, set},
 		"setex":  {4, writes, func(c *client, a [][]byte) { set(c, [][]byte{a[0], a[1], a[3], []byte("ex"), a[2]}) }},
+		"psetex": {4, writes, func(c *client, a [][]byte) { set(c, [][]byte{a[0], a[1], a[3], []byte("px"), a[2]}) }},
 		"setnx":  {3, writes, func(c *client, a [][]byte) { c.truth(c.keys.find(a[1]) == nil && c.store(a[1], a[2]) != nil) }},
 		"getset": {3, writes, onText(func(c *client, old []byte, a [][]byte) { c.reply(old); c.store(a[1], a[2]) })},
 		"getdel": {2, writes, onText(func(c *client, old []byte, a [][]byte) { c.reply(old); c.keys.remove(a[1]) })},
 		"mget":   {-2, reads, mget},
 		"mset":   {-3, writes, mset},
+		"msetnx": {-3, writes, msetnx},
+		"getex":  {-2, writes, checked(getExOptions, onText(getEx))},
 		"append": {3, writes, onText(appendTo)},
 		"strlen": {2, reads, onText(func(c *client, old []byte, _ [][]byte) { c.int(len(old)) })},
 		"incr":   {2, writes, onText(func(c *client, old []byte, a [][]byte) { c.add(a[1], old, 1) })},
@@ -60,16 +63,18 @@ func (c *client) store(key, v []byte) *entry {
 	if e.text == nil || cap(e.text) > 2*len(v)+64 {
 		e.text = make([]byte, 0, len(v))
 	}
-	e.text, e.other = append(e.text[:0], v...), nil
+	e.text, e.other, e.raw = append(e.text[:0], v...), nil, false
 	c.keys.expireAt(key, e, 0)
 	c.keys.touch(key)
 	return e
 }
 
 // update sets a key to a string, and keeps its expiry.
-func (c *client) update(key, v []byte) {
-	c.keys.make(key).text = v
+func (c *client) update(key, v []byte) *entry {
+	e := c.keys.make(key)
+	e.text, e.raw = v, false
 	c.keys.touch(key)
+	return e
 }
 
 // set is SET, with the options NX, XX, GET, KEEPTTL, EX, PX, EXAT and PXAT.
@@ -124,6 +129,9 @@ func set(c *client, a [][]byte) {
 	e := c.store(a[1], a[2])
 	if at != 0 {
 		c.keys.expireAt(a[1], e, at)
+		if unit != nil {
+			c.keys.tell('g', "expire", a[1])
+		}
 		c.amounts([]byte("SET"), a[1], a[2], []byte("PXAT"), decimal(at))
 	}
 }
@@ -172,10 +180,29 @@ func mset(c *client, a [][]byte) {
 		c.wrongCount(a)
 		return
 	}
+	c.storeAll(a)
+	c.ok()
+}
+
+func (c *client) storeAll(a [][]byte) {
 	for i := 1; i < len(a); i += 2 {
 		c.store(a[i], a[i+1])
 	}
-	c.ok()
+}
+
+func msetnx(c *client, a [][]byte) {
+	if len(a)%2 == 0 {
+		c.wrongCount(a)
+		return
+	}
+	for i := 1; i < len(a); i += 2 {
+		if c.keys.find(a[i]) != nil {
+			c.int(0)
+			return
+		}
+	}
+	c.storeAll(a)
+	c.int(1)
 }
 
 func appendTo(c *client, old []byte, a [][]byte) {
@@ -187,7 +214,7 @@ func appendTo(c *client, old []byte, a [][]byte) {
 		old = []byte{}
 	}
 	all := append(old, a[2]...)
-	c.update(a[1], all)
+	c.update(a[1], all).raw = true
 	c.int(len(all))
 }
 
@@ -237,4 +264,42 @@ func (c *client) sum(old []byte, n int64, what string) (sum int64, ok bool) {
 		return 0, false
 	}
 	return sum + n, true
+}
+
+func getExOptions(c *client, a [][]byte) bool {
+	ok := len(a) == 2 || len(a) == 3 && is(a[2], "persist") ||
+		len(a) == 4 && (is(a[2], "ex") || is(a[2], "px") || is(a[2], "exat") || is(a[2], "pxat"))
+	if !ok {
+		c.syntax()
+	}
+	return ok
+}
+
+func getEx(c *client, old []byte, a [][]byte) {
+	persist, e := len(a) == 3, c.keys.find(a[1])
+	if e == nil {
+		c.null()
+		return
+	}
+	var at int64
+	if len(a) == 4 {
+		var ok bool
+		if at, ok = c.moment(a[0], a[3], 1, a[2][0]|0x20 == 'e', len(a[2]) == 2); !ok {
+			return
+		}
+	}
+	c.bulk(old)
+	switch {
+	case persist && e.expires != 0:
+		c.keys.expireAt(a[1], e, 0)
+		c.keys.change("persist", a[1])
+		c.amounts([]byte("PERSIST"), a[1])
+	case at != 0 && at <= c.keys.time() && !c.keys.asleep:
+		c.keys.remove(a[1])
+		c.amounts([]byte("DEL"), a[1])
+	case at != 0:
+		c.keys.expireAt(a[1], e, at)
+		c.keys.change("expire", a[1])
+		c.amounts([]byte("PEXPIREAT"), a[1], decimal(at))
+	}
 }

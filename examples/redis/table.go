@@ -32,6 +32,11 @@ func (t *table[V]) get(key []byte) (value V, ok bool) {
 	return value, false
 }
 
+func (t *table[V]) has(key []byte) bool {
+	_, ok := t.places.Of[string(key)]
+	return ok
+}
+
 // set stores a value, and tells whether the key is new.
 func (t *table[V]) set(key []byte, value V) bool {
 	if i, ok := t.places.Of[string(key)]; ok {
@@ -66,6 +71,15 @@ func (t *table[V]) remove(key []byte) bool {
 
 // random returns a random item. The table must not be empty.
 func (t *table[V]) random() item[V] { return t.items[rand.IntN(len(t.items))] }
+
+// clone returns a table with the same items.
+func (t *table[V]) clone() *table[V] {
+	own := newTable[V]()
+	for _, i := range t.items {
+		own.set([]byte(i.key), i.value)
+	}
+	return own
+}
 
 // scan returns at most count items, and the cursor for the next call. Cursor 0 is both the beginning and the end.
 func (t *table[V]) scan(cursor, count int) (some []item[V], next int) {
