@@ -46,7 +46,7 @@ func find(a [][]byte) *command {
 func named(name []byte) *command { return lookup(commands, name) }
 
 func lookup(in map[string]*command, name []byte) *command {
-	var lower [24]byte
+	var lower [32]byte
 	if len(name) > len(lower) {
 		return nil
 	}

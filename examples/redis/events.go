@@ -10,7 +10,7 @@ import (
 // The classes of events, each with its letter. K and E are the two kinds of channels, m and n are outside of A.
 const (
 	allEvents   = "g$lshzxetd"
-	otherEvents = "KEmn"
+	otherEvents = "nKEm"
 )
 
 // events are the names of commands' events where they are not the commands' own.

@@ -39,11 +39,18 @@ func pairs(c *client, a [][]byte) bool {
 	return len(a)%2 == 0
 }
 
+// setField tells whether a field is new.
+func (c *client) setField(t *fields, name, value []byte) bool {
+	is := t.set(name, value)
+	t.wide = t.wide || max(len(name), len(value)) > c.forms.hashValue || t.len() > c.forms.hashEntries
+	return is
+}
+
 // hset is HSET and HMSET. HMSET answers with OK only.
 func hset(c *client, t *fields, a [][]byte) bool {
 	added := 0
 	for i := 2; i < len(a); i += 2 {
-		if t.set(a[i], bytes.Clone(a[i+1])) {
+		if c.setField(t, a[i], bytes.Clone(a[i+1])) {
 			added++
 		}
 	}
@@ -58,7 +65,7 @@ func hset(c *client, t *fields, a [][]byte) bool {
 func hsetnx(c *client, t *fields, a [][]byte) bool {
 	_, there := t.get(a[2])
 	if !there {
-		t.set(a[2], bytes.Clone(a[3]))
+		c.setField(t, a[2], bytes.Clone(a[3]))
 	}
 	c.truth(!there)
 	return !there
@@ -103,7 +110,7 @@ func hincrby(c *client, t *fields, a [][]byte) bool {
 	old, _ := t.get(a[2])
 	sum, ok := c.sum(old, n, "hash value is not an integer")
 	if ok {
-		t.set(a[2], decimal(sum))
+		c.setField(t, a[2], decimal(sum))
 		c.int64(sum)
 	}
 	return ok
@@ -113,7 +120,7 @@ func hincrbyfloat(c *client, t *fields, a [][]byte) bool {
 	old, _ := t.get(a[2])
 	text, ok := c.sumOfFractions(old, a[3], "hash value is not a float")
 	if ok {
-		t.set(a[2], []byte(text))
+		c.setField(t, a[2], []byte(text))
 		c.string(text)
 		c.amounts([]byte("HSET"), a[1], a[2], []byte(text))
 	}

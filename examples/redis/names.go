@@ -20,9 +20,11 @@ func init() {
 		"touch":     {-2, reads, exists},
 		"randomkey": {1, reads, randomKey},
 		"object":    {-2, family, nil},
+		"memory":    {-2, family, nil},
 	})
 	maps.Copy(subcommands, map[string]*command{
-		"object|encoding": {3, reads, object(func(c *client, e *entry) { c.string(c.encoding(e)) })},
+		"memory|usage":    {-3, reads, memoryUsage},
+		"object|encoding": {3, reads, object(func(c *client, e *entry) { c.string(encoding(e)) })},
 		"object|refcount": {3, reads, object(func(c *client, _ *entry) { c.int(1) })},
 	})
 }
@@ -142,6 +144,14 @@ func randomKey(c *client, _ [][]byte) {
 	c.null()
 }
 
+func memoryUsage(c *client, a [][]byte) {
+	if len(a) > 3 && (len(a) != 5 || !is(a[3], "samples")) {
+		c.syntax()
+		return
+	}
+	object(func(c *client, e *entry) { c.int(e.size(a[2])) })(c, a)
+}
+
 // object makes a command of OBJECT.
 func object(f func(c *client, e *entry)) func(*client, [][]byte) {
 	return func(c *client, a [][]byte) {
@@ -153,31 +163,15 @@ func object(f func(c *client, e *entry)) func(*client, [][]byte) {
 	}
 }
 
-// encoding names the form in which redis-server would keep a value that it is given as it is.
-func (s *server) encoding(e *entry) string {
+// encoding names the form in which redis-server would keep a value.
+func encoding(e *entry) string {
 	switch v := e.other.(type) {
 	case *deque:
 		return "quicklist"
 	case *fields:
-		for _, i := range v.items {
-			if max(len(i.key), len(i.value)) > s.forms.hashValue {
-				return "hashtable"
-			}
-		}
-		if v.len() > s.forms.hashEntries {
-			return "hashtable"
-		}
-		return "listpack"
+		return oneOf(v.wide, "hashtable", "listpack")
 	case *members:
-		for _, i := range v.items {
-			if _, ok := resp.ParseInt([]byte(i.key)); !ok {
-				return "hashtable"
-			}
-		}
-		if v.len() > s.forms.setIntegers {
-			return "hashtable"
-		}
-		return "intset"
+		return oneOf(v.wide, "hashtable", "intset")
 	}
 	_, integer := resp.ParseInt(e.text)
 	switch {
@@ -189,6 +183,34 @@ func (s *server) encoding(e *entry) string {
 		return "embstr"
 	}
 	return "raw"
+}
+
+func oneOf(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// size estimates the bytes that a key and its value take.
+func (e *entry) size(key []byte) int {
+	const each = 64 // for what is known of it
+	n := each + len(key) + cap(e.text)
+	switch v := e.other.(type) {
+	case *deque:
+		for _, b := range v.all() {
+			n += each + len(b)
+		}
+	case *fields:
+		for _, i := range v.items {
+			n += 2*each + len(i.key) + len(i.value)
+		}
+	case *members:
+		for _, i := range v.items {
+			n += each + len(i.key)
+		}
+	}
+	return n
 }
 
 const mostEmbedded = 44 // bytes of a string that redis-server keeps together with what it knows of it

@@ -2,7 +2,11 @@ package main
 
 // Commands on sets.
 
-import "github.com/turnloop/turnloop/internal/resp"
+import (
+	"slices"
+
+	"github.com/turnloop/turnloop/internal/resp"
+)
 
 type members = table[struct{}]
 
@@ -41,7 +45,7 @@ func (c *client) members(t *members) bool {
 func sadd(c *client, t *members, a [][]byte) bool {
 	before := t.len()
 	for _, m := range a[2:] {
-		t.set(m, struct{}{})
+		c.addMember(t, m)
 	}
 	c.int(t.len() - before)
 	return t.len() > before
@@ -65,6 +69,16 @@ func spop(c *client, t *members, a [][]byte) bool {
 	}
 	c.amounts(gone...)
 	return n > 0
+}
+
+// addMember tells whether a member is new.
+func (c *client) addMember(t *members, m []byte) bool {
+	is := t.set(m, struct{}{})
+	if !t.wide {
+		_, integer := resp.ParseInt(m)
+		t.wide = !integer || t.len() > c.forms.setIntegers
+	}
+	return is
 }
 
 func smismember(c *client, t *members, a [][]byte) bool {
@@ -108,7 +122,7 @@ func smove(c *client, a [][]byte) {
 	if to == nil {
 		to = newTable[struct{}]()
 	}
-	added := to.set(a[3], struct{}{})
+	added := c.addMember(to, a[3])
 	c.keys.make(a[2]).other = to
 	if added {
 		c.keys.change("sadd", a[2])
@@ -157,9 +171,15 @@ func combineInto(how func(all []*members) *members) func(*client, [][]byte) {
 		if old != nil {
 			c.keys.drop(a[1], old)
 		}
+		result.wide = result.len() > c.forms.setIntegers || slices.ContainsFunc(result.items, noInteger)
 		c.keys.make(a[1]).other = result
 		c.keys.touch(a[1])
 	}
+}
+
+func noInteger(i item[struct{}]) bool {
+	_, is := resp.ParseInt([]byte(i.key))
+	return !is
 }
 
 // sintercard answers with how many members several sets have in common, at most with a limit.

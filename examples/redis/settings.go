@@ -21,7 +21,7 @@ type setting struct {
 	set   func(o *options, value string) bool
 }
 
-// forms are the settings that choose how redis-server keeps values. Here they only say what OBJECT ENCODING answers.
+// forms are the settings that choose how redis-server keeps values. Here they choose what OBJECT ENCODING answers, and nothing else.
 type forms struct{ hashEntries, hashValue, setIntegers, listSize, listDepth int }
 
 var usualForms = forms{512, 64, 512, -2, 0}
@@ -50,7 +50,7 @@ var settings = []setting{
 			o.timeout = time.Duration(n) * time.Second
 			return ok
 		}},
-	{[]string{"notify-keyspace-events"}, func(s *server) string { return strings.Replace(s.events, allEvents, "A", 1) },
+	{[]string{"notify-keyspace-events"}, func(s *server) string { return strings.NewReplacer(allEvents+"n", "A", allEvents, "A").Replace(s.events) },
 		func(o *options, value string) (ok bool) {
 			o.events, ok = letters(value)
 			return ok

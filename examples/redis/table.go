@@ -14,6 +14,7 @@ import (
 type table[V any] struct {
 	places slim.Map[string, int]
 	items  []item[V]
+	wide   bool // redis-server would not keep them in a compact form any more; see forms
 }
 
 type item[V any] struct {
@@ -75,6 +76,7 @@ func (t *table[V]) random() item[V] { return t.items[rand.IntN(len(t.items))] }
 // clone returns a table with the same items.
 func (t *table[V]) clone() *table[V] {
 	own := newTable[V]()
+	own.wide = t.wide
 	for _, i := range t.items {
 		own.set([]byte(i.key), i.value)
 	}
