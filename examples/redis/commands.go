@@ -84,13 +84,15 @@ func (c *client) run(a [][]byte) {
 		c.refuse(a, fmt.Sprintf("wrong number of arguments for '%s' command", title(a)))
 	case c.subscribed() > 0 && c.version == 2 && !forSubscribers(cmd, a[0]):
 		c.refuse(a, fmt.Sprintf("Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", title(a)))
+	case c.tooMuch(cmd, a[0]):
+		c.refuse(a, outOfMemory)
 	case c.multi && cmd.kind != controls:
 		c.enqueue(a)
 	default:
 		c.call(cmd, a)
 		c.handOver()
 	}
-	if c.silent != 0 {
+	if c.silent != 0 && (cmd == nil || cmd.kind != subscribes) { // those have no replies, but messages
 		c.hush(before)
 	}
 }
@@ -130,7 +132,15 @@ func (c *client) refuse(a [][]byte, why string) {
 		c.error("EXECABORT Transaction discarded because of: " + why)
 		return
 	}
-	c.error("ERR " + why)
+	c.refusal(why)
+}
+
+// refusal answers with an error that has its own kind, or else the usual one.
+func (c *client) refusal(why string) {
+	if why != outOfMemory {
+		why = "ERR " + why
+	}
+	c.error(why)
 }
 
 // call runs a command, and records its changes in the file.

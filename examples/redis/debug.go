@@ -2,7 +2,15 @@ package main
 
 // DEBUG, as far as it harms nobody: what tests of clients ask of redis-server.
 
-import "maps"
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+)
 
 func init() {
 	register(map[string]*command{"debug": {-2, family, nil}})
@@ -11,6 +19,7 @@ func init() {
 		"debug|log":               {3, reads, fine},
 		"debug|jmap":              {2, reads, fine},
 		"debug|reload":            {-2, reads, fine}, // what would be read is what is there
+		"debug|digest-value":      {-2, reads, digests},
 		"debug|set-active-expire": {3, reads, activeExpire},
 
 		"debug|quicklist-packed-threshold": {3, reads, fine}, // lists have one form
@@ -25,4 +34,36 @@ func activeExpire(c *client, a [][]byte) {
 		}
 	}
 	c.ok()
+}
+
+// digests answers with a digest of the value of each key: equal values have equal ones.
+func digests(c *client, a [][]byte) {
+	c.array(len(a) - 2)
+	for _, key := range a[2:] {
+		sum := sha1.New()
+		if e := c.keys.find(key); e != nil {
+			e.digest(sum)
+		}
+		c.string(hex.EncodeToString(sum.Sum(nil)))
+	}
+}
+
+func (e *entry) digest(sum hash.Hash) {
+	var all []string
+	switch v := e.other.(type) {
+	case *deque:
+		for _, b := range v.all() {
+			fmt.Fprintf(sum, "%q", b)
+		}
+	case *fields:
+		for _, i := range v.items {
+			all = append(all, fmt.Sprintf("%q%q", i.key, i.value))
+		}
+	case *members:
+		for _, i := range v.items {
+			all = append(all, fmt.Sprintf("%q", i.key))
+		}
+	}
+	slices.Sort(all)
+	fmt.Fprintf(sum, "%s %d %q %s", typeOf(e), e.expires, e.text, strings.Join(all, ""))
 }

@@ -16,14 +16,17 @@ const (
 // events are the names of commands' events where they are not the commands' own.
 var events = map[string]string{
 	"setex": "set", "psetex": "set", "setnx": "set", "getset": "set", "mset": "set", "msetnx": "set", "incr": "incrby", "decr": "decrby",
-	"lpushx": "lpush", "rpushx": "rpush", "hmset": "hset", "hsetnx": "hset", "expireat": "expire", "pexpire": "expire", "pexpireat": "expire",
-	"blpop": "lpop", "brpop": "rpop", "decrby": "decrby", "setbit": "setbit",
+	"lpushx": "lpush", "rpushx": "rpush", "hmset": "hset", "hsetnx": "hset",
+	"expireat": "expire", "pexpire": "expire", "pexpireat": "expire",
 }
 
 // general are the events of all types of values.
-var general = map[string]bool{"expire": true, "persist": true, "rename_from": true, "rename_to": true, "copy_to": true, "move_from": true, "move_to": true}
+var general = map[string]bool{
+	"expire": true, "persist": true, "rename_from": true, "rename_to": true, "copy_to": true, "move_from": true, "move_to": true,
+}
 
-// letters reads the classes of a setting, and returns each once, in the order of redis-server. ok is false if there is no such class.
+// letters reads the classes of a setting, and returns each once, in the order of redis-server. ok is false if there is no
+// such class.
 func letters(setting string) (heard string, ok bool) {
 	setting = strings.ReplaceAll(setting, "A", allEvents)
 	for _, l := range allEvents + otherEvents {

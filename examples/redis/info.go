@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -130,12 +129,12 @@ func swap(c *client, a [][]byte) {
 // swapped tells those who watch keys or wait for them of the content that was the other's.
 func (k *keyspace) swapped(other *keyspace) {
 	for key := range k.watched.Of {
-		if one := []byte(key); k.entries.has(one) || other.entries.has(one) {
+		if one := []byte(key); k.alive(one) || other.alive(one) {
 			k.mark(one)
 		}
 	}
 	for key := range k.waiting {
-		if k.entries.has([]byte(key)) {
+		if k.alive([]byte(key)) {
 			k.ready = append(k.ready, place{k.number, key})
 		}
 	}
@@ -296,8 +295,6 @@ func channels(c *client, a [][]byte) {
 }
 
 func info(c *client, _ [][]byte) {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
 	appends := 0
 	if c.log != nil {
 		appends = 1
@@ -313,7 +310,7 @@ func info(c *client, _ [][]byte) {
 		"# Persistence\r\naof_enabled:%d\r\n\r\n# Stats\r\ntotal_connections_received:%d\r\ntotal_commands_processed:%d\r\n"+
 		"rejected_connections:%d\r\nclient_output_buffer_limit_disconnections:%d\r\nexpired_keys:%d\r\n"+
 		"pubsub_channels:%d\r\npubsub_patterns:%d\r\n\r\n# Replication\r\nrole:master\r\n\r\n# Keyspace\r\n%s",
-		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, c.blocked, m.HeapAlloc, appends,
+		version, os.Getpid(), int(time.Since(c.began).Seconds()), len(c.clients), c.maxClients, c.blocked, used(), appends,
 		c.accepted, c.server.commands, c.refused, c.dropped, c.keys.expired, len(c.server.channels.Of), len(c.server.patterns.Of), keyspaces))
 }
 

@@ -102,6 +102,12 @@ func (k *keyspace) find(key []byte) *entry {
 // lives tells whether an entry has not expired yet.
 func (k *store) lives(e *entry) bool { return e.expires == 0 || k.asleep || k.time() < e.expires }
 
+// alive tells whether there is a key, and leaves it there if it has expired.
+func (k *keyspace) alive(key []byte) bool {
+	e, ok := k.entries.get(key)
+	return ok && k.lives(e)
+}
+
 // make returns the value of a key, and makes an empty one if there is no such key.
 func (k *keyspace) make(key []byte) *entry {
 	e := k.find(key)
@@ -203,7 +209,7 @@ func (k *keyspace) awaken() {
 func (k *keyspace) clear() {
 	k.changes++
 	for key := range k.watched.Of {
-		if k.entries.has([]byte(key)) {
+		if k.alive([]byte(key)) {
 			k.mark([]byte(key))
 		}
 	}

@@ -24,6 +24,7 @@ type options struct {
 	timeout     time.Duration
 	events      string // whom notify-keyspace-events has told; see letters
 	forms       forms
+	maxMemory   int64 // bytes; 0 is no limit
 }
 
 // check refuses what redis-server refuses, also where it would have no effect.

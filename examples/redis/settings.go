@@ -14,7 +14,8 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// setting is a setting: its names, how it is read, and how it is changed, if it can be. set tells whether the value is allowed.
+// setting is a setting: its names, how it is read, and how it is changed, if it can be. set tells whether the value is
+// allowed.
 type setting struct {
 	names []string
 	get   func(s *server) string
@@ -36,7 +37,7 @@ var settings = []setting{
 	fixed("appendfsync", func(s *server) string { return s.fsync }),
 	fixed("databases", func(*server) string { return strconv.Itoa(databases) }),
 	fixed("save", func(*server) string { return "" }),
-	fixed("maxmemory", func(*server) string { return "0" }),
+	fixed("maxmemory-policy", func(*server) string { return "noeviction" }),
 	fixed("proto-max-bulk-len", func(*server) string { return strconv.Itoa(resp.MaxBulk) }),
 	number("maxclients", 1, func(o *options) *int { return &o.maxClients }),
 	number("hash-max-listpack-entries hash-max-ziplist-entries", 0, func(o *options) *int { return &o.forms.hashEntries }),
@@ -50,7 +51,14 @@ var settings = []setting{
 			o.timeout = time.Duration(n) * time.Second
 			return ok
 		}},
-	{[]string{"notify-keyspace-events"}, func(s *server) string { return strings.NewReplacer(allEvents+"n", "A", allEvents, "A").Replace(s.events) },
+	{[]string{"maxmemory"}, func(s *server) string { return strconv.FormatInt(s.maxMemory, 10) },
+		func(o *options, value string) (ok bool) {
+			o.maxMemory, ok = resp.ParseInt([]byte(value))
+			return ok && o.maxMemory >= 0
+		}},
+	{[]string{"notify-keyspace-events"}, func(s *server) string {
+		return strings.NewReplacer(allEvents+"n", "A", allEvents, "A").Replace(s.events)
+	},
 		func(o *options, value string) (ok bool) {
 			o.events, ok = letters(value)
 			return ok
@@ -76,9 +84,12 @@ func between(value string, least int) (n int, ok bool) {
 func init() {
 	register(map[string]*command{"config": {-2, family, nil}})
 	maps.Copy(subcommands, map[string]*command{
-		"config|get":       {-3, reads, config},
-		"config|set":       {-4, reads, configure},
-		"config|resetstat": {2, reads, func(c *client, _ [][]byte) { c.statistics, c.keys.expired = statistics{}, 0; c.ok() }},
+		"config|get": {-3, reads, config},
+		"config|set": {-4, reads, configure},
+		"config|resetstat": {2, reads, func(c *client, _ [][]byte) {
+			c.statistics, c.keys.expired = statistics{}, 0
+			c.ok()
+		}},
 	})
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 )
 
 // transaction is the state of a client between WATCH, MULTI and EXEC.
@@ -69,6 +70,9 @@ func execute(c *client, _ [][]byte) {
 		return
 	case t.stale:
 		c.nullArray()
+		return
+	case slices.ContainsFunc(t.queue, func(a [][]byte) bool { return c.tooMuch(find(a), a[0]) }):
+		c.error("EXECABORT Transaction discarded because of: " + outOfMemory)
 		return
 	}
 	c.array(len(t.queue))
