@@ -13,10 +13,9 @@ import (
 )
 
 type (
-	Queue  = queue
-	Line   = line
-	Timers = timers
-	Task   = task
+	Queue = queue
+	Line  = line
+	Task  = task
 )
 
 const ChunkSize = chunkSize
@@ -41,13 +40,6 @@ func (q *queue) HeadSlots() *[chunkSize]task { return &q.head.slots }
 func (q *line) Push(t Task) error  { return q.push(t) }
 func (q *line) Pop() (Task, error) { return q.pop() }
 func (q *line) Cap() int           { return cap(q.tasks) }
-
-func (ts *timers) Insert(id loopapi.TimerID, at int64, fn func()) error { return ts.insert(id, at, fn) }
-func (ts *timers) Cancel(id loopapi.TimerID) (bool, error)              { return ts.cancel(id) }
-func (ts *timers) Due(now int64, limit uint64) bool                     { return ts.due(now, limit) }
-func (ts *timers) Pop() (Task, error)                                   { return ts.pop() }
-func (ts *timers) Audit() error                                         { return ts.audit() }
-func (ts *timers) Len() int                                             { return len(ts.order) }
 
 // Transition moves the loop's state, as the loop does.
 func (l *Loop) Transition(to loopapi.State) {
@@ -121,15 +113,15 @@ var Breaks = []struct {
 	{"line: position", func(l *Loop) { l.micro.head++ }, run, "next"},
 	{"line: beyond its end", func(l *Loop) { l.micro.head = len(l.micro.tasks) + 1 }, microtask, "ScheduleMicrotask"},
 	{"line: slot emptied", func(l *Loop) { l.micro.tasks[l.micro.head] = task{} }, run, "next"},
-	{"timers: order", func(l *Loop) { l.timers.order[0].deadline = l.timers.order[1].deadline + 1 }, run, "sleep"},
-	{"timers: place", func(l *Loop) { l.timers.order[0].at = 1 }, run, "next"},
-	{"timers: name lost", func(l *Loop) { delete(l.timers.byID, l.timers.order[0].id) }, run, "next"},
+	{"timers: order", func(l *Loop) { l.timers.Heap[0].Deadline = l.timers.Heap[1].Deadline + 1 }, run, "sleep"},
+	{"timers: place", func(l *Loop) { l.timers.Heap[0].At = 1 }, run, "next"},
+	{"timers: name lost", func(l *Loop) { delete(l.timers.ByID, l.timers.Heap[0].ID) }, run, "next"},
 	{"timers: name of other", func(l *Loop) {
-		a, b := l.timers.order[8], l.timers.order[9]
-		l.timers.byID[a.id], l.timers.byID[b.id] = b, a
+		a, b := l.timers.Heap[8], l.timers.Heap[9]
+		l.timers.ByID[a.ID], l.timers.ByID[b.ID] = b, a
 	}, end, "shutdown phase timers"},
 	{"timers: books", func(l *Loop) { l.timers.dropped++ }, schedule, "ScheduleTimer"},
-	{"timers: deep order", func(l *Loop) { o := l.timers.order; o.Swap(0, len(o)-1) }, end, "shutdown phase timers"},
+	{"timers: deep order", func(l *Loop) { o := l.timers.Heap; o.Swap(0, len(o)-1) }, end, "shutdown phase timers"},
 	{"table: guests", func(l *Loop) { l.admitted = l.announced + 1 }, run, "poll"},
 	{"phases: skipped", func(l *Loop) { l.phase = 3 }, end, "shutdown audit"},
 	{"clock", func(l *Loop) { l.SetTickTime(rival.Never) }, run, "tick"},

@@ -166,7 +166,7 @@ var phases = [...]struct {
 	}},
 	{"timers", func(l *Loop, op string) bool {
 		if err := l.timers.audit(); err != nil {
-			l.violated(op, err, "pending", len(l.timers.order))
+			l.violated(op, err, "pending", len(l.timers.Heap))
 		}
 		l.timers.drop()
 		return true

@@ -59,9 +59,6 @@ func TestBadConfig(t *testing.T) {
 		cfg loopapi.Config
 		opt []alternateone.Option
 	}{
-		"QueueLimit":       {loopapi.Config{QueueLimit: -1}, nil},
-		"TickBudget":       {loopapi.Config{TickBudget: -1}, nil},
-		"MicrotaskBudget":  {loopapi.Config{MicrotaskBudget: -1}, nil},
 		"AutoExit":         {loopapi.Config{AutoExit: true}, nil},
 		"option 0":         {loopapi.Config{}, []alternateone.Option{nil}},
 		"WithLogger":       {loopapi.Config{}, []alternateone.Option{alternateone.WithLogger(nil)}},

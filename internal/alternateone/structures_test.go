@@ -1,16 +1,11 @@
 package alternateone_test
 
-// The memory of the queues, and the timers beside a slow model. That queues keep their order is what the conformance kit proves;
-// timers of equal deadlines are too rare there.
+// The memory of the queues. That they keep their order is what the conformance kit proves.
 
 import (
-	"cmp"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/alternateone"
-	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
 // TestLineStaysSmall keeps a line from ever being empty: popping moves nothing, and yet the slice does not grow for ever.
@@ -57,50 +52,6 @@ func TestChunkCleared(t *testing.T) {
 	for i := range slots {
 		if !slots[i].Empty() {
 			t.Errorf("slot %d of a chunk that was given back is not clear", i)
-		}
-	}
-}
-
-// TestTimersModel schedules, cancels and pops at random beside a sorted list.
-func TestTimersModel(t *testing.T) {
-	type entry struct {
-		id loopapi.TimerID
-		at int64
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	var ts alternateone.Timers
-	var model []entry
-	for id := loopapi.TimerID(1); id < 20_000; id++ {
-		switch pick := rng.IntN(10); {
-		case pick < 5:
-			e := entry{id, rng.Int64N(50)}
-			must(t, ts.Insert(e.id, e.at, noop))
-			model = append(model, e)
-		case pick < 7 && len(model) > 0:
-			i := rng.IntN(len(model))
-			for _, want := range []bool{true, false} {
-				if found, err := ts.Cancel(model[i].id); err != nil || found != want {
-					t.Fatalf("Cancel of timer %d returned %v, %v, want %v", model[i].id, found, err, want)
-				}
-			}
-			model = slices.Delete(model, i, i+1)
-		case len(model) > 0:
-			slices.SortFunc(model, func(a, b entry) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
-			first := model[0]
-			if ts.Due(first.at-1, uint64(id)) || ts.Due(first.at, uint64(first.id)-1) || !ts.Due(first.at, uint64(first.id)) {
-				t.Fatalf("timer %d of %d is due at the wrong time", first.id, first.at)
-			}
-			got, err := ts.Pop()
-			if must(t, err); got.ID() != uint64(first.id) {
-				t.Fatalf("timer %d fired, want %d", got.ID(), first.id)
-			}
-			model = model[1:]
-		}
-		if id%100 == 0 {
-			must(t, ts.Audit())
-		}
-		if ts.Len() != len(model) {
-			t.Fatalf("%d timers are pending, want %d", ts.Len(), len(model))
 		}
 	}
 }

@@ -138,9 +138,9 @@ func (l *Loop) decide() (timeout time.Duration, ok bool) {
 		return 0, false
 	}
 	if err := l.timers.check(0); err != nil { // the timeout relies on the first timer
-		l.violated("sleep", err, "pending", len(l.timers.order))
+		l.violated("sleep", err, "pending", len(l.timers.Heap))
 	}
-	deadline, now := l.timers.earliest(), l.Now()
+	deadline, now := l.timers.Earliest(), l.Now()
 	if l.waiting() > 0 || deadline <= now {
 		return 0, len(l.table.watch) > 0
 	}

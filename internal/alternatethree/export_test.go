@@ -25,11 +25,9 @@ func (r *ring) Pop() func()    { return r.pop() }
 func (r *ring) Shrink()        { r.shrink() }
 func (r *ring) Cap() int       { return len(r.fns) }
 
-func (l *Loop) Verify() time.Duration                      { return l.verify() }
-func (l *Loop) LockIngress() (unlock func())               { l.in.mu.Lock(); return l.in.mu.Unlock }
-func (l *Loop) PopDue(now int64) func()                    { return l.timers.popDue(now) }
-func (l *Loop) Insert(at int64, fn func()) loopapi.TimerID { id, _ := l.insert(at, fn); return id }
-func (l *Loop) LockTimers() (unlock func())                { l.timers.mu.Lock(); return l.timers.mu.Unlock }
+func (l *Loop) Verify() time.Duration        { return l.verify() }
+func (l *Loop) LockIngress() (unlock func()) { l.in.mu.Lock(); return l.in.mu.Unlock }
+func (l *Loop) LockTimers() (unlock func())  { l.timers.mu.Lock(); return l.timers.mu.Unlock }
 
 // NewOn makes a loop on a poller of the test's.
 func NewOn(cfg loopapi.Config, open func() (rival.Poller, error), opts ...Option) (*Loop, error) {

@@ -77,12 +77,10 @@ func (l *Loop) drained() bool {
 func (l *Loop) end() {
 	l.external, l.internal, l.micro = list{}, list{}, ring{}
 	l.ready, l.called = nil, 0
-	l.timers.mu.Lock()
-	l.timers.reset()
-	l.timers.mu.Unlock()
+	l.timers.drop()
 	l.table.drop()
 	if err := l.poller.Close(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
-		l.call(func() { l.log().Error("closing the poller of an event loop", "error", wrap(err, "close the poller")) })
+		l.faults.Call(func() { l.log().Error("closing the poller of an event loop", "error", wrap(err, "close the poller")) })
 	}
 	l.state.terminated()
 	l.End()

@@ -3,6 +3,7 @@ package alternatethree
 // The loop: its fields and its tick.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -38,8 +39,7 @@ type Loop struct {
 	runaway      bool
 	microBreach  bool
 	ghosts       bool
-	fault        *loopapi.PanicError // the callback that did not return and was not reported yet
-	told         int                 // how often its report has failed: see report
+	faults       rival.Faults
 
 	// Fixed by New.
 	cfg    loopapi.Config
@@ -69,13 +69,14 @@ func newLoop(cfg loopapi.Config, opts []Option, open func() (rival.Poller, error
 	}
 	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
 	l.Init()
+	l.faults = rival.Faults{Handlers: cfg, Logger: l.log}
 	for _, opt := range opts {
 		opt(l)
 	}
 	if l.poller, err = open(); err != nil {
 		return nil, fmt.Errorf("eventloop: open the poller: %w", err)
 	}
-	l.timers.reset()
+	l.timers.noteFirst()
 	l.table.entries = make(map[int]*registration)
 	return l, nil
 }
@@ -148,11 +149,11 @@ func (l *Loop) runInternal() bool {
 			return true
 		}
 		if l.internalLeft == 0 {
-			l.overload(&l.runaway, rival.ErrRunaway)
+			l.faults.Overload(&l.runaway, rival.ErrRunaway)
 			return false
 		}
 		l.internalLeft--
-		l.call(l.internal.pop())
+		l.faults.Call(l.internal.pop())
 		l.checkpoint()
 	}
 }
@@ -168,14 +169,14 @@ func (l *Loop) runExternal() {
 			continue // internal tasks may have come along
 		}
 		if l.externalLeft == 0 {
-			l.overload(&l.overloaded, loopapi.ErrLoopOverloaded)
+			l.faults.Overload(&l.overloaded, loopapi.ErrLoopOverloaded)
 			return
 		}
 		l.externalLeft--
 		if l.cfg.QueueLimit > 0 {
 			l.in.waiting.Add(-1)
 		}
-		l.call(l.external.pop())
+		l.faults.Call(l.external.pop())
 		l.checkpoint()
 	}
 }
@@ -184,6 +185,18 @@ func (l *Loop) runExternal() {
 func (l *Loop) hasWork() bool {
 	return !l.micro.empty() || !l.internal.empty() || !l.external.empty()
 }
+
+// serve runs the loop to its end.
+func (l *Loop) serve() {
+	l.faults.Serve(&l.Base, func(resumed bool) {
+		for l.tick(resumed) {
+			resumed = false
+		}
+	}, l.end)
+}
+
+// log returns the logger of the options, or the current default.
+func (l *Loop) log() *slog.Logger { return cmp.Or(l.logger, slog.Default()) }
 
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State { return l.state.load() }

@@ -87,10 +87,10 @@ func (l *Loop) checkpoint() {
 		}
 		if l.microLeft == 0 {
 			l.microHeld = true
-			l.overload(&l.microBreach, loopapi.ErrMicrotaskBudget)
+			l.faults.Overload(&l.microBreach, loopapi.ErrMicrotaskBudget)
 			return
 		}
 		l.microLeft--
-		l.call(l.micro.pop())
+		l.faults.Call(l.micro.pop())
 	}
 }

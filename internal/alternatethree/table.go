@@ -76,7 +76,7 @@ func (l *Loop) collectReady(events []poller.Event) {
 		time.Sleep(ghostPause)
 	}
 	if err != nil && !known {
-		l.call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
+		l.faults.Call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
 	}
 }
 
@@ -138,7 +138,7 @@ func (l *Loop) runReady() {
 		l.called++
 		r := next.registration
 		if r.fired = next.events & loopapi.IOEvents(r.wanted.Load()); r.fired != 0 {
-			l.call(r.call)
+			l.faults.Call(r.call)
 		}
 		if l.called%ioBatch == 0 {
 			l.checkpoint()

@@ -83,47 +83,6 @@ func TestRegistrationDoesNotDisturbTheSleep(t *testing.T) {
 	}
 }
 
-// TestCollectThenExecute changes the table in the midst of a batch: from the callback, and from a goroutine that the
-// callback waits for, which needs the lock.
-func TestCollectThenExecute(t *testing.T) {
-	elsewhere := func(fn func()) {
-		done := make(chan struct{})
-		go func() { defer close(done); fn() }()
-		<-done
-	}
-	here := func(fn func()) { fn() }
-	for where, on := range map[string]func(func()){"in the callback": here, "by another goroutine": elsewhere} {
-		c := newCalls(t)
-		var got loopapi.IOEvents
-		c.register(1, "1", func(loopapi.IOEvents) {
-			on(func() {
-				must(t, c.l.UnregisterFD(2))
-				must(t, c.l.ModifyFD(3, write))
-				must(t, c.l.ModifyFD(4, write))
-				must(t, c.l.UnregisterFD(5))
-				c.register(5, "5 anew", nil)
-			})
-		})
-		c.register(2, "2", nil)
-		c.register(3, "3", nil)
-		c.register(4, "4", func(events loopapi.IOEvents) { got = events })
-		c.register(5, "5", nil)
-		c.register(6, "6", nil)
-		batch := make([]poller.Event, 6)
-		for i := range batch {
-			batch[i] = poller.Event{FD: i + 1, Tag: c.p.tag(i + 1), Events: read}
-		}
-		batch[3].Events |= loopapi.EventHangup
-		c.fire(batch...)
-		c.want("a batch that was changed "+where, "1", "4", "6")
-		if got != loopapi.EventHangup {
-			t.Errorf("who is not interested in reading any more got the events %b, want the hang-up only", got)
-		}
-		c.ready(5)
-		c.want("a number registered anew "+where, "5 anew")
-	}
-}
-
 // TestGhosts has the poller fail to remove a descriptor, and go on to report it. The set is built anew, once that works; what
 // cannot be watched any more is unregistered. Both failures are logged.
 func TestGhosts(t *testing.T) {

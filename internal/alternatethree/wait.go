@@ -107,5 +107,5 @@ func (l *Loop) wake() {
 // fail shuts down a loop whose poller has failed. The logger may panic, so it is called last.
 func (l *Loop) fail(err error) {
 	l.terminate(err)
-	l.call(func() { l.log().Error("the event loop shuts down", "error", err) })
+	l.faults.Call(func() { l.log().Error("the event loop shuts down", "error", err) })
 }

@@ -1,14 +1,12 @@
 package alternatetwo
 
-// The end of a loop, and what happens when a callback does not return.
+// The end of a loop.
 
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // Shutdown implements loopapi.EventLoop.
@@ -74,71 +72,12 @@ func (l *Loop) end() {
 	l.End()
 }
 
-// serve runs the loop to its end. runtime.Goexit in a callback ends the goroutine, so the loop continues on another one.
+// serve runs the loop to its end. One deferred call around all ticks isolates every callback at no cost per callback: the loop's
+// progress is in its fields, not on the stack.
 func (l *Loop) serve() {
-	ended := false
-	defer func() {
-		if !ended {
-			l.Disown()
-			l.fault.Value = loopapi.ErrGoexit
-			go l.serve()
+	l.faults.Serve(&l.Base, func(resumed bool) {
+		for l.tick(resumed) {
+			resumed = false
 		}
-	}()
-	l.Own()
-	for l.interrupted() {
-	}
-	ended = true
-	l.end()
-}
-
-// interrupted runs ticks. It returns true when a callback has panicked, false at the end of the loop. One deferred call
-// around all ticks isolates every callback at no cost per callback: the loop's progress is in its fields, not on the stack.
-func (l *Loop) interrupted() (cut bool) {
-	cut = true
-	defer func() {
-		if cut {
-			l.fault = &loopapi.PanicError{Value: recover(), Stack: debug.Stack()}
-		}
-	}()
-	resumed := l.fault != nil
-	for l.report(); l.tick(resumed); resumed = false {
-	}
-	return false
-}
-
-// report reports the last fault to the handler, a fault of the handler to the logger, and a fault of the logger to the
-// standard error.
-func (l *Loop) report() {
-	fault := l.fault
-	if fault == nil {
-		return
-	}
-	l.fault = nil
-	l.told++
-	if l.told == 1 && l.cfg.OnPanic == nil {
-		l.told++
-	}
-	switch l.told {
-	case 1:
-		l.cfg.OnPanic(fault)
-	case 2:
-		slog.Default().Error("alternatetwo: callback panicked", "error", fault, "stack", string(fault.Stack))
-	default:
-		rival.Print(fault, fault.Stack)
-	}
-	l.told = 0
-}
-
-// notify reports a condition once for as long as it lasts.
-func (l *Loop) notify(reported *bool, err error) {
-	if *reported {
-		return
-	}
-	*reported = true
-	switch {
-	case l.cfg.OnOverload != nil:
-		l.cfg.OnOverload(err)
-	case err != loopapi.ErrLoopOverloaded: // a long queue is no fault
-		slog.Default().Warn("alternatetwo: overloaded", "error", err)
-	}
+	}, l.end)
 }

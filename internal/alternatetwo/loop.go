@@ -5,6 +5,7 @@ package alternatetwo
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -39,11 +40,10 @@ type Loop struct {
 	breached   bool
 	ranAway    bool
 	linger     lingering
-	fault      *loopapi.PanicError // a callback that did not return, not reported yet
-	told       int                 // the number of attempts to report it; each goes to another receiver: see report
-	events     []poller.Event      // a batch of events
-	next       int                 // the first event of the batch that was not dispatched
-	polled     int64               // the time of the last poll
+	faults     rival.Faults
+	events     []poller.Event // a batch of events
+	next       int            // the first event of the batch that was not dispatched
+	polled     int64          // the time of the last poll
 	ghost      ghost
 
 	table  table
@@ -59,6 +59,7 @@ func New(cfg loopapi.Config) (*Loop, error) {
 	}
 	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
 	l.Init()
+	l.faults = rival.Faults{Handlers: cfg, Logger: slog.Default}
 	l.external.init()
 	l.internal.init()
 	l.foreign.init()
@@ -201,7 +202,7 @@ func (l *Loop) runInternal() {
 		case l.state.closing():
 			return
 		case l.innerLeft == 0:
-			l.notify(&l.ranAway, rival.ErrRunaway)
+			l.faults.Overload(&l.ranAway, rival.ErrRunaway)
 			return
 		}
 		fn := l.internal.pop()
@@ -231,7 +232,7 @@ func (l *Loop) runExternal() {
 			if l.external.empty() {
 				break
 			}
-			l.notify(&l.overloaded, loopapi.ErrLoopOverloaded)
+			l.faults.Overload(&l.overloaded, loopapi.ErrLoopOverloaded)
 			return
 		}
 		fn := l.external.pop()

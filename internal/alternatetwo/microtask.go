@@ -143,7 +143,7 @@ func (l *Loop) checkpoint() {
 				return
 			case l.microLeft == 0:
 				l.microHeld = true
-				l.notify(&l.breached, loopapi.ErrMicrotaskBudget)
+				l.faults.Overload(&l.breached, loopapi.ErrMicrotaskBudget)
 				return
 			}
 			l.microLeft--

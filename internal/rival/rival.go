@@ -1,6 +1,7 @@
 // Package rival has the thin mechanism that the tournament's rivals share, so that each of them says only what it bets on: the
-// seam to the system's poller, the wake-up through it, the identity of the goroutine that runs the loop, the clock, and the end
-// that others wait for. There is no policy here: no queue, no state, and no decision about what runs next or when to sleep.
+// seam to the system's poller, the wake-up through it, the identity of the goroutine that runs the loop, the clock, the end that
+// others wait for, callbacks that do not return, and a heap of timers for those that do not bet on another order. There is no policy
+// here: no queue, no state, no lock, and no decision about what runs next or when to sleep.
 package rival
 
 import (

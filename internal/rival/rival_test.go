@@ -3,9 +3,12 @@ package rival_test
 // The shared mechanism, on a poller that the test holds in its hand.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -147,6 +150,44 @@ func TestChecked(t *testing.T) {
 		_, err := rival.Checked(cfg)
 		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, errors.ErrUnsupported) != (name == "AutoExit") {
 			t.Errorf("%s out of range returned %v", name, err)
+		}
+	}
+}
+
+// TestTimersModel schedules, cancels and pops at random beside a sorted list, in which many deadlines are equal: too rare where
+// the conformance kit schedules timers.
+func TestTimersModel(t *testing.T) {
+	type entry struct {
+		at int64
+		id loopapi.TimerID
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	var ts rival.Timers
+	var model []entry // in the order in which they fire
+	var fired loopapi.TimerID
+	for id := loopapi.TimerID(1); id < 20_000; id++ {
+		switch pick := rng.IntN(10); {
+		case pick < 5:
+			e := entry{rng.Int64N(50), id}
+			ts.Insert(e.id, e.at, func() { fired = e.id })
+			i, _ := slices.BinarySearchFunc(model, e.at+1, func(m entry, at int64) int { return cmp.Compare(m.at, at) })
+			model = slices.Insert(model, i, e)
+		case len(model) > 0:
+			i := 0
+			if pick < 7 {
+				i = rng.IntN(len(model))
+			}
+			timer := ts.ByID[model[i].id]
+			if timer == nil || i == 0 && timer != ts.Heap[0] || ts.Earliest() != model[0].at {
+				t.Fatalf("timer %d of %d is not where it should be", model[i].id, model[i].at)
+			}
+			if ts.Remove(timer)(); fired != model[i].id {
+				t.Fatalf("the function of timer %d is that of %d", model[i].id, fired)
+			}
+			model = slices.Delete(model, i, i+1)
+		}
+		if len(ts.Heap) != len(model) || len(ts.ByID) != len(model) {
+			t.Fatalf("%d timers are pending, and %d have an ID, want %d", len(ts.Heap), len(ts.ByID), len(model))
 		}
 	}
 }
