@@ -7,7 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 LOSTCANCEL := golang.org/x/tools/go/analysis/passes/lostcancel/cmd/lostcancel@v0.51.0
 
 FUZZTIME ?= 30s
-PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/libraries/... ./examples/otel/...
+PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./gojaloop/modules/... ./internal/gojabaseline/... ./internal/tournament/... ./tournament/... ./examples/... ./examples/libraries/... ./examples/otel/...
 # What a run with small counts is about: the loop, what it imports and what is built on it, and the random programs. The kit is at work
 # in all of their conformance tests, and its seeded bugs say nothing new on another processor. Go lists them, when a target needs them.
 CORE = $(shell $(GO) list -deps ./eventloop/flow ./eventloop/js ./eventloop/threadlet/... | grep '^github.com/turnloop/turnloop/') ./internal/programs

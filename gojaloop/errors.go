@@ -176,8 +176,10 @@ func cleanStack(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isOwn tells whether a line of a stack trace names a method of the host.
-func isOwn(line string) bool { return strings.Contains(line, "/gojaloop.") }
+// isOwn tells whether a line of a stack trace names a method of the host, or what reflect puts around a function of [Host.Func].
+func isOwn(line string) bool {
+	return strings.Contains(line, "/gojaloop.") || strings.Contains(line, "reflect.makeFuncStub")
+}
 
 func isNumber(s string) bool {
 	for _, c := range s {

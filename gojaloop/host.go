@@ -40,6 +40,7 @@ type Host struct {
 	stderr       io.Writer
 	sandbox      bool
 	signals      map[string]func() // functions that stop listening to signals, by the signal's name
+	interrupts   atomic.Bool       // scripts listen to SIGINT; written by the loop
 	// goja's internals: the queue of promise jobs, the call stack, and the stack of try statements. Each is invalid if goja has
 	// no such field. The call stack is only read; what is written has its rule in context.go.
 	jobs, calls, tries reflect.Value

@@ -4,6 +4,7 @@ package gojaloop
 
 import (
 	"context"
+	"io"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -30,6 +31,16 @@ func (h *Host) RunFunc(ctx context.Context, fn func(*goja.Runtime) (goja.Value, 
 // as Node's util has them), events, encoding, performance, clone, console, crypto, streams, fetch, url or process. It
 // panics if there is no such module. It is for the loop.
 func (h *Host) Module(name string) *goja.Object { return h.module(name) }
+
+// Output returns the writers for output and for errors.
+func (h *Host) Output() (stdout, stderr io.Writer) { return h.stdout, h.stderr }
+
+// Sandboxed tells whether there was [WithSandbox], and Scheduled whether there was [WithSchedule].
+func (h *Host) Sandboxed() bool { return h.sandbox }
+func (h *Host) Scheduled() bool { return h.schedule != nil }
+
+// HearsInterrupts tells whether scripts listen to SIGINT. Any goroutine may call it.
+func (h *Host) HearsInterrupts() bool { return h.interrupts.Load() }
 
 // Thrown returns the thrown value that e describes, nil if it is of another runtime. It is for the loop.
 func (h *Host) Thrown(e *Error) goja.Value {

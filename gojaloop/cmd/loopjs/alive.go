@@ -3,6 +3,7 @@ package main
 // --trace-alive: why a program does not end.
 
 import (
+	_ "embed"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ type alive struct {
 	p     *program
 	after time.Duration // the delay
 	ended chan struct{} // closed when the program has ended
+	list  goja.Callable // what alive.js returns; for the loop
 
 	mu   sync.Mutex
 	work map[uint64]work // Go work under way; guarded by mu
@@ -27,27 +29,31 @@ type work struct {
 	since time.Time
 }
 
-func newAlive(p *program, after time.Duration) *alive {
-	a := &alive{p: p, after: after, ended: make(chan struct{}), work: map[uint64]work{}}
-	go a.watch()
-	return a
-}
+//go:embed alive.js
+var aliveSource string
 
-func (a *alive) stop() { close(a.ended) }
-
-// install replaces the functions that set timers by ones that remember their callers. On the loop.
-func (a *alive) install(p *program) error {
-	made, err := p.vm.RunProgram(ownSource("alive"))
+// newAlive begins to watch a program, before it runs. The functions that set timers are replaced by ones that remember their callers.
+func newAlive(p *program, after time.Duration) error {
+	made, err := p.host.Runtime().RunScript("gojaloop:internal/loopjs/alive.js", aliveSource)
 	if err != nil {
 		return err
 	}
+	a := &alive{p: p, after: after, ended: make(chan struct{}), work: map[uint64]work{}}
 	f, _ := goja.AssertFunction(made)
-	list, err := f(nil, p.host.Func(func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(p.host.StackOf(call.Argument(0))) }))
-	if err == nil {
-		p.modules.Set("alive", list)
+	stackOf := func(call goja.FunctionCall) goja.Value {
+		return p.host.Runtime().ToValue(p.host.StackOf(call.Argument(0)))
 	}
-	return err
+	list, err := f(nil, p.host.Func(stackOf))
+	if err != nil {
+		return err
+	}
+	a.list, _ = goja.AssertFunction(list)
+	p.alive = a
+	go a.watch()
+	return nil
 }
+
+func (a *alive) stop() { close(a.ended) }
 
 // working notes that Go work begins, and returns the function to call at its end. Any goroutine may call both.
 func (p *program) working(what string) (done func()) {
@@ -81,7 +87,7 @@ func (a *alive) watch() {
 func (a *alive) report(why string, patience time.Duration) {
 	lines := make(chan []string, 1)
 	err := a.p.host.Submit(func(vm *goja.Runtime) {
-		list, err := a.p.call("alive")
+		list, err := a.list(nil)
 		if err != nil {
 			lines <- nil
 			return

@@ -17,11 +17,12 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/gojaloop/modules"
 	"golang.org/x/term"
 )
 
 // explore runs the script as often as the options say, until a run fails, and returns the exit code.
-func explore(o *options, c *compiler) int {
+func explore(o *options, c *modules.Cache) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if o.seed != nil {
@@ -104,18 +105,17 @@ func showProgress(done *atomic.Uint64, runs int) (stop func()) {
 }
 
 // once runs the script in the order of a seed. It returns the exit code, and whether the run had to be ended.
-func once(ctx context.Context, o *options, c *compiler, seed uint64, stdout, stderr io.Writer) (code int, tooLong bool) {
+func once(ctx context.Context, o *options, c *modules.Cache, seed uint64, stdout, stderr io.Writer) (code int, tooLong bool) {
 	w := &world{chance: rand.New(rand.NewPCG(seed, 0))}
 	script := rand.New(rand.NewPCG(seed, 1))
-	own := *o
-	own.random = script.Float64
-	p, err := newProgram(&own, c, stdout, stderr, gojaloop.WithSchedule(w))
+	p, err := newProgram(o, c, stdout, stderr, gojaloop.WithSchedule(w))
 	if err != nil {
 		fmt.Fprintln(stderr, "loopjs:", err)
 		return 1, false
 	}
-	w.loop, w.host, p.explores = p.loop, p.host, true
-	p.vm.SetTimeSource(func() time.Time { return epoch.Add(w.Now()) })
+	w.loop, w.host = p.loop, p.host
+	p.host.Runtime().SetRandSource(script.Float64)
+	p.host.Runtime().SetTimeSource(func() time.Time { return epoch.Add(w.Now()) })
 	code = p.run(ctx)
 	if w.tooLong {
 		code = 0

@@ -6,12 +6,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 
+	"github.com/turnloop/turnloop/gojaloop/modules"
 	"golang.org/x/term"
 )
 
@@ -30,7 +29,7 @@ func command(args []string) int {
 		fmt.Println(version())
 		return 0
 	}
-	c := &compiler{resolver: &resolver{}}
+	c := &modules.Cache{}
 	switch {
 	case o.check:
 		return check(o, c)
@@ -45,7 +44,7 @@ func command(args []string) int {
 }
 
 // execute runs one program, and returns its exit code.
-func execute(o *options, c *compiler) int {
+func execute(o *options, c *modules.Cache) int {
 	p, err := newProgram(o, c, os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loopjs:", err)
@@ -55,30 +54,22 @@ func execute(o *options, c *compiler) int {
 	defer cancel()
 	defer p.signals.watch(p, cancel)()
 	if o.alive > 0 {
-		p.alive = newAlive(p, o.alive)
+		if err := newAlive(p, o.alive); err != nil {
+			fmt.Fprintln(os.Stderr, "loopjs:", err)
+			return 1
+		}
 		defer p.alive.stop()
 	}
 	return p.run(ctx)
 }
 
 // check compiles a file, prints a syntax error if it has one, and returns the exit code.
-func check(o *options, c *compiler) int {
-	file, err := filepath.Abs(o.file)
-	if err == nil {
-		if found := c.resolver.fileOrFolder(file); found != "" {
-			_, err = c.file(found)
-		} else {
-			err = errors.New("Error: Cannot find module '" + file + "'")
-		}
+func check(o *options, c *modules.Cache) int {
+	if err := c.Check(o.file); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	if err == nil {
-		return 0
-	}
-	if s, ok := err.(*syntaxError); ok && s.line > 0 {
-		fmt.Fprintln(os.Stderr, arrow(s.file, s.line, s.column, s.width, s.text))
-	}
-	fmt.Fprintln(os.Stderr, err)
-	return 1
+	return 0
 }
 
 // version returns the version of the module from which the command was built.

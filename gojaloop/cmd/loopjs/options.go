@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dop251/goja"
 )
 
 const usage = `Usage: loopjs [options] file [arguments]     run a script or a module
@@ -51,8 +49,6 @@ type options struct {
 	file        string
 	args        []string // the script's arguments
 	own         []string // loopjs's arguments
-
-	random goja.RandSource // nil: goja's own
 }
 
 // parseOptions reads a command line as Node does: the arguments behind the file are the script's.

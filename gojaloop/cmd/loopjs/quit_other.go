@@ -4,11 +4,15 @@ package main
 
 // The end of the process where no signal can end it.
 
-import "os"
+import (
+	"os"
+
+	"github.com/turnloop/turnloop/gojaloop/modules"
+)
 
 // quit ends the process with an exit code.
 func quit(code int) {
-	restoreTerminals()
+	modules.RestoreTerminals()
 	if code == interruptedCode {
 		code = 130
 	}

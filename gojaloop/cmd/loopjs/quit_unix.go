@@ -9,11 +9,13 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/turnloop/turnloop/gojaloop/modules"
 )
 
 // quit ends the process with an exit code, or by SIGINT.
 func quit(code int) {
-	restoreTerminals()
+	modules.RestoreTerminals()
 	if code == interruptedCode {
 		signal.Reset(syscall.SIGINT)
 		if syscall.Kill(os.Getpid(), syscall.SIGINT) == nil {

@@ -10,13 +10,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/gojaloop"
+	"github.com/turnloop/turnloop/gojaloop/modules"
 	"golang.org/x/term"
 )
 
@@ -43,7 +43,7 @@ type repl struct {
 }
 
 // interact runs a session, and returns the exit code.
-func interact(o *options, c *compiler) int {
+func interact(o *options, c *modules.Cache) int {
 	r := &repl{lines: bufio.NewReader(os.Stdin)}
 	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 		r.input = &keys{from: os.Stdin}
@@ -59,9 +59,6 @@ func interact(o *options, c *compiler) int {
 	go func() {
 		_, err := p.host.RunFunc(context.Background(), func(*goja.Runtime) (goja.Value, error) {
 			defer close(started)
-			if err := p.install(); err != nil {
-				return nil, err
-			}
 			// Run waits for this promise, which settles when the session is over.
 			wait, _ := goja.AssertFunction(p.host.Promisify(func(ctx context.Context, _ []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
 				select {
@@ -70,10 +67,7 @@ func interact(o *options, c *compiler) int {
 				}
 				return nil, nil
 			}))
-			if _, err := wait(goja.Undefined()); err != nil {
-				return nil, err
-			}
-			return nil, p.defineGlobals("[repl]")
+			return wait(goja.Undefined())
 		})
 		ended <- p.exitCode(err)
 	}()
@@ -104,7 +98,7 @@ func interact(o *options, c *compiler) int {
 
 // exitCodeSet returns process.exitCode. On the loop.
 func (p *program) exitCodeSet() int {
-	return int(p.vm.Get("process").ToObject(p.vm).Get("exitCode").ToInteger())
+	return int(p.host.Module("process").Get("process").(*goja.Object).Get("exitCode").ToInteger())
 }
 
 func (r *repl) newTerminal() *term.Terminal {
@@ -272,27 +266,27 @@ func (r *repl) evaluate(text string) (complete bool) {
 	settled := make(chan struct{})
 	finish := sync.OnceFunc(func() { close(settled) })
 	err := r.p.host.Do(ctx, func(*goja.Runtime) error {
-		v, awaits, err := r.p.evaluateLine("[repl]", text)
+		v, awaits, err := r.p.modules.Line("[repl]", text)
 		if err != nil {
 			return err
 		}
 		done := func(v goja.Value) {
 			defer finish()
-			_ = r.p.vm.Set("_", v)
-			fmt.Fprintln(r, r.p.inspect(v))
+			_ = r.p.host.Set("_", v)
+			fmt.Fprintln(r, r.p.modules.Inspect(v))
 		}
 		if !awaits {
 			done(v)
 			return nil
 		}
-		return r.p.awaited(v, done, func(reason goja.Value) {
+		return r.p.modules.Then(v, done, func(reason goja.Value) {
 			defer finish()
 			fmt.Fprintln(r, "Uncaught "+r.shown(reason))
 		})
 	})
 	var e *gojaloop.Error
 	switch {
-	case errors.Is(err, errIncomplete):
+	case errors.Is(err, modules.ErrIncomplete):
 		return false
 	case ctx.Err() != nil:
 		fmt.Fprintln(r, "Uncaught Error: interrupted")
@@ -362,34 +356,11 @@ func (r *repl) uncaught(e *gojaloop.Error) {
 // shown returns a thrown value as text, without the brackets that inspect puts around an error without a stack. On
 // the loop.
 func (r *repl) shown(v goja.Value) string {
-	text := r.p.inspect(v)
+	text := r.p.modules.Inspect(v)
 	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Error" {
 		if head, ok := strings.CutPrefix(text, "["+o.String()+"]"); ok {
 			return o.String() + head
 		}
 	}
 	return text
-}
-
-// defineGlobals gives scripts that are not in a file the variables that modules have.
-func (p *program) defineGlobals(name string) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	path := p.vm.ToValue(filepath.Join(dir, name))
-	given, err := p.call("globals", path)
-	if err != nil {
-		return err
-	}
-	for _, key := range []string{"module", "exports", "require"} {
-		_ = p.vm.Set(key, given.ToObject(p.vm).Get(key))
-	}
-	return p.vm.Set("__import", p.host.Func(func(call goja.FunctionCall) goja.Value {
-		v, err := p.call("importFrom", call.Argument(0), path)
-		if err != nil {
-			panic(err)
-		}
-		return v
-	}))
 }

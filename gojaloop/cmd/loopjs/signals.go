@@ -4,11 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/dop251/goja"
@@ -21,7 +19,6 @@ const interruptedCode = 1 << 10
 var patience = time.Second
 
 type signals struct {
-	handled     atomic.Bool // the script listens to SIGINT; written by the loop
 	interrupted atomic.Bool // a SIGINT has ended the program
 }
 
@@ -41,7 +38,7 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 			if p.alive != nil {
 				p.alive.report("interrupted", 100*time.Millisecond)
 			}
-			if s.handled.Load() && delivered.Load() {
+			if p.host.HearsInterrupts() && delivered.Load() {
 				delivered = new(atomic.Bool)
 				current := delivered
 				if p.host.Submit(func(*goja.Runtime) { current.Store(true) }) != nil { // the host has ended
@@ -49,7 +46,7 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 				}
 				continue
 			}
-			if s.interrupted.Swap(true) || s.handled.Load() {
+			if s.interrupted.Swap(true) || p.host.HearsInterrupts() {
 				quit(interruptedCode)
 			}
 			end()
@@ -60,19 +57,4 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 		signal.Stop(came)
 		close(stopped)
 	}
-}
-
-// kill is process.kill.
-func kill(pid, sig int) *failure {
-	process, err := os.FindProcess(pid)
-	if err == nil {
-		err = process.Signal(syscall.Signal(sig))
-		if errors.Is(err, os.ErrProcessDone) {
-			err = syscall.ESRCH
-		}
-	}
-	if err != nil {
-		return asFailure(err, "kill", nil)
-	}
-	return nil
 }

@@ -1,9 +1,10 @@
-package main
+package modules
 
 // The Go functions for the modules in JavaScript.
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,35 +37,21 @@ func (l *lazily) Delete(string) bool          { return false }
 func (l *lazily) Keys() []string              { return nil }
 
 // natives makes the object "go" of prelude.js. The functions are its prototype's.
-func (p *program) natives() goja.Value {
+func (p *Program) natives() goja.Value {
 	functions := &lazily{make: map[string]func() goja.Value{"about": p.about}, made: map[string]goja.Value{}}
 	o := p.vm.NewObject()
+	_ = o.Set("node", p.node)
 	_ = o.SetPrototype(p.vm.NewDynamicObject(functions))
-	text := func(call goja.FunctionCall, i int) string { return call.Argument(i).String() }
-	for name, f := range map[string]func(goja.FunctionCall) goja.Value{
-		"source": func(call goja.FunctionCall) goja.Value {
-			v, err := p.vm.RunProgram(ownSource(text(call, 0)))
-			if err != nil {
-				panic(err)
-			}
-			return v
-		},
-		"module": func(call goja.FunctionCall) goja.Value { return p.host.Module(text(call, 0)) },
+	for name, f := range map[string]any{
+		"source": func(name string) (goja.Value, error) { return p.vm.RunProgram(ownSource(name)) },
+		"module": p.host.Module,
 		"print": func(call goja.FunctionCall) goja.Value {
-			w := p.stdout
-			if call.Argument(0).ToBoolean() {
-				w = p.stderr
-			}
-			_, _ = io.WriteString(w, text(call, 1))
+			_, _ = io.WriteString(p.output(call), call.Argument(1).String())
 			return nil
 		},
 		"write": func(call goja.FunctionCall) goja.Value {
-			w := p.stdout
-			if call.Argument(0).ToBoolean() {
-				w = p.stderr
-			}
 			if b, ok := call.Argument(1).Export().([]byte); ok {
-				_, _ = w.Write(b)
+				_, _ = p.output(call).Write(b)
 			}
 			return nil
 		},
@@ -77,66 +64,39 @@ func (p *program) natives() goja.Value {
 			}
 			return v
 		},
-		"resolve": func(call goja.FunctionCall) goja.Value {
-			o := p.vm.NewObject()
-			file, err := p.compiler.resolver.resolve(text(call, 0), text(call, 1), call.Argument(2).ToBoolean())
+		"resolve": func(specifier, from string, esm bool) goja.Value {
+			file, err := p.compiler.resolver.resolve(specifier, from, esm)
 			if nf, ok := err.(*notFound); ok {
-				_ = o.Set("code", nf.code)
-				_ = o.Set("message", nf.message)
-			} else {
-				_ = o.Set("file", file)
+				return p.plain(map[string]any{"code": nf.code, "message": nf.message})
 			}
-			return o
+			return p.plain(map[string]any{"file": file})
 		},
-		"compile": p.compileFile,
-		"isModule": func(call goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(p.compiler.formatOf(text(call, 0)) == module)
-		},
-		"exportNames": func(call goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(p.compiler.exportNames(text(call, 0)))
-		},
-		"missingExport": func(call goja.FunctionCall) goja.Value {
-			return p.missingExport(text(call, 0), text(call, 1), text(call, 2), text(call, 3))
-		},
-		"kill": func(call goja.FunctionCall) goja.Value {
-			return p.outcome(nil, kill(int(call.Argument(0).ToInteger()), int(call.Argument(1).ToInteger())))
-		},
-		"read": func(call goja.FunctionCall) goja.Value {
-			source, err := readSource(text(call, 0))
+		"compile": func(file string) goja.Value {
+			u, err := p.compiler.file(file)
 			if err != nil {
-				panic(p.vm.NewGoError(err))
+				panic(p.errorValue(err))
 			}
-			return p.vm.ToValue(source)
+			return p.unitValue(u)
 		},
-		"dirname":     func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(filepath.Dir(text(call, 0))) },
-		"toURL":       func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(toURL(text(call, 0))) },
-		"fromURLPath": func(call goja.FunctionCall) goja.Value { return p.vm.ToValue(fromURLPath(text(call, 0))) },
-		"fileSync":    func(call goja.FunctionCall) goja.Value { return p.outcome(operate(text(call, 0), p.exported(call))) },
-		"file":        p.fileLater,
-		"begin":       p.begin,
-		"follow":      func(goja.FunctionCall) goja.Value { return p.host.AsyncStore() },
-		"spawn":       p.spawn,
-		"finish":      p.finishChild,
-		"codec":       p.codec,
-		"hasher":      p.hasher,
-		"pbkdf2":      p.pbkdf2,
-		"evaluate":    p.evaluateScript,
-		"usage":       func(goja.FunctionCall) goja.Value { return p.plain(resources()) },
-		"machine":     func(goja.FunctionCall) goja.Value { return p.machine() },
-		"ids":         func(goja.FunctionCall) goja.Value { return p.ids() },
-		"classOf":     p.classOf,
-		"tty": func(call goja.FunctionCall) goja.Value {
-			fd := int(call.Argument(0).ToInteger())
+		"isModule":      func(file string) bool { return p.compiler.formatOf(file) == module },
+		"exportNames":   p.compiler.exportNames,
+		"missingExport": p.missingExport,
+		"read":          readSource, "dirname": filepath.Dir, "toURL": toURL, "fromURLPath": fromURLPath,
+		"kill": func(pid, signal int) goja.Value { return p.outcome(nil, kill(pid, signal)) },
+		"fileSync": func(call goja.FunctionCall) goja.Value {
+			return p.outcome(operate(call.Argument(0).String(), p.exported(call)))
+		},
+		"file": p.fileLater, "begin": p.begin, "follow": p.host.AsyncStore,
+		"spawn": p.spawn, "finish": p.finishChild, "codec": p.codec, "hasher": p.hasher, "pbkdf2": p.pbkdf2, "evaluate": p.evaluateScript,
+		"usage":   func() goja.Value { return p.plain(resources()) },
+		"machine": p.machine, "ids": p.ids, "classOf": p.host.ClassOf,
+		"tty": func(fd int) goja.Value {
 			columns, rows, _ := term.GetSize(fd)
 			return p.plain(map[string]any{"is": term.IsTerminal(fd), "columns": columns, "rows": rows})
 		},
-		"listens": func(call goja.FunctionCall) goja.Value {
-			p.signals.handled.Store(call.Argument(1).ToInteger() > 0)
-			return nil
-		},
-		"unsettled": func(goja.FunctionCall) goja.Value {
-			p.warnUnsettled()
-			return nil
+		"unsettled": func() {
+			_, stderr := p.host.Output()
+			fmt.Fprintf(stderr, "Warning: Detected unsettled top-level await at %s\n", p.mainName)
 		},
 	} {
 		functions.make[name] = func() goja.Value { return p.host.Func(f) }
@@ -144,37 +104,26 @@ func (p *program) natives() goja.Value {
 	return o
 }
 
-// compileFile compiles a file, for loader.js.
-func (p *program) compileFile(call goja.FunctionCall) goja.Value {
-	file := call.Argument(0).String()
-	u, err := p.compiler.file(file)
-	if err != nil {
-		panic(p.errorValue(err))
+// output returns where a script's output goes, or its errors if the first argument says so.
+func (p *Program) output(call goja.FunctionCall) io.Writer {
+	stdout, stderr := p.host.Output()
+	if call.Argument(0).ToBoolean() {
+		return stderr
 	}
-	return p.unitValue(u)
+	return stdout
 }
 
 // unitValue returns a unit as an object for loader.js.
-func (p *program) unitValue(u *unit) goja.Value {
+func (p *Program) unitValue(u *unit) goja.Value {
 	run, err := p.vm.RunProgram(u.program)
 	if err != nil {
 		panic(err)
 	}
-	o := p.vm.NewObject()
-	_ = o.Set("esm", u.esm)
-	_ = o.Set("dynamic", u.dynamic)
-	imports := make([]any, len(u.imports))
-	for i, name := range u.imports {
-		imports[i] = name
-	}
-	_ = o.Set("imports", p.vm.NewArray(imports...))
-	_ = o.Set("run", run)
-	names := p.vm.NewObject()
+	names := map[string]any{}
 	for specifier, list := range u.names {
-		_ = names.Set(specifier, list)
+		names[specifier] = list
 	}
-	_ = o.Set("names", names)
-	return o
+	return p.plain(map[string]any{"esm": u.esm, "dynamic": u.dynamic, "imports": p.list(u.imports), "run": run, "names": p.plain(names)})
 }
 
 // bytesOf returns the bytes of an ArrayBuffer, nil for any other value.
@@ -186,7 +135,7 @@ func bytesOf(v goja.Value) []byte {
 }
 
 // exported returns all arguments but the first, exported. Data is copied, since the script may change its own.
-func (p *program) exported(call goja.FunctionCall) arguments {
+func (p *Program) exported(call goja.FunctionCall) arguments {
 	var all arguments
 	for _, v := range call.Arguments[1:] {
 		x := v.Export()
@@ -218,7 +167,7 @@ func operate(name string, a arguments) (any, *failure) {
 }
 
 // outcome returns the result of a file operation as an object for fs.js.
-func (p *program) outcome(v any, f *failure) goja.Value {
+func (p *Program) outcome(v any, f *failure) goja.Value {
 	o := p.vm.NewObject()
 	switch v := v.(type) {
 	case nil:
@@ -241,7 +190,7 @@ func (p *program) outcome(v any, f *failure) goja.Value {
 }
 
 // plain returns a map as an ordinary object, and any other value by ToValue.
-func (p *program) plain(v any) goja.Value {
+func (p *Program) plain(v any) goja.Value {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return p.vm.ToValue(v)
@@ -257,9 +206,9 @@ func (p *program) plain(v any) goja.Value {
 }
 
 // fileLater runs a file operation on a goroutine of its own, and returns a promise of its outcome.
-func (p *program) fileLater(call goja.FunctionCall) goja.Value {
+func (p *Program) fileLater(call goja.FunctionCall) goja.Value {
 	name, args := call.Argument(0).String(), p.exported(call)
-	done := p.working(workName(name, args))
+	done := p.trace(workName(name, args))
 	return p.later(func() (any, *failure) { return operate(name, args) }, func(v any, f *failure) goja.Value {
 		done()
 		return p.outcome(v, f)
@@ -267,7 +216,7 @@ func (p *program) fileLater(call goja.FunctionCall) goja.Value {
 }
 
 // later does work on a goroutine of its own, and returns a promise of what then makes of the outcome.
-func (p *program) later(work func() (any, *failure), then func(any, *failure) goja.Value) goja.Value {
+func (p *Program) later(work func() (any, *failure), then func(any, *failure) goja.Value) goja.Value {
 	start, _ := goja.AssertFunction(p.host.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
 		v, f := work()
 		return func(*goja.Runtime) (goja.Value, error) { return then(v, f), nil }, nil
@@ -280,7 +229,7 @@ func (p *program) later(work func() (any, *failure), then func(any, *failure) go
 }
 
 // evaluateScript runs a source as a script of this program; if the third argument is set, it only compiles it.
-func (p *program) evaluateScript(call goja.FunctionCall) goja.Value {
+func (p *Program) evaluateScript(call goja.FunctionCall) goja.Value {
 	program, err := p.compiler.script(call.Argument(1).String(), call.Argument(0).String())
 	if err != nil {
 		panic(p.errorValue(asSyntaxError(err, call.Argument(1).String(), call.Argument(0).String())))
@@ -293,8 +242,4 @@ func (p *program) evaluateScript(call goja.FunctionCall) goja.Value {
 		panic(err)
 	}
 	return v
-}
-
-func (p *program) classOf(call goja.FunctionCall) goja.Value {
-	return p.vm.ToValue(p.host.ClassOf(call.Argument(0)))
 }

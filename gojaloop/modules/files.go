@@ -1,4 +1,4 @@
-package main
+package modules
 
 // The file system, for node:fs. Each operation takes the script's arguments, exported, and may run on any goroutine.
 
@@ -25,23 +25,17 @@ var fileOperations = map[string]struct {
 	syscall string
 	run     func(a arguments) (any, error)
 }{
-	"access": {"access", func(a arguments) (any, error) { return nil, access(a.text(0), int(a.number(1))) }},
-	"chmod":  {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), modeBits(int(a.number(1)))) }},
-	"chown": {"chown", func(a arguments) (any, error) {
-		return nil, os.Chown(a.text(0), int(a.number(1)), int(a.number(2)))
-	}},
-	"copy":   {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1), a.flag(2)) }},
-	"cp":     {"cp", func(a arguments) (any, error) { return nil, copyTree(a) }},
-	"exists": {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
-	"lchown": {"lchown", func(a arguments) (any, error) {
-		return nil, os.Lchown(a.text(0), int(a.number(1)), int(a.number(2)))
-	}},
-	"link":  {"link", func(a arguments) (any, error) { return nil, os.Link(a.text(0), a.text(1)) }},
-	"lstat": {"lstat", func(a arguments) (any, error) { return stat(a.text(0), false) }},
-	"lutimes": {"lutime", func(a arguments) (any, error) {
-		return nil, setTimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2)))
-	}},
-	"mkdir": {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
+	"access":  {"access", func(a arguments) (any, error) { return nil, access(a.text(0), int(a.number(1))) }},
+	"chmod":   {"chmod", func(a arguments) (any, error) { return nil, os.Chmod(a.text(0), modeBits(int(a.number(1)))) }},
+	"chown":   {"chown", act(func(a arguments) error { return os.Chown(a.text(0), int(a.number(1)), int(a.number(2))) })},
+	"copy":    {"copyfile", func(a arguments) (any, error) { return nil, copyFile(a.text(0), a.text(1), a.flag(2)) }},
+	"cp":      {"cp", func(a arguments) (any, error) { return nil, copyTree(a) }},
+	"exists":  {"access", func(a arguments) (any, error) { _, err := os.Stat(a.text(0)); return err == nil, nil }},
+	"lchown":  {"lchown", act(func(a arguments) error { return os.Lchown(a.text(0), int(a.number(1)), int(a.number(2))) })},
+	"link":    {"link", func(a arguments) (any, error) { return nil, os.Link(a.text(0), a.text(1)) }},
+	"lstat":   {"lstat", func(a arguments) (any, error) { return stat(a.text(0), false) }},
+	"lutimes": {"lutime", act(func(a arguments) error { return setTimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2))) })},
+	"mkdir":   {"mkdir", func(a arguments) (any, error) { return makeFolder(a) }},
 	"mkdtemp": {"mkdtemp", func(a arguments) (any, error) {
 		return os.MkdirTemp(filepath.Dir(a.text(0)+"x"), strings.TrimSuffix(filepath.Base(a.text(0)+"x"), "x")+"*")
 	}},
@@ -71,10 +65,8 @@ var fileOperations = map[string]struct {
 	"truncate": {"truncate", func(a arguments) (any, error) { return nil, os.Truncate(a.text(0), int64(a.number(1))) }},
 	"umask":    {"umask", func(a arguments) (any, error) { return umask(int(a.number(0))), nil }},
 	"unlink":   {"unlink", func(a arguments) (any, error) { return nil, unlink(a.text(0)) }},
-	"utimes": {"utime", func(a arguments) (any, error) {
-		return nil, os.Chtimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2)))
-	}},
-	"write": {"open", func(a arguments) (any, error) { return nil, write(a) }},
+	"utimes":   {"utime", act(func(a arguments) error { return os.Chtimes(a.text(0), timeOf(a.number(1)), timeOf(a.number(2))) })},
+	"write":    {"open", func(a arguments) (any, error) { return nil, write(a) }},
 }
 
 func timeOf(seconds float64) time.Time { return time.UnixMicro(int64(math.Round(seconds * 1e6))) }
@@ -92,6 +84,11 @@ func modeBits(m int) fs.FileMode {
 
 // arguments are a script's arguments, exported.
 type arguments []any
+
+// act makes an operation of one that returns nothing.
+func act(f func(a arguments) error) func(arguments) (any, error) {
+	return func(a arguments) (any, error) { return nil, f(a) }
+}
 
 func (a arguments) text(i int) string {
 	if i < len(a) {

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // The paths and the baseUrl of tsconfig.json: other places in which TypeScript looks for modules. esbuild reads them,
 // and the files that tsconfig.json extends.
@@ -29,7 +29,7 @@ func (r *resolver) mappedFile(specifier, dir string) string {
 		return file
 	}
 	var found api.ResolveResult
-	plugin := api.Plugin{Name: "loopjs", Setup: func(b api.PluginBuild) {
+	plugin := api.Plugin{Name: "modules", Setup: func(b api.PluginBuild) {
 		b.OnStart(func() (api.OnStartResult, error) {
 			found = b.Resolve(specifier, api.ResolveOptions{ResolveDir: dir, Kind: api.ResolveJSImportStatement})
 			return api.OnStartResult{}, nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package modules
 
 // What the system tells of files and of itself.
 

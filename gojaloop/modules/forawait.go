@@ -1,4 +1,4 @@
-package main
+package modules
 
 // The variables of esbuild's form of "for await". At the top of a module it gives those of a loop within another the same names, in
 // one scope: the inner loop would end the outer one.

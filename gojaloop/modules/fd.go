@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Opened files, for node:fs, by the system's descriptors.
 

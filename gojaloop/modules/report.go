@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Printing of errors: the line of the source, and the stack.
 
@@ -19,27 +19,17 @@ import (
 	"github.com/turnloop/turnloop/gojaloop"
 )
 
-// uncaught prints an uncaught exception, and ends the program unless it is a session. On the loop.
-func (p *program) uncaught(e *gojaloop.Error) {
-	if p.session != nil {
-		p.session.uncaught(e)
-		return
-	}
-	fmt.Fprint(p.stderr, p.report(e))
-	p.host.Fail()
-}
-
-// report returns an exception as text, as Node prints it. On the loop.
-func (p *program) report(e *gojaloop.Error) string {
+// Report returns an exception as text, as Node prints it. It is for the loop.
+func (p *Program) Report(e *gojaloop.Error) string {
 	v := p.host.Thrown(e)
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Error" {
 		text := e.Message
 		if v != nil {
-			text = p.inspect(v)
+			text = p.Inspect(v)
 		}
 		if where := p.where(e.Stack); where != "" {
-			return "\n" + strings.TrimSuffix(where, "\n") + p.show(v) + "\n"
+			return "\n" + strings.TrimSuffix(where, "\n") + p.Show(v) + "\n"
 		}
 		return "Uncaught:\n" + text + "\n"
 	}
@@ -49,7 +39,7 @@ func (p *program) report(e *gojaloop.Error) string {
 	} else {
 		b.WriteString(p.where(p.host.StackOf(o)))
 	}
-	text := p.inspect(v)
+	text := p.Inspect(v)
 	if head := "[" + o.String() + "]"; strings.HasPrefix(text, head) {
 		text = o.String() + text[len(head):]
 	}
@@ -64,7 +54,7 @@ func (p *program) report(e *gojaloop.Error) string {
 var frame = regexp.MustCompile(`(?m)^\s*at (?:.* \()?(.+?):(\d+):(\d+)\)?$`)
 
 // where returns the source line of a stack trace's first frame with a mark under the column, or "".
-func (p *program) where(stack string) string {
+func (p *Program) where(stack string) string {
 	m := frame.FindStringSubmatch(stack)
 	if m == nil {
 		return ""
@@ -79,7 +69,7 @@ func (p *program) where(stack string) string {
 }
 
 // line returns a line of a source, counted from 1.
-func (p *program) line(name string, n int) (string, bool) {
+func (p *Program) line(name string, n int) (string, bool) {
 	text, ok := p.texts[name]
 	if !ok {
 		decoded, err := url.PathUnescape(name)
@@ -124,7 +114,7 @@ func arrow(name string, line, column, width int, text string) string {
 }
 
 // errorValue returns an error of compiling or reading as a value that a script can catch. On the loop.
-func (p *program) errorValue(err error) goja.Value {
+func (p *Program) errorValue(err error) goja.Value {
 	var s *syntaxError
 	if !errors.As(err, &s) {
 		return p.newError("Error", err.Error())
@@ -138,8 +128,8 @@ func (p *program) errorValue(err error) goja.Value {
 
 // missingExport returns the error of an import that the module does not export. It shows the line that has the name
 // and the specifier.
-func (p *program) missingExport(file, specifier, name, message string) goja.Value {
-	e := p.newError("SyntaxError", message)
+func (p *Program) missingExport(file, specifier, name, message string) goja.Value {
+	s := &syntaxError{file: file, message: message}
 	source, ok := p.texts[filepath.Base(file)]
 	if !ok {
 		source, _ = readSource(file)
@@ -150,15 +140,14 @@ func (p *program) missingExport(file, specifier, name, message string) goja.Valu
 	}
 	for i, line := range strings.Split(source, "\n") {
 		if at := word.FindStringIndex(line); at != nil && strings.Contains(line, specifier) {
-			text := arrow(file, i+1, len([]rune(line[:at[0]]))+1, at[1]-at[0], strings.TrimSuffix(line, "\r"))
-			_ = e.DefineDataPropertySymbol(p.arrow, p.vm.ToValue(text), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+			s.line, s.column, s.width, s.text = i+1, len([]rune(line[:at[0]]))+1, at[1]-at[0], strings.TrimSuffix(line, "\r")
 			break
 		}
 	}
-	return e
+	return p.errorValue(s)
 }
 
-func (p *program) newError(class, message string) *goja.Object {
+func (p *Program) newError(class, message string) *goja.Object {
 	e, err := p.vm.New(p.vm.Get(class), p.vm.ToValue(message))
 	if err != nil {
 		return p.vm.NewTypeError("%s", message)
@@ -167,17 +156,12 @@ func (p *program) newError(class, message string) *goja.Object {
 }
 
 // thrown returns an error that RunFunc takes for an exception with the value v. On the loop.
-func (p *program) thrown(v goja.Value) error {
+func (p *Program) thrown(v goja.Value) error {
 	ex := p.vm.Try(func() { panic(v) })
 	if ex == nil {
 		return errors.New(v.String())
 	}
 	return ex
-}
-
-// warnUnsettled warns that the main module awaits a promise that never settles.
-func (p *program) warnUnsettled() {
-	fmt.Fprintf(p.stderr, "Warning: Detected unsettled top-level await at %s\n", p.mainName)
 }
 
 // asSyntaxError makes a syntaxError of an error of goja's.

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Codecs for node:zlib.
 
@@ -24,7 +24,7 @@ type codec interface {
 const finish = 4 // zlib's number Z_FINISH
 
 // codec makes a codec, as a function of a flush and a piece for zlib.js; the flush -1 closes it, and -2 begins anew.
-func (p *program) codec(call goja.FunctionCall) goja.Value {
+func (p *Program) codec(call goja.FunctionCall) goja.Value {
 	kind, level := call.Argument(0).String(), int(call.Argument(1).ToInteger())
 	dict, short := bytes.Clone(bytesOf(call.Argument(2))), call.Argument(3).ToBoolean()
 	limit := int64(-1)

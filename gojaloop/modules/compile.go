@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Compiling: source that goja can read stays as it is. TypeScript, JSX, ES modules and other syntax that goja lacks
 // pass through esbuild, one file at a time, with a source map.
@@ -52,15 +52,16 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return "SyntaxError: " + e.message }
 
-// compiler compiles modules, each source once. Any goroutine may call its methods.
-type compiler struct {
-	resolver *resolver
+// Cache compiles modules, each source once, and keeps what it has compiled and what it knows of folders. Several programs may share
+// one, see [WithCache]; the zero Cache is ready. Any goroutine may call its methods.
+type Cache struct {
+	resolver resolver
 	mu       sync.Mutex
 	units    map[string]*unit // by file and source; guarded by mu
 }
 
 // file compiles the module in a file.
-func (c *compiler) file(name string) (*unit, error) {
+func (c *Cache) file(name string) (*unit, error) {
 	source, err := readSource(name)
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (c *compiler) file(name string) (*unit, error) {
 }
 
 // script compiles a source as a script, or returns an error if goja cannot read it as one.
-func (c *compiler) script(name, source string) (*goja.Program, error) {
+func (c *Cache) script(name, source string) (*goja.Program, error) {
 	if ambiguous.MatchString(source) {
 		return nil, errAwaits
 	}
@@ -100,7 +101,7 @@ func (c *compiler) script(name, source string) (*goja.Program, error) {
 var ambiguous = regexp.MustCompile("\\bawait\\s*[(\\[+/`-]")
 
 // exportNames returns the names of a file's own exports; nil if they cannot be found out.
-func (c *compiler) exportNames(name string) []string {
+func (c *Cache) exportNames(name string) []string {
 	source, err := readSource(name)
 	if err != nil {
 		return nil
@@ -127,7 +128,7 @@ const (
 	module
 )
 
-func (c *compiler) formatOf(file string) format {
+func (c *Cache) formatOf(file string) format {
 	switch filepath.Ext(file) {
 	case ".cjs", ".cts":
 		return commonJS
@@ -143,7 +144,7 @@ func (c *compiler) formatOf(file string) format {
 }
 
 // compile compiles the source of a module, without esbuild if goja can read it.
-func (c *compiler) compile(file, source string) (*unit, error) {
+func (c *Cache) compile(file, source string) (*unit, error) {
 	source = strings.TrimPrefix(source, "\ufeff")
 	f := c.formatOf(file)
 	if f == module || !plain(file) {
@@ -219,7 +220,7 @@ func hideShebang(source string) string {
 }
 
 // transform compiles a module by esbuild.
-func (c *compiler) transform(file, source string, f format) (*unit, error) {
+func (c *Cache) transform(file, source string, f format) (*unit, error) {
 	source = hideShebang(source)
 	out, err := c.build(file, source, f, api.FormatCommonJS)
 	if err == errAwaits {
@@ -328,7 +329,7 @@ var errAwaits = errors.New("await at the top of a module")
 var lacking = map[string]bool{"async-generator": false, "for-await": false, "dynamic-import": false}
 
 // build runs esbuild over one file, whose imports stay calls. to is the format of the output.
-func (c *compiler) build(file, source string, f format, to api.Format) (*built, error) {
+func (c *Cache) build(file, source string, f format, to api.Format) (*built, error) {
 	const (
 		added   = "\nexport {}" // makes the source an ES module
 		own     = "own"         // namespace of the file
@@ -342,7 +343,7 @@ func (c *compiler) build(file, source string, f format, to api.Format) (*built, 
 	text := func(s string, l api.Loader) (api.OnLoadResult, error) {
 		return api.OnLoadResult{Contents: &s, Loader: l, ResolveDir: filepath.Dir(file)}, nil
 	}
-	plugin := api.Plugin{Name: "loopjs", Setup: func(b api.PluginBuild) {
+	plugin := api.Plugin{Name: "modules", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			switch {
 			case a.Kind == api.ResolveEntryPoint && to == api.FormatESModule:

@@ -105,23 +105,11 @@ function builtin(name) {
 	if (m === undefined) made.set(key, m = places[name](f => { let x = made.get(f); if (x === undefined) made.set(f, x = go.source(f)(go, require)); return x }))
 	return m
 }
-const isBuiltin = go.isBuiltin = name => typeof name === 'string' && Object.prototype.hasOwnProperty.call(places, name.replace(/^node:/, '')) && !onlyWithScheme.includes(name)
+const isBuiltin = go.isBuiltin = name => go.node && typeof name === 'string' && Object.prototype.hasOwnProperty.call(places, name.replace(/^node:/, '')) && !onlyWithScheme.includes(name)
 go.deepEqual = (a, b, strict) => require('deep').equal(a, b, strict)
 
 const loader = go.source('loader')(go, builtin, isBuiltin)
-builtin('process')
-
-// Other goroutines must know whether SIGINT has listeners.
-for (const name of ['on', 'addListener', 'once', 'prependListener', 'prependOnceListener', 'off', 'removeListener', 'removeAllListeners', 'emit']) {
-	const f = process[name]
-	process[name] = { [name](...args) {
-		try {
-			return f.apply(process, args)
-		} finally {
-			go.listens('SIGINT', process.listenerCount('SIGINT'))
-		}
-	} }[name]
-}
+if (go.node) builtin('process')
 
 // main gets the promise of a program that is an ES module: if the promise never settles, the exit code says so.
 function main(promise) {

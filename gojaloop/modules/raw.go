@@ -1,4 +1,4 @@
-package main
+package modules
 
 // The raw mode of terminals, which must not outlive the program.
 
@@ -35,8 +35,8 @@ func setRaw(fd int, raw bool) error {
 	return nil
 }
 
-// restoreTerminals ends the raw mode of all terminals. The end of the process calls it.
-func restoreTerminals() {
+// RestoreTerminals ends the raw mode of all terminals that scripts have set. Call it before the process ends by os.Exit or a signal.
+func RestoreTerminals() {
 	cooked.mu.Lock()
 	defer cooked.mu.Unlock()
 	for fd, state := range cooked.states {

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Work that nothing waits for: reads of inputs that others write to, and the ends of children. The end of a program does not
 // wait for it, and it keeps the program alive only while scripts want it.
@@ -14,7 +14,7 @@ import (
 
 // begin starts an operation by its name, and returns a handle with ref, unref and cancel. It calls the script's function, the
 // second argument, with the outcome, whose value is null if the operation was cancelled.
-func (p *program) begin(call goja.FunctionCall) goja.Value {
+func (p *Program) begin(call goja.FunctionCall) goja.Value {
 	name := call.Argument(0).String()
 	callback, ok := goja.AssertFunction(p.host.Bound(call.Argument(1)))
 	if !ok {
@@ -35,7 +35,7 @@ func (p *program) begin(call goja.FunctionCall) goja.Value {
 			release = nil
 		}
 	}
-	done := p.working(workName(name, args))
+	done := p.trace(workName(name, args))
 	finish := func(v any, f *failure) {
 		over = true
 		cancel()
@@ -56,7 +56,7 @@ func (p *program) begin(call goja.FunctionCall) goja.Value {
 		return operate(name, args)
 	}
 	hold()
-	if p.explores {
+	if p.host.Scheduled() {
 		p.later(operation, func(v any, f *failure) goja.Value { finish(v, f); return nil })
 	} else {
 		go func() {

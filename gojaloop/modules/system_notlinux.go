@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package modules
 
 // The machine where nothing tells of it.
 

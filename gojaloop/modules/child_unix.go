@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package modules
 
 // Children and inputs of a Unix.
 

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Lines of a session: a line is a script whose declarations stay; a line that awaits becomes an async function.
 
@@ -13,30 +13,34 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// errIncomplete is the error of a line that needs another one.
-var errIncomplete = errors.New("incomplete")
+// ErrIncomplete is the error of a line that needs another one.
+var ErrIncomplete = errors.New("incomplete")
 
-// evaluateLine runs a line, and returns its value. If the line awaits, the value is a promise. On the loop.
-func (p *program) evaluateLine(name, code string) (v goja.Value, awaits bool, err error) {
-	p.texts[name] = code
-	if t := strings.TrimSpace(code); strings.HasPrefix(t, "{") && !strings.HasSuffix(t, ";") {
-		if program, err := p.compiler.script(name, "("+code+"\n)"); err == nil {
-			v, err := p.vm.RunProgram(program)
-			return v, false, err
+// Line runs a line of a session of that name, and returns its value. If the line awaits, the value is a promise. It is for the loop.
+func (p *Program) Line(name, code string) (v goja.Value, awaits bool, err error) {
+	if _, again := p.texts[name]; !again {
+		if err := p.defineGlobals(name); err != nil {
+			return nil, false, err
 		}
 	}
-	if program, err := p.compiler.script(name, code); err == nil {
-		v, err := p.vm.RunProgram(program)
+	p.texts[name] = code
+	script := func(code string) bool {
+		program, wrong := p.compiler.script(name, code)
+		if wrong == nil {
+			v, err = p.vm.RunProgram(program)
+		}
+		return wrong == nil
+	}
+	t := strings.TrimSpace(code)
+	if strings.HasPrefix(t, "{") && !strings.HasSuffix(t, ";") && script("("+code+"\n)") || script(code) {
 		return v, false, err
 	}
-	code, err = withoutTypes(name, code)
-	if err == errIncomplete {
+	if code, err = withoutTypes(name, code); err == ErrIncomplete {
 		return nil, false, err
 	} else if err != nil {
 		return nil, false, p.thrown(p.errorValue(err))
 	}
-	if program, err := p.compiler.script(name, code); err == nil {
-		v, err := p.vm.RunProgram(program)
+	if script(code) {
 		return v, false, err
 	}
 	line, names, err := asyncLine(code)
@@ -67,13 +71,13 @@ func withoutTypes(name, code string) (string, error) {
 	if len(result.Errors) > 0 {
 		e := ofMessage(result.Errors[0], name)
 		if text := e.Error(); strings.Contains(text, "end of input") || strings.Contains(text, "Unterminated template") {
-			return "", errIncomplete
+			return "", ErrIncomplete
 		}
 		// esbuild reports an open template as an open string. If closing it makes the code valid, or makes another
 		// error, it was a template.
 		if open := "Unterminated string literal"; result.Errors[0].Text == open && !strings.HasSuffix(code, "`") {
 			if closed := api.Transform(code+"`", api.TransformOptions{Loader: api.LoaderTS}); len(closed.Errors) == 0 || closed.Errors[0].Text != open {
-				return "", errIncomplete
+				return "", ErrIncomplete
 			}
 		}
 		return "", e

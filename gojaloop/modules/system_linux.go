@@ -1,4 +1,4 @@
-package main
+package modules
 
 // The machine, as Linux tells of it.
 

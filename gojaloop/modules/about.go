@@ -1,4 +1,4 @@
-package main
+package modules
 
 // What scripts are told of the process and the machine, for node:process and node:os.
 
@@ -17,7 +17,7 @@ import (
 )
 
 // about returns facts that stay the same while the program runs: arguments, machine, user.
-func (p *program) about() goja.Value {
+func (p *Program) about() goja.Value {
 	vm := p.vm
 	text := func(f func() string) func() goja.Value { return func() goja.Value { return vm.ToValue(f()) } }
 	eol := "\n"
@@ -31,7 +31,7 @@ func (p *program) about() goja.Value {
 		return ""
 	}
 	return vm.NewDynamicObject(&lazily{made: map[string]goja.Value{}, make: map[string]func() goja.Value{
-		"argv": p.argv, "execArgv": func() goja.Value { return p.list(p.options.own) },
+		"argv": p.argv, "execArgv": func() goja.Value { return p.list(p.own) },
 		"eol": text(func() string { return eol }), "devNull": text(func() string { return os.DevNull }),
 		"type": text(func() string { return systemName()[0] }), "release": text(func() string { return systemName()[1] }),
 		"version": text(func() string { return systemName()[2] }), "machine": text(func() string { return systemName()[3] }),
@@ -45,7 +45,7 @@ func (p *program) about() goja.Value {
 }
 
 // numbered returns names with their numbers as an object, by number.
-func (p *program) numbered(numbers map[string]int) goja.Value {
+func (p *Program) numbered(numbers map[string]int) goja.Value {
 	names := slices.SortedFunc(maps.Keys(numbers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b))
 	})
@@ -56,7 +56,7 @@ func (p *program) numbered(numbers map[string]int) goja.Value {
 	return o
 }
 
-func (p *program) list(texts []string) goja.Value {
+func (p *Program) list(texts []string) goja.Value {
 	all := make([]any, len(texts))
 	for i, t := range texts {
 		all[i] = t
@@ -64,35 +64,9 @@ func (p *program) list(texts []string) goja.Value {
 	return p.vm.NewArray(all...)
 }
 
-// argv returns the arguments of the process, for process.argv.
-func (p *program) argv() goja.Value {
-	executable, err := os.Executable()
-	if err != nil {
-		executable = os.Args[0]
-	}
-	argv := []string{executable}
-	if p.options.code == nil {
-		name := p.options.file
-		if name != "-" {
-			if file, err := filepath.Abs(name); err == nil {
-				name = file
-				if found := p.compiler.resolver.fileOrFolder(file); found != "" {
-					name = found
-				}
-			}
-		}
-		if name != "" {
-			argv = append(argv, name)
-		}
-	}
-	return p.list(append(argv, p.options.args...))
-}
-
 // machine returns what the system tells now of the machine.
-func (p *program) machine() goja.Value {
+func (p *Program) machine() goja.Value {
 	uptime, load, total, free := machine()
-	o := p.plain(map[string]any{"uptime": uptime, "total": total, "free": free}).ToObject(p.vm)
-	_ = o.Set("load", p.vm.NewArray(load[0], load[1], load[2]))
 	interfaces := p.vm.NewObject()
 	all, _ := net.Interfaces()
 	for _, i := range all {
@@ -119,17 +93,14 @@ func (p *program) machine() goja.Value {
 			_ = interfaces.Set(i.Name, p.vm.NewArray(list...))
 		}
 	}
-	_ = o.Set("interfaces", interfaces)
-	return o
+	return p.plain(map[string]any{"uptime": uptime, "total": total, "free": free, "load": []any{load[0], load[1], load[2]}, "interfaces": interfaces})
 }
 
-func (p *program) ids() goja.Value {
+func (p *Program) ids() goja.Value {
 	groups, _ := os.Getgroups()
 	all := make([]any, len(groups))
 	for i, g := range groups {
 		all[i] = g
 	}
-	o := p.plain(map[string]any{"getuid": os.Getuid(), "geteuid": os.Geteuid(), "getgid": os.Getgid(), "getegid": os.Getegid()}).ToObject(p.vm)
-	_ = o.Set("getgroups", p.vm.NewArray(all...))
-	return o
+	return p.plain(map[string]any{"getuid": os.Getuid(), "geteuid": os.Geteuid(), "getgid": os.Getgid(), "getegid": os.Getegid(), "getgroups": all})
 }

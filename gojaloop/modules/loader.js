@@ -50,19 +50,12 @@ function find(specifier, from, esm) {
 
 function checked(specifier) {
 	if (typeof specifier !== 'string') throw go.invalidType('id', 'string', specifier)
-	if (specifier === '') {
-		const e = new TypeError(`The argument 'id' must be a non-empty string. Received ''`)
-		e.code = 'ERR_INVALID_ARG_VALUE'
-		throw e
-	}
+	if (specifier === '') throw coded(new TypeError(`The argument 'id' must be a non-empty string. Received ''`), 'ERR_INVALID_ARG_VALUE')
 	return specifier
 }
 
-function unknownBuiltin(name) {
-	const e = new Error('No such built-in module: ' + name)
-	e.code = 'ERR_UNKNOWN_BUILTIN_MODULE'
-	return e
-}
+const coded = (e, code) => Object.assign(e, { code })
+const unknownBuiltin = name => coded(new Error(`No such built-in module: ${name}${go.node ? '' : '; WithNode of package modules adds them'}`), 'ERR_UNKNOWN_BUILTIN_MODULE')
 
 // CommonJS.
 
@@ -94,9 +87,7 @@ function load(file, parent) {
 	if (unit.esm) {
 		const r = link(file)
 		if (evaluate(r) !== undefined) {
-			const e = new Error(`require() cannot be used on an ES module that awaits at its top: ${file}. Use import() instead.`)
-			e.code = 'ERR_REQUIRE_ASYNC_MODULE'
-			throw e
+			throw coded(new Error(`require() cannot be used on an ES module that awaits at its top: ${file}. Use import() instead.`), 'ERR_REQUIRE_ASYNC_MODULE')
 		}
 		return namespace(r)
 	}
@@ -160,18 +151,22 @@ function link(file) {
 			r.cjs = true
 			return r
 		}
-		r.unit = unit
-		for (const name of unit.imports) {
-			if (r.names.has(name)) continue
-			const dep = linkSpecifier(name, file)
-			r.names.set(name, dep)
-			r.deps.push(dep)
-		}
+		linkImports(r, unit)
 	} catch (e) {
 		records.delete(file)
 		throw e
 	}
 	return r
+}
+
+function linkImports(r, unit) {
+	r.unit = unit
+	for (const name of unit.imports) {
+		if (r.names.has(name)) continue
+		const dep = linkSpecifier(name, r.file)
+		r.names.set(name, dep)
+		r.deps.push(dep)
+	}
 }
 
 function evaluate(r) {
@@ -293,7 +288,7 @@ return {
 		}
 		main = new Module(file, null)
 		main.id = '.'
-		builtin('process').mainModule = main
+		process.mainModule = main
 		if (file.endsWith('.json')) return void loadJSON(file, null)
 		run(main, unit)
 		return undefined
@@ -304,13 +299,8 @@ return {
 			const m = new Module(file, null)
 			return void call(m, unit, '.')
 		}
-		const r = mainRecord = { file, state: 'linked', unit, deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
-		for (const name of unit.imports) {
-			if (r.names.has(name)) continue
-			const dep = linkSpecifier(name, file)
-			r.names.set(name, dep)
-			r.deps.push(dep)
-		}
+		const r = mainRecord = { file, state: 'linked', deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
+		linkImports(r, unit)
 		return evaluateMain(r)
 	},
 	// globals returns the variables of a script that is no module; file is a name in its folder.

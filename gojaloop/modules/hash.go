@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Hashes, for node:crypto.
 
@@ -23,7 +23,7 @@ var hashes = map[string]func() hash.Hash{
 	"sha3-512": func() hash.Hash { return sha3.New512() },
 }
 
-func (p *program) hashOf(name string) func() hash.Hash {
+func (p *Program) hashOf(name string) func() hash.Hash {
 	h, ok := hashes[name]
 	if !ok {
 		panic(p.newError("Error", "Digest method not supported"))
@@ -33,7 +33,7 @@ func (p *program) hashOf(name string) func() hash.Hash {
 
 // hasher makes a function that takes data, and without an argument returns the hash, or the HMAC if there is a key. With null it
 // returns another function that goes on from here.
-func (p *program) hasher(call goja.FunctionCall) goja.Value {
+func (p *Program) hasher(call goja.FunctionCall) goja.Value {
 	newHash := p.hashOf(call.Argument(0).String())
 	h := newHash()
 	if key, ok := call.Argument(1).Export().(goja.ArrayBuffer); ok {
@@ -42,7 +42,7 @@ func (p *program) hasher(call goja.FunctionCall) goja.Value {
 	return p.summing(h)
 }
 
-func (p *program) summing(h hash.Hash) goja.Value {
+func (p *Program) summing(h hash.Hash) goja.Value {
 	return p.host.Func(func(call goja.FunctionCall) goja.Value {
 		v := call.Argument(0)
 		if b, ok := v.Export().(goja.ArrayBuffer); ok {
@@ -61,7 +61,7 @@ func (p *program) summing(h hash.Hash) goja.Value {
 }
 
 // pbkdf2 takes a hash's name, a password, salt, the number of rounds, and the length of the key.
-func (p *program) pbkdf2(call goja.FunctionCall) goja.Value {
+func (p *Program) pbkdf2(call goja.FunctionCall) goja.Value {
 	key, err := pbkdf2.Key(p.hashOf(call.Argument(0).String()), string(bytesOf(call.Argument(1))), bytesOf(call.Argument(2)), int(call.Argument(3).ToInteger()), int(call.Argument(4).ToInteger()))
 	if err != nil {
 		panic(p.vm.NewGoError(err))

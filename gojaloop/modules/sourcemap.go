@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Source maps: from esbuild's form to goja's.
 

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Child processes, for node:child_process.
 
@@ -23,7 +23,7 @@ var children sync.Map // of int to *exec.Cmd
 // spawn starts a process. The arguments are a file, its arguments, the folder, the environment (null: this process's), the
 // descriptors ("pipe", "ignore", or a number), whether it leads a group of its own, and ids of a user and a group (or -1). It
 // returns the process's number, and this end's descriptors of the pipes.
-func (p *program) spawn(call goja.FunctionCall) goja.Value {
+func (p *Program) spawn(call goja.FunctionCall) goja.Value {
 	var o struct {
 		File     string
 		Args     []string
@@ -176,7 +176,7 @@ func waitForChild(_ context.Context, a arguments) (any, error) {
 
 // finishChild waits for a child, on the loop, and blocks it: the arguments are its number, this end's descriptors, the input, how
 // many milliseconds it may take (0: any), the signal that ends it, and how many bytes it may print on each descriptor.
-func (p *program) finishChild(call goja.FunctionCall) goja.Value {
+func (p *Program) finishChild(call goja.FunctionCall) goja.Value {
 	c, _ := children.LoadAndDelete(int(call.Argument(0).ToInteger()))
 	cmd := c.(*exec.Cmd)
 	var fds []int
@@ -238,4 +238,19 @@ func (p *program) finishChild(call goja.FunctionCall) goja.Value {
 		_ = o.Set("why", *reason)
 	}
 	return o
+}
+
+// kill is process.kill.
+func kill(pid, sig int) *failure {
+	process, err := os.FindProcess(pid)
+	if err == nil {
+		err = process.Signal(syscall.Signal(sig))
+		if errors.Is(err, os.ErrProcessDone) {
+			err = syscall.ESRCH
+		}
+	}
+	if err != nil {
+		return asFailure(err, "kill", nil)
+	}
+	return nil
 }

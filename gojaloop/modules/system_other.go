@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package modules
 
 // What package os knows of files, where the system is not a Unix.
 

@@ -1,4 +1,4 @@
-package main
+package modules
 
 // Resolving modules: Node's rules for relative files, node_modules, and exports and imports of package.json; and
 // TypeScript's for file names without or with another extension.
