@@ -16,10 +16,18 @@ func init() {
 	register(map[string]*command{"debug": {-2, family, nil}})
 	fine := func(c *client, _ [][]byte) { c.ok() }
 	maps.Copy(subcommands, map[string]*command{
-		"debug|log":               {3, reads, fine},
-		"debug|jmap":              {2, reads, fine},
-		"debug|reload":            {-2, reads, fine}, // what would be read is what is there
-		"debug|digest-value":      {-2, reads, digests},
+		"debug|log":          {3, reads, fine},
+		"debug|jmap":         {2, reads, fine},
+		"debug|reload":       {-2, reads, fine}, // what would be read is what is there
+		"debug|digest-value": {-2, reads, digests},
+		"debug|object": {3, reads, func(c *client, a [][]byte) {
+			if e := c.keys.find(a[2]); e == nil {
+				c.error(noKey)
+			} else {
+				c.simple(fmt.Sprintf("Value at:%p refcount:1 encoding:%s serializedlength:%d lru:0 lru_seconds_idle:0",
+					e, encoding(e), e.size(a[2])))
+			}
+		}},
 		"debug|set-active-expire": {3, reads, activeExpire},
 
 		"debug|quicklist-packed-threshold": {3, reads, fine}, // lists have one form

@@ -15,7 +15,8 @@ const (
 
 // events are the names of commands' events where they are not the commands' own.
 var events = map[string]string{
-	"setex": "set", "psetex": "set", "setnx": "set", "getset": "set", "mset": "set", "msetnx": "set", "incr": "incrby", "decr": "decrby",
+	"setex": "set", "psetex": "set", "setnx": "set", "getset": "set", "mset": "set", "msetnx": "set",
+	"incr": "incrby", "decr": "incrby", "decrby": "incrby",
 	"lpushx": "lpush", "rpushx": "rpush", "hmset": "hset", "hsetnx": "hset",
 	"expireat": "expire", "pexpire": "expire", "pexpireat": "expire",
 }

@@ -117,6 +117,10 @@ func hincrby(c *client, t *fields, a [][]byte) bool {
 }
 
 func hincrbyfloat(c *client, t *fields, a [][]byte) bool {
+	if amount, ok := fraction(a[3]); ok && amount.IsInf() {
+		c.error("ERR value is NaN or Infinity")
+		return false
+	}
 	old, _ := t.get(a[2])
 	text, ok := c.sumOfFractions(old, a[3], "hash value is not a float")
 	if ok {

@@ -120,10 +120,21 @@ func swap(c *client, a [][]byte) {
 		return
 	}
 	one, other := two[0], two[1]
+	one.settle(other)
+	other.settle(one)
 	one.content, other.content = other.content, one.content
 	one.home, other.home = one, other
 	one.swapped(other)
 	other.swapped(one)
+}
+
+// settle removes what has expired of the keys that clients watch here. What comes from the other database is no change if it
+// is not there any more.
+func (k *keyspace) settle(other *keyspace) {
+	for key := range k.watched.Of {
+		k.find([]byte(key))
+		other.find([]byte(key))
+	}
 }
 
 // swapped tells those who watch keys or wait for them of the content that was the other's.

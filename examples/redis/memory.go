@@ -11,8 +11,8 @@ import (
 var frees = map[string]bool{}
 
 func init() {
-	for _, name := range strings.Fields(`del unlink getdel getex expire pexpire expireat pexpireat persist flushdb flushall hdel srem spop smove
-		lpop rpop lrem ltrim lmpop blmpop blpop brpop rename renamenx move swapdb eval evalsha`) {
+	for _, name := range strings.Fields(`del unlink getdel getex expire pexpire expireat pexpireat persist flushdb flushall
+		hdel srem spop smove lpop rpop lrem ltrim lmpop blmpop blpop brpop rename renamenx move swapdb eval evalsha`) {
 		frees[name] = true
 	}
 }

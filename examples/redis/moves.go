@@ -169,9 +169,9 @@ func move(from, to, timeout int) func(*client, [][]byte) {
 			}
 			v := ends[both[0]].pop(d)
 			ends[both[1]].push(to, v)
-			c.taken(source, d, ends[both[0]].popped)
 			c.keys.make(target).other = to
 			c.keys.change(ends[both[1]].pushed, target)
+			c.taken(source, d, ends[both[0]].popped)
 			c.bulk(v)
 			return [][]byte{[]byte("LMOVE"), source, target, []byte(both[0]), []byte(both[1])}
 		}

@@ -61,7 +61,8 @@ func bit(c *client, a [][]byte) bool {
 	return true
 }
 
-// bitAt returns the value of a bit, the byte that it is in, and where it is there. The first bit is the highest of the first byte.
+// bitAt returns the value of a bit, the byte that it is in, and where it is there. The first bit is the highest of the first
+// byte.
 func bitAt(text, offset []byte) (value, at int, mask byte) {
 	n, _ := resp.ParseInt(offset)
 	at, mask = int(n/8), 0x80>>(n%8)

@@ -11,7 +11,9 @@ import (
 
 func init() {
 	register(map[string]*command{
-		"srandmember": {-2, reads, checked(upToOne, on(newTable[struct{}], some(func(c *client, i item[struct{}], _ bool) { c.string(i.key) })))},
+		"srandmember": {-2, reads, checked(upToOne, on(newTable[struct{}], some(func(c *client, i item[struct{}], _ bool) {
+			c.string(i.key)
+		})))},
 		"hrandfield": {-2, reads, checked(upToOne, on(newTable[[]byte], some(func(c *client, i item[[]byte], value bool) {
 			if value && c.version == 3 {
 				c.array(2)
@@ -47,8 +49,8 @@ func upToOne(c *client, a [][]byte) bool {
 	return false
 }
 
-// some makes a command that answers with one random item; with a number, with so many different ones; with a negative number, with
-// items that may come again.
+// some makes a command that answers with one random item; with a number, with so many different ones; with a negative
+// number, with items that may come again.
 func some[V any](show func(c *client, i item[V], value bool)) func(*client, *table[V], [][]byte) bool {
 	return func(c *client, t *table[V], a [][]byte) bool {
 		if len(a) == 2 {

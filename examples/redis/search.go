@@ -9,8 +9,8 @@ import (
 	"github.com/turnloop/turnloop/internal/resp"
 )
 
-// searching is what the options of LPOS choose: from which match on, from the end if it is negative, how many matches, and in how many
-// values; 0 is all of them.
+// searching is what the options of LPOS choose: from which match on, from the end if it is negative, how many matches, and in
+// how many values; 0 is all of them.
 type searching struct {
 	rank, count, length int64
 	many                bool
@@ -31,7 +31,8 @@ func (c *client) searching(words [][]byte) (s searching, ok bool) {
 		case is(option, "rank") && n == math.MinInt64:
 			c.error("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807")
 		case is(option, "rank") && n == 0:
-			c.error("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list")
+			c.error("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... " +
+				"or use negative to start from the end of the list")
 		case is(option, "rank"):
 			s.rank = n
 			continue

@@ -22,7 +22,8 @@ type setting struct {
 	set   func(o *options, value string) bool
 }
 
-// forms are the settings that choose how redis-server keeps values. Here they choose what OBJECT ENCODING answers, and nothing else.
+// forms are the settings that choose how redis-server keeps values. Here they choose what OBJECT ENCODING answers, and
+// nothing else.
 type forms struct{ hashEntries, hashValue, setIntegers, listSize, listDepth int }
 
 var usualForms = forms{512, 64, 512, -2, 0}
