@@ -1,16 +1,18 @@
 package httploop
 
-// Beside net/http: processor time of a request, requests, and memory of an idle connection. Each server has a process of its own, and
-// both answer in turns, so that what the machine does besides meets both.
+// Beside net/http: processor time of a request, requests, and memory of an idle connection, with TLS and without. Each server
+// has a process of its own, and both answer in turns, so that what the machine does besides meets both.
 
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -48,12 +50,22 @@ func serveAs(kind string) error {
 		_, _ = fmt.Sscan(string(statm), &size, &resident)
 		fmt.Fprintln(w, (u.Utime.Nano()+u.Stime.Nano())/1000, resident*os.Getpagesize()/1024)
 	})
+	kind, secure := strings.CutSuffix(kind, " with TLS")
+	var config *tls.Config
+	if secure {
+		other := httptest.NewUnstartedServer(nil)
+		other.StartTLS()
+		config = &tls.Config{Certificates: other.TLS.Certificates}
+	}
 	if kind == "net/http" {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
 		fmt.Println(ln.Addr())
+		if secure {
+			ln = tls.NewListener(ln, config)
+		}
 		return http.Serve(ln, mux)
 	}
 	group, err := eventloop.NewGroup(0)
@@ -65,14 +77,17 @@ func serveAs(kind string) error {
 		return err
 	}
 	fmt.Println(ln.Addr())
-	_, err = threadlet.Go(group.Loop(0), func() { _ = (&Server{Handler: mux}).ServeGroup(group, ln) })
+	_, err = threadlet.Go(group.Loop(0), func() { _ = (&Server{Handler: mux, TLSConfig: config}).ServeGroup(group, ln) })
 	return errors.Join(err, group.Run(context.Background()))
 }
 
 // peer is a server in a process of its own, with connections to it.
 type peer struct {
-	addr  string
-	conns []*bufio.ReadWriter
+	client *http.Client
+	url    string
+	conns  []*bufio.ReadWriter
+	below  []net.Conn
+	stop   func()
 }
 
 func startPeer(b *testing.B, kind string) *peer {
@@ -85,20 +100,31 @@ func startPeer(b *testing.B, kind string) *peer {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
+	p := new(peer)
+	p.stop = sync.OnceFunc(func() {
+		for _, c := range p.below {
+			_ = c.Close()
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+	b.Cleanup(p.stop)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		b.Fatal(err)
 	}
-	return &peer{addr: strings.TrimSpace(line)}
+	scheme := "http://"
+	if strings.HasSuffix(kind, " with TLS") {
+		scheme = "https://"
+	}
+	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	p.url = scheme + strings.TrimSpace(line)
+	return p
 }
 
 // used returns the processor time and the memory of the server.
 func (p *peer) used(b *testing.B) (micros, kilobytes int) {
-	r, err := http.Get("http://" + p.addr + "/used")
+	r, err := p.client.Get(p.url + "/used")
 	if err == nil {
 		_, err = fmt.Fscan(r.Body, &micros, &kilobytes)
 		_ = r.Body.Close()
@@ -110,12 +136,16 @@ func (p *peer) used(b *testing.B) (micros, kilobytes int) {
 }
 
 func (p *peer) connect(b *testing.B, n int) {
+	scheme, addr, _ := strings.Cut(p.url, "://")
 	for len(p.conns) < n {
-		conn, err := net.Dial("tcp", p.addr)
+		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { _ = conn.Close() })
+		p.below = append(p.below, conn)
+		if scheme == "https" {
+			conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+		}
 		p.conns = append(p.conns, bufio.NewReadWriter(bufio.NewReader(conn), bufio.NewWriter(conn)))
 	}
 }
@@ -151,16 +181,12 @@ func BenchmarkKeepAlive(b *testing.B) {
 		b.Run(fmt.Sprintf("conns=%d", conns), func(b *testing.B) {
 			kinds := []string{"httploop", "net/http"}
 			var peers [2]*peer
-			var cpu, memory [2]int
+			var cpu [2]int
 			var took [2]time.Duration
 			for i, kind := range kinds {
 				peers[i] = startPeer(b, kind)
-				_, before := peers[i].used(b)
 				peers[i].connect(b, conns)
 				peers[i].ask(b, 2)
-				time.Sleep(100 * time.Millisecond)
-				_, memory[i] = peers[i].used(b)
-				memory[i] -= before
 			}
 			each := max(1, 6400/conns)
 			b.ResetTimer()
@@ -178,7 +204,37 @@ func BenchmarkKeepAlive(b *testing.B) {
 			b.ReportMetric(float64(cpu[1])/requests, "net-cpu-us/req")
 			b.ReportMetric(float64(cpu[0])/float64(cpu[1]), "cpu-ratio")
 			b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "req-ratio")
-			b.ReportMetric(float64(memory[0])/float64(conns), "KiB/conn")
+		})
+	}
+}
+
+// BenchmarkIdle: the resident memory of an idle connection that has had a request, when the server has had enough of them to have
+// everything else.
+func BenchmarkIdle(b *testing.B) {
+	for _, row := range []struct {
+		conns int
+		with  string
+	}{{1024, ""}, {8192, ""}, {1024, " with TLS"}} {
+		b.Run(fmt.Sprintf("conns=%d%s", row.conns, row.with), func(b *testing.B) {
+			const first = 64
+			var memory [2]int
+			for range b.N {
+				for i, kind := range []string{"httploop", "net/http"} {
+					p := startPeer(b, kind+row.with)
+					p.connect(b, first)
+					p.ask(b, 10)
+					_, before := p.used(b)
+					p.connect(b, first+row.conns)
+					p.ask(b, 2)
+					time.Sleep(100 * time.Millisecond) // until the last is idle
+					_, after := p.used(b)
+					memory[i] += after - before
+					p.stop()
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(memory[0])/float64(b.N*row.conns), "KiB/conn")
+			b.ReportMetric(float64(memory[1])/float64(b.N*row.conns), "net-KiB/conn")
 			b.ReportMetric(float64(memory[0])/float64(memory[1]), "mem-ratio")
 		})
 	}

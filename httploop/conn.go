@@ -97,11 +97,6 @@ func (s *Server) serve(ctx context.Context, raw *threadlet.Conn) {
 			tellPlain(err)
 			return
 		}
-		defer func() {
-			if !c.hijacked {
-				_ = over.Close()
-			}
-		}()
 		state := over.ConnectionState()
 		c.Conn, c.state = over, &state
 		c.deadline(net.Conn.SetDeadline, 0)
@@ -118,10 +113,17 @@ func (s *Server) serve(ctx context.Context, raw *threadlet.Conn) {
 
 // run answers requests until the connection is idle, or ends.
 func (c *conn) run() {
+	ends := c.state != nil
+	defer func() {
+		if ends && !c.hijacked {
+			_ = c.Conn.Close() // TLS tells the client
+		}
+	}()
 	c.borrow()
 	for c.next() {
 		if c.in.Buffered() == 0 && c.idles() {
 			c.giveBack()
+			ends = false
 			return
 		}
 	}
@@ -140,13 +142,12 @@ func (c *conn) run() {
 	_, _ = io.Copy(io.Discard, struct{ io.Reader }{c.raw})
 }
 
-// idles lets the connection wait for its next request without a threadlet, and tells whether it does: TLS waits in Read, as
-// its records may have come in part.
+// idles lets the connection wait for its next request without a threadlet, and tells whether it does.
 func (c *conn) idles() bool {
-	if c.state != nil {
-		return false
-	}
 	c.deadline(net.Conn.SetReadDeadline, first(c.s.IdleTimeout, c.s.ReadTimeout))
+	if over, is := c.Conn.(*secure.Conn); is {
+		return over.Idle(func(*secure.Conn) { c.run() }) == nil
+	}
 	return c.raw.Idle(c.resume) == nil
 }
 

@@ -71,7 +71,7 @@ func (w *response) WriteHeader(status int) {
 	if status < 200 && status != http.StatusSwitchingProtocols {
 		if status > 100 {
 			w.begin(status)
-			w.keep(w.header.WriteSubset(w.out, map[string]bool{"Content-Length": true, "Transfer-Encoding": true})) // of the response that follows
+			w.keep(w.header.WriteSubset(w.out, map[string]bool{"Content-Length": true, "Transfer-Encoding": true})) // of what follows
 			w.write("\r\n")
 			w.keep(w.out.Flush())
 		}

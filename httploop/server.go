@@ -1,5 +1,5 @@
 // Package httploop is an HTTP/1.1 server on event loops, for handlers of package net/http: a threadlet for each request, and
-// nothing but a few hundred bytes for a connection that waits for its next one.
+// nothing but a few hundred bytes, and what crypto/tls keeps, for a connection that waits for its next one.
 //
 // A handler runs in a threadlet of the connection's loop, and waits as threadlets do (threadlet.Sleep, threadlet.Dial,
 // threadlet.Do for what blocks otherwise). Handlers of one loop run one at a time, so what only they touch needs no lock; a

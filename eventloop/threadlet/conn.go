@@ -19,10 +19,10 @@ import (
 // Conn is a stream connection, TCP or Unix, of a loop. It is a net.Conn: code that reads and writes these (crypto/tls,
 // bufio, http.ReadRequest) works with it in threadlets of its loop.
 //
-// Read, Write, Idle, and the methods of what SyscallConn returns, are for threadlets of the loop; CloseRead and CloseWrite for
-// its callbacks, too. Other callers get [ErrNotThreadlet], and nothing is done. Close, Signal and the setters of deadlines may be called from
-// any goroutine; they end waits on the loop, soon after the call. A closed Conn stays valid: its methods return
-// net.ErrClosed. The end of the loop closes it.
+// Read, Write, Idle, and the methods of what SyscallConn returns, are for threadlets of the loop; CloseRead and CloseWrite
+// for its callbacks, too. Other callers get [ErrNotThreadlet], and nothing is done. Close, Signal and the setters of
+// deadlines may be called from any goroutine; they end waits on the loop, soon after the call. A closed Conn stays valid: its
+// methods return net.ErrClosed. The end of the loop closes it.
 //
 // Threadlets may share a Conn: its reads go one after the other, and so do its writes, in the order of the calls. So do the
 // functions that Read and Write of a syscall.RawConn call.
@@ -183,9 +183,7 @@ func (c *Conn) TryWrite(p []byte) (n int, err error) {
 
 // Close closes the connection. Threadlets that wait for it get net.ErrClosed, and so do later calls of Close. Any goroutine
 // may call it.
-func (c *Conn) Close() error {
-	return c.opError("close", c.close())
-}
+func (c *Conn) Close() error { return c.opError("close", c.close()) }
 
 // Signal ends all current waits for the connection with ErrSignaled; if there are none, the next wait ends so. Any goroutine
 // may call it.
@@ -240,7 +238,10 @@ func (c *Conn) SetWriteDeadline(at time.Time) error {
 //
 // The errors are those of Read, eventloop.ErrNilCallback, and ErrDraining once the loop is about to end, which closes idle
 // connections.
-func (c *Conn) Idle(handle func(*Conn)) error {
+func (c *Conn) Idle(handle func(*Conn)) error { return c.IdleUnder(c, handle) }
+
+// IdleUnder is Idle below a protocol such as TLS: a loop that is about to end closes over, which may tell the peer.
+func (c *Conn) IdleUnder(over io.Closer, handle func(*Conn)) error {
 	t := Current()
 	switch {
 	case t == nil || t.s != c.s:
@@ -263,7 +264,7 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 		c.idle = &idle{conn: c}
 		c.s.wanted++
 	}
-	c.idle.handle = handle
+	c.idle.over, c.idle.handle = over, handle
 	c.startIdleDeadline()
 	if c.signaled.Load() {
 		c.resumeIdle()
@@ -293,9 +294,7 @@ func (c *Conn) begin(handle func(*Conn)) {
 // SyscallConn returns the connection as the system knows it. Control, Read and Write of what it returns are for threadlets
 // of the loop. The descriptor is non-blocking and registered with the loop. It must not be closed: the loop would go on to
 // use a number that may be another file's.
-func (c *Conn) SyscallConn() (syscall.RawConn, error) {
-	return rawOf(&c.desc, c.opError)
-}
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return rawOf(&c.desc, c.opError) }
 
 // rawConn is a descriptor as a syscall.RawConn.
 type rawConn struct {

@@ -4,6 +4,7 @@ package threadlet
 // (listen.go) are made of them; side.go has who waits.
 
 import (
+	"io"
 	"math"
 	"net"
 	"os"
@@ -44,6 +45,7 @@ type desc struct {
 // idle is what an idle connection waits with.
 type idle struct {
 	conn   *Conn
+	over   io.Closer // closed when the loop is about to end
 	handle func(*Conn)
 	timer  eventloop.TimerID // of the read deadline; 0 for none
 }

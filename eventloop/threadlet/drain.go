@@ -26,8 +26,8 @@ var ErrDraining = errors.New("threadlet: the loop is shut down")
 // replies that are under way. Within a request, a call of Draining keeps the next Read from waiting for the rest of it. A
 // peer that sends without end is served until Shutdown's context ends.
 //
-// Shutdown first closes listeners, and connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context, and a Shutdown from the loop itself do not wait. Outside
-// of a threadlet Draining returns false.
+// Shutdown first closes listeners, and connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context,
+// and a Shutdown from the loop itself do not wait. Outside of a threadlet Draining returns false.
 func Draining() bool {
 	t := Current()
 	if t == nil {
@@ -50,8 +50,11 @@ func (s *scheduler) Drain(done func()) {
 	s.draining = true
 	s.onDrained = append(s.onDrained, done)
 	for _, d := range s.descs.all() {
-		if d.listener != nil || d.idle != nil {
+		switch {
+		case d.listener != nil:
 			_ = d.close()
+		case d.idle != nil:
+			_ = d.idle.over.Close()
 		}
 	}
 	for t := s.eldest; t != nil; t = t.younger {

@@ -34,9 +34,9 @@ type listener struct {
 // Accept of the listener is for threadlets of the loop, and returns a *[Conn] of the loop, which probes a silent TCP peer as
 // one of package net does. When the system has no descriptor or no memory for another connection, or to watch the listener,
 // or tells the error of a connection that has failed before it was accepted, Accept pauses and tries again; the first of such
-// errors in a row is logged. Accept returns a *net.OpError
-// around any other error of the system, or around what has ended the wait: net.ErrClosed, ErrSignaled, eventloop.ErrLoopTerminated; or
-// around ErrNotThreadlet. Close may be called from any goroutine; the end of the loop closes the listener, too.
+// errors in a row is logged. Accept returns a *net.OpError around any other error of the system, or around what has ended the
+// wait: net.ErrClosed, ErrSignaled, eventloop.ErrLoopTerminated; or around ErrNotThreadlet. Close may be called from any
+// goroutine; the end of the loop closes the listener, too.
 //
 // The listener also has the methods File and SyscallConn of a *net.TCPListener: File, which any goroutine may call, returns a
 // duplicate of the descriptor; the rest is for threadlets of the loop.

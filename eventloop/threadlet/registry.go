@@ -16,7 +16,7 @@ type Info struct {
 	Threadlet *Threadlet
 	Serial    uint64    // its number on the loop, from 1
 	State     string    // "fresh", "ready", "running" or "waiting"
-	Reason    string    // what it waits for: "sleep", "promise", "worker", "join", "mutex", "cond", "chan send", "chan receive", "read", "write", "accept", "a pause of accept"
+	Reason    string    // what it waits for, such as "sleep", "promise", "worker", "mutex", "chan send", "read", "accept"
 	Since     time.Time // time of the tick in which its last wait began; before its first wait, of the tick in which it was made
 	Stack     []byte    // nil if it has not begun
 }

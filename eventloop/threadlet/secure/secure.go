@@ -35,6 +35,9 @@ type Conn struct {
 	shakes, reads, writes threadlet.Mutex // held by the threadlet that shakes hands, reads, writes
 	shaken                atomic.Bool     // the handshake is over; any goroutine reads it
 	closing               atomic.Bool     // Close was called, on any goroutine
+
+	ahead [1]byte // what Idle has read
+	left  bool    // ahead is not returned yet; touched by the holder of reads
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -108,7 +111,42 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	defer c.reads.Unlock()
+	if c.left && len(p) > 0 {
+		c.left = false
+		return copy(p, c.ahead[:]), nil
+	}
 	return c.tls.Read(p)
+}
+
+// ErrLeft is returned by Idle if Read need not wait.
+var ErrLeft = errors.New("secure: something is left to read")
+
+// Idle is [threadlet.Conn.Idle]: the connection waits without a threadlet, and the state of TLS is on the heap. What comes may be a
+// part of a record, or one without data, so that handle's first Read waits. A loop that is about to end closes the connection,
+// and so tells the peer. The errors are ErrLeft, those of Idle and those of Read.
+func (c *Conn) Idle(handle func(*Conn)) error {
+	if err := c.HandshakeContext(context.Background()); err != nil {
+		return err
+	}
+	if err := c.reads.Lock(); err != nil {
+		return err
+	}
+	defer c.reads.Unlock()
+	if !c.left {
+		c.wire.without = true
+		n, err := c.tls.Read(c.ahead[:]) // what crypto/tls has, or needs no more bytes for
+		c.wire.without = false
+		if c.left = n > 0; n == 0 && !errors.Is(err, errMore) {
+			return err
+		}
+	}
+	if c.left {
+		return ErrLeft
+	}
+	if handle == nil {
+		return c.wire.Conn.Idle(nil)
+	}
+	return c.wire.Conn.IdleUnder(c, func(*threadlet.Conn) { handle(c) })
 }
 
 // chunk is how many bytes are encrypted at once, as many as a record holds. The next chunk is encrypted when the system has
@@ -202,6 +240,7 @@ type wire struct {
 	kept     []byte           // encrypted, and not taken by the system yet
 	flushers int              // threadlets that will flush before they are done
 	shaken   bool             // the handshake is over
+	without  bool             // Read reads nothing
 }
 
 // mostKept is how many bytes may be kept: a chunk, and answers that the peer has provoked and does not read.
@@ -271,6 +310,9 @@ func (w *wire) flush() error {
 
 // Read reads what the peer has sent. In the handshake it flushes first, since the peer answers only to what it has got.
 func (w *wire) Read(p []byte) (int, error) {
+	if w.without {
+		return 0, interrupted{errMore}
+	}
 	if !w.shaken {
 		if err := w.flush(); err != nil {
 			return 0, err
@@ -282,6 +324,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// errMore is what ends a Read without bytes.
+var errMore = errors.New("secure: more bytes are needed")
 
 // interrupted is an error that crypto/tls takes for a temporary one, and not for the end of the connection.
 type interrupted struct{ error }
