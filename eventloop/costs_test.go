@@ -49,6 +49,10 @@ var costRows = []costs.Row{
 	costs.Off("WithQueueLimit", 1, 16, 0, func(*costs.Env) func() {
 		return func() { kept = eventloop.WithQueueLimit(1) }
 	}),
+	costs.Off("WithStallThreshold", 1, 24, 0, func(*costs.Env) func() {
+		report := func(eventloop.Stall) {}
+		return func() { kept = eventloop.WithStallThreshold(time.Second, report) }
+	}),
 	costs.Off("WithWorkerLimit", 1, 16, 0, func(*costs.Env) func() {
 		return func() { kept = eventloop.WithWorkerLimit(1) }
 	}),
