@@ -46,7 +46,7 @@ type Loop struct {
 	foreignCredit atomic.Int64 // how many functions an ending loop still accepts from other goroutines; see admit
 	_             [56]byte
 
-	// Only the loop's goroutine touches these, except for backlog, which others read, and what type park.Park names.
+	// Only the loop's goroutine touches these, except for what type park.Park names.
 	externals inbox.Queue     // external tasks taken from inbox
 	internals inbox.Queue     // internal tasks taken from urgent
 	ticks     inbox.Queue     // functions of NextTick
@@ -65,7 +65,6 @@ type Loop struct {
 	fault     *PanicError     // the panic, or Goexit, that is still to be reported
 	sink      sink            // where the next fault is reported
 	forget    func() bool     // stops watching Run's context; nil if it is not watched
-	backlog   atomic.Int64    // in a group: about how many external tasks the loop has taken and not begun; it falls again
 	regions   observe.Regions // of a trace, if one is being written
 
 	// Shared with other goroutines: each type says what guards its fields.
@@ -77,7 +76,7 @@ type Loop struct {
 	crew     atomic.Pointer[crew]
 	guest    guestSeat
 	shared   *shared.Queue // tasks that any loop of a group may run; nil without a group; fixed by NewGroup
-	ownFirst bool          // the shared queue has had its turn in the last tick, and the loop's own external tasks had none
+	share    share
 	failure  error         // the error for which the loop ends itself, for Run; written before the loop asks for the end
 	notes    *place.Ledger // nil without debug mode; has a lock of its own
 	held     holds         // the holds that are not released; guarded by the urgent inbox's lock

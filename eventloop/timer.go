@@ -274,7 +274,7 @@ func (l *Loop) runBackground() (ran bool) {
 	d.spent.Renew(quota.Unlimited)
 	for l.fire(&d) {
 		d.spent.Count()
-		if ran = true; l.hasNews() || l.hasWork() || d.spent.Due() && d.spent.Spent(l.now()) {
+		if ran = true; l.fds.News() || l.hasWork() || d.spent.Due() && d.spent.Spent(l.now()) {
 			break
 		}
 	}

@@ -43,13 +43,10 @@ func (l *Loop) sleep() {
 	l.fds.Slept(event)
 }
 
-// hasNews tells whether other goroutines may have left something to do. It does not count the alarm.
-func (l *Loop) hasNews() bool { return l.mayHaveWork() || l.fds.News() }
-
 // parkHost is the loop as its sleep sees it.
 type parkHost struct{ *Loop }
 
-func (h parkHost) News() bool                   { return h.hasNews() }
+func (h parkHost) News() bool                   { return h.mayHaveWork() || h.fds.News() }
 func (h parkHost) Needed() bool                 { return !h.autoExit || h.needed(h.guest.unneeded(true)) }
 func (h parkHost) Blocks() (blocks, timed bool) { return h.fds.Blocks() }
 func (h parkHost) Block(timeout time.Duration)  { h.collected(h.fds.Park(h.park.Tick.Load(), timeout)) }

@@ -109,10 +109,10 @@ var loopMutants = []mutant{
 
 	// wait.go: the table of what is published and verified, row by row
 	{"wait-lanes-not-verified", "eventloop/wait.go",
-		"return l.mayHaveWork() || l.fds.News()", "return l.fds.News()",
+		"return h.mayHaveWork() || h.fds.News()", "return h.fds.News()",
 		"work that comes at the moment of falling asleep waits for other work", "^TestAbandonedPromisesAreCollected$"},
 	{"wait-descriptors-not-verified", "eventloop/wait.go",
-		"return l.mayHaveWork() || l.fds.News()", "return l.mayHaveWork()",
+		"return h.mayHaveWork() || h.fds.News()", "return h.mayHaveWork()",
 		"an event, or a change of mode, at the moment of falling asleep waits for other work",
 		"^TestConformance$/^impl=main$/^D18_TickTime$"},
 	{"wait-alarm-not-verified", "internal/park/alarm.go",

@@ -3,6 +3,7 @@ package park
 
 import (
 	"math"
+	plain "sync/atomic"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/release"
@@ -54,7 +55,7 @@ type Park struct {
 
 	// The loop writes these; any goroutine may read them.
 	Tick                         atomic.Int64 // when the current tick began, in nanoseconds since Anchor
-	Ticks, Sleeps, Wakes, Pauses atomic.Int64 // how many there were; written with release.Publish
+	Ticks, Sleeps, Wakes, Pauses plain.Int64  // how many there were; written with release.Publish
 
 	pauses   pauses   // lets other goroutines run while there is nothing to do
 	handover handover // lets the loop run before wakers that go on computing
