@@ -5,6 +5,7 @@ package httploop
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -134,7 +135,7 @@ func (c *conn) run() {
 	if !c.lingers {
 		return
 	}
-	_ = c.raw.SetDeadline(time.Now().Add(first(c.s.lingers, time.Second)))
+	_ = c.raw.SetDeadline(time.Now().Add(cmp.Or(c.s.lingers, time.Second)))
 	if half, is := c.Conn.(interface{ CloseWrite() error }); is {
 		_ = half.CloseWrite() // of TLS: without its last record the response would seem to be cut off
 	}
@@ -144,7 +145,7 @@ func (c *conn) run() {
 
 // idles lets the connection wait for its next request without a threadlet, and tells whether it does.
 func (c *conn) idles() bool {
-	c.deadline(net.Conn.SetReadDeadline, first(c.s.IdleTimeout, c.s.ReadTimeout))
+	c.deadline(net.Conn.SetReadDeadline, cmp.Or(c.s.IdleTimeout, c.s.ReadTimeout))
 	if over, is := c.Conn.(*secure.Conn); is {
 		return over.Idle(func(*secure.Conn) { c.run() }) == nil
 	}
@@ -178,7 +179,7 @@ func tellPlain(err error) {
 func (c *conn) next() bool {
 	c.left = c.s.headerBytes()
 	if c.between = c.in.Buffered() == 0; c.between {
-		c.deadline(net.Conn.SetReadDeadline, first(c.s.IdleTimeout, c.s.ReadTimeout))
+		c.deadline(net.Conn.SetReadDeadline, cmp.Or(c.s.IdleTimeout, c.s.ReadTimeout))
 	} else if threadlet.Current().Draining() {
 		c.lingers = true
 		return false
@@ -190,7 +191,7 @@ func (c *conn) next() bool {
 	if c.s.ReadTimeout > 0 {
 		began = time.Now()
 	}
-	c.deadline(net.Conn.SetReadDeadline, first(c.s.ReadHeaderTimeout, c.s.ReadTimeout))
+	c.deadline(net.Conn.SetReadDeadline, cmp.Or(c.s.ReadHeaderTimeout, c.s.ReadTimeout))
 	if c.last != "" { // what ends within four bytes is no request: a client may append a line break to the one before
 		begin, err := c.in.Peek(4)
 		if err != nil {

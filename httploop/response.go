@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop/threadlet"
@@ -113,6 +114,16 @@ func writeAny[T []byte | string](w *response, p T) (int, error) {
 	}
 	w.send(false, []byte(p))
 	return len(p), w.err
+}
+
+// copies are buffers of ReadFrom.
+var copies = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// ReadFrom is for io.Copy, which would make a buffer.
+func (w *response) ReadFrom(r io.Reader) (int64, error) {
+	b := copies.Get().(*[32 << 10]byte)
+	defer copies.Put(b)
+	return io.CopyBuffer(struct{ io.Writer }{w}, r, b[:])
 }
 
 // Flush sends the header and the body so far.

@@ -18,6 +18,7 @@ package httploop
 // The server: what may be set, and how connections come to it.
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -77,16 +78,6 @@ func (s *Server) handler() http.Handler {
 	return s.Handler
 }
 
-// first returns the first of the durations that is set.
-func first(ds ...time.Duration) time.Duration {
-	for _, d := range ds {
-		if d > 0 {
-			return d
-		}
-	}
-	return 0
-}
-
 // shakes returns how long a handshake may take: as long as the shortest of the limits of a request.
 func (s *Server) shakes() (d time.Duration) {
 	for _, limit := range []time.Duration{s.ReadHeaderTimeout, s.ReadTimeout, s.WriteTimeout} {
@@ -99,8 +90,5 @@ func (s *Server) shakes() (d time.Duration) {
 
 // headerBytes returns how many bytes may be read for a request's line and header.
 func (s *Server) headerBytes() int64 {
-	if s.MaxHeaderBytes > 0 {
-		return int64(s.MaxHeaderBytes) + 4096 // as net/http has it
-	}
-	return http.DefaultMaxHeaderBytes + 4096
+	return int64(cmp.Or(max(s.MaxHeaderBytes, 0), http.DefaultMaxHeaderBytes)) + 4096 // as net/http has it
 }
