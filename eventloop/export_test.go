@@ -125,6 +125,9 @@ func (l *Loop) CallObserved(fn func()) {
 // Now reads the loop's clock.
 func (l *Loop) Now() int64 { return l.now() }
 
+// OwnFirst has a loop that sleeps begin its next tick with its own tasks, as when its inbox was locked as its last tick ended.
+func (l *Loop) OwnFirst() { l.share.ownFirst = true }
+
 // Unwatched has the group not shut the other loops down when one has ended: a schedule ends them itself.
 func (g *Group) Unwatched() { g.first.Do(func() {}) }
 

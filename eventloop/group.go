@@ -181,13 +181,16 @@ type share struct {
 }
 
 // runExternal runs external tasks: those of the shared queue, if there is one, and the loop's own. Each has an allowance. Where
-// internal tasks end the tick before both have had a turn, the next tick begins with the other.
+// internal tasks end the tick before both have had a turn, the next tick begins with the other. A loop may go to sleep in between,
+// since an inbox whose lock was taken has perhaps no task.
 func (l *Loop) runExternal() {
 	if l.shared == nil {
 		l.runTasks()
 		return
 	}
-	if !l.share.ownFirst {
+	if l.share.ownFirst {
+		l.shared.PassOn()
+	} else {
 		l.runShared()
 	}
 	l.runTasks()

@@ -43,6 +43,25 @@ func TestGroupTasksPassABlockedLoop(t *testing.T) {
 	}
 }
 
+// So does one of a loop's own that goes first in its turn, although the loop was woken for the task of the group.
+func TestGroupTasksPassALoopsOwn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that both wait when the loop begins its tick
+	g := newGroup(t, 2)
+	runs(g, context.Background())
+	l := g.Loop(0) // which the first task wakes
+	for range 20 {
+		rest(l, g.Loop(1))
+		l.OwnFirst()
+		ran, both := make(chan struct{}), make(chan struct{})
+		require.NoError(t, g.Submit(func() { close(ran) }))
+		require.NoError(t, l.Submit(func() {
+			<-ran
+			close(both)
+		}))
+		beat.Receive(t, both, "the task of the group, while a loop sleeps")
+	}
+}
+
 // A task runs at once on a loop that has nothing to do, whatever the others are busy with: tasks of the group or their own. That
 // loop may be asleep, or become so later.
 func TestGroupWakesIdle(t *testing.T) {

@@ -104,7 +104,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		}
 		state = l.state.Load()
 		if err = l.admit(at, state, owed); err == nil && b.Full() {
-			b.Grow(c, l.every())
+			b.Grow(c, l.probe.Every())
 		} else {
 			c.Recycle()
 		}
@@ -156,14 +156,6 @@ func (l *Loop) newChunk(at lane) *inbox.Chunk {
 		return inbox.Chunks.Get().(*inbox.Chunk)
 	}
 	return inbox.MarkedChunk(l.debug)
-}
-
-// every says that the time of one function in so many is noted; 0 without a probe.
-func (l *Loop) every() uint32 {
-	if l.probe == nil {
-		return 0
-	}
-	return l.probe.Every()
 }
 
 // lockFor takes the lock of a lane's inbox, after TryAcquire has found it taken.
@@ -221,7 +213,7 @@ func (l *Loop) take(at lane, into *inbox.Queue) bool {
 			return false
 		}
 	}
-	b.Take(into, l.every())
+	b.Take(into, l.probe.Every())
 	l.probe.Left(kindOf(at), into.Len()) // under the lock, so that Metrics finds each function in exactly one place
 	b.Unlock()
 	if l.probe != nil {

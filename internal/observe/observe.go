@@ -129,8 +129,13 @@ func (p *Probe) now() int64 { return int64(sched.Since(p.anchor)) }
 
 // Stamps tells whether producers are to note when functions are accepted; Every, of how many functions they note it of one. Any
 // goroutine may ask.
-func (p *Probe) Stamps() bool  { return p != nil && p.stamps }
-func (p *Probe) Every() uint32 { return p.every }
+func (p *Probe) Stamps() bool { return p != nil && p.stamps }
+func (p *Probe) Every() uint32 {
+	if p == nil {
+		return 0
+	}
+	return p.every
+}
 
 // Accepted returns the time to note for a function that is accepted now. For the functions that a callback submits, the start
 // of the callback is exact enough, and saves a reading of the clock. Any goroutine may call it; onLoop says whether it is the
