@@ -121,30 +121,11 @@ func (d *decoder) utf8(out *strings.Builder, b []byte, last bool) bool {
 	return true
 }
 
-// subpart returns the length of the maximal subpart at the start of b, at least 1.
+// subpart returns the length of the maximal subpart at the start of b, at least 1: what could begin a character goes on.
 func subpart(b []byte) int {
-	low, high, need := byte(0x80), byte(0xbf), 0
-	switch c := b[0]; {
-	case c >= 0xc2 && c <= 0xdf:
-		need = 1
-	case c >= 0xe0 && c <= 0xef:
-		need = 2
-		if c == 0xe0 {
-			low = 0xa0
-		} else if c == 0xed {
-			high = 0x9f
-		}
-	case c >= 0xf0 && c <= 0xf4:
-		need = 3
-		if c == 0xf0 {
-			low = 0x90
-		} else if c == 0xf4 {
-			high = 0x8f
-		}
-	}
 	n := 1
-	for ; n <= need && n < len(b) && b[n] >= low && b[n] <= high; n++ {
-		low, high = 0x80, 0xbf
+	for n < len(b) && !utf8.FullRune(b[:n+1]) {
+		n++
 	}
 	return n
 }
@@ -195,11 +176,7 @@ func (h *Host) atob(call goja.FunctionCall) goja.Value {
 	if !ok {
 		panic(h.domException("The string to be decoded is not correctly encoded.", "InvalidCharacterError"))
 	}
-	units := make([]uint16, len(b))
-	for i, c := range b {
-		units[i] = uint16(c)
-	}
-	return goja.StringFromUTF16(units)
+	return h.vm.ToValue(characters(string(b)))
 }
 
 // btoa encodes a string with a character for each byte as base64.
@@ -207,14 +184,11 @@ func (h *Host) btoa(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) == 0 {
 		panic(h.vm.NewTypeError("btoa: 1 argument required, but only 0 present"))
 	}
-	var b []byte
-	for _, r := range call.Argument(0).String() {
-		if r > 0xff {
-			panic(h.domException("Invalid character", "InvalidCharacterError"))
-		}
-		b = append(b, byte(r))
+	s := call.Argument(0).String()
+	if strings.ContainsFunc(s, func(r rune) bool { return r > 0xff }) {
+		panic(h.domException("Invalid character", "InvalidCharacterError"))
 	}
-	return h.vm.ToValue(base64.StdEncoding.EncodeToString(b))
+	return h.vm.ToValue(base64.StdEncoding.EncodeToString([]byte(latin1(s))))
 }
 
 func forgivingBase64(s string) ([]byte, bool) {

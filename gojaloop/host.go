@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -40,7 +41,7 @@ type Host struct {
 	stderr       io.Writer
 	sandbox      bool
 	signals      map[string]func() // functions that stop listening to signals, by the signal's name
-	interrupts   atomic.Bool       // scripts listen to SIGINT; written by the loop
+	heard        sync.Map          // of the names of signals that scripts listen to; written by the loop
 	// goja's internals: the queue of promise jobs, the call stack, and the stack of try statements. Each is invalid if goja has
 	// no such field. The call stack is only read; what is written has its rule in context.go.
 	jobs, calls, tries reflect.Value
@@ -63,6 +64,7 @@ type Host struct {
 	turnFunc   func() // the method turn
 	inbox      inbox
 	parked     atomic.Bool // no callback begins until Resume; any goroutine sets it
+	ranLoop    atomic.Bool // Run runs the loop, or has run it; set by Run's goroutine
 	ending     error       // why the loop takes no further turns; nil while it does
 	ticks      ticks
 	rejections rejections

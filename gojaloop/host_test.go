@@ -87,7 +87,7 @@ func TestRunReturnsTheValueWhenNothingIsLeft(t *testing.T) {
 		for i := range 3 {
 			v, err := h.Run(ctx, "a.js", `globalThis.n = globalThis.n || 0; setTimeout(() => n++, 2); n`)
 			if i > 0 && !elsewhere {
-				if err != eventloop.ErrLoopTerminated {
+				if !errors.Is(err, eventloop.ErrLoopTerminated) {
 					t.Errorf("Run on a loop that has ended returns %v", err)
 				}
 				break
@@ -196,4 +196,37 @@ func TestSubmitFromManyRunsEachOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Run that came before "go loop.Run" has run the loop: what comes behind it hears so, and so does loop.Run. Behind a loop.Run that
+// has begun the host goes on.
+func TestRunBesideTheLoopsRun(t *testing.T) {
+	nothing := func(*goja.Runtime) error { return nil }
+	h := newHost(t)
+	if v, err := h.Run(ctx, "a.js", "1"); err != nil || v.ToInteger() != 1 {
+		t.Fatal(v, err)
+	}
+	_, again := h.Run(ctx, "a.js", "1")
+	for _, err := range []error{h.Do(ctx, nothing), h.Submit(func(*goja.Runtime) {}), again} {
+		if !errors.Is(err, eventloop.ErrLoopTerminated) || !strings.Contains(err.Error(), "the host's Run has run the loop") {
+			t.Errorf("behind Run: %v", err)
+		}
+	}
+	if err := h.Loop().Run(ctx); err != eventloop.ErrLoopTerminated {
+		t.Errorf("the loop's Run returns %v", err)
+	}
+
+	h = newHost(t)
+	ran := make(chan error)
+	go func() { ran <- h.Loop().Run(ctx) }()
+	for i, err := range []error{h.Do(ctx, nothing), func() error { _, err := h.Run(ctx, "a.js", "1"); return err }(), h.Do(ctx, nothing)} {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	h.Loop().Close()
+	if err := h.Do(ctx, nothing); !errors.Is(err, eventloop.ErrLoopTerminated) || strings.Contains(err.Error(), "has run the loop") {
+		t.Errorf("behind Close: %v", err)
+	}
+	<-ran
 }

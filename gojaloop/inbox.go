@@ -77,6 +77,9 @@ func (in *inbox) accept(it item) error {
 		return nil
 	}
 	if s := h.loop.State(); s == eventloop.StateTerminating || s == eventloop.StateTerminated {
+		if h.ranLoop.Load() {
+			return errRanLoop
+		}
 		return eventloop.ErrLoopTerminated
 	}
 	if !in.armed {

@@ -64,9 +64,7 @@ func (h *Host) listening(call goja.FunctionCall) goja.Value {
 	if !ok || h.sandbox || h.endErr != nil {
 		return nil
 	}
-	if name == "SIGINT" {
-		h.interrupts.Store(listens)
-	}
+	h.heard.Store(name, listens)
 	if stop := h.signals[name]; stop != nil {
 		if !listens {
 			stop()

@@ -130,7 +130,8 @@ func (d *do) run() {
 //
 // If the loop does not run yet, Run runs it on this goroutine, and the loop ends when nothing is left to do. Otherwise
 // Run waits, and the host may run other scripts meanwhile. After "go loop.Run(ctx)" the loop may not run yet: call Do
-// first, which waits until it does. When ctx ends, the host ends at once.
+// first, which waits until it does. If Run comes first all the same, loop.Run returns an error, and what is given to the
+// host after Run is refused with one that says so. When ctx ends, the host ends at once.
 //
 // It returns a *goja.CompilerSyntaxError; an [*Error] for an uncaught exception; an [*ExitError] for an exit code
 // other than 0; ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; or [ErrClosed] with the reason when
@@ -159,6 +160,9 @@ func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error)
 		return vm.RunProgram(compiled)
 	})
 }
+
+// errRanLoop is the error of what comes behind a Run that has run the loop.
+var errRanLoop = fmt.Errorf("%w: the host's Run has run the loop, which did not run yet, and has ended it", eventloop.ErrLoopTerminated)
 
 // run is one call of Run. The loop writes value and err, and then closes done.
 type run struct {
@@ -205,7 +209,11 @@ func (h *Host) runScript(ctx context.Context, script func(*goja.Runtime) (goja.V
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, func() { h.kill(ctx.Err()) })()
-	if h.loop.State() != eventloop.StateAwake || h.loop.Run(until) == eventloop.ErrLoopAlreadyRunning {
+	mine := h.loop.State() == eventloop.StateAwake && !h.ranLoop.Swap(true)
+	if !mine || h.loop.Run(until) == eventloop.ErrLoopAlreadyRunning {
+		if mine {
+			h.ranLoop.Store(false)
+		}
 		select {
 		case <-r.done:
 		case <-h.loop.Done():

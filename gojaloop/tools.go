@@ -39,8 +39,8 @@ func (h *Host) Output() (stdout, stderr io.Writer) { return h.stdout, h.stderr }
 func (h *Host) Sandboxed() bool { return h.sandbox }
 func (h *Host) Scheduled() bool { return h.schedule != nil }
 
-// HearsInterrupts tells whether scripts listen to SIGINT. Any goroutine may call it.
-func (h *Host) HearsInterrupts() bool { return h.interrupts.Load() }
+// Hears tells whether scripts listen to SIGINT, SIGTERM or SIGHUP. Any goroutine may call it.
+func (h *Host) Hears(signal string) bool { listens, _ := h.heard.Load(signal); return listens == true }
 
 // Thrown returns the thrown value that e describes, nil if it is of another runtime. It is for the loop.
 func (h *Host) Thrown(e *Error) goja.Value {

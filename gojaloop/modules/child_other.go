@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // setCredentials does nothing: these systems have no such users, and groups of processes are of another kind.
@@ -17,6 +18,14 @@ func setCredentials(*exec.Cmd, bool, int64, int64) {}
 
 // ended returns the exit code of a process.
 func ended(s *os.ProcessState) (code, signal int) { return s.ExitCode(), 0 }
+
+var continued []os.Signal // there are none
+
+// EndBy ends the process where no signal can, with the exit code that stands for one.
+func EndBy(s syscall.Signal) {
+	RestoreTerminals()
+	os.Exit(128 + int(s))
+}
 
 func isAgain(error) bool { return false }
 

@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,6 +38,20 @@ func ended(s *os.ProcessState) (code, signal int) {
 		return 0, int(w.Signal())
 	}
 	return s.ExitCode(), 0
+}
+
+// continued are the signals that tell a process that it goes on.
+var continued = []os.Signal{syscall.SIGCONT}
+
+// EndBy ends the process by a signal, as parents expect it: a shell that runs programs in a loop ends with the one that Ctrl-C ends.
+// Terminals are restored before.
+func EndBy(s syscall.Signal) {
+	RestoreTerminals()
+	signal.Reset(s)
+	if syscall.Kill(os.Getpid(), s) == nil {
+		time.Sleep(time.Second) // the signal comes soon; it does not come where the parent ignores it
+	}
+	os.Exit(128 + int(s))
 }
 
 func isAgain(err error) bool { return errors.Is(err, syscall.EAGAIN) }

@@ -40,7 +40,6 @@ var fileOperations = map[string]struct {
 		return os.MkdirTemp(filepath.Dir(a.text(0)+"x"), strings.TrimSuffix(filepath.Base(a.text(0)+"x"), "x")+"*")
 	}},
 	"opendir":  {"opendir", func(a arguments) (any, error) { return list(a.text(0), a.text(0), a.flag(1)) }},
-	"raw":      {"setRawMode", func(a arguments) (any, error) { return nil, setRaw(int(a.number(0)), a.flag(1)) }},
 	"read":     {"open", func(a arguments) (any, error) { return readFile(a) }},
 	"readdir":  {"scandir", func(a arguments) (any, error) { return list(a.text(0), a.text(0), a.flag(1)) }},
 	"readlink": {"readlink", func(a arguments) (any, error) { return os.Readlink(a.text(0)) }},

@@ -94,6 +94,12 @@ func (p *Program) natives() goja.Value {
 			columns, rows, _ := term.GetSize(fd)
 			return p.plain(map[string]any{"is": term.IsTerminal(fd), "columns": columns, "rows": rows})
 		},
+		"raw": func(fd int, raw bool) goja.Value {
+			if err := SetRaw(fd, raw, p.host.Hears); err != nil {
+				return p.outcome(nil, asFailure(err, "setRawMode", nil))
+			}
+			return p.outcome(nil, nil)
+		},
 		"unsettled": func() {
 			_, stderr := p.host.Output()
 			fmt.Fprintf(stderr, "Warning: Detected unsettled top-level await at %s\n", p.mainName)

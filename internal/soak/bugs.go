@@ -203,6 +203,7 @@ var bugs = []bug{
 	{"Input that nobody wants keeps a program alive, or a listener does not begin to read", []string{scripts + "TestDoneWithInput",
 		scripts + "TestCommand/a_line_and_the_end_of_input", scripts + "TestCommand/input_is_read"}, ""},
 	{"Ctrl-C becomes an exit status, and the shell's loop goes on", []string{scripts + "TestInterrupt"}, ""},
+	{"A program leaves the terminal raw", []string{scripts + "TestRawModeEnds", scripts + "TestRawModeComesBack"}, "Linux alone"},
 	98 - 1: {"A redirect keeps what it should not, or drops what it should keep", []string{"gojaloop: TestFetch"}, ""},
 	{"Compressed bodies arrive as they were sent", []string{"gojaloop: TestFetch"}, "each coding, two codings, and one that is none"},
 	{"Values of headers are read as UTF-8", []string{"gojaloop: TestFetch"}, ""},
@@ -210,6 +211,7 @@ var bugs = []bug{
 	{"once and on with signals never settle", []string{scripts + "TestAsNode"}, "events_signals.js is among the scripts"},
 	{"Specifiers of modules are taken for names of files", []string{scripts + "TestCommand/specifiers_are_URLs"}, ""},
 	{"The wrong pattern of exports counts, or a subpath climbs out of its package", []string{scripts + "TestCommand/which_exports_count"}, ""},
+	{"Local times that clocks skip or repeat", []string{scripts + "TestClockChanges"}, "docs/goja.md says which are goja's own choice"},
 	106 - 1: {"Quotes in forms, reasons of branches, lines between two loops and encoded slashes are not as elsewhere", []string{
 		"gojaloop: TestFetch", scripts + "TestCommand/lines_between_two_loops", scripts + "TestCommand/file_URLs"}, ""},
 	107 - 1: {"Accepted connections are not kept alive", []string{threads + "TestKeepAlive"}, ""},

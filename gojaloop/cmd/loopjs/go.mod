@@ -9,6 +9,7 @@ require (
 	github.com/turnloop/turnloop v0.1.0
 	github.com/turnloop/turnloop/gojaloop v0.1.0
 	github.com/turnloop/turnloop/gojaloop/modules v0.1.0
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 )
 
@@ -22,6 +23,5 @@ require (
 	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
 	github.com/nlnwa/whatwg-url v0.6.2 // indirect
 	golang.org/x/net v0.34.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.21.0 // indirect
 )

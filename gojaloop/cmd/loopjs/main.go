@@ -9,12 +9,22 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/turnloop/turnloop/gojaloop/modules"
 	"golang.org/x/term"
 )
 
 func main() { quit(command(os.Args[1:])) }
+
+// quit ends the process with an exit code, or by SIGINT.
+func quit(code int) {
+	if code == interruptedCode {
+		modules.EndBy(syscall.SIGINT)
+	}
+	modules.RestoreTerminals()
+	os.Exit(code)
+}
 
 // command runs the command, and returns its exit code.
 func command(args []string) int {

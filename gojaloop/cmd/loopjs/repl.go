@@ -146,12 +146,8 @@ func (r *repl) leave() {
 	}
 }
 
-var cookedState *term.State
-
 func (r *repl) cooked() {
-	if cookedState != nil {
-		_ = term.Restore(int(os.Stdin.Fd()), cookedState)
-	}
+	_ = modules.SetRaw(int(os.Stdin.Fd()), false, nil)
 	r.reading = false
 }
 
@@ -168,12 +164,11 @@ func (r *repl) readLine(prompt string) (string, error) {
 		return strings.TrimRight(line, "\r\n"), nil
 	}
 	r.mu.Lock()
-	state, err := term.MakeRaw(int(os.Stdin.Fd()))
-	if err != nil {
+	if err := modules.SetRaw(int(os.Stdin.Fd()), true, r.p.host.Hears); err != nil {
 		r.mu.Unlock()
 		return "", err
 	}
-	cookedState, r.reading = state, true
+	r.reading = true
 	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 { // the window may have another size by now
 		_ = r.terminal.SetSize(w, h)
 	}

@@ -38,7 +38,7 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 			if p.alive != nil {
 				p.alive.report("interrupted", 100*time.Millisecond)
 			}
-			if p.host.HearsInterrupts() && delivered.Load() {
+			if p.host.Hears("SIGINT") && delivered.Load() {
 				delivered = new(atomic.Bool)
 				current := delivered
 				if p.host.Submit(func(*goja.Runtime) { current.Store(true) }) != nil { // the host has ended
@@ -46,7 +46,7 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 				}
 				continue
 			}
-			if s.interrupted.Swap(true) || p.host.HearsInterrupts() {
+			if s.interrupted.Swap(true) || p.host.Hears("SIGINT") {
 				quit(interruptedCode)
 			}
 			end()

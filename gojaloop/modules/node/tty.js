@@ -76,7 +76,7 @@ function ReadStream(fd, options) {
 }
 Object.setPrototypeOf(ReadStream.prototype, Input.prototype)
 ReadStream.prototype.setRawMode = function (raw) {
-	const { failure } = go.fileSync('raw', this.fd, Boolean(raw))
+	const { failure } = go.raw(this.fd, Boolean(raw))
 	if (failure) this.emit('error', go.systemError(failure))
 	else this.isRaw = Boolean(raw)
 	return this
