@@ -94,18 +94,6 @@ func closeDuringShutdown(t *trial) {
 	l.returns("", loopapi.ErrLoopTerminated)
 }
 
-// closeWhileSleeping closes a parked loop: Close must wake it.
-func closeWhileSleeping(t *trial) {
-	t.rounds(t.scale(100), func(int) {
-		l := t.start(Config{})
-		if l.timers != nil {
-			l.timer(time.Hour, func() { t.Errorf("a timer fired after Close") })
-		}
-		l.rest()
-		l.close()
-	})
-}
-
 // runContext ends loops through the context of Run.
 func runContext(t *trial) {
 	// Graceful: accepted functions run.

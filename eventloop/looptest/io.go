@@ -51,26 +51,6 @@ func ioEvents(t *trial) {
 	l.finish()
 }
 
-// ioLevel leaves a byte unread: the callback is called until it has read the byte, even if it panics.
-func ioLevel(t *trial) {
-	l := t.startHandled()
-	for _, misbehave := range []func(){noop, func() { blowUp("in the callback of a descriptor") }} {
-		s := t.readyLink()
-		w := l.watch(s.near, loopapi.EventRead, func(w *watch) {
-			if w.calls.Load() < 5 {
-				misbehave()
-				return
-			}
-			readAll(w)
-		})
-		t.eventually(func() bool { return w.calls.Load() >= 5 }, "five calls for a byte that is not read")
-		w.silent(5, "the byte was read in the fifth call")
-		s.send()
-		t.eventually(func() bool { return w.calls.Load() >= 6 }, "a call for the next byte")
-	}
-	l.finish()
-}
-
 // ioModify changes the watched events of a descriptor, from the loop and from another goroutine.
 func ioModify(t *trial) {
 	l := t.start(Config{})
@@ -104,38 +84,6 @@ func ioModify(t *trial) {
 	w := l.watch(s.near, loopapi.EventRead, func(w *watch) { modify(w.fd, 0) })
 	w.await("there is a byte to read")
 	w.silent(1, "its callback has modified it to nothing")
-	l.finish()
-}
-
-// ioKnown registers a descriptor twice, and modifies and unregisters descriptors that are not registered.
-func ioKnown(t *trial) {
-	l := t.make(Config{})
-	s, other := t.sockets(), t.sockets()
-	w := l.watch(s.near, loopapi.EventRead, readAll)
-	never := func(loopapi.IOEvents) { t.Errorf("the callback of a refused registration was called") }
-	probe := func(where string) {
-		want := func(what string, got, allowed error) { t.want(what+" "+where, got, allowed) }
-		want("a second RegisterFD", l.fds.RegisterFD(s.near, readWrite, never), loopapi.ErrFDAlreadyRegistered)
-		want("RegisterFD without a callback", l.fds.RegisterFD(other.near, loopapi.EventRead, nil), loopapi.ErrNilCallback)
-		for _, fd := range []int{other.near, other.far, anyDescriptor, -1, 1 << 20} {
-			want("ModifyFD of an unknown descriptor", l.fds.ModifyFD(fd, loopapi.EventRead), loopapi.ErrFDNotRegistered)
-			want("UnregisterFD of an unknown descriptor", l.fds.UnregisterFD(fd), loopapi.ErrFDNotRegistered)
-		}
-		want("RegisterFD", l.fds.RegisterFD(other.near, loopapi.EventRead, never), nil)
-		want("UnregisterFD", l.fds.UnregisterFD(other.near), nil)
-		want("the second UnregisterFD", l.fds.UnregisterFD(other.near), loopapi.ErrFDNotRegistered)
-		want("ModifyFD after UnregisterFD", l.fds.ModifyFD(other.near, loopapi.EventRead), loopapi.ErrFDNotRegistered)
-	}
-	probe("before Run")
-	l.launch(context.Background())
-	l.sync()
-	probe("from another goroutine")
-	l.do(func() { probe("on the loop") })
-	l.doIn(ioLane, func() { probe("in the callback of a descriptor") })
-	other.send()
-	s.send()
-	w.await("the first registration of two is the one that counts")
-	l.awaitEvents()
 	l.finish()
 }
 

@@ -54,34 +54,6 @@ func ioForeignFirst(t *trial) {
 	l.finish()
 }
 
-// ioRegisterAsleep registers, modifies and unregisters from another goroutine while the loop sleeps and no other work
-// will wake it.
-func ioRegisterAsleep(t *trial) {
-	l := t.start(Config{})
-	s, ready := t.sockets(), t.readyLink()
-	call := func(what string, fn func() error) {
-		l.rest()
-		var err error
-		t.wait(t.async(func() { err = fn() }), "%s, called while the loop sleeps, to return", what)
-		t.want(what+" while the loop sleeps", err, nil)
-	}
-	for range t.scale(16) {
-		var first, second *watch
-		call("RegisterFD", func() (err error) { first, err = l.tryWatch(s.near, loopapi.EventRead, readAll); return err })
-		l.rest()
-		s.send()
-		first.await("it was registered while the loop slept, and then made ready")
-		call("RegisterFD", func() (err error) { second, err = l.tryWatch(ready.near, loopapi.EventRead, mute); return err })
-		second.await("it was ready when it was registered, while the loop slept")
-		call("ModifyFD", func() error { return l.fds.ModifyFD(ready.near, loopapi.EventRead) })
-		second.await("ModifyFD has it watched again, while the loop slept")
-		for _, s := range []link{s, ready} {
-			call("UnregisterFD", func() error { return l.fds.UnregisterFD(s.near) })
-		}
-	}
-	l.finish()
-}
-
 // mute stops the events of the descriptor until the next ModifyFD.
 func mute(w *watch) { w.l.trial.want("ModifyFD to nothing", w.l.fds.ModifyFD(w.fd, 0), nil) }
 

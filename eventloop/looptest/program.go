@@ -125,6 +125,9 @@ func play(t *trial, program string) {
 		case ':':
 			for _, o := range r.operations {
 				if !p.isEnding() {
+					if t.strict {
+						l.rest()
+					}
 					p.perform([]operation{o}, false)
 					p.awaitIdle()
 				}

@@ -48,7 +48,7 @@ var programs = []struct{ name, text string }{
 	{"modes", "f2:f0sf1sf2s;f1;sf0s;t4f2"},
 	{"a descriptor of each mode", "f1r0f0r0f1f2w0:u0f1r0"},
 	{"level-triggered", ":r0(ms)w0w0w0;w0w0r1(i)w1w1"},
-	{"one callback ends the others", ";r0(u1u2u3)r1(u0u2u3)r2(u0u1u3)r3(u0u1u2)w0w1w2w3"},
+	{"one callback ends the others", ";" + others("u%d") + atOnce},
 	{"numbers used again", ":r0r0x0r0w0X0r0w0u0u0d0;r1(x2r2w2)r2(X1r1w1)w1w2"},
 	{"interest that comes and goes", ":r0d0w0d0w0;r1(d1)w1w1:d1"},
 	{"descriptors between tasks", ".r0(smi)r1(mt0)w0w0w1s3(m)t0"},
@@ -110,6 +110,23 @@ func all(parts ...func(t *trial)) func(t *trial) {
 
 // everyThird is a program in which every third function of a long batch panics.
 func everyThird(lane string) string { return ";" + strings.Repeat(lane+"(p)"+lane+"1", 110) }
+
+// others is a program that registers all descriptors, of which each does in its callback to the others what the format says.
+func others(format string) (program string) {
+	for i := range slots {
+		program += fmt.Sprintf("r%d(", i)
+		for j := range slots {
+			if j != i {
+				program += fmt.Sprintf(format, j)
+			}
+		}
+		program += ")"
+	}
+	return program
+}
+
+// atOnce makes all descriptors ready.
+const atOnce = "w0w1w2w3"
 
 // playMany plays the named programs for which meant returns true, and n random ones, scaled.
 func playMany(t *trial, letters string, n int, meant func(text string) bool, play func(t *trial, program string)) {

@@ -11,41 +11,6 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// internalFirst queues external tasks before internal ones, from another goroutine and during a tick.
-func internalFirst(t *trial) {
-	l := t.start(Config{})
-	var seen journal[string]
-	g := l.hold()
-	for i := range 3 {
-		t.must("Submit", l.Submit(func() {
-			seen.add(fmt.Sprint("external ", i))
-			// Internal tasks that come during the tick run first, too: from this callback and from another goroutine.
-			t.want("SubmitInternal from a callback", l.SubmitInternal(func() {
-				seen.add(fmt.Sprint("internal of external ", i))
-				t.want("SubmitInternal", l.SubmitInternal(seen.note(fmt.Sprint("internal of internal of external ", i))), nil)
-			}), nil)
-			submitted := t.async(func() {
-				t.want("SubmitInternal", l.SubmitInternal(seen.note(fmt.Sprint("foreign internal during external ", i))), nil)
-			})
-			if !t.came(submitted) {
-				t.Errorf("SubmitInternal waits for the running callback")
-			}
-		}))
-	}
-	for i := range 3 {
-		t.must("SubmitInternal", l.SubmitInternal(seen.note(fmt.Sprint("internal ", i))))
-	}
-	g.open()
-	l.sync()
-	want := []string{"internal 0", "internal 1", "internal 2"}
-	for i := range 3 {
-		want = append(want, fmt.Sprint("external ", i), fmt.Sprint("internal of external ", i),
-			fmt.Sprint("foreign internal during external ", i), fmt.Sprint("internal of internal of external ", i))
-	}
-	wantOrder(t, "internal and external tasks", seen.all(), want)
-	l.finish()
-}
-
 // internalUnlimited piles up internal tasks while the loop is held.
 func internalUnlimited(t *trial) {
 	l, err := t.tryMake(Config{QueueLimit: 4})

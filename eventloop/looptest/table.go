@@ -88,7 +88,7 @@ var checks = []check{
 		needOwner, wall, onLoop},
 
 	{"D09_InternalFirst", "No external task starts while internal work waits, also work that came during the same tick: " +
-		"completions overtake new load.", 0, wall, internalFirst},
+		"completions overtake new load.", 0, wall, played(";s2(i(i))i2", ".s2(i(i))i2s2", ":s2(i2(i))")},
 	{"D09_InternalWhileTerminating", "Internal work is accepted while terminating, and runs: what was accepted may need it " +
 		"to finish.", 0, bubble, played(";sSi4(i)")},
 	{"D09_InternalUnlimited", "SubmitInternal is never refused for load: a completion that is refused is lost.",
@@ -146,7 +146,7 @@ var checks = []check{
 	{"D16_CloseDuringShutdown", "Close overtakes a Shutdown that is under way: the queue is dropped, and that Shutdown " +
 		"returns ErrLoopTerminated.", 0, wall, closeDuringShutdown},
 	{"D16_CloseBeforeRun", "Close of a loop that never ran drops what it accepted.", 0, bubble, played("s4i4m4t0C")},
-	{"D16_CloseWhileSleeping", "Close wakes a sleeping loop, so that Run returns.", 0, wall, closeWhileSleeping},
+	{"D16_CloseWhileSleeping", "Close wakes a sleeping loop, so that Run returns.", 0, wall, played(":C", "t9:C", "r0:C")},
 
 	{"D17_OverloadEpisode", "When the tick budget is spent and tasks remain, OnOverload(ErrLoopOverloaded) is called: once " +
 		"per episode, and not when nothing remains. An alarm that cries at each tick is switched off.",
@@ -235,11 +235,12 @@ var checks = []check{
 		"it was registered for and that are there, and not without any.", needFDs, wall, ioEvents},
 	{"IO_LevelTriggered", "A descriptor is reported as long as it is ready, whether or not its callback took all " +
 		"there was, and whether or not it panicked. Who reads one message per call must not lose the next.",
-		needFDs, wall, ioLevel},
+		needFDs, wall, played(";r0w0w0w0", ";r0(p)w0w0w0")},
 	{"IO_Modify", "ModifyFD takes effect from the loop and from elsewhere, to no events and back: nothing else may " +
 		"have to wake the loop for it.", needFDs, wall, ioModify},
 	{"IO_Registered", "A second registration is ErrFDAlreadyRegistered and changes nothing, an unknown descriptor " +
-		"ErrFDNotRegistered, no callback ErrNilCallback.", needFDs, wall, ioKnown},
+		"ErrFDNotRegistered.", needFDs, wall, played("u0d0r0r0(s)d0d0u0u0d0r1r1:w1", ":u0d0r0r0(s)d0d0u0u0d0r1r1w1",
+		".u0d0r0r0(s)d0d0u0u0d0r1r1w1", ":r2(u0d0r0r0(s)d0d0u0u0d0r1r1w1)w2")},
 	{"IO_Refused", "A descriptor that the system cannot watch is the system's error, wrapped. The loop neither " +
 		"remembers it nor goes round and round over it, and the number registers when there is something behind it.",
 		needFDs, wall, ioRefused},
@@ -252,10 +253,10 @@ var checks = []check{
 
 	{"IO_UnregisterInBatch", "A callback unregisters others that are ready in the same batch of events: they are " +
 		"not called. What a callback has released must not be used by the next one.",
-		needFDs, wall, ioUnregisterInBatch},
+		needFDs, wall, played(";"+others("u%d")+atOnce, ";"+others("u%du%[1]d")+atOnce, ":r0(u0u1)r1(u0u1)w0w1")},
 	{"IO_ReuseInBatch", "A number that was closed, used again and registered in the midst of a batch gets no event " +
 		"of its predecessor, and its own: an event names a registration, not a number.",
-		needFDs, wall, ioReuseInBatch},
+		needFDs, wall, played(";"+others("x%dr%[1]d")+atOnce+":w0w1w2w3", ";"+others("X%dr%[1]d")+atOnce+":w0w1w2w3")},
 	{"IO_UnregisterSelf", "A callback may end its own registration, begin another there, and close its descriptor.",
 		needFDs, wall, played(":r0(u0)w0r1w1w1", ":r0(u0r0(u0))w0w0r1w1", ":w0r0(x0r0)w0w0r1w1", ":r0(u0x0r0(X0))w0w0r1w1")},
 	{"IO_UnregisterForeign", "When UnregisterFD has returned, what becomes ready is not reported any more, from " +
@@ -267,7 +268,7 @@ var checks = []check{
 		"can name it: the loop does not go round and round, and the number works again.", needFDs, wall, ioDup},
 
 	{"IO_RegisterAsleep", "RegisterFD, ModifyFD and UnregisterFD from another goroutine do not wait for the end of " +
-		"the loop's sleep, and take effect without it.", needFDs, wall, ioRegisterAsleep},
+		"the loop's sleep, and take effect without it.", needFDs, wall, played(":r0w0d0w0d0u0", ":r0d0u0r0w0u0")},
 	{"IO_BeforeRun", "Descriptors may be registered, modified and unregistered before Run.",
 		needFDs, wall, played("r0w0", "r0r1w1:w0w0", "r0d0w0d0", "r0d0w0:d0", "r0w0u0r1:w1w1")},
 	{"IO_FromCallbacks", "Every registration call is allowed from every kind of callback.",
