@@ -21,7 +21,6 @@ func TestCosts(t *testing.T) {
 
 func BenchmarkCosts(b *testing.B) { costs.Benchmark(b, costRows) }
 
-func same(v any) (any, error)    { return v, nil }
 func sameInt(v int) (int, error) { return v, nil }
 
 var costRows = []costs.Row{
@@ -33,7 +32,7 @@ var costRows = []costs.Row{
 	costs.On("Realm.AllSettled", 7, 416, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.AllSettled(p, p) })),
 	costs.On("Realm.Any", 6, 352, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Any(p, p) })),
 	costs.On("Realm.Race", 4, 288, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Race(p, p) })),
-	costs.On("Promise.Then", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Then(same, nil) })),
+	costs.On("Promise.Then", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Then(increment, nil) })),
 	costs.On("Promise.Catch", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Catch(func(error) (any, error) { return nil, nil }) })),
 	costs.On("Promise.Finally", 1, 96, 3, settled(func(_ *promise.Realm, p *promise.Promise) { p.Finally(func() error { return nil }) })),
 	costs.On("Promise.ToChannel", 2, 144, 0, settled(func(_ *promise.Realm, p *promise.Promise) { <-p.ToChannel() })),
