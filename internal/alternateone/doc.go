@@ -14,7 +14,7 @@
 // broken loop accepts nothing any more.
 //
 // Errors that explain. Every error except a context's is a LoopError, in which errors.Is finds the sentinel. A panic is
-// reported with the kind and number of the task and the number of the loop. The phases of a shutdown are logged at debug
+// logged with the kind and number of the task and the number of the loop. The phases of a shutdown are logged at debug
 // level.
 //
 // A poll without races. One lock is held during the poll and while an I/O callback runs. So no callback runs once
@@ -48,7 +48,7 @@ func Entry() loopapi.Entry {
 	return rival.Entry(loopapi.Entry{
 		Name:       "alternateone",
 		Philosophy: "safety first: one lock, every invariant checked at run time, rich errors",
-		New:        loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
+		New:        loopapi.NewOf(New),
 		Divergences: map[string]string{
 			"IO_UnderLock": "the poller's one lock is held while an I/O callback runs, so that another goroutine's " +
 				"registration waits for the callback",

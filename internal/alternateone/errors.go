@@ -1,6 +1,6 @@
 package alternateone
 
-// The errors: LoopError for failed operations of the loop, PanicError for callbacks that did not return.
+// The errors: LoopError for failed operations of the loop, and what is known of callbacks that did not return.
 
 import (
 	"errors"
@@ -45,22 +45,13 @@ const (
 	KindLogger          Kind = "logger"
 )
 
-// PanicError reports a callback that did not return. The *loopapi.PanicError in it, which errors.As finds too, has the
-// value and the stack.
-type PanicError struct {
+// fault is a callback that did not return: what it panicked with, its kind, and the number of the accepted task or timer, or of the
+// registration; 0 for handlers.
+type fault struct {
 	*loopapi.PanicError
-	Kind   Kind
-	TaskID uint64 // the number of the accepted task or timer (its TimerID), or of the registration; 0 for handlers
-	LoopID uint64 // the number of the loop in this process
+	kind Kind
+	task uint64
 }
-
-// Error returns all but the stack in one line.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("alternateone: %s %d of loop %d panicked: %v", e.Kind, e.TaskID, e.LoopID, e.Value)
-}
-
-// Unwrap returns the *loopapi.PanicError.
-func (e *PanicError) Unwrap() error { return e.PanicError }
 
 // fail makes the error of an operation. context is a list of keys and values in turn. After a violated invariant the error
 // wraps that, too.

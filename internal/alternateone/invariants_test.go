@@ -5,8 +5,6 @@ package alternateone_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +16,9 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-var quiet = alternateone.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
-
-func newLoop(t *testing.T, cfg loopapi.Config, opts ...alternateone.Option) *alternateone.Loop {
+func newLoop(t *testing.T, cfg loopapi.Config) *alternateone.Loop {
 	t.Helper()
-	l, err := alternateone.New(cfg, append([]alternateone.Option{quiet}, opts...)...)
+	l, err := alternateone.New(cfg)
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l

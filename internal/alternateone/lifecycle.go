@@ -5,6 +5,7 @@ package alternateone
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -188,7 +189,7 @@ func (l *Loop) shutDown() {
 	for ; l.phase < len(phases); l.phase++ {
 		if l.logged == l.phase {
 			l.logged++
-			l.log(func() { l.logger().Debug("shutdown phase", "loop", l.id, "phase", phases[l.phase].name) })
+			l.log(func() { slog.Default().Debug("shutdown phase", "loop", l.id, "phase", phases[l.phase].name) })
 		}
 		for !l.phaseDone() {
 			l.work()

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
+	"github.com/turnloop/turnloop/internal/poller"
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
@@ -20,7 +21,8 @@ import (
 type Loop struct {
 	// Fixed by New. Producers read them with mu held, and find them on its cache lines.
 	poller rival.Poller
-	config
+	loopapi.Config
+	id uint64 // the number of the loop in this process
 
 	// mu is the lock of the whole ingress. Producers hold it to hand in work, the loop to decide what runs next and whether
 	// to sleep, and callers of Shutdown and Close to end the loop. It is never held during a callback. It is held during a
@@ -56,9 +58,31 @@ type Loop struct {
 	overload  episode
 	breach    episode
 	runaway   episode
-	fault     *PanicError // a callback that did not return, not yet reported
-	phase     int         // the index of the current phase of the shutdown
-	logged    int         // the number of phases that were logged
+	fault     *fault // a callback that did not return, not yet reported
+	phase     int    // the index of the current phase of the shutdown
+	logged    int    // the number of phases that were logged
+}
+
+var loopIDs atomic.Uint64
+
+// New creates a loop, which holds descriptors of the system's poller until it has ended: a loop that is never run must
+// be closed or shut down.
+//
+// It supports QueueLimit, TickBudget (1024 by default), MicrotaskBudget (1024), OnOverload and OnPanic. For AutoExit it
+// returns an error that wraps errors.ErrUnsupported; for a value out of range, an error that names the field.
+func New(cfg loopapi.Config) (*Loop, error) {
+	cfg, err := rival.Checked(cfg)
+	var p *poller.Poller
+	if err == nil {
+		p, err = poller.New()
+	}
+	if err != nil {
+		return nil, &LoopError{Op: "New", Phase: "configuring", Cause: err}
+	}
+	l := &Loop{table: table{watch: map[int]*watch{}}, microLeft: cfg.MicrotaskBudget, poller: p, Config: cfg, id: loopIDs.Add(1)}
+	l.Init()
+	l.gone.L = &l.mu
+	return l, nil
 }
 
 // Submit implements loopapi.EventLoop. It takes the loop's lock.

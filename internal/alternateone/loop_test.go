@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -53,66 +54,29 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestBadConfig(t *testing.T) {
-	tell := func(*alternateone.PanicError) {}
-	for name, row := range map[string]struct {
-		cfg loopapi.Config
-		opt []alternateone.Option
-	}{
-		"AutoExit":         {loopapi.Config{AutoExit: true}, nil},
-		"option 0":         {loopapi.Config{}, []alternateone.Option{nil}},
-		"WithLogger":       {loopapi.Config{}, []alternateone.Option{alternateone.WithLogger(nil)}},
-		"WithPanicHandler": {loopapi.Config{}, []alternateone.Option{alternateone.WithPanicHandler(nil)}},
-		"OnPanic": {loopapi.Config{OnPanic: func(*loopapi.PanicError) {}},
-			[]alternateone.Option{alternateone.WithPanicHandler(tell)}},
-	} {
-		l, err := alternateone.New(row.cfg, row.opt...)
-		if l != nil || err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: New returned %v, %v; want an error that names it", name, l, err)
-		}
-		if got := errors.Is(err, errors.ErrUnsupported); got != (name == "AutoExit") {
-			t.Errorf("%s: %v is ErrUnsupported: %v", name, err, got)
-		}
-	}
+// logTo has a handler take the log until the test ends.
+func logTo(t *testing.T, h slog.Handler) {
+	before := slog.Default()
+	slog.SetDefault(slog.New(h))
+	t.Cleanup(func() { slog.SetDefault(before) })
 }
 
-// TestPanicError has a task panic and a timer call Goexit, and looks at what the handler gets and what is logged without one.
-func TestPanicError(t *testing.T) {
-	boom := errors.New("boom")
-	fail := func(opt alternateone.Option) (timer uint64) {
-		l := newLoop(t, loopapi.Config{}, opt)
-		result := start(t, l)
-		do(t, l, func() { panic(boom) })
-		fired := make(chan struct{})
-		id, err := l.ScheduleTimer(0, func() { defer close(fired); runtime.Goexit() })
-		must(t, err)
-		beat.Receive(t, fired, "the timer")
-		must(t, l.Shutdown(context.Background()))
-		if len(result) != 0 {
-			t.Error("Run returned although Goexit ended its goroutine")
-		}
-		return uint64(id)
-	}
-	var reports []*alternateone.PanicError
-	timer := fail(alternateone.WithPanicHandler(func(e *alternateone.PanicError) { reports = append(reports, e) }))
-	if len(reports) != 2 {
-		t.Fatalf("%d reports, want 2", len(reports))
-	}
-	var plain *loopapi.PanicError
-	e := reports[0]
-	if !errors.As(e, &plain) || plain.Value != boom || !errors.Is(e, boom) ||
-		!bytes.Contains(plain.Stack, []byte("TestPanicError")) {
-		t.Errorf("the report %v does not lead to the plain one", e)
-	}
-	if e.Kind != alternateone.KindTask || e.TaskID != 2 || e.LoopID == 0 {
-		t.Errorf("the report is of %s %d of loop %d, want the loop's second task", e.Kind, e.TaskID, e.LoopID)
-	}
-	if e := reports[1]; e.Kind != alternateone.KindTimer || e.TaskID != timer || !errors.Is(e, loopapi.ErrGoexit) {
-		t.Errorf("the second report is %v, want the Goexit of timer %d", e, timer)
-	}
+// TestFaults has a task panic and a timer call Goexit, and looks at what is logged of them.
+func TestFaults(t *testing.T) {
 	var log bytes.Buffer
-	fail(alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	for _, part := range []string{"kind=task task=2", "kind=timer", "stack=", "loop="} {
+	logTo(t, slog.NewTextHandler(&log, nil))
+	l := newLoop(t, loopapi.Config{})
+	result := start(t, l)
+	do(t, l, func() { panic("boom") })
+	fired := make(chan struct{})
+	id, err := l.ScheduleTimer(0, func() { defer close(fired); runtime.Goexit() })
+	must(t, err)
+	beat.Receive(t, fired, "the timer")
+	must(t, l.Shutdown(context.Background()))
+	if len(result) != 0 {
+		t.Error("Run returned although Goexit ended its goroutine")
+	}
+	for _, part := range []string{"kind=task task=2", "boom", fmt.Sprintf("kind=timer task=%d", id), "Goexit", "stack=", "loop="} {
 		if !strings.Contains(log.String(), part) {
 			t.Errorf("%q is not in the log: %s", part, log.String())
 		}
@@ -136,7 +100,8 @@ func TestPhases(t *testing.T) {
 		} {
 			var log bytes.Buffer
 			handler := slog.NewTextHandler(&log, &slog.HandlerOptions{Level: level})
-			l := newLoop(t, loopapi.Config{}, alternateone.WithLogger(slog.New(handler)))
+			logTo(t, handler)
+			l := newLoop(t, loopapi.Config{})
 			live(l)
 			beat.Receive(t, l.Done(), "the end")
 			var got []string
@@ -197,7 +162,8 @@ func TestUnknownEvents(t *testing.T) {
 	var log bytes.Buffer
 	var resets atomic.Int64
 	var mended atomic.Bool
-	l := newLoop(t, loopapi.Config{}, alternateone.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	logTo(t, slog.NewTextHandler(&log, nil))
+	l := newLoop(t, loopapi.Config{})
 	spyOn(t, l, &spy{unknown: true, before: func(method string) error {
 		if method != "Reset" {
 			return nil

@@ -5,6 +5,7 @@ package alternateone
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -34,7 +35,7 @@ func (l *Loop) invoke(j job) {
 		if e, ok := value.(*LoopError); ok && errors.Is(e, ErrInvariant) {
 			panic(e)
 		}
-		l.fault = &PanicError{&loopapi.PanicError{Value: value, Stack: debug.Stack()}, j.kind, j.id, l.id}
+		l.fault = &fault{&loopapi.PanicError{Value: value, Stack: debug.Stack()}, j.kind, j.id}
 	}()
 	j.fn()
 	returned = true
@@ -47,15 +48,15 @@ func (l *Loop) report() {
 		fault := l.fault
 		l.fault = nil
 		switch {
-		case fault.Kind == KindLogger:
+		case fault.kind == KindLogger:
 			rival.Print(fault, fault.Stack)
-		case fault.Kind == KindPanicHandler || l.onPanic == nil:
+		case fault.kind == KindPanicHandler || l.OnPanic == nil:
 			l.invoke(handler(KindLogger, func() {
-				l.logger().Error("callback panicked", "loop", l.id, "kind", string(fault.Kind), "task", fault.TaskID,
-					"error", fault, "stack", string(fault.Stack))
+				slog.Default().Error("callback panicked", "loop", l.id, "kind", string(fault.kind), "task", fault.task,
+					"error", fault.PanicError, "stack", string(fault.Stack))
 			}))
 		default:
-			l.invoke(handler(KindPanicHandler, func() { l.onPanic(fault) }))
+			l.invoke(handler(KindPanicHandler, func() { l.OnPanic(fault.PanicError) }))
 		}
 	}
 }
@@ -73,7 +74,7 @@ func (l *Loop) overloadJob(cause error) (job, bool) {
 		case l.OnOverload != nil:
 			l.OnOverload(e)
 		case cause != loopapi.ErrLoopOverloaded:
-			l.logger().Warn("loop overloaded", "loop", l.id, "error", e)
+			slog.Default().Warn("loop overloaded", "loop", l.id, "error", e)
 		}
 	}), true
 }

@@ -5,6 +5,7 @@ package alternateone
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -195,7 +196,7 @@ func (l *Loop) rebuild() {
 	}
 	if err != nil && !l.table.stale {
 		l.log(func() {
-			l.logger().Error("descriptors are not watched as they should be", "loop", l.id, "error", l.fail("rebuild", err))
+			slog.Default().Error("descriptors are not watched as they should be", "loop", l.id, "error", l.fail("rebuild", err))
 		})
 	}
 	l.table.stale = err != nil
@@ -204,6 +205,6 @@ func (l *Loop) rebuild() {
 // wake wakes the loop up for an operation. Any goroutine may call it; no lock is held. A failure is logged.
 func (l *Loop) wake(op string) {
 	l.Wake(l.poller, func(err error) {
-		l.logger().Error("wake-up failed, trying again", "loop", l.id, "error", l.fail(op, err))
+		slog.Default().Error("wake-up failed, trying again", "loop", l.id, "error", l.fail(op, err))
 	})
 }

@@ -15,7 +15,7 @@ func Entry() loopapi.Entry {
 	return rival.Entry(loopapi.Entry{
 		Name:        "alternatethree",
 		Philosophy:  "balanced: mutexes and RWMutex, full error handling, easy to read",
-		New:         loopapi.NewOf(func(cfg loopapi.Config) (*Loop, error) { return New(cfg) }),
+		New:         loopapi.NewOf(New),
 		Divergences: map[string]string{"D02_ForeignFirst": lateMicrotasks},
 		MayDiverge:  map[string]string{"IO_ForeignFirst": lateMicrotasks},
 	})

@@ -30,6 +30,6 @@ func (l *Loop) LockIngress() (unlock func()) { l.in.mu.Lock(); return l.in.mu.Un
 func (l *Loop) LockTimers() (unlock func())  { l.timers.mu.Lock(); return l.timers.mu.Unlock }
 
 // NewOn makes a loop on a poller of the test's.
-func NewOn(cfg loopapi.Config, open func() (rival.Poller, error), opts ...Option) (*Loop, error) {
-	return newLoop(cfg, opts, open)
+func NewOn(cfg loopapi.Config, open func() (rival.Poller, error)) (*Loop, error) {
+	return newLoop(cfg, open)
 }

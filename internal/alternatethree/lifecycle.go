@@ -5,6 +5,7 @@ package alternatethree
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
@@ -80,7 +81,9 @@ func (l *Loop) end() {
 	l.timers.drop()
 	l.table.drop()
 	if err := l.poller.Close(); err != nil && !errors.Is(err, loopapi.ErrPollerClosed) {
-		l.faults.Call(func() { l.log().Error("closing the poller of an event loop", "error", wrap(err, "close the poller")) })
+		l.faults.Call(func() {
+			slog.Default().Error("closing the poller of an event loop", "error", wrap(err, "close the poller"))
+		})
 	}
 	l.state.terminated()
 	l.End()

@@ -55,9 +55,9 @@ func TestFailuresOfThePoller(t *testing.T) {
 	if !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "open the poller") {
 		t.Errorf("New returned %v", err)
 	}
-	p, log := newFake(), &diary{}
+	p, log := newFake(), newDiary(t)
 	p.failing("Close", errInjected, 1)
-	l, run := newOn(t, p, log.option())
+	l, run := newOn(t, p)
 	beat.Receive(t, p.asleep, "the loop to sleep")
 	must(t, l.Shutdown(context.Background()))
 	must(t, <-run)

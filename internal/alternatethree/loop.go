@@ -3,10 +3,8 @@ package alternatethree
 // The loop: its fields and its tick.
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -41,38 +39,26 @@ type Loop struct {
 	ghosts       bool
 	faults       rival.Faults
 
-	// Fixed by New.
-	cfg    loopapi.Config
-	logger *slog.Logger // nil for slog.Default at the time of logging
+	cfg loopapi.Config // fixed by New
 }
 
 // New creates a loop. It starts no goroutine, but holds the poller's descriptors until the loop has ended, which takes
 // a Run, a Shutdown or a Close.
 //
-// It returns an error that names the field of cfg or the option that is out of range, one that wraps
-// errors.ErrUnsupported for AutoExit, or the wrapped error of the system.
-func New(cfg loopapi.Config, opts ...Option) (*Loop, error) {
-	return newLoop(cfg, opts, func() (rival.Poller, error) { return poller.New() })
+// It returns an error that names the field of cfg that is out of range, one that wraps errors.ErrUnsupported for AutoExit, or the
+// wrapped error of the system.
+func New(cfg loopapi.Config) (*Loop, error) {
+	return newLoop(cfg, func() (rival.Poller, error) { return poller.New() })
 }
 
-// Option sets an option for which loopapi.Config has no field.
-type Option func(*Loop)
-
-// WithLogger sets the logger for errors that no method returns and no handler takes. The default, also for nil, is
-// slog.Default at the time of logging.
-func WithLogger(logger *slog.Logger) Option { return func(l *Loop) { l.logger = logger } }
-
-func newLoop(cfg loopapi.Config, opts []Option, open func() (rival.Poller, error)) (*Loop, error) {
+func newLoop(cfg loopapi.Config, open func() (rival.Poller, error)) (*Loop, error) {
 	cfg, err := rival.Checked(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("eventloop: Config.%w", err)
 	}
 	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
 	l.Init()
-	l.faults = rival.Faults{Handlers: cfg, Logger: l.log}
-	for _, opt := range opts {
-		opt(l)
-	}
+	l.faults.Handlers = cfg
 	if l.poller, err = open(); err != nil {
 		return nil, fmt.Errorf("eventloop: open the poller: %w", err)
 	}
@@ -194,9 +180,6 @@ func (l *Loop) serve() {
 		}
 	}, l.end)
 }
-
-// log returns the logger of the options, or the current default.
-func (l *Loop) log() *slog.Logger { return cmp.Or(l.logger, slog.Default()) }
 
 // State returns the loop's state at some moment during the call.
 func (l *Loop) State() loopapi.State { return l.state.load() }

@@ -5,6 +5,7 @@ package alternatethree
 
 import (
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,7 +77,7 @@ func (l *Loop) collectReady(events []poller.Event) {
 		time.Sleep(ghostPause)
 	}
 	if err != nil && !known {
-		l.faults.Call(func() { l.log().Error("the event loop cannot forget closed descriptors", "error", err) })
+		l.faults.Call(func() { slog.Default().Error("the event loop cannot forget closed descriptors", "error", err) })
 	}
 }
 

@@ -29,9 +29,9 @@ type calls struct {
 	seen []string
 }
 
-func newCalls(t *testing.T, opts ...alternatethree.Option) *calls {
+func newCalls(t *testing.T) *calls {
 	c := &calls{t: t, p: newFake()}
-	c.l, _ = newOn(t, c.p, opts...)
+	c.l, _ = newOn(t, c.p)
 	beat.Receive(t, c.p.asleep, "the loop to sleep")
 	return c
 }
@@ -90,8 +90,8 @@ func TestGhosts(t *testing.T) {
 		removed error
 		silent  bool // UnregisterFD does not return the error
 	}{{unix.EBADF, true}, {unix.ENOENT, true}, {errInjected, false}} {
-		log := &diary{}
-		c := newCalls(t, log.option())
+		log := newDiary(t)
+		c := newCalls(t)
 		for _, fd := range []int{7, 8, 9} {
 			c.register(fd, strconv.Itoa(fd), nil)
 		}

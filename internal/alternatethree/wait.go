@@ -12,6 +12,7 @@ package alternatethree
 // harmless.
 
 import (
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -100,12 +101,12 @@ func (l *Loop) wakeIfSleeping() {
 // wake ends the wait of the loop. No other goroutine will do so.
 func (l *Loop) wake() {
 	l.Wake(l.poller, func(err error) {
-		l.log().Error("the event loop could not be woken, which will be tried again", "error", wrap(err, "wake the poller"))
+		slog.Default().Error("the event loop could not be woken, which will be tried again", "error", wrap(err, "wake the poller"))
 	})
 }
 
 // fail shuts down a loop whose poller has failed. The logger may panic, so it is called last.
 func (l *Loop) fail(err error) {
 	l.terminate(err)
-	l.faults.Call(func() { l.log().Error("the event loop shuts down", "error", err) })
+	l.faults.Call(func() { slog.Default().Error("the event loop shuts down", "error", err) })
 }

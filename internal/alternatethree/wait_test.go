@@ -151,8 +151,17 @@ func (d *diary) count(part string) int {
 	return strings.Count(d.text.String(), part)
 }
 
-func (d *diary) option() alternatethree.Option {
-	return alternatethree.WithLogger(slog.New(slog.NewTextHandler(d, nil)))
+// newDiary has the log written into a diary until the test ends.
+func newDiary(t *testing.T) *diary {
+	d := &diary{}
+	logTo(t, slog.NewTextHandler(d, nil))
+	return d
+}
+
+func logTo(t *testing.T, h slog.Handler) {
+	before := slog.Default()
+	slog.SetDefault(slog.New(h))
+	t.Cleanup(func() { slog.SetDefault(before) })
 }
 
 var errInjected = errors.New("injected")
@@ -164,26 +173,26 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func newUnstarted(t *testing.T, cfg loopapi.Config, opts ...alternatethree.Option) *alternatethree.Loop {
+func newUnstarted(t *testing.T, cfg loopapi.Config) *alternatethree.Loop {
 	t.Helper()
-	l, err := alternatethree.New(cfg, opts...)
+	l, err := alternatethree.New(cfg)
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
 
-func newRunning(t *testing.T, cfg loopapi.Config, opts ...alternatethree.Option) *alternatethree.Loop {
+func newRunning(t *testing.T, cfg loopapi.Config) *alternatethree.Loop {
 	t.Helper()
-	l := newUnstarted(t, cfg, opts...)
+	l := newUnstarted(t, cfg)
 	go func() { _ = l.Run(context.Background()) }()
 	return l
 }
 
 // newOn makes a loop on p; run is what its Run returns.
-func newOn(t *testing.T, p *fakePoller, opts ...alternatethree.Option) (l *alternatethree.Loop, run <-chan error) {
+func newOn(t *testing.T, p *fakePoller) (l *alternatethree.Loop, run <-chan error) {
 	t.Helper()
 	open := func() (rival.Poller, error) { return p, nil }
-	l, err := alternatethree.NewOn(loopapi.Config{}, open, opts...)
+	l, err := alternatethree.NewOn(loopapi.Config{}, open)
 	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	result := make(chan error, 1)
@@ -267,7 +276,7 @@ func TestWakesCoalesce(t *testing.T) {
 // TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears, even if the logger calls
 // Goexit.
 func TestFailedWaitEndsTheLoop(t *testing.T) {
-	p, log := newFake(), &diary{}
+	p, log := newFake(), newDiary(t)
 	ran := false
 	var l *alternatethree.Loop
 	ready := make(chan struct{})
@@ -278,7 +287,7 @@ func TestFailedWaitEndsTheLoop(t *testing.T) {
 		}
 		return errInjected
 	})
-	l, run := newOn(t, p, log.option())
+	l, run := newOn(t, p)
 	close(ready)
 	if err := <-run; !errors.Is(err, errInjected) || !strings.Contains(err.Error(), "wait for events") {
 		t.Errorf("Run returned %v", err)
@@ -295,7 +304,8 @@ func TestFailedWaitEndsTheLoop(t *testing.T) {
 
 	p = newFake()
 	p.failing("Wait", errInjected, 1)
-	l, _ = newOn(t, p, alternatethree.WithLogger(slog.New(exitHandler{})))
+	logTo(t, exitHandler{})
+	l, _ = newOn(t, p)
 	beat.Receive(t, l.Done(), "the end of a loop that cannot wait, and whose logger calls Goexit")
 }
 

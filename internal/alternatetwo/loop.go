@@ -5,7 +5,6 @@ package alternatetwo
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -59,7 +58,7 @@ func New(cfg loopapi.Config) (*Loop, error) {
 	}
 	l := &Loop{cfg: cfg, microLeft: cfg.MicrotaskBudget}
 	l.Init()
-	l.faults = rival.Faults{Handlers: cfg, Logger: slog.Default}
+	l.faults.Handlers = cfg
 	l.external.init()
 	l.internal.init()
 	l.foreign.init()

@@ -11,8 +11,7 @@ import (
 
 // Faults contains the callbacks of a loop that do not return, and reports them. Only the owner touches it.
 type Faults struct {
-	Handlers loopapi.Config      // of which OnPanic and OnOverload are called
-	Logger   func() *slog.Logger // takes what no handler does
+	Handlers loopapi.Config // of which OnPanic and OnOverload are called; slog.Default takes what they do not
 
 	fault *loopapi.PanicError // the callback that did not return and was not reported yet
 	told  int                 // how often its report has failed; each goes to another receiver: see report
@@ -72,7 +71,7 @@ func (f *Faults) report() {
 		case f.told == 1 && f.Handlers.OnPanic != nil:
 			f.protect(func() { f.Handlers.OnPanic(fault) })
 		case f.told <= 2:
-			f.protect(func() { f.Logger().Error("callback panicked", "error", fault, "stack", string(fault.Stack)) })
+			f.protect(func() { slog.Default().Error("callback panicked", "error", fault, "stack", string(fault.Stack)) })
 		default:
 			Print(fault, fault.Stack)
 		}
@@ -91,6 +90,6 @@ func (f *Faults) Overload(reported *bool, err error) {
 	case f.Handlers.OnOverload != nil:
 		f.Call(func() { f.Handlers.OnOverload(err) })
 	case err != loopapi.ErrLoopOverloaded:
-		f.Call(func() { f.Logger().Warn("the event loop is overloaded", "error", err) })
+		f.Call(func() { slog.Default().Warn("the event loop is overloaded", "error", err) })
 	}
 }
