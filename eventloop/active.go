@@ -231,7 +231,7 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	u.Unlock()
 	u.YieldIfWanted()
 	if ended {
-		n = l.crew.Load().size()
+		n = l.crew.Size()
 	}
 	if n == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 		as = append(as, Activity{Kind: "worker", Detail: e.From.From(), Since: l.at(e.Since)})
 	})
 	if len(as) == 0 {
-		waiting := min(l.crew.Load().waiting(), n)
+		waiting := min(l.crew.Waiting(), n)
 		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n-waiting, " under way")}}
 		if waiting > 0 {
 			as[0].Detail += fmt.Sprintf(", %d waiting", waiting)
@@ -324,7 +324,7 @@ func (l *Loop) AwaitWorkers(ctx context.Context) error {
 	if l.OnLoop() {
 		return ErrAwaitOnLoop
 	}
-	empty := l.crew.Load().whenEmpty()
+	empty := l.crew.WhenEmpty()
 	select {
 	case <-empty:
 		return nil

@@ -1,6 +1,6 @@
 package eventloop_test
 
-// Tests of the crew: which goroutines are workers.
+// Tests of the crew: when functions of Promisify get a goroutine.
 
 import (
 	"context"
@@ -11,43 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/crew"
 )
-
-// Whoever works for the loop is known for that until it has done, however many do.
-func TestCrew(t *testing.T) {
-	var c eventloop.Crew
-	for range 3 {
-		var entered, asked, left sync.WaitGroup
-		leave := make(chan struct{})
-		const all = 300
-		entered.Add(all)
-		asked.Add(all)
-		for n := range all {
-			stranger := n%3 == 0
-			left.Go(func() {
-				if !stranger {
-					c.Enter()
-				}
-				entered.Done()
-				entered.Wait()
-				if c.Has() == stranger {
-					t.Errorf("%d: %v", n, !stranger)
-				}
-				asked.Done()
-				if <-leave; !stranger {
-					c.Leave()
-				}
-				if c.Has() {
-					t.Errorf("%d has left", n)
-				}
-			})
-		}
-		asked.Wait()
-		close(leave)
-		left.Wait()
-	}
-}
 
 // A callback that begins thousands of functions does not overfill the run queue; all are called, once each, except those whose
 // context has ended, also if all that have begun block.
@@ -76,7 +41,7 @@ func TestCallbackBeginsMany(t *testing.T) {
 			early = cancelled.Load()
 			for range n {
 				l.Promisify(context.Background(), fn)
-				most2 = max(most2, l.WorkWaiting()) // at the end none may wait, if the callback was interrupted there
+				most2 = max(most2, l.Crew().Queued()) // at the end none may wait, if the callback was interrupted there
 			}
 		}))
 		for called.Load() != 2*n {
@@ -90,7 +55,7 @@ func TestCallbackBeginsMany(t *testing.T) {
 			require.NotZero(t, most2)
 			require.Less(t, cancelled.Load()-early, int64(room))
 		}
-		require.Zero(t, l.WorkWaiting())
+		require.Zero(t, l.Crew().Queued())
 	}
 }
 
@@ -99,9 +64,9 @@ func TestDeferredStartIsNotLost(t *testing.T) {
 	l := observed(t)
 	for range scale(500, 5000, 5000) {
 		var all sync.WaitGroup
-		all.Add(eventloop.ManyWorkers + 2)
+		all.Add(crew.Many + 2)
 		require.NoError(t, l.Submit(func() {
-			for range eventloop.ManyWorkers + 2 {
+			for range crew.Many + 2 {
 				l.Promisify(context.Background(), func(context.Context) (any, error) { all.Done(); return nil, nil })
 			}
 		}))
@@ -118,7 +83,7 @@ func TestDeferredBehindCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		called, ended := make(chan struct{}), make(chan struct{})
 		require.NoError(t, l.Submit(func() {
-			for range eventloop.ManyWorkers {
+			for range crew.Many {
 				l.Promisify(ctx, func(context.Context) (any, error) { return nil, nil })
 			}
 			l.Promisify(ctx, func(context.Context) (any, error) { return nil, nil })

@@ -3,6 +3,7 @@ package eventloop
 // What white-box tests need of the package, and nothing else does.
 
 import (
+	"github.com/turnloop/turnloop/internal/crew"
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/inbox"
@@ -39,15 +40,8 @@ func WithPoller(open func() (SystemPoller, error)) Option {
 	}
 }
 
-// WorkWaiting is how many functions of Promisify wait for their turn, or are kept as if they did.
-func (l *Loop) WorkWaiting() int {
-	l.workers.mu.Lock()
-	defer l.workers.mu.Unlock()
-	return len(l.workers.waiting)
-}
-
-// ManyWorkers is how many workers that have not begun make callers of Promisify give way, or callbacks defer.
-const ManyWorkers = manyWorkers
+// Crew runs the functions of Promisify.
+func (l *Loop) Crew() *crew.Crew { return &l.crew }
 
 // MoveAfter is how many sleeps in a row must have been spent in the wrong place before the loop moves.
 const MoveAfter = fdset.MoveAfter
@@ -85,13 +79,6 @@ func (l *Loop) Queued() (n int) {
 	}
 	return n
 }
-
-// Crew knows goroutines.
-type Crew = crew
-
-func (c *crew) Enter()    { c.enter() }
-func (c *crew) Leave()    { c.leave() }
-func (c *crew) Has() bool { return c.has() }
 
 // Notes returns how many things the ledger of debug mode knows.
 func (l *Loop) Notes() int {

@@ -82,7 +82,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if at != external && l.state.Load().Ending() {
 		if !owed && l.OnLoop() {
 			l.noticeEnd()
-		} else if owed || l.crew.Load().has() {
+		} else if owed || l.crew.Has() {
 			owed, fn = true, after(l.account.FromWorker, fn)
 		}
 	}
@@ -112,7 +112,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if err != nil {
 		sealed := b.Sealed()
 		b.Unlock()
-		if !owed && !sealed && at != external && l.crew.Load().has() { // a loop that is not sealed refuses no worker
+		if !owed && !sealed && at != external && l.crew.Has() { // a loop that is not sealed refuses no worker
 			return l.enqueue(at, fn, true)
 		}
 		if !owed {

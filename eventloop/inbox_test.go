@@ -253,7 +253,7 @@ func TestGivingWayIsBounded(t *testing.T) {
 				l.Promisify(ctx, noWork)
 			}
 			cancel()
-			for l.WorkWaiting() != 0 {
+			for l.Crew().Queued() != 0 {
 				runtime.Gosched()
 			}
 		}, false, func(l *eventloop.Loop) { l.Promisify(context.Background(), noWork) }, 0, 140, []eventloop.Option{eventloop.WithWorkerLimit(1)}},

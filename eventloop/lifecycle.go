@@ -130,7 +130,7 @@ func (l *Loop) end() {
 	l.probe.Parked()
 	l.notes.End()
 	l.owner.Store(0)
-	l.workers.abandon(false)
+	l.crew.End()
 	l.promises.End()
 	if l.forget != nil {
 		l.forget()

@@ -8,6 +8,7 @@ import (
 	"runtime/pprof"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/crew"
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/goroutine"
 	"github.com/turnloop/turnloop/internal/inbox"
@@ -71,9 +72,8 @@ type Loop struct {
 	timers   timers
 	fds      fdset.Set
 	promises *promise.Owner
-	workers  workers
 	ends     endFuncs
-	crew     atomic.Pointer[crew]
+	crew     crew.Crew
 	guest    guestSeat
 	shared   *shared.Queue // tasks that any loop of a group may run; nil without a group; fixed by NewGroup
 	share    share
@@ -116,6 +116,7 @@ func New(opts ...Option) (*Loop, error) {
 		s = places{scheduler{l}}
 	}
 	l.promises = promise.NewOwner(s, promise.Config{OnUnhandled: l.unhandled, Debug: c.promiseDebug})
+	l.crew.Init(l.workerLimit)
 	l.fds.Init(fdHost{l}, c.newPoller)
 	if err := l.setMode(c.fastPath); err != nil {
 		return nil, fmt.Errorf("eventloop: WithFastPathMode(%d): %w", c.fastPath, err)

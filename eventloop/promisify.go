@@ -6,9 +6,12 @@ import (
 	"context"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
+	"github.com/turnloop/turnloop/internal/crew"
+	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/outcome"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
+	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -139,9 +142,60 @@ func (w *workItem) start() error {
 			w.run()
 		}
 	}
-	l.startItem(queuedItem{w, run})
+	l.crew.Start(w, run, l.OnLoop())
 	return nil
 }
+
+// RefuseWork has the loop begin no more work. What waits for a worker under [WithWorkerLimit], and all later calls of Work and
+// Promisify, end with an error that wraps ErrLoopTerminated and is not reported as unhandled; functions that run go on. It cannot be
+// taken back. A stop that waits only for what runs begins with it. Threadlets that run may still call threadlet.Do. Any goroutine may
+// call it, any number of times.
+func (l *Loop) RefuseWork() { l.crew.Refuse() }
+
+// addWorker counts a worker, unless the loop is ending, or refuses work and this is not the guest's. Off the loop it decides this
+// under the lock that the loop takes to look for workers.
+func (l *Loop) addWorker(guest bool) error {
+	u := &l.urgent
+	if !guest && l.crew.Refused() {
+		return outcome.Refusal{Loop: l.id}
+	}
+	if l.state.Load().Ending() { // looked at before the lock too, so that refused calls do not keep the loop from the lock
+		l.yieldOffLoop()
+		return ErrLoopTerminated
+	}
+	if l.OnLoop() {
+		u.addDelivered(-1)
+		return nil
+	}
+	l.lock(&u.Lock)
+	refused := u.Sealed() || l.state.Load().Ending()
+	if !refused {
+		u.begun++
+	}
+	u.Unlock()
+	if refused {
+		l.yieldOffLoop()
+		return ErrLoopTerminated
+	}
+	if u.Wanted() || l.crew.Waiting() >= crew.Many {
+		inbox.GiveWay(0)
+	}
+	return nil
+}
+
+// hasWorkers tells whether workers are under way whose outcome the loop will get. An ending loop gets no new ones: each call of
+// Promisify that found the loop not ending yet has been counted, under the lock or on the loop.
+func (l *Loop) hasWorkers() bool {
+	l.lock(&l.urgent.Lock)
+	defer l.urgent.Unlock()
+	return l.urgent.workers()
+}
+
+// workers tells whether there are calls of Promisify whose outcome the loop has not received. The caller holds the lock.
+func (u *urgent) workers() bool { return u.begun != u.delivered.Load() }
+
+// addDelivered adds n to delivered. Only the loop calls it.
+func (u *urgent) addDelivered(n int) { release.Store(&u.delivered, u.delivered.Load()+uint32(n)) }
 
 // Promisify is [Loop.Promisify] for a T.
 func Promisify[T any](ctx context.Context, l *Loop, fn func(context.Context) (T, error)) promise.Of[T] {
@@ -178,6 +232,11 @@ type workItem struct {
 	result  any // the value; or the error, if it failed
 }
 
+// Begun, Unrefused and Refuse are what the crew asks and tells.
+func (w *workItem) Begun() bool     { return w.started.Load() }
+func (w *workItem) Unrefused() bool { return w.guest }
+func (w *workItem) Refuse()         { w.refused = true }
+
 // take sets a flag, and tells whether this call is the first to do so.
 func (w *workItem) take(flag *atomic.Bool) bool { return !w.contested || !flag.Swap(true) }
 
@@ -197,13 +256,11 @@ func (w *workItem) run() {
 	}
 	ctx, fn := w.ctx, w.fn
 	w.ctx, w.fn = nil, nil
-	crew := w.loop.ofCrew()
-	crew.enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
+	w.loop.crew.Enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
 	defer func() {
-		crew.leave()
+		w.loop.crew.Leave()
 		w.loop.notes.Drop(place.Workers, w)
 	}()
-	w.loop.workers.followUp()
 	switch {
 	case w.loop.state.Load().Closing():
 	case w.refused:
@@ -217,10 +274,8 @@ func (w *workItem) run() {
 func (w *workItem) cancel(ctx context.Context) {
 	if w.take(&w.started) {
 		w.ctx, w.fn = nil, nil
-		w.loop.ofCrew().count.Add(-oneWaits)
 		w.loop.notes.Drop(place.Workers, w)
-		w.loop.workers.drop()
-		w.loop.workers.followUp()
+		w.loop.crew.Drop()
 	}
 	w.settle(nil, outcome.Cancelled(ctx))
 }
@@ -256,7 +311,7 @@ func (w *workItem) finish() {
 // unhandled reports a rejection without a handler. Rejections by which the loop refuses something because it ends, or is about to,
 // are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
 func (l *Loop) unhandled(p *Promise, err error) {
-	refuses, ending := l.workers.refused.Load(), l.state.Load().Ending()
+	refuses, ending := l.crew.Refused(), l.state.Load().Ending()
 	if ending && (!l.starts(quota.Reports) || l.Closed()) {
 		return
 	}

@@ -317,7 +317,7 @@ func TestCancelledWorkLeavesTheQueue(t *testing.T) {
 		}
 		cancel()
 		synctest.Wait()
-		require.LessOrEqual(t, l.WorkWaiting(), 20)
+		require.LessOrEqual(t, l.Crew().Queued(), 20)
 		require.NoError(t, l.Run(context.Background()))
 		require.Equal(t, []int{0, 100, 200, 300, 400, 500, 600, 700, 800, 900}, started)
 	})

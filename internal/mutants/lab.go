@@ -131,7 +131,7 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 }
 
 // parts are packages whose faults show in what the loop tells: where their own tests notice nothing, those of the loop have to.
-var parts = []string{"internal/place", "internal/observe", "internal/fdset", "internal/inbox", "internal/park"}
+var parts = []string{"internal/place", "internal/observe", "internal/fdset", "internal/inbox", "internal/park", "internal/crew"}
 
 func stages(pkg, first string) (all []stage) {
 	if slices.Contains(parts, pkg) {

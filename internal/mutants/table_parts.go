@@ -274,8 +274,8 @@ var partMutants = []mutant{
 		"if len(w.kept) == 0 { //", "if true { //",
 		"an answer overtakes what is being sent", "^TestPeerThatDoesNotRead$"},
 
-	// eventloop/workers.go
-	{"promisify-refuses-behind-lock", "eventloop/workers.go",
+	// eventloop/promisify.go
+	{"promisify-refuses-behind-lock", "eventloop/promisify.go",
 		"if l.state.Load().Ending() { // looked at before", "if false { // looked at before",
 		"goroutines that call Promisify again and again keep an ending loop waiting for its lock", "^TestRefusalsTakeNoLock$"},
 
