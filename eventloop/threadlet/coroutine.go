@@ -26,8 +26,6 @@ func (s *scheduler) newCoroutine() *coroutine {
 	c := new(coroutine)
 	if s.body == nil {
 		s.body = s.coroutine()
-		s.self.id = goroutine.ID()
-		coroutines.add(&s.self)
 	}
 	s.made = c
 	c.next, _ = iter.Pull(s.body)

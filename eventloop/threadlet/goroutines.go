@@ -10,10 +10,10 @@ import (
 	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
-// coroutines has all coroutines of the process, and the goroutines of loops that have had threadlets.
+// coroutines has all coroutines of the process.
 var coroutines table
 
-// current returns the coroutine on whose goroutine it is called, or nil. That of a loop's own goroutine has no threadlet.
+// current returns the coroutine on whose goroutine it is called, or nil.
 func current() *coroutine { return coroutines.find(goroutine.ID()) }
 
 // table is an open-addressed hash table that is read without a lock. A goroutine looks up no identity but its own. It adds

@@ -24,7 +24,6 @@ type scheduler struct {
 	serial         uint64      // serial number of the newest threadlet
 	count          int         // threadlets that have not ended
 
-	self        coroutine                 // that of the loop's goroutine, which has no threadlet; in the table once there is a body
 	made        *coroutine                // the newest coroutine, whose body begins by looking here for itself
 	body        func(func(struct{}) bool) // the function of every coroutine; nil before the first
 	idle        []*coroutine              // the coroutines without a threadlet; the last one is used next
@@ -263,8 +262,5 @@ func (s *scheduler) Unneeded() int {
 
 // End closes the descriptors that are still open.
 func (s *scheduler) End() {
-	if s.body != nil {
-		coroutines.remove(&s.self)
-	}
 	s.descs.end()
 }

@@ -17,9 +17,9 @@ import (
 // it. Each Read and each Write runs in a threadlet of the loop, and costs the way there and back. Several at once do what
 // they do in threadlets: each Write is whole, and deadlines and Close end all that wait.
 //
-// A call in a threadlet of the connection's loop is one of c itself. Elsewhere on a loop it would block the loop, and returns
-// eventloop.ErrAwaitOnLoop; but a callback of a loop that has had no threadlet yet is not known as such, and must not make it.
-// When the loop ends, calls return eventloop.ErrLoopTerminated.
+// A call in a threadlet of the connection's loop is one of c itself. In a callback of that loop, and in another loop's
+// threadlet, it would block a loop, and returns eventloop.ErrAwaitOnLoop; other callbacks must not make it: they block their loop
+// until the call has ended. When the loop ends, calls return eventloop.ErrLoopTerminated.
 //
 // Whoever has the result closes it: [Serve] does not, when a handler returns that has called Shared. Any other connection is
 // returned as it is.
