@@ -84,8 +84,8 @@ func (c *client) run(a [][]byte) {
 		c.refuse(a, fmt.Sprintf("wrong number of arguments for '%s' command", title(a)))
 	case c.subscribed() > 0 && c.version == 2 && !forSubscribers(cmd, a[0]):
 		c.refuse(a, fmt.Sprintf("Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", title(a)))
-	case c.tooMuch(cmd, a[0]):
-		c.refuse(a, outOfMemory)
+	case c.forbids(cmd, a[0]) != "":
+		c.refuse(a, c.forbids(cmd, a[0]))
 	case c.multi && cmd.kind != controls:
 		c.enqueue(a)
 	default:
@@ -137,7 +137,7 @@ func (c *client) refuse(a [][]byte, why string) {
 
 // refusal answers with an error that has its own kind, or else the usual one.
 func (c *client) refusal(why string) {
-	if why != outOfMemory {
+	if why != outOfMemory && why != noReplicas {
 		why = "ERR " + why
 	}
 	c.error(why)

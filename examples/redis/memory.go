@@ -1,6 +1,6 @@
 package main
 
-// Memory: what of it is used, and what maxmemory keeps from growing. Nothing is evicted.
+// What may not be written: more than maxmemory, of which nothing is evicted, and anything while replicas are wanted.
 
 import (
 	"runtime/metrics"
@@ -17,7 +17,10 @@ func init() {
 	}
 }
 
-const outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+const (
+	outOfMemory = "OOM command not allowed when used memory > 'maxmemory'."
+	noReplicas  = "NOREPLICAS Not enough good replicas to write."
+)
 
 // used returns the bytes of the program's objects.
 func used() int64 {
@@ -26,7 +29,14 @@ func used() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// tooMuch tells whether a command may not run for want of memory.
-func (c *client) tooMuch(cmd *command, name []byte) bool {
-	return c.maxMemory > 0 && cmd.kind == writes && !c.keys.asleep && !frees[strings.ToLower(string(name))] && used() > c.maxMemory
+// forbids returns why a command that writes may not run: for want of memory, or of replicas, of which there are none.
+func (c *client) forbids(cmd *command, name []byte) string {
+	switch {
+	case cmd.kind != writes || c.keys.asleep:
+	case c.minReplicas > 0:
+		return noReplicas
+	case c.maxMemory > 0 && !frees[strings.ToLower(string(name))] && used() > c.maxMemory:
+		return outOfMemory
+	}
+	return ""
 }

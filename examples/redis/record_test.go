@@ -63,7 +63,7 @@ func TestRecord(t *testing.T) {
 		"lmpop": {{"2", "k0", "l", "left", "count", "2"}, {"1", "l", "right"}}, "blmpop": {{"0", "2", "k0", "l", "right", "count", "3"}},
 		"smove": {{"s", "k1", "a"}, {"k1", "s", "1"}}, "copy": {{"k0", "k1"}, {"k1", "l", "replace"}, {"s", "s", "db", "1"}}, "move": {{"k1", "1"}, {"l", "0"}},
 		"swapdb": {{"0", "1"}}, "setbit": {{"k2", "9", "1"}, {"k2", "0", "0"}}, "hincrbyfloat": {{"h", "a", "1.5"}}, "hincrby": {{"h", "a", "2"}},
-		"sinterstore": {{"k1", "s", "s"}}, "sdiffstore": {{"k2", "s", "k1"}}, "psetex": {{"k0", "5", "a"}}, "setex": {{"k1", "1", "a"}},
+		"sinterstore": {{"k1", "s", "s"}}, "sdiffstore": {{"k2", "s", "k1"}}, "sort": {{"l", "alpha", "store", "k0"}, {"k1", "by", "nosort", "store", "l"}}, "psetex": {{"k0", "5", "a"}}, "setex": {{"k1", "1", "a"}},
 		"blpop": {{"k0", "k1", "0"}}, "brpop": {{"k0", "k1", "0"}}, "brpoplpush": {{"k0", "k1", "0"}},
 	}
 	ran := map[string]bool{}

@@ -25,6 +25,7 @@ type options struct {
 	events      string // whom notify-keyspace-events has told; see letters
 	forms       forms
 	maxMemory   int64 // bytes; 0 is no limit
+	minReplicas int   // without so many nothing may be written
 }
 
 // check refuses what redis-server refuses, also where it would have no effect.

@@ -40,6 +40,7 @@ var settings = []setting{
 	fixed("save", func(*server) string { return "" }),
 	fixed("maxmemory-policy", func(*server) string { return "noeviction" }),
 	fixed("proto-max-bulk-len", func(*server) string { return strconv.Itoa(resp.MaxBulk) }),
+	number("min-replicas-to-write min-slaves-to-write", 0, func(o *options) *int { return &o.minReplicas }),
 	number("maxclients", 1, func(o *options) *int { return &o.maxClients }),
 	number("hash-max-listpack-entries hash-max-ziplist-entries", 0, func(o *options) *int { return &o.forms.hashEntries }),
 	number("hash-max-listpack-value hash-max-ziplist-value", 0, func(o *options) *int { return &o.forms.hashValue }),

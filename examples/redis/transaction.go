@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"slices"
 )
 
 // transaction is the state of a client between WATCH, MULTI and EXEC.
@@ -71,9 +70,12 @@ func execute(c *client, _ [][]byte) {
 	case t.stale:
 		c.nullArray()
 		return
-	case slices.ContainsFunc(t.queue, func(a [][]byte) bool { return c.tooMuch(find(a), a[0]) }):
-		c.error("EXECABORT Transaction discarded because of: " + outOfMemory)
-		return
+	}
+	for _, a := range t.queue {
+		if why := c.forbids(find(a), a[0]); why != "" {
+			c.error("EXECABORT Transaction discarded because of: " + why)
+			return
+		}
 	}
 	c.array(len(t.queue))
 	c.executing = true
