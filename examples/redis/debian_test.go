@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -96,6 +97,28 @@ func redis(t *testing.T) *talk {
 	return &talk{conn, t, bufio.NewReader(conn)}
 }
 
+// rarer makes a random request of those that the model does not know.
+func rarer(r *rand.Rand) []string {
+	key := func() string { return fmt.Sprint("k", r.IntN(6)) }
+	value := func() string { return []string{"", "a", "b", "c", "7", "-3", "12"}[r.IntN(7)] }
+	number := func() string { return strconv.Itoa(r.IntN(9) - 4) }
+	end := func() string { return []string{"LEFT", "RIGHT"}[r.IntN(2)] }
+	forms := [][]string{
+		{"LPOS", key(), value(), "RANK", number(), "COUNT", number()}, {"LPOS", key(), value(), "MAXLEN", number()}, {"LREM", key(), number(), value()},
+		{"LINSERT", key(), "BEFORE", value(), value()}, {"LSET", key(), number(), value()}, {"LMOVE", key(), key(), end(), end()}, {"RPOPLPUSH", key(), key()},
+		{"LMPOP", "2", key(), key(), end(), "COUNT", number()}, {"LPUSHX", key(), value()}, {"LPOP", key(), number()},
+		{"SMISMEMBER", key(), value(), value()}, {"SMOVE", key(), key(), value()}, {"SINTERCARD", "2", key(), key(), "LIMIT", number()}, {"SINTERSTORE", key(), key(), key()},
+		{"SUNIONSTORE", key(), key(), key()}, {"SDIFFSTORE", key(), key(), key()}, {"HSTRLEN", key(), value()}, {"HINCRBYFLOAT", key(), value(), number()},
+		{"HMGET", key(), value(), value()}, {"HSETNX", key(), value(), value()}, {"COPY", key(), key()}, {"COPY", key(), key(), "REPLACE"}, {"COPY", key(), key(), "DB", number()},
+		{"MOVE", key(), number()}, {"SWAPDB", number(), number()}, {"TOUCH", key(), key()}, {"RENAME", key(), key()}, {"RENAMENX", key(), key()}, {"GETRANGE", key(), number(), number()},
+		{"SETRANGE", key(), number(), value()}, {"SETBIT", key(), number(), "1"}, {"GETBIT", key(), number()}, {"LCS", key(), key()}, {"LCS", key(), key(), "IDX", "WITHMATCHLEN"},
+		{"LCS", key(), key(), "IDX", "MINMATCHLEN", number()}, {"INCRBYFLOAT", key(), number()}, {"GETEX", key(), "PERSIST"}, {"SORT", key()}, {"SORT", key(), "ALPHA", "DESC", "LIMIT", number(), number()},
+		{"SORT", key(), "STORE", key()}, {"OBJECT", "ENCODING", key()}, {"MSETNX", key(), value(), key(), value()},
+		{"EXPIRETIME", key()},
+	}
+	return forms[r.IntN(len(forms))]
+}
+
 // odd are unusual arguments.
 var odd = []string{"", "-0", "+1", "01", " 1", "1 ", "1.5", "0x1", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "\x00", strings.Repeat("9", 200),
 	"NX", "XX", "GET", "KEEPTTL", "EX", "PXAT", "EXAT", "COUNT", "MATCH", "*"}
@@ -116,8 +139,11 @@ func TestRedisServer(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 26))
-	for range 20_000 {
+	for range 30_000 {
 		a := request(r)
+		if r.IntN(2) == 0 {
+			a = rarer(r)
+		}
 		if strings.HasPrefix(a[0], "P") || len(a) > 3 && a[3] == "PX" {
 			continue // time passes between the two replies
 		}
@@ -129,8 +155,11 @@ func TestRedisServer(t *testing.T) {
 		case 4:
 			a = a[:len(a)-1]
 		}
+		if a[0] == "OBJECT" && a[1] != "ENCODING" {
+			continue // a zero byte ends an error's text there
+		}
 		want, got := theirs.do(a...), ours.do(a...)
-		if unordered[a[0]] {
+		if unordered[a[0]] || a[0] == "SORT" && strings.Contains(want, `\x00`) { // where texts end there
 			want, got = sorted(want), sorted(got)
 		}
 		if got != want {

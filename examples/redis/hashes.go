@@ -26,7 +26,7 @@ func init() {
 		"hvals":        {2, reads, hash(items(false, true))},
 		"hincrby":      {4, writes, checked(numbers(3), hash(hincrby))},
 		"hstrlen":      {3, reads, hash(hstrlen)},
-		"hincrbyfloat": {4, writes, hash(hincrbyfloat)},
+		"hincrbyfloat": {4, writes, checked(finite, hash(hincrbyfloat))},
 		"hscan":        {-3, reads, checked(cursors(2), hash(scanOne(func(i item[[]byte]) []string { return []string{i.key, string(i.value)} })))},
 	})
 }
@@ -116,11 +116,20 @@ func hincrby(c *client, t *fields, a [][]byte) bool {
 	return ok
 }
 
-func hincrbyfloat(c *client, t *fields, a [][]byte) bool {
-	if amount, ok := fraction(a[3]); ok && amount.IsInf() {
+// finite checks what is to be added.
+func finite(c *client, a [][]byte) bool {
+	amount, ok := fraction(a[3])
+	switch {
+	case !ok:
+		c.error("ERR " + notFloat)
+	case amount.IsInf():
 		c.error("ERR value is NaN or Infinity")
 		return false
 	}
+	return ok
+}
+
+func hincrbyfloat(c *client, t *fields, a [][]byte) bool {
 	old, _ := t.get(a[2])
 	text, ok := c.sumOfFractions(old, a[3], "hash value is not a float")
 	if ok {

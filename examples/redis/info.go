@@ -102,24 +102,23 @@ func (c *client) database(word []byte) *keyspace {
 
 // swap is SWAPDB: two databases take each other's content, for those who have selected them, watch them and wait there.
 func swap(c *client, a [][]byte) {
-	var two [2]*keyspace
+	var two [2]int64
 	for i, which := range []string{"first", "second"} {
-		n, ok := resp.ParseInt(a[1+i])
-		if !ok || n != int64(int32(n)) {
+		var ok bool
+		if two[i], ok = resp.ParseInt(a[1+i]); !ok || two[i] != int64(int32(two[i])) {
 			c.error("ERR invalid " + which + " DB index")
 			return
 		}
-		if n < 0 || n >= databases {
-			c.error("ERR DB index is out of range")
-			return
-		}
-		two[i] = c.databases[n]
+	}
+	if min(two[0], two[1]) < 0 || max(two[0], two[1]) >= databases {
+		c.error("ERR DB index is out of range")
+		return
 	}
 	c.keys.changes++
 	if c.ok(); two[0] == two[1] {
 		return
 	}
-	one, other := two[0], two[1]
+	one, other := c.databases[two[0]], c.databases[two[1]]
 	one.settle(other)
 	other.settle(one)
 	one.content, other.content = other.content, one.content

@@ -15,11 +15,20 @@ import (
 // entry is the value of a key: a string, or something else.
 type entry struct {
 	text    []byte            // the string; nil if it is something else
-	raw     bool              // the string was changed in place: OBJECT ENCODING tells that
+	form    form              // of the string, for OBJECT ENCODING
 	other   any               // *deque, *table[[]byte] for a hash, *table[struct{}] for a set
 	expires int64             // milliseconds since 1970; 0 is never
 	timer   eventloop.TimerID // removes it then; 0 without expiry
 }
+
+// form tells what redis-server would know of a string besides its bytes.
+type form uint8
+
+const (
+	natural form = iota // it follows from the bytes
+	noInt               // a sum of fractions is no integer, whatever its bytes are
+	inPlace             // it was changed where it is
+)
 
 // store is what the databases have in common.
 type store struct {

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"slices"
-	"time"
 
 	"github.com/turnloop/turnloop/internal/resp"
 )
@@ -213,12 +212,8 @@ func blockingPop(name string) func(*client, [][]byte) {
 
 // popFromFirst is LMPOP, and BLMPOP, which has a timeout before the rest: values from the first list that is there.
 func popFromFirst(c *client, a [][]byte) {
-	waits, wait := is(a[0], "blmpop"), time.Duration(0)
+	waits, timeout := is(a[0], "blmpop"), a[1]
 	if a = a[1:]; waits {
-		var ok bool
-		if wait, ok = c.seconds(a[0]); !ok {
-			return
-		}
 		a = a[1:]
 	}
 	n, ok := resp.ParseInt(a[0])
@@ -235,17 +230,18 @@ func popFromFirst(c *client, a [][]byte) {
 	if !ok {
 		return
 	}
-	most := int64(1)
-	switch {
-	case len(rest) == 3 && is(rest[1], "count"):
-		if most, ok = resp.ParseInt(rest[2]); !ok || most <= 0 {
+	most := int64(0)
+	for rest = rest[1:]; len(rest) > 0; rest = rest[2:] {
+		if len(rest) == 1 || !is(rest[0], "count") || most != 0 {
+			c.syntax()
+			return
+		}
+		if most, ok = resp.ParseInt(rest[1]); !ok || most <= 0 {
 			c.error("ERR count should be greater than 0")
 			return
 		}
-	case len(rest) > 1:
-		c.syntax()
-		return
 	}
+	most = max(1, most)
 	take := func(key []byte, d *deque) [][]byte {
 		n := int(min(most, int64(d.len())))
 		c.array(2)
@@ -258,7 +254,9 @@ func popFromFirst(c *client, a [][]byte) {
 		return [][]byte{[]byte(ends[name].popped), bytes.Clone(key), decimal(int64(n))}
 	}
 	if waits {
-		c.awaitValue(keys, wait, take, c.nullArray)
+		if wait, ok := c.seconds(timeout); ok {
+			c.awaitValue(keys, wait, take, c.nullArray)
+		}
 	} else if !c.servedFrom(keys, take) {
 		c.nullArray()
 	}

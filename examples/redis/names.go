@@ -93,7 +93,7 @@ func copyKey(c *client, a [][]byte) {
 
 // clone returns a value of its own that is the same, without expiry.
 func (e *entry) clone() *entry {
-	own := &entry{text: bytes.Clone(e.text), raw: e.raw}
+	own := &entry{text: bytes.Clone(e.text), form: e.form}
 	switch v := e.other.(type) {
 	case *deque:
 		d := new(deque)
@@ -175,9 +175,9 @@ func encoding(e *entry) string {
 	}
 	_, integer := resp.ParseInt(e.text)
 	switch {
-	case e.raw:
+	case e.form == inPlace:
 		return "raw"
-	case integer:
+	case integer && e.form == natural:
 		return "int"
 	case len(e.text) <= mostEmbedded:
 		return "embstr"

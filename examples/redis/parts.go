@@ -15,7 +15,7 @@ func init() {
 	register(map[string]*command{
 		"getrange":    {4, reads, checked(numbers(2, 3), onText(getRange))},
 		"substr":      {4, reads, checked(numbers(2, 3), onText(getRange))},
-		"setrange":    {4, writes, checked(numbers(2), onText(setRange))},
+		"setrange":    {4, writes, checked(offset, onText(setRange))},
 		"getbit":      {3, reads, checked(bit, onText(getBit))},
 		"setbit":      {4, writes, checked(bit, onText(setBit))},
 		"incrbyfloat": {3, writes, onText(incrByFloat)},
@@ -24,16 +24,31 @@ func init() {
 }
 
 func getRange(c *client, old []byte, a [][]byte) {
+	first, _ := resp.ParseInt(a[2])
+	last, _ := resp.ParseInt(a[3])
+	if n := int64(len(old)); last < 0 && last+n < 0 && !(first < 0 && first > last) {
+		a[3] = []byte{'0'} // an end before the beginning is the beginning, not as in a list
+	}
 	begin, end := limits(a[2], a[3], len(old))
 	c.bulk(old[begin:end])
+}
+
+// offset checks where SETRANGE begins.
+func offset(c *client, a [][]byte) bool {
+	n, ok := resp.ParseInt(a[2])
+	switch {
+	case !ok:
+		c.notInteger()
+	case n < 0:
+		c.error("ERR offset is out of range")
+		return false
+	}
+	return ok
 }
 
 func setRange(c *client, old []byte, a [][]byte) {
 	at, _ := resp.ParseInt(a[2])
 	switch {
-	case at < 0:
-		c.error("ERR offset is out of range")
-		return
 	case len(a[3]) == 0:
 		c.int(len(old))
 		return
@@ -43,7 +58,7 @@ func setRange(c *client, old []byte, a [][]byte) {
 	}
 	all := append(make([]byte, 0, max(len(old), int(at)+len(a[3]))), old...)[:max(len(old), int(at)+len(a[3]))]
 	copy(all[at:], a[3])
-	c.update(a[1], all).raw = true
+	c.update(a[1], all).form = inPlace
 	c.int(len(all))
 }
 
@@ -84,14 +99,18 @@ func setBit(c *client, old []byte, a [][]byte) {
 	if a[3][0] == '1' {
 		all[at] |= mask
 	}
-	c.update(a[1], all).raw = true
+	c.update(a[1], all).form = inPlace
 	c.int(value)
 }
 
 // fraction reads a number with a fraction, in the precision of redis-server's.
 func fraction(b []byte) (*big.Float, bool) {
-	f, _, err := big.ParseFloat(string(b), 10, 64, big.ToNearestEven)
-	if err != nil || bytes.ContainsAny(b, "_p") || !f.IsInf() && (f.MantExp(nil) > 1<<14 || f.MantExp(nil) < -1<<14) {
+	base, no := 10, "_p"
+	if sign := bytes.TrimLeft(b, "+-"); len(sign) > 1 && sign[0] == '0' && sign[1]|0x20 == 'x' {
+		base, no = 0, "_"
+	}
+	f, _, err := big.ParseFloat(string(b), base, 64, big.ToNearestEven)
+	if err != nil || bytes.ContainsAny(b, no) || !f.IsInf() && (f.MantExp(nil) > 1<<14 || f.MantExp(nil) < -1<<14) {
 		return nil, false
 	}
 	return f, true
@@ -99,7 +118,7 @@ func fraction(b []byte) (*big.Float, bool) {
 
 func incrByFloat(c *client, old []byte, a [][]byte) {
 	if text, ok := c.sumOfFractions(old, a[2], notFloat); ok {
-		c.update(a[1], []byte(text))
+		c.update(a[1], []byte(text)).form = noInt
 		c.string(text)
 		c.amounts([]byte("SET"), a[1], []byte(text), []byte("KEEPTTL"))
 	}

@@ -4,10 +4,10 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/turnloop/turnloop/internal/resp"
 )
@@ -117,9 +117,8 @@ func (c *client) sort(all []sortable, o order) bool {
 		if o.alpha || one.text == nil {
 			continue
 		}
-		var err error
-		one.score, err = strconv.ParseFloat(string(one.text), 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(one.score) {
+		var ok bool
+		if one.score, ok = score(string(one.text)); !ok {
 			c.error("ERR One or more scores can't be converted into double")
 			return false
 		}
@@ -149,6 +148,19 @@ func (c *client) sort(all []sortable, o order) bool {
 		return order
 	})
 	return true
+}
+
+// score reads a number as the C library does: a zero byte ends it, nothing is zero, spaces may stand before it, and it may be hexadecimal.
+func score(text string) (f float64, ok bool) {
+	if text, _, _ = strings.Cut(text, "\x00"); text == "" {
+		return 0, true
+	}
+	text = strings.TrimLeft(text, " \t\n\v\f\r")
+	if strings.HasPrefix(strings.ToLower(text), "0x") && !strings.ContainsAny(text, "pP") {
+		text += "p0"
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil && !math.IsNaN(f) && !strings.Contains(text, "_")
 }
 
 // lookUp returns what a key has whose name a pattern makes of a value, nil if there is none: a string, or behind -> a field of a

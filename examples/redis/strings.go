@@ -63,7 +63,7 @@ func (c *client) store(key, v []byte) *entry {
 	if e.text == nil || cap(e.text) > 2*len(v)+64 {
 		e.text = make([]byte, 0, len(v))
 	}
-	e.text, e.other, e.raw = append(e.text[:0], v...), nil, false
+	e.text, e.other, e.form = append(e.text[:0], v...), nil, natural
 	c.keys.expireAt(key, e, 0)
 	c.keys.touch(key)
 	return e
@@ -72,7 +72,7 @@ func (c *client) store(key, v []byte) *entry {
 // update sets a key to a string, and keeps its expiry.
 func (c *client) update(key, v []byte) *entry {
 	e := c.keys.make(key)
-	e.text, e.raw = v, false
+	e.text, e.form = v, natural
 	c.keys.touch(key)
 	return e
 }
@@ -211,10 +211,12 @@ func appendTo(c *client, old []byte, a [][]byte) {
 		return
 	}
 	if old == nil {
-		old = []byte{}
+		c.store(a[1], a[2])
+		c.int(len(a[2]))
+		return
 	}
 	all := append(old, a[2]...)
-	c.update(a[1], all).raw = true
+	c.update(a[1], all).form = inPlace
 	c.int(len(all))
 }
 
