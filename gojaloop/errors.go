@@ -3,6 +3,7 @@ package gojaloop
 // Errors: the form in which exceptions leave the loop, and the fate of uncaught ones.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -84,18 +85,25 @@ func (h *Host) errorOf(v goja.Value, stack []goja.StackFrame) *Error {
 
 // frames formats calls as a stack trace does, without those of the host.
 func frames(stack []goja.StackFrame) string {
-	var b strings.Builder
+	var b bytes.Buffer
 	for _, f := range stack {
-		if p := f.Position(); !strings.HasPrefix(p.Filename, internalFile) && !isOwn(f.FuncName()) {
-			fmt.Fprintf(&b, "\tat ")
-			if name := f.FuncName(); name != "" {
-				fmt.Fprintf(&b, "%s (%s:%d:%d)\n", name, f.SrcName(), p.Line, p.Column)
-			} else {
-				fmt.Fprintf(&b, "%s:%d:%d\n", f.SrcName(), p.Line, p.Column)
-			}
+		b.WriteString("\tat ")
+		f.Write(&b)
+		b.WriteByte('\n')
+	}
+	return cleanStack(b.String())
+}
+
+// prepareStack gives the stack of an error the form that it has in V8, if it has goja's, and returns the error.
+func (h *Host) prepareStack(call goja.FunctionCall) goja.Value {
+	v := call.Argument(0)
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Error" {
+		if s, ok := o.Get("stack").(goja.String); ok && strings.HasSuffix(s.String(), ")\n") { // goja's
+			head, _, _ := strings.Cut(s.String(), "\n\tat ")
+			h.apply(h.module("stack").Get("set"), goja.Undefined(), []goja.Value{o, h.vm.ToValue(head), h.vm.ToValue(h.framesOf(o, s.String()))})
 		}
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return v
 }
 
 // describe fills in e from the properties of the value. Reading them may run scripts, and throw.
@@ -159,19 +167,11 @@ var (
 func cleanStack(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
-		line = strings.TrimSuffix(line, "\n")
-		if !strings.HasPrefix(line, "\tat ") || strings.Contains(line, internalFile) || isOwn(line) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "at ") || strings.Contains(line, internalFile) || isOwn(line) {
 			continue
 		}
-		if end := strings.TrimSuffix(line, ")"); end != line {
-			if i := strings.LastIndexByte(end, '('); i >= 0 && isNumber(strings.TrimSuffix(end[i+1:], ")")) {
-				line = end[:i]
-				if strings.HasSuffix(end, ")") {
-					line += ")"
-				}
-			}
-		}
-		lines = append(lines, line)
+		lines = append(lines, "\t"+offset.ReplaceAllString(line, "$1"))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -181,14 +181,8 @@ func isOwn(line string) bool {
 	return strings.Contains(line, "/gojaloop.") || strings.Contains(line, "reflect.makeFuncStub")
 }
 
-func isNumber(s string) bool {
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+// offset finds what goja adds to a position: where it is in its code.
+var offset = regexp.MustCompile(`\(\d+\)(\)?)$`)
 
 // portable turns an error from the runtime into one that may leave the loop. On the loop, before the entry ends.
 func (h *Host) portable(err error) error {

@@ -69,6 +69,7 @@ func init() { // for the same reason
 	}
 	hidden = map[string]func(*Host) goja.Value{
 		compile.NewTarget: func(h *Host) goja.Value { return h.function("newTarget", 1, h.newTarget) },
+		compile.Stack:     func(h *Host) goja.Value { return h.function("stack", 1, h.prepareStack) },
 		compile.Literal:   of("keep"), compile.Class: done("installed"), compile.Statics: done("statics"),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/turnloop/turnloop/gojaloop/internal/compile"
 )
 
 // ErrIncomplete is the error of a line that needs another one.
@@ -116,7 +117,9 @@ func asyncLine(code string) (string, []string, error) {
 		declare := func(keyword int, bindings []*ast.Binding) {
 			edits = append(edits, edit{from, from + keyword, "void ("})
 			for _, b := range bindings {
-				names = append(names, targets(b.Target)...)
+				for _, name := range compile.Names(b.Target) {
+					names = append(names, name.String())
+				}
 				if id, ok := b.Target.(*ast.Identifier); ok && b.Initializer == nil {
 					at := int(id.Idx1()) - 1
 					edits = append(edits, edit{at, at, " = undefined"})
@@ -151,30 +154,4 @@ func asyncLine(code string) (string, []string, error) {
 	}
 	b.WriteString(source[at:])
 	return b.String(), names, nil
-}
-
-// targets returns the names that a binding pattern declares.
-func targets(x ast.Expression) (names []string) {
-	switch x := x.(type) {
-	case *ast.Identifier:
-		return []string{x.Name.String()}
-	case *ast.AssignExpression:
-		return targets(x.Left)
-	case *ast.ArrayPattern:
-		for _, e := range x.Elements {
-			names = append(names, targets(e)...)
-		}
-		return append(names, targets(x.Rest)...)
-	case *ast.ObjectPattern:
-		for _, p := range x.Properties {
-			switch p := p.(type) {
-			case *ast.PropertyShort:
-				names = append(names, p.Name.Name.String())
-			case *ast.PropertyKeyed:
-				names = append(names, targets(p.Value)...)
-			}
-		}
-		return append(names, targets(x.Rest)...)
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ class Module {
 		this.filename = file
 		this.loaded = false
 		this.children = []
-		this.paths = nodeModules(this.path)
+		this.paths = [...go.folders(this.path)]
 		Object.defineProperty(this, 'parent', { value: parent, writable: true, configurable: true })
 		if (parent) parent.children.push(this)
 	}
@@ -27,16 +27,6 @@ Module.createRequire = from => {
 	return requireOf(new Module(file, null))
 }
 Module.Module = Module
-
-function nodeModules(dir) {
-	const path = builtin('path'), out = []
-	for (;;) {
-		if (path.basename(dir) !== 'node_modules') out.push(path.join(dir, 'node_modules'))
-		const up = path.dirname(dir)
-		if (up === dir) return out
-		dir = up
-	}
-}
 
 function find(specifier, from, esm) {
 	const r = go.resolve(specifier, from, esm)

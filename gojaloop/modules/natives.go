@@ -81,18 +81,29 @@ func (p *Program) natives() goja.Value {
 		"isModule":      func(file string) bool { return p.compiler.formatOf(file) == module },
 		"exportNames":   p.compiler.exportNames,
 		"missingExport": p.missingExport,
-		"read":          readSource, "dirname": filepath.Dir, "toURL": toURL, "fromURLPath": fromURLPath,
+		"read":          readSource, "dirname": filepath.Dir, "folders": packageFolders, "toURL": toURL, "fromURLPath": fromURLPath,
 		"kill": func(pid, signal int) goja.Value { return p.outcome(nil, kill(pid, signal)) },
 		"fileSync": func(call goja.FunctionCall) goja.Value {
 			return p.outcome(operate(call.Argument(0).String(), p.exported(call)))
 		},
 		"file": p.fileLater, "begin": p.begin, "follow": p.host.AsyncStore,
-		"spawn": p.spawn, "finish": p.finishChild, "codec": p.codec, "hasher": p.hasher, "pbkdf2": p.pbkdf2, "evaluate": p.evaluateScript,
+		"spawn": p.spawn, "finish": p.finishChild, "codec": p.codec, "hasher": p.hasher, "pbkdf2": p.pbkdf2,
 		"usage":   func() goja.Value { return p.plain(resources()) },
 		"machine": p.machine, "ids": p.ids, "classOf": p.host.ClassOf,
 		"tty": func(fd int) goja.Value {
 			columns, rows, _ := term.GetSize(fd)
 			return p.plain(map[string]any{"is": term.IsTerminal(fd), "columns": columns, "rows": rows})
+		},
+		// evaluate runs a source as a script of this program, or only compiles it.
+		"evaluate": func(source, name string, only bool) (goja.Value, error) {
+			program, err := p.compiler.script(name, source)
+			if err != nil {
+				panic(p.errorValue(asSyntaxError(err, name, source)))
+			}
+			if only {
+				return nil, nil
+			}
+			return p.vm.RunProgram(program)
 		},
 		"raw": func(fd int, raw bool) goja.Value {
 			if err := SetRaw(fd, raw, p.host.Hears); err != nil {
@@ -174,41 +185,34 @@ func operate(name string, a arguments) (any, *failure) {
 
 // outcome returns the result of a file operation as an object for fs.js.
 func (p *Program) outcome(v any, f *failure) goja.Value {
-	o := p.vm.NewObject()
+	o := map[string]any{"value": v}
+	if f != nil {
+		o["failure"] = map[string]any{"code": f.Code, "message": f.Message, "syscall": f.Syscall, "path": f.Path, "dest": f.Dest, "errno": f.Errno}
+	}
+	return p.plain(o)
+}
+
+// plain returns maps and lists as ordinary objects and arrays, bytes as an ArrayBuffer, and any other value by ToValue.
+func (p *Program) plain(v any) goja.Value {
 	switch v := v.(type) {
 	case nil:
-		_ = o.Set("value", goja.Null())
+		return goja.Null()
 	case []byte:
-		_ = o.Set("value", p.vm.NewArrayBuffer(v))
+		return p.vm.ToValue(p.vm.NewArrayBuffer(v))
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
 			list[i] = p.plain(e)
 		}
-		_ = o.Set("value", p.vm.NewArray(list...))
-	default:
-		_ = o.Set("value", p.plain(v))
-	}
-	if f != nil {
-		_ = o.Set("failure", p.plain(map[string]any{"code": f.Code, "message": f.Message, "syscall": f.Syscall, "path": f.Path, "dest": f.Dest, "errno": f.Errno}))
-	}
-	return o
-}
-
-// plain returns a map as an ordinary object, and any other value by ToValue.
-func (p *Program) plain(v any) goja.Value {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return p.vm.ToValue(v)
-	}
-	o := p.vm.NewObject()
-	for key, value := range m {
-		if list, ok := value.([]any); ok {
-			value = p.vm.NewArray(list...)
+		return p.vm.NewArray(list...)
+	case map[string]any:
+		o := p.vm.NewObject()
+		for key, e := range v {
+			_ = o.Set(key, p.plain(e))
 		}
-		_ = o.Set(key, value)
+		return o
 	}
-	return o
+	return p.vm.ToValue(v)
 }
 
 // fileLater runs a file operation on a goroutine of its own, and returns a promise of its outcome.
@@ -232,20 +236,4 @@ func (p *Program) later(work func() (any, *failure), then func(any, *failure) go
 		panic(err)
 	}
 	return promise
-}
-
-// evaluateScript runs a source as a script of this program; if the third argument is set, it only compiles it.
-func (p *Program) evaluateScript(call goja.FunctionCall) goja.Value {
-	program, err := p.compiler.script(call.Argument(1).String(), call.Argument(0).String())
-	if err != nil {
-		panic(p.errorValue(asSyntaxError(err, call.Argument(1).String(), call.Argument(0).String())))
-	}
-	if call.Argument(2).ToBoolean() {
-		return nil
-	}
-	v, err := p.vm.RunProgram(program)
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

@@ -43,11 +43,7 @@ Object.defineProperty(Promise, 'any', { writable: true, configurable: true, valu
 } }.any })
 if (Error.captureStackTrace === undefined) {
 	Object.defineProperty(Error, 'captureStackTrace', { writable: true, configurable: true, value: { captureStackTrace(o, from) {
-		const lines = go.module('inspect').trace().split('\n').slice(1)
-		// In goja a constructor's frame has no name.
-		const name = typeof from !== 'function' ? '' : /^class\b/.test(Function.prototype.toString.call(from)) ? '<anonymous>' : from.name
-		const at = name === '' ? -1 : lines.findIndex(l => l.startsWith(`\tat ${name} (`))
-		Object.defineProperty(o, 'stack', { value: [Error.prototype.toString.call(o), ...lines.slice(at + 1)].join('\n'), writable: true, configurable: true })
+		go.module('stack').capture(o, from)
 	} }.captureStackTrace })
 }
 

@@ -133,15 +133,7 @@ func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 	if m := r.manifestOf(dir); m != nil && m.Name == name && m.Exports != nil {
 		return r.exported(m, rest, esm)
 	}
-	var folders []string
-	for at := dir; ; at = filepath.Dir(at) {
-		if filepath.Base(at) != "node_modules" {
-			folders = append(folders, filepath.Join(at, "node_modules"))
-		}
-		if filepath.Dir(at) == at {
-			break
-		}
-	}
+	folders := packageFolders(dir)
 	if !esm {
 		folders = append(folders, filepath.SplitList(os.Getenv("NODE_PATH"))...)
 	}
@@ -155,6 +147,18 @@ func (r *resolver) inPackages(specifier, dir string, esm bool) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// packageFolders returns where the packages are that files of a folder may use.
+func packageFolders(dir string) (folders []string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if filepath.Base(at) != "node_modules" {
+			folders = append(folders, filepath.Join(at, "node_modules"))
+		}
+		if filepath.Dir(at) == at {
+			return folders
+		}
+	}
 }
 
 // exported returns the file that a package exports under a subpath.

@@ -396,5 +396,5 @@ function json(v) {
 }
 
 inspect.custom = custom
-return { inspect, format, formatWithOptions, trace: host.trace }
+return { inspect, format, formatWithOptions }
 })

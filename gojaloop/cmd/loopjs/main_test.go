@@ -153,6 +153,22 @@ var commandCases = []struct {
 	{name: "names of classes", args: []string{"a.ts"}, files: files{"a.ts": "class Job { static made: Job[] = []; static make() { return new Job() } }\nclass N { static name = 'own' }\n" +
 		"console.log(Job.name, Job.make().constructor.name, Job.made, N.name, (() => {}).name === '')\nexport {}"},
 		stdout: "Job Job [] own true\n"},
+	{name: "call sites", args: []string{"main.js"}, files: files{ // as package depd looks for its caller
+		"main.js": "const site = require('./lib')\nfunction caller() { return site() }\nconsole.log(caller(), Error.prepareStackTrace)",
+		"lib.js": `function stack() {
+	const o = {}, limit = Error.stackTraceLimit, prepare = Error.prepareStackTrace
+	Error.prepareStackTrace = (_, sites) => sites
+	Error.stackTraceLimit = Math.max(10, limit)
+	Error.captureStackTrace(o)
+	const sites = o.stack.slice(1)
+	Error.prepareStackTrace = prepare
+	Error.stackTraceLimit = limit
+	return sites
+}
+module.exports = () => stack().slice(1, 3).map(s => [s.getFileName().split('/').pop(), s.getLineNumber(), s.getFunctionName(), s.isEval()].join())`,
+	}, stdout: "[ 'main.js,2,caller,false', 'main.js,3,,false' ] undefined\n"},
+	{name: "captured", args: []string{"-p", "function E() { Error.captureStackTrace(this, E) }; const e = (() => new E())(); [e.stack, Object.keys(e), Error.captureStackTrace.length]"},
+		stdout: "[ 'Error\\n    at [eval]:1:69\\n    at [eval]:1:77', [], 2 ]\n"},
 	{name: "print", args: []string{"-p", "({ a: [1, 2] })"}, stdout: "{ a: [ 1, 2 ] }\n"},
 	{name: "print code", args: []string{"-p", "-e", "1 + 1"}, stdout: "2\n"},
 	{name: "print awaited", args: []string{"-p", "await Promise.resolve('text')"}, stdout: "text\n"},

@@ -18,6 +18,7 @@ const (
 	NewTarget = "the new.target of a call"      // a function: its argument, or undefined if the caller's frame is no construction
 	Literal   = "a literal of a RegExp"         // a function: its first argument, a RegExp, with the second one as its source
 	Class     = "the class RegExp"              // reading it replaces the global RegExp by one that mends its patterns
+	Stack     = "the stack of an object"        // a function: its argument, whose property stack has V8's form then
 	Statics   = "the static properties RegExp." // reading it makes RegExp.$1 and its kin follow the matches
 )
 
@@ -32,6 +33,7 @@ func Program(p *ast.Program, strict bool) (*goja.Program, error) {
 //     arguments there.
 //   - arguments of an arrow function are those of the function around it, though that does not name them itself.
 //   - new.target is undefined in a call without new: in goja it is that of a constructor that calls.
+//   - The stack of an error has V8's form where it is looked at as a property of that name.
 //   - Patterns that goja would match wrongly are replaced by equivalent ones, see [Pattern].
 func Mend(p *ast.Program) {
 	if !slices.ContainsFunc(triggers, func(s string) bool { return strings.Contains(p.File.Source(), s) }) {
@@ -48,7 +50,7 @@ func Mend(p *ast.Program) {
 }
 
 // triggers are what a source contains if there is something to mend. The last four begin a character that UTF-16 writes as a pair.
-var triggers = []string{"arguments", "eval", "target", "RegExp", `\p`, `\P`, `\u`, "\xf0", "\xf1", "\xf2", "\xf3"}
+var triggers = []string{"arguments", "eval", "target", ".stack", "RegExp", `\p`, `\P`, `\u`, "\xf0", "\xf1", "\xf2", "\xf3"}
 
 // function is a function that has arguments and a new.target of its own; arrow functions belong to the one around them.
 type function struct {
@@ -84,6 +86,17 @@ func assign(left, right ast.Expression) ast.Expression {
 
 func call(name string, at file.Idx, args ...ast.Expression) ast.Expression {
 	return &ast.CallExpression{Callee: identifier(name, at), LeftParenthesis: at, ArgumentList: args, RightParenthesis: at}
+}
+
+// stack has what is looked at for its stack prepared for that.
+func stack(of *ast.Expression) {
+	switch e := (*of).(type) {
+	case *ast.SuperExpression:
+	case *ast.Optional:
+		stack(&e.Expression)
+	default:
+		*of = call(Stack, e.Idx0(), e)
+	}
 }
 
 // begin puts an expression behind the directives at the beginning of a body.
@@ -155,38 +168,45 @@ func variables(n *ast.FunctionLiteral) (names []unistring.String) {
 			given[d.Function.Name.Name] = true
 		}
 	}
-	var add func(target ast.Expression)
-	add = func(target ast.Expression) {
-		switch t := target.(type) {
-		case *ast.Identifier:
-			if !given[t.Name] {
-				given[t.Name] = true
-				names = append(names, t.Name)
-			}
-		case *ast.AssignExpression:
-			add(t.Left)
-		case *ast.Binding:
-			add(t.Target)
-		case *ast.ArrayPattern:
-			for _, e := range append(slices.Clone(t.Elements), t.Rest) {
-				add(e)
-			}
-		case *ast.ObjectPattern:
-			for _, p := range t.Properties {
-				switch p := p.(type) {
-				case *ast.PropertyShort:
-					add(&p.Name)
-				case *ast.PropertyKeyed:
-					add(p.Value)
-				}
-			}
-			add(t.Rest)
-		}
-	}
 	for _, d := range n.DeclarationList {
 		for _, b := range d.List {
-			add(b.Target)
+			for _, name := range Names(b.Target) {
+				if !given[name] {
+					given[name] = true
+					names = append(names, name)
+				}
+			}
 		}
+	}
+	return names
+}
+
+// Names returns the names that a target of a declaration binds. It may be nil.
+func Names(target ast.Expression) (names []unistring.String) {
+	add := func(targets ...ast.Expression) {
+		for _, t := range targets {
+			names = append(names, Names(t)...)
+		}
+	}
+	switch t := target.(type) {
+	case *ast.Identifier:
+		return []unistring.String{t.Name}
+	case *ast.AssignExpression:
+		add(t.Left)
+	case *ast.Binding:
+		add(t.Target)
+	case *ast.ArrayPattern:
+		add(append(slices.Clone(t.Elements), t.Rest)...)
+	case *ast.ObjectPattern:
+		for _, p := range t.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				add(&p.Name)
+			case *ast.PropertyKeyed:
+				add(p.Value)
+			}
+		}
+		add(t.Rest)
 	}
 	return names
 }

@@ -105,6 +105,9 @@ func (m *mender) expr(p *ast.Expression) {
 			m.statics = true
 		}
 		m.expr(&n.Left)
+		if n.Identifier.Name == "stack" {
+			stack(&n.Left)
+		}
 	case *ast.BracketExpression:
 		if id, ok := n.Left.(*ast.Identifier); ok && id.Name == "RegExp" {
 			s, ok := n.Member.(*ast.StringLiteral)
