@@ -50,6 +50,9 @@ var takers = map[string]func(l *eventloop.Loop, g *eventloop.Group){
 		must(js.New(l)).NewAbortController().Signal().Context(noContext)
 	},
 	"js: JS.SignalFromContext": func(l *eventloop.Loop, _ *eventloop.Group) { must(js.New(l)).SignalFromContext(noContext) },
+	"threadlet: Call": func(l *eventloop.Loop, _ *eventloop.Group) {
+		_, _ = threadlet.Call(noContext, l, func() (int, error) { return 0, nil })
+	},
 	"threadlet: Do": func(*eventloop.Loop, *eventloop.Group) {
 		_ = threadlet.Do(noContext, func(context.Context) error { return nil })
 	},

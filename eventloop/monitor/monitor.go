@@ -67,7 +67,9 @@ const (
 )
 
 // Options returns what [eventloop.New] or [eventloop.NewGroup] needs for the loops that are watched: WithMetrics, a flight recorder
-// of 4 096 events, and stalls from 50 ms on. What they cost is said there. An option behind these replaces its kind.
+// of 4 096 events, and stalls from 50 ms on. What they cost is said there. An option behind these replaces its kind:
+//
+//	eventloop.New(append(m.Options(), eventloop.WithWorkerLimit(4))...)
 func (m *Monitor) Options() []eventloop.Option {
 	return []eventloop.Option{
 		eventloop.WithMetrics(true),

@@ -64,6 +64,12 @@ var costRows = []callcosts.Row{
 		work := func(context.Context) (int, error) { return 1, nil }
 		return func() { _, err := threadlet.Await(eventloop.Promisify(background, e.Loop, work)); e.Must(err) }
 	}),
+	threaded("Call", 0, 0, 0, func(e *callcosts.Env) func() {
+		return func() {
+			_, err := threadlet.Call(background, e.Loop, func() (int, error) { return 1, nil })
+			e.Must(err)
+		}
+	}),
 	threaded("Do", 14, 896, 2, func(e *callcosts.Env) func() {
 		return func() { e.Must(threadlet.Do(background, func(context.Context) error { return nil })) }
 	}),

@@ -3,6 +3,7 @@ package threadlet
 // The threadlet: how it begins, what may end its wait, how it ends.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -124,6 +125,33 @@ func Go(l *eventloop.Loop, fn func()) (*Threadlet, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// Call runs fn in a new threadlet of l and returns its results. It is for state that another loop has: a threadlet that calls it waits,
+// and its loop goes on, where flow.Call would block it. On l itself it calls fn at once. Any goroutine may call it. Its own errors are
+// those of [Go] and [Threadlet.Join]. When ctx ends, an fn that has begun goes on, and one that has not is not called. In a threadlet it
+// costs what [Do] costs, and a wake-up of l.
+func Call[T any](ctx context.Context, l *eventloop.Loop, fn func() (T, error)) (T, error) {
+	if err := ctx.Err(); err != nil || fn == nil {
+		return *new(T), cmp.Or(err, eventloop.ErrNilCallback)
+	}
+	if l.OnLoop() {
+		return fn()
+	}
+	var value T
+	var failure error
+	t, err := Go(l, func() {
+		if failure = ctx.Err(); failure == nil {
+			value, failure = fn()
+		}
+	})
+	if err == nil {
+		err = t.Join(ctx)
+	}
+	if err != nil {
+		return *new(T), err // value and failure may be written at this moment
+	}
+	return value, failure
 }
 
 // Current returns the threadlet that calls it, and nil if the caller is none. It costs a few nanoseconds.

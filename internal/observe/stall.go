@@ -177,6 +177,9 @@ func (s *stalls) callReport(stall Stall) {
 func hintOf(kind Kind, stack []byte) string {
 	state, _, _ := bytes.Cut(stack, []byte("\n"))
 	_, state, _ = bytes.Cut(state, []byte("["))
+	if bytes.HasPrefix(state, []byte("select")) && bytes.Contains(stack, []byte("/eventloop/flow.Call[")) {
+		return "the loop asks another one, which may ask this one, with flow.Call: use threadlet.Call in a threadlet, elsewhere a promise"
+	}
 	for _, h := range hints {
 		switch {
 		case !bytes.HasPrefix(state, []byte(h.state)):

@@ -17,19 +17,19 @@ import (
 // unflooded are public functions and methods that no flood calls, and why not. Package js is left out: most of what it has
 // only reads or changes an object of the caller.
 var unflooded = map[string]string{
-	`^eventloop: (New|NewGroup|With\w+)$`:                                                      "makes a loop, which has all of its floods before it",
-	`^eventloop: (Loop|Group)\.RefuseWork$`:                                                    "takes back nothing: a second call finds nothing to do",
-	`^flow: (StopGracefully|RunUntil)$`:                                                        "is Shutdown with a timeout, and all lives end by that",
-	`^flow: (Permanent|failure\.|Ticker\.)`:                                                    "reads or writes a value of the caller, or costs what a timer costs",
-	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                           "reads or writes a value of the caller",
-	`^promise: (NewOwner|Owner\.\w+)$`:                                                         "is for loops, not for their users",
-	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                           "calls at once, and makes promises as others do",
-	`^promise: AggregateError\.`:                                                               "reads a value",
-	`^threadlet: (Listen|ListenConfig|WrapListener|Dial|Serve|ServeGroup|MaxConns|OnPause)$`:   "takes a port for each connection; the soak opens and closes a hundred thousand",
-	`^threadlet: Conn\.(CloseRead|CloseWrite|Idle|LocalAddr|RemoteAddr|SyscallConn|TryWrite)$`: "ends a connection, or costs what Read and Write cost",
-	`^threadlet: (Wrap|Shared|SharedListener)$`:                                                "makes a connection, or a listener, of one that was there",
-	`^threadlet: (Draining|Threadlet\.Draining|Listeners)$`:                                    "reads what the loop or a listener has noted",
-	`^threadlet: (Current|Chan\.(TrySend|TryReceive)|Mutex\.TryLock)$`:                         "does not wait",
+	`^eventloop: (New|NewGroup|With\w+)$`:                                                                "makes a loop, which has all of its floods before it",
+	`^eventloop: (Loop|Group)\.RefuseWork$`:                                                              "takes back nothing: a second call finds nothing to do",
+	`^flow: (StopGracefully|RunUntil)$`:                                                                  "is Shutdown with a timeout, and all lives end by that",
+	`^flow: (Permanent|failure\.|Ticker\.)`:                                                              "reads or writes a value of the caller, or costs what a timer costs",
+	`^eventloop: (Metrics|Latency|Activity|Stall)\.`:                                                     "reads or writes a value of the caller",
+	`^promise: (NewOwner|Owner\.\w+)$`:                                                                   "is for loops, not for their users",
+	`^promise: (Realm\.)?Try$|^promise: (As|Chain)$`:                                                     "calls at once, and makes promises as others do",
+	`^promise: AggregateError\.`:                                                                         "reads a value",
+	`^threadlet: (Listen|ListenConfig|WrapListener|Dial|Serve|ServeGroup|MaxConns|OnPause)$`:             "takes a port for each connection; the soak opens and closes a hundred thousand",
+	`^threadlet: Conn\.(CloseRead|CloseWrite|Idle|IdleUnder|LocalAddr|RemoteAddr|SyscallConn|TryWrite)$`: "ends a connection, or costs what Read and Write cost",
+	`^threadlet: (Wrap|Shared|SharedListener)$`:                                                          "makes a connection, or a listener, of one that was there",
+	`^threadlet: (Draining|Threadlet\.Draining|Listeners)$`:                                              "reads what the loop or a listener has noted",
+	`^threadlet: (Current|Chan\.(TrySend|TryReceive)|Mutex\.TryLock)$`:                                   "does not wait",
 }
 
 // Every public function and method of the packages under siege is called by some flood, or is known not to need one.

@@ -45,7 +45,7 @@ var sizes = map[string]struct{ files, lines int }{
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
 	"eventloop/js":        {13, 1898},
-	"eventloop/threadlet": {26, 3934},
+	"eventloop/threadlet": {26, 3960},
 	"eventloop/looptest":  {43, 8470},
 	"httploop":            {4, 904},
 	"internal/fdset":      {3, 730},
