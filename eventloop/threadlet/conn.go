@@ -234,14 +234,11 @@ func (c *Conn) SetWriteDeadline(at time.Time) error {
 // Idle lets a connection wait for its next request without a threadlet, and so without a coroutine: the calling threadlet
 // may end. handle is called in a new threadlet when there is something to read (maybe the peer's end), when the read
 // deadline has passed, or when the connection is signaled. If handle returns without having called Idle again, the
-// connection is closed. If the connection is closed before, or the loop ends, handle is not called.
+// connection is closed. If the connection or the loop is closed before, handle is not called. Shutdown of the loop has it
+// called: what has arrived is still answered, and otherwise Read returns ErrDraining. Then Idle, too, counts as [Draining].
 //
-// The errors are those of Read, eventloop.ErrNilCallback, and ErrDraining once the loop is about to end, which closes idle
-// connections.
-func (c *Conn) Idle(handle func(*Conn)) error { return c.IdleUnder(c, handle) }
-
-// IdleUnder is Idle below a protocol such as TLS: a loop that is about to end closes over, which may tell the peer.
-func (c *Conn) IdleUnder(over io.Closer, handle func(*Conn)) error {
+// The errors are those of Read, eventloop.ErrNilCallback, and ErrDraining once the loop is about to end.
+func (c *Conn) Idle(handle func(*Conn)) error {
 	t := Current()
 	switch {
 	case t == nil || t.s != c.s:
@@ -251,6 +248,7 @@ func (c *Conn) IdleUnder(over io.Closer, handle func(*Conn)) error {
 	case c.closing.Load():
 		return c.opError("read", net.ErrClosed)
 	case c.s.draining:
+		t.betweenRequests()
 		return c.opError("read", ErrDraining)
 	}
 	if err := t.enter(); err != nil {
@@ -264,7 +262,7 @@ func (c *Conn) IdleUnder(over io.Closer, handle func(*Conn)) error {
 		c.idle = &idle{conn: c}
 		c.s.wanted++
 	}
-	c.idle.over, c.idle.handle = over, handle
+	c.idle.handle = handle
 	c.startIdleDeadline()
 	if c.signaled.Load() {
 		c.resumeIdle()
@@ -272,10 +270,11 @@ func (c *Conn) IdleUnder(over io.Closer, handle func(*Conn)) error {
 	return nil
 }
 
-// begin calls handle in a new threadlet of the connection's loop, and then closes the connection unless Idle was called
-// meanwhile. If the loop refuses the threadlet, since it is ending or overloaded, begin closes the connection.
-func (c *Conn) begin(handle func(*Conn)) {
-	if _, err := Go(c.s.loop, func() {
+// begin calls handle in a new threadlet, and then closes the connection unless Idle was called meanwhile. It is called on the
+// loop, whose end ends the threadlet, too.
+func (c *Conn) begin(handle func(*Conn)) *Threadlet {
+	t := c.s.make()
+	t.fn = func() {
 		idles := c.idles
 		if c.called = false; c.closing.Load() {
 			return // Close came in the meantime
@@ -286,9 +285,9 @@ func (c *Conn) begin(handle func(*Conn)) {
 			}
 		}()
 		handle(c)
-	}); err != nil {
-		_ = c.close()
 	}
+	c.s.enter(t)
+	return t
 }
 
 // SyscallConn returns the connection as the system knows it. Control, Read and Write of what it returns are for threadlets

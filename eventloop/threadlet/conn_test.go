@@ -344,7 +344,6 @@ func TestClosed(t *testing.T) {
 		"CloseWrite":       c.CloseWrite,
 		"Close":            c.Close,
 		"Idle":             func() error { return c.Idle(never) },
-		"IdleUnder":        func() error { return c.IdleUnder(c, never) },
 		"SetDeadline":      func() error { return c.SetDeadline(time.Now()) },
 		"SetReadDeadline":  func() error { return c.SetReadDeadline(time.Now()) },
 		"SetWriteDeadline": func() error { return c.SetWriteDeadline(time.Now()) },

@@ -18,8 +18,8 @@ import (
 
 func TestCosts(t *testing.T) {
 	callcosts.Check(t, costRows, map[string]string{
-		`^Info\.`: "is for people",
-		`^Conn\.(CloseRead|CloseWrite|Idle|IdleUnder)$`: "ends a connection, or a handler",
+		`^Info\.`:                             "is for people",
+		`^Conn\.(CloseRead|CloseWrite|Idle)$`: "ends a connection, or a handler",
 	})
 }
 

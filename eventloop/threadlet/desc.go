@@ -4,7 +4,6 @@ package threadlet
 // (listen.go) are made of them; side.go has who waits.
 
 import (
-	"io"
 	"math"
 	"net"
 	"os"
@@ -45,7 +44,6 @@ type desc struct {
 // idle is what an idle connection waits with.
 type idle struct {
 	conn   *Conn
-	over   io.Closer // closed when the loop is about to end
 	handle func(*Conn)
 	timer  eventloop.TimerID // of the read deadline; 0 for none
 }
@@ -257,7 +255,9 @@ func (d *desc) resumeIdle() bool {
 	}
 	d.called = true
 	d.leaveIdle()
-	i.conn.begin(i.handle)
+	if t := i.conn.begin(i.handle); d.s.draining {
+		t.betweenRequests()
+	}
 	return true
 }
 

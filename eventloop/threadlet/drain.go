@@ -26,19 +26,23 @@ var ErrDraining = errors.New("threadlet: the loop is shut down")
 // replies that are under way. Within a request, a call of Draining keeps the next Read from waiting for the rest of it. A
 // peer that sends without end is served until Shutdown's context ends.
 //
-// Shutdown first closes listeners, and connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context,
+// Shutdown first closes listeners, and resumes connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context,
 // and a Shutdown from the loop itself do not wait. Outside of a threadlet Draining returns false.
 func Draining() bool {
 	t := Current()
 	if t == nil {
 		return false
 	}
+	t.betweenRequests()
+	return t.s.draining
+}
+
+func (t *Threadlet) betweenRequests() {
 	if !t.drains {
 		t.drains = true
 		t.s.drainers++
 	}
 	t.boundary = true
-	return t.s.draining
 }
 
 // Draining tells what the function Draining does, and changes nothing: within a request, it says whether a next one will be
@@ -50,12 +54,10 @@ func (s *scheduler) Drain(done func()) {
 	s.draining = true
 	s.onDrained = append(s.onDrained, done)
 	for _, d := range s.descs.all() {
-		switch {
-		case d.listener != nil:
+		if d.listener != nil {
 			_ = d.close()
-		case d.idle != nil:
-			_ = d.idle.over.Close()
 		}
+		d.resumeIdle()
 	}
 	for t := s.eldest; t != nil; t = t.younger {
 		if t.boundary && t.reason == reading {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -41,7 +42,9 @@ func TestDrain(t *testing.T) {
 			case "slow\n":
 				_, _ = work.Receive()
 			case "idle\n":
-				ended["idle"] = c.Idle(func(*threadlet.Conn) { t.Error("the idle one was called") })
+				if err := c.Idle(func(*threadlet.Conn) { _, ended["idle"] = c.Read(make([]byte, 1)) }); err != nil {
+					t.Error(err)
+				}
 				_, _ = io.WriteString(c, line)
 				return
 			}
@@ -84,9 +87,65 @@ func TestDrain(t *testing.T) {
 	answers(slow, "slow\n")
 	require.NoError(t, <-done)
 	require.ErrorIs(t, ended["between"], threadlet.ErrDraining)
-	require.NoError(t, ended["idle"])
+	require.ErrorIs(t, ended["idle"], threadlet.ErrDraining)
 	require.NoError(t, ended["slow"])
 	require.ErrorIs(t, bystander, eventloop.ErrLoopTerminated)
+}
+
+// What an idle connection has got when the end begins is still answered, and Shutdown waits for that.
+func TestDrainOfIdleConnections(t *testing.T) {
+	l, err := eventloop.New()
+	require.NoError(t, err)
+	go func() { _ = l.Run(background) }()
+	defer l.Close()
+	var handle func(c *threadlet.Conn)
+	handle = func(c *threadlet.Conn) {
+		var line [1]byte
+		for {
+			if _, err := c.Read(line[:]); err != nil || threadlet.Sleep(time.Millisecond) != nil {
+				return
+			}
+			if _, err := c.Write(line[:]); err != nil || c.Idle(handle) == nil {
+				return
+			}
+		}
+	}
+	to := listen(t, l, "tcp", handle)
+	const conns = 100
+	var all [conns]net.Conn
+	answers := func(c net.Conn) {
+		t.Helper()
+		_, err := io.ReadFull(c, make([]byte, 1))
+		require.NoError(t, err)
+	}
+	for i := range all {
+		all[i] = dial(t, to)
+		_, err := io.WriteString(all[i], "x")
+		require.NoError(t, err)
+		answers(all[i])
+	}
+	beat.Eventually(t, func() bool { return len(threadlet.Threadlets(l)) == 1 }, "all to be idle")
+	blocks, goOn := make(chan struct{}), make(chan struct{})
+	require.NoError(t, l.Submit(func() { close(blocks); <-goOn }))
+	<-blocks
+	for i := range conns / 2 {
+		_, err := io.WriteString(all[i], "x")
+		require.NoError(t, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- l.Shutdown(background) }()
+	beat.Eventually(t, func() bool {
+		return slices.ContainsFunc(l.Active(), func(a eventloop.Activity) bool { return a.Kind == "internal" })
+	}, "Shutdown to ask the loop")
+	close(goOn)
+	for i, c := range all {
+		if i < conns/2 {
+			answers(c)
+		}
+		_, err := c.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF)
+	}
+	require.NoError(t, <-done)
 }
 
 // A threadlet that does not end within the context hears that the loop ends. Shutdown's error tells of it, and of nothing

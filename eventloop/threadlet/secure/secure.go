@@ -122,8 +122,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 var ErrLeft = errors.New("secure: something is left to read")
 
 // Idle is [threadlet.Conn.Idle]: the connection waits without a threadlet, and the state of TLS is on the heap. What comes may be a
-// part of a record, or one without data, so that handle's first Read waits. A loop that is about to end closes the connection,
-// and so tells the peer. The errors are ErrLeft, those of Idle and those of Read.
+// part of a record, or one without data, so that handle's first Read waits. The errors are ErrLeft, those of Idle and those of
+// Read.
 func (c *Conn) Idle(handle func(*Conn)) error {
 	if err := c.HandshakeContext(context.Background()); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *Conn) Idle(handle func(*Conn)) error {
 	if handle == nil {
 		return c.wire.Conn.Idle(nil)
 	}
-	return c.wire.Conn.IdleUnder(c, func(*threadlet.Conn) { handle(c) })
+	return c.wire.Conn.Idle(func(*threadlet.Conn) { handle(c) })
 }
 
 // chunk is how many bytes are encrypted at once, as many as a record holds. The next chunk is encrypted when the system has
