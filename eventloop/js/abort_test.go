@@ -236,29 +236,6 @@ func TestAbortListenersThatFail(t *testing.T) {
 	})
 }
 
-// Listeners run in order when most were taken back, before or by the first of them.
-func TestAbortListenersThatAreTakenBack(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		c := w.NewAbortController()
-		var remove []func()
-		c.Signal().OnAbort(func(error) {
-			for _, i := range []int{8, 3, 2} {
-				remove[i]()
-			}
-			w.say("first")
-		})
-		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
-			remove = append(remove, c.Signal().OnAbort(func(error) { w.say(name) }))
-		}
-		for _, i := range []int{7, 0, 4, 1, 4, 5, 0} {
-			remove[i]()
-		}
-		c.Signal().OnAbort(func(error) { w.say("last") })
-		w.run(func() { c.Abort(nil) })
-		w.want("first", "g", "j", "last")
-	})
-}
-
 // Signals of different loops: each listener runs on the loop of its own signal.
 func TestSignalsOfTwoLoops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -283,42 +260,4 @@ func TestSignalsOfTwoLoops(t *testing.T) {
 		<-b.loop.Done()
 		b.want("heard")
 	})
-}
-
-// Aborting from everywhere at once, while followers and listeners come and go, for the race detector.
-func TestAbortRaces(t *testing.T) {
-	for range 50 {
-		w := newWorld(t)
-		release := w.loop.Hold()
-		a, b := w.NewAbortController(), w.NewAbortController()
-		heard := make(chan error, 100)
-		done := make(chan struct{}, 6)
-		for range 2 {
-			go func() { a.Abort(io.EOF); done <- struct{}{} }()
-			go func() { b.Abort(nil); done <- struct{}{} }()
-			go func() {
-				for range 20 {
-					s := w.AnySignal(a.Signal(), w.AnySignal(b.Signal()))
-					remove := s.OnAbort(func(reason error) { heard <- reason })
-					_, cancel := s.Context(context.Background())
-					s.OnAbort(func(error) {})()
-					cancel()
-					remove()
-				}
-				s := w.AnySignal(a.Signal(), b.Signal())
-				s.OnAbort(func(reason error) { heard <- reason })
-				done <- struct{}{}
-			}()
-		}
-		go func() {
-			for range 6 {
-				<-done
-			}
-			release()
-		}()
-		w.run(func() {})
-		if late := w.AnySignal(a.Signal(), b.Signal()); late.Reason() != io.EOF {
-			t.Fatalf("reason %v", late.Reason())
-		}
-	}
 }

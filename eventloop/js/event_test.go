@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime"
 	"testing"
-	"weak"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/js"
@@ -198,21 +197,6 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// An event that one dispatch has stopped can be dispatched again.
-func TestEventIsDispatchedAgain(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			target, e := w.NewEventTarget(), js.NewEvent("x")
-			stop := func(e *js.Event) { w.say("a"); e.StopImmediatePropagation() }
-			target.AddEventListener("x", js.NewEventListener(stop), js.Once())
-			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { w.say("b") }))
-			target.DispatchEvent(e)
-			target.DispatchEvent(e)
-		})
-		w.want("a", "b")
-	})
-}
-
 // A listener that panics or exits is reported to the adapter's handler, or else to the loop's.
 func TestFaultsOfListeners(t *testing.T) {
 	for _, handler := range []bool{true, false} {
@@ -363,48 +347,6 @@ func TestManyListenersAreRemoved(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A removed listener holds nothing any more, although others stay.
-func TestOthersDoNotHoldRemovedListeners(t *testing.T) {
-	w := newWorld(t)
-	c, target := w.NewAbortController(), w.NewEventTarget()
-	held := map[string]weak.Pointer[[64]byte]{}
-	hold := func(name string) func() {
-		value := new([64]byte)
-		held[name] = weak.Make(value)
-		return func() { runtime.KeepAlive(value) }
-	}
-	listen := func(name string, opts ...js.ListenerOption) *js.EventListener {
-		fn := hold(name)
-		l := js.NewEventListener(func(*js.Event) { fn() })
-		target.AddEventListener("x", l, opts...)
-		return l
-	}
-	fn := hold("taken back from a signal")
-	remove := c.Signal().OnAbort(func(error) { fn() })
-	fn = nil
-	until := w.NewAbortController()
-	removed := listen("removed")
-	listen("once", js.Once())
-	listen("until a signal", js.Until(until.Signal()))
-	for range 9 {
-		c.Signal().OnAbort(func(error) {})
-		target.AddEventListener("x", js.NewEventListener(func(*js.Event) {}))
-	}
-	remove()
-	target.RemoveEventListener("x", removed)
-	until.Abort(nil)
-	removed = nil
-	w.run(func() { target.DispatchEvent(js.NewEvent("x")) })
-	for name, p := range held {
-		if !garbage.Taken(p) {
-			t.Errorf("%s: kept", name)
-		}
-	}
-	runtime.KeepAlive(c)
-	runtime.KeepAlive(target)
-	runtime.KeepAlive(remove)
 }
 
 // A listener that was removed is not held by the signal that would have removed it, nor is its target.

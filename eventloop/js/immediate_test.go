@@ -19,19 +19,6 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
-func TestImmediatesKeepTheLoopAlive(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			w.immediate(func() { w.immediate(func() { w.immediate(w.says("third")) }) })
-			w.ClearImmediate(w.immediate(w.says("cleared")))
-		})
-		w.want("third")
-		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
-			t.Errorf("holds %d timers and %d immediates", timers, immediates)
-		}
-	})
-}
-
 // An immediate has a ref until it starts or is cleared, and Unref does not take it: the loop stays until it has run.
 func TestUnrefOfAnImmediate(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
@@ -59,35 +46,6 @@ func TestUnrefOfAnImmediate(t *testing.T) {
 		})
 		w.want("next tick")
 		refs(false, false)
-	})
-}
-
-// Immediates that were accepted run although the loop is shut down, as queued tasks do.
-func TestImmediatesAtShutdown(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			w.immediate(func() {
-				w.say("a")
-				w.immediate(w.says("c"))
-				w.loop.Shutdown(context.Background())
-			})
-			w.immediate(w.says("b"))
-			w.timeout(0, w.says("never"))
-		})
-		w.want("a", "b", "c")
-	})
-	virtual(t, func(t *testing.T, w *world) { // also those that wait for the next tick; and they do not go on for ever
-		w.run(func() {
-			w.immediate(func() {
-				w.immediate(func() {
-					w.say("next tick")
-					_, err := w.SetImmediate(w.says("never"))
-					require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
-				})
-				require.NoError(t, w.loop.Submit(func() { w.loop.Shutdown(context.Background()) }))
-			})
-		})
-		w.want("next tick")
 	})
 }
 

@@ -178,23 +178,6 @@ func TestImmediatesBehindTasks(t *testing.T) {
 	})
 }
 
-// Ticks and microtasks that are queued off the loop all run, each kind in order.
-func TestMicrotasksFromElsewhere(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		var ticks, jobs []int
-		for i := range 100 {
-			w.tick(func() { ticks = append(ticks, i) })
-			w.microtask(func() { jobs = append(jobs, i) })
-		}
-		w.run(func() {})
-		for i := range 100 {
-			if len(ticks) != 100 || len(jobs) != 100 || ticks[i] != i || jobs[i] != i {
-				t.Fatalf("ticks %v\njobs %v", ticks, jobs)
-			}
-		}
-	})
-}
-
 // An endless chain of ticks or microtasks lets timers through, and keeps its order.
 func TestEndlessChains(t *testing.T) {
 	for _, kind := range []string{"ticks", "microtasks", "immediates", "timers"} {
@@ -233,24 +216,4 @@ func TestEndlessChains(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Functions that were queued before a panic or an exit still run in order.
-func TestMicrotasksThatPanic(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		w.run(func() {
-			w.microtask(func() { w.say("j1"); w.tick(w.says("t2")); panic("j") })
-			w.microtask(w.says("j2"))
-			w.tick(func() { w.tick(w.says("t1")); panic("t") })
-			w.timeout(1, func() { w.microtask(w.says("j3")); w.tick(w.says("t3")); panic("timer") })
-			w.immediate(func() { w.immediate(w.says("i3")); panic("i") })
-			w.immediate(w.says("i2"))
-			w.timeout(2, func() { w.microtask(func() { panic("the last") }) })
-			w.timeout(3, func() { w.microtask(w.says("j4")); w.tick(w.says("t4")) })
-		})
-		w.want("t1", "j1", "j2", "t2", "i2", "i3", "t3", "j3", "t4", "j4")
-		if len(w.faults) != 5 {
-			t.Errorf("%d faults: %v", len(w.faults), w.faults)
-		}
-	})
 }

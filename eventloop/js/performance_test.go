@@ -122,26 +122,6 @@ func TestMeasureTakesMarkMadeLast(t *testing.T) {
 	}
 }
 
-// Entries of equal times are in the order in which they were made, however many there are.
-func TestEntriesOfEqualTimes(t *testing.T) {
-	w := newWorld(t)
-	defer w.loop.Close()
-	const n = 100
-	for i := range n {
-		w.Performance().MarkAt("", float64(i*7%3), i)
-	}
-	last := js.PerformanceEntry{Detail: -1}
-	for _, e := range w.Performance().GetEntries() {
-		if e.StartTime < last.StartTime || e.StartTime == last.StartTime && e.Detail.(int) < last.Detail.(int) {
-			t.Fatalf("%+v after %+v", e, last)
-		}
-		last = e
-	}
-	if last.Detail != n-2 {
-		t.Errorf("the last is %+v", last)
-	}
-}
-
 // Who reads the entries keeps nobody from making and clearing some, and gets those that there were.
 func TestEntriesWhileTheyChange(t *testing.T) {
 	w := newWorld(t)
@@ -197,18 +177,6 @@ func TestPerformanceErrors(t *testing.T) {
 	}
 	if n := len(p.GetEntries()); n != 1 {
 		t.Errorf("%d entries", n)
-	}
-}
-
-func TestPerformanceNeverGoesBack(t *testing.T) {
-	w := newWorld(t)
-	defer w.loop.Close()
-	for last, i := 0.0, 0; i < 10_000; i++ {
-		now := w.Performance().Now()
-		if now < last {
-			t.Fatalf("from %v to %v", last, now)
-		}
-		last = now
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/js"
 )
 
 // then returns a handler that says a word.
@@ -56,52 +55,4 @@ func TestTryRunsAtOnce(t *testing.T) {
 		})
 		w.want("on the loop: false", "outside", "on the loop: true", "inside", "then")
 	})
-}
-
-// A rejection in a callback of the adapter's own is reported once, after the ticks and microtasks of that callback and before the
-// next one. Those in others are in the random programs.
-func TestUnhandledRejections(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		set  func(w *world, callback, next func())
-	}{
-		{"interval", func(w *world, callback, next func()) {
-			var id js.ID
-			id = w.interval(5, func() { callback(); w.ClearInterval(id) })
-			w.timeout(5, next)
-		}},
-		{"event listener", func(w *world, callback, next func()) {
-			target := w.NewEventTarget()
-			target.AddEventListener("x", js.NewEventListener(func(*js.Event) { callback() }))
-			w.timeout(5, func() { target.DispatchEvent(js.NewEvent("x")) })
-			w.timeout(5, next)
-		}},
-		{"abort listener", func(w *world, callback, next func()) {
-			w.timeoutSignal(5).OnAbort(func(error) { callback() })
-			w.timeout(5, next)
-		}},
-		{"abort listener, from elsewhere", func(w *world, callback, next func()) {
-			c := w.NewAbortController()
-			c.Signal().OnAbort(func(error) { callback() })
-			release := w.loop.Hold()
-			go func() {
-				c.Abort(nil)
-				w.loop.Submit(next)
-				release()
-			}()
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			virtual(t, func(t *testing.T, w *world) {
-				w.run(func() {
-					c.set(w, func() {
-						w.say("callback")
-						w.failed("e")
-						w.microtask(func() { w.tick(w.says("last")) })
-					}, w.says("next"))
-				})
-				w.want("callback", "last", "unhandled e", "next")
-			})
-		})
-	}
 }

@@ -204,33 +204,6 @@ func TestIntervalDoesNotDrift(t *testing.T) {
 	})
 }
 
-// A callback longer than the period makes an interval leave runs out; none overlap, and other work is served in between.
-func TestIntervalLeavesOutWhatItMissed(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		running := false
-		w.run(func() {
-			n := 0
-			var id js.ID
-			id = w.interval(5, func() {
-				if running {
-					t.Error("runs overlap")
-				}
-				running = true
-				w.sayTime("i")
-				if n == 0 {
-					w.io(func() { w.sayTime("io") })
-				}
-				w.busy(12)
-				running = false
-				if n++; n == 3 {
-					w.ClearInterval(id)
-				}
-			})
-		})
-		w.want("i@5", "io@17", "i@20", "i@35")
-	})
-}
-
 func TestIntervalSurvivesPanics(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		w.run(func() {

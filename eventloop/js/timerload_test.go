@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,58 +139,6 @@ func TestNothingIsKept(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-}
-
-// Everything at once from many goroutines, for the race detector: what was set and not cleared runs exactly once.
-func TestFromManyGoroutines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		release := w.loop.Hold()
-		var runs, want int
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		for g := range 4 {
-			all.Go(func() {
-				set := 0
-				for i := range 200 {
-					run := func() { runs++ }
-					w.timeout(float64(i%7), run)
-					w.immediate(run)
-					w.tick(run)
-					w.microtask(run)
-					set += 4
-					id := w.timeout(1e6, run)
-					w.Unref(id)
-					w.Refresh(id)
-					w.ClearInterval(id)
-					w.ClearImmediate(w.immediate(func() {}))
-					n := 0
-					again := make(chan js.ID, 1)
-					again <- w.interval(float64(g), func() {
-						if n++; n == 3 {
-							w.ClearInterval(<-again)
-						} else if n > 3 {
-							t.Error("ran after it was cleared")
-						}
-					})
-				}
-				mu.Lock()
-				want += set
-				mu.Unlock()
-			})
-		}
-		go func() {
-			all.Wait()
-			release()
-		}()
-		w.run(func() {})
-		if runs != want {
-			t.Errorf("%d of %d ran", runs, want)
-		}
-		if timers, immediates := w.Held(); timers != 0 || immediates != 0 {
-			t.Errorf("holds %d timers and %d immediates", timers, immediates)
-		}
-	})
 }
 
 // askingLoop calls the adapter whenever that calls the loop from another goroutine, as callbacks of the loop may do.
