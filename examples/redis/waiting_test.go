@@ -45,6 +45,65 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
+// CLIENT UNBLOCK ends the wait of another client as its timeout would, or with an error; CLIENT REPLY leaves answers out, and no
+// messages.
+func TestClients(t *testing.T) {
+	i := serve(t, usual, nil)
+	c, w := i.dial(), i.dial()
+	id := w.do("CLIENT", "ID")
+	for _, step := range [][]string{{"nil", "CLIENT", "UNBLOCK", id}, {"nil", "CLIENT", "UNBLOCK", id, "TIMEOUT"}, {"UNBLOCKED client unblocked via CLIENT UNBLOCK", "CLIENT", "UNBLOCK", id, "error"}} {
+		w.send("BLMOVE", "none", "other", "LEFT", "LEFT", "0")
+		i.until("the client to wait", func() bool { return i.s.blocked == 1 })
+		c.want("1", step[1:]...)
+		if got := w.reply(); got != step[0] {
+			t.Errorf("%q: %s", step, got)
+		}
+		c.want("0", step[1:]...)
+	}
+	for _, request := range [][]string{{"CLIENT", "REPLY", "SKIP"}, {"SET", "a", "1"}, {"CLIENT", "REPLY", "OFF"}, {"SET", "a", "2"}, {"NOSUCH"}} {
+		w.send(request...)
+	}
+	w.want(`["subscribe" "news" 1]`, "SUBSCRIBE", "news")
+	c.want("1", "PUBLISH", "news", "x")
+	if got := w.reply(); got != `["message" "news" "x"]` {
+		t.Error(got)
+	}
+	w.want(`["unsubscribe" "news" 0]`, "UNSUBSCRIBE", "news")
+	w.send("SET", "a", "3")
+	w.want("OK", "CLIENT", "REPLY", "ON")
+	w.want(`"3"`, "GET", "a")
+}
+
+// What SWAPDB brings serves those who wait there, and ends the transactions of those who watch, but not for what has expired. What
+// expires goes on to.
+func TestSwap(t *testing.T) {
+	now := int64(1000)
+	s, c := recorder(t, &now)
+	for _, step := range [][]string{{"OK", "SET", "k", "0"}, {"OK", "SET", "old", "0", "PX", "10"}, {"OK", "SELECT", "1"}, {"OK", "WATCH", "k"}, {"OK", "SWAPDB", "0", "1"}, {"OK", "MULTI"}, {"nil", "EXEC"},
+		{`"0"`, "GET", "k"}, {"OK", "WATCH", "old2"}, {"OK", "SWAPDB", "1", "0"}, {"OK", "MULTI"}, {"[]", "EXEC"}, {"0", "DBSIZE"}, {"OK", "SWAPDB", "0", "1"}, {"10", "PTTL", "old"}} {
+		if got := c.answer(step[1:]...); got != step[0] {
+			t.Errorf("%q: %s", step, got)
+		}
+	}
+	now += 10
+	for _, step := range [][]string{{"OK", "SELECT", "0"}, {"OK", "WATCH", "old"}, {"OK", "SWAPDB", "0", "1"}, {"OK", "MULTI"}, {"[]", "EXEC"}, {"nil", "GET", "old"}} {
+		if got := c.answer(step[1:]...); got != step[0] {
+			t.Errorf("%q: %s", step, got)
+		}
+	}
+	same(t, s)
+	waiter := s.newClient(nil)
+	waiter.answer("SELECT", "2")
+	waiter.answer("BLPOP", "l", "0")
+	c.answer("RPUSH", "l", "x")
+	waiter.out = nil
+	c.answer("SWAPDB", "0", "2")
+	if got := string(waiter.out); got != "*2\r\n$1\r\nl\r\n$1\r\nx\r\n" {
+		t.Errorf("%q", got)
+	}
+	same(t, s)
+}
+
 func TestDatabases(t *testing.T) {
 	now := int64(1000)
 	s, c := recorder(t, &now)
@@ -63,6 +122,9 @@ func TestDatabases(t *testing.T) {
 // Version 3 as redis-server has it, byte for byte.
 func TestVersion3(t *testing.T) {
 	for _, stream := range []string{"GET none\nHSET h a 1\nHGETALL h\nSADD s a\nSMEMBERS s\nSINTER s s\nSPOP s 1\nLPOP none 2\nCONFIG GET databases\nSPOP none\n",
+		"HSET h a 1\nHRANDFIELD h 1 WITHVALUES\nHRANDFIELD h -2 WITHVALUES\nHRANDFIELD h 1\nHRANDFIELD h\nHRANDFIELD none\nHRANDFIELD none 2 WITHVALUES\nHINCRBYFLOAT h a 1.5\nHMGET h a none\nHKEYS h\nHVALS h\n",
+		"SADD s a\nSRANDMEMBER s 1\nSRANDMEMBER s 5\nSRANDMEMBER s -1\nSRANDMEMBER s\nSRANDMEMBER none\nSRANDMEMBER none 1\nSMISMEMBER s a b\nSUNION s s\nSDIFF s none\nSINTERCARD 1 s\nSORT s ALPHA\nSSCAN s 0\n",
+		"SET x ab\nSET y b\nLCS x y IDX WITHMATCHLEN\nLCS x y LEN\nLCS x none IDX\nINCRBYFLOAT z 1.5\nRPUSH l a\nLPOS l a COUNT 0\nLPOS l b\nLMPOP 1 l LEFT\nLMPOP 1 l LEFT\nOBJECT ENCODING none\nSORT none GET x* STORE l\nPUBSUB NUMSUB a\nCLIENT GETNAME\n",
 		"SUBSCRIBE a\nPING\nGET a\nPSUBSCRIBE b\nUNSUBSCRIBE\nPUNSUBSCRIBE\n", "MULTI\nHGETALL none\nSMEMBERS none\nEXEC\nWATCH k\nSET k 1\nMULTI\nEXEC\nBLPOP none 0.01\nHSCAN none 0\nRESET\nGET none\n"} {
 		theirs, ours := redis(t), serve(t, usual, nil).dial()
 		var got [2]string
