@@ -150,8 +150,7 @@ func (h *Host) framesOf(o *goja.Object, stack string) string {
 				return
 			}
 			if explicit.MatchString(source.String()) {
-				at := unnamed.FindStringIndex(stack)
-				stack = "\n" + stack[at[1]:]
+				stack = unnamed.ReplaceAllString(stack, "\n")
 			}
 		}
 	})

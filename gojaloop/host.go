@@ -118,7 +118,7 @@ func New(l *eventloop.Loop, opts ...Option) (*Host, error) {
 	h.turnFunc = h.turn
 	h.inbox.init(h)
 	h.timers.init(h)
-	h.immediates.init(h)
+	h.immediates.host = h
 	if err := h.install(); err != nil {
 		return nil, fmt.Errorf("gojaloop: the runtime does not take the globals: %w", err)
 	}

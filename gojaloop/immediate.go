@@ -48,10 +48,6 @@ func (im *immediate) own() *immediateExtra {
 	return im.immediateExtra
 }
 
-func (ims *immediates) init(h *Host) {
-	ims.host = h
-}
-
 func (h *Host) setImmediate(call goja.FunctionCall) goja.Value {
 	fn, ok := h.callable(call.Argument(0))
 	if !ok {
@@ -169,14 +165,7 @@ func (ims *immediates) prototype() *goja.Object {
 		return ims.proto
 	}
 	h := ims.host
-	this := func(call goja.FunctionCall) *immediate {
-		if o, ok := call.This.(*goja.Object); ok {
-			if im, ok := o.Export().(*immediate); ok {
-				return im
-			}
-		}
-		panic(h.vm.NewTypeError("not an Immediate"))
-	}
+	this := func(call goja.FunctionCall) *immediate { return thisOf[*immediate](h, call, "an Immediate") }
 	ref := func(unref bool) func(goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value {
 			im := this(call)

@@ -111,14 +111,7 @@ func (ts *timers) prototype() *goja.Object {
 		return ts.proto
 	}
 	h := ts.host
-	this := func(call goja.FunctionCall) *timer {
-		if o, ok := call.This.(*goja.Object); ok {
-			if t, ok := o.Export().(*timer); ok {
-				return t
-			}
-		}
-		panic(h.vm.NewTypeError("not a Timeout"))
-	}
+	this := func(call goja.FunctionCall) *timer { return thisOf[*timer](h, call, "a Timeout") }
 	ref := func(unref bool) func(goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value {
 			t := this(call)
@@ -161,6 +154,16 @@ func (ts *timers) prototype() *goja.Object {
 	_ = ts.proto.DefineDataPropertySymbol(goja.SymToPrimitive, number, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	h.disposable(ts.proto, h.clearTimer)
 	return ts.proto
+}
+
+// thisOf returns what the object is that a method is called for.
+func thisOf[T any](h *Host, call goja.FunctionCall, class string) T {
+	if o, ok := call.This.(*goja.Object); ok {
+		if t, ok := o.Export().(T); ok {
+			return t
+		}
+	}
+	panic(h.vm.NewTypeError("not " + class))
 }
 
 // disposable makes Symbol.dispose a method that clears the object, if there is that symbol: goja lacks it, and loopjs

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -129,6 +128,9 @@ const (
 )
 
 func (c *Cache) formatOf(file string) format {
+	if isData(file) {
+		return module
+	}
 	switch filepath.Ext(file) {
 	case ".cjs", ".cts":
 		return commonJS
@@ -437,10 +439,4 @@ func tsconfig(dir string) string {
 		}
 		dir = up
 	}
-}
-
-// readSource returns the text of a file.
-func readSource(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	return string(text), err
 }

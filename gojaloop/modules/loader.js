@@ -2,7 +2,7 @@
 (function (go, builtin, isBuiltin) {
 'use strict'
 const cache = Object.create(null) // CommonJS modules, by file
-const records = new Map() // modules that ES modules import, by file or "node:" name
+const records = new Map() // modules that ES modules import, by file with the query and fragment, or by the URL (node: and data:)
 
 class Module {
 	constructor(file, parent) {
@@ -29,6 +29,9 @@ Module.createRequire = from => {
 Module.Module = Module
 
 function find(specifier, from, esm) {
+	if (isData(from) && !specifier.startsWith('file:')) {
+		throw coded(new TypeError(`Failed to resolve module specifier "${specifier}" from "${from}": Invalid relative URL or base scheme is not hierarchical.`), 'ERR_UNSUPPORTED_RESOLVE_REQUEST')
+	}
 	const r = go.resolve(specifier, from, esm)
 	if (r.file !== undefined) return r.file
 	const { code, message } = r
@@ -127,23 +130,26 @@ function linkSpecifier(specifier, from) {
 		return r
 	}
 	if (specifier.startsWith('node:')) throw unknownBuiltin(specifier)
-	return link(find(specifier, from, true))
+	if (isData(specifier)) return link(specifier)
+	return link(find(specifier, from, true), (/^(?:\.|\/|file:)[^?#]*([^]*)/.exec(specifier) || [])[1])
 }
 
-function link(file) {
-	let r = records.get(file)
+const isData = name => name.startsWith('data:')
+
+function link(file, rest = '') {
+	let r = records.get(file + rest)
 	if (r !== undefined) return r
-	r = { file, state: 'linked', deps: [], names: new Map(), cjs: false, strict: go.isModule(file), module: undefined }
-	records.set(file, r)
+	r = { file, url: isData(file) ? file : go.toURL(file) + rest, state: 'linked', deps: [], names: new Map(), cjs: false, strict: go.isModule(file), module: undefined }
+	records.set(file + rest, r)
 	try {
-		const unit = file.endsWith('.json') ? { esm: false } : go.compile(file)
+		const unit = file.endsWith('.json') && !isData(file) ? { esm: false } : go.compile(file)
 		if (!unit.esm) {
 			r.cjs = true
 			return r
 		}
 		linkImports(r, unit)
 	} catch (e) {
-		records.delete(file)
+		records.delete(file + rest)
 		throw e
 	}
 	return r
@@ -195,10 +201,10 @@ function start(r) {
 		return dep === undefined ? requireFrom(file, name, null) : namespace(dep, r)
 	}
 	const meta = {
-		dirname: go.dirname(file), filename: file, url: go.toURL(file), main: r === mainRecord,
+		...(isData(file) ? {} : { dirname: go.dirname(file), filename: file }), url: r.url, main: r === mainRecord,
 		resolve(name) {
 			if (isBuiltin(name)) return name.startsWith('node:') ? name : 'node:' + name
-			if (/^(\.{1,2}|)\/|^file:/.test(name)) return new URL(name, go.toURL(file)).href // the file need not exist
+			if (/^(\.{1,2}|)\/|^file:/.test(name)) return new URL(name, r.url).href // the file need not exist
 			return go.toURL(find(name, file, true))
 		},
 	}
@@ -289,7 +295,7 @@ return {
 			const m = new Module(file, null)
 			return void call(m, unit, '.')
 		}
-		const r = mainRecord = { file, state: 'linked', deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
+		const r = mainRecord = { file, url: go.toURL(file), state: 'linked', deps: [], names: new Map(), cjs: false, strict: false, module: undefined }
 		linkImports(r, unit)
 		return evaluateMain(r)
 	},

@@ -100,24 +100,23 @@ func arrow(name string, line, column, width int, text string) string {
 	if len(text) > longest {
 		return head
 	}
-	var pad strings.Builder
-	for i, c := range []rune(text) {
-		if i >= column-1 {
-			break
-		}
-		if c != '\t' {
-			c = ' '
-		}
-		pad.WriteRune(c)
-	}
-	return head + text + "\n" + pad.String() + strings.Repeat("^", max(width, 1)) + "\n"
+	before := []rune(text)
+	before = before[:min(max(column-1, 0), len(before))]
+	return head + text + "\n" + shown.ReplaceAllString(string(before), " ") + strings.Repeat("^", max(width, 1)) + "\n"
 }
+
+// shown is what a mark needs a space for; tabs stay.
+var shown = regexp.MustCompile(`[^\t]`)
 
 // errorValue returns an error of compiling or reading as a value that a script can catch. On the loop.
 func (p *Program) errorValue(err error) goja.Value {
 	var s *syntaxError
 	if !errors.As(err, &s) {
-		return p.newError("Error", err.Error())
+		e := p.newError("Error", err.Error())
+		if nf, ok := err.(*notFound); ok {
+			_ = e.Set("code", nf.code)
+		}
+		return e
 	}
 	e := p.newError("SyntaxError", s.message)
 	if s.line > 0 {

@@ -5,6 +5,7 @@ package modules
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/url"
@@ -370,4 +371,34 @@ func toURL(file string) string {
 		path = "/" + path
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// readSource returns the text of a file, or that of a data URL.
+func readSource(file string) (string, error) {
+	if isData(file) {
+		return ofData(file)
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}
+
+func isData(name string) bool { return strings.HasPrefix(name, "data:") }
+
+// ofData returns the text of a data URL, which is that of a module in JavaScript.
+func ofData(name string) (string, error) {
+	path := name[len("data:"):strings.IndexAny(name+"?", "?#")]
+	head, body, ok := strings.Cut(path, ",")
+	if !ok {
+		return "", &notFound{"ERR_INVALID_URL", "Invalid URL"}
+	}
+	if kind, _, _ := strings.Cut(head, ";"); kind != "text/javascript" {
+		return "", &notFound{"ERR_UNKNOWN_MODULE_FORMAT", "Unknown module format: " + kind + " for URL " + name}
+	}
+	text, err := url.PathUnescape(body)
+	if err == nil && strings.HasSuffix(head, ";base64") {
+		var b []byte
+		b, err = base64.StdEncoding.DecodeString(text)
+		text = string(b)
+	}
+	return text, err
 }

@@ -67,9 +67,8 @@ const byTime = list => list.map((e, i) => [e, i]).sort((a, b) => a[0].startTime 
 function timeOf(v) {
 	if (typeof v === 'number') return time(v, 'a time')
 	const name = `${v}`
-	for (let i = entries.length; i-- > 0;) {
-		if (entries[i].entryType === 'mark' && entries[i].name === name) return entries[i].startTime
-	}
+	const mark = entries.findLast(e => e.entryType === 'mark' && e.name === name)
+	if (mark !== undefined) return mark.startTime
 	throw new DOMException(`The "${name}" performance mark has not been set`, 'SyntaxError')
 }
 

@@ -49,42 +49,36 @@ class URLSearchParams {
 	#update() { if (this.#changed) this.#changed(host.writeForm(this.#list)) }
 	get size() { return this.#list.length }
 	append(name, value) {
-		listOf(this)
-		needed(arguments, 2)
+		needed(this, arguments, 2)
 		this.#list.push([text(name), text(value)])
 		this.#update()
 	}
 	delete(name, value = undefined) {
-		listOf(this)
-		needed(arguments, 1)
+		needed(this, arguments, 1)
 		name = text(name)
 		if (value !== undefined) value = text(value)
 		this.#list = this.#list.filter(p => p[0] !== name || value !== undefined && p[1] !== value)
 		this.#update()
 	}
 	get(name) {
-		listOf(this)
-		needed(arguments, 1)
+		needed(this, arguments, 1)
 		name = text(name)
 		const p = this.#list.find(p => p[0] === name)
 		return p ? p[1] : null
 	}
 	getAll(name) {
-		listOf(this)
-		needed(arguments, 1)
+		needed(this, arguments, 1)
 		name = text(name)
 		return this.#list.filter(p => p[0] === name).map(p => p[1])
 	}
 	has(name, value = undefined) {
-		listOf(this)
-		needed(arguments, 1)
+		needed(this, arguments, 1)
 		name = text(name)
 		if (value !== undefined) value = text(value)
 		return this.#list.some(p => p[0] === name && (value === undefined || p[1] === value))
 	}
 	set(name, value) {
-		listOf(this)
-		needed(arguments, 2)
+		needed(this, arguments, 2)
 		name = text(name)
 		value = text(value)
 		const i = this.#list.findIndex(p => p[0] === name)
@@ -136,21 +130,14 @@ function cursor(of, pick) {
 	return c
 }
 
-function fault(e, code) {
-	e.code = code
-	return e
-}
-function tuple() { return fault(new TypeError('Each query pair must be an iterable [name, value] tuple'), 'ERR_INVALID_TUPLE') }
-function needed(args, n) {
+const fault = (e, code) => Object.assign(e, { code })
+const tuple = () => fault(new TypeError('Each query pair must be an iterable [name, value] tuple'), 'ERR_INVALID_TUPLE')
+function needed(params, args, n) {
+	listOf(params) // throws if they are none
 	if (args.length < n) throw fault(new TypeError(n === 1 ? 'The "name" argument must be specified' : 'The "name" and "value" arguments must be specified'), 'ERR_MISSING_ARGS')
 }
 
-function invalid(input, base) {
-	const e = fault(new TypeError('Invalid URL'), 'ERR_INVALID_URL')
-	e.input = input
-	if (base !== undefined) e.base = base
-	return e
-}
+const invalid = (input, base) => Object.assign(fault(new TypeError('Invalid URL'), 'ERR_INVALID_URL'), { input }, base === undefined ? {} : { base })
 
 const names = ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash']
 class URL {
@@ -215,12 +202,9 @@ class URL {
 	}
 	static parse(url, base = undefined) {
 		need(arguments, 1, 'parse')
-		try {
-			return new URL(url, base)
-		} catch (e) {
-			if (e.code === 'ERR_INVALID_URL') return null
-			throw e
-		}
+		url = `${url}`
+		if (base !== undefined) base = `${base}`
+		return URL.canParse(url, base) ? new URL(url, base) : null
 	}
 }
 idl(URL)

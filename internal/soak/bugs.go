@@ -209,7 +209,8 @@ var bugs = []bug{
 	{"Values of headers are read as UTF-8", []string{"gojaloop: TestFetch"}, ""},
 	{"A removed listener is kept by its signal", []string{"gojaloop: TestSignalsForgetListeners"}, ""},
 	{"once and on with signals never settle", []string{scripts + "TestAsNode"}, "events_signals.js is among the scripts"},
-	{"Specifiers of modules are taken for names of files", []string{scripts + "TestCommand/specifiers_are_URLs"}, ""},
+	{"Specifiers of modules are taken for names of files", []string{scripts + "TestCommand/specifiers_are_URLs",
+		scripts + "TestCommand/modules_are_known_by_their_URLs", scripts + "TestCommand/data_URLs"}, ""},
 	{"The wrong pattern of exports counts, or a subpath climbs out of its package", []string{scripts + "TestCommand/which_exports_count"}, ""},
 	{"Local times that clocks skip or repeat", []string{scripts + "TestClockChanges"}, "docs/goja.md says which are goja's own choice"},
 	106 - 1: {"Quotes in forms, reasons of branches, lines between two loops and encoded slashes are not as elsewhere", []string{

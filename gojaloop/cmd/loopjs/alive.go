@@ -40,10 +40,7 @@ func newAlive(p *program, after time.Duration) error {
 	}
 	a := &alive{p: p, after: after, ended: make(chan struct{}), work: map[uint64]work{}}
 	f, _ := goja.AssertFunction(made)
-	stackOf := func(call goja.FunctionCall) goja.Value {
-		return p.host.Runtime().ToValue(p.host.StackOf(call.Argument(0)))
-	}
-	list, err := f(nil, p.host.Func(stackOf))
+	list, err := f(nil, p.host.Func(p.host.StackOf))
 	if err != nil {
 		return err
 	}

@@ -56,12 +56,11 @@ func explore(o *options, c *modules.Cache) int {
 			fmt.Fprintf(os.Stderr, "loopjs: run %d of %d fails with exit code %d; --seed %d repeats it\n", seed, o.explore, code, seed)
 			return 1
 		}
-		if key := stdout.String(); outputs[key] == nil {
+		key := stdout.String()
+		if outputs[key] == nil {
 			order = append(order, key)
-			outputs[key] = []uint64{seed}
-		} else {
-			outputs[key] = append(outputs[key], seed)
 		}
+		outputs[key] = append(outputs[key], seed)
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return len(outputs[b]) - len(outputs[a]) })
 	fmt.Fprintf(os.Stderr, "loopjs: %d runs, none fails\n", o.explore)

@@ -62,7 +62,7 @@ func execute(o *options, c *modules.Cache) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	defer p.signals.watch(p, cancel)()
+	defer p.watchSignals(cancel)()
 	if o.alive > 0 {
 		if err := newAlive(p, o.alive); err != nil {
 			fmt.Fprintln(os.Stderr, "loopjs:", err)

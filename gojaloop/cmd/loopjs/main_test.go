@@ -301,6 +301,30 @@ module.exports = () => stack().slice(1, 3).map(s => [s.getFileName().split('/').
 		"main.mjs": "import a from './a%20b.mjs?x#y'\nimport h from './c%23d.mjs'\nconsole.log(a, h)\nfor (const s of ['./d%2Fe.mjs', './%zz.mjs']) try { await import(s) } catch (e) { console.log(e.code) }\n",
 		"a b.mjs":  "export default 1\n", "c#d.mjs": "export default 2\n",
 	}, stdout: "1 2\nERR_INVALID_MODULE_SPECIFIER\nERR_INVALID_MODULE_SPECIFIER\n"},
+	{name: "modules are known by their URLs", args: []string{"main.mjs"}, files: files{
+		"main.mjs": `import a, { url } from './x.mjs?1'
+import b from './x.mjs?2'
+import c from './x.mjs?1'
+import d from './x.mjs#1'
+import e from './x.mjs'
+import k from './c.cjs?1'
+import l from './c.cjs?2'
+console.log(a, b, c, d, e, url, k === l, (await import('./x.mjs?2')).default, require('./x.mjs').default)
+`,
+		"x.mjs": "globalThis.n = (globalThis.n || 0) + 1\nexport default n\nexport const url = import.meta.url.split('/').pop()\n", "c.cjs": "module.exports = {}\n",
+	}, stdout: "1 2 1 3 4 x.mjs?1 true 2 4\n"},
+	{name: "data URLs", args: []string{"main.mjs"}, files: files{"x.mjs": "", "main.mjs": `
+import a, { length } from 'data:text/javascript,export default 1; export const length = import.meta.url%3F.length'
+import b from 'data:text/javascript;charset=utf-8;base64,ZXhwb3J0IGRlZmF1bHQgJ2EnICsgMQ=='
+console.log(a, length, b)
+for (const code of ['import fs from "fs"; export const q = [typeof fs.readFileSync, import.meta.filename]', 'import "./x.mjs"', 'import "nope"', 'export const a = 1?b#c',
+	'export const', 'export const stack = new Error("x").stack.split("(")[0]', 'import a from "data:text/javascript,export default 2"; export const b = a']) {
+	await import('data:text/javascript,' + code).then(m => console.log({ ...m }), e => console.log(e.name, e.code))
+}
+for (const url of ['data:text/plain,hello', 'data:nothing']) await import(url).catch(e => console.log(e.code, e.message))
+`}, stdout: "1 86 a1\n{ q: [ 'function', undefined ] }\nTypeError ERR_UNSUPPORTED_RESOLVE_REQUEST\nTypeError ERR_UNSUPPORTED_RESOLVE_REQUEST\n{ a: 1 }\nSyntaxError undefined\n" +
+		"{\n  stack: 'Error: x\\n    at data:text/javascript,export const stack = new Error'\n}\n{ b: 2 }\n" +
+		"ERR_UNKNOWN_MODULE_FORMAT Unknown module format: text/plain for URL data:text/plain,hello\nERR_INVALID_URL Invalid URL\n"},
 	{name: "which exports count", args: []string{"main.js"}, files: files{
 		"main.js": "for (const s of ['ab', 'ab.x', 'f/y.with-a-long-end', 'x/../../../q', 'x/%2e%2e/q', 'no/x', 'first', 'up']) try { console.log(require('p/' + s)) } catch (e) { console.log(e.code) }\n",
 		"node_modules/p/package.json": `{ "exports": { "./*": "./*.js", "./a*": "./short.js", "./a*.x": "./long.js", "./f/*": "./short.js", "./*.with-a-long-end": "./long.js",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
@@ -25,9 +26,9 @@ type program struct {
 	host    *gojaloop.Host
 	modules *modules.Program
 
-	signals signals
-	alive   *alive // nil without --trace-alive
-	session *repl  // nil unless interactive
+	interrupted atomic.Bool // a SIGINT has ended the program
+	alive       *alive      // nil without --trace-alive
+	session     *repl       // nil unless interactive
 }
 
 // newProgram makes the loop, the host and its modules. Several programs may share the cache.
@@ -102,7 +103,7 @@ func (p *program) exitCode(err error) int {
 		return exit.Code & 0xff
 	case errors.As(err, &exit):
 		return exit.Code & 0xff
-	case p.signals.interrupted.Load(), errors.Is(err, context.Canceled):
+	case p.interrupted.Load(), errors.Is(err, context.Canceled):
 		return interruptedCode
 	case err == nil:
 		return 0

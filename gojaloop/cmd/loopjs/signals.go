@@ -18,12 +18,8 @@ const interruptedCode = 1 << 10
 // patience is how long an interrupted program may take to end. Tests of programs that do end have more.
 var patience = time.Second
 
-type signals struct {
-	interrupted atomic.Bool // a SIGINT has ended the program
-}
-
-// watch handles SIGINT until stop is called. end ends the program.
-func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
+// watchSignals handles SIGINT until stop is called. end ends the program.
+func (p *program) watchSignals(end context.CancelFunc) (stop func()) {
 	came, stopped := make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(came, os.Interrupt)
 	go func() {
@@ -46,7 +42,7 @@ func (s *signals) watch(p *program, end context.CancelFunc) (stop func()) {
 				}
 				continue
 			}
-			if s.interrupted.Swap(true) || p.host.Hears("SIGINT") {
+			if p.interrupted.Swap(true) || p.host.Hears("SIGINT") {
 				quit(interruptedCode)
 			}
 			end()
