@@ -134,7 +134,8 @@ func TestFailedAccepts(t *testing.T) {
 	}{
 		{unix.EPROTO, false}, {unix.EHOSTUNREACH, false}, {unix.EPERM, false}, {unix.ENOBUFS, false}, {unix.EMFILE, false},
 		{unix.ENFILE, false}, {unix.ENETDOWN, false}, {unix.ENOPROTOOPT, false}, {unix.EOPNOTSUPP, false}, {unix.ENETUNREACH, false},
-		{unix.EBADF, true}, {unix.EINVAL, true}, {unix.EFAULT, true},
+		{unix.ENOMEM, false}, {unix.ENOSPC, false}, {unix.EHOSTDOWN, false}, {unix.ETIMEDOUT, false}, {unix.ECONNRESET, false},
+		{unix.EBADF, true}, {unix.EINVAL, true}, {unix.EFAULT, true}, {unix.ENOTSOCK, true}, {unix.EIO, true}, {unix.EACCES, true},
 	} {
 		for _, grouped := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/grouped=%v", unix.ErrnoName(c.err), grouped), func(t *testing.T) {
