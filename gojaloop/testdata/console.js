@@ -17,3 +17,4 @@ console.log(Object.create({constructor: undefined}), new (function Foo() { this.
 console.log(new (class M extends Map {})([[1, 2]]), new (class S extends Set {})(), new (class P extends Promise {})(() => {}), new (class T { get [Symbol.toStringTag]() { return 'Tag' } })(), { [Symbol.toStringTag]: 'own' }, Object.create(null, { [Symbol.toStringTag]: { value: 'hidden' } }))
 console.log(new DataView(new ArrayBuffer(2)), { d: new DataView(new ArrayBuffer(4), 1, 2) }); (function () { console.log(arguments, [arguments]) })(1, 'two'); (function () { console.log(arguments) })()
 console.log(new AbortController(), AbortSignal.abort(), { signal: new AbortController().signal }, [{ [Symbol.for('nodejs.util.inspect.custom')]: (_, o) => o.stylize('styled', 'special') }])
+console.log({ $a: 1, a$: 2, _b: 3, 'é': 4 })

@@ -4,7 +4,7 @@
 const custom = Symbol.for('nodejs.util.inspect.custom')
 const typed = Object.getPrototypeOf(Uint8Array)
 const tagOf = Object.getOwnPropertyDescriptor(typed.prototype, Symbol.toStringTag).get
-const plainKey = /^[A-Za-z_$][\w$]*$/
+const plainKey = /^[A-Za-z_]\w*$/
 const has = (o, k) => Object.prototype.hasOwnProperty.call(o, k)
 
 function quote(s) {
