@@ -146,8 +146,7 @@ func (l *Loop) activeQueues(inside bool) (as []Activity) {
 		if left > 0 {
 			n, m = n+left, inbox.Mark{Accepted: accepted}
 		}
-		b.Unlock()
-		b.YieldIfWanted()
+		b.UnlockAndYield()
 		as = l.appendWaiting(as, kindOf(at), n, m)
 	}
 	n, accepted, from := l.shared.Oldest()
@@ -185,8 +184,7 @@ func (l *Loop) activeTimers() (as []Activity) {
 			}
 		})
 	}
-	t.mu.Unlock()
-	t.mu.YieldIfWanted()
+	t.mu.UnlockAndYield()
 	now := l.now()
 	due := func(deadline int64) string {
 		switch {
@@ -228,8 +226,7 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	u := &l.urgent
 	l.lock(&u.Lock)
 	n := int(u.begun - u.delivered.Load())
-	u.Unlock()
-	u.YieldIfWanted()
+	u.UnlockAndYield()
 	if ended {
 		n = l.crew.Size()
 	}

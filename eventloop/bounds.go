@@ -14,7 +14,12 @@ type bounds struct {
 	turns      quota.Allowance // the guest's turns
 	events     quota.Allowance // callbacks of descriptors
 	microtasks int             // left of the budget of a checkpoint
+	chain      int64           // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
 	used
+
+	overload, breach, runaway episode // the budget of a tick, of microtasks, of internal tasks is exceeded
+
+	account quota.Account // what an ending loop still accepts from its own callbacks
 }
 
 // used is what a tick has done so far; each tick begins with a zero one.
@@ -25,6 +30,7 @@ type used struct {
 	adopted int  // microtasks of other goroutines that were adopted
 	crowded bool // so many microtasks were adopted that the tick is to end soon
 	stopped bool // a bound of internal tasks is reached: they wait for the next tick
+	polled  bool // the tick has collected events; it does so once, also when it is resumed
 	full    bool // one of the bounds is reached: something is left for the next tick
 }
 
@@ -58,7 +64,7 @@ func (l *Loop) tasksSpent(a *quota.Allowance) bool {
 		return false
 	}
 	if l.bounds.full = true; a.Out() {
-		l.overload.report(l, ErrLoopOverloaded)
+		l.bounds.overload.report(l, ErrLoopOverloaded)
 	}
 	return true
 }
@@ -66,17 +72,17 @@ func (l *Loop) tasksSpent(a *quota.Allowance) bool {
 // noticeEnd opens the account of the end: before the first callback that starts, or the first function that a callback submits,
 // since the end was asked for. What waits then was accepted before.
 func (l *Loop) noticeEnd() {
-	if l.account.Open {
+	if l.bounds.account.Open {
 		return
 	}
-	l.account = quota.Opened(quota.Functions, l.queued(internal), l.queued(microtask)-l.ticks.Len(), l.ticks.Len(), l.promises.Unhandled())
+	l.bounds.account = quota.Opened(quota.Functions, l.queued(internal), l.queued(microtask)-l.ticks.Len(), l.ticks.Len(), l.promises.Unhandled())
 	l.promises.NoticeEnd()
 }
 
 // starts counts a callback that an ending loop starts, and tells whether the account accepts it.
 func (l *Loop) starts(q quota.Queue) bool {
 	l.noticeEnd()
-	accepted := l.account.Start(q, l.now())
+	accepted := l.bounds.account.Start(q, l.now())
 	l.refuseOthers()
 	return accepted
 }
@@ -87,8 +93,8 @@ func (l *Loop) charged(q quota.Queue) bool { l.starts(q); return !l.Closed() }
 // refuseOthers has a loop whose account has no time left accept nothing more from goroutines that are neither its own nor its
 // workers'.
 func (l *Loop) refuseOthers() {
-	if l.account.Over() {
-		l.foreignCredit.Store(0)
+	if l.bounds.account.Over() {
+		l.foreign.credit.Store(0)
 	}
 }
 
@@ -103,7 +109,7 @@ func (l scheduler) ScheduleAwaited(fn func()) error {
 	if l.foreign.Raised() {
 		l.adoptMicrotasks()
 	}
-	l.micro.Add(after(l.account.Before, fn))
+	l.micro.Add(after(l.bounds.account.Before, fn))
 	return nil
 }
 

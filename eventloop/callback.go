@@ -14,6 +14,13 @@ type calling struct {
 	id   uint64 // of a timer, a threadlet or a descriptor
 }
 
+// callback is the callback that runs, or ran last, and what has become of it.
+type callback struct {
+	calling calling
+	fault   *PanicError // the panic, or Goexit, that is still to be reported
+	sink    sink        // where the next fault is reported
+}
+
 // measured calls the first function of one of the loop's queues, and measures it.
 func (l *Loop) measured(k observe.Kind, q *inbox.Queue) {
 	p := l.probe

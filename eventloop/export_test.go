@@ -49,15 +49,15 @@ const MoveAfter = fdset.MoveAfter
 // Hurry has an ending loop accept no more than late functions from elsewhere, and credit from its own callbacks, until it
 // rests. It is for loops that have not begun to end.
 func (l *Loop) Hurry(late, credit int) {
-	l.foreignCredit.Store(int64(late))
+	l.foreign.credit.Store(int64(late))
 	l.Credit(credit)
 }
 
 // Credit sets the same for its own callbacks. On the loop.
-func (l *Loop) Credit(credit int) { l.account = quota.Opened(credit) }
+func (l *Loop) Credit(credit int) { l.bounds.account = quota.Opened(credit) }
 
 // Counts tells whether the loop has noticed its end, and counts what its callbacks bring. On the loop.
-func (l *Loop) Counts() bool { return l.account.Open }
+func (l *Loop) Counts() bool { return l.bounds.account.Open }
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.Lock) }
@@ -113,7 +113,7 @@ func (l *Loop) CallObserved(fn func()) {
 func (l *Loop) Now() int64 { return l.now() }
 
 // OwnFirst has a loop that sleeps begin its next tick with its own tasks, as when its inbox was locked as its last tick ended.
-func (l *Loop) OwnFirst() { l.share.ownFirst = true }
+func (l *Loop) OwnFirst() { l.ownFirst = true }
 
 // Unwatched has the group not shut the other loops down when one has ended: a schedule ends them itself.
 func (g *Group) Unwatched() { g.first.Do(func() {}) }

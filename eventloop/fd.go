@@ -135,8 +135,8 @@ func (l *Loop) closeDescriptors() {
 // or changed after the event was collected.
 func (l *Loop) runIO() {
 	d := &l.fds
-	if !d.Collected() && !l.polled {
-		l.polled = true
+	if !d.Collected() && !l.bounds.polled {
+		l.bounds.polled = true
 		if asked, err := d.Collect(l.park.Tick.Load(), l.bounds.full); asked {
 			l.collected(err)
 		}
@@ -178,7 +178,7 @@ func (l *Loop) runIO() {
 
 // collected notes that the tick has asked for events. A loop that cannot be told of events any more ends, gracefully.
 func (l *Loop) collected(err error) {
-	l.polled = true
+	l.bounds.polled = true
 	l.probe.Gap()
 	if err != nil {
 		l.failure = err

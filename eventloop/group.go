@@ -122,15 +122,14 @@ func (g *Group) Least() *Loop {
 func (l *Loop) load() int {
 	l.lock(&l.inbox.Lock)
 	tasks := l.inbox.Len()
-	l.inbox.Unlock()
-	l.inbox.YieldIfWanted()
-	return l.fds.Len() + l.guest.count() + tasks + int(l.share.backlog.Load())
+	l.inbox.UnlockAndYield()
+	return l.fds.Len() + l.guest.count() + tasks + int(l.backlog.Load())
 }
 
 // noteBacklog notes how many external tasks the loop has taken and not begun. Only the loops of a group are asked.
 func (l *Loop) noteBacklog() {
 	if l.shared != nil {
-		release.Publish(&l.share.backlog, int64(l.externals.Len()))
+		release.Publish(&l.backlog, int64(l.externals.Len()))
 	}
 }
 
@@ -174,12 +173,6 @@ func (g *Group) wake(mayYield bool) {
 	}
 }
 
-// share is what a loop knows of its share in the tasks of a group.
-type share struct {
-	ownFirst bool         // the shared queue has had its turn in the last tick, and the loop's own external tasks had none
-	backlog  atomic.Int64 // about how many external tasks the loop has taken and not begun; it falls again; any goroutine reads it
-}
-
 // runExternal runs external tasks: those of the shared queue, if there is one, and the loop's own. Each has an allowance. Where
 // internal tasks end the tick before both have had a turn, the next tick begins with the other. A loop may go to sleep in between,
 // since an inbox whose lock was taken has perhaps no task.
@@ -188,14 +181,14 @@ func (l *Loop) runExternal() {
 		l.runTasks()
 		return
 	}
-	if l.share.ownFirst {
+	if l.ownFirst {
 		l.shared.PassOn()
 	} else {
 		l.runShared()
 	}
 	l.runTasks()
 	t := &l.bounds
-	l.share.ownFirst = (l.share.ownFirst || t.shared.Used()) && !t.tasks.Used() && (l.externals.Len() != 0 || l.inbox.MayHaveWork())
+	l.ownFirst = (l.ownFirst || t.shared.Used()) && !t.tasks.Used() && (l.externals.Len() != 0 || l.inbox.MayHaveWork())
 }
 
 // runShared runs tasks of the shared queue, with microtasks after each and internal tasks before, as the loop's own external

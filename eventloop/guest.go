@@ -172,7 +172,7 @@ func (h *host) Another() bool {
 		return false
 	}
 	t := &l.bounds.turns
-	if t.Due() && t.Spent(l.now()) || l.account.Open && !l.account.Resume() {
+	if t.Due() && t.Spent(l.now()) || l.bounds.account.Open && !l.bounds.account.Resume() {
 		return false
 	}
 	t.Count()

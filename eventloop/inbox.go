@@ -5,6 +5,7 @@ package eventloop
 import (
 	"runtime"
 	"slices"
+	plain "sync/atomic"
 
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
@@ -12,6 +13,7 @@ import (
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
+	"github.com/turnloop/turnloop/internal/shared"
 )
 
 // lane says in which inbox work waits. Everything internal runs before anything external. The microtasks of other goroutines
@@ -30,7 +32,8 @@ type urgent struct {
 	inbox.Inbox
 
 	// Guarded by the lock.
-	holds int // calls of Hold that are not released
+	holds int   // calls of Hold that are not released
+	held  holds // these calls
 
 	// begun counts the calls of Promisify on other goroutines, under the lock. delivered counts the outcomes that the loop
 	// has received, less the calls on the loop; only the loop writes it. They are equal when no worker is under way.
@@ -38,9 +41,41 @@ type urgent struct {
 	delivered atomic.Uint32
 }
 
+// tasks is the inbox of external work.
+type tasks struct {
+	inbox.Inbox
+
+	// Accepted tasks that have not started, counted under a queue limit only. Producers add under the lock, and compare with the
+	// limit; the loop subtracts without the lock.
+	waiting atomic.Int64
+}
+
+// foreign is the inbox of microtasks of other goroutines.
+type foreign struct {
+	inbox.Inbox
+	credit atomic.Int64 // how many functions an ending loop still accepts from other goroutines; see admit
+}
+
+// queues are the functions that the loop has taken from its inboxes, or scheduled itself. Only the loop's goroutine touches them.
+type queues struct {
+	externals inbox.Queue // external tasks
+	internals inbox.Queue // internal tasks
+	ticks     inbox.Queue // functions of NextTick
+	micro     inbox.Queue // microtasks; those of other goroutines once they are adopted
+	inMicro   bool        // microtasks run: functions of NextTick wait until none is left
+	draining  bool        // a microtask or a function of NextTick runs
+}
+
+// share is a loop's share in the tasks of a group. The loop's goroutine has its fields but shared.
+type share struct {
+	shared   *shared.Queue // tasks that any loop of the group may run; nil without a group; fixed by NewGroup
+	ownFirst bool          // the shared queue has had its turn in the last tick, and the loop's own external tasks had none
+	backlog  plain.Int64   // about how many external tasks the loop has taken and not begun; it falls again; any goroutine reads it
+}
+
 // inboxes returns the inboxes in the order in which who takes the locks of all does.
 func (l *Loop) inboxes() [3]*inbox.Inbox {
-	return [...]*inbox.Inbox{&l.inbox, &l.urgent.Inbox, &l.foreign}
+	return [...]*inbox.Inbox{&l.inbox.Inbox, &l.urgent.Inbox, &l.foreign.Inbox}
 }
 
 func (l *Loop) mayHaveWork() bool {
@@ -53,11 +88,11 @@ func kindOf(at lane) observe.Kind { return observe.Task + observe.Kind(at) }
 func (l *Loop) inboxOf(at lane) *inbox.Inbox {
 	switch at {
 	case external:
-		return &l.inbox
+		return &l.inbox.Inbox
 	case internal:
 		return &l.urgent.Inbox
 	}
-	return &l.foreign
+	return &l.foreign.Inbox
 }
 
 // lock takes a lock. Any goroutine may call it, the loop's too.
@@ -83,7 +118,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		if !owed && l.OnLoop() {
 			l.noticeEnd()
 		} else if owed || l.crew.Has() {
-			owed, fn = true, after(l.account.FromWorker, fn)
+			owed, fn = true, after(l.bounds.account.FromWorker, fn)
 		}
 	}
 	if !b.TryAcquire() {
@@ -131,13 +166,13 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		switch {
 		case owed, !state.Ending():
 		case l.OnLoop():
-			l.account.Accept()
+			l.bounds.account.Accept()
 		default:
-			l.foreignCredit.Add(-1)
+			l.foreign.credit.Add(-1)
 		}
 		b.Raise() // the loop then starts no external task before fn
 	} else if l.queueLimit > 0 {
-		l.waiting.Add(1)
+		l.inbox.waiting.Add(1)
 	}
 	wanted := b.Wanted()
 	b.UnlockFull()
@@ -178,15 +213,15 @@ func (l *Loop) admit(at lane, state park.Word, owed bool) error {
 	case !state.Ending() && at != external: // sealed loops are ending
 		return nil
 	case !state.Ending():
-		if l.queueLimit > 0 && l.waiting.Load() >= int64(l.queueLimit) {
+		if l.queueLimit > 0 && l.inbox.waiting.Load() >= int64(l.queueLimit) {
 			return ErrLoopOverloaded
 		}
 		return nil
 	case at == external || l.inboxOf(at).Sealed():
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.account.Accepts():
+	case owed || l.OnLoop() && l.bounds.account.Accepts():
 		return nil
-	case !l.OnLoop() && l.foreignCredit.Load() > 0 && l.inboxOf(at).Len() < quota.Each:
+	case !l.OnLoop() && l.foreign.credit.Load() > 0 && l.inboxOf(at).Len() < quota.Each:
 		return nil
 	}
 	return ErrLoopTerminated

@@ -101,12 +101,18 @@ func (l *Loop) terminate(cause park.Word) (from park.Word, ok bool) {
 	return from, ok
 }
 
+// run is what concerns Run alone. Its goroutine has the fields.
+type run struct {
+	forget  func() bool // stops watching Run's context; nil if it is not watched
+	failure error       // the error for which the loop ends itself; written before the loop asks for the end
+}
+
 // finish is the step of an ending loop that has run everything; it tells whether nothing is left. First it rejects
 // pending promises, and another tick runs the work that this causes. Then it waits for workers, none of which can still
 // wait for one of these promises. The time that the loop waits is not charged to the account of the end.
 func (l *Loop) finish() bool {
 	l.noticeEnd()
-	l.account.Pause(l.now())
+	l.bounds.account.Pause(l.now())
 	l.refuseOthers()
 	switch {
 	case l.promises.RejectAll(ErrLoopTerminated), l.guest.reject():

@@ -3,11 +3,14 @@ package eventloop
 // What keeps a loop alive, and how one that has nothing left to do ends by itself.
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 
 	"github.com/turnloop/turnloop/internal/inbox"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched"
+	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
 
 // Hold keeps an auto-exit loop alive until release is called: for work that is under way elsewhere and will be
@@ -103,4 +106,61 @@ func (l *Loop) unlockLiveness() {
 	for _, s := range [...]*inbox.Lock{&l.timers.mu, &l.inbox.Lock, &l.urgent.Lock, &l.foreign.Lock} {
 		s.YieldIfWanted()
 	}
+}
+
+// holds lists the holds that are not released, oldest first. The urgent inbox's lock guards it.
+type holds = list[hold, *hold]
+
+// hold is one call of Hold or HoldNamed.
+type hold struct {
+	links[hold] // in holds
+	loop        *Loop
+	name        string
+	since       int64        // in nanoseconds since the anchor
+	place       *place.Place // in debug mode, where it was made
+	released    atomic.Bool
+}
+
+// HoldNamed is [Loop.Hold] with a name, which [Loop.Active] shows until it is released.
+func (l *Loop) HoldNamed(name string) (release func()) {
+	h := &hold{loop: l, name: name, since: l.now(), place: l.here()}
+	u := &l.urgent
+	l.lock(&u.Lock)
+	u.holds++
+	l.urgent.held.add(h)
+	u.UnlockAndYield()
+	return h.release
+}
+
+func (h *hold) release() {
+	if h.released.Swap(true) {
+		return
+	}
+	l := h.loop
+	u := &l.urgent
+	l.lock(&u.Lock)
+	u.holds--
+	l.urgent.held.remove(h)
+	u.UnlockAndYield()
+	if l.autoExit {
+		l.park.Wake() // to decide anew whether to end
+	}
+}
+
+func (l *Loop) activeHolds() (as []Activity) {
+	oldest := make([]*hold, 0, mostListed) // what is shown of one does not change
+	u := &l.urgent
+	l.lock(&u.Lock)
+	n := u.holds
+	for h := l.urgent.held.first; h != nil && len(oldest) < mostListed; h = h.next {
+		oldest = append(oldest, h)
+	}
+	u.UnlockAndYield()
+	for _, h := range oldest {
+		as = append(as, Activity{Kind: "hold", Name: h.name, Detail: h.place.From(), Since: l.at(max(h.since, 1))})
+	}
+	if n > len(oldest) {
+		as = append(as, Activity{Kind: "hold", Detail: fmt.Sprint(n-len(oldest), " more not released")})
+	}
+	return as
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/turnloop/turnloop/internal/quota"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
-	"github.com/turnloop/turnloop/internal/shared"
 )
 
 // Loop is an event loop: functions submitted from any goroutine run on it one at a time, in order. Create one with
@@ -39,34 +38,19 @@ type Loop struct {
 	_       [30]byte
 
 	// Work from any goroutine.
-	inbox         inbox.Inbox // external work
-	_             [64]byte
-	urgent        urgent // internal work
-	_             [64]byte
-	foreign       inbox.Inbox  // microtasks of other goroutines
-	foreignCredit atomic.Int64 // how many functions an ending loop still accepts from other goroutines; see admit
-	_             [56]byte
+	inbox   tasks // external work
+	_       [64]byte
+	urgent  urgent // internal work
+	_       [64]byte
+	foreign foreign // microtasks of other goroutines
+	_       [56]byte
 
 	// Only the loop's goroutine touches these, except for what type park.Park names.
-	externals inbox.Queue     // external tasks taken from inbox
-	internals inbox.Queue     // internal tasks taken from urgent
-	ticks     inbox.Queue     // functions of NextTick
-	micro     inbox.Queue     // microtasks; those of other goroutines once they are adopted
-	inMicro   bool            // microtasks are being drained: functions of NextTick wait until none is left
-	draining  bool            // a microtask or a function of NextTick runs
-	park      park.Park       // sleep, wake and the clock
-	overload  episode         // the tick budget is exceeded
-	breach    episode         // the microtask budget is exceeded
-	runaway   episode         // the budget of internal tasks is exceeded
-	bounds    bounds          // what the tick may still do
-	chain     int64           // microtask budgets spent since the queue was last empty, less what is attributed to other goroutines
-	account   quota.Account   // what an ending loop still accepts from its own callbacks
-	polled    bool            // the tick has collected events; it does so once, also when it is resumed
-	calling   calling         // the callback that runs, or ran last
-	fault     *PanicError     // the panic, or Goexit, that is still to be reported
-	sink      sink            // where the next fault is reported
-	forget    func() bool     // stops watching Run's context; nil if it is not watched
-	regions   observe.Regions // of a trace, if one is being written
+	queues             // what it has taken from the inboxes
+	park     park.Park // sleep, wake and the clock
+	bounds   bounds    // what the tick and the end may still do
+	callback           // the one that runs, or ran last
+	seen               // what is noted of the loop, beside the probe
 
 	// Shared with other goroutines: each type says what guards its fields.
 	timers   timers
@@ -75,14 +59,8 @@ type Loop struct {
 	ends     endFuncs
 	crew     crew.Crew
 	guest    guestSeat
-	shared   *shared.Queue // tasks that any loop of a group may run; nil without a group; fixed by NewGroup
-	share    share
-	failure  error         // the error for which the loop ends itself, for Run; written before the loop asks for the end
-	notes    *place.Ledger // nil without debug mode; has a lock of its own
-	held     holds         // the holds that are not released; guarded by the urgent inbox's lock
-	// Accepted external tasks that have not started, counted under a queue limit only. Producers add under the inbox's lock,
-	// and compare with the limit; the loop subtracts without the lock.
-	waiting atomic.Int64
+	share    // in the tasks of a group
+	run      // of the goroutine that called Run
 
 	// Fixed by New.
 	done chan struct{} // closed by the loop's owner at the end
@@ -102,7 +80,7 @@ func New(opts ...Option) (*Loop, error) {
 	}
 	l.park.Init(&l.state, &l.earliest, parkHost{l})
 	l.bounds.microtasks = c.microtaskBudget
-	l.foreignCredit.Store(quota.Foreign)
+	l.foreign.credit.Store(quota.Foreign)
 	l.earliest.Store(never)
 	l.timers.background.Store(never)
 	l.probe = l.newProbe()
@@ -132,7 +110,7 @@ func New(opts ...Option) (*Loop, error) {
 // It returns ErrNilCallback, ErrLoopTerminated once the loop is ending, or ErrLoopOverloaded at the limit that
 // WithQueueLimit sets. It may be called before Run.
 func (l *Loop) Submit(fn func()) error {
-	b := &l.inbox
+	b := &l.inbox.Inbox
 	if l.direct && fn != nil && l.OnLoop() && !b.MayHaveWork() && !l.state.Load().Ending() {
 		// A callback needs no fence towards its own loop: what was accepted before is in this queue already, or has run.
 		l.externals.Add(fn)
@@ -241,40 +219,6 @@ func (l *Loop) tick(resumed bool) bool {
 	} else {
 		l.beginTick()
 	}
-	if l.regions.On {
-		l.workInRegions()
-	} else {
-		l.runTimers()
-		l.runInternal()
-		l.runExternal()
-		l.runGuest()
-		l.checkpoint()
-		l.promises.Scavenge()
-	}
-
-	switch w := l.state.Load(); {
-	case w.Closing():
-		return false
-	case l.polled && !l.fds.Collected():
-		return true // resumed after the last callback of its batch
-	case l.hasWork() || l.promises.Behind():
-	case w.Ending():
-		return !l.finish()
-	case l.fds.Pending():
-	case l.runBackground():
-	case l.autoExit && l.exit():
-		l.guest.stuck()
-		return true // the next tick finds the loop ending, and rejects pending promises
-	default:
-		l.sleep()
-	}
-	l.regions.Enter(observe.Descriptors)
-	l.runIO()
-	return true
-}
-
-// workInRegions runs the work of a tick, each phase in its region, and begins the region of the sleep.
-func (l *Loop) workInRegions() {
 	r := &l.regions
 	r.Enter(observe.Timers)
 	l.runTimers()
@@ -287,13 +231,32 @@ func (l *Loop) workInRegions() {
 	l.checkpoint()
 	l.promises.Scavenge()
 	r.Enter(observe.Sleep)
+
+	switch w := l.state.Load(); {
+	case w.Closing():
+		return false
+	case l.bounds.polled && !l.fds.Collected():
+		return true // resumed after the last callback of its batch
+	case l.hasWork() || l.promises.Behind():
+	case w.Ending():
+		return !l.finish()
+	case l.fds.Pending():
+	case l.runBackground():
+	case l.autoExit && l.exit():
+		l.guest.stuck()
+		return true // the next tick finds the loop ending, and rejects pending promises
+	default:
+		l.sleep()
+	}
+	r.Enter(observe.Descriptors)
+	l.runIO()
+	return true
 }
 
 // beginTick reads the clock and renews the budgets.
 func (l *Loop) beginTick() {
 	now := l.now()
 	l.park.Begin(now)
-	l.polled = false
 	l.regions.Look(l.id)
 	l.probe.Tick(now)
 	l.renewBounds(now)
@@ -316,7 +279,7 @@ func (l *Loop) runInternal() {
 			continue
 		case t.internal.Used() && t.crowded || t.internal.Due() && t.internal.Spent(l.now()):
 			if t.stopped, t.full = true, true; t.internal.Out() {
-				l.runaway.report(l, errRunaway)
+				l.bounds.runaway.report(l, errRunaway)
 			}
 			return
 		}
@@ -331,7 +294,7 @@ func (l *Loop) runInternal() {
 		}
 		l.internals.Pop()()
 	}
-	l.runaway.end()
+	l.bounds.runaway.end()
 }
 
 func (l *Loop) internalWaiting() bool { return l.internals.Len() != 0 || l.urgent.Raised() }
@@ -349,7 +312,7 @@ func (l *Loop) runTasks() {
 				continue
 			}
 			if l.noteBacklog(); !l.shared.MayHaveWork() {
-				l.overload.end()
+				l.bounds.overload.end()
 			}
 			return
 		}
@@ -365,7 +328,7 @@ func (l *Loop) runTasks() {
 			return
 		}
 		if l.queueLimit > 0 {
-			l.waiting.Add(-1)
+			l.inbox.waiting.Add(-1)
 		}
 		l.calling.kind = observe.Task
 		if l.probe != nil {
@@ -410,7 +373,7 @@ func (l *Loop) refill() bool {
 	if l.inbox.MayHaveWork() && !l.urgentDue() && l.take(external, &l.externals) && l.externals.Len() != 0 {
 		return true
 	}
-	for _, b := range [...]*inbox.Inbox{&l.urgent.Inbox, &l.foreign} {
+	for _, b := range [...]*inbox.Inbox{&l.urgent.Inbox, &l.foreign.Inbox} {
 		if b.MayHaveWork() && !b.Raised() {
 			l.lock(&b.Lock) // a producer holds it, and is about to raise it
 			b.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnloop/turnloop/internal/histogram"
 	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/place"
 )
 
 // Metrics are figures of a loop at one moment. Ticks, Wakes, Sleeps, Pauses, and the numbers from Timers to Promises are
@@ -144,8 +145,7 @@ func (l *Loop) Metrics() Metrics {
 	}
 	l.lock(&l.timers.mu)
 	m.Timers = l.timers.wheel.Len()
-	l.timers.mu.Unlock()
-	l.timers.mu.YieldIfWanted()
+	l.timers.mu.UnlockAndYield()
 
 	for at, d := range [...]*Depth{&m.External, &m.Internal, &m.Microtasks} {
 		b := l.inboxOf(lane(at))
@@ -155,8 +155,7 @@ func (l *Loop) Metrics() Metrics {
 		if u := &l.urgent; b == &u.Inbox && l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
 			m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
 		}
-		b.Unlock()
-		b.YieldIfWanted()
+		b.UnlockAndYield()
 	}
 	if l.metrics {
 		f := l.probe.Figures([...]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
@@ -167,6 +166,12 @@ func (l *Loop) Metrics() Metrics {
 	}
 	l.yieldOffLoop() // for its locks, which the loop wants in each tick
 	return m
+}
+
+// seen is what is noted of a loop, beside the probe.
+type seen struct {
+	regions observe.Regions // of a trace, if one is being written; only the loop's
+	notes   *place.Ledger   // nil without debug mode; has a lock of its own
 }
 
 // newProbe returns the probe that the options ask for, or nil.

@@ -69,10 +69,10 @@ func (l *Loop) NextTick(fn func()) error {
 // admitOwn does what admit does, for a microtask that a callback of an ending loop schedules; it also charges the microtask.
 func (l *Loop) admitOwn() bool {
 	l.noticeEnd()
-	if l.state.Load().Closing() || !l.account.Accepts() {
+	if l.state.Load().Closing() || !l.bounds.account.Accepts() {
 		return false
 	}
-	l.account.Accept()
+	l.bounds.account.Accept()
 	return true
 }
 
@@ -98,8 +98,8 @@ func (l *Loop) checkpoint() {
 				}
 			}
 		default:
-			l.bounds.microtasks, l.chain = l.microtaskBudget, 0
-			l.breach.end()
+			l.bounds.microtasks, l.bounds.chain = l.microtaskBudget, 0
+			l.bounds.breach.end()
 			return
 		}
 	}
@@ -158,15 +158,15 @@ func (l *Loop) overspend() {
 	l.bounds.held, l.bounds.full = true, true
 	l.draining = false // the handler of the report is no microtask
 	budget := int64(l.microtaskBudget)
-	if l.chain += budget; l.chain >= budget {
-		l.breach.report(l, ErrMicrotaskBudget)
+	if l.bounds.chain += budget; l.bounds.chain >= budget {
+		l.bounds.breach.report(l, ErrMicrotaskBudget)
 	}
 }
 
 // adoptMicrotasks appends the microtasks that other goroutines have scheduled to the loop's own, in constant time.
 func (l *Loop) adoptMicrotasks() {
 	n := l.adopt()
-	l.chain -= int64(n) * foreignShare
+	l.bounds.chain -= int64(n) * foreignShare
 	t := &l.bounds
 	t.adopted += min(n, l.microtaskBudget)
 	t.crowded = t.adopted > mostAdopted

@@ -161,8 +161,7 @@ func (l *Loop) changeTimer(id TimerID, change func(*wheel.Wheel, uint64) bool) e
 	found := change(&t.wheel, uint64(id))
 	t.fresh = max(0, t.fresh+t.wheel.Len()-before)
 	unneeded := refs != 0 && t.wheel.Refs() == 0
-	t.mu.Unlock()
-	t.mu.YieldIfWanted()
+	t.mu.UnlockAndYield()
 	if !found {
 		return ErrTimerNotFound
 	}

@@ -51,6 +51,12 @@ func (b *Inbox) Unlock() {
 // UnlockFull releases the lock behind a Push.
 func (b *Inbox) UnlockFull() { release.Store(&b.value, FreeWork) }
 
+// UnlockAndYield is Unlock, and yields if the loop waits for the lock. The caller holds no other.
+func (b *Inbox) UnlockAndYield() {
+	b.Unlock()
+	b.YieldIfWanted()
+}
+
 // Len returns how many functions wait.
 func (b *Inbox) Len() int { return b.lane.Len() }
 

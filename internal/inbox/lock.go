@@ -44,6 +44,12 @@ func (s *Lock) YieldIfWanted() {
 	}
 }
 
+// UnlockAndYield releases the lock, and yields if the loop waits for it. The caller holds no other.
+func (s *Lock) UnlockAndYield() {
+	s.Unlock()
+	s.YieldIfWanted()
+}
+
 // Held tells whether somebody has the lock.
 func (s *Lock) Held() bool { return s.value.Load() == Locked }
 

@@ -192,7 +192,7 @@ var seenMutants = []mutant{
 	{"recorder-never-ends", "internal/observe/recorder.go",
 		"\tcase ended:\n", "\tcase ended && false:\n",
 		"a loop that has ended looks as if it slept", "^TestFlightRecorderAskedByMany$"},
-	{"active-holds-newest-first", "eventloop/hold.go",
-		"h := l.held.first; h != nil && len(oldest) < mostListed; h = h.next", "h := l.held.last; h != nil && len(oldest) < mostListed; h = h.prev",
+	{"active-holds-newest-first", "eventloop/liveness.go",
+		"h := l.urgent.held.first; h != nil && len(oldest) < mostListed; h = h.next", "h := l.urgent.held.last; h != nil && len(oldest) < mostListed; h = h.prev",
 		"of many holds the wrong ones are named", "^TestActiveTellsManyInOneLine$"},
 }
