@@ -249,8 +249,5 @@ func kill(pid, sig int) *failure {
 			err = syscall.ESRCH
 		}
 	}
-	if err != nil {
-		return asFailure(err, "kill", nil)
-	}
-	return nil
+	return asFailure(err, "kill", nil)
 }

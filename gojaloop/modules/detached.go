@@ -48,10 +48,7 @@ func (p *Program) begin(call goja.FunctionCall) goja.Value {
 	operation := func() (any, *failure) {
 		if d, ok := detached[name]; ok {
 			v, err := d.run(ctx, args)
-			if err != nil {
-				return nil, asFailure(err, d.syscall, nil)
-			}
-			return v, nil
+			return v, asFailure(err, d.syscall, nil)
 		}
 		return operate(name, args)
 	}

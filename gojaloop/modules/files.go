@@ -362,8 +362,11 @@ var numbers = []errorName{
 	{syscall.ESRCH, "ESRCH", "no such process"},
 }
 
-// asFailure returns an error as Node reports it.
+// asFailure returns an error as Node reports it, nil for none.
 func asFailure(err error, call string, a arguments) *failure {
+	if err == nil {
+		return nil
+	}
 	f := &failure{Code: "EIO", Message: err.Error(), Syscall: call, Path: a.text(0), Errno: -5}
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == "" { // an error of a descriptor

@@ -112,6 +112,8 @@ func TestRefused(t *testing.T) {
 	for name, f := range map[string]func() (*Program, error){
 		"nil host":     func() (*Program, error) { return New(nil) },
 		"option 0":     func() (*Program, error) { return New(newHost(t), nil) },
+		"WithCache":    func() (*Program, error) { return New(newHost(t), WithCache(nil)) },
+		"WithTrace":    func() (*Program, error) { return New(newHost(t), WithTrace(nil)) },
 		"in a sandbox": func() (*Program, error) { return New(newHost(t, gojaloop.WithSandbox())) },
 	} {
 		if _, err := f(); err == nil || !strings.Contains(err.Error(), name) {

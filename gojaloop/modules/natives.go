@@ -106,10 +106,7 @@ func (p *Program) natives() goja.Value {
 			return p.vm.RunProgram(program)
 		},
 		"raw": func(fd int, raw bool) goja.Value {
-			if err := SetRaw(fd, raw, p.host.Hears); err != nil {
-				return p.outcome(nil, asFailure(err, "setRawMode", nil))
-			}
-			return p.outcome(nil, nil)
+			return p.outcome(nil, asFailure(SetRaw(fd, raw, p.host.Hears), "setRawMode", nil))
 		},
 		"unsettled": func() {
 			_, stderr := p.host.Output()
@@ -167,20 +164,14 @@ func (p *Program) exported(call goja.FunctionCall) arguments {
 // operate runs a file operation by its name. Any goroutine may call it.
 func operate(name string, a arguments) (any, *failure) {
 	if name == "chdir" {
-		if err := os.Chdir(a.text(0)); err != nil {
-			return nil, asFailure(err, "chdir", a)
-		}
-		return nil, nil
+		return nil, asFailure(os.Chdir(a.text(0)), "chdir", a)
 	}
 	op, ok := fileOperations[name]
 	if !ok {
 		return nil, &failure{Code: "ENOSYS", Message: "function not implemented", Syscall: name}
 	}
 	v, err := op.run(a)
-	if err != nil {
-		return nil, asFailure(err, op.syscall, a)
-	}
-	return v, nil
+	return v, asFailure(err, op.syscall, a)
 }
 
 // outcome returns the result of a file operation as an object for fs.js.

@@ -69,6 +69,9 @@ func New(h *gojaloop.Host, opts ...Option) (*Program, error) {
 		}
 		opt(p)
 	}
+	if p.compiler == nil || p.trace == nil {
+		return nil, errors.New("gojaloop/modules: WithCache or WithTrace got nil")
+	}
 	made, err := p.vm.RunProgram(ownSource("prelude"))
 	if err != nil {
 		return nil, err
