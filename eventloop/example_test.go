@@ -190,7 +190,8 @@ func ExampleNewGroup() {
 	for range 100 {
 		_ = group.Submit(func() { tasks.Add(1) })
 	}
-	fmt.Println(group.LoopFor("ann") == group.LoopFor("ann")) // the loop that has ann's state
+	ann := group.LoopFor("ann") // the loop that has ann's state
+	fmt.Println(ann == group.LoopFor("ann"))
 	go group.Run(context.Background())
 	_ = group.Shutdown(context.Background())
 	fmt.Println(tasks.Load())

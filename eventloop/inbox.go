@@ -103,9 +103,9 @@ func (l *Loop) lock(s *inbox.Lock) {
 }
 
 // enqueue puts fn into a lane, or returns why the lane does not accept it. This is decided under the lock that the loop
-// takes to seal the inbox, so the loop finds all that was accepted. owed says that a worker submits fn: an ending loop
-// accepts any number of such functions.
-func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
+// takes to seal the inbox, so the loop finds all that was accepted. always says that an ending loop accepts
+// any number of such functions: a worker submits fn, or it follows a registration that has ended.
+func (l *Loop) enqueue(at lane, fn func(), always bool) error {
 	if fn == nil {
 		return ErrNilCallback
 	}
@@ -115,10 +115,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 		from = l.here()
 	}
 	if at != external && l.state.Load().Ending() {
-		if !owed && l.OnLoop() {
+		if !always && l.OnLoop() {
 			l.noticeEnd()
-		} else if owed || l.crew.Has() {
-			owed, fn = true, after(l.bounds.account.FromWorker, fn)
+		} else if always || l.crew.Has() {
+			always, fn = true, after(l.bounds.account.FromWorker, fn)
 		}
 	}
 	if !b.TryAcquire() {
@@ -127,7 +127,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	state := l.state.Load() // after taking the lock: the "check" of write-then-check
 	var err error
 	if state.Ending() || l.queueLimit > 0 {
-		err = l.admit(at, state, owed)
+		err = l.admit(at, state, always)
 	}
 	backlog := 0
 	for err == nil && b.Full() {
@@ -138,7 +138,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 			l.lockFor(at)
 		}
 		state = l.state.Load()
-		if err = l.admit(at, state, owed); err == nil && b.Full() {
+		if err = l.admit(at, state, always); err == nil && b.Full() {
 			b.Grow(c, l.probe.Every())
 		} else {
 			c.Recycle()
@@ -147,10 +147,10 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	if err != nil {
 		sealed := b.Sealed()
 		b.Unlock()
-		if !owed && !sealed && at != external && l.crew.Has() { // a loop that is not sealed refuses no worker
+		if !always && !sealed && at != external && l.crew.Has() { // a loop that is not sealed refuses no worker
 			return l.enqueue(at, fn, true)
 		}
-		if !owed {
+		if !always {
 			l.yieldOffLoop()
 		}
 		return err
@@ -164,7 +164,7 @@ func (l *Loop) enqueue(at lane, fn func(), owed bool) error {
 	}
 	if at != external {
 		switch {
-		case owed, !state.Ending():
+		case always, !state.Ending():
 		case l.OnLoop():
 			l.bounds.account.Accept()
 		default:
@@ -208,7 +208,7 @@ func (l *Loop) lockFor(at lane) {
 // An ending loop accepts no external work. It accepts all urgent work of its workers. Of its own callbacks it accepts what
 // its account allows, and of other goroutines a number of functions, a few at a time, while the account has time: without these
 // limits they could keep it from ending.
-func (l *Loop) admit(at lane, state park.Word, owed bool) error {
+func (l *Loop) admit(at lane, state park.Word, always bool) error {
 	switch {
 	case !state.Ending() && at != external: // sealed loops are ending
 		return nil
@@ -219,7 +219,7 @@ func (l *Loop) admit(at lane, state park.Word, owed bool) error {
 		return nil
 	case at == external || l.inboxOf(at).Sealed():
 		return ErrLoopTerminated
-	case owed || l.OnLoop() && l.bounds.account.Accepts():
+	case always || l.OnLoop() && l.bounds.account.Accepts():
 		return nil
 	case !l.OnLoop() && l.foreign.credit.Load() > 0 && l.inboxOf(at).Len() < quota.Each:
 		return nil
@@ -272,11 +272,11 @@ func (l *Loop) adopt() int {
 // seal closes the inboxes for good if they and the shared queue are empty and no worker is under way, and tells whether they are
 // closed.
 func (l *Loop) seal() bool {
-	drained := l.shared.Seal()
+	empty := l.shared.Seal()
 	l.lockInboxes()
 	defer l.unlockInboxes()
 	all := l.inboxes()
-	if !l.inbox.Sealed() && (!drained || l.urgent.workers() || slices.ContainsFunc(all[:], func(b *inbox.Inbox) bool { return b.Len() != 0 })) {
+	if !l.inbox.Sealed() && (!empty || l.urgent.workers() || slices.ContainsFunc(all[:], func(b *inbox.Inbox) bool { return b.Len() != 0 })) {
 		return false
 	}
 	for _, b := range all {

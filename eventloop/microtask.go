@@ -87,10 +87,10 @@ func (l *Loop) checkpoint() {
 		l.inMicro = l.inMicro && l.micro.Len() != 0
 		switch {
 		case l.ticks.Len() != 0 && !l.inMicro:
-			more = l.drain(&l.ticks, quota.Ticks)
+			more = l.runFrom(&l.ticks, quota.Ticks)
 		case l.micro.Len() != 0:
 			l.inMicro = true
-			more = l.drain(&l.micro, quota.Microtasks)
+			more = l.runFrom(&l.micro, quota.Microtasks)
 		case l.promises.Unhandled() != 0:
 			for reports := true; more && reports; { // all of them, before functions that the first one queues
 				if more = l.spend(); more {
@@ -105,8 +105,8 @@ func (l *Loop) checkpoint() {
 	}
 }
 
-// drain runs functions from q until none is left, or the rest must wait; it tells whether none is left.
-func (l *Loop) drain(q *inbox.Queue, of quota.Queue) bool {
+// runFrom runs functions from q until none is left, or the rest must wait; it tells whether none is left.
+func (l *Loop) runFrom(q *inbox.Queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, observe.Microtask
 	for state := l.state.Load(); q.Len() != 0 && !state.Closing(); state = l.state.Load() {
 		if l.bounds.microtasks == 0 {

@@ -80,10 +80,6 @@ const (
 	StateTerminating State = 5 // the end was asked for
 )
 
-// word is a State together with the causes of the loop's end. They are bits of one word, so no reader sees a transition
-// without its cause.
-type word uint32
-
 // Completer can tell the loop's end:
 //
 //	Done() <-chan struct{}

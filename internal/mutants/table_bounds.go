@@ -37,7 +37,7 @@ var boundsMutants = []mutant{
 		"\t\tl.foreign.credit.Store(0)\n", "",
 		"goroutines bring an ending loop more when its callbacks have used up the time", "^TestOnlyWorkersAreHeard$"},
 	{"bounds-workers-like-others", "eventloop/inbox.go",
-		"} else if owed || l.crew.Has() {", "} else if false {",
+		"} else if always || l.crew.Has() {", "} else if false {",
 		"what a worker brings to an ending loop may bring nothing itself", "^TestOnlyWorkersAreHeard$"},
 
 	// internal/quota

@@ -31,7 +31,7 @@ var groupMutants = []mutant{
 		"case q.limit > 0 && q.Len() >= q.limit:", "case false:",
 		"a group with a limit accepts any number of tasks", "^Test(GroupLifecycle|QueueIsASlice)$"},
 	{"group-loop-ends-beside-tasks", "eventloop/inbox.go",
-		"(!drained || l.urgent", "(!drained && false || l.urgent",
+		"(!empty || l.urgent", "(!empty && false || l.urgent",
 		"the loops of a group that never ran end without its tasks", "^TestGroup"},
 	{"group-least-forgets-threadlets", "eventloop/group.go",
 		" + l.guest.count()", "",
