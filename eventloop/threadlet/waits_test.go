@@ -5,7 +5,6 @@ package threadlet_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"runtime"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/js"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/garbage"
@@ -23,7 +21,7 @@ import (
 )
 
 // Row 86: a hundred thousand waits for one thing, each of which ends otherwise, leave no memory behind, and nothing that runs
-// when the thing happens.
+// when the thing happens. Waits for promises and for signals of package js are in their packages.
 func TestEndedWaitsLeaveNothing(t *testing.T) {
 	n := scale(10_000, 20_000, 100_000)
 	if race.Enabled {
@@ -36,15 +34,8 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 		l, other *eventloop.Loop
 		p        *eventloop.Promise // of other
 		own      *eventloop.Promise // of l
-		j        *js.JS
-		c        *js.AbortController
-		ctx      context.Context // ends with the row
+		ctx      context.Context    // ends with the row
 		long     *threadlet.Threadlet
-	}
-	on := func(l *eventloop.Loop, fn func()) {
-		done := make(chan struct{})
-		require.NoError(t, l.Submit(func() { defer close(done); fn() }))
-		<-done
 	}
 	// signaled calls wait in a threadlet of l, again and again, and signals it until each wait has ended.
 	signaled := func(s *site, wait func() error) {
@@ -88,33 +79,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 		return c, func() { c.Close(); ln.Close() }
 	}
 	for name, waits := range map[string]func(s *site){
-		"Await, ctx": func(s *site) {
-			for range n {
-				_, err := s.own.Await(ended)
-				require.ErrorIs(t, err, context.Canceled)
-			}
-		},
-		"Race": func(s *site) {
-			on(s.l, func() {
-				for range n {
-					s.l.Promises().Race(s.own, s.p, s.l.Promises().Resolved(1))
-				}
-			})
-		},
-		"Any": func(s *site) {
-			on(s.l, func() {
-				for range n {
-					s.l.Promises().Any(s.own, s.p, s.l.Promises().Resolved(1))
-				}
-			})
-		},
-		"All": func(s *site) {
-			on(s.l, func() {
-				for range n {
-					s.l.Promises().All(s.own, s.p, s.l.Promises().Rejected(io.EOF)).Catch(func(error) (any, error) { return nil, nil })
-				}
-			})
-		},
 		"threadlet.Await, signal": func(s *site) {
 			signaled(s, func() error { _, err := threadlet.Await(promise.As[any](s.own)); return err })
 		},
@@ -171,44 +135,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 			defer ln.Close()
 			signaled(s, func() error { _, err := ln.Accept(); return err })
 		},
-		"OnAbort, remove": func(s *site) {
-			for range n {
-				s.c.Signal().OnAbort(func(error) {})()
-			}
-		},
-		"Context, cancel": func(s *site) {
-			for range n {
-				_, cancel := s.c.Signal().Context(context.Background())
-				cancel()
-			}
-		},
-		"Context, its parent ends": func(s *site) {
-			few := runtime.NumGoroutine() + 10
-			for range n {
-				parent, cancel := context.WithCancel(context.Background())
-				_, _ = s.c.Signal().Context(parent)
-				for cancel(); runtime.NumGoroutine() > few; { // each end has a goroutine, and the runtime keeps what a goroutine is made of
-					runtime.Gosched()
-				}
-			}
-		},
-		"AnySignal, dropped": func(s *site) {
-			for range n {
-				s.j.AnySignal(s.c.Signal()).OnAbort(func(error) {})()
-			}
-		},
-		"SignalFromContext, dropped": func(s *site) {
-			for range n {
-				s.j.SignalFromContext(s.ctx)
-			}
-		},
-		"Until, removed": func(s *site) {
-			target, listener := s.j.NewEventTarget(), js.NewEventListener(func(*js.Event) {})
-			for range n {
-				require.NoError(t, target.AddEventListener("x", listener, js.Until(s.c.Signal())))
-				target.RemoveEventListener("x", listener)
-			}
-		},
 		"Promisify, fn returns": func(s *site) {
 			for range n {
 				_, err := s.l.Promisify(s.ctx, func(context.Context) (any, error) { return nil, nil }).Await(context.Background())
@@ -238,9 +164,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 			var resolve, resolveOwn func(any)
 			s.p, resolve, _ = s.other.NewPromise()
 			s.own, resolveOwn, _ = s.l.NewPromise()
-			s.j, err = js.New(s.l)
-			require.NoError(t, err)
-			s.c = s.j.NewAbortController()
 			s.long, err = threadlet.Go(s.l, func() { _, _ = threadlet.Await(promise.As[any](s.own)) })
 			require.NoError(t, err)
 
@@ -259,7 +182,6 @@ func TestEndedWaitsLeaveNothing(t *testing.T) {
 			resolve(nil)
 			resolveOwn(nil)
 			end()
-			_ = s.c.Abort(nil)
 			require.NoError(t, s.long.Join(context.Background()))
 			if ran = s.l.Metrics().Run + s.other.Metrics().Run - ran; ran > 100 {
 				t.Errorf("%d callbacks run for waits that have ended", ran)
