@@ -367,6 +367,9 @@ func (p *player) isEnding() bool {
 func (p *player) end() {
 	l, t, r := p.l, p.t, p.rules
 	if !p.isEnding() {
+		p.mu.Lock()
+		r.asked = time.Now()
+		p.mu.Unlock()
 		t.want("Shutdown", l.shutdown(), nil)
 		p.mu.Lock()
 		r.ending = true

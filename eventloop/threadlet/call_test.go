@@ -72,7 +72,6 @@ func TestCallFails(t *testing.T) {
 		ask() // on a goroutine of its own
 		require.NoError(t, do(t, start(t), ask), name)
 	}
-	require.Panics(t, func() { _, _ = threadlet.Call(nil, l, func() (int, error) { return 0, nil }) }) //nolint:staticcheck // nil is what is tried
 	require.NoError(t, l.Close())
 	<-l.Done()
 	_, err := threadlet.Call(background, l, func() (int, error) { return 0, nil })
