@@ -31,7 +31,7 @@ func TestRunErrors(t *testing.T) {
 	}
 	_, err := h.Run(ctx, "a.js", "function f() {\n\tthrow new TypeError('no')\n}\nsetTimeout(() => f(), 1)")
 	var e *gojaloop.Error
-	if !errors.As(err, &e) || e.Message != "TypeError: no" || e.Code != 1 || e.Stack != "\tat f (a.js:2:8)\n\tat a.js:4:19" {
+	if !errors.As(err, &e) || e.Message != "TypeError: no" || e.Code != 1 || e.Stack != "\tat f (a.js:2:8)\n\tat a.js:4:18" {
 		t.Errorf("%#v", e)
 	}
 	if _, err := h.Run(ctx, "a.js", "1"); !errors.Is(err, gojaloop.ErrClosed) || !errors.Is(err, e) {
@@ -198,7 +198,7 @@ class C extends B {
 const f = () => { throw new C('no') };
 (() => f())()`)
 	var e *gojaloop.Error
-	if !errors.As(err, &e) || e.Stack != "\tat f (a.js:6:25)\n\tat a.js:7:9\n\tat a.js:7:12" {
+	if !errors.As(err, &e) || e.Stack != "\tat f (a.js:6:25)\n\tat a.js:7:8\n\tat a.js:7:12" {
 		t.Errorf("%q", e.Stack)
 	}
 }

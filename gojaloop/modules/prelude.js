@@ -26,6 +26,17 @@ const time = d => `${d.getHours() % 12 || 12}:${[d.getMinutes(), d.getSeconds()]
 for (const [name, f] of [['toLocaleDateString', date], ['toLocaleTimeString', time], ['toLocaleString', d => `${date(d)}, ${time(d)}`]]) {
 	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name]() { return Number.isNaN(this.getTime()) ? 'Invalid Date' : f(this) } }[name] })
 }
+// goja has a time zone's letters where Node has its name; zones that are not here keep their letters.
+const zones = { 'UTC+0000': 'Coordinated Universal Time' }
+for (const z of ['GMT+0000 Greenwich Mean', 'BST+0100 British Summer', 'JST+0900 Japan Standard', 'CST+0800 China Standard', 'IST+0530 India Standard',
+	...['Eastern', 'Central', 'Mountain', 'Pacific'].flatMap((n, i) => [`${n[0]}ST-0${5 + i}00 ${n} Standard`, `${n[0]}DT-0${4 + i}00 ${n} Daylight`]),
+	...['Western', 'Central', 'Eastern'].flatMap((n, i) => [`${n[0]}ET+0${i}00 ${n} European Standard`, `${n[0]}EST+0${i + 1}00 ${n} European Summer`])]) zones[z.slice(0, z.indexOf(' '))] = z.slice(z.indexOf(' ') + 1) + ' Time'
+for (const name of ['toString', 'toTimeString']) {
+	const text = Date.prototype[name]
+	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name]() {
+		return text.call(this).replace(/([+-]\d{4}) \((\w+)\)$/, (_, offset, letters) => `${offset} (${zones[letters + offset] || letters})`)
+	} }[name] })
+}
 go.inspect = (v, o) => go.module('inspect').inspect(v, o)
 
 // What V8 adds to the language, and scripts take for granted.

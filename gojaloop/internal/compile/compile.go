@@ -1,5 +1,5 @@
 // Package compile changes the syntax trees of scripts so that they do what the language says where goja's compiler does
-// otherwise. Positions and the source text of functions stay as they are.
+// otherwise, and calls are where Node says that they are. The source text of functions stays as it is.
 package compile
 
 import (
@@ -35,11 +35,9 @@ func Program(p *ast.Program, strict bool) (*goja.Program, error) {
 //   - new.target is undefined in a call without new: in goja it is that of a constructor that calls.
 //   - The stack of an error has V8's form where it is looked at as a property of that name.
 //   - Patterns that goja would match wrongly are replaced by equivalent ones, see [Pattern].
+//   - The position of a call is that of the name that is called: goja takes the parenthesis.
 func Mend(p *ast.Program) {
-	if !slices.ContainsFunc(triggers, func(s string) bool { return strings.Contains(p.File.Source(), s) }) {
-		return
-	}
-	m := &mender{fn: &function{}}
+	m := &mender{fn: &function{}, source: p.File.Source(), base: file.Idx(p.File.Base())}
 	m.stmts(p.Body)
 	if m.statics {
 		p.Body = begin(p.Body, identifier(Statics, p.Body[0].Idx0()))
@@ -48,9 +46,6 @@ func Mend(p *ast.Program) {
 		p.Body = begin(p.Body, identifier(Class, p.Body[0].Idx0()))
 	}
 }
-
-// triggers are what a source contains if there is something to mend. The last four begin a character that UTF-16 writes as a pair.
-var triggers = []string{"arguments", "eval", "target", ".stack", "RegExp", `\p`, `\P`, `\u`, "\xf0", "\xf1", "\xf2", "\xf3"}
 
 // function is a function that has arguments and a new.target of its own; arrow functions belong to the one around them.
 type function struct {
@@ -68,8 +63,10 @@ type function struct {
 
 type mender struct {
 	fn      *function
-	class   bool // the program mentions RegExp
-	statics bool // the program mentions RegExp.$1 or one of its kin
+	source  string
+	base    file.Idx // of the first byte of the source
+	class   bool     // the program mentions RegExp
+	statics bool     // the program mentions RegExp.$1 or one of its kin
 }
 
 func identifier(name string, at file.Idx) *ast.Identifier {
@@ -96,6 +93,24 @@ func stack(of *ast.Expression) {
 		stack(&e.Expression)
 	default:
 		*of = call(Stack, e.Idx0(), e)
+	}
+}
+
+// place moves a call to the name that is called, if its last token is one: V8 shows it there. Other calls are at their parenthesis.
+func (m *mender) place(n *ast.CallExpression) {
+	at := n.LeftParenthesis
+	switch c := n.Callee.(type) {
+	case *ast.Identifier:
+		at = c.Idx
+	case *ast.SuperExpression:
+		at = c.Idx
+	case *ast.DotExpression:
+		if word, _ := token.IsKeyword(c.Identifier.Name.String()); word == 0 || word >= token.LET {
+			at = c.Identifier.Idx
+		}
+	}
+	if name := m.source[at-m.base : n.LeftParenthesis-m.base]; !strings.Contains(name, ")") {
+		n.LeftParenthesis = at
 	}
 }
 

@@ -4,6 +4,7 @@ package compile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -182,6 +183,21 @@ func TestPatternsWithSurrogates(t *testing.T) {
 		v, err := run(t, fmt.Sprintf("[/%[1]s/g, new RegExp('%[1]s', 'g')].map(re => [...'%[2]s'.matchAll(re)].map(m => m.index + '+' + m[0].length)).join(' or ')", re.text, text.String()))
 		if got := strings.Join(want, ","); err != nil || v.String() != got+" or "+got {
 			t.Fatalf("seed %d: /%s/g in '%s': %v, %v; by the model %s", seed, re.text, text.String(), v, err, got)
+		}
+	}
+}
+
+// A call is where V8 has it: at its last token if that is a name, else at the parenthesis. | is the place.
+func TestPlacesOfCalls(t *testing.T) {
+	for _, marked := range []string{
+		"|f()", "|f /* of */ (1)", "(f)|(1)", "o.|f()", "o\t. |f (1)", "o['f']|(1)", "(o.f)|()", "o?.|f()", "o.f?.|()", "o.o.|f(o.f)",
+		"o.delete|()", "o.|let()", "|new f()", "|new o.f", "(() => f)()|()",
+	} {
+		before, after, _ := strings.Cut(marked, "|")
+		_, err := run(t, "var o = { f, delete: f, let: f, get o() { return o } }; function f() { throw new Error() }\n"+before+after)
+		var e *gojaloop.Error
+		if want := fmt.Sprintf("a.js:2:%d", len(before)+1); !errors.As(err, &e) || !strings.HasSuffix(e.Stack, want) {
+			t.Errorf("%s: %#v, want %s", marked, err, want)
 		}
 	}
 }

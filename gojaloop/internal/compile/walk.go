@@ -98,6 +98,7 @@ func (m *mender) expr(p *ast.Expression) {
 		if id, ok := n.Callee.(*ast.Identifier); ok && id.Name == "eval" {
 			m.fn.eval = true
 		}
+		m.place(n)
 		m.expr(&n.Callee)
 		m.exprs(n.ArgumentList)
 	case *ast.DotExpression:
