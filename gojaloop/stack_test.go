@@ -14,8 +14,8 @@ import (
 func TestStacks(t *testing.T) {
 	const f = "function f(m) { return new Error(m) }\n"
 	for _, c := range []struct{ name, source, want string }{
-		{"an error", f + "f('a').stack", "Error: a|    at f (a.js:1:24)|    at a.js:2:2"},
-		{"a message of two lines", f + "f('a\\nb').stack", "Error: a|b|    at f (a.js:1:24)|    at a.js:2:2"},
+		{"an error", f + "f('a').stack", "Error: a|    at f (a.js:1:24)|    at a.js:2:1"},
+		{"a message of two lines", f + "f('a\\nb').stack", "Error: a|b|    at f (a.js:1:24)|    at a.js:2:1"},
 		{"no message", "new Error().stack", "Error|    at a.js:1:1"},
 		{"one of the language", "try { null.x } catch (e) { e.stack }", "TypeError: Cannot read property 'x' of undefined|    at a.js:1:12"},
 		{"one of a class", "class E extends Error { constructor() { super('a'); this.name = 'E' } }\nnew E().stack", "E: a|    at a.js:2:1"},
@@ -25,14 +25,14 @@ func TestStacks(t *testing.T) {
 		{"of no error", "const o = { stack: [1], get() { return this.stack.pop() + this.stack.length } }; o.get()", "1"},
 		{"of a class above", "class A { get stack() { return 'a' } } class B extends A { get() { return super.stack } } new B().get()", "a"},
 		{"of nothing", "try { undefined.stack } catch (e) { e.message }", "Cannot read property 'stack' of undefined"},
-		{"printed", f + "const e = f('a'); e.stack; console.log(e)", "Error: a|    at f (a.js:1:24)|    at a.js:2:12|"},
+		{"printed", f + "const e = f('a'); e.stack; console.log(e)", "Error: a|    at f (a.js:1:24)|    at a.js:2:11|"},
 		{"not enumerable", f + "const e = f('a'); e.stack; Object.keys(e).length", "0"},
 		{"frozen", f + "const e = Object.freeze(f('a')); e.stack.includes('at f (a.js:1:24')", "true"},
 		{"a limit", f + "Error.stackTraceLimit = 1; f('a').stack", "Error: a|    at f (a.js:1:24)"},
 		{"no limit", f + "Error.stackTraceLimit = Math.max(10, undefined); f('a').stack.split('\\n').length", "3"},
 		{"call sites", f + `Error.prepareStackTrace = (e, sites) => [e.message, ...sites.map(s =>
 			[s.getFunctionName(), s.getFileName(), s.getLineNumber(), s.getColumnNumber(), s.isNative(), s.isEval(), String(s)].join())]
-		f('a').stack.join('|')`, "a|f,a.js,1,24,false,false,f (a.js:1:24)|,a.js,4,4,false,false,a.js:4:4"},
+		f('a').stack.join('|')`, "a|f,a.js,1,24,false,false,f (a.js:1:24)|,a.js,4,3,false,false,a.js:4:3"},
 		{"in native code", "Error.prepareStackTrace = (e, sites) => sites.map(s => s.getFileName()).join(); [1].map(() => new Error().stack)[0]", "a.js,,a.js"},
 		{"prepared by what looks at it", f + "Error.prepareStackTrace = e => e.stack.length; f('').stack > 20", "true"},
 		{"preparing throws", f + "Error.prepareStackTrace = () => { throw 7 }; try { f('a').stack } catch (e) { e }", "7"},
