@@ -95,7 +95,7 @@ func (l *Loop) unregisterThen(fd int, fn func()) error {
 	err := l.fds.Unregister(fd, fn, func(task func()) {
 		_ = l.enqueue(internal, task, true) // if the loop has ended and refuses or drops the task, fn is left over: see callLeft
 	})
-	if l.autoExit && l.fds.Len() == 0 {
+	if l.autoExit && !l.watches(l.guest.unneeded(false)) {
 		l.park.Wake() // to decide anew whether to end
 	}
 	if err != nil {

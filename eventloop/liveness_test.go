@@ -203,3 +203,38 @@ func stayAlive(t *testing.T, set int, exits bool) {
 		end()
 	}
 }
+
+// The last descriptor that keeps a loop alive is unregistered elsewhere, and one that nobody waits for stays: the loop ends.
+func TestLastNeededDescriptor(t *testing.T) {
+	for name, unregister := range map[string]func(l *eventloop.Loop, fd int) error{
+		"UnregisterFD":     (*eventloop.Loop).UnregisterFD,
+		"UnregisterFDThen": func(l *eventloop.Loop, fd int) error { return l.UnregisterFDThen(fd, func() {}) },
+	} {
+		l, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		needed, _ := newPair(t)
+		require.NoError(t, l.RegisterFD(needed, eventloop.EventRead, func(eventloop.IOEvents) {}))
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer listener.Close()
+		sender, err := net.Dial("tcp", listener.Addr().String())
+		require.NoError(t, err)
+		defer sender.Close()
+		accepted, err := listener.Accept()
+		require.NoError(t, err)
+		unused, err := threadlet.Wrap(l, accepted)
+		require.NoError(t, err)
+		th, err := threadlet.Go(l, func() {
+			_, _ = l.ScheduleTimer(time.Millisecond, func() { _, _ = sender.Write([]byte("x")) })
+			_, _ = unused.Read(make([]byte, 1)) // registers it
+		})
+		require.NoError(t, err)
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(context.Background()) }()
+		require.NoError(t, th.Join(context.Background()))
+		beat.Eventually(t, func() bool { return l.State() == eventloop.StateSleeping }, name+": the sleep")
+		require.True(t, l.Alive(), name)
+		require.NoError(t, unregister(l, needed), name)
+		require.NoError(t, beat.Receive(t, ended, name+": the end"))
+	}
+}
