@@ -76,7 +76,7 @@ var fdMutants = []mutant{
 		"if err == nil && s.changed.Load() {", "if err == nil {",
 		"each registration ends a sleep", "^TestRegistrationsLetTheLoopSleep$"},
 	{"fd-last-does-not-wake", "eventloop/fd.go",
-		"if l.autoExit && l.fds.Len() == 0 {", "if false {",
+		"if l.autoExit && !l.watches(l.guest.unneeded(false)) {", "if false {",
 		"an auto-exit loop whose last descriptor is unregistered sleeps on",
 		"^TestConformance$/^impl=main$/^AutoExit_FD$"},
 
