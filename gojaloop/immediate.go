@@ -26,26 +26,8 @@ type immediate struct {
 	in         *queue // nil when it is not pending
 	prev, next *immediate
 	object     *goja.Object
-	*immediateExtra
+	rare
 	unref bool
-}
-
-// immediateExtra is the part of an immediate that few immediates need. All others share noImmediateExtra, which is never
-// written.
-type immediateExtra struct {
-	args  []goja.Value
-	scope *scope
-	props properties
-}
-
-var noImmediateExtra = new(immediateExtra)
-
-// own returns the immediate's own extra, which may be written; it makes it on the first call.
-func (im *immediate) own() *immediateExtra {
-	if im.immediateExtra == noImmediateExtra {
-		im.immediateExtra = new(immediateExtra)
-	}
-	return im.immediateExtra
 }
 
 func (h *Host) setImmediate(call goja.FunctionCall) goja.Value {
@@ -58,7 +40,7 @@ func (h *Host) setImmediate(call goja.FunctionCall) goja.Value {
 
 func (ims *immediates) add(fn goja.Value, args []goja.Value) *immediate {
 	h := ims.host
-	im := &immediate{immediates: ims, fn: fn, immediateExtra: noImmediateExtra}
+	im := &immediate{immediates: ims, fn: fn, rare: rare{none}}
 	if args != nil {
 		im.own().args = args
 	}

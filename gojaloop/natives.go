@@ -214,7 +214,7 @@ func (h *Host) holdFor(goja.FunctionCall) goja.Value { return h.vm.ToValue(h.Hol
 // after calls a script's function after a delay, in milliseconds, of any length. Its timer has no ref.
 func (h *Host) after(call goja.FunctionCall) goja.Value {
 	const longest = float64(math.MaxInt64/2) / float64(time.Millisecond)
-	t := &timer{timers: &h.timers, fn: call.Argument(1), extra: none, unref: true}
+	t := &timer{timers: &h.timers, fn: call.Argument(1), rare: rare{none}, unref: true}
 	t.delay = time.Duration(min(call.Argument(0).ToFloat(), longest)) * time.Millisecond
 	h.timers.give(t)
 	return nil

@@ -20,7 +20,7 @@ func (h *Host) setTimer(call goja.FunctionCall, repeat bool) goja.Value {
 		panic(h.invalid(call.Argument(0), "callback"))
 	}
 	ts := &h.timers
-	t := &timer{timers: ts, fn: fn, extra: none, repeat: repeat}
+	t := &timer{timers: ts, fn: fn, rare: rare{none}, repeat: repeat}
 	if len(call.Arguments) > 2 {
 		t.own().args = rest(call.Arguments, 2)
 	}

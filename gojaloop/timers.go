@@ -70,28 +70,29 @@ type timer struct {
 	batch      *batch
 	set        uint64 // the value of timers.set when it was set
 	object     *goja.Object
-	*extra
+	rare
 	repeat, unref, cleared bool
 }
 
-// extra is the part of a timer that few timers need. All others share the variable none, which is never written.
+// extra is the part of a timer or an immediate that few of them need. All others share the variable none, which is never written.
 type extra struct {
 	args  []goja.Value
 	scope *scope
-	id    uint64 // 0 until a script asks for it; HTML timers have it from the start
+	id    uint64 // of a timer; 0 until a script asks for it; HTML timers have it from the start
 	level int    // nesting level, of HTML timers
 	began int64  // when an interval's callback began; the next delay counts from there
 	props properties
 }
 
 var none = new(extra)
+type rare struct{ *extra }
 
-// own returns the timer's own extra, which may be written; it makes it on the first call.
-func (t *timer) own() *extra {
-	if t.extra == none {
-		t.extra = new(extra)
+// own returns the extra of the timer or immediate alone, which may be written; it makes it on the first call.
+func (r *rare) own() *extra {
+	if r.extra == none {
+		r.extra = new(extra)
 	}
-	return t.extra
+	return r.extra
 }
 
 func (ts *timers) init(h *Host) {
