@@ -85,6 +85,7 @@ type extra struct {
 }
 
 var none = new(extra)
+
 type rare struct{ *extra }
 
 // own returns the extra of the timer or immediate alone, which may be written; it makes it on the first call.
@@ -96,8 +97,7 @@ func (r *rare) own() *extra {
 }
 
 func (ts *timers) init(h *Host) {
-	ts.host = h
-	ts.anchor = time.Now()
+	ts.host, ts.anchor = h, time.Now()
 	ts.onAlarm = func() { h.timersDue() }
 }
 
