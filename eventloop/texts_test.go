@@ -227,6 +227,7 @@ func TestWildErrors(t *testing.T) {
 						w := &wild{do: do(release)}
 						got := c.call(l, w)
 						require.True(t, wraps(got, w) && (c.want == nil || wraps(got, c.want)), "%T", got)
+						synctest.Wait() // what was rejected is reported before the end begins
 						if place == "an unhandled rejection at the end" {
 							close(release) // it is compared on the loop, which waits for that, too
 						} else {
