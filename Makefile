@@ -13,7 +13,7 @@ PACKAGES := ./... ./gojaloop/... ./gojaloop/cmd/loopjs/... ./gojaloop/modules/..
 CORE = $(shell $(GO) list -deps ./eventloop/flow ./eventloop/js ./eventloop/threadlet/... | grep '^github.com/turnloop/turnloop/') ./internal/programs
 RIVALS := $(addprefix ./,$(wildcard internal/alternate*))
 LOOPS := ./eventloop ./internal/poller $(RIVALS)
-TAGGED := ./eventloop ./eventloop/promise ./eventloop/threadlet ./internal/guest ./internal/sched/...
+TAGGED := ./eventloop ./eventloop/promise ./eventloop/threadlet ./internal/guest ./internal/park ./internal/sched/...
 SYSTEMS := linux darwin windows
 OTHER_SYSTEMS := freebsd netbsd openbsd dragonfly plan9
 
@@ -107,11 +107,11 @@ packages: need-go ## Compare loopjs with Node on Debian's packages for Node, whi
 # What fails says how to run its one schedule again: with TURNLOOP_TRACE, and ARGS='-run TestSchedules/its_name'.
 .PHONY: schedules
 schedules: need-go ## Run the loop under every schedule with two preemptions, and a million random ones (two minutes)
-	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
+	TURNLOOP_PREEMPTIONS=2 TURNLOOP_SCHEDULES=1000000 $(TEST) -tags schedules -timeout=1h -v -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet ./internal/park
 
 .PHONY: schedules-quick
 schedules-quick: need-go ## The same with one preemption, and fewer random ones (seconds)
-	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=50000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet
+	TURNLOOP_PREEMPTIONS=1 TURNLOOP_SCHEDULES=50000 $(TEST) -tags schedules -run TestSchedules $(ARGS) ./eventloop ./eventloop/promise ./eventloop/threadlet ./internal/park
 
 # The largest exploration takes gigabytes of memory.
 .PHONY: model

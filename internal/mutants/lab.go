@@ -37,7 +37,8 @@ type lab struct {
 type stage struct{ pkg, run, skip string }
 
 // schedules are the tests of a package that "make schedules-quick" runs.
-var schedules = map[string]string{"eventloop": "^TestSchedules$", "eventloop/threadlet": "^TestSchedules$"}
+var schedules = map[string]string{"eventloop": "^TestSchedules$", "eventloop/threadlet": "^TestSchedules$",
+	"eventloop/promise": "^TestSchedules$", "internal/park": "^TestSchedules$"}
 
 // tags returns the build tags of the stage's tests.
 func (s stage) tags() string {
@@ -107,7 +108,7 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 		return "", err
 	}
 	programs := map[string]string{} // by package and tags
-	for _, s := range stages(path.Dir(m.file), m.first) {
+	for _, s := range l.stages(path.Dir(m.file), m.first) {
 		key := strings.ReplaceAll(s.pkg, "/", "-") + s.tags()
 		program := programs[key]
 		if program == "" {
@@ -131,11 +132,21 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 }
 
 // parts are packages whose faults show in what the loop tells: where their own tests notice nothing, those of the loop have to.
-var parts = []string{"internal/place", "internal/observe", "internal/fdset", "internal/inbox", "internal/park", "internal/crew"}
+var parts = []string{"internal/place", "internal/observe", "internal/fdset", "internal/inbox", "internal/park", "internal/crew",
+	"internal/shared", "eventloop/promise"}
 
-func stages(pkg, first string) (all []stage) {
+// stages are the runs of a fault's tests, in order. The pattern first is of tests of the part, or of the loop.
+func (l *lab) stages(pkg, first string) (all []stage) {
 	if slices.Contains(parts, pkg) {
-		all, pkg = append(all, stage{pkg: pkg}), "eventloop"
+		own := stage{pkg: pkg}
+		if selects(first, testsOf(l.root, pkg)) {
+			all, first = append(all, stage{pkg: pkg, run: first}), ""
+			own.skip = all[0].run
+		}
+		if all = append(all, own); schedules[pkg] != "" {
+			all = append(all, stage{pkg: pkg, run: schedules[pkg]})
+		}
+		pkg = "eventloop"
 	}
 	if first != "" {
 		all = append(all, stage{pkg: pkg, run: first})
@@ -149,6 +160,27 @@ func stages(pkg, first string) (all []stage) {
 		all = append(all, stage{pkg: pkg, run: run})
 	}
 	return all
+}
+
+var testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
+
+// testsOf returns the names of a package's tests.
+func testsOf(root, pkg string) (names []string) {
+	files, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*_test.go")) // the pattern is none of a user's
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for _, found := range testFunc.FindAllSubmatch(text, -1) {
+			names = append(names, string(found[1]))
+		}
+	}
+	return names
+}
+
+// selects tells whether a pattern selects one of the tests. Of a pattern that goes on within a test its beginning counts.
+func selects(pattern string, tests []string) bool {
+	top, _, _ := strings.Cut(pattern, "$/")
+	match, err := regexp.Compile(top)
+	return err == nil && pattern != "" && slices.ContainsFunc(tests, match.MatchString)
 }
 
 // overlay writes the changed file, and a list that tells the go command to take it in place of the original. It returns the

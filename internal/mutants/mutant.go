@@ -4,26 +4,41 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
 	"strings"
 )
 
-// mutant is one seeded fault. Its text is replaced at the one place where it is, so that a change of the code that
-// makes the table stale does not go unnoticed.
-type mutant struct {
-	name  string // area/fault
-	file  string
-	old   string
-	new   string
+// fault is a row of a table. Its old text is replaced at the one place of its file where it is, so that a change of the code
+// that makes the table stale does not go unnoticed.
+type fault struct {
+	name  string // area-fault
 	harm  string // what would go wrong for a user
 	first string // pattern of tests to begin with, to save time; all others follow if these notice nothing
+	old   string
+	new   string
 }
 
-func allMutants() []mutant {
-	return slices.Concat(loopMutants, boundsMutants, fdMutants, groupMutants, seenMutants, helperMutants, wheelMutants,
-		partMutants, adapterMutants, gojaMutants)
+// faults are the rows of a table, by file.
+type faults map[string][]fault
+
+// mutant is one seeded fault.
+type mutant struct {
+	fault
+	file string
+}
+
+func allMutants() (all []mutant) {
+	for _, table := range []faults{loopMutants, partMutants, builtMutants, gojaMutants, rivalMutants} {
+		for _, file := range slices.Sorted(maps.Keys(table)) {
+			for _, f := range table[file] {
+				all = append(all, mutant{f, file})
+			}
+		}
+	}
+	return all
 }
 
 func (m mutant) apply(text string) (string, error) {

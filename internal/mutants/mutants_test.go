@@ -24,6 +24,13 @@ import (
 // Every mutant has its place in the code as it is, a name of its own, and says what it is about.
 func TestTable(t *testing.T) {
 	names, style := map[string]bool{}, regexp.MustCompile(`^[a-z]+(-[a-z]+)+$`)
+	known := map[string][]string{}
+	tests := func(pkg string) []string {
+		if known[pkg] == nil {
+			known[pkg] = testsOf(filepath.Join("..", ".."), pkg)
+		}
+		return known[pkg]
+	}
 	for _, m := range allMutants() {
 		if names[m.name] || !style.MatchString(m.name) || m.harm == "" || m.old == m.new {
 			t.Errorf("%q is no good", m.name)
@@ -36,8 +43,12 @@ func TestTable(t *testing.T) {
 		if _, err := m.apply(string(text)); err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
-		if _, err := regexp.Compile(m.first); err != nil {
-			t.Errorf("%s: %v", m.name, err)
+		of := []string{path.Dir(m.file)}
+		if slices.Contains(parts, of[0]) {
+			of = append(of, "eventloop")
+		}
+		if m.first != "" && !slices.ContainsFunc(of, func(pkg string) bool { return selects(m.first, tests(pkg)) }) {
+			t.Errorf("%s: no test of %s is %s", m.name, of, m.first)
 		}
 	}
 }

@@ -30,6 +30,9 @@ func (p *Park) SleepOf(late time.Duration) (timed, yields bool) {
 	return way == wakeTimed, way == wakeAndYield
 }
 
+// Measured tells whether the waker of the sleep is to read the clock.
+func (p *Park) Measured() bool { return p.handover.way.Load() == wakeTimed }
+
 // SleepUnwoken is a sleep that nobody ends; it returns how many are left until one is measured.
 func (p *Park) SleepUnwoken() int {
 	p.prepareWake()

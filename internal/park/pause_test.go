@@ -39,6 +39,9 @@ func TestPausesOfATick(t *testing.T) {
 					return fmt.Errorf("pause %d: %v, brought something: %v", n, paused, brought)
 				}
 			}
+			if b.Idle() {
+				return errors.New("it may sleep, with all pauses used and before a tick has new ones")
+			}
 		}
 		return nil
 	})
