@@ -5,7 +5,6 @@ package alternateone
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/turnloop/turnloop/internal/loopapi"
@@ -14,7 +13,6 @@ import (
 
 type (
 	Queue = queue
-	Line  = line
 	Task  = task
 )
 
@@ -36,10 +34,6 @@ func (q *queue) Pop() (Task, error) { return q.pop() }
 
 // HeadSlots returns the slots of the first chunk, of which the queue may let go.
 func (q *queue) HeadSlots() *[chunkSize]task { return &q.head.slots }
-
-func (q *line) Push(t Task) error  { return q.push(t) }
-func (q *line) Pop() (Task, error) { return q.pop() }
-func (q *line) Cap() int           { return cap(q.tasks) }
 
 // Transition moves the loop's state, as the loop does.
 func (l *Loop) Transition(to loopapi.State) {
@@ -73,14 +67,11 @@ func (l *Loop) Announced() int {
 	return int(l.announced - l.admitted)
 }
 
-// TableLocked and IngressLocked tell whether anybody holds the lock.
-func (l *Loop) TableLocked() bool   { return locked(&l.table.mu) }
-func (l *Loop) IngressLocked() bool { return locked(&l.mu) }
-
-func locked(mu *sync.Mutex) bool {
-	free := mu.TryLock()
+// TableLocked tells whether anybody holds the lock of the table.
+func (l *Loop) TableLocked() bool {
+	free := l.table.mu.TryLock()
 	if free {
-		mu.Unlock()
+		l.table.mu.Unlock()
 	}
 	return !free
 }

@@ -209,29 +209,11 @@ func TestViolationInCallback(t *testing.T) {
 	}
 }
 
-// TestViolationElsewhere breaks an invariant that a producer finds while the loop sleeps: the loop's own goroutine
-// panics as well.
-func TestViolationElsewhere(t *testing.T) {
-	l := newLoop(t, loopapi.Config{})
-	found := make(chan any, 1)
-	go func() {
-		defer func() { found <- recover() }()
-		alternateone.RunHere(l)
-	}()
-	awaitSleep(t, l)
-	l.Miscount(1)
-	e := violation(t, func() { _ = l.Submit(noop) })
-	if got := beat.Receive(t, found, "a sleeping loop to end although an invariant is violated"); got != any(e) {
-		t.Errorf("Run panicked with %v, want %v", got, e)
-	}
-}
-
 // spy is a poller whose calls can be watched, and can fail.
 type spy struct {
 	rival.Poller
-	before  func(method string) error // a Wait, Wake, Add or Reset; the call fails with its error
-	after   func()                    // a Wait
-	unknown bool                      // a Wait tells of a descriptor that is not registered
+	before func(method string) error // a Wait, Wake or Add; the call fails with its error
+	after  func()                    // a Wait
 }
 
 // spyOn has a fresh loop wait with s.
@@ -252,14 +234,10 @@ func (s *spy) Wait(timeout time.Duration) ([]poller.Event, error) {
 	if s.after != nil {
 		s.after()
 	}
-	if s.unknown {
-		events = append(events, poller.Event{FD: 1 << 20, Events: loopapi.EventRead})
-	}
 	return events, err
 }
 
-func (s *spy) Reset() error { return unless(s.before("Reset"), s.Poller.Reset) }
-func (s *spy) Wake() error  { return unless(s.before("Wake"), s.Poller.Wake) }
+func (s *spy) Wake() error { return unless(s.before("Wake"), s.Poller.Wake) }
 func (s *spy) Add(fd int, events loopapi.IOEvents, tag uint32) error {
 	return unless(s.before("Add"), func() error { return s.Poller.Add(fd, events, tag) })
 }

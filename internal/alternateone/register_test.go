@@ -6,7 +6,6 @@ package alternateone_test
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -108,29 +107,6 @@ func TestTableInvariants(t *testing.T) {
 					t.Error("the poller's lock is still held")
 				}
 			})
-		}
-	}
-}
-
-func TestRegistrationErrors(t *testing.T) {
-	l := newLoop(t, loopapi.Config{})
-	fd := readable(t)
-	must(t, l.RegisterFD(fd, loopapi.EventRead, ignore))
-	for _, row := range []struct {
-		err, cause error
-		op         string
-	}{
-		{l.RegisterFD(fd, 0, nil), loopapi.ErrNilCallback, "RegisterFD"},
-		{l.RegisterFD(fd, 0, ignore), loopapi.ErrFDAlreadyRegistered, "RegisterFD"},
-		{l.RegisterFD(-1, 0, ignore), syscall.EBADF, "RegisterFD"},
-		{l.ModifyFD(fd, 1<<20), nil, "ModifyFD"},
-		{l.ModifyFD(fd+1, 0), loopapi.ErrFDNotRegistered, "ModifyFD"},
-		{l.UnregisterFD(fd + 1), loopapi.ErrFDNotRegistered, "UnregisterFD"},
-	} {
-		var e *alternateone.LoopError
-		if !errors.As(row.err, &e) || e.Op != row.op || e.Context["descriptor"] == nil ||
-			row.cause != nil && !errors.Is(e, row.cause) {
-			t.Errorf("got %+v, want %s to fail with %v", row.err, row.op, row.cause)
 		}
 	}
 }

@@ -1,36 +1,12 @@
 package alternateone_test
 
-// The memory of the queues. That they keep their order is what the conformance kit proves.
+// The memory of the queue. That it keeps its order is what the conformance kit proves.
 
 import (
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/alternateone"
 )
-
-// TestLineStaysSmall keeps a line from ever being empty: popping moves nothing, and yet the slice does not grow for ever.
-func TestLineStaysSmall(t *testing.T) {
-	var q alternateone.Line
-	must(t, q.Push(alternateone.NewTask(1, noop)))
-	for range 100_000 {
-		must(t, q.Push(alternateone.NewTask(1, noop)))
-		_, err := q.Pop()
-		must(t, err)
-	}
-	if q.Cap() > 64 {
-		t.Errorf("a line of at most 2 microtasks has room for %d", q.Cap())
-	}
-	for range 10_000 {
-		must(t, q.Push(alternateone.NewTask(1, noop)))
-	}
-	for range 10_001 {
-		_, err := q.Pop()
-		must(t, err)
-	}
-	if q.Cap() > 4096 {
-		t.Errorf("after a burst an empty line has room for %d", q.Cap())
-	}
-}
 
 // TestChunkCleared looks at the whole of a chunk when the queue has let go of it, where every slot has been written to.
 func TestChunkCleared(t *testing.T) {

@@ -9,21 +9,13 @@ import (
 	"github.com/turnloop/turnloop/internal/rival"
 )
 
-type (
-	List = list
-	Ring = ring
-)
+type List = list
 
 func (q *list) Push(fn func()) { q.push(fn) }
 func (q *list) Pop() func()    { return q.pop() }
 
 // Slots returns those of the first chunk.
 func (q *list) Slots() []func() { return q.head.fns[:] }
-
-func (r *ring) Push(fn func()) { r.push(fn) }
-func (r *ring) Pop() func()    { return r.pop() }
-func (r *ring) Shrink()        { r.shrink() }
-func (r *ring) Cap() int       { return len(r.fns) }
 
 func (l *Loop) Verify() time.Duration        { return l.verify() }
 func (l *Loop) LockIngress() (unlock func()) { l.in.mu.Lock(); return l.in.mu.Unlock }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,34 +62,6 @@ func TestFailuresOfThePoller(t *testing.T) {
 	must(t, <-run)
 	if log.count("eventloop: close the poller: injected") != 1 {
 		t.Error("the failure was not logged once")
-	}
-}
-
-// TestGoexitStarvesNothing has timers that end the loop's goroutine each time and re-arm themselves.
-func TestGoexitStarvesNothing(t *testing.T) {
-	var reports atomic.Int64
-	l := newRunning(t, loopapi.Config{OnPanic: func(e *loopapi.PanicError) {
-		if !errors.Is(e, loopapi.ErrGoexit) {
-			t.Errorf("reported: %v", e)
-		}
-		reports.Add(1)
-	}})
-	var again func()
-	again = func() {
-		if _, err := l.ScheduleTimer(0, again); err == nil {
-			runtime.Goexit()
-		}
-	}
-	_, err := l.ScheduleTimer(0, again)
-	must(t, err)
-	for range 100 {
-		ran := make(chan struct{})
-		must(t, l.Submit(func() { close(ran) }))
-		beat.Receive(t, ran, "a task beside a timer that always calls Goexit")
-	}
-	must(t, l.Shutdown(context.Background()))
-	if reports.Load() == 0 {
-		t.Error("Goexit was not reported")
 	}
 }
 

@@ -1,6 +1,6 @@
 package alternatethree_test
 
-// The memory of the queues, and the lock that the loop's own microtasks do without. That queues keep their order is what the
+// The memory of the queue, and the lock that the loop's own microtasks do without. That queues keep their order is what the
 // conformance kit proves.
 
 import (
@@ -28,19 +28,6 @@ func TestChunksAreClearedInFull(t *testing.T) {
 		if fn != nil {
 			t.Errorf("slot %d of a chunk that was given back is not clear", i)
 		}
-	}
-}
-
-func TestRingGivesABurstBack(t *testing.T) {
-	var r alternatethree.Ring
-	for range 5000 {
-		r.Push(func() {})
-	}
-	for range 5000 {
-		r.Pop()
-	}
-	if r.Shrink(); r.Cap() > 1024 {
-		t.Errorf("an empty ring keeps a buffer of %d", r.Cap())
 	}
 }
 

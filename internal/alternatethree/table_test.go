@@ -7,11 +7,8 @@ package alternatethree_test
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/turnloop/turnloop/internal/alternatethree"
 	"github.com/turnloop/turnloop/internal/beat"
@@ -83,53 +80,6 @@ func TestRegistrationDoesNotDisturbTheSleep(t *testing.T) {
 	}
 }
 
-// TestGhosts has the poller fail to remove a descriptor, and go on to report it. The set is built anew, once that works; what
-// cannot be watched any more is unregistered. Both failures are logged.
-func TestGhosts(t *testing.T) {
-	for _, row := range []struct {
-		removed error
-		silent  bool // UnregisterFD does not return the error
-	}{{unix.EBADF, true}, {unix.ENOENT, true}, {errInjected, false}} {
-		log := newDiary(t)
-		c := newCalls(t)
-		for _, fd := range []int{7, 8, 9} {
-			c.register(fd, strconv.Itoa(fd), nil)
-		}
-		ghost := poller.Event{FD: 7, Tag: c.p.tag(7), Events: read}
-		c.fire(poller.Event{FD: 7, Tag: ghost.Tag + 1, Events: read})
-		if c.p.count("Reset") != 0 {
-			t.Error("a stale event alone made the loop reset the poller")
-		}
-		c.p.failing("Remove", row.removed, 1)
-		if err := c.l.UnregisterFD(7); (err == nil) != row.silent {
-			t.Errorf("UnregisterFD returned %v after %v", err, row.removed)
-		}
-		c.p.failing("Reset", errInjected, 2)
-		c.fire(ghost)
-		c.fire(ghost)
-		c.p.failing("Add", unix.EBADF, 1) // another one is closed as well
-		added := c.p.count("Add")
-		c.fire(ghost)
-		c.fire(ghost) // nothing was closed since
-		if c.p.count("Reset") != 3 || c.p.count("Add") != added+2 {
-			t.Errorf("%d resets and %d additions after four reports of a ghost, and two failed resets, want 3 and 2",
-				c.p.count("Reset"), c.p.count("Add")-added)
-		}
-		if stays, lost := log.count("forget closed descriptors: injected"), log.count(" again: "); stays != 1 || lost != 1 {
-			t.Errorf("that the ghost stays was logged %d times, that another was lost %d times, want once", stays, lost)
-		}
-		kept := 8
-		if errors.Is(c.l.ModifyFD(8, read), loopapi.ErrFDNotRegistered) {
-			kept = 9
-		}
-		c.ready(kept)
-		c.want("the one that is registered", strconv.Itoa(kept))
-		if err := c.l.UnregisterFD(8 + 9 - kept); !errors.Is(err, loopapi.ErrFDNotRegistered) {
-			t.Errorf("UnregisterFD of the lost descriptor returned %v", err)
-		}
-	}
-}
-
 // TestErrorsSayWhatWasAttempted looks at every error of the system that registration can meet.
 func TestErrorsSayWhatWasAttempted(t *testing.T) {
 	c := newCalls(t)
@@ -159,24 +109,5 @@ func TestErrorsSayWhatWasAttempted(t *testing.T) {
 	c.register(7, "7", nil)
 	if err := c.l.RegisterFD(7, read, func(loopapi.IOEvents) {}); !errors.Is(err, loopapi.ErrFDAlreadyRegistered) {
 		t.Errorf("the second registration returned %v", err)
-	}
-}
-
-// TestCheckpointWithinABatch passes over a descriptor where the checkpoint is due, which is due nevertheless.
-func TestCheckpointWithinABatch(t *testing.T) {
-	c := newCalls(t)
-	fds := make([]int, 66)
-	for i := range fds {
-		fds[i] = i + 1
-		c.register(fds[i], "io", nil)
-	}
-	must(t, c.l.UnregisterFD(1))
-	c.register(1, "first", func(loopapi.IOEvents) {
-		must(t, c.l.UnregisterFD(64))
-		must(t, c.l.ScheduleMicrotask(func() { c.seen = append(c.seen, "microtask") }))
-	})
-	c.ready(fds...)
-	if got := slices.Index(c.seen, "microtask"); got != 63 || len(c.seen) != 66 {
-		t.Errorf("of a batch of %d calls %d came before the microtask of the first, want 63 of 66", len(c.seen), got)
 	}
 }

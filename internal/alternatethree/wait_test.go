@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -273,8 +272,7 @@ func TestWakesCoalesce(t *testing.T) {
 	}
 }
 
-// TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears, even if the logger calls
-// Goexit.
+// TestFailedWaitEndsTheLoop lets the system refuse to wait: what was accepted runs, and everyone hears.
 func TestFailedWaitEndsTheLoop(t *testing.T) {
 	p, log := newFake(), newDiary(t)
 	ran := false
@@ -301,19 +299,4 @@ func TestFailedWaitEndsTheLoop(t *testing.T) {
 	if err := l.Shutdown(context.Background()); err != loopapi.ErrLoopTerminated {
 		t.Errorf("Shutdown returned %v", err)
 	}
-
-	p = newFake()
-	p.failing("Wait", errInjected, 1)
-	logTo(t, exitHandler{})
-	l, _ = newOn(t, p)
-	beat.Receive(t, l.Done(), "the end of a loop that cannot wait, and whose logger calls Goexit")
-}
-
-type exitHandler struct{ slog.Handler }
-
-func (exitHandler) Enabled(context.Context, slog.Level) bool { return true }
-
-func (exitHandler) Handle(context.Context, slog.Record) error {
-	runtime.Goexit()
-	return nil
 }

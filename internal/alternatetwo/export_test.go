@@ -10,9 +10,6 @@ import (
 const (
 	SegmentSize = segmentSize
 	TableSize   = tableSize
-	MostYields  = mostYields
-	SlowYield   = slowYield
-	SlowBan     = slowBan
 )
 
 type Lane struct{ lane }
@@ -81,7 +78,6 @@ func NewRing(size int, start uint32) *Ring {
 func (r *Ring) Push(fn func()) { r.push(fn) }
 func (r *Ring) Pop() func()    { return r.pop() }
 func (r *Ring) Empty() bool    { return r.empty() }
-func (r *Ring) Spill() int     { return len(r.spill) }
 
 type Wheel struct{ wheel }
 
@@ -103,21 +99,3 @@ func (l *Loop) Wait(timeout time.Duration) time.Duration {
 
 // PretendOver ends the pretence, so that the loop can be closed.
 func (l *Loop) PretendOver() { l.state.swap(sleeping, awake) }
-
-// NextBudget feeds the linger budget with a tick that used some of its yields, and returns what the next tick is granted.
-func (l *Loop) NextBudget(used, hits int, now, took int64) int {
-	l.linger.left -= used
-	l.linger.hits = hits
-	l.linger.setBudget(now, took)
-	return l.linger.yields
-}
-
-// BreakPoller makes every wait fail, as long as nobody else gets the poller's number; the runtime's own poller, which
-// its first timer opens, is there before.
-func (l *Loop) BreakPoller() {
-	time.Sleep(time.Microsecond)
-	_ = l.poller.Close()
-}
-
-// RaiseWaking does what a producer does that is about to write the eventfd.
-func (l *Loop) RaiseWaking() { l.waking.Store(true) }

@@ -5,9 +5,7 @@ package alternatetwo_test
 // Tests of the table of descriptors.
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -53,42 +51,6 @@ func TestTableEnd(t *testing.T) {
 			t.Errorf("ModifyFD(%d): %v", fd, err)
 		}
 	}
-}
-
-// faultyLog is a logger that panics once.
-type faultyLog struct {
-	slog.Handler
-	done *atomic.Bool
-}
-
-func (h faultyLog) Enabled(context.Context, slog.Level) bool { return true }
-
-func (h faultyLog) Handle(context.Context, slog.Record) error {
-	if h.done.Swap(true) {
-		return nil
-	}
-	panic("logger")
-}
-
-// TestLoggerPanicsInSleep: a wait that fails is logged, and a logger that panics there does not leave the loop running
-// in the state of sleep, in which it could not sleep again.
-func TestLoggerPanicsInSleep(t *testing.T) {
-	var logged atomic.Bool
-	defer slog.SetDefault(slog.Default())
-	slog.SetDefault(slog.New(faultyLog{slog.DiscardHandler, &logged}))
-	reported := make(chan struct{})
-	l, err := alternatetwo.New(loopapi.Config{OnPanic: func(*loopapi.PanicError) { close(reported) }})
-	must(t, err)
-	l.BreakPoller()
-	ended := make(chan error)
-	go func() { ended <- l.Run(context.Background()) }()
-	beat.Receive(t, reported, "the report of the logger's panic")
-	state := make(chan loopapi.State)
-	must(t, l.Submit(func() { state <- l.State() }))
-	if s := beat.Receive(t, state, "a task"); s != loopapi.StateRunning {
-		t.Errorf("a callback runs in state %d", s)
-	}
-	must(t, l.Shutdown(context.Background()), <-ended)
 }
 
 // TestRegisterRaces: goroutines that fight over one descriptor leave its entry and the poller's set in agreement.

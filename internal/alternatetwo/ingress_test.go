@@ -162,27 +162,3 @@ func TestLaneCloseAtSeam(t *testing.T) {
 		t.Fatalf("%d functions of %d came out", ran, alternatetwo.SegmentSize+1)
 	}
 }
-
-// TestLaneSeal: sealing takes effect exactly when the lane is empty, at every fill level.
-func TestLaneSeal(t *testing.T) {
-	for n := range 2*alternatetwo.SegmentSize + 2 {
-		q := alternatetwo.NewLane()
-		for range n {
-			q.Push(func() {})
-		}
-		if n > 0 && q.Seal() {
-			t.Fatalf("a lane with %d functions was sealed", n)
-		}
-		for range n {
-			if !q.Push(func() {}) {
-				t.Fatalf("an attempt to seal a lane with %d functions closed it", n)
-			}
-		}
-		for range 2 * n {
-			q.Pop()
-		}
-		if !q.Seal() || q.Push(func() {}) || !q.Seal() {
-			t.Fatalf("an empty lane that held %d functions was not sealed", n)
-		}
-	}
-}

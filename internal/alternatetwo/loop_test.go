@@ -1,6 +1,6 @@
 package alternatetwo_test
 
-// Tests of wake-ups and of the wait before a sleep.
+// Tests of wake-ups.
 
 import (
 	"context"
@@ -66,56 +66,6 @@ func TestWakeCoalesced(t *testing.T) {
 		}
 		if early > 2 {
 			t.Fatalf("one wake-up ended %d waits", 1+early)
-		}
-	}
-}
-
-// TestWakeSkippedWhileRaised: who finds the flag raised makes no system call, so no wake-up is left for the next wait.
-// A signal may end a wait as well, but not each of several.
-func TestWakeSkippedWhileRaised(t *testing.T) {
-	for range 5 {
-		l := pretender(t)
-		l.RaiseWaking()
-		must(t, l.Submit(func() {}))
-		if l.Wait(short) >= short {
-			return
-		}
-	}
-	t.Fatal("a submission that found the flag raised ended the wait")
-}
-
-// TestLinger: the budget grows with hits up to its bound, shrinks to one without, and slow yields suspend it.
-func TestLinger(t *testing.T) {
-	l, err := alternatetwo.New(loopapi.Config{})
-	must(t, err)
-	defer l.Close()
-	const now, took = 1e9, 10 * alternatetwo.SlowYield
-	const over = now + alternatetwo.SlowBan*took
-	granted := 0
-	for _, row := range []struct {
-		what      string
-		ticks     int
-		all       bool // the tick uses all yields, otherwise one, or none while there are none
-		hits      int
-		now, took int64
-		want      int
-	}{
-		{"a new loop", 1, true, 0, 0, 0, 1},
-		{"a loop whose yields bring work", 20, false, 1, 0, 1, alternatetwo.MostYields},
-		{"a loop whose yields bring nothing", 20, true, 0, 0, 1, 1},
-		{"a loop whose yields are slow", 1, true, 1, now, took, 0},
-		{"a loop just before the end of the suspension", 1, true, 0, over - 1, 1, 0},
-		{"a loop at the end of the suspension", 1, true, 0, over, 1, 1},
-	} {
-		for range row.ticks {
-			used := granted
-			if !row.all {
-				used = min(used, 1)
-			}
-			granted = l.NextBudget(used, row.hits, row.now, row.took)
-		}
-		if granted != row.want {
-			t.Errorf("%s is granted %d yields, want %d", row.what, granted, row.want)
 		}
 	}
 }

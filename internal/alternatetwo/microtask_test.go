@@ -52,22 +52,6 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestRingSteadyOverflow: an overflow that never gets empty does not grow while what is queued stays the same.
-func TestRingSteadyOverflow(t *testing.T) {
-	const size, queued = 64, 100
-	r := alternatetwo.NewRing(size, 0)
-	for range queued {
-		r.Push(func() {})
-	}
-	for range 1000 * size {
-		r.Pop()
-		r.Push(func() {})
-		if n := r.Spill(); n > 2*queued {
-			t.Fatalf("an overflow of %d with %d functions queued", n, queued)
-		}
-	}
-}
-
 // TestAdoptIsBounded: the loop takes in what was scheduled when it began, not what comes while it waits for a producer, or
 // else producers that never stop would keep it from everything else.
 func TestAdoptIsBounded(t *testing.T) {

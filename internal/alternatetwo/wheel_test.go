@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/alternatetwo"
-	"github.com/turnloop/turnloop/internal/rival"
 )
 
 // TestWheelModel compares with a list sorted by deadline, equal ones by insertion. Spans reach from single
@@ -77,20 +76,6 @@ func TestWheelModel(t *testing.T) {
 			if len(gone) > 0 && w.Remove(gone[rng.IntN(len(gone))].id) {
 				t.Fatal("a timer that is gone was found")
 			}
-		}
-	}
-}
-
-// TestWheelNext: without cancelled timers next is exact, so an idle loop is not woken on the way to a far deadline.
-func TestWheelNext(t *testing.T) {
-	var w alternatetwo.Wheel
-	if w.Next() != rival.Never {
-		t.Fatal("an empty wheel has a deadline")
-	}
-	for _, deadline := range []int64{rival.Never, 400 * 86400e9, 3600e9 + 17, 5e6, 4999999, 63, 1} {
-		w.Insert(deadline, 0, func() {})
-		if w.Next() != deadline {
-			t.Fatalf("next is %d, want %d", w.Next(), deadline)
 		}
 	}
 }

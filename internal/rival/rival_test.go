@@ -4,7 +4,6 @@ package rival_test
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -84,46 +83,6 @@ func TestWatch(t *testing.T) {
 		if err := rival.Watch(p, 1, 0, 2); (err == nil) == (refusal == errRefused) || p.modified != known {
 			t.Errorf("after %v from Add, Watch returned %v, and has modified the descriptor: %v", refusal, err, p.modified)
 		}
-	}
-}
-
-// TestFollow ends a context before and after Follow, and a loop before its context.
-func TestFollow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for name, row := range map[string]struct{ before, after, ended bool }{
-			"ends before": {before: true}, "ends after": {after: true}, "ends too late": {after: true, ended: true},
-		} {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var calls atomic.Int64
-			var b rival.Base
-			if b.Init(); row.before {
-				cancel()
-			}
-			b.Follow(ctx, func() { calls.Add(1) })
-			if row.ended {
-				b.End()
-			}
-			cancel()
-			synctest.Wait()
-			if got := calls.Load() == 1; got == row.ended {
-				t.Errorf("a context that %s has ended the loop: %v", name, got)
-			}
-		}
-	})
-}
-
-// TestAwait: whoever waits hears of the end, and a context's end is second to it.
-func TestAwait(t *testing.T) {
-	var b rival.Base
-	b.Init()
-	b.Own()
-	ended, cancel := context.WithCancel(t.Context())
-	if cancel(); b.Await(ended) != context.Canceled || !b.OnLoop() {
-		t.Error("the end of the context is not heard, or the owner not known")
-	}
-	if b.End(); b.Await(ended) != nil || b.OnLoop() {
-		t.Error("the end of the loop is second to that of the context, or the loop has an owner still")
 	}
 }
 

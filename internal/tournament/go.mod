@@ -5,7 +5,6 @@ go 1.26.0
 require github.com/turnloop/turnloop v0.1.0
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	github.com/panjf2000/gnet/v2 v2.9.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/turnloop/turnloop/internal/gojabaseline v0.1.0
