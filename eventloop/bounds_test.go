@@ -124,55 +124,6 @@ func TestSlowBehindQuick(t *testing.T) {
 	}
 }
 
-// Each kind that has no end takes its share of a tick: a timer beside two of them waits for no more than that.
-func TestTimerBesideFloods(t *testing.T) {
-	const ms = time.Millisecond
-	for name, post := range map[string]func(*eventloop.Loop, func()) error{
-		"tasks": (*eventloop.Loop).Submit, "internal tasks": (*eventloop.Loop).SubmitInternal,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l, ended := running(t, nil)
-			stop := false
-			flood := func(post func(fn func()) error) {
-				for range 200 {
-					var again func()
-					again = func() {
-						if time.Sleep(ms / 10); !stop {
-							require.NoError(t, post(again))
-						}
-					}
-					require.NoError(t, post(again))
-				}
-			}
-			n, worst := 0, time.Duration(0)
-			var due time.Time
-			var measure func()
-			measure = func() {
-				if n++; n > 1 {
-					worst = max(worst, time.Since(due))
-				}
-				if stop = n == 200; !stop {
-					due = time.Now().Add(ms)
-					_, err := l.ScheduleTimerAs(eventloop.TimerCritical, ms, measure)
-					require.NoError(t, err)
-				}
-			}
-			require.NoError(t, onLoop(t, l, func() error {
-				measure()
-				flood(func(fn func()) error { _, err := l.ScheduleTimer(0, fn); return err })
-				flood(func(fn func()) error { return post(l, fn) })
-				return nil
-			}))
-			time.Sleep(time.Minute)
-			shutDown(t, l)
-			require.NoError(t, <-ended)
-			require.Equal(t, 200, n)
-			require.Less(t, worst, 6*ms, name)
-			require.Greater(t, worst, ms, name)
-		})
-	}
-}
-
 // An internal task that submits itself for ever keeps external tasks waiting, and no threadlet.
 func TestThreadletsBesideInternalTasks(t *testing.T) {
 	const yields, most = 2000, 4_000_000

@@ -160,70 +160,6 @@ func TestEndOfWhatOthersBring(t *testing.T) {
 	}
 }
 
-// What workers bring runs, and what that brings is bounded, each time: the end comes soon after the last worker.
-func TestEndOfWhatWorkersBring(t *testing.T) {
-	const workers, each, slow = 3, 10, 200 * time.Microsecond
-	for name, by := range lanesOf {
-		ran := 0
-		took := endsSoon(t, func(l *eventloop.Loop) {
-			var again func()
-			again = func() {
-				ran++
-				for range 10 {
-					_ = by(l, again)
-				}
-				time.Sleep(slow)
-			}
-			for i := range workers {
-				l.Promisify(context.Background(), func(context.Context) (any, error) {
-					time.Sleep(time.Duration(i+1) * time.Second)
-					for range each {
-						if l.SubmitInternal(again) != nil {
-							ran = -1 << 30
-						}
-					}
-					return nil, nil
-				})
-			}
-		})
-		last := took - workers*time.Second
-		require.Less(t, last, each*(quota.Each+1)*slow+10*time.Millisecond, name)
-		require.Greater(t, ran, workers*each*quota.Each/4, name) // Finally takes three
-	}
-}
-
-// What others bring has a number too.
-func TestEndOfWhatOthersBringQuickly(t *testing.T) {
-	ran := 0
-	endsSoon(t, func(l *eventloop.Loop) {
-		var again func()
-		again = func() {
-			ran++
-			go func() { _ = l.SubmitInternal(again) }()
-			time.Sleep(time.Nanosecond)
-		}
-		again()
-	})
-	require.Equal(t, 2+quota.Foreign, ran, "and one came before the end")
-}
-
-// What the end of a loop calls is none of its callbacks, and keeps it from nothing.
-func TestEndOfWhatBeginsAfterIt(t *testing.T) {
-	ran := 0
-	took := endsSoon(t, func(l *eventloop.Loop) {
-		var again func()
-		again = func() {
-			if ran++; ran < 100 {
-				time.Sleep(time.Millisecond)
-				l.AfterEnd(again)
-			}
-		}
-		l.AfterEnd(again)
-	})
-	require.Zero(t, took)
-	require.Equal(t, 100, ran)
-}
-
 // Chains that take no time end with a million functions.
 func TestEndOfChains(t *testing.T) {
 	for name, by := range lanesOf {
@@ -293,6 +229,28 @@ func TestAllWaitersHear(t *testing.T) {
 	runtime.KeepAlive(waiting) // or else nobody has some of them any more
 }
 
+// Handlers that begin anew whatever happens do not keep a loop from its exit, which comes when it has nothing else to do.
+func TestExitOfHandlersThatBeginAnew(t *testing.T) {
+	ways := maps.Clone(lanesOf)
+	maps.Copy(ways, unaskedOf)
+	for name, by := range ways {
+		synctest.Test(t, func(t *testing.T) {
+			l, err := eventloop.New(reports, eventloop.WithAutoExit(true), eventloop.WithOnOverload(func(error) {}))
+			require.NoError(t, err)
+			var again func()
+			again = func() {
+				time.Sleep(time.Millisecond)
+				_ = by(l, again)
+			}
+			require.NoError(t, whenRejected(l, again))
+			began := time.Now()
+			require.NoError(t, l.Run(context.Background()))
+			require.LessOrEqual(t, time.Since(began), 520*time.Millisecond, name)
+			time.Sleep(time.Minute) // for goroutines that go on
+		})
+	}
+}
+
 // Handlers that make something pending whenever that is rejected, here a cycle of promises, do not keep the loop from
 // its end.
 func TestCirclesThatBeginAnew(t *testing.T) {
@@ -319,26 +277,6 @@ func TestCirclesThatBeginAnew(t *testing.T) {
 	require.Greater(t, rounds, 100)
 	require.Less(t, took, 510*time.Millisecond)
 	runtime.KeepAlive(held)
-}
-
-// The time of what waited, however long, is not counted.
-func TestSlowElders(t *testing.T) {
-	const elders, slow, deep = 60, 20 * time.Millisecond, 40
-	for name, wait := range map[string]func(l *eventloop.Loop, fn func()) error{
-		"internal": (*eventloop.Loop).SubmitInternal, "microtask": (*eventloop.Loop).ScheduleMicrotask, "external": (*eventloop.Loop).Submit,
-		"tick": (*eventloop.Loop).NextTick, "handler of what is pending": whenRejected, "report": unaskedOf["report"],
-	} {
-		ran := 0
-		endsSoon(t, func(l *eventloop.Loop) {
-			for range elders {
-				require.NoError(t, wait(l, func() {
-					time.Sleep(slow)
-					descend(l, deep, &ran)
-				}))
-			}
-		})
-		require.Equal(t, elders*deep, ran, name)
-	}
 }
 
 // When callbacks have used up all that there was, only workers are heard: what they bring may bring more, each time.

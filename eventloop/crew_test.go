@@ -5,7 +5,6 @@ package eventloop_test
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -57,22 +56,6 @@ func TestCallbackBeginsMany(t *testing.T) {
 		}
 		require.Zero(t, l.Crew().Queued())
 	}
-}
-
-// What a callback begins is started, however the moments fall at which workers begin and the callback looks at them.
-func TestDeferredStartIsNotLost(t *testing.T) {
-	l := observed(t)
-	for range scale(500, 5000, 5000) {
-		var all sync.WaitGroup
-		all.Add(crew.Many + 2)
-		require.NoError(t, l.Submit(func() {
-			for range crew.Many + 2 {
-				l.Promisify(context.Background(), func(context.Context) (any, error) { all.Done(); return nil, nil })
-			}
-		}))
-		all.Wait()
-	}
-	require.NoError(t, l.Shutdown(context.Background()))
 }
 
 // Functions that wait behind others are started although the contexts of all of those end before they begin.

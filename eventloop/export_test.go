@@ -27,8 +27,6 @@ func WhileAChunkIsMade(f func()) {
 	}
 }
 
-const InternalBudget = internalBudget
-
 // SystemPoller is the part of the system that the loop can do without.
 type SystemPoller = fdset.Poller
 
@@ -55,9 +53,6 @@ func (l *Loop) Hurry(late, credit int) {
 
 // Credit sets the same for its own callbacks. On the loop.
 func (l *Loop) Credit(credit int) { l.bounds.account = quota.Opened(credit) }
-
-// Counts tells whether the loop has noticed its end, and counts what its callbacks bring. On the loop.
-func (l *Loop) Counts() bool { return l.bounds.account.Open }
 
 // LockInbox takes the lock that external work takes; UnlockInbox gives it back.
 func (l *Loop) LockInbox()   { l.lock(&l.inbox.Lock) }

@@ -21,33 +21,6 @@ import (
 // aside is where descriptors begin whose numbers a test chooses; nobody else is given these.
 const aside = 300
 
-// What ModifyFD takes back is not delivered, although it was collected in the same batch.
-func TestModifyTakesBackWithinABatch(t *testing.T) {
-	for _, s := range seats[2:5] {
-		l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode))
-		first, farOfFirst := newPair(t)
-		second, farOfSecond := newPair(t)
-		send(farOfFirst, 1)
-		send(farOfSecond, 1)
-		const both = eventloop.EventRead | eventloop.EventWrite
-		got, calls := make(chan eventloop.IOEvents, 2), 0
-		register := func(fd, other int) error {
-			return l.RegisterFD(fd, both, func(events eventloop.IOEvents) {
-				if calls++; calls == 1 {
-					if err := l.ModifyFD(other, eventloop.EventRead); err != nil {
-						t.Errorf("ModifyFD: %v", err)
-					}
-				}
-				got <- events
-				_ = l.UnregisterFD(fd)
-			})
-		}
-		require.NoError(t, onLoop(t, l, func() error { return errors.Join(register(first, second), register(second, first)) }))
-		require.Equal(t, both, <-got)
-		require.Equal(t, eventloop.EventRead, <-got)
-	}
-}
-
 // ModifyFD asks the system only for what changes; who may not call it hears so all the same.
 func TestModifyWithoutAChange(t *testing.T) {
 	const read, write = eventloop.EventRead, eventloop.EventWrite

@@ -5,7 +5,6 @@ package eventloop_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -172,80 +171,4 @@ func TestLateWakeMissesNewOwners(t *testing.T) {
 		require.Zero(t, n, "bytes came that nobody sent")
 	}
 	closeAll(fresh...)
-}
-
-// Whoever calls while a loop ends, and whatever: nobody who gets the loop's numbers next gets its wake-ups, too.
-func TestWakesMissNewOwners(t *testing.T) {
-	needDescriptors(t)
-	for round := range scale(15, 300, 5000) {
-		s := seats[2+round%4]
-		l, err := eventloop.New(eventloop.WithFastPathMode(s.mode))
-		require.NoError(t, err)
-		go l.Run(context.Background())
-		pair, err := openPair()
-		require.NoError(t, err)
-		bell := make(chan struct{}, 1)
-		require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {
-			receive(pair[0])
-			bell <- struct{}{}
-		}))
-		if s.exchange { // until it is parked
-			for range 3 * eventloop.MoveAfter {
-				rest(l)
-				send(pair[1], 1)
-				<-bell
-			}
-		}
-		other, err := openPair()
-		require.NoError(t, err)
-		var storm sync.WaitGroup
-		var over atomic.Bool
-		for _, call := range []func(i int){
-			func(int) { _ = l.Submit(func() {}) },
-			func(int) {
-				_ = l.RegisterFD(other[0], eventloop.EventRead, func(eventloop.IOEvents) {})
-				_ = l.UnregisterFD(other[0])
-			},
-			func(i int) { _ = l.SetFastPathMode(eventloop.FastPathMode(i % 2 * 2)) },
-			func(int) { _, _ = l.ScheduleTimer(0, func() {}) },
-		} {
-			storm.Go(func() {
-				for i := 0; !over.Load(); i++ {
-					call(i)
-					runtime.Gosched()
-				}
-			})
-		}
-		if round%8 < 4 {
-			_ = l.Close()
-		} else {
-			_ = l.Shutdown(context.Background())
-		}
-		<-l.Done()
-		for range 8 {
-			var fresh [][2]int
-			for range 4 {
-				pair, err := openPair()
-				require.NoError(t, err)
-				fresh = append(fresh, pair)
-			}
-			runtime.Gosched()
-			for _, pair := range fresh {
-				for _, fd := range pair {
-					if n, _ := receive(fd); n > 0 {
-						t.Errorf("round %d, %s: %d bytes came that nobody sent", round, s.name, n)
-					}
-				}
-			}
-			for _, pair := range fresh {
-				closeAll(pair[:]...)
-			}
-		}
-		over.Store(true)
-		storm.Wait()
-		closeAll(pair[0], pair[1], other[0], other[1])
-		if t.Failed() {
-			return
-		}
-	}
 }

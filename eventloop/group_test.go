@@ -4,7 +4,6 @@ package eventloop_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -38,83 +37,6 @@ func runs(g *eventloop.Group, ctx context.Context) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- g.Run(ctx) }()
 	return result
-}
-
-// However producers, tasks that bring tasks, faults and the end come together: what was accepted runs exactly once, on a loop of the group,
-// and only a Close drops any.
-func TestGroupConserves(t *testing.T) {
-	for seed := range uint64(60) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		n, producers, each := 1+rng.IntN(4), 1+rng.IntN(4), rng.IntN(1500)
-		closes, early := rng.IntN(3) == 0, rng.IntN(4) == 0
-		g := newGroup(t, n)
-		ran := make([]atomic.Int32, producers*each*2)
-		accepted := make([]atomic.Bool, len(ran))
-		onLoop := func() bool {
-			for i := range g.Len() {
-				if g.Loop(i).OnLoop() {
-					return true
-				}
-			}
-			return false
-		}
-		var submit func(k int)
-		submit = func(k int) {
-			err := g.Submit(func() {
-				if ran[k].Add(1); !onLoop() {
-					t.Errorf("seed %d: task %d runs elsewhere", seed, k)
-				}
-				if k%2 == 0 {
-					submit(k + 1)
-				}
-				switch {
-				case k%97 == 0:
-					runtime.Goexit()
-				case k%89 == 0:
-					panic("of the test")
-				case k%13 == 0:
-					time.Sleep(time.Duration(k%7) * 10 * time.Microsecond)
-				}
-			})
-			if err == nil {
-				accepted[k].Store(true)
-			} else if !errors.Is(err, eventloop.ErrLoopTerminated) {
-				t.Errorf("seed %d: %v", seed, err)
-			}
-		}
-		var result <-chan error
-		if !early {
-			result = runs(g, context.Background())
-		}
-		var group sync.WaitGroup
-		for p := range producers {
-			group.Go(func() {
-				for k := range each {
-					submit(2 * (p*each + k))
-				}
-			})
-		}
-		if rng.IntN(2) == 0 {
-			group.Wait()
-		}
-		if early {
-			result = runs(g, context.Background())
-		}
-		end := g.Shutdown(context.Background())
-		if closes {
-			_ = g.Close()
-		}
-		group.Wait()
-		require.NoError(t, end)
-		<-g.Done()
-		<-result
-		for k := range ran {
-			switch times := ran[k].Load(); {
-			case accepted[k].Load() && times != 1, !accepted[k].Load() && times != 0:
-				t.Fatalf("seed %d: task %d ran %d times, accepted: %t", seed, k, times, accepted[k].Load())
-			}
-		}
-	}
 }
 
 func TestGroupClose(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,39 +13,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/beat"
 )
-
-// The end of a group comes although its tasks begin internal work that never ends, and all its tasks run.
-func TestGroupEndsBesideChains(t *testing.T) {
-	const loops, tasks = 2, 100
-	g := newGroup(t, loops)
-	result := runs(g, context.Background())
-	var release [loops]func()
-	var ran atomic.Int32
-	for i := range loops {
-		release[i] = holds(t, g.Loop(i))
-	}
-	for range tasks {
-		require.NoError(t, g.Submit(func() {
-			ran.Add(1)
-			for i := range loops {
-				if l := g.Loop(i); l.OnLoop() {
-					var again func()
-					again = func() { _ = l.SubmitInternal(again) }
-					again()
-				}
-			}
-		}))
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- g.Shutdown(context.Background()) }()
-	eventually(t, func() bool { return g.Submit(func() {}) != nil }, "a group that ends accepts tasks")
-	for i := range loops {
-		release[i]()
-	}
-	require.NoError(t, beat.Receive(t, ended, "the end"))
-	<-result
-	require.EqualValues(t, tasks, ran.Load())
-}
 
 // The end of a group of many loops takes a few goroutines for each, not one for each pair.
 func TestGroupOfManyEnds(t *testing.T) {

@@ -5,11 +5,9 @@ package eventloop_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -107,36 +105,6 @@ func TestGroupWakesIdle(t *testing.T) {
 	}
 }
 
-// A task that has woken a loop waits for nothing else that the loop then runs first, as long as another sleeps: a timer, internal work,
-// a microtask.
-func TestGroupPassesOn(t *testing.T) {
-	const loops = 3
-	for round := range 400 {
-		rng := rand.New(rand.NewPCG(uint64(round), 5))
-		g := newGroup(t, loops)
-		result := runs(g, context.Background())
-		soon := func() time.Duration { return time.Duration(rng.IntN(200)) * time.Microsecond }
-		release, done := make(chan struct{}), make(chan struct{})
-		block := func() { <-release }
-		for i := range loops - 1 {
-			l := g.Loop(i)
-			submit := []func(func()) error{l.Submit, l.SubmitInternal, l.ScheduleMicrotask}
-			if k := rng.IntN(4); k < len(submit) {
-				time.AfterFunc(soon(), func() { _ = submit[k](block) })
-			} else {
-				_, err := l.ScheduleTimer(soon(), block)
-				require.NoError(t, err)
-			}
-		}
-		time.Sleep(soon())
-		require.NoError(t, g.Submit(func() { close(done) }))
-		beat.Receive(t, done, "a task, while a loop is idle")
-		close(release)
-		require.NoError(t, g.Shutdown(context.Background()))
-		require.NoError(t, <-result)
-	}
-}
-
 // sleepers returns how many loops of a group sleep.
 func sleepers(g *eventloop.Group) (n int) {
 	for i := range g.Len() {
@@ -145,24 +113,4 @@ func sleepers(g *eventloop.Group) (n int) {
 		}
 	}
 	return n
-}
-
-// If a loop that had nothing to do has just been given a long task of its own, another runs that of the group.
-func TestGroupWakesOthersAtOnce(t *testing.T) {
-	for _, procs := range []int{1, 2} { // on one, the loop has yielded while this goroutine runs
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		g := newGroup(t, 2)
-		result := runs(g, context.Background())
-		for range 500 {
-			answer, release, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			require.NoError(t, g.Submit(func() { close(answer) }))
-			<-answer
-			require.NoError(t, g.Loop(0).Submit(func() { <-release }))
-			require.NoError(t, g.Submit(func() { close(done) }))
-			beat.Receive(t, done, "a task behind a long one, while another loop is idle")
-			close(release)
-		}
-		require.NoError(t, g.Shutdown(context.Background()))
-		require.NoError(t, <-result)
-	}
 }

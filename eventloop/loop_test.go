@@ -4,7 +4,6 @@ package eventloop_test
 
 import (
 	"fmt"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,42 +13,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/garbage"
 )
-
-// What one goroutine brings to a loop that sleeps runs in the order of its urgency: microtasks of every kind first.
-func TestForeignMicrotasksComeFirst(t *testing.T) {
-	for name, schedule := range map[string]func(l *eventloop.Loop, fn func()){
-		"ScheduleMicrotask": func(l *eventloop.Loop, fn func()) { _ = l.ScheduleMicrotask(fn) },
-		"NextTick":          func(l *eventloop.Loop, fn func()) { _ = l.NextTick(fn) },
-		"resolve": func(l *eventloop.Loop, fn func()) {
-			p, resolve, _ := l.NewPromise()
-			p.Finally(func() error { fn(); return nil })
-			resolve(nil)
-		},
-		"reject": func(l *eventloop.Loop, fn func()) {
-			p, _, reject := l.NewPromise()
-			p.Catch(func(error) (any, error) { fn(); return nil, nil })
-			reject(io.EOF)
-		},
-		"Then": func(l *eventloop.Loop, fn func()) {
-			l.Promises().Resolved(nil).Finally(func() error { fn(); return nil })
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			l, ended := running(t, nil)
-			for range 20 {
-				synctest.Wait() // it sleeps
-				var order []string
-				schedule(l, func() { order = append(order, name) })
-				_ = l.SubmitInternal(func() { order = append(order, "internal") })
-				_ = l.Submit(func() { order = append(order, "external") })
-				synctest.Wait()
-				require.Equal(t, []string{name, "internal", "external"}, order)
-			}
-			shutDown(t, l)
-			require.NoError(t, <-ended)
-		})
-	}
-}
 
 // A turn ends in time, whatever there is more of: two milliseconds of internal tasks, or so many microtasks of other goroutines that
 // there might be as many again behind each callback.

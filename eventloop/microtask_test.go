@@ -164,31 +164,6 @@ func without(list []string, what string) (rest []string) {
 	return rest
 }
 
-// The order of scheduling is one for all goroutines: what another has scheduled before the callback began comes before
-// what the callback schedules, also within a chain.
-func TestForeignMicrotasksKeepTheirPlace(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithAutoExit(true))
-	require.NoError(t, err)
-	var log []string
-	note := func(what string) func() { return func() { log = append(log, what) } }
-	foreign := func(fn func()) {
-		scheduled := make(chan error)
-		go func() { scheduled <- l.ScheduleMicrotask(fn) }()
-		require.NoError(t, <-scheduled)
-	}
-	require.NoError(t, l.ScheduleMicrotask(note("before")))
-	require.NoError(t, l.Submit(func() {
-		require.NoError(t, l.ScheduleMicrotask(func() {
-			log = append(log, "first")
-			foreign(note("third"))
-			require.NoError(t, l.ScheduleMicrotask(note("fourth")))
-		}))
-		require.NoError(t, l.ScheduleMicrotask(note("second")))
-	}))
-	require.NoError(t, l.Run(context.Background()))
-	require.Equal(t, []string{"before", "first", "second", "third", "fourth"}, log)
-}
-
 // What lasts over many ticks is told once; when its queue has been empty and it comes again, it is told again.
 func TestEachEpisodeIsToldOnce(t *testing.T) {
 	const internal = 100_000 // as many as a tick runs

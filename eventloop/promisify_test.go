@@ -294,64 +294,10 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	}
 }
 
-// Work that was cancelled while it waited makes room: what still waits goes on in order, and the queue does not grow.
-func TestCancelledWorkLeavesTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithWorkerLimit(1), eventloop.WithAutoExit(true))
-		require.NoError(t, err)
-		ctx, cancel := context.WithCancel(context.Background())
-		var started []int
-		run := func(ctx context.Context, i int) {
-			l.Promisify(ctx, func(context.Context) (any, error) {
-				started = append(started, i)
-				time.Sleep(time.Second)
-				return nil, nil
-			}).ToChannel() // handles the rejection
-		}
-		for i := range 1000 {
-			if i%100 == 0 {
-				run(context.Background(), i)
-			} else {
-				run(ctx, i)
-			}
-		}
-		cancel()
-		synctest.Wait()
-		require.LessOrEqual(t, l.Crew().Queued(), 20)
-		require.NoError(t, l.Run(context.Background()))
-		require.Equal(t, []int{0, 100, 200, 300, 400, 500, 600, 700, 800, 900}, started)
-	})
-}
-
-// hostile are errors whose methods do not return.
-type hostile struct{ exit bool }
-
-func (hostile) Error() string { return "hostile" }
-func (h hostile) Is(error) bool {
-	if h.exit {
-		runtime.Goexit()
-	}
-	panic("in Is")
-}
-
 // uncomparable is an error that == panics for.
 type uncomparable struct{ v any }
 
 func (uncomparable) Error() string { return "uncomparable" }
-
-// Errors that misbehave settle the promise like any other.
-func TestPromisifySurvivesErrors(t *testing.T) {
-	l := observed(t)
-	for _, bad := range []error{hostile{}, hostile{exit: true}, uncomparable{[]int{1}}} {
-		parent, cancel := context.WithCancelCause(context.Background())
-		defer cancel(nil)
-		for _, ctx := range []context.Context{parent, slowContext{parent, make(chan struct{})}} {
-			_, err := l.Promisify(ctx, func(context.Context) (any, error) { cancel(bad); return nil, bad }).Await(context.Background())
-			require.Error(t, err)
-		}
-	}
-	require.NoError(t, l.Shutdown(context.Background()))
-}
 
 // The typed Promisify is the same, without casts.
 func TestTypedPromisify(t *testing.T) {

@@ -85,35 +85,6 @@ func TestFlightRecorder(t *testing.T) {
 	})
 }
 
-// The ring has the last events, and no more.
-func TestFlightRecorderKeepsTheLast(t *testing.T) {
-	for _, n := range []int{1, 7, 64, 65, 1000} {
-		synctest.Test(t, func(t *testing.T) {
-			l := observed(t, eventloop.WithFlightRecorder(n))
-			for i := range 300 {
-				require.NoError(t, l.Submit(blockHere(time.Duration(i+1)*time.Second)))
-			}
-			synctest.Wait()
-			time.Sleep(300 * 301 * time.Second)
-			var b strings.Builder
-			require.NoError(t, l.DumpEvents(&b))
-			var lengths []string
-			for line := range strings.Lines(b.String()) {
-				if f := strings.Fields(line); f[len(f)-1] == "task" {
-					d, err := time.ParseDuration(f[1])
-					require.NoError(t, err)
-					lengths = append(lengths, fmt.Sprint(d.Seconds()))
-				}
-			}
-			require.LessOrEqual(t, len(lengths), n)
-			require.GreaterOrEqual(t, len(lengths), min(n-20, 300), "the rest are turns")
-			for i := range lengths {
-				require.Equal(t, fmt.Sprint(300-len(lengths)+1+i), lengths[i])
-			}
-		})
-	}
-}
-
 // What happens at the same time stays in its order when the recorder has kept only the last of it.
 func TestFlightRecorderInOneMoment(t *testing.T) {
 	last := func(n int) (kinds []string) {

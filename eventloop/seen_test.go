@@ -6,15 +6,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,66 +20,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/park"
 )
-
-// What the metrics of a group say is what its tasks have counted themselves: each task once, whichever loop ran it. While it goes on no figure contradicts another.
-func TestGroupMetrics(t *testing.T) {
-	const producers, each = 4, 3000
-	g := newGroup(t, 3, eventloop.WithMetrics(true), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}))
-	result := runs(g, context.Background())
-	var ran atomic.Int64
-	var work, reader sync.WaitGroup
-	stop := make(chan struct{})
-	reader.Go(func() {
-		for before := (eventloop.Metrics{}); ; {
-			m := g.Metrics()
-			if m.Run != m.Callback.Count || m.Run < before.Run || m.External.Current < 0 || m.Callback.P50 > m.Callback.Max {
-				t.Errorf("%+v after %+v", m, before)
-			}
-			before = m
-			select {
-			case <-stop:
-				return
-			default:
-				runtime.Gosched()
-			}
-		}
-	})
-	for p := range producers {
-		work.Go(func() {
-			for n := range each {
-				run := func() {
-					ran.Add(1)
-					if n%100 == 0 {
-						panic("of the test")
-					}
-				}
-				var err error
-				switch (p + n) % 5 {
-				case 0:
-					err = g.Loop(n % 3).SubmitInternal(run)
-				case 1:
-					err = g.Loop(n % 3).Submit(run)
-				default:
-					err = g.Submit(run)
-				}
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	work.Wait()
-	require.NoError(t, g.Shutdown(context.Background()))
-	close(stop)
-	reader.Wait()
-	require.NoError(t, <-result)
-	m := g.Metrics()
-	require.EqualValues(t, producers*each, ran.Load())
-	require.EqualValues(t, ran.Load(), m.Run)
-	require.EqualValues(t, ran.Load(), m.Callback.Count)
-	require.Equal(t, m.Run, m.QueueDelay.Count, "all of these wait in queues")
-	require.Zero(t, m.External.Current+m.Internal.Current)
-}
 
 // Tasks of a group take and wait as long as they do, on a clock that only they move, and those that wait are counted, wherever
 // they wait.
@@ -313,108 +249,6 @@ func TestActivitiesAsAttributes(t *testing.T) {
 	require.EqualValues(t, 3, stall["loop"])
 	require.EqualValues(t, time.Second, stall["running"])
 	require.Equal(t, true, stall["ended"])
-}
-
-// A report of a stall that ends its goroutine ends no watch.
-func TestStallReportThatExits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reports := make(chan struct{}, 10)
-		l := observed(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)),
-			eventloop.WithStallThreshold(time.Second, func(eventloop.Stall) { reports <- struct{}{}; runtime.Goexit() }))
-		for range 3 {
-			require.NoError(t, l.Submit(blockHere(5*time.Second)))
-			time.Sleep(6 * time.Second)
-			require.Len(t, reports, 2)
-			<-reports
-			<-reports
-		}
-	})
-}
-
-// Everything is turned on, all kinds of work come at once, callbacks fail, and sixty-four goroutines ask for everything, also
-// from callbacks and from reports of stalls, while the loop is ended: nobody waits for ever, and what was accepted is counted.
-func TestEverythingOnUnderSiege(t *testing.T) {
-	for _, closes := range []bool{false, true} {
-		var reports atomic.Int64
-		var l *eventloop.Loop
-		ask := func() {
-			_ = l.DumpEvents(new(bytes.Buffer))
-			_ = l.Metrics()
-			for _, a := range l.Active() {
-				_ = a.String()
-			}
-		}
-		l, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)), eventloop.WithMetrics(true), eventloop.WithDebug(true),
-			eventloop.WithFlightRecorder(512), eventloop.WithStallThreshold(time.Millisecond, func(eventloop.Stall) {
-				ask()
-				switch reports.Add(1) % 3 {
-				case 0:
-					panic("of the report")
-				case 1:
-					_ = l.Submit(func() {})
-				}
-			}))
-		require.NoError(t, err)
-		go func() { _ = l.Run(context.Background()) }()
-		var ran, accepted atomic.Int64
-		run := func(n int) func() {
-			return func() {
-				ran.Add(1)
-				switch rand.IntN(200) {
-				case 0:
-					panic("of the test")
-				case 1:
-					runtime.Goexit()
-				case 2:
-					time.Sleep(2 * time.Millisecond)
-				case 3:
-					ask()
-				}
-			}
-		}
-		var all sync.WaitGroup
-		for i := range 64 {
-			all.Go(func() {
-				for n := range 40 {
-					var err error
-					switch (i + n) % 3 {
-					case 0:
-						err = l.Submit(run(n))
-					case 1:
-						err = l.SubmitInternal(run(n))
-					default:
-						err = l.ScheduleMicrotask(run(n))
-					}
-					if err == nil {
-						accepted.Add(1)
-					} else if !errors.Is(err, eventloop.ErrLoopTerminated) {
-						t.Error(err)
-					}
-					if n%8 == 0 {
-						ask()
-					}
-				}
-			})
-		}
-		for ran.Load() < 500 {
-			runtime.Gosched()
-		}
-		if closes {
-			_ = l.Submit(func() { _ = l.Close() })
-		}
-		_ = l.Shutdown(context.Background())
-		all.Wait()
-		<-l.Done()
-		ask()
-		m := l.Metrics()
-		require.Equal(t, m.Run, m.Callback.Count)
-		if !closes {
-			require.Equal(t, accepted.Load(), ran.Load())
-			require.GreaterOrEqual(t, m.Run, uint64(ran.Load()))
-		}
-		require.Empty(t, l.Active())
-		require.Zero(t, l.Notes())
-	}
 }
 
 // A loop that measures and records does not go round when it has nothing to do.

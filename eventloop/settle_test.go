@@ -6,8 +6,6 @@ import (
 	"context"
 	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -16,53 +14,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/promise"
 	"github.com/turnloop/turnloop/internal/garbage"
-	"github.com/turnloop/turnloop/internal/race"
 )
-
-// Rows 54 and 56: resolve, reject, Then and the end of the loop race; one settlement counts, and every handler is
-// called once, with it.
-func TestSettlementRaces(t *testing.T) {
-	l, err := eventloop.New(eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {})) // Then may be late
-	require.NoError(t, err)
-	go l.Run(context.Background())
-	races := scale(200, 100_000, 1_000_000)
-	if race.Enabled {
-		races = max(races/10, 200)
-	}
-	for i := range races {
-		p, resolve, reject := l.NewPromise()
-		var calls [4]atomic.Int32
-		var got [4]any
-		var all sync.WaitGroup
-		ps := [4]*eventloop.Promise{}
-		for j := range ps {
-			all.Go(func() {
-				hear := func(v any) (any, error) { calls[j].Add(1); got[j] = v; return v, nil }
-				ps[j] = p.Then(hear, func(err error) (any, error) { return hear(err) })
-			})
-		}
-		all.Go(func() { resolve(i) })
-		all.Go(func() { reject(errWork) })
-		if i%2 == 0 {
-			require.NoError(t, l.Submit(func() { resolve(i) }))
-		}
-		all.Wait()
-		value, err := p.Await(t.Context())
-		if err != nil {
-			require.Same(t, errWork, err)
-			value = err
-		} else {
-			require.Equal(t, i, value)
-		}
-		for j := range ps {
-			_, err := ps[j].Await(t.Context())
-			require.NoError(t, err)
-			require.EqualValues(t, 1, calls[j].Load())
-			require.Equal(t, value, got[j])
-		}
-	}
-	require.NoError(t, l.Shutdown(context.Background()))
-}
 
 // Promises that nobody can settle any more are garbage, handlers and all, while the loop lives: the heap is back where
 // it was.

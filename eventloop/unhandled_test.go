@@ -3,12 +3,10 @@ package eventloop_test
 // Tests of the report of rejections, as the loop calls it.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -107,68 +105,6 @@ type touchy struct{}
 
 func (touchy) Error() string { return "touchy" }
 func (touchy) Is(error) bool { panic("compared") }
-
-// Rejections are reported in rounds: what is rejected within a report waits for the ticks and microtasks that reports have
-// queued, however many of these reports fail.
-func TestUnhandledRejectionsInRounds(t *testing.T) {
-	for name, fail := range map[string]func(){"returns": func() {}, "panic": func() { panic("no") }, "Goexit": runtime.Goexit} {
-		var log []string
-		var l *eventloop.Loop
-		l, err := eventloop.New(eventloop.WithAutoExit(true),
-			eventloop.WithPanicHandler(func(*eventloop.PanicError) {}),
-			eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) {
-				text := err.Error()
-				log = append(log, text)
-				if len(text) > 1 {
-					return
-				}
-				_ = l.ScheduleMicrotask(func() {
-					_ = l.ScheduleMicrotask(func() { log = append(log, "microtask of "+text) })
-				})
-				_ = l.NextTick(func() { log = append(log, "tick of "+text) })
-				l.Promises().Rejected(errors.New(text + "1"))
-				handled := l.Promises().Rejected(errors.New(text + "2"))
-				_ = l.ScheduleMicrotask(func() { handled.Catch(func(error) (any, error) { return nil, nil }) })
-				fail()
-			}))
-		require.NoError(t, err)
-		require.NoError(t, l.Submit(func() {
-			for _, text := range []string{"a", "b"} {
-				l.Promises().Rejected(errors.New(text))
-			}
-		}))
-		go l.Run(context.Background()) // which Goexit ends
-		<-l.Done()
-		want := []string{"a", "b", "tick of a", "tick of b", "microtask of a", "microtask of b", "a1", "b1"}
-		if name != "returns" { // the loop goes on behind it with a checkpoint
-			want = []string{"a", "tick of a", "microtask of a", "b", "tick of b", "microtask of b", "a1", "b1"}
-		}
-		require.Equal(t, want, log, name)
-	}
-}
-
-// By default unhandled rejections are logged, with the loop's id; the debug option tells where the promise was created.
-func TestUnhandledRejectionsAreLogged(t *testing.T) {
-	for _, debug := range []bool{false, true} {
-		var buf bytes.Buffer
-		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithPromiseDebug(debug),
-			eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
-		require.NoError(t, err)
-		require.NoError(t, l.Submit(func() {
-			l.Promisify(context.Background(), ends["error"].fn)
-			_, _, reject := l.NewPromise()
-			reject(errWork)
-		}))
-		require.NoError(t, l.Run(context.Background()))
-		require.Equal(t, 2, bytes.Count(buf.Bytes(), []byte("unhandled promise rejection")), buf.String())
-		require.Contains(t, buf.String(), "loop=")
-		where := 0
-		if debug {
-			where = 2
-		}
-		require.Equal(t, where, bytes.Count(buf.Bytes(), []byte(" at unhandled_test.go")), "%s", buf.String())
-	}
-}
 
 // A microtask budget counts reports as well, so that an endless chain of them starves nothing.
 func TestEndlessRejectionsStarveNothing(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/beat"
-	"github.com/turnloop/turnloop/internal/race"
 )
 
 // scale chooses how often something is done: TURNLOOP_SOAK=1 asks for all of it. A short run does everything, but little of
@@ -294,39 +292,6 @@ func TestIdleLoopDoesNotAsk(t *testing.T) {
 		quiet(t, f, s.name)
 		if !s.silent && s.mode == eventloop.FastPathAuto {
 			require.Zero(t, f.calls[opNew].Load(), s.name)
-		}
-	}
-}
-
-// An event that ends a sleep costs no allocation, wherever the loop sleeps.
-func TestEventsDoNotAllocate(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector allocates")
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	for _, s := range seats {
-		for _, strict := range []bool{false, true} {
-			if !s.silent {
-				continue
-			}
-			l := run(t, &fakePoller{parks: s.parks}, eventloop.WithFastPathMode(s.mode), eventloop.WithStrictMicrotaskOrdering(strict))
-			far, arrived := ring(t, l)
-			events, tries := scale(50, 200, 200), 20
-			var least uint64 = 1 << 60
-			for range tries { // others allocate meanwhile, as the runtime does for each new thread
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				for range events {
-					rest(l)
-					send(far, 1)
-					<-arrived // a watchdog would allocate
-				}
-				runtime.ReadMemStats(&after)
-				if least = min(least, after.Mallocs-before.Mallocs); least < uint64(events/10) {
-					break
-				}
-			}
-			require.Less(t, least, uint64(events/10), "%s, strict %v: %d allocations in %d events", s.name, strict, least, events)
 		}
 	}
 }

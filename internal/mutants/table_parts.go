@@ -209,7 +209,7 @@ var partMutants = faults{
 			"\t\ts.armed.Store(false)\n", ""},
 		{"stall-of-old-goroutine", "after runtime.Goexit stalls have no stack", "^TestStallReports$",
 			"\tif p != nil && p.stalls.timer != nil {\n", "\tif p != nil && p.stalls.timer != nil && p.stalls.goroutine.Load() == 0 {\n"},
-		{"stall-report-ends-the-watch", "behind a report nobody watches", "^TestStallReportThatExits$",
+		{"stall-report-ends-the-watch", "behind a report nobody watches", "^TestStallReportsThatMisbehave$",
 			"\t\t\ts.busy.Store(false)\n", ""},
 		{"stall-timer-outlives-the-loop", "a loop with a huge threshold is never garbage", "^TestStallThresholdsOfAnySize$",
 			"return min(max(s.threshold/4, 100*time.Microsecond), time.Second)", "return max(s.threshold/4, 100*time.Microsecond)"},

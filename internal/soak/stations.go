@@ -103,8 +103,8 @@ var (
 		"TestWritersTakeTurns"}
 
 	// The shortest first.
-	longTests = []string{"TestUnregisterThenClose", "TestUnregisterThenKeepsAutoExitLoopsAlive",
+	longTests = []string{"TestUnregisterThenKeepsAutoExitLoopsAlive",
 		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
-		"TestReusedNumbersGetNoEventOfPredecessors", "TestWakesMissNewOwners", "TestNoTurnAfterTheContext", "TestPollerIsMadeUnderFire",
-		"TestSettlementRaces", "TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds"}
+		"TestReusedNumbersGetNoEventOfPredecessors", "TestPollerIsMadeUnderFire",
+		"TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds"}
 )
