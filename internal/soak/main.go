@@ -39,7 +39,7 @@ func main() {
 	budget := flag.Duration("budget", 30*time.Minute, "time for all stations together")
 	seed := flag.Uint64("seed", 0, "seed of every station; 0 draws one for each")
 	only := flag.String("only", "", "run the stations whose names match this expression; the whole budget is theirs")
-	path := flag.String("write", "", "the document to write the result into; with -only what these stations have reached adds up there")
+	path := flag.String("write", "", "the document to write the result of a run of all stations into")
 	first := flag.Bool("first", false, "end a station at its first failure, and print all that a test has said")
 	page := flag.String("page", "", "write the page of what is proven how, and run nothing")
 	flag.Parse()
@@ -67,6 +67,9 @@ func main() {
 func soak(ctx context.Context, budget time.Duration, seed uint64, only, path string) error {
 	if budget <= 0 {
 		return errors.New("-budget is not positive")
+	}
+	if only != "" && path != "" {
+		return errors.New("-write is for a run of all stations")
 	}
 	// Checked now: a failure after hours would lose the run, and another file must not be overwritten.
 	if err := writable(path); err != nil {
@@ -108,12 +111,12 @@ func soak(ctx context.Context, budget time.Duration, seed uint64, only, path str
 		rec.environ = strings.Replace(rec.environ, clean, "tree changed meanwhile", 1)
 	}
 	rec.print(os.Stdout)
-	return rec.conclude(path, only != "", ctx.Err() != nil)
+	return rec.conclude(path, ctx.Err() != nil)
 }
 
-// conclude writes the document, and tells why the run is no success. A run of all stations is written only if each had
-// its turn and did something, or if something failed.
-func (rec *record) conclude(path string, chosen, interrupted bool) error {
+// conclude writes the document, and tells why the run is no success. A run is written only if each station had its turn and did
+// something, or if something failed.
+func (rec *record) conclude(path string, interrupted bool) error {
 	failed, idle := 0, 0
 	for _, r := range rec.results {
 		if r.failed() {
@@ -123,9 +126,9 @@ func (rec *record) conclude(path string, chosen, interrupted bool) error {
 			idle++
 		}
 	}
-	written := path != "" && (chosen || !interrupted && (idle == 0 || failed > 0))
+	written := path != "" && !interrupted && (idle == 0 || failed > 0)
 	if written {
-		if err := write(path, rec, chosen); err != nil {
+		if err := os.WriteFile(path, []byte(document(rec.section())), 0o644); err != nil {
 			return err
 		}
 	}
@@ -209,16 +212,6 @@ func (rec *record) section() string {
 		}
 	}
 	return b.String() + "\n"
-}
-
-// gaps renders the table of worst gaps; empty if no loop was besieged.
-func (rec *record) gaps() string {
-	for _, r := range rec.results {
-		if r.table != "" {
-			return fmt.Sprintf("\n%s cells in %v. On %s.\n\n%s\n", count(r.reached.Load()), r.took.Round(time.Second), rec.environ, r.table)
-		}
-	}
-	return ""
 }
 
 // count writes a number in groups of three.

@@ -40,7 +40,6 @@ type run struct {
 	mu              sync.Mutex // guards the two below
 	failures, notes []string
 	skipped         string // why this machine cannot do it
-	table           string // the table of the worst gaps; empty unless the station besieges loops
 	took            time.Duration
 }
 

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -153,13 +152,13 @@ func TestSection(t *testing.T) {
 	s := station{name: "one", proves: "something", target: 1_000_000, unit: "steps", do: func(r *run) { r.reached.Add(999_999) }}
 	r := s.start(t.Context(), 7, time.Second)
 	rec := &record{environ: "commit abc", results: []*run{r}}
-	doc := document(findings{rec.section(), noLong, noGaps})
+	doc := document(rec.section())
 	for _, want := range []string{"| one | something | 1 000 000 steps | 999 999 | 7 |", "the target was not reached", "commit abc"} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("%q is missing in\n%s", want, doc)
 		}
 	}
-	if again := document(found(doc)); again != doc {
+	if again := document(lastRun(doc)); again != doc {
 		t.Error("the last run does not stay")
 	}
 	r.failf("it broke")
@@ -168,61 +167,21 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// What siege violates is a failure, and the worst that it has found is in the document, by itself and beside neighbours.
+// What siege violates is a failure, and its cells are counted.
 func TestSiege(t *testing.T) {
-	made := func(text string) []cell {
-		var cells []cell
-		if err := json.Unmarshal([]byte(text), &cells); err != nil {
-			t.Fatal(err)
-		}
-		return cells
-	}
-	r := station{name: "siege", target: 9, unit: "cells", share: 1}.begin(t.Context(), 1, time.Hour)
-	defer r.control.close()
-	defer r.stop()
-	r.addFindings(made(`[
-		{"Flood": "A", "Life": "living", "Gaps": {"timer": [2000000, 1000000]}},
-		{"Flood": "B", "Second": "C", "Life": "whole", "Gaps": {"timer": [3000000, 1000000]}, "End": [50000, 0]},
-		{"Flood": "D", "Life": "living", "Neighbours": 4, "Gaps": {"timer": [90000000, 80000000]}},
-		{"Flood": "E", "Life": "burst", "Gaps": {"timer": [500000000, 0]}},
-		{"Flood": "F", "Life": "close", "End": [60000, 70000]}]`), false)
-	if r.failed() || r.reached.Load() != 5 {
-		t.Errorf("%s: %q", r.outcome(), r.failures)
-	}
-	path := filepath.Join(t.TempDir(), "doc.md")
-	other := &run{station: station{name: "tasks", target: 1, unit: "tasks"}}
-	// A later run without the station leaves the table as it is.
-	if err := errors.Join(write(path, &record{results: []*run{r}}, true), write(path, &record{results: []*run{other}}, false)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc := string(text)
-	for _, want := range []string{
-		"| timer of 1 ms | 3.0 ms | 1.0 ms | B + C | 90.0 ms | 80.0 ms | D |",
-		"| timer of 1 ms, during a burst of a million calls | 500.0 ms | 0.0 ms | E | - | - | - |",
-		"| Shutdown, while the flood goes on | 0.1 ms | 0.0 ms | B + C | - | - | - |",
-		"| Close, while the flood goes on | 0.1 ms | 0.1 ms | F | - | - | - |",
-		"| microtask | - | - | - | - | - | - |",
+	for script, failed := range map[string]bool{
+		"echo header; echo 'siege: 5 of 9 cells in 3s, seed 1: 0 violated'":                 false,
+		"echo 'siege: 5 of 9 cells in 3s, seed 1: 1 violated'; echo 'VIOLATED: it'; exit 1": true,
 	} {
-		if !strings.Contains(doc, want) {
-			t.Errorf("%q is missing in\n%s", want, doc)
+		r := station{name: "siege", target: 9, unit: "cells", share: 1}.begin(t.Context(), 1, time.Hour)
+		var work tally
+		work.once(r.begun, time.Hour, "", nil, "sh", "-c", script)
+		r.addSiege(work)
+		r.stop()
+		r.control.close()
+		if r.failed() != failed || r.reached.Load() != 5 {
+			t.Errorf("%s: %s: %q", script, r.outcome(), r.failures)
 		}
-	}
-	if again := document(found(doc)); again != doc {
-		t.Error("the table does not stay")
-	}
-	r.addFindings(made(`[{"Cell": "A, 8 goroutines", "Violated": true, "Problems": "timer 1s", "Again": "go run it"}]`), true)
-	if want := "A, 8 goroutines: timer 1s; again: go run it"; len(r.failures) != 1 || r.failures[0] != want {
-		t.Errorf("%q, want %q", r.failures, want)
-	}
-	silent := station{}.begin(t.Context(), 1, time.Hour)
-	silent.addFindings(nil, true)
-	silent.control.close()
-	if !silent.failed() {
-		t.Error("that siege fails by itself is not told")
 	}
 }
 
@@ -235,25 +194,20 @@ func TestConclusions(t *testing.T) {
 	}
 	done, nothing, skipped, failed := made(3, ""), made(0, ""), made(0, "not here"), made(0, "", "it broke")
 	for _, c := range []struct {
-		results             []*run
-		chosen, interrupted bool
-		want, written       string
+		results       []*run
+		interrupted   bool
+		want, written string
 	}{
-		{[]*run{done}, false, false, "", "| 3 | 0 | - | - | passed; the target was not reached in the time |"},
-		{[]*run{done}, true, false, "", "| one | 10 steps | 3 | 0 | 1 |"},
-		{[]*run{done, skipped}, false, false, "", "| skipped: not here |"},
-		{[]*run{skipped}, true, false, "", noLong},
-		{[]*run{done, nothing}, false, false, "1 of 2 stations reached nothing in the time; nothing is written", ""},
-		{[]*run{nothing}, true, false, "1 of 1 stations reached nothing in the time", noLong},
-		{[]*run{done, failed}, false, false, "1 of 2 stations failed", "- one: it broke"},
-		{[]*run{nothing, failed}, false, false,
-			"1 of 2 stations failed; 1 of 2 stations reached nothing in the time", "- one: it broke"},
-		{[]*run{done}, false, true, "interrupted; nothing is written", ""},
-		{[]*run{done}, true, true, "interrupted", "| one | 10 steps | 3 | 0 | 1 |"},
+		{[]*run{done}, false, "", "| 3 | 0 | - | - | passed; the target was not reached in the time |"},
+		{[]*run{done, skipped}, false, "", "| skipped: not here |"},
+		{[]*run{done, nothing}, false, "1 of 2 stations reached nothing in the time; nothing is written", ""},
+		{[]*run{done, failed}, false, "1 of 2 stations failed", "- one: it broke"},
+		{[]*run{nothing, failed}, false, "1 of 2 stations failed; 1 of 2 stations reached nothing in the time", "- one: it broke"},
+		{[]*run{done}, true, "interrupted; nothing is written", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "doc.md")
 		got := ""
-		if err := (&record{environ: clean, results: c.results}).conclude(path, c.chosen, c.interrupted); err != nil {
+		if err := (&record{environ: clean, results: c.results}).conclude(path, c.interrupted); err != nil {
 			got = err.Error()
 		}
 		doc, _ := os.ReadFile(path)
@@ -279,7 +233,8 @@ func TestWrongInput(t *testing.T) {
 		{time.Hour, "", dir, "-write: "},
 		{time.Hour, "", filepath.Join(dir, "missing", "doc.md"), "-write: "},
 		{time.Hour, "(", "", "-only: "},
-		{time.Hour, "nosuch", doc, "no such station"},
+		{time.Hour, "nosuch", "", "no such station"},
+		{time.Hour, "tasks", doc, "-write is for a run of all stations"},
 		{0, "", "", "-budget is not positive"},
 		{-time.Second, "", "", "-budget is not positive"},
 	} {
@@ -296,49 +251,8 @@ func TestWrongInput(t *testing.T) {
 		t.Error("a run that did not take place left a document")
 	}
 	for range 2 { // new, and there already
-		if err := errors.Join(writable(doc), write(doc, &record{}, true)); err != nil {
+		if err := errors.Join(writable(doc), (&record{}).conclude(doc, false)); err != nil {
 			t.Error(err)
 		}
 	}
-}
-
-// What single stations have reached adds up for one commit, and only there.
-func TestLongRuns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "doc.md")
-	add := func(name, environ string, reached int64, failures ...string) {
-		t.Helper()
-		r := &run{station: station{name: name, target: 10_000, unit: "runs"}, failures: failures, took: 90 * time.Minute}
-		r.reached.Store(reached)
-		if err := write(path, &record{environ: environ, results: []*run{r}}, true); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect := func(want ...string) {
-		t.Helper()
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		long := found(string(text)).long
-		for _, w := range want {
-			if !strings.Contains(long, w) {
-				t.Errorf("%q is missing in\n%s", w, long)
-			}
-		}
-		if lines := strings.Count(long, "\n"); lines != len(want)+4 {
-			t.Errorf("%d lines, want %d:\n%s", lines, len(want)+4, long)
-		}
-	}
-	const first, elsewhere, second = "commit a, tree clean, here", "commit a, tree clean, there", "commit b, tree clean, here"
-	add("short suite", first, 4000)
-	add("tasks", first, 7)
-	add("short suite", elsewhere, 3500, "it broke")
-	expect("| short suite | 10 000 runs | 7 500 | 1 | 2 | 3h0m0s |", "| "+elsewhere+" |\n| tasks | 10 000 runs | 7 | 0 | 1 | 1h30m0s |")
-	add("short suite", second, 1200)
-	expect("| short suite | 10 000 runs | 1 200 | 0 | 1 | 1h30m0s |", "| tasks |")
-	add("tasks", "commit b, tree changed, here", 1)
-	expect("| short suite |", "| tasks | 10 000 runs | 7 | 0 | 1 |")
-	add("ends", "commit b, tree changed, here", 2)
-	add("ends", "commit b, tree changed, here", 3)
-	expect("| short suite |", "| tasks |", "| ends | 10 000 runs | 3 | 0 | 1 |")
 }

@@ -44,7 +44,7 @@ var stopAtFirst bool
 // tally counts how runs end.
 type tally struct {
 	passed, failed int
-	output         []byte // of the last failure
+	output         []byte // of the last run
 }
 
 // mostTime is far longer than any process takes on a busy machine, mostTimeOfLong than any long test: a process that takes
@@ -70,6 +70,7 @@ func (t *tally) once(ctx context.Context, limit time.Duration, folder string, en
 	switch {
 	case err == nil:
 		t.passed++
+		t.output = out.Bytes()
 	case ctx.Err() != nil:
 	case limited.Err() != nil:
 		err = fmt.Errorf("it hangs: there was no end after %v", limit)
