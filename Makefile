@@ -83,7 +83,7 @@ soak-quick: bin/soak ## Run the soak's races with the end and its wakes, about a
 # What is violated says how to try its one cell again.
 TIME ?= 5m
 .PHONY: siege
-siege: bin/siege ## Flood the loop by every entry point, while it lives and as it ends, for as long as TIME says (ARGS='-pairs', '-h')
+siege: bin/siege ## Flood the loop by every entry point, while it lives and as it ends, for as long as TIME says (ARGS='-with .', '-h')
 	bin/siege -time $(TIME) $(ARGS)
 
 .PHONY: siege-quick

@@ -142,28 +142,16 @@ type outcome struct {
 	ended    bool          // the end came before the flood was stopped
 	heap     uint64        // the largest, in bytes
 	capped   bool          // the flood was stopped for want of memory
-	reports  int64
 	problems []problem
 	tries    int // how often it was tried, and how often there was something wrong
 	failed   int
-	took     time.Duration
 	again    string // the command to try it again
-}
-
-// total is the figures of both floods.
-func (o *outcome) total() (n sums) {
-	for _, m := range o.sums {
-		n = n.and(m)
-	}
-	return n
 }
 
 // attempt tries a cell once. It measures the yardstick first, or, on demand, only after a problem.
 func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, err error) {
-	began := time.Now()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
 	o = &outcome{cell: c, tries: 1}
-	defer func() { o.took = time.Since(began) }()
 	tidy()
 	if c.life == beside {
 		if err := c.besides(o, on.newLoop); err != nil {
@@ -291,7 +279,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	b.all.Wait()
 	o.account(s, before, result)
 	s.clean()
-	o.heap, o.capped, o.reports = memory.most.Load(), memory.capped.Load(), s.reports.Load()
+	o.heap, o.capped = memory.most.Load(), memory.capped.Load()
 	return nil
 }
 

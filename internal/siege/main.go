@@ -2,7 +2,7 @@
 
 // Command siege floods the event loop without end, from outside, through its public API: every entry point, by few
 // goroutines and by many, beside neighbours that compute, while the loop lives, while it shuts down, and when it is
-// closed; by themselves, or with -pairs two at a time. Probes of each kind of work are at work meanwhile; their worst
+// closed; by themselves, or with -with two at a time. Probes of each kind of work are at work meanwhile; their worst
 // gaps stand beside those of plain channels and time.AfterFunc under the same siege in the same process. It fails if a
 // bound is exceeded, or if anything that was accepted is lost, doubled, or late for the end. What a machine that is
 // shared may have done is tried again: a time counts if it is exceeded in two of three tries.
@@ -36,31 +36,17 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false,
 		"what a minute is enough for, on a machine that others use too; each flood is tried once, however long that takes")
 	flag.DurationVar(&o.window, "window", 0, "how long a flood goes on; 0 is what the time allows")
-	flag.StringVar(&o.json, "json", "", "a file to write into what is found")
-	flag.BoolVar(&o.verbose, "v", false, "tell of each cell how many calls there were")
 	pattern := flag.String("flood", "", "floods whose names match this expression")
 	with := flag.String("with", "", "with each flood another at the same time, drawn by the seed, whose name matches this expression")
-	pairs := flag.Bool("pairs", false, "the same with any other")
 	goroutines := flag.String("goroutines", "1,8,64", "how many flood; of floods that feed themselves, chains (1 and 64)")
 	procs := flag.String("procs", "1,2,4", "GOMAXPROCS")
 	neighbours := flag.String("neighbours", "0,4", "goroutines that compute, for each processor")
 	life := flag.String("life", "living,shutdown,close,burst,beside", "times of the loop's life; whole is living, and then shutdown")
-	list := flag.Bool("list", false, "list the floods, and do nothing")
 	flag.Parse()
-	if *list {
-		fmt.Println(none.name)
-		for _, f := range floods {
-			fmt.Println(f.name)
-		}
-		return
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := func() (err error) {
 		if flag.NArg() > 0 {
 			return fmt.Errorf("%q is no flag", flag.Arg(0))
-		}
-		if *pairs && *with == "" {
-			*with = "."
 		}
 		if o.choice, err = choose(*pattern, *with, *goroutines, *procs, *neighbours, *life); err != nil {
 			return err
@@ -79,14 +65,12 @@ func main() {
 
 // options are what the flags say.
 type options struct {
-	choice  choice
-	limit   time.Duration
-	window  time.Duration
-	most    int
-	seed    uint64
-	quick   bool
-	verbose bool
-	json    string
+	choice choice
+	limit  time.Duration
+	window time.Duration
+	most   int
+	seed   uint64
+	quick  bool
 }
 
 func choose(pattern, with, goroutines, procs, neighbours, life string) (ch choice, err error) {
@@ -178,18 +162,11 @@ func besiege(ctx context.Context, opt options) error {
 		o.again = again
 		outcomes = append(outcomes, o)
 		fmt.Println(o.row())
-		if opt.verbose {
-			fmt.Printf("    %+v, %d waiting, %d MiB, %d reports, took %v\n", o.total(), o.waited, o.heap>>20, o.reports, o.took)
-		}
-		if opt.verbose || o.wrong() {
+		if o.wrong() {
 			for _, p := range o.problems {
 				fmt.Printf("    %s\n", p.text)
 			}
 		}
 	}
-	err := conclude(outcomes, len(cells), opt.seed, time.Since(began), ctx.Err() != nil)
-	if opt.json != "" {
-		err = errors.Join(err, export(opt.json, outcomes))
-	}
-	return err
+	return conclude(outcomes, len(cells), opt.seed, time.Since(began), ctx.Err() != nil)
 }

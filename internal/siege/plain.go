@@ -96,7 +96,7 @@ func (p *plain) flooder(m manner) (call func(), err error) {
 	case makes:
 		return made(0, drop), nil
 	case logs:
-		logger := slog.New(counter{new(atomic.Int64)})
+		logger := slog.New(records{})
 		return made(0, func(kept []*[96]byte) {
 			drop(kept)
 			logger.Error("unhandled", "kind", "promise", "error", errors.ErrUnsupported)

@@ -6,10 +6,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -98,54 +96,4 @@ func problems(o *outcome) string {
 		texts = append(texts, p.text)
 	}
 	return strings.Join(texts, "; ")
-}
-
-// finding is an outcome for other programs; times are in nanoseconds.
-type finding struct {
-	Cell       string // flood and all
-	Flood      string
-	Second     string `json:",omitempty"`
-	Goroutines int
-	Procs      int
-	Neighbours int
-	Life       string
-	Gaps       map[string][2]time.Duration // of each probe that is not the flood's own: the loop's, and the yardstick's
-	End        [2]time.Duration            // of the loop and of the yardstick, if the life has one
-	Verdict    string
-	Violated   bool
-	Problems   string `json:",omitempty"`
-	Again      string // the command
-}
-
-func (o *outcome) finding() finding {
-	f := finding{Cell: o.String(), Flood: o.flood.name, Goroutines: o.goroutines, Procs: o.procs, Neighbours: o.neighbours,
-		Life: string(o.life), Verdict: o.verdict(), Violated: o.failed > 0, Problems: problems(o), Again: o.again}
-	if o.second != nil {
-		f.Second = o.second.name
-	}
-	if o.life != shutdown && o.life != closing {
-		f.Gaps = map[string][2]time.Duration{}
-		for p, gap := range o.gaps {
-			if gap > 0 && !(o.own() | o.free()).has(probe(p)) {
-				f.Gaps[probeNames[p]] = [2]time.Duration{gap, o.plain.gaps[p]}
-			}
-		}
-	}
-	if o.life.ends() {
-		f.End = [2]time.Duration{o.end, o.plain.ending()}
-	}
-	return f
-}
-
-// export writes the outcomes into a file.
-func export(path string, outcomes []*outcome) error {
-	all := []finding{}
-	for _, o := range outcomes {
-		all = append(all, o.finding())
-	}
-	text, err := json.MarshalIndent(all, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
 }

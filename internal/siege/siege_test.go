@@ -5,12 +5,9 @@ package main
 // Tests of the siege: its yardsticks, bounds and plans.
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -265,33 +262,20 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// A run writes what it has found, and fails if anything is wrong.
+// A run tells what it has found, and fails if anything is wrong.
 func TestRun(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "siege.json")
 	ch, err := choose("^State$", "", "1", "1", "0", "living,shutdown,close")
 	if err != nil {
 		t.Fatal(err)
 	}
-	opt := options{choice: ch, window: time.Millisecond, limit: time.Hour, most: 2, seed: 1, json: path}
-	if err := besiege(t.Context(), opt); err != nil {
+	if err := besiege(t.Context(), options{choice: ch, window: time.Millisecond, limit: time.Hour, most: 2, seed: 1}); err != nil {
 		t.Log(err) // the machine may have been busy
-	}
-	var all []finding
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	if err != nil || len(all) != 2 || all[0].Flood != "State" || all[0].Life == all[1].Life {
-		t.Errorf("%v: %s", err, text)
 	}
 	wrong := &outcome{cell: cell{flood: floodOf(t, "Submit"), life: living}, failed: 1}
 	wrong.problem(lasting, "it is wrong")
 	err = conclude([]*outcome{wrong, {cell: wrong.cell}}, 2, 1, 0, false)
 	if err == nil || !strings.Contains(err.Error(), "1 of 2 cells") {
 		t.Errorf("a cell that is wrong: %v", err)
-	}
-	if f := wrong.finding(); !f.Violated || f.Verdict != "WRONG" || f.Problems != "it is wrong" {
-		t.Errorf("%+v", f)
 	}
 	if err := conclude([]*outcome{{cell: wrong.cell}}, 1, 1, 0, true); err == nil {
 		t.Error("a run that was interrupted has passed")

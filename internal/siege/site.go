@@ -55,7 +55,6 @@ type site struct {
 	phase atomic.Int32
 	// How many callbacks have started although Close had returned, and although Done was closed.
 	afterClose, afterDone atomic.Int64
-	reports               atomic.Int64 // records of the loop's logger
 
 	mu      sync.Mutex // guards what follows
 	tallies []*tally
@@ -68,7 +67,7 @@ type site struct {
 // newSite starts a loop.
 func newSite(newLoop maker, opts ...eventloop.Option) (*site, error) {
 	s := &site{returned: make(chan error, 1)}
-	logger := slog.New(counter{&s.reports})
+	logger := slog.New(records{})
 	l, err := newLoop(append([]eventloop.Option{eventloop.WithLogger(logger)}, opts...)...)
 	if err != nil {
 		return nil, err
@@ -88,15 +87,14 @@ func newSite(newLoop maker, opts ...eventloop.Option) (*site, error) {
 	return s, nil
 }
 
-// counter is a logger's handler that only counts. To a flood of rejections its records are callbacks.
-type counter struct{ n *atomic.Int64 }
+// records is a logger's handler. To a flood of rejections its records are callbacks.
+type records struct{}
 
-func (c counter) Enabled(context.Context, slog.Level) bool { return true }
-func (c counter) WithAttrs([]slog.Attr) slog.Handler       { return c }
-func (c counter) WithGroup(string) slog.Handler            { return c }
+func (records) Enabled(context.Context, slog.Level) bool { return true }
+func (h records) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (h records) WithGroup(string) slog.Handler          { return h }
 
-func (c counter) Handle(_ context.Context, r slog.Record) error {
-	c.n.Add(1)
+func (records) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
 		if u, ok := a.Value.Any().(unhandled); ok {
 			u.run()
