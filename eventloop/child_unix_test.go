@@ -11,9 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,49 +18,6 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 )
-
-// Children are started while loops sleep in every place and others come and go: none gets a descriptor of a loop's, and
-// the loops are none the worse.
-func TestChildrenGetNoDescriptors(t *testing.T) {
-	list := func() (string, error) {
-		out, err := exec.Command("ls", "/dev/fd/").Output() // its own, that is, and the folder's
-		return strings.Join(strings.Fields(string(out)), " "), err
-	}
-	before, err := list()
-	if err != nil {
-		t.Skipf("descriptors of a child cannot be listed: %v", err)
-	}
-	var exchanges []func()
-	for _, s := range seats {
-		_, _, stay := s.take(t)
-		exchanges = append(exchanges, stay)
-	}
-	var over atomic.Bool
-	var others sync.WaitGroup
-	others.Go(func() {
-		for i := 0; !over.Load(); i++ {
-			l, err := eventloop.New(eventloop.WithFastPathMode(eventloop.FastPathMode(i % 2 * 2)))
-			require.NoError(t, err)
-			pair, err := openPair()
-			require.NoError(t, err)
-			require.NoError(t, l.RegisterFD(pair[0], eventloop.EventRead, func(eventloop.IOEvents) {}))
-			go l.Run(context.Background())
-			rest(l)
-			require.NoError(t, l.Shutdown(context.Background()))
-			closeAll(pair[:]...)
-		}
-	})
-	for range scale(5, 20, 1000) {
-		now, err := list()
-		require.NoError(t, err, "a child that could be started without loops")
-		require.Equal(t, before, now, "descriptors of a child, without loops and with")
-		for _, exchange := range exchanges {
-			exchange()
-		}
-	}
-	over.Store(true)
-	others.Wait()
-}
 
 // alone runs the test that calls it in a process of its own, and tells whether this is that process.
 func alone(t *testing.T) bool {

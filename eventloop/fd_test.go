@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -131,50 +129,6 @@ func readyTogether(t *testing.T, l *eventloop.Loop, callback func()) {
 		}
 		return err
 	}))
-}
-
-// The first registration, and the first change of mode, make the poller while the loop is being woken from everywhere:
-// nobody uses it before it is there, and nothing is lost.
-func TestPollerIsMadeUnderFire(t *testing.T) {
-	needDescriptors(t)
-	for range scale(20, 500, 10_000) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		pair, err := openPair()
-		require.NoError(t, err)
-		near, far := pair[0], pair[1]
-		send(far, 1)
-		go l.Run(context.Background())
-		const each = 20
-		var ran, called atomic.Int64
-		count := func() { ran.Add(1) }
-		var all sync.WaitGroup
-		for _, call := range []func() error{
-			func() error { return l.Submit(count) },
-			func() error { return l.SubmitInternal(count) },
-			func() error { _, err := l.ScheduleTimer(0, count); return err },
-		} {
-			all.Go(func() {
-				for range each {
-					require.NoError(t, call())
-					runtime.Gosched()
-				}
-			})
-		}
-		all.Go(func() { require.NoError(t, l.SetFastPathMode(eventloop.FastPathDisabled)) })
-		all.Go(func() {
-			require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
-				if n, _ := receive(near); n > 0 {
-					called.Add(1)
-				}
-			}))
-		})
-		all.Wait()
-		eventually(t, func() bool { return ran.Load() == 3*each && called.Load() == 1 },
-			"%d of %d functions ran, and %d of 1 event came", ran.Load(), 3*each, called.Load())
-		require.NoError(t, l.Shutdown(context.Background()))
-		closeAll(near, far)
-	}
 }
 
 // Events do not wait for who registers, which may be many, and take long.

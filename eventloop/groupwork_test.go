@@ -94,35 +94,6 @@ func TestGroupTasksShareWithTheLoop(t *testing.T) {
 	})
 }
 
-// Microtasks run after each task, and internal work before the next, as on a loop.
-func TestGroupTasksAreTasks(t *testing.T) {
-	for _, n := range []int{1, 2} {
-		g := newGroup(t, n)
-		var wrong atomic.Int32
-		var flags [2]atomic.Int32 // by loop: what the last task has left to do
-		for range 500 {
-			require.NoError(t, g.Submit(func() {
-				for k := range g.Len() {
-					l := g.Loop(k)
-					if !l.OnLoop() {
-						continue
-					}
-					pending := &flags[k]
-					if pending.Swap(2) != 0 {
-						wrong.Add(1)
-					}
-					_ = l.ScheduleMicrotask(func() { pending.Add(-1) })
-					_ = l.SubmitInternal(func() { pending.Add(-1) })
-				}
-			}))
-		}
-		result := runs(g, context.Background())
-		require.NoError(t, g.Shutdown(context.Background()))
-		<-result
-		require.Zero(t, wrong.Load())
-	}
-}
-
 // Each tick runs one of the group's tasks and one of the loop's, also where it has more microtasks of other goroutines than it may.
 func TestGroupTasksRunBesideMicrotasks(t *testing.T) {
 	const tasks, burst = 20, 10_000

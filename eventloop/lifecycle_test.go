@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"math"
 	"runtime"
 	"runtime/metrics"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 	"weak"
 
@@ -102,48 +100,6 @@ func TestAliveWhileATaskIsUnderWay(t *testing.T) {
 	}
 }
 
-type key struct{}
-
-// An ended loop that somebody still holds keeps alive neither Run's context, nor its timers, nor work without a turn.
-func TestEndedLoopKeepsNothing(t *testing.T) {
-	loop, err := eventloop.New(eventloop.WithWorkerLimit(1))
-	require.NoError(t, err)
-	var held []weak.Pointer[[1024]byte]
-	holder := func() func() {
-		b := new([1024]byte)
-		held = append(held, weak.Make(b))
-		return func() { b[0]++ }
-	}
-	_, err = loop.ScheduleTimer(time.Hour, holder())
-	require.NoError(t, err)
-	working, release := make(chan struct{}), make(chan struct{})
-	defer close(release)
-	loop.Promisify(t.Context(), func(context.Context) (any, error) {
-		close(working)
-		<-release
-		return nil, nil
-	})
-	<-working
-	use := holder()
-	loop.Promisify(t.Context(), func(context.Context) (any, error) { // has no turn yet
-		use()
-		return nil, nil
-	})
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), key{}, holder()))
-	require.NoError(t, loop.Submit(func() {
-		cancel()
-		require.NoError(t, loop.NextTick(holder()))
-		require.NoError(t, loop.Close())
-	}))
-	require.ErrorIs(t, loop.Run(ctx), eventloop.ErrLoopTerminated)
-	for i, p := range held {
-		if !garbage.Taken(p) {
-			t.Errorf("%d: still reachable from the loop", i)
-		}
-	}
-	runtime.KeepAlive(loop)
-}
-
 // A context that goes on does not keep a loop that has ended.
 func TestContextKeepsNoEndedLoop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -221,27 +177,6 @@ func TestEndStopsTheAlarm(t *testing.T) {
 	require.False(t, loop.Park().Stop(), "it was still armed")
 }
 
-// In a bubble nothing but sleeping takes time, also when many submit at once.
-func TestContentionTakesNoVirtualTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		loop, err := eventloop.New()
-		require.NoError(t, err)
-		began := time.Now()
-		go loop.Run(context.Background())
-		var producers sync.WaitGroup
-		for range 8 {
-			producers.Go(func() {
-				for range 20_000 {
-					loop.Submit(func() {})
-				}
-			})
-		}
-		producers.Wait()
-		require.NoError(t, loop.Shutdown(context.Background()))
-		require.Zero(t, time.Since(began))
-	})
-}
-
 // An idle loop is small, at most 16 KiB beyond its goroutine's stack, whatever it was busy with before.
 func TestIdleLoopIsSmall(t *testing.T) {
 	n := scale(8, 32, 32)
@@ -284,22 +219,6 @@ func TestIdleLoopIsSmall(t *testing.T) {
 			return nil
 		})
 	}
-}
-
-// Making a loop leaves no garbage behind: what only an option asks for is not made and thrown away without it.
-func TestNewAllocatesWhatItKeeps(t *testing.T) {
-	var before, after runtime.MemStats
-	least := uint64(math.MaxUint64)
-	for range 10 { // others may allocate meanwhile
-		runtime.ReadMemStats(&before)
-		for range 100 {
-			_, err := eventloop.New()
-			require.NoError(t, err)
-		}
-		runtime.ReadMemStats(&after)
-		least = min(least, (after.TotalAlloc-before.TotalAlloc)/100)
-	}
-	require.Less(t, least, uint64(8<<10))
 }
 
 // A loop that was never used ends without a goroutine and without a thread.

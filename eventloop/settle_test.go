@@ -49,39 +49,6 @@ func TestAbandonedPromisesAreCollected(t *testing.T) {
 	require.NoError(t, l.Shutdown(context.Background()))
 }
 
-// Row 57: nobody but the channel's reader knows of the promise, or nobody but the handler's variables; the collector
-// runs and runs; at the end the waiter hears.
-func TestWaitersHearAtTheEnd(t *testing.T) {
-	for _, closing := range []bool{false, true} {
-		l := observed(t)
-		var chs []<-chan eventloop.Result
-		for range 100 {
-			bare, _, _ := l.NewPromise()
-			derived, _, _ := l.NewPromise()
-			chs = append(chs, bare.ToChannel(), derived.Then(nil, nil).Finally(nil).ToChannel())
-		}
-		typed, _, _ := promise.New[string](l.Promises())
-		text := typed.ToChannel()
-		for range 5 {
-			garbage.Collect()
-			require.NoError(t, l.SubmitInternal(func() {}))
-		}
-		if closing {
-			require.NoError(t, l.Close())
-		} else {
-			require.NoError(t, l.Shutdown(context.Background()))
-		}
-		for _, ch := range chs {
-			r, ok := <-ch
-			require.True(t, ok)
-			require.ErrorIs(t, r.Err, eventloop.ErrLoopTerminated)
-			_, ok = <-ch
-			require.False(t, ok, "one outcome, then the channel is closed")
-		}
-		require.ErrorIs(t, (<-text).Err, eventloop.ErrLoopTerminated)
-	}
-}
-
 // A loop that has had many promises at once does not sleep before it holds all of them weakly.
 func TestManyPromisesAreLetGo(t *testing.T) {
 	l, ended := running(t, nil)

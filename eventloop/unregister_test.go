@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -174,24 +173,6 @@ func TestUnregisterThen(t *testing.T) {
 			require.Empty(t, p.followed)
 			require.Equal(t, c.follows, p.gone.Load())
 		})
-	}
-}
-
-// A loop that would end without its last descriptor calls what follows first.
-func TestUnregisterThenKeepsAutoExitLoopsAlive(t *testing.T) {
-	needDescriptors(t)
-	for range scale(200, 2000, 20_000) {
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
-		require.NoError(t, err)
-		p := newParting(t, l)
-		var all sync.WaitGroup
-		all.Go(func() { require.NoError(t, l.Run(context.Background())) })
-		runtime.Gosched()
-		require.NoError(t, p.unregister())
-		all.Wait()
-		require.Len(t, p.followed, 1, "the loop has ended before")
-		require.True(t, <-p.followed)
-		closeAll(p.near, p.far)
 	}
 }
 

@@ -5,9 +5,7 @@ package eventloop_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -102,50 +100,6 @@ func TestForcedExcludesDescriptors(t *testing.T) {
 			require.ErrorIs(t, l.RegisterFD(near, 0, func(eventloop.IOEvents) {}), eventloop.ErrFastPathIncompatible)
 			require.NoError(t, l.SetFastPathMode(eventloop.FastPathAuto))
 		}
-	}
-}
-
-// The mode changes while descriptors, tasks and timers come: none is lost.
-func TestModeChangesLoseNothing(t *testing.T) {
-	for _, flap := range []bool{false, true} { // while the loop sleeps, or at any time
-		f := &fakePoller{parks: true}
-		l := run(t, f)
-		exchange := echo(t, l)
-		change := func(i int) { require.NoError(t, l.SetFastPathMode(eventloop.FastPathMode(i%2*2))) }
-		var over atomic.Bool
-		var flapper sync.WaitGroup
-		if flap {
-			flapper.Go(func() {
-				for i := 0; !over.Load(); i++ {
-					change(i)
-					for range rand.IntN(20) {
-						runtime.Gosched()
-					}
-				}
-			})
-		}
-		for i := range scale(50, 1500, 100_000) {
-			if !flap {
-				if i%3 != 0 {
-					eventually(t, asleep(l), "the loop sleeps")
-				}
-				change(i)
-			}
-			var done atomic.Bool
-			switch rand.IntN(4) {
-			case 0:
-				require.NoError(t, l.Submit(func() { done.Store(true) }))
-			case 1:
-				_, err := l.ScheduleTimer(time.Duration(rand.IntN(50_000)), func() { done.Store(true) })
-				require.NoError(t, err)
-			default:
-				exchange()
-				continue
-			}
-			eventually(t, done.Load, "round %d: a task or a timer was lost", i)
-		}
-		over.Store(true)
-		flapper.Wait()
 	}
 }
 

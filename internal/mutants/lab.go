@@ -57,8 +57,7 @@ type baseline struct {
 
 // slowTests are the tests of a package that wait until all others have had their say.
 var slowTests = map[string]string{
-	"eventloop": "^(TestConformance|TestConformanceDisabled|TestRestEnds|TestFaults|TestWakes|" +
-		"TestModeChangesLoseNothing|TestWorkersMeetTheEnd)$",
+	"eventloop":       "^(TestConformance|TestConformanceDisabled|TestFaults|TestWakes)$",
 	"internal/poller": "^TestWakeNeverReachesAnother$",
 }
 

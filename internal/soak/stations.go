@@ -103,8 +103,5 @@ var (
 		"TestWritersTakeTurns"}
 
 	// The shortest first.
-	longTests = []string{"TestUnregisterThenKeepsAutoExitLoopsAlive",
-		"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestChildrenGetNoDescriptors",
-		"TestReusedNumbersGetNoEventOfPredecessors", "TestPollerIsMadeUnderFire",
-		"TestWorkersMeetTheEnd", "TestModeChangesLoseNothing", "TestWakes", "TestRestEnds"}
+	longTests = []string{"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestReusedNumbersGetNoEventOfPredecessors", "TestWakes"}
 )
