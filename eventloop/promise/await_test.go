@@ -83,25 +83,6 @@ func TestAwait(t *testing.T) {
 	require.ErrorIs(t, <-done, loopapi.ErrAwaitOnLoop)
 }
 
-// Every call of ToChannel makes a channel of its own with room for the outcome, and the loop never waits for its
-// receiver.
-func TestToChannel(t *testing.T) {
-	f, r := newOwner(promise.Config{})
-	p, resolve, _ := r.New()
-	var chs []<-chan promise.Result
-	for range 3 {
-		chs = append(chs, p.ToChannel())
-	}
-	resolve("v")
-	chs = append(chs, p.ToChannel())
-	f.drain()
-	for i, ch := range chs {
-		require.Equal(t, 1, cap(ch))
-		require.NotContains(t, chs[:i], ch)
-		require.Equal(t, promise.Result{Value: "v"}, receive(t, ch))
-	}
-}
-
 // The end of a context ends the waiting and leaves nothing behind, in whatever order several contexts end.
 func TestAwaitContext(t *testing.T) {
 	_, r, stop := startLoop(t, promise.Config{})
@@ -202,33 +183,6 @@ func TestTwoLoops(t *testing.T) {
 	v, err = b.Resolved(settled).Await(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "settled", v)
-}
-
-// The end of either of two loops is heard on the other.
-func TestTwoLoopsEnd(t *testing.T) {
-	for _, first := range []string{"followed", "follower"} {
-		_, a, stopA := startLoop(t, promise.Config{})
-		_, b, stopB := startLoop(t, promise.Config{})
-		source, _, _ := a.New()
-		root := b.Resolved(source)
-		derived := b.Resolved(nil).Then(func(any) (any, error) { return source, nil }, nil)
-		var caught []<-chan promise.Result
-		for _, p := range []*promise.Promise{root, derived} {
-			caught = append(caught, p.Catch(func(err error) (any, error) { return err, nil }).ToChannel())
-		}
-		for n := 0; n < 2; n, _, _ = a.Listeners() {
-			runtime.Gosched()
-		}
-		if first == "followed" {
-			stopA()
-		} else {
-			stopB()
-		}
-		for _, ch := range caught {
-			require.Equal(t, promise.Result{Value: loopapi.ErrLoopTerminated}, receive(t, ch), first)
-		}
-		runtime.KeepAlive(source)
-	}
 }
 
 // A group that was decided, or a loop that has ended, leaves nothing waiting at a promise of another loop. A promise that

@@ -3,10 +3,8 @@ package promise_test
 // Tests of All, AllSettled, Race and Any.
 
 import (
-	"errors"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"testing"
 	"weak"
 
@@ -113,83 +111,4 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	f.shutdown(r)
-}
-
-// When decided groups take their reactions off a promise, the others keep their order, whichever go and in whatever order.
-func TestDecidedGroupsLeaveTheOrder(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	f, r := newOwner(promise.Config{})
-	for groups := range 1 << 6 {
-		p, resolve, _ := r.New()
-		var decide []func(any)
-		var log, want []int
-		for i := range 6 {
-			if groups>>i&1 != 0 {
-				q, resolveQ, _ := r.New()
-				if i%2 == 0 {
-					r.Race(q, p)
-				} else {
-					r.Race(p, q, p)
-				}
-				decide = append(decide, resolveQ)
-				continue
-			}
-			want = append(want, i)
-			p.Then(func(any) (any, error) { log = append(log, i); return nil, nil }, nil)
-		}
-		for _, i := range rnd.Perm(len(decide)) {
-			decide[i](1)
-			f.drain()
-		}
-		require.Equal(t, len(want), p.Reactions())
-		p.Then(func(any) (any, error) { log = append(log, 6); return nil, nil }, nil)
-		resolve(1)
-		f.drain()
-		require.Equal(t, append(want, 6), log)
-	}
-}
-
-// Combinators may be called from any goroutine.
-func TestCombinatorsElsewhere(t *testing.T) {
-	_, r, _ := startLoop(t, promise.Config{})
-	ctx := soon(t)
-	p, resolve, _ := r.New()
-	q, _, reject := r.New()
-	all, settled, race, anyOf := r.All(p, q), r.AllSettled(p, q), r.Race(q, p), r.Any(q, p)
-	reject(errTest)
-	resolve(1)
-	_, err := all.Await(ctx)
-	require.Equal(t, errTest, err)
-	v, err := settled.Await(ctx)
-	require.NoError(t, err)
-	require.Equal(t, []promise.Result{{Value: 1}, {Err: errTest}}, v)
-	_, err = race.Await(ctx)
-	require.Equal(t, errTest, err)
-	v, err = anyOf.Await(ctx)
-	require.NoError(t, err)
-	require.Equal(t, 1, v)
-}
-
-func TestTry(t *testing.T) {
-	f, r := newOwner(promise.Config{})
-	inner, resolve, _ := r.New()
-	called := 0
-	try := func(v any, err error) *promise.Promise {
-		return r.Try(func() (any, error) { called++; return v, err })
-	}
-	var value, failed, panicked, follows probe
-	value.on(try(1, nil))
-	failed.on(try(1, errTest))
-	follows.on(try(inner, nil))
-	require.Equal(t, 3, called, "it calls at once")
-	panicked.on(r.Try(func() (any, error) { panic(errTest) }))
-	f.drain()
-	require.Zero(t, follows.calls())
-	resolve("late")
-	f.drain()
-	value.want(t, 1, nil)
-	failed.want(t, nil, errTest)
-	panicked.want(t, nil, errTest)
-	follows.want(t, "late", nil)
-	require.False(t, errors.Is(panicked.errs[0], io.EOF))
 }

@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"runtime/debug"
 	"testing"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop/promise"
-	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/race"
 )
@@ -399,22 +396,4 @@ func TestRefusedIsHandled(t *testing.T) {
 		f.finish(r)
 		require.Empty(t, reported)
 	}
-}
-
-// A refused promise holds nothing of the promises and functions that it was to be made from.
-func TestRefusedKeepsNothing(t *testing.T) {
-	f, r := newOwner(promise.Config{})
-	f.refuse = func(int64) bool { return true }
-	var kept []*promise.Promise
-	source, handler := func() (weak.Pointer[promise.Promise], weak.Pointer[probe]) {
-		p, _, _ := r.New()
-		got := new(probe)
-		elsewhere(func() {
-			kept = append(kept, p.Then(got.fulfilled, got.rejected), p.Catch(got.rejected), r.All(p), r.Race(p, r.Resolved(1)))
-		})
-		return weak.Make(p), weak.Make(got)
-	}()
-	require.True(t, garbage.Taken(source))
-	require.True(t, garbage.Taken(handler))
-	runtime.KeepAlive(kept)
 }

@@ -25,26 +25,6 @@ func collect() {
 	}
 }
 
-// A chain that nothing can settle any more is collected, although the registry has its root.
-func TestAbandonedChainIsCollected(t *testing.T) {
-	f, r := newOwner(promise.Config{})
-	root, last := func() (weak.Pointer[promise.Promise], weak.Pointer[promise.Promise]) {
-		p, _, _ := r.New()
-		q := p.Then(increment, nil).Catch(nil).Finally(func() error { return nil })
-		r.All(q, p)
-		r.Race(p).Then(increment, nil)
-		return weak.Make(p), weak.Make(q)
-	}()
-	require.Equal(t, 1, registered(r))
-	r.Scavenge()
-	require.Equal(t, 1, registered(r))
-	require.True(t, garbage.Taken(root))
-	require.True(t, garbage.Taken(last))
-	r.Scavenge()
-	require.Equal(t, 0, registered(r))
-	f.drain()
-}
-
 func registered(r *promise.Owner) int {
 	n, _ := r.Registered()
 	return n
@@ -83,18 +63,6 @@ func TestSettledIsCollected(t *testing.T) {
 		require.True(t, garbage.Taken(v))
 	}
 	runtime.KeepAlive(kept)
-	runtime.KeepAlive(r)
-}
-
-// A job that has run keeps no other job of its list, nor does the realm.
-func TestJobsKeepNothing(t *testing.T) {
-	f, r := newOwner(promise.Config{})
-	p := r.Resolved(1)
-	first := p.Then(increment, nil)
-	second := func() weak.Pointer[promise.Promise] { return weak.Make(p.Then(increment, nil)) }()
-	f.drain()
-	require.True(t, garbage.Taken(second))
-	runtime.KeepAlive(first)
 	runtime.KeepAlive(r)
 }
 

@@ -3,7 +3,6 @@ package promise_test
 // Tests of the registry at the end of a loop: who is told, and what handlers may still do.
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -118,88 +117,6 @@ func TestRejectAll(t *testing.T) {
 	require.False(t, r.RejectAll(loopapi.ErrLoopTerminated))
 	for _, err := range unhandled {
 		require.ErrorIs(t, err, loopapi.ErrLoopTerminated, "the owner can tell what comes of the end")
-	}
-}
-
-// During the end handlers still work: on settled promises, and with errors of their own.
-func TestHandlersDuringTheEnd(t *testing.T) {
-	var unhandled []error
-	f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
-		unhandled = append(unhandled, err)
-	}})
-	var log []any
-	own := errors.New("own")
-	p, _, _ := r.New()
-	p.Catch(func(error) (any, error) {
-		return r.Resolved("cleanup").Then(func(v any) (any, error) { log = append(log, v); return "done", nil }, nil), nil
-	}).Then(func(v any) (any, error) { log = append(log, v); return nil, own }, nil)
-	f.shutdown(r)
-	require.Equal(t, []any{"cleanup", "done"}, log)
-	require.Equal(t, []error{own}, unhandled)
-}
-
-// After the end everything has an answer: new promises and old ones, from any goroutine.
-func TestAfterTheEnd(t *testing.T) {
-	f, r := newOwner(promise.Config{OnUnhandled: func(*promise.Promise, error) { t.Error("reported") }})
-	pending, resolve, reject := r.New()
-	locked, follow, _ := r.New()
-	follow(pending)
-	lost := r.Resolved(1).Then(increment, nil) // its job will not run
-	value := r.Resolved("v")
-	f.close(r)
-	resolve(1)
-	reject(errTest)
-	ctx := soon(t)
-	fresh, resolve, _ := r.New()
-	resolve(1)
-	for i, p := range []*promise.Promise{
-		pending, locked, lost, fresh, pending.Then(increment, nil), value.Then(increment, nil), fresh.Catch(nil),
-		r.Race(), r.Race(value), r.All(value), r.AllSettled(pending), r.Any(value), value.Finally(nil),
-		promise.Then(promise.As[int](value), func(int) (int, error) { return 0, nil }).Untyped(),
-	} {
-		_, err := p.Await(ctx)
-		require.ErrorIs(t, err, loopapi.ErrLoopTerminated, "Await %d", i)
-		require.ErrorIs(t, receive(t, p.ToChannel()).Err, loopapi.ErrLoopTerminated, "ToChannel %d", i)
-	}
-	require.Equal(t, "rejected promise", pending.String())
-	v, err := value.Await(ctx)
-	require.NoError(t, err)
-	require.Equal(t, "v", v)
-	_, err = r.Rejected(errTest).Await(ctx)
-	require.Equal(t, errTest, err)
-}
-
-// Waiters that come while the loop ends hear too, whichever comes first.
-func TestAwaitRacesWithTheEnd(t *testing.T) {
-	rounds := 2000
-	if testing.Short() {
-		rounds = 60
-	}
-	ctx := soon(t)
-	for i := range rounds {
-		f := newFake()
-		r := promise.NewOwner(f, promise.Config{})
-		stop := f.run(t, r)
-		p, resolve, _ := r.New()
-		var wg sync.WaitGroup
-		for _, wait := range []func(){
-			func() { <-p.ToChannel() },
-			func() { _, _ = p.Await(ctx) },
-			func() { _, _ = p.Then(increment, nil).Await(ctx) },
-			func() { q, _, _ := r.New(); _, _ = q.Then(increment, nil).Await(ctx) },
-			func() { _, _ = r.All(p, p).Await(ctx) },
-			func() { _, _ = r.Resolved(1).Finally(func() error { return nil }).Await(ctx) },
-			func() {
-				if i%3 == 0 {
-					resolve(1)
-				}
-			},
-		} {
-			wg.Go(wait)
-		}
-		stop()
-		wg.Wait()
-		require.NoError(t, ctx.Err())
 	}
 }
 

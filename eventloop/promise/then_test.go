@@ -4,7 +4,6 @@ package promise_test
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"testing"
@@ -144,11 +143,4 @@ func TestNilReason(t *testing.T) {
 	got.on(r.Try(nil))
 	f.drain()
 	got.want(t, nil, loopapi.ErrNilCallback)
-}
-
-func TestString(t *testing.T) {
-	_, r := newOwner(promise.Config{})
-	p, _, _ := r.New()
-	require.Equal(t, "pending promise, fulfilled promise, rejected promise",
-		fmt.Sprintf("%v, %v, %v", p, r.Resolved(1), promise.Rejected[int](&r.Realm, errTest)))
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -146,29 +145,6 @@ func TestUnhandledHandlerFails(t *testing.T) {
 	}
 }
 
-// One report handles another rejection, and makes a new one, which has its chance of a handler first.
-func TestUnhandledDuringReports(t *testing.T) {
-	var got []string
-	var second *promise.Promise
-	var r *promise.Owner
-	f, r := newOwner(promise.Config{OnUnhandled: func(_ *promise.Promise, err error) {
-		got = append(got, err.Error())
-		if err.Error() == "first" {
-			second.Catch(func(error) (any, error) { return nil, nil })
-			handled := r.Rejected(errors.New("handled"))
-			_ = r.Resolved(nil).Then(func(any) (any, error) {
-				handled.Catch(func(error) (any, error) { return nil, nil })
-				return nil, nil
-			}, nil)
-			r.Rejected(errors.New("third"))
-		}
-	}})
-	r.Rejected(errors.New("first"))
-	second = r.Rejected(errors.New("second"))
-	f.checkpoint(r)
-	require.Equal(t, []string{"first", "third"}, got)
-}
-
 // A round of reports has the rejections that there were when it began; each call of Checkpoint says whether it goes on.
 func TestRounds(t *testing.T) {
 	var got []string
@@ -236,32 +212,5 @@ func TestErrorsThatCannotBeCompared(t *testing.T) {
 			require.Contains(t, fmt.Sprint(got), err.Error(), "with the end %T", end)
 		}
 		f.close(r)
-	}
-}
-
-// The error keeps its chain, and with Debug tells where the promise was created.
-func TestOrigin(t *testing.T) {
-	for _, debug := range []bool{false, true} {
-		var reported []error
-		f, r := newOwner(promise.Config{Debug: debug, OnUnhandled: func(p *promise.Promise, err error) {
-			require.Equal(t, debug, strings.Contains(p.String(), "unhandled_test.go:"), p.String())
-			reported = append(reported, err)
-		}})
-		_, _, reject := r.New()
-		reject(&loopapi.PanicError{Value: errTest})
-		r.Rejected(errTest)
-		r.Resolved(1).Then(func(any) (any, error) { panic(errTest) }, nil)
-		promise.Chain(promise.Resolved(&r.Realm, 1), func(int) (promise.Of[int], error) { return promise.Of[int]{}, errTest })
-		promise.Rejected[int](&r.Realm, errTest)
-		r.All(r.Rejected(errTest))
-		f.checkpoint(r)
-		require.Len(t, reported, 6)
-		var fault *loopapi.PanicError
-		require.ErrorAs(t, reported[0], &fault)
-		for _, err := range reported {
-			require.ErrorIs(t, err, errTest)
-			require.Equal(t, debug, strings.Contains(err.Error(), "created by "+
-				"github.com/turnloop/turnloop/eventloop/promise_test.TestOrigin at unhandled_test.go:"), err.Error())
-		}
 	}
 }

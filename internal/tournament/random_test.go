@@ -3,10 +3,7 @@ package tournament_test
 // Random programs on every ranked contestant.
 
 import (
-	"flag"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/looptest"
@@ -37,32 +34,6 @@ func ranked(t testing.TB) map[string]*looptest.Player {
 		players[c.Name] = looptest.NewPlayer(t, c.New, options...)
 	}
 	return players
-}
-
-// TestRandomOperations plays random programs on every contestant. A failure is shrunk to the shortest program that shows it.
-// Each run plays others: a failure names its seed, which -rapid.seed plays again.
-func TestRandomOperations(t *testing.T) {
-	const failfile = "rapid.nofailfile" // the seed says it all
-	if f := flag.Lookup(failfile); f.Value.String() == f.DefValue {
-		defer func() { _ = f.Value.Set(f.DefValue) }()
-		if err := f.Value.Set("true"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	letter := rapid.SampledFrom([]byte("simtcsimtcrudwxXfpgSC()()();.:0123456780123!"))
-	for name, player := range ranked(t) {
-		t.Run("impl="+name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) {
-				program := string(rapid.SliceOfN(letter, 0, 60).Draw(rt, "program"))
-				if err := player.Play(t, program); err != nil {
-					rt.Fatal(err)
-				}
-				if err := player.PlayTogether(t, program); err != nil {
-					rt.Fatal(err)
-				}
-			})
-		})
-	}
 }
 
 // FuzzContestants plays programs of the fuzzer's on every contestant.
