@@ -11,51 +11,6 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is the interface of every contestant of the tournament, [Loop] among them:
-//
-//	Run(ctx context.Context) error
-//	Shutdown(ctx context.Context) error
-//	Submit(fn func()) error
-//	SubmitInternal(fn func()) error
-//	Close() error
-//
-// The interfaces below are further capabilities. [Loop] has them all; for another loop, ask with a type assertion.
-type EventLoop = loopapi.EventLoop
-
-// MicrotaskScheduler can run a function right after the callback that is running:
-//
-//	ScheduleMicrotask(fn func()) error
-type MicrotaskScheduler = loopapi.MicrotaskScheduler
-
-// TimerScheduler can run a function once, after a delay:
-//
-//	ScheduleTimer(delay time.Duration, fn func()) (TimerID, error)
-//	CancelTimer(id TimerID) error
-type TimerScheduler = loopapi.TimerScheduler
-
-// TierScheduler can choose a timer's tier:
-//
-//	ScheduleTimerAs(tier TimerTier, delay time.Duration, fn func()) (TimerID, error)
-type TierScheduler = loopapi.TierScheduler
-
-// TimerReferencer can choose which pending timers keep an auto-exit loop alive:
-//
-//	RefTimer(id TimerID) error
-//	UnrefTimer(id TimerID) error
-type TimerReferencer = loopapi.TimerReferencer
-
-// FDRegistrar can watch raw descriptors for readiness, level-triggered:
-//
-//	RegisterFD(fd int, events IOEvents, callback func(IOEvents)) error
-//	ModifyFD(fd int, events IOEvents) error
-//	UnregisterFD(fd int) error
-type FDRegistrar = loopapi.FDRegistrar
-
-// StateReporter can tell the loop's state:
-//
-//	State() State
-type StateReporter = loopapi.StateReporter
-
 // State is a loop's state, an int32 whose numbers are fixed, since they appear in logs and dumps.
 //
 //	func (s State) String() string // as in "running"
@@ -79,40 +34,6 @@ const (
 	StateRunning     State = 4 // running callbacks, or about to decide to sleep
 	StateTerminating State = 5 // the end was asked for
 )
-
-// Completer can tell the loop's end:
-//
-//	Done() <-chan struct{}
-type Completer = loopapi.Completer
-
-// OwnerReporter can tell whether the caller runs on the loop:
-//
-//	OnLoop() bool
-type OwnerReporter = loopapi.OwnerReporter
-
-// Clock can tell the time of the current tick:
-//
-//	CurrentTickTime() time.Time
-type Clock = loopapi.Clock
-
-// Holder can keep an auto-exit loop alive by hand:
-//
-//	Hold() (release func())
-type Holder = loopapi.Holder
-
-var _ interface {
-	EventLoop
-	MicrotaskScheduler
-	TimerScheduler
-	TierScheduler
-	TimerReferencer
-	FDRegistrar
-	StateReporter
-	Completer
-	OwnerReporter
-	Clock
-	Holder
-} = (*Loop)(nil)
 
 // TimerID names a scheduled timer, for CancelTimer and the like. It is a uint64; the zero TimerID names none, and none is
 // used again.

@@ -19,18 +19,18 @@ import (
 type Loop interface {
 	Submit(fn func()) error
 	SubmitInternal(fn func()) error
-	eventloop.MicrotaskScheduler
+	ScheduleMicrotask(fn func()) error
 	NextTick(fn func()) error
 	Promises() *promise.Realm
-	eventloop.TimerScheduler
-	eventloop.TimerReferencer
-	eventloop.Clock
-	eventloop.OwnerReporter
-	eventloop.StateReporter
-	eventloop.Completer
+	ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error)
+	CancelTimer(id eventloop.TimerID) error
+	RefTimer(id eventloop.TimerID) error
+	UnrefTimer(id eventloop.TimerID) error
+	CurrentTickTime() time.Time
+	OnLoop() bool
+	State() eventloop.State
+	Done() <-chan struct{}
 }
-
-var _ Loop = (*eventloop.Loop)(nil)
 
 // JS is the JavaScript side of one loop. Create one with [New]. Several may share a loop; each has ids and immediates
 // of its own. It starts no goroutine and needs no closing: it ends with its loop.

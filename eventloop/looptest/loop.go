@@ -57,6 +57,7 @@ type loop struct {
 	clock  loopapi.Clock
 	holder loopapi.Holder
 	fds    loopapi.FDRegistrar
+	has    need // those that are not nil
 
 	trial     *trial
 	launched  atomic.Bool
@@ -68,34 +69,21 @@ type loop struct {
 	letGo     func()         // ends the callback that holds the loop; set by situations of the matrix, else nil
 }
 
-func capabilities(el EventLoop) need {
-	l := wrap(el)
-	var has need
-	for n, ok := range map[need]bool{
-		needMicrotasks: l.micro != nil, needTimers: l.timers != nil, needRefs: l.refs != nil, needState: l.states != nil,
-		needDone: l.comp != nil, needOwner: l.owner != nil, needClock: l.clock != nil, needHold: l.holder != nil,
-		needFDs: l.fds != nil, needTiers: l.tiers != nil,
-	} {
-		if ok {
-			has |= n
-		}
-	}
-	return has
-}
-
 func wrap(el EventLoop) *loop {
 	l := &loop{EventLoop: el, ended: make(chan struct{})}
-	l.micro, _ = el.(loopapi.MicrotaskScheduler)
-	l.timers, _ = el.(loopapi.TimerScheduler)
-	l.tiers, _ = el.(loopapi.TierScheduler)
-	l.refs, _ = el.(loopapi.TimerReferencer)
-	l.states, _ = el.(loopapi.StateReporter)
-	l.comp, _ = el.(loopapi.Completer)
-	l.owner, _ = el.(loopapi.OwnerReporter)
-	l.clock, _ = el.(loopapi.Clock)
-	l.holder, _ = el.(loopapi.Holder)
-	l.fds, _ = el.(loopapi.FDRegistrar)
+	l.has = find(el, &l.micro, needMicrotasks) | find(el, &l.timers, needTimers) | find(el, &l.refs, needRefs) |
+		find(el, &l.states, needState) | find(el, &l.comp, needDone) | find(el, &l.owner, needOwner) | find(el, &l.clock, needClock) |
+		find(el, &l.holder, needHold) | find(el, &l.fds, needFDs) | find(el, &l.tiers, needTiers)
 	return l
+}
+
+// find sets a capability, and returns n, if the contestant has it.
+func find[T any](el EventLoop, capability *T, n need) need {
+	if c, ok := el.(T); ok {
+		*capability = c
+		return n
+	}
+	return 0
 }
 
 // tryMake makes a loop without running it, or returns the factory's error. The loop is ended when the check is over.
@@ -122,8 +110,10 @@ func (t *trial) make(cfg Config) *loop {
 }
 
 // start makes a loop, runs it, and waits until it has run a task.
-func (t *trial) start(cfg Config) *loop {
-	l := t.make(cfg)
+func (t *trial) start(cfg Config) *loop { return t.make(cfg).begun() }
+func (t *trial) startHandled() *loop    { return t.makeHandled().begun() }
+
+func (l *loop) begun() *loop {
 	l.launch(context.Background())
 	l.sync()
 	return l
@@ -147,13 +137,6 @@ func (t *trial) makeHandled() *loop {
 		l = t.make(Config{})
 	}
 	l.hooks = h
-	return l
-}
-
-func (t *trial) startHandled() *loop {
-	l := t.makeHandled()
-	l.launch(context.Background())
-	l.sync()
 	return l
 }
 

@@ -12,10 +12,8 @@
 //		}, looptest.Name("myloop"))
 //	}
 //
-// The loop must have the five methods of EventLoop. The kit discovers its other capabilities by type assertion to the
-// interfaces that package eventloop exports: MicrotaskScheduler, TimerScheduler, TierScheduler, TimerReferencer,
-// StateReporter, Completer, OwnerReporter, Clock, Holder, FDRegistrar. A check that needs a missing capability is
-// skipped as "n/a". Diverges declares a check that the loop is known to fail; that check is skipped with the declared
+// The loop must have the five methods of EventLoop. The kit discovers its other capabilities by type assertion to
+// [MicrotaskScheduler] and the interfaces beside it. A check that needs a missing capability is skipped as "n/a". Diverges declares a check that the loop is known to fail; that check is skipped with the declared
 // reason. The suite fails when a check passes although it is declared, so that the declarations stay true. The checks of
 // the gate (Check.Gate) cannot be declared.
 //
@@ -47,8 +45,23 @@ import (
 	"github.com/turnloop/turnloop/internal/loopapi"
 )
 
-// EventLoop is the interface of the loops that a Factory makes. Package eventloop exports the same interface.
+// EventLoop is the interface of the loops that a Factory makes: Run(ctx) error, Shutdown(ctx) error, Submit(fn func()) error,
+// SubmitInternal(fn func()) error, Close() error.
 type EventLoop = loopapi.EventLoop
+
+// The capabilities. A check finds them by type assertion; eventloop.Loop has them all.
+type (
+	MicrotaskScheduler = loopapi.MicrotaskScheduler // ScheduleMicrotask(fn func()) error
+	TimerScheduler     = loopapi.TimerScheduler     // ScheduleTimer(time.Duration, func()) (TimerID, error), CancelTimer(TimerID) error
+	TierScheduler      = loopapi.TierScheduler      // ScheduleTimerAs(TimerTier, time.Duration, func()) (TimerID, error)
+	TimerReferencer    = loopapi.TimerReferencer    // RefTimer and UnrefTimer, both (TimerID) error
+	FDRegistrar        = loopapi.FDRegistrar        // RegisterFD(int, IOEvents, func(IOEvents)) error; ModifyFD, UnregisterFD
+	StateReporter      = loopapi.StateReporter      // State() State
+	Completer          = loopapi.Completer          // Done() <-chan struct{}
+	OwnerReporter      = loopapi.OwnerReporter      // OnLoop() bool
+	Clock              = loopapi.Clock              // CurrentTickTime() time.Time
+	Holder             = loopapi.Holder             // Hold() (release func())
+)
 
 // Config is the configuration that a check wants for its loop. A zero value means the loop's own default. A
 // factory that ignores a field fails the check that sets it. The fields are:
@@ -195,7 +208,7 @@ func newSuite(t testing.TB, factory Factory, opts []Option) *suite {
 	if err != nil {
 		t.Fatalf("the factory cannot make a loop with an empty Config: %v", err)
 	}
-	s.has = capabilities(specimen)
+	s.has = wrap(specimen).has
 	if err := specimen.Close(); err != nil {
 		t.Errorf("Close of a new loop: %v", err)
 	}

@@ -1,5 +1,5 @@
 // Package loopapi has the interfaces of the tournament's contestants: EventLoop, the optional capabilities, and the types
-// in their signatures. Package eventloop re-exports all of it for users.
+// in their signatures. Package looptest re-exports the interfaces, package eventloop the types.
 package loopapi
 
 import (

@@ -18,8 +18,10 @@ import (
 // loop is a loop to besiege: *eventloop.Loop, or one with a flaw.
 type loop interface {
 	js.Loop
-	eventloop.FDRegistrar
-	eventloop.Holder
+	RegisterFD(fd int, events eventloop.IOEvents, callback func(eventloop.IOEvents)) error
+	ModifyFD(fd int, events eventloop.IOEvents) error
+	UnregisterFD(fd int) error
+	Hold() (release func())
 	Run(ctx context.Context) error
 	Shutdown(ctx context.Context) error
 	Close() error

@@ -41,7 +41,8 @@ var uses = map[string][]string{
 // sizes are the most files and lines that a package has, tests not counted. A package that has become smaller by two hundred lines
 // has its number lowered.
 var sizes = map[string]struct{ files, lines int }{
-	"eventloop":           {25, 4551},
+	withParts:             {58, 9243},
+	"eventloop":           {25, 4515},
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
 	"eventloop/js":        {13, 1898},
@@ -53,6 +54,10 @@ var sizes = map[string]struct{ files, lines int }{
 }
 
 const slack = 200
+
+// withParts is the loop with its parts: what leaves package eventloop for one of them has to become less, and not only to move.
+const withParts = "eventloop eventloop/flow internal/inbox internal/park internal/fdset internal/quota internal/observe " +
+	"internal/crew internal/place internal/outcome internal/shared"
 
 // TestParts holds the table of uses to the code.
 func TestParts(t *testing.T) {
@@ -76,10 +81,14 @@ func TestParts(t *testing.T) {
 
 // TestSizes holds the table of sizes to the code.
 func TestSizes(t *testing.T) {
-	for folder, most := range sizes {
-		names, err := filepath.Glob(root + folder + "/*.go")
-		if err != nil {
-			t.Fatal(err)
+	for folders, most := range sizes {
+		var names []string
+		for folder := range strings.FieldsSeq(folders) {
+			in, err := filepath.Glob(root + folder + "/*.go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, in...)
 		}
 		files, lines := 0, 0
 		for _, name := range names {
@@ -90,10 +99,10 @@ func TestSizes(t *testing.T) {
 			}
 		}
 		if files > most.files || lines > most.lines {
-			t.Errorf("%s has %d lines in %d files, at most %d in %d", folder, lines, files, most.lines, most.files)
+			t.Errorf("%s has %d lines in %d files, at most %d in %d", folders, lines, files, most.lines, most.files)
 		}
 		if files < most.files || lines+slack < most.lines {
-			t.Errorf("%s has become smaller: write {%d, %d} into the table", folder, files, lines)
+			t.Errorf("%s has become smaller: write {%d, %d} into the table", folders, files, lines)
 		}
 	}
 }
