@@ -19,7 +19,6 @@ import (
 
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/poller"
-	"github.com/turnloop/turnloop/internal/quota"
 )
 
 // seat is what the owner knows of its sleeps and of what it has collected.
@@ -75,8 +74,8 @@ func (s *Set) Collect(now int64, full bool) (asked bool, err error) {
 	s.choose()
 	switch {
 	case s.unwatch != nil:
-		// A flood, even one that the owner keeps up with, may keep the watch's goroutine from running.
-		if s.ready.Load() || !s.drained || full || now-s.asked >= quota.Tick {
+		// Busy processors, or work that the owner keeps up with, may keep the watch's goroutine from running for milliseconds.
+		if s.ready.Load() || !s.drained || full || now-s.asked >= askAfter {
 			return true, s.wait(now, 0)
 		}
 	case s.blocked.Load() != nil && s.Len() > 0:
@@ -276,6 +275,7 @@ const MostEarlier = 1024
 
 // suspension is how long suspend leaves descriptors unserved.
 const suspension = time.Millisecond
+const askAfter = 100_000 // nanoseconds that an owner with work leaves it to the watch to report events
 
 // reset makes the poller forget everything, and adds all registered descriptors again. If forgot is false nothing has
 // changed. The descriptors in lost could not be added and are not watched any more; err says why.

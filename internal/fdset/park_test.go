@@ -79,6 +79,23 @@ func TestUnknownTagsAreNotKept(t *testing.T) {
 	require.Equal(t, 2, s.Len())
 }
 
+// An owner that has work asks for events from time to time, also where the watch reports none: its goroutine may find no processor.
+func TestOwnerAsksBesideTheWatch(t *testing.T) {
+	p := &readyPoller{added: map[int]uint32{}}
+	var s Set
+	s.Init(host{t}, func() (Poller, error) { return p, nil })
+	require.NoError(t, s.Register(0, loopapi.EventRead, func(loopapi.IOEvents) {}, nil))
+	clear(p.added) // nothing is ready
+	for _, tick := range []struct {
+		now  int64
+		asks bool
+	}{{0, true}, {askAfter - 1, false}, {askAfter, true}, {askAfter + 1, false}, {2 * askAfter, true}} {
+		asked, err := s.Collect(tick.now, false)
+		require.NoError(t, err)
+		require.Equal(t, tick.asks, asked, "at %d ns", tick.now)
+	}
+}
+
 // What followed a registration and was not called is handed back by Close, in its order; what was called is not.
 func TestCloseHandsBackWhatFollows(t *testing.T) {
 	var s Set

@@ -35,7 +35,7 @@ var partMutants = faults{
 		{"fd-channel-forgotten", "a loop that ends behind a sleep in the poller is not woken on its channel",
 			"^TestRestBehindThePoller$", "s.endWatch()\n	s.blocked.Store(nil)", "s.endWatch()"},
 		{"watch-alone-tells", "descriptors wait for seconds where goroutines that wake each other leave the watch no turn",
-			"^TestBusyLoopAsksForEvents$", "now-s.asked >= quota.Tick {", "now < -quota.Tick {"},
+			"^TestBusyLoopAsksForEvents$", "now-s.asked >= askAfter {", "now < -askAfter {"},
 		{"watch-does-not-tell", "events are not heard of", "^TestConformance$/^impl=main$/^IO_Events$",
 			"\t\ts.ready.Store(true)\n", ""},
 		{"unknown-tags-kept", "callbacks that unregister each other's descriptors have the loop remember tags without end",
