@@ -1,12 +1,14 @@
 package threadlet_test
 
-// Tests of Call.
+// Tests of Call, and of Join across loops.
 
 import (
 	"context"
 	"errors"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,4 +78,88 @@ func TestCallFails(t *testing.T) {
 	<-l.Done()
 	_, err := threadlet.Call(background, l, func() (int, error) { return 0, nil })
 	require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
+}
+
+// A wait for another loop's threadlet needs no worker of the caller's loop, keeps that loop alive, and ends as others do. The
+// other loop's end tells it, also of a threadlet that was never begun.
+func TestJoinAcross(t *testing.T) {
+	block := func() { _ = threadlet.Sleep(time.Hour) }
+	closes := func(t *testing.T, _ *threadlet.Threadlet, l *eventloop.Loop) { require.NoError(t, l.Close()) }
+	shuts := func(t *testing.T, _ *threadlet.Threadlet, l *eventloop.Loop) {
+		require.NoError(t, l.Shutdown(background))
+	}
+	signals := func(_ *testing.T, self *threadlet.Threadlet, _ *eventloop.Loop) { self.Signal() }
+	for name, c := range map[string]struct {
+		fn     func()
+		during func(t *testing.T, self *threadlet.Threadlet, other *eventloop.Loop)
+		want   error
+		begins bool
+	}{
+		"returns":  {func() {}, nil, nil, true},
+		"waits":    {block, nil, nil, true},
+		"panics":   {func() { panic(errCalled) }, nil, errCalled, true},
+		"signal":   {block, signals, threadlet.ErrSignaled, true},
+		"context":  {block, nil, context.DeadlineExceeded, true},
+		"Shutdown": {block, shuts, nil, true},
+		"Close":    {block, closes, nil, true},
+		"dropped":  {block, closes, eventloop.ErrLoopTerminated, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				opt, _ := sink()
+				own, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithWorkerLimit(1))
+				require.NoError(t, err)
+				other, err := eventloop.New(opt)
+				require.NoError(t, err)
+				if c.begins {
+					go other.Run(background)
+				}
+				free := make(chan struct{})
+				busy := eventloop.Promisify(background, own, func(context.Context) (any, error) { <-free; return nil, nil })
+				joined, err := threadlet.Go(other, c.fn)
+				require.NoError(t, err)
+				ctx := background
+				if name == "context" {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(background, time.Minute)
+					defer cancel()
+				}
+				ended := make(chan error, 1)
+				self, err := threadlet.Go(own, func() {
+					ended <- joined.Join(ctx)
+					close(free)
+				})
+				require.NoError(t, err)
+				go own.Run(background)
+				synctest.Wait()
+				if c.during != nil {
+					c.during(t, self, other)
+				}
+				if err := <-ended; !errors.Is(err, c.want) {
+					t.Errorf("%v, want %v", err, c.want)
+				}
+				_, err = busy.Await(background)
+				require.NoError(t, err)
+				<-own.Done()
+				_ = other.Close()
+				<-other.Done()
+			})
+		})
+	}
+}
+
+// A loop that has nothing else to do waits for the threadlet of another loop.
+func TestJoinAcrossKeepsAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, err := eventloop.New(eventloop.WithAutoExit(true))
+		require.NoError(t, err)
+		other := start(t)
+		sleeper, err := threadlet.Go(other, func() { _ = threadlet.Sleep(time.Hour) })
+		require.NoError(t, err)
+		joined := errCalled
+		_, err = threadlet.Go(own, func() { joined = sleeper.Join(background) })
+		require.NoError(t, err)
+		require.NoError(t, own.Run(background))
+		require.NoError(t, joined)
+	})
 }

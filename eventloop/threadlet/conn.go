@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -396,49 +396,31 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if t == nil {
 		return nil, ErrNotThreadlet
 	}
-	var result handoff
+	var result atomic.Pointer[net.Conn]
 	err := Do(ctx, func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return err
 		}
-		return result.give(conn)
-	})
-	conn := result.take()
-	if err != nil {
-		if conn != nil {
-			_ = conn.Close()
+		result.Store(&conn)
+		if err = ctx.Err(); err != nil { // then the caller may have looked before
+			discard(&result)
 		}
+		return err
+	})
+	if err != nil {
+		discard(&result)
 		return nil, err
 	}
-	c, err := Wrap(t.s.loop, conn)
+	c, err := Wrap(t.s.loop, *result.Load())
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// handoff passes a connection from a worker to a threadlet. If the threadlet has stopped waiting, give closes the
-// connection.
-type handoff struct {
-	mu    sync.Mutex
-	conn  net.Conn
-	taken bool
-}
-
-func (h *handoff) give(conn net.Conn) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.taken {
-		return conn.Close()
+func discard(conn *atomic.Pointer[net.Conn]) {
+	if c := conn.Swap(nil); c != nil {
+		_ = (*c).Close()
 	}
-	h.conn = conn
-	return nil
-}
-
-func (h *handoff) take() net.Conn {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.taken = true
-	return h.conn
 }

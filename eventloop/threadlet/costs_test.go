@@ -70,6 +70,16 @@ var costRows = []callcosts.Row{
 			e.Must(err)
 		}
 	}),
+	threaded("Call, to another loop", 25, 1100, 3, func(e *callcosts.Env) func() {
+		other, err := eventloop.New()
+		e.Must(err)
+		go other.Run(background)
+		e.Cleanup(func() { _ = other.Close() })
+		return func() {
+			_, err := threadlet.Call(background, other, func() (int, error) { return 1, nil })
+			e.Must(err)
+		}
+	}),
 	threaded("Do", 14, 896, 2, func(e *callcosts.Env) func() {
 		return func() { e.Must(threadlet.Do(background, func(context.Context) error { return nil })) }
 	}),

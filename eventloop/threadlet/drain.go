@@ -26,8 +26,8 @@ var ErrDraining = errors.New("threadlet: the loop is shut down")
 // replies that are under way. Within a request, a call of Draining keeps the next Read from waiting for the rest of it. A
 // peer that sends without end is served until Shutdown's context ends.
 //
-// Shutdown first closes listeners, and resumes connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's context,
-// and a Shutdown from the loop itself do not wait. Outside of a threadlet Draining returns false.
+// Shutdown first closes listeners, and resumes connections that are idle ([Conn.Idle]). Close of the loop, the end of Run's
+// context, and a Shutdown from the loop itself do not wait. Outside of a threadlet Draining returns false.
 func Draining() bool {
 	t := Current()
 	if t == nil {

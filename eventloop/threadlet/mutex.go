@@ -57,9 +57,7 @@ func (m *Mutex) lock(t *Threadlet) error {
 	w := &waiter[struct{}]{t: t}
 	m.queue.push(w)
 	err := t.wait(locking)
-	if err != nil {
-		w.leave()
-	}
+	w.leave()
 	return err // if err is nil, Unlock has made t the holder
 }
 

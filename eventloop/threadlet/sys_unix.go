@@ -67,8 +67,8 @@ func sysAccept(fd int, c *Conn) (accepted int, again bool, err error) {
 	}
 }
 
-// passes tells whether an error of accepting, or of watching, passes: descriptors or memory may come back, and other errors are those
-// of one connection that has failed before it was accepted, as accept(2) has it. ENOSPC is that too many descriptors are watched.
+// passes tells whether an error of accepting, or of watching, passes: descriptors (ENOSPC: watched ones) or memory may come
+// back, and other errors are those of one connection that has failed before it was accepted, as accept(2) has it.
 func passes(err error) bool {
 	var errno unix.Errno
 	if !errors.As(err, &errno) {

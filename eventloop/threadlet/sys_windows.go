@@ -104,9 +104,9 @@ func accept(fd int) (s windows.Handle, from windows.Sockaddr, err error) {
 
 // prepare makes a socket non-blocking.
 func prepare(s windows.Handle) error {
-	const setNonblocking = 0x8004667e // FIONBIO
+	const fionbio = 0x8004667e
 	yes, n := uint32(1), uint32(0)
-	return os.NewSyscallError("ioctlsocket", windows.WSAIoctl(s, setNonblocking, (*byte)(unsafe.Pointer(&yes)), 4, nil, 0, &n, nil, 0))
+	return os.NewSyscallError("ioctlsocket", windows.WSAIoctl(s, fionbio, (*byte)(unsafe.Pointer(&yes)), 4, nil, 0, &n, nil, 0))
 }
 
 // passes tells whether an error of accepting passes: sockets or memory may come back, and other errors are those of one

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
 var (
@@ -66,13 +67,19 @@ type Threadlet struct {
 	// signaled is set by Signal, on any goroutine, and cleared on the loop by the wait that it ends.
 	signaled atomic.Bool
 
-	// outside is closed at the end of the threadlet, for Join outside of the loop. The first such Join makes the channel.
-	// The end replaces it by one that is closed already, so that no later Join makes another.
-	outside atomic.Pointer[chan struct{}]
+	// outside is for Join outside of the loop, and nil before the first. The end replaces it by told.
+	outside atomic.Pointer[outside]
 
 	// result is the result of the last wait, and after the end the result of Join. The result of Join is written before
-	// outside is closed, so goroutines that have seen outside closed may read it.
+	// outside is replaced, so whoever has heard of the end may read it.
 	result error
+}
+
+// outside tells goroutines of the end by done, which is closed then, and threadlets of other loops, if any wait, by a promise.
+type outside struct {
+	done chan struct{}
+	*promise.Promise
+	settle func(value any, err error)
 }
 
 // extra is the part of a threadlet that few need.
@@ -90,9 +97,10 @@ func (t *Threadlet) more() *extra {
 	return t.extra
 }
 
-var closed = make(chan struct{})
+// told is the outside of every threadlet that has ended.
+var told = &outside{done: make(chan struct{})}
 
-func init() { close(closed) }
+func init() { close(told.done) }
 
 // Go calls fn in a new threadlet of the loop. Any goroutine may call it, also before Run.
 //
@@ -127,10 +135,10 @@ func Go(l *eventloop.Loop, fn func()) (*Threadlet, error) {
 	return t, nil
 }
 
-// Call runs fn in a new threadlet of l and returns its results. It is for state that another loop has: a threadlet that calls it waits,
-// and its loop goes on, where flow.Call would block it. On l itself it calls fn at once. Any goroutine may call it. Its own errors are
-// those of [Go] and [Threadlet.Join]. When ctx ends, an fn that has begun goes on, and one that has not is not called. In a threadlet it
-// costs what [Do] costs, and a wake-up of l.
+// Call runs fn in a new threadlet of l and returns its results. It is for state that another loop has: a threadlet that calls
+// it waits, and its loop goes on, where flow.Call would block it. On l itself it calls fn at once. Any goroutine may call it.
+// Its own errors are those of [Go] and [Threadlet.Join]. When ctx ends, an fn that has begun goes on, and one that has not is
+// not called. It costs a wake-up of l, and one of a calling threadlet's loop; it needs no worker.
 func Call[T any](ctx context.Context, l *eventloop.Loop, fn func() (T, error)) (T, error) {
 	if err := ctx.Err(); err != nil || fn == nil {
 		return *new(T), cmp.Or(err, eventloop.ErrNilCallback)
@@ -203,9 +211,7 @@ func (t *Threadlet) Join(ctx context.Context) error {
 		return eventloop.ErrAwaitOnLoop
 	case self == nil:
 		return t.joinOutside(ctx)
-	case self.s != t.s:
-		return Do(ctx, t.joinOutside)
-	case t.phase == ended:
+	case self.s == t.s && t.phase == ended:
 		return t.result
 	}
 	if err := self.enter(); err != nil {
@@ -215,8 +221,10 @@ func (t *Threadlet) Join(ctx context.Context) error {
 		return err
 	}
 	if ctx.Done() != nil {
-		stop := self.wakeAfter(ctx)
-		defer stop()
+		defer self.wakeAfter(ctx)()
+	}
+	if self.s != t.s {
+		return t.joinAcross(self)
 	}
 	node := &waiter[struct{}]{t: self}
 	t.more().joiners.push(node)
@@ -229,24 +237,40 @@ func (t *Threadlet) Join(ctx context.Context) error {
 
 // joinOutside does what Join does, for a caller that may block its goroutine.
 func (t *Threadlet) joinOutside(ctx context.Context) error {
-	done := t.outside.Load()
-	if done == nil {
-		made := make(chan struct{})
-		t.outside.CompareAndSwap(nil, &made)
-		done = t.outside.Load()
-	}
 	select {
-	case <-*done:
-		return t.result
+	case <-t.tells(false).done:
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-t.s.loop.Done():
 	}
-	select {
-	case <-*done:
-		return t.result
-	default:
+	if t.outside.Load() != told {
 		return eventloop.ErrLoopTerminated // the loop has dropped the task that was to begin the threadlet
+	}
+	return t.result
+}
+
+// joinAcross does what Join does, for a threadlet of another loop.
+func (t *Threadlet) joinAcross(self *Threadlet) error {
+	if o := t.tells(true); o != told {
+		defer self.s.loop.HoldNamed("Join of another loop's threadlet")()
+		if _, err := self.await(joining, o.Promise); err != nil {
+			return err
+		}
+	}
+	return t.result
+}
+
+func (t *Threadlet) tells(promised bool) *outside {
+	for {
+		switch o := t.outside.Load(); {
+		case o == nil:
+			t.outside.CompareAndSwap(nil, &outside{done: make(chan struct{})})
+		case promised && o != told && o.Promise == nil:
+			p, settle := t.s.loop.NewWorkPromise() // which stays pending until the end of the loop
+			t.outside.CompareAndSwap(o, &outside{o.done, p, settle})
+		default:
+			return o
+		}
 	}
 }
 
@@ -263,7 +287,10 @@ func (t *Threadlet) finish(err error) {
 			node.t.wake(nil)
 		}
 	}
-	if done := t.outside.Swap(&closed); done != nil {
-		close(*done)
+	if o := t.outside.Swap(told); o != nil {
+		close(o.done)
+		if o.Promise != nil {
+			o.settle(nil, nil)
+		}
 	}
 }

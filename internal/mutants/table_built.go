@@ -382,6 +382,8 @@ var builtMutants = faults{
 	"eventloop/threadlet/threadlet.go": {
 		{"threadlet-signal-lost", "a signal waits for the next wait", "^TestSignal$",
 			"if t.phase == waiting && t.signaled.Load() {", "if false {"},
+		{"threadlet-end-untold-across", "a threadlet waits for ever for one of another loop", "^TestJoinAcross$",
+			"\t\tif o.Promise != nil {\n", "\t\tif false {\n"},
 	},
 	"eventloop/threadlet/wait.go": {
 		{"refuse-what-drains", "requests that a stop waits for fail where they need a worker", "^TestDrainWhileWorkIsRefused$",
