@@ -36,8 +36,8 @@ var ladder = []rung{
 		"make test-race test-386 test-procs1 test-nopreempt test-windows"},
 	{"siege", "whoever floods the loop, and whatever computes beside it: each kind of work gets through, the end comes, and nothing is lost, doubled or late for it",
 		"make siege"},
-	{"soak of a minute", "as many races with the end, and wakes in each mode, as a minute allows (a million and more) lose nothing", "make soak-quick"},
-	{"soak", "what is rare: counts in the millions, with random seeds, and a canary that must fail; the short tests, thousands of times", "make soak"},
+	{"soak of a minute", "the kit's races with the end, and its wake-ups in each mode, lose nothing as often as a minute allows", "make soak-quick"},
+	{"soak", "what is rare: the kit's races at full length, the floods of the siege, random programs, and the short tests, again and again", "make soak"},
 }
 
 // header is the beginning of the document, by which it is recognized.

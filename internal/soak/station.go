@@ -2,17 +2,14 @@
 
 package main
 
-// What all stations share: a run counts, measures, and tells what is wrong.
+// What all stations share: a run counts, and tells what is wrong.
 
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // station repeats one thing very often, and checks it each time.
@@ -27,20 +24,17 @@ type station struct {
 // run is one station at work, and then its result.
 type run struct {
 	station
-	ctx     context.Context // ends with the station's time, when it is stopped, or with the program
-	begun   context.Context // the same without the time: for work that is finished after it
-	stop    context.CancelFunc
-	seed    uint64
-	control *control
+	ctx   context.Context // ends with the station's time, when it is stopped, or with the program
+	begun context.Context // the same without the time: for work that is finished after it
+	stop  context.CancelFunc
+	seed  uint64
 
 	reached atomic.Int64
-	worst   atomic.Int64 // stall of the loop, in nanoseconds
-	machine atomic.Int64 // stall of the control in the same time
 
-	mu              sync.Mutex // guards the two below
-	failures, notes []string
-	skipped         string // why this machine cannot do it
-	took            time.Duration
+	mu       sync.Mutex // guards failures
+	failures []string
+	skipped  string // why this machine cannot do it
+	took     time.Duration
 }
 
 // start runs the station for at most so long, and reports its progress.
@@ -65,14 +59,13 @@ func (s station) start(ctx context.Context, seed uint64, limit time.Duration) *r
 		break
 	}
 	r.took = time.Since(began)
-	r.machine.Store(int64(r.control.close()))
 	fmt.Printf("soak:     %s\n", r.outcome())
 	return r
 }
 
 // begin prepares a run; whoever calls it stops it.
 func (s station) begin(ctx context.Context, seed uint64, limit time.Duration) *run {
-	r := &run{station: s, seed: seed, control: newControl()}
+	r := &run{station: s, seed: seed}
 	if s.share == 0 {
 		limit = time.Hour
 	}
@@ -107,12 +100,6 @@ func (r *run) missf(format string, args ...any) {
 	}
 }
 
-func (r *run) notef(format string, args ...any) {
-	r.mu.Lock()
-	r.notes = append(r.notes, fmt.Sprintf(format, args...))
-	r.mu.Unlock()
-}
-
 func (r *run) failed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,126 +124,6 @@ func (r *run) verdict() string {
 }
 
 func (r *run) outcome() string {
-	return fmt.Sprintf("%s: %s of %s %s in %v, worst stall %s, the machine's %s, seed %d", r.verdict(),
-		count(r.reached.Load()), count(r.target), r.unit, r.took.Round(time.Second/10), stallText(r.worst.Load()),
-		stallText(r.machine.Load()), r.seed)
-}
-
-// random makes a source for one of a station's goroutines.
-func (r *run) random(goroutine uint64) *rand.Rand { return rand.New(rand.NewPCG(r.seed, goroutine)) }
-
-// longStall is the longest time of an exchange with the loop, unless the machine stood still. A test may set it.
-var longStall = 100 * time.Millisecond
-
-// exchanged notes how long an exchange with the loop took.
-func (r *run) exchanged(what string, from time.Time, took time.Duration) {
-	for old := r.worst.Load(); int64(took) > old && !r.worst.CompareAndSwap(old, int64(took)); old = r.worst.Load() {
-	}
-	if took <= longStall {
-		return
-	}
-	if machine := r.control.during(from, from.Add(took)); machine < took/2 {
-		r.failf("%s took %v; the machine stood still for %v of it", what, took, machine)
-	} else {
-		r.notef("%s took %v; the machine stood still for %v of it", what, took, machine)
-	}
-}
-
-// ended calls do, which ends something, and tells whether do returned in time. Otherwise its goroutine is left behind.
-func (r *run) ended(what string, do func()) bool {
-	came := make(chan struct{})
-	go func() {
-		defer close(came)
-		do()
-	}()
-	if !beat.Wait(came) {
-		r.failf("%s does not come to an end", what)
-		return false
-	}
-	return true
-}
-
-// shutdown ends a loop.
-func (r *run) shutdown(l loop) {
-	r.ended("Shutdown", func() {
-		if err := l.Shutdown(context.Background()); err != nil {
-			r.failf("Shutdown: %v", err)
-		}
-	})
-}
-
-// control is two goroutines that pass a token over a channel, without any loop: their delays are the machine's.
-type control struct {
-	mu       sync.Mutex // guards the two below
-	gaps     []gap
-	worst    time.Duration
-	finished chan struct{}
-}
-
-type gap struct{ from, to time.Time }
-
-func newControl() *control {
-	c := &control{finished: make(chan struct{})}
-	token, back := make(chan struct{}), make(chan struct{})
-	go func() {
-		for range token {
-			back <- struct{}{}
-		}
-	}()
-	go func() {
-		defer close(token)
-		const pause = time.Millisecond
-		for {
-			select {
-			case <-c.finished:
-				return
-			default:
-			}
-			from := time.Now()
-			token <- struct{}{}
-			<-back
-			time.Sleep(pause)
-			c.note(gap{from, time.Now()}, pause)
-		}
-	}()
-	return c
-}
-
-// note remembers gaps that are long enough to matter.
-func (c *control) note(g gap, pause time.Duration) {
-	took := g.to.Sub(g.from) - pause
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.worst = max(c.worst, took)
-	if took > longStall/10 {
-		if len(c.gaps) == 1000 {
-			c.gaps = append(c.gaps[:0], c.gaps[500:]...)
-		}
-		c.gaps = append(c.gaps, g)
-	}
-}
-
-// during returns for how long the machine stood still between two moments. It waits until the control is past them.
-func (c *control) during(from, to time.Time) (sum time.Duration) {
-	time.Sleep(20 * time.Millisecond)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, g := range c.gaps {
-		begin, end := g.from, g.to
-		if begin.Before(from) {
-			begin = from
-		}
-		if end.After(to) {
-			end = to
-		}
-		sum += max(end.Sub(begin), 0)
-	}
-	return sum
-}
-
-func (c *control) close() time.Duration {
-	close(c.finished)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.worst
+	return fmt.Sprintf("%s: %s of %s %s in %v, seed %d", r.verdict(), count(r.reached.Load()), count(r.target), r.unit,
+		r.took.Round(time.Second/10), r.seed)
 }

@@ -5,55 +5,16 @@ package main
 // The stations in their order, and what they work on.
 
 import (
-	"context"
 	"slices"
-	"time"
 
-	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/contestants"
 )
 
-// loop is the part of a loop that the stations use. The canary's loops have it too, each with a flaw.
-type loop interface {
-	Run(ctx context.Context) error
-	Shutdown(ctx context.Context) error
-	Close() error
-	Done() <-chan struct{}
-	State() eventloop.State
-	Submit(fn func()) error
-	SubmitInternal(fn func()) error
-	ScheduleMicrotask(fn func()) error
-	ScheduleTimer(delay time.Duration, fn func()) (eventloop.TimerID, error)
-	RegisterFD(fd int, events eventloop.IOEvents, callback func(eventloop.IOEvents)) error
-	UnregisterFD(fd int) error
-	Promisify(ctx context.Context, fn func(context.Context) (any, error)) *eventloop.Promise
-}
-
-// maker makes the loops of a station.
-type maker func(mode eventloop.FastPathMode) (loop, error)
-
-func sound(mode eventloop.FastPathMode) (loop, error) {
-	return eventloop.New(eventloop.WithFastPathMode(mode), eventloop.WithOnOverload(func(error) {})) // overload is wanted here
-}
-
-const auto, forced, disabled = eventloop.FastPathAuto, eventloop.FastPathForced, eventloop.FastPathDisabled
-
 func stations() []station {
-	with := func(check func(r *run, newLoop maker)) func(r *run) { return func(r *run) { check(r, sound) } }
 	return []station{
-		{"canary", "the checks below find loops that lose, double, stall, leak and grow, and tests that fail or hang",
-			int64(len(flaws)) + 2, "flaws", 0, canary},
-		{"tasks", "what is accepted runs once; heap and resident memory stay as they are", 100_000_000, "tasks", 2, with(tasks)},
-		{"ends", "of submissions that race with Shutdown, Close and the context's end, what is accepted runs, and runs once",
-			10_000_000, "races of a producer", 6, with(ends)},
-		{"wakes Auto", "no wake-up is lost or late on a channel", 10_000_000, "wakes", 2, with(wakes(auto, false))},
-		{"wakes Auto, a descriptor", "the same with a descriptor registered, and by its events",
-			10_000_000, "wakes", 3, with(wakes(auto, true))},
-		{"wakes Forced", "the same where there may be no descriptors", 10_000_000, "wakes", 2, with(wakes(forced, false))},
-		{"wakes Disabled", "the same in the system's poller", 10_000_000, "wakes", 16, with(wakes(disabled, true))},
-		{"lifecycles", "goroutines, descriptors and memory stay as they are over many lives", 100_000, "lives", 2, with(lifecycles)},
-		{"signals", "under a storm of signals nothing is lost, no timer is early, and none is late", 1_000_000, "signals", 4,
-			with(signals)},
+		{"canary", "a suite notices tests that fail and tests that hang", 2, "flaws", 0, canary},
+		{"races", "what the conformance kit checks of wake-ups, of races with the end, of whole lives and of signals is so at full length each time",
+			1000, "rounds", 37, runs(suite{packages: product[:1], args: []string{"-test.run=" + races}, long: true, atOnce: 1})},
 		{"siege", "under every flood, alone and beside neighbours, each kind of work gets through in bounded time, and so does the end",
 			2000, "cells", 12, besieged},
 		{"go test -race", "all loops' short tests under the race detector, shuffled, on 1, 2 and 4 processors", 200, "rounds", 16,
@@ -92,6 +53,10 @@ func withContestants(packages []string) []string {
 	}
 	return packages
 }
+
+// races are the checks of the kit that chance decides, wherever a loop sleeps.
+const races = "^TestConformance(Disabled)?$/^impl=/^(D01_|D03_|D04_RunOnce|D07_|D16_(EndRacesRun|CloseOften)|Conservation_|AutoExit_Race|" +
+	"Leaks_|Timers_CancelRace|IO_(LostWakeup|RegisterRacesEnd|CloseOften|NewOwner|Signals))"
 
 var (
 	product = []string{"./eventloop", "./eventloop/promise", "./eventloop/js", "./internal/poller", "./internal/wheel"}

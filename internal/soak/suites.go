@@ -26,9 +26,10 @@ type suite struct {
 	build    []string // flags of go test -c
 	buildEnv []string
 	args     []string // flags of the tests
+	long     bool     // without -test.short
 	env      []string
 	atOnce   int           // rounds that run at the same time, for each processor
-	each     []string      // tests to run one by one, each once, at full length; nil: all tests, over and over, with -test.short
+	each     []string      // tests to run one by one, each once, at full length; nil: all tests, over and over, with -test.short unless long
 	missing  func() string // what this machine does not have for it
 }
 
@@ -48,8 +49,8 @@ type tally struct {
 }
 
 // mostTime is far longer than any process takes on a busy machine, mostTimeOfLong than any long test: a process that takes
-// longer hangs.
-const mostTime, mostTimeOfLong = 10 * time.Minute, time.Hour
+// longer hangs. mostTimeOfHung is for the canary.
+const mostTime, mostTimeOfLong, mostTimeOfHung = 10 * time.Minute, time.Hour, time.Second
 
 // once runs a program in a folder, and counts it unless it was stopped. A program that takes longer than limit has failed.
 func (t *tally) once(ctx context.Context, limit time.Duration, folder string, env []string, program string, args ...string) {
@@ -138,7 +139,7 @@ func (s suite) work(r *run, binaries []string) {
 				ok := true
 				for i, binary := range binaries {
 					shuffle := fmt.Sprintf("-test.shuffle=%d", int64(r.seed>>2+n)) // in another order each time
-					ok = s.one(r, mostTime, i, binary, append([]string{"-test.short", shuffle}, s.args...)) && ok
+					ok = s.one(r, mostTime, i, binary, append([]string{fmt.Sprintf("-test.short=%t", !s.long), shuffle}, s.args...)) && ok
 				}
 				if ok {
 					r.reached.Add(1)
