@@ -134,29 +134,31 @@ func (l *lab) try(ctx context.Context, m mutant) (killer string, err error) {
 var parts = []string{"internal/place", "internal/observe", "internal/fdset", "internal/inbox", "internal/park", "internal/crew",
 	"internal/shared", "eventloop/promise"}
 
-// stages are the runs of a fault's tests, in order. The pattern first is of tests of the part, or of the loop.
+// stages are the runs of a fault's tests, in order: first those that the pattern first selects, of the part or of the loop.
 func (l *lab) stages(pkg, first string) (all []stage) {
+	loop := pkg
 	if slices.Contains(parts, pkg) {
-		own := stage{pkg: pkg}
-		if selects(first, testsOf(l.root, pkg)) {
-			all, first = append(all, stage{pkg: pkg, run: first}), ""
-			own.skip = all[0].run
-		}
-		if all = append(all, own); schedules[pkg] != "" {
+		loop = "eventloop"
+	}
+	switch {
+	case first == "":
+	case loop != pkg && selects(first, testsOf(l.root, pkg)):
+		all = append(all, stage{pkg: pkg, run: first})
+	default:
+		all = append(all, stage{pkg: loop, run: first})
+	}
+	if loop != pkg {
+		if all = append(all, stage{pkg: pkg}); schedules[pkg] != "" {
 			all = append(all, stage{pkg: pkg, run: schedules[pkg]})
 		}
-		pkg = "eventloop"
 	}
-	if first != "" {
-		all = append(all, stage{pkg: pkg, run: first})
-	}
-	last := slow(pkg)
-	all = append(all, stage{pkg: pkg, skip: last})
+	last := slow(loop)
+	all = append(all, stage{pkg: loop, skip: last})
 	if last != "" {
-		all = append(all, stage{pkg: pkg, run: last})
+		all = append(all, stage{pkg: loop, run: last})
 	}
-	if run := schedules[pkg]; run != "" {
-		all = append(all, stage{pkg: pkg, run: run})
+	if run := schedules[loop]; run != "" {
+		all = append(all, stage{pkg: loop, run: run})
 	}
 	return all
 }

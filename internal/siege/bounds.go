@@ -16,9 +16,8 @@ type bounds struct {
 	gap      time.Duration // the longest gap of any probe
 	closing  time.Duration // from Close to Done
 	shutdown time.Duration // from Shutdown to Done, for a loop that has a processor
-	late     time.Duration // of a timer in a burst, or beside neighbours, beyond the yardstick
+	late     time.Duration // of a timer in a burst, beyond the yardstick
 	times    time.Duration // so many times the yardstick's time is allowed
-	besides  float64       // the same beside neighbours
 	asOne    bool          // the yardstick's worst probe counts for each probe
 }
 
@@ -26,8 +25,8 @@ type bounds struct {
 // whenever it needs one. The loop is one goroutine where the yardstick is several: while it waits to serve one probe, the
 // others wait as long.
 var (
-	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, 1.5, false}
-	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, 3, true}
+	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, false}
+	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, true}
 )
 
 // How many turns on a processor an exchange may take, without neighbours and with them: the caller's, the loop's, perhaps
@@ -91,13 +90,6 @@ func (o *outcome) check(allow bounds) {
 		o.late(timing, "Shutdown took", o.end, o.plain.ending(), allow, o.mostEnd)
 	case closing:
 		o.late(timing, "Close took", o.end, o.plain.ending(), allow, o.mostEnd)
-	case beside:
-		for _, p := range []probe{timerProbe, taskProbe} {
-			plain := o.plain.gaps[p]
-			o.late(timing, "median of the worst "+probeNames[p], o.gaps[p], plain, allow, func(b bounds) time.Duration {
-				return max(time.Duration(b.besides*float64(plain)), plain+b.late)
-			})
-		}
 	}
 	if o.capped {
 		o.problem(backlog, "stopped at %d MiB of memory", o.heap>>20)

@@ -21,12 +21,11 @@ const (
 	living   life = "living"
 	shutdown life = "shutdown" // the flood goes on until the end
 	closing  life = "close"
-	whole    life = "whole"  // living, and then shutdown
-	burst    life = "burst"  // a million calls
-	beside   life = "beside" // no flood; fresh loops beside neighbours
+	whole    life = "whole" // living, and then shutdown
+	burst    life = "burst" // a million calls
 )
 
-var lives = []life{living, shutdown, closing, whole, burst, beside}
+var lives = []life{living, shutdown, closing, whole, burst}
 
 // lives tells whether the flood has a window in which the loop lives, ends whether it goes on until the end.
 func (l life) lives() bool { return l == living || l == whole }
@@ -153,13 +152,6 @@ func (c cell) attempt(ctx context.Context, on *terms, anew bool) (o *outcome, er
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
 	o = &outcome{cell: c, tries: 1}
 	tidy()
-	if c.life == beside {
-		if err := c.besides(o, on.newLoop); err != nil {
-			return o, err
-		}
-		o.check(on.allow)
-		return o, nil
-	}
 	if !on.yards.onDemand {
 		if o.plain, err = on.yards.of(c, on.window, anew); err != nil {
 			return o, err

@@ -56,10 +56,7 @@ func (ch choice) cells(rng *rand.Rand) (all []cell) {
 		for _, procs := range ch.procs {
 			neighbours := ch.neighbours
 			goroutines := ch.goroutinesOf(f, l)
-			switch l {
-			case beside:
-				neighbours, goroutines = []int{4}, []int{1}
-			case burst:
+			if l == burst {
 				neighbours = []int{0}
 			}
 			for _, n := range neighbours {
@@ -73,12 +70,6 @@ func (ch choice) cells(rng *rand.Rand) (all []cell) {
 		}
 	}
 	for _, l := range ch.lives {
-		if l == beside {
-			if ch.floods.MatchString(none.name) {
-				add(&none, l)
-			}
-			continue
-		}
 		if l != burst && ch.floods.MatchString(none.name) {
 			add(&none, l)
 		}
@@ -112,21 +103,13 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	order = ch.cells(rng)
 	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	seen := map[[2]string]bool{}
-	isFirst := func(c cell) bool {
-		key := [2]string{c.flood.name, string(c.life)}
-		if c.life == beside || seen[key] {
-			return c.life == beside
-		}
-		seen[key] = true
-		return true
-	}
-	var rest []cell
-	var firsts []cell
+	var firsts, rest []cell
 	for _, c := range order {
-		if isFirst(c) {
-			firsts = append(firsts, c)
-		} else {
+		if key := [2]string{c.flood.name, string(c.life)}; seen[key] {
 			rest = append(rest, c)
+		} else {
+			seen[key] = true
+			firsts = append(firsts, c)
 		}
 	}
 	firsts = append(firsts, ch.pairs(rng, somePairs, whole, living, shutdown, closing)...)
@@ -134,11 +117,11 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// The numbers of bursts, and of cells without a flood, in a quick run.
-const quickBursts, quickBesides = 4, 1
+// The number of bursts in a quick run.
+const quickBursts = 4
 
 // quick returns cells for about a minute: each flood once, on a loop that lives and then shuts down, and on one that is
-// closed; then a few bursts, a few pairs, and a loop beside neighbours.
+// closed; then a few bursts and a few pairs.
 func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	drawn := func(l life) []cell {
 		ch := ch
@@ -163,6 +146,5 @@ func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 	few(quickBursts, drawn(burst))
 	ch.lives = append(slices.Clone(ch.lives), whole)
 	order = append(order, ch.pairs(rng, quickPairs, whole)...)
-	few(quickBesides, drawn(beside))
 	return order, len(order)
 }
