@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/gojaloop/internal/v8"
 )
 
 var (
@@ -96,7 +98,7 @@ func frames(stack []goja.StackFrame) string {
 
 // prepareStack gives the stack of an error the form that it has in V8, if it has goja's, and returns the error.
 func (h *Host) prepareStack(call goja.FunctionCall) goja.Value {
-	v := call.Argument(0)
+	v := h.spoken(call)
 	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Error" {
 		if s, ok := o.Get("stack").(goja.String); ok && strings.HasSuffix(s.String(), ")\n") { // goja's
 			head, _, _ := strings.Cut(s.String(), "\n\tat ")
@@ -106,8 +108,62 @@ func (h *Host) prepareStack(call goja.FunctionCall) goja.Value {
 	return v
 }
 
+// spoken returns its argument. If that is an error of the language's own, it has V8's message then.
+func (h *Host) spoken(call goja.FunctionCall) goja.Value {
+	h.speak(call.Argument(0))
+	return call.Argument(0)
+}
+
+func (h *Host) speak(v goja.Value) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Error" {
+		return
+	}
+	h.vm.Try(func() { // getters may throw
+		if message, ok := o.Get("message").(goja.String); !ok || !v8.Suspected(message.String()) {
+			return
+		}
+		stack := o.Get("stack").String()
+		if !strings.HasSuffix(stack, ")\n") { // it is not goja's
+			return
+		}
+		_, frames, _ := strings.Cut(stack, "\n\tat ")
+		first, _, _ := strings.Cut(frames, "\n")
+		native, before, after := strings.HasSuffix(first, "(native)"), "", first
+		if m := placed.FindStringSubmatch(first); m != nil && !native {
+			line, _ := strconv.Atoi(m[2])
+			column, _ := strconv.Atoi(m[3])
+			before, after = v8.Around(h.textOf(m[1]), line, column)
+		}
+		h.reword(o, func(message string) string { return v8.Message(message, native, before, after) })
+	})
+}
+
+// textOf returns the text of a source; "" if it is not there.
+func (h *Host) textOf(name string) string {
+	if name == h.ran[0] {
+		return h.ran[1]
+	} else if h.source != nil {
+		return h.source(name)
+	}
+	return ""
+}
+
+// placed finds the place in a frame of a stack of goja's.
+var placed = regexp.MustCompile(`^(?:.* \()?(.+?):(\d+):(\d+)\(\d+\)\)?$`)
+
+// reword changes the message of an error whose stack is goja's, and gives it V8's stack with that message.
+func (h *Host) reword(o *goja.Object, change func(string) string) {
+	stack, message := o.Get("stack").String(), o.Get("message").String()
+	if text := change(message); text != "" && text != message {
+		_ = o.DefineDataProperty("message", h.vm.ToValue(text), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		h.apply(h.module("stack").Get("set"), goja.Undefined(), []goja.Value{o, h.vm.ToValue(o.String()), h.vm.ToValue(h.framesOf(o, stack))})
+	}
+}
+
 // describe fills in e from the properties of the value. Reading them may run scripts, and throw.
 func (h *Host) describe(e *Error, v goja.Value) {
+	h.speak(v)
 	o, ok := v.(*goja.Object)
 	if !ok {
 		if v == nil {
@@ -128,7 +184,7 @@ func (h *Host) describe(e *Error, v goja.Value) {
 	if e.cause != nil {
 		e.Message = e.cause.Error()
 	} else {
-		e.Message = strings.Replace(o.String(), "SyntaxError: SyntaxError: ", "SyntaxError: ", 1) // goja's, of eval and Function
+		e.Message = o.String()
 	}
 	if s := o.Get("stack"); s != nil && o.ClassName() == "Error" {
 		e.Stack = h.framesOf(o, s.String())

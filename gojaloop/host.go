@@ -48,6 +48,9 @@ type Host struct {
 
 	process process
 
+	source func(name string) string // the text of a source, for messages; may be nil
+	ran    [2]string                // name and text of the last script of Run, for the same
+
 	schedule     Schedule // nil: the machine's clock and the loop's timers
 	maxCallStack int      // calls that may be nested
 	onUncaught   func(*Error)

@@ -70,6 +70,7 @@ func init() { // for the same reason
 	hidden = map[string]func(*Host) goja.Value{
 		compile.NewTarget: func(h *Host) goja.Value { return h.function("newTarget", 1, h.newTarget) },
 		compile.Stack:     func(h *Host) goja.Value { return h.function("stack", 1, h.prepareStack) },
+		compile.Message:   func(h *Host) goja.Value { return h.function("message", 1, h.spoken) },
 		compile.Literal:   of("keep"), compile.Class: done("installed"), compile.Statics: done("statics"),
 	}
 }

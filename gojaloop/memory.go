@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dop251/goja"
+	"github.com/turnloop/turnloop/gojaloop/internal/v8"
 )
 
 // ErrMemory is the reason of a host's end when it has exceeded its [WithMemoryLimit]: make a new host, or raise the limit.
@@ -122,6 +123,11 @@ func (h *Host) limitJSON() error {
 		}
 		args := append([]goja.Value{text}, rest(call.Arguments, 1)...)
 		v, err := parse(call.This, args...)
+		if ex, ok := err.(*goja.Exception); ok {
+			if o, ok := ex.Value().(*goja.Object); ok && o.ClassName() == "Error" {
+				h.reword(o, func(string) string { return v8.JSON(text.String()) })
+			}
+		}
 		if err != nil {
 			panic(err)
 		}

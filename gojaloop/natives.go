@@ -31,6 +31,7 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 			return h.vm.NewArray(ns/1e9, ns%1e9)
 		},
 		"newTarget":  (*Host).newTarget,
+		"spoken":     (*Host).spoken,
 		"pattern":    (*Host).pattern,
 		"report":     (*Host).report,
 		"mainFailed": (*Host).mainFailed,

@@ -27,6 +27,7 @@ func (h *Host) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	switch {
 	case h.endErr != nil:
 	case op == goja.PromiseRejectionReject:
+		h.speak(p.Result())
 		r.add(p, h.scope)
 	case !r.remove(p):
 		if w := weak.Make(p); len(r.reported.Of) > 0 {

@@ -156,6 +156,7 @@ func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error)
 		return nil, err
 	}
 	return h.runScript(ctx, func(vm *goja.Runtime) (goja.Value, error) {
+		h.ran = [2]string{name, source}
 		h.globals.declare(parsed)
 		return vm.RunProgram(compiled)
 	})

@@ -39,6 +39,9 @@ func (h *Host) Output() (stdout, stderr io.Writer) { return h.stdout, h.stderr }
 func (h *Host) Sandboxed() bool { return h.sandbox }
 func (h *Host) Scheduled() bool { return h.schedule != nil }
 
+// Sources has the host ask f for the text of a source by its name, "" if there is none: messages of errors quote it. It is for the loop.
+func (h *Host) Sources(f func(name string) string) { h.source = f }
+
 // Hears tells whether scripts listen to SIGINT, SIGTERM or SIGHUP. Any goroutine may call it.
 func (h *Host) Hears(signal string) bool { listens, _ := h.heard.Load(signal); return listens == true }
 

@@ -82,6 +82,7 @@ func New(h *gojaloop.Host, opts ...Option) (*Program, error) {
 		return nil, err
 	}
 	p.modules = modules.ToObject(p.vm)
+	h.Sources(p.source)
 	return p, nil
 }
 

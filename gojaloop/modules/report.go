@@ -68,22 +68,24 @@ func (p *Program) where(stack string) string {
 	return arrow(m[1], line, column, 1, text) + "\n"
 }
 
+// source returns the text of a source; "" if it is not there.
+func (p *Program) source(name string) string {
+	if text, ok := p.texts[name]; ok {
+		return text
+	}
+	if decoded, err := url.PathUnescape(name); err == nil {
+		name = decoded
+	}
+	if text, ok := p.texts[name]; ok {
+		return text
+	}
+	text, _ := os.ReadFile(name)
+	return string(text)
+}
+
 // line returns a line of a source, counted from 1.
 func (p *Program) line(name string, n int) (string, bool) {
-	text, ok := p.texts[name]
-	if !ok {
-		decoded, err := url.PathUnescape(name)
-		if err != nil {
-			decoded = name
-		}
-		if text, ok = p.texts[decoded]; !ok {
-			b, err := os.ReadFile(decoded)
-			if err != nil {
-				return "", false
-			}
-			text = string(b)
-		}
-	}
+	text := p.source(name)
 	lines := strings.Split(text, "\n")
 	if n < 1 || n > len(lines) {
 		return "", false

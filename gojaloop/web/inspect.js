@@ -235,9 +235,10 @@ function functionBase(f, name, tag) {
 // errorBase returns an error's message and stack. It makes the message line itself: goja's stack does not always have one.
 // prefix is its class, which an error without a name of its own is shown by.
 function errorBase(ctx, e, cls, prefix) {
+	host.spoken(e)
 	let head
 	try {
-		head = Error.prototype.toString.call(e).replace(/^SyntaxError: (?=SyntaxError: )/, '') // goja's, of eval and Function
+		head = Error.prototype.toString.call(e)
 		const name = `${e.name === undefined ? 'Error' : e.name}`
 		if (cls !== null && name.endsWith('Error') && name !== prefix && (head === name || head.startsWith(name + ':'))) {
 			head = (prefix.includes(name) ? prefix : `${prefix} [${name}]`) + head.slice(name.length)

@@ -21,6 +21,11 @@ const keep = (re, source) => {
 
 const stock = v => host.classOf(v) === 'RegExp'
 
+// V8's words for what is wrong with a pattern.
+const words = [[/nested repetition|missing argument/, 'Nothing to repeat'], [/trailing backslash/, '\\ at end of pattern'], [/repeat count/, 'numbers out of order in {} quantifier'],
+	[/class range/, 'Range out of order in character class'], [/unknown unicode/, 'Invalid property name'], [/escape/, 'Invalid Unicode escape'],
+	[/missing closing \)/, 'Unterminated group'], [/undefined group name/, 'Invalid named capture referenced']]
+
 // installed replaces the global RegExp.
 function installed() {
 	function RegExp(pattern, flags) {
@@ -35,7 +40,13 @@ function installed() {
 		pattern = pattern === undefined ? '' : `${pattern}`
 		flags = flags === undefined ? '' : `${flags}`
 		const mended = host.pattern(pattern, flags)
-		const re = construct(Stock, [mended === null ? pattern : mended[0], flags], target === undefined ? RegExp : target)
+		let re
+		try {
+			re = construct(Stock, [mended === null ? pattern : mended[0], flags], target === undefined ? RegExp : target)
+		} catch (e) {
+			const of = words.find(([said]) => said.test(e.message))
+			throw new SyntaxError(/flag/i.test(e.message) ? `Invalid flags supplied to RegExp constructor '${flags}'` : `Invalid regular expression: /${pattern}/${flags}: ${of ? of[1] : e.message}`)
+		}
 		return mended === null ? re : keep(re, mended[1])
 	}
 	for (const key of ownKeys(Stock)) defineProperty(RegExp, key, getOwnPropertyDescriptor(Stock, key))

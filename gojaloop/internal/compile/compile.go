@@ -19,6 +19,7 @@ const (
 	Literal   = "a literal of a RegExp"         // a function: its first argument, a RegExp, with the second one as its source
 	Class     = "the class RegExp"              // reading it replaces the global RegExp by one that mends its patterns
 	Stack     = "the stack of an object"        // a function: its argument, whose property stack has V8's form then
+	Message   = "the message of an object"      // a function: its argument, whose property message is V8's then
 	Statics   = "the static properties RegExp." // reading it makes RegExp.$1 and its kin follow the matches
 )
 
@@ -33,7 +34,8 @@ func Program(p *ast.Program, strict bool) (*goja.Program, error) {
 //     arguments there.
 //   - arguments of an arrow function are those of the function around it, though that does not name them itself.
 //   - new.target is undefined in a call without new: in goja it is that of a constructor that calls.
-//   - The stack of an error has V8's form where it is looked at as a property of that name.
+//   - The stack of an error has V8's form where it is looked at as a property of that name, and so has its message; it has also where
+//     the error is caught.
 //   - Patterns that goja would match wrongly are replaced by equivalent ones, see [Pattern].
 //   - The position of a call is that of the name that is called: goja takes the parenthesis.
 func Mend(p *ast.Program) {
@@ -85,14 +87,18 @@ func call(name string, at file.Idx, args ...ast.Expression) ast.Expression {
 	return &ast.CallExpression{Callee: identifier(name, at), LeftParenthesis: at, ArgumentList: args, RightParenthesis: at}
 }
 
-// stack has what is looked at for its stack prepared for that.
-func stack(of *ast.Expression) {
+// prepare has what is looked at for its stack, or its message, prepared for that by a function.
+func prepare(of *ast.Expression, function string) {
 	switch e := (*of).(type) {
 	case *ast.SuperExpression:
+	case *ast.ThisExpression:
+		if function == Stack {
+			*of = call(function, e.Idx0(), e)
+		}
 	case *ast.Optional:
-		stack(&e.Expression)
+		prepare(&e.Expression, function)
 	default:
-		*of = call(Stack, e.Idx0(), e)
+		*of = call(function, e.Idx0(), e)
 	}
 }
 

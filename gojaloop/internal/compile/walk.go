@@ -106,8 +106,11 @@ func (m *mender) expr(p *ast.Expression) {
 			m.statics = true
 		}
 		m.expr(&n.Left)
-		if n.Identifier.Name == "stack" {
-			stack(&n.Left)
+		switch n.Identifier.Name {
+		case "stack":
+			prepare(&n.Left, Stack)
+		case "message":
+			prepare(&n.Left, Message)
 		}
 	case *ast.BracketExpression:
 		if id, ok := n.Left.(*ast.Identifier); ok && id.Name == "RegExp" {
@@ -269,6 +272,9 @@ func (m *mender) stmt(s ast.Statement) {
 		if n.Catch != nil {
 			m.target(n.Catch.Parameter)
 			m.stmt(n.Catch.Body)
+			if id, ok := n.Catch.Parameter.(*ast.Identifier); ok && len(n.Catch.Body.List) > 0 {
+				n.Catch.Body.List = begin(n.Catch.Body.List, call(Message, id.Idx, &ast.Identifier{Name: id.Name, Idx: id.Idx}))
+			}
 		}
 		if n.Finally != nil {
 			m.stmt(n.Finally)
