@@ -61,17 +61,18 @@ func init() { // an initializer would be a cycle: some makers use makers
 var hidden map[string]func(*Host) goja.Value
 
 func init() { // for the same reason
-	of := func(name string) func(*Host) goja.Value {
-		return func(h *Host) goja.Value { return h.module("regexp").Get(name) }
+	of := func(module, name string) func(*Host) goja.Value {
+		return func(h *Host) goja.Value { return h.module(module).Get(name) }
 	}
 	done := func(name string) func(*Host) goja.Value {
-		return func(h *Host) goja.Value { return h.apply(of(name)(h), goja.Undefined(), nil) }
+		return func(h *Host) goja.Value { return h.apply(of("regexp", name)(h), goja.Undefined(), nil) }
 	}
 	hidden = map[string]func(*Host) goja.Value{
 		compile.NewTarget: func(h *Host) goja.Value { return h.function("newTarget", 1, h.newTarget) },
 		compile.Stack:     func(h *Host) goja.Value { return h.function("stack", 1, h.prepareStack) },
 		compile.Message:   func(h *Host) goja.Value { return h.function("message", 1, h.spoken) },
-		compile.Literal:   of("keep"), compile.Class: done("installed"), compile.Statics: done("statics"),
+		compile.Literal:   of("regexp", "keep"), compile.Class: done("installed"), compile.Statics: done("statics"),
+		compile.Mark: of("generators", "mark"), compile.Made: of("generators", "made"),
 	}
 }
 

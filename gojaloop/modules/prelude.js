@@ -52,6 +52,14 @@ Object.defineProperty(Promise, 'any', { writable: true, configurable: true, valu
 	Object.defineProperty(named, 'resolve', { get() { const f = C.resolve; return typeof f === 'function' ? v => f.call(C, v) : f } })
 	return any.call(named, list)
 } }.any })
+for (const [kind, name] of [['get', 'Getter'], ['set', 'Setter']]) {
+	for (const [key, value] of Object.entries({
+		[`__define${name}__`](key, f) { Object.defineProperty(this, key, { [kind]: f, enumerable: true, configurable: true }) },
+		[`__lookup${name}__`](key) {
+			for (let o = Object(this); o !== null; o = Object.getPrototypeOf(o)) if (Object.hasOwn(o, key)) return Object.getOwnPropertyDescriptor(o, key)[kind]
+		},
+	})) Object.defineProperty(Object.prototype, key, { value, writable: true, configurable: true })
+}
 if (Error.captureStackTrace === undefined) {
 	Object.defineProperty(Error, 'captureStackTrace', { writable: true, configurable: true, value: { captureStackTrace(o, from) {
 		go.module('stack').capture(o, from)

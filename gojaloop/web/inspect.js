@@ -227,7 +227,7 @@ function functionBase(f, name, tag) {
 		const base = Object.getPrototypeOf(f)
 		return `[class ${n === '' ? '(anonymous)' : n}${typeof base === 'function' && base.name ? ` extends ${base.name}` : base === null ? ' extends null' : ''}]`
 	}
-	let type = /^async\b/.test(source) && !/^async\s*[=(]?>/.test(source) ? 'AsyncFunction' : /^(function\s*\*|\*)/.test(source) ? 'GeneratorFunction' : 'Function'
+	let type = f[Symbol.toStringTag] === 'AsyncGeneratorFunction' ? 'AsyncGeneratorFunction' : /^async\b/.test(source) && !/^async\s*[=(]?>/.test(source) ? 'AsyncFunction' : /^(function\s*\*|\*)/.test(source) ? 'GeneratorFunction' : 'Function'
 	if (name === null) type += ' (null prototype)'
 	return `[${type}${n === '' ? ' (anonymous)' : `: ${n}`}]${tag !== '' && tag !== type ? ` [${tag}]` : ''}`
 }
@@ -397,5 +397,5 @@ function json(v) {
 }
 
 inspect.custom = custom
-return { inspect, format, formatWithOptions }
+return { inspect, format, formatWithOptions, spoken: host.spoken }
 })

@@ -20,6 +20,8 @@ const (
 	Class     = "the class RegExp"              // reading it replaces the global RegExp by one that mends its patterns
 	Stack     = "the stack of an object"        // a function: its argument, whose property stack has V8's form then
 	Message   = "the message of an object"      // a function: its argument, whose property message is V8's then
+	Mark      = "an async generator function"   // a function: its argument, made an async generator function
+	Made      = "an async generator"            // a function: an async generator with the methods of its argument
 	Statics   = "the static properties RegExp." // reading it makes RegExp.$1 and its kin follow the matches
 )
 
@@ -36,6 +38,7 @@ func Program(p *ast.Program, strict bool) (*goja.Program, error) {
 //   - new.target is undefined in a call without new: in goja it is that of a constructor that calls.
 //   - The stack of an error has V8's form where it is looked at as a property of that name, and so has its message; it has also where
 //     the error is caught.
+//   - What esbuild has made of async generators has the prototypes of the language.
 //   - Patterns that goja would match wrongly are replaced by equivalent ones, see [Pattern].
 //   - The position of a call is that of the name that is called: goja takes the parenthesis.
 func Mend(p *ast.Program) {
@@ -120,6 +123,39 @@ func (m *mender) place(n *ast.CallExpression) {
 	}
 }
 
+// generator tells whether a function is what esbuild makes of an async generator. What it returns is made one then.
+func generator(n *ast.FunctionLiteral) bool {
+	if len(n.Body.List) == 0 {
+		return false
+	}
+	r, ok := n.Body.List[len(n.Body.List)-1].(*ast.ReturnStatement)
+	if !ok {
+		return false
+	}
+	c, ok := r.Argument.(*ast.CallExpression)
+	if !ok {
+		return false
+	}
+	id, ok := c.Callee.(*ast.Identifier)
+	switch {
+	case !ok:
+		return false
+	case id.Name == "__asyncGenerator":
+		r.Argument = call(Made, id.Idx, c)
+	}
+	return id.Name == "__asyncGenerator" || id.Name == Made
+}
+
+// marked puts the declarations of async generators at the beginning of a body.
+func marked(body []ast.Statement) []ast.Statement {
+	for _, s := range body {
+		if d, ok := s.(*ast.FunctionDeclaration); ok && generator(d.Function) {
+			body = begin(body, call(Mark, d.Function.Name.Idx, &ast.Identifier{Name: d.Function.Name.Name, Idx: d.Function.Name.Idx}))
+		}
+	}
+	return body
+}
+
 // begin puts an expression behind the directives at the beginning of a body.
 func begin(body []ast.Statement, e ast.Expression) []ast.Statement {
 	n := 0
@@ -145,7 +181,9 @@ func (m *mender) function(n *ast.FunctionLiteral, f *function) {
 	f.params = true
 	simple := m.parameters(n.ParameterList)
 	f.params = false
+	n.Body.List = marked(n.Body.List)
 	m.stmts(n.Body.List)
+	generator(n)
 	m.fn = f.outer
 	f.outer.eval = f.outer.eval || f.eval
 	if len(n.Body.List) == 0 {

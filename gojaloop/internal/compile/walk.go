@@ -81,6 +81,9 @@ func (m *mender) expr(p *ast.Expression) {
 		m.literal(p, n)
 	case *ast.FunctionLiteral:
 		m.function(n, &function{})
+		if generator(n) {
+			*p = call(Mark, n.Function, n)
+		}
 	case *ast.ArrowFunctionLiteral:
 		m.fn.closures = true
 		m.fn.arrows++
@@ -214,6 +217,7 @@ func (m *mender) into(into ast.ForInto) {
 func (m *mender) stmt(s ast.Statement) {
 	switch n := s.(type) {
 	case *ast.BlockStatement:
+		n.List = marked(n.List)
 		m.stmts(n.List)
 	case *ast.ExpressionStatement:
 		m.expr(&n.Expression)

@@ -1,5 +1,7 @@
 package v8
 
+// What JSON.parse says of a text that is no JSON.
+
 import (
 	"encoding/json"
 	"errors"

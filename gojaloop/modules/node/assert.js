@@ -66,6 +66,7 @@ class Comparison {}
 
 // expected checks a thrown value against a class, a function, a regular expression, or an object of properties.
 function expected(e, want, message, operator) {
+	go.module('inspect').spoken(e)
 	if (want === undefined || typeof want === 'string') return
 	const options = { actual: e, expected: want, operator }
 	if (want instanceof RegExp) {

@@ -2,7 +2,6 @@
 (function (go, require) {
 'use strict'
 const { inspect, format, formatWithOptions } = go.module('inspect')
-const kept = new WeakSet()
 
 // the property that holds a function's own promisified form
 const custom = Symbol.for('nodejs.util.promisify.custom')
@@ -45,15 +44,20 @@ function inherits(constructor, parent) {
 	Object.setPrototypeOf(constructor.prototype, parent.prototype)
 }
 
-const is = name => v => go.classOf(v) === name
+const is = (...names) => v => names.includes(go.classOf(v))
+const source = f => typeof f === 'function' ? Function.prototype.toString.call(f) : '', tag = v => Object(v) === v ? Object.prototype.toString.call(v).slice(8, -1) : ''
+const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get
 const types = {
-	isPromise: is('Promise'), isMap: is('Map'), isSet: is('Set'), isDate: is('Date'), isRegExp: is('RegExp'), isProxy: is('Proxy'),
-	isNativeError: v => v instanceof Error, isArrayBuffer: is('ArrayBuffer'), isAnyArrayBuffer: is('ArrayBuffer'), isWeakMap: is('WeakMap'), isWeakSet: is('WeakSet'),
-	isTypedArray: v => ArrayBuffer.isView(v) && !(v instanceof DataView), isUint8Array: v => v instanceof Uint8Array, isDataView: v => v instanceof DataView,
-	isArrayBufferView: v => ArrayBuffer.isView(v), isBoxedPrimitive: v => ['Number', 'String', 'Boolean', 'Symbol', 'BigInt'].includes(go.classOf(v)),
-	isAsyncFunction: f => typeof f === 'function' && /^async\b/.test(Function.prototype.toString.call(f)),
-	isGeneratorFunction: f => typeof f === 'function' && /^(static\s+)?function\s*\*|^\*/.test(Function.prototype.toString.call(f)),
+	isNativeError: v => v instanceof Error, isAnyArrayBuffer: is('ArrayBuffer'), isSharedArrayBuffer: () => false, isExternal: () => false, isModuleNamespaceObject: v => tag(v) === 'Module' && Object.getPrototypeOf(Object.getPrototypeOf(v)) === null,
+	isTypedArray: v => ArrayBuffer.isView(v) && !(v instanceof DataView), isArrayBufferView: ArrayBuffer.isView, isBoxedPrimitive: is('Number', 'String', 'Boolean', 'Symbol', 'BigInt'),
+	isAsyncFunction: f => /^async\b/.test(source(f)) || tag(f) === 'AsyncGeneratorFunction', isGeneratorFunction: f => /^(static\s+)?(async\s+)?function\s*\*|^\*/.test(source(f)) || tag(f) === 'AsyncGeneratorFunction',
+	isGeneratorObject: v => tag(v) === 'Generator' || tag(v) === 'AsyncGenerator', isMapIterator: v => tag(v) === 'Map Iterator', isSetIterator: v => tag(v) === 'Set Iterator',
+	isArgumentsObject: is('Arguments'), isKeyObject: () => false, isCryptoKey: () => false,
 }
+for (const name of ['Promise', 'Map', 'Set', 'Date', 'RegExp', 'Proxy', 'ArrayBuffer']) types['is' + name] = is(name)
+for (const C of [WeakMap, WeakSet, DataView]) types['is' + C.name] = v => v instanceof C
+for (const name of ['Number', 'String', 'Boolean', 'Symbol', 'BigInt']) types[`is${name}Object`] = is(name)
+for (const name of ['Uint8', 'Uint8Clamped', 'Uint16', 'Uint32', 'Int8', 'Int16', 'Int32', 'Float32', 'Float64', 'BigInt64', 'BigUint64']) types[`is${name}Array`] = v => Object(v) === v && tagOf.call(v) === name + 'Array'
 
 // parseArgs reads a command line by a description of its options.
 function parseArgs({ args = process.argv.slice(2), options = {}, strict = true, allowPositionals = !strict, allowNegative = false, tokens = false } = {}) {
