@@ -317,22 +317,11 @@ func (l *Loop) unfinished(err error) error {
 // loop has ended, further ones may begin at any time. A function of Promisify must not call AwaitWorkers: it would wait
 // for itself. On the loop AwaitWorkers returns ErrAwaitOnLoop.
 func (l *Loop) AwaitWorkers(ctx context.Context) error {
-	ended := ctx.Done() // a nil context panics here
+	_ = ctx.Done() // a nil context panics here
 	if l.OnLoop() {
 		return ErrAwaitOnLoop
 	}
-	empty := l.crew.WhenEmpty()
-	select {
-	case <-empty:
-		return nil
-	default:
-	}
-	select {
-	case <-empty:
-		return nil
-	case <-ended:
-		return ctx.Err()
-	}
+	return await(ctx, l.crew.WhenEmpty())
 }
 
 // ID returns the loop's number, unique in the process: "loop" in log records and in labels of profiles, Loop in a [Stall].

@@ -18,7 +18,13 @@ func (l *Loop) AfterEnd(fn func()) (stop func() bool) {
 	return func() bool { return l.ends.remove(e) }
 }
 
-// endFunc is one call of AfterEnd. Its fn is nil once stop was called.
+// atEnd is what is called when the loop has ended. Any goroutine adds to it.
+type atEnd struct {
+	ends endFuncs // functions of AfterEnd
+	left endFuncs // functions of UnregisterFDThen that the loop has not called; nothing is added once the descriptors are closed
+}
+
+// endFunc is a function that waits for the end. Its fn is nil once it was removed.
 type endFunc struct {
 	links[endFunc]
 	fn func()
@@ -62,13 +68,11 @@ func (es *endFuncs) remove(e *endFunc) bool {
 	return true
 }
 
-// end has all of them called.
-func (es *endFuncs) end() {
+// end returns the first function, which has the others in next.
+func (es *endFuncs) end() (first *endFunc) {
 	es.mu.Lock()
-	first := es.list.first
+	defer es.mu.Unlock()
+	first = es.list.first
 	es.list, es.ended = list[endFunc, *endFunc]{}, true
-	es.mu.Unlock()
-	if first != nil {
-		sched.Go(first.run)
-	}
+	return first
 }

@@ -92,9 +92,11 @@ func (l *Loop) UnregisterFDThen(fd int, fn func()) error {
 }
 
 func (l *Loop) unregisterThen(fd int, fn func()) error {
-	err := l.fds.Unregister(fd, fn, func(task func()) {
-		_ = l.enqueue(internal, task, true) // if the loop has ended and refuses or drops the task, fn is left over: see callLeft
-	})
+	var then func()
+	if fn != nil {
+		then = func() { l.follow(fn) }
+	}
+	err := l.fds.Unregister(fd, then)
 	if l.autoExit && !l.watches(l.guest.unneeded(false)) {
 		l.park.Wake() // to decide anew whether to end
 	}
@@ -104,29 +106,39 @@ func (l *Loop) unregisterThen(fd int, fn func()) error {
 	return nil
 }
 
+// follow has the loop call fn behind the callback that it may be calling, or callLeft, if the loop ends without having called it.
+func (l *Loop) follow(fn func()) {
+	e := &endFunc{fn: fn}
+	l.left.add(e)
+	_ = l.enqueue(internal, func() {
+		if l.left.remove(e) {
+			fn()
+		}
+	}, true)
+}
+
 // callLeft calls the functions of UnregisterFDThen that a loop which has ended did not call. Each gets a goroutine of its own,
 // which runtime.Goexit may end. They run one after the other: they may share state as callbacks of a loop do.
-func (l *Loop) callLeft(left []func()) {
+func (l *Loop) callLeft(e *endFunc) {
 	fault := &PanicError{Value: ErrGoexit}
 	defer func() {
-		if len(left) > 1 {
-			sched.Go(func() { l.callLeft(left[1:]) })
+		if e.next != nil {
+			sched.Go(func() { l.callLeft(e.next) })
 		}
 		if fault != nil {
 			l.logLater(slog.LevelError, "callback panicked", fault, "kind", observe.Internal.String(), "stack", string(fault.Stack))
 		}
 	}()
-	fault = guarded(left[0])
+	fault = guarded(e.fn)
 }
 
 // closeDescriptors is what the end of the loop does to its descriptors.
 func (l *Loop) closeDescriptors() {
-	left, err := l.fds.Close()
-	if err != nil {
+	if err := l.fds.Close(); err != nil {
 		l.logLater(slog.LevelError, "the poller was not closed properly", err, "kind", "poller")
 	}
-	if len(left) > 0 {
-		sched.Go(func() { l.callLeft(left) })
+	if first := l.left.end(); first != nil {
+		sched.Go(func() { l.callLeft(first) })
 	}
 }
 

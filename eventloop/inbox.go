@@ -302,8 +302,6 @@ func (l *Loop) lockInboxes() {
 }
 
 func (l *Loop) unlockInboxes() {
-	all := l.inboxes()
-	for _, b := range slices.Backward(all[:]) {
-		b.Unlock()
-	}
+	all := l.guards()
+	unlock(all[1:])
 }

@@ -51,7 +51,7 @@ func (l *Loop) Shutdown(ctx context.Context) error {
 		}
 	}
 	if !l.OnLoop() {
-		switch err := l.await(ctx); {
+		switch err := await(ctx, l.done); {
 		case cut != nil:
 			return cut
 		case err != nil:
@@ -144,19 +144,21 @@ func (l *Loop) end() {
 	}
 	l.state.Terminated()
 	close(l.done)
-	l.ends.end()
+	if first := l.ends.end(); first != nil {
+		sched.Go(first.run)
+	}
 }
 
-// await waits for the end of the loop, or of ctx, whose error it then returns.
-func (l *Loop) await(ctx context.Context) error {
+// await waits until done is closed, or ctx is, whose error it then returns.
+func await(ctx context.Context, done <-chan struct{}) error {
 	select {
-	case <-l.done:
+	case <-done:
 		return nil
 	default:
 	}
-	sched.Await(l.done, ctx.Done())
+	sched.Await(done, ctx.Done())
 	select {
-	case <-l.done:
+	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

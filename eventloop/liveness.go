@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/sched"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
@@ -70,41 +69,49 @@ func (l *Loop) neededLocked(unneeded int) bool {
 		l.timers.wheel.Refs() != 0
 }
 
+// guard is a lock of something that can keep a loop alive.
+type guard interface {
+	TryAcquire() bool
+	Held() bool
+	Unlock()
+	YieldIfWanted()
+}
+
+// guards returns these locks, except that of the descriptors, in the order in which who takes several of them does.
+func (l *Loop) guards() [4]guard { return [...]guard{&l.timers.mu, &l.inbox, &l.urgent, &l.foreign} }
+
 // lockLiveness takes the locks of everything that can keep a loop alive. When it finds one of them taken, it releases those
 // that it has and begins again later: if it waited while it held them, all who use them would wait, too.
 func (l *Loop) lockLiveness() {
-	locks := [...]*inbox.Lock{&l.timers.mu, &l.inbox.Lock, &l.urgent.Lock, &l.foreign.Lock}
-	free := func() bool {
-		return !slices.ContainsFunc(locks[:], (*inbox.Lock).Held)
-	}
+	all := l.guards()
 	for {
 		l.fds.Lock() // first: it is no spin lock
-		switch {
-		case !l.timers.mu.TryAcquire():
-		case !l.inbox.TryAcquire():
-			l.timers.mu.Unlock()
-		case !l.urgent.TryAcquire():
-			l.inbox.Unlock()
-			l.timers.mu.Unlock()
-		case !l.foreign.TryAcquire():
-			l.urgent.Unlock()
-			l.inbox.Unlock()
-			l.timers.mu.Unlock()
-		default:
+		taken := 0
+		for taken < len(all) && all[taken].TryAcquire() {
+			taken++
+		}
+		if taken == len(all) {
 			return
 		}
+		unlock(all[:taken])
 		l.fds.Unlock()
-		sched.Until(free)
+		sched.Until(func() bool { return !slices.ContainsFunc(all[:], guard.Held) })
 		runtime.Gosched()
 	}
 }
 
 func (l *Loop) unlockLiveness() {
-	l.unlockInboxes()
-	l.timers.mu.Unlock()
+	all := l.guards()
+	unlock(all[:])
 	l.fds.Unlock()
-	for _, s := range [...]*inbox.Lock{&l.timers.mu, &l.inbox.Lock, &l.urgent.Lock, &l.foreign.Lock} {
-		s.YieldIfWanted()
+	for _, g := range all {
+		g.YieldIfWanted()
+	}
+}
+
+func unlock(held []guard) {
+	for _, g := range slices.Backward(held) {
+		g.Unlock()
 	}
 }
 

@@ -56,11 +56,11 @@ type Loop struct {
 	timers   timers
 	fds      fdset.Set
 	promises *promise.Owner
-	ends     endFuncs
-	crew     crew.Crew
-	guest    guestSeat
-	share    // in the tasks of a group
-	run      // of the goroutine that called Run
+	atEnd
+	crew  crew.Crew
+	guest guestSeat
+	share // in the tasks of a group
+	run   // of the goroutine that called Run
 
 	// Fixed by New.
 	done chan struct{} // closed by the loop's owner at the end

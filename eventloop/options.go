@@ -3,8 +3,10 @@ package eventloop
 // Options of New: their zero values, ranges and cost.
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -69,14 +71,34 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
+// within sets what an option decides to n, or returns an error if n is not from least to most.
+func within(option string, n, least, most int, set *int) error {
+	switch *set = n; {
+	case n >= least && n <= most:
+		return nil
+	case most < math.MaxInt:
+		return fmt.Errorf("eventloop: %s(%d): not from %d to %d", option, n, least, most)
+	case least == 0:
+		return fmt.Errorf("eventloop: %s(%d): negative", option, n)
+	}
+	return fmt.Errorf("eventloop: %s(%d): not positive", option, n)
+}
+
+// callable returns the error of an option whose function is nil.
+func callable(option string, isNil bool) error {
+	if isNil {
+		return loopapi.Wrap(ErrNilCallback, "%s", option)
+	}
+	return nil
+}
+
 // WithLogger sets the logger for faults that no handler takes. The default is slog.Default at the time of logging.
 // Records carry the loop's id as "loop". It must not be nil.
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
-		if logger == nil {
-			return fmt.Errorf("eventloop: WithLogger: nil logger")
+		if c.logger = logger; logger == nil {
+			return errors.New("eventloop: WithLogger: nil logger")
 		}
-		c.logger = logger
 		return nil
 	}
 }
@@ -95,38 +117,20 @@ func WithAutoExit(on bool) Option {
 // WithQueueLimit bounds the external tasks that wait: at n, Submit returns ErrLoopOverloaded. 0, the default, is no
 // limit. A limit costs one atomic addition per task on each side; a refusal lets other goroutines run.
 func WithQueueLimit(n int) Option {
-	return func(c *config) error {
-		if n < 0 {
-			return fmt.Errorf("eventloop: WithQueueLimit(%d): negative", n)
-		}
-		c.queueLimit = n
-		return nil
-	}
+	return func(c *config) error { return within("WithQueueLimit", n, 0, math.MaxInt, &c.queueLimit) }
 }
 
 // WithTickBudget sets how many external tasks a tick runs at most, before it goes on to I/O and timers. It also goes on
 // when tasks have taken about two milliseconds. The default is 1024; it must be positive.
 func WithTickBudget(n int) Option {
-	return func(c *config) error {
-		if n < 1 {
-			return fmt.Errorf("eventloop: WithTickBudget(%d): not positive", n)
-		}
-		c.tickBudget = n
-		return nil
-	}
+	return func(c *config) error { return within("WithTickBudget", n, 1, math.MaxInt, &c.tickBudget) }
 }
 
 // WithMicrotaskBudget sets how many microtasks run in one checkpoint before the rest waits for the next tick, or until 128
 // callbacks have run. The default is 1024; it must be positive. A checkpoint has no bound of time, so that the order of callbacks
 // does not depend on how fast they are: with slow microtasks a smaller budget keeps timers and descriptors from waiting.
 func WithMicrotaskBudget(n int) Option {
-	return func(c *config) error {
-		if n < 1 {
-			return fmt.Errorf("eventloop: WithMicrotaskBudget(%d): not positive", n)
-		}
-		c.microtaskBudget = n
-		return nil
-	}
+	return func(c *config) error { return within("WithMicrotaskBudget", n, 1, math.MaxInt, &c.microtaskBudget) }
 }
 
 // WithOnOverload sets a function that the loop calls, as a callback of its own, once per episode of overload. It gets
@@ -136,11 +140,8 @@ func WithMicrotaskBudget(n int) Option {
 // these errors is ignored, and the other two are logged. f must not be nil.
 func WithOnOverload(f func(error)) Option {
 	return func(c *config) error {
-		if f == nil {
-			return loopapi.Wrap(ErrNilCallback, "WithOnOverload")
-		}
 		c.onOverload = f
-		return nil
+		return callable("WithOnOverload", f == nil)
 	}
 }
 
@@ -149,11 +150,8 @@ func WithOnOverload(f func(error)) Option {
 // *PanicError that a callback panics with is reported as it is. It must not be nil.
 func WithPanicHandler(f func(*PanicError)) Option {
 	return func(c *config) error {
-		if f == nil {
-			return loopapi.Wrap(ErrNilCallback, "WithPanicHandler")
-		}
 		c.onPanic = f
-		return nil
+		return callable("WithPanicHandler", f == nil)
 	}
 }
 
@@ -162,11 +160,8 @@ func WithPanicHandler(f func(*PanicError)) Option {
 // loop refuses, with ErrLoopTerminated, are not reported. By default rejections are logged. It must not be nil.
 func WithUnhandledRejection(f func(*Promise, error)) Option {
 	return func(c *config) error {
-		if f == nil {
-			return loopapi.Wrap(ErrNilCallback, "WithUnhandledRejection")
-		}
 		c.onUnhandled = f
-		return nil
+		return callable("WithUnhandledRejection", f == nil)
 	}
 }
 
@@ -193,13 +188,7 @@ func WithDebug(on bool) Option {
 // WithWorkerLimit bounds how many functions given to Promisify and Work run at once; more wait, in order, or until
 // [Loop.RefuseWork]. 0, the default, is no limit. A limit costs a mutex, which each function takes twice.
 func WithWorkerLimit(n int) Option {
-	return func(c *config) error {
-		if n < 0 {
-			return fmt.Errorf("eventloop: WithWorkerLimit(%d): negative", n)
-		}
-		c.workerLimit = n
-		return nil
-	}
+	return func(c *config) error { return within("WithWorkerLimit", n, 0, math.MaxInt, &c.workerLimit) }
 }
 
 // WithMetrics turns on what [Loop.Metrics] measures. The default is off, which costs nothing. It takes some 30 KiB,
@@ -216,16 +205,8 @@ func WithMetrics(on bool) Option {
 // WithMetricsSampling times one in n callbacks, and notes the acceptance of one in n functions; all callbacks are
 // counted all the same. The default is 1: all. n must be from 1 to 2^20. It has no effect without WithMetrics.
 func WithMetricsSampling(n int) Option {
-	return func(c *config) error {
-		if n < 1 || n > mostSampling {
-			return fmt.Errorf("eventloop: WithMetricsSampling(%d): not from 1 to %d", n, mostSampling)
-		}
-		c.sampling = n
-		return nil
-	}
+	return func(c *config) error { return within("WithMetricsSampling", n, 1, 1<<20, &c.sampling) }
 }
-
-const mostSampling = 1 << 20
 
 // WithFastPathMode sets where the loop parks; see [Loop.SetFastPathMode]. The default is FastPathAuto. With
 // FastPathDisabled New makes a poller, which the loop holds until it has ended: close a loop that is not going to run,

@@ -3,7 +3,6 @@ package eventloop
 // The flight recorder: the last few thousand things that the loop has done.
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/turnloop/turnloop/internal/observe"
@@ -15,16 +14,8 @@ import (
 // and a loop that has something to record may have to wait for that: ten microseconds for some thousands. n must be from
 // 0 to 2^20.
 func WithFlightRecorder(n int) Option {
-	return func(c *config) error {
-		if n < 0 || n > mostEvents {
-			return fmt.Errorf("eventloop: WithFlightRecorder(%d): not from 0 to %d", n, mostEvents)
-		}
-		c.events = n
-		return nil
-	}
+	return func(c *config) error { return within("WithFlightRecorder", n, 0, 1<<20, &c.events) }
 }
-
-const mostEvents = 1 << 20
 
 // wakeReason returns the kind of work that a loop finds after its park; observe.None if it finds none, as at the end.
 func (l *Loop) wakeReason() observe.Kind {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
 )
 
@@ -36,14 +35,10 @@ type Stall struct {
 // take the stack of one goroutine, the runtime stops all of them, for a time that depends on how many there are.
 func WithStallThreshold(d time.Duration, report func(Stall)) Option {
 	return func(c *config) error {
-		switch {
-		case d <= 0:
+		if c.stallThreshold, c.onStall = d, report; d <= 0 {
 			return fmt.Errorf("eventloop: WithStallThreshold(%v): not positive", d)
-		case report == nil:
-			return loopapi.Wrap(ErrNilCallback, "WithStallThreshold")
 		}
-		c.stallThreshold, c.onStall = d, report
-		return nil
+		return callable("WithStallThreshold", report == nil)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestUnknownTagsAreNotKept(t *testing.T) {
 		for s.Collected() {
 			if r, events := s.Next(); events != 0 {
 				calls++
-				require.NoError(t, s.Unregister(1-r.FD, nil, nil))
+				require.NoError(t, s.Unregister(1-r.FD, nil))
 				register(1 - r.FD)
 			}
 			require.LessOrEqual(t, len(s.earlier)+len(s.unknown), MostEarlier+4)
@@ -96,25 +96,20 @@ func TestOwnerAsksBesideTheWatch(t *testing.T) {
 	}
 }
 
-// What followed a registration and was not called is handed back by Close, in its order; what was called is not.
-func TestCloseHandsBackWhatFollows(t *testing.T) {
+// What a registration's end has queued is queued while the registration is locked; behind Close nothing is registered.
+func TestUnregister(t *testing.T) {
 	var s Set
 	s.Init(host{t}, func() (Poller, error) { return &readyPoller{added: map[int]uint32{}}, nil })
-	var tasks []func()
-	var order []int
-	for fd := range 8 {
-		require.NoError(t, s.Register(fd, loopapi.EventRead, func(loopapi.IOEvents) {}, nil))
-		require.NoError(t, s.Unregister(fd, func() { order = append(order, fd) }, func(task func()) { tasks = append(tasks, task) }))
-		if fd%2 == 0 { // so that some of the list is dropped on the way
-			tasks[fd/2]()
-		}
-	}
-	left, err := s.Close()
-	require.NoError(t, err)
-	for _, fn := range left {
-		fn()
-	}
-	require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, order)
-	require.ErrorIs(t, s.Unregister(0, nil, nil), loopapi.ErrLoopTerminated)
+	require.NoError(t, s.Register(0, loopapi.EventRead, func(loopapi.IOEvents) {}, nil))
+	calls := 0
+	require.NoError(t, s.Unregister(0, func() {
+		calls++
+		require.False(t, s.mu.TryLock())
+	}))
+	require.Equal(t, 1, calls)
+	require.ErrorIs(t, s.Unregister(0, func() { calls++ }), loopapi.ErrFDNotRegistered)
+	require.Equal(t, 1, calls)
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, s.Unregister(0, nil), loopapi.ErrLoopTerminated)
 	require.ErrorIs(t, s.Modify(0, 0), loopapi.ErrLoopTerminated)
 }

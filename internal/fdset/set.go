@@ -55,12 +55,11 @@ type Set struct {
 	host Host
 	open func() (Poller, error)
 
-	// mu guards these five, and every change of table, mode, poller and size. It is held over the poller's call that goes
+	// mu guards these three, and every change of table, mode, poller and size. It is held over the poller's call that goes
 	// with a change, so that registrations and poller agree, and never over a wait or a callback. Where many goroutines
 	// register, the owner would have to wait long for mu: so what it reads for each event and before each sleep is atomic.
 	mu      sched.Mutex
 	fds     slim.Map[int, *Registration] // by descriptor
-	leaving []*follower                  // functions that follow a registration and that the owner may not have called yet
 	cleanup runtime.Cleanup              // closes the poller if the loop is garbage before its end
 	closed  bool                         // the loop has ended, and so have all registrations
 
@@ -183,10 +182,9 @@ func (s *Set) Modify(fd int, events loopapi.IOEvents) error {
 	return nil
 }
 
-// Unregister ends a registration. With then, the set has queue put a task behind the callback that the owner may be calling,
-// while the registration or this task always shows in Len or in the queue; the task calls then, unless Close has returned
-// then before.
-func (s *Set) Unregister(fd int, then func(), queue func(task func())) error {
+// Unregister ends a registration. If then is not nil, the set calls it meanwhile, under the lock: what it queues comes behind the
+// callback that the owner may be calling.
+func (s *Set) Unregister(fd int, then func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.registered(fd)
@@ -197,31 +195,12 @@ func (s *Set) Unregister(fd int, then func(), queue func(task func())) error {
 	s.fds.Delete(fd)
 	s.resized()
 	if then != nil {
-		f := &follower{fn: then}
-		for len(s.leaving) > 0 && s.leaving[0].called.Load() {
-			s.leaving = s.leaving[1:]
-		}
-		s.leaving = append(s.leaving, f)
-		queue(f.call)
+		then()
 	}
 	if err := (*s.poller.Load()).Remove(fd, r.Events()); err != nil && !poller.Gone(err) {
 		return err
 	}
 	return nil
-}
-
-// follower is a function that follows the end of a registration, and the task that calls it. The task takes no lock: many
-// goroutines that register may hold mu for long.
-type follower struct {
-	fn     func()      // nil once it is called; the owner's
-	called atomic.Bool // set by the owner; then whoever holds mu drops the follower
-}
-
-func (f *follower) call() {
-	fn := f.fn
-	f.fn = nil
-	f.called.Store(true)
-	fn()
 }
 
 // registered finds a registration. The caller holds mu.
@@ -292,24 +271,18 @@ func (s *Set) Each(most int, f func(*Registration)) {
 	}
 }
 
-// Close ends all registrations for good, and closes the poller. It returns the functions of Unregister that the owner has not
-// called. The owner calls it.
-func (s *Set) Close() (left []func(), err error) {
+// Close ends all registrations for good, and closes the poller. The owner calls it.
+func (s *Set) Close() error {
 	s.endWatch()
 	s.Discard()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range s.leaving {
-		if f.fn != nil {
-			left = append(left, f.fn)
-		}
-	}
-	s.fds, s.leaving, s.closed = slim.Map[int, *Registration]{}, nil, true
+	s.fds, s.closed = slim.Map[int, *Registration]{}, true
 	s.table.pages.Store(nil)
 	s.size.Store(0)
 	if p := s.poller.Load(); p != nil {
 		s.cleanup.Stop()
-		err = (*p).Close()
+		return (*p).Close()
 	}
-	return left, err
+	return nil
 }

@@ -41,15 +41,15 @@ var uses = map[string][]string{
 // sizes are the most files and lines that a package has, tests not counted. A package that has become smaller by two hundred lines
 // has its number lowered.
 var sizes = map[string]struct{ files, lines int }{
-	withParts:             {58, 9243},
-	"eventloop":           {25, 4515},
+	withParts:             {58, 9195},
+	"eventloop":           {25, 4447},
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
 	"eventloop/js":        {13, 1898},
 	"eventloop/threadlet": {26, 3960},
 	"eventloop/looptest":  {43, 8480},
 	"httploop":            {4, 904},
-	"internal/fdset":      {3, 730},
+	"internal/fdset":      {3, 703},
 	"internal/poller":     {10, 1628},
 }
 
