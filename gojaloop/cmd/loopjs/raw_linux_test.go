@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,10 @@ func raw(t *testing.T, terminal *os.File) bool {
 
 // However a program ends that has set the raw mode, the terminal is as it was.
 func TestRawModeEnds(t *testing.T) {
+	// What a process ignores, as under nohup, its children ignore too; what it has a handler for, they do not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	for _, c := range []struct {
 		name, script string // no script: a session
 		signal       syscall.Signal
