@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -223,4 +224,26 @@ func loopless(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// sorted returns an array as text with its elements in order.
+func sorted(reply string) string {
+	if len(reply) < 2 || reply[0] != '[' {
+		return reply
+	}
+	var all []string
+	for rest := reply[1 : len(reply)-1]; rest != ""; {
+		q, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return reply
+		}
+		s, _ := strconv.Unquote(q)
+		all = append(all, s)
+		rest = strings.TrimPrefix(rest[len(q):], " ")
+	}
+	slices.Sort(all)
+	for i, s := range all {
+		all[i] = strconv.Quote(s)
+	}
+	return "[" + strings.Join(all, " ") + "]"
 }

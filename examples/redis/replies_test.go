@@ -1,8 +1,10 @@
 package main
 
-// Replies outside of the model.
+// Replies, as redis-server has them.
 
-// replies are requests with their replies, in order: commands and errors that the model does not know.
+const notInt = "ERR value is not an integer or out of range"
+
+// replies are requests with their replies, in order: of each command, and their errors.
 var replies = []struct{ request, reply string }{
 	{"PING", "PONG"}, {"PING hello", `"hello"`}, {"PING a b", "ERR wrong number of arguments for 'ping' command"}, {"ECHO hello", `"hello"`},
 	{"SELECT 0", "OK"}, {"SELECT 1", "OK"}, {"SELECT 16", "ERR DB index is out of range"}, {"SELECT 0", "OK"}, {"NOSUCH a", "ERR unknown command 'NOSUCH', with args beginning with: 'a' "},

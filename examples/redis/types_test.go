@@ -1,6 +1,6 @@
 package main
 
-// The types compared with their model, and tables while they are scanned.
+// Tables while they are scanned, what bursts leave, and patterns.
 
 import (
 	"fmt"
@@ -12,49 +12,6 @@ import (
 
 	"github.com/turnloop/turnloop/internal/slim"
 )
-
-// TestModel: every reply is the model's, on a clock that the test moves; and the file, replayed by another server at
-// any time, gives the same state.
-func TestModel(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 10
-	}
-	for round := range rounds {
-		r := rand.New(rand.NewPCG(uint64(round), 26))
-		s := loopless(t)
-		m := &model{now: 1000, keys: map[string]*held{}}
-		s.store.now = func() int64 { return m.now }
-		file := new(memory)
-		log := newLog(s.loop, file, "no")
-		s.log, s.store.record = log, log.append
-		c := s.newClient(nil)
-		for step := range 2000 {
-			if r.IntN(4) == 0 {
-				m.now += int64(r.IntN(5))
-			}
-			a := request(r)
-			want, got := m.run(a), c.answer(a...)
-			if unordered[a[0]] {
-				got = sorted(got)
-			}
-			if got != want {
-				t.Fatalf("round %d, step %d: %q: %s, want %s", round, step, a, got, want)
-			}
-		}
-		if log.next == nil {
-			t.Fatal("nothing is in the file")
-		}
-		again := loopless(t)
-		again.store.now = func() int64 { return m.now }
-		if err := again.restore(&memory{data: log.next.bytes}); err != nil {
-			t.Fatal(err)
-		}
-		if was, is := state(s), state(again); was != is {
-			t.Fatalf("round %d: the file brings\n%s\nand not\n%s", round, is, was)
-		}
-	}
-}
 
 // state is everything that a server holds.
 func state(s *server) string {
