@@ -13,7 +13,6 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
-	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // dial returns a connection to a server, which ends with the test, and what reads from it.
@@ -111,33 +110,5 @@ func TestDrainAmidBody(t *testing.T) {
 	_ = conn.Close()
 	if err := <-stopped; err != nil {
 		t.Error(err)
-	}
-}
-
-// TestBusyLoop: while a handler computes on a loop of a group, new clients are served by the others.
-func TestBusyLoop(t *testing.T) {
-	computes, ends := make(chan struct{}), make(chan struct{})
-	mux := http.NewServeMux()
-	mux.Handle("/", handlers())
-	mux.HandleFunc("/computes", func(http.ResponseWriter, *http.Request) {
-		close(computes)
-		<-ends
-	})
-	i := serve(t, &Server{Handler: mux})
-	defer close(ends)
-	for l := range i.group.Len() { // until each loop accepts
-		beat.Eventually(t, func() bool { return len(threadlet.Listeners(i.group.Loop(l))) == 1 }, "the acceptors")
-	}
-	busy, _ := dial(t, i.addr)
-	io.WriteString(busy, get("/computes", ""))
-	<-computes
-	for range 20 {
-		conn, in := dial(t, i.addr)
-		io.WriteString(conn, get("/", ""))
-		beat.Do(t, "an answer", func() {
-			if r, err := http.ReadResponse(in, nil); err != nil || r.StatusCode != http.StatusOK {
-				t.Error(r, err)
-			}
-		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -20,14 +19,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/flow"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
-	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // patience is a limit that no test reaches: what hangs is given up by a watchdog or by go test.
@@ -228,65 +224,6 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestAsNetHTTP: the responses on a connection are those of net/http's server, in the same order, and the connection
-// ends when that one does.
-func TestAsNetHTTP(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.Handle("/", handlers())
-	mux.HandleFunc("/form", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "%q %q %q", r.FormValue("a"), r.Host, r.Method)
-	})
-	mux.HandleFunc("/length", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "5")
-		io.WriteString(w, "12345")
-		_, err := io.WriteString(w, "6")
-		if !errors.Is(err, http.ErrContentLength) {
-			t.Error(err)
-		}
-	})
-	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "5")
-		io.WriteString(w, "123")
-	})
-	mux.HandleFunc("/close", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
-	mux.HandleFunc("/304", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
-	mux.HandleFunc("/big", func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("x"), 10000)) })
-	mux.HandleFunc("/abort", func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
-	mux.HandleFunc("/late", func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, "a")
-		w.WriteHeader(http.StatusTeapot) // too late: ignored
-		w.Header().Set("X-Late", "1")
-	})
-	reference := httptest.NewUnstartedServer(mux)
-	reference.Config.ErrorLog = log.New(io.Discard, "", 0)
-	reference.Start()
-	defer reference.Close()
-	ours := serve(t, &Server{Handler: mux})
-	for _, stream := range []string{
-		"GET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET /form?a=b HTTP/1.1\r\nHost: other\r\n\r\nHEAD / HTTP/1.1\r\nHost: h\r\n\r\nGET /nosuch HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET / HTTP/1.0\r\n\r\n", "GET /big HTTP/1.0\r\nHost: h\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET /close HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", "GET / HTTP/2.0\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nX\r\n\r\n",
-		"POST /form HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=cGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"POST /nosuch HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\n12345GET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"POST /nosuch HTTP/1.1\r\nHost: h\r\nContent-Length: 500000\r\n\r\n12345",
-		"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-		"POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
-		"POST /nosuch HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n",
-		"GET /length HTTP/1.1\r\nHost: h\r\n\r\n", "GET /304 HTTP/1.1\r\nHost: h\r\n\r\nGET /late HTTP/1.1\r\nHost: h\r\n\r\n",
-		"HEAD /big HTTP/1.1\r\nHost: h\r\n\r\nGET /big HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET /short HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET /abort HTTP/1.1\r\nHost: h\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: h\r\nX-Large: " + strings.Repeat("x", 2<<20) + "\r\n\r\n",
-	} {
-		same(t, reference.Listener.Addr().String(), ours.addr, stream)
-	}
-}
-
 // same fails the test if the server here answers a stream in another way than net/http's there. That one closes a connection half a second
 // after the last response, whether the client has read it or not, so on a busy machine both have three attempts.
 func same(t *testing.T, there, here, stream string) {
@@ -342,53 +279,6 @@ func transcript(t *testing.T, addr, stream string) string {
 			fmt.Sprint(slices.Sorted(maps.Keys(r.Header)), r.Header), len(body), body, err))
 	}
 	return strings.Join(said, "\n")
-}
-
-// TestDrain: a server that is told to end answers the requests that it has begun, and closes idle connections.
-func TestDrain(t *testing.T) {
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	mux := http.NewServeMux()
-	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("/wait", func(w http.ResponseWriter, _ *http.Request) {
-		close(begun)
-		if err := threadlet.Do(context.Background(), func(context.Context) error { <-goOn; return nil }); err != nil {
-			t.Error(err)
-		}
-		io.WriteString(w, "done")
-	})
-	i := serve(t, &Server{Handler: mux})
-	_, idle := dial(t, i.addr)
-	var all sync.WaitGroup
-	all.Go(func() {
-		response, err := http.Get("http://" + i.addr + "/wait")
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer response.Body.Close()
-		if body, err := io.ReadAll(response.Body); err != nil || string(body) != "done" || response.StatusCode != http.StatusOK {
-			t.Errorf("%q, %v, %v", body, err, response)
-		}
-	})
-	<-begun
-	stopped := make(chan error, 1)
-	go func() { stopped <- flow.StopGracefully(context.Background(), i.group, patience) }()
-	if _, err := idle.ReadByte(); err != io.EOF {
-		t.Error(err)
-	}
-	beat.Eventually(t, func() bool { // the listener and the idle connection end by themselves
-		conn, err := net.Dial("tcp", i.addr)
-		if err == nil {
-			conn.Close()
-		}
-		return err != nil
-	}, "the end of the listener")
-	close(goOn)
-	all.Wait()
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-	http.DefaultClient.CloseIdleConnections()
 }
 
 // TestWrk drives this server and net/http's with Debian's wrk.

@@ -3,21 +3,12 @@ package httploop
 // Handlers that do what a careful one would not.
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/turnloop/turnloop/eventloop"
-	"github.com/turnloop/turnloop/eventloop/threadlet"
-	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // strange returns them. /late and /close have a request's body read after the response has begun, or closed.
@@ -182,63 +173,5 @@ func TestForm(t *testing.T) {
 		if _, err := os.Stat(string(name)); len(name) == 0 || !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %q: %v", path, name, err)
 		}
-	}
-}
-
-// TestStall: a handler that waits for what only its own loop could do is reported while it waits, with the place.
-func TestStall(t *testing.T) {
-	for name, waits := range map[string]func(ctx context.Context, addr string){
-		"http.(*Client)": func(ctx context.Context, addr string) { // of the server that would have to answer
-			r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+addr, nil)
-			_, _ = http.DefaultClient.Do(r)
-		},
-		"sync.(*WaitGroup)": func(ctx context.Context, _ string) { // for a threadlet
-			var done sync.WaitGroup
-			done.Add(1)
-			once := sync.OnceFunc(done.Done)
-			context.AfterFunc(ctx, once)
-			_, _ = threadlet.Go(threadlet.Current().Loop(), once)
-			done.Wait()
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			reports := make(chan eventloop.Stall, 100)
-			l, err := eventloop.New(eventloop.WithStallThreshold(10*time.Millisecond, func(s eventloop.Stall) {
-				select {
-				case reports <- s:
-				default:
-				}
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
-			if errors.Is(err, errors.ErrUnsupported) {
-				t.Skip("no sockets of a loop here")
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, release := context.WithCancel(t.Context())
-			defer release()
-			handler := func(http.ResponseWriter, *http.Request) { waits(ctx, ln.Addr().String()) }
-			if _, err := threadlet.Go(l, func() { _ = Serve(ln, http.HandlerFunc(handler)) }); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan error, 1)
-			go func() { ended <- l.Run(context.Background()) }()
-			conn, err := net.Dial("tcp", ln.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			io.WriteString(conn, get("/", ""))
-			for at := ""; !strings.Contains(at, name) || !strings.Contains(at, "httploop.TestStall"); { // a busy machine has others
-				at = string(beat.Receive(t, reports, "a report").Stack)
-			}
-			release()
-			_ = l.Close()
-			<-ended
-		})
 	}
 }
