@@ -92,7 +92,7 @@ create() {
 	[[ ! -t 2 ]] || terminal=true
 
 	docker create --name "$run" --pull never --tty="$terminal" \
-		--network none --cpuset-cpus "$cpus" --memory "${MEMORY:-4g}" --env GOMAXPROCS="$procs" \
+		--network none --cpuset-cpus "$cpus" --memory "${MEMORY:-4g}" --env GOMAXPROCS="$procs" --env container=docker \
 		--read-only --tmpfs /tmp --volume /results \
 		"$run" run "${flags[@]}" "$@" >/dev/null
 	if [[ -d $out/partial && -z ${FRESH-} ]]; then

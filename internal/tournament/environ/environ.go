@@ -25,7 +25,7 @@ type Env struct {
 	MemoryMiB  int64    `json:"memory_mib"`
 	Kernel     string   `json:"kernel"`
 	Governor   string   `json:"governor,omitempty"`
-	Container  string   `json:"container,omitempty"` // which kind, empty outside of one
+	Container  string   `json:"container,omitempty"` // which kind, as the variable container says, which container engines set
 	CPULimit   string   `json:"cpu_limit,omitempty"` // in processors, from the control group
 	MemLimit   string   `json:"memory_limit,omitempty"`
 	GOMAXPROCS int      `json:"gomaxprocs"` // the value that the cells run with
@@ -40,7 +40,7 @@ type Env struct {
 func Capture(gomaxprocs int) Env {
 	e := Env{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Cores: runtime.NumCPU(), GOMAXPROCS: gomaxprocs,
-		GOGC: orDefault("GOGC", "100"), GOMEMLIMIT: orDefault("GOMEMLIMIT", "off"), GODEBUG: os.Getenv("GODEBUG"),
+		GOGC: orDefault("GOGC", "100"), GOMEMLIMIT: orDefault("GOMEMLIMIT", "off"), GODEBUG: os.Getenv("GODEBUG"), Container: os.Getenv("container"),
 		TimeNowNS: timeNowCost(),
 	}
 	e.machine()

@@ -22,8 +22,8 @@ func (e *Env) machine() {
 		e.Kernel = unix.ByteSliceToString(uts.Sysname[:]) + " " + unix.ByteSliceToString(uts.Release[:])
 	}
 	e.Governor = firstLine("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-	e.Container = container()
-	e.CPULimit, e.MemLimit = cgroupLimits("/sys/fs/cgroup", ownCgroups())
+	own, _ := strings.CutPrefix(firstLine("/proc/self/cgroup"), "0::")
+	e.CPULimit, e.MemLimit = cgroupLimits("/sys/fs/cgroup", own)
 }
 
 // machineID returns what distinguishes this machine from others: the identity that the system got when it was installed; in a
@@ -52,23 +52,6 @@ func allowed() []int {
 	return out
 }
 
-// LoadAverage returns the load of the last 1, 5 and 15 minutes, nil if it is unknown.
-func LoadAverage() []float64 {
-	fields := strings.Fields(firstLine("/proc/loadavg"))
-	if len(fields) < 3 {
-		return nil
-	}
-	out := make([]float64, 3)
-	for i := range out {
-		v, err := strconv.ParseFloat(fields[i], 64)
-		if err != nil {
-			return nil
-		}
-		out[i] = v
-	}
-	return out
-}
-
 func cpuModel() string {
 	data, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -84,119 +67,17 @@ func cpuModel() string {
 	return ""
 }
 
-func container() string {
-	var marked string
-	for _, m := range []struct{ file, kind string }{
-		{"/var/run/secrets/kubernetes.io", "kubernetes"},
-		{"/run/.containerenv", "podman"},
-		{"/.dockerenv", "docker"},
-	} {
-		if _, err := os.Stat(m.file); err == nil {
-			marked = m.kind
-			break
-		}
-	}
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	groups, _ := os.ReadFile("/proc/self/cgroup")
-	return containerKind(marked, string(mounts), string(groups))
-}
-
-// containerKind returns the kind that a marker file claims if the mounts or the control groups agree that there is a
-// container, and otherwise what the control groups alone say. A marker proves little: a virtual machine whose image was made
-// from a container's still has it.
-func containerKind(marked, mountinfo, cgroups string) string {
-	kind := cgroupKind(cgroups)
-	if marked != "" && (kind != "" || layeredRoot(mountinfo)) {
-		return marked
-	}
-	return kind
-}
-
-// cgroupKind reads /proc/self/cgroup for the groups that container engines make.
-func cgroupKind(cgroups string) string {
-	for _, k := range []struct{ mark, kind string }{
-		{"kubepods", "kubernetes"}, {"libpod", "podman"}, {"docker", "docker"}, {"containerd", "containerd"}, {"lxc", "lxc"},
-	} {
-		for line := range strings.Lines(cgroups) {
-			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-			for dir := range strings.SplitSeq(fields[len(fields)-1], "/") {
-				// The group of the engine's own service belongs to the host, not to a container.
-				if strings.Contains(dir, k.mark) && !strings.HasSuffix(dir, ".service") {
-					return k.kind
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// layeredRoot reads /proc/self/mountinfo and tells whether / is what container engines mount there: layers, or a folder of
-// the engine's storage.
-func layeredRoot(mountinfo string) bool {
-	layered := false
-	for line := range strings.Lines(mountinfo) {
-		mount, fs, ok := strings.Cut(line, " - ")
-		m, f := strings.Fields(mount), strings.Fields(fs)
-		if !ok || len(m) < 5 || len(f) < 2 || m[4] != "/" {
-			continue
-		}
-		// A later mount covers an earlier one.
-		root, source := m[3], f[1]
-		switch f[0] {
-		case "overlay", "fuse.fuse-overlayfs", "fuse-overlayfs", "aufs":
-			layered = true
-		default:
-			layered = inStorage(root) || inStorage(source)
-		}
-	}
-	return layered
-}
-
-// inStorage tells whether a path is in the storage of a container engine, as with its btrfs, zfs, devicemapper and vfs
-// drivers.
-func inStorage(path string) bool {
-	for _, mark := range []string{"/docker/", "/containers/storage/", "/containerd/", "/dev/mapper/docker-"} {
-		if strings.Contains(path, mark) {
-			return true
-		}
-	}
-	// A storage folder that is a file system of its own shows only the driver's part of the path.
-	return strings.HasPrefix(path, "/btrfs/subvolumes/") || strings.HasPrefix(path, "/vfs/dir/")
-}
-
-// ownCgroups returns the path of this process's control group by controller; the unified hierarchy of version 2 has the
-// empty name.
-func ownCgroups() map[string]string {
-	out := map[string]string{}
-	data, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return out
-	}
-	for line := range strings.Lines(string(data)) {
-		if fields := strings.SplitN(strings.TrimSpace(line), ":", 3); len(fields) == 3 {
-			for controller := range strings.SplitSeq(fields[1], ",") {
-				out[controller] = fields[2]
-			}
-		}
-	}
-	return out
-}
-
-// cgroupLimits returns the tightest limits between this process's group and the root, empty where there is none.
-func cgroupLimits(root string, own map[string]string) (cpu, memory string) {
+// cgroupLimits returns the tightest limits between the control group own and the root, empty where there is none.
+func cgroupLimits(root, own string) (cpu, memory string) {
 	var cpus float64
 	var bytes uint64
-	climb(root, own[""], func(dir string) {
+	climb(root, own, func(dir string) {
 		if f := strings.Fields(firstLine(dir + "/cpu.max")); len(f) == 2 {
 			tightenCPU(&cpus, f[0], f[1])
 		}
-		tightenMemory(&bytes, firstLine(dir+"/memory.max"))
-	})
-	climb(root+"/cpu", own["cpu"], func(dir string) {
-		tightenCPU(&cpus, firstLine(dir+"/cpu.cfs_quota_us"), firstLine(dir+"/cpu.cfs_period_us"))
-	})
-	climb(root+"/memory", own["memory"], func(dir string) {
-		tightenMemory(&bytes, firstLine(dir+"/memory.limit_in_bytes"))
+		if v, err := strconv.ParseUint(firstLine(dir+"/memory.max"), 10, 64); err == nil && (bytes == 0 || v < bytes) {
+			bytes = v
+		}
 	})
 	if cpus > 0 {
 		cpu = strconv.FormatFloat(cpus, 'g', 3, 64)
@@ -226,16 +107,5 @@ func tightenCPU(limit *float64, quota, period string) {
 	}
 	if *limit == 0 || q/p < *limit {
 		*limit = q / p
-	}
-}
-
-func tightenMemory(limit *uint64, value string) {
-	const unlimited = 1 << 60 // version 1 says "no limit" with a number near the largest
-	v, err := strconv.ParseUint(value, 10, 64)
-	if err != nil || v >= unlimited {
-		return
-	}
-	if *limit == 0 || v < *limit {
-		*limit = v
 	}
 }

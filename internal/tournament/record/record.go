@@ -75,11 +75,9 @@ type Binary struct {
 
 // A Session is one uninterrupted stretch of a run.
 type Session struct {
-	Started    time.Time `json:"started"`
-	Ended      time.Time `json:"ended"`
-	LoadBefore []float64 `json:"load_before,omitempty"`
-	LoadAfter  []float64 `json:"load_after,omitempty"`
-	Stolen     float64   `json:"stolen,omitempty"` // share of the processors' time that the host kept from the machine
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Stolen  float64   `json:"stolen,omitempty"` // share of the processors' time that the host kept from the machine
 }
 
 // An Impl is a contestant or a control.

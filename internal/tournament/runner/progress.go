@@ -1,4 +1,4 @@
-// Progress for people: a bar on a terminal, lines elsewhere.
+// Progress for people: one line on a terminal, which changes, and lines elsewhere.
 
 package runner
 
@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -23,13 +22,7 @@ type Progress interface {
 // NewProgress returns the progress that fits f.
 func NewProgress(f *os.File) Progress {
 	if term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		return &bar{out: f, width: func() int {
-			w, _, err := term.GetSize(int(f.Fd()))
-			if err != nil {
-				return 80
-			}
-			return w
-		}}
+		return &line{out: f}
 	}
 	return &plain{out: f}
 }
@@ -60,49 +53,32 @@ func (p *plain) Say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n"
 
 func (p *plain) Close() {}
 
-// bar keeps one line: a bar as wide as what the terminal leaves, the time left, and what runs now.
-type bar struct {
-	out   io.Writer
-	width func() int
-	bar   *progressbar.ProgressBar
+// line keeps one line of a terminal: how much is done, the time left, and what runs now.
+type line struct {
+	out         *os.File
+	step, steps int
 }
 
-func (b *bar) Phase(what string, steps int) {
-	b.Say("%s", what)
-	b.bar = progressbar.NewOptions(steps,
-		progressbar.OptionSetWriter(b.out),
-		progressbar.OptionSetWidth(b.barWidth()),
-		progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetElapsedTime(false),
-		progressbar.OptionShowDescriptionAtLineEnd(),
-		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionUseANSICodes(true),
-	)
+func (l *line) Phase(what string, steps int) {
+	l.step, l.steps = 0, steps
+	l.Say("%s", what)
 }
 
-// Beside the bar and its text stand the percentage and the frame.
-const frame = len(" 100% || ")
-
-func (b *bar) barWidth() int { return max(min(b.width()/4, 30), 5) }
-
-func (b *bar) Step(what string, left time.Duration) {
-	text := clock(left) + " left  " + what
-	room := b.width() - b.barWidth() - frame - 1
-	if r := []rune(text); len(r) > max(room, 0) {
-		text = string(r[:max(room, 0)])
+func (l *line) Step(what string, left time.Duration) {
+	l.step++
+	text := []rune(fmt.Sprintf("%3d %%  %s left  %s", 100*l.step/max(l.steps, 1), clock(left), what))
+	width, _, err := term.GetSize(int(l.out.Fd()))
+	if err != nil {
+		width = 80
 	}
-	b.bar.Describe(text)
-	_ = b.bar.Add(1) // only fails past the end, where there is nothing to show
+	fmt.Fprintf(l.out, "%s%s", clearLine, string(text[:min(len(text), max(width-1, 0))]))
 }
 
-func (b *bar) Say(format string, args ...any) {
-	b.Close()
-	fmt.Fprintf(b.out, format+"\n", args...)
+func (l *line) Say(format string, args ...any) {
+	fmt.Fprintf(l.out, clearLine+format+"\n", args...)
 }
 
-func (b *bar) Close() {
-	if b.bar != nil {
-		_ = b.bar.Clear() // a terminal that cannot be written to has no line to clear
-	}
-}
+func (l *line) Close() { fmt.Fprint(l.out, clearLine) }
+
+// clearLine goes to the beginning of a terminal's line, and removes what is there.
+const clearLine = "\r\x1b[K"

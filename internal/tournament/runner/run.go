@@ -79,7 +79,7 @@ func Run(ctx context.Context, cfg Config) (*record.Run, error) {
 		err = r.interrupted()
 	}
 	session := &r.rec.Sessions[len(r.rec.Sessions)-1]
-	session.Ended, session.LoadAfter = time.Now().UTC().Truncate(time.Second), environ.LoadAverage()
+	session.Ended = time.Now().UTC().Truncate(time.Second)
 	if all := time.Since(r.from) * time.Duration(r.rec.Env.Cores); all > 0 {
 		session.Stolen = float64(environ.Stolen()-r.stolen) / float64(all)
 	}
@@ -125,9 +125,7 @@ func (r *runner) open() error {
 	if why != "" {
 		r.Progress.Say("starting anew: %s", why)
 	}
-	r.rec.Sessions = append(r.rec.Sessions, record.Session{
-		Started: r.from.UTC().Truncate(time.Second), LoadBefore: environ.LoadAverage(),
-	})
+	r.rec.Sessions = append(r.rec.Sessions, record.Session{Started: r.from.UTC().Truncate(time.Second)})
 	return nil
 }
 
