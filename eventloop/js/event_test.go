@@ -262,23 +262,6 @@ func TestFaultsOfListenersThatClose(t *testing.T) {
 	}
 }
 
-// If several listeners panic when the loop is closed, its one report has all that they panicked with.
-func TestFaultsBehindAClose(t *testing.T) {
-	virtual(t, func(t *testing.T, w *world) {
-		j, _ := js.New(w.loop)
-		c := j.NewAbortController()
-		for _, err := range []error{io.EOF, io.ErrNoProgress, io.ErrShortWrite} {
-			c.Signal().OnAbort(func(error) { w.loop.Close(); panic(err) })
-		}
-		w.run(func() { c.Abort(nil) })
-		for _, err := range []error{io.EOF, io.ErrNoProgress, io.ErrShortWrite} {
-			if len(w.faults) != 1 || !errors.Is(w.faults[0], err) {
-				t.Errorf("%v is not in %v", err, w.faults)
-			}
-		}
-	})
-}
-
 // A panic handler that panics is reported by the loop, and the rest runs.
 func TestHandlerThatPanics(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {

@@ -131,28 +131,6 @@ func ExampleJS_TimeoutSignal() {
 	// true
 }
 
-// A timeout rejects the promise of blocking work; the work hears of it through its context.
-func ExampleJS_TimeoutSignal_promisify() {
-	runOn(func(loop *eventloop.Loop, j *js.JS) {
-		signal, err := j.TimeoutSignal(5)
-		if err != nil {
-			panic(err)
-		}
-		ctx, cancel := signal.Context(context.Background())
-		loop.Promisify(ctx, func(ctx context.Context) (any, error) {
-			<-ctx.Done() // as any blocking call does that takes a context
-			return nil, context.Cause(ctx)
-		}).Finally(func() error {
-			cancel()
-			return nil
-		}).Catch(func(err error) (any, error) {
-			fmt.Println(errors.Is(err, js.ErrTimeout), errors.Is(err, context.DeadlineExceeded))
-			return nil, nil
-		})
-	})
-	// Output: true true
-}
-
 // A controller stops blocking work, and the promise tells why.
 func ExampleAbortSignal_Context() {
 	errAborted := errors.New("the user has left")

@@ -9,14 +9,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -301,83 +298,6 @@ func below(vs []float64, d float64) func(func(float64) bool) {
 				return
 			}
 		}
-	}
-}
-
-// While many goroutines submit work and others ask for the page, each answer agrees with the callbacks' own counts,
-// and the last one with all of it.
-func TestFiguresAgreeUnderLoad(t *testing.T) {
-	m, l := monitored(t)
-	const producers, each = 4, 4000
-	var ran atomic.Int64
-	var work sync.WaitGroup
-	for p := range producers {
-		work.Go(func() {
-			for n := range each {
-				fn := func() { ran.Add(1) }
-				switch (p + n) % 4 {
-				case 0:
-					_ = l.SubmitInternal(fn)
-				case 1:
-					_ = l.ScheduleMicrotask(fn)
-				case 2:
-					_, _ = l.ScheduleTimer(time.Microsecond, fn)
-				default:
-					_ = l.Submit(fn)
-				}
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { work.Wait(); close(done) }()
-	ask := func() Figures {
-		least := ran.Load() - 1 // the last callback may not have returned yet
-		f := decode(t, m)
-		if run := int64(f.Metrics.Run); run < least || run > ran.Load() || run != int64(f.Metrics.Callback.Count) {
-			t.Errorf("the page tells of %d callbacks, %d of them timed; from %d to %d have run", run, f.Metrics.Callback.Count, least, ran.Load())
-		}
-		return f
-	}
-	for asked := 0; ; asked++ {
-		f := ask()
-		select {
-		case <-done:
-		default:
-			continue
-		}
-		if f.Metrics.Run == producers*each {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	f := ask()
-	got := samples(t, get(t, m, "/metrics"))
-	if got["turnloop_callbacks_total"] != producers*each || f.Metrics.QueueDelay.Count != producers*each/2 {
-		t.Errorf("%v callbacks, %v of them waited in queues", got["turnloop_callbacks_total"], f.Metrics.QueueDelay.Count)
-	}
-}
-
-// Registered descriptors are counted.
-func TestDescriptorsAreCounted(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("pipes are no sockets")
-	}
-	m, l := monitored(t)
-	const n = 3
-	for range n {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		defer w.Close()
-		if err := l.RegisterFD(int(r.Fd()), eventloop.EventRead, func(eventloop.IOEvents) {}); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.UnregisterFD(int(r.Fd())) }()
-	}
-	if got := samples(t, get(t, m, "/metrics"))["turnloop_descriptors"]; got != n {
-		t.Errorf("%v descriptors, want %d", got, n)
 	}
 }
 

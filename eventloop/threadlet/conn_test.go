@@ -5,17 +5,14 @@ package threadlet_test
 // Tests of connections.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"reflect"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,49 +22,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop/threadlet"
 	"github.com/turnloop/turnloop/internal/wheel"
 )
-
-// Many connections, of which each gets back what it sends, in pieces of any size, while others come and go.
-func TestEcho(t *testing.T) {
-	for _, network := range []string{"tcp", local} {
-		t.Run(network, func(t *testing.T) {
-			unchanged(t)
-			l := start(t)
-			to := listen(t, l, network, echo)
-			var group sync.WaitGroup
-			for i := range 40 {
-				group.Go(func() {
-					rng := rand.New(rand.NewPCG(uint64(i), 0))
-					c, err := net.Dial(to.Network(), to.String())
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					defer c.Close()
-					sent := make([]byte, rng.IntN(300_000))
-					for j := range sent {
-						sent[j] = byte(rng.Uint32())
-					}
-					go func() {
-						for rest := sent; len(rest) > 0; {
-							n := min(len(rest), 1+rng.IntN(20_000))
-							if _, err := c.Write(rest[:n]); err != nil {
-								t.Error(err)
-								return
-							}
-							rest = rest[n:]
-						}
-						_ = c.(interface{ CloseWrite() error }).CloseWrite()
-					}()
-					got, err := io.ReadAll(c)
-					if err != nil || !bytes.Equal(got, sent) {
-						t.Errorf("sent %d bytes, got %d: %v", len(sent), len(got), err)
-					}
-				})
-			}
-			group.Wait()
-		})
-	}
-}
 
 func TestDial(t *testing.T) {
 	unchanged(t)

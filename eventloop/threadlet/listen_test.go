@@ -5,68 +5,17 @@ package threadlet_test
 // Tests of servers: listeners, groups, floods of clients.
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
-	"github.com/turnloop/turnloop/internal/beat"
 )
-
-// A server on a group has its connections on all loops: none is left out for long, however late a busy machine lets it come.
-func TestServeGroup(t *testing.T) {
-	unchanged(t)
-	g, err := eventloop.NewGroup(3)
-	require.NoError(t, err)
-	ended := make(chan error, 1)
-	go func() { ended <- g.Run(background) }()
-	ln, err := threadlet.Listen(g.Loop(0), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	var at [3]atomic.Int32
-	_, err = threadlet.Go(g.Loop(0), func() {
-		if err := threadlet.ServeGroup(g, ln, func(c *threadlet.Conn) {
-			for i := range g.Len() {
-				if c.Loop() == g.Loop(i) && g.Loop(i).OnLoop() {
-					at[i].Add(1)
-				}
-			}
-			echo(c)
-		}); !errors.Is(err, net.ErrClosed) && !errors.Is(err, eventloop.ErrLoopTerminated) {
-			t.Error(err)
-		}
-	})
-	require.NoError(t, err)
-	const n, share = 60, 10
-	lots := 0
-	beat.Eventually(t, func() bool {
-		var conns [n]net.Conn
-		for i := range conns { // at once: none has sent anything
-			conns[i] = dial(t, ln.Addr())
-		}
-		for i, c := range conns {
-			_, err := fmt.Fprintf(c, "%02d", i)
-			require.NoError(t, err)
-			p := make([]byte, 2)
-			_, err = io.ReadFull(c, p)
-			require.NoError(t, err)
-			require.Equal(t, fmt.Sprintf("%02d", i), string(p))
-		}
-		lots++
-		require.EqualValues(t, lots*n, at[0].Load()+at[1].Load()+at[2].Load())
-		return min(at[0].Load(), at[1].Load(), at[2].Load()) >= share
-	}, "each loop to have a share")
-	require.NoError(t, g.Shutdown(background))
-	require.NoError(t, <-ended)
-}
 
 // flood writes until the connection ends.
 func flood(c net.Conn) {
@@ -75,34 +24,6 @@ func flood(c net.Conn) {
 			return
 		}
 	}
-}
-
-// A peer that never lets its reader wait keeps nothing else from running.
-func TestFlood(t *testing.T) {
-	l := start(t)
-	c, far := pair(t, l)
-	go flood(far)
-	var total int
-	_, err := threadlet.Go(l, func() {
-		p := make([]byte, 1<<10)
-		for {
-			n, err := c.Read(p)
-			if err != nil {
-				return
-			}
-			total += n
-		}
-	})
-	require.NoError(t, err)
-	for range 20 {
-		require.NoError(t, do(t, l, func() { _ = threadlet.Sleep(time.Millisecond) }))
-	}
-	require.NoError(t, do(t, l, func() {
-		if total == 0 {
-			t.Error("nothing was read")
-		}
-	}))
-	require.NoError(t, c.Close())
 }
 
 // A peer that is so far ahead that its reader never waits does not keep the loop from its end.

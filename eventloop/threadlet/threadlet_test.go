@@ -159,26 +159,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestSleep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		var woke []time.Duration
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
-		require.NoError(t, err)
-		for _, d := range []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour, 0, -time.Hour} {
-			_, err := threadlet.Go(l, func() {
-				if err := threadlet.Sleep(d); err != nil {
-					t.Error(err)
-				}
-				woke = append(woke, time.Since(began))
-			})
-			require.NoError(t, err)
-		}
-		require.NoError(t, l.Run(background))
-		require.Equal(t, []time.Duration{0, 0, time.Hour, 2 * time.Hour, 3 * time.Hour}, woke)
-	})
-}
-
 // Signal ends the current wait, or the next one. Several count as one. After it the threadlet waits as ever.
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,6 @@ package wheel_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/turnloop/turnloop/internal/wheel"
@@ -37,40 +36,6 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// An owner that sleeps until Next wakes once per distinct deadline, however many levels a timer comes down, and at
-// that deadline exactly.
-func TestOneWakePerDeadline(t *testing.T) {
-	defer wheel.SetAtOnce(5000)() // so the wheel needs no time before
-	r := rand.New(rand.NewPCG(1, 2))
-	var w wheel.Wheel
-	want := map[int64]int{}
-	for range 5000 {
-		deadline := r.Int64N(1 << (20 + r.IntN(43)))
-		want[deadline]++
-		w.Insert(wheel.Tier(r.IntN(wheel.Tiers)), deadline, func() {}, true)
-	}
-	wakes := 0
-	for w.Len() > 0 {
-		now := w.Next()
-		wakes++
-		fired := 0
-		for tier := range tiers {
-			for {
-				if _, ok := w.PopDue(tier, now, math.MaxUint64); !ok {
-					break
-				}
-				fired++
-			}
-		}
-		if fired != want[now] {
-			t.Fatalf("%d timers fired at %d, want %d", fired, now, want[now])
-		}
-	}
-	if wakes != len(want) {
-		t.Fatalf("%d wakes for %d deadlines", wakes, len(want))
-	}
-}
-
 // Removal may leave a bound behind that is too early, but each removal costs its owner one wake at most.
 func TestWakesAfterRemoval(t *testing.T) {
 	var w wheel.Wheel
@@ -93,30 +58,5 @@ func TestWakesAfterRemoval(t *testing.T) {
 	}
 	if wakes > removed+2*removed {
 		t.Fatalf("%d wakes for %d timers and %d removed ones", wakes, removed, 2*removed)
-	}
-}
-
-// A phase that pops up to the Seq of its start does not see what it inserts itself, however early its deadline is.
-func TestPhase(t *testing.T) {
-	var w wheel.Wheel
-	runs := 0
-	var again func()
-	again = func() {
-		runs++
-		w.Insert(wheel.Normal, 10, again, true)
-	}
-	w.Insert(wheel.Normal, 10, again, true)
-	for phase := 1; phase <= 3; phase++ {
-		before := w.Seq()
-		for {
-			fn, ok := w.PopDue(wheel.Normal, 100, before)
-			if !ok {
-				break
-			}
-			fn()
-		}
-		if runs != phase {
-			t.Fatalf("after %d phases a timer that re-arms itself in the past ran %d times", phase, runs)
-		}
 	}
 }
