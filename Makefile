@@ -31,6 +31,11 @@ unexport GOWORK
 
 .DEFAULT_GOAL := help
 
+# Of a name that has no rule, those commands are shown that begin like it.
+.DEFAULT:
+	@echo "There is no command '$@'. 'make' lists those that there are." >&2
+	@awk -F ':.*## ' -v name='$@' '/^[a-z0-9-]+:.*## / && index($$1, substr(name, 1, 4)) == 1 { printf "  make %-22s %s\n", $$1, $$2 }' Makefile >&2; exit 2
+
 .PHONY: help
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' Makefile

@@ -238,6 +238,9 @@ func (l *Loop) activeWorkers(ended bool) (as []Activity) {
 	})
 	if len(as) == 0 {
 		waiting := min(l.crew.Waiting(), n)
+		if ended {
+			waiting = 0
+		}
 		as = []Activity{{Kind: "worker", Detail: fmt.Sprint(n-waiting, " under way")}}
 		if waiting > 0 {
 			as[0].Detail += fmt.Sprintf(", %d waiting", waiting)

@@ -56,8 +56,8 @@ func (l *Loop) renewBounds(now int64) {
 	}
 }
 
-// tasksSpent tells whether the tasks of which a is the allowance have to wait for the next tick, and reports a spent budget. It is
-// called when the allowance is due.
+// tasksSpent tells whether the tasks of which a is the allowance have to wait for the next tick, and reports a spent budget. It
+// is called when the allowance is due.
 func (l *Loop) tasksSpent(a *quota.Allowance) bool {
 	l.noteBacklog()
 	if !a.Out() && !a.Spent(l.now()) {

@@ -42,8 +42,8 @@ type Group struct {
 }
 
 // NewGroup makes n loops with the same options; 0 is GOMAXPROCS of them. It returns an error for a negative n and for
-// WithAutoExit, which is for single loops, and New's errors. WithQueueLimit limits the queue of each loop and, apart from that, the
-// tasks of the group that wait: as many for each loop.
+// WithAutoExit, which is for single loops, and New's errors. WithQueueLimit limits the queue of each loop and, apart from that,
+// the tasks of the group that wait: as many for each loop.
 func NewGroup(n int, opts ...Option) (*Group, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("eventloop: NewGroup(%d): negative", n)
@@ -133,11 +133,11 @@ func (l *Loop) noteBacklog() {
 	}
 }
 
-// Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in
-// any order. A loop gives those of the group the same allowance in a turn as those that are submitted to the loop itself, see
-// [WithTickBudget]: so neither keep the other waiting for longer than that. In a group of one loop the order is exact, and a task costs
-// what [Loop.Submit] costs. In a larger one it costs several times that, for a queue that all loops take from: submit tiny tasks to
-// one loop. Submit yields when Loop.Submit does, and returns the same errors.
+// Submit queues fn to run on one of the loops, once, unless the group is closed. Tasks may run at the same time, and in any
+// order. A loop gives those of the group the same allowance in a turn as those that are submitted to the loop itself, see
+// [WithTickBudget]: so neither keep the other waiting for longer than that. In a group of one loop the order is exact, and a
+// task costs what [Loop.Submit] costs. In a larger one it costs several times that, for a queue that all loops take from: submit
+// tiny tasks to one loop. Submit yields when Loop.Submit does, and returns the same errors.
 func (g *Group) Submit(fn func()) error {
 	if len(g.loops) == 1 {
 		return g.loops[0].Submit(fn)
@@ -174,8 +174,8 @@ func (g *Group) wake(mayYield bool) {
 }
 
 // runExternal runs external tasks: those of the shared queue, if there is one, and the loop's own. Each has an allowance. Where
-// internal tasks end the tick before both have had a turn, the next tick begins with the other. A loop may go to sleep in between,
-// since an inbox whose lock was taken has perhaps no task.
+// internal tasks end the tick before both have had a turn, the next tick begins with the other. A loop may go to sleep in
+// between, since an inbox whose lock was taken has perhaps no task.
 func (l *Loop) runExternal() {
 	if l.shared == nil {
 		l.runTasks()
@@ -225,8 +225,8 @@ func (l *Loop) runShared() {
 	}
 }
 
-// Metrics returns the figures of all loops, added up as [Metrics.Merge] does, with the tasks that wait for any of them. Those of each
-// loop are coherent. It costs what [Loop.Metrics] costs, for each loop.
+// Metrics returns the figures of all loops, added up as [Metrics.Merge] does, with the tasks that wait for any of them. Those of
+// each loop are coherent. It costs what [Loop.Metrics] costs, for each loop.
 func (g *Group) Metrics() (m Metrics) {
 	for _, l := range g.loops {
 		m.Merge(l.Metrics())

@@ -16,11 +16,11 @@ import (
 // Promisify, and settles their promises with what they return. Then the loop ends. Shutdown blocks until then, or until
 // ctx is done, which ends the waiting and not the shutdown.
 //
-// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do. These may
-// submit a million functions, and 64 for each that was accepted before the end, as long as all of it takes half a second, to go by
-// what has run. A handler that they attach counts as one when it is due, as do a threadlet that goes on and the report of a
-// rejection. Other goroutines may submit some 16,000 meanwhile, while fewer than 64 wait. What a function of Promisify submits is
-// always accepted, and may submit 64, whatever others have used. All else is refused with ErrLoopTerminated.
+// Meanwhile internal work and microtasks are still accepted, within bounds, so that the end comes whatever callbacks do. These
+// may submit a million functions, and 64 for each that was accepted before the end, as long as all of it takes half a second, to
+// go by what has run. A handler that they attach counts as one when it is due, as do a threadlet that goes on and the report of
+// a rejection. Other goroutines may submit some 16,000 meanwhile, while fewer than 64 wait. What a function of Promisify submits
+// is always accepted, and may submit 64, whatever others have used. All else is refused with ErrLoopTerminated.
 //
 // The end does not begin before the threadlets that have called threadlet.Draining have finished, or ctx has ended. The
 // loop works as usual while Shutdown waits for these threadlets. If ctx ends before they have finished, Shutdown returns

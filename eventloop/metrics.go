@@ -31,14 +31,15 @@ type Metrics struct {
 	Timers      int // pending timers
 	Descriptors int // registered descriptors
 	Workers     int // functions of Promisify whose outcome the loop has not received; none if it has ended
+	Waiting     int // those of Workers that have not begun, for want of a worker (WithWorkerLimit) or of a processor
 	Holds       int // holds that are not released; none if the loop has ended
 	Promises    int // pending promises with handlers, as of the last tick; only the first of a chain; none of Promisify
 
 	loops int // number of loops whose figures these are
 }
 
-// Latency is a distribution of durations, since New or as Since says. Count, Mean and Max are exact for what was measured; the rest is
-// within two per cent. A Latency does not change, and any goroutine may read it.
+// Latency is a distribution of durations, since New or as Since says. Count, Mean and Max are exact for what was measured; the
+// rest is within two per cent. A Latency does not change, and any goroutine may read it.
 type Latency struct {
 	Count                         uint64
 	Mean, P50, P90, P95, P99, Max time.Duration
@@ -70,8 +71,8 @@ func (t Latency) Sum() time.Duration {
 	return time.Duration(t.of.Sum())
 }
 
-// Since returns the distribution of the durations since before, which is an earlier one of the same loops: quantiles of a time that has
-// passed, and not since New. Its Max is within two per cent.
+// Since returns the distribution of the durations since before, which is an earlier one of the same loops: quantiles of a time
+// that has passed, and not since New. Its Max is within two per cent.
 func (t Latency) Since(before Latency) Latency {
 	if t.of == nil || before.of == nil {
 		return t
@@ -109,6 +110,7 @@ func (m *Metrics) Merge(o Metrics) {
 	m.Timers += o.Timers
 	m.Descriptors += o.Descriptors
 	m.Workers += o.Workers
+	m.Waiting += o.Waiting
 	m.Holds += o.Holds
 	m.Promises += o.Promises
 }
@@ -154,6 +156,7 @@ func (l *Loop) Metrics() Metrics {
 		d.Current = left + b.Len()
 		if u := &l.urgent; b == &u.Inbox && l.State() != StateTerminated { // nothing of these is left, whatever goes on elsewhere
 			m.Workers, m.Holds = int(u.begun-u.delivered.Load()), u.holds
+			m.Waiting = min(l.crew.Waiting(), m.Workers)
 		}
 		b.UnlockAndYield()
 	}

@@ -147,9 +147,9 @@ func (w *workItem) start() error {
 }
 
 // RefuseWork has the loop begin no more work. What waits for a worker under [WithWorkerLimit], and all later calls of Work and
-// Promisify, end with an error that wraps ErrLoopTerminated and is not reported as unhandled; functions that run go on. It cannot be
-// taken back. A stop that waits only for what runs begins with it. Threadlets that run may still call threadlet.Do. Any goroutine may
-// call it, any number of times.
+// Promisify, end with an error that wraps ErrLoopTerminated and is not reported as unhandled; functions that run go on. It
+// cannot be taken back. A stop that waits only for what runs begins with it. Threadlets that run may still call threadlet.Do.
+// Any goroutine may call it, any number of times.
 func (l *Loop) RefuseWork() { l.crew.Refuse() }
 
 // addWorker counts a worker, unless the loop is ending, or refuses work and this is not the guest's. Off the loop it decides this
@@ -308,8 +308,8 @@ func (w *workItem) finish() {
 	}
 }
 
-// unhandled reports a rejection without a handler. Rejections by which the loop refuses something because it ends, or is about to,
-// are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
+// unhandled reports a rejection without a handler. Rejections by which the loop refuses something because it ends, or is about
+// to, are no faults, and are not reported; nor is what comes when the account of an ending loop is spent.
 func (l *Loop) unhandled(p *Promise, err error) {
 	refuses, ending := l.crew.Refused(), l.state.Load().Ending()
 	if ending && (!l.starts(quota.Reports) || l.Closed()) {

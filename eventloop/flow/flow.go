@@ -14,9 +14,9 @@ import (
 	"github.com/turnloop/turnloop/internal/outcome"
 )
 
-// Call runs fn on the loop, as a task, and returns its results: other goroutines use it to get at state that only the
-// loop may touch. On the loop itself it calls fn at once. In a callback or a threadlet of another loop it blocks that loop, and two
-// loops that ask each other wait for ever: in threadlets use threadlet.Call, in callbacks a promise.
+// Call runs fn on the loop, as a task, and returns its results: other goroutines use it to get at state that only the loop may
+// touch. On the loop itself it calls fn at once. In a callback or a threadlet of another loop it blocks that loop, and two loops
+// that ask each other wait for ever: in threadlets use threadlet.Call, in callbacks a promise.
 //
 // A panic of fn comes back as a *eventloop.PanicError, and is not reported otherwise; so does a runtime.Goexit, which the loop
 // also logs, but on the loop itself that ends the caller. When ctx ends first Call returns ctx.Err(), or an error that wraps it

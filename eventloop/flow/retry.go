@@ -17,9 +17,9 @@ import (
 	"github.com/turnloop/turnloop/internal/sched"
 )
 
-// Sleep returns a promise that is fulfilled with nil when d has passed. It is rejected as soon as ctx ends, as that of
-// Promisify is, and with ErrLoopTerminated when the loop shuts down, or is ending already. Its timer keeps an auto-exit loop
-// alive. It costs a timer and a promise, and context.AfterFunc and AfterEnd for a context that can end.
+// Sleep returns a promise that is fulfilled with nil when d has passed. It is rejected as soon as ctx ends, as that of Promisify
+// is, and with ErrLoopTerminated when the loop shuts down, or is ending already. Its timer keeps an auto-exit loop alive. It
+// costs a timer and a promise, and context.AfterFunc and AfterEnd for a context that can end.
 func Sleep(ctx context.Context, l *eventloop.Loop, d time.Duration) *promise.Promise {
 	if ctx.Err() != nil { // a nil context panics here
 		return l.Promises().Rejected(outcome.Cancelled(ctx))
@@ -38,8 +38,8 @@ func Sleep(ctx context.Context, l *eventloop.Loop, d time.Duration) *promise.Pro
 	return p
 }
 
-// sleeper is one call of Sleep with a context that can end. The end of its context and the loop's timer are told of each other; the
-// end of the loop, which rejects the promise, has the context forget it.
+// sleeper is one call of Sleep with a context that can end. The end of its context and the loop's timer are told of each other;
+// the end of the loop, which rejects the promise, has the context forget it.
 type sleeper struct {
 	loop   *eventloop.Loop
 	ctx    context.Context

@@ -4,12 +4,14 @@ package flow
 
 import (
 	"context"
+	"log/slog"
 	"os/signal"
 	"reflect"
 	"syscall"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
+	"github.com/turnloop/turnloop/internal/goroutine"
 )
 
 // Stopper is what StopGracefully stops: an eventloop.Loop, or an eventloop.Group.
@@ -28,13 +30,13 @@ type Runner interface {
 
 // StopGracefully is Shutdown within bounds: nothing more is begun, and what is left when grace has passed, or ctx has ended, is
 // dropped as by Close. Tasks that were accepted still run. Of the functions of Promisify, Work and [Retry] those that run are
-// waited for; those that wait for a worker under WithWorkerLimit, or for their next attempt, end with ErrLoopTerminated, so
-// that whoever keeps the list of what is to be done keeps them for the next start. Threadlets that drain go on with threadlet.Do.
+// waited for; those that wait for a worker under WithWorkerLimit, or for their next attempt, end with ErrLoopTerminated, so that
+// whoever keeps the list of what is to be done keeps them for the next start. Threadlets that drain go on with threadlet.Do.
 //
 // It returns nil when everything that ran has finished. When s had to be closed, it returns an error that wraps
-// context.DeadlineExceeded, or ctx.Err(), and lists what the end still waited for. All callers but the first get what
-// Shutdown returns to them. It waits neither for a callback that goes on after Close (wait for Done) nor for functions of
-// Promisify (end their contexts, and call AwaitWorkers).
+// context.DeadlineExceeded, or ctx.Err(), and lists what the end still waited for. All callers but the first get what Shutdown
+// returns to them. It waits neither for a callback that goes on after Close (wait for Done) nor for functions of Promisify (end
+// their contexts, and call AwaitWorkers).
 //
 // From a callback of s it asks for the end and returns at once; the bound holds all the same. It costs a timer of the runtime.
 func StopGracefully(ctx context.Context, s Stopper, grace time.Duration) error {
@@ -69,11 +71,11 @@ func StopGracefully(ctx context.Context, s Stopper, grace time.Duration) error {
 //	defer stop()
 //	err := flow.RunUntil(ctx, loop, 10*time.Second)
 //
-// It returns the error of StopGracefully if ctx has ended r, nil if everything that ran has finished, and otherwise that of
-// Run: whatever that returns without having run r, which it leaves alone, and ErrLoopTerminated if somebody else has called Close.
+// It returns the error of StopGracefully if ctx has ended r, nil if everything that ran has finished, and otherwise that of Run:
+// whatever that returns without having run r, which it leaves alone, and ErrLoopTerminated if somebody else called Close.
 //
-// If a signal has ended ctx, as a context of signal.NotifyContext, a second SIGINT or SIGTERM ends the grace at once: r is
-// closed. RunUntil knows such a context, and those derived from it, by its cause. It waits for the callback that is running.
+// If a signal has ended ctx, as a context of signal.NotifyContext or one derived from that, a second SIGINT or SIGTERM ends the
+// grace at once. RunUntil waits for the callback that runs then; after a second, log/slog's default logger gets its stack.
 func RunUntil(ctx context.Context, r Runner, grace time.Duration) error {
 	if ctx.Done() == nil {
 		return r.Run(ctx)
@@ -110,5 +112,11 @@ func stopAfter(ctx context.Context, s Stopper, grace time.Duration) error {
 		defer quit()
 		patience = again
 	}
-	return StopGracefully(patience, s, grace)
+	err := StopGracefully(patience, s, grace)
+	select {
+	case <-s.Done():
+	case <-time.After(time.Second):
+		slog.Error("stopped, but for a callback that runs", "kind", "stall", "error", err, "stack", string(goroutine.Callbacks()))
+	}
+	return err
 }

@@ -5,6 +5,7 @@ package flow_test
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/flow"
+	"github.com/turnloop/turnloop/eventloop/threadlet"
 )
 
 // stoppable is what a Loop and a Group have in common here.
@@ -284,6 +286,44 @@ func TestRunUntilExits(t *testing.T) {
 			synctest.Wait()
 			require.Zero(t, ctx.waiting.Load())
 		})
+	}
+}
+
+// The default logger gets the stack of a callback that goes on when the loop was closed, once.
+func TestRunUntilTellsOfCallback(t *testing.T) {
+	blockHere := func() { time.Sleep(time.Hour) }
+	for name, c := range map[string]struct {
+		begin func(l *eventloop.Loop) error
+		told  int
+	}{
+		"task":      {func(l *eventloop.Loop) error { return l.Submit(blockHere) }, 1},
+		"threadlet": {func(l *eventloop.Loop) error { _, err := threadlet.Go(l, blockHere); return err }, 1},
+		"worker": {func(l *eventloop.Loop) error {
+			return l.Work(context.Background(), func(context.Context) (any, error) { blockHere(); return nil, nil }, func(any, error) {})
+		}, 0},
+	} {
+		for _, kind := range []string{"loop", "group"} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var log strings.Builder
+					defer slog.SetDefault(slog.Default())
+					slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+					group := must(eventloop.NewGroup(2))
+					l, r := group.Loop(1), flow.Runner(group)
+					if kind == "loop" {
+						require.NoError(t, group.Close())
+						l = must(eventloop.New())
+						r = l
+					}
+					require.NoError(t, c.begin(l))
+					ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+					defer cancel()
+					require.ErrorIs(t, flow.RunUntil(ctx, r, time.Second), context.DeadlineExceeded)
+					require.NoError(t, l.AwaitWorkers(context.Background()))
+					require.Equal(t, c.told, strings.Count(log.String(), "TestRunUntilTellsOfCallback.func1()"), log.String())
+				})
+			})
+		}
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // Every runs fn on the loop every period, until the ticker is stopped or the loop ends. The times are whole periods after the
-// call, however long fn takes. Times that pass while fn runs are left out, so fn never runs twice in a row to catch up;
-// a time that passes while the loop does something else is served late, once.
+// call, however long fn takes. Times that pass while fn runs are left out, so fn never runs twice in a row to catch up; a time
+// that passes while the loop does something else is served late, once.
 //
 // Every is [Repeat] with these times. It returns the same errors, and one for a period that is not positive.
 func Every(l *eventloop.Loop, period time.Duration, fn func()) (*Ticker, error) {

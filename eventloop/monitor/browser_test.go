@@ -89,7 +89,7 @@ func TestPageInABrowser(t *testing.T) {
 		name string
 		n    any
 	}{{"Run", 1234}, {"Ticks", s.Ticks}, {"Sleeps", s.Sleeps}, {"Wakes", s.Wakes}, {"Pauses", s.Pauses}, {"Timers", 1}, {"Descriptors", 0},
-		{"Workers", 0}, {"Holds", 1}, {"Promises", s.Promises}} {
+		{"Workers", 0}, {"Waiting", 0}, {"Holds", 1}, {"Promises", s.Promises}} {
 		rows = append(rows, fmt.Sprintf("<tr><td>%s</td><td>%v</td></tr>", c.name, c.n))
 	}
 	for name, l := range map[string]eventloop.Latency{"callback": f.Recent.Callback, "queue delay": f.Recent.QueueDelay} {

@@ -28,6 +28,7 @@ var metrics = []struct {
 	{"timers", "gauge", "Pending timers.", one(func(f *Figures) int { return f.Metrics.Timers })},
 	{"descriptors", "gauge", "Registered descriptors.", one(func(f *Figures) int { return f.Metrics.Descriptors })},
 	{"workers", "gauge", "Functions of Promisify that have not ended, with those that wait for a worker.", one(func(f *Figures) int { return f.Metrics.Workers })},
+	{"workers_waiting", "gauge", "Those of them that have not begun.", one(func(f *Figures) int { return f.Metrics.Waiting })},
 	{"holds", "gauge", "Holds that are not released.", one(func(f *Figures) int { return f.Metrics.Holds })},
 	{"promises", "gauge", "Pending promises that have handlers.", one(func(f *Figures) int { return f.Metrics.Promises })},
 	{"callback_seconds", "histogram", "How long callbacks take.", histogram(func(f *Figures) eventloop.Latency { return f.Metrics.Callback })},

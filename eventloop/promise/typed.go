@@ -55,7 +55,7 @@ func Resolved[T any](r *Realm, value T) Of[T] { return Of[T]{r.Resolved(value)} 
 // Rejected is [Realm.Rejected] for a promise of T.
 func Rejected[T any](r *Realm, reason error) Of[T] { return Of[T]{r.Rejected(reason)} }
 
-// Try is [Realm.Try] for a T.
+// Try is [Realm.Try] for a T: it calls fn at once, on the calling goroutine, and returns a promise of its outcome.
 func Try[T any](r *Realm, fn func() (T, error)) Of[T] {
 	if fn == nil {
 		return Of[T]{r.Try(nil)}

@@ -32,7 +32,7 @@ func main() {
 	listener, err := threadlet.Listen(first, "tcp", "localhost:8080")
 	check(err)
 	server := &httploop.Server{Handler: handlers(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	_, err = threadlet.Go(first, func() { log.Println("no more connections:", server.ServeGroup(group, listener)) })
+	_, err = threadlet.Go(first, func() { _ = server.ServeGroup(group, listener) }) // which logs it if accepting fails
 	check(err)
 	fmt.Println("listening on", listener.Addr())
 	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -67,6 +67,9 @@ func TestServer(t *testing.T) {
 	if _, err := lines.ReadByte(); err == nil {
 		t.Error("the connection lives on")
 	}
+	if said := p.errs.String(); said != "" {
+		t.Errorf("an ordinary stop has said %q", said)
+	}
 }
 
 // What a stop has waited for in vain is what the program ends with: here a handler whose client does not read.

@@ -18,8 +18,8 @@ const (
 	FreeWork  = 2 // free; they are not empty
 )
 
-// Lock is a spin lock. It is held for a handful of instructions. It has no queue, so it is never handed to a goroutine that is not
-// running. The loop, which has the most to lose, goes first.
+// Lock is a spin lock. It is held for a handful of instructions. It has no queue, so it is never handed to a goroutine that is
+// not running. The loop, which has the most to lose, goes first.
 type Lock struct {
 	// value is one of those above. An exchange takes it, its holder releases it, and the loop may read it without taking it.
 	value atomic.Uint32

@@ -57,7 +57,7 @@ var importRules = []importRule{
 	{"internal/sched", []string{"internal/goroutine"}, leaf},
 	{"internal/sched/atomic", []string{"internal/sched"}, leaf},
 	{"eventloop/promise", []string{"internal/loopapi", "internal/place", "internal/sched...", "internal/slim"}, "the promise engine depends on a scheduler interface of its own, not on a loop"},
-	{"eventloop/flow", []string{"eventloop", "eventloop/promise", "internal/loopapi", "internal/outcome", "internal/sched"}, "what programs build on a loop must not need more of it than programs have"},
+	{"eventloop/flow", []string{"eventloop", "eventloop/promise", "internal/goroutine", "internal/loopapi", "internal/outcome", "internal/sched"}, "what programs build on a loop must not need more of it than programs have"},
 	{"eventloop/js", []string{"eventloop", "eventloop/promise", "internal/slim"}, "of the loop, the adapter knows the public API alone"},
 	{"eventloop/looptest", []string{"internal/loopapi", "internal/goroutine", "internal/garbage", "internal/race", "internal/beat"}, "the conformance kit must hold any loop to the rules, so it can know none"},
 	{"internal/guest", []string{"internal/loopapi", "internal/sched..."}, leaf},
