@@ -124,8 +124,7 @@ func itoa(n uint64) string {
 func TestActiveOldestFirst(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithDebug(debug), eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return noPoller{}, nil }))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithDebug(debug), eventloop.WithPoller(func() (eventloop.SystemPoller, error) { return noPoller{}, nil }))
 			for kind, begin := range map[string]func(i int) (name string, end func()){
 				"timer": func(i int) (string, func()) {
 					id, err := l.ScheduleTimer(time.Duration(1+i*37%20)*time.Second, func() {})
@@ -226,8 +225,7 @@ func TestHoldsReleasedInAnyOrder(t *testing.T) {
 	names := "abcde"
 	for first := range names {
 		for second := range names {
-			l, err := eventloop.New()
-			require.NoError(t, err)
+			l := made(t)
 			var free []func()
 			for _, name := range names {
 				free = append(free, l.HoldNamed(string(name)))
@@ -276,28 +274,6 @@ func TestShutdownTellsWhatItWaitsFor(t *testing.T) {
 			require.ErrorIs(t, l.Shutdown(t.Context()), eventloop.ErrLoopTerminated)
 		}
 	})
-}
-
-// In debug mode the places that a promise came through are told of one that somebody waits for, and of one whose rejection
-// nobody handles.
-func TestPlacesOfPromises(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		reported := make(chan string, 1)
-		l := observed(t, eventloop.WithDebug(true), eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { reported <- err.Error() }))
-		p, _, reject := l.NewPromise()
-		awaited := derivedHere(p)
-		ch := awaited.ToChannel()
-		derivedHere(p)
-		synctest.Wait()
-		for _, text := range []string{ofKind(l, "promise")[0].Detail, func() string { reject(errWork); return <-reported }()} {
-			require.Regexp(t, `created by \S+\.derivedHere at active_test.go:\d+; from \S+\.TestPlacesOfPromises\S* at active_test.go`, text)
-		}
-		<-ch
-	})
-}
-
-func derivedHere(p *eventloop.Promise) *eventloop.Promise {
-	return p.Then(func(v any) (any, error) { return v, nil }, nil)
 }
 
 // What Promisify has not started when Close comes is not waited for.
@@ -350,8 +326,7 @@ func TestIDs(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	ids := map[uint64]bool{}
 	for range 3 {
-		l, err := eventloop.New(eventloop.WithLogger(logger), eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(1))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithLogger(logger), eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(1))
 		require.False(t, ids[l.ID()])
 		ids[l.ID()] = true
 		log.Reset()

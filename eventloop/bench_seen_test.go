@@ -3,7 +3,6 @@ package eventloop_test
 // What it costs to measure.
 
 import (
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -55,16 +54,6 @@ func BenchmarkRecording(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-}
-
-// BenchmarkClock is what one reading of the clock costs, which is no part of what recording may cost.
-func BenchmarkClock(b *testing.B) {
-	from := time.Now()
-	var sum time.Duration
-	for b.Loop() {
-		sum += time.Since(from)
-	}
-	runtime.KeepAlive(sum)
 }
 
 func BenchmarkMetrics(b *testing.B) {

@@ -235,8 +235,7 @@ func TestExitOfHandlersThatBeginAnew(t *testing.T) {
 	maps.Copy(ways, unaskedOf)
 	for name, by := range ways {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(reports, eventloop.WithAutoExit(true), eventloop.WithOnOverload(func(error) {}))
-			require.NoError(t, err)
+			l := made(t, reports, eventloop.WithAutoExit(true), eventloop.WithOnOverload(func(error) {}))
 			var again func()
 			again = func() {
 				time.Sleep(time.Millisecond)

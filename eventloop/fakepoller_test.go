@@ -348,8 +348,7 @@ func undisturbed(t *testing.T, check func() error) {
 // run runs a loop under observation until the test ends.
 func run(t *testing.T, f *fakePoller, opts ...eventloop.Option) *eventloop.Loop {
 	t.Helper()
-	l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open), eventloop.WithLogger(slog.New(&journal{})))...)
-	require.NoError(t, err)
+	l := made(t, append(opts, eventloop.WithPoller(f.open), eventloop.WithLogger(slog.New(&journal{})))...)
 	go l.Run(context.Background())
 	t.Cleanup(func() {
 		if err := l.Shutdown(context.Background()); !errors.Is(err, eventloop.ErrLoopTerminated) {

@@ -193,8 +193,7 @@ func TestRegistrationsLetTheLoopSleep(t *testing.T) {
 // Neither does what follows a registration, nor a loop that may end by itself each time that it is about to sleep.
 func TestLivenessDoesNotWaitForRegistrations(t *testing.T) {
 	near, far := newPair(t)
-	l, err := eventloop.New(eventloop.WithAutoExit(true))
-	require.NoError(t, err)
+	l := made(t, eventloop.WithAutoExit(true))
 	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
 	require.NoError(t, l.RegisterFD(far, eventloop.EventRead, func(eventloop.IOEvents) {}))
 	ended := make(chan error, 1)

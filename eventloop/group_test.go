@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync"
@@ -225,42 +224,6 @@ func least(g *eventloop.Group) (i int) {
 	for l := g.Least(); g.Loop(i) != l; i++ {
 	}
 	return i
-}
-
-// Uneven load: one task in fifty is as long as fifty others. A group beside tasks that are dealt out in turn, where the long
-// ones come by chance, and where they come so that one loop has them all.
-func BenchmarkGroupUneven(b *testing.B) {
-	work := func(d time.Duration) {
-		for began := time.Now(); time.Since(began) < d; {
-		}
-	}
-	const batch = 200
-	for name, long := range map[string]func(k int) bool{
-		"chance":   func(int) bool { return rand.IntN(50) == 0 },
-		"together": func(k int) bool { return k%50 == 0 },
-	} {
-		for how, submit := range map[string]func(g *eventloop.Group, k int, fn func()) error{
-			"group":   func(g *eventloop.Group, _ int, fn func()) error { return g.Submit(fn) },
-			"in turn": func(g *eventloop.Group, k int, fn func()) error { return g.Loop(k % g.Len()).Submit(fn) },
-		} {
-			b.Run("long="+name+"/"+how, func(b *testing.B) {
-				g := newGroup(b, 2)
-				runs(g, context.Background())
-				for b.Loop() {
-					var all sync.WaitGroup
-					all.Add(batch)
-					for k := range batch {
-						d := 10 * time.Microsecond
-						if long(k) {
-							d *= 50
-						}
-						_ = submit(g, k, func() { defer all.Done(); work(d) })
-					}
-					all.Wait()
-				}
-			})
-		}
-	}
 }
 
 // What a task of a group costs beside one of a single loop, until all have run. A group of one hands its tasks to the loop.

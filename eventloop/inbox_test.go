@@ -56,8 +56,7 @@ func TestSubmissionsPublish(t *testing.T) {
 // Who is far ahead of the loop lets others run, in every lane: on one processor nobody else would in so short a time.
 func TestGivingWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, err := eventloop.New()
-	require.NoError(t, err)
+	l := made(t)
 	defer l.Close()
 	g := newGroup(t, 2)
 	for name, submit := range map[string]func(fn func()) error{
@@ -155,8 +154,7 @@ func TestRefusedGivesWay(t *testing.T) {
 // goroutines that watch descriptors for it. So does who reads the metrics, for which the loop's locks are taken.
 func TestModeChangeGivesWay(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	l, err := eventloop.New()
-	require.NoError(t, err)
+	l := made(t)
 	requireTurns(t, func() { require.NoError(t, l.SetFastPathMode(eventloop.FastPathForced)) })
 	requireTurns(t, func() { l.Metrics() })
 	require.NoError(t, l.Close())
@@ -332,8 +330,7 @@ func TestWhileAChunkIsMade(t *testing.T) {
 		for _, submit := range []func(*eventloop.Loop, func()) error{
 			(*eventloop.Loop).Submit, (*eventloop.Loop).SubmitInternal, (*eventloop.Loop).ScheduleMicrotask,
 		} {
-			l, err := eventloop.New()
-			require.NoError(t, err)
+			l := made(t)
 			eventloop.WhileAChunkIsMade(func() { require.NoError(t, l.Close()) })
 			require.ErrorIs(t, submit(l, func() {}), eventloop.ErrLoopTerminated)
 		}
@@ -356,8 +353,7 @@ func TestWhileAChunkIsMade(t *testing.T) {
 // also once the loop is to end; and not at all once it was closed.
 func TestOwnSubmissionsKeepTheirPlace(t *testing.T) {
 	for name, opts := range map[string][]eventloop.Option{"plain": nil, "measured": {eventloop.WithMetrics(true)}} {
-		l, err := eventloop.New(append(opts, eventloop.WithAutoExit(true))...)
-		require.NoError(t, err)
+		l := made(t, append(opts, eventloop.WithAutoExit(true))...)
 		var ran []int
 		note := func(n int) func() { return func() { ran = append(ran, n) } }
 		var late error

@@ -23,8 +23,7 @@ import (
 
 // A loop that ends by itself is Terminating until the handlers of what was pending have run.
 func TestAutoExitIsTerminatingWhileHandlersRun(t *testing.T) {
-	loop, err := eventloop.New(eventloop.WithAutoExit(true))
-	require.NoError(t, err)
+	loop := made(t, eventloop.WithAutoExit(true))
 	var states []eventloop.State
 	p, _, _ := loop.NewPromise()
 	p.Catch(func(error) (any, error) {
@@ -54,8 +53,7 @@ func TestNoReportAfterClose(t *testing.T) {
 func TestNilContexts(t *testing.T) {
 	var none context.Context
 	for _, running := range []bool{false, true} {
-		loop, err := eventloop.New()
-		require.NoError(t, err)
+		loop := made(t)
 		if require.Panics(t, func() { loop.Run(none) }); running {
 			go loop.Run(context.Background())
 		}
@@ -74,8 +72,7 @@ func TestNilContexts(t *testing.T) {
 // The panic of a callback that Close has overtaken is reported, and nothing else starts.
 func TestPanicIsReportedAfterClose(t *testing.T) {
 	var reported []any
-	loop, err := eventloop.New(eventloop.WithPanicHandler(func(p *eventloop.PanicError) { reported = append(reported, p.Value) }))
-	require.NoError(t, err)
+	loop := made(t, eventloop.WithPanicHandler(func(p *eventloop.PanicError) { reported = append(reported, p.Value) }))
 	require.NoError(t, loop.Submit(func() {
 		require.NoError(t, loop.ScheduleMicrotask(func() { t.Error("a microtask after Close") }))
 		require.NoError(t, loop.Close())
@@ -104,8 +101,7 @@ func TestAliveWhileATaskIsUnderWay(t *testing.T) {
 func TestContextKeepsNoEndedLoop(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	loop, err := eventloop.New(eventloop.WithAutoExit(true))
-	require.NoError(t, err)
+	loop := made(t, eventloop.WithAutoExit(true))
 	require.NoError(t, loop.Run(ctx))
 	p := weak.Make(loop)
 	loop = nil
@@ -123,15 +119,13 @@ func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
 	create := func(opts ...eventloop.Option) *eventloop.Loop {
 		f := &fakePoller{}
 		fakes = append(fakes, f)
-		l, err := eventloop.New(append(opts, eventloop.WithPoller(f.open))...)
-		require.NoError(t, err)
+		l := made(t, append(opts, eventloop.WithPoller(f.open))...)
 		known = append(known, l)
 		return l
 	}
 	called := make(chan struct{}, 1)
 	func() {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
 			if _, b := receive(near); b == 2 {
 				require.NoError(t, l.Close())
@@ -165,9 +159,8 @@ func TestForgottenLoopsReleaseDescriptors(t *testing.T) {
 // The alarm of a far timer is stopped when the loop ends. That it keeps nothing then is up to the runtime, which lets go of a
 // stopped timer when there are enough of them.
 func TestEndStopsTheAlarm(t *testing.T) {
-	loop, err := eventloop.New()
-	require.NoError(t, err)
-	_, err = loop.ScheduleTimer(time.Hour, func() {})
+	loop := made(t)
+	_, err := loop.ScheduleTimer(time.Hour, func() {})
 	require.NoError(t, err)
 	var running sync.WaitGroup
 	running.Go(func() { loop.Run(context.Background()) })
@@ -189,8 +182,7 @@ func TestIdleLoopIsSmall(t *testing.T) {
 			before := garbage.Heap()
 			loops := make([]*eventloop.Loop, n)
 			for i := range loops {
-				loop, err := eventloop.New(eventloop.WithLogger(slog.New(slog.DiscardHandler)))
-				require.NoError(t, err)
+				loop := made(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)))
 				loops[i] = loop
 				go loop.Run(context.Background())
 				for range amount {
@@ -237,8 +229,7 @@ func TestUnusedLoopStartsNothing(t *testing.T) {
 		for range tries { // others may start something meanwhile
 			goroutinesBefore, threadsBefore := read()
 			for range n {
-				l, err := eventloop.New()
-				require.NoError(t, err)
+				l := made(t)
 				require.NoError(t, end(l))
 			}
 			goroutines, threads = read()

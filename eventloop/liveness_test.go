@@ -124,8 +124,7 @@ func TestReasonsToStayAlive(t *testing.T) {
 }
 
 func stayAlive(t *testing.T, set int, exits bool) {
-	l, err := eventloop.New(eventloop.WithAutoExit(exits), eventloop.WithMetrics(set%2 == 0), eventloop.WithLogger(slog.New(slog.DiscardHandler)))
-	require.NoError(t, err)
+	l := made(t, eventloop.WithAutoExit(exits), eventloop.WithMetrics(set%2 == 0), eventloop.WithLogger(slog.New(slog.DiscardHandler)))
 	names := ""
 	asked := func(want bool, state string) {
 		t.Helper()
@@ -210,8 +209,7 @@ func TestLastNeededDescriptor(t *testing.T) {
 		"UnregisterFD":     (*eventloop.Loop).UnregisterFD,
 		"UnregisterFDThen": func(l *eventloop.Loop, fd int) error { return l.UnregisterFDThen(fd, func() {}) },
 	} {
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithAutoExit(true))
 		needed, _ := newPair(t)
 		require.NoError(t, l.RegisterFD(needed, eventloop.EventRead, func(eventloop.IOEvents) {}))
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

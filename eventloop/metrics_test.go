@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,15 +16,20 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/beat"
-	"github.com/turnloop/turnloop/internal/garbage"
-	"github.com/turnloop/turnloop/internal/race"
 )
+
+// made makes a loop that nobody runs.
+func made(t testing.TB, opts ...eventloop.Option) *eventloop.Loop {
+	t.Helper()
+	l, err := eventloop.New(opts...)
+	require.NoError(t, err)
+	return l
+}
 
 // observed runs a loop with the options, and ends it with the test.
 func observed(t testing.TB, opts ...eventloop.Option) *eventloop.Loop {
 	t.Helper()
-	l, err := eventloop.New(opts...)
-	require.NoError(t, err)
+	l := made(t, opts...)
 	go func() { _ = l.Run(context.Background()) }()
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -224,8 +228,7 @@ func TestMetricsUtilization(t *testing.T) {
 // What the loop has taken, and not run, waits like what it has not taken.
 func TestMetricsOfWhatTheLoopHasTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithMetrics(true))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithMetrics(true))
 		release := make(chan struct{})
 		for range 5 {
 			require.NoError(t, l.Submit(func() { <-release }))
@@ -316,13 +319,6 @@ func TestMetricsMerge(t *testing.T) {
 	})
 }
 
-func TestMetricsSamplingRange(t *testing.T) {
-	for _, n := range []int{0, -1, 1<<20 + 1} {
-		_, err := eventloop.New(eventloop.WithMetricsSampling(n))
-		require.ErrorContains(t, err, fmt.Sprintf("WithMetricsSampling(%d)", n))
-	}
-}
-
 // One function in n says how long it has waited, whether they come one by one or by the thousand, to a loop or to a group.
 func TestMetricsSampleWaiting(t *testing.T) {
 	const every, total = 16, 30_000
@@ -364,43 +360,6 @@ func TestMetricsSampleWaiting(t *testing.T) {
 	}
 }
 
-// What a loop measures fits into 64 KiB, whatever it has measured.
-func TestMetricsMemory(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector has memory of its own")
-	}
-	const n = 50
-	loops := make([]*eventloop.Loop, n)
-	heap := func() int64 {
-		var m runtime.MemStats
-		for range 3 { // pools forget in two
-			garbage.Collect()
-		}
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	per := func(opts ...eventloop.Option) int64 {
-		before := heap()
-		for i := range loops {
-			loops[i] = observed(t, opts...)
-			done := make(chan struct{})
-			for range 300 {
-				_ = loops[i].Submit(func() {})
-			}
-			_ = loops[i].Submit(func() { close(done) })
-			<-done
-			beat.Eventually(t, func() bool { return loops[i].State() == eventloop.StateSleeping }, "sleep")
-		}
-		defer runtime.KeepAlive(loops)
-		return (heap() - before) / n
-	}
-	plain := per()
-	measured := per(eventloop.WithMetrics(true))
-	t.Logf("%d bytes a loop, %d with metrics", plain, measured)
-	require.Less(t, measured, plain+64<<10)
-	require.Greater(t, measured, plain+20<<10, "this test sees it")
-}
-
 // What a loop does in steady state allocates nothing, also when all of it is measured, watched and recorded.
 func TestMetricsAllocateNothing(t *testing.T) {
 	watch := eventloop.WithStallThreshold(time.Minute, func(eventloop.Stall) {})
@@ -411,8 +370,7 @@ func TestMetricsAllocateNothing(t *testing.T) {
 		"recorded": {eventloop.WithFlightRecorder(1000)},
 		"all":      {eventloop.WithMetrics(true), watch, eventloop.WithFlightRecorder(1000)},
 	} {
-		l, err := eventloop.New(append(opts, eventloop.WithAutoExit(true))...)
-		require.NoError(t, err)
+		l := made(t, append(opts, eventloop.WithAutoExit(true))...)
 		var rounds int
 		var task func()
 		micro := func() {}

@@ -45,8 +45,7 @@ func TestMetricsOfALife(t *testing.T) {
 		"Shutdown": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
 	} {
 		for _, runs := range []bool{true, false} {
-			l, err := eventloop.New(eventloop.WithMetrics(true))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithMetrics(true))
 			var last eventloop.Metrics
 			look := func() eventloop.Metrics {
 				m := l.Metrics()
@@ -60,7 +59,7 @@ func TestMetricsOfALife(t *testing.T) {
 				last = m
 				return m
 			}
-			_, err = l.ScheduleTimer(time.Hour, func() {})
+			_, err := l.ScheduleTimer(time.Hour, func() {})
 			require.NoError(t, err)
 			l.Hold()
 			release := make(chan struct{})

@@ -56,8 +56,7 @@ func TestNextTick(t *testing.T) {
 		require.ErrorIs(t, l.NextTick(func() {}), eventloop.ErrLoopTerminated)
 	}
 
-	l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(2), eventloop.WithOnOverload(func(error) {}))
-	require.NoError(t, err)
+	l := made(t, eventloop.WithAutoExit(true), eventloop.WithMicrotaskBudget(2), eventloop.WithOnOverload(func(error) {}))
 	var log []string
 	require.NoError(t, l.Submit(func() {
 		for i := range 5 {
@@ -75,8 +74,7 @@ func TestNextTick(t *testing.T) {
 	require.Equal(t, "timer", log[tick-1], "what a spent budget holds back does not keep it: %v", log)
 	require.Less(t, tick, slices.Index(log, "m4"))
 
-	l, err = eventloop.New()
-	require.NoError(t, err)
+	l = made(t)
 	require.NoError(t, l.Submit(func() {
 		require.NoError(t, l.NextTick(func() {}))
 		require.True(t, l.Alive(), "a tick is something that can happen")
@@ -84,8 +82,7 @@ func TestNextTick(t *testing.T) {
 	}))
 	require.ErrorIs(t, l.Run(context.Background()), eventloop.ErrLoopTerminated)
 
-	l, err = eventloop.New()
-	require.NoError(t, err)
+	l = made(t)
 	ran := make(chan int, 3)
 	require.NoError(t, l.ScheduleMicrotask(func() { ran <- 1 }))
 	require.NoError(t, l.NextTick(func() { ran <- 3 }))
@@ -141,8 +138,7 @@ func TestForeignMicrotaskFollowsTheCallback(t *testing.T) {
 	for _, schedule := range []func(*eventloop.Loop, func()) error{
 		(*eventloop.Loop).ScheduleMicrotask, (*eventloop.Loop).NextTick,
 	} {
-		l, err := eventloop.New(eventloop.WithAutoExit(true))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithAutoExit(true))
 		var log []string
 		require.NoError(t, l.Submit(func() {
 			scheduled := make(chan error)

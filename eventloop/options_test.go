@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,8 +26,15 @@ func TestOptionsOutOfRange(t *testing.T) {
 		"WithOnOverload":      eventloop.WithOnOverload(nil),
 		"WithPanicHandler":    eventloop.WithPanicHandler(nil),
 
-		"WithUnhandledRejection": eventloop.WithUnhandledRejection(nil),
-		"WithWorkerLimit":        eventloop.WithWorkerLimit(-1),
+		"WithUnhandledRejection":       eventloop.WithUnhandledRejection(nil),
+		"WithWorkerLimit":              eventloop.WithWorkerLimit(-1),
+		"WithMetricsSampling(0)":       eventloop.WithMetricsSampling(0),
+		"WithMetricsSampling(1048577)": eventloop.WithMetricsSampling(1<<20 + 1),
+		"WithFlightRecorder(-1)":       eventloop.WithFlightRecorder(-1),
+		"WithFlightRecorder(1048577)":  eventloop.WithFlightRecorder(1<<20 + 1),
+		"WithStallThreshold(0s)":       eventloop.WithStallThreshold(0, func(eventloop.Stall) {}),
+		"WithStallThreshold":           eventloop.WithStallThreshold(time.Second, nil),
+		"WithFastPathMode":             eventloop.WithFastPathMode(3),
 	} {
 		loop, err := eventloop.New(opt)
 		require.Nil(t, loop, name)

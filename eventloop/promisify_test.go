@@ -63,8 +63,7 @@ func TestPromisifyEnds(t *testing.T) {
 	}
 	for _, limit := range []int{0, 1, 2} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithWorkerLimit(limit))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithAutoExit(true), eventloop.WithWorkerLimit(limit))
 			results := map[string]<-chan eventloop.Result{}
 			heard := map[string]eventloop.Result{}
 			told := map[string][]eventloop.Result{}
@@ -103,8 +102,7 @@ func TestPromisifyEnds(t *testing.T) {
 func TestPromisifyHearsOfItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var buf bytes.Buffer
-		l, err := eventloop.New(eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithAutoExit(true), eventloop.WithLogger(slog.New(slog.NewTextHandler(&buf, nil))))
 		stubborn := func(context.Context) (any, error) { time.Sleep(time.Hour); return "late", nil }
 		began := time.Now()
 
@@ -174,8 +172,7 @@ func TestPromisifyKeepsTheCause(t *testing.T) {
 func TestWorkerLimit(t *testing.T) {
 	const limit, n = 3, 30
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithWorkerLimit(limit), eventloop.WithAutoExit(true))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithWorkerLimit(limit), eventloop.WithAutoExit(true))
 		ctx, cancel := context.WithCancel(context.Background())
 		cancelled := func(i int) bool { return i%7 == 6 }
 		var mu sync.Mutex
@@ -249,8 +246,7 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	}
 	require.NoError(t, l.Shutdown(ctx))
 
-	l, err := eventloop.New(eventloop.WithWorkerLimit(1))
-	require.NoError(t, err)
+	l = made(t, eventloop.WithWorkerLimit(1))
 	go l.Run(context.Background())
 	release := make(chan struct{})
 	l.Promisify(ctx, func(context.Context) (any, error) { <-release; return nil, nil })
@@ -259,7 +255,7 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	p := l.Promisify(short, fn)
 	fn = nil
 	cancelShort()
-	_, err = p.Await(ctx)
+	_, err := p.Await(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	collected("cancelled while it waited", captured)
 	runtime.KeepAlive(p)

@@ -27,8 +27,7 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 		"never ran": func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithAutoExit(name == "auto-exit"))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithAutoExit(name == "auto-exit"))
 			began := time.Now()
 			var log []string
 			l.Promisify(context.Background(), func(context.Context) (any, error) {
@@ -72,7 +71,7 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 				require.Equal(t, append(rejected, worked...), log, name)
 			}
 			runtime.KeepAlive(never) // which is garbage, handlers and all, when nobody has it
-			_, err = l.Promisify(context.Background(), ends["value"].fn).Await(context.Background())
+			_, err := l.Promisify(context.Background(), ends["value"].fn).Await(context.Background())
 			require.ErrorIs(t, err, eventloop.ErrLoopTerminated, "%s: an ended loop refuses at once", name)
 		})
 	}
@@ -81,8 +80,7 @@ func TestShutdownWaitsForWorkers(t *testing.T) {
 // An ending loop that never ran has nothing but a worker to wait for.
 func TestShutdownOfALoopThatNeverRanWaitsForItsWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		began := time.Now()
 		ch := l.Promisify(t.Context(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil }).ToChannel()
 		require.NoError(t, l.Shutdown(t.Context()))
@@ -96,8 +94,7 @@ func TestShutdownOfALoopThatNeverRanWaitsForItsWorker(t *testing.T) {
 func TestCloseDoesNotWaitForWorkers(t *testing.T) {
 	for _, resting := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithWorkerLimit(1))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithWorkerLimit(1))
 			began := time.Now()
 			first := l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return 1, nil })
 			second := l.Promisify(context.Background(), func(context.Context) (any, error) { t.Error("started"); return 2, nil })
@@ -130,10 +127,9 @@ func TestCloseDoesNotWaitForWorkers(t *testing.T) {
 // A worker that waits for a promise of an ending loop hears.
 func TestWorkerThatWaitsHearsOfTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		rung, ring, _ := l.NewPromise()
-		_, err = l.ScheduleTimer(time.Hour, func() { ring("too late") })
+		_, err := l.ScheduleTimer(time.Hour, func() { ring("too late") })
 		require.NoError(t, err)
 		ch := l.Promisify(t.Context(), func(ctx context.Context) (any, error) { return rung.Await(ctx) }).ToChannel()
 		go l.Run(t.Context())
@@ -146,8 +142,7 @@ func TestWorkerThatWaitsHearsOfTheEnd(t *testing.T) {
 // A worker may ask for the end, and waits for it no longer than its context: it is one of those that the end waits for.
 func TestShutdownFromAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		returned := make(chan error, 1)
 		go func() { returned <- l.Run(t.Context()) }()
 		synctest.Wait() // or else the end may come before Run, which then says so

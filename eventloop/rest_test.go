@@ -16,8 +16,7 @@ import (
 // A loop that slept in the poller, and ends with a worker under way, rests on its channel: the worker's outcome wakes it there.
 func TestRestBehindThePoller(t *testing.T) {
 	near, _ := newPair(t)
-	l, err := eventloop.New(eventloop.WithFastPathMode(eventloop.FastPathDisabled))
-	require.NoError(t, err)
+	l := made(t, eventloop.WithFastPathMode(eventloop.FastPathDisabled))
 	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {}))
 	release, ran := make(chan struct{}), make(chan error, 1)
 	l.Promisify(context.Background(), func(context.Context) (any, error) { <-release; return nil, nil })

@@ -235,8 +235,7 @@ func TestRecordsOfHandlers(t *testing.T) {
 func TestActivitiesAsAttributes(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, nil))
-	l, err := eventloop.New()
-	require.NoError(t, err)
+	l := made(t)
 	defer l.Close()
 	defer l.HoldNamed("upload")()
 	logger.Info("waits", "for", l.Active()[0], "stall", eventloop.Stall{Loop: 3, Kind: "task", Running: time.Second, Ended: true, From: "from here"})

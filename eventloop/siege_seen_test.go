@@ -3,16 +3,12 @@ package eventloop_test
 // What a loop tells of itself, asked at bad moments, by many, and with everything going wrong.
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -178,74 +174,4 @@ func TestDumpIntoAWriterThatBlocks(t *testing.T) {
 			require.NoError(t, <-dumped)
 		}
 	})
-}
-
-// Whoever asks for the dump, however many do, and whatever the loop goes through, gets one in the order of time, and no
-// recorder is found to have missed something. That of a loop that has ended ends with that.
-func TestFlightRecorderAskedByMany(t *testing.T) {
-	var l *eventloop.Loop
-	l, err := eventloop.New(eventloop.WithFlightRecorder(256), eventloop.WithPanicHandler(func(*eventloop.PanicError) {}),
-		eventloop.WithStallThreshold(time.Millisecond, func(eventloop.Stall) { _ = l.DumpTrace(io.Discard) }))
-	require.NoError(t, err)
-	go func() { _ = l.Run(context.Background()) }()
-	check := func() string {
-		var b bytes.Buffer
-		if err := l.DumpEvents(&b); err != nil {
-			t.Error(err)
-		}
-		last, line := time.Duration(0), ""
-		lines := bufio.NewScanner(&b)
-		lines.Scan() // the heading
-		for lines.Scan() {
-			line = lines.Text()
-			f := strings.Fields(line)
-			at, err := time.ParseDuration(f[0])
-			took, bad := time.ParseDuration(f[1])
-			if err != nil || bad != nil || at+took < last {
-				t.Errorf("%q ends before %v: %v, %v", line, last, err, bad)
-				return line
-			}
-			last = at + took
-		}
-		return line
-	}
-	var askers, work sync.WaitGroup
-	stop := make(chan struct{})
-	for range 8 {
-		askers.Go(func() {
-			for {
-				check()
-				select {
-				case <-stop:
-					return
-				default:
-					runtime.Gosched()
-				}
-			}
-		})
-	}
-	for p := range 4 {
-		work.Go(func() {
-			for n := range 150 {
-				ran := make(chan struct{})
-				_ = l.Submit(func() {
-					defer close(ran)
-					switch (p + n) % 40 {
-					case 0:
-						panic("of the test")
-					case 1:
-						runtime.Goexit()
-					case 2:
-						time.Sleep(2 * time.Millisecond)
-					}
-				})
-				<-ran
-			}
-		})
-	}
-	work.Wait()
-	require.NoError(t, l.Shutdown(t.Context()))
-	close(stop)
-	askers.Wait()
-	require.Regexp(t, ` 0s end$`, check())
 }

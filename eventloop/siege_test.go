@@ -23,8 +23,7 @@ func running(t *testing.T, j *journal, opts ...eventloop.Option) (l *eventloop.L
 	if j == nil {
 		j = &journal{}
 	}
-	l, err := eventloop.New(append(opts, eventloop.WithLogger(slog.New(j)))...)
-	require.NoError(t, err)
+	l = made(t, append(opts, eventloop.WithLogger(slog.New(j)))...)
 	ch := make(chan error, 1)
 	go func() { ch <- l.Run(context.Background()) }()
 	require.NoError(t, onLoop(t, l, func() error { return nil }))

@@ -221,8 +221,7 @@ func TestWildErrors(t *testing.T) {
 							opts = append(opts, eventloop.WithPanicHandler(func(*eventloop.PanicError) {}),
 								eventloop.WithUnhandledRejection(func(*eventloop.Promise, error) {}))
 						}
-						l, err := eventloop.New(opts...)
-						require.NoError(t, err)
+						l := made(t, opts...)
 						go l.Run(context.Background())
 						w := &wild{do: do(release)}
 						got := c.call(l, w)

@@ -18,14 +18,13 @@ func TestBackgroundGivesWay(t *testing.T) {
 	for _, tier := range []eventloop.TimerTier{eventloop.TimerCritical, eventloop.TimerNormal} {
 		synctest.Test(t, func(t *testing.T) {
 			const takes, due = time.Millisecond, 3*time.Millisecond + time.Microsecond
-			l, err := eventloop.New(eventloop.WithAutoExit(true))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithAutoExit(true))
 			for range 30 {
 				_, err := l.ScheduleTimerAs(eventloop.TimerBackground, 0, func() { time.Sleep(takes) })
 				require.NoError(t, err)
 			}
 			began, late := time.Now(), time.Hour
-			_, err = l.ScheduleTimerAs(tier, due, func() { late = time.Since(began) - due })
+			_, err := l.ScheduleTimerAs(tier, due, func() { late = time.Since(began) - due })
 			require.NoError(t, err)
 			require.NoError(t, l.Run(context.Background()))
 			require.Less(t, late, takes, tier)

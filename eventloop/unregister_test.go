@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -58,111 +59,75 @@ func (p *parting) begun() {
 	<-p.inside
 }
 
+// deeds are what is done with a loop and a parting; a row of the test names some of them, in their order.
+var deeds = map[string]func(t *testing.T, l *eventloop.Loop, p *parting) error{
+	"unregister": func(_ *testing.T, _ *eventloop.Loop, p *parting) error { return p.unregister() },
+	"within a callback": func(t *testing.T, l *eventloop.Loop, p *parting) error {
+		return onLoop(t, l, func() error {
+			p.running.Store(true)
+			defer p.running.Store(false)
+			return p.unregister()
+		})
+	},
+	"UnregisterFD": func(_ *testing.T, l *eventloop.Loop, p *parting) error { return l.UnregisterFD(p.near) },
+	"nil": func(_ *testing.T, l *eventloop.Loop, p *parting) error {
+		return errors.Join(l.UnregisterFDThen(p.near, nil), l.ModifyFD(p.near, 0))
+	},
+	"run": func(_ *testing.T, l *eventloop.Loop, _ *parting) error {
+		go l.Run(context.Background())
+		return nil
+	},
+	"asleep": func(t *testing.T, l *eventloop.Loop, _ *parting) error {
+		eventually(t, asleep(l), "the loop sleeps")
+		return nil
+	},
+	"the system refuses": func(*testing.T, *eventloop.Loop, *parting) error { return nil }, // see broken
+	"called":             func(_ *testing.T, _ *eventloop.Loop, p *parting) error { p.begun(); return nil },
+	"returns":            func(_ *testing.T, _ *eventloop.Loop, p *parting) error { close(p.hold); return nil },
+	"Close":              func(_ *testing.T, l *eventloop.Loop, _ *parting) error { return l.Close() },
+	"Shutdown":           func(_ *testing.T, l *eventloop.Loop, _ *parting) error { return l.Shutdown(context.Background()) },
+	"Shutdown is asked for": func(_ *testing.T, l *eventloop.Loop, _ *parting) error {
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // asks for the end, and does not wait
+		return is(l.Shutdown(over), context.Canceled)
+	},
+}
+
 // What follows a registration runs once its callback is over, on the loop or, when that has ended without it, elsewhere;
 // and where it is refused it does not run.
 func TestUnregisterThen(t *testing.T) {
 	needDescriptors(t)
-	shutdown := func(l *eventloop.Loop) error { return l.Shutdown(context.Background()) }
-	closeIt := func(l *eventloop.Loop) error { return l.Close() }
-	for _, c := range []struct {
-		name    string
-		act     func(t *testing.T, l *eventloop.Loop, p *parting) error // returns what UnregisterFDThen returned
-		run     bool
-		err     error
-		follows bool
-		onLoop  bool
+	for does, c := range map[string]struct {
+		err             error // of all deeds together
+		follows, onLoop bool
+		broken          bool // the system refuses
 	}{
-		{name: "asleep", run: true, follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				eventually(t, asleep(l), "the loop sleeps")
-				return p.unregister()
-			}},
-		{name: "beside its callback", run: true, follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				p.begun()
-				err := p.unregister()
-				close(p.hold)
-				return err
-			}},
-		{name: "within a callback", run: true, follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return onLoop(t, l, func() error {
-					p.running.Store(true)
-					defer p.running.Store(false)
-					return p.unregister()
-				})
-			}},
-		{name: "before Run", follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				err := p.unregister()
-				go l.Run(context.Background())
-				return err
-			}},
-		{name: "before Shutdown, without Run", follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(p.unregister(), shutdown(l))
-			}},
-		{name: "before Close, without Run", follows: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(p.unregister(), closeIt(l))
-			}},
-		{name: "before Close, beside its callback", run: true, follows: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				p.begun()
-				err := errors.Join(p.unregister(), closeIt(l))
-				close(p.hold)
-				return err
-			}},
-		{name: "after Close, beside its callback", run: true, follows: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				p.begun()
-				err := errors.Join(closeIt(l), p.unregister())
-				close(p.hold)
-				return err
-			}},
-		{name: "after Shutdown, beside its callback", run: true, follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				p.begun()
-				over, cancel := context.WithCancel(context.Background())
-				cancel() // asks for the end, and does not wait
-				if err := l.Shutdown(over); !errors.Is(err, context.Canceled) {
-					return err
-				}
-				err := p.unregister()
-				close(p.hold)
-				return err
-			}},
-		{name: "after the end", err: eventloop.ErrLoopTerminated,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(closeIt(l), p.unregister())
-			}},
-		{name: "twice", run: true, err: eventloop.ErrFDNotRegistered, follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(p.unregister(), p.unregister())
-			}},
-		{name: "behind UnregisterFD", run: true, err: eventloop.ErrFDNotRegistered,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(l.UnregisterFD(p.near), p.unregister())
-			}},
-		{name: "nil", run: true, err: eventloop.ErrNilCallback,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error {
-				return errors.Join(l.UnregisterFDThen(p.near, nil), l.ModifyFD(p.near, 0))
-			}},
-		{name: "refused by the system", run: true, err: errnos[4], follows: true, onLoop: true,
-			act: func(t *testing.T, l *eventloop.Loop, p *parting) error { return p.unregister() }},
+		"run, asleep, unregister":                                 {follows: true, onLoop: true},
+		"run, called, unregister, returns":                        {follows: true, onLoop: true},
+		"run, within a callback":                                  {follows: true, onLoop: true},
+		"unregister, run":                                         {follows: true, onLoop: true},
+		"unregister, Shutdown":                                    {follows: true, onLoop: true},
+		"unregister, Close":                                       {follows: true},
+		"run, called, unregister, Close, returns":                 {follows: true},
+		"run, called, Close, unregister, returns":                 {follows: true},
+		"run, called, Shutdown is asked for, unregister, returns": {follows: true, onLoop: true},
+		"Close, unregister":                                       {err: eventloop.ErrLoopTerminated},
+		"run, unregister, unregister":                             {err: eventloop.ErrFDNotRegistered, follows: true, onLoop: true},
+		"run, UnregisterFD, unregister":                           {err: eventloop.ErrFDNotRegistered},
+		"run, nil":                                                {err: eventloop.ErrNilCallback},
+		"run, asleep, the system refuses, unregister":             {err: errnos[4], follows: true, onLoop: true, broken: true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(does, func(t *testing.T) {
 			f := &fakePoller{parks: true}
-			if c.name == "refused by the system" {
+			if c.broken {
 				f.broken, f.err, f.every = opRemove, c.err, 1
 			}
 			l, err := eventloop.New(eventloop.WithPoller(f.open))
 			require.NoError(t, err)
 			p := newParting(t, l)
-			if c.run {
-				go l.Run(context.Background())
+			for deed := range strings.SplitSeq(does, ", ") {
+				err = errors.Join(err, deeds[deed](t, l, p))
 			}
-			err = c.act(t, l, p)
 			require.ErrorIs(t, err, c.err)
 			if c.follows {
 				eventually(t, func() bool { return len(p.followed) > 0 }, "nothing follows")
@@ -181,8 +146,7 @@ func TestUnregisterThenThatFails(t *testing.T) {
 	needDescriptors(t)
 	for _, end := range []bool{false, true} {
 		log, handled := &journal{}, 0
-		l, err := eventloop.New(eventloop.WithLogger(slog.New(log)), eventloop.WithPanicHandler(func(*eventloop.PanicError) { handled++ }))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithLogger(slog.New(log)), eventloop.WithPanicHandler(func(*eventloop.PanicError) { handled++ }))
 		var order []int // no lock: one follows the other
 		done := make(chan struct{}, 1)
 		for i, then := range []func(){func() { panic("first") }, runtime.Goexit, func() { done <- struct{}{} }} {

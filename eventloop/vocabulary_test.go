@@ -23,8 +23,7 @@ func TestErrorTexts(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, ignore))
 	f := &fakePoller{broken: opAdd, err: errors.New("no room"), every: 1}
-	full, err := eventloop.New(eventloop.WithPoller(f.open))
-	require.NoError(t, err)
+	full := made(t, eventloop.WithPoller(f.open))
 	defer full.Close()
 	over, err := eventloop.New()
 	require.NoError(t, err)

@@ -24,8 +24,7 @@ func TestRefuseWork(t *testing.T) {
 	for _, inside := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var reported []error
-			l, err := eventloop.New(eventloop.WithWorkerLimit(limit), eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { reported = append(reported, err) }))
-			require.NoError(t, err)
+			l := made(t, eventloop.WithWorkerLimit(limit), eventloop.WithUnhandledRejection(func(_ *eventloop.Promise, err error) { reported = append(reported, err) }))
 			go l.Run(context.Background())
 			began := time.Now()
 			var called, told []int
@@ -62,7 +61,7 @@ func TestRefuseWork(t *testing.T) {
 			} else {
 				refuse()
 			}
-			_, err = p.Await(context.Background())
+			_, err := p.Await(context.Background())
 			require.ErrorIs(t, err, eventloop.ErrLoopTerminated)
 			synctest.Wait()
 			time.Sleep(time.Minute)
@@ -87,8 +86,7 @@ func TestRefuseWork(t *testing.T) {
 // Without a limit nothing waits for a worker: what was begun goes on, also where a callback has begun more than have goroutines.
 func TestRefuseWorkWithoutLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		var called, told atomic.Int32
 		require.NoError(t, l.Submit(func() {
 			for range 1000 {
@@ -108,8 +106,7 @@ func TestRefuseWorkWithoutLimit(t *testing.T) {
 // The error of a Shutdown tells those that wait for a worker from those that run.
 func TestWaitingIsNotUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New(eventloop.WithWorkerLimit(2))
-		require.NoError(t, err)
+		l := made(t, eventloop.WithWorkerLimit(2))
 		go l.Run(context.Background())
 		for range 5 {
 			l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return nil, nil })
@@ -117,7 +114,7 @@ func TestWaitingIsNotUnderWay(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		err = l.Shutdown(ctx)
+		err := l.Shutdown(ctx)
 		require.True(t, strings.HasSuffix(err.Error(), "waits for: worker 2 under way, 3 waiting"), err)
 		time.Sleep(3 * time.Hour)
 		<-l.Done()
@@ -127,8 +124,7 @@ func TestWaitingIsNotUnderWay(t *testing.T) {
 // A promise of NewWorkPromise stays pending while the loop ends, and takes the first outcome that the loop gives it.
 func TestWorkPromise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
+		l := made(t)
 		go l.Run(context.Background())
 		p, settle := l.NewWorkPromise()
 		failed, fail := l.NewWorkPromise()
@@ -165,8 +161,7 @@ func TestAfterEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l, err := eventloop.New()
-				require.NoError(t, err)
+				l := made(t)
 				var called, wrong atomic.Int32
 				gate := make(chan struct{})
 				after := func(wait bool) func() {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"runtime"
 	"testing"
@@ -266,44 +265,6 @@ func TestRetryStartsAtOnce(t *testing.T) {
 		require.Equal(t, 2, value)
 		require.NoError(t, l.Shutdown(context.Background()))
 	})
-}
-
-// A first attempt that waits for its turn when the loop's end begins is waited for, like a function of Promisify; unless its
-// context has ended by then.
-func TestShutdownWaitsForTheFirstAttempt(t *testing.T) {
-	for _, cancelled := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			l, err := eventloop.New(eventloop.WithWorkerLimit(1), eventloop.WithLogger(slog.New(slog.DiscardHandler)))
-			require.NoError(t, err)
-			go l.Run(context.Background())
-			gate, ended := make(chan struct{}), make(chan error, 1)
-			l.Promisify(context.Background(), func(context.Context) (any, error) { <-gate; return nil, nil })
-			synctest.Wait()
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			p := flow.Retry(ctx, l, flow.Backoff{}, func(context.Context, int) (int, error) { return 1, nil })
-			go func() { ended <- l.Shutdown(context.Background()) }()
-			synctest.Wait()
-			want := 1
-			if cancelled {
-				cancel()
-				synctest.Wait()
-				want = 0
-			}
-			close(gate)
-			value, err := p.Await(context.Background())
-			require.Equal(t, want, value)
-			require.Equal(t, ctx.Err(), err)
-			time.Sleep(time.Hour)
-			select {
-			case err := <-ended:
-				require.NoError(t, err)
-			default:
-				l.Close()
-				t.Error("Shutdown waits for an attempt that is over")
-			}
-		})
-	}
 }
 
 func TestRetryRefuses(t *testing.T) {

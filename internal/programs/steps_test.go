@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/turnloop/turnloop/eventloop"
@@ -280,7 +281,11 @@ func (a *actor) look() {
 	_, _, _ = s.l.Metrics(), s.l.CurrentTickTime(), s.l.Alive()
 	_ = fmt.Sprint(s.l.Active())
 	if a.rng.IntN(4) == 0 {
-		_, _ = s.l.DumpEvents(io.Discard), s.l.DumpTrace(io.Discard)
+		for _, err := range []error{s.l.DumpEvents(io.Discard), s.l.DumpTrace(io.Discard)} {
+			if err != nil && strings.Contains(err.Error(), "has not recorded") {
+				a.w.errorf("a dump: %v", err)
+			}
+		}
 	}
 	if s.l.OnLoop() != (s == a.at) {
 		a.w.errorf("OnLoop of loop %d is %v", s.i, s != a.at)

@@ -68,5 +68,5 @@ var (
 		"TestWritersTakeTurns"}
 
 	// The shortest first.
-	longTests = []string{"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestReusedNumbersGetNoEventOfPredecessors", "TestWakes"}
+	longTests = []string{"TestSubmissionsPublish", "TestForcedExcludesDescriptors", "TestWakes"}
 )
