@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/dop251/goja"
 	"golang.org/x/term"
@@ -82,6 +84,7 @@ func (p *Program) natives() goja.Value {
 		"exportNames":   p.compiler.exportNames,
 		"missingExport": p.missingExport,
 		"read":          readSource, "dirname": filepath.Dir, "folders": packageFolders, "toURL": toURL, "fromURLPath": fromURLPath,
+		"errorText": func(n int) string { return strings.ToLower(syscall.Errno(n).Error()) },
 		"kill": func(pid, signal int) goja.Value { return p.outcome(nil, kill(pid, signal)) },
 		"fileSync": func(call goja.FunctionCall) goja.Value {
 			return p.outcome(operate(call.Argument(0).String(), p.exported(call)))

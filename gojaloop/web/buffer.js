@@ -95,6 +95,11 @@ Object.assign(Buffer, {
 	},
 	allocUnsafe: n => asBuffer(new Uint8Array(size(n))),
 	allocUnsafeSlow: n => asBuffer(new Uint8Array(size(n))),
+	copyBytesFrom(view, offset = 0, length = view.length - offset) {
+		if (!ArrayBuffer.isView(view) || view instanceof DataView) throw wrong('view', 'an instance of TypedArray', view)
+		const part = view.subarray(offset, offset + length)
+		return asBuffer(new Uint8Array(part.buffer.slice(part.byteOffset, part.byteOffset + part.byteLength)))
+	},
 	isBuffer: b => b instanceof Buffer,
 	isEncoding: e => typeof e === 'string' && canonical[e.toLowerCase()] !== undefined,
 	byteLength(value, encoding) {
@@ -183,6 +188,11 @@ const methods = {
 	swap64() { return swap(this, 8) },
 }
 methods.toLocaleString = methods.toString
+for (const [name, encoding] of [['utf8', 'utf8'], ['ascii', 'ascii'], ['latin1', 'latin1'], ['ucs2', 'utf16le'], ['hex', 'hex'], ['base64', 'base64'], ['base64url', 'base64url']]) {
+	Object.assign(methods, { [name + 'Slice'](start, end) { return this.toString(encoding, start, end) }, [name + 'Write'](text, offset, length) { return this.write(text, offset, length, encoding) } })
+}
+methods.inspect = function () { return this[inspect.custom]() }
+for (const [name, of] of [['parent', 'buffer'], ['offset', 'byteOffset']]) Object.defineProperty(P, name, { get() { return this instanceof Buffer ? this[of] : undefined }, enumerable: true, configurable: true })
 for (const [name, value] of Object.entries(methods)) Object.defineProperty(P, name, { value, writable: true, enumerable: true, configurable: true })
 Object.defineProperty(P, inspect.custom, { writable: true, configurable: true, value() {
 	const hex = this.subarray(0, 50).toString('hex').replace(/..(?!$)/g, '$& ')

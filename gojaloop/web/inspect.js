@@ -27,18 +27,40 @@ function quote(s) {
 	return q + out + q
 }
 
+// What SGR codes begin and end a colour, and which of them a kind of value has.
+const colors = { reset: [0, 0], bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], blink: [5, 25], inverse: [7, 27], hidden: [8, 28], strikethrough: [9, 29], doubleunderline: [21, 24] }
+const names = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
+const capital = n => n[0].toUpperCase() + n.slice(1), bright = n => n === 'black' ? 'gray' : n + 'Bright'
+for (const [first, of] of [[30, n => n], [40, n => 'bg' + capital(n)]]) names.forEach((n, i) => { colors[of(n)] = [first + i, first + 9 - first % 10] })
+Object.assign(colors, { framed: [51, 54], overlined: [53, 55] })
+for (const [first, end, of] of [[90, 39, bright], [100, 49, n => 'bg' + capital(bright(n))]]) names.forEach((n, i) => { colors[of(n)] = [first + i, end] })
+for (const [alias, of] of [['grey', 'gray'], ['bgGrey', 'bgGray'], ['blackBright', 'gray'], ['bgBlackBright', 'bgGray'], ['faint', 'dim'], ['crossedout', 'strikethrough'], ['strikeThrough', 'strikethrough'],
+	['crossedOut', 'strikethrough'], ['conceal', 'hidden'], ['swapColors', 'inverse'], ['swapcolors', 'inverse'], ['doubleUnderline', 'doubleunderline']]) Object.defineProperty(colors, alias, { get: () => colors[of], set(v) { colors[of] = v }, configurable: true })
+const styles = { __proto__: null, special: 'cyan', number: 'yellow', bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold', string: 'green', symbol: 'green', date: 'magenta', regexp: 'red', module: 'underline' }
+const style = (ctx, text, kind) => {
+	const c = ctx.colors && colors[styles[kind]]
+	return c ? `\u001b[${c[0]}m${text}\u001b[${c[1]}m` : text
+}
+const width = (ctx, s) => ctx.colors ? s.replace(/\u001b\[\d+m/g, '').length : s.length
+
 function primitive(v, ctx) {
 	switch (typeof v) {
 	case 'string': {
-		if (ctx && v.length > 10000) return quote(v.slice(0, 10000)) + `... ${v.length - 10000} more characters`
-		return quote(v)
+		let more = ''
+		if (v.length > ctx.maxStringLength) {
+			const n = v.length - ctx.maxStringLength
+			v = v.slice(0, ctx.maxStringLength)
+			more = `... ${n} more character${n > 1 ? 's' : ''}`
+		}
+		const lines = ctx.compact !== true && v.length > 16 && v.length > ctx.breakLength - ctx.indent - 4 ? v.match(/.*\n|.+$/g) || [v] : [v]
+		return lines.map(l => style(ctx, quote(l), 'string')).join(` +\n${' '.repeat(ctx.indent + 2)}`) + more
 	}
-	case 'number': return Object.is(v, -0) ? '-0' : `${v}`
-	case 'bigint': return `${v}n`
-	case 'symbol': return v.toString()
+	case 'number': return style(ctx, Object.is(v, -0) ? '-0' : `${v}`, 'number')
+	case 'bigint': return style(ctx, `${v}n`, 'bigint')
 	}
-	return String(v)
+	return style(ctx, String(v), v === null ? 'null' : typeof v)
 }
+const plainly = v => primitive(v, { maxStringLength: Infinity, compact: true })
 
 // nameOf returns the name of an object's class, null when it has no prototype.
 function nameOf(o) {
@@ -53,16 +75,20 @@ function nameOf(o) {
 }
 
 function inspect(value, options) {
-	const o = options === null || typeof options !== 'object' ? {} : options
+	const o = { ...inspect.defaultOptions, ...(options === null || typeof options !== 'object' ? {} : options) }
 	const ctx = {
 		depth: o.depth === undefined ? 2 : o.depth === null ? Infinity : o.depth,
 		showHidden: !!o.showHidden, breakLength: o.breakLength === undefined ? 80 : o.breakLength,
 		maxArrayLength: o.maxArrayLength === undefined ? 100 : o.maxArrayLength === null ? Infinity : o.maxArrayLength,
-		compact: o.compact === undefined ? 3 : o.compact, sorted: !!o.sorted, customInspect: o.customInspect !== false,
+		maxStringLength: o.maxStringLength === undefined ? 10000 : o.maxStringLength === null ? Infinity : o.maxStringLength,
+		compact: o.compact === undefined ? 3 : o.compact, sorted: o.sorted, customInspect: o.customInspect !== false, colors: !!o.colors, getters: o.getters, showProxy: !!o.showProxy, options: o,
 		seen: [], circular: new Map(), indent: 0, level: 0,
 	}
 	return show(ctx, value, 0, true)
 }
+
+const settings = ctx => ({ showHidden: ctx.showHidden, colors: ctx.colors, customInspect: ctx.customInspect, showProxy: ctx.showProxy, maxArrayLength: ctx.maxArrayLength, maxStringLength: ctx.maxStringLength,
+	breakLength: ctx.breakLength, compact: ctx.compact, sorted: ctx.sorted || false, getters: ctx.getters || false })
 
 function show(ctx, v, depth, top) {
 	if (typeof v !== 'object' && typeof v !== 'function' || v === null) return primitive(v, ctx)
@@ -70,13 +96,13 @@ function show(ctx, v, depth, top) {
 	if (ctx.customInspect) {
 		const f = v[custom]
 		if (typeof f === 'function' && f !== inspect) {
-			const r = f.call(v, ctx.depth - depth, { depth: ctx.depth - depth, stylize: text => `${text}` }, inspect)
+			const r = f.call(v, ctx.depth - depth, { ...ctx.options, ...settings(ctx), depth: ctx.depth - depth, stylize: (text, kind) => style(ctx, `${text}`, kind) }, inspect)
 			if (r !== v) return typeof r === 'string' ? r.replace(/\n/g, '\n' + ' '.repeat(ctx.indent)) : show(ctx, r, depth)
 		}
 	}
 	if (ctx.seen.includes(v)) {
 		if (!ctx.circular.has(v)) ctx.circular.set(v, ctx.circular.size + 1)
-		return `[Circular *${ctx.circular.get(v)}]`
+		return style(ctx, `[Circular *${ctx.circular.get(v)}]`, 'special')
 	}
 	return object(ctx, v, depth)
 }
@@ -86,7 +112,7 @@ function keysOf(ctx, v) {
 	for (const s of Object.getOwnPropertySymbols(v)) {
 		if (ctx.showHidden || Object.getOwnPropertyDescriptor(v, s).enumerable) keys.push(s)
 	}
-	return ctx.sorted ? keys.sort((a, b) => String(a) < String(b) ? -1 : 1) : keys
+	return ctx.sorted ? keys.sort(typeof ctx.sorted === 'function' ? ctx.sorted : (a, b) => String(a) < String(b) ? -1 : 1) : keys
 }
 
 function object(ctx, v, depth) {
@@ -124,16 +150,16 @@ function object(ctx, v, depth) {
 		items = () => ['byteLength', 'byteOffset', 'buffer'].map(k => `${k}: ${inner(ctx, () => show(ctx, v[k], depth + 1))}`)
 	} else if (typeof v === 'function') {
 		base = functionBase(v, name, tag)
-		if (keys.length === 0) return base
+		if (keys.length === 0) return style(ctx, base, 'special')
 	} else if (cls === 'RegExp') {
 		base = RegExp.prototype.toString.call(v)
 		if (name !== 'RegExp') base = prefix('RegExp') + base
-		if (keys.length === 0) return base
+		if (keys.length === 0) return style(ctx, base, 'regexp')
 	} else if (cls === 'Date') {
 		const t = Date.prototype.getTime.call(v)
 		base = Number.isNaN(t) ? 'Invalid Date' : Date.prototype.toISOString.call(v)
 		if (name !== 'Date') base = prefix('Date') + base
-		if (keys.length === 0) return base
+		if (keys.length === 0) return style(ctx, base, 'date')
 	} else if (cls === 'Error' || v instanceof Error) {
 		base = errorBase(ctx, v, name, name === null ? '' : prefix('Error').slice(0, -1))
 		keys = keys.filter(k => k !== 'stack' && k !== 'message' && !(k === 'name' && typeof v.name === 'string' && base.includes(v.name)) && !(k === 'value' && host.platform(v.value)))
@@ -150,16 +176,16 @@ function object(ctx, v, depth) {
 		braces[0] = prefix('Promise') + '{'
 		items = () => {
 			const [state, result] = host.stateOf(v)
-			return inner(ctx, () => [state === 'pending' ? '<pending>' : (state === 'rejected' ? '<rejected> ' : '') + show(ctx, result, depth + 1)])
+			return inner(ctx, () => [state === 'pending' ? style(ctx, '<pending>', 'special') : (state === 'rejected' ? style(ctx, '<rejected>', 'special') + ' ' : '') + show(ctx, result, depth + 1)])
 		}
 	} else if (cls === 'WeakSet' || cls === 'WeakMap') {
 		braces[0] = prefix(cls) + '{'
-		items = () => ['<items unknown>']
+		items = () => [style(ctx, '<items unknown>', 'special')]
 	} else if (cls === 'Boolean' || cls === 'Number' || cls === 'String' || cls === 'BigInt' || cls === 'Symbol') {
 		const inner = cls === 'Symbol' ? Symbol.prototype.valueOf.call(v) : v.valueOf()
-		base = `[${cls}${name !== cls ? ` (${name})` : ''}: ${primitive(inner)}]`
+		base = `[${cls}${name !== cls ? ` (${name})` : ''}: ${plainly(inner)}]`
 		if (cls === 'String') keys = keys.filter(k => typeof k === 'symbol' || !/^\d+$/.test(k))
-		if (keys.length === 0) return base
+		if (keys.length === 0) return style(ctx, base, cls.toLowerCase())
 	} else {
 		const plain = name === 'Object' && tag === ''
 		if (plain) {
@@ -170,7 +196,7 @@ function object(ctx, v, depth) {
 			if (keys.length === 0) return braces[0] + '}'
 		}
 	}
-	if (depth > ctx.depth) return array ? `[${name === null ? 'Array: null prototype' : 'Array'}]` : `[${name === null ? 'Object: null prototype' : name}${tag !== '' ? ` [${tag}]` : ''}]`
+	if (depth > ctx.depth) return style(ctx, array ? `[${name === null ? 'Array: null prototype' : 'Array'}]` : `[${name === null ? 'Object: null prototype' : name}${tag !== '' ? ` [${tag}]` : ''}]`, 'special')
 
 	ctx.seen.push(v)
 	ctx.level = depth
@@ -184,7 +210,7 @@ function object(ctx, v, depth) {
 		ctx.seen.pop()
 	}
 	if (ctx.circular.has(v)) {
-		const ref = `<ref *${ctx.circular.get(v)}> `
+		const ref = style(ctx, `<ref *${ctx.circular.get(v)}>`, 'special') + ' '
 		if (base !== '') base = ref + base
 		else braces[0] = ref + braces[0]
 	}
@@ -208,7 +234,7 @@ function elements(ctx, v, depth) {
 			let n = 0
 			while (i < v.length && !has(v, i)) { n++; i++ }
 			i--
-			out.push(`<${n} empty item${n > 1 ? 's' : ''}>`)
+			out.push(style(ctx, `<${n} empty item${n > 1 ? 's' : ''}>`, 'undefined'))
 			continue
 		}
 		ctx.indent += 2
@@ -274,15 +300,19 @@ function property(ctx, v, k, depth, array) {
 			}
 		})
 	} else if (d.get !== undefined) {
-		text = d.set !== undefined ? '[Getter/Setter]' : '[Getter]'
+		const label = d.set !== undefined ? 'Getter/Setter' : 'Getter', ask = ctx.getters === true || ctx.getters === 'get' && d.set === undefined || ctx.getters === 'set' && d.set !== undefined
+		let value
+		if (ask) try { value = v[k] } catch (e) { value = `<Inspection threw (${e.message})>` }
+		text = !ask ? style(ctx, `[${label}]`, 'special') : value === null || typeof value !== 'object' ? `${style(ctx, `[${label}:`, 'special')} ${primitive(value, ctx)}${style(ctx, ']', 'special')}`
+			: `${style(ctx, `[${label}]`, 'special')} ${inner(ctx, () => show(ctx, value, depth + 1))}`
 	} else {
-		text = d.set !== undefined ? '[Setter]' : 'undefined'
+		text = d.set !== undefined ? style(ctx, '[Setter]', 'special') : style(ctx, 'undefined', 'undefined')
 	}
 	let name
-	if (typeof k === 'symbol') name = `[${k.toString()}]`
+	if (typeof k === 'symbol') name = `[${style(ctx, k.toString(), 'symbol')}]`
 	else if (k === '__proto__') name = "['__proto__']"
 	else if (!d.enumerable) name = `[${k}]`
-	else name = plainKey.test(k) ? k : quote(k)
+	else name = plainKey.test(k) ? style(ctx, k, 'name') : style(ctx, quote(k), 'string')
 	return `${name}: ${text}`
 }
 
@@ -294,7 +324,7 @@ function join(ctx, out, base, braces, array, depth, v) {
 	if (ctx.compact !== false && ctx.level - depth < ctx.compact && entries === out.length) {
 		const start = out.length + ctx.indent + braces[0].length + base.length + 10
 		let length = out.length + start
-		for (const s of out) length += s.length
+		for (const s of out) length += width(ctx, s)
 		if (length <= ctx.breakLength && !(base + out.join('')).includes('\n')) {
 			return `${base ? `${base} ` : ''}${braces[0]} ${out.join(', ')} ${braces[1]}`
 		}
@@ -309,15 +339,15 @@ function columns(ctx, out, v) {
 	if (ctx.maxArrayLength < v.length) n--
 	const lengths = []
 	for (let i = 0; i < n; i++) {
-		lengths[i] = out[i].length
+		lengths[i] = width(ctx, out[i])
 		total += lengths[i] + 2
 		if (lengths[i] > most) most = lengths[i]
 	}
-	const width = most + 2
-	if (!(width * 3 + ctx.indent < ctx.breakLength && (total / width > 5 || most <= 6))) return out
-	const bias = Math.sqrt(width - total / out.length)
-	const biased = Math.max(width - 3 - bias, 1)
-	const cols = Math.min(Math.round(Math.sqrt(2.5 * biased * n) / biased), Math.floor((ctx.breakLength - ctx.indent) / width), ctx.compact * 4, 15)
+	const cell = most + 2
+	if (!(cell * 3 + ctx.indent < ctx.breakLength && (total / cell > 5 || most <= 6))) return out
+	const bias = Math.sqrt(cell - total / out.length)
+	const biased = Math.max(cell - 3 - bias, 1)
+	const cols = Math.min(Math.round(Math.sqrt(2.5 * biased * n) / biased), Math.floor((ctx.breakLength - ctx.indent) / cell), ctx.compact * 4, 15)
 	if (cols <= 1) return out
 	const widths = []
 	for (let i = 0; i < cols; i++) {
@@ -331,10 +361,10 @@ function columns(ctx, out, v) {
 		const max = Math.min(i + cols, n)
 		let row = '', j = i
 		for (; j < max - 1; j++) {
-			const cell = `${out[j]}, `
-			row += start ? cell.padStart(widths[j - i]) : cell.padEnd(widths[j - i])
+			const item = `${out[j]}, `, size = widths[j - i] + out[j].length - lengths[j]
+			row += start ? item.padStart(size) : item.padEnd(size)
 		}
-		row += start ? out[j].padStart(widths[j - i] - 2) : out[j]
+		row += start ? out[j].padStart(widths[j - i] + out[j].length - lengths[j] - 2) : out[j]
 		rows.push(row)
 	}
 	if (ctx.maxArrayLength < v.length) rows.push(out[n])
@@ -355,9 +385,9 @@ function formatWithOptions(options, ...args) {
 			const v = args[i++]
 			switch (c) {
 			case 's': return string(v)
-			case 'd': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : primitive(Number(v))
-			case 'i': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : primitive(parseInt(v))
-			case 'f': return typeof v === 'symbol' ? 'NaN' : primitive(parseFloat(v))
+			case 'd': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : plainly(Number(v))
+			case 'i': return typeof v === 'bigint' ? `${v}n` : typeof v === 'symbol' ? 'NaN' : plainly(parseInt(v))
+			case 'f': return typeof v === 'symbol' ? 'NaN' : plainly(parseFloat(v))
 			case 'j': return json(v)
 			case 'o': return inspect(v, { ...options, showHidden: true, depth: 4 })
 			case 'O': return inspect(v, options)
@@ -371,7 +401,7 @@ function formatWithOptions(options, ...args) {
 }
 
 function string(v) {
-	if (typeof v === 'number' || typeof v === 'bigint') return primitive(v)
+	if (typeof v === 'number' || typeof v === 'bigint') return plainly(v)
 	if (typeof v === 'object' && v !== null) {
 		const own = typeof v.toString === 'function' && (has(v, 'toString') || !builtin(v))
 		return own ? String(v) : inspect(v, { depth: 0, compact: 3 })
@@ -396,6 +426,6 @@ function json(v) {
 	}
 }
 
-inspect.custom = custom
+Object.assign(inspect, { custom, colors, styles, defaultOptions: { showHidden: false, depth: 2, ...settings({ customInspect: true, maxArrayLength: 100, maxStringLength: 10000, breakLength: 80, compact: 3, showHidden: false, colors: false, showProxy: false }), numericSeparator: false } })
 return { inspect, format, formatWithOptions, spoken: host.spoken }
 })

@@ -130,6 +130,16 @@ EventEmitter.errorMonitor = Symbol('events.errorMonitor')
 EventEmitter.captureRejectionSymbol = rejected
 EventEmitter.getEventListeners = (e, type) => typeof e.listeners === 'function' ? e.listeners(type) : go.module('events').listenersOf(e, type).all().map(l => l.f)
 EventEmitter.setMaxListeners = (n, ...all) => { for (const e of all) if (e.setMaxListeners) e.setMaxListeners(n) }
+EventEmitter.getMaxListeners = e => typeof e.getMaxListeners === 'function' ? e.getMaxListeners() : defaultMaxListeners
+EventEmitter.usingDomains = EventEmitter.captureRejections = false
+EventEmitter.addAbortListener = (signal, f) => {
+	if (!signal || typeof signal !== 'object' || !('aborted' in signal)) throw go.invalidType('signal', 'instance of AbortSignal', signal)
+	check(f)
+	if (signal.aborted) queueMicrotask(() => f())
+	else signal.addEventListener('abort', f, { once: true })
+	return { [Symbol.dispose]() { signal.removeEventListener('abort', f) } }
+}
+EventEmitter.EventEmitterAsyncResource = go.refuse('events', 'EventEmitterAsyncResource', 'AsyncResource of async_hooks')
 EventEmitter.listenerCount = (e, type) => e.listenerCount(type)
 
 const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })

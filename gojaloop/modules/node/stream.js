@@ -1087,6 +1087,68 @@ function toWeb(s) {
 Readable.fromWeb = fromWeb
 Readable.toWeb = toWeb
 
+// compose makes one Duplex of streams and functions: what is written to it goes into the first, and what comes out of the last is read.
+function compose(...parts) {
+	if (parts.length === 0) throw fail('ERR_MISSING_ARGS', 'The "streams" argument must be specified', TypeError)
+	const streams = parts.map((s, i) => isStream(s) ? s : typeof s === 'function' ? Duplex.from(s) : from(s))
+	const first = streams[0], last = streams[streams.length - 1], writable = writes(first), readable = reads(last)
+	let done, wait
+	const whole = new Duplex({
+		writableObjectMode: writable && first.writableObjectMode, readableObjectMode: readable && last.readableObjectMode, readable, writable,
+		write(chunk, encoding, callback) { if (first.write(chunk, encoding)) callback(); else first.once('drain', callback) },
+		final(callback) { first.end(); done = callback; if (!readable) last.once('finish', () => callback()) },
+		read() { if (wait) { const f = wait; wait = undefined; f() } else pump() },
+		destroy(e, callback) { destroyer(first, e); destroyer(last, e); callback(e) },
+	})
+	const pump = () => {
+		for (let chunk; (chunk = last.read()) !== null;) if (!whole.push(chunk)) { wait = pump; return }
+	}
+	if (readable) {
+		last.on('readable', pump)
+		last.on('end', () => { whole.push(null); if (done) done() })
+	}
+	if (streams.length > 1) connect(streams, e => { if (e) whole.destroy(e) })
+	else first.on('error', e => whole.destroy(e))
+	return whole
+}
+Duplex.from = body => {
+	if (body instanceof Duplex) return body
+	if (typeof body === 'function') {
+		const input = new PassThrough({ objectMode: true }), made = body(input)
+		if (!made || !made[asyncIterator]) return Object.assign(new Duplex({ objectMode: true, readable: false, write(c, e, f) { input.write(c, e, f) }, final(f) { input.end(); Promise.resolve(made).then(() => f(), f) } }))
+		const output = from(made)
+		return compose2(input, output)
+	}
+	if (body && (body.readable || body.writable) && !isStream(body)) return compose2(body.writable, body.readable)
+	if (isStream(body)) return compose2(writes(body) ? body : undefined, reads(body) ? body : undefined)
+	return compose2(undefined, body && typeof body.then === 'function' ? from((async function () { return [await body] })()) : from(body))
+}
+// compose2 makes a Duplex of a stream to write to and one to read from.
+function compose2(to, of) {
+	const d = new Duplex({
+		objectMode: true, readable: Boolean(of), writable: Boolean(to),
+		write(chunk, encoding, callback) { to.write(chunk, encoding, callback) },
+		final(callback) { to.end(callback) },
+		read() { of.resume() },
+		destroy(e, callback) { destroyer(to, e); destroyer(of, e); callback(e) },
+	})
+	if (of) { of.on('data', chunk => { if (!d.push(chunk)) of.pause() }).on('end', () => d.push(null)).on('error', e => d.destroy(e)); of.pause() }
+	if (to) to.on('error', e => d.destroy(e))
+	return d
+}
+// duplexPair makes two streams, each of which reads what is written to the other one.
+function duplexPair(options) {
+	const side = other => new Duplex({
+		...options,
+		read() { const f = this.held; this.held = undefined; if (f) f() },
+		write(chunk, encoding, callback) { const o = other(); if (chunk.length === 0) nextTick(callback); else { o.push(chunk); o.held = callback } },
+		final(callback) { const o = other(); o.on('end', callback); o.push(null) },
+	})
+	const a = side(() => b), b = side(() => a)
+	return [a, b]
+}
+define(Readable, { compose(s, options) { const d = compose(this, s); if (options && options.signal) addAbortSignal(options.signal, d); return d } })
+
 const promises = {
 	finished: (s, options) => new Promise((resolve, reject) => finished(s, options, e => e ? reject(e) : resolve())),
 	pipeline: (...streams) => new Promise((resolve, reject) => {
@@ -1099,7 +1161,7 @@ Object.defineProperty(finished, custom, { get: () => promises.finished })
 Object.defineProperty(pipeline, custom, { get: () => promises.pipeline })
 const isErrored = s => Boolean(s && s.errored), isDisturbed = s => Boolean(s && (s.readableDidRead || s.readableAborted || s.locked))
 Object.assign(Stream, {
-	Stream, Readable, Writable, Duplex, Transform, PassThrough, finished, pipeline, promises, addAbortSignal, destroy: (s, e) => { destroyer(s, e); return s }, isErrored, isDisturbed,
+	Stream, Readable, Writable, Duplex, Transform, PassThrough, finished, pipeline, compose, duplexPair, promises, isDestroyed: s => isStream(s) ? Boolean(s.destroyed) : null, addAbortSignal, destroy: (s, e) => { destroyer(s, e); return s }, isErrored, isDisturbed,
 	isReadable: s => Boolean(s) && s.readable === true && !s.destroyed, isWritable: s => Boolean(s) && s.writable === true && !s.destroyed,
 	getDefaultHighWaterMark: objects => objects ? marks.objects : marks.bytes, setDefaultHighWaterMark(objects, n) { marks[objects ? 'objects' : 'bytes'] = n },
 	_isUint8Array: v => v instanceof Uint8Array, _uint8ArrayToBuffer: v => Buffer.from(v.buffer, v.byteOffset, v.byteLength),

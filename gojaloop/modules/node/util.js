@@ -108,15 +108,64 @@ function parseArgs({ args = process.argv.slice(2), options = {}, strict = true, 
 function isDeepStrictEqual(a, b) { return go.deepEqual(a, b, true) }
 
 const escapes = /[\u001b\u009b][[\]()#;?]*(?:[0-9]{1,4}(?:;[0-9]{0,4})*)?[0-9A-PR-TZcf-nq-uy=><~]/g
-const styles = { bold: [1, 22], italic: [3, 23], underline: [4, 24], red: [31, 39], green: [32, 39], yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], gray: [90, 39] }
+const systemErrors = () => new Map(Object.entries(require('os').constants.errno).map(([name, n]) => [-n, [name, go.errorText(n)]]))
+
+// debuglog returns a function that prints if the environment variable NODE_DEBUG has its section.
+function debuglog(section, callback) {
+	section = String(section).toUpperCase()
+	const names = (process.env.NODE_DEBUG || '').toUpperCase().split(',').map(n => n.trim().replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*/g, '.*'))
+	const enabled = names.some(n => n !== '' && new RegExp(`^${n}$`).test(section))
+	const log = (...args) => { if (enabled) process.stderr.write(`${section} ${process.pid}: ${format(...args)}\n`) }
+	if (typeof callback === 'function') callback(log)
+	return Object.defineProperty(log, 'enabled', { get: () => enabled, enumerable: true, configurable: true })
+}
+
+function parseEnv(text) {
+	const values = {}
+	for (const m of String(text).matchAll(/^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|`([^`]*)`|([^#\r\n]*))/gm)) {
+		values[m[1]] = m[2] !== undefined ? m[2].replace(/\\n/g, '\n') : m[3] !== undefined ? m[3] : m[4] !== undefined ? m[4] : m[5].trim()
+	}
+	return values
+}
+
+// MIMEType is a type, a subtype and parameters.
+class MIMEType {
+	constructor(text) {
+		const m = /^\s*([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)\s*(?:;([^]*))?$/.exec(`${text}`)
+		if (m === null) throw Object.assign(new TypeError(`The MIME syntax for a ${/^\s*[\w.+-]+\//.test(text) ? 'subtype' : 'type'} in ${JSON.stringify(`${text}`)} is invalid`), { code: 'ERR_INVALID_MIME_SYNTAX', input: `${text}` })
+		this.type = m[1].toLowerCase()
+		this.subtype = m[2].toLowerCase()
+		this.params = new MIMEParams()
+		for (const [, k, quoted, v] of (m[3] || '').matchAll(/\s*([^;=]+)(?:=(?:"((?:[^"\\]|\\.)*)"[^;]*|([^;]*)))?(?:;|$)/g)) {
+			const value = quoted !== undefined ? quoted.replace(/\\(.)/g, '$1') : v
+			if (value && !this.params.has(k.toLowerCase())) this.params.set(k.toLowerCase(), value.trimEnd())
+		}
+	}
+	get essence() { return `${this.type}/${this.subtype}` }
+	toString() { const p = `${this.params}`; return p === '' ? this.essence : `${this.essence};${p}` }
+	toJSON() { return this.toString() }
+}
+class MIMEParams extends Map {
+	get(k) { return this.has(k) ? super.get(k) : null }
+	set(k, v) { super.set(`${k}`, `${v}`) }
+	toString() { return [...this].map(([k, v]) => `${k}=${/^[\w!#$%&'*+.^`|~-]+$/.test(v) ? v : `"${v.replace(/["\\]/g, '\\$&')}"`}`).join(';') }
+	toJSON() { return this.toString() }
+}
 
 return {
-	inspect, format, formatWithOptions, promisify, callbackify, deprecate, inherits, types, isDeepStrictEqual, parseArgs,
-	TextEncoder, TextDecoder, isArray: Array.isArray,
-	stripVTControlCharacters: s => String(s).replace(escapes, ''),
-	styleText: (style, text) => [].concat(style).reduce((t, s) => `\u001b[${styles[s][0]}m${t}\u001b[${styles[s][1]}m`, text),
-	toUSVString: s => String(s).toWellFormed ? String(s).toWellFormed() : String(s),
-	debuglog: () => Object.assign(() => {}, { enabled: false }),
-	aborted: signal => new Promise(resolve => signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())),
+	inspect, format, formatWithOptions, promisify, callbackify, deprecate, inherits, types, isDeepStrictEqual, parseArgs, debuglog, debug: debuglog, parseEnv, MIMEType, MIMEParams,
+	TextEncoder, TextDecoder, isArray: Array.isArray, isBoolean: v => typeof v === 'boolean', isBuffer: v => Buffer.isBuffer(v), isDate: types.isDate, isError: v => v instanceof Error,
+	isFunction: v => typeof v === 'function', isNull: v => v === null, isNullOrUndefined: v => v === null || v === undefined, isNumber: v => typeof v === 'number', isObject: v => v !== null && typeof v === 'object',
+	isPrimitive: v => Object(v) !== v, isRegExp: types.isRegExp, isString: v => typeof v === 'string', isSymbol: v => typeof v === 'symbol', isUndefined: v => v === undefined,
+	_extend: (to, from) => from !== null && typeof from === 'object' ? Object.assign(to, from) : to, log: (...args) => console.log('%s - %s', new Date().toString().replace(/^\w+ (\w+) 0?(\d+) \d+ (\S+).*/, (_, month, day, time) => `${day} ${month} ${time}`), format(...args)),
+	getSystemErrorName: n => (systemErrors().get(n) || [])[0], getSystemErrorMap: systemErrors,
+	stripVTControlCharacters: s => { if (typeof s !== 'string') throw go.invalidType('str', 'string', s); return s.replace(escapes, '') },
+	styleText: (style, text, { validateStream = true, stream = process.stdout } = {}) => [].concat(style).reduceRight((t, s) => {
+		const c = inspect.colors[s]
+		if (c === undefined) throw Object.assign(new TypeError(`The argument 'format' must be one of: ${Object.keys(inspect.colors).map(k => `'${k}'`).join(', ')}. Received ${inspect(s)}`), { code: 'ERR_INVALID_ARG_VALUE' })
+		return validateStream && typeof style === 'string' && !stream.isTTY && !process.env.FORCE_COLOR ? t : `\u001b[${c[0]}m${t}\u001b[${c[1]}m`
+	}, text),
+	toUSVString: s => String(s).replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, c => c.length === 2 ? c : '\ufffd'),
+	aborted: signal => new Promise(resolve => signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })),
 }
 })
