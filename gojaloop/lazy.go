@@ -49,6 +49,7 @@ func init() { // an initializer would be a cycle: some makers use makers
 		"headers":     {"Headers"},
 		"fetch":       {"fetch", "FormData", "Request", "Response"},
 		"url":         {"URL", "URLSearchParams"},
+		"weak":        {"WeakRef", "FinalizationRegistry"},
 	} {
 		for _, name := range names {
 			makers[name] = func(h *Host) goja.Value { return h.module(module).Get(name) }

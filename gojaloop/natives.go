@@ -73,6 +73,16 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 			state := map[goja.PromiseState]string{goja.PromiseStatePending: "pending", goja.PromiseStateFulfilled: "fulfilled", goja.PromiseStateRejected: "rejected"}[p.State()]
 			return h.vm.NewArray(state, p.Result())
 		},
+		// weakly returns a function that returns an object as long as something else refers to it.
+		"weakly": func(h *Host, call goja.FunctionCall) goja.Value {
+			w := weak.Make(call.Argument(0).(*goja.Object))
+			return h.vm.ToValue(func() goja.Value {
+				if o := w.Value(); o != nil {
+					return o
+				}
+				return goja.Undefined()
+			})
+		},
 		"stackOf": func(h *Host, call goja.FunctionCall) goja.Value { return h.vm.ToValue(h.stackOf(call.Argument(0))) },
 		"trace": func(h *Host, _ goja.FunctionCall) goja.Value {
 			return h.vm.ToValue(frames(h.vm.CaptureCallStack(0, nil)))

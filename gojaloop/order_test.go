@@ -139,7 +139,7 @@ func TestDifferencesFromNode(t *testing.T) {
 		{"try { (function f() { f() })() } catch (e) { console.log('caught') }", "exit code 1\n"},
 		{"try { try { 0 } catch (e) { console.log('its own catch') } finally { console.log('finally'); throw 1 } } catch (e) { console.log('caught') }",
 			"finally\nits own catch\nfinally\ncaught\nexit code 0\n"},
-		{"console.log(typeof WeakRef, typeof Intl)", "undefined undefined\nexit code 0\n"},
+		{"console.log(typeof WeakRef, typeof Intl)", "function undefined\nexit code 0\n"},
 	} {
 		if got := byHost(t, c.source); got != c.want {
 			t.Errorf("%s prints %s", c.source, got)

@@ -26,6 +26,12 @@ const time = d => `${d.getHours() % 12 || 12}:${[d.getMinutes(), d.getSeconds()]
 for (const [name, f] of [['toLocaleDateString', date], ['toLocaleTimeString', time], ['toLocaleString', d => `${date(d)}, ${time(d)}`]]) {
 	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name]() { return Number.isNaN(this.getTime()) ? 'Invalid Date' : f(this) } }[name] })
 }
+const lone = /[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g
+for (const [C, methods] of [[String, { isWellFormed() { return `${this}` === this.toWellFormed() }, toWellFormed() { return `${this}`.replace(lone, c => c.length === 2 ? c : '\ufffd') } }],
+	[Date, { getYear() { return this.getFullYear() - 1900 }, setYear(y) { return this.setFullYear(y >= 0 && y <= 99 ? 1900 + Math.trunc(y) : y) } }]]) {
+	for (const [name, value] of Object.entries(methods)) Object.defineProperty(C.prototype, name, { value, writable: true, configurable: true })
+}
+Object.defineProperty(Date.prototype, 'toGMTString', { value: Date.prototype.toUTCString, writable: true, configurable: true })
 // goja has a time zone's letters where Node has its name; zones that are not here keep their letters.
 const zones = { 'UTC+0000': 'Coordinated Universal Time' }
 for (const z of ['GMT+0000 Greenwich Mean', 'BST+0100 British Summer', 'JST+0900 Japan Standard', 'CST+0800 China Standard', 'IST+0530 India Standard',
@@ -60,6 +66,7 @@ for (const [kind, name] of [['get', 'Getter'], ['set', 'Setter']]) {
 		},
 	})) Object.defineProperty(Object.prototype, key, { value, writable: true, configurable: true })
 }
+if (Error.stackTraceLimit === undefined) Error.stackTraceLimit = 10
 if (Error.captureStackTrace === undefined) {
 	Object.defineProperty(Error, 'captureStackTrace', { writable: true, configurable: true, value: { captureStackTrace(o, from) {
 		go.module('stack').capture(o, from)

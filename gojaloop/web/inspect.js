@@ -274,7 +274,7 @@ function errorBase(ctx, e, cls, prefix) {
 	}
 	let lines = host.stackOf(e)
 	if (lines !== '') {
-		lines = lines.split('\n').map(l => '    ' + l.trim()).join('\n')
+		lines = lines.split('\n').slice(0, Error.stackTraceLimit >= 0 ? Error.stackTraceLimit : 10).map(l => '    ' + l.trim()).join('\n')
 		return ctx.indent ? (head + '\n' + lines).replace(/\n/g, '\n' + ' '.repeat(ctx.indent)) : head + '\n' + lines
 	}
 	return `[${head}]`

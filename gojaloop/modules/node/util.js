@@ -165,7 +165,7 @@ return {
 		if (c === undefined) throw Object.assign(new TypeError(`The argument 'format' must be one of: ${Object.keys(inspect.colors).map(k => `'${k}'`).join(', ')}. Received ${inspect(s)}`), { code: 'ERR_INVALID_ARG_VALUE' })
 		return validateStream && typeof style === 'string' && !stream.isTTY && !process.env.FORCE_COLOR ? t : `\u001b[${c[0]}m${t}\u001b[${c[1]}m`
 	}, text),
-	toUSVString: s => String(s).replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, c => c.length === 2 ? c : '\ufffd'),
+	toUSVString: s => String(s).toWellFormed(),
 	aborted: signal => new Promise(resolve => signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })),
 }
 })
