@@ -85,7 +85,7 @@ func (p *Program) natives() goja.Value {
 		"missingExport": p.missingExport,
 		"read":          readSource, "dirname": filepath.Dir, "folders": packageFolders, "toURL": toURL, "fromURLPath": fromURLPath,
 		"errorText": func(n int) string { return strings.ToLower(syscall.Errno(n).Error()) },
-		"kill": func(pid, signal int) goja.Value { return p.outcome(nil, kill(pid, signal)) },
+		"kill":      func(pid, signal int) goja.Value { return p.outcome(nil, kill(pid, signal)) },
 		"fileSync": func(call goja.FunctionCall) goja.Value {
 			return p.outcome(operate(call.Argument(0).String(), p.exported(call)))
 		},
