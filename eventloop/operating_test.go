@@ -3,7 +3,6 @@ package eventloop_test
 // The worked cases of docs/operating.md: what each says that is seen is seen.
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"testing"
@@ -14,35 +13,6 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 )
-
-func TestOperatingBlockedCallback(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan eventloop.Stall, 10)
-		l := observed(t, eventloop.WithMetrics(true), eventloop.WithDebug(true),
-			eventloop.WithStallThreshold(100*time.Millisecond, func(s eventloop.Stall) { stalls <- s }))
-		time.Sleep(time.Minute)
-		require.NoError(t, l.Submit(blockHere(4*time.Second)))
-		synctest.Wait()
-		require.NoError(t, l.Submit(func() {}))
-		time.Sleep(2100 * time.Millisecond)
-		require.Regexp(t, `^task running from \S*TestOperatingBlockedCallback\S* at operating_test.go:\d+ for 2.1s$`, l.Active()[0].String())
-		m := l.Metrics()
-		require.InDelta(t, 0.21, m.Utilization, 0.01, "of ten seconds")
-		require.Equal(t, 1, m.External.Current)
-		require.Zero(t, m.Run)
-		s := <-stalls
-		require.Contains(t, string(s.Stack), "blockHere")
-		require.Contains(t, s.From, "TestOperatingBlockedCallback")
-		time.Sleep(2 * time.Second)
-		m = l.Metrics()
-		require.Equal(t, 4*time.Second, m.Callback.Max)
-		require.InEpsilon(t, 4*time.Second, m.QueueDelay.Max, 0.01)
-		s = <-stalls
-		require.True(t, s.Ended)
-		require.InDelta(t, 4*time.Second, s.Running, float64(25*time.Millisecond))
-		require.Empty(t, stalls)
-	})
-}
 
 func TestOperatingGrowingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -74,33 +44,6 @@ func TestOperatingGrowingQueue(t *testing.T) {
 		}
 		require.Equal(t, limit, l.Metrics().External.Current)
 		require.NotZero(t, refused)
-	})
-}
-
-func TestOperatingLoopThatDoesNotExit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := observed(t, eventloop.WithDebug(true), eventloop.WithAutoExit(true))
-		release := l.HoldNamed("import")
-		synctest.Wait()
-		id, err := l.ScheduleTimer(time.Hour, func() {})
-		require.NoError(t, err)
-		fetched := make(chan struct{})
-		l.Promisify(context.Background(), func(context.Context) (any, error) { <-fetched; return nil, nil })
-		var kinds []string
-		for _, a := range l.Active() {
-			kinds = append(kinds, a.Kind+" "+a.Name)
-		}
-		require.Equal(t, []string{"timer #" + itoa(uint64(id)), "hold import", "worker "}, kinds)
-		require.NoError(t, l.UnrefTimer(id))
-		release()
-		synctest.Wait()
-		require.Len(t, l.Active(), 1)
-		ctx, cancel := context.WithTimeout(context.Background(), 31*time.Second)
-		defer cancel()
-		require.Regexp(t, `^context deadline exceeded; loop \d+ waits for: worker from \S+ at operating_test.go:\d+ for 31s$`, l.Shutdown(ctx).Error())
-		require.NoError(t, l.Close())
-		close(fetched)
-		require.NoError(t, l.AwaitWorkers(t.Context()))
 	})
 }
 

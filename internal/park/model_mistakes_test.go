@@ -19,71 +19,71 @@ import (
 // may drop what the loop has lost. Those that take long are for "make model"; the largest are eager, for want of memory.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
-		cast
+		cast        string
 		long, eager bool
 	}{
-		{cast: cast{kinds: []kind{submitter, submitter, insider}}},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, ender}}},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, closer}}},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}}},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar}}, long: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender}}, long: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, closer}}, long: true, eager: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, registrar, ender, closer}}, long: true, eager: true},
-		{cast: cast{kinds: []kind{insider, registrar, ender, closer}}},
-		{cast: cast{kinds: []kind{submitter, grower, ender, closer}}},
-		{cast: cast{kinds: []kind{submitter, grower, insider, ender, closer}}, long: true},
-		{cast: cast{kinds: []kind{worker, worker, ender, closer}}},
-		{cast: cast{kinds: []kind{submitter, insider, worker, ender, closer}}, long: true},
-		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider}}},
-		{cast: cast{kinds: []kind{registrar, watcher, descriptor, ender, closer}}},
-		{cast: cast{kinds: []kind{registrar, watcher, descriptor, insider, ender}}, long: true},
-		{cast: cast{kinds: []kind{registrar, leaver, ender, closer}}},
-		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor}}},
-		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor, ender}}, long: true},
-		{cast: cast{kinds: []kind{submitter, insider, ender, closer}, blocking: true}},
-		{cast: cast{kinds: []kind{submitter, insider, registrar, descriptor}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{registrar, leaver, descriptor, ender, closer}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{submitter, worker, ender, closer}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{submitter, submitter, insider, ender, closer}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{scheduler, ringer, ringer}}},
-		{cast: cast{kinds: []kind{scheduler, ringer, ender, closer}}},
-		{cast: cast{kinds: []kind{scheduler, ringer, ringer, ender}}, long: true},
-		{cast: cast{kinds: []kind{scheduler, insider, ender, closer}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{holder, submitter, worker}, autoExit: true}},
-		{cast: cast{kinds: []kind{holder, submitter, worker, ender, closer}, autoExit: true}, long: true},
-		{cast: cast{kinds: []kind{holder, scheduler, ringer}, autoExit: true}},
-		{cast: cast{kinds: []kind{holder, registrar, watcher, descriptor}, autoExit: true}},
-		{cast: cast{kinds: []kind{registrar, leaver}, autoExit: true}},
-		{cast: cast{kinds: []kind{registrar, leaver, watcher, descriptor}, autoExit: true}},
-		{cast: cast{kinds: []kind{registrar, leaver, submitter, closer}, autoExit: true}, long: true},
-		{cast: cast{kinds: []kind{holder, submitter, registrar, closer}, autoExit: true}, long: true},
-		{cast: cast{kinds: []kind{holder, submitter, scheduler, closer}, autoExit: true}, long: true},
+		{cast: "submit submit internal"},
+		{cast: "submit submit internal shutdown"},
+		{cast: "submit submit internal close"},
+		{cast: "submit submit internal shutdown close"},
+		{cast: "submit submit internal register", long: true},
+		{cast: "submit submit internal register shutdown", long: true},
+		{cast: "submit submit internal register close", long: true, eager: true},
+		{cast: "submit submit internal register shutdown close", long: true, eager: true},
+		{cast: "internal register shutdown close"},
+		{cast: "submit submit+grow shutdown close"},
+		{cast: "submit submit+grow internal shutdown close", long: true},
+		{cast: "worker worker shutdown close"},
+		{cast: "submit internal worker shutdown close", long: true},
+		{cast: "register watch descriptor internal"},
+		{cast: "register watch descriptor shutdown close"},
+		{cast: "register watch descriptor internal shutdown", long: true},
+		{cast: "register unregister shutdown close"},
+		{cast: "register unregister watch descriptor"},
+		{cast: "register unregister watch descriptor shutdown", long: true},
+		{cast: "submit internal shutdown close (blocking)"},
+		{cast: "submit internal register descriptor (blocking)", long: true},
+		{cast: "register unregister descriptor shutdown close (blocking)", long: true},
+		{cast: "submit worker shutdown close (blocking)", long: true},
+		{cast: "submit submit internal shutdown close (blocking)", long: true},
+		{cast: "timer alarm alarm"},
+		{cast: "timer alarm shutdown close"},
+		{cast: "timer alarm alarm shutdown", long: true},
+		{cast: "timer internal shutdown close (blocking)", long: true},
+		{cast: "release submit worker (auto-exit)"},
+		{cast: "release submit worker shutdown close (auto-exit)", long: true},
+		{cast: "release timer alarm (auto-exit)"},
+		{cast: "release register watch descriptor (auto-exit)"},
+		{cast: "register unregister (auto-exit)"},
+		{cast: "register unregister watch descriptor (auto-exit)"},
+		{cast: "register unregister submit close (auto-exit)", long: true},
+		{cast: "release submit register close (auto-exit)", long: true},
+		{cast: "release submit timer close (auto-exit)", long: true},
 
-		{cast: cast{kinds: []kind{submitter, flooder}}},
-		{cast: cast{kinds: []kind{submitter, flooder, ender}}},
-		{cast: cast{kinds: []kind{flooder, flooder, ender}}},
-		{cast: cast{kinds: []kind{flooder, closer}}},
-		{cast: cast{kinds: []kind{flooder, worker, ender}}},
-		{cast: cast{kinds: []kind{flooder, holder}, autoExit: true}},
-		{cast: cast{kinds: []kind{insider, server, ender}}},
-		{cast: cast{kinds: []kind{server, worker, ender}}},
-		{cast: cast{kinds: []kind{server, flooder, ender}}},
-		{cast: cast{kinds: []kind{submitter, server, ender, closer}}, long: true},
-		{cast: cast{kinds: []kind{submitter, flooder, worker, ender}}, long: true},
-		{cast: cast{kinds: []kind{submitter, flooder, worker, ender, closer}}, long: true, eager: true},
-		{cast: cast{kinds: []kind{submitter, insider, flooder, ender, closer}}, long: true, eager: true},
-		{cast: cast{kinds: []kind{flooder, flooder, worker, ender}}, long: true},
-		{cast: cast{kinds: []kind{flooder, worker, ender}, blocking: true}, long: true},
-		{cast: cast{kinds: []kind{flooder, registrar, watcher, descriptor, ender}}, long: true},
-		{cast: cast{kinds: []kind{server, flooder, worker, ender}}, long: true},
-		{cast: cast{kinds: []kind{server, flooder, worker, ender, closer}}, long: true, eager: true},
+		{cast: "submit flood"},
+		{cast: "submit flood shutdown"},
+		{cast: "flood flood shutdown"},
+		{cast: "flood close"},
+		{cast: "flood worker shutdown"},
+		{cast: "flood release (auto-exit)"},
+		{cast: "internal serve shutdown"},
+		{cast: "serve worker shutdown"},
+		{cast: "serve flood shutdown"},
+		{cast: "submit serve shutdown close", long: true},
+		{cast: "submit flood worker shutdown", long: true},
+		{cast: "submit flood worker shutdown close", long: true, eager: true},
+		{cast: "submit internal flood shutdown close", long: true, eager: true},
+		{cast: "flood flood worker shutdown", long: true},
+		{cast: "flood worker shutdown (blocking)", long: true},
+		{cast: "flood register watch descriptor shutdown", long: true},
+		{cast: "serve flood worker shutdown", long: true},
+		{cast: "serve flood worker shutdown close", long: true, eager: true},
 	} {
-		t.Run(c.cast.String(), func(t *testing.T) {
+		t.Run(c.cast, func(t *testing.T) {
 			if c.long && !soak() {
 				t.Skip("for make model")
 			}
-			p := newProtocol(c.cast, product, none)
+			p := newProtocol(castOf(c.cast), product, none)
 			p.eager = c.eager
 			found := exploreSome[world](p, someStates())
 			require.Empty(t, found.wrong, "%v", stringer(func() string { return "\n" + report[world](p, found) }))
@@ -160,149 +160,100 @@ const (
 // Each mistake is caught. A model that does not catch them proves nothing. It catches the same each time, so a short run
 // tries a few.
 func TestModelCatchesMistakes(t *testing.T) {
-	changed := func(change func(*transitions)) *transitions {
-		t := product
-		change(&t)
-		return &t
-	}
 	for _, c := range []struct {
-		does        string
-		mistake     mistake
-		transitions *transitions
-		in          cast
-		rescued     bool // by a Shutdown: it is caught only without
+		does    string
+		mistake mistake
+		in      string // the cast
+		rescued bool   // by a Shutdown: it is caught only without
+		changes func(*transitions)
 	}{
-		{does: "does not look again when it has committed to sleep", mistake: noSecondLook,
-			in: cast{kinds: []kind{submitter}}, rescued: true},
-		{does: "does not look again when it has committed to rest", mistake: noSecondLook,
-			in: cast{kinds: []kind{worker, ender}}},
-		{does: "stores Sleeping, whatever the state is",
-			transitions: changed(func(t *transitions) {
-				t.sleep = func(word) (word, bool) { return word(loopapi.StateSleeping), true }
-			}),
-			in: cast{kinds: []kind{ender}}},
-		{does: "stores Running when it gets up", mistake: wakeByStore, in: cast{kinds: []kind{insider, ender}}},
-		{does: "wakes a loop at rest to Running",
-			transitions: changed(func(t *transitions) {
-				t.wake = func(w word) (word, bool) { return word(loopapi.StateRunning), w.Sleeping() }
-			}),
-			in: cast{kinds: []kind{worker, ender}}},
-		{does: "lets an ended loop end again",
-			transitions: changed(func(t *transitions) {
-				t.terminate = func(w, cause word) (word, bool) { return word(loopapi.StateTerminating) | cause, true }
-			}),
-			in: cast{kinds: []kind{ender, closer}}},
-		{does: "rests when it is closed",
-			transitions: changed(func(t *transitions) {
-				t.rest = func(w word) (word, bool) { return w | park.Resting, true }
-			}),
-			in: cast{kinds: []kind{worker, ender, closer}}},
-		{does: "leaves a loop at rest when it closes it",
-			transitions: changed(func(t *transitions) {
-				t.terminate = func(w, cause word) (word, bool) {
-					next, ok := w.Terminate(cause)
-					if w.Ending() {
-						next |= w & park.Resting
-					}
-					return next, ok
+		{"does not look again when it has committed to sleep", noSecondLook, "submit", true, nil},
+		{"does not look again when it has committed to rest", noSecondLook, "worker shutdown", false, nil},
+		{"stores Sleeping, whatever the state is", none, "shutdown", false, func(t *transitions) {
+			t.sleep = func(word) (word, bool) { return word(loopapi.StateSleeping), true }
+		}},
+		{"stores Running when it gets up", wakeByStore, "internal shutdown", false, nil},
+		{"wakes a loop at rest to Running", none, "worker shutdown", false, func(t *transitions) {
+			t.wake = func(w word) (word, bool) { return word(loopapi.StateRunning), w.Sleeping() }
+		}},
+		{"lets an ended loop end again", none, "shutdown close", false, func(t *transitions) {
+			t.terminate = func(w, cause word) (word, bool) { return word(loopapi.StateTerminating) | cause, true }
+		}},
+		{"rests when it is closed", none, "worker shutdown close", false, func(t *transitions) {
+			t.rest = func(w word) (word, bool) { return w | park.Resting, true }
+		}},
+		{"leaves a loop at rest when it closes it", none, "worker shutdown close", false, func(t *transitions) {
+			t.terminate = func(w, cause word) (word, bool) {
+				next, ok := w.Terminate(cause)
+				if w.Ending() {
+					next |= w & park.Resting
 				}
-			}),
-			in: cast{kinds: []kind{worker, ender, closer}}},
-		{does: "loads the state before it takes the lock", mistake: checkBeforeLock,
-			in: cast{kinds: []kind{submitter}}},
-		{does: "goes by the state of before it had a chunk", mistake: stateOfBeforeGrowing,
-			in: cast{kinds: []kind{grower}}},
-		{does: "releases the lock as if nothing were there", mistake: releaseEmpty,
-			in: cast{kinds: []kind{submitter}}, rescued: true},
-		{does: "accepts into a sealed inbox", mistake: sealIgnored, in: cast{kinds: []kind{insider, ender}}},
-		{does: "seals with internal work inside", mistake: sealIgnoresInternal,
-			in: cast{kinds: []kind{insider, ender}}},
-		{does: "does not wait for workers", mistake: sealIgnoresWorkers, in: cast{kinds: []kind{worker, ender}}},
-		{does: "takes a lane without the lock", mistake: takeUnlocked, in: cast{kinds: []kind{submitter, submitter}}},
-		{does: "says that there is no internal work when it has released the lock", mistake: urgentClearedLate,
-			in: cast{kinds: []kind{insider, insider}}},
-		{does: "does not look at the state before each task", mistake: closeSeenLate,
-			in: cast{kinds: []kind{submitter, closer}}},
-		{does: "leaves a loop that never ran to nobody", mistake: closeLeavesAwake,
-			in: cast{kinds: []kind{submitter, closer}}},
-		{does: "asks a sleeper for the end without a signal", mistake: endNotSignalled,
-			in: cast{kinds: []kind{ender}}},
-		{does: "wakes without a claim", mistake: everybodyWakes, in: cast{kinds: []kind{submitter, submitter}}},
-		{does: "drops a signal to a loop that is not yet parked", mistake: signalToParkedOnly,
-			in: cast{kinds: []kind{submitter}}},
-		{does: "loads where the loop sleeps before it has claimed the wake-up", mistake: placeBeforeClaim,
-			in: cast{kinds: []kind{insider, worker, ender}, blocking: true}},
-		{does: "rests in the channel but is signalled in the poller", mistake: restInPoller,
-			in: cast{kinds: []kind{worker, ender}, blocking: true}},
-		{does: "closes the poller under a wake-up", mistake: closeBeforeJoin,
-			in: cast{kinds: []kind{submitter, ender}, blocking: true}},
-		{does: "registers, and tells of it too late", mistake: publishAfterLook, in: cast{kinds: []kind{registrar}}},
-		{does: "inserts a timer, and tells of it too late", mistake: publishAfterLook,
-			in: cast{kinds: []kind{scheduler}, blocking: true}},
-		{does: "rings, and tells of it too late", mistake: publishAfterLook,
-			in: cast{kinds: []kind{scheduler, ringer}}},
-		{does: "has events, and tells of them too late", mistake: publishAfterLook,
-			in: cast{kinds: []kind{registrar, watcher, descriptor}}},
-		{does: "forgets an event that it has not seen", mistake: readyClearedLate,
-			in: cast{kinds: []kind{registrar, watcher, descriptor}}},
-		{does: "takes an alarm that has rung for one that will", mistake: alarmLeftAlone,
-			in: cast{kinds: []kind{scheduler, ringer}}},
-		{does: "looks whether the alarm has rung before it has committed to sleep", mistake: rangSeenEarly,
-			in: cast{kinds: []kind{scheduler, ringer}}},
-		{does: "fires a timer without a look at the state behind the timers' lock", mistake: timerUnseen,
-			in: cast{kinds: []kind{scheduler, ringer, closer}}},
-		{does: "calls for an event without a look at the state behind the table's lock", mistake: eventUnseen,
-			in: cast{kinds: []kind{registrar, watcher, descriptor, closer}}},
-		{does: "does not look whether it is still needed when it has committed to sleep", mistake: noLookAtNeeds,
-			in: cast{kinds: []kind{holder}, autoExit: true}, rescued: true},
-		{does: "rings with a plain store", mistake: plainRang,
-			in: cast{kinds: []kind{scheduler, ringer}}, rescued: true},
-		{does: "says that there is internal work with a plain store", mistake: plainFlag,
-			in: cast{kinds: []kind{submitter, insider}}},
-		{does: "looks for work in the inbox of external work only", mistake: looksAtExternalOnly,
-			in: cast{kinds: []kind{submitter, insider}}, rescued: true},
-		{does: "looks for work in the urgent inbox only", mistake: looksAtInternalOnly,
-			in: cast{kinds: []kind{submitter, insider}}},
-		{does: "goes on to the next tick while somebody has the urgent lock", mistake: doesNotWait,
-			in: cast{kinds: []kind{insider}}},
-		{does: "takes the two locks the other way round to discard", mistake: otherWayRound,
-			in: cast{kinds: []kind{submitter, insider, ender, closer}}},
-		{does: "takes the two locks the other way round while the loop asks whether it is needed", mistake: otherWayRound,
-			in: cast{kinds: []kind{submitter, holder, closer}, autoExit: true}},
-		{does: "seals with external work inside", mistake: sealIgnoresExternal,
-			in: cast{kinds: []kind{submitter, ender}}},
-		{does: "discards urgent work alone", mistake: discardForgetsExternal, in: cast{kinds: []kind{submitter, closer}}},
-		{does: "discards external work alone", mistake: discardForgetsInternal, in: cast{kinds: []kind{insider, closer}}},
-		{does: "accepts any amount from elsewhere", mistake: takesAllFromElsewhere,
-			in: cast{kinds: []kind{flooder, ender}}},
-		{does: "accepts any amount from its own callbacks", mistake: takesAllOfItsOwn,
-			in: cast{kinds: []kind{server, ender}}},
-		{does: "renews what it accepts in each tick", mistake: renewsEachTick, in: cast{kinds: []kind{flooder, ender}}},
-		{does: "renews what it accepts whenever it has run everything", mistake: renewsBeforeSeal,
-			in: cast{kinds: []kind{flooder, ender}}},
-		{does: "refuses what a worker brings", mistake: owesNothing, in: cast{kinds: []kind{flooder, worker, ender}}},
-		{does: "submits what follows a registration behind the table's lock", mistake: followsBehindTheLock,
-			in: cast{kinds: []kind{registrar, leaver}, autoExit: true}},
-		{does: "drops what follows a registration", mistake: forgetsWhatFollows,
-			in: cast{kinds: []kind{registrar, leaver, closer}}},
-		{does: "releases the lock as if there were work when it has refused it", mistake: refusedLeavesWork,
-			in: cast{kinds: []kind{flooder, ender}}},
+				return next, ok
+			}
+		}},
+		{"loads the state before it takes the lock", checkBeforeLock, "submit", false, nil},
+		{"goes by the state of before it had a chunk", stateOfBeforeGrowing, "submit+grow", false, nil},
+		{"releases the lock as if nothing were there", releaseEmpty, "submit", true, nil},
+		{"accepts into a sealed inbox", sealIgnored, "internal shutdown", false, nil},
+		{"seals with internal work inside", sealIgnoresInternal, "internal shutdown", false, nil},
+		{"does not wait for workers", sealIgnoresWorkers, "worker shutdown", false, nil},
+		{"takes a lane without the lock", takeUnlocked, "submit submit", false, nil},
+		{"says that there is no internal work when it has released the lock", urgentClearedLate, "internal internal", false, nil},
+		{"does not look at the state before each task", closeSeenLate, "submit close", false, nil},
+		{"leaves a loop that never ran to nobody", closeLeavesAwake, "submit close", false, nil},
+		{"asks a sleeper for the end without a signal", endNotSignalled, "shutdown", false, nil},
+		{"wakes without a claim", everybodyWakes, "submit submit", false, nil},
+		{"drops a signal to a loop that is not yet parked", signalToParkedOnly, "submit", false, nil},
+		{"loads where the loop sleeps before it has claimed the wake-up", placeBeforeClaim,
+			"internal worker shutdown (blocking)", false, nil},
+		{"rests in the channel but is signalled in the poller", restInPoller, "worker shutdown (blocking)", false, nil},
+		{"closes the poller under a wake-up", closeBeforeJoin, "submit shutdown (blocking)", false, nil},
+		{"registers, and tells of it too late", publishAfterLook, "register", false, nil},
+		{"inserts a timer, and tells of it too late", publishAfterLook, "timer (blocking)", false, nil},
+		{"rings, and tells of it too late", publishAfterLook, "timer alarm", false, nil},
+		{"has events, and tells of them too late", publishAfterLook, "register watch descriptor", false, nil},
+		{"forgets an event that it has not seen", readyClearedLate, "register watch descriptor", false, nil},
+		{"takes an alarm that has rung for one that will", alarmLeftAlone, "timer alarm", false, nil},
+		{"looks whether the alarm has rung before it has committed to sleep", rangSeenEarly, "timer alarm", false, nil},
+		{"fires a timer without a look at the state behind the timers' lock", timerUnseen, "timer alarm close", false, nil},
+		{"calls for an event without a look at the state behind the table's lock", eventUnseen,
+			"register watch descriptor close", false, nil},
+		{"does not look whether it is still needed when it has committed to sleep", noLookAtNeeds, "release (auto-exit)", true, nil},
+		{"rings with a plain store", plainRang, "timer alarm", true, nil},
+		{"says that there is internal work with a plain store", plainFlag, "submit internal", false, nil},
+		{"looks for work in the inbox of external work only", looksAtExternalOnly, "submit internal", true, nil},
+		{"looks for work in the urgent inbox only", looksAtInternalOnly, "submit internal", false, nil},
+		{"goes on to the next tick while somebody has the urgent lock", doesNotWait, "internal", false, nil},
+		{"takes the two locks the other way round to discard", otherWayRound, "submit internal shutdown close", false, nil},
+		{"takes the two locks the other way round while the loop asks whether it is needed", otherWayRound,
+			"submit release close (auto-exit)", false, nil},
+		{"seals with external work inside", sealIgnoresExternal, "submit shutdown", false, nil},
+		{"discards urgent work alone", discardForgetsExternal, "submit close", false, nil},
+		{"discards external work alone", discardForgetsInternal, "internal close", false, nil},
+		{"accepts any amount from elsewhere", takesAllFromElsewhere, "flood shutdown", false, nil},
+		{"accepts any amount from its own callbacks", takesAllOfItsOwn, "serve shutdown", false, nil},
+		{"renews what it accepts in each tick", renewsEachTick, "flood shutdown", false, nil},
+		{"renews what it accepts whenever it has run everything", renewsBeforeSeal, "flood shutdown", false, nil},
+		{"refuses what a worker brings", owesNothing, "flood worker shutdown", false, nil},
+		{"submits what follows a registration behind the table's lock", followsBehindTheLock,
+			"register unregister (auto-exit)", false, nil},
+		{"drops what follows a registration", forgetsWhatFollows, "register unregister close", false, nil},
+		{"releases the lock as if there were work when it has refused it", refusedLeavesWork, "flood shutdown", false, nil},
 	} {
 		t.Run(c.does, func(t *testing.T) {
 			if testing.Short() && rand.IntN(4) > 0 {
 				t.Skip("a short run catches some of them")
 			}
 			transitions := product
-			if c.transitions != nil {
-				transitions = *c.transitions
+			if c.changes != nil {
+				c.changes(&transitions)
 			}
-			p := newProtocol(c.in, transitions, c.mistake)
+			p := newProtocol(castOf(c.in), transitions, c.mistake)
 			found := explore[world](p)
 			require.NotEmpty(t, found.wrong, "%v: not caught in %d states", c.in, found.states)
 			t.Logf("%v: caught after %d steps: %s", c.in, len(found.trace), found.wrong)
 			if c.rescued {
-				c.in.kinds = append(c.in.kinds, ender)
-				p := newProtocol(c.in, transitions, c.mistake)
+				p := newProtocol(castOf(c.in+" shutdown"), transitions, c.mistake)
 				found := exploreSome[world](p, someStates())
 				require.Empty(t, found.wrong, "%v: this was thought to hide it", p.cast)
 				t.Logf("%v: not caught", p.cast)

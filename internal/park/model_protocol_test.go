@@ -77,18 +77,21 @@ func (c cast) has(kinds ...kind) bool {
 	return slices.ContainsFunc(kinds, func(k kind) bool { return slices.Contains(c.kinds, k) })
 }
 
-func (c cast) String() string {
-	var names []string
-	for _, k := range c.kinds {
-		names = append(names, kindNames[k])
+// castOf reads a cast: the names of its kinds, and what else there is.
+func castOf(words string) (c cast) {
+	for word := range strings.FieldsSeq(words) {
+		switch i := slices.Index(kindNames[:], word); {
+		case word == "(blocking)":
+			c.blocking = true
+		case word == "(auto-exit)":
+			c.autoExit = true
+		case i < 0:
+			panic(word)
+		default:
+			c.kinds = append(c.kinds, kind(i))
+		}
 	}
-	if c.blocking {
-		names = append(names, "(blocking)")
-	}
-	if c.autoExit {
-		names = append(names, "(auto-exit)")
-	}
-	return strings.Join(names, " ")
+	return c
 }
 
 // transitions are those of the state: the product's, or with one replaced by a mistake.
