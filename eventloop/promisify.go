@@ -45,7 +45,7 @@ func (l *Loop) Promises() *promise.Realm { return &l.promises.Realm }
 //
 // When another goroutine than the loop's calls it, and fn fails at once, the promise may be reported as an unhandled
 // rejection before the caller can wait for it. A call costs a goroutine and a wake-up. While more than a
-// hundred functions have not begun, each call lets other goroutines run; on the loop, its function waits for its goroutine.
+// hundred functions have not begun, another waits for its goroutine, and a call off the loop lets other goroutines run.
 func (l *Loop) Promisify(ctx context.Context, fn func(context.Context) (any, error)) *Promise {
 	w := &workItem{loop: l, ctx: ctx, fn: fn}
 	l.promises.Begin(&w.promise)
@@ -110,10 +110,9 @@ func (w *workPromise) settle(value any, err error) {
 		return
 	}
 	if w.settled = true; err != nil {
-		w.loop.promises.Finish(&w.promise, true, err)
-	} else {
-		w.loop.promises.Finish(&w.promise, false, value)
+		value = err
 	}
+	w.loop.promises.Finish(&w.promise, err != nil, value)
 }
 
 // start starts a worker, or returns the reason why there must be none.
@@ -142,7 +141,7 @@ func (w *workItem) start() error {
 			w.run()
 		}
 	}
-	l.crew.Start(w, run, l.OnLoop())
+	l.crew.Start(w, run)
 	return nil
 }
 
@@ -251,12 +250,13 @@ func (w *workItem) runOrFinish() {
 
 // run is the worker's goroutine. After runtime.Goexit only its deferred functions run.
 func (w *workItem) run() {
-	if !w.take(&w.started) {
+	taken := w.take(&w.started)
+	w.loop.crew.Begin(taken) // before the look at the state: AwaitWorkers after Close finds this worker, or it sees the Close
+	if !taken {
 		return
 	}
 	ctx, fn := w.ctx, w.fn
 	w.ctx, w.fn = nil, nil
-	w.loop.crew.Enter() // before the state is read: an AwaitWorkers after Close finds this worker, or the worker sees the Close
 	defer func() {
 		w.loop.crew.Leave()
 		w.loop.notes.Drop(place.Workers, w)

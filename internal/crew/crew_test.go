@@ -27,7 +27,7 @@ func TestCrew(t *testing.T) {
 			stranger := n%3 == 0
 			left.Go(func() {
 				if !stranger {
-					c.Enter()
+					c.Begin(true)
 				}
 				entered.Done()
 				entered.Wait()
@@ -60,22 +60,22 @@ func (w *work) Begun() bool     { return w.begun.Load() }
 func (w *work) Unrefused() bool { return w.guest.Load() }
 func (w *work) Refuse()         { w.refused.Store(true) }
 
-// start hands n functions to a crew. The callers cannot wait.
+// start hands n functions to a crew.
 func start(c *crew.Crew, n int) (all []*work) {
 	for range n {
 		w := &work{gate: make(chan struct{})}
 		all = append(all, w)
 		c.Start(w, func() {
-			if w.begun.Swap(true) {
+			taken := !w.begun.Swap(true)
+			if c.Begin(taken); !taken {
 				return
 			}
-			c.Enter()
 			defer c.Leave()
 			if !w.refused.Load() {
 				w.called.Store(true)
 				<-w.gate
 			}
-		}, true)
+		})
 	}
 	return all
 }
@@ -124,7 +124,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Without a limit a caller that cannot wait has few goroutines at a time that have not begun; all functions are called in the end, and
+// Without a limit there are few goroutines at a time that have not begun; all functions are called in the end, and
 // none when the crew has ended but those that have a goroutine.
 func TestDeferred(t *testing.T) {
 	for _, end := range []bool{false, true} {

@@ -41,7 +41,7 @@ var uses = map[string][]string{
 // sizes are the most files and lines that a package has, tests not counted. A package that has become smaller by two hundred lines
 // has its number lowered.
 var sizes = map[string]struct{ files, lines int }{
-	withParts:             {58, 9195},
+	withParts:             {57, 9067},
 	"eventloop":           {25, 4447},
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
