@@ -27,12 +27,7 @@ type Activity struct {
 
 // String returns the activity in one line.
 func (a Activity) String() string {
-	parts := []string{a.Kind}
-	for _, part := range []string{a.Name, a.Detail} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
+	parts := slices.DeleteFunc([]string{a.Kind, a.Name, a.Detail}, func(part string) bool { return part == "" })
 	if !a.Since.IsZero() {
 		parts = append(parts, fmt.Sprintf("for %v", time.Since(a.Since).Round(time.Millisecond)))
 	}
@@ -294,25 +289,19 @@ func (e *unfinished) Error() string { return e.error.Error() + e.what }
 // unfinished adds to the error of a context what the end still waits for.
 func (l *Loop) unfinished(err error) error {
 	const most = 8
-	active := l.active(true)
-	var b strings.Builder
-	fmt.Fprintf(&b, "; loop %d", l.id)
+	active, waits := l.active(true), " has not ended yet"
+	var parts []string
 	for i, a := range active {
-		switch {
-		case i == most:
-			fmt.Fprintf(&b, "; and %d more", len(active)-most)
-			return &unfinished{err, b.String()}
-		case i == 0:
-			b.WriteString(" waits for: ")
-		default:
-			b.WriteString("; ")
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(active)-most))
+			break
 		}
-		b.WriteString(a.String())
+		parts = append(parts, a.String())
 	}
-	if len(active) == 0 {
-		b.WriteString(" has not ended yet")
+	if len(parts) > 0 {
+		waits = " waits for: " + strings.Join(parts, "; ")
 	}
-	return &unfinished{err, b.String()}
+	return &unfinished{err, fmt.Sprintf("; loop %d%s", l.id, waits)}
 }
 
 // AwaitWorkers waits until no function of Promisify runs, or until ctx is done, and then returns ctx.Err().

@@ -63,7 +63,7 @@ func (l *Loop) tasksSpent(a *quota.Allowance) bool {
 	if !a.Out() && !a.Spent(l.now()) {
 		return false
 	}
-	if l.bounds.full = true; a.Out() {
+	if l.bounds.full = true; a.Out() && !l.Closed() {
 		l.bounds.overload.report(l, ErrLoopOverloaded)
 	}
 	return true
@@ -87,8 +87,13 @@ func (l *Loop) starts(q quota.Queue) bool {
 	return accepted
 }
 
-// charged is starts, and looks whether the loop was closed meanwhile, since the locks may have taken long.
-func (l *Loop) charged(q quota.Queue) bool { l.starts(q); return !l.Closed() }
+// charged is starts for a loop that is not closed. It looks again, since the locks may have taken long.
+func (l *Loop) charged(q quota.Queue) bool {
+	if !l.Closed() {
+		l.starts(q)
+	}
+	return !l.Closed()
+}
 
 // refuseOthers has a loop whose account has no time left accept nothing more from goroutines that are neither its own nor its
 // workers'.

@@ -6,6 +6,7 @@ import (
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/loopapi"
 	"github.com/turnloop/turnloop/internal/observe"
+	"github.com/turnloop/turnloop/internal/quota"
 )
 
 // calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
@@ -34,6 +35,12 @@ func (l *Loop) measured(k observe.Kind, q *inbox.Queue) {
 	fn, m := q.PopMarked()
 	p.Left(k, q.Len())
 	p.Call(k, m.Accepted, m.Place, fn)
+}
+
+// mayStart is the last look before a callback that waits in a queue: it tells whether the loop may call it. An ending loop charges
+// it to its account.
+func (l *Loop) mayStart(q quota.Queue) bool {
+	return !l.state.Load().Ending() || l.charged(q)
 }
 
 // callHandler calls a handler, or a logger.

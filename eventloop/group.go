@@ -207,7 +207,7 @@ func (l *Loop) runShared() {
 			continue // another loop has taken it
 		}
 		t.shared.Count()
-		if state := l.state.Load(); state.Closing() || state.Ending() && !l.charged(quota.External) {
+		if !l.mayStart(quota.External) {
 			return // looked at behind Take, which may have taken long: when Close has returned no task starts
 		}
 		if l.calling = (calling{kind: observe.Task}); l.probe == nil {

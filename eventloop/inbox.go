@@ -121,9 +121,7 @@ func (l *Loop) enqueue(at lane, fn func(), always bool) error {
 			always, fn = true, after(l.bounds.account.FromWorker, fn)
 		}
 	}
-	if !b.TryAcquire() {
-		l.lockFor(at)
-	}
+	l.lockFor(at)
 	state := l.state.Load() // after taking the lock: the "check" of write-then-check
 	var err error
 	if state.Ending() || l.queueLimit > 0 {
@@ -134,9 +132,7 @@ func (l *Loop) enqueue(at lane, fn func(), always bool) error {
 		backlog = b.Backlog()
 		b.Unlock()
 		c := l.newChunk(at)
-		if !b.TryAcquire() {
-			l.lockFor(at)
-		}
+		l.lockFor(at)
 		state = l.state.Load()
 		if err = l.admit(at, state, always); err == nil && b.Full() {
 			b.Grow(c, l.probe.Every())
@@ -160,7 +156,7 @@ func (l *Loop) enqueue(at lane, fn func(), always bool) error {
 	}
 	b.Push(fn)
 	if from != nil {
-		b.Mark(inbox.Mark{Place: from})
+		b.From(from)
 	}
 	if at != external {
 		switch {
@@ -193,13 +189,13 @@ func (l *Loop) newChunk(at lane) *inbox.Chunk {
 	return inbox.MarkedChunk(l.debug)
 }
 
-// lockFor takes the lock of a lane's inbox, after TryAcquire has found it taken.
+// lockFor takes the lock of a lane's inbox, for who submits to it.
 func (l *Loop) lockFor(at lane) {
-	looks, first := inbox.Patience, l.OnLoop()
-	if at == external && !first {
-		looks = inbox.Brief
+	if b := l.inboxOf(at); at != external || l.OnLoop() {
+		l.lock(&b.Lock)
+	} else if !b.TryAcquire() {
+		b.Wait(false, inbox.Brief, inbox.Never)
 	}
-	l.inboxOf(at).Wait(first, looks, inbox.Never)
 }
 
 // admit returns nil if the lane accepts work, or else the reason for refusing it. The caller holds the lock of the lane's
@@ -258,15 +254,6 @@ func (l *Loop) take(at lane, into *inbox.Queue) bool {
 		l.noteBacklog()
 	}
 	return true
-}
-
-// adopt appends the microtasks that other goroutines have scheduled to the loop's own, and returns how many.
-func (l *Loop) adopt() int {
-	l.lock(&l.foreign.Lock)
-	n := l.foreign.Join(&l.micro)
-	l.probe.Left(observe.Microtask, l.micro.Len()+l.ticks.Len())
-	l.foreign.Unlock()
-	return n
 }
 
 // seal closes the inboxes for good if they and the shared queue are empty and no worker is under way, and tells whether they are

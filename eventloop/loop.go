@@ -269,9 +269,8 @@ func (l *Loop) runInternal() {
 		if l.internals.Len() != 0 && l.microtasksDue() {
 			l.checkpoint()
 		}
-		state := l.state.Load() // the last look before a callback
 		switch {
-		case t.stopped || state.Closing():
+		case t.stopped || l.Closed():
 			return
 		case l.internals.Len() == 0:
 			l.shared.PassOn()
@@ -284,7 +283,7 @@ func (l *Loop) runInternal() {
 			return
 		}
 		t.internal.Count()
-		if state.Ending() && !l.charged(quota.Internal) {
+		if !l.mayStart(quota.Internal) {
 			return
 		}
 		l.calling.kind = observe.Internal
@@ -316,15 +315,11 @@ func (l *Loop) runTasks() {
 			}
 			return
 		}
-		state := l.state.Load()
-		if state.Closing() {
-			return
-		}
 		if t.tasks.Due() && l.tasksSpent(&t.tasks) {
 			return
 		}
 		t.tasks.Count()
-		if state.Ending() && !l.charged(quota.External) {
+		if !l.mayStart(quota.External) {
 			return
 		}
 		if l.queueLimit > 0 {

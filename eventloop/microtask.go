@@ -108,13 +108,12 @@ func (l *Loop) checkpoint() {
 // runFrom runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) runFrom(q *inbox.Queue, of quota.Queue) bool {
 	l.draining, l.calling.kind = true, observe.Microtask
-	for state := l.state.Load(); q.Len() != 0 && !state.Closing(); state = l.state.Load() {
+	for q.Len() != 0 && !l.Closed() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
 			break
 		}
-		l.bounds.microtasks--
-		if state.Ending() && !l.charged(of) {
+		if l.bounds.microtasks--; !l.mayStart(of) {
 			break
 		}
 		if l.probe != nil {
@@ -165,7 +164,10 @@ func (l *Loop) overspend() {
 
 // adoptMicrotasks appends the microtasks that other goroutines have scheduled to the loop's own, in constant time.
 func (l *Loop) adoptMicrotasks() {
-	n := l.adopt()
+	l.lock(&l.foreign.Lock)
+	n := l.foreign.Join(&l.micro)
+	l.probe.Left(observe.Microtask, l.micro.Len()+l.ticks.Len())
+	l.foreign.Unlock()
 	l.bounds.chain -= int64(n) * foreignShare
 	t := &l.bounds
 	t.adopted += min(n, l.microtaskBudget)

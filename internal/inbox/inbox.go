@@ -5,6 +5,7 @@ package inbox
 import (
 	"math"
 
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/release"
 	"github.com/turnloop/turnloop/internal/sched/atomic"
 )
@@ -85,8 +86,8 @@ func (b *Inbox) Stamp(now int64, every uint32) { b.lane.stamp(now, every) }
 // Push appends fn; there must be room.
 func (b *Inbox) Push(fn func()) { b.lane.Push(fn) }
 
-// Mark puts m beside the function that was pushed last.
-func (b *Inbox) Mark(m Mark) { b.lane.Mark(m) }
+// From notes, in debug mode, where the function was submitted that was pushed last.
+func (b *Inbox) From(p *place.Place) { b.lane.tail.marks.places[b.lane.written-1] = p }
 
 // First returns the mark of the first function that waits, if any does.
 func (b *Inbox) First() (m Mark) {

@@ -83,33 +83,6 @@ func MarkedChunk(places bool) *Chunk {
 	return c
 }
 
-// Mark puts m beside the function that was pushed last.
-func (q *Queue) Mark(m Mark) {
-	marks := q.tail.marks
-	if marks == nil {
-		return
-	}
-	if m.Accepted != 0 {
-		marks.accepted[q.written-1] = m.Accepted
-	}
-	if m.Place != nil && marks.places != nil {
-		marks.places[q.written-1] = m.Place
-	}
-}
-
-// AddMarked does what Add does, in a queue all of whose functions have marks; places says that these may have places.
-func (q *Queue) AddMarked(fn func(), m Mark, places bool) {
-	switch {
-	case !q.Full():
-	case q.Len() == 0 && q.tail != nil:
-		q.rewind()
-	default:
-		q.grow(MarkedChunk(places))
-	}
-	q.Push(fn)
-	q.Mark(m)
-}
-
 // PopMarked does what Pop does, for a queue to which no other was joined. It also takes out the function's mark.
 func (q *Queue) PopMarked() (fn func(), m Mark) {
 	if q.read == ChunkSize {

@@ -175,7 +175,7 @@ var partMutants = faults{
 	},
 	"internal/observe/regions.go": {
 		{"trace-regions-stay", "a region is open for ever after the trace", "^TestTraceRegions$",
-			"\tr.Leave()\n\tif r.On", "\tif r.On"},
+			"\t\tr.Leave()\n\t\tr.On,", "\t\tr.On,"},
 	},
 	"internal/observe/running.go": {
 		{"probe-fault-not-counted", "callbacks that panic are not counted", "^TestMetricsCountFaults$",

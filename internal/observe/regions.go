@@ -19,32 +19,23 @@ const (
 	Microtasks
 	Sleep
 	Descriptors
-	phases
 )
 
-var phaseNames = [phases]string{"timers", "internal", "tasks", "microtasks", "sleep", "descriptors"}
+var phaseNames = [...]string{"timers", "internal", "tasks", "microtasks", "sleep", "descriptors"}
 
 // Regions mark the phases of a tick while a trace is written. The loop asks once a tick whether a trace is being written. Only
 // the loop's goroutine touches them.
 type Regions struct {
 	On      bool // a trace is written, as far as the loop knows
 	current *trace.Region
-	names   [phases]string
+	loop    uint64 // the number of the loop
 }
 
-// Look notices that a trace has begun or ended. Each tick of the loop with that ID begins with it.
+// Look notices that a trace has begun or ended. Each tick of the loop with that number begins with it.
 func (r *Regions) Look(loop uint64) {
 	if trace.IsEnabled() != r.On {
-		r.change(loop)
-	}
-}
-
-func (r *Regions) change(loop uint64) {
-	r.Leave()
-	if r.On = !r.On; r.On && r.names[0] == "" {
-		for i, name := range phaseNames {
-			r.names[i] = fmt.Sprintf("loop %d: %s", loop, name)
-		}
+		r.Leave()
+		r.On, r.loop = !r.On, loop
 	}
 }
 
@@ -57,7 +48,7 @@ func (r *Regions) Enter(p Phase) {
 
 func (r *Regions) begin(p Phase) {
 	r.Leave()
-	r.current = trace.StartRegion(context.Background(), r.names[p])
+	r.current = trace.StartRegion(context.Background(), fmt.Sprintf("loop %d: %s", r.loop, phaseNames[p]))
 }
 
 // Leave ends the region that has begun.

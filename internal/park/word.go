@@ -98,45 +98,28 @@ type StateWord struct {
 // Load returns the word at some moment during the call.
 func (s *StateWord) Load() Word { return Word(s.w.Load()) }
 
-// change replaces from by next if ok allows this step and the word is still from. It tells whether it did.
-func (s *StateWord) change(from, next Word, ok bool) bool {
+// take takes a step, if it may be taken and no other is taken meanwhile. It tells whether it did.
+func (s *StateWord) take(step func(Word) (Word, bool)) bool {
+	from := s.Load()
+	next, ok := step(from)
 	return ok && s.w.CompareAndSwap(uint32(from), uint32(next))
 }
 
 // Start claims the loop for the one Run.
-func (s *StateWord) Start() bool {
-	from := s.Load()
-	next, ok := from.Start()
-	return s.change(from, next, ok)
-}
+func (s *StateWord) Start() bool { return s.take(Word.Start) }
 
 // Sleep commits the loop to sleep; it fails when the loop is ending.
-func (s *StateWord) Sleep() bool {
-	from := s.Load()
-	next, ok := from.Sleep()
-	return s.change(from, next, ok)
-}
+func (s *StateWord) Sleep() bool { return s.take(Word.Sleep) }
 
 // Rest commits an ending loop to sleep; it fails when the loop is closed.
-func (s *StateWord) Rest() bool {
-	from := s.Load()
-	next, ok := from.Rest()
-	return s.change(from, next, ok)
-}
+func (s *StateWord) Rest() bool { return s.take(Word.Rest) }
 
-// Wake claims the wake-up of a sleeping loop: of all callers one succeeds.
-func (s *StateWord) Wake() bool {
-	from := s.Load()
-	next, ok := from.Wake()
-	return s.change(from, next, ok) // if it fails, another goroutine has claimed the wake-up, as every change of this word by others does
-}
+// Wake claims the wake-up of a sleeping loop: of all callers one succeeds. If another step is taken meanwhile, it has ended the
+// sleep: so does every step that others take.
+func (s *StateWord) Wake() bool { return s.take(Word.Wake) }
 
 // Exit ends a loop that nothing keeps alive; it fails when another caller has ended it.
-func (s *StateWord) Exit() bool {
-	from := s.Load()
-	next, ok := from.Exit()
-	return s.change(from, next, ok)
-}
+func (s *StateWord) Exit() bool { return s.take(Word.Exit) }
 
 // Terminate asks for the end and returns the word that it found. ok tells whether this call took the step.
 func (s *StateWord) Terminate(cause Word) (from Word, ok bool) {
@@ -146,7 +129,7 @@ func (s *StateWord) Terminate(cause Word) (from Word, ok bool) {
 		if !ok {
 			return from, false
 		}
-		if s.change(from, next, ok) {
+		if s.w.CompareAndSwap(uint32(from), uint32(next)) {
 			return from, true
 		}
 	}
@@ -155,7 +138,7 @@ func (s *StateWord) Terminate(cause Word) (from Word, ok bool) {
 // Terminated ends the loop. Only the owner of an ending loop calls it. It tries again if a Close comes in between.
 func (s *StateWord) Terminated() {
 	for {
-		if from := s.Load(); s.change(from, from.Terminated(), true) {
+		if from := s.Load(); s.w.CompareAndSwap(uint32(from), uint32(from.Terminated())) {
 			return
 		}
 	}

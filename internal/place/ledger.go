@@ -40,15 +40,7 @@ type Entry struct {
 }
 
 // Put notes when and where something was created.
-func (g *Ledger) Put(at Shelf, key any, since int64, from *Place) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.put++
-	g.notes[at].Put(key, Entry{Since: max(since, 1), From: from, turn: g.put})
-}
+func (g *Ledger) Put(at Shelf, key any, since int64, from *Place) { g.Tell(at, key, since, from, "") }
 
 // Tell notes what something is doing now. since counts only in the first call for a key, and from only if it is not nil.
 func (g *Ledger) Tell(at Shelf, key any, since int64, from *Place, doing string) {
