@@ -24,9 +24,8 @@ const busy = ms => { for (const t = performance.now(); performance.now() - t < m
 const io = f => require('fs').stat('.', f);
 const resolvers = () => { let a, b; const p = new Promise((x, y) => { a = x; b = y }); return [p, a, b] };
 const sleep = (ms, v) => new Promise(resolve => after(ms, () => resolve(v)));
-const value = s => v => { log(s + v); return v }, caught = s => e => { log(s + e.message) };
+const caught = s => e => { log(s + e.message) };
 const fail = s => { throw new Error(s) }, failed = s => Promise.reject(new Error(s));
-const count = (s, n) => { let p = Promise.resolve(); for (let i = 1; i <= n; i++) p = p.then(says(s + i)) };
 process.on('unhandledRejection', e => log('unhandled ' + e.message));
 process.on('exit', () => console.log(JSON.stringify(all)));
 `

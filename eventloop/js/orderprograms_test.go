@@ -19,15 +19,6 @@ type program struct {
 
 // order has programs with one possible order only.
 var order = []program{
-	{"everything that is set at once",
-		`after(30, says('timer')); soon(says('immediate')); job(says('job')); tick(says('tick'))`,
-		func(w *world) {
-			w.timeout(30, w.says("timer"))
-			w.immediate(w.says("immediate"))
-			w.microtask(w.says("job"))
-			w.tick(w.says("tick"))
-		},
-		[]string{"tick", "job", "immediate", "timer"}},
 	{"timers by delay, equal ones in order",
 		`after(40, says('a')); after(20, says('b')); after(40, says('c')); after(20, says('d'))`,
 		func(w *world) {
@@ -243,46 +234,6 @@ var order = []program{
 			t.DispatchEvent(js.NewEvent("x"))
 		},
 		[]string{"once", "kept", "main", "kept", "job"}},
-	{"a chain of sleeps beside an interval",
-		`sleep(30).then(() => { log('a'); return sleep(40, 'b') }).then(value('')).then(() => sleep(45)).finally(says('f'))
-			.then(says('c'));
-		 let n = 0; const i = every(50, () => { log('i'); if (++n == 3) clearInterval(i) })`,
-		func(w *world) {
-			w.sleep(30, nil).Then(func(any) (any, error) { w.say("a"); return w.sleep(40, "b"), nil }, nil).
-				Then(w.value(""), nil).
-				Then(func(any) (any, error) { return w.sleep(45, nil), nil }, nil).Finally(w.finally("f")).
-				Then(w.then("c"), nil)
-			n := 0
-			var i js.ID
-			i = w.interval(50, func() {
-				w.say("i")
-				if n++; n == 3 {
-					w.ClearInterval(i)
-				}
-			})
-		},
-		[]string{"a", "i", "b", "i", "f", "c", "i"}},
-	{"an async function is a chain",
-		`(async () => { log('a'); await null; log('b'); await sleep(5); log('c'); await new Promise(tick); log('d') })()
-			.then(says('end'));
-		 after(5, () => { log('timer'); tick(says('t')) }); job(says('j'))`,
-		func(w *world) {
-			done, finish, _ := w.WithResolvers()
-			w.say("a")
-			w.Resolve(nil).Then(doing(func() {
-				w.say("b")
-				w.sleep(5, nil).Then(doing(func() {
-					w.say("c")
-					ticked, resolve, _ := w.WithResolvers()
-					w.tick(func() { resolve(nil) })
-					ticked.Then(doing(func() { w.say("d"); finish(nil) }), nil)
-				}), nil)
-			}), nil)
-			done.Then(w.then("end"), nil)
-			w.timeout(5, func() { w.say("timer"); w.tick(w.says("t")) })
-			w.microtask(w.says("j"))
-		},
-		[]string{"a", "b", "j", "timer", "t", "c", "d", "end"}},
 	{"one that an immediate handles is not",
 		`const p = failed('e'); soon(() => { log('immediate'); p.catch(caught('got ')) }); job(says('j'))`,
 		func(w *world) {
@@ -305,22 +256,4 @@ var order = []program{
 			w.tick(func() { w.must(0, c.Abort(errors.New("enough"))); w.say("aborted"); w.tick(w.says("t")) })
 		},
 		[]string{"listener", "aborted", "t", "got enough", "race enough"}},
-	{"event listeners settle promises",
-		`const t = new EventTarget(), [p, resolve] = resolvers(); p.then(says('p1')).then(says('p2'));
-		 t.addEventListener('x', e => { log('x'); resolve(); tick(says('tick')) }, { once: true });
-		 t.addEventListener('x', () => { log('y'); p.then(says('p3')) });
-		 after(1, () => { t.dispatchEvent(new Event('x')); log('end') })`,
-		func(w *world) {
-			t := w.NewEventTarget()
-			p, resolve, _ := w.WithResolvers()
-			p.Then(w.then("p1"), nil).Then(w.then("p2"), nil)
-			t.AddEventListener("x", js.NewEventListener(func(*js.Event) {
-				w.say("x")
-				resolve(nil)
-				w.tick(w.says("tick"))
-			}), js.Once())
-			t.AddEventListener("x", js.NewEventListener(func(*js.Event) { w.say("y"); p.Then(w.then("p3"), nil) }))
-			w.timeout(1, func() { t.DispatchEvent(js.NewEvent("x")); w.say("end") })
-		},
-		[]string{"x", "y", "end", "tick", "p1", "p3", "p2"}},
 }

@@ -15,23 +15,10 @@ func (w *world) then(s string) func(any) (any, error) {
 	return func(any) (any, error) { w.say(s); return nil, nil }
 }
 
-// value returns a handler that says a word and the value, and passes that on.
-func (w *world) value(s string) func(any) (any, error) {
-	return func(v any) (any, error) { w.say(fmt.Sprint(s, v)); return v, nil }
-}
-
 // caught returns a handler that says a word and the error.
 func (w *world) caught(s string) func(error) (any, error) {
 	return func(err error) (any, error) { w.say(s + err.Error()); return nil, nil }
 }
-
-// doing returns a handler that does something.
-func doing(fn func()) func(any) (any, error) {
-	return func(any) (any, error) { fn(); return nil, nil }
-}
-
-// finally returns a function for Finally that says a word.
-func (w *world) finally(s string) func() error { return func() error { w.say(s); return nil } }
 
 func (w *world) failed(s string) *eventloop.Promise { return w.Reject(errors.New(s)) }
 

@@ -40,45 +40,6 @@ var pairs = map[string]func(l *eventloop.Loop) [2]func() error{
 	},
 }
 
-// Pairs that switch for ever keep neither other work waiting nor the loop from its end.
-func TestEndlessPairs(t *testing.T) {
-	for name, pair := range pairs {
-		t.Run(name, func(t *testing.T) {
-			l := start(t)
-			ended := make(chan error, 2)
-			for _, turn := range pair(l) {
-				_, err := threadlet.Go(l, func() {
-					err := turn()
-					for ; err == nil; err = turn() {
-					}
-					ended <- err
-				})
-				require.NoError(t, err)
-			}
-			for range scale(2, 5, 20) {
-				for what, submit := range map[string]func(func()) error{
-					"task": l.Submit, "internal": l.SubmitInternal, "microtask": l.ScheduleMicrotask,
-					"timer":     func(fn func()) error { _, err := l.ScheduleTimer(time.Millisecond, fn); return err },
-					"threadlet": func(fn func()) error { _, err := threadlet.Go(l, fn); return err },
-					"sleeper": func(fn func()) error {
-						_, err := threadlet.Go(l, func() { _ = threadlet.Sleep(time.Millisecond); fn() })
-						return err
-					},
-				} {
-					ran := make(chan struct{})
-					require.NoError(t, submit(func() { close(ran) }), what)
-					<-ran
-				}
-			}
-			require.Len(t, threadlet.Threadlets(l), 2)
-			require.NoError(t, l.Shutdown(background))
-			for range 2 {
-				require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
-			}
-		})
-	}
-}
-
 // How many threadlets may run before a due timer, an external task, and work that goes before threadlets: that does not
 // depend on how many are ready.
 func TestSwitchesAreCounted(t *testing.T) {

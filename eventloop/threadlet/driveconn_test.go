@@ -6,6 +6,7 @@ package threadlet_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,29 +15,46 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// Pairs that switch for ever keep no connection waiting.
-func TestEndlessPairsBesideConnections(t *testing.T) {
+// Pairs that switch for ever keep no other work and no connection waiting, nor the loop from its end.
+func TestEndlessPairs(t *testing.T) {
 	for name, pair := range pairs {
 		t.Run(name, func(t *testing.T) {
 			unchanged(t)
 			l := start(t)
+			ended := make(chan error, 2)
 			for _, turn := range pair(l) {
 				_, err := threadlet.Go(l, func() {
-					for turn() == nil {
+					err := turn()
+					for ; err == nil; err = turn() {
 					}
+					ended <- err
 				})
 				require.NoError(t, err)
 			}
 			c := dial(t, listen(t, l, "tcp", echo))
-			for p, rounds := make([]byte, 1), byte(scale(5, 10, 100)); p[0] < rounds; p[0]++ {
-				want := p[0]
-				_, err := c.Write(p)
+			for range scale(2, 5, 20) {
+				_, err := c.Write([]byte("x"))
 				require.NoError(t, err)
-				_, err = c.Read(p)
+				_, err = c.Read(make([]byte, 1))
 				require.NoError(t, err)
-				require.Equal(t, want, p[0])
+				for what, submit := range map[string]func(func()) error{
+					"task": l.Submit, "internal": l.SubmitInternal, "microtask": l.ScheduleMicrotask,
+					"timer":     func(fn func()) error { _, err := l.ScheduleTimer(time.Millisecond, fn); return err },
+					"threadlet": func(fn func()) error { _, err := threadlet.Go(l, fn); return err },
+					"sleeper": func(fn func()) error {
+						_, err := threadlet.Go(l, func() { _ = threadlet.Sleep(time.Millisecond); fn() })
+						return err
+					},
+				} {
+					ran := make(chan struct{})
+					require.NoError(t, submit(func() { close(ran) }), what)
+					<-ran
+				}
 			}
-			require.NoError(t, l.Close())
+			require.NoError(t, l.Shutdown(background))
+			for range 2 {
+				require.ErrorIs(t, <-ended, eventloop.ErrLoopTerminated)
+			}
 		})
 	}
 }

@@ -315,27 +315,6 @@ func TestStopAmidReplies(t *testing.T) {
 	}
 }
 
-// TestStopAmidFlood: clients that send without end do not put off the end.
-func TestStopAmidFlood(t *testing.T) {
-	i := serve(t, usual, new(memory))
-	for range 8 {
-		c := i.dial()
-		c.want("PONG", "PING")
-		go func() { _, _ = io.Copy(io.Discard, c.in) }()
-		go func() {
-			for pings := bytes.Repeat(resp.AppendRequest(nil, "PING"), 1000); ; {
-				if _, err := c.Write(pings); err != nil {
-					return
-				}
-			}
-		}()
-	}
-	i.until("ten thousand commands", func() bool { return i.s.commands > 10_000 })
-	if err := flow.StopGracefully(context.Background(), i.group, patience); err != nil {
-		t.Error(err)
-	}
-}
-
 // process starts the server in a process of its own, with a file, and returns its address.
 func process(t *testing.T, file, fsync string) (cmd *exec.Cmd, addr string) {
 	cmd = exec.CommandContext(t.Context(), os.Args[0], "-addr", "127.0.0.1:0", "-append", file, "-fsync", fsync)

@@ -413,25 +413,3 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// All clients go on when the fsync is done that they wait for, which is no overload to report.
-func TestManyWaitForAnFsync(t *testing.T) {
-	o := usual
-	o.fsync, o.maxClients = "always", 2000
-	i := serve(t, o, &memory{})
-	went := 0
-	i.on(func() {
-		i.s.log.append(0, [][]byte{[]byte("SET"), []byte("a"), []byte("b")})
-		for range 2 * o.maxClients {
-			_, err := threadlet.Go(i.group.Loop(0), func() {
-				if i.s.log.barrier() == nil {
-					went++
-				}
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	i.until("all to go on", func() bool { return went == 2*o.maxClients })
-}

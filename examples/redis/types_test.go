@@ -1,6 +1,6 @@
 package main
 
-// Tables while they are scanned, what bursts leave, and patterns.
+// Tables while they are scanned, and patterns.
 
 import (
 	"fmt"
@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/turnloop/turnloop/internal/slim"
 )
 
 // state is everything that a server holds.
@@ -86,33 +84,6 @@ func TestScan(t *testing.T) {
 		}
 		if len(stays) > 0 {
 			t.Fatalf("%v are not seen", stays)
-		}
-	}
-}
-
-// A burst leaves no large maps behind, neither of keys nor of what clients wait for: PUBLISH and FLUSHALL go through them.
-func TestBurstsLeaveSmallMaps(t *testing.T) {
-	s := loopless(t)
-	c := s.newClient(nil)
-	all := &s.databases[0].entries.places
-	for i := range 1000 {
-		k := fmt.Sprint(i)
-		c.answer("SET", k, "x")
-		c.answer("WATCH", k)
-		s.patterns.add(k, c)
-	}
-	if all.Room() < 1000 || s.databases[0].watched.Room() < 1000 || len(s.patterns.in("7")) != 1 {
-		t.Fatal("the burst has not come")
-	}
-	c.answer("UNWATCH")
-	for i := range 999 {
-		k := fmt.Sprint(i)
-		c.answer("DEL", k)
-		s.patterns.remove(k, c)
-	}
-	for name, room := range map[string]int{"keys": all.Room(), "watched": s.databases[0].watched.Room(), "patterns": s.patterns.Room()} {
-		if room > slim.Keep {
-			t.Errorf("%s: room for %d", name, room)
 		}
 	}
 }

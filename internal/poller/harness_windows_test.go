@@ -9,10 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/windows"
-
-	"github.com/turnloop/turnloop/internal/beat"
-	"github.com/turnloop/turnloop/internal/loopapi"
-	"github.com/turnloop/turnloop/internal/poller"
 )
 
 func TestMain(m *testing.M) {
@@ -74,10 +70,6 @@ func receive(fd int) error {
 	return windows.WSARecv(windows.Handle(fd), &windows.WSABuf{Len: 1, Buf: new(byte)}, 1, &n, &flags, nil, nil)
 }
 
-func put(t *testing.T, fd int) { require.NoError(t, send(fd)) }
-
-func take(t *testing.T, fd int) { require.NoError(t, receive(fd)) }
-
 func shut(t *testing.T, fd int) { require.NoError(t, windows.Closesocket(windows.Handle(fd))) }
 
 func reset(t *testing.T, fd int) { linger(t, fd); shut(t, fd) }
@@ -88,36 +80,4 @@ func linger(t *testing.T, fd int) {
 	result, _, err := setsockopt.Call(uintptr(fd), windows.SOL_SOCKET, windows.SO_LINGER,
 		uintptr(unsafe.Pointer(&option)), unsafe.Sizeof(option))
 	require.Zero(t, result, "setsockopt: %v", err)
-}
-
-type tags = map[uint32]loopapi.IOEvents
-
-// ready returns the events that are ready now.
-func ready(t *testing.T, p *poller.Poller) tags {
-	t.Helper()
-	events, err := p.Wait(0)
-	require.NoError(t, err)
-	merged := tags{}
-	for _, e := range events {
-		merged[e.Tag] |= e.Events
-	}
-	return merged
-}
-
-// becomes waits until the poller reports want: an operation on one socket takes some time to reach the other.
-func becomes(t *testing.T, p *poller.Poller, want tags, what string) {
-	t.Helper()
-	var got tags
-	if !beat.Until(func() bool { got = ready(t, p); return len(got) == len(want) && equal(got, want) }) {
-		require.Equal(t, want, got, what)
-	}
-}
-
-func equal(a, b tags) bool {
-	for tag, events := range a {
-		if b[tag] != events {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }

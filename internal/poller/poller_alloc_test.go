@@ -1,4 +1,4 @@
-//go:build !race && (linux || darwin || dragonfly || freebsd || netbsd || openbsd)
+//go:build !race && (linux || darwin || dragonfly || freebsd || netbsd || openbsd || windows)
 
 package poller_test
 

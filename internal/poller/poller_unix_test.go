@@ -20,13 +20,6 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-const (
-	read   = loopapi.EventRead
-	write  = loopapi.EventWrite
-	failed = loopapi.EventError
-	hangup = loopapi.EventHangup
-)
-
 // pair makes a connected pair of non-blocking stream sockets.
 func pair(t *testing.T) (a, b int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -38,59 +31,15 @@ func pair(t *testing.T) (a, b int) {
 	return fds[0], fds[1]
 }
 
-func put(t *testing.T, fd int) {
+// send writes a byte. Any goroutine may call it.
+func send(fd int) error {
 	_, err := unix.Write(fd, []byte{1})
-	require.NoError(t, err)
+	return err
 }
 
-func take(t *testing.T, fd int) {
+func receive(fd int) error {
 	_, err := unix.Read(fd, make([]byte, 1))
-	require.NoError(t, err)
-}
-
-// ready returns the events that are ready now, merged by tag.
-func ready(t *testing.T, p *poller.Poller) map[uint32]loopapi.IOEvents {
-	t.Helper()
-	events, err := p.Wait(0)
-	require.NoError(t, err)
-	merged := map[uint32]loopapi.IOEvents{}
-	for _, e := range events {
-		merged[e.Tag] |= e.Events
-	}
-	return merged
-}
-
-type tags = map[uint32]loopapi.IOEvents
-
-func TestReadiness(t *testing.T) {
-	p := open(t)
-	a, b := pair(t)
-
-	require.NoError(t, p.Add(a, read, 7))
-	require.Empty(t, ready(t, p))
-	put(t, b)
-	put(t, b)
-	require.Equal(t, tags{7: read}, ready(t, p))
-	take(t, a)
-	require.Equal(t, tags{7: read}, ready(t, p), "there is more to read: the level counts, not the edge")
-	take(t, a)
-	require.Empty(t, ready(t, p))
-
-	require.NoError(t, p.Modify(a, read, read|write, 8))
-	require.Equal(t, tags{8: write}, ready(t, p))
-	put(t, b)
-	require.Equal(t, tags{8: read | write}, ready(t, p))
-	require.NoError(t, p.Modify(a, read|write, write, 9))
-	require.Equal(t, tags{9: write}, ready(t, p))
-	require.NoError(t, p.Modify(a, write, 0, 10))
-	require.Empty(t, ready(t, p))
-	require.NoError(t, p.Modify(a, 0, read, 11))
-	require.Equal(t, tags{11: read}, ready(t, p))
-
-	require.NoError(t, p.Remove(a, read))
-	require.Empty(t, ready(t, p))
-	require.NoError(t, p.Add(a, read, 1<<32-1))
-	require.Equal(t, tags{1<<32 - 1: read}, ready(t, p), "all bits of a tag come back")
+	return err
 }
 
 // A Wait that has begun returns a descriptor that is added, or becomes ready, meanwhile.
@@ -173,24 +122,6 @@ func TestBusyThenIdle(t *testing.T) {
 			take(t, a)
 		}
 	}
-}
-
-// More descriptors than one Wait returns are all returned in the end.
-func TestMoreThanABatch(t *testing.T) {
-	p := open(t)
-	const n = 300
-	for i := range uint32(n) {
-		a, b := pair(t)
-		put(t, b)
-		require.NoError(t, p.Add(a, read, i+1))
-	}
-	seen := map[uint32]bool{}
-	for round := 0; len(seen) < n && round < 1000; round++ {
-		for tag := range ready(t, p) {
-			seen[tag] = true
-		}
-	}
-	require.Len(t, seen, n)
 }
 
 func TestHangup(t *testing.T) {

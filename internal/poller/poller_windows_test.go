@@ -3,7 +3,6 @@ package poller_test
 // Tests of the poller on Windows.
 
 import (
-	"maps"
 	"os"
 	"runtime"
 	"sync"
@@ -20,13 +19,6 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-const (
-	read   = loopapi.EventRead
-	write  = loopapi.EventWrite
-	failed = loopapi.EventError
-	hangup = loopapi.EventHangup
-)
-
 var (
 	kernel      = windows.NewLazySystemDLL("kernel32.dll")
 	winsock     = windows.NewLazySystemDLL("ws2_32.dll")
@@ -34,38 +26,6 @@ var (
 	ioctlsocket = winsock.NewProc("ioctlsocket")
 	setsockopt  = winsock.NewProc("setsockopt")
 )
-
-func TestReadiness(t *testing.T) {
-	p := open(t)
-	a, b := pair(t)
-
-	require.NoError(t, p.Add(a, read, 7))
-	require.Empty(t, ready(t, p))
-	put(t, b)
-	put(t, b)
-	becomes(t, p, tags{7: read}, "there is something to read")
-	take(t, a)
-	becomes(t, p, tags{7: read}, "there is more to read: the level counts, not the edge")
-	require.Equal(t, tags{7: read}, ready(t, p), "and goes on to count")
-	take(t, a)
-	require.Empty(t, ready(t, p))
-
-	require.NoError(t, p.Modify(a, read, read|write, 8))
-	becomes(t, p, tags{8: write}, "there is room to write")
-	put(t, b)
-	becomes(t, p, tags{8: read | write}, "both")
-	require.NoError(t, p.Modify(a, read|write, write, 9))
-	require.Equal(t, tags{9: write}, ready(t, p))
-	require.NoError(t, p.Modify(a, write, 0, 10))
-	require.Empty(t, ready(t, p))
-	require.NoError(t, p.Modify(a, 0, read, 11))
-	becomes(t, p, tags{11: read}, "it is watched again")
-
-	require.NoError(t, p.Remove(a, read))
-	require.Empty(t, ready(t, p))
-	require.NoError(t, p.Add(a, read, 1<<32-1))
-	becomes(t, p, tags{1<<32 - 1: read}, "all bits of a tag come back")
-}
 
 // A Wait that has begun returns a socket that is added, changed, or becomes ready, meanwhile.
 func TestReadinessWhileWaiting(t *testing.T) {
@@ -133,19 +93,6 @@ func TestHangup(t *testing.T) {
 		becomes(t, p, tags{2: wanted | failed | hangup}, "a connection that was reset is reported, asked for or not")
 		require.NoError(t, p.Remove(a, wanted))
 	}
-}
-
-// More sockets than one Wait returns are all returned in the end.
-func TestMoreThanABatch(t *testing.T) {
-	p := open(t)
-	const n = 300
-	for i := range uint32(n) {
-		a, b := pair(t)
-		put(t, b)
-		require.NoError(t, p.Add(a, read, i+1))
-	}
-	seen := tags{}
-	beat.Eventually(t, func() bool { maps.Copy(seen, ready(t, p)); return len(seen) == n }, "all sockets")
 }
 
 // Wait finds a ready socket behind a whole batch of removed ones: it would not be reported again.
@@ -326,16 +273,4 @@ func TestHandlesAreReleased(t *testing.T) {
 		require.NoError(t, p.Close())
 	}
 	require.Less(t, count(), before+n/2, "the runtime's threads may have got some")
-}
-
-func TestNothingAllocates(t *testing.T) {
-	p := open(t)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		_ = p.Wake()
-		_, _ = p.Wait(forever)
-	}), "a wake-up")
-	a, b := pair(t)
-	put(t, b)
-	require.NoError(t, p.Add(a, read, 1))
-	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = p.Wait(forever) }), "an event")
 }

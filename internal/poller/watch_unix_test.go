@@ -17,53 +17,6 @@ import (
 	"github.com/turnloop/turnloop/internal/poller"
 )
 
-// The watch reports descriptors that become ready after a Wait that found nothing: by data, by registration, by a change
-// of the watched events.
-func TestWatch(t *testing.T) {
-	rounds := 10_000
-	if runtime.GOMAXPROCS(0) == 1 {
-		rounds = 1000
-	}
-	if testing.Short() {
-		rounds = 200
-	}
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	noticed, stop := watch(t, p)
-	defer stop()
-	until := func(want tags) {
-		for {
-			got := ready(t, p)
-			if len(got) > 0 {
-				require.Equal(t, want, got)
-				return
-			}
-			notice(t, noticed)
-		}
-	}
-	for range rounds {
-		go unix.Write(b, []byte{1})
-		until(tags{1: read})
-		take(t, a)
-		require.Empty(t, ready(t, p))
-	}
-	for range rounds {
-		go p.Modify(a, read, read|write, 1)
-		until(tags{1: write})
-		require.NoError(t, p.Modify(a, read|write, read, 1))
-		require.Empty(t, ready(t, p))
-	}
-	c, d := pair(t)
-	put(t, d)
-	for tag := uint32(2); tag < uint32(rounds); tag++ {
-		go p.Add(c, read, tag)
-		until(tags{tag: read})
-		require.NoError(t, p.Remove(c, read))
-		require.Empty(t, ready(t, p))
-	}
-}
-
 // A watch that was stopped is silent, and another may follow. Neither leaves anything behind.
 func TestWatchStops(t *testing.T) {
 	p := open(t)

@@ -13,53 +13,6 @@ import (
 	"github.com/turnloop/turnloop/internal/beat"
 )
 
-// The watch reports sockets that become ready after a Wait that found nothing: by data, by registration, by a change of
-// the watched events.
-func TestWatch(t *testing.T) {
-	rounds := 1000
-	if testing.Short() {
-		rounds = 100
-	}
-	p := open(t)
-	a, b := pair(t)
-	require.NoError(t, p.Add(a, read, 1))
-	noticed, stop := watch(t, p)
-	defer stop()
-	until := func(want tags) {
-		t.Helper()
-		for {
-			if got := ready(t, p); len(got) > 0 {
-				require.Equal(t, want, got)
-				return
-			}
-			notice(t, noticed)
-		}
-	}
-	sent := make(chan error)
-	for range rounds {
-		go func() { sent <- send(b) }()
-		until(tags{1: read})
-		until(tags{1: read})
-		take(t, a)
-		require.Empty(t, ready(t, p))
-		require.NoError(t, <-sent) // before the next: of two at once, Wine refuses one
-	}
-	for range rounds {
-		go p.Modify(a, read, read|write, 1)
-		until(tags{1: write})
-		require.NoError(t, p.Modify(a, read|write, read, 1))
-		require.Empty(t, ready(t, p))
-	}
-	c, d := pair(t)
-	put(t, d)
-	for tag := uint32(2); tag < uint32(rounds); tag++ {
-		go p.Add(c, read, tag)
-		until(tags{tag: read})
-		require.NoError(t, p.Remove(c, read))
-		require.Empty(t, ready(t, p))
-	}
-}
-
 // A stopped watch is silent, and another one may follow. The events that it has taken, and a wake-up, are not lost.
 func TestWatchStops(t *testing.T) {
 	p := open(t)

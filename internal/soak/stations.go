@@ -64,7 +64,7 @@ var (
 
 	programs = []string{"./internal/programs"}
 
-	longThreadlets = []string{"TestEndlessPairs", "TestEndlessPairsBesideConnections", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce", "TestEndedWaitsLeaveNothing", "TestIdentitiesOfTheEnded",
+	longThreadlets = []string{"TestEndlessPairs", "TestFloodAtTheEnd", "TestPlays", "TestComeAndGo", "TestAllAtOnce", "TestEndedWaitsLeaveNothing", "TestIdentitiesOfTheEnded",
 		"TestWritersTakeTurns"}
 
 	// The shortest first.

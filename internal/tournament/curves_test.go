@@ -50,40 +50,8 @@ func BenchmarkOpenLoopRate(b *testing.B) {
 	each(b, func(b *testing.B, c Contestant) { openLoop(b, c, b.N, 5*time.Microsecond) })
 }
 
-// BenchmarkMicrotaskFanout: tasks that queue 1000 microtasks each.
-func BenchmarkMicrotaskFanout(b *testing.B) { each(b, microtaskFanout) }
-
 // BenchmarkBurstMemory: the heap of a loop after a drained burst of 1000000 tasks.
 func BenchmarkBurstMemory(b *testing.B) { each(b, footprintOf(drainedBurst)) }
-
-func microtaskFanout(b *testing.B, c Contestant) {
-	const width = 1000
-	b.ReportAllocs()
-	r := start(b, c)
-	microtasks := r.microtasks()
-	n, left := b.N, 0
-	var fan, microtask func()
-	fan = func() {
-		left = min(n, width)
-		n -= left
-		for range left {
-			r.onLoop(microtasks.ScheduleMicrotask(microtask))
-		}
-	}
-	microtask = func() {
-		if left--; left > 0 {
-			return
-		}
-		if n > 0 {
-			r.onLoop(r.Submit(fan))
-			return
-		}
-		r.done()
-	}
-	b.ResetTimer()
-	r.submit(fan)
-	r.wait()
-}
 
 // drainedBurst takes the whole loop, so that the result is a size and not a difference around zero.
 func drainedBurst(b *testing.B, c Contestant, sums map[string]float64) {

@@ -29,9 +29,6 @@ const schedulerSlices = 300 * time.Millisecond
 // BenchmarkBusyNeighbours: submit one task, wait until it has run, repeat, while GOMAXPROCS other goroutines compute.
 func BenchmarkBusyNeighbours(b *testing.B) { each(b, busyNeighbours) }
 
-// BenchmarkBesideGarbage: the same while another goroutine allocates without end.
-func BenchmarkBesideGarbage(b *testing.B) { each(b, besideGarbage) }
-
 // BenchmarkBusyInternalPriority: from SubmitInternal to the task's start while 10000 external tasks wait and GOMAXPROCS goroutines compute.
 func BenchmarkBusyInternalPriority(b *testing.B) {
 	each(b, func(b *testing.B, c Contestant) {
@@ -79,36 +76,6 @@ func (r *bench) roundTrips() {
 	}
 	r.b.StopTimer()
 	h.report(r.b)
-}
-
-// besideGarbage is BenchmarkPingPongLatency beside a goroutine that allocates without end, so that the collector is at
-// work most of the time, and takes a share of the processors.
-func besideGarbage(b *testing.B, c Contestant) {
-	r := start(b, c)
-	defer allocator()()
-	b.ResetTimer()
-	r.roundTrips()
-}
-
-// allocator starts a goroutine that holds some megabytes of small objects, and replaces them by new ones over and over until
-// leave is called.
-func allocator() (leave func()) {
-	type node struct {
-		_ [56]byte
-		p *byte // so that the collector has to look at it
-	}
-	var stop atomic.Bool
-	var left sync.WaitGroup
-	left.Go(func() {
-		nodes := make([]*node, 1<<17)
-		for i := 0; !stop.Load(); i = (i + 1) % len(nodes) {
-			nodes[i] = &node{p: new(byte)}
-		}
-	})
-	return func() {
-		stop.Store(true)
-		left.Wait()
-	}
 }
 
 // neighbours starts n goroutines that compute until leave is called.

@@ -7,13 +7,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,17 +32,12 @@ func TestMain(m *testing.M) {
 // invoke runs the command in a process of its own, which is interrupted when ctx ends.
 func invoke(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return invokeUntil(t, ctx, os.Interrupt, args...)
-}
-
-func invokeUntil(t *testing.T, ctx context.Context, end os.Signal, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(ctx, exe, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(end) }
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Env = append(os.Environ(), "AS=command", "GORACE=atexit_sleep_ms=0")
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -179,80 +172,6 @@ func TestRunReportsAndResumes(t *testing.T) {
 	}
 	if page, err := os.ReadFile(site); err != nil || strings.Count(string(page), "<h2><a href=") != 2 {
 		t.Errorf("the page of two runs: %v, %d bytes", err, len(page))
-	}
-}
-
-// A hang-up before the plan: the run ends in order, and does not promise what it cannot keep.
-func TestHangUp(t *testing.T) {
-	if signal.Ignored(syscall.SIGHUP) {
-		t.Skip("hang-ups are ignored here, as by nohup, and so by the command too")
-	}
-	out := t.TempDir()
-	ctx, hangUp := context.WithCancel(t.Context())
-	defer hangUp()
-	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(filepath.Join(record.Partial(out), record.RunFile)); err == nil {
-				hangUp()
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	code, _, stderr := invokeUntil(t, ctx, syscall.SIGHUP, "run", "-filter", "BenchmarkSubmit/", "-conformance", "-out", out,
-		"-results", "")
-	if code != exitInterrupted || !strings.Contains(stderr, "starts anew") {
-		t.Errorf("it exits %d and says %s", code, stderr)
-	}
-	run, err := record.Load(record.Partial(out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if run.Rounds != 0 {
-		t.Error("the rounds are fixed")
-	}
-}
-
-// What is not whole, or not what was measured, is told in one line and not reported.
-func TestUnsoundRunsAreRefused(t *testing.T) {
-	whole := recorded.Run(t, recorded.Rows(t, recorded.Container))
-	for what, c := range map[string]struct {
-		spoil func(raw, run string) (string, string)
-		says  string
-	}{
-		"cut off": {func(raw, run string) (string, string) { return raw[:len(raw)/2], run }, "raw.txt is not what was measured: it has"},
-		"a figure changed": {func(raw, run string) (string, string) { return strings.Replace(raw, "16.", "17.", 1), run },
-			"raw.txt is not what was measured: its SHA-256 is"},
-		"run.json empty":     {func(raw, _ string) (string, string) { return raw, "{}" }, "run.json describes no run"},
-		"run.json of a list": {func(raw, _ string) (string, string) { return raw, "[]" }, "run.json"},
-	} {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
-		if code, _, stderr := invoke(t, t.Context(), "report", dir); code != exitOK {
-			t.Fatalf("a sound run: exit %d, %s", code, stderr)
-		}
-		texts := map[string]string{record.RawFile: "", record.RunFile: ""}
-		for name := range texts {
-			text, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts[name] = string(text)
-		}
-		texts[record.RawFile], texts[record.RunFile] = c.spoil(texts[record.RawFile], texts[record.RunFile])
-		for name, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, args := range [][]string{{"report", dir}, {"compare", whole, dir}} {
-			code, stdout, stderr := invoke(t, t.Context(), args...)
-			lines := strings.Split(strings.TrimSpace(stderr), "\n")
-			if code == exitOK || stdout != "" || !strings.Contains(lines[len(lines)-1], c.says) || args[0] == "report" && len(lines) != 1 {
-				t.Errorf("%s: %s exits %d and says %q %q, want %q", what, args[0], code, stdout, stderr, c.says)
-			}
-		}
 	}
 }
 

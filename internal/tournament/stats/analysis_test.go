@@ -80,52 +80,6 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestCountsAreOfWhatIsTold: the three counts are of the rows' verdicts, those that are told are the comparisons', and of a figure that cannot
-// be compared nothing is counted.
-func TestCountsAreOfWhatIsTold(t *testing.T) {
-	for _, name := range append(slices.Clone(recorded.Names), recorded.Six) {
-		a := analysis(t, recorded.Rows(t, name))
-		ahead, behind, open, all, family := 0, 0, 0, 0, 0
-		for _, row := range a.Figures {
-			for impl, cell := range row.Cells {
-				if cell.To == nil {
-					continue
-				}
-				if family++; cell.To.Told {
-					all++
-				}
-				if cell.To.Ratio < row.Against().Ratio {
-					t.Errorf("%s: %s costs less than the best, %s", row.Name, impl, row.Best)
-				}
-			}
-			switch v := row.Against(); {
-			case v == nil:
-			case v.Told && v.Ratio > 1:
-				ahead++
-			case v.Told:
-				behind++
-			default:
-				open++
-			}
-		}
-		for _, l := range a.Loops {
-			for to, v := range l.To {
-				if family++; l.Name < to && v.Told {
-					all++
-				}
-				if l.Name < to {
-					continue
-				}
-				family-- // once for the two
-			}
-		}
-		if ahead != a.Ahead || behind != a.Behind || open != a.Open || all != a.Told || family != a.Comparisons {
-			t.Errorf("%s: ahead %d, behind %d, open %d, told %d of %d; counted %d, %d, %d, %d of %d", name, a.Ahead, a.Behind, a.Open, a.Told, a.Comparisons,
-				ahead, behind, open, all, family)
-		}
-	}
-}
-
 // TestTenfoldIsNeverSilent: whatever the run, a loop that costs ten times as much in a figure is told to.
 func TestTenfoldIsNeverSilent(t *testing.T) {
 	for _, name := range recorded.Names {

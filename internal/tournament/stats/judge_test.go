@@ -262,21 +262,3 @@ func TestToldIsWhatExcludesOne(t *testing.T) {
 		}
 	}
 }
-
-// TestOneNoisyLoopMovesNobody: a loop whose figures jump costs the others nothing.
-func TestOneNoisyLoopMovesNobody(t *testing.T) {
-	f := familyOf(t, recorded.Container)
-	rng := rand.New(rand.NewPCG(5, 5))
-	all := f.draw(rng, f.rounds)
-	before := told(f.judge(t, all, nil)[4:])
-	after := told(f.judge(t, all, func(i int, logs []float64) {
-		for k := range logs {
-			if i < 4 {
-				logs[k] *= 20 * rng.NormFloat64()
-			}
-		}
-	})[4:])
-	if after < before-5 {
-		t.Errorf("of the others %d are told, %d before", after, before)
-	}
-}
