@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 )
@@ -94,6 +96,26 @@ func (p *Program) machine() goja.Value {
 		}
 	}
 	return p.plain(map[string]any{"uptime": uptime, "total": total, "free": free, "load": []any{load[0], load[1], load[2]}, "interfaces": interfaces})
+}
+
+// zone returns the name of a time zone, or of the local one, with the minutes by which it is ahead of UTC at a time and its letters then;
+// null if there is no such zone.
+func (p *Program) zone(name string, ms float64) goja.Value {
+	at, err := time.Local, error(nil)
+	if name != "" {
+		at, err = time.LoadLocation(name)
+	} else if name = os.Getenv("TZ"); name == "" {
+		link, _ := os.Readlink("/etc/localtime")
+		_, name, _ = strings.Cut(link, "zoneinfo/")
+	}
+	if err != nil {
+		return goja.Null()
+	}
+	letters, offset := time.UnixMilli(int64(ms)).In(at).Zone()
+	if name = strings.TrimPrefix(name, "Etc/"); name == "" || strings.EqualFold(name, "UTC") || name == "GMT" {
+		name = "UTC"
+	}
+	return p.vm.NewArray(name, offset/60, letters)
 }
 
 func (p *Program) ids() goja.Value {

@@ -409,7 +409,7 @@ func (c *Cache) build(file, source string, f format, to api.Format) (*built, err
 	}
 	for _, out := range result.OutputFiles {
 		if strings.HasSuffix(out.Path, ".map") {
-			b.sourceMap = adjust(out.Contents, own+":", ending)
+			b.sourceMap = adjust(out.Contents, own+":", ending, b.unit.esm)
 		} else {
 			b.code = string(out.Contents)
 		}

@@ -92,7 +92,7 @@ func (p *Program) natives() goja.Value {
 		"file": p.fileLater, "begin": p.begin, "follow": p.host.AsyncStore,
 		"spawn": p.spawn, "finish": p.finishChild, "codec": p.codec, "hasher": p.hasher, "pbkdf2": p.pbkdf2,
 		"usage":   func() goja.Value { return p.plain(resources()) },
-		"machine": p.machine, "ids": p.ids, "classOf": p.host.ClassOf,
+		"machine": p.machine, "zone": p.zone, "ids": p.ids, "classOf": p.host.ClassOf,
 		"tty": func(fd int) goja.Value {
 			columns, rows, _ := term.GetSize(fd)
 			return p.plain(map[string]any{"is": term.IsTerminal(fd), "columns": columns, "rows": rows})

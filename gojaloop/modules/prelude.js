@@ -6,25 +6,12 @@ for (const name of ['asyncIterator', 'dispose', 'asyncDispose']) {
 }
 go.asyncIterator = Symbol.asyncIterator
 
-// goja takes the language that toLocaleString is given for a radix. All languages look as English here.
-const fixed = (n, least, most) => {
-	const text = n.toFixed(most)
-	return most > least ? text.replace(new RegExp(`\\.?0{1,${most - least}}$`), '') : text
-}
-Object.defineProperty(Number.prototype, 'toLocaleString', { writable: true, configurable: true, value: { toLocaleString(_, o = {}) {
-	const n = Number(this), percent = o.style === 'percent', money = o.style === 'currency'
-	if (!Number.isFinite(n)) return Number.isNaN(n) ? 'NaN' : n < 0 ? '-∞' : '∞'
-	const least = o.minimumFractionDigits === undefined ? money ? 2 : 0 : o.minimumFractionDigits
-	const most = o.maximumFractionDigits === undefined ? Math.max(least, percent ? 0 : money ? 2 : 3) : o.maximumFractionDigits
-	const [whole, part] = fixed(Math.abs(percent ? n * 100 : n), Math.min(least, most), most).split('.')
-	const text = (o.useGrouping === false ? whole : whole.replace(/\B(?=(\d{3})+$)/g, ',')) + (part === undefined ? '' : '.' + part)
-	const symbol = money ? { USD: '$', EUR: '€', GBP: '£', JPY: '¥' }[o.currency] || o.currency + '\xa0' : ''
-	return (n < 0 || Object.is(n, -0) ? '-' : '') + symbol + text + (percent ? '%' : '')
-} }.toLocaleString })
-const date = d => `${d.getMonth() + 1}/${d.getDate()}/${d.getFullYear()}`
-const time = d => `${d.getHours() % 12 || 12}:${[d.getMinutes(), d.getSeconds()].map(n => `${n}`.padStart(2, '0')).join(':')} ${d.getHours() < 12 ? 'AM' : 'PM'}`
-for (const [name, f] of [['toLocaleDateString', date], ['toLocaleTimeString', time], ['toLocaleString', d => `${date(d)}, ${time(d)}`]]) {
-	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name]() { return Number.isNaN(this.getTime()) ? 'Invalid Date' : f(this) } }[name] })
+// goja takes the language that toLocaleString is given for a radix.
+const intl = () => require('intl')
+Object.defineProperty(globalThis, 'Intl', { get: () => intl().Intl, set(value) { Object.defineProperty(globalThis, 'Intl', { value, writable: true }) }, configurable: true })
+for (const C of [Number, BigInt]) Object.defineProperty(C.prototype, 'toLocaleString', { writable: true, configurable: true, value: { toLocaleString(locales, options) { return intl().number(this.valueOf(), locales, options) } }.toLocaleString })
+for (const name of ['toLocaleDateString', 'toLocaleTimeString', 'toLocaleString']) {
+	Object.defineProperty(Date.prototype, name, { writable: true, configurable: true, value: { [name](locales, options) { return intl().dates[name](this, locales, options) } }[name] })
 }
 const lone = /[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g
 for (const [C, methods] of [[String, { isWellFormed() { return `${this}` === this.toWellFormed() }, toWellFormed() { return `${this}`.replace(lone, c => c.length === 2 ? c : '\ufffd') } }],

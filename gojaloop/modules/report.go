@@ -65,15 +65,23 @@ func (p *Program) where(stack string) string {
 	if !ok {
 		return ""
 	}
+	// Node marks the statement that throws.
+	if before := []rune(text); column <= len(before) {
+		if at := throws.FindStringIndex(string(before[:column-1])); at != nil {
+			column = len([]rune(string(before[:column-1])[:at[0]])) + 1
+		}
+	}
 	return arrow(m[1], line, column, 1, text) + "\n"
 }
+
+var throws = regexp.MustCompile(`\bthrow\s+(?:new\s+)?[\w$.]*$`)
 
 // source returns the text of a source; "" if it is not there.
 func (p *Program) source(name string) string {
 	if text, ok := p.texts[name]; ok {
 		return text
 	}
-	if decoded, err := url.PathUnescape(name); err == nil {
+	if decoded, err := url.PathUnescape(strings.TrimPrefix(name, "file://")); err == nil {
 		name = decoded
 	}
 	if text, ok := p.texts[name]; ok {

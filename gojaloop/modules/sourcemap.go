@@ -4,13 +4,14 @@ package modules
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 )
 
 // adjust changes esbuild's source map to what goja expects. The names of sources lose the namespace in front and the
-// ending. The map gets one more line at the beginning, for the line that the wrapper puts in front of the code.
+// ending, and are URLs if the module is an ES module in a file. The map gets one more line at the beginning, for the line that the wrapper puts in front of the code.
 // Columns count from 1, both those of the code, which goja looks up, and those of the sources, which goja reports.
-func adjust(sourceMap []byte, namespace, ending string) []byte {
+func adjust(sourceMap []byte, namespace, ending string, esm bool) []byte {
 	var m struct {
 		Version  int      `json:"version"`
 		Sources  []string `json:"sources"`
@@ -22,6 +23,9 @@ func adjust(sourceMap []byte, namespace, ending string) []byte {
 	}
 	for i, s := range m.Sources {
 		m.Sources[i] = strings.TrimSuffix(strings.TrimPrefix(s, namespace), ending)
+		if esm && filepath.IsAbs(m.Sources[i]) {
+			m.Sources[i] = toURL(m.Sources[i])
+		}
 	}
 	lines := strings.Split(m.Mappings, ";")
 	first := true
