@@ -35,8 +35,8 @@ type Event struct {
 	Events loopapi.IOEvents
 }
 
-// batch is the largest number of events that one Wait returns.
-const batch = 256
+// batch is the most events that one Wait returns: little more than an owner serves until the next, which tells of the rest again.
+const batch = 64
 
 // contract is the interface of the Poller of every system.
 type contract interface {
