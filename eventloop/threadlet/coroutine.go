@@ -122,8 +122,7 @@ func (c *coroutine) serve() {
 	}
 }
 
-// failed ends a threadlet that has panicked or called runtime.Goexit. It runs in a deferred call, above the threadlet's
-// frames.
+// failed ends a threadlet that has panicked or called runtime.Goexit. It runs in a deferred call, above the threadlet's frames.
 func (c *coroutine) failed(value any) {
 	t := c.t
 	c.t = nil

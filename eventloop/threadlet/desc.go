@@ -169,8 +169,7 @@ func (d *desc) watchLater(events eventloop.IOEvents) error {
 	return nil
 }
 
-// closeLater closes the descriptor at the end of the turn. It is for a handler that has returned, and whose error nobody
-// hears.
+// closeLater closes the descriptor at the end of the turn. It is for a handler that has returned, and whose error nobody hears.
 func (d *desc) closeLater() {
 	if !d.closing.Swap(true) {
 		d.deferWork()

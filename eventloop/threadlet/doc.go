@@ -29,11 +29,10 @@
 // When the function returns, panics or calls runtime.Goexit (as t.FailNow does), the threadlet ends and the loop goes on.
 // A panic is reported as that of a callback is, with the stack of its origin, and [Threadlet.Join] returns it.
 //
-// A loop that is shut down first runs everything that it has accepted. Then each wait that is left, and each later one,
-// returns eventloop.ErrLoopTerminated. A loop that is closed comes to that point at once, and threadlets that have not
-// begun do not begin. A threadlet that waits a thousand times more is unwound: a panic of this package's own runs its
-// deferred functions and ends it, or, if it recovers a thousand of these panics, runtime.Goexit. The loop has ended when all
-// of its threadlets have.
+// A loop that is shut down first runs everything that it has accepted. Then each wait that is left, and each later one, returns
+// eventloop.ErrLoopTerminated. A loop that is closed comes to that point at once, and threadlets that have not begun do not
+// begin. A threadlet that waits a thousand times more is unwound: a panic of this package's own runs its deferred functions and
+// ends it, or, if it recovers a thousand of these panics, runtime.Goexit. The loop has ended when all of its threadlets have.
 //
 // A loop with eventloop.WithAutoExit ends although threadlets wait, if nothing can end their waits: a deadlock. It logs that
 // once, with what each threadlet waits for and its stack; then the waits end as above. A loop without WithAutoExit cannot

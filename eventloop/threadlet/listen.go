@@ -185,7 +185,9 @@ func (ln *listener) accept(sv *service) (*Conn, error) {
 		case passes(failed): // also what the loop needs to watch the listener
 			// A pause waits for no event of the listener. So the loop stops watching the listener, and does not spin.
 			ln.tell(sv, failed)
+			t.more().because = ": " + failed.Error()
 			err = ln.rest(t, pause)
+			t.extra.because = ""
 			pause = min(2*pause, lastPause)
 		case again:
 			err = failed

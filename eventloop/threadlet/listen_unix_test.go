@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -123,6 +124,31 @@ func useUp(t *testing.T) (used []int) {
 	}
 	require.NotEmpty(t, used)
 	return used
+}
+
+// Who asks what keeps a loop alive, in debug mode, hears why accepting pauses, and no more of it when a connection has come.
+func TestActiveTellsOfFailedAccepts(t *testing.T) {
+	l := start(t, eventloop.WithDebug(true), eventloop.WithLogger(slog.New(slog.DiscardHandler)))
+	ln, err := threadlet.Listen(l, "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var heals atomic.Bool
+	threadlet.FailAccepts(ln, func() error {
+		if heals.Load() {
+			return nil
+		}
+		return unix.EMFILE
+	})
+	serving(t, l, func() error { return threadlet.Serve(ln, echo) })
+	client := dial(t, ln.Addr())
+	says := func(text string) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(l.Active(), func(a eventloop.Activity) bool { return strings.HasPrefix(a.Detail, text) })
+		}
+	}
+	beat.Eventually(t, says("waits for a pause of accept: too many open files"), "the error")
+	heals.Store(true)
+	answers(t, client)
+	beat.Eventually(t, says("waits for accept from "), "another wait")
 }
 
 // Whatever accepting fails with, the server either goes on, and says so once, or its listener is closed, and the error is

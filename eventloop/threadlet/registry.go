@@ -52,8 +52,7 @@ var phases = [...]string{fresh: "fresh", running: "running", waiting: "waiting",
 
 // Threadlets returns the threadlets of a loop that have not ended, in the order in which they were made. It resumes each
 // waiting threadlet for a moment to trace its stack, so it costs the loop a stack trace for each. Any goroutine may call it;
-// outside of the loop it blocks until the loop comes to it. Of a loop that has not begun to run, or has ended, it returns
-// none.
+// outside of the loop it blocks until the loop comes to it. Of a loop that has not begun to run, or has ended, it returns none.
 func Threadlets(l *eventloop.Loop) []Info {
 	s := schedulerOf(l)
 	if l.OnLoop() {

@@ -228,8 +228,7 @@ func (s *scheduler) trim(to int) {
 	}
 }
 
-// Reject ends every wait with ErrLoopTerminated, the current ones and all that follow. It tells whether a threadlet is
-// ready.
+// Reject ends every wait with ErrLoopTerminated, the current ones and all that follow. It tells whether a threadlet is ready.
 func (s *scheduler) Reject() bool {
 	s.terminated = true
 	for t := s.eldest; t != nil; t = t.younger {

@@ -62,7 +62,9 @@ func (s *seen) goesOn(t *Threadlet) {
 func (s *seen) suspends(t *Threadlet) {
 	doing := phases[ready]
 	if t.phase == waiting {
-		doing = "waits for " + reasons[t.reason]
+		if doing = "waits for " + reasons[t.reason]; t.extra != nil {
+			doing += t.extra.because
+		}
 	}
 	s.host.Note(t.serial, nil, doing)
 }

@@ -52,10 +52,9 @@ func newService[C net.Conn](handle func(C), opts []ServeOption) (*service, error
 	return sv, nil
 }
 
-// Serve accepts connections and calls handle for each in a threadlet of its own, until the listener is closed or fails; then
-// it returns Accept's error. A listener that fails is closed, and the loop's logger is told. A connection is closed when
-// handle has returned or panicked, unless handle has called [Conn.Idle] or [Shared]. Serve is for threadlets of the
-// listener's loop.
+// Serve accepts connections and calls handle for each in a threadlet of its own, until the listener is closed or fails; then it
+// returns Accept's error. A listener that fails is closed, and the loop's logger is told. A connection is closed when handle
+// has returned or panicked, unless handle has called [Conn.Idle] or [Shared]. Serve is for threadlets of the listener's loop.
 //
 // The connections of this package's listeners are of the type *[Conn]. A listener of another type will do if it accepts from
 // one of these and waits for nothing else; its connections may be of another type, too. Serve returns errors.ErrUnsupported

@@ -88,6 +88,7 @@ type extra struct {
 	timer   eventloop.TimerID  // the timer that ends the wait with timeout; 0 unless it is pending
 	fire    func()             // called by the timer; made when it is first needed
 	timeout error
+	because string // why it pauses; "" if there is no error
 }
 
 func (t *Threadlet) more() *extra {
