@@ -26,6 +26,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 const pages = "../../docs/recipes"
@@ -97,8 +99,16 @@ func TestServerThatDoesNotDrain(t *testing.T) {
 
 func TestJobs(t *testing.T) {
 	program, dir := build(t, "jobs"), t.TempDir()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := free.Addr().String()
+	_ = free.Close()
+	t.Setenv("MONITOR", at)
 	first := start(t, program, dir, strings.NewReader("echo one > one\ntest -f there\n"))
 	first.line("done: echo one > one")
+	shows(t, at, `"Timers":3,"Descriptors":0,"Workers":0,"Waiting":0,`) // one job waits for its next try, beside two schedules
 	first.stop()
 	if left := page(t, filepath.Join(dir, "pending.txt")); left != "test -f there\n" {
 		t.Fatalf("%q is left", left)
@@ -291,6 +301,20 @@ func (p *process) line(prefix string) string {
 	}
 	p.t.Fatalf("the program has ended without %q: %v\n%s", prefix, p.cmd.Wait(), p.errs.String())
 	return ""
+}
+
+// shows waits until a monitor's figures have the text. A job that is tried again passes through states without it.
+func shows(t *testing.T, at, text string) {
+	t.Helper()
+	beat.Eventually(t, func() bool {
+		r, err := http.Get("http://" + at + "/figures")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		said, _ := io.ReadAll(r.Body)
+		return strings.Contains(string(said), text)
+	}, text)
 }
 
 // stop tells the program to end, and checks that it ends without an error.
