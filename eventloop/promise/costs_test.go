@@ -32,6 +32,11 @@ var costRows = []costs.Row{
 	costs.On("Realm.AllSettled", 7, 416, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.AllSettled(p, p) })),
 	costs.On("Realm.Any", 6, 352, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Any(p, p) })),
 	costs.On("Realm.Race", 4, 288, 2, settled(func(r *promise.Realm, p *promise.Promise) { r.Race(p, p) })),
+	costs.On("Owner.Watch", 4, 288, 1, func(e *costs.Env) func() {
+		o := promise.NewOwner(e.Loop, promise.Config{})
+		p := o.Resolved(1)
+		return func() { o.Watch(p, func(any, error) {}) }
+	}),
 	costs.On("Promise.Then", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Then(increment, nil) })),
 	costs.On("Promise.Catch", 1, 80, 1, settled(func(_ *promise.Realm, p *promise.Promise) { p.Catch(func(error) (any, error) { return nil, nil }) })),
 	costs.On("Promise.Finally", 1, 96, 3, settled(func(_ *promise.Realm, p *promise.Promise) { p.Finally(func() error { return nil }) })),
