@@ -59,8 +59,7 @@ type fakePoller struct {
 	most   int64                                                    // failures; 0 is no limit
 	early  func(timeout time.Duration) (cut time.Duration, is bool) // makes waits end early, with nothing
 
-	waited func(found int) // sees what a Wait has found before the loop does
-	waking func()          // goes before a Wake
+	waking func() // goes before a Wake
 
 	mute atomic.Bool // a watch has no turn to tell
 
@@ -163,11 +162,7 @@ func (f *fakePoller) Wait(timeout time.Duration) ([]poller.Event, error) {
 			}
 		}
 	}
-	events, err := f.real.Wait(timeout)
-	if f.waited != nil {
-		f.waited(len(events))
-	}
-	return events, err
+	return f.real.Wait(timeout)
 }
 
 func (p parkingPoller) Park() ([]poller.Event, error) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,32 +13,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/beat"
 )
-
-// A task that blocks its loop until all others have run keeps none of them waiting, also those that came
-// before it.
-func TestGroupTasksPassABlockedLoop(t *testing.T) {
-	for round := range 200 {
-		g := newGroup(t, 2)
-		const n = 100
-		var others sync.WaitGroup
-		others.Add(n)
-		done := make(chan struct{})
-		result := runs(g, context.Background())
-		for k := range n + 1 {
-			if k == round%n {
-				require.NoError(t, g.Submit(func() {
-					others.Wait()
-					close(done)
-				}))
-			} else {
-				require.NoError(t, g.Submit(others.Done))
-			}
-		}
-		beat.Receive(t, done, "tasks behind one that blocks, while a loop is idle")
-		require.NoError(t, g.Shutdown(context.Background()))
-		require.NoError(t, <-result)
-	}
-}
 
 // So does one of a loop's own that goes first in its turn, although the loop was woken for the task of the group.
 func TestGroupTasksPassALoopsOwn(t *testing.T) {

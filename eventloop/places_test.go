@@ -6,7 +6,6 @@ import (
 	"context"
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -30,10 +29,6 @@ func placeOfCatch(p *eventloop.Promise, fn func()) {
 }
 func placeOfFinally(p *eventloop.Promise, fn func()) {
 	p.Finally(func() error { fn(); return nil })
-}
-func placeOfRetry(l *eventloop.Loop, failed func(), attempt chan bool) {
-	flow.Retry(context.Background(), l, flow.Backoff{First: 50 * time.Millisecond, OnRetry: func(int, error, time.Duration) { failed() }},
-		func(context.Context, int) (any, error) { <-attempt; return nil, errWork })
 }
 func placeOfSleep(l *eventloop.Loop) { flow.Sleep(context.Background(), l, time.Hour) }
 func placeOfCall(l *eventloop.Loop, fn func()) {
@@ -108,31 +103,6 @@ func TestPlacesOfWaitsAndQuestions(t *testing.T) {
 	running := make(chan eventloop.Activity, 1)
 	placeOfCall(l, func() { running <- l.Active()[0] })
 	require.Contains(t, (<-running).String(), "placeOfCall at places_test.go:")
-}
-
-// So does what Retry calls on the loop, and its pauses, and its attempts.
-func TestPlacesOfRetries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := observed(t, eventloop.WithDebug(true))
-		running, attempt := make(chan eventloop.Activity), make(chan bool)
-		placeOfRetry(l, func() { running <- l.Active()[0] }, attempt)
-		for range 3 {
-			for _, kind := range []string{"worker", "", "timer"} {
-				var a eventloop.Activity
-				if kind == "" {
-					attempt <- true
-					a = <-running
-				} else {
-					synctest.Wait()
-					a = ofKind(l, kind)[0]
-				}
-				require.Contains(t, a.Detail, "placeOfRetry at places_test.go:", kind)
-			}
-			time.Sleep(time.Second) // longer than the pause
-		}
-		require.NoError(t, l.Close())
-		close(attempt)
-	})
 }
 
 // After a burst of timers debug mode keeps nothing of what it has noted of them.

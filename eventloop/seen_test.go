@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,57 +19,6 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/internal/park"
 )
-
-// Tasks of a group take and wait as long as they do, on a clock that only they move, and those that wait are counted, wherever
-// they wait.
-func TestGroupMetricsOnVirtualTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, 2, eventloop.WithMetrics(true), eventloop.WithDebug(true))
-		result := runs(g, context.Background())
-		synctest.Wait()
-		release := make(chan struct{})
-		for range 2 {
-			require.NoError(t, g.Submit(func() { <-release }))
-			synctest.Wait()
-		}
-		time.Sleep(time.Second)
-		for range 10 {
-			require.NoError(t, g.Submit(func() { time.Sleep(time.Second) }))
-		}
-		time.Sleep(5 * time.Second)
-		m := g.Metrics()
-		require.Equal(t, 10, m.External.Current)
-		require.Zero(t, m.Run)
-		require.InDelta(t, 1.0, m.Utilization, 0.01)
-		var waiting []string
-		for i := range g.Len() {
-			for _, a := range g.Loop(i).Active() {
-				if a.Name == "running" {
-					require.Contains(t, a.Detail, "TestGroupMetricsOnVirtualTime")
-				} else {
-					waiting = append(waiting, a.Kind)
-					require.Equal(t, 5*time.Second, time.Since(a.Since))
-				}
-			}
-		}
-		require.NotEmpty(t, waiting)
-		require.Empty(t, slices.DeleteFunc(waiting, func(kind string) bool { return kind == "task" }))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		err := g.Shutdown(ctx)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Contains(t, err.Error(), "task running")
-		close(release)
-		require.NoError(t, <-result)
-		m = g.Metrics()
-		require.EqualValues(t, 12, m.Run)
-		require.EqualValues(t, 12, m.QueueDelay.Count)
-		require.Equal(t, 2*7*time.Second+10*time.Second, m.Callback.Sum())
-		require.InEpsilon(t, time.Second, m.Callback.P50, 0.02)
-		require.GreaterOrEqual(t, m.QueueDelay.Max, 10*time.Second-time.Second, "five on each, and six seconds before them")
-		require.Less(t, m.QueueDelay.P50, 15*time.Second)
-	})
-}
 
 // The tasks of a group count among those that have waited for one of its loops, and are timed as those of a loop are.
 func TestGroupTasksAreCounted(t *testing.T) {

@@ -143,38 +143,6 @@ func TestPlaceOfSleep(t *testing.T) {
 	require.Zero(t, f.blocking.Load(), "the loop never blocks a thread")
 }
 
-// An event that the watch tells of while a Wait is about to return with nothing is not lost.
-func TestEventBesideAWait(t *testing.T) {
-	f := &fakePoller{}
-	near, far := newPair(t)
-	var armed, told atomic.Bool
-	f.waited = func(found int) {
-		if found > 0 || !armed.CompareAndSwap(true, false) {
-			return
-		}
-		before := f.calls[opNotify].Load()
-		send(far, 1)
-		told.Store(reaches(func() bool { return f.calls[opNotify].Load() > before }))
-	}
-	l := run(t, f)
-	got := make(chan struct{}, 4)
-	require.NoError(t, l.RegisterFD(near, eventloop.EventRead, func(eventloop.IOEvents) {
-		n, _ := receive(near)
-		for range n {
-			got <- struct{}{}
-		}
-	}))
-	for range 20 {
-		eventually(t, asleep(l), "the loop sleeps")
-		armed.Store(true)
-		send(far, 1)
-		eventually(t, func() bool { return len(got) == 2 }, "an event was lost")
-		require.True(t, told.Load())
-		<-got
-		<-got
-	}
-}
-
 // seat is a loop that sleeps in a given place.
 type seat struct {
 	name     string

@@ -99,19 +99,6 @@ func stopsInside(inside bool, s stoppable, ctx context.Context, grace time.Durat
 	return stopped
 }
 
-// A loop that was never run is stopped likewise, and a graceful stop leaves no goroutine behind.
-func TestStopGracefullyUnused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, err := eventloop.New()
-		require.NoError(t, err)
-		ran := false
-		require.NoError(t, l.Submit(func() { ran = true }))
-		require.NoError(t, flow.StopGracefully(context.Background(), l, time.Hour))
-		require.True(t, ran)
-		require.Zero(t, l.Metrics().Workers)
-	}) // which fails if a goroutine stays
-}
-
 // A stop begins nothing: jobs that run are waited for, and those that wait for a worker, or for another attempt, hear that they are
 // not done, at once.
 func TestStopBeginsNothing(t *testing.T) {
@@ -170,22 +157,6 @@ func TestStopBeginsNothing(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What a stop has waited for in vain is what runs, and not what it has never begun.
-func TestStopTellsWhatRuns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := must(eventloop.New(eventloop.WithWorkerLimit(4)))
-		go l.Run(context.Background())
-		for range 100 {
-			l.Promisify(context.Background(), func(context.Context) (any, error) { time.Sleep(time.Hour); return nil, nil })
-		}
-		synctest.Wait()
-		err := flow.StopGracefully(context.Background(), l, 10*time.Second)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.True(t, strings.HasSuffix(err.Error(), " waits for: worker 4 under way"), err)
-		time.Sleep(time.Hour)
-	})
 }
 
 // RunUntil runs until its context ends, or something else ends the loop, and tells how that went; it leaves no goroutine.
