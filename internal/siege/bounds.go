@@ -16,7 +16,6 @@ type bounds struct {
 	gap      time.Duration // the longest gap of any probe
 	closing  time.Duration // from Close to Done
 	shutdown time.Duration // from Shutdown to Done, for a loop that has a processor
-	late     time.Duration // of a timer in a burst, beyond the yardstick
 	times    time.Duration // so many times the yardstick's time is allowed
 	asOne    bool          // the yardstick's worst probe counts for each probe
 }
@@ -25,8 +24,8 @@ type bounds struct {
 // whenever it needs one. The loop is one goroutine where the yardstick is several: while it waits to serve one probe, the
 // others wait as long.
 var (
-	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 20 * time.Millisecond, 2, false}
-	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond, 3, true}
+	strict = bounds{100 * time.Millisecond, 100 * time.Millisecond, time.Second, 2, false}
+	shared = bounds{250 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second, 3, true}
 )
 
 // How many turns on a processor an exchange may take, without neighbours and with them: the caller's, the loop's, perhaps
@@ -79,13 +78,6 @@ func (o *outcome) check(allow bounds) {
 		}
 	}
 	switch o.life {
-	case burst:
-		// A critical timer queues with others of its kind.
-		k, plain := timing, o.plain.gaps[timerProbe]
-		if o.own().has(timerProbe) {
-			k = backlog
-		}
-		o.late(k, "timer", o.gaps[timerProbe], plain, allow, func(b bounds) time.Duration { return b.late + plain })
 	case shutdown, whole:
 		o.late(timing, "Shutdown took", o.end, o.plain.ending(), allow, o.mostEnd)
 	case closing:

@@ -22,16 +22,13 @@ const (
 	shutdown life = "shutdown" // the flood goes on until the end
 	closing  life = "close"
 	whole    life = "whole" // living, and then shutdown
-	burst    life = "burst" // a million calls
 )
 
-var lives = []life{living, shutdown, closing, whole, burst}
+var lives = []life{living, shutdown, closing, whole}
 
 // lives tells whether the flood has a window in which the loop lives, ends whether it goes on until the end.
 func (l life) lives() bool { return l == living || l == whole }
 func (l life) ends() bool  { return l == shutdown || l == closing || l == whole }
-
-const many = 1_000_000 // calls of a burst
 
 // terms are the conditions of a try.
 type terms struct {
@@ -104,21 +101,7 @@ func (c cell) own() (s probeSet) {
 	for _, f := range c.floods() {
 		s |= f.own
 	}
-	if c.tier() == eventloop.TimerCritical {
-		s &^= set(timerProbe)
-	}
 	return s
-}
-
-// tier returns the tier of the timer probe. In a burst of timers that are not critical it is critical: that is what a timer is
-// to be which must not wait behind a million others that are due before it.
-func (c cell) tier() eventloop.TimerTier {
-	timers := func(f *flood) bool { return f.own.has(timerProbe) }
-	critical := func(f *flood) bool { return f.critical }
-	if c.life == burst && slices.ContainsFunc(c.floods(), timers) && !slices.ContainsFunc(c.floods(), critical) {
-		return eventloop.TimerCritical
-	}
-	return eventloop.TimerNormal
 }
 
 func (c cell) free() (s probeSet) {
@@ -187,7 +170,7 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 		return err
 	}
 	memory.site.Store(s)
-	b, err := s.probe(c.tier())
+	b, err := s.probe()
 	if err != nil {
 		return err
 	}
@@ -196,13 +179,9 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 	}
 	stopNeighbours := compute(c.neighbours * c.procs)
 	b.reset()
-	calls := 0
-	if c.life == burst {
-		calls = many
-	}
 	var joins []func(limit time.Duration) bool
 	for _, f := range c.floods() {
-		joins = append(joins, f.start(s, c.goroutines, calls))
+		joins = append(joins, f.start(s, c.goroutines))
 	}
 	join := func() bool {
 		all := true
@@ -211,16 +190,10 @@ func (c cell) besiege(ctx context.Context, on *terms, o *outcome) error {
 		}
 		return all
 	}
-	if c.life != burst {
-		c.awaitBegin(s, c.life == shutdown || c.life == closing, on.patience)
-	}
+	c.awaitBegin(s, c.life == shutdown || c.life == closing, on.patience)
 	switch c.life {
 	case living, whole:
 		c.watch(ctx, on, o, s, b)
-	case burst:
-		join()
-		c.drained(s, on.patience)
-		o.gaps = b.gaps()
 	case shutdown, closing:
 		sleep(ctx, on.window/3)
 	}

@@ -33,7 +33,6 @@ type flood struct {
 	// own are the probes that queue behind the flood's functions; free are those that it may keep waiting.
 	own, free probeSet
 	refused   bool // all calls are to be refused
-	critical  bool // its timers are of the first tier
 	opts      []eventloop.Option
 	begin     func(s *site, t *tally) flooder // for each goroutine; or for each chain, if it feeds itself
 	feeds     bool                            // it feeds itself, on the loop
@@ -45,9 +44,9 @@ type flooder struct {
 	finish func() // called when the flood is over
 }
 
-// start starts a flood of so many goroutines, or chains. Each makes calls until the site's stop, or so many. join waits for
+// start starts a flood of so many goroutines, or chains. Each makes calls until the site's stop. join waits for
 // the goroutines, and tells whether they have ended.
-func (f *flood) start(s *site, goroutines, calls int) (join func(limit time.Duration) bool) {
+func (f *flood) start(s *site, goroutines int) (join func(limit time.Duration) bool) {
 	var all sync.WaitGroup
 	for range goroutines {
 		t := s.newTally(f)
@@ -56,7 +55,7 @@ func (f *flood) start(s *site, goroutines, calls int) (join func(limit time.Dura
 			continue
 		}
 		all.Go(func() {
-			for n := 0; !s.stop.Load() && (calls == 0 || n < calls); n++ {
+			for !s.stop.Load() {
 				t.begun.Add(1)
 				if one.call() {
 					t.accepted.Add(1)

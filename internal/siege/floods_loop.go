@@ -35,7 +35,7 @@ var calls = []flood{
 		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(0, t.next()); return err })},
 	{name: "ScheduleTimer(1ms)", like: sends, law: pending, own: set(timerProbe),
 		begin: each(func(s *site, t *tally) error { _, err := s.loop.ScheduleTimer(time.Millisecond, t.next()); return err })},
-	{name: "ScheduleTimerAs critical", like: sends, law: pending, own: set(timerProbe), critical: true,
+	{name: "ScheduleTimerAs critical", like: sends, law: pending, own: set(timerProbe),
 		begin: tiered(eventloop.TimerCritical)},
 	// Background timers wait for all probes, and no probe waits for them.
 	{name: "ScheduleTimerAs background", like: sends, law: pending, begin: tiered(eventloop.TimerBackground)},

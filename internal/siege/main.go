@@ -41,7 +41,7 @@ func main() {
 	goroutines := flag.String("goroutines", "1,8,64", "how many flood; of floods that feed themselves, chains (1 and 64)")
 	procs := flag.String("procs", "1,2,4", "GOMAXPROCS")
 	neighbours := flag.String("neighbours", "0,4", "goroutines that compute, for each processor")
-	life := flag.String("life", "living,shutdown,close,burst", "times of the loop's life; whole is living, and then shutdown")
+	life := flag.String("life", "living,shutdown,close", "times of the loop's life; whole is living, and then shutdown")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := func() (err error) {

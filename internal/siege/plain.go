@@ -237,8 +237,8 @@ func (y yard) or(z yard) yard {
 
 const yardPatience = 4 * time.Second // for steps that take no time, and for a gap that is under way when the window ends
 
-// measure besieges the loop of channels for the window, or with so many calls of each goroutine unless calls is 0.
-func measure(like []manner, goroutines, neighbours, calls int, window time.Duration) (y yard, err error) {
+// measure besieges the loop of channels for the window.
+func measure(like []manner, goroutines, neighbours int, window time.Duration) (y yard, err error) {
 	p := newPlain()
 	b, err := p.probe()
 	if err != nil {
@@ -265,16 +265,12 @@ func measure(like []manner, goroutines, neighbours, calls int, window time.Durat
 			continue
 		}
 		flooders.Go(func() {
-			for n := 0; !p.stop.Load() && (calls == 0 && now() < latest || n < calls); n++ {
+			for !p.stop.Load() && now() < latest {
 				call()
 			}
 		})
 	}
-	if calls > 0 {
-		flooders.Wait()
-	} else {
-		time.Sleep(window)
-	}
+	time.Sleep(window)
 	y.each = time.Since(began) / time.Duration(max(1, p.ran.Load()-ran))
 	b.awaitPending(0, yardPatience)
 	y.gaps = b.gaps()

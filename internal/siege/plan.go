@@ -37,8 +37,8 @@ func (ch choice) pairs(rng *rand.Rand, n int, lives ...life) []cell {
 	return all[:min(n, len(all))]
 }
 
-func (ch choice) goroutinesOf(f *flood, l life) []int {
-	if l == burst || f.like == quiet {
+func (ch choice) goroutinesOf(f *flood) []int {
+	if f.like == quiet {
 		return []int{1}
 	}
 	if !f.feeds {
@@ -54,13 +54,8 @@ func (ch choice) goroutinesOf(f *flood, l life) []int {
 func (ch choice) cells(rng *rand.Rand) (all []cell) {
 	add := func(f *flood, l life) {
 		for _, procs := range ch.procs {
-			neighbours := ch.neighbours
-			goroutines := ch.goroutinesOf(f, l)
-			if l == burst {
-				neighbours = []int{0}
-			}
-			for _, n := range neighbours {
-				for _, g := range goroutines {
+			for _, n := range ch.neighbours {
+				for _, g := range ch.goroutinesOf(f) {
 					c := cell{f, nil, g, procs, n, l}
 					if ch.with == nil || ch.paired(&c, rng) {
 						all = append(all, c)
@@ -70,11 +65,11 @@ func (ch choice) cells(rng *rand.Rand) (all []cell) {
 		}
 	}
 	for _, l := range ch.lives {
-		if l != burst && ch.floods.MatchString(none.name) {
+		if ch.floods.MatchString(none.name) {
 			add(&none, l)
 		}
 		for i := range floods {
-			if f := &floods[i]; ch.floods.MatchString(f.name) && !(l == burst && f.feeds) {
+			if f := &floods[i]; ch.floods.MatchString(f.name) {
 				add(f, l)
 			}
 		}
@@ -90,7 +85,7 @@ func (ch choice) paired(c *cell, rng *rand.Rand) bool {
 			others = append(others, f)
 		}
 	}
-	if len(others) == 0 || c.flood == &none || c.life == burst {
+	if len(others) == 0 || c.flood == &none {
 		return false
 	}
 	c.second = others[rng.IntN(len(others))]
@@ -117,21 +112,15 @@ func (ch choice) plan(rng *rand.Rand) (order []cell, first int) {
 	return append(firsts, rest...), len(firsts)
 }
 
-// The number of bursts in a quick run.
-const quickBursts = 4
-
 // quick returns cells for about a minute: each flood once, on a loop that lives and then shuts down, and on one that is
-// closed; then a few bursts and a few pairs.
+// closed; then a few pairs.
 func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
-	drawn := func(l life) []cell {
-		ch := ch
-		ch.lives = []life{l}
-		all := ch.cells(rng)
-		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		return all
-	}
+	lives := ch.lives
+	ch.lives = []life{whole}
+	drawn := ch.cells(rng)
+	rng.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	seen := map[*flood]bool{}
-	for _, c := range drawn(whole) {
+	for _, c := range drawn {
 		if c.neighbours > 0 && (c.goroutines > 8 || rng.IntN(2) > 0) {
 			continue // which takes long
 		}
@@ -142,9 +131,7 @@ func (ch choice) quick(rng *rand.Rand) (order []cell, first int) {
 			order = append(order, c)
 		}
 	}
-	few := func(n int, all []cell) { order = append(order, all[:min(n, len(all))]...) }
-	few(quickBursts, drawn(burst))
-	ch.lives = append(slices.Clone(ch.lives), whole)
+	ch.lives = append(slices.Clone(lives), whole)
 	order = append(order, ch.pairs(rng, quickPairs, whole)...)
 	return order, len(order)
 }

@@ -208,8 +208,8 @@ func pair() (fd int, far *os.File, err error) {
 	return fds[0], os.NewFile(uintptr(fds[1]), "far end"), nil
 }
 
-// probe starts the probes of a site; its timers are of that tier.
-func (s *site) probe(tier eventloop.TimerTier) (*battery, error) {
+// probe starts the probes of a site.
+func (s *site) probe() (*battery, error) {
 	b := &battery{ended: s.loop.Done()}
 	l := s.loop
 	fd, far, err := pair()
@@ -232,7 +232,7 @@ func (s *site) probe(tier eventloop.TimerTier) (*battery, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.probeTimer(b, tier); err != nil {
+	if err := s.probeTimer(b); err != nil {
 		return nil, err
 	}
 	callback := func(done func()) func() { return func() { s.enter(); done() } }
@@ -249,7 +249,7 @@ func (s *site) probe(tier eventloop.TimerTier) (*battery, error) {
 	return b, nil
 }
 
-func (s *site) probeTimer(b *battery, tier eventloop.TimerTier) error {
+func (s *site) probeTimer(b *battery) error {
 	g := &b.gauges[timerProbe]
 	var arm func() error
 	fire := func() {
@@ -261,7 +261,7 @@ func (s *site) probeTimer(b *battery, tier eventloop.TimerTier) error {
 	}
 	arm = func() error {
 		g.beginGap(now() + int64(pace))
-		_, err := s.loop.ScheduleTimerAs(tier, pace, fire)
+		_, err := s.loop.ScheduleTimer(pace, fire)
 		if err != nil {
 			g.cancel()
 		}

@@ -26,7 +26,7 @@ func (o *outcome) row() string {
 	text := fmt.Sprintf("%-30s %2d %d %d %-8s", c.name(), c.goroutines, c.procs, c.neighbours, c.life)
 	for p := range probes {
 		cellText := "-"
-		if c.life.lives() || o.gaps[p] > 0 && c.life == burst && p == timerProbe {
+		if c.life.lives() {
 			mark := ""
 			if o.own().has(p) {
 				mark = "*"

@@ -18,7 +18,7 @@ import (
 
 // fixed is a yardstick that always takes the same.
 func fixed(y yard) *yards {
-	return &yards{seen: map[yardKey][]yard{}, measure: func([]manner, int, int, int, time.Duration) (yard, error) { return y, nil }}
+	return &yards{seen: map[yardKey][]yard{}, measure: func([]manner, int, int, time.Duration) (yard, error) { return y, nil }}
 }
 
 // patient is a yardstick that excuses whatever a busy machine may do.
@@ -139,8 +139,6 @@ func TestBounds(t *testing.T) {
 		{closing, 0, 101 * ms, yard{}, false, timing, 0, false},
 		{closing, 0, 160 * ms, yard{turn: 80 * ms}, false, -1, 0, false},
 		{closing, 0, 161 * ms, yard{turn: 80 * ms}, false, timing, 0, false},
-		{burst, 100 * ms, 0, far, false, -1, 0, false},
-		{burst, 101 * ms, 0, far, false, timing, 0, false},
 		{living, 400 * ms, 0, yard{turn: 100 * ms}, false, slow, 4, false},
 		{living, 401 * ms, 0, yard{turn: 100 * ms}, false, timing, 4, false},
 		{whole, 0, 5000 * ms, yard{}, false, -1, 4, false},
@@ -158,8 +156,6 @@ func TestBounds(t *testing.T) {
 		{shutdown, 0, 2001 * ms, yard{}, false, timing, 0, true},
 		{shutdown, 0, 2001 * ms, far, false, slow, 0, true},
 		{shutdown, 0, 2101 * ms, far, false, timing, 0, true},
-		{burst, 180 * ms, 0, far, false, slow, 0, true},
-		{burst, 181 * ms, 0, far, false, timing, 0, true},
 	} {
 		o := &outcome{cell: cell{flood: submit, life: c.life, neighbours: c.neighbours}, plain: c.plain, end: c.end, grew: c.grew}
 		o.gaps[timerProbe] = c.timer
@@ -203,7 +199,7 @@ func TestBounds(t *testing.T) {
 
 // Each cell can be tried again by its flags, and a quick run has each flood in it.
 func TestPlans(t *testing.T) {
-	all, err := choose("", "", "1,8,64", "1,2,4", "0,4", "living,shutdown,close,whole,burst")
+	all, err := choose("", "", "1,8,64", "1,2,4", "0,4", "living,shutdown,close,whole")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +241,7 @@ func TestPlans(t *testing.T) {
 	if n := early - len(slices.DeleteFunc(slices.Clone(cells[:early]), two)); n != somePairs {
 		t.Errorf("%d pairs among the first cells of a run", n)
 	}
-	if others := first - 2*(len(floods)+1); others != quickBursts+quickPairs || len(quick) != first {
+	if others := first - 2*(len(floods)+1); others != quickPairs || len(quick) != first {
 		t.Errorf("%d cells besides the floods, %d in all", others, len(quick))
 	}
 	for _, wrong := range [][6]string{{"("}, {"", "("}, {"", "", "0"}, {"", "", "1", "x"}, {"", "", "1", "1", "-1"},

@@ -8,8 +8,7 @@ import "time"
 
 // yards are the measurements of the run so far, a few for each key.
 type yards struct {
-	// measure takes one measurement; calls are those of each goroutine, or 0 for the window.
-	measure  func(like []manner, goroutines, neighbours, calls int, window time.Duration) (yard, error)
+	measure  func(like []manner, goroutines, neighbours int, window time.Duration) (yard, error)
 	onDemand bool // measure only when a time exceeds its bound
 	seen     map[yardKey][]yard
 }
@@ -17,7 +16,6 @@ type yards struct {
 type yardKey struct {
 	like, second                  manner
 	goroutines, procs, neighbours int
-	burst                         bool
 }
 
 // remembered is how many measurements count: the worst of ever more would excuse everything.
@@ -25,17 +23,13 @@ const remembered = 3
 
 // of returns the yardstick for a cell: the worst of the last measurements, after one more if anew is set.
 func (ys *yards) of(c cell, window time.Duration, anew bool) (worst yard, err error) {
-	key := yardKey{c.flood.like, quiet, c.goroutines, c.procs, c.neighbours, c.life == burst}
+	key := yardKey{c.flood.like, quiet, c.goroutines, c.procs, c.neighbours}
 	if c.second != nil {
 		key.second = c.second.like
 	}
 	seen := ys.seen[key]
 	if len(seen) == 0 || anew {
-		calls := 0
-		if key.burst {
-			calls = many
-		}
-		y, err := ys.measure([]manner{key.like, key.second}, c.goroutines, c.neighbours*c.procs, calls, window)
+		y, err := ys.measure([]manner{key.like, key.second}, c.goroutines, c.neighbours*c.procs, window)
 		if err != nil {
 			return y, err
 		}
