@@ -70,75 +70,36 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// A deadline, a signal and another threadlet's Close end each wait.
-func TestInterrupted(t *testing.T) {
-	server, client := certificate(t)
-	to := listen(t, start(t), secureEcho(server))
+// A deadline, a signal and another's Close end a handshake.
+func TestInterruptedHandshake(t *testing.T) {
+	_, client := certificate(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
 	require.NoError(t, err)
 	defer silent.Close()
 	l := start(t)
-	connect := func(address string) (*secure.Conn, *threadlet.Conn) {
-		raw, err := threadlet.Dial(background, "tcp", address)
+	connect := func() (*secure.Conn, *threadlet.Conn) {
+		raw, err := threadlet.Dial(background, "tcp", silent.Addr().String())
 		if err != nil {
 			t.Error(err)
 			return nil, nil
 		}
 		return secure.Client(raw.(*threadlet.Conn), client), raw.(*threadlet.Conn)
 	}
-	for name, test := range map[string]func(){
-		"handshake": func() {
-			c, raw := connect(silent.Addr().String())
-			_ = raw.SetDeadline(time.Now().Add(10 * time.Millisecond))
-			if err := c.Handshake(); !errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("a deadline: %v", err)
-			}
-			c, raw = connect(silent.Addr().String())
-			_, _ = l.ScheduleTimer(10*time.Millisecond, raw.Signal)
-			if err := c.Handshake(); !errors.Is(err, threadlet.ErrSignaled) {
-				t.Errorf("a signal: %v", err)
-			}
-			c, raw = connect(silent.Addr().String())
-			_, _ = l.ScheduleTimer(10*time.Millisecond, func() { _ = raw.Close() })
-			if err := c.HandshakeContext(background); !errors.Is(err, net.ErrClosed) {
-				t.Errorf("a close: %v", err)
-			}
-		},
-		"read, and closed by another": func() {
-			c, _ := connect(to)
-			if err := c.Handshake(); err != nil {
-				t.Error(err)
-			}
-			reader, _ := threadlet.Go(l, func() {
-				if _, err := c.Read(make([]byte, 1)); err == nil {
-					t.Error("a read of nothing")
-				}
-			})
-			_ = threadlet.Yield()
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := reader.Join(background); err != nil {
-				t.Error(err)
-			}
-		},
-		"write, and closed by another": func() {
-			c, _ := connect(to)
-			if err := c.Handshake(); err != nil {
-				t.Error(err)
-			}
-			writer, _ := threadlet.Go(l, func() { // the echo is not read, so the server stops reading
-				if _, err := c.Write(make([]byte, 64<<20)); err == nil {
-					t.Error("a write that nobody reads")
-				}
-			})
-			_ = threadlet.Sleep(50 * time.Millisecond)
-			_ = c.Close()
-			if err := writer.Join(background); err != nil {
-				t.Error(err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) { require.NoError(t, do(t, l, test)) })
-	}
+	require.NoError(t, do(t, l, func() {
+		c, raw := connect()
+		_ = raw.SetDeadline(time.Now().Add(10 * time.Millisecond))
+		if err := c.Handshake(); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a deadline: %v", err)
+		}
+		c, raw = connect()
+		_, _ = l.ScheduleTimer(10*time.Millisecond, raw.Signal)
+		if err := c.Handshake(); !errors.Is(err, threadlet.ErrSignaled) {
+			t.Errorf("a signal: %v", err)
+		}
+		c, raw = connect()
+		_, _ = l.ScheduleTimer(10*time.Millisecond, func() { _ = raw.Close() })
+		if err := c.HandshakeContext(background); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("a close: %v", err)
+		}
+	}))
 }
