@@ -271,10 +271,7 @@ func (l *Loop) activePromises() (as []Activity) {
 }
 
 func join(detail string, from *place.Place) string {
-	if from == nil {
-		return detail
-	}
-	return detail + " " + from.From()
+	return strings.TrimSpace(detail + " " + from.From())
 }
 
 // unfinished is the error of a Shutdown whose context ended before the loop did.

@@ -9,15 +9,15 @@ import (
 	"github.com/turnloop/turnloop/internal/quota"
 )
 
-// calling is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
-type calling struct {
+// call is a callback, as the loop notes it before each call, also without a probe. The loop's goroutine owns it.
+type call struct {
 	kind observe.Kind
 	id   uint64 // of a timer, a threadlet or a descriptor
 }
 
 // callback is the callback that runs, or ran last, and what has become of it.
 type callback struct {
-	calling calling
+	current call
 	fault   *PanicError // the panic, or Goexit, that is still to be reported
 	sink    sink        // where the next fault is reported
 }
@@ -45,7 +45,7 @@ func (l *Loop) mayStart(q quota.Queue) bool {
 
 // callHandler calls a handler, or a logger.
 func (l *Loop) callHandler(f func()) {
-	l.calling.kind = observe.Handler
+	l.current.kind = observe.Handler
 	if l.probe == nil {
 		f()
 		return
@@ -59,7 +59,7 @@ func (l *Loop) callHandler(f func()) {
 func (l *Loop) noteFault(value any) {
 	f := loopapi.FaultOf(value)
 	if f.Threadlet != 0 {
-		l.calling = calling{observe.Threadlet, f.Threadlet}
+		l.current = call{observe.Threadlet, f.Threadlet}
 	}
 	l.fault = f.PanicError
 }

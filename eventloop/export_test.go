@@ -3,12 +3,15 @@ package eventloop
 // What white-box tests need of the package, and nothing else does.
 
 import (
+	"math"
+
 	"github.com/turnloop/turnloop/internal/crew"
 	"github.com/turnloop/turnloop/internal/fdset"
 	"github.com/turnloop/turnloop/internal/garbage"
 	"github.com/turnloop/turnloop/internal/inbox"
 	"github.com/turnloop/turnloop/internal/observe"
 	"github.com/turnloop/turnloop/internal/park"
+	"github.com/turnloop/turnloop/internal/place"
 	"github.com/turnloop/turnloop/internal/quota"
 )
 
@@ -76,8 +79,11 @@ func (l *Loop) Queued() (n int) {
 }
 
 // Notes returns how many things the ledger of debug mode knows.
-func (l *Loop) Notes() int {
-	return l.notes.Len()
+func (l *Loop) Notes() (n int) {
+	for _, at := range []place.Shelf{place.Timers, place.Workers, place.Threadlets} {
+		l.notes.Each(at, math.MaxInt, func(any, place.Entry) { n++ })
+	}
+	return n
 }
 
 // Watched tells whether a timer looks for stalls.

@@ -172,7 +172,7 @@ func (l *Loop) runIO() {
 			break
 		}
 		if events != 0 {
-			l.calling = calling{observe.Descriptor, uint64(r.FD)}
+			l.current = call{observe.Descriptor, uint64(r.FD)}
 			var from *place.Place
 			if r.Created != nil {
 				from = r.Created.From

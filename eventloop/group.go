@@ -210,7 +210,7 @@ func (l *Loop) runShared() {
 		if !l.mayStart(quota.External) {
 			return // looked at behind Take, which may have taken long: when Close has returned no task starts
 		}
-		if l.calling = (calling{kind: observe.Task}); l.probe == nil {
+		if l.current = (call{kind: observe.Task}); l.probe == nil {
 			task.Fn()
 		} else {
 			if task.Accepted != 0 {

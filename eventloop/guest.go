@@ -94,7 +94,7 @@ func (s *guestSeat) leave(l *Loop) {
 	if g == nil {
 		return
 	}
-	if l.calling = (calling{kind: observe.Threadlet}); (*g).Count() > 0 {
+	if l.current = (call{kind: observe.Threadlet}); (*g).Count() > 0 {
 		l.probe.Began(observe.Threadlet, 0, nil)
 		defer l.probe.Ended()
 	}
@@ -154,7 +154,7 @@ func (l *Loop) runGuest() {
 		if state.Ending() && l.Closed() {
 			return
 		}
-		l.calling = calling{kind: observe.Threadlet}
+		l.current = call{kind: observe.Threadlet}
 		l.probe.Began(observe.Threadlet, 0, nil)
 		g.Turn()
 		l.probe.Ended()

@@ -63,7 +63,6 @@ type queues struct {
 	ticks     inbox.Queue // functions of NextTick
 	micro     inbox.Queue // microtasks; those of other goroutines once they are adopted
 	inMicro   bool        // microtasks run: functions of NextTick wait until none is left
-	draining  bool        // a microtask or a function of NextTick runs
 }
 
 // share is a loop's share in the tasks of a group. The loop's goroutine has its fields but shared.

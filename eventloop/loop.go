@@ -202,7 +202,6 @@ func (l *Loop) Run(ctx context.Context) error {
 // goes on with the same tick, behind that callback.
 func (l *Loop) runTicks() {
 	resumed := l.fault != nil
-	l.draining = false // a callback that did not return runs no more
 	if resumed {
 		l.probe.Unwound()
 	}
@@ -286,7 +285,7 @@ func (l *Loop) runInternal() {
 		if !l.mayStart(quota.Internal) {
 			return
 		}
-		l.calling.kind = observe.Internal
+		l.current.kind = observe.Internal
 		if l.probe != nil {
 			l.measured(observe.Internal, &l.internals)
 			continue
@@ -325,7 +324,7 @@ func (l *Loop) runTasks() {
 		if l.queueLimit > 0 {
 			l.inbox.waiting.Add(-1)
 		}
-		l.calling.kind = observe.Task
+		l.current.kind = observe.Task
 		if l.probe != nil {
 			l.measured(observe.Task, &l.externals)
 		} else {

@@ -59,7 +59,7 @@ func (l *Loop) NextTick(fn func()) error {
 	if l.state.Load().Ending() && !l.admitOwn() {
 		return ErrLoopTerminated
 	}
-	if !l.draining { // the caller is no microtask: fn goes before microtasks that a spent budget holds back
+	if l.current.kind != observe.Microtask { // the caller is no microtask: fn goes before microtasks that a spent budget holds back
 		l.inMicro = false
 	}
 	l.ticks.Add(fn)
@@ -80,7 +80,7 @@ func (l *Loop) admitOwn() bool {
 // rejections without a handler. What a spent budget holds back waits for the next tick, or for mostBehind callbacks, so
 // that timers, tasks and I/O make progress beside an endless chain.
 func (l *Loop) checkpoint() {
-	for more := l.bounds.mayDrain(l.microtaskBudget); more; {
+	for more := l.bounds.mayRunMicrotasks(l.microtaskBudget); more; {
 		if l.foreign.Raised() {
 			l.adoptMicrotasks()
 		}
@@ -107,13 +107,13 @@ func (l *Loop) checkpoint() {
 
 // runFrom runs functions from q until none is left, or the rest must wait; it tells whether none is left.
 func (l *Loop) runFrom(q *inbox.Queue, of quota.Queue) bool {
-	l.draining, l.calling.kind = true, observe.Microtask
-	for q.Len() != 0 && !l.Closed() {
+	l.current.kind = observe.Microtask
+	for state := l.state.Load(); q.Len() != 0 && !state.Closing(); state = l.state.Load() {
 		if l.bounds.microtasks == 0 {
 			l.overspend()
 			break
 		}
-		if l.bounds.microtasks--; !l.mayStart(of) {
+		if l.bounds.microtasks--; state.Ending() && !l.charged(of) {
 			break
 		}
 		if l.probe != nil {
@@ -122,7 +122,6 @@ func (l *Loop) runFrom(q *inbox.Queue, of quota.Queue) bool {
 		}
 		q.Pop()()
 	}
-	l.draining = false
 	return q.Len() == 0
 }
 
@@ -139,8 +138,8 @@ func (l *Loop) spend() bool {
 	return true
 }
 
-// mayDrain tells whether a checkpoint may run microtasks. It counts the checkpoints that may not, one after each callback.
-func (t *bounds) mayDrain(budget int) bool {
+// mayRunMicrotasks tells whether a checkpoint may run microtasks. It counts the checkpoints that may not, one after each callback.
+func (t *bounds) mayRunMicrotasks(budget int) bool {
 	if !t.held {
 		return true
 	}
@@ -155,7 +154,6 @@ func (t *bounds) mayDrain(budget int) bool {
 // has spent the budget, but not many goroutines with a few microtasks each.
 func (l *Loop) overspend() {
 	l.bounds.held, l.bounds.full = true, true
-	l.draining = false // the handler of the report is no microtask
 	budget := int64(l.microtaskBudget)
 	if l.bounds.chain += budget; l.bounds.chain >= budget {
 		l.bounds.breach.report(l, ErrMicrotaskBudget)

@@ -10,7 +10,7 @@ import (
 )
 
 // attributes returns the attributes of a record about a callback. Only the loop calls it.
-func (l *Loop) attributes(of calling) []any {
+func (l *Loop) attributes(of call) []any {
 	as := []any{"kind", of.kind.String()}
 	switch of.kind {
 	case observe.Timer, observe.Threadlet, observe.Descriptor:

@@ -61,7 +61,7 @@ const (
 
 // report reports the fault that ended the previous attempt, if there is one.
 func (l *Loop) report() {
-	fault, to, of := l.fault, l.sink, l.calling
+	fault, to, of := l.fault, l.sink, l.current
 	l.fault = nil
 	if fault == nil {
 		return

@@ -248,7 +248,7 @@ func (l *Loop) fire(d *due) (ok bool) {
 	if !ok || fn == nil || l.state.Load().Closing() { // the last look before a callback: the locks may have taken long
 		return ok && fn == nil
 	}
-	l.calling = calling{observe.Timer, t.wheel.Popped()} // only the loop pops
+	l.current = call{observe.Timer, t.wheel.Popped()} // only the loop pops
 	l.probe.Began(observe.Timer, 0, nil)
 	fn()
 	l.probe.Ended()

@@ -34,7 +34,7 @@ var loopMutants = faults{
 		{"probe-taken-is-gone", "what the loop has taken and not run is not counted", "^TestMetricsOfWhatTheLoopHasTaken$",
 			"\tp.Left(k, q.Len())\n", "\tp.Left(k, 0)\n"},
 		{"records-handler-is-a-task", "a handler that panics is taken for the callback", "^TestRecordsOfHandlers$",
-			"\tl.calling.kind = observe.Handler\n", ""},
+			"\tl.current.kind = observe.Handler\n", ""},
 	},
 	"eventloop/debug.go": {
 		{"place-of-handler-where-settled", "a promise's handler seems to come from who has settled the promise",
@@ -265,8 +265,10 @@ var loopMutants = faults{
 			"^TestForeignMicrotaskFollowsTheCallback$", "\treturn l.micro.Len()+l.ticks.Len() != 0 || l.foreign.Raised()\n",
 			"\treturn l.micro.Len()+l.ticks.Len() != 0\n"},
 		{"microtask-after-close", "microtasks run after Close has returned", "^TestConformance$/^impl=main$/^D16_CloseDrops$",
-			"!l.Closed() {\n\t\tif l.bounds.microtasks == 0 {\n\t\t\tl.overspend()\n\t\t\tbreak\n\t\t}\n\t\tif l.bounds.microtasks--; !l.mayStart(of) {",
-			"true {\n\t\tif l.bounds.microtasks--; false {"},
+			"!state.Closing(); state = l.state.Load() {\n\t\tif l.bounds.microtasks == 0 {\n\t\t\tl.overspend()\n\t\t\tbreak\n\t\t}\n" +
+				"\t\tif l.bounds.microtasks--; state.Ending() && !l.charged(of) {",
+			"true; state = l.state.Load() {\n\t\tif l.bounds.microtasks == 0 {\n\t\t\tl.overspend()\n\t\t\tbreak\n\t\t}\n" +
+				"\t\tif l.bounds.microtasks--; false {"},
 		{"microtask-report-after-close", "rejections are reported after Close has returned", "^TestNoRejectionIsReportedAfterClose$",
 			"func (l *Loop) spend() bool {\n\tif l.state.Load().Closing() {", "func (l *Loop) spend() bool {\n\tif false {"},
 		{"place-of-microtask-unknown", "in debug mode nothing tells where a microtask comes from", "^TestPlacesOfCallbacks$",

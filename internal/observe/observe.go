@@ -31,8 +31,8 @@ type Config struct {
 // Probe is nil unless something is to be measured: a loop without it looks at that pointer and nothing else. Of the methods,
 // Call and those of handlers need one. The loop's goroutine calls all but those that say otherwise.
 //
-// The loop writes each measurement into the journal, then publishes the number of valid entries: no lock, no atomic
-// read-modify-write. When the journal is full, the loop adds it to the totals, under mu. A reader takes mu and adds
+// The loop writes each measurement into the buffer, then publishes the number of valid entries: no lock, no atomic
+// read-modify-write. When the buffer is full, the loop adds it to the totals, under mu. A reader takes mu and adds
 // what is published first, so it finds everything up to some callback, and nothing of the next.
 type Probe struct {
 	// Fixed by New. The loop reads these for each function that it runs, and producers for some that they submit: so they are
@@ -56,17 +56,17 @@ type Probe struct {
 	sampled [3]int64 // when the depth of each queue was last noted
 
 	// Written by the loop with release.Publish, read by anyone.
-	valid    atomic.Int64                // lower lengthBits: number of journal entries; above: of callbacks since the last entry that were not timed
+	valid    atomic.Int64                // lower lengthBits: number of buffer entries; above: of callbacks since the last entry that were not timed
 	running  atomic.Int64                // callbackID of the running callback; when none runs, of the last one since the loop woke
 	left     [3]atomic.Int64             // functions in the loop's own queues: tasks, internal tasks, microtasks
 	accepted [3]atomic.Int64             // for each queue: acceptance time of the last function begun that has one noted
 	place    atomic.Pointer[place.Place] // in debug mode, where the running callback was submitted
 	most     [3]atomic.Int64             // the most functions that were found in each queue
 
-	journal journal
+	buffer buffer
 
-	mu       sync.Mutex // guards what follows, and the emptying of the journal
-	consumed int        // journal entries that are in the totals below
+	mu       sync.Mutex // guards what follows, and the emptying of the buffer
+	consumed int        // buffer entries that are in the totals below
 	untimed  int64      // callbacks counted in valid's upper bits that are in the totals below
 	total    uint64
 	callback histogram.Histogram
@@ -85,14 +85,14 @@ type current struct {
 	start, delay int64 // nanoseconds; delay is -1 if it is not known
 }
 
-// journal holds timed callbacks, in nanoseconds. An entry has the same index in each array, so that a column is added
+// buffer holds timed callbacks, in nanoseconds. An entry has the same index in each array, so that a column is added
 // up in one pass.
-type journal struct {
-	end, took, delay [journalLength]int64 // took is -1 for what is no callback; delay is -1 if it is not known
-	runs             [journalLength]runs
+type buffer struct {
+	end, took, delay [bufferLength]int64 // took is -1 for what is no callback; delay is -1 if it is not known
+	runs             [bufferLength]runs
 }
 
-// runs has in its lowest bits the kind of a journal entry, and above them how many callbacks the entry counts: its own, and
+// runs has in its lowest bits the kind of a buffer entry, and above them how many callbacks the entry counts: its own, and
 // those since the entry before that were not timed.
 type runs uint64
 
@@ -103,8 +103,8 @@ func (r runs) kind() Kind { return Kind(r & (1<<kindBits - 1)) }
 func (r runs) count() int64 { return int64(r >> kindBits) }
 
 const (
-	journalLength = 64 // at most half of what lengthBits bits can count
-	lengthBits    = 8
+	bufferLength = 64 // at most half of what lengthBits bits can count
+	lengthBits   = 8
 )
 
 // New returns what measures what c asks for, or nil if that is nothing.
@@ -220,8 +220,8 @@ func (p *Probe) Call(k Kind, accepted int64, from *place.Place, fn func()) {
 	fn()
 	now := p.now()
 	p.last = now
-	if n := uint64(p.valid.Load()); n < journalLength { // no callbacks are counted in the upper bits, and the journal has room
-		j := &p.journal
+	if n := uint64(p.valid.Load()); n < bufferLength { // no callbacks are counted in the upper bits, and the buffer has room
+		j := &p.buffer
 		j.end[n], j.took[n], j.delay[n], j.runs[n] = now, now-start, delay, runsOf(k, 1)
 		release.Publish(&p.valid, int64(n+1))
 	} else {
@@ -306,32 +306,32 @@ func (p *Probe) ended() {
 	c.kind = None
 }
 
-// note appends an entry to the journal. The entry also counts the callbacks since the entry before that were not timed.
+// note appends an entry to the buffer. The entry also counts the callbacks since the entry before that were not timed.
 func (p *Probe) note(end, took, delay, runs int64, k Kind) {
 	v := p.valid.Load()
 	n := v & (1<<lengthBits - 1)
-	if n >= journalLength {
+	if n >= bufferLength {
 		p.mu.Lock()
 		p.empty()
 		p.mu.Unlock()
 		v, n = 0, 0
 	}
-	j := &p.journal
+	j := &p.buffer
 	j.end[n], j.took[n], j.delay[n], j.runs[n] = end, took, delay, runsOf(k, runs+v>>lengthBits)
 	release.Publish(&p.valid, n+1)
 }
 
-// empty adds the journal to the totals, and begins it anew. Only the loop calls it, holding mu.
+// empty adds the buffer to the totals, and begins it anew. Only the loop calls it, holding mu.
 func (p *Probe) empty() {
 	p.read()
 	p.consumed, p.untimed = 0, 0
 	release.Publish(&p.valid, 0)
 }
 
-// read adds the published part of the journal to the totals. The caller holds mu.
+// read adds the published part of the buffer to the totals. The caller holds mu.
 func (p *Probe) read() {
 	v := p.valid.Load()
-	j, from, to := &p.journal, p.consumed, int(v&(1<<lengthBits-1))
+	j, from, to := &p.buffer, p.consumed, int(v&(1<<lengthBits-1))
 	p.consumed = to
 	if from < to {
 		total := -p.untimed // these are in the totals already, and the first entry counts them, too
@@ -360,7 +360,7 @@ func (p *Probe) read() {
 // readOneByOne counts each entry at the time of its end, and adds it to the ring. It also sets took to -1 for entries that
 // are no callbacks, so that they are not counted as durations.
 func (p *Probe) readOneByOne(from, to int, total int64) {
-	j := &p.journal
+	j := &p.buffer
 	for i := from; i < to; i++ {
 		p.ran(j.end[i], total+j.runs[i].count())
 		total = 0

@@ -96,19 +96,6 @@ func (g *Ledger) Each(at Shelf, most int, f func(key any, e Entry)) {
 	}
 }
 
-// Len returns how many entries there are.
-func (g *Ledger) Len() (n int) {
-	if g == nil {
-		return 0
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for i := range g.notes {
-		n += len(g.notes[i].Of)
-	}
-	return n
-}
-
 // End forgets everything but the workers, which may go on when their loop has ended.
 func (g *Ledger) End() {
 	if g == nil {
