@@ -237,7 +237,7 @@ func (g *Group) Metrics() (m Metrics) {
 
 // Run runs all loops, each on a goroutine of its own, and blocks until all have ended. A group runs once. It returns
 // what [Loop.Run] returns: ErrLoopTerminated after Close of the group or of one of its loops; if several loops failed, the
-// error of the first.
+// error of one of them.
 func (g *Group) Run(ctx context.Context) error {
 	_ = ctx.Done() // a nil context panics here
 	if g.onLoop() {
@@ -255,27 +255,21 @@ func (g *Group) Run(ctx context.Context) error {
 	g.running = true
 	g.mu.Unlock()
 	defer context.AfterFunc(ctx, func() { g.expire(ctx) })()
-	errs := make(chan error, len(g.loops))
 	for _, l := range g.loops {
-		go func() {
-			err := ErrGoexit // Goexit ends the goroutine, not the loop
-			defer func() { errs <- err }()
-			err = l.Run(context.Background())
-		}()
-	}
-	var failure error
-	for range g.loops {
-		if err := <-errs; failure == nil && !errors.Is(err, ErrLoopTerminated) && err != ErrGoexit {
-			failure = err
-		}
+		go l.Run(context.Background()) // the loop tells its end otherwise: runtime.Goexit ends the goroutine and not the loop
 	}
 	<-g.done
 	if g.cut() {
 		return ErrLoopTerminated
 	}
+	for _, l := range g.loops {
+		if l.failure != nil {
+			return l.failure
+		}
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return cmp.Or(failure, g.expired)
+	return g.expired
 }
 
 // expire shuts the group down at the end of Run's context.

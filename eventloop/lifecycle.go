@@ -104,7 +104,7 @@ func (l *Loop) terminate(cause park.Word) (from park.Word, ok bool) {
 // run is what concerns Run alone. Its goroutine has the fields.
 type run struct {
 	forget  func() bool // stops watching Run's context; nil if it is not watched
-	failure error       // the error for which the loop ends itself; written before the loop asks for the end
+	failure error       // the error for which the loop ends itself; written before the loop asks for the end, and read behind it
 }
 
 // finish is the step of an ending loop that has run everything; it tells whether nothing is left. First it rejects

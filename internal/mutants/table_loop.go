@@ -268,7 +268,7 @@ var loopMutants = faults{
 			"!state.Closing(); state = l.state.Load() {\n\t\tif l.bounds.microtasks == 0 {\n\t\t\tl.overspend()\n\t\t\tbreak\n\t\t}\n" +
 				"\t\tif l.bounds.microtasks--; state.Ending() && !l.charged(of) {",
 			"true; state = l.state.Load() {\n\t\tif l.bounds.microtasks == 0 {\n\t\t\tl.overspend()\n\t\t\tbreak\n\t\t}\n" +
-				"\t\tif l.bounds.microtasks--; false {"},
+				"\t\tif l.bounds.microtasks--; state.Ending() && !l.charged(of) && !l.Closed() {"},
 		{"microtask-report-after-close", "rejections are reported after Close has returned", "^TestNoRejectionIsReportedAfterClose$",
 			"func (l *Loop) spend() bool {\n\tif l.state.Load().Closing() {", "func (l *Loop) spend() bool {\n\tif false {"},
 		{"place-of-microtask-unknown", "in debug mode nothing tells where a microtask comes from", "^TestPlacesOfCallbacks$",

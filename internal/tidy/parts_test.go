@@ -41,8 +41,8 @@ var uses = map[string][]string{
 // sizes are the most files and lines that a package has, tests not counted. A package that has become smaller by two hundred lines
 // has its number lowered.
 var sizes = map[string]struct{ files, lines int }{
-	withParts:             {56, 8967},
-	"eventloop":           {24, 4417},
+	withParts:             {56, 8961},
+	"eventloop":           {24, 4411},
 	"eventloop/flow":      {4, 610},
 	"eventloop/promise":   {12, 2107},
 	"eventloop/js":        {13, 1898},
