@@ -8,7 +8,15 @@ const { get, set } = WeakMap.prototype
 const own = getOwnPropertyDescriptor(proto, 'source').get
 const sourceOf = re => {
 	const s = apply(get, sources, [re])
-	return s === undefined ? apply(own, re, []) : s
+	return s === undefined ? slashes(apply(own, re, [])) : s
+}
+// slashes gives a source of goja's its slashes back: in sets they need no escape.
+const slashes = source => {
+	let set = false
+	return !source.includes('\\u002f') ? source : source.replace(/\\u002f|\\.|[[\]]/g, m => {
+		if (m === '[' || m === ']') set = m === '['
+		return m !== '\\u002f' ? m : set ? '/' : '\\/'
+	})
 }
 defineProperty(proto, 'source', getOwnPropertyDescriptor({ get source() { return sourceOf(this) } }, 'source'))
 defineProperty(proto, 'toString', { value: { toString() { return `/${this.source}/${this.flags}` } }.toString, writable: true, configurable: true })

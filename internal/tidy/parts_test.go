@@ -14,6 +14,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -104,6 +105,31 @@ func TestSizes(t *testing.T) {
 		if files < most.files || lines+slack < most.lines {
 			t.Errorf("%s has become smaller: write {%d, %d} into the table", folders, files, lines)
 		}
+	}
+}
+
+// scripts is the most lines that JavaScript on goja has, in Go and in JavaScript, tests and their data not counted. It may only fall.
+const scripts = 20_050
+
+// TestScripts holds the number to the code.
+func TestScripts(t *testing.T) {
+	lines := 0
+	err := filepath.WalkDir(root+"gojaloop", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == "testdata" {
+			return cmp.Or(err, filepath.SkipDir)
+		}
+		if d.IsDir() || strings.HasSuffix(path, "_test.go") || !slices.Contains([]string{".go", ".js"}, filepath.Ext(path)) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		lines += bytes.Count(text, []byte("\n"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines > scripts || lines+slack < scripts {
+		t.Errorf("gojaloop has %d lines, at most %d; if it has become smaller, write that into the constant", lines, scripts)
 	}
 }
 

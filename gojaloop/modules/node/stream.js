@@ -37,19 +37,20 @@ define(Stream, {
 
 // queue is a list with constant steps at its beginning.
 class Queue {
-	constructor() { this.list = []; this.head = 0 }
-	get length() { return this.list.length - this.head }
-	first() { return this.list[this.head] }
+	constructor() { this.list = []; this.from = 0 }
+	get length() { return this.list.length - this.from }
+	first() { return this.list[this.from] }
 	push(v) { this.list.push(v) }
-	unshift(v) { if (this.head > 0) this.list[--this.head] = v; else this.list.unshift(v) }
+	unshift(v) { if (this.from > 0) this.list[--this.from] = v; else this.list.unshift(v) }
 	shift() {
-		const v = this.list[this.head]
-		this.list[this.head++] = undefined
-		if (this.head > 32 && this.head * 2 > this.list.length) { this.list.splice(0, this.head); this.head = 0 }
+		const v = this.list[this.from]
+		this.list[this.from++] = undefined
+		if (this.from > 32 && this.from * 2 > this.list.length) { this.list.splice(0, this.from); this.from = 0 }
 		return v
 	}
-	clear() { this.list = []; this.head = 0 }
-	[Symbol.iterator]() { return this.list.slice(this.head)[Symbol.iterator]() }
+	clear() { this.list = []; this.from = 0 }
+	get head() { return this.list.slice(this.from).reduceRight((next, data) => ({ data, next }), null) } // as packages that look into a stream know it
+	[Symbol.iterator]() { return this.list.slice(this.from)[Symbol.iterator]() }
 }
 
 // What readable and writable sides have in common: construction, errors and the end.
