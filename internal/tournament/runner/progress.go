@@ -14,7 +14,7 @@ import (
 // A Progress shows how far the run is. Its methods are called from one goroutine.
 type Progress interface {
 	Phase(what string, steps int)         // a phase of so many steps begins
-	Step(what string, left time.Duration) // the next step begins; left is the expected time to the end of the run
+	Step(what string, left time.Duration) // the next step begins; left is the expected time to the end of the run, 0 if nobody knows
 	Say(format string, args ...any)       // something happened that should be known
 	Close()                               // nothing more follows
 }
@@ -27,10 +27,13 @@ func NewProgress(f *os.File) Progress {
 	return &plain{out: f}
 }
 
-// clock formats a duration as minutes and seconds.
-func clock(d time.Duration) string {
-	s := int(max(d, 0).Round(time.Second) / time.Second)
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
+// remaining says how much time is left, in minutes and seconds, if that is known.
+func remaining(left time.Duration) string {
+	if left <= 0 {
+		return ""
+	}
+	s := int(left.Round(time.Second) / time.Second)
+	return fmt.Sprintf(", %d:%02d left", s/60, s%60)
 }
 
 // plain writes one line per step.
@@ -46,7 +49,7 @@ func (p *plain) Phase(what string, steps int) {
 
 func (p *plain) Step(what string, left time.Duration) {
 	p.step++
-	fmt.Fprintf(p.out, "[%d/%d, %s left] %s\n", p.step, p.steps, clock(left), what)
+	fmt.Fprintf(p.out, "[%d/%d%s] %s\n", p.step, p.steps, remaining(left), what)
 }
 
 func (p *plain) Say(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
@@ -66,7 +69,7 @@ func (l *line) Phase(what string, steps int) {
 
 func (l *line) Step(what string, left time.Duration) {
 	l.step++
-	text := []rune(fmt.Sprintf("%3d %%  %s left  %s", 100*l.step/max(l.steps, 1), clock(left), what))
+	text := []rune(fmt.Sprintf("%3d %%%s  %s", 100*l.step/max(l.steps, 1), remaining(left), what))
 	width, _, err := term.GetSize(int(l.out.Fd()))
 	if err != nil {
 		width = 80

@@ -293,7 +293,11 @@ func (r *runner) round(ctx context.Context, round int, book func(*record.Cell, i
 		if r.done[record.Done{Round: round, Name: c.Name}] || !r.runs(c) {
 			continue
 		}
-		r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), r.ahead(max(round, 1))+whole*time.Duration(max(r.rec.Rounds-round, 0)))
+		left := max(r.Budget, r.Aim) // until a round has told how long the cells take
+		if round > 0 {
+			left = r.ahead(round) + whole*time.Duration(max(r.rec.Rounds-round, 0))
+		}
+		r.Progress.Step(fmt.Sprintf("round %d/%d %s", round, r.rec.Rounds, short(c.Name)), left)
 		began := time.Now()
 		out, err := r.measure(ctx, c)
 		if ctx.Err() != nil {
