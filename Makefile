@@ -222,7 +222,8 @@ test-worlds: need-go worlds ## Build them, and drive each with small counts, and
 .PHONY: ab
 ab: need-go ## Compare the benchmarks of two trees, interleaved, the old one twice: make ab OLD=rev BENCH=regexp ROUNDS=20 [PKG='./eventloop ...']
 	@[ -n "$(OLD)" ] || { echo "OLD must be a revision: make ab OLD=HEAD~1 BENCH='Submit$$/impl=main' ROUNDS=20" >&2; exit 2; }
-	@GO="$(GO)" BENCH='$(BENCH)' ROUNDS='$(ROUNDS)' PKG='$(PKG)' internal/tournament/ab.sh '$(OLD)'
+	@$(GO) build -trimpath -buildvcs=false -o bin/ab/ab ./internal/tournament/cmd/ab
+	@bin/ab/ab $(if $(BENCH),-bench '$(BENCH)') $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(PKG),-pkg '$(PKG)') $(ARGS) '$(OLD)'
 
 .PHONY: compare
 compare: bin/tournament ## Compare two runs of one machine; fails on a regression, and if they have fewer than ten rounds: make compare OLD=DIR NEW=DIR
