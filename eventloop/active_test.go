@@ -186,40 +186,6 @@ func TestActiveTellsManyInOneLine(t *testing.T) {
 	})
 }
 
-// Of a hundred times as many Active allocates little more, and an error of Shutdown is as short: what is listed is bounded, and so is how long
-// the loop's locks are held for that.
-func TestActiveOfVeryMany(t *testing.T) {
-	measure := func(n int) (allocs float64, text int) {
-		l := observed(t, eventloop.WithLogger(slog.New(slog.DiscardHandler)))
-		free := make(chan struct{})
-		for range n {
-			_, err := l.ScheduleTimer(time.Hour, func() {})
-			require.NoError(t, err)
-			l.HoldNamed("one of many")
-			p, _, _ := l.NewPromise()
-			p.ToChannel()
-		}
-		l.Promisify(t.Context(), func(context.Context) (any, error) { <-free; return nil, nil })
-		blocked := make(chan struct{})
-		require.NoError(t, l.Submit(func() { close(blocked); <-free }))
-		<-blocked
-		for range n {
-			require.NoError(t, l.Submit(func() {}))
-		}
-		require.Less(t, len(l.Active()), 210)
-		allocs = testing.AllocsPerRun(10, func() { l.Active() })
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		text = len(l.Shutdown(ctx).Error())
-		close(free)
-		return allocs, text
-	}
-	few, brief := measure(1000)
-	many, text := measure(100_000)
-	require.Less(t, many, 2*few)
-	require.Less(t, text, brief+100)
-}
-
 // Holds that are released in any order leave the others.
 func TestHoldsReleasedInAnyOrder(t *testing.T) {
 	names := "abcde"

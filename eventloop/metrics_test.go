@@ -87,63 +87,6 @@ func TestMetricsOnVirtualTime(t *testing.T) {
 	})
 }
 
-// While a callback blocks the loop, the figures say what waits behind it, and how much has run before.
-func TestMetricsOfABlockedLoop(t *testing.T) {
-	for _, measured := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			l := observed(t, eventloop.WithMetrics(measured))
-			synctest.Wait() // asleep
-			release := make(chan struct{})
-			for range 3 {
-				require.NoError(t, l.Submit(func() {}))
-			}
-			require.NoError(t, l.Submit(func() { <-release }))
-			synctest.Wait()
-			for range 1000 {
-				require.NoError(t, l.Submit(func() {}))
-			}
-			for range 10 {
-				require.NoError(t, l.SubmitInternal(func() {}))
-			}
-			require.NoError(t, l.ScheduleMicrotask(func() {}))
-			_, err := l.ScheduleTimer(time.Hour, func() {})
-			require.NoError(t, err)
-			free := l.Hold()
-			l.Promisify(t.Context(), func(context.Context) (any, error) { <-release; return nil, nil })
-			time.Sleep(30 * time.Second)
-
-			m := l.Metrics()
-			require.Equal(t, [3]int{1000, 10, 1}, [3]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
-			require.Equal(t, [3]int{1, 1, 1}, [3]int{m.Timers, m.Workers, m.Holds})
-			if measured {
-				require.EqualValues(t, 3, m.Run)
-				require.Equal(t, 1000, m.External.Max)
-				require.InDelta(t, 1.0, m.Utilization, 0.001, "it is not parked")
-				require.InEpsilon(t, 1000, m.External.EMA, 0.05, "for half a minute a thousand have waited")
-			} else {
-				require.Zero(t, m.Run)
-				require.Zero(t, m.External.Max)
-			}
-			close(release)
-			free()
-			synctest.Wait()
-			m = l.Metrics()
-			require.Equal(t, [3]int{0, 0, 0}, [3]int{m.External.Current, m.Internal.Current, m.Microtasks.Current})
-			require.Equal(t, [2]int{0, 0}, [2]int{m.Workers, m.Holds})
-			require.NotZero(t, m.Ticks)
-			require.NotZero(t, m.Sleeps)
-			require.NotZero(t, m.Wakes)
-			require.LessOrEqual(t, m.Wakes, m.Sleeps)
-			if measured {
-				require.Equal(t, 1000, m.External.Max)
-				require.EqualValues(t, 4+1000+10+1+1, m.Run, "the outcome of the worker is internal work")
-				require.InEpsilon(t, 30*time.Second, m.QueueDelay.P90, 0.02)
-				require.InEpsilon(t, 30*time.Second, m.Callback.Max, 0.02)
-			}
-		})
-	}
-}
-
 // Figures asked for from many goroutines, while the loop is busy, never contradict themselves, and count everything in the
 // end: with and without sampling.
 func TestMetricsAreCoherent(t *testing.T) {

@@ -86,40 +86,6 @@ func shutdownTogether(t *trial) {
 	})
 }
 
-// shutdownContext lets the context of Shutdown end first; the shutdown itself goes on.
-func shutdownContext(t *trial) {
-	for _, cancelled := range []bool{true, false} {
-		l := t.start(Config{})
-		var ran atomic.Int64
-		g := l.hold()
-		t.must("Submit", l.Submit(func() { ran.Add(1) }))
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
-		want := context.DeadlineExceeded
-		if cancelled {
-			cancel()
-			ctx, cancel = context.WithCancel(context.Background()) // without a deadline, which might pass first
-			cancel()
-			want = context.Canceled
-		}
-		t.want("Shutdown whose context ends first", l.Shutdown(ctx), want)
-		t.want("Submit after that", l.Submit(noop), loopapi.ErrLoopTerminated)
-		t.want("another Shutdown whose context ends first", l.Shutdown(ctx), want, loopapi.ErrLoopTerminated)
-		cancel()
-		g.open()
-		t.want("a later Shutdown, which waits", l.shutdown(), loopapi.ErrLoopTerminated)
-		if ran.Load() != 1 {
-			t.Errorf("the shutdown did not go on after its context ended: an accepted task did not run")
-		}
-		l.returns("", nil)
-	}
-	// An idle loop may have ended before Shutdown looks at the context.
-	l := t.start(Config{})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	t.want("Shutdown of an idle loop with a cancelled context", l.Shutdown(ctx), nil, context.Canceled)
-	l.returns("", nil)
-}
-
 // shutdownBeforeRun shuts down a loop that never ran, twice: what it had accepted runs on a goroutine of its own.
 func shutdownBeforeRun(t *trial) {
 	l := t.make(Config{})

@@ -127,7 +127,7 @@ var checks = []check{
 		"return ErrLoopTerminated. One that returns early lets its caller release what callbacks still use.",
 		0, wall, shutdownTogether},
 	{"D16_ShutdownContext", "Shutdown returns its context's error when that ends first, and the shutdown itself goes on.",
-		0, wall, shutdownContext},
+		0, bubble, played(";s3Ss", ";s3SSs")},
 	{"D16_ShutdownBeforeRun", "Shutdown of a loop that never ran runs what was accepted, on a goroutine of its own, and " +
 		"returns: it neither hangs nor forgets.", 0, wall, all(played("S", "s(i(m(i)))s9i9(m)t0t8S"), shutdownBeforeRun)},
 	{"D16_EndRacesRun", "Shutdown and Close at the moment at which Run begins are not forgotten.", 0, wall, shutdownRacesRun},
