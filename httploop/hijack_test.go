@@ -1,6 +1,6 @@
 package httploop
 
-// What is not one request after the other: connections that handlers take over, trailers, idle connections, and bytes by chance.
+// What is not one request after the other: connections that handlers take over, idle connections, and bytes by chance.
 
 import (
 	"bufio"
@@ -82,22 +82,6 @@ func TestHijack(t *testing.T) {
 				}
 			}
 			_ = conn.Close()
-		}
-	})
-}
-
-// TestTrailers: a handler's trailers arrive, announced or not.
-func TestTrailers(t *testing.T) {
-	both(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Trailer", "Announced")
-		io.WriteString(w, "short")
-		w.Header().Set("Announced", "1")
-		w.Header().Set(http.TrailerPrefix+"Other", "2")
-		w.Header().Set("Late", "3")
-	}), func(t *testing.T, c *http.Client, url string) {
-		r, body := fetch(t, c, "GET", url, nil)
-		if body != "short" || r.Trailer.Get("Announced") != "1" || r.Trailer.Get("Other") != "2" || r.Trailer.Get("Late")+r.Header.Get("Late") != "" {
-			t.Errorf("%q %v %v", body, r.Header, r.Trailer)
 		}
 	})
 }

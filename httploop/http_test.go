@@ -275,8 +275,8 @@ func transcript(t *testing.T, addr, stream string) string {
 			r.Header.Del("Date")
 			r.ContentLength, r.TransferEncoding = 0, nil
 		}
-		said = append(said, fmt.Sprintf("%s length %d %q close %v %q %d bytes %.30q %v", r.Status[:3], r.ContentLength, r.TransferEncoding, r.Close,
-			fmt.Sprint(slices.Sorted(maps.Keys(r.Header)), r.Header), len(body), body, err))
+		said = append(said, fmt.Sprintf("%s length %d %q close %v %q %d bytes %.30q %v %v", r.Status[:3], r.ContentLength, r.TransferEncoding, r.Close,
+			fmt.Sprint(slices.Sorted(maps.Keys(r.Header)), r.Header), len(body), body, err, r.Trailer))
 	}
 	return strings.Join(said, "\n")
 }

@@ -131,6 +131,13 @@ func strange(t *testing.T) http.Handler {
 		w.(http.Flusher).Flush()
 		w.Header().Set("T", "1")
 	})
+	mux.HandleFunc("/more-trailers", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Trailer", "T")
+		io.WriteString(w, "short") // so that the header leaves with the end
+		w.Header().Set("T", "1")
+		w.Header().Set(http.TrailerPrefix+"Other", "2")
+		w.Header().Set("Late", "3")
+	})
 	mux.HandleFunc("/ctype", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		io.WriteString(w, "xxxxx")

@@ -152,7 +152,7 @@ func strangers() []string {
 		get("/204body", ""), get("/304cl", ""), get("/204cl", ""), get("/badcl?cl=3", ""),
 		get("/te?te=", ""), get("/inject", ""), get("/status?n=200", ""), get("/status?n=299", ""), get("/status?n=600", ""), get("/status?n=999", ""),
 		get("/upgrade", ""), get("/1xx", ""), get("/keep", ""), get("/trailers", ""), get("/ctype", ""), get("/nil", ""), "GET /nil HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-		get("/none", ""), "GET /trailers HTTP/1.0\r\n\r\n",
+		get("/more-trailers", ""), get("/none", ""), "GET /trailers HTTP/1.0\r\n\r\n",
 		"GET /1xx HTTP/1.0\r\n\r\n", get("/status?n=205", ""),
 		strings.Repeat(get("/", ""), 2000), strings.Repeat(post("/all", "Content-Length: 3\r\n", "abc"), 1000), strings.Repeat(get("/panic", ""), 3),
 	}

@@ -116,26 +116,6 @@ func TestAbandonedPromisesLeaveNothing(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// However many promises are lost in each tick, also if every tick makes some, the registry holds no more than a few times
-// as many as were made since the last collection.
-func TestSteadyLossesDoNotPileUp(t *testing.T) {
-	const ticks, perTick = 10, 10 * promise.ScavengeStep
-	f, r := newOwner(promise.Config{})
-	for range 20 {
-		for range ticks {
-			for range perTick {
-				p, _, _ := r.New()
-				p.Then(nil, nil)
-			}
-			f.tick(r)
-		}
-		collect()
-	}
-	length, capacity := r.Registered()
-	require.LessOrEqual(t, length, 3*ticks*perTick)
-	require.LessOrEqual(t, capacity, 4*3*ticks*perTick)
-}
-
 // The registry against a set: promises come, settle and are lost, and each that lives is in it once.
 func TestRegistryModel(t *testing.T) {
 	f, r := newOwner(promise.Config{})
