@@ -153,15 +153,8 @@ func (c *call) start() {
 		c.finish(v.Export(), nil)
 		return
 	}
-	fulfilled := h.function("", 1, func(call goja.FunctionCall) goja.Value {
-		c.finish(call.Argument(0).Export(), nil)
-		return goja.Undefined()
-	})
-	rejected := h.function("", 1, func(call goja.FunctionCall) goja.Value {
-		c.finish(nil, h.errorOf(call.Argument(0), nil))
-		return goja.Undefined()
-	})
-	if err := h.attach(v, fulfilled, rejected); err != nil {
+	err := h.attach(v, func(v goja.Value) { c.finish(v.Export(), nil) }, func(reason goja.Value) { c.finish(nil, h.errorOf(reason, nil)) })
+	if err != nil {
 		panic(err)
 	}
 }

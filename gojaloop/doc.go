@@ -11,18 +11,15 @@
 //
 // # Order
 //
-// The order is Node's. A callback is a script, a function of Do or Submit, a timer, an immediate, or the outcome of
-// Go work. A checkpoint follows each callback: the functions of process.nextTick run, then promise jobs and
-// microtasks in the order in which they became due, and again until none are left; then the rejections that have no
-// handler are reported.
+// The order is Node's. A callback is a script, a function of Do or Submit, a timer, an immediate, or the outcome of Go work. A
+// checkpoint follows each callback: the functions of process.nextTick run, then promise jobs and microtasks in the order in which
+// they became due, and again until none are left; then the rejections that have no handler are reported.
 //
-// A turn of the host runs the timers that are due, then the functions of other goroutines, then immediates. Turns
-// alternate with everything else on the loop; a long turn gives way to it after about ten milliseconds, and goes on
-// later.
+// A turn of the host runs the timers that are due, then the functions of other goroutines, then immediates. Turns alternate with
+// everything else on the loop; a long turn gives way to it after about ten milliseconds, and goes on later.
 //
-// goja runs promise jobs when the outermost call into it returns, which would be before the nextTick functions. So Go
-// code must enter scripts through the host alone: do not call into a runtime from a callback that was given to the
-// loop itself.
+// goja runs promise jobs when the outermost call into it returns, which would be before the nextTick functions. So Go code must
+// enter scripts through the host alone: do not call into a runtime from a callback that was given to the loop itself.
 //
 // # Ends and errors
 //
@@ -31,10 +28,9 @@
 // the exception; if no Run waits, the loop reports it as a panic. A rejection without a handler goes to the listeners
 // of 'unhandledRejection', else to the function of [WithUnhandledRejection], else it counts as an uncaught exception.
 //
-// A panic in a Go function that a script has called is an exception if the function was given by [Host.Set] or
-// [Host.Func]. A panic in any other Go function is an uncaught exception, and so is too deep a recursion
-// ([WithMaxCallStack]): goja skips catch and finally for both. If one of them happens while goja runs promise jobs,
-// the jobs that are ready are lost.
+// A panic in a Go function that a script has called is an exception if the function was given by [Host.Set] or [Host.Func]. A
+// panic in any other Go function is an uncaught exception, and so is too deep a recursion ([WithMaxCallStack]): goja skips catch
+// and finally for both. If one of them happens while goja runs promise jobs, the jobs that are ready are lost.
 //
 // A script that does not end is interrupted by the context of Do or Run, by Close, and by the Close of its loop. What
 // goja's own Interrupt ends, called on the loop, counts as an uncaught exception.

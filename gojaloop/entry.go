@@ -120,10 +120,9 @@ func (h *Host) call() (err error) {
 	return err
 }
 
-// next is called by the frame, and returns the function or object to call next, or undefined when the frame is to
-// return. First comes the checkpoint of the previous callback: nextTick functions, then promise jobs, which goja runs
-// when the frame returns, and rejections once no job is left. With an argument, next takes an exception that the
-// frame has caught.
+// next is called by the frame, and returns the function or object to call next, or undefined when the frame is to return. First
+// comes the checkpoint of the previous callback: nextTick functions, then promise jobs, which goja runs when the frame returns,
+// and rejections once no job is left. With an argument, next takes an exception that the frame has caught.
 func (h *Host) next(call goja.FunctionCall) goja.Value {
 	if len(call.Arguments) != 0 {
 		h.entry.threw = h.entry.calling && (h.moreOfPhase() || !h.entry.checkpoint && h.phase == checking)

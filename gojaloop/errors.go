@@ -278,10 +278,9 @@ func (h *Host) valueOf(err error) goja.Value {
 	return h.vm.NewGoError(err)
 }
 
-// uncaught passes an exception that no script has caught to the listeners, else to the handler, else it ends the
-// host. v is the thrown value, nil to take it from err; origin is the listeners' second argument. On the loop, in the
-// frame. An interrupt by the guard is none; one without a cause of the guard's comes from the program's own call of
-// goja's Interrupt.
+// uncaught passes an exception that no script has caught to the listeners, else to the handler, else it ends the host. v is the
+// thrown value, nil to take it from err; origin is the listeners' second argument. On the loop, in the frame. An interrupt by the
+// guard is none; one without a cause of the guard's comes from the program's own call of goja's Interrupt.
 func (h *Host) uncaught(v goja.Value, err error, origin string) {
 	var interrupted *goja.InterruptedError
 	if cause := h.guard.interruptCause(); h.endErr == nil && cause != nil && as(err, &interrupted) {

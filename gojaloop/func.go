@@ -11,8 +11,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Set defines a global, as [goja.Runtime.Set] does. A function is passed through [Host.Func] first. It is for the
-// loop.
+// Set defines a global, as [goja.Runtime.Set] does. A function is passed through [Host.Func] first. It is for the loop.
 func (h *Host) Set(name string, value any) error {
 	if reflect.ValueOf(value).Kind() == reflect.Func {
 		value = h.Func(value)

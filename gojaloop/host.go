@@ -89,11 +89,10 @@ type Host struct {
 	ended atomic.Pointer[error] // endErr, for other goroutines
 }
 
-// New makes a host for a loop. It makes a runtime too, unless [WithRuntime] gives one, and adds the globals that
-// docs/goja.md lists; each is made when a script first asks for it. Any goroutine may call New. Until the host is
-// given something to run, its runtime and methods are for the goroutine that made it. New returns an error when the
-// loop or an option is nil, when an option is out of range or contradicts another, or when the runtime does not take
-// the globals.
+// New makes a host for a loop. It makes a runtime too, unless [WithRuntime] gives one, and adds the globals that docs/goja.md
+// lists; each is made when a script first asks for it. Any goroutine may call New. Until the host is given something to run, its
+// runtime and methods are for the goroutine that made it. New returns an error when the loop or an option is nil, when an option
+// is out of range or contradicts another, or when the runtime does not take the globals.
 func New(l *eventloop.Loop, opts ...Option) (*Host, error) {
 	if l == nil {
 		return nil, errors.New("gojaloop: nil loop")
@@ -171,8 +170,7 @@ func (h *Host) install() error {
 		return err
 	}
 	h.frame, _ = goja.AssertFunction(frame)
-	// A runtime of WithRuntime keeps its own process, console and the like. The functions that make callbacks must be
-	// the host's.
+	// A runtime of WithRuntime keeps its own process, console and the like. The functions that make callbacks must be the host's.
 	global := vm.GlobalObject()
 	for _, name := range []string{"setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"} {
 		if err := global.Delete(name); err != nil {

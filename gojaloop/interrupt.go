@@ -19,9 +19,8 @@ import (
 type guard struct {
 	host *Host
 
-	// entry is the number of the entry that runs, 0 when none does. The loop writes entry, then reads busy; an
-	// interrupter writes busy, then reads entry. So either the interrupter sees that its entry is over, or the loop
-	// waits for it in finish.
+	// entry is the number of the entry that runs, 0 when none does. The loop writes entry, then reads busy; an interrupter writes
+	// busy, then reads entry. So either the interrupter sees that its entry is over, or the loop waits for it in finish.
 	entry atomic.Uint64
 	busy  atomic.Bool
 	last  uint64 // number of the last entry; only the loop touches it

@@ -283,8 +283,7 @@ func (h *Host) module(name string) *goja.Object {
 	return m
 }
 
-// natives implements the object "host" of the modules, a goja.DynamicObject. It makes each Go function on its first
-// use.
+// natives implements the object "host" of the modules, a goja.DynamicObject. It makes each Go function on its first use.
 type natives struct {
 	host *Host
 	made map[string]goja.Value

@@ -27,13 +27,7 @@ var ErrMemory = errors.New("gojaloop: the heap has grown beyond the host's memor
 // within milliseconds; one call of a function of goja's own, such as 'x'.repeat(1e10), can allocate more memory than
 // there is. A host's memory is free once nothing refers to the host.
 func WithMemoryLimit(bytes int64) Option {
-	return func(h *Host) error {
-		if bytes < 0 {
-			return fmt.Errorf("gojaloop: WithMemoryLimit(%d): negative", bytes)
-		}
-		h.guard.fuse.limit = bytes
-		return nil
-	}
+	return given(bytes >= 0, fmt.Sprintf("WithMemoryLimit(%d): negative", bytes), func(h *Host) { h.guard.fuse.limit = bytes })
 }
 
 // fuse measures the heap for the limit. The watch uses it, and one watch at most is armed. Sizes are bytes.

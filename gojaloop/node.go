@@ -55,9 +55,8 @@ func (h *Host) requireBuffer(_ *goja.Runtime, module *goja.Object) {
 	_ = module.Get("exports").ToObject(h.vm).Set("Buffer", h.vm.GlobalObject().Get("Buffer"))
 }
 
-// listening is called when the first listener of an event of the process comes, and when the last one goes. While a
-// signal has listeners, a goroutine receives it. The goroutine ends with the last listener, with the host or with the
-// loop.
+// listening is called when the first listener of an event of the process comes, and when the last one goes. While a signal has
+// listeners, a goroutine receives it. The goroutine ends with the last listener, with the host or with the loop.
 func (h *Host) listening(call goja.FunctionCall) goja.Value {
 	name, listens := call.Argument(0).String(), call.Argument(1).ToBoolean()
 	sig, ok := map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}[name]

@@ -10,14 +10,12 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// Park stops the host until [Host.Resume]. A callback that runs comes to its end, with its checkpoint; nothing else
-// begins. Timers, immediates and functions of Submit stay, and more are accepted. The loop may end meanwhile. If a Go
-// promise settles while the host is parked, its script's promise stays pending. Park does not wait. Any goroutine may
-// call it.
+// Park stops the host until [Host.Resume]. A callback that runs comes to its end, with its checkpoint; nothing else begins.
+// Timers, immediates and functions of Submit stay, and more are accepted. The loop may end meanwhile. If a Go promise settles
+// while the host is parked, its script's promise stays pending. Park does not wait. Any goroutine may call it.
 func (h *Host) Park() { h.parked.Store(true) }
 
-// Resume lets a parked host go on, on the same loop or on another. first, unless it is nil, runs before anything
-// else.
+// Resume lets a parked host go on, on the same loop or on another. first, unless it is nil, runs before anything else.
 //
 // For the same loop, call it on that loop. For another loop, the previous one must have ended, the new one must not run
 // yet, and no call of Do or Run may be under way. It returns an error if the host is not parked or has ended, or if l

@@ -10,10 +10,9 @@ import (
 	"github.com/turnloop/turnloop/eventloop/promise"
 )
 
-// Promise returns a script's promise that settles as p does. It is fulfilled with p's value as [goja.Runtime.ToValue]
-// makes it, nil as undefined. It is rejected with the value that a script of this host threw, else with an Error
-// object whose property value is the Go error. Run waits until p settles. A nil p stands for one that is fulfilled
-// with undefined.
+// Promise returns a script's promise that settles as p does. It is fulfilled with p's value as [goja.Runtime.ToValue] makes it,
+// nil as undefined. It is rejected with the value that a script of this host threw, else with an Error object whose property
+// value is the Go error. Run waits until p settles. A nil p stands for one that is fulfilled with undefined.
 //
 // It is for the loop, and panics with [ErrNotOnLoop] elsewhere. p may belong to any loop.
 func (h *Host) Promise(p *promise.Promise) goja.Value {
@@ -70,21 +69,18 @@ func (h *Host) Await(v goja.Value) *promise.Promise {
 	}
 	w := &waiter{reject}
 	h.awaited.Put(w, struct{}{})
-	fulfilled := h.function("", 1, func(call goja.FunctionCall) goja.Value {
+	fulfilled := func(v goja.Value) {
 		h.awaited.Delete(w)
-		resolve(call.Argument(0).Export())
-		return goja.Undefined()
-	})
-	rejected := h.function("", 1, func(call goja.FunctionCall) goja.Value {
+		resolve(v.Export())
+	}
+	rejected := func(reason goja.Value) {
 		h.awaited.Delete(w)
-		e := h.errorOf(call.Argument(0), nil)
-		if e.cause != nil {
+		if e := h.errorOf(reason, nil); e.cause != nil {
 			reject(e.cause)
 		} else {
 			reject(e)
 		}
-		return goja.Undefined()
-	})
+	}
 	if err := h.protect(func() error { return h.attach(v, fulfilled, rejected) }); err != nil {
 		h.awaited.Delete(w)
 		reject(h.portable(err))
@@ -97,10 +93,13 @@ type waiter struct{ reject func(error) }
 
 // attach has one of the functions fulfilled and rejected called with the outcome of v. If no entry is under way, attach makes
 // one: otherwise goja would run promise jobs before nextTick functions.
-func (h *Host) attach(v, fulfilled, rejected goja.Value) (err error) {
+func (h *Host) attach(v goja.Value, fulfilled, rejected func(goja.Value)) (err error) {
+	handler := func(f func(goja.Value)) goja.Value {
+		return h.function("", 1, func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
+	}
 	then := func() {
 		if v, err = h.resolve(h.promise, v); err == nil {
-			_, err = h.then(v, fulfilled, rejected)
+			_, err = h.then(v, handler(fulfilled), handler(rejected))
 		}
 	}
 	if h.depth > 0 {
@@ -113,10 +112,9 @@ func (h *Host) attach(v, fulfilled, rejected goja.Value) (err error) {
 	return err
 }
 
-// Promisify returns a function for scripts. A call of it calls fn on a goroutine of its own, and returns a promise.
-// fn may block, and may use only primitives among its arguments. On success fn returns a function that makes the
-// promise's value and is called on the loop, or nil for undefined. An error of either function rejects the promise as
-// [Host.Promise] says, and so does a panic.
+// Promisify returns a function for scripts. A call of it calls fn on a goroutine of its own, and returns a promise. fn may block,
+// and may use only primitives among its arguments. On success fn returns a function that makes the promise's value and is called
+// on the loop, or nil for undefined. An error of either function rejects the promise as [Host.Promise] says, and so does a panic.
 //
 // The context is common to all calls under way, or to those that a call of [Host.Call] has made: it ends when none is left, when
 // that call is ended, when the host ends, and when the loop has ended.

@@ -1,7 +1,6 @@
 package gojaloop
 
-// Rejections: promises without a handler are reported when a checkpoint has run out of nextTick functions and promise
-// jobs.
+// Rejections: promises without a handler are reported when a checkpoint has run out of nextTick functions and promise jobs.
 
 import (
 	"weak"

@@ -35,21 +35,18 @@ func closed(why error) error {
 	return loopapi.Errorf("%v: %v", ErrClosed, why)
 }
 
-// Do calls fn on the loop, waits until fn has returned and its checkpoint has run, and returns fn's error. A script's
-// exception that fn returns or lets pass arrives as an [*Error], a panic as an *eventloop.PanicError. In fn itself,
-// and in a Go function that a script has called, Do calls fn at once; the nextTick functions and promise jobs that it
-// leaves run later.
+// Do calls fn on the loop, waits until fn has returned and its checkpoint has run, and returns fn's error. A script's exception
+// that fn returns or lets pass arrives as an [*Error], a panic as an *eventloop.PanicError. In fn itself, and in a Go function
+// that a script has called, Do calls fn at once; the nextTick functions and promise jobs that it leaves run later.
 //
-// If ctx ends before fn has begun, fn is not called. If ctx ends while a script runs, the script is interrupted, its
-// nextTick functions, promise jobs and unhandled rejections are dropped with all that waits for them, and Do returns
-// ctx.Err(). The host goes on, unless the interrupt hit an async function behind its first await, or a generator:
-// then the host has ended, and the error wraps [ErrBroken] too. Go code that blocks is not interrupted: Do waits for
-// it.
+// If ctx ends before fn has begun, fn is not called. If ctx ends while a script runs, the script is interrupted, its nextTick
+// functions, promise jobs and unhandled rejections are dropped with all that waits for them, and Do returns ctx.Err(). The host
+// goes on, unless the interrupt hit an async function behind its first await, or a generator: then the host has ended, and the
+// error wraps [ErrBroken] too. Go code that blocks is not interrupted: Do waits for it.
 //
-// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has
-// ended, and eventloop.ErrLoopTerminated when the loop is ending or has ended. In a callback of the loop that does
-// not come from a script, Do would wait for itself: it returns an error that wraps eventloop.ErrAwaitOnLoop. Use
-// Submit there.
+// Any goroutine may call it. It returns eventloop.ErrNilCallback, [ErrClosed] with the reason when the host has ended, and
+// eventloop.ErrLoopTerminated when the loop is ending or has ended. In a callback of the loop that does not come from a script,
+// Do would wait for itself: it returns an error that wraps eventloop.ErrAwaitOnLoop. Use Submit there.
 func (h *Host) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 	if fn == nil {
 		return eventloop.ErrNilCallback
@@ -133,10 +130,9 @@ func (d *do) run() {
 // first, which waits until it does. If Run comes first all the same, loop.Run returns an error, and what is given to the
 // host after Run is refused with one that says so. When ctx ends, the host ends at once.
 //
-// It returns a *goja.CompilerSyntaxError; an [*Error] for an uncaught exception; an [*ExitError] for an exit code
-// other than 0; ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; or [ErrClosed] with the reason when
-// the host had ended before. Any goroutine may call it but the loop's, where it returns an error that wraps
-// eventloop.ErrAwaitOnLoop.
+// It returns a *goja.CompilerSyntaxError; an [*Error] for an uncaught exception; an [*ExitError] for an exit code other than 0;
+// ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; or [ErrClosed] with the reason when the host had ended
+// before. Any goroutine may call it but the loop's, where it returns an error that wraps eventloop.ErrAwaitOnLoop.
 func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -231,8 +227,7 @@ func (h *Host) runScript(ctx context.Context, script func(*goja.Runtime) (goja.V
 // idle tells whether nothing is left that Run has to wait for.
 func (h *Host) idle() bool { return h.pending+h.timers.refs+h.immediates.refs == 0 && !h.inbox.any() }
 
-// queueConfirm queues confirm at the loop, behind what is queued already, if nothing is left to do and a Run waits
-// for that.
+// queueConfirm queues confirm at the loop, behind what is queued already, if nothing is left to do and a Run waits for that.
 func (h *Host) queueConfirm() {
 	if len(h.runs) == 0 || h.confirming || !h.idle() {
 		return

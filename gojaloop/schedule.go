@@ -4,7 +4,6 @@ package gojaloop
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"time"
 
@@ -35,13 +34,7 @@ type Schedule interface {
 // WithSchedule sets the schedule. By default time is the machine's, timers are the loop's, and Go work runs on
 // goroutines of its own. It must not be nil.
 func WithSchedule(s Schedule) Option {
-	return func(h *Host) error {
-		if s == nil {
-			return errors.New("gojaloop: WithSchedule: nil schedule")
-		}
-		h.schedule = s
-		return nil
-	}
+	return given(s != nil, "WithSchedule: nil schedule", func(h *Host) { h.schedule = s })
 }
 
 // alarms returns the schedule, else the loop.

@@ -75,8 +75,7 @@ func (ts *timers) idOf(t *timer) uint64 {
 	return t.id
 }
 
-// clearTimer is clearTimeout and clearInterval. It takes an object, a number, or the number as text; anything else
-// does nothing.
+// clearTimer is clearTimeout and clearInterval. It takes an object, a number, or the number as text; anything else does nothing.
 func (h *Host) clearTimer(call goja.FunctionCall) goja.Value {
 	v := call.Argument(0)
 	if o, ok := v.(*goja.Object); ok {
@@ -166,8 +165,7 @@ func thisOf[T any](h *Host, call goja.FunctionCall, class string) T {
 	panic(h.vm.NewTypeError("not " + class))
 }
 
-// disposable makes Symbol.dispose a method that clears the object, if there is that symbol: goja lacks it, and loopjs
-// adds it.
+// disposable makes Symbol.dispose a method that clears the object, if there is that symbol: goja lacks it, and loopjs adds it.
 func (h *Host) disposable(proto *goja.Object, clear func(goja.FunctionCall) goja.Value) {
 	symbols, ok := h.vm.Get("Symbol").(*goja.Object)
 	if !ok {

@@ -10,8 +10,7 @@ import (
 	"github.com/turnloop/turnloop/eventloop"
 )
 
-// RunFunc is [Host.Run] with a function in place of the source. The function runs on the loop, and may run compiled
-// programs.
+// RunFunc is [Host.Run] with a function in place of the source. The function runs on the loop, and may run compiled programs.
 func (h *Host) RunFunc(ctx context.Context, fn func(*goja.Runtime) (goja.Value, error)) (goja.Value, error) {
 	switch {
 	case fn == nil:

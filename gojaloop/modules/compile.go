@@ -35,8 +35,7 @@ type unit struct {
 // imports, the exports of an ES module that awaits at its top, and dynamic imports.
 const wrapper = "exports, require, module, __filename, __dirname, __meta, __import, __exports, $import, __dynamic"
 
-// importCalls redirects esbuild's form of a dynamic import, which calls require, to the loader. Columns stay the
-// same.
+// importCalls redirects esbuild's form of a dynamic import, which calls require, to the loader. Columns stay the same.
 var importCalls = strings.NewReplacer(".then(() => __toESM(require(", ".then(() => __toESM($import(", ".then(() => __toESM(__require(", ".then(() => __toESM(__dynamic(")
 
 // syntaxError is the error of a source that cannot be compiled.

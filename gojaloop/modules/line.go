@@ -92,9 +92,8 @@ type edit struct {
 	text     string
 }
 
-// asyncLine turns statements that await into a call of an async function. Each statement begins a line. Declared
-// variables become global variables, whose names are returned. The promise's value is that of the last statement, if
-// it is an expression.
+// asyncLine turns statements that await into a call of an async function. Each statement begins a line. Declared variables become
+// global variables, whose names are returned. The promise's value is that of the last statement, if it is an expression.
 func asyncLine(code string) (string, []string, error) {
 	const head = "(async () => {\n"
 	source := head + code + "\n})()"

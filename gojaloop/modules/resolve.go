@@ -44,8 +44,7 @@ type resolver struct {
 	mapped    map[string]string    // files by folder and specifier, see mappedFile. Guarded by mu
 }
 
-// resolve returns the file that a specifier names in the file from, or in the folder from if it ends with a
-// separator.
+// resolve returns the file that a specifier names in the file from, or in the folder from if it ends with a separator.
 func (r *resolver) resolve(specifier, from string, esm bool) (string, error) {
 	dir := filepath.Dir(from)
 	if u, ok := strings.CutPrefix(specifier, "file:"); ok {

@@ -1,5 +1,4 @@
-// Command loopjs runs JavaScript and TypeScript on an event loop and goja: scripts, modules, and interactive
-// sessions.
+// Command loopjs runs JavaScript and TypeScript on an event loop and goja: scripts, modules, and interactive sessions.
 //
 // docs/loopjs.md describes it; loopjs --help is a summary.
 package main

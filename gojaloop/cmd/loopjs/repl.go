@@ -253,8 +253,7 @@ func (r *repl) command(line string) bool {
 	return true
 }
 
-// evaluate runs the typed text, waits if it awaits, and prints the value. It returns false if the text needs another
-// line.
+// evaluate runs the typed text, waits if it awaits, and prints the value. It returns false if the text needs another line.
 func (r *repl) evaluate(text string) (complete bool) {
 	ctx, stop := r.interruptible()
 	defer stop()
@@ -348,8 +347,7 @@ func (r *repl) uncaught(e *gojaloop.Error) {
 	fmt.Fprintln(r, "Uncaught "+text)
 }
 
-// shown returns a thrown value as text, without the brackets that inspect puts around an error without a stack. On
-// the loop.
+// shown returns a thrown value as text, without the brackets that inspect puts around an error without a stack. On the loop.
 func (r *repl) shown(v goja.Value) string {
 	text := r.p.modules.Inspect(v)
 	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Error" {

@@ -3,6 +3,8 @@ package compile
 // The walk over a syntax tree: each expression and statement is looked at once.
 
 import (
+	"reflect"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/unistring"
 )
@@ -122,50 +124,9 @@ func (m *mender) expr(p *ast.Expression) {
 		}
 		m.expr(&n.Left)
 		m.expr(&n.Member)
-	case *ast.YieldExpression:
-		m.expr(&n.Argument)
-	case *ast.AwaitExpression:
-		m.expr(&n.Argument)
-	case *ast.ArrayLiteral:
-		m.exprs(n.Value)
-	case *ast.ArrayPattern:
-		m.exprs(n.Elements)
-		m.expr(&n.Rest)
-	case *ast.AssignExpression:
-		m.expr(&n.Left)
-		m.expr(&n.Right)
-	case *ast.BinaryExpression:
-		m.expr(&n.Left)
-		m.expr(&n.Right)
-	case *ast.Binding:
-		m.binding(n)
-	case *ast.ConditionalExpression:
-		m.expr(&n.Test)
-		m.expr(&n.Consequent)
-		m.expr(&n.Alternate)
-	case *ast.NewExpression:
-		m.expr(&n.Callee)
-		m.exprs(n.ArgumentList)
-	case *ast.ObjectLiteral:
-		m.properties(n.Value)
-	case *ast.ObjectPattern:
-		m.properties(n.Properties)
-		m.expr(&n.Rest)
-	case *ast.OptionalChain:
-		m.expr(&n.Expression)
-	case *ast.Optional:
-		m.expr(&n.Expression)
-	case *ast.PrivateDotExpression:
-		m.expr(&n.Left)
-	case *ast.SequenceExpression:
-		m.exprs(n.Sequence)
-	case *ast.SpreadElement:
-		m.expr(&n.Expression)
-	case *ast.TemplateLiteral:
-		m.expr(&n.Tag)
-		m.exprs(n.Expressions)
-	case *ast.UnaryExpression:
-		m.expr(&n.Operand)
+	case nil:
+	default:
+		m.parts(n)
 	}
 }
 
@@ -202,75 +163,16 @@ func (m *mender) stmts(l []ast.Statement) {
 	}
 }
 
-// into looks at the variable of a for-in or for-of statement.
-func (m *mender) into(into ast.ForInto) {
-	switch n := into.(type) {
-	case *ast.ForIntoVar:
-		m.binding(n.Binding)
-	case *ast.ForDeclaration:
-		m.target(n.Target)
-	case *ast.ForIntoExpression:
-		m.expr(&n.Expression)
-	}
-}
-
 func (m *mender) stmt(s ast.Statement) {
 	switch n := s.(type) {
+	case nil:
 	case *ast.BlockStatement:
 		n.List = marked(n.List)
 		m.stmts(n.List)
-	case *ast.ExpressionStatement:
-		m.expr(&n.Expression)
-	case *ast.VariableStatement:
-		m.bindings(n.List)
-	case *ast.LexicalDeclaration:
-		m.bindings(n.List)
 	case *ast.FunctionDeclaration:
 		m.function(n.Function, &function{})
 	case *ast.ClassDeclaration:
 		m.classBody(n.Class)
-	case *ast.ReturnStatement:
-		m.expr(&n.Argument)
-	case *ast.ThrowStatement:
-		m.expr(&n.Argument)
-	case *ast.IfStatement:
-		m.expr(&n.Test)
-		m.stmt(n.Consequent)
-		m.stmt(n.Alternate)
-	case *ast.ForStatement:
-		switch i := n.Initializer.(type) {
-		case *ast.ForLoopInitializerExpression:
-			m.expr(&i.Expression)
-		case *ast.ForLoopInitializerVarDeclList:
-			m.bindings(i.List)
-		case *ast.ForLoopInitializerLexicalDecl:
-			m.bindings(i.LexicalDeclaration.List)
-		}
-		m.expr(&n.Test)
-		m.expr(&n.Update)
-		m.stmt(n.Body)
-	case *ast.ForInStatement:
-		m.into(n.Into)
-		m.expr(&n.Source)
-		m.stmt(n.Body)
-	case *ast.ForOfStatement:
-		m.into(n.Into)
-		m.expr(&n.Source)
-		m.stmt(n.Body)
-	case *ast.WhileStatement:
-		m.expr(&n.Test)
-		m.stmt(n.Body)
-	case *ast.DoWhileStatement:
-		m.stmt(n.Body)
-		m.expr(&n.Test)
-	case *ast.LabelledStatement:
-		m.stmt(n.Statement)
-	case *ast.SwitchStatement:
-		m.expr(&n.Discriminant)
-		for _, c := range n.Body {
-			m.expr(&c.Test)
-			m.stmts(c.Consequent)
-		}
 	case *ast.TryStatement:
 		m.stmt(n.Body)
 		if n.Catch != nil {
@@ -285,7 +187,44 @@ func (m *mender) stmt(s ast.Statement) {
 		}
 	case *ast.WithStatement:
 		m.fn.eval = true
-		m.expr(&n.Object)
-		m.stmt(n.Body)
+		m.parts(n)
+	default:
+		m.parts(n)
+	}
+}
+
+// parts looks at all that a node has in it. Labels and names of properties are no expressions, and so are left out.
+func (m *mender) parts(node any) {
+	for v, i := reflect.ValueOf(node).Elem(), 0; i < v.NumField(); i++ {
+		switch part := v.Field(i).Addr().Interface().(type) {
+		case *ast.Expression:
+			m.expr(part)
+		case *[]ast.Expression:
+			m.exprs(*part)
+		case *ast.Statement:
+			m.stmt(*part)
+		case *[]ast.Statement:
+			m.stmts(*part)
+		case *ast.BindingTarget:
+			m.target(*part)
+		case **ast.Binding:
+			m.binding(*part)
+		case *[]*ast.Binding:
+			m.bindings(*part)
+		case *ast.LexicalDeclaration:
+			m.bindings(part.List)
+		case *[]ast.Property:
+			m.properties(*part)
+		case *[]*ast.CaseStatement:
+			for _, c := range *part {
+				m.parts(c)
+			}
+		case *ast.ForLoopInitializer:
+			if *part != nil {
+				m.parts(*part)
+			}
+		case *ast.ForInto:
+			m.parts(*part)
+		}
 	}
 }
