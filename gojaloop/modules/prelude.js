@@ -75,6 +75,23 @@ go.refuse = (module, name, instead) => Object.defineProperty(function () {
 	throw Object.assign(new Error(`${module}.${name}: loopjs does not have it; there is ${instead}`), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })
 }, 'name', { value: name, configurable: true })
 
+go.aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
+
+// inherit makes C a subclass of P, and define adds methods and accessors that are not enumerable, as those of classes are not.
+go.inherit = (C, P) => { Object.setPrototypeOf(C.prototype, P.prototype); Object.setPrototypeOf(C, P) }
+go.define = (C, methods) => {
+	for (const k of Reflect.ownKeys(methods)) Object.defineProperty(C.prototype, k, { ...Object.getOwnPropertyDescriptor(methods, k), enumerable: false })
+}
+
+// part returns a copy of the bytes that a view shows, and dataOf the bytes of a text or of binary data as a Buffer.
+go.part = b => b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)
+go.dataOf = (data, encoding, name, expected) => {
+	if (typeof data === 'string') return Buffer.from(data, encoding === 'buffer' ? undefined : encoding)
+	if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+	if (data instanceof ArrayBuffer) return Buffer.from(data)
+	throw go.invalidType(name, expected, data)
+}
+
 // The error of a system call, from what Go tells of it.
 go.systemError = f => {
 	const where = f.path ? ` '${f.path}'` : ''

@@ -128,62 +128,30 @@ class Event {
 }
 idl(Event, { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 })
 
-class CustomEvent extends Event {
-	#detail
-	constructor(type, init) {
-		need(arguments, 1, 'CustomEvent')
-		super(type, init)
-		const detail = dictionary(init).detail
-		this.#detail = detail === undefined ? null : detail
+// kind makes a class of events, with attributes that read returns for an init.
+function kind(name, needed, read) {
+	const attributes = new WeakMap()
+	const C = { [name]: class extends Event {
+		constructor(type, init) {
+			need(arguments, needed, name)
+			super(type, init)
+			attributes.set(this, read(needed > 1 ? init : dictionary(init)))
+		}
+	} }[name]
+	for (const key of Object.keys(read({}))) {
+		Object.defineProperty(C.prototype, key, Object.getOwnPropertyDescriptor({ get [key]() {
+			if (!attributes.has(this)) throw new TypeError(`${name}: not one`)
+			return attributes.get(this)[key]
+		} }, key))
 	}
-	get detail() { return this.#detail }
+	return idl(C)
 }
-idl(CustomEvent)
-
-class ErrorEvent extends Event {
-	#init
-	constructor(type, init) {
-		need(arguments, 1, 'ErrorEvent')
-		super(type, init)
-		const { message = '', filename = '', lineno = 0, colno = 0, error } = dictionary(init)
-		this.#init = { message: `${message}`, filename: `${filename}`, lineno: lineno >>> 0, colno: colno >>> 0, error }
-	}
-	get message() { return this.#init.message }
-	get filename() { return this.#init.filename }
-	get lineno() { return this.#init.lineno }
-	get colno() { return this.#init.colno }
-	get error() { return this.#init.error }
-}
-idl(ErrorEvent)
-
-class PromiseRejectionEvent extends Event {
-	#promise; #reason
-	constructor(type, init) {
-		need(arguments, 2, 'PromiseRejectionEvent')
-		super(type, init)
-		this.#promise = init.promise
-		this.#reason = init.reason
-	}
-	get promise() { return this.#promise }
-	get reason() { return this.#reason }
-}
-idl(PromiseRejectionEvent)
-
-class MessageEvent extends Event {
-	#init
-	constructor(type, init) {
-		need(arguments, 1, 'MessageEvent')
-		super(type, init)
-		const { data = null, origin = '', lastEventId = '', source = null, ports = [] } = dictionary(init)
-		this.#init = { data, origin: `${origin}`, lastEventId: `${lastEventId}`, source, ports: Object.freeze([...ports]) }
-	}
-	get data() { return this.#init.data }
-	get origin() { return this.#init.origin }
-	get lastEventId() { return this.#init.lastEventId }
-	get source() { return this.#init.source }
-	get ports() { return this.#init.ports }
-}
-idl(MessageEvent)
+const CustomEvent = kind('CustomEvent', 1, ({ detail = null }) => ({ detail }))
+const ErrorEvent = kind('ErrorEvent', 1, ({ message = '', filename = '', lineno = 0, colno = 0, error }) =>
+	({ message: `${message}`, filename: `${filename}`, lineno: lineno >>> 0, colno: colno >>> 0, error }))
+const PromiseRejectionEvent = kind('PromiseRejectionEvent', 2, ({ promise, reason }) => ({ promise, reason }))
+const MessageEvent = kind('MessageEvent', 1, ({ data = null, origin = '', lastEventId = '', source = null, ports = [] }) =>
+	({ data, origin: `${origin}`, lastEventId: `${lastEventId}`, source, ports: Object.freeze([...ports]) }))
 
 // A target's method of this name is called when its listeners of a type have changed.
 const changed = Symbol('changed')

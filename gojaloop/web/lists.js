@@ -56,20 +56,24 @@ class Listeners {
 	}
 }
 
-// Queue is a first-in first-out list with steps of constant cost.
+// Queue is a first-in first-out list with steps of constant cost, also for what is put in front of it.
 class Queue {
-	#in = []
-	#out = []
-	get length() { return this.#in.length + this.#out.length }
-	push(v) { this.#in.push(v) }
+	#list = []
+	#head = 0
+	get length() { return this.#list.length - this.#head }
+	first() { return this.#list[this.#head] }
+	push(v) { this.#list.push(v) }
+	unshift(v) { if (this.#head > 0) this.#list[--this.#head] = v; else this.#list.unshift(v) }
 	shift() {
-		if (this.#out.length === 0) {
-			this.#out = this.#in.reverse()
-			this.#in = []
-		}
-		return this.#out.pop()
+		if (this.#head === this.#list.length) return undefined
+		const v = this.#list[this.#head]
+		this.#list[this.#head++] = undefined
+		if (this.#head > 32 && this.#head * 2 > this.#list.length) { this.#list.splice(0, this.#head); this.#head = 0 }
+		return v
 	}
-	clear() { const all = [...this.#out.reverse(), ...this.#in]; this.#in = []; this.#out = []; return all }
+	clear() { const all = [...this]; this.#list = []; this.#head = 0; return all }
+	get head() { return this.#list.slice(this.#head).reduceRight((next, data) => ({ data, next }), null) } // as packages that look into a stream know it
+	[Symbol.iterator]() { return this.#list.slice(this.#head)[Symbol.iterator]() }
 }
 
 return { Listeners, Queue }

@@ -158,6 +158,15 @@ class URL {
 	#link() {
 		begin(this.#params, this.#parts[9].slice(1), query => { this.#parts = host.changeURL(this.#parts[0], 'search', query) })
 	}
+	static {
+		for (let i = 1; i < names.length; i++) {
+			const name = names[i], { get, set } = Object.getOwnPropertyDescriptor({
+				get [name]() { return this.#parts[i] },
+				set [name](v) { this.#set(name, v) },
+			}, name)
+			Object.defineProperty(URL.prototype, name, { get, set: name === 'origin' ? undefined : set, configurable: true })
+		}
+	}
 	get href() { return this.#parts[0] }
 	set href(v) {
 		v = `${v}`
@@ -166,23 +175,6 @@ class URL {
 		this.#parts = parts
 		if (this.#params !== null) this.#link()
 	}
-	get origin() { return this.#parts[1] }
-	get protocol() { return this.#parts[2] }
-	set protocol(v) { this.#set('protocol', v) }
-	get username() { return this.#parts[3] }
-	set username(v) { this.#set('username', v) }
-	get password() { return this.#parts[4] }
-	set password(v) { this.#set('password', v) }
-	get host() { return this.#parts[5] }
-	set host(v) { this.#set('host', v) }
-	get hostname() { return this.#parts[6] }
-	set hostname(v) { this.#set('hostname', v) }
-	get port() { return this.#parts[7] }
-	set port(v) { this.#set('port', v) }
-	get pathname() { return this.#parts[8] }
-	set pathname(v) { this.#set('pathname', v) }
-	get search() { return this.#parts[9] }
-	set search(v) { this.#set('search', v) }
 	get searchParams() {
 		const parts = this.#parts
 		if (this.#params === null) {
@@ -192,8 +184,6 @@ class URL {
 		}
 		return this.#params
 	}
-	get hash() { return this.#parts[10] }
-	set hash(v) { this.#set('hash', v) }
 	toString() { return this.#parts[0] }
 	toJSON() { return this.#parts[0] }
 	static canParse(url, base = undefined) {

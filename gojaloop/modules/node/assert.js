@@ -91,17 +91,16 @@ const missing = (what, want, message) => fail(undefined, () => `Missing expected
 
 const unwanted = (what, e, want, message) => `Got unwanted ${what}${typeof want === 'string' ? ': ' + want : message ? ': ' + message : '.'}\nActual message: "${e && e.message}"`
 
+// thrown checks what was thrown, in a list; nothing was without one.
+function thrown(e, what, want, message, operator) {
+	if (e === undefined) missing(what, want, message)
+	expected(e[0], want, message, operator)
+}
 assert.throws = (f, want, message) => {
 	if (typeof f !== 'function') throw go.invalidType('fn', 'function', f)
-	let threw = false, error
-	try {
-		f()
-	} catch (e) {
-		threw = true
-		error = e
-	}
-	if (!threw) missing('exception', want, message)
-	expected(error, want, message, 'throws')
+	let e
+	try { f() } catch (x) { e = [x] }
+	thrown(e, 'exception', want, message, 'throws')
 }
 assert.doesNotThrow = (f, want, message) => {
 	try {
@@ -111,15 +110,9 @@ assert.doesNotThrow = (f, want, message) => {
 	}
 }
 assert.rejects = async (p, want, message) => {
-	let threw = false, error
-	try {
-		await (typeof p === 'function' ? p() : p)
-	} catch (e) {
-		threw = true
-		error = e
-	}
-	if (!threw) missing('rejection', want, message)
-	expected(error, want, message, 'rejects')
+	let e
+	try { await (typeof p === 'function' ? p() : p) } catch (x) { e = [x] }
+	thrown(e, 'rejection', want, message, 'rejects')
 }
 assert.doesNotReject = async (p, want, message) => {
 	try {

@@ -11,7 +11,6 @@ const signalNumber = s => {
 	if (n === undefined) throw Object.assign(new TypeError(`Unknown signal: ${s}`), { code: 'ERR_UNKNOWN_SIGNAL' })
 	return n
 }
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
 const refuse = (o, names) => { for (const n of names) if (o[n]) throw Object.assign(new Error(`child_process: the option ${n} is not implemented`), { code: 'ERR_METHOD_NOT_IMPLEMENTED' }) }
 const text = (v, name) => { if (typeof v !== 'string') throw go.invalidType(name, 'string', v); if (v.includes('\0')) throw Object.assign(new TypeError(`The argument '${name}' must be a string without null bytes. Received ${go.inspect(v)}`), { code: 'ERR_INVALID_ARG_VALUE' }); return v }
 const folder = cwd => cwd === undefined || cwd === null ? '' : cwd instanceof URL ? require('url').fileURLToPath(cwd) : text(cwd, 'options.cwd')
@@ -107,7 +106,7 @@ function spawn(file, args, options) {
 		closed()
 	}, value.pid)
 	let timer = null
-	const stop = () => { if (child.kill(o.killSignal)) child.emit('error', aborted(o.signal)) }
+	const stop = () => { if (child.kill(o.killSignal)) child.emit('error', go.aborted(o.signal)) }
 	if (o.timeout > 0) timer = setTimeout(() => child.kill(o.killSignal), o.timeout)
 	if (o.signal) o.signal.aborted ? process.nextTick(stop) : o.signal.addEventListener('abort', stop)
 	process.nextTick(() => child.emit('spawn'))
@@ -124,7 +123,7 @@ function execFile(file, args, options, callback) {
 	const isText = o.encoding && o.encoding !== 'buffer' && Buffer.isEncoding(o.encoding), out = { stdout: [], stderr: [] }, length = { stdout: 0, stderr: 0 }
 	let error = null, over = false, timer = null, killed = false
 	const kill = () => { killed = true; child.stdout.destroy(); child.stderr.destroy(); try { child.kill(o.killSignal) } catch (e) { error = error || e; end(null, null) } }
-	const stop = () => { error = error || aborted(signal); kill() }
+	const stop = () => { error = error || go.aborted(signal); kill() }
 	const end = (code, sig) => {
 		if (over) return
 		over = true

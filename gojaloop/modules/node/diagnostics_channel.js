@@ -22,33 +22,25 @@ const channel = name => {
 function tracingChannel(name) {
 	const kinds = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'], t = typeof name === 'object' ? { ...name } : Object.fromEntries(kinds.map(k => [k, channel(`tracing:${name}:${k}`)]))
 	const publish = (k, c) => t[k].publish(c)
+	const within = (context, f) => {
+		publish('start', context)
+		try {
+			return f()
+		} catch (e) {
+			context.error = e
+			publish('error', context)
+			throw e
+		} finally {
+			publish('end', context)
+		}
+	}
 	return Object.assign(t, {
 		subscribe(handlers) { for (const k of kinds) if (handlers[k]) t[k].subscribe(handlers[k]) },
 		unsubscribe(handlers) { return kinds.map(k => !handlers[k] || t[k].unsubscribe(handlers[k])).every(Boolean) },
-		traceSync(f, context = {}, self, ...args) {
-			publish('start', context)
-			try {
-				return context.result = f.apply(self, args)
-			} catch (e) {
-				context.error = e
-				publish('error', context)
-				throw e
-			} finally {
-				publish('end', context)
-			}
-		},
+		traceSync(f, context = {}, self, ...args) { return within(context, () => context.result = f.apply(self, args)) },
 		tracePromise(f, context = {}, self, ...args) {
 			const settled = (k, v) => { context[k] = v; if (k === 'error') publish('error', context); publish('asyncStart', context); publish('asyncEnd', context) }
-			publish('start', context)
-			try {
-				return Promise.resolve(f.apply(self, args)).then(v => { settled('result', v); return v }, e => { settled('error', e); throw e })
-			} catch (e) {
-				context.error = e
-				publish('error', context)
-				throw e
-			} finally {
-				publish('end', context)
-			}
+			return within(context, () => Promise.resolve(f.apply(self, args)).then(v => { settled('result', v); return v }, e => { settled('error', e); throw e }))
 		},
 	})
 }

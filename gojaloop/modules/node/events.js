@@ -142,7 +142,6 @@ EventEmitter.addAbortListener = (signal, f) => {
 EventEmitter.EventEmitterAsyncResource = go.refuse('events', 'EventEmitterAsyncResource', 'AsyncResource of async_hooks')
 EventEmitter.listenerCount = (e, type) => e.listenerCount(type)
 
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
 const signalOf = ({ signal }) => {
 	if (signal !== undefined && !(signal instanceof AbortSignal)) throw go.invalidType('options.signal', 'an instance of AbortSignal', signal)
 	return signal
@@ -162,17 +161,17 @@ const errors = (e, type, f) => type === 'error' || typeof e.on !== 'function' ? 
 
 EventEmitter.once = async (e, type, options = {}) => {
 	const signal = signalOf(options)
-	if (signal && signal.aborted) throw aborted(signal)
+	if (signal && signal.aborted) throw go.aborted(signal)
 	return new Promise((resolve, reject) => {
 		const over = f => { clear(); f() }
 		const clear = listen(e, 'once', [[type, (...args) => over(() => resolve(args))], ...errors(e, type, error => over(() => reject(error)))],
-			signal, () => over(() => reject(aborted(signal))))
+			signal, () => over(() => reject(go.aborted(signal))))
 	})
 }
 // on returns an async iterator over the events of a type, until an error, the signal, or one of the events that close it.
 EventEmitter.on = (e, type, options = {}) => {
 	const signal = signalOf(options)
-	if (signal && signal.aborted) throw aborted(signal)
+	if (signal && signal.aborted) throw go.aborted(signal)
 	const queue = new Queue(), waiting = new Queue(), end = { value: undefined, done: true }
 	let over = false, error
 	const give = (...args) => waiting.length ? waiting.shift().resolve({ value: args, done: false }) : queue.push(args)
@@ -183,7 +182,7 @@ EventEmitter.on = (e, type, options = {}) => {
 		for (const w of waiting.clear()) w.resolve(end)
 		return Promise.resolve(end)
 	}
-	const clear = listen(e, 'on', [[type, give], ...errors(e, type, fail), ...(options.close || []).map(name => [name, stop])], signal, () => fail(aborted(signal)))
+	const clear = listen(e, 'on', [[type, give], ...errors(e, type, fail), ...(options.close || []).map(name => [name, stop])], signal, () => fail(go.aborted(signal)))
 	const iterator = {
 		next() {
 			if (queue.length) return Promise.resolve({ value: queue.shift(), done: false })

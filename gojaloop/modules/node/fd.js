@@ -1,7 +1,7 @@
 // The part of node:fs that is about descriptors: opened files, by number and as FileHandles, and streams of files.
 (function (go, require) {
 'use strict'
-return (fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, optionsOf, flagOf, statsOf, Dirent, Buffer, collect, named, aborted }) => {
+return (fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, optionsOf, flagOf, statsOf, Dirent, Buffer, collect, named }) => {
 	const EventEmitter = require('events')
 	const sync = (op, ...args) => { const r = go.fileSync(op, ...args); if (r.failure) throw error(r.failure); return r.value }
 	const later = async (op, ...args) => { const r = await go.file(op, ...args); if (r.failure) throw error(r.failure); return r.value }
@@ -86,7 +86,7 @@ return (fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, opti
 	async function everythingLater(fd, signal) {
 		const parts = []
 		for (;;) {
-			if (signal && signal.aborted) throw aborted(signal)
+			if (signal && signal.aborted) throw go.aborted(signal)
 			const b = await later('fread', fd, 65536, -1)
 			if (b.byteLength === 0) return Buffer.concat(parts)
 			parts.push(Buffer.from(b))
@@ -260,8 +260,7 @@ return (fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, opti
 			Writable.call(this, { highWaterMark: o.highWaterMark, decodeStrings: true, defaultEncoding: o.encoding, emitClose: o.emitClose, autoDestroy: this.autoClose, signal: o.signal })
 		}
 		for (const [C, P] of [[ReadStream, Readable], [WriteStream, Writable]]) {
-			Object.setPrototypeOf(C.prototype, P.prototype)
-			Object.setPrototypeOf(C, P)
+			go.inherit(C, P)
 			Object.assign(C.prototype, common)
 			Object.defineProperty(C.prototype, 'pending', { configurable: true, get() { return this.fd === null } })
 		}

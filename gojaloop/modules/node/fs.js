@@ -107,7 +107,6 @@ const operations = {
 
 const fs = {}, promises = {}
 const named = (name, f) => Object.defineProperty(f, 'name', { value: name, configurable: true })
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
 const whole = new Set(['readFile', 'writeFile', 'appendFile']) // their file may be one that is open
 for (const [name, [op, before, after]] of Object.entries(operations)) {
 	fs[name + 'Sync'] = named(name + 'Sync', function (p, a, b, c) {
@@ -121,11 +120,11 @@ for (const [name, [op, before, after]] of Object.entries(operations)) {
 	promises[name] = named(name, async function (p, a, b, c) {
 		if (whole.has(name) && (typeof p === 'number' || p && typeof p.fd === 'number')) return fs.opened[name](typeof p === 'number' ? p : p.fd, a, b)
 		const { signal } = optionsOf(name === 'readFile' ? a : whole.has(name) ? b : undefined)
-		if (signal && signal.aborted) throw aborted(signal)
+		if (signal && signal.aborted) throw go.aborted(signal)
 		if (name === 'cp' && b && b.filter) { notInto(p, a); return copy(p, a, b) }
 		if (name !== 'readFile' && whole.has(name) && a !== null && typeof a === 'object' && !ArrayBuffer.isView(a) && (a[go.asyncIterator] || a[Symbol.iterator])) a = Buffer.concat((await collect(a)).map(x => Buffer.from(x, optionsOf(b).encoding)))
 		const work = go.file(op, ...before(p, a, b, c))
-		const r = await (signal ? Promise.race([work, new Promise((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true }))]) : work)
+		const r = await (signal ? Promise.race([work, new Promise((_, reject) => signal.addEventListener('abort', () => reject(go.aborted(signal)), { once: true }))]) : work)
 		if (r.failure) throw error(r.failure)
 		return after(r.value, p, a)
 	})
@@ -176,7 +175,7 @@ fs.realpath.native = fs.realpath
 
 promises.constants = fs.constants = go.about.fileConstants
 for (const n of ['F_OK', 'R_OK', 'W_OK', 'X_OK']) fs[n] = fs.constants[n]
-require('fd')(fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, optionsOf, flagOf, statsOf, Dirent, Buffer, collect, named, aborted })
+require('fd')(fs, promises, { error, pathOf, modeOf, timeOf, idOf, bytesOf, text, optionsOf, flagOf, statsOf, Dirent, Buffer, collect, named })
 // Functions that loopjs lacks throw when they are called: a script may only test for them, or import them along with others.
 for (const [name, instead] of Object.entries({ watch: 'fs.stat', watchFile: 'fs.stat', unwatchFile: 'fs.stat', openAsBlob: 'fs.readFile and Blob' })) fs[name] = go.refuse('fs', name, instead)
 promises.watch = fs.watch

@@ -2,13 +2,7 @@
 (function (go, require) {
 'use strict'
 const lazy = { __proto__: null }
-const part = b => b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)
-const bytesOf = (data, encoding, name = 'data') => {
-	if (typeof data === 'string') return Buffer.from(data, encoding === 'buffer' ? undefined : encoding)
-	if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-	if (data instanceof ArrayBuffer) return Buffer.from(data)
-	throw go.invalidType(name, 'string or an instance of Buffer, TypedArray, or DataView', data)
-}
+const { part } = go, bytesOf = (data, encoding, name = 'data') => go.dataOf(data, encoding, name, 'string or an instance of Buffer, TypedArray, or DataView')
 
 lazy.buffer = () => {
 	const bytes = v => v instanceof ArrayBuffer ? new Uint8Array(v) : new Uint8Array(v.buffer, v.byteOffset, v.byteLength)
@@ -52,8 +46,7 @@ lazy.crypto = () => {
 	function Hash(name, options, sum) { if (!(this instanceof Hash)) return new Hash(name, options, sum); make.call(this, Hash, name, undefined, options, sum) }
 	function Hmac(name, key, options) { if (!(this instanceof Hmac)) return new Hmac(name, key, options); make.call(this, Hmac, name, bytesOf(key, options && options.encoding, 'key'), options) }
 	for (const C of [Hash, Hmac]) {
-		Object.setPrototypeOf(C.prototype, Transform.prototype)
-		Object.setPrototypeOf(C, Transform)
+		go.inherit(C, Transform)
 		for (const [k, value] of Object.entries(methods)) Object.defineProperty(C.prototype, k, { value, writable: true, configurable: true })
 	}
 	Hash.prototype.copy = function (options) { if (this[state].over) unset(); return new Hash('', options, this[state].sum(null)) }

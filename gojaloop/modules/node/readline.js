@@ -3,7 +3,6 @@
 'use strict'
 const EventEmitter = require('events')
 const closedError = () => Object.assign(new Error('readline was closed'), { code: 'ERR_USE_AFTER_CLOSE' })
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
 
 class Interface extends EventEmitter {
 	constructor(input, output) {
@@ -101,8 +100,8 @@ Interface.prototype.addListener = Interface.prototype.on
 class PromisesInterface extends Interface {
 	question(query, { signal } = {}) {
 		return new Promise((resolve, reject) => {
-			if (signal && signal.aborted) return reject(aborted(signal))
-			const stop = () => { this.asked = null; reject(aborted(signal)) }
+			if (signal && signal.aborted) return reject(go.aborted(signal))
+			const stop = () => { this.asked = null; reject(go.aborted(signal)) }
 			if (signal) signal.addEventListener('abort', stop)
 			this.ask(query, line => { if (signal) signal.removeEventListener('abort', stop); resolve(line) }, reject)
 		})

@@ -1,14 +1,11 @@
 // node:stream and stream/promises: Readable, Writable, Duplex, Transform and PassThrough. The states have Node's names, since packages read them.
 (function (go, require) {
 'use strict'
-const EventEmitter = require('events'), { Buffer } = require('buffer'), { StringDecoder } = require('string_decoder')
-const asyncIterator = go.asyncIterator, nextTick = process.nextTick, nop = () => {}
+const EventEmitter = require('events'), { Buffer } = require('buffer'), { StringDecoder } = require('string_decoder'), { Queue } = go.module('lists')
+const { asyncIterator, aborted, inherit, define } = go, nextTick = process.nextTick, nop = () => {}
 const fail = (code, message, C = Error) => Object.assign(new C(message), { code })
 const destroyedError = call => fail('ERR_STREAM_DESTROYED', `Cannot call ${call} after a stream was destroyed`)
 const premature = () => fail('ERR_STREAM_PREMATURE_CLOSE', 'Premature close')
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
-const inherit = (C, P) => { Object.setPrototypeOf(C.prototype, P.prototype); Object.setPrototypeOf(C, P) }
-const define = (C, methods) => { for (const k of Reflect.ownKeys(methods)) Object.defineProperty(C.prototype, k, { ...Object.getOwnPropertyDescriptor(methods, k), enumerable: false }) }
 const marks = { bytes: 16384, objects: 16 }
 
 // Stream is the old base of all streams, with a pipe that knows events only.
@@ -34,24 +31,6 @@ define(Stream, {
 	},
 	eventNames() { return Reflect.ownKeys(this._events || {}).filter(n => this.listenerCount(n) > 0) },
 })
-
-// queue is a list with constant steps at its beginning.
-class Queue {
-	constructor() { this.list = []; this.from = 0 }
-	get length() { return this.list.length - this.from }
-	first() { return this.list[this.from] }
-	push(v) { this.list.push(v) }
-	unshift(v) { if (this.from > 0) this.list[--this.from] = v; else this.list.unshift(v) }
-	shift() {
-		const v = this.list[this.from]
-		this.list[this.from++] = undefined
-		if (this.from > 32 && this.from * 2 > this.list.length) { this.list.splice(0, this.from); this.from = 0 }
-		return v
-	}
-	clear() { this.list = []; this.from = 0 }
-	get head() { return this.list.slice(this.from).reduceRight((next, data) => ({ data, next }), null) } // as packages that look into a stream know it
-	[Symbol.iterator]() { return this.list.slice(this.from)[Symbol.iterator]() }
-}
 
 // What readable and writable sides have in common: construction, errors and the end.
 
@@ -139,6 +118,11 @@ const common = {
 	set destroyed(v) { for (const x of states(this)) x.destroyed = v },
 	get closed() { return states(this).every(x => x.closed) },
 	get errored() { return states(this).reduce((e, x) => e || x.errored, null) },
+}
+
+// told adds getters for properties of a side's state, by the getter's name.
+const told = (C, state, names) => {
+	for (const [name, of] of Object.entries(names)) define(C, Object.defineProperty({}, name, { get() { return this[state][of] }, enumerable: true, configurable: true }))
 }
 
 // Readable.
@@ -472,17 +456,12 @@ define(Readable, {
 	[asyncIterator]() { return iterate(this) },
 	get readable() { const r = this._readableState; return Boolean(r) && r.readable !== false && !r.destroyed && !r.errorEmitted && !r.endEmitted },
 	set readable(v) { if (this._readableState) this._readableState.readable = Boolean(v) },
-	get readableDidRead() { return this._readableState.dataEmitted },
 	get readableAborted() { const r = this._readableState; return r.readable !== false && (r.destroyed || Boolean(r.errored)) && !r.endEmitted },
-	get readableHighWaterMark() { return this._readableState.highWaterMark },
-	get readableBuffer() { return this._readableState.buffer },
 	get readableFlowing() { return this._readableState.flowing },
 	set readableFlowing(v) { this._readableState.flowing = v },
-	get readableLength() { return this._readableState.length },
-	get readableObjectMode() { return this._readableState.objectMode },
-	get readableEncoding() { return this._readableState.encoding },
-	get readableEnded() { return this._readableState.endEmitted },
 })
+told(Readable, '_readableState', { readableHighWaterMark: 'highWaterMark', readableBuffer: 'buffer', readableLength: 'length', readableObjectMode: 'objectMode',
+	readableEncoding: 'encoding', readableEnded: 'endEmitted', readableDidRead: 'dataEmitted' })
 Readable.prototype.addListener = Readable.prototype.on
 Readable.prototype.off = Readable.prototype.removeListener
 
@@ -839,14 +818,8 @@ const writableSide = {
 	},
 	get writable() { const w = this._writableState; return Boolean(w) && w.writable !== false && !w.destroyed && !w.errored && !w.ending && !w.ended },
 	set writable(v) { if (this._writableState) this._writableState.writable = Boolean(v) },
-	get writableFinished() { return this._writableState.finished },
-	get writableObjectMode() { return this._writableState.objectMode },
 	get writableBuffer() { return this._writableState.getBuffer() },
-	get writableEnded() { return this._writableState.ending },
 	get writableNeedDrain() { const w = this._writableState; return !w.destroyed && !w.ending && w.needDrain },
-	get writableHighWaterMark() { return this._writableState.highWaterMark },
-	get writableCorked() { return this._writableState.corked },
-	get writableLength() { return this._writableState.length },
 	get writableAborted() { const w = this._writableState; return w.writable !== false && (w.destroyed || Boolean(w.errored)) && !w.finished },
 }
 define(Writable, common)
@@ -864,6 +837,10 @@ function Duplex(options) {
 }
 inherit(Duplex, Readable)
 define(Duplex, writableSide)
+for (const C of [Writable, Duplex]) {
+	told(C, '_writableState', { writableFinished: 'finished', writableObjectMode: 'objectMode', writableEnded: 'ending', writableHighWaterMark: 'highWaterMark',
+		writableCorked: 'corked', writableLength: 'length' })
+}
 
 const held = Symbol('callback of a transformed chunk')
 function Transform(options) {

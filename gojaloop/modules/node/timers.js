@@ -1,11 +1,10 @@
 // node:timers and node:timers/promises
 (function (go) {
 'use strict'
-const aborted = signal => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal.reason })
 const wait = (set, clear) => (delay, value, options = {}) => new Promise((resolve, reject) => {
 	const { signal, ref } = options
-	if (signal && signal.aborted) return reject(aborted(signal))
-	const stop = () => { clear(t); reject(aborted(signal)) }
+	if (signal && signal.aborted) return reject(go.aborted(signal))
+	const stop = () => { clear(t); reject(go.aborted(signal)) }
 	const t = set(() => {
 		if (signal) signal.removeEventListener('abort', stop)
 		resolve(value)
@@ -22,7 +21,7 @@ const promises = {
 	setInterval(delay, value, { signal, ref } = {}) {
 		const requests = []
 		let t, due = 0, given = false, over = false, wake
-		const stop = () => { clearInterval(t); if (wake) wake(Promise.reject(aborted(signal))) }
+		const stop = () => { clearInterval(t); if (wake) wake(Promise.reject(go.aborted(signal))) }
 		const begin = () => {
 			t = setInterval(() => { due++; if (wake) wake() }, delay)
 			if (ref === false) t.unref()
@@ -38,7 +37,7 @@ const promises = {
 			if (given) due--
 			given = false
 			if (due === 0) {
-				if (signal && signal.aborted) throw aborted(signal)
+				if (signal && signal.aborted) throw go.aborted(signal)
 				if (!t) begin()
 				await new Promise(resolve => { wake = resolve }).finally(() => { wake = undefined })
 			}

@@ -14,8 +14,7 @@ function Input(fd, options) {
 	hidden('held', true)
 	this.on('pause', () => { if (this.work) this.work.cancel() })
 }
-Object.setPrototypeOf(Input.prototype, Readable.prototype)
-Object.setPrototypeOf(Input, Readable)
+go.inherit(Input, Readable)
 Object.assign(Input.prototype, {
 	_read() {
 		if (this.work) return
@@ -49,8 +48,7 @@ function Output(fd, options) {
 	Writable.call(this, { decodeStrings: false, ...options })
 	this.fd = fd
 }
-Object.setPrototypeOf(Output.prototype, Writable.prototype)
-Object.setPrototypeOf(Output, Writable)
+go.inherit(Output, Writable)
 Object.assign(Output.prototype, {
 	_write(chunk, encoding, callback) {
 		if (typeof chunk === 'string') {

@@ -1,7 +1,7 @@
 // node:zlib, on Go's packages for deflate, zlib and gzip.
 (function (go, require) {
 'use strict'
-const { Buffer } = require('buffer'), { Transform } = require('stream')
+const { Buffer } = require('buffer'), { Transform } = require('stream'), { part } = go
 const constants = {
 	Z_NO_FLUSH: 0, Z_PARTIAL_FLUSH: 1, Z_SYNC_FLUSH: 2, Z_FULL_FLUSH: 3, Z_FINISH: 4, Z_BLOCK: 5, Z_OK: 0, Z_STREAM_END: 1, Z_NEED_DICT: 2, Z_ERRNO: -1, Z_STREAM_ERROR: -2,
 	Z_DATA_ERROR: -3, Z_MEM_ERROR: -4, Z_BUF_ERROR: -5, Z_VERSION_ERROR: -6, Z_NO_COMPRESSION: 0, Z_BEST_SPEED: 1, Z_BEST_COMPRESSION: 9, Z_DEFAULT_COMPRESSION: -1, Z_FILTERED: 1,
@@ -16,16 +16,10 @@ const range = (o, name, low, high) => {
 	if (typeof n !== 'number') throw go.invalidType('options.' + name, 'number', n)
 	if (!(n >= low && n <= high)) throw Object.assign(new RangeError(`The value of "options.${name}" is out of range. It must be >= ${low} and <= ${high}. Received ${n}`), { code: 'ERR_OUT_OF_RANGE' })
 }
-const bytesOf = (data, name) => {
-	if (typeof data === 'string') return Buffer.from(data)
-	if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-	if (data instanceof ArrayBuffer) return Buffer.from(data)
-	throw go.invalidType(name, 'string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer', data)
-}
-const part = b => b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)
 const errorOf = ({ code, message }) => code === 'ERR_BUFFER_TOO_LARGE' ? Object.assign(new RangeError(message), { code }) : Object.assign(new Error(message), { errno: constants[code], code })
 
 // What a codec's window, memory and strategy are is up to Go: they change the size of what comes out, and not what it means.
+const bytesOf = (data, name) => go.dataOf(data, undefined, name, 'string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer')
 function codecOf(kind, options) {
 	const o = options || {}
 	range(o, 'level', -1, 9); range(o, 'windowBits', 0, 15); range(o, 'memLevel', 1, 9); range(o, 'strategy', 0, 4); range(o, 'chunkSize', 64, Infinity)
@@ -81,8 +75,7 @@ function all(kind, data, options) {
 for (const name of ['Gzip', 'Gunzip', 'Deflate', 'Inflate', 'DeflateRaw', 'InflateRaw', 'Unzip']) {
 	const one = name[0].toLowerCase() + name.slice(1)
 	const C = { [name]: function (options) { return Reflect.construct(Codec, [one, options], C) } }[name]
-	Object.setPrototypeOf(C.prototype, Codec.prototype)
-	Object.setPrototypeOf(C, Codec)
+	go.inherit(C, Codec)
 	zlib[name] = C
 	zlib['create' + name] = options => new C(options)
 	zlib[one + 'Sync'] = (data, options) => all(one, data, options)
