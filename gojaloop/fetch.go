@@ -218,14 +218,10 @@ func (x *exchange) describe(r *http.Response, redirected bool) goja.Value {
 			pairs = append(pairs, vm.NewArray(strings.ToLower(name), characters(v)))
 		}
 	}
-	o := vm.NewObject()
-	for name, v := range map[string]any{
+	return x.host.object(map[string]any{
 		"status": r.StatusCode, "statusText": characters(strings.TrimPrefix(r.Status[min(3, len(r.Status)):], " ")),
 		"headers": vm.NewArray(pairs...), "url": where.String(), "redirected": redirected,
-	} {
-		_ = o.Set(name, v)
-	}
-	return o
+	})
 }
 
 // read reads a chunk of the body, null at the end. On a goroutine of its own.
@@ -320,11 +316,8 @@ func (h *Host) multipart(call goja.FunctionCall) goja.Value {
 		if !ok {
 			return goja.Null()
 		}
-		o := h.vm.NewObject()
-		for key, v := range map[string]any{"name": name, "file": file, "filename": filename, "type": cmp.Or(p.Header.Get("Content-Type"), "text/plain"), "data": h.buffer(data)} {
-			_ = o.Set(key, v)
-		}
-		parts = append(parts, o)
+		parts = append(parts, h.object(map[string]any{"name": name, "file": file, "filename": filename,
+			"type": cmp.Or(p.Header.Get("Content-Type"), "text/plain"), "data": h.buffer(data)}))
 	}
 }
 

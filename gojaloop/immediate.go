@@ -148,27 +148,17 @@ func (ims *immediates) prototype() *goja.Object {
 	}
 	h := ims.host
 	this := func(call goja.FunctionCall) *immediate { return thisOf[*immediate](h, call, "an Immediate") }
-	ref := func(unref bool) func(goja.FunctionCall) goja.Value {
-		return func(call goja.FunctionCall) goja.Value {
-			im := this(call)
-			if im.unref != unref {
-				im.unref = unref
-				if im.in != nil && unref {
-					ims.refs--
-				} else if im.in != nil {
-					ims.refs++
-				}
-			}
-			return call.This
-		}
+	state := func(call goja.FunctionCall) (unref *bool, pending bool) {
+		im := this(call)
+		return &im.unref, im.in != nil
 	}
 	ims.apply = h.function("callback", 0, func(call goja.FunctionCall) goja.Value {
 		im := this(call)
 		return h.apply(im.fn, im.object, im.args)
 	})
 	ims.proto = h.class("Immediate", map[string]func(goja.FunctionCall) goja.Value{
-		"ref":   ref(false),
-		"unref": ref(true),
+		"ref":   reference(false, &ims.refs, state),
+		"unref": reference(true, &ims.refs, state),
 		"hasRef": func(call goja.FunctionCall) goja.Value {
 			return h.vm.ToValue(this(call).in != nil && !this(call).unref)
 		},

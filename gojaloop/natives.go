@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/big"
 	"os"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"weak"
@@ -72,16 +74,6 @@ func init() { // an initializer would be a cycle: some functions make modules, w
 			}
 			state := map[goja.PromiseState]string{goja.PromiseStatePending: "pending", goja.PromiseStateFulfilled: "fulfilled", goja.PromiseStateRejected: "rejected"}[p.State()]
 			return h.vm.NewArray(state, p.Result())
-		},
-		// weakly returns a function that returns an object as long as something else refers to it.
-		"weakly": func(h *Host, call goja.FunctionCall) goja.Value {
-			w := weak.Make(call.Argument(0).(*goja.Object))
-			return h.vm.ToValue(func() goja.Value {
-				if o := w.Value(); o != nil {
-					return o
-				}
-				return goja.Undefined()
-			})
 		},
 		"stackOf": func(h *Host, call goja.FunctionCall) goja.Value { return h.vm.ToValue(h.stackOf(call.Argument(0))) },
 		"trace": func(h *Host, _ goja.FunctionCall) goja.Value {
@@ -320,9 +312,14 @@ func (h *Host) memoryUsage(goja.FunctionCall) goja.Value {
 	if !h.sandbox {
 		runtime.ReadMemStats(&m)
 	}
+	return h.object(map[string]any{"rss": m.Sys, "heapTotal": m.HeapSys, "heapUsed": m.HeapAlloc, "external": 0, "arrayBuffers": 0})
+}
+
+// object makes an object with properties, in the order of their names.
+func (h *Host) object(properties map[string]any) *goja.Object {
 	o := h.vm.NewObject()
-	for name, n := range map[string]uint64{"rss": m.Sys, "heapTotal": m.HeapSys, "heapUsed": m.HeapAlloc, "external": 0, "arrayBuffers": 0} {
-		_ = o.Set(name, n)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		_ = o.Set(name, properties[name])
 	}
 	return o
 }

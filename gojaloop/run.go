@@ -134,14 +134,8 @@ func (d *do) run() {
 // ctx.Err(); eventloop.ErrLoopTerminated when the loop ended first; or [ErrClosed] with the reason when the host had ended
 // before. Any goroutine may call it but the loop's, where it returns an error that wraps eventloop.ErrAwaitOnLoop.
 func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error) {
-	if err := ctx.Err(); err != nil {
+	if err := h.mayRun(ctx); err != nil {
 		return nil, err
-	}
-	if h.loop.OnLoop() {
-		return nil, fmt.Errorf("gojaloop: Run would wait for its own loop: %w", eventloop.ErrAwaitOnLoop)
-	}
-	if err := h.ended.Load(); err != nil {
-		return nil, closed(*err)
 	}
 	parsed, err := goja.Parse(name, source)
 	if err != nil {
@@ -156,6 +150,20 @@ func (h *Host) Run(ctx context.Context, name, source string) (goja.Value, error)
 		h.globals.declare(parsed)
 		return vm.RunProgram(compiled)
 	})
+}
+
+// mayRun returns why Run cannot begin, nil if it can.
+func (h *Host) mayRun(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if h.loop.OnLoop() {
+		return fmt.Errorf("gojaloop: Run would wait for its own loop: %w", eventloop.ErrAwaitOnLoop)
+	}
+	if err := h.Err(); err != nil {
+		return closed(err)
+	}
+	return nil
 }
 
 // errRanLoop is the error of what comes behind a Run that has run the loop.

@@ -111,27 +111,17 @@ func (ts *timers) prototype() *goja.Object {
 	}
 	h := ts.host
 	this := func(call goja.FunctionCall) *timer { return thisOf[*timer](h, call, "a Timeout") }
-	ref := func(unref bool) func(goja.FunctionCall) goja.Value {
-		return func(call goja.FunctionCall) goja.Value {
-			t := this(call)
-			if t.unref != unref {
-				t.unref = unref
-				if t.list != nil && unref {
-					ts.refs--
-				} else if t.list != nil {
-					ts.refs++
-				}
-			}
-			return call.This
-		}
+	state := func(call goja.FunctionCall) (unref *bool, pending bool) {
+		t := this(call)
+		return &t.unref, t.list != nil
 	}
 	ts.apply = h.function("callback", 0, func(call goja.FunctionCall) goja.Value {
 		t := this(call)
 		return h.apply(t.fn, t.object, t.args)
 	})
 	ts.proto = h.class("Timeout", map[string]func(goja.FunctionCall) goja.Value{
-		"ref":   ref(false),
-		"unref": ref(true),
+		"ref":   reference(false, &ts.refs, state),
+		"unref": reference(true, &ts.refs, state),
 		"hasRef": func(call goja.FunctionCall) goja.Value {
 			return h.vm.ToValue(!this(call).unref)
 		},
@@ -153,6 +143,21 @@ func (ts *timers) prototype() *goja.Object {
 	_ = ts.proto.DefineDataPropertySymbol(goja.SymToPrimitive, number, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	h.disposable(ts.proto, h.clearTimer)
 	return ts.proto
+}
+
+// reference makes the method ref or unref of objects whose state is whether they have none, and whether they are pending.
+func reference(unref bool, refs *int, state func(goja.FunctionCall) (unref *bool, pending bool)) func(goja.FunctionCall) goja.Value {
+	return func(call goja.FunctionCall) goja.Value {
+		now, pending := state(call)
+		switch changes := *now != unref && pending; {
+		case changes && unref:
+			*refs--
+		case changes:
+			*refs++
+		}
+		*now = unref
+		return call.This
+	}
 }
 
 // thisOf returns what the object is that a method is called for.

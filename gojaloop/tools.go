@@ -12,16 +12,11 @@ import (
 
 // RunFunc is [Host.Run] with a function in place of the source. The function runs on the loop, and may run compiled programs.
 func (h *Host) RunFunc(ctx context.Context, fn func(*goja.Runtime) (goja.Value, error)) (goja.Value, error) {
-	switch {
-	case fn == nil:
+	if fn == nil {
 		return nil, eventloop.ErrNilCallback
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case h.loop.OnLoop():
-		return nil, errWaits
 	}
-	if err := h.Err(); err != nil {
-		return nil, closed(err)
+	if err := h.mayRun(ctx); err != nil {
+		return nil, err
 	}
 	return h.runScript(ctx, fn)
 }

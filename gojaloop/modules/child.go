@@ -223,21 +223,18 @@ func (p *Program) finishChild(call goja.FunctionCall) goja.Value {
 	}
 	_ = cmd.Wait()
 	group.Wait()
-	o := p.vm.NewObject()
 	all := make([]any, len(output))
 	for i, b := range output {
 		if b != nil {
-			all[i] = p.vm.NewArrayBuffer(b)
+			all[i] = b
 		}
 	}
 	code, number := ended(cmd.ProcessState)
-	_ = o.Set("output", p.vm.NewArray(all...))
-	_ = o.Set("code", code)
-	_ = o.Set("signal", number)
+	o := map[string]any{"output": all, "code": code, "signal": number}
 	if reason := why.Load(); reason != nil {
-		_ = o.Set("why", *reason)
+		o["why"] = *reason
 	}
-	return o
+	return p.plain(o)
 }
 
 // kill is process.kill.

@@ -67,17 +67,17 @@ func withFile(call string, f func(*os.File, arguments) (any, error)) func(argume
 	}
 }
 
-// openFlags returns the system's flags for Node's: a text such as "r+", or the flags.
-func openFlags(flag any) (int, error) {
+// openAs opens a file by Node's flags, which are a text such as "r+", or the system's.
+func openAs(path string, flag any, mode int) (*os.File, error) {
 	if n, ok := flag.(int64); ok {
-		return int(n), nil
+		return os.OpenFile(path, int(n), modeBits(mode))
 	}
 	text, _ := flag.(string)
 	flags := map[string]int{"r": os.O_RDONLY, "r+": os.O_RDWR, "w": os.O_WRONLY | os.O_CREATE | os.O_TRUNC, "w+": os.O_RDWR | os.O_CREATE | os.O_TRUNC,
 		"a": os.O_WRONLY | os.O_CREATE | os.O_APPEND, "a+": os.O_RDWR | os.O_CREATE | os.O_APPEND}
 	how, ok := flags[strings.NewReplacer("x", "", "s", "").Replace(text)]
 	if !ok {
-		return 0, syscall.EINVAL
+		return nil, syscall.EINVAL
 	}
 	if strings.Contains(text, "x") {
 		how |= os.O_EXCL
@@ -85,15 +85,11 @@ func openFlags(flag any) (int, error) {
 	if strings.Contains(text, "s") {
 		how |= os.O_SYNC
 	}
-	return how, nil
+	return os.OpenFile(path, how, modeBits(mode))
 }
 
 func openFile(a arguments) (any, error) {
-	how, err := openFlags(a[1])
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(a.text(0), how, modeBits(int(a.number(2))))
+	f, err := openAs(a.text(0), a[1], int(a.number(2)))
 	if err != nil {
 		return nil, err
 	}

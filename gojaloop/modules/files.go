@@ -125,11 +125,7 @@ func readFile(a arguments) (any, error) {
 		}
 		return b, err
 	}
-	how, err := openFlags(a[1])
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(a.text(0), how, 0o666)
+	f, err := openAs(a.text(0), a[1], 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +136,7 @@ func readFile(a arguments) (any, error) {
 // write writes the second argument to the file that the first names. The third is Node's flag, the fourth the mode; the fifth tells
 // whether the data is to reach the disk.
 func write(a arguments) error {
-	how, err := openFlags(a[2])
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(a.text(0), how, modeBits(int(a.number(3))))
+	f, err := openAs(a.text(0), a[2], int(a.number(3)))
 	if err != nil {
 		return err
 	}

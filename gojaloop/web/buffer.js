@@ -4,7 +4,7 @@
 const { inspect } = use('inspect')
 const Base = host.nodeBuffer()
 const P = Base.prototype, U = Uint8Array.prototype
-const baseFrom = Base.from, baseAlloc = Base.alloc, baseString = P.toString
+const baseFrom = Base.from, baseString = P.toString
 const canonical = {
 	utf8: 'utf8', 'utf-8': 'utf8', hex: 'hex', base64: 'base64', base64url: 'base64url', latin1: 'latin1', binary: 'latin1', ascii: 'ascii',
 	ucs2: 'utf16le', 'ucs-2': 'utf16le', utf16le: 'utf16le', 'utf-16le': 'utf16le',

@@ -3,6 +3,7 @@
 'use strict'
 const { DOMException, need, dictionary, isPlatform } = use('events')
 const errors = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
+const primitives = { Boolean, Number, String, BigInt }
 const typed = Object.getPrototypeOf(Uint8Array)
 const tagOf = Object.getOwnPropertyDescriptor(typed.prototype, Symbol.toStringTag).get
 const views = {}
@@ -42,10 +43,11 @@ function structuredClone(value, options) {
 		const put = c => { seen.set(v, c); return c }
 		const cls = host.classOf(v)
 		switch (cls) {
-		case 'Boolean': return put(Object(Boolean.prototype.valueOf.call(v)))
-		case 'Number': return put(Object(Number.prototype.valueOf.call(v)))
-		case 'String': return put(Object(String.prototype.valueOf.call(v)))
-		case 'BigInt': return put(Object(BigInt.prototype.valueOf.call(v)))
+		case 'Boolean':
+		case 'Number':
+		case 'String':
+		case 'BigInt':
+			return put(Object(primitives[cls].prototype.valueOf.call(v)))
 		case 'Date': return put(new Date(Date.prototype.getTime.call(v)))
 		case 'RegExp': return put(new RegExp(v.source, v.flags))
 		case 'ArrayBuffer':
@@ -72,8 +74,9 @@ function structuredClone(value, options) {
 			if (has(v, 'cause')) Object.defineProperty(real, 'cause', { value: copy(v.cause), writable: true, configurable: true })
 			return real
 		}
-		case 'Array': {
-			const c = put(new Array(v.length))
+		case 'Array':
+		case 'Arguments': {
+			const c = put(cls === 'Array' ? new Array(v.length) : {})
 			for (const k of Object.keys(v)) c[k] = copy(v[k])
 			return c
 		}
@@ -87,11 +90,6 @@ function structuredClone(value, options) {
 			for (const k of Object.keys(v)) {
 				if (has(v, k)) Object.defineProperty(c, k, { value: copy(v[k]), writable: true, enumerable: true, configurable: true })
 			}
-			return c
-		}
-		case 'Arguments': {
-			const c = put({})
-			for (const k of Object.keys(v)) c[k] = copy(v[k])
 			return c
 		}
 		}

@@ -116,11 +116,6 @@ const console = {
 		print(false, table(head, rows.map(r => [r.index, ...(pairs ? [r.extra] : []), ...keys.map(k => r.cells.get(k) || ''), ...(values ? [r.value || ''] : [])])))
 	},
 }
-console.debug = console.log
-console.info = console.log
-console.error = console.warn
-console.dirxml = console.log
-console.groupCollapsed = console.group
 for (const [alias, name] of [['debug', 'log'], ['info', 'log'], ['error', 'warn'], ['dirxml', 'log'], ['groupCollapsed', 'group']]) {
 	const f = console[name]
 	console[alias] = { [alias](...args) { return f(...args) } }[alias]

@@ -3,6 +3,7 @@
 'use strict'
 const { DOMException, AbortSignal, AbortController, idl, need, dictionary, addAlgorithm, removeAlgorithm } = use('events')
 const { ReadableStream, Blob, File, bytesOf, isBuffer, concat, contentOf, blobOf, isDisturbed } = use('streams')
+const { replaced } = use('lists')
 const { Headers, token, pairsOf, fill, lock } = use('headers')
 
 class FormData {
@@ -31,11 +32,7 @@ class FormData {
 	has(name) { need(arguments, 1, 'has'); name = `${name}`; return this.#list.some(p => p[0] === name) }
 	set(name, value, filename) {
 		need(arguments, 2, 'set')
-		const e = this.#entry(name, value, filename, arguments.length > 2)
-		const i = this.#list.findIndex(p => p[0] === e[0])
-		if (i < 0) return void this.#list.push(e)
-		this.#list = this.#list.filter((p, j) => p[0] !== e[0] || j === i)
-		this.#list[i] = e
+		this.#list = replaced(this.#list, this.#entry(name, value, filename, arguments.length > 2))
 	}
 	*entries() { for (let i = 0; i < this.#list.length; i++) yield [...this.#list[i]] }
 	*keys() { for (const p of this.entries()) yield p[0] }
@@ -293,8 +290,7 @@ class Response extends Body {
 		return r
 	}
 	static error() {
-		const r = respond({ status: 0, statusText: '', headers: [], url: '', redirected: false, type: 'error' })
-		return r
+		return respond({ status: 0, statusText: '', headers: [], url: '', redirected: false, type: 'error' })
 	}
 	static redirect(url, status = 302) {
 		need(arguments, 1, 'redirect')

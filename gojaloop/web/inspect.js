@@ -7,6 +7,7 @@ const tagOf = Object.getOwnPropertyDescriptor(typed.prototype, Symbol.toStringTa
 const plainKey = /^[A-Za-z_]\w*$/
 const has = (o, k) => Object.prototype.hasOwnProperty.call(o, k)
 
+const escapes = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '\b': '\\b', '\f': '\\f', '\v': '\\v' }
 function quote(s) {
 	let q = "'"
 	if (s.includes("'")) q = !s.includes('"') ? '"' : !s.includes('`') && !s.includes('${') ? '`' : "'"
@@ -14,12 +15,7 @@ function quote(s) {
 	for (const c of s) {
 		const n = c.codePointAt(0)
 		if (c === q || c === '\\') out += '\\' + c
-		else if (c === '\n') out += '\\n'
-		else if (c === '\t') out += '\\t'
-		else if (c === '\r') out += '\\r'
-		else if (c === '\b') out += '\\b'
-		else if (c === '\f') out += '\\f'
-		else if (c === '\v') out += '\\v'
+		else if (escapes[c]) out += escapes[c]
 		else if (n < 32 || n >= 127 && n < 160) out += '\\x' + n.toString(16).toUpperCase().padStart(2, '0')
 		else if (n >= 0xd800 && n <= 0xdfff) out += '\\u' + n.toString(16)
 		else out += c
@@ -125,10 +121,11 @@ function object(ctx, v, depth) {
 		return `${n} ${tag !== '' && (name !== null || tag !== fallback) ? `[${tag}] ` : ''}`
 	}
 	let keys = keysOf(ctx, v), braces = ['{', '}'], base = '', items = () => [], array = false
-	if (Array.isArray(v)) {
+	const list = Array.isArray(v) ? 'Array' : ArrayBuffer.isView(v) ? tagOf.call(v) : undefined
+	if (list !== undefined) {
 		array = true
 		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
-		braces = [(name === 'Array' && tag === '' ? '' : prefix('Array', v.length)) + '[', ']']
+		braces = [(list === 'Array' && name === 'Array' && tag === '' ? '' : prefix(list, v.length)) + '[', ']']
 		items = () => elements(ctx, v, depth)
 	} else if (cls === 'Set') {
 		const all = [...Set.prototype.values.call(v)]
@@ -138,11 +135,6 @@ function object(ctx, v, depth) {
 		const all = [...Map.prototype.entries.call(v)]
 		braces[0] = prefix('Map', all.length) + '{'
 		items = () => inner(ctx, () => all.map(([k, x]) => `${show(ctx, k, depth + 1)} => ${show(ctx, x, depth + 1)}`))
-	} else if (ArrayBuffer.isView(v) && tagOf.call(v) !== undefined) {
-		array = true
-		keys = keys.filter(k => typeof k === 'symbol' || !/^(0|[1-9]\d*)$/.test(k))
-		braces = [prefix(tagOf.call(v), v.length) + '[', ']']
-		items = () => elements(ctx, v, depth)
 	} else if (cls === 'Arguments') {
 		braces[0] = '[Arguments] {'
 	} else if (ArrayBuffer.isView(v)) {

@@ -76,5 +76,11 @@ class Queue {
 	[Symbol.iterator]() { return this.#list.slice(this.#head)[Symbol.iterator]() }
 }
 
-return { Listeners, Queue }
+// replaced returns a list of [name, value] with a pair in place of the first one of its name, and without the others of that name.
+function replaced(list, pair) {
+	const i = list.findIndex(p => p[0] === pair[0])
+	return i < 0 ? [...list, pair] : list.map((p, j) => j === i ? pair : p).filter((p, j) => p[0] !== pair[0] || j === i)
+}
+
+return { Listeners, Queue, replaced }
 })

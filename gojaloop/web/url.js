@@ -2,6 +2,7 @@
 (function (host, use) {
 'use strict'
 const { idl, need } = use('events')
+const { replaced } = use('lists')
 
 // text is Web IDL's USVString.
 const text = v => {
@@ -79,15 +80,7 @@ class URLSearchParams {
 	}
 	set(name, value) {
 		needed(this, arguments, 2)
-		name = text(name)
-		value = text(value)
-		const i = this.#list.findIndex(p => p[0] === name)
-		if (i < 0) {
-			this.#list.push([name, value])
-		} else {
-			this.#list = this.#list.filter((p, j) => p[0] !== name || j === i)
-			this.#list[i] = [name, value]
-		}
+		this.#list = replaced(this.#list, [text(name), text(value)])
 		this.#update()
 	}
 	sort() {

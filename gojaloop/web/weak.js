@@ -6,7 +6,7 @@ class WeakRef {
 	#target
 	constructor(target) {
 		if (!object(target)) throw new TypeError('WeakRef: invalid target')
-		this.#target = host.weakly(target)
+		this.#target = host.weak(target)
 	}
 	deref() { return this.#target() }
 }
