@@ -112,7 +112,7 @@ lazy('stderr', () => stream(true, 2))
 // What the host calls, whatever scripts do to the object.
 const { emit, listenerCount } = process
 return {
-	process,
+	process, lazy,
 	emit(name, ...args) {
 		if (name !== 'uncaughtException' || capture === null) return (typeof process.emit === 'function' ? process.emit : emit).call(process, name, ...args)
 		capture(args[0])

@@ -2,17 +2,13 @@
 (function (go, require) {
 'use strict'
 const about = go.about
-const lazily = (name, make) => Object.defineProperty(process, name, { configurable: true, enumerable: true,
-	get() { const v = make(); Object.defineProperty(process, name, { value: v, writable: true, enumerable: true, configurable: true }); return v },
-	set(v) { Object.defineProperty(process, name, { value: v, writable: true, enumerable: true, configurable: true }) },
-})
 process.argv = about.argv
 process.execArgv = about.execArgv
 process.argv0 = 'loopjs'
 process.title = 'loopjs'
 const sync = (op, ...args) => {
 	const { value, failure: f } = go.fileSync(op, ...args)
-	if (f) throw Object.assign(new Error(`${f.code}: ${f.message}, ${f.syscall}${f.path ? ` '${f.path}'` : ''}`), { errno: f.errno, code: f.code, syscall: f.syscall, ...(f.path ? { path: f.path } : {}) })
+	if (f) throw go.systemError(f)
 	return value
 }
 process.chdir = dir => { if (typeof dir !== 'string') throw go.invalidType('directory', 'string', dir); sync('chdir', dir) }
@@ -64,7 +60,7 @@ process.kill = (pid, signal = 'SIGTERM') => {
 }
 
 for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
-	lazily(name, () => {
+	go.module('process').lazy(name, () => {
 		const tty = require('tty'), stream = go.tty(fd).is ? new tty.WriteStream(fd) : new go.Output(fd)
 		stream._isStdio = true
 		stream._type = stream.isTTY ? 'tty' : 'pipe'
@@ -73,9 +69,9 @@ for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
 		return stream
 	})
 }
-lazily('stdin', () => {
-	const tty = require('tty'), stdin = go.tty(0).is ? new tty.ReadStream(0) : new go.Input(0)
-	return stdin
+go.module('process').lazy('stdin', () => {
+	const tty = require('tty')
+	return go.tty(0).is ? new tty.ReadStream(0) : new go.Input(0)
 })
 process.openStdin = () => process.stdin.resume()
 return process
