@@ -290,10 +290,33 @@ func TestContextKeepsNoFinishedWork(t *testing.T) {
 	}
 }
 
+// hostile are errors whose methods do not return.
+type hostile struct{ exit bool }
+
+func (hostile) Error() string { return "hostile" }
+func (h hostile) Is(error) bool {
+	if h.exit {
+		runtime.Goexit()
+	}
+	panic("in Is")
+}
+
 // uncomparable is an error that == panics for.
 type uncomparable struct{ v any }
 
 func (uncomparable) Error() string { return "uncomparable" }
+
+// Errors that misbehave settle the promise like any other.
+func TestPromisifySurvivesErrors(t *testing.T) {
+	l := observed(t)
+	for _, bad := range []error{hostile{}, hostile{exit: true}, uncomparable{[]int{1}}} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		_, err := l.Promisify(ctx, func(context.Context) (any, error) { cancel(bad); return nil, bad }).Await(context.Background())
+		require.Error(t, err)
+	}
+	require.NoError(t, l.Shutdown(context.Background()))
+}
 
 // The typed Promisify is the same, without casts.
 func TestTypedPromisify(t *testing.T) {
