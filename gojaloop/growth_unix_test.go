@@ -48,7 +48,7 @@ func TestListsGrowInStepsOfOneCost(t *testing.T) {
 				return processorTime(t) - before
 			}
 			small, large := cost(c.n), cost(4*c.n)
-			for tries := 1; large > 6*small && tries < 5; tries++ {
+			for tries := 1; large > 6*small && tries < 15; tries++ {
 				small, large = min(small, cost(c.n)), min(large, cost(4*c.n))
 			}
 			if large > 6*small {

@@ -5,7 +5,6 @@ package gojaloop
 import (
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/buffer"
@@ -59,7 +58,7 @@ func (h *Host) requireBuffer(_ *goja.Runtime, module *goja.Object) {
 // listeners, a goroutine receives it. The goroutine ends with the last listener, with the host or with the loop.
 func (h *Host) listening(call goja.FunctionCall) goja.Value {
 	name, listens := call.Argument(0).String(), call.Argument(1).ToBoolean()
-	sig, ok := map[string]os.Signal{"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}[name]
+	sig, ok := signalOf(name)
 	if !ok || h.sandbox || h.endErr != nil {
 		return nil
 	}
@@ -94,7 +93,7 @@ func (h *Host) listening(call goja.FunctionCall) goja.Value {
 				return
 			case <-came:
 				_ = h.Submit(func(vm *goja.Runtime) {
-					if err := h.emit(name, vm.ToValue(name), vm.ToValue(map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGTERM": 15}[name])); err != nil {
+					if err := h.emit(name, vm.ToValue(name), vm.ToValue(int(sig))); err != nil {
 						panic(err)
 					}
 				})

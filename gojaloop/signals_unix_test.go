@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 )
 
 func TestSignals(t *testing.T) {
-	for name, sig := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
+	for name, sig := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGUSR2": syscall.SIGUSR2} {
 		var out bytes.Buffer
 		h := newHost(t, gojaloop.WithOutput(&out, &out))
 		h.Set("kill", h.Promisify(func(context.Context, []goja.Value) (func(*goja.Runtime) (goja.Value, error), error) {
@@ -33,7 +34,7 @@ func TestSignals(t *testing.T) {
 				globalThis.second = true
 			})
 			kill()`)
-		number := map[string]string{"SIGINT": "2", "SIGTERM": "15", "SIGHUP": "1"}[name]
+		number := strconv.Itoa(int(sig))
 		want := "once " + name + " " + number + "\n" + name + " " + number + "\ntick\n" + name + " " + number + "\ntick\n"
 		if got := out.String(); err != nil || got != want {
 			t.Errorf("%s: %v, %q, want %q", name, err, got, want)

@@ -36,7 +36,7 @@ func (h *Host) Scheduled() bool { return h.schedule != nil }
 // Sources has the host ask f for the text of a source by its name, "" if there is none: messages of errors quote it. It is for the loop.
 func (h *Host) Sources(f func(name string) string) { h.source = f }
 
-// Hears tells whether scripts listen to SIGINT, SIGTERM or SIGHUP. Any goroutine may call it.
+// Hears tells whether scripts listen to a signal, by its name. Any goroutine may call it.
 func (h *Host) Hears(signal string) bool { listens, _ := h.heard.Load(signal); return listens == true }
 
 // Thrown returns the thrown value that e describes, nil if it is of another runtime. It is for the loop.
