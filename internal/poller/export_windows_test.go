@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// Batch is the most sockets that one Wait looks at.
+const Batch = batch
+
 // Handles returns the poller's own handles.
 func (p *Poller) Handles() []int { return []int{int(p.port), int(p.afd)} }
 

@@ -98,7 +98,7 @@ func TestHangup(t *testing.T) {
 // Wait finds a ready socket behind a whole batch of removed ones: it would not be reported again.
 func TestBatchOfRemoved(t *testing.T) {
 	p := open(t)
-	const n = 257
+	const n = poller.Batch + 1
 	for i := range uint32(n) {
 		a, b := pair(t)
 		put(t, b)
