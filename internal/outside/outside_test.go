@@ -237,7 +237,7 @@ func TestInstall(t *testing.T) {
 		t.Skip("it builds a program")
 	}
 	const command = "go install github.com/turnloop/turnloop/gojaloop/cmd/loopjs@latest"
-	if !strings.Contains(read(t, filepath.Join(root, "docs/loopjs.md")), "\n"+command+"\n") {
+	if !strings.Contains(read(t, filepath.Join(root, "docs/loopjs.md")), "`"+command+"`") {
 		t.Errorf("the page does not say %s", command)
 	}
 	version, err := outside.Version(root)
