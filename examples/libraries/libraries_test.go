@@ -31,6 +31,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/httploop"
 )
 
@@ -203,9 +204,7 @@ var rows = []struct {
 		if _, err := http.Get("http://" + ln.Addr().String()); err == nil {
 			t.Error("it works")
 		}
-		if !strings.Contains(log.String(), "threadlet.Shared") {
-			t.Errorf("nothing is said: %s", log.String())
-		}
+		beat.Eventually(t, func() bool { return strings.Contains(log.String(), "threadlet.Shared") }, "the log to say what fails")
 	}},
 	{"github.com/jackc/pgx", "in a threadlet, not shared", "fails at COPY and at large parameters, for which a goroutine of its own reads; the error and the log say so", pgxUnshared},
 	{"netutil.LimitListener", "around a listener, in threadlet.Serve", "freezes at its limit: it waits on a channel; threadlet.MaxConns is in its place", func(t *testing.T) {

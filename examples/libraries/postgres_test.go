@@ -22,6 +22,7 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // postgres starts a server that listens on a Unix socket alone, and returns what a client connects to.
@@ -184,7 +185,5 @@ func pgxUnshared(t *testing.T) {
 		}
 	})
 	<-ended
-	if !strings.Contains(log.String(), "threadlet.Shared") {
-		t.Errorf("nothing is said: %s", log.String())
-	}
+	beat.Eventually(t, func() bool { return strings.Contains(log.String(), "threadlet.Shared") }, "the log to say what fails")
 }
