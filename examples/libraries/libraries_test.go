@@ -31,8 +31,8 @@ import (
 
 	"github.com/turnloop/turnloop/eventloop"
 	"github.com/turnloop/turnloop/eventloop/threadlet"
-	"github.com/turnloop/turnloop/internal/beat"
 	"github.com/turnloop/turnloop/httploop"
+	"github.com/turnloop/turnloop/internal/beat"
 )
 
 // listen returns a listener of a loop.
