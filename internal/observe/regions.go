@@ -28,14 +28,14 @@ var phaseNames = [...]string{"timers", "internal", "tasks", "microtasks", "sleep
 type Regions struct {
 	On      bool // a trace is written, as far as the loop knows
 	current *trace.Region
-	loop    uint64 // the number of the loop
+	prefix  string // of the regions' names: which loop it is
 }
 
 // Look notices that a trace has begun or ended. Each tick of the loop with that number begins with it.
 func (r *Regions) Look(loop uint64) {
 	if trace.IsEnabled() != r.On {
 		r.Leave()
-		r.On, r.loop = !r.On, loop
+		r.On, r.prefix = !r.On, fmt.Sprintf("loop %d: ", loop)
 	}
 }
 
@@ -48,7 +48,7 @@ func (r *Regions) Enter(p Phase) {
 
 func (r *Regions) begin(p Phase) {
 	r.Leave()
-	r.current = trace.StartRegion(context.Background(), fmt.Sprintf("loop %d: %s", r.loop, phaseNames[p]))
+	r.current = trace.StartRegion(context.Background(), r.prefix+phaseNames[p])
 }
 
 // Leave ends the region that has begun.
